@@ -1,0 +1,553 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every type that crosses the edge of the package `tersor`. Types only: nothing here exists at run time, so the page, the
+// workers and the tests may all import it freely.
+//
+// Two spellings meet here. Functions and options of the package are camelCase. Everything that also exists as JSON (model
+// information, configuration, recipe, report) is the core's JSON unchanged, in snake_case, so that the page, the report
+// and the native program print the same keys.
+
+// ---------------------------------------------------------------------------------------------------------------- errors
+
+/** The one error object, in C++, in JSON, in `class TersorError extends Error` and in the page's card. */
+export interface TersorErrorFields {
+  /** One of about a dozen words, such as `not_onnx` or `worker_died`. */
+  readonly code: string;
+  /** The sentence; names the value and what was expected. */
+  readonly message: string;
+  /** A path such as `graph.node[12] "conv1".kernel` or `samples[3] "cat/0004.png"`; empty when there is no place. */
+  readonly place: string;
+  /** What to do next; may be empty. */
+  readonly hint: string;
+}
+
+/** A remark that stops nothing: same fields as an error. */
+export type Diagnostic = TersorErrorFields;
+
+// -------------------------------------------------------------------------------------------------------------- progress
+
+/** Stages in the order in which a whole job meets them. */
+export type Stage =
+  | 'open' // read, validate and prepare the model
+  | 'samples' // read the samples' headers
+  | 'evaluate' // run labelled samples
+  | 'calibrate' // run samples and collect statistics
+  | 'choose' // choose the ranges
+  | 'correct' // weights and biases
+  | 'write' // write the file
+  | 'compare'; // error by layer
+
+export interface Progress {
+  readonly stage: Stage;
+  /** 0 <= done <= total. */
+  readonly done: number;
+  readonly total: number;
+  /** What `done` counts and anything worth saying, such as "samples" or a tensor's name; may be empty. */
+  readonly note: string;
+}
+
+/** Every call that can take longer than a frame. */
+export interface CallOptions {
+  /**
+   * Aborting rejects the call with the signal's reason (an `AbortError`) at once; the workers stop at the next sample and
+   * take the next call without being started anew.
+   */
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+}
+
+// --------------------------------------------------------------------------------------------------------------- samples
+
+export type TypedArray =
+  | Float32Array
+  | Float64Array
+  | Int8Array
+  | Uint8Array
+  | Int16Array
+  | Uint16Array
+  | Int32Array
+  | Uint32Array
+  | BigInt64Array
+  | BigUint64Array;
+
+/** A tensor with its shape. A bare typed array is accepted where the input's shape leaves no choice. */
+export interface Tensor {
+  readonly data: TypedArray;
+  readonly shape: readonly number[];
+}
+
+/** One sample as tensors: input name to values. */
+export type TensorSample = Readonly<Record<string, TypedArray | Tensor>>;
+
+/**
+ * One file of a data set. `path` is relative to the data set, with `/`; its folder is the class. The core decodes it inside
+ * the workers, by its content: PNG, JPEG, .npy, .npz, .pb. A browser's File works as it is (`webkitRelativePath` without
+ * its first folder, else `name`, is the path).
+ */
+export interface SampleFile {
+  readonly path: string;
+  readonly data: Blob | Uint8Array;
+}
+
+/** Files are sorted bytewise by path (UTF-8) before anything is counted. Tensor samples keep the order in which they come. */
+export type Samples =
+  | readonly (SampleFile | File)[]
+  | Iterable<TensorSample>
+  | AsyncIterable<TensorSample>;
+
+/**
+ * Which samples of one data set take part. `calibration` takes `count` of the `total` samples, spread evenly over the data
+ * set's order (so over its class folders): the samples floor(k * total / count), k = 0 ... count - 1. `evaluation` takes the
+ * others, or all where that leaves none. Without a selection all samples take part.
+ */
+export interface Selection {
+  readonly part: 'calibration' | 'evaluation' | 'all';
+  /** Samples set aside for calibration; more than there are means all. Not read for `all`. */
+  readonly count?: number | undefined;
+}
+
+/**
+ * Labels of a data set: class folders (a `labels.txt` among the files names them in order), one number per sample in order, a
+ * label file (.npy, CSV `sample,label`, or one per line), or none.
+ */
+export type Labels = 'folders' | ArrayLike<number> | SampleFile | File | null;
+
+export type PreprocessingPreset = 'imagenet' | 'unit' | 'signed' | 'raw';
+
+/** How a picture becomes a tensor: x = (pixel * scale - mean) / std. */
+export interface Preprocessing {
+  readonly resize: {
+    readonly mode: 'none' | 'stretch' | 'short_side' | 'fit';
+    /** [height, width]; absent for `none`. */
+    readonly size?: readonly [number, number] | undefined;
+    readonly filter?: 'bilinear' | undefined;
+  };
+  readonly crop: 'none' | 'center';
+  readonly channels: 'RGB' | 'BGR' | 'GRAY';
+  readonly layout: 'NCHW' | 'NHWC';
+  readonly scale: number;
+  /** One number per channel. */
+  readonly mean: readonly number[];
+  readonly std: readonly number[];
+  /** Added to a class number before it is compared with the output; 1 where output 0 is "background". */
+  readonly label_offset: number;
+}
+
+export interface SampleClass {
+  readonly name: string;
+  /** Output index, label_offset included. */
+  readonly label: number;
+  readonly count: number;
+}
+
+/** Extremes and mean of one channel, or of a whole tensor. */
+export interface ValueSummary {
+  readonly min: number;
+  readonly mean: number;
+  readonly max: number;
+}
+
+export interface TensorPreview {
+  readonly input: string;
+  readonly shape: readonly number[];
+  /** Row-major values as the model receives them, batch 1. */
+  readonly values: Float32Array;
+  readonly whole: ValueSummary;
+  /** Per channel where the input is a picture, else empty. */
+  readonly channels: readonly ValueSummary[];
+}
+
+export interface SamplePreview {
+  /** Position in the data set's order. */
+  readonly index: number;
+  readonly name: string;
+  readonly path: string;
+  /** The decoded file, where it is a picture: RGBA, row-major, 8 bits, before any preprocessing. */
+  readonly picture: { readonly width: number; readonly height: number; readonly rgba: Uint8ClampedArray } | null;
+  readonly tensors: readonly TensorPreview[];
+}
+
+export interface SampleErrorRow {
+  readonly path: string;
+  readonly error: TersorErrorFields;
+}
+
+export interface SamplesInfo {
+  /** Readable samples. */
+  readonly count: number;
+  /** Bytewise by name, or in the order of labels.txt; empty when there are no class folders. */
+  readonly classes: readonly SampleClass[];
+  /** Samples by format, such as {"png": 240}. */
+  readonly formats: Readonly<Record<string, number>>;
+  readonly size_bytes: number;
+  /** Files that cannot be samples of this model, in order; each names the likely fix in its hint. */
+  readonly errors: readonly SampleErrorRow[];
+  /** Files that are no samples and are left out (README, labels.txt, hidden files). */
+  readonly skipped: readonly string[];
+  /** The preprocessing used; null where no sample is a picture. When none was given, a guess from the model's input. */
+  readonly preprocessing: Preprocessing | null;
+  readonly preprocessing_is_guess: boolean;
+  /** The first readable sample; null when there is none. */
+  readonly first: SamplePreview | null;
+}
+
+// ----------------------------------------------------------------------------------------------------------------- model
+
+export interface TensorInfo {
+  readonly name: string;
+  /** ONNX's word: float, uint8, int64, ... */
+  readonly type: string;
+  /** A number, or the name of a free dimension ("N", "?"); null when the rank is unknown. */
+  readonly shape: readonly (number | string)[] | null;
+}
+
+export interface OperatorInfo {
+  readonly op: string;
+  /** Empty for the standard domain. */
+  readonly domain: string;
+  readonly nodes: number;
+  /** False: the engine has no kernel for at least one of these nodes. */
+  readonly runs: boolean;
+}
+
+/** The JSON of `tersor inspect --json`. */
+export interface ModelInfo {
+  readonly name: string;
+  readonly producer: string;
+  readonly ir_version: number;
+  /** Of the standard domain. */
+  readonly opset: number;
+  /** Other domains, by name. */
+  readonly domains: Readonly<Record<string, number>>;
+  readonly inputs: readonly TensorInfo[];
+  readonly outputs: readonly TensorInfo[];
+  /** Number of nodes. */
+  readonly nodes: number;
+  readonly parameters: number;
+  /** Multiply-adds of one sample; null where a shape is unknown. */
+  readonly macs: number | null;
+  readonly size_bytes: number;
+  /** Peak of the activations for batch 1 in bytes; null where a shape is unknown. */
+  readonly peak_bytes: number | null;
+  readonly sha256: string;
+  /** Most frequent first. */
+  readonly operators: readonly OperatorInfo[];
+  readonly warnings: readonly Diagnostic[];
+}
+
+/** What becomes of a node on a platform. */
+export type Support =
+  | 'integer' // an integer kernel
+  | 'fused' // part of the layer before
+  | 'moves' // moves bytes, keeps int8
+  | 'float' // stays float
+  | 'folded' // computed beforehand
+  | 'unsupported'; // the engine cannot run it
+
+export interface CoverageRow {
+  readonly op: string;
+  readonly domain: string;
+  readonly nodes: number;
+  readonly support: Support;
+  /** One sentence for `float` and `unsupported`, else empty. */
+  readonly reason: string;
+  /** Share of the model's multiply-adds, 0 to 1; null where unknown or none of its business. */
+  readonly mac_share: number | null;
+}
+
+export interface FloatNode {
+  readonly name: string;
+  readonly op: string;
+  readonly reason: string;
+}
+
+/** Known before any sample is seen. */
+export interface Coverage {
+  readonly rows: readonly CoverageRow[];
+  /** Conv, Gemm, MatMul and their like: all of them, and those that run as integers. */
+  readonly core_nodes: number;
+  readonly integer_core_nodes: number;
+  readonly stays_float: readonly FloatNode[];
+  readonly estimated_size_bytes: number;
+}
+
+// --------------------------------------------------------------------------------------------- platform and configuration
+
+export interface PlatformInfo {
+  readonly name: string;
+  readonly version: number;
+  /** For people, such as "ONNX Runtime CPU". */
+  readonly title: string;
+  readonly description: string;
+}
+
+/** The whole TPC in the words of the requirement documents, as in `platforms/<name>/v<k>.json`. */
+export type TargetPlatformCapabilities = Readonly<Record<string, unknown>>;
+
+export type FieldValue = string | number | boolean | null;
+
+/** The fields of QuantizationConfig, by their documented names. */
+export type QuantizationConfig = Readonly<Record<string, FieldValue>>;
+
+/** One field of QuantizationConfig; the settings form is built from these. */
+export interface FieldDescription {
+  readonly name: string;
+  readonly type: 'bool' | 'int' | 'number' | 'enum';
+  /** Null stands for "off" (z_threshold). */
+  readonly nullable: boolean;
+  readonly default: FieldValue;
+  /** Values accepted now, for `enum`, and for `int` where only a few are; else null. */
+  readonly choices: readonly (string | number)[] | null;
+  readonly minimum: number | null;
+  readonly maximum: number | null;
+  /** One sentence. */
+  readonly meaning: string;
+  /** False: only the default is accepted in this version. */
+  readonly acts: boolean;
+}
+
+/** A setting for some layers: matched by name, by filter or by type, in this order of strength. */
+export interface Override {
+  readonly name?: string | undefined;
+  readonly type?: string | undefined;
+  readonly filter?: Readonly<Record<string, unknown>> | undefined;
+  readonly config: QuantizationConfig;
+}
+
+// ---------------------------------------------------------------------------------------------------------------- results
+
+export type Metric = 'top1' | 'top5' | 'auc' | 'reconstruction-auc' | 'answers';
+
+export interface Interval {
+  readonly lower: number;
+  readonly upper: number;
+  /** 0.95. */
+  readonly level: number;
+}
+
+export interface EvaluationResult {
+  readonly metric: Metric;
+  /** Samples evaluated. */
+  readonly count: number;
+  /** Right answers; null for a metric that does not count them. */
+  readonly correct: number | null;
+  /** 0 to 1; null without labels. */
+  readonly value: number | null;
+  /** Wilson score interval; null for a metric that has none. */
+  readonly interval: Interval | null;
+  /** What guessing reaches, 0 to 1; null without labels. */
+  readonly chance: number | null;
+  /** Index of the largest output by sample; null where the output is not a list of classes. */
+  readonly answers: Int32Array | null;
+  /** Same answer as `reference` had; null without one. */
+  readonly agreement: Agreement | null;
+}
+
+export interface Agreement {
+  readonly same: number;
+  readonly count: number;
+}
+
+/** A histogram of `counts.length` equal bins from `lower`; the counts are exact. */
+export interface Histogram {
+  readonly lower: number;
+  readonly bin_width: number;
+  readonly counts: readonly number[];
+}
+
+/** One quantized tensor of the float graph, in graph order. Decibels are null where the tensor is exact. */
+export interface LayerRow {
+  /** Node name, or its output's name where it has none. */
+  readonly name: string;
+  readonly op: string;
+  /** A few words such as "64×64 3×3"; may be empty. */
+  readonly detail: string;
+  readonly output: string;
+  /** SQNR in dB of this layer quantized alone; null when exact. */
+  readonly isolated_sqnr_db: number | null;
+  /** SQNR in dB here with everything before it quantized too; null when exact. */
+  readonly accumulated_sqnr_db: number | null;
+  /** Share of the model's output error, 0 to 1; shares add up to 1. */
+  readonly error_share: number;
+  /** Kept range of the output [low, high]; null where the output stays float. */
+  readonly range: readonly [number, number] | null;
+  readonly scale: number | null;
+  readonly zero_point: number | null;
+  /** uint8, int8, ...; "float" where it stays float. */
+  readonly type: string;
+  /** Values that calibration saw, and those outside the range. */
+  readonly values: number;
+  readonly lost: number;
+  /** At most 256 bins; null where nothing was collected. */
+  readonly histogram: Histogram | null;
+  /** Largest absolute weight by output channel; null where the layer has no weights. */
+  readonly weight_max: readonly number[] | null;
+}
+
+export interface OutputComparison {
+  readonly name: string;
+  /** Null when exact. */
+  readonly sqnr_db: number | null;
+}
+
+export interface Comparison {
+  readonly samples: number;
+  /** All outputs together; null when exact. */
+  readonly output_sqnr_db: number | null;
+  readonly outputs: readonly OutputComparison[];
+  readonly agreement: Agreement | null;
+  /** In graph order. */
+  readonly layers: readonly LayerRow[];
+}
+
+/** The JSON of `--report`; the schema lies in docs/. Never part of byte equality. */
+export interface Report {
+  readonly format_version: number;
+  readonly tool_version: string;
+  readonly model: { readonly name: string; readonly sha256: string; readonly size_bytes: number };
+  readonly output: { readonly sha256: string; readonly size_bytes: number };
+  readonly platform: { readonly name: string; readonly version: number };
+  /** The runtime whose arithmetic the preview uses: x64, wasm, arm64, avx2. */
+  readonly runtime: string;
+  readonly coverage: Coverage;
+  /** Set by `compare()`. */
+  readonly comparison: Comparison | null;
+  /** Set by `evaluate()`; `float` when a reference was given. */
+  readonly evaluation: { readonly float: EvaluationResult | null; readonly quantized: EvaluationResult | null };
+  /** Samples used for each part. */
+  readonly samples: { readonly calibration: number; readonly evaluation: number };
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Format version, digests and the complete effective configuration: same model + recipe + samples = same bytes. */
+export interface Recipe {
+  readonly format_version: number;
+  readonly tool_version: string;
+  readonly model: { readonly sha256: string };
+  readonly platform: { readonly name: string; readonly version: number; readonly sha256: string };
+  readonly config: QuantizationConfig;
+  readonly overrides: readonly Override[];
+  readonly preprocessing: Preprocessing | null;
+  readonly samples: {
+    /** Samples of the data set, and SHA-256 over their digests in order. */
+    readonly count: number;
+    readonly sha256: string;
+    /** Samples set aside for calibration, see Selection; null means all. */
+    readonly calibration_count: number | null;
+  };
+  readonly seeds: Readonly<Record<string, number>>;
+}
+
+// ---------------------------------------------------------------------------------------------------------------- classes
+
+export interface TersorOptions {
+  /** Number of workers; `auto` (default) is the number of cores, at most 8. */
+  readonly workers?: number | 'auto' | undefined;
+  /** The core's bytes or module; without it the file beside the package is fetched, once, before `create` resolves. */
+  readonly wasmBinary?: ArrayBuffer | Uint8Array | WebAssembly.Module | undefined;
+  /** Where the package's files lie: 'tersor.wasm' and 'worker.mjs' to address. */
+  readonly locateFile?: ((name: string) => string | URL) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export type ModelSource = Uint8Array | ArrayBuffer | Blob | File | URL;
+
+export interface OpenOptions extends CallOptions {
+  /** Files that the model names for its weights: name to content. */
+  readonly externalData?: ReadonlyMap<string, Uint8Array | Blob> | undefined;
+}
+
+export interface CoverageOptions extends CallOptions {
+  /** `name` or `name@vK`; default `ort-cpu`. */
+  readonly platform?: string | undefined;
+  /** Fields that the user set. */
+  readonly config?: QuantizationConfig | undefined;
+}
+
+export interface SampleOptions extends CallOptions {
+  /** A description or a preset's name; without one the samples' own guess (SamplesInfo.preprocessing). */
+  readonly preprocessing?: Preprocessing | PreprocessingPreset | undefined;
+}
+
+export interface CalibrateOptions extends SampleOptions {
+  readonly platform?: string | undefined;
+  readonly config?: QuantizationConfig | undefined;
+  readonly overrides?: readonly Override[] | undefined;
+  readonly selection?: Selection | undefined;
+}
+
+export interface QuantizeOptions extends CalibrateOptions {
+  /** One of the two. Statistics must come from this model and the same settings. */
+  readonly statistics?: Statistics | undefined;
+  readonly samples?: Samples | undefined;
+  /** Settings come from the recipe; those given beside it win. */
+  readonly recipe?: Recipe | undefined;
+  /** Go on although the recipe is of another model or of other samples. Without it that is `recipe_mismatch`. */
+  readonly allowMismatch?: boolean | undefined;
+}
+
+export interface EvaluateOptions extends SampleOptions {
+  /** Default: top1 with labels, answers without. */
+  readonly metric?: Metric | undefined;
+  /** `reconstruction-auc`: rows that make one sample. */
+  readonly group?: number | undefined;
+  readonly selection?: Selection | undefined;
+  /** The float model's result on the same samples: fills `agreement`. */
+  readonly reference?: EvaluationResult | undefined;
+  /** Whose arithmetic a quantized model runs with; default x64. */
+  readonly runtime?: string | undefined;
+}
+
+export interface CompareOptions extends SampleOptions {
+  readonly selection?: Selection | undefined;
+  /** Use at most so many of the selected samples, spread evenly; default all. */
+  readonly limit?: number | undefined;
+  readonly runtime?: string | undefined;
+}
+
+export interface Tersor {
+  readonly version: string;
+  /** Workers running. */
+  readonly workers: number;
+  open(source: ModelSource, options?: OpenOptions): Promise<Model>;
+  platforms(): readonly PlatformInfo[];
+  /** Throws for a name or version that is not there; without a version, the newest. */
+  getTargetPlatformCapabilities(name: string, version?: number): TargetPlatformCapabilities;
+  /** The complete configuration: the fields given, defaults for the rest. Throws for an unknown field or a value of the wrong type. */
+  quantizationConfig(fields?: QuantizationConfig): QuantizationConfig;
+  /** The fields of QuantizationConfig in the document's order. */
+  describeQuantizationConfig(): readonly FieldDescription[];
+  preprocessingPreset(name: PreprocessingPreset): Preprocessing;
+  close(): void;
+}
+
+export interface Model {
+  readonly info: ModelInfo;
+  coverage(options?: CoverageOptions): Promise<Coverage>;
+  /** Reads every file's header and the first sample whole. A file that cannot be a sample is a row in `errors`, not a rejection. */
+  inspectSamples(samples: Samples, options?: SampleOptions): Promise<SamplesInfo>;
+  /** Sample number `index` of the data set's order, as the model receives it. */
+  previewSample(samples: Samples, index: number, options?: SampleOptions): Promise<SamplePreview>;
+  calibrate(samples: Samples, options?: CalibrateOptions): Promise<Statistics>;
+  quantize(options: QuantizeOptions): Promise<QuantizedResult>;
+  evaluate(samples: Samples, labels: Labels, options?: EvaluateOptions): Promise<EvaluationResult>;
+  close(): void;
+}
+
+export interface Statistics {
+  /** The content of a `.tstats` file. */
+  readonly bytes: Uint8Array;
+  readonly sampleCount: number;
+}
+
+export interface QuantizedResult {
+  /** The ONNX file. */
+  readonly model: Uint8Array;
+  readonly recipe: Recipe;
+  /** A new object after each `evaluate` and `compare`. */
+  readonly report: Report;
+  evaluate(samples: Samples, labels: Labels, options?: EvaluateOptions): Promise<EvaluationResult>;
+  /** Error by layer on these samples; also in `report.comparison` afterwards. */
+  compare(samples: Samples, options?: CompareOptions): Promise<Comparison>;
+  close(): void;
+}
