@@ -1,0 +1,26 @@
+# Compiler and linker flags of every target: warnings as errors, and the same numbers on every machine.
+
+add_library(tersor_flags INTERFACE)
+target_compile_options(tersor_flags INTERFACE
+  -Wall -Wextra -Wshadow -Werror
+  -ffp-contract=off   # a*b+c is never fused: equal bytes on every target
+  -fno-math-errno)
+if(NOT EMSCRIPTEN AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC 12 sees an overlapping copy in std::string concatenation that is not there (GCC bug 105651).
+  target_compile_options(tersor_flags INTERFACE -Wno-restrict -Wno-psabi)
+endif()
+
+if(EMSCRIPTEN)
+  target_compile_options(tersor_flags INTERFACE -msimd128 -fwasm-exceptions)
+  target_link_options(tersor_flags INTERFACE -fwasm-exceptions)
+  # From -O2 on, linking runs acorn, which only the distribution's own Node finds by itself.
+  if(IS_DIRECTORY /usr/share/nodejs/acorn)
+    set_property(GLOBAL PROPERTY RULE_LAUNCH_LINK "${CMAKE_COMMAND} -E env NODE_PATH=/usr/share/nodejs")
+  endif()
+else()
+  find_package(Threads REQUIRED)
+  if(TERSOR_SANITIZE)
+    target_compile_options(tersor_flags INTERFACE -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+    target_link_options(tersor_flags INTERFACE -fsanitize=address,undefined)
+  endif()
+endif()

@@ -1,0 +1,39 @@
+# The libraries we stand on, each as its own target so that only the rooms that own it can include it. Header-only packages
+# lie directly in the system include folder, which a cross compiler must not see: each is linked into a folder of its own.
+#
+#   json        nlohmann_json (MIT): the usual C++ JSON library, kept up since 2013
+#   protozero   (BSD-2): reads and writes protobuf's wire format without generated code, small enough for the browser
+#   highway     (Apache-2.0): one SIMD source for AVX2, AVX-512, NEON and WebAssembly
+#   eigen       (MPL-2.0): double-precision algebra
+#   stb         (MIT/public domain): PNG and JPEG decoding, and inflate
+#   cli11       (BSD-3): command line parsing with readable help
+#   catch2      (BSL-1.0): tests
+
+function(tersor_third_party name header folder)
+  find_path(TERSOR_DIR_${name} NAMES ${header} PATHS /usr/include /usr/include/${folder} /usr/include/eigen3
+    NO_DEFAULT_PATH NO_CMAKE_FIND_ROOT_PATH REQUIRED)
+  set(stage "${CMAKE_BINARY_DIR}/stage/${name}")
+  file(MAKE_DIRECTORY "${stage}")
+  if(EXISTS "${TERSOR_DIR_${name}}/${folder}")
+    file(CREATE_LINK "${TERSOR_DIR_${name}}/${folder}" "${stage}/${folder}" SYMBOLIC)
+  endif()
+  add_library(third_party_${name} INTERFACE)
+  target_include_directories(third_party_${name} SYSTEM INTERFACE "${stage}")
+endfunction()
+
+tersor_third_party(json nlohmann/json.hpp nlohmann)
+tersor_third_party(protozero protozero/pbf_reader.hpp protozero)
+tersor_third_party(highway hwy/highway.h hwy)
+tersor_third_party(eigen Eigen/Core Eigen)
+tersor_third_party(stb stb/stb_image.h stb)
+tersor_third_party(catch2 catch2/catch.hpp catch2)
+
+# Sums in one order on every target: Eigen's own vectorization stays off.
+target_compile_definitions(third_party_eigen INTERFACE EIGEN_DONT_VECTORIZE EIGEN_MPL2_ONLY)
+if(EMSCRIPTEN)
+  target_compile_definitions(third_party_highway INTERFACE HWY_COMPILE_ONLY_STATIC)
+else()
+  tersor_third_party(cli11 CLI/CLI.hpp CLI)
+  find_library(TERSOR_LIB_HWY hwy REQUIRED)
+  target_link_libraries(third_party_highway INTERFACE ${TERSOR_LIB_HWY})
+endif()

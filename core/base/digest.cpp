@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/base/digest.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+namespace tersor {
+
+namespace {
+
+constexpr uint32_t kRound[64] = {
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+
+constexpr uint32_t rotate_right(uint32_t value, int by) {
+  return (value >> by) | (value << (32 - by));
+}
+
+}  // namespace
+
+Sha256::Sha256()
+    : state_{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19} {}
+
+void Sha256::block(const std::byte* bytes) {
+  uint32_t w[64];
+  for (int i = 0; i < 16; ++i)
+    w[i] = std::to_integer<uint32_t>(bytes[4 * i]) << 24 | std::to_integer<uint32_t>(bytes[4 * i + 1]) << 16 |
+           std::to_integer<uint32_t>(bytes[4 * i + 2]) << 8 | std::to_integer<uint32_t>(bytes[4 * i + 3]);
+  for (int i = 16; i < 64; ++i) {
+    const uint32_t low = rotate_right(w[i - 15], 7) ^ rotate_right(w[i - 15], 18) ^ (w[i - 15] >> 3);
+    const uint32_t high = rotate_right(w[i - 2], 17) ^ rotate_right(w[i - 2], 19) ^ (w[i - 2] >> 10);
+    w[i] = w[i - 16] + low + w[i - 7] + high;
+  }
+  auto [a, b, c, d, e, f, g, h] = state_;
+  for (int i = 0; i < 64; ++i) {
+    const uint32_t first =
+        h + (rotate_right(e, 6) ^ rotate_right(e, 11) ^ rotate_right(e, 25)) + ((e & f) ^ (~e & g)) + kRound[i] + w[i];
+    const uint32_t second =
+        (rotate_right(a, 2) ^ rotate_right(a, 13) ^ rotate_right(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
+    h = g, g = f, f = e, e = d + first, d = c, c = b, b = a, a = first + second;
+  }
+  const uint32_t sums[8] = {a, b, c, d, e, f, g, h};
+  for (int i = 0; i < 8; ++i) state_[static_cast<size_t>(i)] += sums[i];
+}
+
+void Sha256::update(std::span<const std::byte> bytes) {
+  size_t filled = static_cast<size_t>(length_ % 64);
+  length_ += bytes.size();
+  while (!bytes.empty()) {
+    if (filled == 0 && bytes.size() >= 64) {
+      block(bytes.data());
+      bytes = bytes.subspan(64);
+      continue;
+    }
+    const size_t take = std::min(bytes.size(), 64 - filled);
+    std::memcpy(pending_.data() + filled, bytes.data(), take);
+    filled += take;
+    bytes = bytes.subspan(take);
+    if (filled == 64) block(pending_.data()), filled = 0;
+  }
+}
+
+void Sha256::update(std::string_view text) {
+  update(std::as_bytes(std::span(text.data(), text.size())));
+}
+
+std::string Sha256::hex() {
+  const uint64_t bits = length_ * 8;
+  const std::byte one{0x80}, zero{0};
+  update(std::span(&one, 1));
+  while (length_ % 64 != 56) update(std::span(&zero, 1));
+  std::byte tail[8];
+  for (int i = 0; i < 8; ++i) tail[i] = static_cast<std::byte>(bits >> (56 - 8 * i));
+  update(tail);
+  std::string text;
+  for (uint32_t word : state_)
+    for (int shift = 28; shift >= 0; shift -= 4) text += "0123456789abcdef"[(word >> shift) & 15];
+  return text;
+}
+
+std::string sha256_hex(std::span<const std::byte> bytes) {
+  Sha256 digest;
+  digest.update(bytes);
+  return digest.hex();
+}
+
+}  // namespace tersor

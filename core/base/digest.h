@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// SHA-256 (FIPS 180-4), streaming. Ours because no packaged library of it compiles to WebAssembly.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tersor {
+
+class Sha256 {
+ public:
+  Sha256();
+  void update(std::span<const std::byte> bytes);
+  void update(std::string_view text);
+  /// The digest as 64 lower-case hexadecimal digits. The object must not be used afterwards.
+  std::string hex();
+
+ private:
+  void block(const std::byte* bytes);
+  std::array<uint32_t, 8> state_;
+  std::array<std::byte, 64> pending_{};
+  uint64_t length_ = 0;
+};
+
+std::string sha256_hex(std::span<const std::byte> bytes);
+
+}  // namespace tersor

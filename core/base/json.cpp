@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/base/json.h"
+
+#include <cmath>
+
+namespace tersor {
+
+Json parse_json(std::string_view text, std::string_view place, ErrorCode code) {
+  try {
+    return Json::parse(text.begin(), text.end());
+  } catch (const nlohmann::json::parse_error& error) {
+    size_t line = 1, column = 1;
+    for (size_t i = 0; i + 1 < error.byte && i < text.size(); ++i) {
+      column = text[i] == '\n' ? 1 : column + 1;
+      line += text[i] == '\n' ? 1 : 0;
+    }
+    throw Error(code,
+                "This is not valid JSON: the fault is at line " + std::to_string(line) + ", column " +
+                    std::to_string(column) + ".",
+                std::string(place), "Check the brackets, commas and quotes around that place.");
+  }
+}
+
+std::string to_text(const Json& json, bool pretty) {
+  return json.dump(pretty ? 2 : -1, ' ', false, Json::error_handler_t::replace);
+}
+
+Json error_to_json(const Error& error) {
+  return Json{{"code", to_word(error.code)}, {"message", error.message}, {"place", error.place}, {"hint", error.hint}};
+}
+
+namespace detail {
+
+void wrong_type(const Json& found, std::string_view expected, std::string_view place) {
+  std::string text = found.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (text.size() > 60) text = text.substr(0, 57) + "...";
+  throw Error(ErrorCode::kInvalidConfig, "Found " + text + " where " + std::string(expected) + " is expected.",
+              std::string(place));
+}
+
+void unknown_key(std::string_view key, const std::vector<std::string>& allowed, std::string_view place) {
+  std::string list;
+  for (const std::string& one : allowed) list += (list.empty() ? "" : ", ") + one;
+  throw Error(ErrorCode::kInvalidConfig, "There is no field \"" + std::string(key) + "\" here.", std::string(place),
+              "The fields are: " + list + ".");
+}
+
+std::string join_place(std::string_view place, std::string_view key) {
+  return place.empty() ? std::string(key) : std::string(place) + "." + std::string(key);
+}
+
+int64_t read_integer(const Json& json, int64_t low, int64_t high, std::string_view place) {
+  if (json.is_number_unsigned() && json.get<uint64_t>() > static_cast<uint64_t>(high))
+    wrong_type(json, "a smaller number", place);
+  if (json.is_number_float()) {
+    const double number = json.get<double>();
+    if (number == std::floor(number) && number >= -9e15 && number <= 9e15 && number >= static_cast<double>(low) &&
+        number <= static_cast<double>(high))
+      return static_cast<int64_t>(number);
+    wrong_type(json, "a whole number", place);
+  }
+  if (!json.is_number_integer()) wrong_type(json, "a whole number", place);
+  const int64_t number = json.get<int64_t>();
+  if (number < low || number > high)
+    wrong_type(json, "a whole number from " + std::to_string(low) + " to " + std::to_string(high), place);
+  return number;
+}
+
+double read_number(const Json& json, std::string_view place) {
+  if (!json.is_number()) wrong_type(json, "a number", place);
+  const double number = json.get<double>();
+  if (!std::isfinite(number)) wrong_type(json, "a finite number", place);
+  return number;
+}
+
+}  // namespace detail
+}  // namespace tersor

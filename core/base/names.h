@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Enums cross every edge as words. An enum that does so specializes EnumWords with its table:
+//
+//   template <> struct tersor::EnumWords<ThresholdSelectionMethod> {
+//     static constexpr const char* kind = "threshold selection method";
+//     static constexpr std::pair<ThresholdSelectionMethod, std::string_view> words[] = {{...kMse, "MSE"}, ...};
+//   };
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+
+namespace tersor {
+
+template <class E>
+struct EnumWords;
+
+/// Older and newer spellings of field names and enum words, accepted on reading only. Returns the canonical spelling,
+/// or `word` itself where it has no alias. Example: "SYMMETRIC_UNIFORM" is "POWER_OF_TWO", "activation_error_method" is
+/// "activation_threshold_method".
+std::string_view canonical_name(std::string_view word);
+
+template <class E>
+std::string_view enum_word(E value) {
+  for (const auto& [candidate, word] : EnumWords<E>::words)
+    if (candidate == value) return word;
+  return "?";
+}
+
+template <class E>
+std::vector<std::string> enum_words() {
+  std::vector<std::string> words;
+  for (const auto& entry : EnumWords<E>::words) words.emplace_back(entry.second);
+  return words;
+}
+
+namespace detail {
+[[noreturn]] void unknown_word(const char* kind, std::string_view word, const std::vector<std::string>& allowed,
+                               std::string_view place);
+}
+
+/// The enum value of a word (case-sensitive, aliases accepted). Error kInvalidConfig lists the allowed words.
+template <class E>
+E enum_from_word(std::string_view word, std::string_view place) {
+  for (const auto& [value, known] : EnumWords<E>::words)
+    if (known == word) return value;
+  for (const auto& [value, known] : EnumWords<E>::words)
+    if (known == canonical_name(word)) return value;
+  detail::unknown_word(EnumWords<E>::kind, word, enum_words<E>(), place);
+}
+
+}  // namespace tersor

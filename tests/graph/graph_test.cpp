@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/graph/graph.h"
+
+#include "core/base/error.h"
+#include "core/graph/uses.h"
+#include "tests/catch.h"
+
+using namespace tersor;
+
+namespace {
+
+Node make_node(std::string op, std::vector<ValueId> inputs, std::vector<ValueId> outputs) {
+  Node node;
+  node.op_type = std::move(op);
+  node.inputs = std::move(inputs);
+  node.outputs = std::move(outputs);
+  return node;
+}
+
+}  // namespace
+
+TEST_CASE("value names are unique and fresh names avoid them") {
+  Graph graph;
+  const ValueId x = graph.add_value("x");
+  REQUIRE_THROWS_AS(graph.add_value("x"), Error);
+  REQUIRE(graph.name_of(graph.add_unique_value("x")) == "x_2");
+  graph.rename(x, "y");
+  REQUIRE_FALSE(graph.find("x").has_value());
+  REQUIRE(graph.find("y") == x);
+}
+
+TEST_CASE("sorting puts producers first and keeps the order of the rest") {
+  Graph graph;
+  const ValueId a = graph.add_value("a"), b = graph.add_value("b"), c = graph.add_value("c"), d = graph.add_value("d");
+  graph.inputs = {a};
+  const NodeId last = graph.append(make_node("Add", {b, c}, {d}));
+  const NodeId first = graph.append(make_node("Relu", {a}, {b}));
+  const NodeId second = graph.append(make_node("Abs", {a}, {c}));
+  graph.sort_topologically();
+  REQUIRE(graph.nodes()[0].id == first);
+  REQUIRE(graph.nodes()[1].id == second);
+  REQUIRE(graph.nodes()[2].id == last);
+}
+
+TEST_CASE("a cycle is refused with the node's place") {
+  Graph graph;
+  const ValueId a = graph.add_value("a"), b = graph.add_value("b");
+  graph.append(make_node("Relu", {b}, {a}));
+  graph.append(make_node("Relu", {a}, {b}));
+  try {
+    graph.sort_topologically();
+    FAIL("no error");
+  } catch (const Error& error) {
+    REQUIRE(error.place == "graph.node[0] (Relu)");
+  }
+}
+
+TEST_CASE("values that a subgraph captures count as read by its node") {
+  auto inner = std::make_shared<Graph>();
+  const ValueId outer_name = inner->add_value("x"), result = inner->add_value("r");
+  inner->append(make_node("Relu", {outer_name}, {result}));
+  inner->outputs = {result};
+  REQUIRE(captures(*inner) == std::vector<std::string>{"x"});
+
+  Graph graph;
+  const ValueId condition = graph.add_value("condition"), x = graph.add_value("x"), y = graph.add_value("y");
+  Node branch = make_node("If", {condition}, {y});
+  branch.attributes["then_branch"] = std::shared_ptr<const Graph>(inner);
+  graph.append(std::move(branch));
+  graph.outputs = {y};
+  const Uses uses(graph);
+  REQUIRE(uses.reader_indices(x) == std::vector<size_t>{0});
+  REQUIRE(uses.reader_count(y) == 1);
+  REQUIRE(uses.producer_index(y) == 0);
+}
