@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <utility>
+
+#include "core/base/names.h"
+
+namespace tersor::simulate {
+
+/// Whose integer arithmetic is reproduced. The profiles differ in a handful of kernels: element-wise addition and
+/// multiplication, the polynomials of sigmoid and tanh, linear resizing, and 16-bit saturation on x64 without VNNI.
+enum class Profile {
+  kX64,    // ONNX Runtime's native x64 build on a CPU with AVX2 or better and VNNI
+  kWasm,   // onnxruntime-web
+  kArm64,  // the native ARM64 build
+  kAvx2,   // as kX64 on a CPU without VNNI: pair sums of u8 x s8 products saturate at 16 bits
+};
+
+}  // namespace tersor::simulate
+
+template <>
+struct tersor::EnumWords<tersor::simulate::Profile> {
+  static constexpr const char* kind = "runtime";
+  static constexpr std::pair<simulate::Profile, std::string_view> words[] = {{simulate::Profile::kX64, "x64"},
+                                                                             {simulate::Profile::kWasm, "wasm"},
+                                                                             {simulate::Profile::kArm64, "arm64"},
+                                                                             {simulate::Profile::kAvx2, "avx2"}};
+};
