@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// A graph made ready to run, and the runner that runs it.
+//
+//   auto program = run::Program::compile(model, ops::standard());
+//   run::Runner runner(program);                       // one per thread
+//   std::vector<Tensor> outputs = runner.run(inputs);  // any batch the model's declared shapes allow
+//
+// Each sample's numbers do not depend on what else is in the batch, on the thread, or on the machine: equal bytes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/graph/graph.h"
+#include "core/ops/registry.h"
+#include "core/run/observer.h"
+
+namespace tersor::run {
+
+struct ProgramOptions {
+  /// Values that are made as tensors of their own and shown to the observer. (The output of a Conv whose Relu is
+  /// applied with it is not made unless it is listed here.) A constant may be listed.
+  std::vector<ValueId> observed;
+  /// Values that run() returns after the graph outputs.
+  std::vector<ValueId> fetched;
+  /// A run whose buffers would take more bytes than this is refused (kOutOfMemory) before any is allocated.
+  int64_t memory_limit = int64_t{3} << 30;
+};
+
+/// A graph input or output as declared. Dimensions that are not fixed may be given anew with each run.
+struct Port {
+  ValueId value;
+  std::string name;
+  DType dtype = DType::kUndefined;        // kUndefined: not declared
+  std::optional<std::vector<Dim>> shape;  // absent: not declared
+};
+
+/// A node that cannot be run here.
+struct Unsupported {
+  NodeId node;
+  std::string place;   // graph.node[12] "conv1" (Conv)
+  std::string reason;  // a sentence
+  std::string hint;
+};
+
+/// Nodes of `model` that have no operator in `registry`, or a form or attribute that it does not support. Never throws
+/// for what a model may hold; a model with an empty list still may fail at compile() or run() when it is broken.
+std::vector<Unsupported> unsupported(const Model& model, const ops::Registry& registry);
+
+class Plan;
+struct PreparedGraph;
+
+/// Immutable, may be shared between threads. Holds packed weights; keeps the model's own weights alive only where a
+/// kernel reads them as they are. Needs neither the model nor the registry after compile().
+class Program {
+ public:
+  /// Nodes that no output, observed or fetched value depends on are left out. Error kUnsupportedModel names node and
+  /// operator; kInvalidModel where the graph breaks ONNX's rules; kOutOfMemory.
+  static std::shared_ptr<const Program> compile(const Model& model, const ops::Registry& registry,
+                                                const ProgramOptions& options = {});
+  ~Program();
+
+  /// In graph order.
+  const std::vector<Port>& inputs() const { return inputs_; }
+  const std::vector<Port>& outputs() const { return outputs_; }
+
+  /// Bytes of one runner's buffers for these input shapes, inputs and returned outputs aside. 0 when it cannot be known
+  /// before the run because a shape depends on the data. Errors as Runner::run.
+  int64_t peak_bytes(std::span<const Shape> input_shapes) const;
+  /// Multiply-accumulate operations of one run (convolutions and matrix products; where a shape depends on the data,
+  /// only those before it).
+  int64_t macs(std::span<const Shape> input_shapes) const;
+
+ private:
+  friend class Runner;
+  Program() = default;
+
+  std::vector<Port> inputs_;
+  std::vector<Port> outputs_;
+  std::unique_ptr<const PreparedGraph> graph_;
+};
+
+/// Runs a program; owns the buffers of one run and keeps them, and the plan, for the next of the same shapes. For one
+/// thread at a time.
+class Runner {
+ public:
+  explicit Runner(std::shared_ptr<const Program> program);
+  ~Runner();
+  Runner(Runner&&) noexcept;
+  Runner& operator=(Runner&&) noexcept;
+
+  const Program& program() const { return *program_; }
+
+  /// Inputs in graph-input order; outputs in graph-output order, then the fetched values, all plain. Error
+  /// kInvalidSamples when inputs do not fit what is declared, kInvalidModel or kUnsupportedModel when an operator meets
+  /// shapes or types it cannot take, kOutOfMemory.
+  std::vector<Tensor> run(std::span<const Tensor> inputs, Observer* observer = nullptr);
+
+ private:
+  struct State;
+  std::shared_ptr<const Program> program_;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tersor::run
