@@ -12,9 +12,12 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <variant>
 #include <vector>
 
+#include "core/base/diagnostic.h"
+#include "core/graph/attributes.h"
 #include "core/tensor/tensor.h"
 
 namespace tersor {
@@ -36,6 +39,7 @@ struct NodeId {
 struct Dim {
   int64_t value = -1;
   std::string symbol;
+  std::string denotation = {};  // "DATA_BATCH" and the like; nearly always empty
   bool fixed() const { return value >= 0; }
   bool operator==(const Dim&) const = default;
 };
@@ -45,20 +49,10 @@ struct Value {
   DType dtype = DType::kUndefined;        // kUndefined: not declared
   std::optional<std::vector<Dim>> shape;  // absent: not declared
   std::string type_bytes;                 // encoded TypeProto of a value that is no tensor (sequence, map, optional)
+  std::string denotation;                 // "IMAGE" and the like; nearly always empty
   std::string doc;
+  std::string rest;  // encoded ValueInfoProto fields this code does not know, kept byte for byte
 };
-
-class Graph;
-
-/// An attribute of a type this code does not look into, kept byte for byte (the encoded AttributeProto).
-struct OpaqueAttribute {
-  std::string bytes;
-  bool operator==(const OpaqueAttribute&) const = default;
-};
-
-using Attribute = std::variant<int64_t, float, std::string, Tensor, std::shared_ptr<const Graph>, std::vector<int64_t>,
-                               std::vector<float>, std::vector<std::string>, std::vector<Tensor>,
-                               std::vector<std::shared_ptr<const Graph>>, OpaqueAttribute>;
 
 struct Node {
   NodeId id;         // set by Graph
@@ -67,14 +61,14 @@ struct Node {
   std::string domain;  // "" is ONNX's own ("ai.onnx" reads as "")
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;
-  std::map<std::string, Attribute> attributes;
+  Attributes attributes;
   std::string doc;
   std::string rest;  // encoded NodeProto fields this code does not know, kept byte for byte
 
   /// The attribute of that type, or null where it is absent or of another type.
   template <class T>
   const T* attribute(std::string_view key) const {
-    auto it = attributes.find(std::string(key));
+    const auto it = attributes.find(key);
     return it == attributes.end() ? nullptr : std::get_if<T>(&it->second);
   }
   int64_t int_or(std::string_view key, int64_t otherwise) const {
@@ -103,6 +97,7 @@ class Graph {
  public:
   std::string name;
   std::string doc;
+  std::string rest;             // encoded GraphProto fields this code does not know, kept byte for byte
   std::vector<ValueId> inputs;  // without initializers that old models also list as inputs
   std::vector<ValueId> outputs;
 
@@ -167,7 +162,8 @@ struct Model {
   int64_t model_version = 0;
   std::string doc;
   std::vector<std::pair<std::string, std::string>> metadata;
-  std::string rest;  // encoded ModelProto fields this code does not know (functions, training info)
+  std::string rest;                  // encoded ModelProto fields this code does not know (functions, training info)
+  std::vector<Diagnostic> warnings;  // what the reader or a converter found noteworthy; not part of the file
   Graph graph;
 
   /// Version of a domain's operators; 0 when it is not imported.
