@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+
+export function makeFont(path: string): Promise<void>;
