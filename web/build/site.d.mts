@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Plugin } from 'vite';
+
+export function writePolicy(): Plugin;
+export function finishSite(): Plugin;
+export function demoFacts(folder: string): Promise<{ modelBytes: number; samples: number }>;

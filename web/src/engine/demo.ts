@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The bundled model and pictures: fetched once while the page loads, opened from memory afterwards.
+
+import { signal } from '@preact/signals';
+import type { Preprocessing } from 'tersor';
+
+import { addArrivals } from '../job/load';
+import { quantize } from '../job/quantize';
+import * as state from '../job/state';
+
+/** demo/demo.json, as far as the page reads it. */
+interface DemoFile {
+  readonly name: string;
+  readonly model: string;
+  readonly samples: string;
+  readonly preprocessing: Preprocessing;
+  readonly calibration_samples: number;
+}
+
+interface Demo {
+  readonly about: DemoFile;
+  readonly model: Blob;
+  readonly samples: Blob;
+}
+
+const loaded = signal<Demo | null>(null);
+let loading: Promise<Demo> | null = null;
+
+async function fetched(path: string): Promise<Response> {
+  const response = await fetch(path);
+  if (!response.ok) throw new Error(`${path} could not be loaded (status ${response.status}).`);
+  return response;
+}
+
+async function load(): Promise<Demo> {
+  const about = (await (await fetched('demo/demo.json')).json()) as DemoFile;
+  const [model, samples] = await Promise.all(
+    [about.model, about.samples].map(async (name) => (await fetched(`demo/${name}`)).blob()),
+  );
+  if (!model || !samples) throw new Error('demo/demo.json names no model or no samples.');
+  return { about, model, samples };
+}
+
+export async function loadDemo(): Promise<void> {
+  loading ??= load();
+  loaded.value = await loading;
+}
+
+/** Known when the site is built, so that the first paint can say it. */
+export const demoFacts = __TERSOR_DEMO__;
+
+/** Opens the demo's model and samples and runs the whole job. */
+export async function tryDemo(): Promise<void> {
+  try {
+    await loadDemo();
+  } catch (error) {
+    loading = null;
+    state.modelProblem.value = {
+      code: 'io',
+      message: error instanceof Error ? error.message : 'The demo could not be loaded.',
+      place: 'demo/',
+      hint: 'Reload the page while there is a network, or open a model of your own.',
+    };
+    return;
+  }
+  const demo = loaded.value;
+  if (!demo) return;
+  state.recipe.value = null;
+  await addArrivals(
+    [
+      { path: demo.about.model, data: demo.model },
+      { path: demo.about.samples, data: demo.samples },
+    ],
+    { preprocessing: demo.about.preprocessing, calibration: demo.about.calibration_samples },
+  );
+  await quantize();
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What happens after the first paint: the engine and its workers, the demo's data, the offline worker. When all of it is
+// here the page does its job without a network and says so with `tersor:ready`.
+
+import { problemOf } from '../job/problem';
+import { startUnzip } from '../job/unzip';
+import * as state from '../job/state';
+import { loadDemo } from './demo';
+
+async function startEngine(): Promise<void> {
+  try {
+    const { Tersor } = await import('tersor');
+    state.engine.value = await Tersor.create({ workers: 'auto' });
+  } catch (error) {
+    state.engineProblem.value = problemOf(error);
+  }
+}
+
+/** Resolves when the offline worker holds the site, or when it cannot. */
+async function storeOffline(): Promise<void> {
+  if (!import.meta.env.PROD || !('serviceWorker' in navigator)) return;
+  try {
+    const known = (await navigator.serviceWorker.getRegistration('./')) !== undefined;
+    const registration = await navigator.serviceWorker.register('./sw.js', { updateViaCache: 'all' });
+    // asked now, so that the browser's own question a moment later is answered from its cache
+    if (known) await registration.update();
+    const fresh = registration.installing ?? registration.waiting;
+    if (fresh) await settled(fresh);
+    state.storedOffline.value = registration.active !== null;
+  } catch {
+    // a private window, a refused permission or no network: the open page works without it
+    state.storedOffline.value = navigator.serviceWorker.controller !== null;
+  }
+}
+
+function settled(worker: ServiceWorker): Promise<void> {
+  return new Promise((resolve) => {
+    const look = () => {
+      if (worker.state === 'activated' || worker.state === 'redundant') resolve();
+    };
+    worker.addEventListener('statechange', look);
+    look();
+  });
+}
+
+export async function start(): Promise<void> {
+  const demo = loadDemo().catch(() => undefined); // "Try the demo" asks again and tells
+  await Promise.all([startEngine(), demo, startUnzip(), storeOffline()]);
+  if (state.engine.value === null) return;
+  state.ready.value = true;
+  performance.mark('tersor:ready');
+}

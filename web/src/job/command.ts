@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The command line that makes the same file, and the names of the files that are downloaded.
+
+import { stem } from './intake';
+
+export interface FileNames {
+  readonly model: string;
+  readonly recipe: string;
+  readonly report: string;
+}
+
+export function fileNames(modelName: string): FileNames {
+  const base = stem(modelName);
+  return { model: `${base}.int8.onnx`, recipe: `${base}.tersor.json`, report: `${base}.report.json` };
+}
+
+/** A word as a POSIX shell reads it. */
+export function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+export function commandLine(modelName: string, dataName: string): string {
+  const names = fileNames(modelName);
+  const words = ['tersor', 'quantize', modelName, '--data', dataName, '--recipe', names.recipe, '-o', names.model];
+  return words.map(quoted).join(' ');
+}

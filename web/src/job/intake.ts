@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sorts what was dropped, chosen or pasted, whatever its order: models, recipes, archives, samples, labels, and files that
+// a model may keep its weights in. Names decide; what a file really holds is the engine's business.
+
+/** A file with its path below whatever was dropped. */
+export interface Arrival {
+  readonly path: string;
+  readonly data: Blob;
+}
+
+export interface Sorted {
+  readonly models: readonly Arrival[];
+  readonly recipes: readonly Arrival[];
+  readonly archives: readonly Arrival[];
+  readonly samples: readonly Arrival[];
+  readonly labels: readonly Arrival[];
+  /** Files of no known kind: external data, or a model in another format. */
+  readonly others: readonly Arrival[];
+}
+
+const sampleEndings = new Set(
+  'png jpg jpeg jpe bmp gif tif tiff webp avif heic ppm pgm npy npz csv wav flac mp3 ogg'.split(' '),
+);
+
+export function baseName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+export function ending(path: string): string {
+  const name = baseName(path);
+  const dot = name.lastIndexOf('.');
+  return dot > 0 ? name.slice(dot + 1).toLowerCase() : '';
+}
+
+export function stem(path: string): string {
+  const name = baseName(path);
+  const dot = name.lastIndexOf('.');
+  return dot > 0 ? name.slice(0, dot) : name;
+}
+
+function isHidden(path: string): boolean {
+  return path.split('/').some((part) => part.startsWith('.') || part === '__MACOSX' || part === 'Thumbs.db');
+}
+
+function isLabels(path: string): boolean {
+  const name = stem(path).toLowerCase();
+  return ['npy', 'csv', 'txt'].includes(ending(path)) && /(^|[^a-z])(labels?|targets?|y)$/.test(name);
+}
+
+function isSamplePb(path: string): boolean {
+  return /^(input|output)_\d+\.pb$/.test(baseName(path));
+}
+
+export function sortArrivals(arrivals: readonly Arrival[]): Sorted {
+  const sorted = { models: [], recipes: [], archives: [], samples: [], labels: [], others: [] } as {
+    -readonly [K in keyof Sorted]: Arrival[];
+  };
+  for (const arrival of arrivals) {
+    const { path } = arrival;
+    const kind = ending(path);
+    if (isHidden(path)) continue;
+    if (kind === 'onnx') sorted.models.push(arrival);
+    else if (kind === 'json') sorted.recipes.push(arrival);
+    else if (kind === 'zip') sorted.archives.push(arrival);
+    else if (isLabels(path)) sorted.labels.push(arrival);
+    else if (sampleEndings.has(kind) || isSamplePb(path)) sorted.samples.push(arrival);
+    else if (kind === 'txt' || kind === 'md') continue;
+    else sorted.others.push(arrival);
+  }
+  return sorted;
+}
+
+/** Bytewise by UTF-8, the order of every data set. */
+export function comparePaths(a: string, b: string): number {
+  if (a === b) return 0;
+  const encoder = new TextEncoder();
+  const x = encoder.encode(a);
+  const y = encoder.encode(b);
+  const shared = Math.min(x.length, y.length);
+  for (let index = 0; index < shared; ++index) {
+    const difference = (x[index] ?? 0) - (y[index] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return x.length - y.length;
+}
+
+export interface NamedSet {
+  readonly name: string;
+  readonly files: readonly Arrival[];
+}
+
+/** The folder that all paths share, unless it is itself a sample. */
+function sharedTop(files: readonly Arrival[]): string | null {
+  const first = files[0]?.path ?? '';
+  const slash = first.indexOf('/');
+  if (slash < 0) return null;
+  const top = first.slice(0, slash);
+  if (top.startsWith('test_data_set')) return null;
+  return files.every((file) => file.path.startsWith(`${top}/`)) ? top : null;
+}
+
+/**
+ * Samples as a data set: the folders that hold them all become its name and leave their paths, so that the folders that
+ * remain are the classes. What was dropped as one folder is left in any case; a further folder, or the top folder inside an
+ * archive (`container`), only when there are folders below it.
+ */
+export function asDataSet(samples: readonly Arrival[], container: string | null): NamedSet {
+  let files = samples;
+  let name = container;
+  for (let level = 0; ; ++level) {
+    const top = sharedTop(files);
+    const deep = files.some((file) => file.path.split('/').length > 2);
+    if (top === null || (!deep && (level > 0 || container !== null))) break;
+    name = container ?? top;
+    files = files.map((file) => ({ ...file, path: file.path.slice(top.length + 1) }));
+  }
+  return { name: name ?? (files.length === 1 && files[0] ? files[0].path : 'samples'), files };
+}

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Opens what arrives. One arrival is worked through before the next begins, and a thing that cannot be opened leaves what
+// was there before it untouched.
+
+import { batch, effect } from '@preact/signals';
+import type { Preprocessing, SampleFile, Tersor } from 'tersor';
+
+import { applyRecipe, readRecipe } from './recipe';
+import { asDataSet, baseName, comparePaths, ending, sortArrivals, stem, type Arrival, type NamedSet } from './intake';
+import { isAbort, problemOf, type Problem } from './problem';
+import * as state from './state';
+import { unzip } from './unzip';
+
+let queue: Promise<void> = Promise.resolve();
+/** A model that could not be opened, kept for the case that the file of its weights comes later. */
+let unopened: Arrival | null = null;
+let sideFiles = new Map<string, Blob>();
+let inspection: AbortController | null = null;
+
+function inTurn(work: () => Promise<void>): Promise<void> {
+  state.reading.value += 1;
+  queue = queue.then(work).finally(() => {
+    state.reading.value -= 1;
+  });
+  return queue;
+}
+
+/** What arrives before the engine has started waits for it. */
+function engine(): Promise<Tersor> {
+  return new Promise((resolve, reject) => {
+    const stop = effect(() => {
+      const started = state.engine.value;
+      const problem = state.engineProblem.value;
+      if (!started && !problem) return;
+      queueMicrotask(() => stop());
+      if (started) resolve(started);
+      else reject(problem);
+    });
+  });
+}
+
+/** What is known about samples beforehand. */
+export interface Given {
+  readonly preprocessing?: Preprocessing;
+  readonly calibration?: number;
+}
+
+/** Opens everything that was dropped, chosen or pasted together. */
+export function addArrivals(arrivals: readonly Arrival[] | Promise<readonly Arrival[]>, given: Given = {}): Promise<void> {
+  return inTurn(async () => {
+    const sorted = sortArrivals(await arrivals);
+    const loose = [...sorted.samples];
+    const models = [...sorted.models];
+    const recipes = [...sorted.recipes];
+    const labels = [...sorted.labels];
+    const others = [...sorted.others];
+    let set: NamedSet | null = null;
+    for (const archive of sorted.archives) {
+      try {
+        const inside = sortArrivals(await unzip(archive));
+        models.push(...inside.models);
+        recipes.push(...inside.recipes);
+        others.push(...inside.others);
+        if (inside.samples.length > 0) set = asDataSet([...inside.samples, ...inside.labels], stem(archive.path));
+        else labels.push(...inside.labels);
+        if (inside.samples.length + inside.models.length + inside.recipes.length + inside.labels.length === 0) {
+          throw { code: 'invalid_samples', message: `${archive.path} holds neither a model nor samples.`, place: archive.path, hint: 'Samples are pictures, .npy, .npz or .pb files.' } satisfies Problem;
+        }
+      } catch (error) {
+        state.samplesProblem.value = problemOf(error);
+      }
+    }
+    if (loose.length > 0) set = asDataSet([...loose, ...labels], null);
+
+    for (const other of others) sideFiles.set(baseName(other.path), other.data);
+    const last = models.at(-1);
+    if (last) await openModel(last);
+    else if (others.length > 0 && unopened) await openModel(unopened);
+    else if (others.length > 0 && others[0] && !set) await openModel(others[0]);
+
+    for (const file of recipes) await openRecipe(file);
+    if (set) await openSamples(set, given);
+    else if (labels.length > 0) await openLabels(labels);
+  });
+}
+
+/** Opens a model under a name, with the files that may hold its weights. */
+async function openModel(arrival: Arrival): Promise<void> {
+  const started = performance.now();
+  try {
+    const handle = await (await engine()).open(arrival.data, { externalData: sideFiles });
+    const before = state.model.value;
+    batch(() => {
+      state.model.value = { name: baseName(arrival.path), handle, seconds: (performance.now() - started) / 1000 };
+      state.modelProblem.value = null;
+      state.coverage.value = null;
+      state.result.value?.quantized.close();
+      state.result.value = null;
+      state.runProblem.value = null;
+      state.runNote.value = '';
+      state.openLayer.value = null;
+      state.openRegions.value = new Set(['model']);
+      state.announcement.value = `${baseName(arrival.path)} is open.`;
+    });
+    before?.handle.close();
+    unopened = null;
+    sideFiles = new Map();
+    await updateCoverage();
+    if (state.samples.value) {
+      state.preprocessing.value = null;
+      await inspect();
+    }
+  } catch (error) {
+    unopened = arrival;
+    const problem = problemOf(error);
+    const kept = state.model.value ? ` ${state.model.value.name} stays open.` : '';
+    batch(() => {
+      state.modelProblem.value = {
+        ...problem,
+        place: problem.place || baseName(arrival.path),
+        hint: `${problem.hint}${kept}`.trim(),
+      };
+      state.openRegions.value = new Set([...state.openRegions.value, 'model']);
+    });
+  }
+}
+
+/** Which operators become integers on the chosen platform. */
+export async function updateCoverage(): Promise<void> {
+  const open = state.model.value;
+  if (!open) return;
+  try {
+    const coverage = await open.handle.coverage({ platform: state.platformName.value, config: state.fields.value });
+    batch(() => {
+      state.coverage.value = coverage;
+      state.coverageProblem.value = null;
+    });
+  } catch (error) {
+    batch(() => {
+      state.coverage.value = null;
+      state.coverageProblem.value = problemOf(error);
+      state.openRegions.value = new Set([...state.openRegions.value, 'model']);
+    });
+  }
+}
+
+function asSampleFile(arrival: Arrival): SampleFile {
+  return { path: arrival.path, data: arrival.data };
+}
+
+async function openSamples(set: NamedSet, given: Given): Promise<void> {
+  const isLabels = (file: Arrival) => sortArrivals([file]).labels.length > 0;
+  const labels = set.files.filter(isLabels);
+  const files = set.files.filter((file) => !isLabels(file));
+  const folders = files.some((file) => file.path.includes('/'));
+  // beside class folders labels.txt names the classes; else a label file holds one label per sample
+  const names = folders ? labels.filter((file) => ending(file.path) === 'txt') : [];
+  const labelsFile = labels.find((file) => !names.includes(file)) ?? null;
+  const before = { set: state.samples.value, info: state.samplesInfo.value, preprocessing: state.preprocessing.value };
+  batch(() => {
+    state.samples.value = {
+      name: set.name,
+      files: [...files, ...names].map(asSampleFile).sort((a, b) => comparePaths(a.path, b.path)),
+      labelsFile: labelsFile ? asSampleFile(labelsFile) : null,
+    };
+    state.samplesInfo.value = null;
+    state.samplesProblem.value = null;
+    state.preview.value = null;
+    state.runNote.value = '';
+    if (given.preprocessing) state.preprocessing.value = given.preprocessing;
+    else if (!state.recipe.value?.recipe.preprocessing) state.preprocessing.value = null;
+    if (given.calibration !== undefined) state.chosenCalibration.value = given.calibration;
+    else if (!state.recipe.value) state.chosenCalibration.value = null;
+    state.openRegions.value = new Set(['samples']);
+    state.announcement.value = `${set.name}: ${files.length} files.`;
+  });
+  await inspect();
+  if (state.sampleCount.value === 0 && state.model.value && before.set && before.info && before.info.count > 0) {
+    const problem = state.samplesProblem.value;
+    batch(() => {
+      state.samples.value = before.set;
+      state.samplesInfo.value = before.info;
+      state.preprocessing.value = before.preprocessing;
+      state.preview.value = before.info?.first ?? null;
+      if (problem) state.samplesProblem.value = { ...problem, hint: `${problem.hint} ${before.set?.name} stays open.`.trim() };
+    });
+  }
+}
+
+async function openLabels(labels: readonly Arrival[]): Promise<void> {
+  const set = state.samples.value;
+  const file = labels[0];
+  if (!file) return;
+  if (!set) {
+    state.samplesProblem.value = {
+      code: 'invalid_samples',
+      message: `${baseName(file.path)} looks like labels, but there are no samples yet.`,
+      place: file.path,
+      hint: 'Drop it together with its samples.',
+    };
+    return;
+  }
+  state.samples.value = { ...set, labelsFile: asSampleFile(file) };
+}
+
+async function openRecipe(file: Arrival): Promise<void> {
+  try {
+    const recipe = await readRecipe(file);
+    await applyRecipe({ name: baseName(file.path), recipe, allowMismatch: false });
+    await updateCoverage();
+    if (state.samples.value) await inspect();
+  } catch (error) {
+    batch(() => {
+      state.settingsProblem.value = problemOf(error);
+      state.openRegions.value = new Set([...state.openRegions.value, 'settings']);
+    });
+  }
+}
+
+/** Reads the samples' headers against the open model; a newer call replaces an older one. */
+export async function inspect(): Promise<void> {
+  const open = state.model.value;
+  const set = state.samples.value;
+  if (!open || !set) return;
+  inspection?.abort();
+  const mine = new AbortController();
+  inspection = mine;
+  try {
+    const chosen = state.preprocessing.value;
+    const info = await open.handle.inspectSamples(set.files, {
+      signal: mine.signal,
+      ...(chosen ? { preprocessing: chosen } : {}),
+    });
+    const first = info.errors[0];
+    batch(() => {
+      state.samplesInfo.value = info;
+      state.preview.value = info.first;
+      state.previewProblem.value = null;
+      state.preprocessing.value = info.preprocessing;
+      state.samplesProblem.value = first
+        ? { ...first.error, place: first.error.place || first.path, hint: othersToo(info.errors.length, first.error.hint) }
+        : null;
+    });
+  } catch (error) {
+    if (isAbort(error)) return;
+    batch(() => {
+      state.samplesInfo.value = null;
+      state.preview.value = null;
+      state.samplesProblem.value = problemOf(error);
+      state.openRegions.value = new Set([...state.openRegions.value, 'samples']);
+    });
+  }
+}
+
+function othersToo(count: number, hint: string): string {
+  const more = count - 1;
+  return more <= 0 ? hint : `${hint} ${more} other ${more === 1 ? 'file has' : 'files have'} a problem too.`.trim();
+}
+
+export function setPreprocessing(value: Preprocessing): Promise<void> {
+  state.preprocessing.value = value;
+  return inspect();
+}
+
+/** Takes the files that cannot be samples out of the data set. */
+export function leaveOutBadSamples(): Promise<void> {
+  const set = state.samples.value;
+  const bad = new Set(state.samplesInfo.value?.errors.map((row) => row.path));
+  if (!set) return Promise.resolve();
+  state.samples.value = { ...set, files: set.files.filter((file) => !bad.has(file.path)) };
+  return inspect();
+}
+
+/** Shows sample `index` of the data set, as a tensor. */
+export async function showSample(index: number): Promise<void> {
+  const open = state.model.value;
+  const set = state.samples.value;
+  const chosen = state.preprocessing.value;
+  if (!open || !set) return;
+  try {
+    state.preview.value = await open.handle.previewSample(set.files, index, chosen ? { preprocessing: chosen } : {});
+    state.previewProblem.value = null;
+  } catch (error) {
+    if (!isAbort(error)) state.previewProblem.value = problemOf(error);
+  }
+}
+
+/** Forgets a card that the user has read. */
+export function dismiss(region: state.RegionId): void {
+  if (region === 'model') state.modelProblem.value = null;
+  if (region === 'samples') state.samplesProblem.value = null;
+  if (region === 'settings') state.settingsProblem.value = null;
+  if (region === 'results') state.runProblem.value = null;
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { batch } from '@preact/signals';
+import type { Recipe } from 'tersor';
+
+import type { Arrival } from './intake';
+import type { Problem } from './problem';
+import * as state from './state';
+
+function refuse(name: string, why: string): never {
+  throw {
+    code: 'invalid_config',
+    message: `${name} is not a recipe: ${why}.`,
+    place: name,
+    hint: 'A recipe is the JSON file that "Download recipe" or --save-recipe writes.',
+  } satisfies Problem;
+}
+
+/** A recipe out of a file; what it means is the engine's business, only its outline is checked here. */
+export async function readRecipe(file: Arrival): Promise<Recipe> {
+  let value: unknown;
+  try {
+    value = JSON.parse(await file.data.text());
+  } catch {
+    refuse(file.path, 'it is not JSON');
+  }
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) refuse(file.path, 'it is not an object');
+  for (const key of ['format_version', 'platform', 'config']) {
+    if (!(key in value)) refuse(file.path, `it has no "${key}"`);
+  }
+  return value as Recipe;
+}
+
+/** Fills platform, settings and preprocessing from a recipe. */
+export async function applyRecipe(open: state.OpenRecipe): Promise<void> {
+  const { recipe } = open;
+  batch(() => {
+    state.recipe.value = open;
+    state.platformName.value = recipe.platform.name;
+    state.fields.value = changedFields(recipe.config);
+    if (recipe.preprocessing) state.preprocessing.value = recipe.preprocessing;
+    if (recipe.samples?.calibration_count != null) state.chosenCalibration.value = recipe.samples.calibration_count;
+    state.settingsProblem.value = null;
+    state.announcement.value = `${open.name} fills the settings.`;
+    state.openRegions.value = new Set([...state.openRegions.value, 'settings']);
+  });
+}
+
+/** A recipe writes every field out; only those that differ from their default were set. */
+function changedFields(config: Recipe['config']): Recipe['config'] {
+  const defaults = new Map((state.engine.value?.describeQuantizationConfig() ?? []).map((field) => [field.name, field.default]));
+  return Object.fromEntries(Object.entries(config).filter(([name, value]) => defaults.get(name) !== value));
+}

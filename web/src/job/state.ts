@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Everything the page knows, as signals. The regions read them; only the other files of this folder write them.
+
+import { computed, signal } from '@preact/signals';
+import type {
+  Coverage,
+  EvaluationResult,
+  Comparison,
+  FieldValue,
+  Labels,
+  Model,
+  Preprocessing,
+  QuantizedResult,
+  Recipe,
+  SampleFile,
+  SamplePreview,
+  SamplesInfo,
+  Statistics,
+  Tersor,
+} from 'tersor';
+
+import type { Problem } from './problem';
+
+export interface OpenModel {
+  readonly name: string;
+  readonly handle: Model;
+  readonly seconds: number;
+}
+
+export interface SampleSet {
+  readonly name: string;
+  readonly files: readonly SampleFile[];
+  readonly labelsFile: SampleFile | null;
+}
+
+/** A recipe that was opened: it fills the settings, and is compared with model and samples when the job runs. */
+export interface OpenRecipe {
+  readonly name: string;
+  readonly recipe: Recipe;
+  /** The user has read what differs and goes on. */
+  readonly allowMismatch: boolean;
+}
+
+export type StageId = 'open' | 'float' | 'calibrate' | 'choose' | 'correct' | 'write' | 'int8' | 'compare';
+
+export interface StageState {
+  readonly id: StageId;
+  readonly title: string;
+  readonly state: 'waiting' | 'running' | 'done';
+  readonly done: number;
+  readonly total: number;
+  /** What is counted. */
+  readonly unit: string;
+  readonly seconds: number;
+}
+
+export interface Run {
+  readonly startedAt: number;
+  /** performance.now() of the latest tick. */
+  readonly now: number;
+  readonly stages: readonly StageState[];
+  /** 0 to 1. */
+  readonly share: number;
+  /** Estimate; null until there is something to go by. */
+  readonly secondsLeft: number | null;
+  readonly samplesPerSecond: number | null;
+}
+
+export interface Result {
+  /** Settings that made it, see settingsKey. */
+  readonly key: string;
+  readonly modelName: string;
+  readonly dataName: string;
+  readonly quantized: QuantizedResult;
+  readonly float: EvaluationResult;
+  readonly int8: EvaluationResult;
+  readonly comparison: Comparison;
+  readonly seconds: number;
+  readonly stages: readonly StageState[];
+}
+
+/** Kept between runs, so that what was measured is not measured again. */
+export interface Measured {
+  readonly floatKey: string;
+  readonly float: EvaluationResult | null;
+  readonly statisticsKey: string;
+  readonly statistics: Statistics | null;
+}
+
+export type RegionId = 'model' | 'samples' | 'settings' | 'results';
+
+export const engine = signal<Tersor | null>(null);
+export const engineProblem = signal<Problem | null>(null);
+/** After `tersor:ready`. */
+export const ready = signal(false);
+/** The offline worker holds the whole site. */
+export const storedOffline = signal(false);
+
+/** Number of things being read right now. */
+export const reading = signal(0);
+
+export const model = signal<OpenModel | null>(null);
+export const modelProblem = signal<Problem | null>(null);
+export const coverage = signal<Coverage | null>(null);
+export const coverageProblem = signal<Problem | null>(null);
+
+export const samples = signal<SampleSet | null>(null);
+export const samplesInfo = signal<SamplesInfo | null>(null);
+export const samplesProblem = signal<Problem | null>(null);
+export const preprocessing = signal<Preprocessing | null>(null);
+export const preview = signal<SamplePreview | null>(null);
+export const previewProblem = signal<Problem | null>(null);
+/** Samples set aside for calibration; null until the user moves the split. */
+export const chosenCalibration = signal<number | null>(null);
+
+export const platformName = signal('ort-cpu');
+/** The fields that the user set. */
+export const fields = signal<Readonly<Record<string, FieldValue>>>({});
+export const recipe = signal<OpenRecipe | null>(null);
+export const settingsProblem = signal<Problem | null>(null);
+
+export const run = signal<Run | null>(null);
+export const runProblem = signal<Problem | null>(null);
+/** A sentence about the last run that ended without a result. */
+export const runNote = signal('');
+export const result = signal<Result | null>(null);
+export const measured = signal<Measured>({ floatKey: '', float: null, statisticsKey: '', statistics: null });
+
+export const openRegions = signal<ReadonlySet<RegionId>>(new Set());
+/** Output name of the layer whose panel is open. */
+export const openLayer = signal<string | null>(null);
+/** What screen readers are told. */
+export const announcement = signal('');
+export const toast = signal<{ readonly text: string; readonly id: number } | null>(null);
+
+export const sampleCount = computed(() => samplesInfo.value?.count ?? 0);
+
+/** A fifth, at least 10 and at most 500, never all of two or more. */
+export function defaultCalibration(count: number): number {
+  const wanted = Math.min(500, Math.max(10, Math.round(count / 5)));
+  return Math.max(Math.min(1, count), Math.min(wanted, Math.floor(count / 2)));
+}
+
+export const calibrationCount = computed(() => {
+  const count = sampleCount.value;
+  const chosen = chosenCalibration.value;
+  return chosen === null ? defaultCalibration(count) : Math.min(chosen, count);
+});
+
+/** Where all samples calibrate, all of them evaluate too. */
+export const evaluationCount = computed(() => {
+  const rest = sampleCount.value - calibrationCount.value;
+  return rest > 0 ? rest : sampleCount.value;
+});
+
+export const labels = computed<Labels>(() => {
+  const set = samples.value;
+  if (set?.labelsFile) return set.labelsFile;
+  return (samplesInfo.value?.classes.length ?? 0) > 0 ? 'folders' : null;
+});
+
+/** Nothing has been opened yet: the page shows what it is for. */
+export const atStart = computed(
+  () =>
+    model.value === null &&
+    samples.value === null &&
+    recipe.value === null &&
+    modelProblem.value === null &&
+    samplesProblem.value === null &&
+    settingsProblem.value === null &&
+    result.value === null,
+);
+
+/** What a result depends on besides model and samples. */
+export const settingsKey = computed(() =>
+  JSON.stringify([platformName.value, fields.value, preprocessing.value, calibrationCount.value, recipe.value?.recipe.overrides ?? []]),
+);
+
+/** The figures shown are of other settings. */
+export const resultIsOld = computed(() => result.value !== null && result.value.key !== settingsKey.value);
+
+/** What is missing before Quantize can run, as a sentence; empty when nothing is. */
+export const missing = computed(() => {
+  if (engineProblem.value) return 'The engine did not start; see above.';
+  if (!model.value) return samples.value ? 'Next: the float .onnx model.' : 'Next: a float .onnx model and samples.';
+  if (coverageProblem.value) return 'Waiting for an answer above: the model and this platform do not fit.';
+  if (!samples.value) return 'Next: samples. 100 or more pictures like the ones the model will meet; labels are optional.';
+  if (samplesProblem.value && sampleCount.value === 0) return 'Waiting for an answer above: the samples do not fit the model.';
+  if (!samplesInfo.value) return 'Reading samples …';
+  if (sampleCount.value === 0) return 'Next: samples that fit the model.';
+  if (samplesInfo.value.errors.length > 0) return 'Waiting for an answer above: some samples do not fit the model.';
+  return '';
+});
+
+export const canQuantize = computed(() => missing.value === '' && run.value === null && engine.value !== null);

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The offline worker: keeps the whole site when it is installed, so that a reload works without a network. It asks for
+// nothing of its own accord afterwards. Files whose names carry a hash come from the cache; all others come from the
+// network while there is one, so that a new version shows at once.
+
+const worker = self as unknown as ServiceWorkerGlobalScope;
+
+// both written by the build
+const files = '%FILES%'.split('|');
+const version = '%VERSION%';
+
+const prefix = `tersor ${worker.registration.scope} `;
+const cacheName = prefix + version;
+
+worker.addEventListener('install', (event) => {
+  event.waitUntil(
+    (async () => {
+      const cache = await caches.open(cacheName);
+      await cache.addAll(files.map((file) => new Request(file, { cache: file.startsWith('assets/') ? 'default' : 'no-cache' })));
+      await worker.skipWaiting();
+    })(),
+  );
+});
+
+worker.addEventListener('activate', (event) => {
+  event.waitUntil(
+    (async () => {
+      for (const other of await caches.keys()) {
+        if (other.startsWith(prefix) && other !== cacheName) await caches.delete(other);
+      }
+      await worker.clients.claim();
+    })(),
+  );
+});
+
+async function answer(request: Request): Promise<Response> {
+  const cache = await caches.open(cacheName);
+  const options = { ignoreSearch: request.mode === 'navigate', ignoreVary: true };
+  if (new URL(request.url).pathname.includes('/assets/')) {
+    const kept = await cache.match(request, options);
+    if (kept) return kept;
+  }
+  try {
+    return await fetch(request);
+  } catch (error) {
+    const kept = await cache.match(request.mode === 'navigate' ? './' : request, options);
+    if (kept) return kept;
+    throw error;
+  }
+}
+
+worker.addEventListener('fetch', (event) => {
+  const { request } = event;
+  if (request.method === 'GET' && request.url.startsWith(worker.registration.scope)) event.respondWith(answer(request));
+});

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+
+import { Close } from './Icons';
+
+type DialogName = 'keys' | 'how' | 'privacy';
+
+const shown = signal<DialogName | null>(null);
+
+export function openDialog(name: DialogName): void {
+  shown.value = name;
+}
+
+const keys: readonly (readonly [string, string])[] = [
+  ['Enter on the drop zone, Ctrl+O', 'choose files'],
+  ['Ctrl+V', 'open files from the clipboard'],
+  ['Ctrl+Enter', 'quantize'],
+  ['Esc', 'cancel a running job; else close a panel or a region'],
+  ['/', 'find a layer'],
+  ['↑ ↓ Home End', 'move in the list of layers; an open panel follows'],
+  ['Enter', 'open a layer'],
+  ['?', 'this table'],
+];
+
+function Keys() {
+  return (
+    <table class="figures">
+      <thead>
+        <tr>
+          <th scope="col">Key</th>
+          <th scope="col">Does</th>
+        </tr>
+      </thead>
+      <tbody>
+        {keys.map(([key, does]) => (
+          <tr key={key}>
+            <th scope="row">{key}</th>
+            <td>{does}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function How() {
+  return (
+    <>
+      <p>
+        Tersor reads a float ONNX model, runs your samples through it to see which values occur, chooses a range of 256
+        steps for every tensor, and writes an ONNX file that runtimes compute with 8-bit integers.
+      </p>
+      <p>
+        <b>Model.</b> A float .onnx file, opset 7 or newer. If it keeps its weights in a file beside it, drop both.
+      </p>
+      <p>
+        <b>Samples.</b> A folder or .zip of pictures, or .npy, .npz and .pb arrays: a hundred or more like the ones the model
+        will meet. Subfolders are classes; with them accuracy is measured. Some samples set the ranges, the others measure.
+      </p>
+      <p>
+        <b>Results.</b> Float beside int8: accuracy with its 95 % interval, the share of equal answers, and the output's signal to
+        quantization noise ratio (SQNR), for which the int8 model runs with the runtime's own integer arithmetic. Layers are
+        sorted by their share of the error.
+      </p>
+      <p>
+        <b>The same bytes anywhere.</b> The recipe holds every setting. The command line below the downloads makes the same file,
+        byte for byte, on your machine.
+      </p>
+    </>
+  );
+}
+
+function Privacy() {
+  return (
+    <>
+      <p>
+        Nothing. Models and samples are read by this page on your machine. The page's security policy forbids requests to any
+        other address, and after it has loaded it makes no request at all.
+      </p>
+      <p>There is no account, no cookie, no measurement of visitors. The choice of a theme is kept in this browser.</p>
+    </>
+  );
+}
+
+const titles: Readonly<Record<DialogName, string>> = {
+  keys: 'Keyboard',
+  how: 'How it works',
+  privacy: 'What leaves this tab',
+};
+
+export function Dialogs() {
+  const element = useRef<HTMLDialogElement>(null);
+  const name = shown.value;
+  useEffect(() => {
+    const dialog = element.current;
+    if (name !== null && dialog && !dialog.open) dialog.showModal();
+  }, [name]);
+  if (name === null) return null;
+  return (
+    <dialog
+      ref={element}
+      class="dialog"
+      aria-labelledby="dialog-title"
+      onClose={() => {
+        shown.value = null;
+      }}
+    >
+      <div class="dialog-head">
+        <h2 id="dialog-title">{titles[name]}</h2>
+        <button type="button" class="ghost" aria-label="Close" onClick={() => element.current?.close()}>
+          <Close />
+        </button>
+      </div>
+      {name === 'keys' ? <Keys /> : name === 'how' ? <How /> : <Privacy />}
+    </dialog>
+  );
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { commandLine, fileNames } from '../job/command';
+import { result, resultIsOld, type Result } from '../job/state';
+import { size } from '../numbers';
+import { copy, download, say } from './copy';
+
+function asText(value: object): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+function saveModel(shown: Result): void {
+  const name = fileNames(shown.modelName).model;
+  const bytes = shown.quantized.model;
+  download(bytes as Uint8Array<ArrayBuffer>, name, 'application/octet-stream');
+  say(`${name} saved, ${size(bytes.length)}.`);
+}
+
+function saveText(value: object, name: string): void {
+  const text = asText(value);
+  download(text, name, 'application/json');
+  say(`${name} saved, ${size(new Blob([text]).size)}.`);
+}
+
+export function DownloadModel(props: { readonly class: string }) {
+  const shown = result.value;
+  if (!shown) return null;
+  return (
+    <button type="button" class={`button ${props.class}`} onClick={() => saveModel(shown)}>
+      <span>Download model</span>
+      <span class="button-fact" aria-hidden="true">
+        int8 ONNX · {size(shown.quantized.report.output.size_bytes)}
+      </span>
+    </button>
+  );
+}
+
+export function Downloads() {
+  const shown = result.value;
+  if (!shown) return null;
+  const names = fileNames(shown.modelName);
+  const { recipe, report } = shown.quantized;
+  const command = commandLine(shown.modelName, shown.dataName);
+  const sha256 = report.output.sha256;
+  return (
+    <div class="block downloads">
+      <div class="block-head">
+        <h3>Downloads</h3>
+        {resultIsOld.value && <span class="chip">old</span>}
+      </div>
+      <DownloadModel class={`download in-page ${resultIsOld.value ? '' : 'filled'}`} />
+      <button type="button" class="button download" onClick={() => saveText(recipe, names.recipe)}>
+        <span>Download recipe</span>
+        <span class="button-fact" aria-hidden="true">
+          JSON · {size(new Blob([asText(recipe)]).size)}
+        </span>
+      </button>
+      <button type="button" class="button download" onClick={() => saveText(report, names.report)}>
+        <span>Download report</span>
+        <span class="button-fact" aria-hidden="true">
+          JSON
+        </span>
+      </button>
+      <p class="command">
+        <code>{command}</code>
+      </p>
+      <div class="actions">
+        <button type="button" class="link" onClick={() => copy(command, 'Command line copied.')}>
+          Copy as command line
+        </button>
+        <button type="button" class="link" onClick={() => copy(sha256, 'SHA-256 copied.')}>
+          Copy sha256
+        </button>
+      </div>
+      <p class="soft sha" title={sha256}>
+        same bytes, sha256 {sha256.slice(0, 8)}…{sha256.slice(-8)}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { signal } from '@preact/signals';
+
+import { halfWidth, percentFigure, decibels, size, count, thin } from '../numbers';
+import { atStart, result, run, measured } from '../job/state';
+import { openDialog } from './Dialogs';
+import { filesInputId, takeFiles } from './files';
+import { Badge, Logo, OpenFiles, Theme } from './Icons';
+
+type ThemeName = 'auto' | 'light' | 'dark';
+const themes: readonly ThemeName[] = ['auto', 'light', 'dark'];
+const theme = signal<ThemeName>(storedTheme());
+
+function storedTheme(): ThemeName {
+  try {
+    const stored = localStorage.getItem('tersor-theme');
+    return stored === 'light' || stored === 'dark' ? stored : 'auto';
+  } catch {
+    return 'auto';
+  }
+}
+
+function showTheme(name: ThemeName): void {
+  if (name === 'auto') delete document.documentElement.dataset['theme'];
+  else document.documentElement.dataset['theme'] = name;
+}
+
+showTheme(theme.value);
+
+function nextTheme(): void {
+  theme.value = themes[(themes.indexOf(theme.value) + 1) % themes.length] ?? 'auto';
+  showTheme(theme.value);
+  try {
+    localStorage.setItem('tersor-theme', theme.value);
+  } catch {
+    // the choice then lasts as long as the page
+  }
+}
+
+/** The figures now, wherever the reader is. */
+function Instrument() {
+  const shown = result.value;
+  const float = shown?.float ?? (run.value ? measured.value.float : null);
+  if (!float) return null;
+  const report = shown?.quantized.report;
+  return (
+    <div class="instrument" role="group" aria-label="Figures now">
+      {float.value !== null && (
+        <span>
+          <Badge letter="F" title="Float" /> {percentFigure(float.value)}
+          <span class="unit">{thin}%</span>
+        </span>
+      )}
+      {shown && shown.int8.value !== null && (
+        <span>
+          <Badge letter="A" title="Int8" /> {percentFigure(shown.int8.value)}
+          <span class="unit">{thin}%</span>
+        </span>
+      )}
+      {shown && <span class="wide">{decibels(shown.comparison.output_sqnr_db)}</span>}
+      {report && <span class="wide">{size(report.output.size_bytes)}</span>}
+      {float.interval && (
+        <span class="wide soft">
+          n = {count(float.count)}, {halfWidth(float.interval.lower, float.interval.upper)}
+        </span>
+      )}
+    </div>
+  );
+}
+
+export function Header() {
+  const start = atStart.value;
+  const withFigures = result.value !== null || (run.value !== null && measured.value.float !== null);
+  return (
+    <header class={withFigures ? 'header with-figures' : 'header'}>
+      <div class="header-row">
+        <span class="brand">
+          <Logo />
+          tersor
+        </span>
+        <Instrument />
+        <span class="privacy">
+          <span class="ring" aria-hidden="true" />
+          <span>
+            Nothing leaves this tab<span class="privacy-more">: no upload, no account, works offline</span>
+          </span>
+        </span>
+        <span class="spring" />
+        {!start && (
+          <label class="ghost open-files" title="Open a model or samples (Ctrl+O)">
+            <OpenFiles />
+            <span class="open-files-word">Model and samples</span>
+            <input id={filesInputId} type="file" multiple onChange={takeFiles} />
+          </label>
+        )}
+        <button type="button" class="ghost help-button" onClick={() => openDialog('how')}>
+          Help
+        </button>
+        <button type="button" class="ghost" onClick={nextTheme} aria-label={`Theme: ${theme.value}`} title={`Theme: ${theme.value}`}>
+          <Theme />
+        </button>
+      </div>
+    </header>
+  );
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The values of one tensor: kept in ink, lost striped on a wash, the two cuts as lines with their values.
+
+import { useId } from 'preact/hooks';
+import type { LayerRow } from 'tersor';
+
+import { count, range, value } from '../numbers';
+import { useWidth } from './width';
+
+const left = 64;
+const right = 24;
+const top = 44;
+const base = 214;
+
+interface Bin {
+  readonly from: number;
+  readonly to: number;
+  readonly n: number;
+  readonly lost: boolean;
+}
+
+/** Bins from the first filled to the last filled, and the cuts even where they lie outside. */
+export function binsOf(row: LayerRow): Bin[] {
+  const histogram = row.histogram;
+  if (!histogram) return [];
+  const first = histogram.counts.findIndex((n) => n > 0);
+  const last = histogram.counts.findLastIndex((n) => n > 0);
+  if (first < 0) return [];
+  return histogram.counts.slice(first, last + 1).map((n, k) => {
+    const from = histogram.lower + (first + k) * histogram.bin_width;
+    const to = from + histogram.bin_width;
+    const lost = row.range !== null && (to <= row.range[0] || from >= row.range[1]);
+    return { from, to, n, lost };
+  });
+}
+
+/** A step of 1, 2 or 5 times a power of ten that cuts `span` into about `parts`. */
+function niceStep(span: number, parts: number): number {
+  const raw = span / parts;
+  const power = 10 ** Math.floor(Math.log10(raw));
+  return power * ([1, 2, 5].find((factor) => factor * power >= raw) ?? 10);
+}
+
+function multiples(from: number, to: number, step: number): number[] {
+  const found: number[] = [];
+  for (let k = Math.ceil(from / step); k * step <= to * (1 + 1e-12); ++k) found.push(k * step);
+  return found;
+}
+
+/** Powers of ten for a logarithmic axis, round steps for a linear one. */
+function countTicks(most: number, linear: boolean): number[] {
+  if (linear) return multiples(0, most, niceStep(most, 4));
+  const ticks: number[] = [];
+  for (let n = 1; n <= most; n *= 10) ticks.push(n);
+  return ticks;
+}
+
+function sentence(row: LayerRow, bins: readonly Bin[]): string {
+  const all = range(bins[0]?.from, bins.at(-1)?.to);
+  if (!row.range) return `Values from ${all}; this tensor stays float.`;
+  return `Values from ${all}; kept ${range(row.range[0], row.range[1])}; ${count(row.lost)} of ${count(row.values)} values lost.`;
+}
+
+function Cut(props: { readonly x: number; readonly text: string; readonly width: number }) {
+  const middle = Math.min(Math.max(props.x, 34), props.width - 34);
+  return (
+    <g class="cut">
+      <path class="cut-line" d={`M${props.x} 28V${base}`} />
+      <path class="cut-foot" d={`M${props.x - 5} ${base + 7}h10l-5 -7z`} />
+      <rect class="cut-handle" x={middle - 33} y="4" width="66" height="24" rx="3" />
+      <text class="cut-text" x={middle} y="21" text-anchor="middle">
+        {props.text}
+      </text>
+    </g>
+  );
+}
+
+export function HistogramPlot(props: { readonly row: LayerRow; readonly linear: boolean }) {
+  const stripes = useId();
+  const [frame, width] = useWidth<HTMLDivElement>(720);
+  const plot = Math.max(80, width - left - right);
+  const { row, linear } = props;
+  const bins = binsOf(row);
+  const most = Math.max(1, ...bins.map((bin) => bin.n));
+  const cuts = row.range;
+  const low = Math.min(bins[0]?.from ?? 0, cuts?.[0] ?? Infinity);
+  const high = Math.max(bins.at(-1)?.to ?? 1, cuts?.[1] ?? -Infinity);
+  const span = high - low || 1;
+  const along = (x: number) => left + (plot * (x - low)) / span;
+  // half a decade below 1, so that a single value still has a bar
+  const tall = (n: number) => (linear ? n / most : (Math.log10(n) + 0.5) / (Math.log10(most) + 0.5));
+  const up = (n: number) => base - (base - top) * Math.max(0, Math.min(1, tall(n)));
+  return (
+ <div class="plot" ref={frame}>
+    <svg class="histogram" width={width} height="244" role="img" aria-label={sentence(row, bins)}>
+      <defs>
+        <pattern id={stripes} width="4" height="4" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+          <rect class="stripe" width="2" height="4" />
+        </pattern>
+      </defs>
+      {cuts && (
+        <>
+          <rect class="wash" x={left} y={top} width={Math.max(0, along(cuts[0]) - left)} height={base - top} />
+          <rect class="wash" x={along(cuts[1])} y={top} width={Math.max(0, left + plot - along(cuts[1]))} height={base - top} />
+        </>
+      )}
+      {countTicks(most, linear).map((n) => (
+        <g key={n}>
+          <path class="grid" d={`M${left} ${up(n)}h${plot}`} />
+          <text class="tick" x={left - 8} y={up(n) + 4} text-anchor="end">
+            {count(n)}
+          </text>
+        </g>
+      ))}
+      <text class="tick" x={left - 8} y={top - 12} text-anchor="end">
+        count
+      </text>
+      {bins.map(
+        (bin) =>
+          bin.n > 0 && (
+            <rect
+              key={bin.from}
+              class={bin.lost ? '' : 'plot-bar'}
+              fill={bin.lost ? `url(#${stripes})` : undefined}
+              x={along(bin.from)}
+              y={up(bin.n)}
+              width={Math.max(0.75, ((along(bin.to) - along(bin.from)) * 4) / 5)}
+              height={base - up(bin.n)}
+            />
+          ),
+      )}
+      <path class="baseline" d={`M${left} ${base}h${plot}`} />
+      {multiples(low, high, niceStep(span, Math.max(4, plot / 80))).map((x) => (
+        <g key={x}>
+          <path class="baseline" d={`M${along(x)} ${base}v4`} />
+          <text class="tick" x={along(x)} y={base + 20} text-anchor="middle">
+            {axisText(x, niceStep(span, Math.max(4, plot / 80)))}
+          </text>
+        </g>
+      ))}
+      {cuts && (
+        <>
+          <Cut x={along(cuts[0])} text={value(cuts[0])} width={width} />
+          <Cut x={along(cuts[1])} text={value(cuts[1])} width={width} />
+        </>
+      )}
+    </svg>
+    </div>
+  );
+}
+
+function axisText(x: number, step: number): string {
+  const digits = Math.max(0, Math.ceil(-Math.log10(step) - 1e-9));
+  if (digits > 4) return value(x);
+  const text = x.toFixed(digits);
+  return (Number(text) === 0 ? text.replace('-', '') : text).replace('-', '−');
+}
+
+/** The same numbers as a table. */
+export function histogramTable(row: LayerRow) {
+  const bins = binsOf(row).filter((bin) => bin.n > 0);
+  return (
+    <div class="table-twin" tabIndex={0} role="group" aria-label="Histogram as a table">
+      <table class="figures">
+        <thead>
+          <tr>
+            <th scope="col">From</th>
+            <th scope="col">To</th>
+            <th scope="col" class="right">
+              Values
+            </th>
+            <th scope="col">Kept</th>
+          </tr>
+        </thead>
+        <tbody>
+          {bins.map((bin) => (
+            <tr key={bin.from}>
+              <th scope="row">{value(bin.from)}</th>
+              <td>{value(bin.to)}</td>
+              <td class="right">{count(bin.n)}</td>
+              <td>{bin.lost ? 'lost' : 'kept'}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

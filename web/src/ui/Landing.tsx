@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { count, size } from '../numbers';
+import { demoFacts, tryDemo } from '../engine/demo';
+import { Plate } from './Plate';
+
+/** Measured when the site was built. */
+function toolSize(): string {
+  const bytes = Number(document.querySelector<HTMLMetaElement>('meta[name="tersor-size"]')?.content);
+  return Number.isFinite(bytes) && bytes > 0 ? size(bytes) : '';
+}
+
+export const builtSize = toolSize();
+
+export function Landing() {
+  return (
+    <div class="landing">
+      <div class="landing-words">
+        <h1>Quantize a neural network in your browser</h1>
+        <p class="landing-lead">
+          Drop a float ONNX model and a folder of your own samples. See what int8 costs, layer by layer, and leave with a file
+          that ONNX Runtime runs in integers.
+        </p>
+        <div class="landing-demo">
+          <button type="button" class="button filled large" onClick={() => void tryDemo()}>
+            Try the demo
+          </button>
+          <p class="soft">
+            {size(demoFacts.modelBytes)} model, {count(demoFacts.samples)} labelled pictures,
+            <br />
+            all on this page
+          </p>
+        </div>
+        <dl class="landing-facts">
+          <div>
+            <dt>requests after the page has loaded</dt>
+            <dd>0</dd>
+          </div>
+          {builtSize !== '' && (
+            <div>
+              <dt>the whole tool, compressed</dt>
+              <dd>{builtSize}</dd>
+            </div>
+          )}
+          <div>
+            <dt>as the command line, same recipe</dt>
+            <dd>same bytes</dd>
+          </div>
+        </dl>
+      </div>
+      <Plate />
+    </div>
+  );
+}

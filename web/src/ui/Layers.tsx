@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The layers of the quantized model, worst first: a table that is searched with "/", walked with the arrow keys, and opens a
+// panel beside itself. More than two hundred rows are drawn only where they are seen.
+
+import { signal } from '@preact/signals';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { LayerRow } from 'tersor';
+
+import { openLayer, result } from '../job/state';
+import { count, decibels, percent, range } from '../numbers';
+import { Search } from './Icons';
+import { layerSearchId, rowId } from './layer';
+import { LayerPanel } from './LayerPanel';
+
+const search = signal('');
+const byError = signal(true);
+/** Rows shown before "Show all". */
+const firstRows = 18;
+const windowedFrom = 200;
+
+export function layersShown(layers: readonly LayerRow[], text: string, worstFirst: boolean): LayerRow[] {
+  const wanted = text.trim().toLowerCase();
+  const found = layers.filter((row) => wanted === '' || [row.name, row.op, row.output].some((t) => t.toLowerCase().includes(wanted)));
+  return worstFirst ? found.sort((a, b) => b.error_share - a.error_share) : found;
+}
+
+function Bar(props: { readonly share: number; readonly most: number }) {
+  return (
+    <svg class="error-bar" width="100%" height="8" aria-hidden="true">
+      <rect width={`${props.most > 0 ? (100 * props.share) / props.most : 0}%`} height="8" />
+    </svg>
+  );
+}
+
+interface ListRowProps {
+  readonly row: LayerRow;
+  readonly most: number;
+  readonly worst: boolean;
+  readonly narrow: boolean;
+  readonly onMove: (event: KeyboardEvent) => void;
+}
+
+function ListRow({ row, most, worst, narrow, onMove }: ListRowProps) {
+  const selected = openLayer.value === row.output;
+  return (
+    <tr class={selected ? 'selected' : ''} onClick={() => (openLayer.value = row.output)}>
+      <th scope="row">
+        <button
+          type="button"
+          id={rowId(row.output)}
+          class="layer-name"
+          aria-pressed={selected}
+          onKeyDown={onMove}
+          onClick={(event) => {
+            event.stopPropagation();
+            openLayer.value = selected ? null : row.output;
+          }}
+        >
+          {row.name}
+        </button>
+      </th>
+      {!narrow && (
+        <td class="layer-op soft">
+          {row.op} {row.detail}
+        </td>
+      )}
+      <td class="layer-bar">
+        <Bar share={row.error_share} most={most} />
+      </td>
+      <td class={worst ? 'right strong' : 'right'}>{percent(row.error_share, 1)}</td>
+      {!narrow && (
+        <>
+          <td class="right layer-alone">{row.range === null ? 'float' : figureOf(row.isolated_sqnr_db)}</td>
+          <td class="right layer-sofar">{figureOf(row.accumulated_sqnr_db)}</td>
+          <td class="right soft layer-range">{row.range ? range(row.range[0], row.range[1]) : '–'}</td>
+        </>
+      )}
+    </tr>
+  );
+}
+
+/** The column head has the unit. */
+function figureOf(db: number | null): string {
+  return db === null ? 'exact' : decibels(db).replace(/\s*dB$/, '');
+}
+
+function moveBy(rows: readonly LayerRow[], event: KeyboardEvent): void {
+  const id = (event.currentTarget as HTMLElement).id;
+  const at = rows.findIndex((row) => rowId(row.output) === id);
+  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: rows.length - 1 }[event.key];
+  if (to === undefined) return;
+  event.preventDefault();
+  const next = rows[Math.max(0, Math.min(rows.length - 1, to))];
+  if (!next) return;
+  if (openLayer.value !== null) openLayer.value = next.output;
+  const element = document.getElementById(rowId(next.output));
+  element?.focus();
+}
+
+const rowHeight = 31;
+
+/** First and last row that the window shows, with some to spare. */
+function useWindow(total: number): { readonly body: { current: HTMLTableSectionElement | null }; readonly from: number; readonly to: number } {
+  const body = useRef<HTMLTableSectionElement>(null);
+  const [from, setFrom] = useState(0);
+  useEffect(() => {
+    if (total <= windowedFrom) return undefined;
+    const look = () => {
+      const top = body.current?.getBoundingClientRect().top ?? 0;
+      setFrom(Math.max(0, Math.floor(-top / rowHeight / 20) * 20 - 20));
+    };
+    look();
+    addEventListener('scroll', look, { passive: true });
+    return () => removeEventListener('scroll', look);
+  }, [total]);
+  return total <= windowedFrom ? { body, from: 0, to: total } : { body, from: Math.min(from, total), to: Math.min(total, from + 100) };
+}
+
+function List(props: { readonly rows: readonly LayerRow[]; readonly most: number; readonly narrow: boolean }) {
+  const { rows, most, narrow } = props;
+  const shown = useWindow(rows.length);
+  const columns = narrow ? 3 : 7;
+  const spacer = (height: number, key: string) =>
+    height > 0 && (
+      <tr key={key} aria-hidden="true">
+        <td colSpan={columns} class="spacer" height={height} />
+      </tr>
+    );
+  return (
+    <table class={narrow ? 'layers narrow' : 'layers'} aria-rowcount={rows.length}>
+      <caption class="visually-hidden">Layers with their share of the output error</caption>
+      <thead>
+        <tr>
+          <th scope="col">Layer</th>
+          {!narrow && (
+            <th scope="col" class="layer-op">
+              Operator
+            </th>
+          )}
+          <th scope="col" class="layer-bar">
+            Share of output error
+          </th>
+          <th scope="col" class="right">
+            Share
+          </th>
+          {!narrow && (
+            <>
+              <th scope="col" class="right layer-alone">
+                Alone, dB
+              </th>
+              <th scope="col" class="right layer-sofar">
+                So far, dB
+              </th>
+              <th scope="col" class="right layer-range">
+                Range
+              </th>
+            </>
+          )}
+        </tr>
+      </thead>
+      <tbody ref={shown.body}>
+        {spacer(shown.from * rowHeight, 'above')}
+        {rows.slice(shown.from, shown.to).map((row, k) => (
+          <ListRow
+            key={row.output}
+            row={row}
+            most={most}
+            worst={byError.value && shown.from + k === 0}
+            narrow={narrow}
+            onMove={(event) => moveBy(rows, event)}
+          />
+        ))}
+        {spacer((rows.length - shown.to) * rowHeight, 'below')}
+      </tbody>
+    </table>
+  );
+}
+
+function Tools() {
+  return (
+    <div class="layer-tools">
+      <div class="search">
+        <Search />
+        <input
+          id={layerSearchId}
+          type="search"
+          placeholder="Find a layer"
+          aria-label="Find a layer"
+          value={search.value}
+          onInput={(event) => (search.value = event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key !== 'Escape' || search.value === '') return;
+            event.preventDefault();
+            search.value = '';
+          }}
+        />
+        <kbd aria-hidden="true">/</kbd>
+      </div>
+      <fieldset class="switch">
+        <legend class="visually-hidden">Order of the layers</legend>
+        {([true, false] as const).map((error) => (
+          <label key={String(error)} class={byError.value === error ? 'chosen' : ''}>
+            <input type="radio" name="layer-order" checked={byError.value === error} onChange={() => (byError.value = error)} />
+            {error ? 'By error' : 'In order'}
+          </label>
+        ))}
+      </fieldset>
+    </div>
+  );
+}
+
+export function Layers() {
+  const [all, setAll] = useState(false);
+  const done = result.value;
+  if (!done) {
+    return (
+      <div class="layers-block">
+        <div class="tab-bar">
+          <h3 class="tab chosen">Layers</h3>
+        </div>
+        <p class="soft-2">Layers appear here, worst first, when the errors are known.</p>
+      </div>
+    );
+  }
+  const layers = done.comparison.layers;
+  const rows = layersShown(layers, search.value, byError.value);
+  const selected = layers.find((row) => row.output === openLayer.value) ?? null;
+  const most = Math.max(0, ...layers.map((row) => row.error_share));
+  const folded = !all && search.value === '' && rows.length > firstRows + 4;
+  const shown = folded ? rows.slice(0, firstRows) : rows;
+  return (
+    <div class={selected ? 'layers-block with-panel' : 'layers-block'}>
+      <div class="tab-bar">
+        <h3 class="tab chosen">Layers</h3>
+        <Tools />
+      </div>
+      <div class="layers-area">
+        <div class="layers-list">
+          {shown.length > 0 ? (
+            <List rows={shown} most={most} narrow={selected !== null} />
+          ) : (
+            <p class="soft-2">
+              {layers.length === 0 ? 'No layer was quantized.' : `No layer is called “${search.value}”.`}
+            </p>
+          )}
+          {folded && (
+            <button type="button" class="link show-all" onClick={() => setAll(true)}>
+              Show all {count(rows.length)} layers
+            </button>
+          )}
+        </div>
+        {selected && <LayerPanel key={selected.output} row={selected} rows={rows} />}
+      </div>
+    </div>
+  );
+}

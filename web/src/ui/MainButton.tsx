@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one button of a state: Quantize, Cancel while running, and Quantize again when settings changed. It stands at the end of
+// the Results line, on the phone in the dock; a media query leaves only one of the two in the accessibility tree.
+
+import { cancel, quantize } from '../job/quantize';
+import { canQuantize, missing, result, resultIsOld, run } from '../job/state';
+
+export function QuantizeButton(props: { readonly class?: string }) {
+  const place = props.class ?? '';
+  if (run.value) {
+    return (
+      <button type="button" class={`button main-button ${place}`} onClick={cancel}>
+        Cancel
+      </button>
+    );
+  }
+  const waiting = !canQuantize.value;
+  const kind = waiting ? 'waiting' : result.value === null || resultIsOld.value ? 'filled' : '';
+  return (
+    <button
+      type="button"
+      class={`button main-button ${kind} ${place}`}
+      aria-disabled={waiting}
+      title={waiting ? missing.value : undefined}
+      onClick={() => void quantize()}
+    >
+      Quantize
+    </button>
+  );
+}

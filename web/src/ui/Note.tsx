@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Remarks from calm to stop, and the card of an error: message, place, hint, Copy details.
+
+import type { ComponentChildren } from 'preact';
+
+import { details, type Problem } from '../job/problem';
+import { engine, model } from '../job/state';
+import { copy } from './copy';
+import { NoteSign, type NoteKind } from './Icons';
+
+export function Note(props: { readonly kind: NoteKind; readonly children: ComponentChildren }) {
+  return (
+    <div class={`note note-${props.kind}`}>
+      <NoteSign kind={props.kind} />
+      <div class="note-text">{props.children}</div>
+    </div>
+  );
+}
+
+interface ProblemCardProps {
+  readonly problem: Problem;
+  /** Buttons that repair it; the first is the likely fix. */
+  readonly children?: ComponentChildren;
+  readonly onDismiss?: (() => void) | undefined;
+}
+
+export function ProblemCard({ problem, children, onDismiss }: ProblemCardProps) {
+  const facts = {
+    version: engine.value?.version ?? '',
+    model: model.value?.name ?? '',
+    browser: navigator.userAgent,
+  };
+  return (
+    <div class="note note-stop" role="alert">
+      <NoteSign kind="stop" />
+      <div class="note-text">
+        <p class="problem-message">{problem.message}</p>
+        {problem.hint !== '' && <p>{problem.hint}</p>}
+        {problem.place !== '' && <p class="problem-place">{problem.place}</p>}
+        <div class="actions">
+          {children}
+          <button type="button" class="link" onClick={() => copy(details(problem, facts), 'Details copied.')}>
+            Copy details
+          </button>
+          {onDismiss && (
+            <button type="button" class="link" onClick={onDismiss}>
+              Dismiss
+            </button>
+          )}
+        </div>
+      </div>
+    </div>
+  );
+}

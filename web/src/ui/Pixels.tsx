@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Draws a decoded picture, or a tensor as one. Drawing only: every pixel shown was decoded and computed by the engine.
+
+import type { TensorPreview } from 'tersor';
+import { useEffect, useRef } from 'preact/hooks';
+
+export interface Raster {
+  readonly width: number;
+  readonly height: number;
+  readonly rgba: Uint8ClampedArray;
+}
+
+export function Pixels(props: { readonly raster: Raster; readonly label: string }) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const { raster } = props;
+  useEffect(() => {
+    const context = canvas.current?.getContext('2d');
+    if (!context) return;
+    const image = context.createImageData(raster.width, raster.height);
+    image.data.set(raster.rgba);
+    context.putImageData(image, 0, 0);
+  }, [raster]);
+  return <canvas ref={canvas} class="pixels" width={raster.width} height={raster.height} role="img" aria-label={props.label} />;
+}
+
+/** A picture's tensor, darkest value black and brightest white; null where the tensor is no picture. */
+export function rasterOf(tensor: TensorPreview, layout: 'NCHW' | 'NHWC', bgr: boolean): Raster | null {
+  const dims = tensor.shape.length === 4 ? tensor.shape.slice(1) : tensor.shape;
+  if (dims.length !== 3) return null;
+  const [a = 0, b = 0, c = 0] = dims;
+  const [channels, height, width] = layout === 'NCHW' ? [a, b, c] : [c, a, b];
+  if (channels !== 1 && channels !== 3) return null;
+  if (channels * height * width !== tensor.values.length) return null;
+  const { min, max } = tensor.whole;
+  const stretch = max > min ? 255 / (max - min) : 0;
+  const rgba = new Uint8ClampedArray(4 * width * height);
+  const plane = width * height;
+  for (let pixel = 0; pixel < plane; ++pixel) {
+    for (let channel = 0; channel < 3; ++channel) {
+      const source = channels === 1 ? 0 : bgr ? 2 - channel : channel;
+      const index = layout === 'NCHW' ? source * plane + pixel : pixel * channels + source;
+      rgba[4 * pixel + channel] = ((tensor.values[index] ?? 0) - min) * stretch;
+    }
+    rgba[4 * pixel + 3] = 255;
+  }
+  return { width, height, rgba };
+}

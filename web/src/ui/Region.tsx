@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One numbered entry of the page: a line of figures, and below it the details while it is open.
+
+import type { ComponentChildren } from 'preact';
+
+import { openRegions, type RegionId } from '../job/state';
+import { Chevron } from './Icons';
+
+export interface Cell {
+  readonly key: string;
+  readonly content: ComponentChildren;
+  readonly kind?: 'name' | 'stop' | undefined;
+}
+
+interface RegionProps {
+  readonly id: RegionId;
+  readonly number: number;
+  readonly title: string;
+  /** Shown while there are no cells. */
+  readonly sentence?: ComponentChildren;
+  readonly cells?: readonly Cell[];
+  /** Ends the line; without it a region with a body gets its Details button. */
+  readonly action?: ComponentChildren;
+  readonly openWord?: string;
+  readonly canOpen?: boolean;
+  readonly children?: ComponentChildren;
+  /** Stands open whatever the reader folds. */
+  readonly always?: ComponentChildren;
+}
+
+export function toggleRegion(id: RegionId): void {
+  const next = new Set(openRegions.value);
+  if (!next.delete(id)) next.add(id);
+  openRegions.value = next;
+}
+
+export function Region(props: RegionProps) {
+  const open = props.canOpen === true && openRegions.value.has(props.id);
+  const heading = `${props.id}-heading`;
+  const body = `${props.id}-body`;
+  return (
+    <section class={`region region-${props.id}`} aria-labelledby={heading}>
+      <div class="line">
+        <span class="line-number" aria-hidden="true">
+          {props.number}
+        </span>
+        <h2 class="line-title" id={heading}>
+          {props.title}
+        </h2>
+        {props.cells ? (
+          <div class="line-cells">
+            {props.cells.map((cell) => (
+              <span key={cell.key} class={`cell ${cell.kind ? `cell-${cell.kind}` : ''}`}>
+                {cell.content}
+              </span>
+            ))}
+          </div>
+        ) : (
+          <div class="line-sentence">{props.sentence}</div>
+        )}
+        <div class="line-action">
+          {props.action}
+          {props.canOpen === true && (
+            <button
+              type="button"
+              class="ghost"
+              aria-expanded={open}
+              aria-controls={body}
+              onClick={() => toggleRegion(props.id)}
+            >
+              {open ? 'Close' : (props.openWord ?? 'Details')}
+              <span class="visually-hidden"> {props.title.toLowerCase()}</span>
+              <Chevron class={open ? 'turned' : ''} />
+            </button>
+          )}
+        </div>
+      </div>
+      {props.always && <div class="region-always">{props.always}</div>}
+      {props.canOpen === true && (
+        <div class="region-body" id={body} hidden={!open}>
+          {open && props.children}
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** A figure with its unit or what it counts in a softer ink. */
+export function Figure(props: { readonly value: ComponentChildren; readonly what?: ComponentChildren }) {
+  return (
+    <>
+      {props.value}
+      {props.what !== undefined && <span class="soft"> {props.what}</span>}
+    </>
+  );
+}

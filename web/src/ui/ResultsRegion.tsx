@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import type { EvaluationResult } from 'tersor';
+
+import { dismiss } from '../job/load';
+import { quantize } from '../job/quantize';
+import {
+  atStart,
+  calibrationCount,
+  evaluationCount,
+  measured,
+  missing,
+  recipe,
+  result,
+  resultIsOld,
+  run,
+  runNote,
+  runProblem,
+  type Run,
+} from '../job/state';
+import { about, count, decibels, duration, percent, thin } from '../numbers';
+import { ComparisonTable, Intervals, overlapSentence } from './ComparisonTable';
+import { Downloads } from './Downloads';
+import { Check } from './Icons';
+import { Layers } from './Layers';
+import { QuantizeButton } from './MainButton';
+import { Note, ProblemCard } from './Note';
+import { Region } from './Region';
+import { Stages } from './Stages';
+
+function Progress(props: { readonly run: Run }) {
+  const { run: now } = props;
+  const share = Math.floor(100 * now.share);
+  const gone = (now.now - now.startedAt) / 1000;
+  const left = now.secondsLeft === null ? '' : `, about ${about(now.secondsLeft)} left`;
+  return (
+    <div class="progress">
+      <b>
+        {share}
+        {thin}%
+      </b>
+      <div class="progress-track" role="progressbar" aria-label="Quantizing" aria-valuemin={0} aria-valuemax={100} aria-valuenow={share}>
+        <svg width="100%" height="6" aria-hidden="true">
+          <rect width={`${100 * now.share}%`} height="6" />
+        </svg>
+      </div>
+      <span>
+        {duration(gone)} gone{left}
+      </span>
+    </div>
+  );
+}
+
+function Sentence() {
+  if (run.value) return <Progress run={run.value} />;
+  const done = result.value;
+  if (runNote.value !== '') return <>{runNote.value}</>;
+  if (done && resultIsOld.value) return <>Settings have changed; the figures below are from before.</>;
+  if (done) {
+    const runtime = done.quantized.report.runtime;
+    return (
+      <span class="with-sign">
+        <Check /> Done in {duration(done.seconds)}. Int8 figures use the runtime’s own integer arithmetic, {runtime}.
+      </span>
+    );
+  }
+  if (atStart.value) return <>Float beside int8: accuracy with its interval, size, error by layer, downloads.</>;
+  if (missing.value !== '') return <>{missing.value}</>;
+  return (
+    <>
+      Ready: {count(calibrationCount.value)} samples calibrate, {count(evaluationCount.value)} evaluate.
+    </>
+  );
+}
+
+/** Float accuracy at chance level says that preprocessing or labels are wrong, before quantization is blamed. */
+function FloatNote(props: { readonly float: EvaluationResult }) {
+  const { value, chance, interval, count: n } = props.float;
+  if (value === null || chance === null || !interval || interval.lower > chance) return null;
+  return (
+    <Note kind="caution">
+      <p>
+        <b>
+          Float accuracy is {percent(value)}, chance is {percent(chance, 0)}
+        </b>{' '}
+        (n = {count(n)}). Preprocessing or the order of labels is wrong; quantization is not the problem.
+      </p>
+    </Note>
+  );
+}
+
+/** Accuracy that fell by more than the interval: say so and name the worst layers. */
+function LossNote() {
+  const done = result.value;
+  if (!done || done.float.value === null || done.int8.value === null || !done.float.interval) return null;
+  const lost = done.float.value - done.int8.value;
+  if (lost <= done.float.interval.upper - done.float.value) return null;
+  const worst = [...done.comparison.layers].sort((a, b) => b.error_share - a.error_share).slice(0, 2);
+  const share = worst.reduce((sum, row) => sum + row.error_share, 0);
+  return (
+    <Note kind="caution">
+      <p>
+        <b>
+          Accuracy fell from {percent(done.float.value)} to {percent(done.int8.value)}
+        </b>{' '}
+        (n = {count(done.int8.count)}). {percent(share, 0)} of the output error comes from {worst.map((row) => row.name).join(' and ')}.
+      </p>
+    </Note>
+  );
+}
+
+function RunProblem() {
+  const problem = runProblem.value;
+  if (!problem) return null;
+  const opened = recipe.value;
+  const mismatch = problem.code === 'mismatch' && opened !== null && !opened.allowMismatch;
+  return (
+    <ProblemCard problem={problem} onDismiss={() => dismiss('results')}>
+      {mismatch && (
+        <button
+          type="button"
+          class="button filled"
+          onClick={() => {
+            recipe.value = { ...opened, allowMismatch: true };
+            void quantize();
+          }}
+        >
+          Go on anyway
+        </button>
+      )}
+    </ProblemCard>
+  );
+}
+
+function Body() {
+  const done = result.value;
+  const float = done?.float ?? (run.value ? measured.value.float : null);
+  return (
+    <>
+      <div class="results-top">
+        <div class="results-main">
+          <ComparisonTable />
+          <div class="results-aside">
+            {float?.interval && (
+              <>
+                <p class="soft aside-title">95{thin}% interval, %</p>
+                <Intervals float={float} int8={done?.int8 ?? null} />
+              </>
+            )}
+            {done ? (
+              <p class="soft">
+                {overlapSentence(done.float, done.int8)}{' '}
+                {done.float.interval && `SQNR is the sharper figure: ${decibels(done.comparison.output_sqnr_db)}.`}
+              </p>
+            ) : (
+              <p class="soft">Float comes first: it shows that samples and labels fit the model.</p>
+            )}
+          </div>
+          {float && <FloatNote float={float} />}
+          <LossNote />
+        </div>
+        <div class="results-side">{run.value ? <Stages run={run.value} /> : <Downloads />}</div>
+      </div>
+      <Layers />
+    </>
+  );
+}
+
+export function ResultsRegion() {
+  const body = run.value !== null || result.value !== null;
+  return (
+    <Region
+      id="results"
+      number={4}
+      title="Results"
+      sentence={<Sentence />}
+      action={<QuantizeButton class="in-page" />}
+      always={
+        runProblem.value || body ? (
+          <>
+            <RunProblem />
+            {body && <Body />}
+          </>
+        ) : undefined
+      }
+    />
+  );
+}

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { useId } from 'preact/hooks';
+import type { SamplePreview, SamplesInfo } from 'tersor';
+
+import { dismiss, leaveOutBadSamples, showSample } from '../job/load';
+import {
+  calibrationCount,
+  chosenCalibration,
+  evaluationCount,
+  model,
+  preprocessing,
+  preview,
+  previewProblem,
+  sampleCount,
+  samples,
+  samplesInfo,
+  samplesProblem,
+} from '../job/state';
+import { column, count, counted, fixed, range, shape, size, value } from '../numbers';
+import { chooseFiles, chooseFolder } from './files';
+import { Next, Previous } from './Icons';
+import { Note, ProblemCard } from './Note';
+import { Pixels, rasterOf } from './Pixels';
+import { PreprocessingForm, presetWord } from './PreprocessingForm';
+import { Figure, Region, type Cell } from './Region';
+
+/** Samples of each class set aside for calibration: the even spread over the data set's order. */
+function calibrationByClass(info: SamplesInfo): Map<string, number> | null {
+  const files = samples.value?.files.filter((file) => file.path.includes('/')) ?? [];
+  if (files.length !== info.count) return null;
+  const taken = new Map<string, number>();
+  const wanted = calibrationCount.value;
+  for (let k = 0; k < wanted; ++k) {
+    const path = files[Math.floor((k * info.count) / wanted)]?.path ?? '';
+    const name = path.slice(0, path.indexOf('/'));
+    taken.set(name, (taken.get(name) ?? 0) + 1);
+  }
+  return taken;
+}
+
+function Classes(props: { readonly info: SamplesInfo }) {
+  const { info } = props;
+  const taken = calibrationByClass(info);
+  const most = Math.max(1, ...info.classes.map((c) => c.count));
+  const formats = Object.entries(info.formats)
+    .map(([format, n]) => `${count(n)} ${format.toUpperCase()}`)
+    .join(', ');
+  const labelsFile = samples.value?.labelsFile;
+  const source = labelsFile
+    ? `Labels from ${labelsFile.path}.`
+    : info.classes.length > 0
+      ? 'Labels from folder names.'
+      : 'No labels: int8 answers are compared with float answers.';
+  const skipped = info.skipped.length > 0 ? `${counted(info.skipped.length, 'file')} skipped.` : 'No file was skipped.';
+  return (
+    <div class="block">
+      <div class="block-head">
+        <h3>Classes</h3>
+        {taken && (
+          <span class="soft legend">
+            <span class="swatch swatch-ink" aria-hidden="true" /> calibrate <span class="swatch" aria-hidden="true" /> evaluate
+          </span>
+        )}
+      </div>
+      {info.classes.length > 0 && (
+        <table class="figures classes">
+          <thead class="visually-hidden">
+            <tr>
+              <th scope="col">Class</th>
+              <th scope="col">Calibrate and evaluate</th>
+              <th scope="col">Samples</th>
+            </tr>
+          </thead>
+          <tbody>
+            {info.classes.map((c) => {
+              const calibrate = taken?.get(c.name) ?? 0;
+              return (
+                <tr key={c.name}>
+                  <th scope="row">{c.name}</th>
+                  <td class="class-bar">
+                    <svg width="100%" height="8" aria-hidden="true">
+                      <rect class="bar-soft" width={`${(100 * c.count) / most}%`} height="8" />
+                      <rect class="bar-ink" width={`${(100 * calibrate) / most}%`} height="8" />
+                    </svg>
+                    {taken && <span class="visually-hidden">{count(calibrate)} calibrate</span>}
+                  </td>
+                  <td class="right">{count(c.count)}</td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      )}
+      <p class="soft">
+        {formats}, {size(info.size_bytes)}. {source} {skipped}
+      </p>
+    </div>
+  );
+}
+
+function channelNames(n: number): string[] {
+  const order = preprocessing.value?.channels;
+  if (n === 3 && order !== undefined && order !== 'GRAY') return [...order];
+  return n === 1 ? ['gray'] : Array.from({ length: n }, (_, k) => `channel ${k}`);
+}
+
+/** A remark when the values look like a wrong preset. */
+function Judgement(props: { readonly shown: SamplePreview }) {
+  const whole = props.shown.tensors[0]?.whole;
+  if (!whole || !preprocessing.value) return null;
+  const spread = whole.max - whole.min;
+  if (spread === 0) return <Note kind="caution">All values of this sample are {value(whole.min)}.</Note>;
+  if (spread > 20) {
+    return <Note kind="note">Values reach {value(whole.max)}. Most models are trained on 0 … 1, −1 … 1 or ImageNet’s mean and deviation; float accuracy will tell.</Note>;
+  }
+  return null;
+}
+
+function Preview(props: { readonly shown: SamplePreview }) {
+  const { shown } = props;
+  const tensor = shown.tensors[0];
+  const chosen = preprocessing.value;
+  const raster = tensor && chosen ? rasterOf(tensor, chosen.layout, chosen.channels === 'BGR') : null;
+  const last = sampleCount.value - 1;
+  const picture = shown.picture;
+  return (
+    <div class="block">
+      <div class="block-head">
+        <h3>Preview</h3>
+        <span class="soft sample-name">{shown.path}</span>
+        <span class="pair">
+          <button type="button" class="ghost" aria-label="Previous sample" disabled={shown.index <= 0} onClick={() => void showSample(shown.index - 1)}>
+            <Previous />
+          </button>
+          <button type="button" class="ghost" aria-label="Next sample" disabled={shown.index >= last} onClick={() => void showSample(shown.index + 1)}>
+            <Next />
+          </button>
+        </span>
+      </div>
+      {previewProblem.value && <ProblemCard problem={previewProblem.value} />}
+      {picture && (
+        <div class="pictures">
+          <figure>
+            <Pixels raster={picture} label={`The file ${shown.path}`} />
+            <figcaption>
+              File: {picture.width}×{picture.height}
+            </figcaption>
+          </figure>
+          {raster && tensor && (
+            <figure>
+              <Pixels raster={raster} label={`The tensor that the model receives for ${shown.path}`} />
+              <figcaption>
+                Tensor: {shape(tensor.shape)}, {range(tensor.whole.min, tensor.whole.max)}
+              </figcaption>
+            </figure>
+          )}
+        </div>
+      )}
+      {shown.tensors.map((t) => {
+        const rows = t.channels.length > 0 && t.channels.length <= 4 ? t.channels : [t.whole];
+        const names = rows === t.channels ? channelNames(rows.length) : ['all values'];
+        return (
+          <table class="figures" key={t.input}>
+            <caption class={shown.tensors.length === 1 && picture ? 'visually-hidden' : ''}>
+              {t.input}, {shape(t.shape)}
+            </caption>
+            <thead>
+              <tr>
+                <th scope="col">Channel</th>
+                <th scope="col" class="right">
+                  min
+                </th>
+                <th scope="col" class="right">
+                  mean
+                </th>
+                <th scope="col" class="right">
+                  max
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((row, k) => (
+                <tr key={names[k]}>
+                  <th scope="row">{names[k]}</th>
+                  {column([row.min, row.mean, row.max]).map((text, at) => (
+                    <td key={at} class="right">
+                      {text}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        );
+      })}
+      <Judgement shown={shown} />
+    </div>
+  );
+}
+
+/** Half a 95 % interval at 90 % accuracy, in points. */
+function expectedHalfWidth(n: number): number {
+  return n > 0 ? 196 * Math.sqrt((0.9 * 0.1) / n) : 0;
+}
+
+function Split() {
+  const id = useId();
+  const total = sampleCount.value;
+  const calibrate = calibrationCount.value;
+  const evaluate = evaluationCount.value;
+  const labelled = (samplesInfo.value?.classes.length ?? 0) > 0 || samples.value?.labelsFile != null;
+  return (
+    <div class="block">
+      <div class="block-head">
+        <h3>Split</h3>
+        <span class="soft">{calibrate < total ? 'drawn evenly from the whole set, no sample in both' : 'all samples in both'}</span>
+      </div>
+      <div class="split-figures">
+        <label for={id}>
+          <b>{count(calibrate)} calibrate</b>
+        </label>
+        <b>{count(evaluate)} evaluate</b>
+      </div>
+      <div class="split">
+        <svg width="100%" height="12" aria-hidden="true">
+          <rect class="bar-soft" width="100%" height="12" />
+          <rect class="bar-ink" width={`${(100 * calibrate) / Math.max(1, total)}%`} height="12" />
+        </svg>
+        <input
+          id={id}
+          type="range"
+          min="1"
+          max={total}
+          value={calibrate}
+          aria-valuetext={`${calibrate} calibrate, ${evaluate} evaluate`}
+          onInput={(event) => {
+            chosenCalibration.value = Number(event.currentTarget.value);
+          }}
+        />
+      </div>
+      <div class="split-figures soft">
+        <span>set the ranges, labels unused</span>
+        <span>{labelled ? `measure accuracy: about ±${fixed(expectedHalfWidth(evaluate), 1)} points at 90 %` : 'measure the error'}</span>
+      </div>
+    </div>
+  );
+}
+
+function lineCells(name: string, info: SamplesInfo | null): Cell[] {
+  if (!info) return [{ key: 'name', kind: 'name', content: name }, { key: 'wait', content: model.value ? 'Reading …' : 'waits for the model' }];
+  const bad = info.errors.length;
+  const cells: Cell[] = [{ key: 'name', kind: 'name', content: name }];
+  if (info.count > 0) {
+    cells.push(
+      { key: 'calibrate', content: <Figure value={count(calibrationCount.value)} what="calibrate" /> },
+      { key: 'evaluate', content: <Figure value={count(evaluationCount.value)} what="evaluate" /> },
+    );
+  }
+  if (bad > 0) {
+    cells.push({ key: 'bad', kind: 'stop', content: `✕ ${counted(bad, 'file does', 'files do')} not fit` });
+    return cells;
+  }
+  const labelled = samples.value?.labelsFile ? 'labels from a file' : 'no labels';
+  cells.push({
+    key: 'classes',
+    content: info.classes.length > 0 ? <Figure value={count(info.classes.length)} what="classes" /> : <span class="soft">{labelled}</span>,
+  });
+  if (info.preprocessing) cells.push({ key: 'preset', content: <Figure value={presetWord(info.preprocessing)} what="preset" /> });
+  return cells;
+}
+
+function Cards() {
+  const problem = samplesProblem.value;
+  const info = samplesInfo.value;
+  if (!problem) return null;
+  const some = info !== null && info.count > 0 && info.errors.length > 0;
+  return (
+    <ProblemCard problem={problem} onDismiss={some ? undefined : () => dismiss('samples')}>
+      {some && (
+        <button type="button" class="button filled" onClick={() => void leaveOutBadSamples()}>
+          Leave out {counted(info.errors.length, 'file')}
+        </button>
+      )}
+      <button type="button" class={some ? 'button' : 'button filled'} onClick={chooseFolder}>
+        Choose other samples
+      </button>
+    </ProblemCard>
+  );
+}
+
+export function SamplesRegion() {
+  const set = samples.value;
+  const info = samplesInfo.value;
+  const problem = samplesProblem.value;
+  const always = problem ? <Cards /> : undefined;
+  if (!set) {
+    return (
+      <Region
+        id="samples"
+        number={2}
+        title="Samples"
+        sentence={
+          model.value
+            ? 'Drop a folder of pictures with one subfolder per class, or .npy, .npz, .pb or .zip.'
+            : 'Your own pictures or arrays. Class folders become labels.'
+        }
+        action={
+          model.value ? (
+            <span class="pair line-buttons">
+              <button type="button" class="link" onClick={chooseFiles}>
+                Files
+              </button>
+              <button type="button" class="button" onClick={chooseFolder}>
+                Choose samples
+              </button>
+            </span>
+          ) : undefined
+        }
+        always={always}
+      />
+    );
+  }
+  const chosen = preprocessing.value;
+  const shown = preview.value;
+  return (
+    <Region
+      id="samples"
+      number={2}
+      title="Samples"
+      cells={lineCells(set.name, info)}
+      canOpen={info !== null && (info.count > 0 || info.preprocessing !== null)}
+      always={always}
+    >
+      {info && (
+        <>
+          <div class="columns samples-columns">
+            <Classes info={info} />
+            {shown && <Preview shown={shown} />}
+            {chosen && <PreprocessingForm value={chosen} isGuess={info.preprocessing_is_guess} />}
+          </div>
+          {info.count > 0 && <Split />}
+        </>
+      )}
+    </Region>
+  );
+}

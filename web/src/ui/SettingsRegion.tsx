@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { signal } from '@preact/signals';
+import { useId } from 'preact/hooks';
+
+import { dismiss } from '../job/load';
+import {
+  backToDefaults,
+  choiceText,
+  fieldValue,
+  formRows,
+  groupTitles,
+  setField,
+  setPlatform,
+  type FormRow,
+  type GroupId,
+} from '../job/settings';
+import { engine, fields, platformName, recipe, settingsProblem } from '../job/state';
+import { count, counted } from '../numbers';
+import { NumberField, Select, Switch } from './fields';
+import { chooseFiles } from './files';
+import { Chevron } from './Icons';
+import { platformTitle } from './ModelRegion';
+import { ProblemCard } from './Note';
+import { Figure, Region, type Cell } from './Region';
+
+function Control(props: { readonly row: FormRow }) {
+  const { field, title } = props.row;
+  const current = fieldValue(field);
+  if (field.type === 'bool') {
+    return <Switch label={title} value={current === true} onChoose={(value) => setField(field, value)} />;
+  }
+  if (field.choices !== null) {
+    const choices = field.choices;
+    return (
+      <Select
+        label={title}
+        hideLabel
+        value={String(current)}
+        choices={choices.map((choice) => ({ value: String(choice), text: choiceText(choice) }))}
+        onChoose={(text) => setField(field, choices.find((choice) => String(choice) === text) ?? field.default)}
+      />
+    );
+  }
+  return (
+    <NumberField
+      label={title}
+      hideLabel
+      value={typeof current === 'number' ? current : null}
+      minimum={field.minimum}
+      maximum={field.maximum}
+      whole={field.type === 'int'}
+      nullable={field.nullable}
+      placeholder={field.nullable ? 'off' : ''}
+      onEnter={(value) => setField(field, value)}
+    />
+  );
+}
+
+function SettingRow(props: { readonly row: FormRow }) {
+  const { field, title, ort } = props.row;
+  const changed = field.name in fields.value;
+  return (
+    <div class="setting">
+      <div>
+        <p class="setting-name">
+          {title}
+          {changed && <span class="chip">changed</span>}
+        </p>
+        <p class="setting-meaning">{field.meaning}</p>
+        <p class="setting-field">{[field.name, ort].filter(Boolean).join(' · ')}</p>
+      </div>
+      <div class="setting-control">
+        <Control row={props.row} />
+      </div>
+    </div>
+  );
+}
+
+function PlatformRow() {
+  const platforms = engine.value?.platforms() ?? [];
+  const names = [...new Set(platforms.map((platform) => platform.name))];
+  const chosen = platforms.find((platform) => platform.name === platformName.value);
+  return (
+    <div class="setting">
+      <div>
+        <p class="setting-name">Where it will run</p>
+        <p class="setting-meaning">
+          {chosen?.description || 'The runtime decides which operators become integers and which rounding is used.'}
+        </p>
+        <p class="setting-field">platform · ORT execution provider</p>
+      </div>
+      <div class="setting-control">
+        <Select
+          label="Where it will run"
+          hideLabel
+          value={platformName.value}
+          choices={names.map((name) => ({
+            value: name,
+            text: platforms.find((platform) => platform.name === name)?.title ?? name,
+          }))}
+          onChoose={setPlatform}
+        />
+      </div>
+    </div>
+  );
+}
+
+const unfolded = signal<ReadonlySet<GroupId>>(new Set());
+
+function Group(props: { readonly id: Exclude<GroupId, 'main'>; readonly rows: readonly FormRow[] }) {
+  const { id, rows } = props;
+  const body = useId();
+  const open = unfolded.value.has(id);
+  const changed = rows.filter((row) => row.field.name in fields.value).length;
+  const toggle = () => {
+    const next = new Set(unfolded.value);
+    if (!next.delete(id)) next.add(id);
+    unfolded.value = next;
+  };
+  return (
+    <div class="setting-group">
+      <button type="button" class="setting-group-head" aria-expanded={open} aria-controls={body} onClick={toggle}>
+        <Chevron class={open ? '' : 'sideways'} />
+        <b>{groupTitles[id]}</b>
+        <span class="soft setting-group-list">{rows.map((row) => row.title.toLowerCase()).join(', ')}</span>
+        <span class="soft">
+          {counted(rows.length, 'setting')}, {changed === 0 ? 'all at default' : `${count(changed)} changed`}
+        </span>
+      </button>
+      <div id={body} hidden={!open}>
+        {open && rows.map((row) => <SettingRow key={row.field.name} row={row} />)}
+      </div>
+    </div>
+  );
+}
+
+function lineCells(rows: readonly FormRow[]): Cell[] {
+  const find = (name: string) => rows.find((row) => row.field.name === name)?.field;
+  const config = engine.value?.quantizationConfig(fields.value) ?? {};
+  const method = find('activation_threshold_method');
+  const weights = find('weights_threshold_method');
+  const cells: Cell[] = [{ key: 'platform', kind: 'name', content: platformTitle() }];
+  if (method) cells.push({ key: 'method', content: <Figure value={choiceText(String(fieldValue(method)))} what="activations" /> });
+  if (weights) cells.push({ key: 'weights', content: <Figure value={choiceText(String(fieldValue(weights)))} what="weights" /> });
+  const bits = [config['weights_n_bits'], config['activation_n_bits']];
+  if (bits[0] === bits[1] && typeof bits[0] === 'number') {
+    cells.push({ key: 'bits', content: <Figure value={`${bits[0]}-bit`} what="weights, activations" /> });
+  }
+  if (typeof config['weights_bias_correction'] === 'boolean') {
+    cells.push({ key: 'bias', content: <Figure value="bias correction" what={config['weights_bias_correction'] ? 'on' : 'off'} /> });
+  }
+  return cells;
+}
+
+export function SettingsRegion() {
+  const problem = settingsProblem.value;
+  const always = problem ? <ProblemCard problem={problem} onDismiss={() => dismiss('settings')} /> : undefined;
+  if (!engine.value) {
+    return <Region id="settings" number={3} title="Settings" sentence="Defaults that hold; few that matter." always={always} />;
+  }
+  const rows = formRows();
+  const groups = (Object.keys(groupTitles) as Exclude<GroupId, 'main'>[]).filter((id) => rows.some((row) => row.group === id));
+  const opened = recipe.value;
+  return (
+    <Region id="settings" number={3} title="Settings" cells={lineCells(rows)} canOpen openWord="Change" always={always}>
+      <div class="settings">
+        <PlatformRow />
+        {rows
+          .filter((row) => row.group === 'main')
+          .map((row) => (
+            <SettingRow key={row.field.name} row={row} />
+          ))}
+        {groups.map((id) => (
+          <Group key={id} id={id} rows={rows.filter((row) => row.group === id)} />
+        ))}
+        <div class="actions">
+          <button type="button" class="link" onClick={chooseFiles}>
+            Open recipe
+          </button>
+          <button type="button" class="link" onClick={backToDefaults}>
+            Back to defaults
+          </button>
+          {opened && <span class="soft">Filled from {opened.name}.</span>}
+        </div>
+      </div>
+    </Region>
+  );
+}

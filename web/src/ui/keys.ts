@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { cancel, quantize } from '../job/quantize';
+import { openLayer, openRegions, run } from '../job/state';
+import { openDialog } from './Dialogs';
+import { chooseFiles } from './files';
+import { closeLayer, layerSearchId } from './layer';
+
+function inField(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName));
+}
+
+function escape(): void {
+  if (run.value) cancel();
+  else if (openLayer.value !== null) closeLayer();
+  else if (openRegions.value.size > 0) openRegions.value = new Set();
+}
+
+/** Single letters work outside fields only. */
+export function listenForKeys(): void {
+  addEventListener('keydown', (event) => {
+    if (event.defaultPrevented || event.isComposing || document.querySelector('dialog[open]')) return;
+    const control = event.ctrlKey || event.metaKey;
+    if (control && event.key.toLowerCase() === 'o') {
+      event.preventDefault();
+      chooseFiles();
+    } else if (control && event.key === 'Enter') {
+      event.preventDefault();
+      void quantize();
+    } else if (event.key === 'Escape') {
+      escape();
+    } else if (!control && !event.altKey && !inField(event.target)) {
+      if (event.key === '/') {
+        const search = document.getElementById(layerSearchId);
+        if (search) {
+          event.preventDefault();
+          search.focus();
+        }
+      } else if (event.key === '?') {
+        openDialog('keys');
+      }
+    }
+  });
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+
+/** The width of an element in pixels, so that a plot is drawn at its real size and its text never shrinks. */
+export function useWidth<T extends Element>(first: number): readonly [{ current: T | null }, number] {
+  const element = useRef<T>(null);
+  const [width, setWidth] = useState(first);
+  useLayoutEffect(() => {
+    const target = element.current;
+    if (!target) return undefined;
+    const measure = () => {
+      const now = Math.round(target.clientWidth);
+      if (now > 0) setWidth(now);
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(target);
+    return () => observer.disconnect();
+  }, []);
+  return [element, width];
+}

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A stand-in for the package `tersor`, for tests of the page's own logic: same interface, invented figures, and times that a
+// test can set. Nothing of it is part of the site.
+
+import type * as t from '../../../wasm/src/types';
+
+export type * from '../../../wasm/src/types';
+
+/** What tests change. */
+export const behaviour = {
+  /** Milliseconds per sample or step. */
+  pace: 0,
+  openError: null as t.TersorErrorFields | null,
+  sampleErrors: [] as t.SampleErrorRow[],
+  quantizeError: null as t.TersorErrorFields | null,
+  labelled: true,
+  calls: [] as string[],
+  /** Set while the site of the double is built for looking at. */
+  rasters: true,
+};
+
+export class TersorError extends Error implements t.TersorErrorFields {
+  readonly code: string;
+  readonly place: string;
+  readonly hint: string;
+  constructor(fields: t.TersorErrorFields) {
+    super(fields.message);
+    this.name = 'TersorError';
+    this.code = fields.code;
+    this.place = fields.place;
+    this.hint = fields.hint;
+  }
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function steps(stage: t.Stage, total: number, options: t.CallOptions | undefined): Promise<void> {
+  behaviour.calls.push(stage);
+  const chunk = Math.max(1, Math.floor(total / 20));
+  for (let done = 0; done < total; done += chunk) {
+    options?.signal?.throwIfAborted();
+    options?.onProgress?.({ stage, done, total, note: '' });
+    if (behaviour.pace > 0) await pause(behaviour.pace * chunk);
+    else await null;
+  }
+  options?.signal?.throwIfAborted();
+  options?.onProgress?.({ stage, done: total, total, note: '' });
+}
+
+const names = [
+  'layer3.1.conv2', 'conv1', 'layer2.0.conv1', 'layer3.0.conv2', 'linear', 'layer3.1.add', 'layer1.0.conv2', 'layer3.2.conv2',
+  'layer2.2.conv2', 'layer1.2.conv1', 'layer1.0.conv1', 'layer1.0.add', 'layer1.2.conv2', 'layer2.0.conv2', 'layer3.2.conv1',
+  'layer1.1.conv2', 'layer3.0.add', 'layer1.1.add', 'layer1.1.conv1', 'layer3.1.conv1', 'layer3.0.conv1', 'layer2.1.add',
+  'layer2.0.add', 'layer2.1.conv1', 'layer2.1.conv2', 'layer2.2.conv1', 'layer2.2.add', 'layer1.2.add', 'layer3.2.add', 'gap',
+];
+const shares = [17.1, 15.1, 8.6, 4, 3.8, 3.8, 3.6, 3.4, 3, 3, 2.7, 2.7, 2.7, 2.6, 2.5, 2.4, 2.4, 1.9, 1.9, 1.5, 1.4, 1.4, 1.3, 1.3, 1.2, 1.1, 1.1, 1, 0.9, 0.6];
+
+function layer(name: string, k: number): t.LayerRow {
+  const counts = Array.from({ length: 160 }, (_, bin) => {
+    const x = (bin - 80) / 8;
+    const n = Math.round(1.6e5 * Math.exp((-x * x) / 4.2));
+    return n > 0 ? n : bin % 11 === 3 && Math.abs(x) < 9 ? 1 + (bin % 4) : 0;
+  });
+  return {
+    name,
+    op: name === 'linear' ? 'Gemm' : name.endsWith('add') ? 'Add' : name === 'gap' ? 'GlobalAveragePool' : 'Conv',
+    detail: name.endsWith('add') || name === 'gap' ? '' : '64×64 3×3',
+    output: `${name}_out`,
+    isolated_sqnr_db: 37.9 + 0.4 * k,
+    accumulated_sqnr_db: 28.2 + (k % 7),
+    error_share: (shares[k] ?? 0) / 100,
+    range: [-6.79, 6.09],
+    scale: 0.05051,
+    zero_point: 134,
+    type: 'uint8',
+    values: 2_048_000,
+    lost: 63,
+    histogram: { lower: -10.4, bin_width: 0.13, counts },
+    weight_max: name.endsWith('add') ? null : Array.from({ length: 64 }, (_, c) => 0.3 + 0.3 * ((c * 37) % 11) / 11),
+  };
+}
+
+const coverage: t.Coverage = {
+  rows: [
+    { op: 'Conv', domain: '', nodes: 19, support: 'integer', reason: '', mac_share: 0.984 },
+    { op: 'Gemm', domain: '', nodes: 1, support: 'integer', reason: '', mac_share: 0.0002 },
+    { op: 'Add', domain: '', nodes: 9, support: 'integer', reason: '', mac_share: null },
+    { op: 'Relu', domain: '', nodes: 19, support: 'fused', reason: '', mac_share: null },
+    { op: 'Slice', domain: '', nodes: 6, support: 'moves', reason: '', mac_share: null },
+    { op: 'Pad', domain: '', nodes: 2, support: 'float', reason: 'ONNX Runtime CPU has no integer Pad.', mac_share: null },
+    { op: 'Cast', domain: '', nodes: 12, support: 'folded', reason: '', mac_share: null },
+  ],
+  core_nodes: 30,
+  integer_core_nodes: 30,
+  stays_float: [
+    { name: 'layer2.0.Pad', op: 'Pad', reason: '' },
+    { name: 'layer3.0.Pad', op: 'Pad', reason: '' },
+  ],
+  estimated_size_bytes: 301_000,
+};
+
+const info: t.ModelInfo = {
+  name: 'torch-jit-export',
+  producer: 'pytorch 1.13',
+  ir_version: 7,
+  opset: 13,
+  domains: {},
+  inputs: [{ name: 'input', type: 'float', shape: ['N', 3, 32, 32] }],
+  outputs: [{ name: 'logits', type: 'float', shape: ['N', 10] }],
+  nodes: 70,
+  parameters: 269_078,
+  macs: 40_600_000,
+  size_bytes: 1_092_217,
+  peak_bytes: 3_100_000,
+  sha256: 'ab'.repeat(32),
+  operators: [{ op: 'Conv', domain: '', nodes: 19, runs: true }],
+  warnings: [],
+};
+
+const presets: Readonly<Record<t.PreprocessingPreset, Pick<t.Preprocessing, 'scale' | 'mean' | 'std'>>> = {
+  imagenet: { scale: 1 / 255, mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225] },
+  unit: { scale: 1 / 255, mean: [0, 0, 0], std: [1, 1, 1] },
+  signed: { scale: 1 / 255, mean: [0.5, 0.5, 0.5], std: [0.5, 0.5, 0.5] },
+  raw: { scale: 1, mean: [0, 0, 0], std: [1, 1, 1] },
+};
+
+function preprocessing(name: t.PreprocessingPreset): t.Preprocessing {
+  return { resize: { mode: 'none' }, crop: 'none', channels: 'RGB', layout: 'NCHW', label_offset: 0, ...presets[name] };
+}
+
+function wilson(correct: number, n: number): t.Interval {
+  const z = 1.96;
+  const p = correct / n;
+  const middle = (p + (z * z) / (2 * n)) / (1 + (z * z) / n);
+  const half = (z * Math.sqrt((p * (1 - p)) / n + (z * z) / (4 * n * n))) / (1 + (z * z) / n);
+  return { lower: middle - half, upper: middle + half, level: 0.95 };
+}
+
+function evaluation(share: number, n: number, reference: t.EvaluationResult | undefined): t.EvaluationResult {
+  const correct = Math.round(share * n);
+  return {
+    metric: behaviour.labelled ? 'top1' : 'answers',
+    count: n,
+    correct: behaviour.labelled ? correct : null,
+    value: behaviour.labelled ? correct / n : null,
+    interval: behaviour.labelled ? wilson(correct, n) : null,
+    chance: behaviour.labelled ? 0.1 : null,
+    answers: new Int32Array(n),
+    agreement: reference ? { same: Math.round(0.989 * n), count: n } : null,
+  };
+}
+
+function selected(samples: t.Samples, selection: t.Selection | undefined): number {
+  const total = Array.isArray(samples) ? samples.length : 0;
+  if (!selection || selection.part === 'all') return total;
+  const wanted = Math.min(selection.count ?? total, total);
+  return selection.part === 'calibration' ? wanted : total - wanted || total;
+}
+
+const fields: t.FieldDescription[] = [
+  ['activation_threshold_method', 'enum', 'MSE', ['NOCLIPPING', 'MSE'], 'Cutting rare large values leaves finer steps for all the others.'],
+  ['weights_threshold_method', 'enum', 'MSE', ['NOCLIPPING', 'MSE'], 'How the range of weights is chosen.'],
+  ['activation_quantization_method', 'enum', 'UNIFORM', ['POWER_OF_TWO', 'SYMMETRIC', 'UNIFORM'], 'Which grid activations lie on.'],
+  ['weights_per_channel_threshold', 'bool', true, null, 'Gives every output channel of a layer its own step size; almost always better.'],
+  ['weights_bias_correction', 'bool', true, null, 'Moves biases so that the mean of each channel stays where it was.'],
+  ['activation_n_bits', 'int', 8, [8], 'Bits of activations.'],
+  ['weights_n_bits', 'int', 8, [8], 'Bits of weights.'],
+  ['z_threshold', 'number', null, null, 'Values further than so many deviations from the mean are left out.'],
+  ['min_threshold', 'number', 3.1e-5, null, 'No threshold becomes smaller than this.'],
+].map(([name, type, value, choices, meaning]) => ({
+  name: name as string,
+  type: type as t.FieldDescription['type'],
+  nullable: value === null,
+  default: value as t.FieldValue,
+  choices: choices as (string | number)[] | null,
+  minimum: null,
+  maximum: null,
+  meaning: meaning as string,
+  acts: true,
+}));
+
+class Quantized implements t.QuantizedResult {
+  readonly model = new Uint8Array([8, 7]);
+  readonly recipe: t.Recipe;
+  report: t.Report;
+  constructor(recipe: t.Recipe, calibration: number) {
+    this.recipe = recipe;
+    this.report = {
+      format_version: 1,
+      tool_version: '0.1.0',
+      model: { name: 'resnet20.onnx', sha256: info.sha256, size_bytes: info.size_bytes },
+      output: { sha256: '7f3c'.repeat(16), size_bytes: 301_104 },
+      platform: { name: 'ort-cpu', version: 1 },
+      runtime: 'x64',
+      coverage,
+      comparison: null,
+      evaluation: { float: null, quantized: null },
+      samples: { calibration, evaluation: 0 },
+      diagnostics: [],
+    };
+  }
+  async evaluate(samples: t.Samples, _labels: t.Labels, options: t.EvaluateOptions = {}): Promise<t.EvaluationResult> {
+    const n = selected(samples, options.selection);
+    await steps('evaluate', n, options);
+    return evaluation(0.916, n, options.reference);
+  }
+  async compare(samples: t.Samples, options: t.CompareOptions = {}): Promise<t.Comparison> {
+    const n = Math.min(options.limit ?? Infinity, selected(samples, options.selection));
+    await steps('compare', n, options);
+    const comparison: t.Comparison = {
+      samples: n,
+      output_sqnr_db: 30.2,
+      outputs: [{ name: 'logits', sqnr_db: 30.2 }],
+      agreement: { same: n, count: n },
+      layers: names.map(layer),
+    };
+    this.report = { ...this.report, comparison };
+    return comparison;
+  }
+  close(): void {
+    behaviour.calls.push('close result');
+  }
+}
+
+class OpenModel implements t.Model {
+  readonly info = info;
+  async coverage(): Promise<t.Coverage> {
+    return coverage;
+  }
+  async inspectSamples(samples: t.Samples, options: t.SampleOptions = {}): Promise<t.SamplesInfo> {
+    await steps('samples', 1, options);
+    const files = (samples as readonly t.SampleFile[]).filter((file) => file.path !== 'labels.txt');
+    const bad = new Set(behaviour.sampleErrors.map((row) => row.path));
+    const good = files.filter((file) => !bad.has(file.path));
+    const folders = [...new Set(good.filter((f) => f.path.includes('/')).map((f) => f.path.slice(0, f.path.indexOf('/'))))];
+    behaviour.labelled = folders.length > 0;
+    const chosen = typeof options.preprocessing === 'object' ? options.preprocessing : preprocessing('imagenet');
+    return {
+      count: good.length,
+      classes: folders.map((name, label) => ({ name, label, count: good.filter((f) => f.path.startsWith(`${name}/`)).length })),
+      formats: { png: good.length },
+      size_bytes: 2400 * good.length,
+      errors: behaviour.sampleErrors.filter((row) => files.some((file) => file.path === row.path)),
+      skipped: [],
+      preprocessing: chosen,
+      preprocessing_is_guess: options.preprocessing === undefined,
+      first: good[0] ? await this.previewSample(good, 0) : null,
+    };
+  }
+  async previewSample(samples: t.Samples, index: number): Promise<t.SamplePreview> {
+    const file = (samples as readonly t.SampleFile[])[index];
+    const side = 32;
+    const rgba = new Uint8ClampedArray(4 * side * side);
+    const values = new Float32Array(3 * side * side);
+    for (let k = 0; k < side * side; ++k) {
+      [90 + (k % 90), 140 - (k % 60), 60].forEach((byte, c) => {
+        rgba[4 * k + c] = byte;
+        values[c * side * side + k] = (byte / 255 - 0.45) / 0.225;
+      });
+      rgba[4 * k + 3] = 255;
+    }
+    const channels = [
+      { min: -2.12, mean: 0.07, max: 2.25 },
+      { min: -2.04, mean: 0.03, max: 2.43 },
+      { min: -1.8, mean: 0.11, max: 2.64 },
+    ];
+    return {
+      index,
+      name: file?.path ?? '',
+      path: file?.path ?? '',
+      picture: { width: side, height: side, rgba },
+      tensors: [{ input: 'input', shape: [1, 3, side, side], values, whole: { min: -2.12, mean: 0.07, max: 2.64 }, channels }],
+    };
+  }
+  async calibrate(samples: t.Samples, options: t.CalibrateOptions = {}): Promise<t.Statistics> {
+    const n = selected(samples, options.selection);
+    await steps('calibrate', n, options);
+    return { bytes: new Uint8Array(), sampleCount: n };
+  }
+  async quantize(options: t.QuantizeOptions): Promise<t.QuantizedResult> {
+    if (behaviour.quantizeError && !options.allowMismatch) throw new TersorError(behaviour.quantizeError);
+    await steps('choose', 31, options);
+    await steps('correct', 20, options);
+    await steps('write', 1, options);
+    const recipe: t.Recipe = {
+      format_version: 1,
+      tool_version: '0.1.0',
+      model: { sha256: info.sha256 },
+      platform: { name: 'ort-cpu', version: 1, sha256: 'cd'.repeat(32) },
+      config: { ...Object.fromEntries(fields.map((field) => [field.name, field.default])), ...options.config },
+      overrides: options.overrides ?? [],
+      preprocessing: null,
+      samples: { count: 0, sha256: '', calibration_count: options.selection?.count ?? null },
+      seeds: {},
+    };
+    return new Quantized(recipe, options.statistics?.sampleCount ?? 0);
+  }
+  async evaluate(samples: t.Samples, _labels: t.Labels, options: t.EvaluateOptions = {}): Promise<t.EvaluationResult> {
+    const n = selected(samples, options.selection);
+    await steps('evaluate', n, options);
+    return evaluation(0.9165, n, options.reference);
+  }
+  close(): void {
+    behaviour.calls.push('close model');
+  }
+}
+
+export class Tersor implements t.Tersor {
+  readonly version = '0.1.0';
+  readonly workers = 2;
+  static async create(_options: t.TersorOptions = {}): Promise<Tersor> {
+    return new Tersor();
+  }
+  async open(_source: t.ModelSource, _options: t.OpenOptions = {}): Promise<t.Model> {
+    behaviour.calls.push('open');
+    if (behaviour.openError) throw new TersorError(behaviour.openError);
+    return new OpenModel();
+  }
+  platforms(): readonly t.PlatformInfo[] {
+    return [{ name: 'ort-cpu', version: 1, title: 'ONNX Runtime CPU', description: '' }];
+  }
+  getTargetPlatformCapabilities(): t.TargetPlatformCapabilities {
+    return {};
+  }
+  quantizationConfig(set: t.QuantizationConfig = {}): t.QuantizationConfig {
+    return { ...Object.fromEntries(fields.map((field) => [field.name, field.default])), ...set };
+  }
+  describeQuantizationConfig(): readonly t.FieldDescription[] {
+    return fields;
+  }
+  preprocessingPreset(name: t.PreprocessingPreset): t.Preprocessing {
+    return preprocessing(name);
+  }
+  close(): void {}
+}

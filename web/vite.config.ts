@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vite';
+
+import { makeFont } from '../scripts/font/subset.mjs';
+import { demoFacts, finishSite, writePolicy } from './build/site.mjs';
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+export default defineConfig(async () => {
+  await makeFont(here('./src/generated/tersor-sans.woff2'));
+  return {
+    root: here('.'),
+    base: './',
+    plugins: [writePolicy(), finishSite()],
+    define: { __TERSOR_DEMO__: JSON.stringify(await demoFacts(here('./public/demo'))) },
+    oxc: { jsx: { runtime: 'automatic' as const, importSource: 'preact' } },
+    build: {
+      outDir: here('./dist'),
+      emptyOutDir: true,
+      target: 'es2022',
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+      reportCompressedSize: false,
+      rollupOptions: {
+        input: { index: here('./index.html'), sw: here('./src/offline/sw.ts') },
+        output: {
+          entryFileNames: (chunk: { name: string }) => (chunk.name === 'sw' ? 'sw.js' : 'assets/[name]-[hash].js'),
+        },
+      },
+    },
+    worker: { format: 'es' as const },
+  };
+});
