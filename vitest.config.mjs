@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every JavaScript suite: `npm test`, or one of them with `npx vitest run --project web`.
+
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+
+const suite = (name, include, more = {}) => ({
+  extends: false,
+  root: here('.'),
+  test: { name, include, ...more },
+});
+
+export default defineConfig({
+  test: {
+    projects: [
+      // modules of the page over a stand-in engine
+      {
+        ...suite('web', ['web/tests/*.test.ts', 'web/tests/*.test.tsx']),
+        resolve: { alias: { tersor: here('./web/tests/double/index.ts') } },
+      },
+      // the built site in Chromium
+      suite('browser', ['tests/browser/*.test.mjs'], { testTimeout: 180_000, hookTimeout: 60_000, fileParallelism: false }),
+    ],
+  },
+});

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { beforeEach, describe, expect, it } from 'vitest';
+
+import type { Arrival } from '../src/job/intake';
+import { addArrivals, leaveOutBadSamples } from '../src/job/load';
+import { cancel, quantize } from '../src/job/quantize';
+import { backToDefaults, formRows, setField } from '../src/job/settings';
+import * as state from '../src/job/state';
+import { behaviour, Tersor } from './double';
+
+const pictures = (folder: string, n: number): Arrival[] =>
+  Array.from({ length: n }, (_, k) => ({ path: `set/${folder}/${k}.png`, data: new Blob([String(k)]) }));
+const model: Arrival = { path: 'net.onnx', data: new Blob(['m']) };
+const set = [...pictures('cat', 60), ...pictures('dog', 40)];
+
+beforeEach(async () => {
+  Object.assign(behaviour, { pace: 0, openError: null, sampleErrors: [], quantizeError: null, labelled: true, calls: [] });
+  state.engine.value = await Tersor.create();
+  for (const signal of [state.model, state.modelProblem, state.coverage, state.coverageProblem, state.samples, state.samplesInfo]) {
+    signal.value = null;
+  }
+  for (const signal of [state.samplesProblem, state.preprocessing, state.preview, state.chosenCalibration, state.recipe]) signal.value = null;
+  for (const signal of [state.settingsProblem, state.run, state.runProblem, state.result]) signal.value = null;
+  state.fields.value = {};
+  state.runNote.value = '';
+  state.measured.value = { floatKey: '', float: null, statisticsKey: '', statistics: null };
+  behaviour.calls.length = 0;
+});
+
+describe('opening', () => {
+  it('takes samples before the model and the model before the samples', async () => {
+    await addArrivals(set);
+    expect(state.missing.value).toMatch(/model/);
+    await addArrivals([model]);
+    expect(state.sampleCount.value).toBe(100);
+    expect(state.canQuantize.value).toBe(true);
+    expect(state.calibrationCount.value).toBe(20);
+    expect(state.evaluationCount.value).toBe(80);
+  });
+
+  it('keeps the open model when the next one cannot be opened', async () => {
+    await addArrivals([model, ...set]);
+    behaviour.openError = { code: 'invalid_model', message: 'bad.onnx is cut short.', place: '', hint: 'Copy it again.' };
+    await addArrivals([{ path: 'bad.onnx', data: new Blob(['x']) }]);
+    expect(state.modelProblem.value?.message).toBe('bad.onnx is cut short.');
+    expect(state.modelProblem.value?.place).toBe('bad.onnx');
+    expect(state.modelProblem.value?.hint).toBe('Copy it again. net.onnx stays open.');
+    expect(state.model.value?.name).toBe('net.onnx');
+    expect(state.canQuantize.value).toBe(true);
+  });
+
+  it('keeps the samples when the next ones do not fit', async () => {
+    await addArrivals([model, ...set]);
+    behaviour.sampleErrors = [{ path: 'bad.npy', error: { code: 'invalid_samples', message: 'bad.npy has 4 axes.', place: '', hint: '' } }];
+    await addArrivals([{ path: 'bad.npy', data: new Blob(['x']) }]);
+    expect(state.samplesProblem.value?.message).toBe('bad.npy has 4 axes.');
+    expect(state.samples.value?.name).toBe('set');
+    expect(state.sampleCount.value).toBe(100);
+  });
+
+  it('tries a model again when the file of its weights arrives', async () => {
+    behaviour.openError = { code: 'io', message: 'net.onnx.data is missing.', place: '', hint: 'Drop that file too.' };
+    await addArrivals([model]);
+    expect(state.model.value).toBeNull();
+    behaviour.openError = null;
+    await addArrivals([{ path: 'net.onnx.data', data: new Blob(['w']) }]);
+    expect(state.model.value?.name).toBe('net.onnx');
+    expect(state.modelProblem.value).toBeNull();
+  });
+
+  it('asks before it leaves unreadable samples out', async () => {
+    behaviour.sampleErrors = [{ path: 'cat/0.png', error: { code: 'invalid_samples', message: 'cut short', place: '', hint: '' } }];
+    await addArrivals([model, ...set]);
+    expect(state.canQuantize.value).toBe(false);
+    await leaveOutBadSamples();
+    expect(state.canQuantize.value).toBe(true);
+    expect(state.sampleCount.value).toBe(99);
+  });
+
+  it('reads a recipe into the settings and refuses what is none', async () => {
+    await addArrivals([model]);
+    const recipe = { format_version: 1, platform: { name: 'ort-cpu', version: 1 }, config: { activation_threshold_method: 'NOCLIPPING', weights_n_bits: 8 } };
+    await addArrivals([{ path: 'r.json', data: new Blob([JSON.stringify(recipe)]) }]);
+    expect(state.fields.value).toEqual({ activation_threshold_method: 'NOCLIPPING' });
+    await addArrivals([{ path: 'other.json', data: new Blob(['{"a":1}']) }]);
+    expect(state.settingsProblem.value?.message).toMatch(/other\.json is not a recipe/);
+    expect(state.fields.value).toEqual({ activation_threshold_method: 'NOCLIPPING' });
+  });
+});
+
+describe('the job', () => {
+  it('measures float first, then calibrates, quantizes, measures int8 and compares', async () => {
+    await addArrivals([model, ...set]);
+    behaviour.calls.length = 0;
+    await quantize();
+    expect(behaviour.calls).toEqual(['evaluate', 'calibrate', 'choose', 'correct', 'write', 'evaluate', 'compare']);
+    const result = state.result.value;
+    expect(result?.float.count).toBe(80);
+    expect(result?.int8.agreement?.count).toBe(80);
+    expect(result?.comparison.samples).toBe(64);
+    expect(state.run.value).toBeNull();
+    expect(state.resultIsOld.value).toBe(false);
+  });
+
+  it('measures only what other settings change', async () => {
+    await addArrivals([model, ...set]);
+    await quantize();
+    const row = formRows().find((r) => r.field.name === 'activation_threshold_method');
+    if (!row) throw new Error('no such field');
+    setField(row.field, 'NOCLIPPING');
+    expect(state.resultIsOld.value).toBe(true);
+    behaviour.calls.length = 0;
+    await quantize();
+    expect(behaviour.calls.slice(0, 2)).toEqual(['calibrate', 'choose']);
+    backToDefaults();
+    expect(state.fields.value).toEqual({});
+  });
+
+  it('is cancelled at every stage within 200 ms, keeps what was measured and goes on from there', async () => {
+    await addArrivals([model, ...set]);
+    behaviour.pace = 2;
+    for (const stage of ['float', 'calibrate', 'choose', 'int8', 'compare'] as const) {
+      const running = quantize();
+      while (state.run.value?.stages.find((s) => s.id === stage)?.state !== 'running') await new Promise((r) => setTimeout(r, 1));
+      const asked = performance.now();
+      cancel();
+      await running;
+      expect(performance.now() - asked).toBeLessThan(200);
+      expect(state.run.value).toBeNull();
+      expect(state.runProblem.value).toBeNull();
+      expect(state.runNote.value).toMatch(/^Cancelled\./);
+      expect(state.canQuantize.value).toBe(true);
+    }
+    behaviour.pace = 0;
+    behaviour.calls.length = 0;
+    await quantize();
+    expect(behaviour.calls).toEqual(['choose', 'correct', 'write', 'evaluate', 'compare']);
+  });
+
+  it('shows an error with its four fields and keeps the earlier result', async () => {
+    await addArrivals([model, ...set]);
+    await quantize();
+    const before = state.result.value;
+    behaviour.quantizeError = { code: 'mismatch', message: 'The recipe is of another model.', place: 'model.sha256', hint: 'Open that model.' };
+    await quantize();
+    expect(state.runProblem.value).toEqual(behaviour.quantizeError);
+    expect(state.result.value).toBe(before);
+  });
+
+  it('never lets progress fall and ends at one', async () => {
+    await addArrivals([model, ...set]);
+    behaviour.pace = 1;
+    const shares: number[] = [];
+    const stop = state.run.subscribe((run) => run && shares.push(run.share));
+    await quantize();
+    stop();
+    expect(shares.length).toBeGreaterThan(20);
+    expect(shares).toEqual([...shares].sort((a, b) => a - b));
+    expect(shares.at(-1)).toBeGreaterThan(0.9);
+  });
+});
