@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+#include <utility>
+
+#include "core/base/names.h"
+
+namespace tersor::quant {
+
+/// The family a quantizer belongs to; behaviour is in core/quant/quantizers. "SYMMETRIC_UNIFORM" of older documents
+/// reads as POWER_OF_TWO.
+enum class QuantizationMethod {
+  kPowerOfTwo,       // symmetric, uniform, the threshold is a power of two
+  kLutPotQuantizer,  // a table of values, the threshold is a power of two
+  kSymmetric,        // symmetric, uniform
+  kUniform,          // uniform between two ends, with a zero point
+  kLutSymQuantizer,  // a table of values, any threshold
+};
+
+}  // namespace tersor::quant
+
+template <>
+struct tersor::EnumWords<tersor::quant::QuantizationMethod> {
+  using Method = tersor::quant::QuantizationMethod;
+  static constexpr const char* kind = "quantization method";
+  static constexpr std::pair<Method, std::string_view> words[] = {
+      {Method::kPowerOfTwo, "POWER_OF_TWO"},
+      {Method::kLutPotQuantizer, "LUT_POT_QUANTIZER"},
+      {Method::kSymmetric, "SYMMETRIC"},
+      {Method::kUniform, "UNIFORM"},
+      {Method::kLutSymQuantizer, "LUT_SYM_QUANTIZER"},
+  };
+};
