@@ -17,9 +17,12 @@ function(tersor_room name)
   endforeach()
 endfunction()
 
-# A Catch2 program per room: tersor_test(<room> SOURCES ... USES <rooms>).
+# A Catch2 program per room: tersor_test(<room> [SOURCES ...] USES <rooms>). Without SOURCES it is all of tests/<room>/*_test.cpp.
 function(tersor_test name)
   cmake_parse_arguments(TEST "" "" "SOURCES;USES;THIRD_PARTY" ${ARGN})
+  if(NOT TEST_SOURCES)
+    file(GLOB TEST_SOURCES CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${name}/*_test.cpp")
+  endif()
   add_executable(test_${name} ${TEST_SOURCES} $<TARGET_OBJECTS:tersor_test_main>)
   target_include_directories(test_${name} PRIVATE "${CMAKE_BINARY_DIR}/tests_view")
   target_link_libraries(test_${name} PRIVATE tersor_test_support third_party_catch2)
