@@ -22,7 +22,8 @@ struct TensorType {
   Shape shape;
   Layout layout = Layout::kPlain;
 
-  size_t bytes() const { return bytes_for(dtype, shape.elements()); }
+  /// Never overflows: a Shape has at most 2^48 elements.
+  int64_t bytes() const { return (shape.elements() * bits_of(dtype) + 7) / 8; }
   bool operator==(const TensorType&) const = default;
 };
 

@@ -128,7 +128,7 @@ class Kernel {
   virtual std::optional<size_t> alias(std::span<const Input> inputs, std::span<const TensorType> outputs) const;
   /// True when output 0 may be written over input `k` (of the same size in bytes) while running.
   virtual bool overwrites(size_t k, std::span<const Input> inputs, std::span<const TensorType> outputs) const;
-  virtual size_t scratch_bytes(std::span<const Input> inputs, std::span<const TensorType> outputs) const;
+  virtual int64_t scratch_bytes(std::span<const Input> inputs, std::span<const TensorType> outputs) const;
   /// Multiply-accumulate operations of one run; 0 for operators that are not counted in them.
   virtual int64_t macs(std::span<const Input> inputs, std::span<const TensorType> outputs) const;
 

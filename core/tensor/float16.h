@@ -27,4 +27,23 @@ inline float float_from_half(uint16_t half) {
   return value;
 }
 
+/// The nearest IEEE binary16 bit pattern, ties to even; overflow gives infinity.
+inline uint16_t half_from_float(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  const auto sign = static_cast<uint16_t>(bits >> 16 & 0x8000u);
+  const uint32_t magnitude = bits & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00u);   // NaN
+  if (magnitude >= 0x477ff000u) return static_cast<uint16_t>(sign | 0x7c00u);  // rounds to 65536 or more
+  const uint32_t exponent = magnitude >> 23;
+  if (exponent < 102) return sign;  // below half of the least subnormal
+  // The significand with as many low bits to drop as the result's exponent demands.
+  const uint32_t drop = exponent >= 113 ? 13 : 126 - exponent;
+  const uint32_t significand = exponent >= 113 ? magnitude - (112u << 23) : (magnitude & 0x7fffffu) | 0x800000u;
+  uint32_t half = significand >> drop;
+  const uint32_t rest = significand & ((1u << drop) - 1), middle = 1u << (drop - 1);
+  if (rest > middle || (rest == middle && (half & 1u) != 0)) ++half;
+  return static_cast<uint16_t>(sign | half);
+}
+
 }  // namespace tersor

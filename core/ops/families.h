@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operator families, one source file each: every function gives the records of one file. registry.cpp joins them.
+#pragma once
+
+#include <vector>
+
+#include "core/ops/op.h"
+
+namespace tersor::ops {
+
+std::vector<Op> batch_norm_ops();
+std::vector<Op> binary_ops();  // arithmetic, comparison and logic of two inputs; Max, Min, Sum, Mean of many
+std::vector<Op> cast_ops();    // Cast, CastLike
+std::vector<Op> clamp_ops();   // Relu, Clip
+std::vector<Op> concat_ops();
+std::vector<Op> constant_ops();  // Constant, ConstantOfShape, Shape, Size, Range
+std::vector<Op> conv_ops();
+std::vector<Op> expand_ops();  // Expand, Tile, Where
+std::vector<Op> gather_ops();  // Gather, GatherElements, GatherND
+std::vector<Op> matmul_ops();  // Gemm, MatMul
+std::vector<Op> pad_ops();
+std::vector<Op> pool_ops();      // MaxPool, AveragePool and the global ones
+std::vector<Op> quantize_ops();  // QuantizeLinear, DequantizeLinear
+std::vector<Op> reduce_ops();    // the Reduce family, ArgMax, ArgMin
+std::vector<Op> reshape_ops();   // Reshape, Flatten, Squeeze, Unsqueeze, Identity, Dropout
+std::vector<Op> slice_ops();     // Slice, Split
+std::vector<Op> transpose_ops();
+
+}  // namespace tersor::ops

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ops/registry.h"
+
+#include "core/ops/families.h"
+
+namespace tersor::ops {
+
+namespace {
+
+/// All families. An operator more is a record in one of them; a family more is one line here.
+std::vector<Op> all_ops() {
+  std::vector<Op> all;
+  for (const auto family :
+       {batch_norm_ops, binary_ops, cast_ops, clamp_ops, concat_ops, constant_ops, conv_ops, expand_ops, gather_ops,
+        matmul_ops, pad_ops, pool_ops, quantize_ops, reduce_ops, reshape_ops, slice_ops, transpose_ops})
+    for (Op& op : family()) all.push_back(std::move(op));
+  return all;
+}
+
+}  // namespace
+
+const Op* Registry::find(std::string_view domain, std::string_view type, int64_t version) const {
+  for (auto it = ops_.rbegin(); it != ops_.rend(); ++it)
+    if ((*it)->type == type && (*it)->domain == domain && (*it)->since <= version && version <= (*it)->until)
+      return *it;
+  return nullptr;
+}
+
+Registry Registry::with(std::span<const Op* const> more) const {
+  std::vector<const Op*> ops = ops_;
+  ops.insert(ops.end(), more.begin(), more.end());
+  return Registry(std::move(ops));
+}
+
+const Registry& standard() {
+  static const std::vector<Op> records = all_ops();
+  static const Registry registry = [] {
+    std::vector<const Op*> pointers;
+    for (const Op& op : records) pointers.push_back(&op);
+    return Registry(std::move(pointers));
+  }();
+  return registry;
+}
+
+}  // namespace tersor::ops

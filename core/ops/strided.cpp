@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ops/strided.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/base/error.h"
+
+namespace tersor::ops {
+
+namespace {
+
+/// Without axes of length 1, outermost target step first, and with neighbours joined that are neighbours on both sides.
+std::vector<CopyAxis> joined(std::span<const CopyAxis> axes) {
+  std::vector<CopyAxis> sorted;
+  for (const CopyAxis& axis : axes)
+    if (axis.length != 1) sorted.push_back(axis);
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const CopyAxis& a, const CopyAxis& b) { return a.target > b.target; });
+  std::vector<CopyAxis> result;
+  for (const CopyAxis& axis : sorted) {
+    if (!result.empty() && result.back().source == axis.source * axis.length &&
+        result.back().target == axis.target * axis.length) {
+      result.back() = {result.back().length * axis.length, axis.source, axis.target};
+    } else {
+      result.push_back(axis);
+    }
+  }
+  return result;
+}
+
+/// Calls `body(source offset, target offset)` for every index of `axes`.
+template <class Body>
+void for_each_index(std::span<const CopyAxis> axes, Body body) {
+  std::vector<int64_t> index(axes.size(), 0);
+  int64_t source = 0, target = 0;
+  while (true) {
+    body(source, target);
+    size_t k = axes.size();
+    while (true) {
+      if (k-- == 0) return;
+      source += axes[k].source;
+      target += axes[k].target;
+      if (++index[k] < axes[k].length) break;
+      source -= axes[k].source * axes[k].length;
+      target -= axes[k].target * axes[k].length;
+      index[k] = 0;
+    }
+  }
+}
+
+/// A plane of `rows` and `columns` in blocks that stay in cache.
+template <class T>
+void copy_plane(const T* source, T* target, const CopyAxis& rows, const CopyAxis& columns) {
+  constexpr int64_t kBlock = 16;
+  for (int64_t c0 = 0; c0 < columns.length; c0 += kBlock) {
+    const int64_t c1 = std::min(columns.length, c0 + kBlock);
+    for (int64_t r = 0; r < rows.length; ++r) {
+      const T* from = source + r * rows.source;
+      T* to = target + r * rows.target;
+      for (int64_t c = c0; c < c1; ++c) to[c * columns.target] = from[c * columns.source];
+    }
+  }
+}
+
+template <class T>
+void copy_elements(const T* source, T* target, std::vector<CopyAxis> axes) {
+  if (axes.empty()) {
+    *target = *source;
+    return;
+  }
+  const CopyAxis inner = axes.back();
+  axes.pop_back();
+  if (inner.source == 1 && inner.target == 1) {
+    for_each_index(axes, [&](int64_t from, int64_t to) {
+      std::memcpy(target + to, source + from, static_cast<size_t>(inner.length) * sizeof(T));
+    });
+    return;
+  }
+  // The axis along which the source is contiguous makes the other side of the plane.
+  const auto at = std::find_if(axes.begin(), axes.end(), [](const CopyAxis& axis) { return axis.source == 1; });
+  const CopyAxis rows = at == axes.end() ? CopyAxis{} : *at;
+  if (at != axes.end()) axes.erase(at);
+  for_each_index(axes, [&](int64_t from, int64_t to) { copy_plane(source + from, target + to, rows, inner); });
+}
+
+}  // namespace
+
+void copy_strided(const void* source, void* target, std::span<const CopyAxis> axes, size_t element_bytes) {
+  for (const CopyAxis& axis : axes)
+    if (axis.length == 0) return;
+  std::vector<CopyAxis> loops = joined(axes);
+  switch (element_bytes) {
+    case 1:
+      return copy_elements(static_cast<const uint8_t*>(source), static_cast<uint8_t*>(target), std::move(loops));
+    case 2:
+      return copy_elements(static_cast<const uint16_t*>(source), static_cast<uint16_t*>(target), std::move(loops));
+    case 4:
+      return copy_elements(static_cast<const uint32_t*>(source), static_cast<uint32_t*>(target), std::move(loops));
+    case 8:
+      return copy_elements(static_cast<const uint64_t*>(source), static_cast<uint64_t*>(target), std::move(loops));
+    default:
+      TERSOR_CHECK(!"element size");
+  }
+}
+
+std::vector<int64_t> row_major_strides(std::span<const int64_t> dims) {
+  std::vector<int64_t> strides(dims.size(), 1);
+  for (size_t k = dims.size(); k-- > 1;) strides[k - 1] = strides[k] * dims[k];
+  return strides;
+}
+
+}  // namespace tersor::ops

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a graph to a program: drop what nobody needs, compute what is constant, let a producer apply the Relu or Clip
+// behind it, and prepare a kernel for each node that is left.
+#include <algorithm>
+#include <set>
+
+#include "core/run/fold.h"
+#include "core/run/plan.h"
+#include "core/run/ports.h"
+#include "core/run/program.h"
+
+namespace tersor::run {
+
+using ops::Clamp;
+using ops::Op;
+using ops::Setup;
+
+namespace {
+
+/// Every value is made once and before it is read. Error kInvalidModel.
+void check_definitions(const Graph& graph) {
+  std::vector<bool> defined(graph.value_count(), false);
+  const auto is_defined = [&](ValueId id) { return static_cast<bool>(defined[static_cast<size_t>(id.index)]); };
+  const auto define = [&](ValueId id) { defined[static_cast<size_t>(id.index)] = true; };
+  for (const auto& [id, tensor] : graph.initializers()) define(id);
+  for (const ValueId id : graph.inputs) define(id);
+  for (size_t i = 0; i < graph.nodes().size(); ++i) {
+    const Node& node = graph.nodes()[i];
+    for (const ValueId id : node.inputs)
+      if (id.valid() && !is_defined(id))
+        throw Error(ErrorCode::kInvalidModel,
+                    "The input \"" + graph.name_of(id) +
+                        "\" is neither a graph input, nor a weight, nor made by a "
+                        "node before this one.",
+                    place_of(node, i));
+    for (const ValueId id : node.outputs) {
+      if (!id.valid()) continue;
+      if (is_defined(id))
+        throw Error(ErrorCode::kInvalidModel, "The output \"" + graph.name_of(id) + "\" is defined twice.",
+                    place_of(node, i));
+      define(id);
+    }
+  }
+  for (const ValueId id : graph.outputs)
+    if (!is_defined(id))
+      throw Error(ErrorCode::kInvalidModel, "The graph output \"" + graph.name_of(id) + "\" is made by no node.",
+                  "graph.output");
+}
+
+/// Which nodes the wanted values depend on.
+std::vector<bool> find_live(const Graph& graph, const std::vector<bool>& wanted) {
+  std::vector<bool> needed = wanted, live(graph.nodes().size(), false);
+  for (size_t i = graph.nodes().size(); i-- > 0;) {
+    const Node& node = graph.nodes()[i];
+    live[i] = std::any_of(node.outputs.begin(), node.outputs.end(),
+                          [&](ValueId id) { return id.valid() && needed[static_cast<size_t>(id.index)]; });
+    if (!live[i]) continue;
+    for (const ValueId id : node.inputs)
+      if (id.valid()) needed[static_cast<size_t>(id.index)] = true;
+  }
+  return live;
+}
+
+std::vector<const Tensor*> constants_of(const Node& node, Constants& constants) {
+  std::vector<const Tensor*> tensors;
+  for (const ValueId id : node.inputs)
+    tensors.push_back(id.valid() && constants.is_constant(id) ? &constants.value(id) : nullptr);
+  return tensors;
+}
+
+class Compiler {
+ public:
+  Compiler(const Model& model, const ops::Registry& registry, const ProgramOptions& options)
+      : model_(model), graph_(model.graph), registry_(registry) {
+    prepared_.memory_limit = options.memory_limit;
+    prepared_.inputs = graph_.inputs;
+    prepared_.results = graph_.outputs;
+    prepared_.results.insert(prepared_.results.end(), options.fetched.begin(), options.fetched.end());
+    prepared_.observed.assign(graph_.value_count(), false);
+    for (const ValueId id : options.observed) prepared_.observed[static_cast<size_t>(id.index)] = true;
+    for (size_t k = 0; k < graph_.value_count(); ++k)
+      prepared_.names.push_back(graph_.name_of(ValueId{static_cast<int32_t>(k)}));
+    check_definitions(graph_);
+    wanted_ = prepared_.observed;
+    for (const ValueId id : prepared_.results) wanted_[static_cast<size_t>(id.index)] = true;
+    live_ = find_live(graph_, wanted_);
+  }
+
+  PreparedGraph compile() {
+    Constants constants(model_, registry_, live_, prepared_.memory_limit);
+    for (size_t k = 0; k < wanted_.size(); ++k) {
+      const ValueId id{static_cast<int32_t>(k)};
+      if (wanted_[k] && constants.is_constant(id)) prepared_.constants[id] = constants.value(id).aligned();
+    }
+    plan_fusions(constants);
+    for (size_t i = 0; i < graph_.nodes().size(); ++i)
+      if (live_[i] && !constants.is_folded(i) && !fused_[i]) add(i, constants);
+    drop_unread_outputs();
+    return std::move(prepared_);
+  }
+
+ private:
+  void plan_fusions(Constants& constants);
+  void add(size_t index, Constants& constants);
+  void drop_unread_outputs();
+  std::optional<Clamp> clamp_of(size_t index, Constants& constants);
+
+  const Model& model_;
+  const Graph& graph_;
+  const ops::Registry& registry_;
+  PreparedGraph prepared_;
+  std::vector<bool> wanted_;  // by value: results and observed ones
+  std::vector<bool> live_;    // by node
+  std::vector<bool> fused_;   // by node: its producer does its work
+  struct Fusion {
+    Clamp clamp;
+    ValueId output;
+  };
+  std::map<size_t, Fusion> fusions_;  // by the index of the producing node
+};
+
+std::optional<Clamp> Compiler::clamp_of(size_t index, Constants& constants) {
+  const Node& node = graph_.nodes()[index];
+  return at_place(place_of(node, index), [&]() -> std::optional<Clamp> {
+    const Op& op = operator_of(node, model_, registry_);
+    if (!op.as_clamp) return std::nullopt;
+    return op.as_clamp(Setup(node, model_.opset(node.domain), constants_of(node, constants)));
+  });
+}
+
+/// A node that can clamp takes over the Relu or Clip that alone reads its output, and the next one behind that.
+void Compiler::plan_fusions(Constants& constants) {
+  fused_.assign(graph_.nodes().size(), false);
+  std::vector<int> readers(graph_.value_count(), 0);
+  std::vector<size_t> reader(graph_.value_count(), 0);
+  for (size_t i = 0; i < graph_.nodes().size(); ++i)
+    for (const ValueId id : graph_.nodes()[i].inputs)
+      if (live_[i] && id.valid()) {
+        ++readers[static_cast<size_t>(id.index)];
+        reader[static_cast<size_t>(id.index)] = i;
+      }
+  for (size_t i = 0; i < graph_.nodes().size(); ++i) {
+    const Node& node = graph_.nodes()[i];
+    if (!live_[i] || fused_[i] || constants.is_folded(i) || node.outputs.empty() || !node.outputs[0].valid()) continue;
+    const Op* op = registry_.find(node.domain, node.op_type, model_.opset(node.domain));
+    if (op == nullptr || !op->takes_clamp) continue;
+    Fusion fusion{{}, node.outputs[0]};
+    while (true) {
+      const auto value = static_cast<size_t>(fusion.output.index);
+      if (wanted_[value] || readers[value] != 1) break;
+      const size_t next = reader[value];
+      const Node& follower = graph_.nodes()[next];
+      if (follower.inputs[0] != fusion.output || follower.outputs.empty() || !follower.outputs[0].valid()) break;
+      const std::optional<Clamp> clamp = clamp_of(next, constants);
+      if (!clamp) break;
+      const auto clamped = [&](float x) { return std::min(std::max(x, clamp->low), clamp->high); };
+      fusion.clamp = {clamped(fusion.clamp.low), clamped(fusion.clamp.high)};
+      fusion.output = follower.outputs[0];
+      fused_[next] = true;
+    }
+    if (fusion.output != node.outputs[0]) fusions_[i] = fusion;
+  }
+}
+
+void Compiler::add(size_t index, Constants& constants) {
+  const Node& node = graph_.nodes()[index];
+  PreparedNode prepared;
+  prepared.index = index;
+  prepared.place = place_of(node, index);
+  prepared.inputs = node.inputs;
+  prepared.outputs = node.outputs;
+  std::optional<Clamp> clamp;
+  if (const auto fusion = fusions_.find(index); fusion != fusions_.end()) {
+    prepared.outputs[0] = fusion->second.output;
+    clamp = fusion->second.clamp;
+  }
+  const std::vector<const Tensor*> tensors = constants_of(node, constants);
+  at_place(prepared.place, [&] {
+    Setup setup(node, model_.opset(node.domain), tensors, clamp);
+    prepared.kernel = operator_of(node, model_, registry_).prepare(setup);
+    for (size_t k = 0; k < tensors.size(); ++k) {
+      if (tensors[k] == nullptr) continue;
+      if (setup.absorbed(k))
+        prepared.absorbed[k] = {tensors[k]->dtype(), tensors[k]->shape(), ops::Layout::kPlain};
+      else if (prepared_.constants.count(node.inputs[k]) == 0)
+        prepared_.constants[node.inputs[k]] = tensors[k]->aligned();
+    }
+  });
+  for (size_t k = 0; k < tensors.size(); ++k)
+    if (tensors[k] != nullptr) constants.release(node.inputs[k]);
+  prepared_.nodes.push_back(std::move(prepared));
+}
+
+/// An output that nobody reads is not made, so that, say, the mask of a Dropout costs nothing.
+void Compiler::drop_unread_outputs() {
+  std::vector<bool> read = wanted_;
+  for (const PreparedNode& node : prepared_.nodes)
+    for (const ValueId id : node.inputs)
+      if (id.valid()) read[static_cast<size_t>(id.index)] = true;
+  for (PreparedNode& node : prepared_.nodes) {
+    for (ValueId& id : node.outputs)
+      if (id.valid() && !read[static_cast<size_t>(id.index)]) id = ValueId{};
+    while (!node.outputs.empty() && !node.outputs.back().valid()) node.outputs.pop_back();
+  }
+}
+
+std::vector<Port> ports_of(const Graph& graph, const std::vector<ValueId>& ids) {
+  std::vector<Port> ports;
+  for (const ValueId id : ids) {
+    const Value& value = graph.value(id);
+    ports.push_back({id, value.name, value.dtype, value.shape});
+  }
+  return ports;
+}
+
+Plan planned(const PreparedGraph& graph, const std::vector<Port>& ports, std::span<const Shape> shapes) {
+  std::vector<Source> sources;
+  for (size_t k = 0; k < ports.size() && k < shapes.size(); ++k) {
+    const DType dtype = ports[k].dtype == DType::kUndefined ? DType::kFloat32 : ports[k].dtype;
+    sources.push_back({ports[k].value, {dtype, shapes[k], ops::Layout::kPlain}});
+  }
+  check_input_shapes(ports, shapes);
+  return Plan(graph, 0, sources, {});
+}
+
+}  // namespace
+
+std::shared_ptr<const Program> Program::compile(const Model& model, const ops::Registry& registry,
+                                                const ProgramOptions& options) {
+  std::shared_ptr<Program> program(new Program());
+  program->inputs_ = ports_of(model.graph, model.graph.inputs);
+  program->outputs_ = ports_of(model.graph, model.graph.outputs);
+  program->graph_ = std::make_unique<const PreparedGraph>(Compiler(model, registry, options).compile());
+  return program;
+}
+
+Program::~Program() = default;
+
+int64_t Program::peak_bytes(std::span<const Shape> input_shapes) const {
+  const Plan plan = planned(*graph_, inputs_, input_shapes);
+  return plan.end == graph_->nodes.size() ? plan.arena_bytes : 0;
+}
+
+int64_t Program::macs(std::span<const Shape> input_shapes) const {
+  return planned(*graph_, inputs_, input_shapes).macs;
+}
+
+std::vector<Unsupported> unsupported(const Model& model, const ops::Registry& registry) {
+  const Graph& graph = model.graph;
+  Constants constants(model, registry, std::vector<bool>(graph.nodes().size(), true), ProgramOptions().memory_limit);
+  std::vector<Unsupported> list;
+  for (size_t i = 0; i < graph.nodes().size(); ++i) {
+    const Node& node = graph.nodes()[i];
+    try {
+      const Op& op = operator_of(node, model, registry);
+      Setup setup(node, model.opset(node.domain), constants_of(node, constants));
+      op.prepare(setup);
+    } catch (const Error& error) {
+      if (error.code == ErrorCode::kUnsupportedModel)
+        list.push_back({node.id, place_of(node, i), error.message, error.hint});
+    } catch (const std::bad_alloc&) {
+      continue;  // not a matter of support: compile() says what it needs
+    }
+  }
+  return list;
+}
+
+}  // namespace tersor::run

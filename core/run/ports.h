@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+
+#include "core/run/program.h"
+
+namespace tersor::run {
+
+/// Error kInvalidSamples naming the input, both shapes and the likely mistake, when `inputs` do not fit `ports`.
+void check_inputs(std::span<const Port> ports, std::span<const Tensor> inputs);
+
+/// The same for shapes alone.
+void check_input_shapes(std::span<const Port> ports, std::span<const Shape> shapes);
+
+/// The declared shape with symbols: "Nx3x224x224"; "?" for an unknown dimension.
+std::string declared_text(const Port& port);
+
+}  // namespace tersor::run

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// What Program::compile() makes of a graph: the nodes that are left to run, each with its kernel, and the constants
+// that kernels read as they are.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/graph/graph.h"
+#include "core/ops/op.h"
+
+namespace tersor::run {
+
+struct PreparedNode {
+  size_t index = 0;  // in the graph's list of nodes, for Observer::step_done
+  std::string place;
+  std::unique_ptr<const ops::Kernel> kernel;
+  std::vector<ValueId> inputs;                 // invalid: an absent optional input
+  std::vector<ValueId> outputs;                // invalid: an absent output, or one that nobody reads
+  std::map<size_t, ops::TensorType> absorbed;  // types of the constant inputs that the kernel holds in its own form
+};
+
+struct PreparedGraph {
+  std::vector<PreparedNode> nodes;      // in an order in which they can run
+  std::map<ValueId, Tensor> constants;  // aligned
+  std::vector<ValueId> inputs;
+  std::vector<ValueId> results;    // the graph's outputs, then the fetched values
+  std::vector<bool> observed;      // by value index
+  std::vector<std::string> names;  // by value index, for error texts
+  int64_t memory_limit = 0;
+};
+
+/// Runs `body` and puts `place` in front of errors that have none; translates failed allocations.
+template <class Body>
+auto at_place(const std::string& place, Body&& body) -> decltype(body()) {
+  try {
+    return body();
+  } catch (const Error& error) {
+    if (!error.place.empty()) throw;
+    throw error.within(place);
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorCode::kOutOfMemory, "There is not enough memory for this operator.", place);
+  } catch (const std::length_error&) {
+    throw Error(ErrorCode::kOutOfMemory, "There is not enough memory for this operator.", place);
+  }
+}
+
+/// Refuses `bytes` above `limit`: Error kOutOfMemory.
+void check_memory(int64_t bytes, int64_t limit);
+
+/// For a node that names more outputs than its operator has.
+Error too_many_outputs(size_t named, size_t given);
+
+}  // namespace tersor::run

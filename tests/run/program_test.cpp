@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/run/program.h"
+
+#include <map>
+#include <random>
+
+#include "core/base/error.h"
+#include "tests/catch.h"
+#include "tests/support/model_builder.h"
+
+using namespace tersor;
+using tersor::test::ModelBuilder;
+
+namespace {
+
+constexpr float kUnbounded = std::numeric_limits<float>::infinity();
+
+Tensor random_tensor(Shape shape, uint32_t seed) {
+  std::mt19937 bits(seed);
+  std::vector<float> values(static_cast<size_t>(shape.elements()));
+  for (float& value : values) value = static_cast<float>(bits() >> 8) / 8388608.0f - 1.0f;
+  return Tensor::of<float>(std::move(shape), std::span<const float>(values));
+}
+
+std::vector<Tensor> results_of(const Model& model, std::vector<Tensor> inputs, const run::ProgramOptions& options = {},
+                               run::Observer* observer = nullptr) {
+  return run::Runner(run::Program::compile(model, ops::standard(), options)).run(inputs, observer);
+}
+
+std::vector<float> floats(const Tensor& tensor) {
+  const auto data = tensor.data<float>();
+  return {data.begin(), data.end()};
+}
+
+Error error_of(const Model& model, std::vector<Tensor> inputs = {}) {
+  try {
+    results_of(model, std::move(inputs));
+  } catch (const Error& error) {
+    return error;
+  }
+  FAIL("no error");
+  return Error(ErrorCode::kInternal, "");
+}
+
+/// Conv 3 -> 4 channels, Relu, Conv 4 -> 4, Add, GlobalAveragePool: a small residual network.
+struct Residual {
+  ModelBuilder builder;
+  ValueId x, first, relu, second, sum;
+
+  Residual() {
+    x = builder.input("x", {-1, 3, 6, 5});
+    const ValueId w1 = builder.weight(random_tensor({4, 3, 3, 3}, 1)),
+                  w2 = builder.weight(random_tensor({4, 4, 3, 3}, 2));
+    const ModelBuilder::Attributes same{{"pads", std::vector<int64_t>{1, 1, 1, 1}}};
+    first = builder.node("Conv", {x, w1}, same);
+    relu = builder.node("Relu", {first});
+    second = builder.node("Conv", {relu, w2}, same);
+    sum = builder.node("Add", {second, relu});
+    builder.output(builder.node("GlobalAveragePool", {sum}));
+  }
+};
+
+/// What the observer was shown, as plain tensors.
+struct Recorder : run::Observer {
+  std::map<ValueId, std::vector<float>> seen;
+  std::vector<size_t> steps;
+
+  void observe(const run::ObservedTensor& tensor) override {
+    std::vector<float> plain(tensor.data.size());
+    ops::convert_layout({DType::kFloat32, tensor.shape, tensor.layout}, tensor.data.data(), ops::Layout::kPlain,
+                        plain.data());
+    REQUIRE(seen.count(tensor.value) == 0);
+    seen[tensor.value] = std::move(plain);
+  }
+  void step_done(size_t node_index) override { steps.push_back(node_index); }
+};
+
+}  // namespace
+
+TEST_CASE("a convolution gives the sums of its windows") {
+  ModelBuilder builder;
+  const ValueId x = builder.input("x", {1, 1, 3, 3}), w = builder.floats({1, 1, 2, 2}, {1, 10, 100, 1000});
+  builder.output(builder.node("Conv", {x, w, builder.floats({1}, {0.5f})}));
+  const auto y = results_of(builder.model, {Tensor::of<float>({1, 1, 3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9})});
+  REQUIRE(floats(y[0]) == std::vector<float>{5421.5f, 6532.5f, 8754.5f, 9865.5f});
+}
+
+TEST_CASE("a sample's numbers do not depend on the batch") {
+  Residual net;
+  const Tensor batch = random_tensor({3, 3, 6, 5}, 7);
+  const auto program = run::Program::compile(net.builder.model, ops::standard());
+  run::Runner runner(program);
+  const Tensor all = runner.run(std::vector<Tensor>{batch})[0];
+  REQUIRE(all.shape() == Shape{3, 4, 1, 1});
+  for (int64_t n = 0; n < 3; ++n) {
+    const Tensor one = Tensor::of<float>({1, 3, 6, 5}, batch.data<float>().subspan(static_cast<size_t>(n) * 90, 90));
+    const Tensor alone = runner.run(std::vector<Tensor>{one})[0];
+    for (size_t c = 0; c < 4; ++c) REQUIRE(alone.data<float>()[c] == all.data<float>()[static_cast<size_t>(n) * 4 + c]);
+  }
+  REQUIRE(runner.run(std::vector<Tensor>{batch})[0] == all);
+}
+
+TEST_CASE("an observed value is made even where its Relu could be applied with it") {
+  Residual net;
+  const Tensor x = random_tensor({2, 3, 6, 5}, 7);
+  Recorder recorder;
+  run::ProgramOptions options;
+  options.observed = {net.x, net.first, net.relu, net.sum};
+  options.fetched = {net.first, net.relu, net.second, net.sum};
+  const auto values = results_of(net.builder.model, {x}, options, &recorder);
+  REQUIRE(recorder.seen.size() == 4);
+  REQUIRE(recorder.seen[net.x] == floats(x));
+  REQUIRE(recorder.seen[net.first] == floats(values[1]));
+  REQUIRE(recorder.seen[net.relu] == floats(values[2]));
+  REQUIRE(recorder.seen[net.sum] == floats(values[4]));
+  for (size_t k = 0; k < recorder.seen[net.relu].size(); ++k) {
+    REQUIRE(recorder.seen[net.relu][k] == std::max(0.0f, recorder.seen[net.first][k]));
+    REQUIRE(floats(values[4])[k] == floats(values[3])[k] + floats(values[2])[k]);
+  }
+  REQUIRE(std::count(recorder.steps.begin(), recorder.steps.end(), 1) == 1);
+
+  Recorder fused;
+  options.observed = {net.relu};
+  options.fetched = {};
+  REQUIRE(results_of(net.builder.model, {x}, options, &fused)[0] == values[0]);
+  REQUIRE(fused.seen[net.relu] == recorder.seen[net.relu]);
+  REQUIRE(std::count(fused.steps.begin(), fused.steps.end(), 1) == 0);
+}
+
+TEST_CASE("clamps behind one another are applied together") {
+  ModelBuilder builder;
+  const ValueId x = builder.input("x", {-1}), sum = builder.node("Add", {x, builder.floats({}, {0})});
+  const ValueId relu = builder.node("Relu", {sum});
+  builder.output(builder.node("Clip", {relu, builder.floats({}, {1}), builder.floats({}, {2})}));
+  Recorder recorder;
+  const auto y = results_of(builder.model, {Tensor::of<float>({5}, {-3, 0.5f, 1.5f, 2.5f, kUnbounded})}, {}, &recorder);
+  REQUIRE(floats(y[0]) == std::vector<float>{1, 1, 1.5f, 2, 2});
+  REQUIRE(recorder.steps == std::vector<size_t>{0});
+}
+
+TEST_CASE("buffers are used again and the peak is known before the run") {
+  ModelBuilder builder;
+  ValueId value = builder.input("x", {-1, 1024});
+  const ValueId two = builder.floats({1024}, std::vector<float>(1024, 2.0f));
+  for (int k = 0; k < 20; ++k)
+    value = builder.node("MaxPool", {builder.node("Unsqueeze", {builder.node("Mul", {value, two}), builder.ints({1})})},
+                         {{"kernel_shape", std::vector<int64_t>{1}}}),
+    value = builder.node("Squeeze", {value, builder.ints({1})});
+  builder.output(value);
+  const auto program = run::Program::compile(builder.model, ops::standard());
+  const Shape one{1, 1024}, four{4, 1024};
+  REQUIRE(program->peak_bytes(std::span(&one, 1)) == 2 * 4096);
+  REQUIRE(program->peak_bytes(std::span(&four, 1)) == 8 * 4096);
+  const auto y =
+      run::Runner(program).run(std::vector<Tensor>{Tensor::of<float>({1, 1024}, std::vector<float>(1024, 1.0f))});
+  REQUIRE(y[0].data<float>()[17] == 1048576.0f);
+}
+
+TEST_CASE("an element-wise chain is computed in place") {
+  ModelBuilder builder;
+  ValueId value = builder.input("x", {-1, 256});
+  for (int k = 0; k < 5; ++k)
+    value = builder.node("Add", {value, builder.floats({256}, std::vector<float>(256, 1.0f))});
+  builder.output(value);
+  const auto program = run::Program::compile(builder.model, ops::standard());
+  const Shape shape{1, 256};
+  REQUIRE(program->peak_bytes(std::span(&shape, 1)) == 1024);
+}
+
+TEST_CASE("a buffer that is still needed is not overwritten") {
+  ModelBuilder builder;
+  const ValueId x = builder.input("x", {4}), one = builder.floats({}, {1});
+  const ValueId a = builder.node("Add", {x, one});
+  const ValueId view = builder.node("Reshape", {a, builder.ints({2, 2})});
+  const ValueId b = builder.node("Add", {a, one});
+  const ValueId c = builder.node("Mul", {view, builder.node("Reshape", {b, builder.ints({2, 2})})});
+  builder.output(c);
+  builder.output(a);
+  const Tensor input = Tensor::of<float>({4}, {1, 2, 3, 4});
+  const auto y = results_of(builder.model, {input});
+  REQUIRE(floats(y[0]) == std::vector<float>{6, 12, 20, 30});
+  REQUIRE(floats(y[1]) == std::vector<float>{2, 3, 4, 5});
+  REQUIRE(floats(input) == std::vector<float>{1, 2, 3, 4});
+}
+
+TEST_CASE("a change between NCHW and NHWC around convolutions costs no step") {
+  ModelBuilder builder;
+  const ValueId x = builder.input("x", {-1, 6, 5, 3});
+  const ValueId nchw = builder.node("Transpose", {x}, {{"perm", std::vector<int64_t>{0, 3, 1, 2}}});
+  const ValueId conv = builder.node("Conv", {nchw, builder.weight(random_tensor({4, 3, 3, 3}, 1))});
+  builder.output(builder.node("Transpose", {conv}, {{"perm", std::vector<int64_t>{0, 2, 3, 1}}}));
+  Recorder recorder;
+  const auto y = results_of(builder.model, {random_tensor({2, 6, 5, 3}, 3)}, {}, &recorder);
+  REQUIRE(y[0].shape() == Shape{2, 4, 3, 4});
+  REQUIRE(recorder.steps == std::vector<size_t>{1});
+}
+
+TEST_CASE("shapes that follow from shapes are computed while planning") {
+  ModelBuilder builder;
+  const ValueId x = builder.input("x", {-1, 2, 3});
+  const ValueId batch = builder.node("Gather", {builder.node("Shape", {x}), builder.ints({0})});
+  const ValueId target = builder.node("Concat", {batch, builder.ints({-1})}, {{"axis", int64_t{0}}});
+  const ValueId relu = builder.node("Relu", {x});
+  builder.output(builder.node("Reshape", {relu, target}));
+  Recorder recorder;
+  const auto y = results_of(builder.model, {random_tensor({4, 2, 3}, 1)}, {}, &recorder);
+  REQUIRE(y[0].shape() == Shape{4, 6});
+  REQUIRE(recorder.steps == std::vector<size_t>{3});
+}
+
+TEST_CASE("a shape that depends on the data is planned when the data is there") {
+  ModelBuilder builder;
+  const ValueId x = builder.input("x", {-1, 4}), shape = builder.input("shape", {-1}, DType::kInt64);
+  const ValueId doubled = builder.node("Add", {x, x});
+  const ValueId target = builder.node("Mul", {shape, builder.ints({1})});
+  const ValueId reshaped = builder.node("Reshape", {doubled, target});
+  builder.output(builder.node("Add", {reshaped, builder.floats({}, {1})}));
+  builder.output(doubled);
+  const auto program = run::Program::compile(builder.model, ops::standard());
+  const std::vector<Shape> shapes{Shape{2, 4}, Shape{2}};
+  REQUIRE(program->peak_bytes(shapes) == 0);
+  run::Runner runner(program);
+  const Tensor input = Tensor::of<float>({2, 4}, {0, 1, 2, 3, 4, 5, 6, 7});
+  const auto y = runner.run(std::vector<Tensor>{input, Tensor::of<int64_t>({2}, {4, 2})});
+  REQUIRE(y[0].shape() == Shape{4, 2});
+  REQUIRE(floats(y[0]) == std::vector<float>{1, 3, 5, 7, 9, 11, 13, 15});
+  REQUIRE(runner.run(std::vector<Tensor>{input, Tensor::of<int64_t>({2}, {8, -1})})[0].shape() == Shape{8, 1});
+}
+
+TEST_CASE("constants are folded, returned and shown") {
+  ModelBuilder builder;
+  const ValueId x = builder.input("x", {2});
+  const ValueId sum = builder.node("Add", {builder.floats({2}, {1, 2}), builder.floats({2}, {10, 20})});
+  const ValueId y = builder.node("Mul", {x, sum});
+  builder.output(y);
+  builder.output(sum);
+  run::ProgramOptions options;
+  options.observed = {sum};
+  Recorder recorder;
+  const auto values = results_of(builder.model, {Tensor::of<float>({2}, {1, -1})}, options, &recorder);
+  REQUIRE(floats(values[0]) == std::vector<float>{11, -22});
+  REQUIRE(floats(values[1]) == std::vector<float>{11, 22});
+  REQUIRE(recorder.seen[sum] == floats(values[1]));
+  REQUIRE(recorder.steps == std::vector<size_t>{1});
+}
+
+TEST_CASE("nodes that nothing depends on are not run, nor do they have to be supported") {
+  ModelBuilder builder;
+  const ValueId x = builder.input("x", {1});
+  builder.node("NoSuchOperator", {x});
+  builder.output(builder.node("Relu", {x}));
+  REQUIRE(floats(results_of(builder.model, {Tensor::of<float>({1}, {-1})})[0])[0] == 0);
+  const auto list = run::unsupported(builder.model, ops::standard());
+  REQUIRE(list.size() == 1);
+  REQUIRE(list[0].place == "graph.node[0] \"NoSuchOperator\" (NoSuchOperator)");
+}
+
+TEST_CASE("an operator that is not known is refused by name") {
+  ModelBuilder builder;
+  builder.output(builder.node("NoSuchOperator", {builder.input("x", {1})}));
+  const Error error = error_of(builder.model);
+  REQUIRE(error.code == ErrorCode::kUnsupportedModel);
+  REQUIRE(error.place == "graph.node[0] \"NoSuchOperator\" (NoSuchOperator)");
+  REQUIRE(error.message.find("NoSuchOperator of ONNX, operator set 17") != std::string::npos);
+}
+
+TEST_CASE("inputs that do not fit are refused with both shapes and the likely fix") {
+  Residual net;
+  const auto message = [&](Tensor x) {
+    const Error error = error_of(net.builder.model, {std::move(x)});
+    REQUIRE(error.code == ErrorCode::kInvalidSamples);
+    return error.message + " " + error.hint;
+  };
+  REQUIRE(message(random_tensor({1, 6, 5, 3}, 1))
+              .find("Nx3x6x5; the sample is 1x6x5x3. The samples have their channels last") != std::string::npos);
+  REQUIRE(message(random_tensor({3, 6, 5}, 1)).find("add a first axis of 1") != std::string::npos);
+  REQUIRE(message(Tensor::make(DType::kInt64, {1, 3, 6, 5})).find("float32; the sample is int64") != std::string::npos);
+  REQUIRE(error_of(net.builder.model).message.find("1 inputs; 0 were given") != std::string::npos);
+}
+
+TEST_CASE("a broken graph is refused with the place") {
+  ModelBuilder builder;
+  const ValueId x = builder.input("x", {1}), nothing = builder.model.graph.add_value("nothing");
+  builder.output(builder.node("Add", {x, nothing}));
+  const Error error = error_of(builder.model);
+  REQUIRE(error.code == ErrorCode::kInvalidModel);
+  REQUIRE(error.place == "graph.node[0] \"Add\" (Add)");
+  REQUIRE(error.message.find("\"nothing\"") != std::string::npos);
+}
+
+TEST_CASE("a run that would take too much memory is refused before it starts") {
+  ModelBuilder builder;
+  const ValueId x = builder.input("x", {-1});
+  const ValueId big = builder.node("Expand", {x, builder.ints({int64_t{1} << 40, 1})});
+  builder.output(builder.node("ReduceMax", {big}));
+  const Error error = error_of(builder.model, {random_tensor({4}, 1)});
+  REQUIRE(error.code == ErrorCode::kOutOfMemory);
+  REQUIRE(error.place == "graph.node[0] \"Expand\" (Expand)");
+}
+
+TEST_CASE("multiply-accumulate operations are counted for the shapes of a run") {
+  Residual net;
+  const auto program = run::Program::compile(net.builder.model, ops::standard());
+  const Shape one{1, 3, 6, 5}, two{2, 3, 6, 5};
+  REQUIRE(program->macs(std::span(&one, 1)) == 30 * 4 * 9 * (3 + 4));
+  REQUIRE(program->macs(std::span(&two, 1)) == 2 * 30 * 4 * 9 * (3 + 4));
+}
