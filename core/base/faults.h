@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+
+namespace tersor {
+
+/// Everything that is wrong with one input, so that a person hears of all of it at once. Used where a file or form has
+/// many independent parts: try each, then throw_if_any().
+class Faults {
+ public:
+  /// Runs `part` and keeps the Error it throws.
+  template <class Part>
+  void attempt(Part&& part) {
+    try {
+      std::forward<Part>(part)();
+    } catch (const Error& error) {
+      add(error);
+    }
+  }
+  void add(Error error) { errors_.push_back(std::move(error)); }
+  bool empty() const { return errors_.empty(); }
+  const std::vector<Error>& errors() const { return errors_; }
+
+  /// Nothing when there is no fault. One fault is thrown as it is, with code `code`. Several become one Error of that
+  /// code: the message counts them and lists each on a line of its own as "place: message hint", the place is `place`.
+  void throw_if_any(ErrorCode code, std::string_view what, std::string_view place) const;
+
+ private:
+  std::vector<Error> errors_;
+};
+
+}  // namespace tersor

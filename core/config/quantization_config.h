@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "core/base/fields.h"
+#include "core/base/json_fwd.h"
+#include "core/quant/quantization_method.h"
+#include "core/quant/threshold_search.h"
+#include "core/quant/threshold_selection_method.h"
+
+namespace tersor::config {
+
+/// How a field of QuantizationConfig is described beyond its name: the numbers it may hold, and whether a value other
+/// than the default does anything yet.
+struct FieldLimits {
+  std::optional<double> minimum;
+  std::optional<double> maximum;
+  bool acts = true;
+};
+
+template <class Owner, class Member>
+struct ConfigField : Field<Owner, Member> {
+  FieldLimits limits;
+};
+
+template <class Owner, class Member>
+constexpr ConfigField<Owner, Member> config_field(const char* name, Member Owner::*member, const char* meaning,
+                                                  FieldLimits limits = {}) {
+  return {{name, member, meaning}, limits};
+}
+
+/// The settings of one quantization, with the names of the requirement documents.
+///
+/// The optional members are those that the target platform decides for each operator: bits, methods, per channel,
+/// whether to quantize at all. Absent (null in JSON) leaves the choice to the platform; a value narrows what the
+/// platform offers. z_threshold is optional because JSON has no infinity: absent is off.
+struct QuantizationConfig {
+  using QuantizationMethod = quant::QuantizationMethod;
+  using ThresholdSelectionMethod = quant::ThresholdSelectionMethod;
+
+  ThresholdSelectionMethod activation_threshold_method = ThresholdSelectionMethod::kMse;
+  ThresholdSelectionMethod weights_threshold_method = ThresholdSelectionMethod::kMse;
+  std::optional<QuantizationMethod> activation_quantization_method;
+  std::optional<QuantizationMethod> weights_quantization_method;
+  std::optional<int> activation_n_bits;
+  std::optional<int> weights_n_bits;
+  bool relu_unbound_correction = false;
+  bool weights_bias_correction = true;
+  std::optional<bool> weights_per_channel_threshold;
+  bool input_scaling = false;
+  std::optional<bool> enable_weights_quantization;
+  std::optional<bool> enable_activation_quantization;
+  bool shift_negative_activation_correction = false;
+  bool activation_channel_equalization = false;
+  std::optional<double> z_threshold;
+  double min_threshold = 3.7252902984619140625e-9;  // 2^-28
+  int l_p_value = 2;
+  double shift_negative_ratio = 0.25;
+  bool shift_negative_threshold_recalculation = false;
+
+  static constexpr auto fields() {
+    using C = QuantizationConfig;
+    constexpr FieldLimits later{std::nullopt, std::nullopt, false};
+    return std::make_tuple(
+        config_field("activation_threshold_method", &C::activation_threshold_method,
+                     "By what error the range of an activation is chosen."),
+        config_field("weights_threshold_method", &C::weights_threshold_method,
+                     "By what error the range of a weight tensor is chosen."),
+        config_field("activation_quantization_method", &C::activation_quantization_method,
+                     "The quantizer of activations; null leaves it to the platform."),
+        config_field("weights_quantization_method", &C::weights_quantization_method,
+                     "The quantizer of weights; null leaves it to the platform."),
+        config_field("activation_n_bits", &C::activation_n_bits,
+                     "Bits of an activation; null leaves them to the platform.", FieldLimits{2.0, 16.0, true}),
+        config_field("weights_n_bits", &C::weights_n_bits, "Bits of a weight; null leaves them to the platform.",
+                     FieldLimits{2.0, 16.0, true}),
+        config_field("relu_unbound_correction", &C::relu_unbound_correction,
+                     "Scale bounded activations so that the bound is the whole range of the quantizer.", later),
+        config_field("weights_bias_correction", &C::weights_bias_correction,
+                     "Correct the bias for the mean error that quantized weights make."),
+        config_field("weights_per_channel_threshold", &C::weights_per_channel_threshold,
+                     "One range per output channel of a weight tensor, or one for the tensor; null leaves it to the "
+                     "platform."),
+        config_field("input_scaling", &C::input_scaling,
+                     "Scale the input of the model so that it uses the whole range of its quantizer.", later),
+        config_field("enable_weights_quantization", &C::enable_weights_quantization,
+                     "Quantize weights; null leaves it to the platform.", later),
+        config_field("enable_activation_quantization", &C::enable_activation_quantization,
+                     "Quantize activations; null leaves it to the platform.", later),
+        config_field("shift_negative_activation_correction", &C::shift_negative_activation_correction,
+                     "Shift activations with a small negative side so that they need no sign.", later),
+        config_field("activation_channel_equalization", &C::activation_channel_equalization,
+                     "Scale channels of unlike ranges to like ones before their quantizer.", later),
+        config_field("z_threshold", &C::z_threshold,
+                     "Leave out activations that lie more than so many standard deviations from the mean; null is off.",
+                     FieldLimits{0.0, std::nullopt, false}),
+        config_field("min_threshold", &C::min_threshold, "No threshold is chosen smaller than this.",
+                     FieldLimits{9.094947017729282e-13, 1.0, true}),  // 2^-40
+        config_field("l_p_value", &C::l_p_value, "The p of the Lp error.", FieldLimits{1.0, 8.0, true}),
+        config_field("shift_negative_ratio", &C::shift_negative_ratio,
+                     "Shift where the negative side is at most this part of the threshold.",
+                     FieldLimits{0.0, 1.0, false}),
+        config_field("shift_negative_threshold_recalculation", &C::shift_negative_threshold_recalculation,
+                     "Choose the threshold anew after a shift.", later));
+  }
+
+  quant::Criterion activation_criterion() const;
+  quant::Criterion weights_criterion() const;
+
+  bool operator==(const QuantizationConfig&) const = default;
+};
+
+/// The defaults that the requirement document states, with the platform's fields written out as well.
+QuantizationConfig requirement_defaults();
+
+/// Reads an object of fields over the defaults. Older and newer names are accepted. Error kInvalidConfig that lists
+/// every fault (unknown field, wrong type, unknown word, number out of its limits), each with its place.
+QuantizationConfig read_quantization_config(const Json& json, const std::string& place);
+QuantizationConfig read_quantization_config(std::string_view text, const std::string& place);
+
+/// "FIELD=VALUE" onto `config`; VALUE is JSON, or a bare word. Error kInvalidConfig.
+void set_field(QuantizationConfig& config, std::string_view assignment);
+
+/// Refuses values that do not act yet, each with a sentence; a field at its default is accepted. Error kInvalidConfig
+/// with every such field.
+void check_acts(const QuantizationConfig& config);
+
+/// Every field with its default written out.
+Json to_json(const QuantizationConfig& config);
+
+/// For the page's form: a list of {name, type, nullable, default, choices, minimum, maximum, meaning, acts}.
+Json describe_quantization_config();
+
+}  // namespace tersor::config

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/json_fwd.h"
+#include "core/config/quantization_config.h"
+
+namespace tersor::config {
+
+/// A setting for some nodes only: those whose name, filter or type matches, in this order of strength.
+struct Override {
+  std::string name;    // the node's name; empty: not by name
+  std::string type;    // the operator type, such as "Conv"; empty: not by type
+  std::string filter;  // JSON text of a layer filter; empty: none
+  std::string config;  // JSON text of an object of QuantizationConfig fields
+  bool operator==(const Override&) const = default;
+};
+
+struct RecipePlatform {
+  std::string name;
+  int version = 1;
+  std::string digest;  // of the platform's content, see tpc::digest()
+  static constexpr auto fields() {
+    return std::make_tuple(field("name", &RecipePlatform::name, "Name of the platform."),
+                           field("version", &RecipePlatform::version, "Its version."),
+                           field("digest", &RecipePlatform::digest, "SHA-256 of its content."));
+  }
+  bool operator==(const RecipePlatform&) const = default;
+};
+
+struct RecipeDataSet {
+  int64_t samples = 0;
+  std::string digest;  // SHA-256 over the samples' digests in order
+  static constexpr auto fields() {
+    return std::make_tuple(field("samples", &RecipeDataSet::samples, "Number of samples calibrated with."),
+                           field("digest", &RecipeDataSet::digest, "SHA-256 over the samples' digests in order."));
+  }
+  bool operator==(const RecipeDataSet&) const = default;
+};
+
+/// All that decides the bytes of a quantized model but the model and the samples themselves: same model, recipe and
+/// samples give the same file.
+struct Recipe {
+  static constexpr int kFormatVersion = 1;
+
+  std::string tool_version;
+  std::string model_digest;  // SHA-256 of the model file
+  RecipePlatform platform;
+  QuantizationConfig quantization_config;
+  std::vector<Override> overrides;
+  std::string preprocessing;  // JSON text of the preprocessing description; empty: none
+  RecipeDataSet data_set;
+  std::map<std::string, uint64_t> seeds;
+
+  bool operator==(const Recipe&) const = default;
+};
+
+/// The recipe file: an object with "format": "tersor-recipe" and "format_version", every default written out.
+std::string write_recipe(const Recipe& recipe);
+/// Error kInvalidConfig: not a recipe, a newer format, or any faulty member (all are listed).
+Recipe read_recipe(std::string_view text, const std::string& place = "recipe");
+
+}  // namespace tersor::config

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// A platform laid onto a graph: for every node its operator set, the configurations that the platform offers and the
+// user's settings leave, its weights, and the fused group it belongs to. A value of its own; the graph is not changed.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/base/json_fwd.h"
+#include "core/base/names.h"
+#include "core/config/quantization_config.h"
+#include "core/framework/framework_info.h"
+#include "core/framework/operations_to_layers.h"
+#include "core/graph/graph.h"
+#include "core/tpc/target_platform_capabilities.h"
+
+namespace tersor::framework {
+
+/// What becomes of a node's output.
+enum class ActivationMode {
+  kQuant,          // quantized by the node's configuration
+  kFlnQuant,       // the same, inside a fused group
+  kPreserveQuant,  // has the parameters of the node's input (of all its data inputs, where there are several)
+  kNoQuant,        // stays float
+  kFlnNoQuant,     // stays float because it is inside a fused group
+};
+
+/// A constant operand of a node that a quantizer may act on.
+struct WeightAttribute {
+  std::string name;  // "kernel_attr", "bias_attr", "pos_attr"
+  size_t input = 0;  // index into node.inputs
+  ValueId value;
+  /// Axis of the output channels as the tensor is stored; none for a bias, a positional constant, or a kernel without
+  /// one.
+  std::optional<int> channel_axis;
+  std::optional<int> input_channel_axis;
+  tpc::AttributeQuantizationConfig config;  // of the chosen base configuration
+};
+
+struct NodeAttachment {
+  NodeId node;
+  std::string operator_set;  // empty: none; the platform's default options apply
+  /// Never empty, in the platform's order; with weights disabled where FrameworkInfo or the graph does not allow them.
+  std::vector<tpc::OpQuantizationConfig> candidates;
+  size_t base = 0;
+  ActivationMode activation = ActivationMode::kNoQuant;
+  tpc::RuntimeKernel kernel = tpc::RuntimeKernel::kFloat;
+  std::optional<size_t> fused_group;  // index into Attachment::groups
+  std::vector<WeightAttribute> weights;
+  ValueBounds bounds;  // of the output, known without statistics
+  /// Sentences: why the output or the kernel is not quantized. Empty when both are, or fused.
+  std::string reason;
+
+  const tpc::OpQuantizationConfig& config() const { return candidates[base]; }
+  /// Null when the node has no such attribute.
+  const WeightAttribute* weight(std::string_view attribute) const;
+};
+
+/// Nodes that the platform computes as one, in the order of the chain. Only the output of the last is quantized.
+struct FusedGroup {
+  std::string name;  // of the Fusing
+  std::vector<NodeId> nodes;
+};
+
+struct Attachment {
+  std::vector<NodeAttachment> nodes;  // one per node, in the graph's order
+  std::vector<FusedGroup> groups;
+  tpc::OpQuantizationConfig input_config;  // of the model's inputs: the platform's default, narrowed
+  tpc::ExportRules export_rules;
+
+  /// Error kInvalidArgument when the node was not in the graph at the time.
+  const NodeAttachment& of(NodeId id) const;
+  const NodeAttachment* find(NodeId id) const;
+
+ private:
+  friend Attachment attach(const Graph&, const tpc::TargetPlatformCapabilities&, const FrameworkInfo&,
+                           const config::QuantizationConfig&, const OperationsToLayers&);
+  std::unordered_map<int32_t, size_t> by_node_;
+};
+
+/// Error kInvalidConfig when a setting leaves no candidate for an operator set that the graph uses (names set, field
+/// and the allowed values; all such are listed), kInvalidPlatform when a node matches several sets with unlike options.
+Attachment attach(const Graph& graph, const tpc::TargetPlatformCapabilities& platform, const FrameworkInfo& info,
+                  const config::QuantizationConfig& settings, const OperationsToLayers& layers = onnx_layers());
+
+/// The candidates of `options` that agree with every field set, and the index of the base among them: the platform's
+/// own base where it remains, else the first. A field that concerns weights is judged by the kernel, and only where
+/// some candidate quantizes one. Error kInvalidConfig as above.
+std::pair<std::vector<tpc::OpQuantizationConfig>, size_t> narrow(const tpc::QuantizationConfigOptions& options,
+                                                                 const config::QuantizationConfig& settings,
+                                                                 std::string_view operator_set);
+
+Json to_json(const Graph& graph, const Attachment& attachment);
+
+}  // namespace tersor::framework
+
+template <>
+struct tersor::EnumWords<tersor::framework::ActivationMode> {
+  using M = tersor::framework::ActivationMode;
+  static constexpr const char* kind = "activation mode";
+  static constexpr std::pair<M, std::string_view> words[] = {{M::kQuant, "QUANT"},
+                                                             {M::kFlnQuant, "FLN_QUANT"},
+                                                             {M::kPreserveQuant, "PRESERVE_QUANT"},
+                                                             {M::kNoQuant, "NO_QUANT"},
+                                                             {M::kFlnNoQuant, "FLN_NO_QUANT"}};
+};

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <tuple>
+
+#include "core/base/fields.h"
+#include "core/quant/quantization_method.h"
+
+namespace tersor::tpc {
+
+/// Bits that stand for "float".
+inline constexpr int kFloatBitwidth = 32;
+
+/// How one weight attribute of a layer (its kernel, its bias, a constant operand) is quantized.
+struct AttributeQuantizationConfig {
+  quant::QuantizationMethod weights_quantization_method = quant::QuantizationMethod::kPowerOfTwo;
+  int weights_n_bits = kFloatBitwidth;
+  bool weights_per_channel_threshold = false;
+  bool enable_weights_quantization = false;
+  std::optional<int> lut_values_bitwidth;
+
+  static constexpr auto fields() {
+    using A = AttributeQuantizationConfig;
+    return std::make_tuple(
+        field("weights_quantization_method", &A::weights_quantization_method, "The quantizer."),
+        field("weights_n_bits", &A::weights_n_bits, "Bits of one weight."),
+        field("weights_per_channel_threshold", &A::weights_per_channel_threshold,
+              "One range per channel, or one for the tensor."),
+        field("enable_weights_quantization", &A::enable_weights_quantization, "Whether to quantize the attribute."),
+        field("lut_values_bitwidth", &A::lut_values_bitwidth, "Bits of an entry of a look-up table; null: no table."));
+  }
+  bool operator==(const AttributeQuantizationConfig&) const = default;
+};
+
+}  // namespace tersor::tpc

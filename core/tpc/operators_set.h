@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/names.h"
+#include "core/tpc/quantization_config_options.h"
+
+namespace tersor::tpc {
+
+/// How the platform's runtime computes an operator whose inputs are quantized.
+enum class RuntimeKernel {
+  kInteger,             // in integers; needs quantized operands and a quantizer behind it
+  kIntegerFloatOutput,  // in integers; the quantizer behind it may be left out and the output is float then
+  kFloat,               // in float: a quantizer around it costs accuracy and gains nothing
+};
+
+/// Operators under one label. Without options ("configure-less") the set serves fusing only and its operators have the
+/// model's default options.
+struct OperatorsSet {
+  std::string name;
+  std::optional<QuantizationConfigOptions> qc_options;
+  std::optional<RuntimeKernel> runtime_kernel;  // absent: kInteger where the output is quantized, else kFloat
+  bool operator==(const OperatorsSet&) const = default;
+};
+
+/// Several sets treated alike in a fusing pattern, by their names. Newer spelling: OperatorSetGroup.
+struct OperatorSetConcat {
+  std::vector<std::string> operators_set;
+  bool operator==(const OperatorSetConcat&) const = default;
+
+  /// Error kInvalidPlatform when there is none.
+  static OperatorSetConcat of(const std::vector<OperatorsSet>& opsets);
+  bool contains(std::string_view operators_set_name) const;
+  /// The names joined by "_".
+  std::string name() const;
+};
+
+}  // namespace tersor::tpc
+
+template <>
+struct tersor::EnumWords<tersor::tpc::RuntimeKernel> {
+  using K = tersor::tpc::RuntimeKernel;
+  static constexpr const char* kind = "runtime kernel";
+  static constexpr std::pair<K, std::string_view> words[] = {
+      {K::kInteger, "INTEGER"}, {K::kIntegerFloatOutput, "INTEGER_FLOAT_OUTPUT"}, {K::kFloat, "FLOAT"}};
+};

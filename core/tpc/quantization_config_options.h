@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "core/tpc/op_quantization_config.h"
+
+namespace tersor::tpc {
+
+/// The configurations an operator may have. Invariant: not empty, and base_config is one of the list: the one to use
+/// where no mixture of precisions is searched for.
+class QuantizationConfigOptions {
+ public:
+  /// Without a base, the list must hold one configuration. Error kInvalidPlatform.
+  explicit QuantizationConfigOptions(std::vector<OpQuantizationConfig> quantization_config_list,
+                                     std::optional<OpQuantizationConfig> base_config = std::nullopt);
+
+  const std::vector<OpQuantizationConfig>& quantization_config_list() const { return list_; }
+  const OpQuantizationConfig& base_config() const { return list_[base_]; }
+  size_t base_index() const { return base_; }
+  bool operator==(const QuantizationConfigOptions&) const = default;
+
+ private:
+  std::vector<OpQuantizationConfig> list_;
+  size_t base_ = 0;
+};
+
+}  // namespace tersor::tpc

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "core/base/fields.h"
+#include "core/base/names.h"
+#include "core/tpc/target_platform_model.h"
+
+namespace tersor::tpc {
+
+/// Where quantizers stand.
+enum class Placement {
+  kOutputs,   // behind every operator whose configuration enables it
+  kOperands,  // in front of and behind the operators that the runtime computes in integers; islands between stay float
+};
+
+/// What the file written for a platform looks like, beyond the quantization of each operator.
+struct ExportRules {
+  Placement placement = Placement::kOutputs;
+  bool signed_activations = false;  // activations are stored as int8 or int16, not uint8 or uint16
+  bool narrow_weights = true;       // symmetric weights leave out the lowest integer: [-127, 127]
+  bool integer_bias = true;         // int32 with scale s_x * s_w; otherwise float
+  bool fold_clamps = true;          // a Relu or Clip in front of a quantizer becomes that quantizer's range
+  bool quantize_outputs = true;     // the model's outputs pass a quantizer where their operator has one
+  RuntimeKernel unlisted_kernel = RuntimeKernel::kInteger;  // of operators that belong to no set
+
+  static constexpr auto fields() {
+    using E = ExportRules;
+    return std::make_tuple(
+        field("placement", &E::placement,
+              "Where quantizers stand: OUTPUTS of every operator, or OPERANDS of integer "
+              "operators."),
+        field("signed_activations", &E::signed_activations, "Activations are stored as signed integers."),
+        field("narrow_weights", &E::narrow_weights, "Symmetric weights leave out the lowest integer."),
+        field("integer_bias", &E::integer_bias, "The bias is int32 with the product of input and weight scale."),
+        field("fold_clamps", &E::fold_clamps, "A Relu or Clip before a quantizer becomes the quantizer's range."),
+        field("quantize_outputs", &E::quantize_outputs, "The model's outputs pass a quantizer."),
+        field("unlisted_kernel", &E::unlisted_kernel, "How operators of no set are computed."));
+  }
+  bool operator==(const ExportRules&) const = default;
+};
+
+/// A platform: the modeled hardware with its name and version, and the rules of its files.
+struct TargetPlatformCapabilities {
+  TargetPlatformModel tp_model;
+  std::string name = "base";
+  int version = 1;
+  std::string title;        // for people, such as "ONNX Runtime CPU"
+  std::string description;  // one or two sentences
+  ExportRules export_rules;
+
+  explicit TargetPlatformCapabilities(TargetPlatformModel model, std::string label = "base", int version_number = 1)
+      : tp_model(std::move(model)), name(std::move(label)), version(version_number) {}
+
+  RuntimeKernel kernel_of(std::string_view operators_set_name) const;
+  bool operator==(const TargetPlatformCapabilities&) const = default;
+};
+
+}  // namespace tersor::tpc
+
+template <>
+struct tersor::EnumWords<tersor::tpc::Placement> {
+  using P = tersor::tpc::Placement;
+  static constexpr const char* kind = "placement";
+  static constexpr std::pair<P, std::string_view> words[] = {{P::kOutputs, "OUTPUTS"}, {P::kOperands, "OPERANDS"}};
+};
