@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+// Follows onnxruntime/core/optimizer/qdq_transformer (selectors and actions) with the conditions measured on its
+// optimized graphs.
+#include "core/simulate/fuse.h"
+
+#include <set>
+#include <variant>
+
+#include "core/base/error.h"
+#include "core/simulate/fuse_rewrites.h"
+#include "core/simulate/qdq.h"
+
+namespace tersor::simulate {
+
+namespace {
+
+using Reason = std::string;
+/// The operator that a group becomes, or why it does not.
+using Attempt = std::variant<Node, Reason>;
+
+/// Everything a rule looks at: the graph, who reads what, and one operator with its dequantized inputs and quantized
+/// output.
+struct Group {
+  Graph& graph;
+  const Uses& uses;
+  const Node& node;
+  int64_t opset;
+  std::vector<std::optional<QuantizationNode>> inputs;
+  std::optional<QuantizedOutput> output;
+
+  bool activation(size_t k) const {
+    return k < inputs.size() && inputs[k] && inputs[k]->per_tensor() && inputs[k]->is_8_bit();
+  }
+  bool output_like(size_t k) const {
+    return output && output->quantize.per_tensor() && output->quantize.dtype == inputs[k]->dtype;
+  }
+};
+
+ValueId zero_point_of(Graph& graph, const QuantizationNode& node) {
+  if (node.zero_point.valid()) return node.zero_point;
+  return graph.add_initializer(graph.name_of(node.scale) + "_no_zero_point",
+                               Tensor::make(node.dtype, graph.initializer(node.scale)->shape()));
+}
+
+void push_quantized(Graph& graph, Node& node, const QuantizationNode& from) {
+  node.inputs.insert(node.inputs.end(), {from.raw, from.scale, zero_point_of(graph, from)});
+}
+
+void push_parameters(Graph& graph, Node& node, const QuantizationNode& from) {
+  node.inputs.insert(node.inputs.end(), {from.scale, zero_point_of(graph, from)});
+}
+
+Node fused_node(const Group& group, std::string domain, std::string type) {
+  Node fused = group.node;
+  fused.domain = std::move(domain);
+  fused.op_type = std::move(type);
+  fused.inputs.clear();
+  if (group.output) fused.outputs = {group.output->quantize.raw};
+  return fused;
+}
+
+/// float32(sx * sw[c]), as many as weight scales.
+std::vector<float> sum_scales(const QuantizationNode& x, const QuantizationNode& w) {
+  std::vector<float> scales;
+  for (float scale : w.scales) scales.push_back(x.scales[0] * scale);
+  return scales;
+}
+
+/// The int32 bias of a Conv or Gemm: an int32 DequantizeLinear of nearly the right scale, or a float constant quantized
+/// as the runtime does it at load. Invalid id with no reason: there is no bias.
+std::variant<ValueId, Reason> integer_bias(const Group& group, size_t k, const QuantizationNode& x,
+                                           const QuantizationNode& w) {
+  const Node& node = group.node;
+  if (node.inputs.size() <= k || !node.inputs[k].valid()) return ValueId{};
+  const std::vector<float> wanted = sum_scales(x, w);
+  const auto scale_at = [&](size_t c) { return wanted[wanted.size() == 1 ? 0 : c]; };
+  if (const auto& bias = group.inputs[k]) {
+    if (bias->dtype != DType::kInt32) return Reason("its bias is not int32");
+    for (size_t c = 0; c < bias->scales.size(); ++c) {
+      const float expected = scale_at(c);
+      if (std::fabs(bias->scales[c] - expected) > 0.01f * expected)
+        return Reason("its bias scale is not the product of the scales of input and weight");
+    }
+    return bias->raw;
+  }
+  const Tensor* constant = group.graph.initializer(node.inputs[k]);
+  if (constant == nullptr || constant->dtype() != DType::kFloat32) return Reason("its bias is not constant");
+  if (!group.output) return Reason("its bias is float and its output is not quantized");
+  Tensor bias = Tensor::make(DType::kInt32, constant->shape());
+  const Tensor source = constant->aligned();
+  const auto from = source.data<float>();
+  auto to = bias.mutable_data<int32_t>();
+  for (size_t c = 0; c < to.size(); ++c) {
+    const double steps = static_cast<double>(round_half_even(from[c] / scale_at(c)));
+    to[c] = static_cast<int32_t>(std::min(std::max(steps, -2147483648.0), 2147483647.0));
+  }
+  return group.graph.add_initializer(group.graph.name_of(node.inputs[k]) + "_as_int32", std::move(bias));
+}
+
+/// A constant 8-bit weight with its channel axis, one zero point for all channels.
+std::optional<Reason> refuse_weight(const Group& group, size_t k, int64_t channel_axis) {
+  if (!group.inputs[k] || !group.inputs[k]->is_8_bit()) return Reason("its weight is not 8-bit");
+  const QuantizationNode& w = *group.inputs[k];
+  if (w.per_tensor()) return std::nullopt;
+  const Tensor* constant = group.graph.initializer(w.raw);
+  if (constant == nullptr) return Reason("its weight has several scales and is not constant");
+  const int64_t rank = constant->shape().rank();
+  const int64_t axis = w.axis < 0 ? w.axis + rank : w.axis;
+  if (axis != (channel_axis < 0 ? channel_axis + rank : channel_axis))
+    return Reason("its weight's scales run along another axis");
+  for (int64_t zero_point : w.zero_points)
+    if (zero_point != w.zero_points[0]) return Reason("its weight has several zero points");
+  return std::nullopt;
+}
+
+Attempt fuse_conv(const Group& group) {
+  if (!group.activation(0)) return Reason("its input is not 8-bit");
+  if (const auto reason = refuse_weight(group, 1, 0)) return *reason;
+  if (!group.output) return Reason("its output is not quantized");
+  if (!group.output_like(0)) return Reason("its input and output have different types");
+  if (group.inputs[0]->dtype == DType::kInt8 && group.inputs[1]->dtype != DType::kInt8)
+    return Reason("an int8 input needs an int8 weight");
+  const auto bias = integer_bias(group, 2, *group.inputs[0], *group.inputs[1]);
+  if (const Reason* reason = std::get_if<Reason>(&bias)) return *reason;
+  Node fused = fused_node(group, "", "QLinearConv");
+  push_quantized(group.graph, fused, *group.inputs[0]);
+  push_quantized(group.graph, fused, *group.inputs[1]);
+  push_parameters(group.graph, fused, group.output->quantize);
+  if (const ValueId id = std::get<ValueId>(bias); id.valid()) fused.inputs.push_back(id);
+  return fused;
+}
+
+Attempt fuse_matmul(const Group& group) {
+  if (!group.activation(0)) return Reason("its first input is not 8-bit");
+  if (const auto reason = refuse_weight(group, 1, -1)) return *reason;
+  if (group.output && !group.output_like(0)) return Reason("its input and output have different types");
+  if (group.output) {
+    Node fused = fused_node(group, "", "QLinearMatMul");
+    push_quantized(group.graph, fused, *group.inputs[0]);
+    push_quantized(group.graph, fused, *group.inputs[1]);
+    push_parameters(group.graph, fused, group.output->quantize);
+    return fused;
+  }
+  Node fused = fused_node(group, "com.microsoft", "MatMulIntegerToFloat");
+  const QuantizationNode &a = *group.inputs[0], &b = *group.inputs[1];
+  fused.inputs = {a.raw, b.raw, a.scale, b.scale, zero_point_of(group.graph, a), zero_point_of(group.graph, b)};
+  return fused;
+}
+
+Attempt fuse_gemm(const Group& group) {
+  const Node& node = group.node;
+  if (!group.activation(0)) return Reason("its first input is not 8-bit");
+  if (node.int_or("transA", 0) != 0) return Reason("its first input is transposed");
+  if (node.float_or("alpha", 1.0f) != 1.0f || node.float_or("beta", 1.0f) != 1.0f)
+    return Reason("alpha or beta is not 1");
+  const bool transposed = node.int_or("transB", 0) != 0;
+  if (const auto reason = refuse_weight(group, 1, transposed ? 0 : 1)) return *reason;
+  if (group.output && !group.output_like(0)) return Reason("its input and output have different types");
+  const auto bias = integer_bias(group, 2, *group.inputs[0], *group.inputs[1]);
+  if (const Reason* reason = std::get_if<Reason>(&bias)) return *reason;
+  Node fused = fused_node(group, "com.microsoft", "QGemm");
+  push_quantized(group.graph, fused, *group.inputs[0]);
+  push_quantized(group.graph, fused, *group.inputs[1]);
+  fused.inputs.push_back(std::get<ValueId>(bias));
+  if (group.output) push_parameters(group.graph, fused, group.output->quantize);
+  return fused;
+}
+
+Attempt fuse_unary(const Group& group) {
+  if (!group.activation(0)) return Reason("its input is not 8-bit");
+  if (!group.output) return Reason("its output is not quantized");
+  if (!group.output_like(0)) return Reason("its input and output have different types");
+  Node fused = fused_node(group, "com.microsoft", "QLinear" + group.node.op_type);
+  push_quantized(group.graph, fused, *group.inputs[0]);
+  push_parameters(group.graph, fused, group.output->quantize);
+  if (group.node.op_type == "Softmax") {
+    fused.attributes["opset"] = group.opset;
+    fused.attributes["axis"] = group.node.int_or("axis", group.opset >= 13 ? -1 : 1);
+  }
+  return fused;
+}
+
+Attempt fuse_binary(const Group& group) {
+  if (!group.activation(0) || !group.activation(1)) return Reason("one of its inputs is not 8-bit");
+  if (!group.output) return Reason("its output is not quantized");
+  if (group.inputs[0]->dtype != group.inputs[1]->dtype || !group.output_like(0))
+    return Reason("its inputs and output have different types");
+  Node fused = fused_node(group, "com.microsoft", "QLinear" + group.node.op_type);
+  push_quantized(group.graph, fused, *group.inputs[0]);
+  push_quantized(group.graph, fused, *group.inputs[1]);
+  push_parameters(group.graph, fused, group.output->quantize);
+  return fused;
+}
+
+Attempt fuse_concat(const Group& group) {
+  for (size_t k = 0; k < group.inputs.size(); ++k)
+    if (!group.activation(k)) return Reason("one of its inputs is not 8-bit");
+  if (!group.output || !group.output_like(0)) return Reason("its output is not quantized to the inputs' type");
+  Node fused = fused_node(group, "com.microsoft", "QLinearConcat");
+  push_parameters(group.graph, fused, group.output->quantize);
+  for (const auto& input : group.inputs) push_quantized(group.graph, fused, *input);
+  return fused;
+}
+
+struct Rule {
+  std::string_view op;
+  Attempt (*attempt)(const Group&);
+};
+
+// LeakyRelu, Where and the movers give the same numbers in float between their Q and DQ, so they need no rule.
+constexpr Rule kRules[] = {{"Conv", fuse_conv},
+                           {"MatMul", fuse_matmul},
+                           {"Gemm", fuse_gemm},
+                           {"Add", fuse_binary},
+                           {"Mul", fuse_binary},
+                           {"AveragePool", fuse_unary},
+                           {"GlobalAveragePool", fuse_unary},
+                           {"Sigmoid", fuse_unary},
+                           {"Softmax", fuse_unary},
+                           {"LeakyRelu", fuse_unary},
+                           {"Concat", fuse_concat}};
+
+const Rule* rule_for(const Node& node) {
+  if (!node.domain.empty()) return nullptr;
+  for (const Rule& rule : kRules)
+    if (rule.op == node.op_type) return &rule;
+  return nullptr;
+}
+
+bool is_core(const Node& node) {
+  return node.is("Conv") || node.is("ConvTranspose") || node.is("Gemm") || node.is("MatMul");
+}
+
+/// True when the operator's float result is the same in every runtime: one rounded operation per element, or a copy.
+bool exact_in_float(const Node& node) {
+  static const std::set<std::string, std::less<>> kExact = {
+      "Add",           "Sub",       "Mul",     "Div",       "Max",    "Min",      "Relu",
+      "Clip",          "Abs",       "Neg",     "LeakyRelu", "PRelu",  "Where",    "Sqrt",
+      "Sigmoid",       "Tanh",      "Concat",  "Reshape",   "Slice",  "Split",    "Transpose",
+      "Squeeze",       "Unsqueeze", "Flatten", "Pad",       "Cast",   "Gather",   "MaxPool",
+      "GlobalMaxPool", "Expand",    "Tile",    "Resize",    "ArgMax", "Identity", "QuantizeLinear"};
+  return node.domain.empty() && kExact.count(node.op_type) != 0;
+}
+
+Group group_of(Graph& graph, const Uses& uses, const Node& node, int64_t opset) {
+  Group group{graph, uses, node, opset, {}, std::nullopt};
+  for (ValueId id : node.inputs) group.inputs.push_back(dequantized(graph, uses, id));
+  if (node.outputs.size() == 1 && node.outputs[0].valid()) group.output = quantized(graph, uses, node.outputs[0]);
+  return group;
+}
+
+void note_island(const Group& group, Reason reason, FusedModel& fused) {
+  bool touches = false;
+  for (const auto& input : group.inputs) touches = touches || input.has_value();
+  if (!touches) return;
+  const Node& node = group.node;
+  if (reason.empty()) reason = "the runtime has no integer kernel for " + node.op_type;
+  const std::string name = node.name.empty() ? group.graph.name_of(node.outputs[0]) : node.name;
+  fused.float_islands.push_back({name, node.op_type, std::move(reason), exact_in_float(node)});
+}
+
+void fuse_groups(FusedModel& fused) {
+  Graph& graph = fused.model.graph;
+  const Uses uses(graph);
+  std::set<NodeId> gone;
+  std::vector<std::pair<size_t, Node>> replacements;
+  for (size_t i = 0; i < graph.nodes().size(); ++i) {
+    const Node& node = graph.nodes()[i];
+    if (node.op_type == "QuantizeLinear" || node.op_type == "DequantizeLinear" || node.outputs.empty()) continue;
+    const Group group = group_of(graph, uses, node, fused.model.opset());
+    const Rule* rule = rule_for(node);
+    Attempt attempt = rule != nullptr ? rule->attempt(group) : Attempt(Reason());
+    if (Node* replacement = std::get_if<Node>(&attempt)) {
+      if (is_core(node)) fused.integer_nodes.push_back(node.name.empty() ? graph.name_of(node.outputs[0]) : node.name);
+      if (group.output) gone.insert(graph.nodes()[group.output->index].id);
+      replacements.emplace_back(i, std::move(*replacement));
+    } else {
+      note_island(group, std::get<Reason>(attempt), fused);
+    }
+  }
+  for (auto& [index, replacement] : replacements) graph.nodes()[index] = std::move(replacement);
+  graph.erase_nodes([&](const Node& node) { return gone.count(node.id) != 0; });
+}
+
+void import_domain(Model& model, std::string domain) {
+  if (model.opset(domain) == 0) model.opset_imports.push_back({std::move(domain), 1});
+}
+
+}  // namespace
+
+bool is_quantized(const Model& model) {
+  for (const Node& node : model.graph.nodes())
+    if (node.op_type == "QuantizeLinear" || node.op_type == "DequantizeLinear") return true;
+  return false;
+}
+
+FusedModel fuse(const Model& model, Profile profile) {
+  FusedModel fused{model, {}, {}};
+  Graph& graph = fused.model.graph;
+  if (profile != Profile::kArm64) rewrite_int8_as_uint8(graph);
+  move_dequantization_down(graph);
+  drop_identical_pairs(graph);
+  drop_clamps_before_quantization(graph);
+  fuse_groups(fused);
+  for (const char* domain : {"com.microsoft", "com.tersor"}) import_domain(fused.model, domain);
+  return fused;
+}
+
+}  // namespace tersor::simulate

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a runtime's graph optimizer makes of a QDQ model: groups of DequantizeLinear, operator and QuantizeLinear become
+// the integer operators that the runtime would run, under its own conditions; what does not fuse stays as it stands and
+// runs in float.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/graph/graph.h"
+#include "core/simulate/profile.h"
+
+namespace tersor::simulate {
+
+/// An operator that has a quantized input but runs in float there.
+struct FloatIsland {
+  std::string node;  // its name, or its first output's
+  std::string op;
+  std::string reason;  // a sentence
+  /// False where the runtime's float sums follow an order of its own, so that our result may differ in the last bits.
+  bool exact = true;
+};
+
+struct FusedModel {
+  Model model;
+  std::vector<FloatIsland> float_islands;
+  /// Names of the core operators (Conv, ConvTranspose, Gemm, MatMul) of the given model that became integer kernels.
+  std::vector<std::string> integer_nodes;
+};
+
+/// True when the model holds QuantizeLinear or DequantizeLinear, so that fuse() has something to do.
+bool is_quantized(const Model& model);
+
+/// `model` must be valid. Values keep their names and ids: a DequantizeLinear's output can still be fetched. Error
+/// kUnsupportedModel for a profile that has no kernels here.
+FusedModel fuse(const Model& model, Profile profile);
+
+}  // namespace tersor::simulate

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/simulate/fuse_rewrites.h"
+
+#include <limits>
+#include <set>
+
+#include "core/graph/uses.h"
+#include "core/simulate/qdq.h"
+
+namespace tersor::simulate {
+
+namespace {
+
+bool is_mover(const Node& node) {
+  static const std::set<std::string, std::less<>> kMovers = {"Reshape",      "Transpose",    "Squeeze", "Unsqueeze",
+                                                             "Flatten",      "Slice",        "Gather",  "MaxPool",
+                                                             "DepthToSpace", "SpaceToDepth", "Identity"};
+  if (!node.domain.empty() || node.outputs.size() != 1) return false;
+  if (node.op_type == "Resize") return node.string_or("mode", "nearest") == "nearest";
+  return kMovers.count(node.op_type) != 0;
+}
+
+void replace_reads(Graph& graph, ValueId from, ValueId to) {
+  for (Node& node : graph.nodes())
+    for (ValueId& input : node.inputs)
+      if (input == from) input = to;
+}
+
+/// Bounds of a Relu or Clip with constant bounds.
+struct Bounds {
+  float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
+};
+
+std::optional<float> constant_scalar(const Graph& graph, ValueId id) {
+  const Tensor* tensor = id.valid() ? graph.initializer(id) : nullptr;
+  if (tensor == nullptr || tensor->dtype() != DType::kFloat32 || tensor->elements() != 1) return std::nullopt;
+  return tensor->aligned().data<float>()[0];
+}
+
+std::optional<Bounds> clamp_of(const Graph& graph, const Node& node) {
+  Bounds bounds;
+  if (node.is("Relu")) {
+    bounds.low = 0;
+    return bounds;
+  }
+  if (!node.is("Clip")) return std::nullopt;
+  bounds.low = node.float_or("min", bounds.low);
+  bounds.high = node.float_or("max", bounds.high);
+  for (size_t k = 1; k < node.inputs.size(); ++k) {
+    if (!node.inputs[k].valid()) continue;
+    const auto value = constant_scalar(graph, node.inputs[k]);
+    if (!value) return std::nullopt;
+    (k == 1 ? bounds.low : bounds.high) = *value;
+  }
+  return bounds;
+}
+
+}  // namespace
+
+void rewrite_int8_as_uint8(Graph& graph) {
+  const Uses uses(graph);
+  for (size_t i = 0; i < graph.nodes().size(); ++i) {
+    const auto quantize = as_quantization(graph, graph.nodes()[i], "QuantizeLinear");
+    if (!quantize || quantize->dtype != DType::kInt8 || !quantize->per_tensor() || !quantize->zero_point.valid())
+      continue;
+    const auto& readers = uses.reader_indices(quantize->raw);
+    if (readers.size() != 1 || uses.is_output(quantize->raw)) continue;
+    const auto dequantize = as_quantization(graph, graph.nodes()[readers[0]], "DequantizeLinear");
+    if (!dequantize || !dequantize->zero_point.valid() || dequantize->dtype != DType::kInt8 ||
+        !dequantize->per_tensor())
+      continue;
+    const auto shifted = [&](const QuantizationNode& node) {
+      return graph.add_initializer(graph.name_of(node.zero_point) + "_as_uint8",
+                                   Tensor::scalar(static_cast<uint8_t>(node.zero_points[0] + 128)));
+    };
+    const ValueId for_quantize = shifted(*quantize), for_dequantize = shifted(*dequantize);
+    graph.nodes()[i].inputs[2] = for_quantize;
+    graph.nodes()[readers[0]].inputs[2] = for_dequantize;
+    graph.value(quantize->raw).dtype = DType::kUint8;
+  }
+}
+
+void move_dequantization_down(Graph& graph) {
+  for (size_t i = 0; i < graph.nodes().size(); ++i) {
+    if (!is_mover(graph.nodes()[i])) continue;
+    const Uses uses(graph);
+    const auto dequantize = dequantized(graph, uses, graph.nodes()[i].inputs[0]);
+    if (!dequantize || !dequantize->per_tensor() || !dequantize->is_8_bit()) continue;
+    const ValueId real = graph.nodes()[i].outputs[0];
+    const ValueId raw = graph.add_unique_value(graph.name_of(real) + "_moved", dequantize->dtype);
+    Node behind;
+    behind.op_type = "DequantizeLinear";
+    behind.inputs = {raw, dequantize->scale};
+    if (dequantize->zero_point.valid()) behind.inputs.push_back(dequantize->zero_point);
+    behind.outputs = {real};
+    graph.nodes()[i].inputs[0] = dequantize->raw;
+    graph.nodes()[i].outputs[0] = raw;
+    if (graph.nodes()[i].op_type == "MaxPool") graph.nodes()[i].domain = "com.tersor";
+    graph.insert(i + 1, std::move(behind));
+  }
+}
+
+void drop_identical_pairs(Graph& graph) {
+  for (size_t i = 0; i < graph.nodes().size(); ++i) {
+    const auto quantize = as_quantization(graph, graph.nodes()[i], "QuantizeLinear");
+    if (!quantize) continue;
+    const Uses uses(graph);
+    const auto dequantize = dequantized(graph, uses, quantize->real);
+    if (!dequantize || !dequantize->same_parameters(*quantize) || !quantize->per_tensor() ||
+        uses.is_output(quantize->raw))
+      continue;
+    replace_reads(graph, quantize->raw, dequantize->raw);
+  }
+}
+
+void drop_clamps_before_quantization(Graph& graph) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    const Uses uses(graph);
+    for (Node& node : graph.nodes()) {
+      const auto bounds = clamp_of(graph, node);
+      if (!bounds) continue;
+      const auto output = quantized(graph, uses, node.outputs[0]);
+      if (!output || !output->quantize.per_tensor() || !output->quantize.is_8_bit()) continue;
+      const Grid grid = output->quantize.grid();
+      const float low = grid.scale * static_cast<float>(grid.low() - grid.zero_point);
+      const float high = grid.scale * static_cast<float>(grid.high() - grid.zero_point);
+      if (low < bounds->low || high > bounds->high) continue;
+      const ValueId before = node.inputs[0];
+      graph.nodes()[output->index].inputs[0] = before;
+      changed = true;
+      break;
+    }
+  }
+}
+
+}  // namespace tersor::simulate

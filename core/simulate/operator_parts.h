@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the integer operators share: reading their parameters from a node's constants, and handing tensors to the
+// kernels.
+#pragma once
+
+#include <vector>
+
+#include "core/ops/op.h"
+#include "core/simulate/arithmetic.h"
+#include "core/simulate/profile.h"
+
+namespace tersor::simulate {
+
+/// Scale at input `k` and zero point at input `k + 1`, both constant scalars.
+Grid grid_at(const ops::Setup& setup, size_t scale, size_t zero_point);
+inline Grid grid_at(const ops::Setup& setup, size_t scale) {
+  return grid_at(setup, scale, scale + 1);
+}
+
+/// The scales at input `k`: one, or one per channel.
+std::vector<float> scales_at(const ops::Setup& setup, size_t k);
+
+/// The constant at input `k`. Error kUnsupportedModel naming `role` when it is none.
+const Tensor& constant_at(const ops::Setup& setup, size_t k, const char* role);
+
+/// A constant 8-bit weight as numbers minus its one zero point, in memory order.
+std::vector<int16_t> weight_numbers(const Tensor& weight, const Tensor& zero_point);
+
+inline std::span<const uint8_t> raw_bytes(const ops::Input& input) {
+  return {reinterpret_cast<const uint8_t*>(input.data), static_cast<size_t>(input.elements())};
+}
+inline std::span<uint8_t> raw_bytes(const ops::Output& output) {
+  return {reinterpret_cast<uint8_t*>(output.data), static_cast<size_t>(output.elements())};
+}
+
+inline DType dtype_of_grid(const Grid& grid) {
+  return grid.is_signed ? DType::kInt8 : DType::kUint8;
+}
+
+/// Refuses an input that is not of the grid's type.
+void check_type(const ops::Input& input, const Grid& grid);
+
+using PrepareFunction = std::unique_ptr<const ops::Kernel> (*)(ops::Setup&, Profile);
+
+std::unique_ptr<const ops::Kernel> prepare_qlinear_conv(ops::Setup& setup, Profile profile);
+std::unique_ptr<const ops::Kernel> prepare_qlinear_matmul(ops::Setup& setup, Profile profile);
+std::unique_ptr<const ops::Kernel> prepare_matmul_integer_to_float(ops::Setup& setup, Profile profile);
+std::unique_ptr<const ops::Kernel> prepare_qgemm(ops::Setup& setup, Profile profile);
+std::unique_ptr<const ops::Kernel> prepare_qlinear_add(ops::Setup& setup, Profile profile);
+std::unique_ptr<const ops::Kernel> prepare_qlinear_mul(ops::Setup& setup, Profile profile);
+std::unique_ptr<const ops::Kernel> prepare_qlinear_sigmoid(ops::Setup& setup, Profile profile);
+std::unique_ptr<const ops::Kernel> prepare_qlinear_leaky_relu(ops::Setup& setup, Profile profile);
+std::unique_ptr<const ops::Kernel> prepare_qlinear_softmax(ops::Setup& setup, Profile profile);
+std::unique_ptr<const ops::Kernel> prepare_qlinear_concat(ops::Setup& setup, Profile profile);
+std::unique_ptr<const ops::Kernel> prepare_qlinear_average_pool(ops::Setup& setup, Profile profile);
+std::unique_ptr<const ops::Kernel> prepare_qlinear_global_average_pool(ops::Setup& setup, Profile profile);
+std::unique_ptr<const ops::Kernel> prepare_integer_max_pool(ops::Setup& setup, Profile profile);
+std::unique_ptr<const ops::Kernel> prepare_sigmoid(ops::Setup& setup, Profile profile);
+std::unique_ptr<const ops::Kernel> prepare_tanh(ops::Setup& setup, Profile profile);
+
+}  // namespace tersor::simulate
