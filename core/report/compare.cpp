@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/report/compare.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/report/pair_tensors.h"
+#include "core/simulate/operators.h"
+
+namespace tersor::report {
+
+namespace {
+
+/// The fused model cut at every paired tensor: each tensor enters as a float input, is quantized, and is read in place
+/// of the computed one; what was computed is given out.
+Model cut_at_pairs(const Model& fused, const std::vector<PairedTensor>& paired) {
+  Model model = fused;
+  Graph& graph = model.graph;
+  graph.outputs.clear();
+  for (const PairedTensor& one : paired) {
+    const std::string stem = graph.name_of(one.raw);
+    const ValueId given = graph.add_unique_value(stem + "_given", DType::kFloat32);
+    const ValueId quantized = graph.add_unique_value(stem + "_given_quantized", one.parameters.dtype);
+    const ValueId alone = graph.add_unique_value(stem + "_alone", DType::kFloat32);
+    for (Node& node : graph.nodes())
+      for (ValueId& input : node.inputs)
+        if (input == one.raw) input = quantized;
+    Node quantize, dequantize;
+    quantize.op_type = "QuantizeLinear";
+    dequantize.op_type = "DequantizeLinear";
+    quantize.inputs = {given, one.parameters.scale};
+    dequantize.inputs = {one.raw, one.parameters.scale};
+    if (one.parameters.zero_point.valid())
+      for (Node* node : {&quantize, &dequantize}) node->inputs.push_back(one.parameters.zero_point);
+    quantize.outputs = {quantized};
+    dequantize.outputs = {alone};
+    graph.insert(0, std::move(quantize));
+    graph.append(std::move(dequantize));
+    graph.inputs.push_back(given);
+    graph.outputs.push_back(alone);
+  }
+  return model;
+}
+
+void check_ports(const Graph& a, const Graph& b) {
+  const auto check = [](const Graph& x, const Graph& y, const std::vector<ValueId>& of_x,
+                        const std::vector<ValueId>& of_y, const char* what) {
+    if (of_x.size() != of_y.size())
+      throw Error(ErrorCode::kMismatch,
+                  "The float model has " + std::to_string(of_x.size()) + " " + what + ", the quantized one " +
+                      std::to_string(of_y.size()) + ".",
+                  "graph", "Give the model that the quantized file was made from.");
+    for (size_t i = 0; i < of_x.size(); ++i)
+      if (x.name_of(of_x[i]) != y.name_of(of_y[i]))
+        throw Error(ErrorCode::kMismatch,
+                    "The float model has \"" + x.name_of(of_x[i]) + "\" where the quantized one has \"" +
+                        y.name_of(of_y[i]) + "\" among its " + what + ".",
+                    "graph", "Give the model that the quantized file was made from.");
+  };
+  check(a, b, a.inputs, b.inputs, "inputs");
+  check(a, b, a.outputs, b.outputs, "outputs");
+}
+
+std::optional<double> decibels(double signal, double noise) {
+  if (noise == 0) return std::nullopt;
+  // A tensor of zeros that did not stay zero has no finite ratio: -200 dB stands for it.
+  return signal == 0 ? -200.0 : std::clamp(10 * std::log10(signal / noise), -200.0, 200.0);
+}
+
+size_t largest(std::span<const float> values) {
+  return static_cast<size_t>(std::max_element(values.begin(), values.end()) - values.begin());
+}
+
+}  // namespace
+
+std::shared_ptr<const CompareProgram> CompareProgram::make(const Model& float_model, const Model& quantized,
+                                                           simulate::Profile profile) {
+  check_ports(float_model.graph, quantized.graph);
+  const simulate::FusedModel fused = simulate::fuse(quantized, profile);
+  const std::vector<PairedTensor> paired = pair_tensors(float_model.graph, quantized.graph, fused.model.graph);
+  std::shared_ptr<CompareProgram> program(new CompareProgram);
+  run::ProgramOptions in_float, accumulated;
+  for (const PairedTensor& one : paired) {
+    program->pairs_.push_back(one.pair);
+    in_float.fetched.push_back(one.in_float);
+    accumulated.fetched.push_back(one.real);
+  }
+  for (ValueId id : float_model.graph.outputs) program->outputs_.push_back(float_model.graph.name_of(id));
+  program->float_islands_ = fused.float_islands;
+  program->float_ = run::Program::compile(float_model, ops::standard(), in_float);
+  program->accumulated_ = run::Program::compile(fused.model, simulate::registry(profile), accumulated);
+  if (!paired.empty())
+    program->isolated_ = run::Program::compile(cut_at_pairs(fused.model, paired), simulate::registry(profile));
+  return program;
+}
+
+void Comparer::Sums::add(std::span<const float> reference, std::span<const float> other) {
+  double s = 0, n = 0;
+  for (size_t i = 0; i < reference.size(); ++i) {
+    const double value = reference[i], difference = value - static_cast<double>(other[i]);
+    s += value * value;
+    n += difference * difference;
+  }
+  signal += s;
+  noise += n;
+}
+
+Comparer::Comparer(std::shared_ptr<const CompareProgram> program)
+    : program_(std::move(program)),
+      float_(program_->float_),
+      accumulated_(program_->accumulated_),
+      isolated_(program_->isolated_ ? std::make_unique<run::Runner>(program_->isolated_) : nullptr),
+      pairs_(program_->pairs_.size()),
+      outputs_(program_->outputs_.size()) {}
+
+void Comparer::add(std::span<const Tensor> inputs) {
+  const std::vector<Tensor> reference = float_.run(inputs), accumulated = accumulated_.run(inputs);
+  const size_t outputs = outputs_.size();
+  add_outputs(std::span(reference).first(outputs), std::span(accumulated).first(outputs));
+  if (!isolated_) return;
+  std::vector<Tensor> given(inputs.begin(), inputs.end());
+  given.insert(given.end(), reference.begin() + static_cast<std::ptrdiff_t>(outputs), reference.end());
+  const std::vector<Tensor> alone = isolated_->run(given);
+  for (size_t i = 0; i < pairs_.size(); ++i) {
+    const auto values = reference[outputs + i].data<float>();
+    pairs_[i].accumulated.add(values, accumulated[outputs + i].data<float>());
+    pairs_[i].isolated.add(values, alone[i].data<float>());
+    const auto low = static_cast<float>(program_->pairs_[i].low - *program_->pairs_[i].row.scale / 2);
+    const auto high = static_cast<float>(program_->pairs_[i].high + *program_->pairs_[i].row.scale / 2);
+    pairs_[i].values += static_cast<int64_t>(values.size());
+    pairs_[i].lost += std::count_if(values.begin(), values.end(), [&](float x) { return x < low || x > high; });
+  }
+}
+
+void Comparer::add_outputs(std::span<const Tensor> reference, std::span<const Tensor> other) {
+  for (size_t i = 0; i < outputs_.size(); ++i)
+    if (reference[i].dtype() == DType::kFloat32 && other[i].dtype() == DType::kFloat32)
+      outputs_[i].add(reference[i].data<float>(), other[i].data<float>());
+  const Tensor &a = reference[0], &b = other[0];
+  const int64_t rows = a.shape().rank() > 0 ? a.shape()[0] : 1;
+  samples_ += rows;
+  const bool ids = a.dtype() == DType::kInt64 && a.shape().rank() == 1;
+  const bool scores = a.dtype() == DType::kFloat32 && a.shape().rank() >= 2 && rows > 0 && a.elements() / rows > 1 &&
+                      a.elements() / rows == *std::max_element(a.shape().begin() + 1, a.shape().end());
+  classes_ = classes_ && (ids || scores) && a.shape() == b.shape();
+  if (!classes_) return;
+  agreement_.count += rows;
+  for (int64_t r = 0; r < rows; ++r) {
+    const auto row = static_cast<size_t>(r), length = static_cast<size_t>(a.elements() / rows);
+    agreement_.same += ids ? a.data<int64_t>()[row] == b.data<int64_t>()[row]
+                           : largest(a.data<float>().subspan(row * length, length)) ==
+                                 largest(b.data<float>().subspan(row * length, length));
+  }
+}
+
+void Comparer::merge(const Comparer& other) {
+  const auto add = [](Sums& to, const Sums& from) { to.signal += from.signal, to.noise += from.noise; };
+  for (size_t i = 0; i < pairs_.size(); ++i) {
+    add(pairs_[i].isolated, other.pairs_[i].isolated);
+    add(pairs_[i].accumulated, other.pairs_[i].accumulated);
+    pairs_[i].values += other.pairs_[i].values;
+    pairs_[i].lost += other.pairs_[i].lost;
+  }
+  for (size_t i = 0; i < outputs_.size(); ++i) add(outputs_[i], other.outputs_[i]);
+  agreement_.same += other.agreement_.same;
+  agreement_.count += other.agreement_.count;
+  classes_ = classes_ && other.classes_;
+  samples_ += other.samples_;
+}
+
+Comparison Comparer::result() const {
+  Comparison comparison;
+  comparison.samples = samples_;
+  double total = 0;
+  int differing = 0;
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    const auto db = decibels(outputs_[i].signal, outputs_[i].noise);
+    comparison.outputs.push_back({program_->outputs_[i], db});
+    if (db) total += *db, ++differing;
+  }
+  if (differing > 0) comparison.output_sqnr_db = total / differing;
+  if (classes_ && agreement_.count > 0) comparison.agreement = agreement_;
+  double sum = 0;
+  const auto relative = [](const Sums& sums) { return sums.signal > 0 ? sums.noise / sums.signal : 0.0; };
+  for (const PairSums& one : pairs_) sum += relative(one.isolated);
+  for (size_t i = 0; i < pairs_.size(); ++i) {
+    LayerRow row = program_->pairs_[i].row;
+    row.isolated_sqnr_db = decibels(pairs_[i].isolated.signal, pairs_[i].isolated.noise);
+    row.accumulated_sqnr_db = decibels(pairs_[i].accumulated.signal, pairs_[i].accumulated.noise);
+    row.error_share = sum > 0 ? relative(pairs_[i].isolated) / sum : 0;
+    row.values = pairs_[i].values;
+    row.lost = pairs_[i].lost;
+    comparison.layers.push_back(std::move(row));
+  }
+  return comparison;
+}
+
+}  // namespace tersor::report

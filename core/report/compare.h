@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//   auto plan = report::CompareProgram::make(float_model, quantized_model, simulate::Profile::kX64);
+//   report::Comparer comparer(plan);                 // one per thread
+//   for (sample) comparer.add(inputs);
+//   comparer.merge(other);                           // of the same plan
+//   report::Comparison result = comparer.result();
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/report/comparison.h"
+#include "core/run/program.h"
+#include "core/simulate/fuse.h"
+
+namespace tersor::report {
+
+/// A tensor that exists in both models.
+struct TensorPair {
+  LayerRow row;  // what is known without samples
+  double low = 0, high = 0;
+};
+
+/// The two models made ready to be run beside each other. Immutable; may be shared between threads.
+///
+/// Three programs: the float model with every paired tensor fetched; the quantized model in the runtime's arithmetic
+/// with the same tensors fetched after dequantization (error accumulated so far); and the quantized model cut at every
+/// quantized tensor, each piece fed with the float values (error of each layer alone).
+class CompareProgram {
+ public:
+  /// Error kMismatch when inputs or outputs of the two differ in number or name.
+  static std::shared_ptr<const CompareProgram> make(const Model& float_model, const Model& quantized,
+                                                    simulate::Profile profile);
+
+  const std::vector<TensorPair>& pairs() const { return pairs_; }
+  const std::vector<std::string>& outputs() const { return outputs_; }
+  const std::vector<simulate::FloatIsland>& float_islands() const { return float_islands_; }
+
+ private:
+  friend class Comparer;
+  CompareProgram() = default;
+  std::vector<TensorPair> pairs_;
+  std::vector<std::string> outputs_;
+  std::vector<simulate::FloatIsland> float_islands_;
+  std::shared_ptr<const run::Program> float_, accumulated_, isolated_;
+};
+
+class Comparer {
+ public:
+  explicit Comparer(std::shared_ptr<const CompareProgram> program);
+
+  /// One sample (or batch), inputs in graph-input order.
+  void add(std::span<const Tensor> inputs);
+  void merge(const Comparer& other);
+  Comparison result() const;
+
+ private:
+  struct Sums {
+    double signal = 0, noise = 0;
+    void add(std::span<const float> reference, std::span<const float> other);
+  };
+  struct PairSums {
+    Sums isolated, accumulated;
+    int64_t values = 0, lost = 0;
+  };
+
+  void add_outputs(std::span<const Tensor> reference, std::span<const Tensor> other);
+
+  std::shared_ptr<const CompareProgram> program_;
+  run::Runner float_, accumulated_;
+  std::unique_ptr<run::Runner> isolated_;
+  std::vector<PairSums> pairs_;
+  std::vector<Sums> outputs_;
+  Agreement agreement_;
+  bool classes_ = true;
+  int64_t samples_ = 0;
+};
+
+}  // namespace tersor::report

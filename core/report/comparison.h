@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// What quantization did to a model, layer by layer: the values of the float model beside those of the quantized one, on
+// samples.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "core/base/fields.h"
+
+namespace tersor::report {
+
+/// Equal bins from `lower`.
+struct HistogramView {
+  double lower = 0;
+  double bin_width = 0;
+  std::vector<uint64_t> counts;
+
+  static constexpr auto fields() {
+    return std::make_tuple(field("lower", &HistogramView::lower, "Left edge of the first bin."),
+                           field("bin_width", &HistogramView::bin_width, "Width of every bin."),
+                           field("counts", &HistogramView::counts, "Values in each bin."));
+  }
+};
+
+/// One quantized tensor and the layer that makes it. Decibels are absent where the tensor is exact.
+struct LayerRow {
+  std::string name;
+  std::string op;
+  std::string detail;
+  std::string output;
+  std::optional<double> isolated_sqnr_db;
+  std::optional<double> accumulated_sqnr_db;
+  double error_share = 0;
+  std::optional<std::vector<double>> range;
+  std::optional<double> scale;
+  std::optional<int64_t> zero_point;
+  std::string type;
+  int64_t values = 0;
+  int64_t lost = 0;
+  std::optional<HistogramView> histogram;
+  std::optional<std::vector<double>> weight_max;
+
+  static constexpr auto fields() {
+    return std::make_tuple(
+        field("name", &LayerRow::name, "Name of the node, or of its output."),
+        field("op", &LayerRow::op, "Operator type."),
+        field("detail", &LayerRow::detail, "Channels and kernel in a few words."),
+        field("output", &LayerRow::output, "Name of the tensor in the float model."),
+        field("isolated_sqnr_db", &LayerRow::isolated_sqnr_db,
+              "SQNR in dB with this layer quantized alone; null when exact."),
+        field("accumulated_sqnr_db", &LayerRow::accumulated_sqnr_db,
+              "SQNR in dB here with everything before it quantized too; null when exact."),
+        field("error_share", &LayerRow::error_share,
+              "Share of the error that all layers add when each is quantized alone; shares add up to 1."),
+        field("range", &LayerRow::range, "Lowest and highest value kept; null where the output stays float."),
+        field("scale", &LayerRow::scale, "Step between two codes."),
+        field("zero_point", &LayerRow::zero_point, "Code of the value 0."),
+        field("type", &LayerRow::type, "Integer type, or float."),
+        field("values", &LayerRow::values, "Values that the comparison saw."),
+        field("lost", &LayerRow::lost, "Values outside the range."),
+        field("histogram", &LayerRow::histogram, "What calibration saw; null where nothing was collected."),
+        field("weight_max", &LayerRow::weight_max, "Largest absolute weight by output channel; null without weights."));
+  }
+};
+
+struct OutputComparison {
+  std::string name;
+  std::optional<double> sqnr_db;
+
+  static constexpr auto fields() {
+    return std::make_tuple(
+        field("name", &OutputComparison::name, "Name of the model output."),
+        field("sqnr_db", &OutputComparison::sqnr_db, "SQNR in dB over all samples; null when exact."));
+  }
+};
+
+/// How often the largest output is the same class as in float.
+struct Agreement {
+  int64_t same = 0;
+  int64_t count = 0;
+
+  static constexpr auto fields() {
+    return std::make_tuple(field("same", &Agreement::same, "Samples with the same answer."),
+                           field("count", &Agreement::count, "Samples compared."));
+  }
+};
+
+struct Comparison {
+  int64_t samples = 0;
+  std::optional<double> output_sqnr_db;  // mean over the outputs that differ; absent when all are exact
+  std::vector<OutputComparison> outputs;
+  std::optional<Agreement> agreement;  // absent where the first output is no list of classes
+  std::vector<LayerRow> layers;        // in graph order
+
+  static constexpr auto fields() {
+    return std::make_tuple(field("samples", &Comparison::samples, "Samples compared."),
+                           field("output_sqnr_db", &Comparison::output_sqnr_db,
+                                 "SQNR in dB, the mean over the outputs that differ; null when all are exact."),
+                           field("outputs", &Comparison::outputs, "Each output by itself."),
+                           field("agreement", &Comparison::agreement,
+                                 "Same answers as float; null where the output is no list of classes."),
+                           field("layers", &Comparison::layers, "Every quantized tensor, in graph order."));
+  }
+};
+
+}  // namespace tersor::report

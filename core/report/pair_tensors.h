@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "core/graph/graph.h"
+#include "core/report/compare.h"
+#include "core/simulate/qdq.h"
+
+namespace tersor::report {
+
+/// A quantized tensor of the fused model and the float model's tensor of the same name.
+struct PairedTensor {
+  ValueId in_float;
+  ValueId raw;   // integers, in the fused graph
+  ValueId real;  // the output of its DequantizeLinear, in the fused graph
+  simulate::QuantizationNode parameters;
+  TensorPair pair;
+};
+
+/// `quantized` is the model as read, `fused` what simulate::fuse() made of it. Tensors are matched by name: that of the
+/// QuantizeLinear's input or of the DequantizeLinear's output, known suffixes aside. In the float graph's order.
+std::vector<PairedTensor> pair_tensors(const Graph& float_graph, const Graph& quantized, const Graph& fused);
+
+}  // namespace tersor::report
