@@ -54,8 +54,9 @@ class QLinearConv : public ops::Kernel {
     return {{dtype_of_grid(y_), Shape(dims), ops::Layout::kChannelsLast}};
   }
 
-  size_t scratch_bytes(std::span<const Input> inputs, std::span<const TensorType> outputs) const override {
-    return sums_of_one(outputs[0].shape) * sizeof(int32_t) + padded_of_one(inputs[0].shape()) * sizeof(int16_t);
+  int64_t scratch_bytes(std::span<const Input> inputs, std::span<const TensorType> outputs) const override {
+    return static_cast<int64_t>(sums_of_one(outputs[0].shape) * sizeof(int32_t) +
+                                padded_of_one(inputs[0].shape()) * sizeof(int16_t));
   }
 
   int64_t macs(std::span<const Input>, std::span<const TensorType> outputs) const override {

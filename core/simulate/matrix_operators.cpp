@@ -82,10 +82,10 @@ class IntegerMatMul : public ops::Kernel {
     return {{quantizes_ ? dtype_of_grid(y_) : DType::kFloat32, Shape(dims), ops::Layout::kPlain}};
   }
 
-  size_t scratch_bytes(std::span<const Input> inputs, std::span<const TensorType> outputs) const override {
+  int64_t scratch_bytes(std::span<const Input> inputs, std::span<const TensorType> outputs) const override {
     const Sizes s = sizes(inputs[places_.a].shape(), outputs[0].shape);
-    return static_cast<size_t>(s.m * s.n) * sizeof(int32_t) +
-           static_cast<size_t>(s.m * s.k + (packed_.empty() ? 2 * s.k * s.n : 0)) * sizeof(int16_t);
+    return s.m * s.n * static_cast<int64_t>(sizeof(int32_t)) +
+           (s.m * s.k + (packed_.empty() ? 2 * s.k * s.n : 0)) * static_cast<int64_t>(sizeof(int16_t));
   }
 
   int64_t macs(std::span<const Input> inputs, std::span<const TensorType> outputs) const override {
