@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <vector>
 
 #include "core/quant/params.h"
 #include "core/tensor/rounding.h"
@@ -13,18 +15,37 @@
 
 namespace tersor::quant {
 
+/// How far a search for a range goes: the numbers of the two iterative searches, see quantizers/symmetric.cpp and
+/// quantizers/uniform.cpp.
+struct SearchEffort {
+  int power_candidates = 20;      // POWER_OF_TWO: thresholds tried, each half of the one before
+  int symmetric_iterations = 20;  // SYMMETRIC: windows of 30 thresholds
+  int shrink_every = 4;           // the window narrows after so many iterations
+  int uniform_iterations = 30;    // UNIFORM: at most so many moves
+  int uniform_points = 12;        // factors tried for each end in one move
+};
+
+/// The error that a range makes; less is better. Never NaN.
+using RangeError = std::function<double(const Range&)>;
+
 /// What a quantization method does. One record per method, in core/quant/quantizers; the list is in quantizer.cpp.
 struct Quantizer {
   QuantizationMethod method;
-  /// The grid's step and zero for a range; scale 0 when the range has no width.
+  /// The grid's step for a range, and the integer of 0; scale 0 when the range has no width.
   Step (*step_of)(const Range& range, const IntegerGrid& grid);
-  /// The least range (of this method's form) that clips nothing between min and max; every threshold is at least
-  /// `min_threshold`. For `grid.narrow == false` the lowest integer is made use of.
+  /// The zero point that goes with the scale as it will be written.
+  int32_t (*zero_point_of)(const Range& range, const IntegerGrid& grid, float scale);
+  /// The range, of the form this method has, that reaches from min to max and includes 0. No threshold is below
+  /// `min_threshold`, and a range that is not empty is at least twice that wide.
   Range (*cover)(double min, double max, const IntegerGrid& grid, double min_threshold);
+  /// The range of least error that is found from `start` (one that cover() gave); first wins among equals.
+  Range (*search)(const Range& start, const RangeError& error, const SearchEffort& effort, double min_threshold);
 };
 
 /// The record of a method. Error kInvalidConfig for one that does not act yet.
 const Quantizer& quantizer_of(QuantizationMethod method);
+/// Every method that acts.
+std::vector<QuantizationMethod> acting_methods();
 
 inline int32_t quantize_value(float x, float scale, int32_t zero_point, int32_t q_min, int32_t q_max) {
   const float steps = round_half_even(x / scale) + static_cast<float>(zero_point);

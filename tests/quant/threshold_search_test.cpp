@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/quant/threshold_search.h"
+
+#include <cmath>
+#include <random>
+
+#include "core/base/error.h"
+#include "core/quant/error_functions.h"
+#include "core/quant/quantizer.h"
+#include "tests/catch.h"
+
+using namespace tersor;
+using namespace tersor::quant;
+
+namespace {
+
+constexpr IntegerGrid kUint8{8, false, false};
+constexpr IntegerGrid kInt8Narrow{8, true, true};
+const Criterion kNoClipping{ThresholdSelectionMethod::kNoClipping};
+
+/// Sums of twelve evenly spread numbers: close to a bell, with a few far values.
+std::vector<float> bell(uint32_t seed, size_t count, float far) {
+  std::mt19937 random(seed);
+  std::vector<float> values;
+  for (size_t i = 0; i < count; ++i) {
+    double sum = -6;
+    for (int k = 0; k < 12; ++k) sum += (random() % 65536) / 65536.0;
+    values.push_back(static_cast<float>(sum) * (i % 997 == 0 ? far : 1.0f));
+  }
+  return values;
+}
+
+/// The mean error by plain loops, not by the code under test.
+double plain_error(const std::vector<double>& values, const std::vector<double>& weights, const Step& step,
+                   const IntegerGrid& grid, int p) {
+  double sum = 0, total = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    double least = HUGE_VAL;
+    for (int32_t q = grid.q_min(); q <= grid.q_max(); ++q)
+      least = std::min(least, std::fabs(values[i] - (q - step.zero_point) * step.scale));
+    sum += weights[i] * std::pow(least, p);
+    total += weights[i];
+  }
+  return sum / total;
+}
+
+}  // namespace
+
+TEST_CASE("the error of a histogram is that of its bin centres, however it is computed") {
+  std::mt19937 random(3);
+  for (int round = 0; round < 200; ++round) {
+    const int p = 1 + static_cast<int>(random() % 5);
+    const IntegerGrid grid{2 + static_cast<int>(random() % 7), random() % 2 == 0, false};
+    Histogram histogram;
+    std::vector<float> values = bell(static_cast<uint32_t>(round + 1), 400, 2.0f);
+    for (int k = 0; k < 100; ++k) values.push_back(0.0f);
+    histogram.add(values);
+    const bool uniform = random() % 2 == 0;
+    const double high = 0.05 + (random() % 1000) / 300.0, low = -0.05 - (random() % 1000) / 300.0;
+    const QuantizationMethod method = uniform ? QuantizationMethod::kUniform : QuantizationMethod::kSymmetric;
+    const Range range = uniform ? Range{low, high} : Range{grid.is_signed ? -high : 0, high};
+    const Step step = quantizer_of(method).step_of(range, grid);
+    std::vector<double> centres, weights;
+    for (size_t i = 0; i < histogram.counts().size(); ++i) {
+      centres.push_back(histogram.center(i));
+      const bool holds_zero = histogram.lower(i) == 0;
+      weights.push_back(static_cast<double>(histogram.counts()[i] - (holds_zero ? histogram.zeros() : 0)));
+    }
+    centres.push_back(0);
+    weights.push_back(static_cast<double>(histogram.zeros()));
+    const double expected = plain_error(centres, weights, step, grid, p);
+    INFO("p " << p << ", " << grid.n_bits << " bits, " << range.low << " to " << range.high);
+    REQUIRE(BinnedValues(histogram, p).error(step, grid) == Approx(expected).epsilon(1e-6));
+    REQUIRE(mean_error(centres, step, grid, p) ==
+            Approx(plain_error(centres, std::vector<double>(centres.size(), 1.0), step, grid, p)).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("an error search is never worse than the extremes, and clips far values") {
+  for (const QuantizationMethod method : acting_methods())
+    for (const int n_bits : {3, 4, 8})
+      for (const bool is_signed : {true, false}) {
+        const IntegerGrid grid{n_bits, is_signed, false};
+        Histogram histogram;
+        histogram.add(bell(9, 20000, 12.0f));
+        const Range covering = select_activation_range(histogram, method, grid, kNoClipping);
+        const Range found = select_activation_range(histogram, method, grid, Criterion{});
+        const Quantizer& quantizer = quantizer_of(method);
+        const BinnedValues values(histogram, 2);
+        INFO(enum_word(method) << " " << n_bits << " bits, signed " << is_signed);
+        REQUIRE(values.error(quantizer.step_of(found, grid), grid) <=
+                values.error(quantizer.step_of(covering, grid), grid));
+        if (n_bits <= 4) REQUIRE(found.high < 0.7 * covering.high);
+      }
+}
+
+TEST_CASE("a search over all thresholds finds nothing better") {
+  for (const int n_bits : {2, 4, 6, 8}) {
+    const IntegerGrid grid{n_bits, true, false};
+    Histogram histogram;
+    histogram.add(bell(21, 30000, 6.0f));
+    const Quantizer& symmetric = quantizer_of(QuantizationMethod::kSymmetric);
+    const BinnedValues values(histogram, 2);
+    const Range found = select_activation_range(histogram, QuantizationMethod::kSymmetric, grid, Criterion{});
+    const double error = values.error(symmetric.step_of(found, grid), grid);
+    double least = HUGE_VAL;
+    for (double t = 0.02; t < 40; t *= 1.0005)
+      least = std::min(least, values.error({std::ldexp(t, 1 - n_bits), 0}, grid));
+    INFO(n_bits << " bits");
+    REQUIRE(error <= least * 1.0005);
+  }
+}
+
+TEST_CASE("symmetric weights by their extremes have the scale absmax / 127") {
+  const Tensor weights = Tensor::of<float>({3, 2}, {0.5f, -1.27f, 1e-3f, 2e-3f, 0.0f, 0.0f});
+  const QuantizationParams params =
+      choose_weight_params(weights, QuantizationMethod::kSymmetric, kInt8Narrow, 0, kNoClipping);
+  REQUIRE(params.scale[0] == static_cast<float>(static_cast<double>(1.27f) / 127));
+  REQUIRE(params.scale[1] == static_cast<float>(static_cast<double>(2e-3f) / 127));
+  // A channel of zeros: the least threshold.
+  REQUIRE(params.scale[2] == static_cast<float>(Criterion{}.min_threshold / 127));
+  REQUIRE(quantize(weights, params) == Tensor::of<int8_t>({3, 2}, {50, -127, 64, 127, 0, 0}));
+  const QuantizationParams whole =
+      choose_weight_params(weights, QuantizationMethod::kSymmetric, kInt8Narrow, std::nullopt, kNoClipping);
+  REQUIRE(whole.scale.size() == 1);
+  REQUIRE(whole.scale[0] == params.scale[0]);
+}
+
+TEST_CASE("the channel axis may be any axis") {
+  const Tensor rows = Tensor::of<float>({2, 3}, {1, 2, 3, 4, 5, 6});
+  const Tensor columns = Tensor::of<float>({3, 2}, {1, 4, 2, 5, 3, 6});
+  for (const auto method : {ThresholdSelectionMethod::kNoClipping, ThresholdSelectionMethod::kMse}) {
+    const Criterion criterion{method};
+    REQUIRE(choose_weight_params(rows, QuantizationMethod::kSymmetric, kInt8Narrow, 0, criterion).scale ==
+            choose_weight_params(columns, QuantizationMethod::kSymmetric, kInt8Narrow, 1, criterion).scale);
+  }
+  REQUIRE_THROWS_AS(choose_weight_params(rows, QuantizationMethod::kSymmetric, kInt8Narrow, 2, kNoClipping), Error);
+}
+
+TEST_CASE("weights by their extremes are never clipped") {
+  for (const QuantizationMethod method : acting_methods())
+    for (const bool narrow : {true, false}) {
+      const std::vector<float> values = bell(4, 64, 3.0f);
+      const Tensor weights = Tensor::of<float>({8, 8}, std::span<const float>(values));
+      const QuantizationParams params = choose_weight_params(weights, method, {8, true, narrow}, 0, kNoClipping);
+      const Tensor result = fake_quantize(weights, params);
+      const auto back = result.data<float>();
+      for (size_t i = 0; i < values.size(); ++i)
+        REQUIRE(std::fabs(back[i] - values[i]) <= 0.5001 * params.scale[i / 8]);
+    }
+}
+
+TEST_CASE("the threshold scales with the values") {
+  const std::vector<float> values = bell(8, 5000, 5.0f);
+  std::vector<float> eightfold;
+  for (const float x : values) eightfold.push_back(8 * x);
+  Histogram one, eight;
+  one.add(values);
+  eight.add(eightfold);
+  for (const QuantizationMethod method : acting_methods()) {
+    const Range small = select_activation_range(one, method, kUint8, Criterion{});
+    const Range large = select_activation_range(eight, method, kUint8, Criterion{});
+    REQUIRE(large.high == 8 * small.high);
+    REQUIRE(large.low == 8 * small.low);
+  }
+}
+
+TEST_CASE("nothing seen, zeros only, and tiny ranges have usable parameters") {
+  for (const QuantizationMethod method : acting_methods()) {
+    REQUIRE(select_activation_range(Histogram(), method, kUint8, Criterion{}) == Range{0, 0});
+    Histogram zeros, tiny;
+    zeros.add(std::vector<float>(10, 0.0f));
+    REQUIRE(select_activation_range(zeros, method, kUint8, Criterion{}) == Range{0, 0});
+    tiny.add(std::vector<float>{0.0f, 1e-30f});
+    REQUIRE(choose_activation_params(tiny, method, kUint8, Criterion{}).scale[0] > 1e-13f);
+  }
+}
+
+TEST_CASE("what does not act yet is refused by name") {
+  Histogram histogram;
+  histogram.add(std::vector<float>{1.0f, 2.0f});
+  REQUIRE_THROWS_WITH(
+      select_activation_range(histogram, QuantizationMethod::kUniform, kUint8, {ThresholdSelectionMethod::kKl}),
+      Catch::Contains("KL does not act yet"));
+  REQUIRE_THROWS_WITH(select_activation_range(histogram, QuantizationMethod::kLutSymQuantizer, kUint8, Criterion{}),
+                      Catch::Contains("LUT_SYM_QUANTIZER does not act yet"));
+}
+
+TEST_CASE("a weight that is not finite is refused") {
+  REQUIRE_THROWS_AS(choose_weight_params(Tensor::of<float>({2}, {1.0f, NAN}), QuantizationMethod::kSymmetric,
+                                         kInt8Narrow, std::nullopt, kNoClipping),
+                    Error);
+}
