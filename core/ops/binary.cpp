@@ -348,7 +348,7 @@ Op binary(std::string_view type, Rule rule, int64_t since = 7) {
 }
 
 Op folding(std::string_view type, Loop (*loop_for)(DType), bool divides = false) {
-  return binary(type, {.loop_for = loop_for, .least_inputs = 1, .most_inputs = SIZE_MAX, .divides_by_count = divides},
+  return binary(type, {.loop_for = loop_for, .least_inputs = 1, .most_inputs = kAnyNumber, .divides_by_count = divides},
                 6);
 }
 

@@ -12,9 +12,7 @@ namespace {
 class Concat : public Kernel {
  public:
   explicit Concat(const Setup& setup) {
-    require_inputs(setup, 1, SIZE_MAX);
-    for (size_t k = 0; k < setup.node.inputs.size(); ++k)
-      if (!setup.has_input(k)) invalid("Input " + std::to_string(k) + " is missing.");
+    require_inputs(setup, 1, kAnyNumber);
     const auto* axis = setup.node.attribute<int64_t>("axis");
     if (axis == nullptr) invalid("The attribute axis is missing.");
     axis_ = *axis;

@@ -98,10 +98,13 @@ class Pool : public Kernel {
   virtual void check_type(const Input& input) const { require_type(input, {DType::kFloat32}, "X"); }
 
   std::vector<WindowAxis> axes(const Shape& shape) const {
-    if (!global_) return window_.place(shape, kernel_);
     std::vector<WindowAxis> axes;
-    for (int k = 2; k < shape.rank(); ++k)
-      axes.push_back({.in = shape[k], .out = 1, .kernel = std::max<int64_t>(1, shape[k])});
+    if (!global_) axes = window_.place(shape, kernel_);
+    for (int k = 2; global_ && k < shape.rank(); ++k) axes.push_back({.in = shape[k], .out = 1, .kernel = shape[k]});
+    for (const WindowAxis& axis : axes)
+      if (axis.in < 1 || std::max(axis.before, axis.after) >= axis.extent())
+        invalid("A window of " + std::to_string(axis.extent()) + " with the pads " + std::to_string(axis.before) +
+                " and " + std::to_string(axis.after) + " may see nothing of the input of shape " + shape.text() + ".");
     return axes;
   }
 
@@ -172,11 +175,13 @@ class MaxPool : public Pool {
     int64_t* indices = call.outputs[1].values<int64_t>().data();
     for_each_output(shape[0], spatial, [&](int64_t n, int64_t at, const std::vector<int64_t>& out) {
       for (int64_t c = 0; c < channels; ++c) {
-        int64_t best = -1;
+        int64_t best = -1;  // stays so where a dilated window steps over a small input
         for_each_place(spatial, out, [&](int64_t place) {
           if (best < 0 || x[(n * places + place) * channels + c] > x[(n * places + best) * channels + c]) best = place;
         });
-        indices[at * channels + c] = (n * channels + c) * places + (column_major_ ? turned(best, spatial) : best);
+        indices[at * channels + c] =
+            (n * channels + c) * places +
+            (column_major_ ? turned(std::max<int64_t>(0, best), spatial) : std::max<int64_t>(0, best));
       }
     });
   }

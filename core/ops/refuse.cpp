@@ -18,7 +18,8 @@ void require_inputs(const Setup& setup, size_t least, size_t most) {
   if (count > most)
     invalid("The node has " + std::to_string(count) + " inputs; this operator takes at most " + std::to_string(most) +
             ".");
-  for (size_t k = 0; k < least; ++k)
+  const size_t needed = most == kAnyNumber ? std::max(least, count) : least;
+  for (size_t k = 0; k < needed; ++k)
     if (!setup.has_input(k)) invalid("Input " + std::to_string(k) + " is missing.");
 }
 

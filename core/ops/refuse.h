@@ -15,7 +15,10 @@ namespace tersor::ops {
 /// Error kUnsupportedModel: allowed, but not done here.
 [[noreturn]] void unsupported(std::string message, std::string hint = {});
 
-/// The node has from `least` to `most` inputs, and the first `least` are there. Error kInvalidModel.
+constexpr size_t kAnyNumber = static_cast<size_t>(-1);
+
+/// The node has from `least` to `most` inputs, and the first `least` are there (all of them where any number is
+/// allowed). Error kInvalidModel.
 void require_inputs(const Setup& setup, size_t least, size_t most);
 /// The input's element type is one of `types`. Error kUnsupportedModel naming input and type.
 void require_type(const Input& input, std::initializer_list<DType> types, std::string_view name);

@@ -145,16 +145,17 @@ class Identity : public View {
   }
   std::vector<TensorType> infer(std::span<const Input> inputs) const override {
     if (mask_ == DType::kUndefined) return {*inputs[0].type};
+    if (mask_ == DType::kFloat32) require_type(inputs[0], {DType::kFloat32}, "data");
     return {*inputs[0].type, {mask_ == DType::kBool ? mask_ : inputs[0].dtype(), inputs[0].shape(), Layout::kPlain}};
   }
   void run(const Call& call) const override {
     if (call.outputs[0].present()) View::run(call);
     if (call.outputs.size() < 2 || !call.outputs[1].present()) return;
     const Output& mask = call.outputs[1];
-    if (mask.type->dtype == DType::kBool)
-      std::memset(mask.data, 1, static_cast<size_t>(mask.elements()));
-    else
+    if (mask.type->dtype == DType::kFloat32)
       std::fill_n(mask.values<float>().data(), mask.elements(), 1.0f);
+    else
+      std::memset(mask.data, 1, static_cast<size_t>(mask.elements()));
   }
 
  private:

@@ -25,6 +25,11 @@ Error too_many_outputs(size_t named, size_t given) {
                                              std::to_string(given) + ".");
 }
 
+void require_turnable(DType dtype) {
+  if (bits_of(dtype) < 8)
+    throw Error(ErrorCode::kUnsupportedModel, "The type " + std::string(name_of(dtype)) + " is not supported here.");
+}
+
 namespace {
 
 /// `tensor` in the form a kernel wants; plain tensors of the right rank are returned as they are.
@@ -33,6 +38,7 @@ Tensor in_form(const Tensor& tensor, const ops::Form& form) {
   dims.insert(dims.end(), tensor.shape().begin(), tensor.shape().end());
   const Tensor ranked = tensor.reshaped(Shape(std::move(dims)));
   if (form.layout == Layout::kPlain || ops::layouts_coincide(ranked.shape())) return ranked;
+  require_turnable(ranked.dtype());
   Tensor turned = Tensor::make(ranked.dtype(), ranked.shape());
   ops::convert_layout({ranked.dtype(), ranked.shape(), Layout::kPlain}, ranked.bytes().data(), form.layout,
                       turned.mutable_bytes().data());

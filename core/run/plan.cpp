@@ -117,9 +117,7 @@ class Planner {
       same.type.layout = layout;
       return same;
     }
-    if (bits_of(from.type.dtype) < 8)
-      throw Error(ErrorCode::kUnsupportedModel,
-                  "The type " + std::string(name_of(from.type.dtype)) + " is not supported here.");
+    require_turnable(from.type.dtype);
     const TensorType type{from.type.dtype, from.type.shape, layout};
     if (from.place.kind == Place::Kind::kConstant) {
       Tensor turned = Tensor::make(type.dtype, type.shape);
@@ -233,6 +231,7 @@ bool Planner::compute_now(const PreparedNode& node) {
     std::vector<Operand> inputs;
     for (const ValueId id : node.inputs) inputs.push_back(id.valid() ? operand_of(id) : Operand{{}, {}, true});
     results = run_on_types(*node.kernel, views_of(inputs, plan_.constants, node));
+    if (results.size() < node.outputs.size()) throw too_many_outputs(node.outputs.size(), results.size());
   } else {
     std::vector<Tensor> inputs;
     for (const ValueId id : node.inputs) {

@@ -50,6 +50,9 @@ auto at_place(const std::string& place, Body&& body) -> decltype(body()) {
 /// Refuses `bytes` above `limit`: Error kOutOfMemory.
 void check_memory(int64_t bytes, int64_t limit);
 
+/// Error kUnsupportedModel for types whose layout cannot be changed: those of less than a byte, and strings.
+void require_turnable(DType dtype);
+
 /// For a node that names more outputs than its operator has.
 Error too_many_outputs(size_t named, size_t given);
 

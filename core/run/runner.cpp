@@ -119,8 +119,9 @@ class Frame {
   std::vector<SourceUse> sources_used_;
 };
 
+/// Never empty, so that even a tensor without elements has an address.
 Tensor make_arena(int64_t bytes) {
-  return Tensor::make(DType::kUint8, Shape{bytes});
+  return Tensor::make(DType::kUint8, Shape{std::max<int64_t>(64, bytes)});
 }
 
 /// Plans what follows `frame` with the values that are there now.
@@ -179,11 +180,11 @@ Frame& Runner::State::frame_for(const PreparedGraph& graph, const std::vector<Te
   Frame& frame = (*found)->frame;
   if (bound != &frame) {
     bound = nullptr;
-    if (arena.elements() < frame.plan().arena_bytes) {
+    if (arena.empty() || arena.elements() < frame.plan().arena_bytes) {
       arena = Tensor();
       arena = make_arena(frame.plan().arena_bytes);
     }
-    frame.bind(arena.empty() ? std::span<std::byte>() : arena.mutable_bytes());
+    frame.bind(arena.mutable_bytes());
     bound = &frame;
   }
   return frame;
