@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/calibrate/statistics.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "core/base/digest.h"
+#include "core/base/error.h"
+
+namespace tersor::calibrate {
+
+namespace {
+
+/// Elements of one channel.
+double channel_count(const TensorStatistics& tensor) {
+  return tensor.channels.empty() ? 0
+                                 : static_cast<double>(tensor.count()) / static_cast<double>(tensor.channels.size());
+}
+
+void merge(ChannelStatistics& into, const ChannelStatistics& more) {
+  into.min = std::min(into.min, more.min);
+  into.max = std::max(into.max, more.max);
+  into.sum.add(more.sum);
+  into.sum_of_squares.add(more.sum_of_squares);
+}
+
+void merge(TensorStatistics& into, const TensorStatistics& more) {
+  if (more.count() == 0) return;
+  if (into.count() == 0) {
+    into = more;
+    return;
+  }
+  for (size_t c = 0; c < into.channels.size(); ++c) merge(into.channels[c], more.channels[c]);
+  into.histogram.merge(more.histogram);
+  if (into.shape_varies || more.shape_varies || !(into.shape == more.shape)) {
+    into.shape = Shape{};
+    into.shape_varies = true;
+  }
+}
+
+[[noreturn]] void refuse(const std::string& what, const std::string& found, const std::string& expected,
+                         const std::string& hint) {
+  throw Error(ErrorCode::kMismatch,
+              "The statistics belong to another " + what + ": found " + found + ", expected " + expected + ".",
+              "statistics." + what, hint);
+}
+
+std::string short_digest(const std::string& digest) {
+  return digest.size() > 12 ? "SHA-256 " + digest.substr(0, 12) + "..." : digest;
+}
+
+void check_same_tensors(const Statistics& a, const Statistics& b) {
+  bool same = a.tensors.size() == b.tensors.size();
+  for (size_t k = 0; same && k < a.tensors.size(); ++k) {
+    const TensorStatistics &x = a.tensors[k], &y = b.tensors[k];
+    same = x.name == y.name && x.channel_axis == y.channel_axis &&
+           (x.channels.size() == y.channels.size() || x.count() == 0 || y.count() == 0);
+  }
+  if (!same)
+    throw Error(ErrorCode::kMismatch, "The statistics observe different tensors.", "statistics.tensors",
+                "Calibrate all parts with the same version of Tersor.");
+}
+
+}  // namespace
+
+double TensorStatistics::channel_mean(size_t channel) const {
+  return count() == 0 ? 0 : channels[channel].sum.value() / channel_count(*this);
+}
+
+double TensorStatistics::channel_mean_square(size_t channel) const {
+  return count() == 0 ? 0 : channels[channel].sum_of_squares.value() / channel_count(*this);
+}
+
+const TensorStatistics* Statistics::find(std::string_view name) const {
+  const auto it = std::find_if(tensors.begin(), tensors.end(), [&](const auto& one) { return one.name == name; });
+  return it == tensors.end() ? nullptr : &*it;
+}
+
+std::string Statistics::samples_digest() const {
+  Sha256 sha;
+  for (const SampleRecord& sample : samples) sha.update(sample.digest);
+  return sha.hex();
+}
+
+void check_provenance(const Provenance& found, const Provenance& expected) {
+  if (found.model_digest != expected.model_digest)
+    refuse("model", short_digest(found.model_digest), short_digest(expected.model_digest),
+           "Calibrate this model, or give the model the statistics were made of.");
+  if (found.settings != expected.settings)
+    refuse("settings", found.settings, expected.settings,
+           "Calibrate again with these settings: they shape the graph that is observed.");
+  if (found.graph_digest != expected.graph_digest)
+    refuse("graph", short_digest(found.graph_digest), short_digest(expected.graph_digest),
+           "They were made by another version of Tersor: calibrate again.");
+  if (found.preprocessing != expected.preprocessing)
+    refuse("preprocessing", found.preprocessing, expected.preprocessing, "Calibrate all parts in the same way.");
+}
+
+void merge(Statistics& into, const Statistics& more) {
+  check_provenance(more.provenance, into.provenance);
+  check_same_tensors(into, more);
+  std::vector<SampleRecord> samples;
+  std::merge(into.samples.begin(), into.samples.end(), more.samples.begin(), more.samples.end(),
+             std::back_inserter(samples));
+  const auto twice = std::adjacent_find(samples.begin(), samples.end());
+  if (twice != samples.end())
+    throw Error(ErrorCode::kMismatch,
+                "Sample " + std::to_string(twice->index) + " was counted in both statistics that are to be merged.",
+                "statistics.samples", "Merge parts that have no sample in common.");
+  into.samples = std::move(samples);
+  for (size_t k = 0; k < into.tensors.size(); ++k) merge(into.tensors[k], more.tensors[k]);
+}
+
+}  // namespace tersor::calibrate

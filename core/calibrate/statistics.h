@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a calibration saw: per observed tensor its extremes, sums and histogram, and of what model and samples.
+//
+// Statistics of parts of the samples merge into the statistics of all: every member is a function of the multiset of
+// samples (counts are integers, extremes exact, sums exact, bins dyadic), so any partition merged in any grouping gives
+// equal values and equal files.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/calibrate/exact_sum.h"
+#include "core/quant/histogram.h"
+#include "core/tensor/shape.h"
+
+namespace tersor::calibrate {
+
+/// One channel of an observed tensor: its part along the channel axis.
+struct ChannelStatistics {
+  float min = 0;  // both 0 while nothing was seen
+  float max = 0;
+  /// Sums over the samples of the sample's own sum, which is double in the order of positions.
+  ExactSum sum;
+  ExactSum sum_of_squares;
+
+  bool operator==(const ChannelStatistics&) const = default;
+};
+
+struct TensorStatistics {
+  std::string name;            // of the value in the prepared graph
+  quant::Histogram histogram;  // of all elements; holds the extremes and the count
+  int channel_axis = -1;       // -1: not taken per channel
+  std::vector<ChannelStatistics> channels;
+  /// The tensor's shape in every sample; rank 0 and `shape_varies` when samples differ.
+  Shape shape;
+  bool shape_varies = false;
+
+  uint64_t count() const { return histogram.total(); }
+  /// Means over elements; 0 where none was seen.
+  double channel_mean(size_t channel) const;
+  double channel_mean_square(size_t channel) const;
+  bool operator==(const TensorStatistics&) const = default;
+};
+
+/// A sample as it enters the digest of a data set.
+struct SampleRecord {
+  uint64_t index = 0;  // in the whole data set
+  std::string digest;  // SHA-256 of its tensors, 64 hexadecimal digits
+
+  auto operator<=>(const SampleRecord&) const = default;
+};
+
+/// What statistics belong to. Two that differ here cannot be merged.
+struct Provenance {
+  std::string model_digest;   // SHA-256 of the model file
+  std::string graph_digest;   // of the prepared graph's structure and of what is observed in it
+  std::string settings;       // canonical JSON of the settings that shape the graph
+  std::string preprocessing;  // canonical JSON, "null" when the samples were taken as they are
+
+  bool operator==(const Provenance&) const = default;
+};
+
+struct Statistics {
+  Provenance provenance;
+  std::vector<SampleRecord> samples;      // ascending by index, then digest
+  std::vector<TensorStatistics> tensors;  // in the order of the graph
+
+  /// Null when the value was not observed.
+  const TensorStatistics* find(std::string_view name) const;
+  /// SHA-256 over the samples' digests in order: the digest of the data set.
+  std::string samples_digest() const;
+  bool operator==(const Statistics&) const = default;
+};
+
+/// Adds `more` to `into`. Error kMismatch, with `into` unchanged, when they belong to different models, settings or
+/// preprocessing (the message says which), or when a sample is in both.
+void merge(Statistics& into, const Statistics& more);
+
+/// Error kMismatch naming what differs between statistics and what they are to be used for.
+void check_provenance(const Provenance& found, const Provenance& expected);
+
+/// The .tstats file (docs/statistics.md). Equal statistics give equal bytes.
+std::vector<std::byte> write(const Statistics& statistics);
+/// Error kInvalidArgument when the bytes are not such a file, are cut short, or contradict themselves.
+Statistics read(std::span<const std::byte> bytes);
+
+}  // namespace tersor::calibrate

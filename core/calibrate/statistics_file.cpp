@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// The .tstats format, described in docs/statistics.md: magic, version, length of the header, header (JSON), arrays,
+// SHA-256 of all that. Of the words of exact sums only those are written that some channel of the tensor needs.
+#include <cmath>
+#include <cstring>
+#include <type_traits>
+
+#include "core/base/digest.h"
+#include "core/base/json.h"
+#include "core/calibrate/statistics.h"
+
+namespace tersor::calibrate {
+
+namespace {
+
+constexpr std::string_view kMagic = "tersorst";
+constexpr uint32_t kVersion = 1;
+constexpr size_t kDigestBytes = 32;
+constexpr size_t kMostTensors = 1 << 20;
+
+struct WordRange {
+  size_t first = 0, count = 0;
+};
+
+/// The words outside of which every sum has only copies of its sign.
+WordRange needed_words(const std::vector<ChannelStatistics>& channels, ExactSum ChannelStatistics::*member) {
+  size_t first = ExactSum::kWords, last = 0;
+  for (const ChannelStatistics& channel : channels) {
+    const auto& words = (channel.*member).words();
+    const uint64_t sign = words.back() >> 63 != 0 ? ~uint64_t{0} : 0;
+    for (size_t k = 0; k < words.size(); ++k) {
+      if (words[k] != 0) first = std::min(first, k);
+      // The highest written word must carry the sign, so that reading can extend it.
+      const bool extends = words[k] == sign && (k == 0 || words[k - 1] >> 63 == sign >> 63);
+      if (!extends) last = std::max(last, k);
+    }
+  }
+  if (first > last) return {0, 0};
+  return {first, last - first + 1};
+}
+
+class Writer {
+ public:
+  template <class T>
+  void put(T value) {
+    static_assert(std::is_arithmetic_v<T>);
+    const auto* begin = reinterpret_cast<const std::byte*>(&value);
+    bytes_.insert(bytes_.end(), begin, begin + sizeof value);
+  }
+  void put(std::string_view text) {
+    const auto* begin = reinterpret_cast<const std::byte*>(text.data());
+    bytes_.insert(bytes_.end(), begin, begin + text.size());
+  }
+  /// 64 hexadecimal digits as 32 bytes.
+  void put_digest(const std::string& hex) {
+    TERSOR_CHECK(hex.size() == 2 * kDigestBytes);
+    for (size_t k = 0; k < kDigestBytes; ++k) put(static_cast<uint8_t>(std::stoi(hex.substr(2 * k, 2), nullptr, 16)));
+  }
+  std::vector<std::byte>& bytes() { return bytes_; }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+[[noreturn]] void broken(const std::string& message) {
+  throw Error(ErrorCode::kInvalidArgument, message, "statistics",
+              "Make the file anew with \"tersor calibrate\"; it may have been cut short while it was copied.");
+}
+
+class Reader {
+ public:
+  explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  template <class T>
+  T take() {
+    T value;
+    std::memcpy(&value, take_bytes(sizeof value).data(), sizeof value);
+    return value;
+  }
+  std::span<const std::byte> take_bytes(size_t count) {
+    if (count > bytes_.size() - position_) broken("The statistics file ends too early.");
+    position_ += count;
+    return bytes_.subspan(position_ - count, count);
+  }
+  std::string take_digest() {
+    static constexpr char kDigits[] = "0123456789abcdef";
+    std::string hex;
+    for (const std::byte byte : take_bytes(kDigestBytes)) {
+      hex += kDigits[std::to_integer<unsigned>(byte) >> 4];
+      hex += kDigits[std::to_integer<unsigned>(byte) & 15];
+    }
+    return hex;
+  }
+  size_t left() const { return bytes_.size() - position_; }
+
+ private:
+  std::span<const std::byte> bytes_;
+  size_t position_ = 0;
+};
+
+}  // namespace
+
+/// One line of the header's directory.
+struct TensorEntry {
+  std::string name;
+  std::vector<int64_t> shape;
+  bool shape_varies = false;
+  int64_t channel_axis = -1, channels = 0;
+  int64_t exponent = 0, first_bin = 0, bins = 0;
+  std::vector<int64_t> sum_words, square_words;  // first word and count
+
+  static constexpr auto fields() {
+    return std::make_tuple(
+        field("name", &TensorEntry::name, ""), field("shape", &TensorEntry::shape, ""),
+        field("shape_varies", &TensorEntry::shape_varies, ""), field("channel_axis", &TensorEntry::channel_axis, ""),
+        field("channels", &TensorEntry::channels, ""), field("exponent", &TensorEntry::exponent, ""),
+        field("first_bin", &TensorEntry::first_bin, ""), field("bins", &TensorEntry::bins, ""),
+        field("sum_words", &TensorEntry::sum_words, ""), field("square_words", &TensorEntry::square_words, ""));
+  }
+};
+
+struct Header {
+  std::string model, graph, settings, preprocessing;
+  int64_t samples = 0;
+  std::vector<TensorEntry> tensors;
+
+  static constexpr auto fields() {
+    return std::make_tuple(field("model", &Header::model, ""), field("graph", &Header::graph, ""),
+                           field("settings", &Header::settings, ""), field("preprocessing", &Header::preprocessing, ""),
+                           field("samples", &Header::samples, ""), field("tensors", &Header::tensors, ""));
+  }
+};
+
+namespace {
+
+TensorEntry entry_of(const TensorStatistics& tensor) {
+  const WordRange sums = needed_words(tensor.channels, &ChannelStatistics::sum);
+  const WordRange squares = needed_words(tensor.channels, &ChannelStatistics::sum_of_squares);
+  const auto pair = [](const WordRange& range) {
+    return std::vector<int64_t>{static_cast<int64_t>(range.first), static_cast<int64_t>(range.count)};
+  };
+  TensorEntry entry;
+  entry.name = tensor.name;
+  entry.shape = tensor.shape.dims();
+  entry.shape_varies = tensor.shape_varies;
+  entry.channel_axis = tensor.channel_axis;
+  entry.channels = static_cast<int64_t>(tensor.channels.size());
+  entry.exponent = tensor.histogram.exponent();
+  entry.first_bin = tensor.histogram.first_bin();
+  entry.bins = static_cast<int64_t>(tensor.histogram.counts().size());
+  entry.sum_words = pair(sums);
+  entry.square_words = pair(squares);
+  return entry;
+}
+
+void put_words(Writer& writer, const std::vector<ChannelStatistics>& channels, ExactSum ChannelStatistics::*member,
+               const std::vector<int64_t>& range) {
+  for (const ChannelStatistics& channel : channels)
+    for (int64_t k = 0; k < range[1]; ++k) writer.put((channel.*member).words()[static_cast<size_t>(range[0] + k)]);
+}
+
+void take_words(Reader& reader, std::vector<ChannelStatistics>& channels, ExactSum ChannelStatistics::*member,
+                const std::vector<int64_t>& range) {
+  if (range.size() != 2 || range[0] < 0 || range[1] < 0 || range[0] + range[1] > static_cast<int64_t>(ExactSum::kWords))
+    broken("The statistics file has sums of an impossible size.");
+  for (ChannelStatistics& channel : channels) {
+    std::array<uint64_t, ExactSum::kWords> words{};
+    for (int64_t k = 0; k < range[1]; ++k) words[static_cast<size_t>(range[0] + k)] = reader.take<uint64_t>();
+    const auto end = static_cast<size_t>(range[0] + range[1]);
+    const bool negative = end > 0 && words[end - 1] >> 63 != 0;
+    for (size_t k = end; k < words.size(); ++k) words[k] = negative ? ~uint64_t{0} : 0;
+    channel.*member = ExactSum(words);
+  }
+}
+
+quant::Histogram take_histogram(Reader& reader, const TensorEntry& entry) {
+  if (entry.bins == 0) return {};
+  const auto zeros = reader.take<uint64_t>();
+  const auto min = reader.take<float>(), max = reader.take<float>();
+  if (entry.bins < 0 || entry.bins > quant::Histogram::kMaxBins || !std::isfinite(min) || !std::isfinite(max) ||
+      min > max || entry.exponent != quant::Histogram::exponent_for(min, max))
+    broken("The histogram of \"" + entry.name + "\" contradicts itself.");
+  const auto exponent = static_cast<int>(entry.exponent);
+  if (entry.first_bin != quant::Histogram::bin_of(min, exponent) ||
+      entry.first_bin + entry.bins - 1 != quant::Histogram::bin_of(max, exponent))
+    broken("The histogram of \"" + entry.name + "\" contradicts its extremes.");
+  std::vector<uint64_t> counts(static_cast<size_t>(entry.bins));
+  for (uint64_t& count : counts) count = reader.take<uint64_t>();
+  return quant::Histogram::of_counts(min, max, exponent, static_cast<int32_t>(entry.first_bin), counts, zeros);
+}
+
+TensorStatistics take_tensor(Reader& reader, const TensorEntry& entry) {
+  TensorStatistics tensor;
+  tensor.name = entry.name;
+  tensor.shape = Shape(entry.shape);
+  tensor.shape_varies = entry.shape_varies;
+  tensor.channel_axis = static_cast<int>(entry.channel_axis);
+  tensor.histogram = take_histogram(reader, entry);
+  if (entry.channels < 0 || static_cast<uint64_t>(entry.channels) > reader.left() / (2 * sizeof(float)))
+    broken("The statistics file has an impossible number of channels for \"" + entry.name + "\".");
+  tensor.channels.resize(static_cast<size_t>(entry.channels));
+  for (ChannelStatistics& channel : tensor.channels) {
+    channel.min = reader.take<float>();
+    channel.max = reader.take<float>();
+    if (!std::isfinite(channel.min) || !std::isfinite(channel.max) || channel.min > channel.max)
+      broken("The extremes of a channel of \"" + entry.name + "\" contradict each other.");
+  }
+  take_words(reader, tensor.channels, &ChannelStatistics::sum, entry.sum_words);
+  take_words(reader, tensor.channels, &ChannelStatistics::sum_of_squares, entry.square_words);
+  return tensor;
+}
+
+Header take_header(Reader& reader) {
+  const auto magic = reader.take_bytes(kMagic.size());
+  if (std::memcmp(magic.data(), kMagic.data(), kMagic.size()) != 0) broken("This is not a statistics file of Tersor.");
+  const auto version = reader.take<uint32_t>();
+  if (version != kVersion)
+    broken("The statistics file has format version " + std::to_string(version) + "; this program reads version " +
+           std::to_string(kVersion) + ".");
+  const auto text = reader.take_bytes(reader.take<uint32_t>());
+  Header header;
+  const std::string_view json(reinterpret_cast<const char*>(text.data()), text.size());
+  from_json(parse_json(json, "statistics", ErrorCode::kInvalidArgument), header, "statistics");
+  return header;
+}
+
+}  // namespace
+
+std::vector<std::byte> write(const Statistics& statistics) {
+  Header header;
+  const Provenance& from = statistics.provenance;
+  header = {from.model_digest,
+            from.graph_digest,
+            from.settings,
+            from.preprocessing,
+            static_cast<int64_t>(statistics.samples.size()),
+            {}};
+  for (const TensorStatistics& tensor : statistics.tensors) header.tensors.push_back(entry_of(tensor));
+  std::string text = to_text(to_json(header), false);
+  text.append((8 - text.size() % 8) % 8, ' ');
+  Writer writer;
+  writer.put(kMagic);
+  writer.put(kVersion);
+  writer.put(static_cast<uint32_t>(text.size()));
+  writer.put(std::string_view(text));
+  for (const SampleRecord& sample : statistics.samples) writer.put(sample.index);
+  for (const SampleRecord& sample : statistics.samples) writer.put_digest(sample.digest);
+  for (size_t k = 0; k < statistics.tensors.size(); ++k) {
+    const TensorStatistics& tensor = statistics.tensors[k];
+    if (tensor.count() != 0) {
+      writer.put(tensor.histogram.zeros());
+      writer.put(tensor.histogram.min());
+      writer.put(tensor.histogram.max());
+      for (const uint64_t count : tensor.histogram.counts()) writer.put(count);
+    }
+    for (const ChannelStatistics& channel : tensor.channels) {
+      writer.put(channel.min);
+      writer.put(channel.max);
+    }
+    put_words(writer, tensor.channels, &ChannelStatistics::sum, header.tensors[k].sum_words);
+    put_words(writer, tensor.channels, &ChannelStatistics::sum_of_squares, header.tensors[k].square_words);
+  }
+  writer.put_digest(sha256_hex(writer.bytes()));
+  return std::move(writer.bytes());
+}
+
+Statistics read(std::span<const std::byte> bytes) {
+  if (bytes.size() < kMagic.size() || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0)
+    broken("This is not a statistics file of Tersor.");
+  if (bytes.size() < kMagic.size() + 2 * sizeof(uint32_t) + kDigestBytes) broken("The statistics file ends too early.");
+  const auto body = bytes.first(bytes.size() - kDigestBytes);
+  if (Reader(bytes.last(kDigestBytes)).take_digest() != sha256_hex(body))
+    broken("The statistics file is damaged or was cut short: its checksum does not fit.");
+  Reader reader(body);
+  const Header header = take_header(reader);
+  Statistics statistics;
+  statistics.provenance = {header.model, header.graph, header.settings, header.preprocessing};
+  if (header.samples < 0 || static_cast<uint64_t>(header.samples) > reader.left() / (sizeof(uint64_t) + kDigestBytes) ||
+      header.tensors.size() > kMostTensors)
+    broken("The statistics file has an impossible number of samples or tensors.");
+  statistics.samples.resize(static_cast<size_t>(header.samples));
+  for (SampleRecord& sample : statistics.samples) sample.index = reader.take<uint64_t>();
+  for (SampleRecord& sample : statistics.samples) sample.digest = reader.take_digest();
+  for (const TensorEntry& entry : header.tensors) statistics.tensors.push_back(take_tensor(reader, entry));
+  if (reader.left() != 0) broken("The statistics file is longer than its header says.");
+  return statistics;
+}
+
+}  // namespace tersor::calibrate
