@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conv | ConvTranspose | Gemm -> BatchNormalization  becomes the first alone, with
+//   s = gamma / sqrt(var + epsilon),  W[o] *= s[o],  b[o] = beta[o] + (b[o] - mean[o]) * s[o].
+// Needs constant float parameters, inference mode, and that nobody else reads the value in between.
+#include <cmath>
+
+#include "core/passes/edit.h"
+#include "core/passes/kernel_op.h"
+#include "core/passes/passes.h"
+
+namespace tersor::passes {
+
+namespace {
+
+struct Normalization {
+  std::vector<double> scale, shift;  // y = scale * x + shift, per channel
+};
+
+std::optional<Normalization> normalization(const Graph& graph, const Node& node, int64_t channels) {
+  if (!node.is("BatchNormalization") || node.inputs.size() != 5 || node.int_or("training_mode", 0) != 0)
+    return std::nullopt;
+  for (size_t k = 1; k < node.outputs.size(); ++k)
+    if (node.outputs[k].valid()) return std::nullopt;
+  std::vector<std::vector<double>> parameters;
+  for (size_t k = 1; k < 5; ++k) {
+    const Tensor* tensor = float_constant(graph, node.inputs[k]);
+    if (tensor == nullptr || tensor->elements() != channels) return std::nullopt;
+    parameters.push_back(to_doubles(*tensor));
+  }
+  const double epsilon = node.float_or("epsilon", 1e-5f);
+  Normalization result;
+  for (size_t c = 0; c < static_cast<size_t>(channels); ++c) {
+    const double deviation = std::sqrt(parameters[3][c] + epsilon);
+    if (!(deviation > 0)) return std::nullopt;
+    result.scale.push_back(parameters[0][c] / deviation);
+    result.shift.push_back(parameters[1][c] - parameters[2][c] * result.scale.back());
+  }
+  return result;
+}
+
+bool fold(Graph& graph, const Uses& uses, Node& node, const Node& follower) {
+  const auto op = kernel_op(graph, node);
+  if (!op || !op->can_have_bias || follower.inputs[0] != node.outputs[0]) return false;
+  if (node.is("Gemm") && (node.float_or("alpha", 1) != 1 || node.float_or("beta", 1) != 1)) return false;
+  const auto bias = bias_values(graph, *op);
+  const auto normal = normalization(graph, follower, op->outputs);
+  if (!bias || !normal) return false;
+  std::vector<double> folded(bias->size());
+  for (size_t c = 0; c < folded.size(); ++c) folded[c] = (*bias)[c] * normal->scale[c] + normal->shift[c];
+  const std::string stem = graph.name_of(op->weight);
+  Tensor weight = scale_outputs(*op, *graph.initializer(op->weight), normal->scale);
+  set_constant(graph, uses, node, op->weight_slot, std::move(weight), stem);
+  set_constant(graph, uses, node, op->bias_slot, from_doubles(folded, Shape{op->outputs}), stem + "_bias");
+  node.outputs[0] = follower.outputs[0];
+  return true;
+}
+
+}  // namespace
+
+int fold_batch_norm(Model& model) {
+  return fold_followers(model.graph, fold);
+}
+
+}  // namespace tersor::passes

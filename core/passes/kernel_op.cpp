@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/passes/kernel_op.h"
+
+#include "core/passes/edit.h"
+
+namespace tersor::passes {
+
+namespace {
+
+std::optional<KernelOp> conv_op(const Node& node, const Tensor& weight) {
+  const Shape& shape = weight.shape();
+  KernelOp op;
+  op.is_conv = true;
+  op.is_transposed = node.op_type == "ConvTranspose";
+  op.groups = node.int_or("group", 1);
+  if (shape.rank() < 3 || op.groups < 1 || shape[0] % op.groups != 0) return std::nullopt;
+  op.taps = shape.elements(2, shape.rank());
+  op.output_axis = op.is_transposed ? 1 : 0;
+  op.input_axis = op.is_transposed ? 0 : 1;
+  op.outputs = op.is_transposed ? shape[1] * op.groups : shape[0];
+  op.inputs = op.is_transposed ? shape[0] : shape[1] * op.groups;
+  return op;
+}
+
+std::optional<KernelOp> product_op(const Node& node, const Tensor& weight) {
+  const Shape& shape = weight.shape();
+  if (shape.rank() != 2 || node.int_or("transA", 0) != 0) return std::nullopt;
+  KernelOp op;
+  const bool turned = node.int_or("transB", 0) != 0;
+  op.output_axis = turned ? 0 : 1;
+  op.input_axis = turned ? 1 : 0;
+  op.outputs = shape[op.output_axis];
+  op.inputs = shape[op.input_axis];
+  op.can_have_bias = node.op_type == "Gemm";
+  return op;
+}
+
+}  // namespace
+
+size_t KernelOp::at(int64_t o, int64_t i, int64_t tap) const {
+  if (is_transposed) {
+    const int64_t per_group = outputs / groups;
+    const int64_t row = o / per_group * inputs_per_group() + i;
+    return static_cast<size_t>((row * per_group + o % per_group) * taps + tap);
+  }
+  if (is_conv) return static_cast<size_t>((o * inputs_per_group() + i) * taps + tap);
+  return static_cast<size_t>(output_axis == 0 ? o * inputs + i : i * outputs + o);
+}
+
+std::optional<KernelOp> kernel_op(const Graph& graph, const Node& node) {
+  const bool conv = node.is("Conv") || node.is("ConvTranspose");
+  if ((!conv && !node.is("Gemm") && !node.is("MatMul")) || node.inputs.size() < 2) return std::nullopt;
+  const Tensor* weight = float_constant(graph, node.inputs[1]);
+  if (weight == nullptr || weight->elements() == 0) return std::nullopt;
+  auto op = conv ? conv_op(node, *weight) : product_op(node, *weight);
+  if (!op) return std::nullopt;
+  op->weight = node.inputs[1];
+  if (op->can_have_bias && node.inputs.size() > 2) op->bias = node.inputs[2];
+  return op;
+}
+
+Tensor scale_outputs(const KernelOp& op, const Tensor& weight, const std::vector<double>& scale) {
+  std::vector<double> values = to_doubles(weight);
+  for (int64_t o = 0; o < op.outputs; ++o)
+    for (int64_t i = 0; i < op.inputs_per_group(); ++i)
+      for (int64_t tap = 0; tap < op.taps; ++tap) values[op.at(o, i, tap)] *= scale[static_cast<size_t>(o)];
+  return from_doubles(values, weight.shape());
+}
+
+std::optional<std::vector<double>> bias_values(const Graph& graph, const KernelOp& op) {
+  const auto outputs = static_cast<size_t>(op.outputs);
+  if (!op.bias.valid()) return std::vector<double>(outputs, 0.0);
+  const Tensor* bias = float_constant(graph, op.bias);
+  if (bias == nullptr) return std::nullopt;
+  if (bias->elements() == op.outputs &&
+      (bias->shape().rank() == 1 || bias->shape()[bias->shape().rank() - 1] == op.outputs))
+    return to_doubles(*bias);
+  if (bias->elements() == 1 && !op.is_conv) return std::vector<double>(outputs, to_doubles(*bias)[0]);
+  return std::nullopt;
+}
+
+}  // namespace tersor::passes

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rewrites that prepare a float graph for quantization. Each is a function of its own file that rewrites the model
+// in place, keeps what it computes (within rounding), keeps names of graph inputs and outputs, and returns how many
+// places it changed. pipeline.h runs them in their order.
+#pragma once
+
+#include "core/graph/graph.h"
+
+namespace tersor::passes {
+
+int fold_constants(Model& model);
+int remove_identities(Model& model);
+int join_matmul_add(Model& model);
+int fold_gemm_scalars(Model& model);
+int fold_constant_affine(Model& model);
+int fold_batch_norm(Model& model);
+int copy_shared_weights(Model& model);
+int remove_unused(Model& model);
+
+}  // namespace tersor::passes

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/graph/graph.h"
+
+namespace tersor::passes {
+
+struct Pass {
+  std::string_view name;
+  int (*run)(Model&);
+};
+
+/// The passes that prepare a float model, in their order; a name may occur twice.
+std::span<const Pass> pipeline();
+
+struct PassResult {
+  std::string_view name;
+  int changed = 0;
+};
+
+/// Runs the pipeline over a model of operator set 13 or newer. `after` is called behind each pass. Returns what each
+/// pass changed, in order. Errors of the float engine for constants that cannot be computed.
+std::vector<PassResult> prepare(Model& model, const std::function<void(const Pass&, const Model&)>& after = nullptr);
+
+}  // namespace tersor::passes
