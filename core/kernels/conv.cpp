@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/kernels/conv.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tersor::kernels {
+
+namespace {
+
+constexpr int64_t kFewChannels = 4;
+
+/// Cuts one run's scratch into its parts.
+struct Scratch {
+  const float** pointers;  // [taps][kRowsPerCall]
+  float* zeros;            // what a tap outside the input reads
+  float* padded;           // the input with padded columns; only where columns are merged
+
+  static int64_t pointer_bytes(int64_t taps) {
+    return taps * kRowsPerCall * static_cast<int64_t>(sizeof(const float*));
+  }
+  static int64_t zero_bytes(int64_t depth) { return (depth * 4 + 63) / 64 * 64; }
+
+  Scratch(std::span<std::byte> bytes, int64_t taps, int64_t depth)
+      : pointers(reinterpret_cast<const float**>(bytes.data())),
+        zeros(reinterpret_cast<float*>(bytes.data() + (pointer_bytes(taps) + 63) / 64 * 64)),
+        padded(zeros + zero_bytes(depth) / 4) {
+    std::fill_n(zeros, depth, 0.0f);
+  }
+};
+
+int64_t padded_columns(const ConvAxis& columns) {
+  const int64_t reach = (columns.out - 1) * columns.stride + (columns.kernel - 1) * columns.dilation + 1;
+  return std::max(columns.before + columns.in, reach);
+}
+
+}  // namespace
+
+Conv::Conv(const ConvWeights& shape, const float* weights) : shape_(shape) {
+  const int64_t channels = shape.in_channels / shape.groups, outputs = shape.out_channels / shape.groups;
+  const int64_t taps = shape.kernel_rows * shape.kernel_columns;
+  for (int64_t g = 0; g < shape.groups; ++g) {
+    const float* of_group = weights + g * outputs * channels * taps;
+    if (!merges_columns()) {
+      groups_.emplace_back(outputs, taps, channels, Panels::Source{of_group, channels * taps, 1, taps});
+      continue;
+    }
+    // One tap per kernel row, its depth the columns and channels of the row in the input's order.
+    std::vector<float> merged(static_cast<size_t>(outputs * channels * taps));
+    for (int64_t o = 0; o < outputs; ++o)
+      for (int64_t c = 0; c < channels; ++c)
+        for (int64_t t = 0; t < taps; ++t)
+          merged[static_cast<size_t>((o * taps + t) * channels + c)] = of_group[(o * channels + c) * taps + t];
+    const int64_t depth = shape.kernel_columns * channels;
+    groups_.emplace_back(outputs, shape.kernel_rows, depth, Panels::Source{merged.data(), taps * channels, depth, 1});
+  }
+}
+
+bool Conv::merges_columns() const {
+  return shape_.groups == 1 && shape_.in_channels <= kFewChannels && shape_.kernel_columns > 1 &&
+         !shape_.dilated_columns;
+}
+
+int64_t Conv::scratch_bytes(const ConvAxis& rows, const ConvAxis& columns) const {
+  const Panels& one = groups_.front();
+  const int64_t bytes = (Scratch::pointer_bytes(one.taps()) + 63) / 64 * 64 + Scratch::zero_bytes(one.depth());
+  return bytes + (merges_columns() ? rows.in * padded_columns(columns) * shape_.in_channels * 4 : 0);
+}
+
+void Conv::run(const float* x, int64_t batch, const ConvAxis& rows, const ConvAxis& columns, const Epilogue& epilogue,
+               std::span<std::byte> scratch, float* y) const {
+  if (!merges_columns()) {
+    for (int64_t g = 0; g < shape_.groups; ++g) run_group(x, batch, rows, columns, g, epilogue, scratch, y);
+    return;
+  }
+  const Scratch parts(scratch, groups_.front().taps(), groups_.front().depth());
+  const int64_t channels = shape_.in_channels, width = padded_columns(columns),
+                out_one = rows.out * columns.out * shape_.out_channels;
+  ConvAxis merged = columns;
+  merged.in = width;
+  merged.before = 0;
+  merged.kernel = 1;
+  for (int64_t n = 0; n < batch; ++n) {
+    std::fill_n(parts.padded, rows.in * width * channels, 0.0f);
+    for (int64_t r = 0; r < rows.in; ++r)
+      std::memcpy(parts.padded + (r * width + columns.before) * channels, x + (n * rows.in + r) * columns.in * channels,
+                  static_cast<size_t>(columns.in * channels) * 4);
+    run_group(parts.padded, 1, rows, merged, 0, epilogue, scratch, y + n * out_one);
+  }
+}
+
+void Conv::run_group(const float* x, int64_t batch, const ConvAxis& rows, const ConvAxis& columns, int64_t group,
+                     const Epilogue& epilogue, std::span<std::byte> scratch, float* y) const {
+  const Panels& weights = groups_[static_cast<size_t>(group)];
+  const Scratch parts(scratch, weights.taps(), weights.depth());
+  const int64_t channels = shape_.in_channels, total = batch * rows.out * columns.out;
+  const int64_t outputs = shape_.out_channels / shape_.groups, first_channel = group * (channels / shape_.groups);
+  Epilogue of_group = epilogue;
+  if (epilogue.bias != nullptr) of_group.bias += group * outputs;
+  for (int64_t first = 0; first < total; first += kRowsPerCall) {
+    const int64_t count = std::min(kRowsPerCall, total - first);
+    int64_t ox = first % columns.out, oy = first / columns.out % rows.out, n = first / (columns.out * rows.out);
+    for (int64_t r = 0; r < count; ++r) {
+      const float** pointer = parts.pointers + r;
+      for (int64_t ky = 0; ky < rows.kernel; ++ky) {
+        const int64_t iy = oy * rows.stride - rows.before + ky * rows.dilation;
+        const bool row_inside = iy >= 0 && iy < rows.in;
+        const float* row = x + (n * rows.in + iy) * columns.in * channels + first_channel;
+        for (int64_t kx = 0; kx < columns.kernel; ++kx, pointer += count) {
+          const int64_t ix = ox * columns.stride - columns.before + kx * columns.dilation;
+          *pointer = row_inside && ix >= 0 && ix < columns.in ? row + ix * channels : parts.zeros;
+        }
+      }
+      if (++ox == columns.out) {
+        ox = 0;
+        if (++oy == rows.out) oy = 0, ++n;
+      }
+    }
+    multiply_rows(weights, {parts.pointers, count}, of_group, y + first * shape_.out_channels + group * outputs,
+                  shape_.out_channels);
+  }
+}
+
+}  // namespace tersor::kernels

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/kernels/panels.h"
+
+#include <algorithm>
+#include <new>
+
+#include "core/base/error.h"
+
+namespace tersor::kernels {
+
+namespace {
+
+constexpr std::align_val_t kAlignment{64};
+
+std::shared_ptr<float> allocate(size_t count) {
+  auto* memory =
+      static_cast<float*>(::operator new(std::max<size_t>(count, 1) * sizeof(float), kAlignment, std::nothrow));
+  if (memory == nullptr)
+    throw Error(ErrorCode::kOutOfMemory,
+                "There is no memory for " + std::to_string(count * sizeof(float)) + " bytes of packed weights.");
+  return {memory, [](float* floats) { ::operator delete(floats, kAlignment); }};
+}
+
+}  // namespace
+
+Panels::Panels(int64_t columns, int64_t taps, int64_t depth, const Source& source)
+    : columns_(columns), taps_(taps), depth_(depth), width_(panel_width()) {
+  data_ = allocate(static_cast<size_t>(count() * taps * depth * width_));
+  float* to = data_.get();
+  for (int64_t first = 0; first < columns; first += width_)
+    for (int64_t tap = 0; tap < taps; ++tap)
+      for (int64_t d = 0; d < depth; ++d)
+        for (int64_t c = first; c < first + width_; ++c)
+          *to++ = c < columns ? source.weights[c * source.column_step + tap * source.tap_step + d * source.depth_step]
+                              : 0.0f;
+}
+
+}  // namespace tersor::kernels

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace tersor::kernels {
+
+/// Output columns that one step of multiply_rows() computes at once on this machine: two vectors of float32.
+int64_t panel_width();
+
+/// Constant weights laid out for multiply_rows(): panels of panel_width() output columns, each [taps][depth][width],
+/// the last one padded with zeros. Immutable; may be shared between threads. The layout depends on the machine, the
+/// products do not.
+class Panels {
+ public:
+  /// Where weight (column, tap, d) lies: weights[column * column_step + tap * tap_step + d * depth_step].
+  struct Source {
+    const float* weights;
+    int64_t column_step, tap_step, depth_step;
+  };
+
+  Panels() = default;
+  Panels(int64_t columns, int64_t taps, int64_t depth, const Source& source);
+
+  int64_t columns() const { return columns_; }
+  int64_t taps() const { return taps_; }
+  int64_t depth() const { return depth_; }
+  int64_t width() const { return width_; }
+  int64_t count() const { return columns_ == 0 ? 0 : (columns_ + width_ - 1) / width_; }
+  const float* panel(int64_t index) const { return data_.get() + index * taps_ * depth_ * width_; }
+  bool empty() const { return columns_ == 0; }
+
+ private:
+  int64_t columns_ = 0, taps_ = 0, depth_ = 0, width_ = 0;
+  std::shared_ptr<float> data_;
+};
+
+}  // namespace tersor::kernels
