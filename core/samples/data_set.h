@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// A data set: an ordered list of samples, decoded when asked for. Order and names are the same everywhere
+// (docs/data-sets.md): bytewise by relative path, inside an array by index; a name is the path without its extension,
+// element k of an array file adds
+// ".000k".
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/samples/format.h"
+
+namespace tersor::samples {
+
+/// A file that cannot be a sample of this model, and why.
+struct Problem {
+  std::string path;
+  Error error;
+};
+
+/// A file that is no sample at all.
+struct Skipped {
+  std::string path;
+  std::string reason;
+};
+
+/// A subfolder of the data set.
+struct ClassFolder {
+  std::string name;
+  int64_t number = 0;  // output index, label_offset included
+  int64_t count = 0;   // samples
+};
+
+struct DataSetOptions {
+  /// Absent: a guess from the model's input, which is_guess() tells.
+  std::optional<Preprocessing> preprocessing;
+};
+
+/// Immutable once open, and shared between threads; each thread reads through a SampleReader of its own.
+class DataSet {
+ public:
+  /// Reads the listing and the head of every file. A file that cannot be a sample is a problem(), one of no known
+  /// format is skipped(). Error kInvalidLabels when labels.txt and the folders do not agree, kInvalidConfig for the
+  /// preprocessing.
+  static std::shared_ptr<const DataSet> open(std::shared_ptr<const FileSource> source, std::vector<InputSpec> inputs,
+                                             const DataSetOptions& options = {});
+
+  /// Error kInvalidSamples: the first problem, or that there is no sample.
+  void require_samples() const;
+
+  int64_t size() const { return size_; }
+  std::string name(int64_t sample) const;
+  /// `samples[3] "cat/0004"`, for errors.
+  std::string place(int64_t sample) const;
+  /// The path of the file that holds the sample; a folder for a test_data_set.
+  const std::string& path(int64_t sample) const;
+
+  /// Class folders in the order of their numbers. Empty when some sample lies outside of all, and when there is only
+  /// one folder and no labels.txt to say that it is a class.
+  const std::vector<ClassFolder>& classes() const { return classes_; }
+  /// Index into classes(); absent without classes.
+  std::optional<size_t> class_of(int64_t sample) const;
+  /// The names in labels.txt; empty where there is none.
+  const std::vector<std::string>& class_names() const { return class_names_; }
+
+  const std::vector<Problem>& problems() const { return problems_; }
+  const std::vector<Skipped>& skipped() const { return skipped_; }
+  /// Samples by format name.
+  std::map<std::string, int64_t> formats() const;
+  /// Of the files that hold samples.
+  uint64_t size_bytes() const { return size_bytes_; }
+  bool has_pictures() const { return has_pictures_; }
+  const Preprocessing& preprocessing() const { return context_.preprocessing; }
+  /// True when pictures are read with a preprocessing that nobody gave.
+  bool is_guess() const { return guessed_ && has_pictures_; }
+  const std::vector<InputSpec>& inputs() const { return context_.inputs; }
+  const FileSource& source() const { return *source_; }
+
+ private:
+  friend class SampleReader;
+  friend class DataSetBuilder;
+  struct Entry {
+    const Format* format = nullptr;
+    std::vector<size_t> files;
+    std::string path;  // of the file; of the folder for a group
+    std::string name;
+    int64_t first = 0;  // number of its first sample
+    int64_t count = 0;
+    size_t class_index = 0;  // into classes_, where there are any
+  };
+  DataSet() = default;
+  const Entry& entry_of(int64_t sample) const;
+
+  std::shared_ptr<const FileSource> source_;
+  ReadContext context_;
+  bool guessed_ = false;
+  bool has_pictures_ = false;
+  std::vector<Entry> entries_;
+  int64_t size_ = 0;
+  uint64_t size_bytes_ = 0;
+  std::vector<ClassFolder> classes_;
+  std::vector<std::string> class_names_;
+  std::vector<Problem> problems_;
+  std::vector<Skipped> skipped_;
+};
+
+/// Loads samples of a data set; keeps the last file open, so that going through in order is fastest. One per thread.
+class SampleReader {
+ public:
+  explicit SampleReader(std::shared_ptr<const DataSet> data) : data_(std::move(data)) {}
+  /// One tensor for each model input, batch 1, checked to be finite. Error kInvalidSamples (or kIo) with the sample's
+  /// place.
+  std::vector<Tensor> load(int64_t sample);
+
+ private:
+  std::shared_ptr<const DataSet> data_;
+  const DataSet::Entry* opened_ = nullptr;
+  std::unique_ptr<SampleFile> file_;
+};
+
+}  // namespace tersor::samples

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sample formats. One more is one new file and one line in formats.cpp.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/samples/input_spec.h"
+#include "core/samples/preprocessing.h"
+#include "core/samples/source.h"
+
+namespace tersor::samples {
+
+/// What is needed to turn files into samples.
+struct ReadContext {
+  std::vector<InputSpec> inputs;  // of the model, in graph order
+  Preprocessing preprocessing;    // for pictures
+};
+
+/// An opened file, or group of files, that holds samples. May keep what it read; used by one thread at a time.
+class SampleFile {
+ public:
+  virtual ~SampleFile() = default;
+  /// How many samples; at least 1.
+  virtual int64_t count() const = 0;
+  /// Sample `index`, one tensor for each input, batch 1.
+  virtual std::vector<Tensor> load(int64_t index) = 0;
+};
+
+struct FileGroup {
+  const FileSource& source;
+  std::vector<size_t> files;  // one; for a format by folder all of its files in that folder, in the data set's order
+
+  const SourceFile& first() const { return source.files()[files[0]]; }
+};
+
+/// The context and the source outlive the SampleFile.
+struct Format {
+  std::string_view name;       // "npy", "png", ...
+  std::string_view extension;  // files of this name that do not match are errors, not strangers; may be empty
+  bool by_folder;              // the matching files of a folder are one sample together, named for the folder
+  bool (*matches)(std::string_view path, std::span<const std::byte> head);
+  /// Reads headers only. Error kInvalidSamples when the file cannot give samples of this model.
+  std::unique_ptr<SampleFile> (*open)(const FileGroup& group, const ReadContext& context);
+};
+
+/// Bytes of a file's beginning that are enough for every matches().
+constexpr uint64_t kHeadBytes = 64;
+
+std::span<const Format> formats();
+
+/// The format of a file by its first bytes; null for a stranger.
+const Format* find_format(std::string_view path, std::span<const std::byte> head);
+
+/// What a file seems to be, for messages: "an HTML page", "a WebP picture", "an empty file", ...; "of an unknown kind"
+/// otherwise.
+std::string describe_file(std::string_view path, std::span<const std::byte> head);
+
+/// The lower-case extension with its dot; empty where there is none.
+std::string extension_of(std::string_view path);
+
+// The formats' functions, for the list.
+std::unique_ptr<SampleFile> open_npy(const FileGroup& group, const ReadContext& context);
+std::unique_ptr<SampleFile> open_npz(const FileGroup& group, const ReadContext& context);
+std::unique_ptr<SampleFile> open_png(const FileGroup& group, const ReadContext& context);
+std::unique_ptr<SampleFile> open_jpeg(const FileGroup& group, const ReadContext& context);
+
+}  // namespace tersor::samples

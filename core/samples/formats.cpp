@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+
+#include "core/samples/format.h"
+#include "core/samples/npy.h"
+#include "core/samples/zip.h"
+
+namespace tersor::samples {
+
+namespace {
+
+constexpr Format kFormats[] = {
+    {"npy", ".npy", false, [](std::string_view, std::span<const std::byte> head) { return is_npy(head); }, open_npy},
+    {"npz", ".npz", false,
+     [](std::string_view path, std::span<const std::byte> head) {
+       return is_zip(head) && extension_of(path) == ".npz";
+     },
+     open_npz},
+    {"png", ".png", false, [](std::string_view, std::span<const std::byte> head) { return is_png(head); }, open_png},
+    {"jpeg", ".jpg", false, [](std::string_view, std::span<const std::byte> head) { return is_jpeg(head); }, open_jpeg},
+};
+
+struct Sign {
+  size_t at;
+  std::string_view bytes;
+  std::string_view meaning;
+};
+
+constexpr Sign kSigns[] = {
+    {8, "WEBP", "a WebP picture"},
+    {0, "GIF8", "a GIF picture"},
+    {0, "BM", "a BMP picture"},
+    {0, std::string_view("II*\0", 4), "a TIFF picture"},
+    {0, std::string_view("MM\0*", 4), "a TIFF picture"},
+    {4, "ftypavif", "an AVIF picture"},
+    {4, "ftyphei", "a HEIC picture"},
+    {0, "\x93NUMPY", "a .npy array"},
+    {0, "\x89PNG", "a PNG picture"},
+    {0, "\xff\xd8\xff", "a JPEG picture"},
+    {0, "PK\x03\x04", "a zip archive"},
+    {0, "\x1f\x8b", "a gzip archive"},
+    {0, "version https://git-lfs", "a Git LFS pointer, without the file it stands for"},
+    {0, "<!DOCTYPE", "an HTML page"},
+    {0, "<!doctype", "an HTML page"},
+    {0, "<html", "an HTML page"},
+    {4, "TFL3", "a TFLite model"},
+    {8, "WAVE", "a WAV recording"},
+    {0, "%PDF", "a PDF document"},
+    {0, "\x80", "a Python pickle"},
+};
+
+}  // namespace
+
+std::span<const Format> formats() {
+  return kFormats;
+}
+
+const Format* find_format(std::string_view path, std::span<const std::byte> head) {
+  for (const Format& format : kFormats)
+    if (format.matches(path, head)) return &format;
+  return nullptr;
+}
+
+std::string describe_file(std::string_view path, std::span<const std::byte> head) {
+  if (head.empty()) return "an empty file";
+  for (const Sign& sign : kSigns)
+    if (head.size() >= sign.at + sign.bytes.size() &&
+        std::memcmp(head.data() + sign.at, sign.bytes.data(), sign.bytes.size()) == 0)
+      return std::string(sign.meaning);
+  const std::string extension = extension_of(path);
+  return extension.empty() ? "of an unknown kind" : "of an unknown kind (" + extension + ")";
+}
+
+std::string extension_of(std::string_view path) {
+  const size_t slash = path.rfind('/'), start = slash == std::string_view::npos ? 0 : slash + 1;
+  const size_t dot = path.rfind('.');
+  if (dot == std::string_view::npos || dot <= start) return {};
+  std::string extension(path.substr(dot));
+  for (char& c : extension)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return extension;
+}
+
+}  // namespace tersor::samples

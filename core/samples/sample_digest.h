@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Digests by which a recipe knows its samples again: of what the model sees, so they do not depend on file names or
+// formats.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "core/tensor/tensor.h"
+
+namespace tersor::samples {
+
+/// SHA-256 over, for each tensor in order, the line "<element type> <shape>\n" (as in "float32 1x3x32x32\n") and its
+/// bytes.
+std::string sample_digest(std::span<const Tensor> sample);
+
+/// SHA-256 over the lines "<digest>\n" of the samples in order.
+std::string data_set_digest(std::span<const std::string> sample_digests);
+
+}  // namespace tersor::samples

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/samples/data_set.h"
+
+#include <limits>
+
+#include "tests/catch.h"
+#include "tests/samples/make_files.h"
+#include "tests/samples/material.h"
+
+using namespace tersor;
+using namespace tersor::samples;
+using namespace tersor::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+FileBytes one(float value) {
+  return npy<float>("<f4", "(1, 2)", {value, value});
+}
+
+FileBytes jpeg() {
+  return bytes_of(std::span<const uint8_t>(material::kJpegSquare420));
+}
+
+std::vector<std::string> names(const DataSet& data) {
+  std::vector<std::string> result;
+  for (int64_t i = 0; i < data.size(); ++i) result.push_back(data.name(i));
+  return result;
+}
+
+/// The first value of every sample.
+std::vector<float> firsts(const std::shared_ptr<const DataSet>& data) {
+  std::vector<float> result;
+  SampleReader reader(data);
+  for (int64_t i = 0; i < data->size(); ++i) result.push_back(reader.load(i)[0].data<float>()[0]);
+  return result;
+}
+
+/// Counts what is read, and refuses to give large ranges.
+class FrugalSource : public FileSource {
+ public:
+  explicit FrugalSource(const NamedFiles& files) : inner_(source_of(files)) {}
+  const std::vector<SourceFile>& files() const override { return inner_->files(); }
+  Bytes read(size_t file, uint64_t offset, uint64_t length) const override {
+    largest = std::max(largest, length);
+    return inner_->read(file, offset, length);
+  }
+  mutable uint64_t largest = 0;
+
+ private:
+  std::shared_ptr<const FileSource> inner_;
+};
+
+}  // namespace
+
+TEST_CASE("samples stand in bytewise order of their paths, array elements by index") {
+  const auto data = open_set({{"b.npy", one(4)},
+                              {"a/z.npy", one(2)},
+                              {"a.npy", npy<float>("<f4", "(2, 2)", {0, 0, 1, 1})},
+                              {"B.npy", one(9)},
+                              {"\xc3\xa9.npy", one(5)}},
+                             {input({1, 2})});
+  REQUIRE(names(*data) == std::vector<std::string>{"B", "a.0000", "a.0001", "a/z", "b", "\xc3\xa9"});
+  REQUIRE(firsts(data) == std::vector<float>{9, 0, 1, 2, 4, 5});
+  REQUIRE(data->place(3) == "samples[3] \"a/z\"");
+  REQUIRE(data->formats() == std::map<std::string, int64_t>{{"npy", 6}});
+}
+
+TEST_CASE("samples may be read in any order by several readers") {
+  const auto data =
+      open_set({{"a.npy", npy<float>("<f4", "(3, 2)", {0, 0, 1, 1, 2, 2})}, {"b.npy", one(3)}}, {input({-1, 2})});
+  SampleReader reader(data), other(data);
+  REQUIRE(reader.load(3)[0] == Tensor::of<float>({1, 2}, {3, 3}));
+  REQUIRE(other.load(2)[0] == Tensor::of<float>({1, 2}, {2, 2}));
+  REQUIRE(reader.load(0)[0] == Tensor::of<float>({1, 2}, {0, 0}));
+}
+
+TEST_CASE("an element of a large array is read alone") {
+  std::vector<float> values(1000000);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i / 1000);
+  auto source = std::make_shared<FrugalSource>(NamedFiles{{"a.npy", npy<float>("<f4", "(1000, 1000)", values)}});
+  const auto data = DataSet::open(source, {input({1, 1000})});
+  SampleReader reader(data);
+  REQUIRE(reader.load(999)[0].data<float>()[0] == 999);
+  REQUIRE(source->largest < 100000);
+}
+
+TEST_CASE("archives give an array to each input by name") {
+  const std::vector<InputSpec> inputs = {input({1, 3, 2}, DType::kFloat32, "a"), input({1, 1}, DType::kInt64, "b")};
+  const auto data = open_set({{"many.npz", bytes_of(std::span<const uint8_t>(material::kNpzDeflated))},
+                              {"one.npz", bytes_of(std::span<const uint8_t>(material::kNpzStored))}},
+                             inputs);
+  data->require_samples();
+  REQUIRE(names(*data) == std::vector<std::string>{"many.0000", "many.0001", "many.0002", "many.0003", "one"});
+  SampleReader reader(data);
+  const auto third = reader.load(2), last = reader.load(4);
+  REQUIRE(third[0] == Tensor::of<float>({1, 3, 2}, {12, 13, 14, 15, 16, 17}));
+  REQUIRE(third[1] == Tensor::of<int64_t>({1, 1}, {2}));
+  REQUIRE(last[1] == Tensor::of<int64_t>({1, 1}, {7}));
+}
+
+TEST_CASE("an archive that lacks an input, or holds different counts, is a problem that names it") {
+  const auto problem = [](const NamedFiles& members, const std::vector<InputSpec>& inputs) {
+    return error_of([&] { open_set({{"s.npz", zip_of(members)}}, inputs)->require_samples(); });
+  };
+  const std::vector<InputSpec> two = {input({1, 2}, DType::kFloat32, "a"), input({1, 2}, DType::kFloat32, "b")};
+  REQUIRE_THAT(problem({{"a.npy", one(1)}, {"c.npy", one(1)}}, two),
+               Contains("samples \"s.npz\" | The input \"b\" is missing; the archive holds \"a\", \"c\"."));
+  REQUIRE_THAT(problem({{"a.npy", one(1)}, {"b.npy", npy<float>("<f4", "(2, 2)", {1, 1, 2, 2})}}, two),
+               Contains("There are 1 samples of the input \"a\" and 2 of \"b\"."));
+  REQUIRE_THAT(problem({{"a.npy", one(1)}, {"b.npy", npy<float>("<f4", "(1, 3)", {1, 1, 2})}}, two),
+               Contains("The array \"b.npy\""));
+  REQUIRE(problem({{"arr_0.npy", one(1)}}, {input({1, 2})}) == "no error");
+  REQUIRE_THAT(error_of([&] {
+                 open_set({{"a.npy", one(1)}}, two)->require_samples();
+               }),
+               Contains("the model has 2 inputs: \"a\", \"b\""));
+}
+
+TEST_CASE("files that are no samples are listed as skipped, with what they are") {
+  const auto data = open_set({{"README.md", bytes_of("# text")},
+                              {".DS_Store", bytes_of("x")},
+                              {"__MACOSX/a.npy", one(1)},
+                              {"cat.webp", bytes_of("RIFF....WEBP")},
+                              {"a.npy", one(1)},
+                              {"sub/.hidden/x.npy", one(2)}},
+                             {input({1, 2})});
+  REQUIRE(data->size() == 1);
+  std::string listed;
+  for (const Skipped& file : data->skipped()) listed += file.path + ": " + file.reason + "\n";
+  REQUIRE(listed ==
+          ".DS_Store: hidden\nREADME.md: of an unknown kind (.md)\n__MACOSX/a.npy: hidden\ncat.webp: a WebP picture\n"
+          "sub/.hidden/x.npy: hidden\n");
+}
+
+TEST_CASE("files that should be samples and cannot are problems, and the first is the error") {
+  const auto data = open_set({{"a.npy", one(1)},
+                              {"b.npy", npy<float>("<f4", "(1, 3)", {1, 2, 3})},
+                              {"c.jpg", bytes_of("<html>")},
+                              {"d.png", jpeg()},
+                              {"e.npy", {}}},
+                             {input({1, 2})});
+  REQUIRE(data->size() == 1);
+  REQUIRE(data->problems().size() == 4);
+  REQUIRE_THAT(
+      error_of([&] { data->require_samples(); }),
+      Contains("samples \"b.npy\" | The shape is 1x3, the input \"x\" takes 1x2.") && Contains("3 more of the files"));
+  REQUIRE(data->problems()[1].error.message == "The file is named .jpg and is an HTML page.");
+  REQUIRE(data->problems()[2].error.message == "The input \"x\" takes 1x2, which is no picture of 1 or 3 channels.");
+  REQUIRE(data->problems()[3].error.message == "The file is named .npy and is an empty file.");
+}
+
+TEST_CASE("no samples is an error that says what was there and what is read") {
+  REQUIRE_THAT(error_of([] {
+                 open_set({}, {input({1, 2})})->require_samples();
+               }),
+               Contains("There are no samples here.") && Contains(".npy"));
+  REQUIRE_THAT(error_of([] {
+                 open_set({{"a.gif", bytes_of("GIF89a")}}, {input({1, 2})})->require_samples();
+               }),
+               Contains("Of 1 files none can be one, such as \"a.gif\" (a GIF picture)."));
+}
+
+TEST_CASE("NaN in a sample names the sample") {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const auto data = open_set({{"x.npy", npy<float>("<f4", "(3, 2)", {0, 0, 0, nan, 0, 0})}}, {input({1, 2})});
+  SampleReader reader(data);
+  REQUIRE_NOTHROW(reader.load(0));
+  REQUIRE_THAT(error_of([&] { reader.load(1); }),
+               Contains("samples[1] \"x.0001\" | The value at [0, 1] of the input \"x\" is not a number"));
+}
+
+TEST_CASE("pictures are one sample each, with a guess where nobody says how they are prepared") {
+  const NamedFiles files = {{"cat/0.jpg", jpeg()}, {"dog/0.png", png_of({2, 2, 8, 2, 0, {}, FileBytes(14)})}};
+  const auto guessed = open_set(files, {input({1, 3, 16, 16})});
+  REQUIRE(guessed->is_guess());
+  REQUIRE(guessed->has_pictures());
+  REQUIRE(guessed->preprocessing().scale == 1.0 / 255);
+  SampleReader reader(guessed);
+  REQUIRE(reader.load(0)[0].shape() == Shape{1, 3, 16, 16});
+  DataSetOptions options;
+  options.preprocessing = preset("raw", input({1, 3, 16, 16}));
+  const auto given = open_set(files, {input({1, 3, 16, 16})}, options);
+  REQUIRE_FALSE(given->is_guess());
+  SampleReader other(given);
+  REQUIRE(other.load(1)[0].data<float>()[0] == 0);
+  REQUIRE_FALSE(open_set({{"a.npy", one(1)}}, {input({1, 2})})->is_guess());
+}
+
+TEST_CASE("a picture that turns out broken names the sample") {
+  FileBytes cut = jpeg();
+  cut.resize(cut.size() - 20);
+  const auto data = open_set({{"cat/0.jpg", cut}}, {input({1, 3, 16, 16})});
+  SampleReader reader(data);
+  REQUIRE_THAT(error_of([&] { reader.load(0); }),
+               Contains("samples[0] \"cat/0\" | The JPEG picture is damaged: it is cut short."));
+}
+
+TEST_CASE("class folders are numbered bytewise, or by labels.txt") {
+  const NamedFiles files = {
+      {"dog/a.npy", one(1)}, {"cat/a.npy", one(2)}, {"cat/deep/b.npy", one(3)}, {"Cow/a.npy", one(4)}};
+  const auto listed = [](const DataSet& data) {
+    std::string text;
+    for (const ClassFolder& folder : data.classes())
+      text += folder.name + "=" + std::to_string(folder.number) + " x" + std::to_string(folder.count) + " ";
+    return text;
+  };
+  REQUIRE(listed(*open_set(files, {input({1, 2})})) == "Cow=0 x1 cat=1 x2 dog=2 x1 ");
+  NamedFiles with_names = files;
+  with_names.push_back({"labels.txt", bytes_of("dog\r\nbird\ncat\n\nCow\n")});
+  REQUIRE(listed(*open_set(with_names, {input({1, 2})})) == "dog=0 x1 cat=2 x2 Cow=3 x1 ");
+  DataSetOptions options;
+  options.preprocessing = Preprocessing{};
+  options.preprocessing->label_offset = 1;
+  REQUIRE(listed(*open_set(files, {input({1, 2})}, options)) == "Cow=1 x1 cat=2 x2 dog=3 x1 ");
+  with_names.back().second = bytes_of("dog\ncat\n");
+  REQUIRE_THAT(error_of([&] {
+                 open_set(with_names, {input({1, 2})});
+               }),
+               Contains("The folder \"Cow\" is not among the 2 classes"));
+  with_names.back().second = bytes_of("dog\ncat\ndog\n");
+  REQUIRE_THAT(error_of([&] {
+                 open_set(with_names, {input({1, 2})});
+               }),
+               Contains("labels.txt\" line 3 | The class \"dog\" stands twice."));
+}
+
+TEST_CASE("a sample outside of all folders, or one folder alone, makes no classes") {
+  REQUIRE(
+      open_set({{"a.npy", one(1)}, {"cat/a.npy", one(2)}, {"dog/a.npy", one(3)}}, {input({1, 2})})->classes().empty());
+  REQUIRE(open_set({{"calib/0.npy", one(1)}, {"calib/1.npy", one(2)}}, {input({1, 2})})->classes().empty());
+}
+
+TEST_CASE("a model without inputs has one empty sample") {
+  const auto data = open_set({}, {});
+  data->require_samples();
+  REQUIRE(data->size() == 1);
+  REQUIRE(data->name(0) == "sample");
+  SampleReader reader(data);
+  REQUIRE(reader.load(0).empty());
+}
