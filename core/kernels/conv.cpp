@@ -10,6 +10,11 @@ namespace {
 
 constexpr int64_t kFewChannels = 4;
 
+/// Few channels: a whole kernel row is one run of columns x channels floats in a copy of the input padded at the sides.
+bool merges_columns(const ConvWeights& shape) {
+  return shape.groups == 1 && shape.in_channels <= kFewChannels && shape.kernel_columns > 1 && !shape.dilated_columns;
+}
+
 /// Cuts one run's scratch into its parts.
 struct Scratch {
   const float** pointers;  // [taps][kRowsPerCall]
@@ -41,7 +46,7 @@ Conv::Conv(const ConvWeights& shape, const float* weights) : shape_(shape) {
   const int64_t taps = shape.kernel_rows * shape.kernel_columns;
   for (int64_t g = 0; g < shape.groups; ++g) {
     const float* of_group = weights + g * outputs * channels * taps;
-    if (!merges_columns()) {
+    if (!merges_columns(shape)) {
       groups_.emplace_back(outputs, taps, channels, Panels::Source{of_group, channels * taps, 1, taps});
       continue;
     }
@@ -56,20 +61,17 @@ Conv::Conv(const ConvWeights& shape, const float* weights) : shape_(shape) {
   }
 }
 
-bool Conv::merges_columns() const {
-  return shape_.groups == 1 && shape_.in_channels <= kFewChannels && shape_.kernel_columns > 1 &&
-         !shape_.dilated_columns;
-}
-
-int64_t Conv::scratch_bytes(const ConvAxis& rows, const ConvAxis& columns) const {
-  const Panels& one = groups_.front();
-  const int64_t bytes = (Scratch::pointer_bytes(one.taps()) + 63) / 64 * 64 + Scratch::zero_bytes(one.depth());
-  return bytes + (merges_columns() ? rows.in * padded_columns(columns) * shape_.in_channels * 4 : 0);
+int64_t Conv::scratch_bytes(const ConvWeights& shape, const ConvAxis& rows, const ConvAxis& columns) {
+  const bool merged = merges_columns(shape);
+  const int64_t taps = shape.kernel_rows * (merged ? 1 : shape.kernel_columns);
+  const int64_t depth = shape.in_channels / shape.groups * (merged ? shape.kernel_columns : 1);
+  const int64_t bytes = (Scratch::pointer_bytes(taps) + 63) / 64 * 64 + Scratch::zero_bytes(depth);
+  return bytes + (merged ? rows.in * padded_columns(columns) * shape.in_channels * 4 : 0);
 }
 
 void Conv::run(const float* x, int64_t batch, const ConvAxis& rows, const ConvAxis& columns, const Epilogue& epilogue,
                std::span<std::byte> scratch, float* y) const {
-  if (!merges_columns()) {
+  if (!merges_columns(shape_)) {
     for (int64_t g = 0; g < shape_.groups; ++g) run_group(x, batch, rows, columns, g, epilogue, scratch, y);
     return;
   }

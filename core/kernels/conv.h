@@ -31,16 +31,13 @@ class Conv {
   Conv(const ConvWeights& shape, const float* weights);
 
   /// Bytes of scratch for run().
-  int64_t scratch_bytes(const ConvAxis& rows, const ConvAxis& columns) const;
+  static int64_t scratch_bytes(const ConvWeights& shape, const ConvAxis& rows, const ConvAxis& columns);
   /// x: [batch, rows.in, columns.in, in_channels], y: [batch, rows.out, columns.out, out_channels]. Each output element
   /// is the sum over kernel rows, columns, then channels, taps outside the input counting as 0, then the epilogue.
   void run(const float* x, int64_t batch, const ConvAxis& rows, const ConvAxis& columns, const Epilogue& epilogue,
            std::span<std::byte> scratch, float* y) const;
 
  private:
-  /// Few channels: a whole kernel row is one run of columns x channels floats in a copy of the input padded at the
-  /// sides.
-  bool merges_columns() const;
   void run_group(const float* x, int64_t batch, const ConvAxis& rows, const ConvAxis& columns, int64_t group,
                  const Epilogue& epilogue, std::span<std::byte> scratch, float* y) const;
 

@@ -2,6 +2,7 @@
 // Conv of one or two spatial axes, channels last. One axis is computed as two, the first of length 1.
 #include <algorithm>
 
+#include "core/kernels/conv.h"
 #include "core/ops/clamp.h"
 #include "core/ops/families.h"
 #include "core/ops/refuse.h"
@@ -17,37 +18,33 @@ struct Sizes {
   WindowAxis rows, columns;
 
   int64_t group_inputs() const { return in_channels / group; }
-  int64_t group_outputs() const { return out_channels / group; }
-  int64_t weights() const { return out_channels * rows.kernel * columns.kernel * group_inputs(); }
+  kernels::ConvWeights weights() const {
+    return {in_channels, out_channels, group, rows.kernel, columns.kernel, columns.dilation > 1};
+  }
 };
 
-/// Weights M x C/g x kH x kW as M x kH x kW x C/g.
-void pack_weights(const Shape& shape, const float* weights, float* packed) {
-  const TensorType plain{DType::kFloat32, shape, Layout::kPlain};
-  convert_layout(plain, weights, Layout::kChannelsLast, packed);
+kernels::ConvAxis axis_of(const WindowAxis& axis) {
+  return {.in = axis.in,
+          .out = axis.out,
+          .kernel = axis.kernel,
+          .stride = axis.stride,
+          .dilation = axis.dilation,
+          .before = axis.before};
 }
 
-/// Every output element is bias + the sum over rows, columns and channels of its window, in that order.
-void convolve(const Sizes& s, const float* x, const float* weights, const float* bias, float* y) {
-  const int64_t per_group = s.group_outputs(), inputs = s.group_inputs();
-  for (int64_t n = 0; n < s.batch; ++n)
-    for (int64_t oy = 0; oy < s.rows.out; ++oy)
-      for (int64_t ox = 0; ox < s.columns.out; ++ox)
-        for (int64_t o = 0; o < s.out_channels; ++o) {
-          float sum = 0;
-          const float* w = weights + o * s.rows.kernel * s.columns.kernel * inputs;
-          for (int64_t ky = 0; ky < s.rows.kernel; ++ky)
-            for (int64_t kx = 0; kx < s.columns.kernel; ++kx, w += inputs) {
-              const int64_t iy = oy * s.rows.stride - s.rows.before + ky * s.rows.dilation;
-              const int64_t ix = ox * s.columns.stride - s.columns.before + kx * s.columns.dilation;
-              if (iy < 0 || iy >= s.rows.in || ix < 0 || ix >= s.columns.in) continue;
-              const float* from =
-                  x + ((n * s.rows.in + iy) * s.columns.in + ix) * s.in_channels + o / per_group * inputs;
-              for (int64_t c = 0; c < inputs; ++c) sum += from[c] * w[c];
-            }
-          *y++ = sum + (bias != nullptr ? bias[o] : 0.0f);
-        }
-}
+/// The weights packed: one of the two, depthwise where each input channel has one output of its own.
+struct PackedWeights {
+  kernels::Conv conv;
+  kernels::Depthwise depthwise;
+
+  PackedWeights(const Shape& shape, int64_t group, bool dilated_columns, const float* weights) {
+    const int64_t rows = shape.rank() == 4 ? shape[2] : 1, columns = shape[shape.rank() - 1];
+    if (group > 1 && group == shape[0] && shape[1] == 1)
+      depthwise = kernels::Depthwise(group, rows, columns, weights);
+    else
+      conv = kernels::Conv({shape[1] * group, shape[0], group, rows, columns, dilated_columns}, weights);
+  }
+};
 
 class Conv : public Kernel {
  public:
@@ -62,9 +59,7 @@ class Conv : public Kernel {
     const Tensor* weights = setup.constant(1);
     if (weights == nullptr) return;
     check_weights(weights->dtype(), weights->shape());
-    const Tensor aligned = weights->aligned();
-    packed_.resize(static_cast<size_t>(weights->elements()));
-    pack_weights(weights->shape(), aligned.data<float>().data(), packed_.data());
+    packed_.emplace(weights->shape(), group_, window_.dilates_last_axis(), weights->aligned().data<float>().data());
     setup.absorb(1);
   }
 
@@ -82,7 +77,10 @@ class Conv : public Kernel {
   }
 
   int64_t scratch_bytes(std::span<const Input> inputs, std::span<const TensorType>) const override {
-    return packed_.empty() ? sizes(inputs).weights() * 4 : 0;
+    const Sizes s = sizes(inputs);
+    return packed_ && !packed_->depthwise.empty()
+               ? 0
+               : kernels::Conv::scratch_bytes(s.weights(), axis_of(s.rows), axis_of(s.columns));
   }
 
   int64_t macs(std::span<const Input> inputs, std::span<const TensorType> outputs) const override {
@@ -92,17 +90,10 @@ class Conv : public Kernel {
 
   void run(const Call& call) const override {
     const Sizes s = sizes(call.inputs);
-    const float* weights = packed_.data();
-    if (packed_.empty()) {
-      auto* fresh = reinterpret_cast<float*>(call.scratch.data());
-      pack_weights(call.inputs[1].shape(), call.inputs[1].values<float>().data(), fresh);
-      weights = fresh;
-    }
-    const bool has_bias = call.inputs.size() > 2 && call.inputs[2].present();
-    convolve(s, call.inputs[0].values<float>().data(), weights,
-             has_bias ? call.inputs[2].values<float>().data() : nullptr, call.outputs[0].values<float>().data());
-    if (clamp_)
-      apply_clamp(*clamp_, DType::kFloat32, call.outputs[0].data, static_cast<size_t>(call.outputs[0].elements()));
+    if (packed_) return run_packed(*packed_, s, call);
+    const Input& weights = call.inputs[1];
+    run_packed(PackedWeights(weights.shape(), group_, window_.dilates_last_axis(), weights.values<float>().data()), s,
+               call);
   }
 
  private:
@@ -139,11 +130,24 @@ class Conv : public Kernel {
     return s;
   }
 
+  void run_packed(const PackedWeights& weights, const Sizes& s, const Call& call) const {
+    kernels::Epilogue epilogue;
+    if (call.inputs.size() > 2 && call.inputs[2].present()) epilogue.bias = call.inputs[2].values<float>().data();
+    if (clamp_) epilogue.low = clamp_->low, epilogue.high = clamp_->high;
+    const float* x = call.inputs[0].values<float>().data();
+    float* y = call.outputs[0].values<float>().data();
+    const kernels::ConvAxis rows = axis_of(s.rows), columns = axis_of(s.columns);
+    if (!weights.depthwise.empty())
+      weights.depthwise.run(x, s.batch, rows, columns, epilogue, y);
+    else
+      weights.conv.run(x, s.batch, rows, columns, epilogue, call.scratch, y);
+  }
+
   Window window_;
   std::vector<int64_t> kernel_;
   int64_t group_;
   std::optional<Clamp> clamp_;
-  std::vector<float> packed_;  // empty when the weights are no constant
+  std::optional<PackedWeights> packed_;  // none when the weights are no constant
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 // Gemm and MatMul. Each element of the product is summed over k from first to last.
 #include <algorithm>
 
+#include "core/kernels/gemm.h"
 #include "core/ops/broadcast.h"
 #include "core/ops/clamp.h"
 #include "core/ops/families.h"
@@ -10,15 +11,6 @@
 namespace tersor::ops {
 
 namespace {
-
-/// C[M,N] = A[M,K] B[K,N], row-major.
-void multiply(const float* a, const float* b, float* c, int64_t m, int64_t n, int64_t k) {
-  for (int64_t i = 0; i < m; ++i) {
-    std::fill_n(c + i * n, n, 0.0f);
-    for (int64_t p = 0; p < k; ++p)
-      for (int64_t j = 0; j < n; ++j) c[i * n + j] += a[i * k + p] * b[p * n + j];
-  }
-}
 
 void transpose(const float* from, float* to, int64_t rows, int64_t columns) {
   const int64_t dims[2] = {rows, columns};
@@ -39,9 +31,7 @@ class Gemm : public Kernel {
     const Tensor* b = setup.constant(1);
     if (b == nullptr) return;
     if (b->dtype() != DType::kFloat32 || b->shape().rank() != 2 || b->elements() == 0) return;
-    packed_.resize(static_cast<size_t>(b->elements()));
-    const Tensor aligned = b->aligned();
-    pack_b(b->shape(), aligned.data<float>().data(), packed_.data());
+    packed_ = pack_b(b->shape(), b->aligned().data<float>().data());
     setup.absorb(1);
   }
 
@@ -52,7 +42,7 @@ class Gemm : public Kernel {
 
   int64_t scratch_bytes(std::span<const Input> inputs, std::span<const TensorType>) const override {
     const Sizes s = sizes(inputs);
-    return ((trans_a_ ? s.m * s.k : 0) + (packed_.empty() ? s.k * s.n : 0)) * 4;
+    return trans_a_ ? s.m * s.k * 4 : 0;
   }
 
   int64_t macs(std::span<const Input> inputs, std::span<const TensorType>) const override {
@@ -62,19 +52,17 @@ class Gemm : public Kernel {
 
   void run(const Call& call) const override {
     const Sizes s = sizes(call.inputs);
-    auto* scratch = reinterpret_cast<float*>(call.scratch.data());
     const float* a = call.inputs[0].values<float>().data();
     if (trans_a_) {
-      transpose(a, scratch, s.k, s.m);
-      a = scratch;
-      scratch += s.m * s.k;
+      auto* transposed = reinterpret_cast<float*>(call.scratch.data());
+      transpose(a, transposed, s.k, s.m);
+      a = transposed;
     }
-    const float* b = packed_.data();
-    if (packed_.empty()) {
-      pack_b(call.inputs[1].shape(), call.inputs[1].values<float>().data(), scratch);
-      b = scratch;
-    }
-    multiply(a, b, call.outputs[0].values<float>().data(), s.m, s.n, s.k);
+    const kernels::Panels b =
+        packed_.empty() ? pack_b(call.inputs[1].shape(), call.inputs[1].values<float>().data()) : packed_;
+    float* y = call.outputs[0].values<float>().data();
+    if (takes_epilogue(call, s)) return kernels::gemm(a, s.m, b, epilogue(call), y);
+    kernels::gemm(a, s.m, b, {}, y);
     finish(call, s);
   }
 
@@ -101,11 +89,23 @@ class Gemm : public Kernel {
     return s;
   }
 
-  void pack_b(const Shape& shape, const float* b, float* packed) const {
-    if (trans_b_)
-      transpose(b, packed, shape[0], shape[1]);
-    else
-      std::copy_n(b, shape.elements(), packed);
+  kernels::Panels pack_b(const Shape& shape, const float* b) const {
+    return kernels::pack_matrix(b, shape[trans_b_ ? 1 : 0], shape[trans_b_ ? 0 : 1], trans_b_);
+  }
+
+  /// alpha and beta are 1 and C is a row or absent: the usual layer.
+  bool takes_epilogue(const Call& call, const Sizes& s) const {
+    const bool has_c = call.inputs.size() > 2 && call.inputs[2].present();
+    const bool row = !has_c || (call.inputs[2].elements() == s.n &&
+                                (s.m == 1 || call.inputs[2].shape().rank() == 1 || call.inputs[2].shape()[0] == 1));
+    return alpha_ == 1 && (!has_c || beta_ == 1) && row;
+  }
+
+  kernels::Epilogue epilogue(const Call& call) const {
+    kernels::Epilogue made;
+    if (call.inputs.size() > 2 && call.inputs[2].present()) made.bias = call.inputs[2].values<float>().data();
+    if (clamp_) made.low = clamp_->low, made.high = clamp_->high;
+    return made;
   }
 
   void finish(const Call& call, const Sizes& s) const {
@@ -128,14 +128,20 @@ class Gemm : public Kernel {
   float alpha_, beta_;
   bool trans_a_, trans_b_;
   std::optional<Clamp> clamp_;
-  std::vector<float> packed_;
+  kernels::Panels packed_;  // empty when B is no constant
 };
 
 /// Numpy's matmul: the last two axes multiply, the others broadcast; a vector is a row on the left, a column on the
 /// right, and its axis leaves the result.
 class MatMul : public Kernel {
  public:
-  explicit MatMul(Setup& setup) : clamp_(setup.clamp) { require_inputs(setup, 2, 2); }
+  explicit MatMul(Setup& setup) : clamp_(setup.clamp) {
+    require_inputs(setup, 2, 2);
+    const Tensor* b = setup.constant(1);
+    if (b == nullptr || b->dtype() != DType::kFloat32 || b->shape().rank() != 2 || b->elements() == 0) return;
+    packed_ = kernels::pack_matrix(b->aligned().data<float>().data(), b->shape()[0], b->shape()[1], false);
+    setup.absorb(1);
+  }
 
   std::vector<TensorType> infer(std::span<const Input> inputs) const override {
     require_type(inputs[0], {DType::kFloat32}, "A");
@@ -154,14 +160,19 @@ class MatMul : public Kernel {
   void run(const Call& call) const override {
     const Sizes s = sizes(call.inputs);
     const float* a = call.inputs[0].values<float>().data();
-    const float* b = call.inputs[1].values<float>().data();
     float* y = call.outputs[0].values<float>().data();
+    kernels::Epilogue epilogue;
+    if (clamp_) epilogue.low = clamp_->low, epilogue.high = clamp_->high;
     const int64_t count = s.batch.elements();
-    for (int64_t k = 0; k < count; ++k)
-      multiply(a + matrix_of(k, s.batch, s.a_batch) * s.m * s.k, b + matrix_of(k, s.batch, s.b_batch) * s.k * s.n,
-               y + k * s.m * s.n, s.m, s.n, s.k);
-    if (clamp_)
-      apply_clamp(*clamp_, DType::kFloat32, call.outputs[0].data, static_cast<size_t>(call.outputs[0].elements()));
+    if (!packed_.empty()) return kernels::gemm(a, count * s.m, packed_, epilogue, y);
+    const float* b = call.inputs[1].values<float>().data();
+    kernels::Panels panels;
+    for (int64_t k = 0, last = -1; k < count; ++k) {
+      const int64_t of_b = matrix_of(k, s.batch, s.b_batch);
+      if (of_b != last) panels = kernels::pack_matrix(b + of_b * s.k * s.n, s.k, s.n, false);
+      last = of_b;
+      kernels::gemm(a + matrix_of(k, s.batch, s.a_batch) * s.m * s.k, s.m, panels, epilogue, y + k * s.m * s.n);
+    }
   }
 
  private:
@@ -204,6 +215,7 @@ class MatMul : public Kernel {
   }
 
   std::optional<Clamp> clamp_;
+  kernels::Panels packed_;  // of a constant matrix B
 };
 
 template <class K>

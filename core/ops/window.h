@@ -28,6 +28,9 @@ class Window {
   /// where they do not fit.
   std::vector<WindowAxis> place(const Shape& input, std::span<const int64_t> kernel) const;
 
+  /// Neighbouring taps of the last axis are not neighbouring elements.
+  bool dilates_last_axis() const { return !dilations_.empty() && dilations_.back() > 1; }
+
  private:
   enum class AutoPad { kExplicit, kValid, kSameUpper, kSameLower };
   std::vector<int64_t> strides_, dilations_, pads_;

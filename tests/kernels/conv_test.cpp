@@ -87,7 +87,7 @@ void check_conv(const ConvWeights& shape, const ConvAxis& rows, const ConvAxis& 
   const auto wanted = conv_ref(shape, w, x, batch, rows, columns, epilogue);
   on_every_target([&] {
     const Conv conv(shape, w.data());
-    std::vector<std::byte> scratch(static_cast<size_t>(conv.scratch_bytes(rows, columns)) + 64);
+    std::vector<std::byte> scratch(static_cast<size_t>(Conv::scratch_bytes(shape, rows, columns)) + 64);
     auto* aligned = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64);
     std::vector<float> y(wanted.size());
     conv.run(x.data(), batch, rows, columns, epilogue, {aligned, scratch.size() - 64}, y.data());
