@@ -146,6 +146,12 @@ export function Plate() {
         aria-describedby={over ? undefined : 'plate-help'}
         aria-label={over ? 'Model and samples' : undefined}
         onChange={takeFiles}
+        onKeyDown={(event) => {
+          // the browser itself opens a file input with the space bar only
+          if (event.key !== 'Enter' || event.ctrlKey || event.metaKey) return;
+          event.preventDefault();
+          event.currentTarget.click();
+        }}
       />
     </div>
   );

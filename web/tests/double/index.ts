@@ -41,8 +41,7 @@ async function steps(stage: t.Stage, total: number, options: t.CallOptions | und
   for (let done = 0; done < total; done += chunk) {
     options?.signal?.throwIfAborted();
     options?.onProgress?.({ stage, done, total, note: '' });
-    if (behaviour.pace > 0) await pause(behaviour.pace * chunk);
-    else await null;
+    await pause(behaviour.pace * chunk);
   }
   options?.signal?.throwIfAborted();
   options?.onProgress?.({ stage, done: total, total, note: '' });

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Broken models, samples, archives and recipes: a card that says what, where and what next, and nothing that was open is lost.
+
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { asInput, enormousPng, npy, png } from './files.mjs';
+import { button, expectQuiet, openPage, openSite, region, root, untilDone } from './site.mjs';
+
+let site;
+let model;
+let samples;
+beforeAll(async () => {
+  site = await openSite();
+  model = await readFile(`${root}web/public/demo/model.onnx`);
+  samples = await readFile(`${root}web/public/demo/samples.zip`);
+});
+afterAll(() => site?.close());
+
+const text = (string) => Buffer.from(string);
+const tflite = Buffer.concat([Buffer.from([0x1c, 0, 0, 0]), text('TFL3'), Buffer.alloc(400)]);
+
+const brokenModels = [
+  ['a TFLite file', 'net.tflite', () => tflite, /TFLite/i],
+  ['a TFLite file under another name', 'net.onnx', () => tflite, /TFLite/i],
+  ['a web page', 'net.onnx', () => text('<!DOCTYPE html><html><body>404</body></html>'), /HTML|web page/i],
+  ['a Git LFS pointer', 'net.onnx', () => text('version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n'), /LFS/],
+  ['a zip archive under the name of a model', 'net.onnx', () => samples, /zip/i],
+  ['a model cut short', 'net.onnx', () => model.subarray(0, Math.floor(model.length / 2)), /./],
+  ['an empty file', 'net.onnx', () => Buffer.alloc(0), /empty|0 bytes/i],
+];
+
+const wrong = (values, shape) => npy(values, shape);
+
+const brokenSamples = [
+  ['a picture cut short', 'cut.png', () => png(new Uint8Array(48 * 48 * 3), 48, 48).subarray(0, 60), /cut\.png/],
+  ['a picture of enormous size', 'huge.png', () => enormousPng(60000, 60000), /60000|60 000|pixels/],
+  ['a file that is no picture', 'page.png', () => text('<html></html>'), /page\.png/],
+  ['an array of another shape', 'other.npy', () => wrong(new Float32Array(7 * 5), [7, 5]), /7.{1,3}5/],
+  ['values that are not finite', 'nan.npy', () => npy(new Float32Array(3 * 48 * 48).fill(NaN), [1, 3, 48, 48]), /nan\.npy|NaN|finite/],
+];
+
+async function give(page, ...files) {
+  await page.getByLabel('Model and samples').setInputFiles(files.map(([name, bytes]) => asInput(name, bytes)));
+}
+
+async function withDemoOpen() {
+  const visit = await openPage(site);
+  await give(visit.page, ['letters.onnx', model], ['letters.zip', samples]);
+  await expect.poll(() => button(visit.page, 'Quantize').getAttribute('aria-disabled'), { timeout: 30_000 }).toBe('false');
+  return visit;
+}
+
+/** The card's text, once it is there, complete: a sentence, what to do, details to copy. */
+async function card(page, name) {
+  const alert = region(page, name).getByRole('alert');
+  await alert.waitFor();
+  expect(await alert.locator('.problem-message').innerText()).toMatch(/\S.*\S/);
+  expect(await alert.locator('.note-text > p').count()).toBeGreaterThan(1);
+  await alert.getByRole('button', { name: 'Copy details' }).click();
+  const details = JSON.parse(await page.evaluate(() => navigator.clipboard.readText()));
+  expect(Object.keys(details).slice(0, 4)).toEqual(['code', 'message', 'place', 'hint']);
+  expect(details.code).not.toBe('internal');
+  return alert.innerText();
+}
+
+describe('models', () => {
+  for (const [what, name, bytes, says] of brokenModels) {
+    it(`says what is wrong with ${what} and keeps the open model`, async () => {
+      const visit = await withDemoOpen();
+      await give(visit.page, [name, bytes()]);
+      expect(await card(visit.page, 'Model')).toMatch(says);
+      await region(visit.page, 'Model').getByText('letters.onnx', { exact: true }).first().waitFor();
+      expect(await button(visit.page, 'Quantize').getAttribute('aria-disabled')).toBe('false');
+      await expectQuiet(visit);
+      await visit.context.close();
+    });
+  }
+
+  it('shows the card on a first visit too, and opens a good model afterwards', async () => {
+    const visit = await openPage(site);
+    await give(visit.page, ['net.tflite', tflite]);
+    expect(await card(visit.page, 'Model')).toMatch(/TFLite/i);
+    await give(visit.page, ['letters.onnx', model]);
+    await region(visit.page, 'Model').getByText('letters.onnx', { exact: true }).first().waitFor();
+    expect(await visit.page.getByRole('alert').count()).toBe(0);
+    await expectQuiet(visit);
+    await visit.context.close();
+  });
+});
+
+describe('samples', () => {
+  for (const [what, name, bytes, says] of brokenSamples) {
+    it(`says what is wrong with ${what} and keeps the open samples`, async () => {
+      const visit = await withDemoOpen();
+      await give(visit.page, [name, bytes()]);
+      expect(await card(visit.page, 'Samples')).toMatch(says);
+      await region(visit.page, 'Samples').getByText('letters', { exact: true }).first().waitFor();
+      expect(await button(visit.page, 'Quantize').getAttribute('aria-disabled')).toBe('false');
+      await expectQuiet(visit);
+      await visit.context.close();
+    });
+  }
+
+  it('offers to leave out the one file that cannot be read, and goes on with the others', async () => {
+    const visit = await openPage(site);
+    const pictures = Array.from({ length: 20 }, (_, k) => [`${k}.png`, png(new Uint8Array(48 * 48 * 3).map((_v, at) => (at * (k + 5)) % 251), 48, 48)]);
+    await give(visit.page, ['letters.onnx', model], ...pictures, ['broken.png', text('no picture')]);
+    expect(await card(visit.page, 'Samples')).toMatch(/broken\.png/);
+    expect(await button(visit.page, 'Quantize').getAttribute('aria-disabled')).toBe('true');
+    await button(visit.page, 'Leave out 1 file').click();
+    await expect.poll(() => button(visit.page, 'Quantize').getAttribute('aria-disabled')).toBe('false');
+    await expectQuiet(visit);
+    await visit.context.close();
+  });
+
+  it('says that an archive is broken or empty of samples', async () => {
+    const visit = await withDemoOpen();
+    await give(visit.page, ['cut.zip', samples.subarray(0, 2000)]);
+    expect(await card(visit.page, 'Samples')).toMatch(/cut\.zip/);
+    expect(await button(visit.page, 'Quantize').getAttribute('aria-disabled')).toBe('false');
+    await expectQuiet(visit);
+    await visit.context.close();
+  });
+});
+
+describe('recipes', () => {
+  it('refuses what is no recipe and keeps the settings', async () => {
+    const visit = await withDemoOpen();
+    await give(visit.page, ['r.json', text('{"answer": 42}')]);
+    expect(await card(visit.page, 'Settings')).toMatch(/r\.json is not a recipe/);
+    await expectQuiet(visit);
+    await visit.context.close();
+  });
+
+  it('says that a recipe is of another model, and goes on when told to', async () => {
+    const visit = await withDemoOpen();
+    const { page } = visit;
+    await button(page, 'Quantize').click();
+    await untilDone(page);
+    const [download] = await Promise.all([page.waitForEvent('download'), button(page, 'Download recipe').click()]);
+    const recipe = JSON.parse(await readFile(await download.path(), 'utf8'));
+    recipe.model.sha256 = '00'.repeat(32);
+    await give(page, ['other.json', text(JSON.stringify(recipe))]);
+    await region(page, 'Settings').getByText('Filled from other.json').waitFor();
+    await button(page, 'Quantize').click();
+    await card(page, 'Results');
+    await button(page, 'Go on anyway').click();
+    await untilDone(page);
+    await expectQuiet(visit);
+    await visit.context.close();
+  });
+});

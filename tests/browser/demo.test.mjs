@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The first visit: the demo without a network, requests, security policy, sub-path, offline reload, timings.
+
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { contentSecurityPolicy } from '../../web/csp.mjs';
+import { button, comparison, expectQuiet, openPage, openSite, region, runDemo, siteFolder, untilReady } from './site.mjs';
+
+let site;
+beforeAll(async () => {
+  site = await openSite();
+});
+afterAll(() => site?.close());
+
+describe('the first visit', () => {
+  it('runs the demo with the network off, without a request or a console message', async () => {
+    const visit = await openPage(site);
+    const { page, context, requests } = visit;
+    for (const name of ['Model', 'Samples', 'Settings', 'Results']) expect(await region(page, name).count()).toBe(1);
+    expect(await page.getByLabel('Model and samples').count()).toBe(1);
+    expect(await button(page, 'Download model').count()).toBe(0);
+    const before = { server: site.server.requests.length, page: requests.length };
+    await context.setOffline(true);
+    const started = Date.now();
+    await runDemo(page);
+    console.info(`demo: ${Date.now() - started} ms`);
+    // the browser's own question after the offline worker comes about a second after a load
+    await page.waitForTimeout(2500);
+
+    const rows = await comparison(page);
+    const figures = Object.entries(rows).find(([title]) => title.startsWith('Top-1 accuracy'));
+    expect(figures[0]).toMatch(/n = \d+, ±\d/);
+    expect(figures[1][0]).toMatch(/^\d\d\.\d\d %$/);
+    expect(figures[1][1]).toMatch(/^\d\d\.\d\d %$/);
+    expect(parseFloat(figures[1][0])).toBeGreaterThan(90);
+    expect(parseFloat(figures[1][0]) - parseFloat(figures[1][1])).toBeLessThan(2);
+    expect(rows['Output SQNR'][1]).toMatch(/^\d+\.\d dB$/);
+    expect(rows['Same answer as float'][1]).toMatch(/^\d+\.\d\d %$/);
+    expect(await page.locator('.layers tbody tr').count()).toBeGreaterThan(3);
+    expect(await page.title()).toMatch(/^\d\d\.\d\d\u202f% · model · Tersor$/);
+    for (const name of ['Download model', 'Download recipe', 'Download report']) expect(await button(page, name).count()).toBe(1);
+    const text = await page.locator('body').innerText();
+    expect(text).not.toMatch(/NaN|Infinity|undefined|\[object/);
+
+    expect(site.server.requests.slice(before.server)).toEqual([]);
+    expect(requests.slice(before.page).filter((url) => url.startsWith('http'))).toEqual([]);
+    await expectQuiet(visit);
+    await context.close();
+  });
+
+  it('prints when it painted and when it was ready', async () => {
+    const { page, context } = await openPage(site);
+    const times = await page.evaluate(() => ({
+      paint: performance.getEntriesByName('first-contentful-paint')[0].startTime,
+      ready: performance.getEntriesByName('tersor:ready')[0].startTime,
+    }));
+    await runDemo(page);
+    const longTasks = await page.evaluate(() => window.longTasks);
+    console.info(`first paint ${Math.round(times.paint)} ms, ready ${Math.round(times.ready)} ms, long tasks [${longTasks.join(', ')}] ms`);
+    expect(times.paint).toBeGreaterThan(0);
+    expect(times.ready).toBeGreaterThan(times.paint);
+    await context.close();
+  });
+
+  it('works after a reload without a network', async () => {
+    const visit = await openPage(site);
+    await visit.context.setOffline(true);
+    await visit.page.reload();
+    await untilReady(visit.page);
+    await runDemo(visit.page);
+    await visit.context.close();
+  });
+
+  it('asks for nothing after a second load either', async () => {
+    const visit = await openPage(site);
+    await visit.page.reload();
+    await untilReady(visit.page);
+    const before = site.server.requests.length;
+    await runDemo(visit.page);
+    await visit.page.waitForTimeout(3000);
+    expect(site.server.requests.slice(before)).toEqual([]);
+    await expectQuiet(visit);
+    await visit.context.close();
+  });
+});
+
+describe('hosting', () => {
+  it('sends the security policy as a header and carries it in the page', async () => {
+    const response = await fetch(site.url);
+    expect(response.headers.get('content-security-policy')).toBe(contentSecurityPolicy);
+    expect(await response.text()).toContain(`http-equiv="Content-Security-Policy" content="${contentSecurityPolicy}"`);
+    expect(contentSecurityPolicy).toMatch(/default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; style-src 'self';/);
+  });
+
+  it('has no inline script, style or foreign address in the page', async () => {
+    const page = await readFile(`${siteFolder}/index.html`, 'utf8');
+    expect(page).not.toMatch(/<style|\sstyle=|\son[a-z]+=|<script(?![^>]*\ssrc=)/);
+    expect(page.replace(/xmlns='[^']*'/g, '')).not.toMatch(/https?:\/\//);
+  });
+
+  it('runs from a sub-path, and on a host that sends no headers', async () => {
+    const other = await openSite({ prefix: '/tools/tersor/', policy: false });
+    try {
+      expect(other.url).toMatch(/\/tools\/tersor\/$/);
+      const visit = await openPage(other);
+      await runDemo(visit.page);
+      await expectQuiet(visit);
+      expect(other.server.requests.filter((path) => !path.startsWith('/tools/tersor/'))).toEqual([]);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('answers with the right media types and refuses to leave its folder', async () => {
+    const type = async (path) => (await fetch(new URL(path, site.url))).headers.get('content-type');
+    expect(await type('demo/demo.json')).toMatch(/^application\/json/);
+    expect(await type('sw.js')).toMatch(/^text\/javascript/);
+    expect((await fetch(new URL('%2e%2e/package.json', site.url))).status).toBe(404);
+    expect((await fetch(new URL('..%2fpackage.json', site.url))).status).toBe(404);
+    expect((await fetch(new URL('missing.js', site.url))).status).toBe(404);
+    expect((await fetch(site.url, { method: 'POST' })).status).toBe(405);
+  });
+});

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The built site in Chromium: a server that counts requests, a browser, and pages that remember everything a visitor must
+// never see: console messages, errors, refused requests, violations of the security policy.
+
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
+
+import { chromium } from 'playwright-core';
+
+import { serve } from '../../scripts/serve.mjs';
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+
+export const root = here('../..');
+export const siteFolder = process.env.TERSOR_SITE ?? `${root}web/dist`;
+export const shared = process.env.TERSOR_SHARED ?? `${root}../shared`;
+
+/** Where Chromium lies; TERSOR_CHROMIUM names another one. */
+function browserPath() {
+  const paths = [process.env.TERSOR_CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+  const found = paths.find((path) => path && existsSync(path));
+  if (!found) throw new Error(`no Chromium at ${paths.filter(Boolean).join(', ')}; set TERSOR_CHROMIUM`);
+  return found;
+}
+
+/** Server and browser for one file of tests. */
+export async function openSite(options = {}) {
+  if (!existsSync(`${siteFolder}/index.html`)) throw new Error(`${siteFolder} has no site: run ./scripts/build web`);
+  const server = await serve({ root: siteFolder, port: 0, ...options });
+  const browser = await chromium.launch({ executablePath: browserPath(), args: ['--disable-dev-shm-usage'] });
+  return {
+    server,
+    browser,
+    url: server.url,
+    async close() {
+      await browser.close();
+      await server.close();
+    },
+  };
+}
+
+/** A page in a fresh profile; `complaints` collects what must stay empty. */
+export async function openPage(site, { url = site.url, ...options } = {}) {
+  const context = await site.browser.newContext({ viewport: { width: 1440, height: 900 }, acceptDownloads: true, ...options });
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: new URL(site.url).origin });
+  const page = await context.newPage();
+  const complaints = [];
+  const requests = [];
+  page.on('console', (message) => complaints.push(`console ${message.type()}: ${message.text()}`));
+  page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
+  page.on('requestfailed', (request) => complaints.push(`failed: ${request.url()} ${request.failure()?.errorText ?? ''}`));
+  page.on('request', (request) => requests.push(request.url()));
+  await page.addInitScript(() => {
+    window.violations = [];
+    document.addEventListener('securitypolicyviolation', (event) => window.violations.push(`${event.violatedDirective} ${event.blockedURI}`));
+    window.longTasks = [];
+    new PerformanceObserver((list) => {
+      for (const { startTime, duration } of list.getEntries()) window.longTasks.push(`${Math.round(duration)} at ${Math.round(startTime)}`);
+    }).observe({ type: 'longtask', buffered: true });
+  });
+  if (url) {
+    await page.goto(url);
+    await untilReady(page);
+  }
+  return { context, page, complaints, requests };
+}
+
+export async function untilReady(page) {
+  await page.waitForFunction(() => performance.getEntriesByName('tersor:ready').length > 0, undefined, { timeout: 60_000 });
+}
+
+export async function expectQuiet({ page, complaints }) {
+  expect(complaints).toEqual([]);
+  expect(await page.evaluate(() => window.violations)).toEqual([]);
+}
+
+/** The button that the reader sees, in the page or in the dock. */
+export function button(page, name) {
+  return page.getByRole('button', { name, exact: true });
+}
+
+export function region(page, name) {
+  return page.getByRole('region', { name, exact: true });
+}
+
+/** The three figures of the comparison's first row and others, as shown. */
+export async function comparison(page) {
+  return page.locator('.comparison tbody tr').evaluateAll((rows) =>
+    Object.fromEntries(
+      rows.map((row) => {
+        const [title, ...cells] = [...row.children].map((cell) => cell.textContent.replaceAll('\u202f', ' '));
+        return [title, cells];
+      }),
+    ),
+  );
+}
+
+export async function runDemo(page) {
+  await button(page, 'Try the demo').click();
+  await untilDone(page);
+}
+
+export async function untilDone(page, timeout = 120_000) {
+  await page.locator('.comparison .first .readout').nth(1).waitFor();
+  await expect.poll(() => page.locator('.region-results .with-sign').count(), { timeout }).toBe(1);
+}
+
+/** Content of a download that clicking `name` begins. */
+export async function downloaded(page, name) {
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name }).click()]);
+  const chunks = [];
+  for await (const chunk of await download.createReadStream()) chunks.push(chunk);
+  return { name: download.suggestedFilename(), bytes: Buffer.concat(chunks) };
+}
