@@ -141,7 +141,7 @@ describe('recipes', () => {
     await untilDone(page);
     const [download] = await Promise.all([page.waitForEvent('download'), button(page, 'Download recipe').click()]);
     const recipe = JSON.parse(await readFile(await download.path(), 'utf8'));
-    recipe.model.sha256 = '00'.repeat(32);
+    recipe.model_digest = '00'.repeat(32);
     await give(page, ['other.json', text(JSON.stringify(recipe))]);
     await region(page, 'Settings').getByText('Filled from other.json').waitFor();
     await button(page, 'Quantize').click();

@@ -113,7 +113,7 @@ describe('a zoo model with a folder of pictures', () => {
     const same = intAnswers.filter((answer, k) => answer === floatAnswers[k]).length;
     if (hasVnni) expect(rows['Same answer as float'][2]).toBe(`${same} of ${rest.length}`);
     expect(JSON.parse(report.bytes).comparison.layers.length).toBeGreaterThan(10);
-    expect(JSON.parse(recipe.bytes).samples.calibration_count).toBe(Number(split));
+    expect(JSON.parse(recipe.bytes).data_set).toMatchObject({ samples: Number(split), of: pictureCount });
 
     if (existsSync(native)) {
       await writeFile(join(folder, recipe.name), recipe.bytes);

@@ -11,7 +11,10 @@
 
 /** The one error object, in C++, in JSON, in `class TersorError extends Error` and in the page's card. */
 export interface TersorErrorFields {
-  /** One of about a dozen words, such as `not_onnx` or `worker_died`. */
+  /**
+   * One of the core's words (invalid_argument, invalid_model, unsupported_model, invalid_samples, invalid_labels,
+   * invalid_config, invalid_platform, mismatch, io, out_of_memory, cancelled, internal) or `worker_died`.
+   */
   readonly code: string;
   /** The sentence; names the value and what was expected. */
   readonly message: string;
@@ -293,7 +296,7 @@ export type QuantizationConfig = Readonly<Record<string, FieldValue>>;
 export interface FieldDescription {
   readonly name: string;
   readonly type: 'bool' | 'int' | 'number' | 'enum';
-  /** Null stands for "off" (z_threshold). */
+  /** Null leaves the choice to the platform, or stands for "off" (z_threshold). */
   readonly nullable: boolean;
   readonly default: FieldValue;
   /** Values accepted now, for `enum`, and for `int` where only a few are; else null. */
@@ -419,21 +422,23 @@ export interface Report {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Format version, digests and the complete effective configuration: same model + recipe + samples = same bytes. */
+/** The recipe file: digests and the complete effective configuration. Same model + recipe + samples = same bytes. */
 export interface Recipe {
+  readonly format: 'tersor-recipe';
   readonly format_version: number;
   readonly tool_version: string;
-  readonly model: { readonly sha256: string };
-  readonly platform: { readonly name: string; readonly version: number; readonly sha256: string };
-  readonly config: QuantizationConfig;
+  readonly model_digest: string;
+  readonly platform: { readonly name: string; readonly version: number; readonly digest: string };
+  readonly quantization_config: QuantizationConfig;
   readonly overrides: readonly Override[];
   readonly preprocessing: Preprocessing | null;
-  readonly samples: {
-    /** Samples of the data set, and SHA-256 over their digests in order. */
-    readonly count: number;
-    readonly sha256: string;
-    /** Samples set aside for calibration, see Selection; null means all. */
-    readonly calibration_count: number | null;
+  readonly data_set: {
+    /** Samples calibrated with. */
+    readonly samples: number;
+    /** Samples in the data set they come from; where more, those calibrated with are spread evenly, see Selection. */
+    readonly of: number;
+    /** SHA-256 over the digests of the samples calibrated with, in order. */
+    readonly digest: string;
   };
   readonly seeds: Readonly<Record<string, number>>;
 }
@@ -477,12 +482,13 @@ export interface CalibrateOptions extends SampleOptions {
 }
 
 export interface QuantizeOptions extends CalibrateOptions {
-  /** One of the two. Statistics must come from this model and the same settings. */
+  /** From this model and the same settings. Enough by themselves unless a setting needs the samples. */
   readonly statistics?: Statistics | undefined;
+  /** Without statistics these are calibrated with; beside them they serve the settings that need samples. */
   readonly samples?: Samples | undefined;
   /** Settings come from the recipe; those given beside it win. */
   readonly recipe?: Recipe | undefined;
-  /** Go on although the recipe is of another model or of other samples. Without it that is `recipe_mismatch`. */
+  /** Go on although the recipe is of another model or of other samples. Without it that is a `mismatch`. */
   readonly allowMismatch?: boolean | undefined;
 }
 

@@ -35,8 +35,8 @@ describe('opening', () => {
     await addArrivals([model]);
     expect(state.sampleCount.value).toBe(100);
     expect(state.canQuantize.value).toBe(true);
-    expect(state.calibrationCount.value).toBe(20);
-    expect(state.evaluationCount.value).toBe(80);
+    expect(state.calibrationCount.value).toBe(50);
+    expect(state.evaluationCount.value).toBe(50);
   });
 
   it('keeps the open model when the next one cannot be opened', async () => {
@@ -80,7 +80,7 @@ describe('opening', () => {
 
   it('reads a recipe into the settings and refuses what is none', async () => {
     await addArrivals([model]);
-    const recipe = { format_version: 1, platform: { name: 'ort-cpu', version: 1 }, config: { activation_threshold_method: 'NOCLIPPING', weights_n_bits: 8 } };
+    const recipe = { format_version: 1, platform: { name: 'ort-cpu', version: 1 }, quantization_config: { activation_threshold_method: 'NOCLIPPING', weights_n_bits: 8 } };
     await addArrivals([{ path: 'r.json', data: new Blob([JSON.stringify(recipe)]) }]);
     expect(state.fields.value).toEqual({ activation_threshold_method: 'NOCLIPPING' });
     await addArrivals([{ path: 'other.json', data: new Blob(['{"a":1}']) }]);
@@ -96,9 +96,9 @@ describe('the job', () => {
     await quantize();
     expect(behaviour.calls).toEqual(['evaluate', 'calibrate', 'choose', 'correct', 'write', 'evaluate', 'compare']);
     const result = state.result.value;
-    expect(result?.float.count).toBe(80);
-    expect(result?.int8.agreement?.count).toBe(80);
-    expect(result?.comparison.samples).toBe(64);
+    expect(result?.float.count).toBe(50);
+    expect(result?.int8.agreement?.count).toBe(50);
+    expect(result?.comparison.samples).toBe(50);
     expect(state.run.value).toBeNull();
     expect(state.resultIsOld.value).toBe(false);
   });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { batch } from '@preact/signals';
-import type { Recipe } from 'tersor';
+import type { QuantizationConfig, Recipe } from 'tersor';
 
 import type { Arrival } from './intake';
 import type { Problem } from './problem';
@@ -25,7 +25,7 @@ export async function readRecipe(file: Arrival): Promise<Recipe> {
     refuse(file.path, 'it is not JSON');
   }
   if (value === null || typeof value !== 'object' || Array.isArray(value)) refuse(file.path, 'it is not an object');
-  for (const key of ['format_version', 'platform', 'config']) {
+  for (const key of ['format_version', 'platform', 'quantization_config']) {
     if (!(key in value)) refuse(file.path, `it has no "${key}"`);
   }
   return value as Recipe;
@@ -37,9 +37,9 @@ export async function applyRecipe(open: state.OpenRecipe): Promise<void> {
   batch(() => {
     state.recipe.value = open;
     state.platformName.value = recipe.platform.name;
-    state.fields.value = changedFields(recipe.config);
+    state.fields.value = changedFields(recipe.quantization_config);
     if (recipe.preprocessing) state.preprocessing.value = recipe.preprocessing;
-    if (recipe.samples?.calibration_count != null) state.chosenCalibration.value = recipe.samples.calibration_count;
+    if (recipe.data_set) state.chosenCalibration.value = recipe.data_set.samples;
     state.settingsProblem.value = null;
     state.announcement.value = `${open.name} fills the settings.`;
     state.openRegions.value = new Set([...state.openRegions.value, 'settings']);
@@ -47,7 +47,7 @@ export async function applyRecipe(open: state.OpenRecipe): Promise<void> {
 }
 
 /** A recipe writes every field out; only those that differ from their default were set. */
-function changedFields(config: Recipe['config']): Recipe['config'] {
+function changedFields(config: QuantizationConfig): QuantizationConfig {
   const defaults = new Map((state.engine.value?.describeQuantizationConfig() ?? []).map((field) => [field.name, field.default]));
   return Object.fromEntries(Object.entries(config).filter(([name, value]) => defaults.get(name) !== value));
 }

@@ -72,7 +72,7 @@ export function formRows(): FormRow[] {
   const described = state.engine.value?.describeQuantizationConfig() ?? [];
   const place = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length);
   return described
-    .filter((field) => field.acts && (field.choices === null || field.choices.length > 1))
+    .filter((field) => field.acts && (field.choices === null || field.choices.length > 1 || field.nullable))
     .map((field) => ({ ...(words[field.name] ?? { title: field.name, ort: '', group: 'ranges' as const }), field }))
     .sort((a, b) => place(a.field.name) - place(b.field.name));
 }

@@ -136,10 +136,9 @@ export const toast = signal<{ readonly text: string; readonly id: number } | nul
 
 export const sampleCount = computed(() => samplesInfo.value?.count ?? 0);
 
-/** A fifth, at least 10 and at most 500, never all of two or more. */
+/** 128, at most half of them, as the native program does. */
 export function defaultCalibration(count: number): number {
-  const wanted = Math.min(500, Math.max(10, Math.round(count / 5)));
-  return Math.max(Math.min(1, count), Math.min(wanted, Math.floor(count / 2)));
+  return Math.min(128, Math.ceil(count / 2));
 }
 
 export const calibrationCount = computed(() => {

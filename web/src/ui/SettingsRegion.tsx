@@ -2,6 +2,7 @@
 
 import { signal } from '@preact/signals';
 import { useId } from 'preact/hooks';
+import type { FieldDescription, FieldValue } from 'tersor';
 
 import { dismiss } from '../job/load';
 import {
@@ -24,23 +25,36 @@ import { platformTitle } from './ModelRegion';
 import { ProblemCard } from './Note';
 import { Figure, Region, type Cell } from './Region';
 
+/** What null means: the platform chooses bits, quantizers and the like; a number that may be absent is off. */
+function nullText(field: FieldDescription): string {
+  return field.type === 'number' ? 'off' : 'as the platform says';
+}
+
+function Choices(props: { readonly row: FormRow; readonly values: readonly FieldValue[]; readonly text: (value: FieldValue) => string }) {
+  const { field, title } = props.row;
+  const values = field.nullable ? [null, ...props.values] : props.values;
+  return (
+    <Select
+      label={title}
+      hideLabel
+      value={String(fieldValue(field))}
+      choices={values.map((value) => ({ value: String(value), text: value === null ? nullText(field) : props.text(value) }))}
+      onChoose={(text) => setField(field, values.find((value) => String(value) === text) ?? null)}
+    />
+  );
+}
+
 function Control(props: { readonly row: FormRow }) {
   const { field, title } = props.row;
   const current = fieldValue(field);
-  if (field.type === 'bool') {
+  if (field.type === 'bool' && !field.nullable) {
     return <Switch label={title} value={current === true} onChoose={(value) => setField(field, value)} />;
   }
+  if (field.type === 'bool') {
+    return <Choices row={props.row} values={[true, false]} text={(value) => (value === true ? 'on' : 'off')} />;
+  }
   if (field.choices !== null) {
-    const choices = field.choices;
-    return (
-      <Select
-        label={title}
-        hideLabel
-        value={String(current)}
-        choices={choices.map((choice) => ({ value: String(choice), text: choiceText(choice) }))}
-        onChoose={(text) => setField(field, choices.find((choice) => String(choice) === text) ?? field.default)}
-      />
-    );
+    return <Choices row={props.row} values={field.choices} text={(value) => choiceText(String(value))} />;
   }
   return (
     <NumberField
@@ -51,7 +65,7 @@ function Control(props: { readonly row: FormRow }) {
       maximum={field.maximum}
       whole={field.type === 'int'}
       nullable={field.nullable}
-      placeholder={field.nullable ? 'off' : ''}
+      placeholder={field.nullable ? nullText(field) : ''}
       onEnter={(value) => setField(field, value)}
     />
   );

@@ -282,18 +282,20 @@ class OpenModel implements t.Model {
     await steps('choose', 31, options);
     await steps('correct', 20, options);
     await steps('write', 1, options);
+    const samples = options.statistics?.sampleCount ?? 0;
     const recipe: t.Recipe = {
+      format: 'tersor-recipe',
       format_version: 1,
       tool_version: '0.1.0',
-      model: { sha256: info.sha256 },
-      platform: { name: 'ort-cpu', version: 1, sha256: 'cd'.repeat(32) },
-      config: { ...Object.fromEntries(fields.map((field) => [field.name, field.default])), ...options.config },
+      model_digest: info.sha256,
+      platform: { name: 'ort-cpu', version: 1, digest: 'cd'.repeat(32) },
+      quantization_config: { ...Object.fromEntries(fields.map((field) => [field.name, field.default])), ...options.config },
       overrides: options.overrides ?? [],
       preprocessing: null,
-      samples: { count: 0, sha256: '', calibration_count: options.selection?.count ?? null },
+      data_set: { samples, of: Array.isArray(options.samples) ? options.samples.length : samples, digest: 'ef'.repeat(32) },
       seeds: {},
     };
-    return new Quantized(recipe, options.statistics?.sampleCount ?? 0);
+    return new Quantized(recipe, samples);
   }
   async evaluate(samples: t.Samples, _labels: t.Labels, options: t.EvaluateOptions = {}): Promise<t.EvaluationResult> {
     const n = selected(samples, options.selection);
