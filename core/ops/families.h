@@ -23,7 +23,9 @@ std::vector<Op> pool_ops();      // MaxPool, AveragePool and the global ones
 std::vector<Op> quantize_ops();  // QuantizeLinear, DequantizeLinear
 std::vector<Op> reduce_ops();    // the Reduce family, ArgMax, ArgMin
 std::vector<Op> reshape_ops();   // Reshape, Flatten, Squeeze, Unsqueeze, Identity, Dropout
+std::vector<Op> resize_ops();    // Resize, Upsample
 std::vector<Op> slice_ops();     // Slice, Split
+std::vector<Op> space_ops();     // DepthToSpace, SpaceToDepth
 std::vector<Op> transpose_ops();
 
 }  // namespace tersor::ops
