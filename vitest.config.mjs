@@ -22,7 +22,11 @@ export default defineConfig({
         resolve: { alias: { tersor: here('./web/tests/double/index.ts') } },
       },
       // the built site in Chromium
-      suite('browser', ['tests/browser/*.test.mjs'], { testTimeout: 180_000, hookTimeout: 60_000, fileParallelism: false }),
+      suite('browser', ['tests/browser/*.test.mjs'], {
+        testTimeout: 180_000,
+        hookTimeout: 60_000,
+        fileParallelism: false,
+      }),
     ],
   },
 });

@@ -85,7 +85,9 @@ async function answer({ root, prefix, headers }, request, response) {
     response.end();
     return;
   }
-  createReadStream(wanted.file).on('error', () => response.destroy()).pipe(response);
+  createReadStream(wanted.file)
+    .on('error', () => response.destroy())
+    .pipe(response);
 }
 
 /**
@@ -169,7 +171,9 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     const { url } = await serve(options);
     console.log(`Tersor: ${url}`);
   } catch (error) {
-    console.error(error.code === 'EADDRINUSE' ? `port ${options.port} is in use; choose another with --port` : error.message);
+    console.error(
+      error.code === 'EADDRINUSE' ? `port ${options.port} is in use; choose another with --port` : error.message,
+    );
     process.exit(1);
   }
 }

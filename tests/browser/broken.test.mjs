@@ -25,7 +25,12 @@ const brokenModels = [
   ['a TFLite file', 'net.tflite', () => tflite, /TFLite/i],
   ['a TFLite file under another name', 'net.onnx', () => tflite, /TFLite/i],
   ['a web page', 'net.onnx', () => text('<!DOCTYPE html><html><body>404</body></html>'), /HTML|web page/i],
-  ['a Git LFS pointer', 'net.onnx', () => text('version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n'), /LFS/],
+  [
+    'a Git LFS pointer',
+    'net.onnx',
+    () => text('version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n'),
+    /LFS/,
+  ],
   ['a zip archive under the name of a model', 'net.onnx', () => samples, /zip/i],
   ['a model cut short', 'net.onnx', () => model.subarray(0, Math.floor(model.length / 2)), /./],
   ['an empty file', 'net.onnx', () => Buffer.alloc(0), /empty|0 bytes/i],
@@ -38,7 +43,12 @@ const brokenSamples = [
   ['a picture of enormous size', 'huge.png', () => enormousPng(60000, 60000), /60000|60 000|pixels/],
   ['a file that is no picture', 'page.png', () => text('<html></html>'), /page\.png/],
   ['an array of another shape', 'other.npy', () => wrong(new Float32Array(7 * 5), [7, 5]), /7.{1,3}5/],
-  ['values that are not finite', 'nan.npy', () => npy(new Float32Array(3 * 48 * 48).fill(NaN), [1, 3, 48, 48]), /nan\.npy|NaN|finite/],
+  [
+    'values that are not finite',
+    'nan.npy',
+    () => npy(new Float32Array(3 * 48 * 48).fill(NaN), [1, 3, 48, 48]),
+    /nan\.npy|NaN|finite/,
+  ],
 ];
 
 async function give(page, ...files) {
@@ -48,7 +58,9 @@ async function give(page, ...files) {
 async function withDemoOpen() {
   const visit = await openPage(site);
   await give(visit.page, ['letters.onnx', model], ['letters.zip', samples]);
-  await expect.poll(() => button(visit.page, 'Quantize').getAttribute('aria-disabled'), { timeout: 30_000 }).toBe('false');
+  await expect
+    .poll(() => button(visit.page, 'Quantize').getAttribute('aria-disabled'), { timeout: 30_000 })
+    .toBe('false');
   return visit;
 }
 
@@ -105,7 +117,14 @@ describe('samples', () => {
 
   it('offers to leave out the one file that cannot be read, and goes on with the others', async () => {
     const visit = await openPage(site);
-    const pictures = Array.from({ length: 20 }, (_, k) => [`${k}.png`, png(new Uint8Array(48 * 48 * 3).map((_v, at) => (at * (k + 5)) % 251), 48, 48)]);
+    const pictures = Array.from({ length: 20 }, (_, k) => [
+      `${k}.png`,
+      png(
+        new Uint8Array(48 * 48 * 3).map((_v, at) => (at * (k + 5)) % 251),
+        48,
+        48,
+      ),
+    ]);
     await give(visit.page, ['letters.onnx', model], ...pictures, ['broken.png', text('no picture')]);
     expect(await card(visit.page, 'Samples')).toMatch(/broken\.png/);
     expect(await button(visit.page, 'Quantize').getAttribute('aria-disabled')).toBe('true');

@@ -6,7 +6,17 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { contentSecurityPolicy } from '../../web/csp.mjs';
-import { button, comparison, expectQuiet, openPage, openSite, region, runDemo, siteFolder, untilReady } from './site.mjs';
+import {
+  button,
+  comparison,
+  expectQuiet,
+  openPage,
+  openSite,
+  region,
+  runDemo,
+  siteFolder,
+  untilReady,
+} from './site.mjs';
 
 let site;
 beforeAll(async () => {
@@ -40,7 +50,8 @@ describe('the first visit', () => {
     expect(rows['Same answer as float'][1]).toMatch(/^\d+\.\d\d %$/);
     expect(await page.locator('.layers tbody tr').count()).toBeGreaterThan(3);
     expect(await page.title()).toMatch(/^\d\d\.\d\d\u202f% · model · Tersor$/);
-    for (const name of ['Download model', 'Download recipe', 'Download report']) expect(await button(page, name).count()).toBe(1);
+    for (const name of ['Download model', 'Download recipe', 'Download report'])
+      expect(await button(page, name).count()).toBe(1);
     const text = await page.locator('body').innerText();
     expect(text).not.toMatch(/NaN|Infinity|undefined|\[object/);
 
@@ -58,7 +69,9 @@ describe('the first visit', () => {
     }));
     await runDemo(page);
     const longTasks = await page.evaluate(() => window.longTasks);
-    console.info(`first paint ${Math.round(times.paint)} ms, ready ${Math.round(times.ready)} ms, long tasks [${longTasks.join(', ')}] ms`);
+    console.info(
+      `first paint ${Math.round(times.paint)} ms, ready ${Math.round(times.ready)} ms, long tasks [${longTasks.join(', ')}] ms`,
+    );
     expect(times.paint).toBeGreaterThan(0);
     expect(times.ready).toBeGreaterThan(times.paint);
     await context.close();
@@ -91,7 +104,9 @@ describe('hosting', () => {
     const response = await fetch(site.url);
     expect(response.headers.get('content-security-policy')).toBe(contentSecurityPolicy);
     expect(await response.text()).toContain(`http-equiv="Content-Security-Policy" content="${contentSecurityPolicy}"`);
-    expect(contentSecurityPolicy).toMatch(/default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; style-src 'self';/);
+    expect(contentSecurityPolicy).toMatch(
+      /default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; style-src 'self';/,
+    );
   });
 
   it('has no inline script, style or foreign address in the page', async () => {

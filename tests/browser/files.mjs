@@ -24,10 +24,18 @@ export function png(pixels, width, height, channels = 3) {
   header[9] = channels === 3 ? 2 : 0;
   const rows = Buffer.alloc((1 + width * channels) * height);
   for (let y = 0; y < height; ++y) {
-    Buffer.from(pixels.buffer, pixels.byteOffset + y * width * channels, width * channels).copy(rows, y * (1 + width * channels) + 1);
+    Buffer.from(pixels.buffer, pixels.byteOffset + y * width * channels, width * channels).copy(
+      rows,
+      y * (1 + width * channels) + 1,
+    );
   }
   const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-  return Buffer.concat([signature, chunk('IHDR', header), chunk('IDAT', deflateSync(rows)), chunk('IEND', Buffer.alloc(0))]);
+  return Buffer.concat([
+    signature,
+    chunk('IHDR', header),
+    chunk('IDAT', deflateSync(rows)),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
 }
 
 /** A PNG whose header promises a size that nothing stands behind. */

@@ -13,7 +13,18 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import ort from 'onnxruntime-node';
 
 import { asInput, png, writeFiles } from './files.mjs';
-import { button, comparison, downloaded, expectQuiet, openPage, openSite, region, root, shared, untilDone } from './site.mjs';
+import {
+  button,
+  comparison,
+  downloaded,
+  expectQuiet,
+  openPage,
+  openSite,
+  region,
+  root,
+  shared,
+  untilDone,
+} from './site.mjs';
 
 const zoo = `${shared}/zoo`;
 const native = `${root}build/native/bin/tersor`;
@@ -77,62 +88,78 @@ function evaluated(pictures, count) {
 }
 
 describe('a zoo model with a folder of pictures', () => {
-  it.skipIf(!existsSync(zoo))('has the accuracies that ONNX Runtime has, and the bytes of the native program', async () => {
-    const pictures = await cifar();
-    await writeFiles(join(folder, 'cifar'), Object.fromEntries(pictures.map((p) => [p.path, png(p.pixels, side, side)])));
-    const visit = await openPage(site);
-    const { page, context } = visit;
-    await page.getByLabel('Model and samples').setInputFiles(`${zoo}/cifar10-resnet20/model.onnx`);
-    await region(page, 'Model').getByText('parameters').first().waitFor();
-    const [chooser] = await Promise.all([page.waitForEvent('filechooser'), button(page, 'Choose samples').click()]);
-    await chooser.setFiles(join(folder, 'cifar'));
-    await region(page, 'Samples').getByText('10 classes').waitFor();
-    await region(page, 'Samples').getByLabel('Preset').selectOption('imagenet');
-    await region(page, 'Samples').getByText('ImageNet preset').waitFor();
-    const split = await region(page, 'Samples').getByRole('slider').inputValue();
-    await button(page, 'Quantize').click();
-    await untilDone(page);
+  it.skipIf(!existsSync(zoo))(
+    'has the accuracies that ONNX Runtime has, and the bytes of the native program',
+    async () => {
+      const pictures = await cifar();
+      await writeFiles(
+        join(folder, 'cifar'),
+        Object.fromEntries(pictures.map((p) => [p.path, png(p.pixels, side, side)])),
+      );
+      const visit = await openPage(site);
+      const { page, context } = visit;
+      await page.getByLabel('Model and samples').setInputFiles(`${zoo}/cifar10-resnet20/model.onnx`);
+      await region(page, 'Model').getByText('parameters').first().waitFor();
+      const [chooser] = await Promise.all([page.waitForEvent('filechooser'), button(page, 'Choose samples').click()]);
+      await chooser.setFiles(join(folder, 'cifar'));
+      await region(page, 'Samples').getByText('10 classes').waitFor();
+      await region(page, 'Samples').getByLabel('Preset').selectOption('imagenet');
+      await region(page, 'Samples').getByText('ImageNet preset').waitFor();
+      const split = await region(page, 'Samples').getByRole('slider').inputValue();
+      await button(page, 'Quantize').click();
+      await untilDone(page);
 
-    const rest = evaluated(pictures, Number(split));
-    const right = (found) => found.filter((answer, k) => answer === rest[k].label).length;
-    const rows = await comparison(page);
-    const [title, [float, int8]] = Object.entries(rows).find(([name]) => name.startsWith('Top-1'));
-    expect(title).toContain(`n = ${rest.length}`);
-    const floatAnswers = await answers(`${zoo}/cifar10-resnet20/model.onnx`, rest);
-    expect(float).toBe(`${((100 * right(floatAnswers)) / rest.length).toFixed(2)} %`);
+      const rest = evaluated(pictures, Number(split));
+      const right = (found) => found.filter((answer, k) => answer === rest[k].label).length;
+      const rows = await comparison(page);
+      const [title, [float, int8]] = Object.entries(rows).find(([name]) => name.startsWith('Top-1'));
+      expect(title).toContain(`n = ${rest.length}`);
+      const floatAnswers = await answers(`${zoo}/cifar10-resnet20/model.onnx`, rest);
+      expect(float).toBe(`${((100 * right(floatAnswers)) / rest.length).toFixed(2)} %`);
 
-    const model = await downloaded(page, 'Download model');
-    const recipe = await downloaded(page, 'Download recipe');
-    const report = await downloaded(page, 'Download report');
-    expect([model.name, recipe.name, report.name]).toEqual(['model.int8.onnx', 'model.tersor.json', 'model.report.json']);
-    const intAnswers = await answers(model.bytes, rest);
-    const seen = (100 * right(intAnswers)) / rest.length;
-    console.info(`float ${float}, int8 ${int8}, ONNX Runtime on the download ${seen.toFixed(2)} %${hasVnni ? '' : ' (no VNNI here)'}`);
-    if (hasVnni) expect(int8).toBe(`${seen.toFixed(2)} %`);
-    else expect(Math.abs(parseFloat(int8) - seen)).toBeLessThan(1);
-    const same = intAnswers.filter((answer, k) => answer === floatAnswers[k]).length;
-    if (hasVnni) expect(rows['Same answer as float'][2]).toBe(`${same} of ${rest.length}`);
-    expect(JSON.parse(report.bytes).comparison.layers.length).toBeGreaterThan(10);
-    expect(JSON.parse(recipe.bytes).data_set).toMatchObject({ samples: Number(split), of: pictureCount });
+      const model = await downloaded(page, 'Download model');
+      const recipe = await downloaded(page, 'Download recipe');
+      const report = await downloaded(page, 'Download report');
+      expect([model.name, recipe.name, report.name]).toEqual([
+        'model.int8.onnx',
+        'model.tersor.json',
+        'model.report.json',
+      ]);
+      const intAnswers = await answers(model.bytes, rest);
+      const seen = (100 * right(intAnswers)) / rest.length;
+      console.info(
+        `float ${float}, int8 ${int8}, ONNX Runtime on the download ${seen.toFixed(2)} %${hasVnni ? '' : ' (no VNNI here)'}`,
+      );
+      if (hasVnni) expect(int8).toBe(`${seen.toFixed(2)} %`);
+      else expect(Math.abs(parseFloat(int8) - seen)).toBeLessThan(1);
+      const same = intAnswers.filter((answer, k) => answer === floatAnswers[k]).length;
+      if (hasVnni) expect(rows['Same answer as float'][2]).toBe(`${same} of ${rest.length}`);
+      expect(JSON.parse(report.bytes).comparison.layers.length).toBeGreaterThan(10);
+      expect(JSON.parse(recipe.bytes).data_set).toMatchObject({ samples: Number(split), of: pictureCount });
 
-    if (existsSync(native)) {
-      await writeFile(join(folder, recipe.name), recipe.bytes);
-      const model0 = `${zoo}/cifar10-resnet20/model.onnx`;
-      execFileSync(native, ['quantize', model0, '--data', 'cifar', '--recipe', recipe.name, '-o', 'native.onnx'], { cwd: folder });
-      expect((await readFile(join(folder, 'native.onnx'))).equals(model.bytes)).toBe(true);
-    } else {
-      console.info(`skipped: bytes of the native program (${native} is not built)`);
-    }
-    await expectQuiet(visit);
-    await context.close();
-  });
+      if (existsSync(native)) {
+        await writeFile(join(folder, recipe.name), recipe.bytes);
+        const model0 = `${zoo}/cifar10-resnet20/model.onnx`;
+        execFileSync(native, ['quantize', model0, '--data', 'cifar', '--recipe', recipe.name, '-o', 'native.onnx'], {
+          cwd: folder,
+        });
+        expect((await readFile(join(folder, 'native.onnx'))).equals(model.bytes)).toBe(true);
+      } else {
+        console.info(`skipped: bytes of the native program (${native} is not built)`);
+      }
+      await expectQuiet(visit);
+      await context.close();
+    },
+  );
 });
 
 describe('cancelling', () => {
   it('ends a job within 200 ms at several stages and leaves it ready to go on', async () => {
     const visit = await openPage(site);
     const { page, context } = visit;
-    await page.getByLabel('Model and samples').setInputFiles([`${root}web/public/demo/model.onnx`, `${root}web/public/demo/samples.zip`]);
+    await page
+      .getByLabel('Model and samples')
+      .setInputFiles([`${root}web/public/demo/model.onnx`, `${root}web/public/demo/samples.zip`]);
     await expect.poll(() => button(page, 'Quantize').getAttribute('aria-disabled'), { timeout: 20_000 }).toBe('false');
     const seen = [];
     for (let attempt = 0; attempt < 4; ++attempt) {
@@ -160,7 +187,9 @@ describe('cancelling', () => {
       if (stage.took === null) break; // the job was quicker than the wait
       expect(stage.took).toBeLessThan(200);
       seen.push(`${stage.running} ${Math.round(stage.took)} ms`);
-      await region(page, 'Results').getByText(/^Cancelled\./).waitFor();
+      await region(page, 'Results')
+        .getByText(/^Cancelled\./)
+        .waitFor();
       expect(await button(page, 'Quantize').getAttribute('aria-disabled')).toBe('false');
     }
     console.info(`cancelled in: ${seen.join(', ')}`);
@@ -180,7 +209,9 @@ describe('samples without labels', () => {
       const pixels = new Uint8Array(48 * 48 * 3).map((_v, at) => (at * (k + 3) * 31) % 256);
       return asInput(`picture ${k}.png`, png(pixels, 48, 48));
     });
-    await page.getByLabel('Model and samples').setInputFiles([...pictures, asInput('letters.onnx', await readFile(`${root}web/public/demo/model.onnx`))]);
+    await page
+      .getByLabel('Model and samples')
+      .setInputFiles([...pictures, asInput('letters.onnx', await readFile(`${root}web/public/demo/model.onnx`))]);
     await region(page, 'Samples').getByText('no labels', { exact: true }).waitFor();
     await expect.poll(() => button(page, 'Quantize').getAttribute('aria-disabled')).toBe('false');
     await button(page, 'Quantize').click();

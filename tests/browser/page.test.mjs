@@ -45,7 +45,10 @@ describe('accessibility and width', () => {
         const { page, context } = visit;
         const found = {};
         const look = async (state) => {
-          found[state] = [...(await audit(page)), ...((await overflows(page)) > 0 ? [`${await overflows(page)} pixels too wide`] : [])];
+          found[state] = [
+            ...(await audit(page)),
+            ...((await overflows(page)) > 0 ? [`${await overflows(page)} pixels too wide`] : []),
+          ];
         };
         await look('start');
         await runDemo(page);
@@ -101,7 +104,8 @@ describe('keyboard', () => {
     await runDemo(page);
     await page.evaluate(() => {
       window.labels = new Set();
-      const look = () => document.querySelectorAll('.main-button').forEach((button) => window.labels.add(button.textContent));
+      const look = () =>
+        document.querySelectorAll('.main-button').forEach((button) => window.labels.add(button.textContent));
       new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true });
     });
     await page.keyboard.press('Control+Enter');
@@ -143,8 +147,12 @@ describe('files', () => {
         ([fileName, content]) => {
           const transfer = new DataTransfer();
           transfer.items.add(new File([new Uint8Array(content)], fileName));
-          document.querySelector('footer').dispatchEvent(new DragEvent('dragenter', { dataTransfer: transfer, bubbles: true }));
-          document.querySelector('footer').dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, bubbles: true, cancelable: true }));
+          document
+            .querySelector('footer')
+            .dispatchEvent(new DragEvent('dragenter', { dataTransfer: transfer, bubbles: true }));
+          document
+            .querySelector('footer')
+            .dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, bubbles: true, cancelable: true }));
         },
         [name, bytes],
       );

@@ -19,7 +19,12 @@ export const shared = process.env.TERSOR_SHARED ?? `${root}../shared`;
 
 /** Where Chromium lies; TERSOR_CHROMIUM names another one. */
 function browserPath() {
-  const paths = [process.env.TERSOR_CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+  const paths = [
+    process.env.TERSOR_CHROMIUM,
+    '/usr/bin/chromium',
+    '/usr/bin/chromium-browser',
+    '/usr/bin/google-chrome',
+  ];
   const found = paths.find((path) => path && existsSync(path));
   if (!found) throw new Error(`no Chromium at ${paths.filter(Boolean).join(', ')}; set TERSOR_CHROMIUM`);
   return found;
@@ -43,21 +48,30 @@ export async function openSite(options = {}) {
 
 /** A page in a fresh profile; `complaints` collects what must stay empty. */
 export async function openPage(site, { url = site.url, ...options } = {}) {
-  const context = await site.browser.newContext({ viewport: { width: 1440, height: 900 }, acceptDownloads: true, ...options });
+  const context = await site.browser.newContext({
+    viewport: { width: 1440, height: 900 },
+    acceptDownloads: true,
+    ...options,
+  });
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: new URL(site.url).origin });
   const page = await context.newPage();
   const complaints = [];
   const requests = [];
   page.on('console', (message) => complaints.push(`console ${message.type()}: ${message.text()}`));
   page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
-  page.on('requestfailed', (request) => complaints.push(`failed: ${request.url()} ${request.failure()?.errorText ?? ''}`));
+  page.on('requestfailed', (request) =>
+    complaints.push(`failed: ${request.url()} ${request.failure()?.errorText ?? ''}`),
+  );
   page.on('request', (request) => requests.push(request.url()));
   await page.addInitScript(() => {
     window.violations = [];
-    document.addEventListener('securitypolicyviolation', (event) => window.violations.push(`${event.violatedDirective} ${event.blockedURI}`));
+    document.addEventListener('securitypolicyviolation', (event) =>
+      window.violations.push(`${event.violatedDirective} ${event.blockedURI}`),
+    );
     window.longTasks = [];
     new PerformanceObserver((list) => {
-      for (const { startTime, duration } of list.getEntries()) window.longTasks.push(`${Math.round(duration)} at ${Math.round(startTime)}`);
+      for (const { startTime, duration } of list.getEntries())
+        window.longTasks.push(`${Math.round(duration)} at ${Math.round(startTime)}`);
     }).observe({ type: 'longtask', buffered: true });
   });
   if (url) {
@@ -68,7 +82,9 @@ export async function openPage(site, { url = site.url, ...options } = {}) {
 }
 
 export async function untilReady(page) {
-  await page.waitForFunction(() => performance.getEntriesByName('tersor:ready').length > 0, undefined, { timeout: 60_000 });
+  await page.waitForFunction(() => performance.getEntriesByName('tersor:ready').length > 0, undefined, {
+    timeout: 60_000,
+  });
 }
 
 export async function expectQuiet({ page, complaints }) {

@@ -93,10 +93,7 @@ export interface SampleFile {
 }
 
 /** Files are sorted bytewise by path (UTF-8) before anything is counted. Tensor samples keep the order in which they come. */
-export type Samples =
-  | readonly (SampleFile | File)[]
-  | Iterable<TensorSample>
-  | AsyncIterable<TensorSample>;
+export type Samples = readonly (SampleFile | File)[] | Iterable<TensorSample> | AsyncIterable<TensorSample>;
 
 /**
  * Which samples of one data set take part. `calibration` takes `count` of the `total` samples, spread evenly over the data

@@ -37,7 +37,11 @@ it('marks the bins beyond the cuts as lost and leaves empty ends out', () => {
 });
 
 it('sorts layers by error or leaves them in order, and finds them by name, operator and output', () => {
-  const rows = [row({ name: 'x', error_share: 0.1 }), row({ name: 'y', error_share: 0.9, op: 'Gemm' }), row({ name: 'z', error_share: 0.5, output: 'logits' })];
+  const rows = [
+    row({ name: 'x', error_share: 0.1 }),
+    row({ name: 'y', error_share: 0.9, op: 'Gemm' }),
+    row({ name: 'z', error_share: 0.5, output: 'logits' }),
+  ];
   expect(layersShown(rows, '', true).map((r) => r.name)).toEqual(['y', 'z', 'x']);
   expect(layersShown(rows, '', false).map((r) => r.name)).toEqual(['x', 'y', 'z']);
   expect(layersShown(rows, 'gemm', true).map((r) => r.name)).toEqual(['y']);

@@ -10,7 +10,18 @@ const paths = (list: readonly Arrival[]) => list.map((arrival) => arrival.path);
 describe('sorting what was dropped', () => {
   it('tells models, recipes, archives, samples, labels and other files apart, in any order', () => {
     const sorted = sortArrivals(
-      files('d/cat/1.PNG', 'net.onnx', 'x.npy', 'r.json', 's.zip', 'labels.csv', 'eval_y.npy', 'net.onnx.data', 'm.tflite', 't/input_0.pb'),
+      files(
+        'd/cat/1.PNG',
+        'net.onnx',
+        'x.npy',
+        'r.json',
+        's.zip',
+        'labels.csv',
+        'eval_y.npy',
+        'net.onnx.data',
+        'm.tflite',
+        't/input_0.pb',
+      ),
     );
     expect(paths(sorted.models)).toEqual(['net.onnx']);
     expect(paths(sorted.recipes)).toEqual(['r.json']);
@@ -38,7 +49,10 @@ describe('a data set', () => {
   });
 
   it('keeps a single class', () => {
-    expect(paths(asDataSet(files('cifar/cat/1.png', 'cifar/cat/2.png'), null).files)).toEqual(['cat/1.png', 'cat/2.png']);
+    expect(paths(asDataSet(files('cifar/cat/1.png', 'cifar/cat/2.png'), null).files)).toEqual([
+      'cat/1.png',
+      'cat/2.png',
+    ]);
   });
 
   it('keeps folders that were dropped side by side as classes', () => {

@@ -15,12 +15,33 @@ const model: Arrival = { path: 'net.onnx', data: new Blob(['m']) };
 const set = [...pictures('cat', 60), ...pictures('dog', 40)];
 
 beforeEach(async () => {
-  Object.assign(behaviour, { pace: 0, openError: null, sampleErrors: [], quantizeError: null, labelled: true, calls: [] });
+  Object.assign(behaviour, {
+    pace: 0,
+    openError: null,
+    sampleErrors: [],
+    quantizeError: null,
+    labelled: true,
+    calls: [],
+  });
   state.engine.value = await Tersor.create();
-  for (const signal of [state.model, state.modelProblem, state.coverage, state.coverageProblem, state.samples, state.samplesInfo]) {
+  for (const signal of [
+    state.model,
+    state.modelProblem,
+    state.coverage,
+    state.coverageProblem,
+    state.samples,
+    state.samplesInfo,
+  ]) {
     signal.value = null;
   }
-  for (const signal of [state.samplesProblem, state.preprocessing, state.preview, state.chosenCalibration, state.recipe]) signal.value = null;
+  for (const signal of [
+    state.samplesProblem,
+    state.preprocessing,
+    state.preview,
+    state.chosenCalibration,
+    state.recipe,
+  ])
+    signal.value = null;
   for (const signal of [state.settingsProblem, state.run, state.runProblem, state.result]) signal.value = null;
   state.fields.value = {};
   state.runNote.value = '';
@@ -41,7 +62,12 @@ describe('opening', () => {
 
   it('keeps the open model when the next one cannot be opened', async () => {
     await addArrivals([model, ...set]);
-    behaviour.openError = { code: 'invalid_model', message: 'bad.onnx is cut short.', place: '', hint: 'Copy it again.' };
+    behaviour.openError = {
+      code: 'invalid_model',
+      message: 'bad.onnx is cut short.',
+      place: '',
+      hint: 'Copy it again.',
+    };
     await addArrivals([{ path: 'bad.onnx', data: new Blob(['x']) }]);
     expect(state.modelProblem.value?.message).toBe('bad.onnx is cut short.');
     expect(state.modelProblem.value?.place).toBe('bad.onnx');
@@ -52,7 +78,9 @@ describe('opening', () => {
 
   it('keeps the samples when the next ones do not fit', async () => {
     await addArrivals([model, ...set]);
-    behaviour.sampleErrors = [{ path: 'bad.npy', error: { code: 'invalid_samples', message: 'bad.npy has 4 axes.', place: '', hint: '' } }];
+    behaviour.sampleErrors = [
+      { path: 'bad.npy', error: { code: 'invalid_samples', message: 'bad.npy has 4 axes.', place: '', hint: '' } },
+    ];
     await addArrivals([{ path: 'bad.npy', data: new Blob(['x']) }]);
     expect(state.samplesProblem.value?.message).toBe('bad.npy has 4 axes.');
     expect(state.samples.value?.name).toBe('set');
@@ -70,7 +98,9 @@ describe('opening', () => {
   });
 
   it('asks before it leaves unreadable samples out', async () => {
-    behaviour.sampleErrors = [{ path: 'cat/0.png', error: { code: 'invalid_samples', message: 'cut short', place: '', hint: '' } }];
+    behaviour.sampleErrors = [
+      { path: 'cat/0.png', error: { code: 'invalid_samples', message: 'cut short', place: '', hint: '' } },
+    ];
     await addArrivals([model, ...set]);
     expect(state.canQuantize.value).toBe(false);
     await leaveOutBadSamples();
@@ -80,7 +110,11 @@ describe('opening', () => {
 
   it('reads a recipe into the settings and refuses what is none', async () => {
     await addArrivals([model]);
-    const recipe = { format_version: 1, platform: { name: 'ort-cpu', version: 1 }, quantization_config: { activation_threshold_method: 'NOCLIPPING', weights_n_bits: 8 } };
+    const recipe = {
+      format_version: 1,
+      platform: { name: 'ort-cpu', version: 1 },
+      quantization_config: { activation_threshold_method: 'NOCLIPPING', weights_n_bits: 8 },
+    };
     await addArrivals([{ path: 'r.json', data: new Blob([JSON.stringify(recipe)]) }]);
     expect(state.fields.value).toEqual({ activation_threshold_method: 'NOCLIPPING' });
     await addArrivals([{ path: 'other.json', data: new Blob(['{"a":1}']) }]);
@@ -122,7 +156,8 @@ describe('the job', () => {
     behaviour.pace = 2;
     for (const stage of ['float', 'calibrate', 'choose', 'int8', 'compare'] as const) {
       const running = quantize();
-      while (state.run.value?.stages.find((s) => s.id === stage)?.state !== 'running') await new Promise((r) => setTimeout(r, 1));
+      while (state.run.value?.stages.find((s) => s.id === stage)?.state !== 'running')
+        await new Promise((r) => setTimeout(r, 1));
       const asked = performance.now();
       cancel();
       await running;
@@ -142,7 +177,12 @@ describe('the job', () => {
     await addArrivals([model, ...set]);
     await quantize();
     const before = state.result.value;
-    behaviour.quantizeError = { code: 'mismatch', message: 'The recipe is of another model.', place: 'model.sha256', hint: 'Open that model.' };
+    behaviour.quantizeError = {
+      code: 'mismatch',
+      message: 'The recipe is of another model.',
+      place: 'model.sha256',
+      hint: 'Open that model.',
+    };
     await quantize();
     expect(state.runProblem.value).toEqual(behaviour.quantizeError);
     expect(state.result.value).toBe(before);

@@ -47,7 +47,10 @@ export interface Given {
 }
 
 /** Opens everything that was dropped, chosen or pasted together. */
-export function addArrivals(arrivals: readonly Arrival[] | Promise<readonly Arrival[]>, given: Given = {}): Promise<void> {
+export function addArrivals(
+  arrivals: readonly Arrival[] | Promise<readonly Arrival[]>,
+  given: Given = {},
+): Promise<void> {
   return inTurn(async () => {
     const sorted = sortArrivals(await arrivals);
     const loose = [...sorted.samples];
@@ -65,7 +68,12 @@ export function addArrivals(arrivals: readonly Arrival[] | Promise<readonly Arri
         if (inside.samples.length > 0) set = asDataSet([...inside.samples, ...inside.labels], stem(archive.path));
         else labels.push(...inside.labels);
         if (inside.samples.length + inside.models.length + inside.recipes.length + inside.labels.length === 0) {
-          throw { code: 'invalid_samples', message: `${archive.path} holds neither a model nor samples.`, place: archive.path, hint: 'Samples are pictures, .npy, .npz or .pb files.' } satisfies Problem;
+          throw {
+            code: 'invalid_samples',
+            message: `${archive.path} holds neither a model nor samples.`,
+            place: archive.path,
+            hint: 'Samples are pictures, .npy, .npz or .pb files.',
+          } satisfies Problem;
         }
       } catch (error) {
         state.samplesProblem.value = problemOf(error);
@@ -183,7 +191,8 @@ async function openSamples(set: NamedSet, given: Given): Promise<void> {
       state.samplesInfo.value = before.info;
       state.preprocessing.value = before.preprocessing;
       state.preview.value = before.info?.first ?? null;
-      if (problem) state.samplesProblem.value = { ...problem, hint: `${problem.hint} ${before.set?.name} stays open.`.trim() };
+      if (problem)
+        state.samplesProblem.value = { ...problem, hint: `${problem.hint} ${before.set?.name} stays open.`.trim() };
     });
   }
 }
@@ -239,7 +248,11 @@ export async function inspect(): Promise<void> {
       state.previewProblem.value = null;
       state.preprocessing.value = info.preprocessing;
       state.samplesProblem.value = first
-        ? { ...first.error, place: first.error.place || first.path, hint: othersToo(info.errors.length, first.error.hint) }
+        ? {
+            ...first.error,
+            place: first.error.place || first.path,
+            hint: othersToo(info.errors.length, first.error.hint),
+          }
         : null;
     });
   } catch (error) {

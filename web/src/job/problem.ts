@@ -19,7 +19,12 @@ export function problemOf(thrown: unknown): Problem {
   if (thrown !== null && typeof thrown === 'object') {
     const message = text(thrown, 'message');
     if (message !== '') {
-      return { code: text(thrown, 'code') || 'internal', message, place: text(thrown, 'place'), hint: text(thrown, 'hint') };
+      return {
+        code: text(thrown, 'code') || 'internal',
+        message,
+        place: text(thrown, 'place'),
+        hint: text(thrown, 'hint'),
+      };
     }
   }
   return { code: 'internal', message: String(thrown), place: '', hint: 'Copy the details and report this.' };

@@ -48,6 +48,8 @@ export async function applyRecipe(open: state.OpenRecipe): Promise<void> {
 
 /** A recipe writes every field out; only those that differ from their default were set. */
 function changedFields(config: QuantizationConfig): QuantizationConfig {
-  const defaults = new Map((state.engine.value?.describeQuantizationConfig() ?? []).map((field) => [field.name, field.default]));
+  const defaults = new Map(
+    (state.engine.value?.describeQuantizationConfig() ?? []).map((field) => [field.name, field.default]),
+  );
   return Object.fromEntries(Object.entries(config).filter(([name, value]) => defaults.get(name) !== value));
 }

@@ -33,7 +33,11 @@ const words: Readonly<Record<string, Words>> = {
   input_scaling: { title: 'Scale inputs', ort: '', group: 'activations' },
   shift_negative_activation_correction: { title: 'Shift negative activations', ort: '', group: 'activations' },
   shift_negative_ratio: { title: 'Ratio that shifts', ort: '', group: 'activations' },
-  shift_negative_threshold_recalculation: { title: 'Choose the range anew after a shift', ort: '', group: 'activations' },
+  shift_negative_threshold_recalculation: {
+    title: 'Choose the range anew after a shift',
+    ort: '',
+    group: 'activations',
+  },
   activation_channel_equalization: { title: 'Equalize channels', ort: '', group: 'activations' },
   z_threshold: { title: 'Drop outliers beyond z', ort: '', group: 'ranges' },
   min_threshold: { title: 'Smallest threshold', ort: '', group: 'ranges' },

@@ -43,7 +43,12 @@ export function startRun(plan: Plan): Run {
     seconds: 0,
   });
   const stages = [
-    { ...stage('open', 'Read model', plan.nodes, 'nodes'), state: 'done' as const, done: plan.nodes, seconds: plan.openSeconds },
+    {
+      ...stage('open', 'Read model', plan.nodes, 'nodes'),
+      state: 'done' as const,
+      done: plan.nodes,
+      seconds: plan.openSeconds,
+    },
     stage('float', plan.labelled ? 'Float accuracy' : 'Float answers', plan.evaluate, ''),
     stage('calibrate', 'Calibrate', plan.calibrate, ''),
     stage('choose', 'Choose ranges', 0, 'tensors'),
@@ -73,13 +78,20 @@ function estimate(run: Run): Run {
   const secondsLeft = share > 0.02 && gone > 0.3 ? (gone * (1 - share)) / share : null;
   const running = run.stages.find((stage) => stage.state === 'running');
   const counts = running && weight[running.id] > 0 && running.seconds > 0.1;
-  return { ...run, share, secondsLeft, samplesPerSecond: counts ? running.done / running.seconds : run.samplesPerSecond };
+  return {
+    ...run,
+    share,
+    secondsLeft,
+    samplesPerSecond: counts ? running.done / running.seconds : run.samplesPerSecond,
+  };
 }
 
 /** The run a moment later. */
 export function tick(run: Run, now: number): Run {
   const passed = (now - run.now) / 1000;
-  const stages = run.stages.map((stage) => (stage.state === 'running' ? { ...stage, seconds: stage.seconds + passed } : stage));
+  const stages = run.stages.map((stage) =>
+    stage.state === 'running' ? { ...stage, seconds: stage.seconds + passed } : stage,
+  );
   return estimate({ ...run, now, stages });
 }
 
@@ -88,7 +100,10 @@ export function enter(run: Run, id: StageId): Run {
   const index = run.stages.findIndex((stage) => stage.id === id);
   if (index < 0 || run.stages[index]?.state !== 'waiting') return run;
   const stages = run.stages.map((stage, at) => {
-    if (at < index) return stage.state === 'done' ? stage : { ...stage, state: 'done' as const, done: Math.max(stage.done, stage.total) };
+    if (at < index)
+      return stage.state === 'done'
+        ? stage
+        : { ...stage, state: 'done' as const, done: Math.max(stage.done, stage.total) };
     return at === index ? { ...stage, state: 'running' as const } : stage;
   });
   return estimate({ ...run, stages });
@@ -115,7 +130,9 @@ export function report(run: Run, progress: Progress, evaluation: 'float' | 'int8
 
 /** A stage whose result is already there. */
 export function skip(run: Run, id: StageId): Run {
-  const stages = run.stages.map((stage) => (stage.id === id ? { ...stage, state: 'done' as const, done: stage.total } : stage));
+  const stages = run.stages.map((stage) =>
+    stage.id === id ? { ...stage, state: 'done' as const, done: stage.total } : stage,
+  );
   return estimate({ ...run, stages });
 }
 

@@ -173,7 +173,13 @@ export const atStart = computed(
 
 /** What a result depends on besides model and samples. */
 export const settingsKey = computed(() =>
-  JSON.stringify([platformName.value, fields.value, preprocessing.value, calibrationCount.value, recipe.value?.recipe.overrides ?? []]),
+  JSON.stringify([
+    platformName.value,
+    fields.value,
+    preprocessing.value,
+    calibrationCount.value,
+    recipe.value?.recipe.overrides ?? [],
+  ]),
 );
 
 /** The figures shown are of other settings. */
@@ -184,8 +190,10 @@ export const missing = computed(() => {
   if (engineProblem.value) return 'The engine did not start; see above.';
   if (!model.value) return samples.value ? 'Next: the float .onnx model.' : 'Next: a float .onnx model and samples.';
   if (coverageProblem.value) return 'Waiting for an answer above: the model and this platform do not fit.';
-  if (!samples.value) return 'Next: samples. 100 or more pictures like the ones the model will meet; labels are optional.';
-  if (samplesProblem.value && sampleCount.value === 0) return 'Waiting for an answer above: the samples do not fit the model.';
+  if (!samples.value)
+    return 'Next: samples. 100 or more pictures like the ones the model will meet; labels are optional.';
+  if (samplesProblem.value && sampleCount.value === 0)
+    return 'Waiting for an answer above: the samples do not fit the model.';
   if (!samplesInfo.value) return 'Reading samples …';
   if (sampleCount.value === 0) return 'Next: samples that fit the model.';
   if (samplesInfo.value.errors.length > 0) return 'Waiting for an answer above: some samples do not fit the model.';

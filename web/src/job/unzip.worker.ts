@@ -14,7 +14,11 @@ export interface UnzipRequest {
 
 export type UnzipAnswer =
   | { readonly started: true }
-  | { readonly id: number; readonly entries: readonly { readonly path: string; readonly data: Blob }[]; readonly done: boolean }
+  | {
+      readonly id: number;
+      readonly entries: readonly { readonly path: string; readonly data: Blob }[];
+      readonly done: boolean;
+    }
   | { readonly id: number; readonly failure: string };
 
 async function unzip({ id, archive }: UnzipRequest): Promise<void> {

@@ -17,7 +17,9 @@ worker.addEventListener('install', (event) => {
   event.waitUntil(
     (async () => {
       const cache = await caches.open(cacheName);
-      await cache.addAll(files.map((file) => new Request(file, { cache: file.startsWith('assets/') ? 'default' : 'no-cache' })));
+      await cache.addAll(
+        files.map((file) => new Request(file, { cache: file.startsWith('assets/') ? 'default' : 'no-cache' })),
+      );
       await worker.skipWaiting();
     })(),
   );

@@ -14,7 +14,11 @@ import { SettingsRegion } from './SettingsRegion';
 
 function Footer() {
   const version = engine.value?.version;
-  const facts = [version ? `Tersor ${version}` : 'Tersor', builtSize, storedOffline.value ? 'stored for offline use' : ''];
+  const facts = [
+    version ? `Tersor ${version}` : 'Tersor',
+    builtSize,
+    storedOffline.value ? 'stored for offline use' : '',
+  ];
   return (
     <footer class="footer">
       <nav aria-label="About">

@@ -6,7 +6,20 @@ import type { ComponentChildren } from 'preact';
 import type { Agreement, EvaluationResult } from 'tersor';
 
 import { coverage, measured, model, result, run } from '../job/state';
-import { count, counted, decibels, fixed, halfWidth, none, percent, percentFigure, points, size, thin, times } from '../numbers';
+import {
+  count,
+  counted,
+  decibels,
+  fixed,
+  halfWidth,
+  none,
+  percent,
+  percentFigure,
+  points,
+  size,
+  thin,
+  times,
+} from '../numbers';
 import { Badge } from './Icons';
 
 const metricNames: Readonly<Record<EvaluationResult['metric'], string>> = {
@@ -143,13 +156,21 @@ export function ComparisonTable() {
           float={size(floatBytes)}
           int8={size(intBytes)}
           aside={
-            intBytes === null ? '' : report ? (floatBytes !== null ? `${times(floatBytes / intBytes)} smaller` : '') : 'expected'
+            intBytes === null
+              ? ''
+              : report
+                ? floatBytes !== null
+                  ? `${times(floatBytes / intBytes)} smaller`
+                  : ''
+                : 'expected'
           }
         />
         <Row
           title="Runs as integer"
           float={none}
-          int8={shownCoverage ? `${count(shownCoverage.integer_core_nodes)} of ${count(shownCoverage.core_nodes)}` : none}
+          int8={
+            shownCoverage ? `${count(shownCoverage.integer_core_nodes)} of ${count(shownCoverage.core_nodes)}` : none
+          }
           aside={shownCoverage ? 'core nodes' : ''}
         />
       </tbody>
@@ -162,7 +183,9 @@ export function Intervals(props: { readonly float: EvaluationResult | null; read
   const shown = [
     { letter: 'F' as const, result: props.float },
     { letter: 'A' as const, result: props.int8 },
-  ].flatMap(({ letter, result: r }) => (r?.interval && r.value !== null ? [{ letter, value: r.value, interval: r.interval }] : []));
+  ].flatMap(({ letter, result: r }) =>
+    r?.interval && r.value !== null ? [{ letter, value: r.value, interval: r.interval }] : [],
+  );
   if (shown.length === 0) return null;
   const low = Math.max(0, Math.min(...shown.map((s) => s.interval.lower)));
   const high = Math.min(1, Math.max(...shown.map((s) => s.interval.upper)));
@@ -179,7 +202,10 @@ export function Intervals(props: { readonly float: EvaluationResult | null; read
       viewBox={`0 0 232 ${bottom + 18}`}
       role="img"
       aria-label={shown
-        .map((s) => `${s.letter === 'F' ? 'Float' : 'Int8'} ${percent(s.value)}, 95 % interval ${percent(s.interval.lower)} to ${percent(s.interval.upper)}`)
+        .map(
+          (s) =>
+            `${s.letter === 'F' ? 'Float' : 'Int8'} ${percent(s.value)}, 95 % interval ${percent(s.interval.lower)} to ${percent(s.interval.upper)}`,
+        )
         .join('; ')}
     >
       {ticks.map((at) => (
@@ -199,7 +225,11 @@ export function Intervals(props: { readonly float: EvaluationResult | null; read
               class="whisker"
               d={`M${along(s.interval.lower)} ${y}H${along(s.interval.upper)}M${along(s.interval.lower)} ${y - 4}v8M${along(s.interval.upper)} ${y - 4}v8`}
             />
-            {s.letter === 'F' ? <circle class="point-f" cx={x} cy={y} r="4" /> : <rect class="point-a" x={x - 4} y={y - 4} width="8" height="8" />}
+            {s.letter === 'F' ? (
+              <circle class="point-f" cx={x} cy={y} r="4" />
+            ) : (
+              <rect class="point-a" x={x - 4} y={y - 4} width="8" height="8" />
+            )}
             <text class="tick strong" x={along(s.interval.upper) + 8} y={y + 4}>
               {s.letter}
             </text>

@@ -56,17 +56,18 @@ function How() {
         <b>Model.</b> A float .onnx file, opset 7 or newer. If it keeps its weights in a file beside it, drop both.
       </p>
       <p>
-        <b>Samples.</b> A folder or .zip of pictures, or .npy, .npz and .pb arrays: a hundred or more like the ones the model
-        will meet. Subfolders are classes; with them accuracy is measured. Some samples set the ranges, the others measure.
+        <b>Samples.</b> A folder or .zip of pictures, or .npy, .npz and .pb arrays: a hundred or more like the ones the
+        model will meet. Subfolders are classes; with them accuracy is measured. Some samples set the ranges, the others
+        measure.
       </p>
       <p>
-        <b>Results.</b> Float beside int8: accuracy with its 95 % interval, the share of equal answers, and the output's signal to
-        quantization noise ratio (SQNR), for which the int8 model runs with the runtime's own integer arithmetic. Layers are
-        sorted by their share of the error.
+        <b>Results.</b> Float beside int8: accuracy with its 95 % interval, the share of equal answers, and the output's
+        signal to quantization noise ratio (SQNR), for which the int8 model runs with the runtime's own integer
+        arithmetic. Layers are sorted by their share of the error.
       </p>
       <p>
-        <b>The same bytes anywhere.</b> The recipe holds every setting. The command line below the downloads makes the same file,
-        byte for byte, on your machine.
+        <b>The same bytes anywhere.</b> The recipe holds every setting. The command line below the downloads makes the
+        same file, byte for byte, on your machine.
       </p>
     </>
   );
@@ -76,8 +77,8 @@ function Privacy() {
   return (
     <>
       <p>
-        Nothing. Models and samples are read by this page on your machine. The page's security policy forbids requests to any
-        other address, and after it has loaded it makes no request at all.
+        Nothing. Models and samples are read by this page on your machine. The page's security policy forbids requests
+        to any other address, and after it has loaded it makes no request at all.
       </p>
       <p>There is no account, no cookie, no measurement of visitors. The choice of a theme is kept in this browser.</p>
     </>

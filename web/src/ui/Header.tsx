@@ -97,7 +97,13 @@ export function Header() {
         <button type="button" class="ghost help-button" onClick={() => openDialog('how')}>
           Help
         </button>
-        <button type="button" class="ghost" onClick={nextTheme} aria-label={`Theme: ${theme.value}`} title={`Theme: ${theme.value}`}>
+        <button
+          type="button"
+          class="ghost"
+          onClick={nextTheme}
+          aria-label={`Theme: ${theme.value}`}
+          title={`Theme: ${theme.value}`}
+        >
           <Theme />
         </button>
       </div>

@@ -92,60 +92,66 @@ export function HistogramPlot(props: { readonly row: LayerRow; readonly linear: 
   const tall = (n: number) => (linear ? n / most : (Math.log10(n) + 0.5) / (Math.log10(most) + 0.5));
   const up = (n: number) => base - (base - top) * Math.max(0, Math.min(1, tall(n)));
   return (
- <div class="plot" ref={frame}>
-    <svg class="histogram" width={width} height="244" role="img" aria-label={sentence(row, bins)}>
-      <defs>
-        <pattern id={stripes} width="4" height="4" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
-          <rect class="stripe" width="2" height="4" />
-        </pattern>
-      </defs>
-      {cuts && (
-        <>
-          <rect class="wash" x={left} y={top} width={Math.max(0, along(cuts[0]) - left)} height={base - top} />
-          <rect class="wash" x={along(cuts[1])} y={top} width={Math.max(0, left + plot - along(cuts[1]))} height={base - top} />
-        </>
-      )}
-      {countTicks(most, linear).map((n) => (
-        <g key={n}>
-          <path class="grid" d={`M${left} ${up(n)}h${plot}`} />
-          <text class="tick" x={left - 8} y={up(n) + 4} text-anchor="end">
-            {count(n)}
-          </text>
-        </g>
-      ))}
-      <text class="tick" x={left - 8} y={top - 12} text-anchor="end">
-        count
-      </text>
-      {bins.map(
-        (bin) =>
-          bin.n > 0 && (
+    <div class="plot" ref={frame}>
+      <svg class="histogram" width={width} height="244" role="img" aria-label={sentence(row, bins)}>
+        <defs>
+          <pattern id={stripes} width="4" height="4" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+            <rect class="stripe" width="2" height="4" />
+          </pattern>
+        </defs>
+        {cuts && (
+          <>
+            <rect class="wash" x={left} y={top} width={Math.max(0, along(cuts[0]) - left)} height={base - top} />
             <rect
-              key={bin.from}
-              class={bin.lost ? '' : 'plot-bar'}
-              fill={bin.lost ? `url(#${stripes})` : undefined}
-              x={along(bin.from)}
-              y={up(bin.n)}
-              width={Math.max(0.75, ((along(bin.to) - along(bin.from)) * 4) / 5)}
-              height={base - up(bin.n)}
+              class="wash"
+              x={along(cuts[1])}
+              y={top}
+              width={Math.max(0, left + plot - along(cuts[1]))}
+              height={base - top}
             />
-          ),
-      )}
-      <path class="baseline" d={`M${left} ${base}h${plot}`} />
-      {multiples(low, high, niceStep(span, Math.max(4, plot / 80))).map((x) => (
-        <g key={x}>
-          <path class="baseline" d={`M${along(x)} ${base}v4`} />
-          <text class="tick" x={along(x)} y={base + 20} text-anchor="middle">
-            {axisText(x, niceStep(span, Math.max(4, plot / 80)))}
-          </text>
-        </g>
-      ))}
-      {cuts && (
-        <>
-          <Cut x={along(cuts[0])} text={value(cuts[0])} width={width} />
-          <Cut x={along(cuts[1])} text={value(cuts[1])} width={width} />
-        </>
-      )}
-    </svg>
+          </>
+        )}
+        {countTicks(most, linear).map((n) => (
+          <g key={n}>
+            <path class="grid" d={`M${left} ${up(n)}h${plot}`} />
+            <text class="tick" x={left - 8} y={up(n) + 4} text-anchor="end">
+              {count(n)}
+            </text>
+          </g>
+        ))}
+        <text class="tick" x={left - 8} y={top - 12} text-anchor="end">
+          count
+        </text>
+        {bins.map(
+          (bin) =>
+            bin.n > 0 && (
+              <rect
+                key={bin.from}
+                class={bin.lost ? '' : 'plot-bar'}
+                fill={bin.lost ? `url(#${stripes})` : undefined}
+                x={along(bin.from)}
+                y={up(bin.n)}
+                width={Math.max(0.75, ((along(bin.to) - along(bin.from)) * 4) / 5)}
+                height={base - up(bin.n)}
+              />
+            ),
+        )}
+        <path class="baseline" d={`M${left} ${base}h${plot}`} />
+        {multiples(low, high, niceStep(span, Math.max(4, plot / 80))).map((x) => (
+          <g key={x}>
+            <path class="baseline" d={`M${along(x)} ${base}v4`} />
+            <text class="tick" x={along(x)} y={base + 20} text-anchor="middle">
+              {axisText(x, niceStep(span, Math.max(4, plot / 80)))}
+            </text>
+          </g>
+        ))}
+        {cuts && (
+          <>
+            <Cut x={along(cuts[0])} text={value(cuts[0])} width={width} />
+            <Cut x={along(cuts[1])} text={value(cuts[1])} width={width} />
+          </>
+        )}
+      </svg>
     </div>
   );
 }

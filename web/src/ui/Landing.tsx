@@ -18,8 +18,8 @@ export function Landing() {
       <div class="landing-words">
         <h1>Quantize a neural network in your browser</h1>
         <p class="landing-lead">
-          Drop a float ONNX model and a folder of your own samples. See what int8 costs, layer by layer, and leave with a file
-          that ONNX Runtime runs in integers.
+          Drop a float ONNX model and a folder of your own samples. See what int8 costs, layer by layer, and leave with
+          a file that ONNX Runtime runs in integers.
         </p>
         <div class="landing-demo">
           <button type="button" class="button filled large" onClick={() => void tryDemo()}>

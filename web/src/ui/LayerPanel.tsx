@@ -10,7 +10,12 @@ import { HistogramPlot, histogramTable } from './HistogramPlot';
 import { closeLayer } from './layer';
 import { useWidth } from './width';
 
-function Fact(props: { readonly term: string; readonly value: string; readonly more?: string; readonly loss?: boolean }) {
+function Fact(props: {
+  readonly term: string;
+  readonly value: string;
+  readonly more?: string;
+  readonly loss?: boolean;
+}) {
   return (
     <div>
       <dt>{props.term}</dt>
@@ -40,38 +45,38 @@ function Weights(props: { readonly largest: readonly number[] }) {
         </span>
       </div>
       <div class="plot" ref={frame}>
-      <svg
-        class="weights"
-        width={total}
-        height="132"
-        role="img"
-        aria-label={`Largest absolute weight of ${largest.length} channels, from ${value(least)} to ${value(most)}`}
-      >
-        {[0, 0.5, 1].map((part) => (
-          <g key={part}>
-            <path class="grid" d={`M48 ${110 - 100 * part}h${width}`} />
-            <text class="tick" x="42" y={114 - 100 * part} text-anchor="end">
-              {value(most * part)}
-            </text>
-          </g>
-        ))}
-        {largest.map((x, k) => (
-          <rect
-            key={k}
-            class="plot-bar"
-            x={48 + k * bar}
-            y={110 - (100 * x) / most}
-            width={Math.max(0.5, bar * (largest.length > 200 ? 1 : 0.8))}
-            height={(100 * x) / most}
-          />
-        ))}
-        <text class="tick" x="48" y="128">
-          channel 0
-        </text>
-        <text class="tick" x={48 + width} y="128" text-anchor="end">
-          {largest.length - 1}
-        </text>
-      </svg>
+        <svg
+          class="weights"
+          width={total}
+          height="132"
+          role="img"
+          aria-label={`Largest absolute weight of ${largest.length} channels, from ${value(least)} to ${value(most)}`}
+        >
+          {[0, 0.5, 1].map((part) => (
+            <g key={part}>
+              <path class="grid" d={`M48 ${110 - 100 * part}h${width}`} />
+              <text class="tick" x="42" y={114 - 100 * part} text-anchor="end">
+                {value(most * part)}
+              </text>
+            </g>
+          ))}
+          {largest.map((x, k) => (
+            <rect
+              key={k}
+              class="plot-bar"
+              x={48 + k * bar}
+              y={110 - (100 * x) / most}
+              width={Math.max(0.5, bar * (largest.length > 200 ? 1 : 0.8))}
+              height={(100 * x) / most}
+            />
+          ))}
+          <text class="tick" x="48" y="128">
+            channel 0
+          </text>
+          <text class="tick" x={48 + width} y="128" text-anchor="end">
+            {largest.length - 1}
+          </text>
+        </svg>
       </div>
     </div>
   );
@@ -81,7 +86,8 @@ function Values(props: { readonly row: LayerRow }) {
   const [table, setTable] = useState(false);
   const [linear, setLinear] = useState(false);
   const { histogram } = props.row;
-  if (!histogram || histogram.counts.length === 0) return <p class="soft">No histogram was collected for this tensor.</p>;
+  if (!histogram || histogram.counts.length === 0)
+    return <p class="soft">No histogram was collected for this tensor.</p>;
   const filled = histogram.counts.filter((n) => n > 0).length;
   if (filled <= 1 && props.row.values > 0) {
     const only = histogram.lower + (histogram.counts.findIndex((n) => n > 0) + 0.5) * histogram.bin_width;
@@ -145,7 +151,13 @@ export function LayerPanel(props: { readonly row: LayerRow; readonly rows: reado
           <button type="button" class="ghost" aria-label="Previous layer" disabled={at <= 0} onClick={() => go(at - 1)}>
             <Previous />
           </button>
-          <button type="button" class="ghost" aria-label="Next layer" disabled={at < 0 || at >= rows.length - 1} onClick={() => go(at + 1)}>
+          <button
+            type="button"
+            class="ghost"
+            aria-label="Next layer"
+            disabled={at < 0 || at >= rows.length - 1}
+            onClick={() => go(at + 1)}
+          >
             <Next />
           </button>
           <button type="button" class="ghost" aria-label="Close the layer" onClick={closeLayer}>

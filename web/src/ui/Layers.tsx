@@ -21,7 +21,9 @@ const windowedFrom = 200;
 
 export function layersShown(layers: readonly LayerRow[], text: string, worstFirst: boolean): LayerRow[] {
   const wanted = text.trim().toLowerCase();
-  const found = layers.filter((row) => wanted === '' || [row.name, row.op, row.output].some((t) => t.toLowerCase().includes(wanted)));
+  const found = layers.filter(
+    (row) => wanted === '' || [row.name, row.op, row.output].some((t) => t.toLowerCase().includes(wanted)),
+  );
   return worstFirst ? found.sort((a, b) => b.error_share - a.error_share) : found;
 }
 
@@ -101,7 +103,11 @@ function moveBy(rows: readonly LayerRow[], event: KeyboardEvent): void {
 const rowHeight = 31;
 
 /** First and last row that the window shows, with some to spare. */
-function useWindow(total: number): { readonly body: { current: HTMLTableSectionElement | null }; readonly from: number; readonly to: number } {
+function useWindow(total: number): {
+  readonly body: { current: HTMLTableSectionElement | null };
+  readonly from: number;
+  readonly to: number;
+} {
   const body = useRef<HTMLTableSectionElement>(null);
   const [from, setFrom] = useState(0);
   useEffect(() => {
@@ -114,7 +120,9 @@ function useWindow(total: number): { readonly body: { current: HTMLTableSectionE
     addEventListener('scroll', look, { passive: true });
     return () => removeEventListener('scroll', look);
   }, [total]);
-  return total <= windowedFrom ? { body, from: 0, to: total } : { body, from: Math.min(from, total), to: Math.min(total, from + 100) };
+  return total <= windowedFrom
+    ? { body, from: 0, to: total }
+    : { body, from: Math.min(from, total), to: Math.min(total, from + 100) };
 }
 
 function List(props: { readonly rows: readonly LayerRow[]; readonly most: number; readonly narrow: boolean }) {
@@ -201,7 +209,12 @@ function Tools() {
         <legend class="visually-hidden">Order of the layers</legend>
         {([true, false] as const).map((error) => (
           <label key={String(error)} class={byError.value === error ? 'chosen' : ''}>
-            <input type="radio" name="layer-order" checked={byError.value === error} onChange={() => (byError.value = error)} />
+            <input
+              type="radio"
+              name="layer-order"
+              checked={byError.value === error}
+              onChange={() => (byError.value = error)}
+            />
             {error ? 'By error' : 'In order'}
           </label>
         ))}

@@ -3,23 +3,16 @@
 import type { Coverage, ModelInfo, Support, TensorInfo } from 'tersor';
 
 import { dismiss } from '../job/load';
-import {
-  coverage,
-  coverageProblem,
-  engine,
-  model,
-  modelProblem,
-  platformName,
-  reading,
-  result,
-} from '../job/state';
+import { coverage, coverageProblem, engine, model, modelProblem, platformName, reading, result } from '../job/state';
 import { count, counted, large, none, percent, shape, size, thin, times } from '../numbers';
 import { chooseFiles } from './files';
 import { Note, ProblemCard } from './Note';
 import { Figure, Region, type Cell } from './Region';
 
 export function platformTitle(): string {
-  return engine.value?.platforms().find((platform) => platform.name === platformName.value)?.title ?? platformName.value;
+  return (
+    engine.value?.platforms().find((platform) => platform.name === platformName.value)?.title ?? platformName.value
+  );
 }
 
 const supportWords: Readonly<Record<Support, string>> = {
@@ -60,11 +53,16 @@ function intSize(info: ModelInfo, known: Coverage | null): string {
 }
 
 function lineCells(name: string, info: ModelInfo, known: Coverage | null): Cell[] {
-  const unsupported = known?.rows.filter((row) => row.support === 'unsupported').reduce((sum, row) => sum + row.nodes, 0) ?? 0;
+  const unsupported =
+    known?.rows.filter((row) => row.support === 'unsupported').reduce((sum, row) => sum + row.nodes, 0) ?? 0;
   const floating = known?.stays_float.length ?? 0;
   const last: Cell =
     unsupported > 0 || coverageProblem.value
-      ? { key: 'coverage', kind: 'stop', content: `✕ ${unsupported > 0 ? `${counted(unsupported, 'node')} cannot run` : 'does not fit the platform'}` }
+      ? {
+          key: 'coverage',
+          kind: 'stop',
+          content: `✕ ${unsupported > 0 ? `${counted(unsupported, 'node')} cannot run` : 'does not fit the platform'}`,
+        }
       : {
           key: 'coverage',
           content:
@@ -229,7 +227,9 @@ function Reasons(props: { readonly known: Coverage }) {
                 {count(row.nodes)} {row.op} {row.nodes === 1 ? 'node' : 'nodes'} {words}.
               </b>{' '}
               {row.reason}
-              {shown.length > 0 && <span class="soft"> {shown.join(', ') + (names.length > shown.length ? ' …' : '')}</span>}
+              {shown.length > 0 && (
+                <span class="soft"> {shown.join(', ') + (names.length > shown.length ? ' …' : '')}</span>
+              )}
             </p>
           </Note>
         );
@@ -256,7 +256,11 @@ export function ModelRegion() {
   );
   if (!open) {
     const sentence =
-      reading.value > 0 ? 'Reading …' : problem ? '✕ no model yet' : 'A float .onnx file. Its operators and int8 size are shown before any work.';
+      reading.value > 0
+        ? 'Reading …'
+        : problem
+          ? '✕ no model yet'
+          : 'A float .onnx file. Its operators and int8 size are shown before any work.';
     return <Region id="model" number={1} title="Model" sentence={sentence} always={problem ? cards : undefined} />;
   }
   const info = open.handle.info;

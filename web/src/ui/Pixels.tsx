@@ -21,7 +21,16 @@ export function Pixels(props: { readonly raster: Raster; readonly label: string 
     image.data.set(raster.rgba);
     context.putImageData(image, 0, 0);
   }, [raster]);
-  return <canvas ref={canvas} class="pixels" width={raster.width} height={raster.height} role="img" aria-label={props.label} />;
+  return (
+    <canvas
+      ref={canvas}
+      class="pixels"
+      width={raster.width}
+      height={raster.height}
+      role="img"
+      aria-label={props.label}
+    />
+  );
 }
 
 /** A picture's tensor, darkest value black and brightest white; null where the tensor is no picture. */

@@ -66,42 +66,42 @@ function Drawing() {
   const along: Along = (x) => ((x - lowest) / 20) * total;
   return (
     <div class="plate-drawing" ref={frame}>
-    <svg width={total} height="246" aria-hidden="true">
-      <defs>
-        <pattern id={stripes} width="4" height="4" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
-          <rect class="stripe" width="2" height="4" />
-        </pattern>
-      </defs>
-      {heights.map((h, bin) => {
-        const lost = lowest + bin * width < lowerCut || lowest + (bin + 1) * width > upperCut;
-        const y = base - h * (base - top);
-        return (
-          h > 0 && (
-            <rect
-              key={bin}
-              class={lost ? '' : 'kept'}
-              fill={lost ? `url(#${stripes})` : undefined}
-              x={bin * bar}
-              y={y}
-              width={bar * 0.8}
-              height={base - y}
-            />
-          )
-        );
-      })}
-      <path class="steps" d={stepLine(along)} />
-      <path class="baseline" d={`M0 ${base}H${total}`} />
-      {[-10, -5, 0, 5].map((x) => (
-        <g key={x}>
-          <path class="baseline" d={`M${along(x)} ${base}v4`} />
-          <text class="tick" x={along(x)} y="236" text-anchor="middle">
-            {String(x).replace('-', '−')}
-          </text>
-        </g>
-      ))}
-      <Cut x={along(lowerCut)} word="cut" />
-      <Cut x={along(upperCut)} word="cut" />
-    </svg>
+      <svg width={total} height="246" aria-hidden="true">
+        <defs>
+          <pattern id={stripes} width="4" height="4" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+            <rect class="stripe" width="2" height="4" />
+          </pattern>
+        </defs>
+        {heights.map((h, bin) => {
+          const lost = lowest + bin * width < lowerCut || lowest + (bin + 1) * width > upperCut;
+          const y = base - h * (base - top);
+          return (
+            h > 0 && (
+              <rect
+                key={bin}
+                class={lost ? '' : 'kept'}
+                fill={lost ? `url(#${stripes})` : undefined}
+                x={bin * bar}
+                y={y}
+                width={bar * 0.8}
+                height={base - y}
+              />
+            )
+          );
+        })}
+        <path class="steps" d={stepLine(along)} />
+        <path class="baseline" d={`M0 ${base}H${total}`} />
+        {[-10, -5, 0, 5].map((x) => (
+          <g key={x}>
+            <path class="baseline" d={`M${along(x)} ${base}v4`} />
+            <text class="tick" x={along(x)} y="236" text-anchor="middle">
+              {String(x).replace('-', '−')}
+            </text>
+          </g>
+        ))}
+        <Cut x={along(lowerCut)} word="cut" />
+        <Cut x={along(upperCut)} word="cut" />
+      </svg>
     </div>
   );
 }
@@ -137,7 +137,9 @@ export function Plate() {
         )}
       </div>
       <Drawing />
-      <p class="plate-caption">An illustration: the values of one layer, log count. Between the cuts 256 steps; outside, lost.</p>
+      <p class="plate-caption">
+        An illustration: the values of one layer, log count. Between the cuts 256 steps; outside, lost.
+      </p>
       <input
         id={filesInputId}
         class="plate-input"

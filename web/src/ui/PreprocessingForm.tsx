@@ -36,16 +36,21 @@ function channel(list: readonly number[], k: number): number {
 function sameValues(a: Values, b: Values): boolean {
   return [0, 1, 2].every((k) =>
     [0, 255].every((pixel) =>
-      near((pixel * a.scale - channel(a.mean, k)) / channel(a.std, k), (pixel * b.scale - channel(b.mean, k)) / channel(b.std, k)),
+      near(
+        (pixel * a.scale - channel(a.mean, k)) / channel(a.std, k),
+        (pixel * b.scale - channel(b.mean, k)) / channel(b.std, k),
+      ),
     ),
   );
 }
 
 export function presetOf(value: Preprocessing): PreprocessingPreset | 'own' {
-  return presets.find((name) => {
-    const preset = engine.value?.preprocessingPreset(name);
-    return preset !== undefined && sameValues(value, preset);
-  }) ?? 'own';
+  return (
+    presets.find((name) => {
+      const preset = engine.value?.preprocessingPreset(name);
+      return preset !== undefined && sameValues(value, preset);
+    }) ?? 'own'
+  );
 }
 
 export function presetWord(value: Preprocessing): string {
@@ -93,7 +98,8 @@ export function PreprocessingForm(props: { readonly value: Preprocessing; readon
       crop: mode === 'short_side' ? 'center' : 'none',
     });
   };
-  const replaced = (list: readonly number[], at: number, x: number | null) => list.map((old, k) => (k === at && x !== null ? x : old));
+  const replaced = (list: readonly number[], at: number, x: number | null) =>
+    list.map((old, k) => (k === at && x !== null ? x : old));
   const preset = presetOf(value);
   return (
     <div class="block">

@@ -39,7 +39,14 @@ function Progress(props: { readonly run: Run }) {
         {share}
         {thin}%
       </b>
-      <div class="progress-track" role="progressbar" aria-label="Quantizing" aria-valuemin={0} aria-valuemax={100} aria-valuenow={share}>
+      <div
+        class="progress-track"
+        role="progressbar"
+        aria-label="Quantizing"
+        aria-valuemin={0}
+        aria-valuemax={100}
+        aria-valuenow={share}
+      >
         <svg width="100%" height="6" aria-hidden="true">
           <rect width={`${100 * now.share}%`} height="6" />
         </svg>
@@ -103,7 +110,8 @@ function LossNote() {
         <b>
           Accuracy fell from {percent(done.float.value)} to {percent(done.int8.value)}
         </b>{' '}
-        (n = {count(done.int8.count)}). {percent(share, 0)} of the output error comes from {worst.map((row) => row.name).join(' and ')}.
+        (n = {count(done.int8.count)}). {percent(share, 0)} of the output error comes from{' '}
+        {worst.map((row) => row.name).join(' and ')}.
       </p>
     </Note>
   );

@@ -59,7 +59,8 @@ function Classes(props: { readonly info: SamplesInfo }) {
         <h3>Classes</h3>
         {taken && (
           <span class="soft legend">
-            <span class="swatch swatch-ink" aria-hidden="true" /> calibrate <span class="swatch" aria-hidden="true" /> evaluate
+            <span class="swatch swatch-ink" aria-hidden="true" /> calibrate <span class="swatch" aria-hidden="true" />{' '}
+            evaluate
           </span>
         )}
       </div>
@@ -112,7 +113,12 @@ function Judgement(props: { readonly shown: SamplePreview }) {
   const spread = whole.max - whole.min;
   if (spread === 0) return <Note kind="caution">All values of this sample are {value(whole.min)}.</Note>;
   if (spread > 20) {
-    return <Note kind="note">Values reach {value(whole.max)}. Most models are trained on 0 … 1, −1 … 1 or ImageNet’s mean and deviation; float accuracy will tell.</Note>;
+    return (
+      <Note kind="note">
+        Values reach {value(whole.max)}. Most models are trained on 0 … 1, −1 … 1 or ImageNet’s mean and deviation;
+        float accuracy will tell.
+      </Note>
+    );
   }
   return null;
 }
@@ -130,10 +136,22 @@ function Preview(props: { readonly shown: SamplePreview }) {
         <h3>Preview</h3>
         <span class="soft sample-name">{shown.path}</span>
         <span class="pair">
-          <button type="button" class="ghost" aria-label="Previous sample" disabled={shown.index <= 0} onClick={() => void showSample(shown.index - 1)}>
+          <button
+            type="button"
+            class="ghost"
+            aria-label="Previous sample"
+            disabled={shown.index <= 0}
+            onClick={() => void showSample(shown.index - 1)}
+          >
             <Previous />
           </button>
-          <button type="button" class="ghost" aria-label="Next sample" disabled={shown.index >= last} onClick={() => void showSample(shown.index + 1)}>
+          <button
+            type="button"
+            class="ghost"
+            aria-label="Next sample"
+            disabled={shown.index >= last}
+            onClick={() => void showSample(shown.index + 1)}
+          >
             <Next />
           </button>
         </span>
@@ -214,7 +232,9 @@ function Split() {
     <div class="block">
       <div class="block-head">
         <h3>Split</h3>
-        <span class="soft">{calibrate < total ? 'drawn evenly from the whole set, no sample in both' : 'all samples in both'}</span>
+        <span class="soft">
+          {calibrate < total ? 'drawn evenly from the whole set, no sample in both' : 'all samples in both'}
+        </span>
       </div>
       <div class="split-figures">
         <label for={id}>
@@ -241,14 +261,22 @@ function Split() {
       </div>
       <div class="split-figures soft">
         <span>set the ranges, labels unused</span>
-        <span>{labelled ? `measure accuracy: about ±${fixed(expectedHalfWidth(evaluate), 1)} points at 90 %` : 'measure the error'}</span>
+        <span>
+          {labelled
+            ? `measure accuracy: about ±${fixed(expectedHalfWidth(evaluate), 1)} points at 90 %`
+            : 'measure the error'}
+        </span>
       </div>
     </div>
   );
 }
 
 function lineCells(name: string, info: SamplesInfo | null): Cell[] {
-  if (!info) return [{ key: 'name', kind: 'name', content: name }, { key: 'wait', content: model.value ? 'Reading …' : 'waits for the model' }];
+  if (!info)
+    return [
+      { key: 'name', kind: 'name', content: name },
+      { key: 'wait', content: model.value ? 'Reading …' : 'waits for the model' },
+    ];
   const bad = info.errors.length;
   const cells: Cell[] = [{ key: 'name', kind: 'name', content: name }];
   if (info.count > 0) {
@@ -264,9 +292,15 @@ function lineCells(name: string, info: SamplesInfo | null): Cell[] {
   const labelled = samples.value?.labelsFile ? 'labels from a file' : 'no labels';
   cells.push({
     key: 'classes',
-    content: info.classes.length > 0 ? <Figure value={count(info.classes.length)} what="classes" /> : <span class="soft">{labelled}</span>,
+    content:
+      info.classes.length > 0 ? (
+        <Figure value={count(info.classes.length)} what="classes" />
+      ) : (
+        <span class="soft">{labelled}</span>
+      ),
   });
-  if (info.preprocessing) cells.push({ key: 'preset', content: <Figure value={presetWord(info.preprocessing)} what="preset" /> });
+  if (info.preprocessing)
+    cells.push({ key: 'preset', content: <Figure value={presetWord(info.preprocessing)} what="preset" /> });
   return cells;
 }
 

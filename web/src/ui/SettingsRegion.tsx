@@ -30,7 +30,11 @@ function nullText(field: FieldDescription): string {
   return field.type === 'number' ? 'off' : 'as the platform says';
 }
 
-function Choices(props: { readonly row: FormRow; readonly values: readonly FieldValue[]; readonly text: (value: FieldValue) => string }) {
+function Choices(props: {
+  readonly row: FormRow;
+  readonly values: readonly FieldValue[];
+  readonly text: (value: FieldValue) => string;
+}) {
   const { field, title } = props.row;
   const values = field.nullable ? [null, ...props.values] : props.values;
   return (
@@ -38,7 +42,10 @@ function Choices(props: { readonly row: FormRow; readonly values: readonly Field
       label={title}
       hideLabel
       value={String(fieldValue(field))}
-      choices={values.map((value) => ({ value: String(value), text: value === null ? nullText(field) : props.text(value) }))}
+      choices={values.map((value) => ({
+        value: String(value),
+        text: value === null ? nullText(field) : props.text(value),
+      }))}
       onChoose={(text) => setField(field, values.find((value) => String(value) === text) ?? null)}
     />
   );
@@ -155,14 +162,22 @@ function lineCells(rows: readonly FormRow[]): Cell[] {
   const method = find('activation_threshold_method');
   const weights = find('weights_threshold_method');
   const cells: Cell[] = [{ key: 'platform', kind: 'name', content: platformTitle() }];
-  if (method) cells.push({ key: 'method', content: <Figure value={choiceText(String(fieldValue(method)))} what="activations" /> });
-  if (weights) cells.push({ key: 'weights', content: <Figure value={choiceText(String(fieldValue(weights)))} what="weights" /> });
+  if (method)
+    cells.push({
+      key: 'method',
+      content: <Figure value={choiceText(String(fieldValue(method)))} what="activations" />,
+    });
+  if (weights)
+    cells.push({ key: 'weights', content: <Figure value={choiceText(String(fieldValue(weights)))} what="weights" /> });
   const bits = [config['weights_n_bits'], config['activation_n_bits']];
   if (bits[0] === bits[1] && typeof bits[0] === 'number') {
     cells.push({ key: 'bits', content: <Figure value={`${bits[0]}-bit`} what="weights, activations" /> });
   }
   if (typeof config['weights_bias_correction'] === 'boolean') {
-    cells.push({ key: 'bias', content: <Figure value="bias correction" what={config['weights_bias_correction'] ? 'on' : 'off'} /> });
+    cells.push({
+      key: 'bias',
+      content: <Figure value="bias correction" what={config['weights_bias_correction'] ? 'on' : 'off'} />,
+    });
   }
   return cells;
 }
@@ -171,10 +186,20 @@ export function SettingsRegion() {
   const problem = settingsProblem.value;
   const always = problem ? <ProblemCard problem={problem} onDismiss={() => dismiss('settings')} /> : undefined;
   if (!engine.value) {
-    return <Region id="settings" number={3} title="Settings" sentence="Defaults that hold; few that matter." always={always} />;
+    return (
+      <Region
+        id="settings"
+        number={3}
+        title="Settings"
+        sentence="Defaults that hold; few that matter."
+        always={always}
+      />
+    );
   }
   const rows = formRows();
-  const groups = (Object.keys(groupTitles) as Exclude<GroupId, 'main'>[]).filter((id) => rows.some((row) => row.group === id));
+  const groups = (Object.keys(groupTitles) as Exclude<GroupId, 'main'>[]).filter((id) =>
+    rows.some((row) => row.group === id),
+  );
   const opened = recipe.value;
   return (
     <Region id="settings" number={3} title="Settings" cells={lineCells(rows)} canOpen openWord="Change" always={always}>

@@ -18,7 +18,13 @@ function StageRow(props: { readonly stage: StageState }) {
   return (
     <li class={`stage stage-${stage.state}`}>
       <span class="stage-sign" aria-hidden="true">
-        {stage.state === 'done' ? <Check /> : stage.state === 'running' ? <span class="stage-ring" /> : <span class="stage-dot" />}
+        {stage.state === 'done' ? (
+          <Check />
+        ) : stage.state === 'running' ? (
+          <span class="stage-ring" />
+        ) : (
+          <span class="stage-dot" />
+        )}
       </span>
       <span class="stage-title">
         {stage.title}

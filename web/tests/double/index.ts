@@ -48,12 +48,41 @@ async function steps(stage: t.Stage, total: number, options: t.CallOptions | und
 }
 
 const names = [
-  'layer3.1.conv2', 'conv1', 'layer2.0.conv1', 'layer3.0.conv2', 'linear', 'layer3.1.add', 'layer1.0.conv2', 'layer3.2.conv2',
-  'layer2.2.conv2', 'layer1.2.conv1', 'layer1.0.conv1', 'layer1.0.add', 'layer1.2.conv2', 'layer2.0.conv2', 'layer3.2.conv1',
-  'layer1.1.conv2', 'layer3.0.add', 'layer1.1.add', 'layer1.1.conv1', 'layer3.1.conv1', 'layer3.0.conv1', 'layer2.1.add',
-  'layer2.0.add', 'layer2.1.conv1', 'layer2.1.conv2', 'layer2.2.conv1', 'layer2.2.add', 'layer1.2.add', 'layer3.2.add', 'gap',
+  'layer3.1.conv2',
+  'conv1',
+  'layer2.0.conv1',
+  'layer3.0.conv2',
+  'linear',
+  'layer3.1.add',
+  'layer1.0.conv2',
+  'layer3.2.conv2',
+  'layer2.2.conv2',
+  'layer1.2.conv1',
+  'layer1.0.conv1',
+  'layer1.0.add',
+  'layer1.2.conv2',
+  'layer2.0.conv2',
+  'layer3.2.conv1',
+  'layer1.1.conv2',
+  'layer3.0.add',
+  'layer1.1.add',
+  'layer1.1.conv1',
+  'layer3.1.conv1',
+  'layer3.0.conv1',
+  'layer2.1.add',
+  'layer2.0.add',
+  'layer2.1.conv1',
+  'layer2.1.conv2',
+  'layer2.2.conv1',
+  'layer2.2.add',
+  'layer1.2.add',
+  'layer3.2.add',
+  'gap',
 ];
-const shares = [17.1, 15.1, 8.6, 4, 3.8, 3.8, 3.6, 3.4, 3, 3, 2.7, 2.7, 2.7, 2.6, 2.5, 2.4, 2.4, 1.9, 1.9, 1.5, 1.4, 1.4, 1.3, 1.3, 1.2, 1.1, 1.1, 1, 0.9, 0.6];
+const shares = [
+  17.1, 15.1, 8.6, 4, 3.8, 3.8, 3.6, 3.4, 3, 3, 2.7, 2.7, 2.7, 2.6, 2.5, 2.4, 2.4, 1.9, 1.9, 1.5, 1.4, 1.4, 1.3, 1.3,
+  1.2, 1.1, 1.1, 1, 0.9, 0.6,
+];
 
 function layer(name: string, k: number): t.LayerRow {
   const counts = Array.from({ length: 160 }, (_, bin) => {
@@ -76,7 +105,7 @@ function layer(name: string, k: number): t.LayerRow {
     values: 2_048_000,
     lost: 63,
     histogram: { lower: -10.4, bin_width: 0.13, counts },
-    weight_max: name.endsWith('add') ? null : Array.from({ length: 64 }, (_, c) => 0.3 + 0.3 * ((c * 37) % 11) / 11),
+    weight_max: name.endsWith('add') ? null : Array.from({ length: 64 }, (_, c) => 0.3 + (0.3 * ((c * 37) % 11)) / 11),
   };
 }
 
@@ -87,7 +116,14 @@ const coverage: t.Coverage = {
     { op: 'Add', domain: '', nodes: 9, support: 'integer', reason: '', mac_share: null },
     { op: 'Relu', domain: '', nodes: 19, support: 'fused', reason: '', mac_share: null },
     { op: 'Slice', domain: '', nodes: 6, support: 'moves', reason: '', mac_share: null },
-    { op: 'Pad', domain: '', nodes: 2, support: 'float', reason: 'ONNX Runtime CPU has no integer Pad.', mac_share: null },
+    {
+      op: 'Pad',
+      domain: '',
+      nodes: 2,
+      support: 'float',
+      reason: 'ONNX Runtime CPU has no integer Pad.',
+      mac_share: null,
+    },
     { op: 'Cast', domain: '', nodes: 12, support: 'folded', reason: '', mac_share: null },
   ],
   core_nodes: 30,
@@ -158,10 +194,28 @@ function selected(samples: t.Samples, selection: t.Selection | undefined): numbe
 }
 
 const fields: t.FieldDescription[] = [
-  ['activation_threshold_method', 'enum', 'MSE', ['NOCLIPPING', 'MSE'], 'Cutting rare large values leaves finer steps for all the others.'],
+  [
+    'activation_threshold_method',
+    'enum',
+    'MSE',
+    ['NOCLIPPING', 'MSE'],
+    'Cutting rare large values leaves finer steps for all the others.',
+  ],
   ['weights_threshold_method', 'enum', 'MSE', ['NOCLIPPING', 'MSE'], 'How the range of weights is chosen.'],
-  ['activation_quantization_method', 'enum', 'UNIFORM', ['POWER_OF_TWO', 'SYMMETRIC', 'UNIFORM'], 'Which grid activations lie on.'],
-  ['weights_per_channel_threshold', 'bool', true, null, 'Gives every output channel of a layer its own step size; almost always better.'],
+  [
+    'activation_quantization_method',
+    'enum',
+    'UNIFORM',
+    ['POWER_OF_TWO', 'SYMMETRIC', 'UNIFORM'],
+    'Which grid activations lie on.',
+  ],
+  [
+    'weights_per_channel_threshold',
+    'bool',
+    true,
+    null,
+    'Gives every output channel of a layer its own step size; almost always better.',
+  ],
   ['weights_bias_correction', 'bool', true, null, 'Moves biases so that the mean of each channel stays where it was.'],
   ['activation_n_bits', 'int', 8, [8], 'Bits of activations.'],
   ['weights_n_bits', 'int', 8, [8], 'Bits of weights.'],
@@ -232,12 +286,18 @@ class OpenModel implements t.Model {
     const files = (samples as readonly t.SampleFile[]).filter((file) => file.path !== 'labels.txt');
     const bad = new Set(behaviour.sampleErrors.map((row) => row.path));
     const good = files.filter((file) => !bad.has(file.path));
-    const folders = [...new Set(good.filter((f) => f.path.includes('/')).map((f) => f.path.slice(0, f.path.indexOf('/'))))];
+    const folders = [
+      ...new Set(good.filter((f) => f.path.includes('/')).map((f) => f.path.slice(0, f.path.indexOf('/')))),
+    ];
     behaviour.labelled = folders.length > 0;
     const chosen = typeof options.preprocessing === 'object' ? options.preprocessing : preprocessing('imagenet');
     return {
       count: good.length,
-      classes: folders.map((name, label) => ({ name, label, count: good.filter((f) => f.path.startsWith(`${name}/`)).length })),
+      classes: folders.map((name, label) => ({
+        name,
+        label,
+        count: good.filter((f) => f.path.startsWith(`${name}/`)).length,
+      })),
       formats: { png: good.length },
       size_bytes: 2400 * good.length,
       errors: behaviour.sampleErrors.filter((row) => files.some((file) => file.path === row.path)),
@@ -269,7 +329,9 @@ class OpenModel implements t.Model {
       name: file?.path ?? '',
       path: file?.path ?? '',
       picture: { width: side, height: side, rgba },
-      tensors: [{ input: 'input', shape: [1, 3, side, side], values, whole: { min: -2.12, mean: 0.07, max: 2.64 }, channels }],
+      tensors: [
+        { input: 'input', shape: [1, 3, side, side], values, whole: { min: -2.12, mean: 0.07, max: 2.64 }, channels },
+      ],
     };
   }
   async calibrate(samples: t.Samples, options: t.CalibrateOptions = {}): Promise<t.Statistics> {
@@ -289,10 +351,17 @@ class OpenModel implements t.Model {
       tool_version: '0.1.0',
       model_digest: info.sha256,
       platform: { name: 'ort-cpu', version: 1, digest: 'cd'.repeat(32) },
-      quantization_config: { ...Object.fromEntries(fields.map((field) => [field.name, field.default])), ...options.config },
+      quantization_config: {
+        ...Object.fromEntries(fields.map((field) => [field.name, field.default])),
+        ...options.config,
+      },
       overrides: options.overrides ?? [],
       preprocessing: null,
-      data_set: { samples, of: Array.isArray(options.samples) ? options.samples.length : samples, digest: 'ef'.repeat(32) },
+      data_set: {
+        samples,
+        of: Array.isArray(options.samples) ? options.samples.length : samples,
+        digest: 'ef'.repeat(32),
+      },
       seeds: {},
     };
     return new Quantized(recipe, samples);
