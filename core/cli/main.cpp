@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program `tersor`. Exit status: 0 done, 1 an error that was explained, 2 wrong usage.
+#include <cstdio>
+#include <cstring>
+#include <initializer_list>
+#include <new>
+
+#include "core/base/json.h"
+#include "core/cli/command.h"
+
+namespace tersor::cli {
+
+// The list of subcommands, in the order of --help; each is declared here and defined in the file of its name.
+
+const std::initializer_list<AddCommand> kCommands = {};
+
+namespace {
+
+/// Asked for anywhere on the command line: then errors are JSON as well.
+bool wants_json(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i)
+    if (std::strcmp(argv[i], "--json") == 0) return true;
+  return false;
+}
+
+int explain(const Error& error, bool json) {
+  if (json) {
+    std::fprintf(stderr, "%s\n", to_text(error_to_json(error)).c_str());
+    return 1;
+  }
+  std::fprintf(stderr, "error: %s%s%s\n", error.place.c_str(), error.place.empty() ? "" : ": ", error.message.c_str());
+  if (!error.hint.empty()) std::fprintf(stderr, "       %s\n", error.hint.c_str());
+  return 1;
+}
+
+int run(int argc, char** argv) {
+  const bool json = wants_json(argc, argv);
+  CLI::App program("Quantizes float ONNX models to int8 on your own samples.", "tersor");
+  program.set_version_flag("--version", "tersor " TERSOR_VERSION);
+  program.require_subcommand(1);
+  program.get_formatter()->column_width(36);
+  for (AddCommand add : kCommands) add(program);
+  try {
+    program.parse(argc, argv);
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    // --help and --version come this way too, with status 0.
+    return program.exit(error) == 0 ? 0 : 2;
+  } catch (const Error& error) {
+    return explain(error, json);
+  } catch (const std::bad_alloc&) {
+    return explain(Error(ErrorCode::kOutOfMemory, "The memory is used up.", {}, "Use fewer threads or fewer samples."),
+                   json);
+  } catch (const std::exception& error) {
+    return explain(
+        Error(ErrorCode::kInternal, error.what(), {}, "This is a bug in Tersor; please report it with this text."),
+        json);
+  }
+}
+
+}  // namespace
+}  // namespace tersor::cli
+
+int main(int argc, char** argv) {
+  return tersor::cli::run(argc, argv);
+}
