@@ -15,6 +15,7 @@ std::vector<Op> clamp_ops();   // Relu, Clip
 std::vector<Op> concat_ops();
 std::vector<Op> constant_ops();  // Constant, ConstantOfShape, Shape, Size, Range
 std::vector<Op> conv_ops();
+std::vector<Op> conv_transpose_ops();
 std::vector<Op> expand_ops();  // Expand, Tile, Where
 std::vector<Op> gather_ops();  // Gather, GatherElements, GatherND
 std::vector<Op> matmul_ops();  // Gemm, MatMul

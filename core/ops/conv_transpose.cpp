@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// ConvTranspose of one or two spatial axes, channels last: every output element gathers what reaches it, summed over
+// kernel rows, columns, then input channels.
+#include <algorithm>
+
+#include "core/ops/clamp.h"
+#include "core/ops/families.h"
+#include "core/ops/refuse.h"
+#include "core/ops/window.h"
+
+namespace tersor::ops {
+
+namespace {
+
+struct Sizes {
+  int64_t batch = 0, in_channels = 0, out_channels = 0, group = 1;
+  WindowAxis rows, columns;  // `in` and `out` as seen from the node: `out` is the larger one
+
+  int64_t group_inputs() const { return in_channels / group; }
+  int64_t group_outputs() const { return out_channels / group; }
+};
+
+/// Calls visit(input place, kernel place) for the elements along one axis that reach output place `out`.
+template <class Visit>
+void for_each_source(const WindowAxis& axis, int64_t out, Visit visit) {
+  for (int64_t k = 0; k < axis.kernel; ++k) {
+    const int64_t at = out + axis.before - k * axis.dilation;
+    if (at >= 0 && at % axis.stride == 0 && at / axis.stride < axis.in) visit(at / axis.stride, k);
+  }
+}
+
+/// Weights C x M/g x kH x kW as kH x kW x C x M/g.
+std::vector<float> turned(const Shape& shape, const float* weights) {
+  std::vector<float> result(static_cast<size_t>(shape.elements()));
+  const std::vector<int> order = shape.rank() == 4 ? std::vector<int>{2, 3, 0, 1} : std::vector<int>{2, 0, 1};
+  permute(weights, shape.dims(), order, sizeof(float), result.data());
+  return result;
+}
+
+void convolve(const Sizes& s, const float* x, const float* weights, const float* bias, float* y) {
+  const int64_t inputs = s.group_inputs(), outputs = s.group_outputs();
+  for (int64_t n = 0; n < s.batch; ++n)
+    for (int64_t oy = 0; oy < s.rows.out; ++oy)
+      for (int64_t ox = 0; ox < s.columns.out; ++ox, y += s.out_channels) {
+        std::fill_n(y, s.out_channels, 0.0f);
+        for_each_source(s.rows, oy, [&](int64_t iy, int64_t ky) {
+          for_each_source(s.columns, ox, [&](int64_t ix, int64_t kx) {
+            const float* from = x + ((n * s.rows.in + iy) * s.columns.in + ix) * s.in_channels;
+            const float* w = weights + (ky * s.columns.kernel + kx) * s.in_channels * outputs;
+            for (int64_t c = 0; c < s.in_channels; ++c) {
+              float* to = y + c / inputs * outputs;
+              for (int64_t o = 0; o < outputs; ++o) to[o] += from[c] * w[c * outputs + o];
+            }
+          });
+        });
+        for (int64_t o = 0; bias != nullptr && o < s.out_channels; ++o) y[o] += bias[o];
+      }
+}
+
+class ConvTranspose : public Kernel {
+ public:
+  explicit ConvTranspose(Setup& setup)
+      : kernel_(setup.node.ints_or("kernel_shape", {})),
+        strides_(setup.node.ints_or("strides", {})),
+        dilations_(setup.node.ints_or("dilations", {})),
+        pads_(setup.node.ints_or("pads", {})),
+        output_padding_(setup.node.ints_or("output_padding", {})),
+        output_shape_(setup.node.ints_or("output_shape", {})),
+        auto_pad_(setup.node.string_or("auto_pad", "NOTSET")),
+        group_(setup.node.int_or("group", 1)),
+        clamp_(setup.clamp) {
+    require_inputs(setup, 2, 3);
+    require_positive(kernel_, "kernel_shape");
+    require_positive(strides_, "strides");
+    require_positive(dilations_, "dilations");
+    for (const auto* list : {&pads_, &output_padding_, &output_shape_})
+      for (const int64_t number : *list)
+        if (number < 0 || number > int64_t{1} << 31)
+          invalid("An attribute is " + text_of(*list) + "; it must not be negative.");
+    if (group_ < 1) invalid("The attribute group is " + std::to_string(group_) + ".");
+    const Tensor* weights = setup.constant(1);
+    if (weights == nullptr || weights->dtype() != DType::kFloat32 || weights->elements() == 0 ||
+        (weights->shape().rank() != 3 && weights->shape().rank() != 4))
+      return;  // infer() says what is wrong
+    turned_ = turned(weights->shape(), weights->aligned().data<float>().data());
+    setup.absorb(1);
+  }
+
+  std::vector<Form> forms(std::span<const Input> inputs) const override {
+    std::vector<Form> forms = Kernel::forms(inputs);
+    if (inputs[0].shape().rank() >= 3) forms[0].layout = Layout::kChannelsLast;
+    return forms;
+  }
+
+  std::vector<TensorType> infer(std::span<const Input> inputs) const override {
+    const Sizes s = sizes(inputs);
+    std::vector<int64_t> dims{s.batch, s.out_channels, s.rows.out, s.columns.out};
+    if (inputs[0].shape().rank() == 3) dims.erase(dims.begin() + 2);
+    return {{DType::kFloat32, Shape(std::move(dims)), Layout::kChannelsLast}};
+  }
+
+  int64_t macs(std::span<const Input> inputs, std::span<const TensorType>) const override {
+    const Sizes s = sizes(inputs);
+    return inputs[0].elements() * s.group_outputs() * s.rows.kernel * s.columns.kernel;
+  }
+
+  void run(const Call& call) const override {
+    const Sizes s = sizes(call.inputs);
+    const bool has_bias = call.inputs.size() > 2 && call.inputs[2].present();
+    const std::vector<float> fresh =
+        turned_.empty() ? turned(call.inputs[1].shape(), call.inputs[1].values<float>().data()) : std::vector<float>();
+    convolve(s, call.inputs[0].values<float>().data(), turned_.empty() ? fresh.data() : turned_.data(),
+             has_bias ? call.inputs[2].values<float>().data() : nullptr, call.outputs[0].values<float>().data());
+    if (clamp_)
+      apply_clamp(*clamp_, DType::kFloat32, call.outputs[0].data, static_cast<size_t>(call.outputs[0].elements()));
+  }
+
+ private:
+  Sizes sizes(std::span<const Input> inputs) const {
+    require_type(inputs[0], {DType::kFloat32}, "X");
+    require_type(inputs[1], {DType::kFloat32}, "W");
+    const Shape &x = inputs[0].shape(), &w = inputs[1].shape();
+    if (w.rank() != 3 && w.rank() != 4)
+      unsupported("The weights have the shape " + w.text() + "; one or two spatial axes are supported.");
+    const auto spatial = static_cast<size_t>(w.rank() - 2);
+    bool fits = x.rank() == w.rank() && x[1] == w[0] && w.elements() > 0 && w[0] % group_ == 0;
+    for (const auto* list : {&kernel_, &strides_, &dilations_, &output_padding_})
+      fits = fits && (list->empty() || list->size() == spatial);
+    fits = fits && (pads_.empty() || pads_.size() == 2 * spatial);
+    for (size_t k = 0; fits && k < kernel_.size(); ++k) fits = kernel_[k] == w[static_cast<int>(k) + 2];
+    if (!fits)
+      invalid("The input has the shape " + x.text() + ", which does not fit weights of shape " + w.text() + " in " +
+              std::to_string(group_) + " groups, or an attribute does not fit them.");
+    Sizes s{
+        .batch = x[0], .in_channels = x[1], .out_channels = w[1] * group_, .group = group_, .rows = {}, .columns = {}};
+    if (inputs.size() > 2 && inputs[2].present() &&
+        (inputs[2].elements() != s.out_channels || inputs[2].dtype() != DType::kFloat32))
+      invalid("The bias has the shape " + inputs[2].shape().text() + "; there are " + std::to_string(s.out_channels) +
+              " output channels.");
+    for (size_t k = 0; k < spatial; ++k) (k + 1 == spatial ? s.columns : s.rows) = axis(x, w, k, spatial);
+    return s;
+  }
+
+  WindowAxis axis(const Shape& x, const Shape& w, size_t k, size_t spatial) const {
+    WindowAxis axis;
+    axis.in = x[static_cast<int>(k) + 2];
+    axis.kernel = w[static_cast<int>(k) + 2];
+    axis.stride = strides_.empty() ? 1 : strides_[k];
+    axis.dilation = dilations_.empty() ? 1 : dilations_[k];
+    if (axis.in < 1) invalid("The input has the shape " + x.text() + ": an empty picture.");
+    const int64_t more = output_padding_.empty() ? 0 : output_padding_[k];
+    const int64_t full = axis.stride * (axis.in - 1) + axis.extent() + more;
+    const bool same = auto_pad_ == "SAME_UPPER" || auto_pad_ == "SAME_LOWER";
+    if (!output_shape_.empty() || same) {
+      // The last numbers of output_shape are the spatial ones; some exporters put batch and channels in front.
+      if (!output_shape_.empty() && output_shape_.size() < spatial)
+        invalid("The attribute output_shape is " + text_of(output_shape_) + ".");
+      axis.out = output_shape_.empty() ? axis.in * axis.stride : output_shape_[output_shape_.size() - spatial + k];
+      const int64_t pad = std::max<int64_t>(0, full - axis.out);
+      axis.before = auto_pad_ == "SAME_UPPER" ? pad / 2 : pad - pad / 2;
+    } else {
+      const int64_t before = pads_.empty() ? 0 : pads_[k], after = pads_.empty() ? 0 : pads_[k + spatial];
+      axis.before = before;
+      axis.out = full - before - after;
+    }
+    if (axis.out < 1 || axis.out > full + (int64_t{1} << 32))
+      invalid("The output would have " + std::to_string(axis.out) + " places along a spatial axis.");
+    return axis;
+  }
+
+  std::vector<int64_t> kernel_, strides_, dilations_, pads_, output_padding_, output_shape_;
+  std::string auto_pad_;
+  int64_t group_;
+  std::optional<Clamp> clamp_;
+  std::vector<float> turned_;  // empty when the weights are no constant
+};
+
+}  // namespace
+
+std::vector<Op> conv_transpose_ops() {
+  return {{.domain = "",
+           .type = "ConvTranspose",
+           .prepare = [](Setup& setup) { return std::make_unique<ConvTranspose>(setup); },
+           .takes_clamp = true}};
+}
+
+}  // namespace tersor::ops
