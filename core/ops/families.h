@@ -28,5 +28,6 @@ std::vector<Op> resize_ops();    // Resize, Upsample
 std::vector<Op> slice_ops();     // Slice, Split
 std::vector<Op> space_ops();     // DepthToSpace, SpaceToDepth
 std::vector<Op> transpose_ops();
+std::vector<Op> unary_ops();  // one input, element by element
 
 }  // namespace tersor::ops

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// Element-wise operators of one input. Most take float32 only; those that mean something for whole numbers take them
+// too.
+#include <cmath>
+#include <type_traits>
+
+#include "core/ops/families.h"
+#include "core/ops/refuse.h"
+#include "core/tensor/rounding.h"
+
+namespace tersor::ops {
+
+namespace {
+
+/// Numbers from the node's attributes.
+struct Parameters {
+  float a = 0;
+  float b = 0;
+};
+
+/// y[k] = f(x[k]) for n elements; y may be x.
+using Loop = void (*)(const void* x, void* y, size_t n, const Parameters& parameters);
+
+template <class F, class T>
+void loop(const void* x_bytes, void* y_bytes, size_t n, const Parameters& parameters) {
+  using R = decltype(F::of(T(), parameters));
+  const T* x = static_cast<const T*>(x_bytes);
+  R* y = static_cast<R*>(y_bytes);
+  for (size_t k = 0; k < n; ++k) y[k] = F::of(x[k], parameters);
+}
+
+struct Neg {
+  template <class T>
+  static T of(T x, const Parameters&) {
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(-static_cast<uint64_t>(x));
+    else
+      return -x;
+  }
+};
+struct Abs {
+  template <class T>
+  static T of(T x, const Parameters& p) {
+    if constexpr (std::is_floating_point_v<T>)
+      return std::fabs(x);
+    else
+      return x < 0 ? Neg::of(x, p) : x;
+  }
+};
+struct Sign {
+  template <class T>
+  static T of(T x, const Parameters&) {
+    return static_cast<T>((x > 0 ? 1 : 0) - (x < 0 ? 1 : 0));
+  }
+};
+struct Sqrt {
+  static float of(float x, const Parameters&) { return std::sqrt(x); }
+};
+struct Reciprocal {
+  static float of(float x, const Parameters&) { return 1.0f / x; }
+};
+struct Floor {
+  static float of(float x, const Parameters&) { return std::floor(x); }
+};
+struct Ceil {
+  static float of(float x, const Parameters&) { return std::ceil(x); }
+};
+struct Round {
+  static float of(float x, const Parameters&) { return round_half_even(x); }
+};
+struct LeakyRelu {
+  static float of(float x, const Parameters& p) { return x < 0 ? p.a * x : x; }
+};
+struct ThresholdedRelu {
+  static float of(float x, const Parameters& p) { return x > p.a ? x : 0.0f; }
+};
+/// Cut to 0 ... 1, with comparisons because the sign of fmax(0, -0) is left open.
+float unit(float x) {
+  return x < 0 ? 0.0f : x > 1 ? 1.0f : x;
+}
+
+struct HardSigmoid {
+  static float of(float x, const Parameters& p) { return unit(p.a * x + p.b); }
+};
+struct HardSwish {
+  static float of(float x, const Parameters&) { return x * unit(x * (1.0f / 6) + 0.5f); }
+};
+struct Softsign {
+  static float of(float x, const Parameters&) { return x / (1.0f + std::fabs(x)); }
+};
+/// a is the bias, b the limit.
+struct Shrink {
+  static float of(float x, const Parameters& p) { return x < -p.b ? x + p.a : x > p.b ? x - p.a : 0.0f; }
+};
+struct IsNan {
+  static bool of(float x, const Parameters&) { return x != x; }
+};
+/// a and b: whether negative and positive infinity count.
+struct IsInf {
+  static bool of(float x, const Parameters& p) { return (p.a != 0 && x == -HUGE_VALF) || (p.b != 0 && x == HUGE_VALF); }
+};
+struct Not {
+  static bool of(bool x, const Parameters&) { return !x; }
+};
+struct BitwiseNot {
+  template <class T>
+  static T of(T x, const Parameters&) {
+    return static_cast<T>(~x);
+  }
+};
+
+template <class F>
+Loop whole_loop(DType dtype) {
+  switch (dtype) {
+    case DType::kInt8:
+      return loop<F, int8_t>;
+    case DType::kInt16:
+      return loop<F, int16_t>;
+    case DType::kInt32:
+      return loop<F, int32_t>;
+    case DType::kInt64:
+      return loop<F, int64_t>;
+    case DType::kUint8:
+      return loop<F, uint8_t>;
+    case DType::kUint16:
+      return loop<F, uint16_t>;
+    case DType::kUint32:
+      return loop<F, uint32_t>;
+    case DType::kUint64:
+      return loop<F, uint64_t>;
+    default:
+      return nullptr;
+  }
+}
+
+template <class F>
+Loop number_loop(DType dtype) {
+  if (dtype == DType::kFloat32) return loop<F, float>;
+  return dtype == DType::kFloat64 ? static_cast<Loop>(loop<F, double>) : whole_loop<F>(dtype);
+}
+
+template <class F>
+Loop float_loop(DType dtype) {
+  return dtype == DType::kFloat32 ? static_cast<Loop>(loop<F, float>) : nullptr;
+}
+
+Loop not_loop(DType dtype) {
+  return dtype == DType::kBool ? static_cast<Loop>(loop<Not, bool>) : nullptr;
+}
+
+/// What distinguishes one unary operator from another: its loop by type, and where its parameters come from.
+struct Rule {
+  Loop (*loop_for)(DType);
+  const char* a = nullptr;  // attribute names
+  float default_a = 0;
+  const char* b = nullptr;
+  float default_b = 0;
+  bool gives_bool = false;
+};
+
+float attribute_or(const Node& node, const char* name, float otherwise) {
+  if (name == nullptr) return otherwise;
+  if (const auto* whole = node.attribute<int64_t>(name)) return static_cast<float>(*whole);
+  return node.float_or(name, otherwise);
+}
+
+class Unary : public Kernel {
+ public:
+  Unary(const Setup& setup, const Rule& rule) : rule_(rule) {
+    require_inputs(setup, 1, 1);
+    parameters_ = {attribute_or(setup.node, rule.a, rule.default_a), attribute_or(setup.node, rule.b, rule.default_b)};
+  }
+
+  std::vector<Form> forms(std::span<const Input> inputs) const override {
+    return {{inputs[0].type->layout, inputs[0].shape().rank()}};
+  }
+
+  std::vector<TensorType> infer(std::span<const Input> inputs) const override {
+    TensorType type = *inputs[0].type;
+    if (rule_.loop_for(type.dtype) == nullptr)
+      unsupported("The input type " + std::string(name_of(type.dtype)) + " is not supported for this operator.");
+    if (rule_.gives_bool) type.dtype = DType::kBool;
+    return {type};
+  }
+
+  bool overwrites(size_t, std::span<const Input>, std::span<const TensorType>) const override { return true; }
+
+  void run(const Call& call) const override {
+    const Loop f = rule_.loop_for(call.inputs[0].dtype());
+    f(call.inputs[0].data, call.outputs[0].data, static_cast<size_t>(call.outputs[0].elements()), parameters_);
+  }
+
+ private:
+  Rule rule_;
+  Parameters parameters_;
+};
+
+Op unary(std::string_view type, Rule rule) {
+  return {.domain = "", .type = type, .prepare = [rule](Setup& setup) { return std::make_unique<Unary>(setup, rule); }};
+}
+
+}  // namespace
+
+std::vector<Op> unary_ops() {
+  return {
+      unary("Neg", {number_loop<Neg>}),
+      unary("Abs", {number_loop<Abs>}),
+      unary("Sign", {number_loop<Sign>}),
+      unary("Sqrt", {float_loop<Sqrt>}),
+      unary("Reciprocal", {float_loop<Reciprocal>}),
+      unary("Floor", {float_loop<Floor>}),
+      unary("Ceil", {float_loop<Ceil>}),
+      unary("Round", {float_loop<Round>}),
+      unary("LeakyRelu", {float_loop<LeakyRelu>, "alpha", 0.01f}),
+      unary("ThresholdedRelu", {float_loop<ThresholdedRelu>, "alpha", 1.0f}),
+      unary("HardSigmoid", {float_loop<HardSigmoid>, "alpha", 0.2f, "beta", 0.5f}),
+      unary("HardSwish", {float_loop<HardSwish>}),
+      unary("Softsign", {float_loop<Softsign>}),
+      unary("Shrink", {float_loop<Shrink>, "bias", 0.0f, "lambd", 0.5f}),
+      unary("IsNaN", {.loop_for = float_loop<IsNan>, .gives_bool = true}),
+      unary("IsInf", {float_loop<IsInf>, "detect_negative", 1, "detect_positive", 1, true}),
+      unary("Not", {not_loop}),
+      unary("BitwiseNot", {whole_loop<BitwiseNot>}),
+  };
+}
+
+}  // namespace tersor::ops
