@@ -40,66 +40,89 @@ HWY_INLINE V Finish(D d, V sum, const float* bias, const TileCall& call) {
   return hn::IfThenElse(hn::Gt(sum, high), high, sum);
 }
 
-// kRows x two vectors of sums stay in registers. The rows are addressed by one running index off kRows bases.
-template <int kRows>
+// The first `count` lanes; none where it is not positive.
+HWY_INLINE void StoreSome(D d, V y, int64_t count, float* out) {
+  HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)];
+  hn::Store(y, d, lanes);
+  for (int64_t c = 0; c < HWY_MIN(count, static_cast<int64_t>(hn::Lanes(d))); ++c) out[c] = lanes[c];
+}
+
+// kRows x kVectors sums stay in registers. The rows are addressed by one running index off kRows bases.
+template <int kRows, int kVectors>
 HWY_NOINLINE void Tile(const TileCall& call) {
   const D d;
   const size_t lanes = hn::Lanes(d);
-  V left[kRows], right[kRows];
-  TERSOR_UNROLL for (int r = 0; r < kRows; ++r) left[r] = right[r] = hn::Zero(d);
+  V sums[kRows][kVectors];
+  TERSOR_UNROLL for (int r = 0; r < kRows; ++r) {
+    TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::Zero(d);
+  }
   const float* HWY_RESTRICT w = call.panel;
   const float* const* rows = call.rows;
   for (int64_t tap = 0; tap < call.taps; ++tap, rows += call.rows_step) {
     const float* base[kRows];
     TERSOR_UNROLL for (int r = 0; r < kRows; ++r) base[r] = rows[r];
-    for (int64_t k = 0; k < call.depth; ++k, w += 2 * lanes) {
-      const V wl = hn::Load(d, w), wr = hn::Load(d, w + lanes);
+    for (int64_t k = 0; k < call.depth; ++k, w += kVectors * lanes) {
+      V weights[kVectors];
+      TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) weights[v] = hn::Load(d, w + static_cast<size_t>(v) * lanes);
       TERSOR_UNROLL for (int r = 0; r < kRows; ++r) {
         const V x = hn::Set(d, base[r][k]);
-        left[r] = hn::Add(left[r], hn::Mul(x, wl));
-        right[r] = hn::Add(right[r], hn::Mul(x, wr));
+        TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::Add(sums[r][v], hn::Mul(x, weights[v]));
       }
     }
   }
-  const bool whole = call.columns == static_cast<int64_t>(2 * lanes);
+  const bool whole = call.columns == static_cast<int64_t>(kVectors * lanes);
   TERSOR_UNROLL for (int r = 0; r < kRows; ++r) {
-    const V l = Finish(d, left[r], call.bias, call),
-            h = Finish(d, right[r], call.bias == nullptr ? nullptr : call.bias + lanes, call);
     float* out = call.out + r * call.out_step;
-    if (whole) {
-      hn::StoreU(l, d, out);
-      hn::StoreU(h, d, out + lanes);
-    } else {
-      HWY_ALIGN float both[2 * HWY_MAX_BYTES / sizeof(float)];
-      hn::Store(l, d, both);
-      hn::Store(h, d, both + lanes);
-      for (int64_t c = 0; c < call.columns; ++c) out[c] = both[c];
+    TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) {
+      const size_t at = static_cast<size_t>(v) * lanes;
+      const V y = Finish(d, sums[r][v], call.bias == nullptr ? nullptr : call.bias + at, call);
+      if (whole)
+        hn::StoreU(y, d, out + at);
+      else
+        StoreSome(d, y, call.columns - static_cast<int64_t>(at), out + at);
     }
   }
 }
 
-int64_t PanelWidth() {
-  return static_cast<int64_t>(2 * hn::Lanes(D()));
+int64_t VectorWidth() {
+  return static_cast<int64_t>(hn::Lanes(D()));
 }
 
-// As many rows as the registers hold without spilling (16 of them, V8's compiler uses 15; 32 of 512 bits, where more
-// than 8 rows gained nothing).
+// As many rows as the registers hold without spilling: V8 uses 15 of 16; of the 32 of AVX-512 more gained nothing.
 #if HWY_TARGET == HWY_WASM || HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
-constexpr int kTileRows = 4;
+constexpr int kRowsOfOne = 6, kRowsOfTwo = 4;
 #elif HWY_TARGET <= HWY_AVX3
-constexpr int kTileRows = 8;
+constexpr int kRowsOfOne = 12, kRowsOfTwo = 8;
 #else
-constexpr int kTileRows = 6;
+constexpr int kRowsOfOne = 8, kRowsOfTwo = 6;
 #endif
+
+// All rows of one panel; `first` has the place of row 0.
+template <int kMostRows, int kVectors>
+void PanelRows(const TileCall& first, int64_t count) {
+  TileCall call = first;
+  int64_t r = 0;
+  const auto step = [&](int rows) {
+    r += rows;
+    call.rows = first.rows + r;
+    call.out = first.out + r * first.out_step;
+  };
+  while (r + kMostRows <= count) Tile<kMostRows, kVectors>(call), step(kMostRows);
+  if constexpr (kMostRows > 4)
+    while (r + 4 <= count) Tile<4, kVectors>(call), step(4);
+  while (r + 2 <= count) Tile<2, kVectors>(call), step(2);
+  while (r < count) Tile<1, kVectors>(call), step(1);
+}
 
 void MultiplyRows(const Panels& weights, const Rows& rows, const Epilogue& epilogue, float* out, int64_t out_step) {
   const int64_t width = weights.width();
-  TileCall call{nullptr,       nullptr, rows.count, weights.taps(), weights.depth(), nullptr, epilogue.low,
-                epilogue.high, nullptr, out_step,   width};
+  TileCall call{nullptr,       rows.pointers, rows.count, weights.taps(), weights.depth(), nullptr, epilogue.low,
+                epilogue.high, nullptr,       out_step,   width};
   HWY_ALIGN float padded_bias[2 * HWY_MAX_BYTES / sizeof(float)] = {};
   for (int64_t p = 0; p < weights.count(); ++p) {
     call.panel = weights.panel(p);
     call.columns = HWY_MIN(width, weights.columns() - p * width);
+    call.out = out + p * width;
     if (epilogue.bias != nullptr) {
       call.bias = epilogue.bias + p * width;
       if (call.columns < width) {
@@ -107,16 +130,10 @@ void MultiplyRows(const Panels& weights, const Rows& rows, const Epilogue& epilo
         call.bias = padded_bias;
       }
     }
-    int64_t r = 0;
-    const auto at = [&](int64_t row) {
-      call.rows = rows.pointers + row;
-      call.out = out + row * out_step + p * width;
-    };
-    for (; r + kTileRows <= rows.count; r += kTileRows) at(r), Tile<kTileRows>(call);
-    if constexpr (kTileRows > 4)
-      for (; r + 4 <= rows.count; r += 4) at(r), Tile<4>(call);
-    for (; r + 2 <= rows.count; r += 2) at(r), Tile<2>(call);
-    for (; r < rows.count; ++r) at(r), Tile<1>(call);
+    if (width == VectorWidth())
+      PanelRows<kRowsOfOne, 1>(call, rows.count);
+    else
+      PanelRows<kRowsOfTwo, 2>(call, rows.count);
   }
 }
 
@@ -127,11 +144,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tersor::kernels {
 
-HWY_EXPORT(PanelWidth);
+HWY_EXPORT(VectorWidth);
 HWY_EXPORT(MultiplyRows);
 
-int64_t panel_width() {
-  return HWY_DYNAMIC_DISPATCH(PanelWidth)();
+int64_t vector_width() {
+  return HWY_DYNAMIC_DISPATCH(VectorWidth)();
 }
 
 void multiply_rows(const Panels& weights, const Rows& rows, const Epilogue& epilogue, float* out, int64_t out_step) {

@@ -21,10 +21,17 @@ std::shared_ptr<float> allocate(size_t count) {
   return {memory, [](float* floats) { ::operator delete(floats, kAlignment); }};
 }
 
+/// Two vectors, unless that pads many more columns than one does.
+int64_t choose_width(int64_t columns) {
+  const int64_t one = vector_width(), two = 2 * one;
+  const auto padded = [&](int64_t width) { return (columns + width - 1) / width * width; };
+  return padded(one) * 5 < padded(two) * 4 ? one : two;
+}
+
 }  // namespace
 
 Panels::Panels(int64_t columns, int64_t taps, int64_t depth, const Source& source)
-    : columns_(columns), taps_(taps), depth_(depth), width_(panel_width()) {
+    : columns_(columns), taps_(taps), depth_(depth), width_(choose_width(columns)) {
   data_ = allocate(static_cast<size_t>(count() * taps * depth * width_));
   float* to = data_.get();
   for (int64_t first = 0; first < columns; first += width_)

@@ -7,12 +7,12 @@
 
 namespace tersor::kernels {
 
-/// Output columns that one step of multiply_rows() computes at once on this machine: two vectors of float32.
-int64_t panel_width();
+/// float32 elements of this machine's vectors.
+int64_t vector_width();
 
-/// Constant weights laid out for multiply_rows(): panels of panel_width() output columns, each [taps][depth][width],
-/// the last one padded with zeros. Immutable; may be shared between threads. The layout depends on the machine, the
-/// products do not.
+/// Constant weights laid out for multiply_rows(): panels of one or two vectors of output columns, each
+/// [taps][depth][width], the last one padded with zeros. Immutable; may be shared between threads. The layout depends
+/// on the machine, the products do not.
 class Panels {
  public:
   /// Where weight (column, tap, d) lies: weights[column * column_step + tap * tap_step + d * depth_step].

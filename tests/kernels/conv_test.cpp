@@ -105,7 +105,7 @@ void check_conv(const ConvWeights& shape, const ConvAxis& rows, const ConvAxis& 
 
 TEST_CASE("a convolution sums rows, columns, then channels, with equal bits on every target") {
   for (int64_t in : {1, 3, 5, 8, 17})
-    for (int64_t out : {1, 7, 16, 33, 64}) {
+    for (int64_t out : {1, 7, 16, 33, 48, 64}) {
       CAPTURE(in, out);
       check_conv({in, out, 1, 3, 3}, axis(9, 3, 1, 1, 1, 1), axis(11, 3, 1, 1, 1, 1));
       check_conv({in, out, 1, 1, 1}, axis(6, 1, 1, 1, 0, 0), axis(17, 1, 1, 1, 0, 0), 2);
