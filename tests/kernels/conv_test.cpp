@@ -4,12 +4,11 @@
 
 #include <vector>
 
-#include <hwy/targets.h>
-
 #include "core/kernels/gemm.h"
-#include "tests/catch.h"
+#include "tests/kernels/targets.h"
 
 using namespace tersor::kernels;
+using tersor::test::on_every_target;
 
 namespace {
 
@@ -63,19 +62,6 @@ std::vector<float> conv_ref(const ConvWeights& s, const std::vector<float>& w, c
 
 ConvAxis axis(int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int64_t before, int64_t after) {
   return {in, (in + before + after - dilation * (kernel - 1) - 1) / stride + 1, kernel, stride, dilation, before};
-}
-
-/// Runs the check once per SIMD target of this machine; in WebAssembly there is one.
-template <class Check>
-void on_every_target(const Check& check) {
-  int targets = 0;
-  for (int64_t rest = hwy::SupportedTargets(); rest != 0; rest &= rest - 1, ++targets) {
-    hwy::SetSupportedTargetsForTest(rest & -rest);
-    CAPTURE(hwy::TargetName(rest & -rest));
-    check();
-  }
-  hwy::SetSupportedTargetsForTest(0);
-  REQUIRE(targets > 0);
 }
 
 void check_conv(const ConvWeights& shape, const ConvAxis& rows, const ConvAxis& columns, int64_t batch = 1) {

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/kernels/observe.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "core/kernels/observe.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace tersor::kernels {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+Extremes FindExtremes(const float* x, size_t n) {
+  const hn::ScalableTag<float> d;
+  const size_t lanes = hn::Lanes(d);
+  Extremes found{x[0], x[0], true};
+  float rest = 0;  // x - x is 0 for finite x, else NaN, and NaN stays
+  size_t i = 0;
+  if (n >= lanes) {
+    auto low = hn::LoadU(d, x), high = low, difference = hn::Zero(d);
+    for (; i + lanes <= n; i += lanes) {
+      const auto v = hn::LoadU(d, x + i);
+      low = hn::Min(low, v);
+      high = hn::Max(high, v);
+      difference = hn::Add(difference, hn::Sub(v, v));
+    }
+    HWY_ALIGN float buffer[3][HWY_MAX_BYTES / sizeof(float)];
+    hn::Store(low, d, buffer[0]);
+    hn::Store(high, d, buffer[1]);
+    hn::Store(difference, d, buffer[2]);
+    for (size_t k = 0; k < lanes; ++k) {
+      found.min = std::min(found.min, buffer[0][k]);
+      found.max = std::max(found.max, buffer[1][k]);
+      rest += buffer[2][k];
+    }
+  }
+  for (; i < n; ++i) {
+    found.min = std::min(found.min, x[i]);
+    found.max = std::max(found.max, x[i]);
+    rest += x[i] - x[i];
+  }
+  // Which zero comes first must not show: adding +0 makes a negative zero positive.
+  return {found.min + 0.0f, found.max + 0.0f, rest == 0};
+}
+
+// Bin numbers a block at a time by vectors, counted into four arrays in turn so that equal neighbours do not wait for
+// each other.
+uint64_t CountBins(const float* x, size_t n, float per_width, int32_t first, uint64_t* counts, size_t bins,
+                   uint32_t* four) {
+  const hn::ScalableTag<float> d;
+  const hn::RebindToSigned<decltype(d)> di;
+  const size_t lanes = hn::Lanes(d);
+  constexpr size_t kBlock = 512;
+  HWY_ALIGN int32_t index[kBlock];
+  const auto scale = hn::Set(d, per_width);
+  const auto offset = hn::Set(di, first);
+  uint64_t zeros = 0;
+  for (size_t start = 0; start < n; start += kBlock) {
+    const size_t count = HWY_MIN(kBlock, n - start);
+    size_t i = 0;
+    for (; i + lanes <= count; i += lanes) {
+      const auto v = hn::LoadU(d, x + start + i);
+      zeros += hn::CountTrue(d, hn::Eq(v, hn::Zero(d)));
+      hn::Store(hn::Sub(hn::ConvertTo(di, hn::Floor(hn::Mul(v, scale))), offset), di, index + i);
+    }
+    for (; i < count; ++i) {
+      zeros += x[start + i] == 0 ? 1 : 0;
+      index[i] = static_cast<int32_t>(std::floor(x[start + i] * per_width)) - first;
+    }
+    i = 0;
+    for (; four != nullptr && i + 4 <= count; i += 4) {
+      ++four[index[i]];
+      ++four[bins + static_cast<size_t>(index[i + 1])];
+      ++four[2 * bins + static_cast<size_t>(index[i + 2])];
+      ++four[3 * bins + static_cast<size_t>(index[i + 3])];
+    }
+    for (; i < count; ++i) ++counts[index[i]];
+  }
+  for (size_t b = 0; four != nullptr && b < bins; ++b)
+    counts[b] += static_cast<uint64_t>(four[b]) + four[bins + b] + four[2 * bins + b] + four[3 * bins + b];
+  return zeros;
+}
+
+void ChannelSums(const float* x, size_t rows, size_t channels, float* lows, float* highs, double* sums,
+                 double* squares) {
+#if HWY_TARGET != HWY_SCALAR
+  const hn::ScalableTag<double> wide;
+  const hn::Rebind<float, decltype(wide)> narrow;
+  const size_t lanes = hn::Lanes(wide);
+#else
+  const size_t lanes = 1;
+#endif
+  size_t c = 0;
+#if HWY_TARGET != HWY_SCALAR
+  for (; c + lanes <= channels; c += lanes) {
+    auto low = hn::LoadU(narrow, lows + c), high = hn::LoadU(narrow, highs + c);
+    auto sum = hn::LoadU(wide, sums + c), square = hn::LoadU(wide, squares + c);
+    for (size_t r = 0; r < rows; ++r) {
+      const auto v = hn::LoadU(narrow, x + r * channels + c);
+      const auto w = hn::PromoteTo(wide, v);
+      low = hn::Min(low, v);
+      high = hn::Max(high, v);
+      sum = hn::Add(sum, w);
+      square = hn::Add(square, hn::Mul(w, w));
+    }
+    hn::StoreU(low, narrow, lows + c);
+    hn::StoreU(high, narrow, highs + c);
+    hn::StoreU(sum, wide, sums + c);
+    hn::StoreU(square, wide, squares + c);
+  }
+#endif
+  for (; c < channels; ++c)
+    for (size_t r = 0; r < rows; ++r) {
+      const float v = x[r * channels + c];
+      const double w = v;
+      lows[c] = std::min(lows[c], v);
+      highs[c] = std::max(highs[c], v);
+      sums[c] += w;
+      squares[c] += w * w;
+    }
+  (void)lanes;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tersor::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tersor::kernels {
+
+HWY_EXPORT(FindExtremes);
+HWY_EXPORT(CountBins);
+HWY_EXPORT(ChannelSums);
+
+Extremes extremes(std::span<const float> values) {
+  return HWY_DYNAMIC_DISPATCH(FindExtremes)(values.data(), values.size());
+}
+
+uint64_t count_bins(std::span<const float> values, float per_width, int32_t first, std::span<uint64_t> counts) {
+  // Four 32-bit arrays pay for themselves only where there is more to count than to add up; 32 bits hold one call's
+  // worth.
+  constexpr size_t kMost = size_t{1} << 31;
+  std::vector<uint32_t> four(values.size() > 2 * counts.size() ? 4 * counts.size() : 0);
+  uint64_t zeros = 0;
+  for (size_t start = 0; start < values.size(); start += kMost) {
+    const size_t count = std::min(kMost, values.size() - start);
+    std::fill(four.begin(), four.end(), 0u);
+    zeros += HWY_DYNAMIC_DISPATCH(CountBins)(values.data() + start, count, per_width, first, counts.data(),
+                                             counts.size(), four.empty() ? nullptr : four.data());
+  }
+  return zeros;
+}
+
+void channel_sums(const float* x, size_t rows, size_t channels, float* lows, float* highs, double* sums,
+                  double* squares) {
+  HWY_DYNAMIC_DISPATCH(ChannelSums)(x, rows, channels, lows, highs, sums, squares);
+}
+
+}  // namespace tersor::kernels
+#endif

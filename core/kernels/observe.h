@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loops that look at every value while a sample runs. Their results are functions of the values alone: extremes and
+// counts do not depend on order, and sums by channel follow the order of positions on every target.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace tersor::kernels {
+
+struct Extremes {
+  float min = 0, max = 0;
+  bool finite = true;  // false: an element is NaN or infinite; then min and max say nothing
+};
+
+/// Of at least one value; a zero comes out as +0.
+Extremes extremes(std::span<const float> values);
+
+/// ++counts[floor(x * per_width) - first] for each x, and the number of exact zeros. `per_width` is a power of two, so
+/// the product is exact; every index must lie in counts. Values must be finite.
+uint64_t count_bins(std::span<const float> values, float per_width, int32_t first, std::span<uint64_t> counts);
+
+/// Per channel of `rows` rows of `channels` values (channels last), each of the four arrays having one entry per
+/// channel: the least and largest value of each folded into lows and highs, and each value and its square added to sums
+/// and squares in double, row by row.
+void channel_sums(const float* x, size_t rows, size_t channels, float* lows, float* highs, double* sums,
+                  double* squares);
+
+}  // namespace tersor::kernels
