@@ -63,6 +63,8 @@ export async function openPage(site, { url = site.url, ...options } = {}) {
     complaints.push(`failed: ${request.url()} ${request.failure()?.errorText ?? ''}`),
   );
   page.on('request', (request) => requests.push(request.url()));
+  // a listener from the beginning, so that file choosers are caught before the first key is pressed
+  page.on('filechooser', () => {});
   await page.addInitScript(() => {
     window.violations = [];
     document.addEventListener('securitypolicyviolation', (event) =>

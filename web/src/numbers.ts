@@ -76,7 +76,7 @@ export function times(ratio: Maybe): string {
 /** A duration: 0.04 s, 8.5 s, 15.6 s, 2 min 5 s. */
 export function duration(seconds: Maybe): string {
   if (!there(seconds) || seconds < 0) return none;
-  if (seconds < 0.005) return `under 0.01${thin}s`;
+  if (seconds < 0.005) return `<${thin}0.01${thin}s`;
   if (seconds < 0.1) return fixed(seconds, 2) + thin + 's';
   if (seconds < 59.95) return fixed(seconds, 1) + thin + 's';
   const whole = Math.round(seconds);

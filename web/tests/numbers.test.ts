@@ -60,7 +60,7 @@ describe('figures', () => {
   });
 
   it('writes durations', () => {
-    expect(n.duration(0.001)).toBe(`under 0.01${thin}s`);
+    expect(n.duration(0.001)).toBe(`<${thin}0.01${thin}s`);
     expect(n.duration(0.04)).toBe(`0.04${thin}s`);
     expect(n.duration(8.53)).toBe(`8.5${thin}s`);
     expect(n.duration(125)).toBe(`2${thin}min 5${thin}s`);

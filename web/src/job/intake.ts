@@ -71,18 +71,17 @@ export function sortArrivals(arrivals: readonly Arrival[]): Sorted {
   return sorted;
 }
 
-/** Bytewise by UTF-8, the order of every data set. */
+/** Bytewise by UTF-8, the order of every data set: that of code points, so surrogates come after all other code units. */
 export function comparePaths(a: string, b: string): number {
-  if (a === b) return 0;
-  const encoder = new TextEncoder();
-  const x = encoder.encode(a);
-  const y = encoder.encode(b);
-  const shared = Math.min(x.length, y.length);
+  const shared = Math.min(a.length, b.length);
   for (let index = 0; index < shared; ++index) {
-    const difference = (x[index] ?? 0) - (y[index] ?? 0);
-    if (difference !== 0) return difference;
+    const x = a.charCodeAt(index);
+    const y = b.charCodeAt(index);
+    if (x === y) continue;
+    const isSurrogate = (unit: number) => unit >= 0xd800 && unit <= 0xdfff;
+    return isSurrogate(x) === isSurrogate(y) ? x - y : isSurrogate(x) ? 1 : -1;
   }
-  return x.length - y.length;
+  return a.length - b.length;
 }
 
 export interface NamedSet {

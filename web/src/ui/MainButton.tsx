@@ -6,6 +6,17 @@
 import { cancel, quantize } from '../job/quantize';
 import { canQuantize, missing, result, resultIsOld, run } from '../job/state';
 
+/** Starts the job and brings its progress into view where the page is long. */
+export function startQuantize(): void {
+  if (!canQuantize.value) return;
+  void quantize();
+  requestAnimationFrame(() => {
+    const region = document.querySelector('.region-results');
+    const top = region?.getBoundingClientRect().top ?? 0;
+    if (top < 0 || top > 0.6 * innerHeight) region?.scrollIntoView({ block: 'start' });
+  });
+}
+
 export function QuantizeButton(props: { readonly class?: string }) {
   const place = props.class ?? '';
   if (run.value) {
@@ -23,7 +34,7 @@ export function QuantizeButton(props: { readonly class?: string }) {
       class={`button main-button ${kind} ${place}`}
       aria-disabled={waiting}
       title={waiting ? missing.value : undefined}
-      onClick={() => void quantize()}
+      onClick={startQuantize}
     >
       Quantize
     </button>

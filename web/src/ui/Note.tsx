@@ -3,6 +3,7 @@
 // Remarks from calm to stop, and the card of an error: message, place, hint, Copy details.
 
 import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 
 import { details, type Problem } from '../job/problem';
 import { engine, model } from '../job/state';
@@ -26,13 +27,15 @@ interface ProblemCardProps {
 }
 
 export function ProblemCard({ problem, children, onDismiss }: ProblemCardProps) {
+  const card = useRef<HTMLDivElement>(null);
+  useEffect(() => card.current?.scrollIntoView({ block: 'nearest' }), [problem]);
   const facts = {
     version: engine.value?.version ?? '',
     model: model.value?.name ?? '',
     browser: navigator.userAgent,
   };
   return (
-    <div class="note note-stop" role="alert">
+    <div ref={card} class="note note-stop" role="alert">
       <NoteSign kind="stop" />
       <div class="note-text">
         <p class="problem-message">{problem.message}</p>

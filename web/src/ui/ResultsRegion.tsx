@@ -10,6 +10,7 @@ import {
   evaluationCount,
   measured,
   missing,
+  reading,
   recipe,
   result,
   resultIsOld,
@@ -72,6 +73,7 @@ function Sentence() {
     );
   }
   if (atStart.value) return <>Float beside int8: accuracy with its interval, size, error by layer, downloads.</>;
+  if (reading.value > 0) return <>Reading …</>;
   if (missing.value !== '') return <>{missing.value}</>;
   return (
     <>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { cancel, quantize } from '../job/quantize';
+import { cancel } from '../job/quantize';
 import { openLayer, openRegions, run } from '../job/state';
 import { openDialog } from './Dialogs';
 import { chooseFiles } from './files';
+import { startQuantize } from './MainButton';
 import { closeLayer, layerSearchId } from './layer';
 
 function inField(target: EventTarget | null): boolean {
@@ -28,7 +29,7 @@ export function listenForKeys(): void {
       chooseFiles();
     } else if (control && event.key === 'Enter') {
       event.preventDefault();
-      void quantize();
+      startQuantize();
     } else if (event.key === 'Escape') {
       escape();
     } else if (!control && !event.altKey && !inField(event.target)) {

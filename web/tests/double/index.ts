@@ -10,7 +10,7 @@ export type * from '../../../wasm/src/types';
 /** What tests change. */
 export const behaviour = {
   /** Milliseconds per sample or step. */
-  pace: 0,
+  pace: (globalThis as { tersorPace?: number }).tersorPace ?? 0,
   openError: null as t.TersorErrorFields | null,
   sampleErrors: [] as t.SampleErrorRow[],
   quantizeError: null as t.TersorErrorFields | null,
