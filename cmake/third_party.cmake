@@ -5,7 +5,6 @@
 #   protozero   (BSD-2): reads and writes protobuf's wire format without generated code, small enough for the browser
 #   highway     (Apache-2.0): one SIMD source for AVX2, AVX-512, NEON and WebAssembly
 #   eigen       (MPL-2.0): double-precision algebra
-#   stb         (MIT/public domain): PNG and JPEG decoding, and inflate
 #   cli11       (BSD-3): command line parsing with readable help
 #   catch2      (BSL-1.0): tests
 
@@ -25,7 +24,6 @@ tersor_third_party(json nlohmann/json.hpp nlohmann)
 tersor_third_party(protozero protozero/pbf_reader.hpp protozero)
 tersor_third_party(highway hwy/highway.h hwy)
 tersor_third_party(eigen Eigen/Core Eigen)
-tersor_third_party(stb stb/stb_image.h stb)
 tersor_third_party(catch2 catch2/catch.hpp catch2)
 
 # Sums in one order on every target: Eigen's own vectorization stays off.
