@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <type_traits>
 
 #include "core/base/error.h"
 #include "core/tensor/rounding.h"
@@ -19,6 +20,24 @@ double power(double x, int p) {
   double result = x;
   for (int k = 1; k < p; ++k) result *= x;
   return result;
+}
+
+/// power() of the three usual exponents without a loop; P = 0: any.
+template <int P>
+double power_of(double x, int p) {
+  if constexpr (P == 1) return x;
+  if constexpr (P == 2) return x * x;
+  if constexpr (P == 3) return x * x * x;
+  return power(x, p);
+}
+
+/// Calls `function` with p as a constant where it is a usual one.
+template <class Function>
+double with_exponent(int p, Function&& function) {
+  if (p == 1) return function(std::integral_constant<int, 1>());
+  if (p == 2) return function(std::integral_constant<int, 2>());
+  if (p == 3) return function(std::integral_constant<int, 3>());
+  return function(std::integral_constant<int, 0>());
 }
 
 /// The error of one value, as a whole number of steps from zero.
@@ -78,13 +97,16 @@ BinnedValues::BinnedValues(double first, double width, std::vector<double> count
     : first_(first), width_(width), total_(zeros), p_(p), counts_(std::move(counts)) {
   for (const double count : counts_) total_ += count;
   if (p_ > kMostSums) return;
-  for (int k = 0; k <= p_; ++k) {
-    sums_[k].reserve(counts_.size() + 1);
-    sums_[k].push_back(0);
-    for (size_t i = 0; i < counts_.size(); ++i) {
-      const double x = first_ + static_cast<double>(i) * width_;
-      sums_[k].push_back(sums_[k].back() + (k == 0 ? counts_[i] : counts_[i] * power(x, k)));
-    }
+  sums_.reserve(counts_.size() + 1);
+  sums_.push_back({});
+  for (size_t i = 0; i < counts_.size(); ++i) {
+    const double x = first_ + static_cast<double>(i) * width_;
+    Moments sums = sums_.back();
+    sums[0] += counts_[i];
+    sums[1] += counts_[i] * x;
+    sums[2] += counts_[i] * (x * x);
+    sums[3] += counts_[i] * (x * x * x);
+    sums_.push_back(sums);
   }
 }
 
@@ -98,43 +120,50 @@ double BinnedValues::error(const Step& step, const IntegerGrid& grid) const {
 
 double BinnedValues::error_by_bins(const Step& step, const IntegerGrid& grid) const {
   const Nearest nearest(step, grid);
-  double sum = 0;
-  for (size_t i = 0; i < counts_.size(); ++i)
-    if (counts_[i] != 0) sum += counts_[i] * power(nearest.error(first_ + static_cast<double>(i) * width_), p_);
-  return sum;
+  return with_exponent(p_, [&](auto exponent) {
+    double sum = 0;
+    for (size_t i = 0; i < counts_.size(); ++i)
+      sum += counts_[i] * power_of<exponent.value>(nearest.error(first_ + static_cast<double>(i) * width_), p_);
+    return sum;
+  });
 }
 
-/// Sum of count * |x - value|^p over bins [begin, end), all on one side of `value`, by expanding the power.
-double BinnedValues::cell_error(size_t begin, size_t end, double value) const {
-  const auto moment = [&](int k) { return sums_[k][end] - sums_[k][begin]; };
-  if (p_ == 1) return moment(1) - value * moment(0);
-  if (p_ == 2) return moment(2) - 2 * value * moment(1) + value * value * moment(0);
-  return moment(3) - 3 * value * moment(2) + 3 * value * value * moment(1) - value * value * value * moment(0);
+/// Sum of count * |x - value|^p over bins all on one side of `value` by expanding the power; m[k] is the sum of
+/// count * x^k. For p = 1 and 3 it is negative where the bins are below.
+double BinnedValues::cell_error(const Moments& from, const Moments& to, double value) const {
+  const double m0 = to[0] - from[0], m1 = to[1] - from[1];
+  if (p_ == 1) return m1 - value * m0;
+  const double m2 = to[2] - from[2];
+  if (p_ == 2) return m2 - 2 * value * m1 + value * value * m0;
+  return (to[3] - from[3]) - 3 * value * m2 + 3 * value * value * m1 - value * value * value * m0;
 }
 
 /// Each integer stands for one cell of bins; the lowest and the highest take all that lies beyond.
 double BinnedValues::error_by_cells(const Step& step, const IntegerGrid& grid) const {
-  const double count = static_cast<double>(counts_.size());
-  // Bins whose centre is below (k + offset) * scale, in units of bins: steps * k + base.
+  const size_t bins = counts_.size();
+  const double count = static_cast<double>(bins);
+  // Bins whose centre is below (k + offset) * scale: the ceiling of that place in units of bins.
   const double steps = step.scale / width_, base = -first_ / width_;
   const auto bins_below = [&](double k) {
-    return static_cast<size_t>(std::clamp(std::ceil(steps * k + base), 0.0, count));
+    const double place = steps * k + base;
+    if (!(place > 0)) return size_t{0};
+    if (place >= count) return bins;
+    const size_t whole = static_cast<size_t>(place);
+    return whole + (static_cast<double>(whole) < place ? 1 : 0);
   };
   const int32_t low = grid.q_min() - step.zero_point, high = grid.q_max() - step.zero_point;
   // Cells in front of the first bin are empty.
   const double first_cell = std::floor(-base / steps) - 1;
   int32_t k = first_cell > low ? static_cast<int32_t>(std::min<double>(first_cell, high)) : low;
   double sum = 0;
-  for (size_t begin = 0; begin < counts_.size(); ++k) {
-    const size_t end = k >= high ? counts_.size() : bins_below(k + 0.5);
+  for (size_t begin = 0; begin < bins; ++k) {
+    const size_t end = k >= high ? bins : bins_below(k + 0.5);
     const double value = k * step.scale;
-    if (end > begin) {
-      if (p_ == 2) {
-        sum += cell_error(begin, end, value);
-      } else {
-        const size_t middle = std::clamp(bins_below(k), begin, end);
-        sum += cell_error(middle, end, value) - cell_error(begin, middle, value);
-      }
+    if (end > begin && p_ == 2) {
+      sum += cell_error(sums_[begin], sums_[end], value);
+    } else if (end > begin) {
+      const size_t middle = std::clamp(bins_below(k), begin, end);
+      sum += cell_error(sums_[middle], sums_[end], value) - cell_error(sums_[begin], sums_[middle], value);
     }
     begin = end;
   }
@@ -145,13 +174,16 @@ double mean_error(std::span<const double> values, const Step& step, const Intege
   if (!(step.scale > 0)) return HUGE_VAL;
   if (values.empty()) return 0;
   const Nearest nearest(step, grid);
-  // Four sums, so that one addition need not wait for the last.
-  double sums[4] = {0, 0, 0, 0};
-  size_t i = 0;
-  for (; i + 4 <= values.size(); i += 4)
-    for (size_t lane = 0; lane < 4; ++lane) sums[lane] += power(nearest.error(values[i + lane]), p);
-  for (; i < values.size(); ++i) sums[i % 4] += power(nearest.error(values[i]), p);
-  return ((sums[0] + sums[1]) + (sums[2] + sums[3])) / static_cast<double>(values.size());
+  return with_exponent(p, [&](auto exponent) {
+    // Four sums, so that one addition need not wait for the last.
+    double sums[4] = {0, 0, 0, 0};
+    const double* x = values.data();
+    size_t i = 0;
+    for (; i + 4 <= values.size(); i += 4)
+      for (size_t lane = 0; lane < 4; ++lane) sums[lane] += power_of<exponent.value>(nearest.error(x[i + lane]), p);
+    for (; i < values.size(); ++i) sums[i % 4] += power_of<exponent.value>(nearest.error(x[i]), p);
+    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) / static_cast<double>(values.size());
+  });
 }
 
 }  // namespace tersor::quant

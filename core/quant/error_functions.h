@@ -3,6 +3,7 @@
 // grid. Sums are double, in one fixed order.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -25,16 +26,18 @@ class BinnedValues {
   BinnedValues(double first, double width, std::vector<double> counts, double zeros, int p);
 
   double error(const Step& step, const IntegerGrid& grid) const;
+  size_t bins() const { return counts_.size(); }
 
  private:
-  double cell_error(size_t begin, size_t end, double value) const;
+  using Moments = std::array<double, 4>;
+  double cell_error(const Moments& from, const Moments& to, double value) const;
   double error_by_cells(const Step& step, const IntegerGrid& grid) const;
   double error_by_bins(const Step& step, const IntegerGrid& grid) const;
 
   double first_ = 0, width_ = 1, total_ = 0;
   int p_ = 2;
   std::vector<double> counts_;
-  std::vector<double> sums_[4];  // sums_[k][i]: sum over the first i bins of count * x^k, k up to p
+  std::vector<Moments> sums_;  // sums_[i][k]: sum over the first i bins of count * x^k
 };
 
 /// The same for single values of equal weight.

@@ -23,6 +23,8 @@ struct SearchEffort {
   int shrink_every = 4;           // the window narrows after so many iterations
   int uniform_iterations = 30;    // UNIFORM: at most so many moves
   int uniform_points = 12;        // factors tried for each end in one move
+  int uniform_grid = 12;          // factors tried for each end in the coarse grid
+  int starts = 2;                 // the best so many of a coarse grid are looked at more closely
 };
 
 /// The error that a range makes; less is better. Never NaN.

@@ -14,19 +14,29 @@ namespace tersor::quant {
 
 namespace {
 
-constexpr SearchEffort kHistogramEffort{20, 20, 4, 30, 12};
-constexpr SearchEffort kTensorEffort{10, 40, 5, 30, 8};
-constexpr SearchEffort kChannelEffort{10, 15, 3, 10, 8};
+/// Moves, points and starts of the searches. MCT's numbers over a histogram, a tensor and a channel are 20/30, 40/30
+/// and 15/10 moves, 12, 8 and 8 points, 20, 10 and 10 powers of two. An error curve with few integers or few weights is
+/// rugged, and only many tries find its deepest valley; with many it is smooth, and a few steps do.
+SearchEffort histogram_effort(size_t bins, const IntegerGrid& grid) {
+  if (grid.n_bits <= 5 || bins <= 512) return {20, 20, 4, 30, 12, 16, 2};
+  if (grid.n_bits <= 8) return {20, 12, 4, 3, 10, 12, 1};
+  return {20, 4, 4, 1, 6, 8, 1};
+}
 
-/// The error curve of many weights is smooth: a search of fewer steps finds its valley as well.
-SearchEffort effort_for(size_t weights, bool per_channel) {
-  SearchEffort effort = per_channel ? kChannelEffort : kTensorEffort;
-  constexpr size_t kFew = 1024;
-  if (weights <= kFew) return effort;
-  const int divisor = static_cast<int>(std::min<size_t>(weights / kFew + 1, 16));
-  effort.symmetric_iterations = std::max(effort.symmetric_iterations / divisor, 2);
-  effort.uniform_iterations = std::max(effort.uniform_iterations / divisor, 4);
-  return effort;
+SearchEffort weight_effort(size_t weights, bool per_channel) {
+  // Channels are many, a tensor is one: it can afford more.
+  const size_t rugged = per_channel ? 128 : 4096, smooth = 8 * rugged;
+  if (weights <= rugged)
+    return per_channel ? SearchEffort{10, 15, 3, 10, 8, 48, 16} : SearchEffort{10, 40, 5, 30, 8, 48, 16};
+  if (weights <= smooth) return {10, 3, 3, 3, 8, 12, 1};
+  return {10, 1, 3, 1, 6, 8, 1};
+}
+
+/// The ends of a UNIFORM activation are no thresholds: however close, they are kept, down to where the product of its
+/// scale and a weight's would leave the normal numbers of float32.
+double least_threshold(QuantizationMethod method, const Criterion& criterion) {
+  constexpr double kLeastWidth = 2.6469779601696886e-23;  // 2^-75
+  return method == QuantizationMethod::kUniform ? kLeastWidth / 2 : criterion.min_threshold;
 }
 
 /// The highest weight as a covering range must count it: a grid that reaches one step further down than up gives the
@@ -37,21 +47,6 @@ double highest_with_room(double highest, QuantizationMethod method, const Intege
   if (!grid.is_signed || !counts_steps_down) return highest;
   const double down = std::ldexp(1.0, grid.n_bits - 1);
   return highest * (down / (down - 1));
-}
-
-Range select_weight_range(std::span<const double> row, QuantizationMethod method, const IntegerGrid& grid,
-                          bool per_channel, const Criterion& criterion) {
-  const Quantizer& quantizer = quantizer_of(method);
-  double lowest = 0, highest = 0;
-  for (const double x : row) lowest = std::min(lowest, x), highest = std::max(highest, x);
-  double lower_reach = lowest;
-  if (grid.narrow && method == QuantizationMethod::kPowerOfTwo) lower_reach = -highest_with_room(-lowest, method, grid);
-  const Range start =
-      quantizer.cover(lower_reach, highest_with_room(highest, method, grid), grid, criterion.min_threshold);
-  if (criterion.method == ThresholdSelectionMethod::kNoClipping || (lowest == 0 && highest == 0)) return start;
-  const int p = error_exponent(criterion);
-  const auto error = [&](const Range& range) { return mean_error(row, quantizer.step_of(range, grid), grid, p); };
-  return quantizer.search(start, error, effort_for(row.size(), per_channel), criterion.min_threshold);
 }
 
 /// The weights of each index of `axis` in a row of its own, converted to double.
@@ -78,16 +73,39 @@ void check_finite(std::span<const double> values) {
 
 }  // namespace
 
+Range select_binned_range(const BinnedValues& values, const Range& extremes, QuantizationMethod method,
+                          const IntegerGrid& grid, const Criterion& criterion) {
+  const Quantizer& quantizer = quantizer_of(method);
+  const double least = least_threshold(method, criterion);
+  const Range start = quantizer.cover(extremes.low, extremes.high, grid, least);
+  if (criterion.method == ThresholdSelectionMethod::kNoClipping) return start;
+  const auto error = [&](const Range& range) { return values.error(quantizer.step_of(range, grid), grid); };
+  return quantizer.search(start, error, histogram_effort(values.bins(), grid), least);
+}
+
 Range select_activation_range(const Histogram& histogram, QuantizationMethod method, const IntegerGrid& grid,
                               const Criterion& criterion) {
   const Quantizer& quantizer = quantizer_of(method);
-  if (criterion.method != ThresholdSelectionMethod::kNoClipping) error_exponent(criterion);
+  const bool no_clipping = criterion.method == ThresholdSelectionMethod::kNoClipping;
+  const int p = no_clipping ? 1 : error_exponent(criterion);
   if (histogram.empty() || histogram.zeros() == histogram.total()) return {0, 0};
-  const Range start = quantizer.cover(histogram.min(), histogram.max(), grid, criterion.min_threshold);
-  if (criterion.method == ThresholdSelectionMethod::kNoClipping) return start;
-  const BinnedValues values(histogram, error_exponent(criterion));
-  const auto error = [&](const Range& range) { return values.error(quantizer.step_of(range, grid), grid); };
-  return quantizer.search(start, error, kHistogramEffort, criterion.min_threshold);
+  if (no_clipping) return quantizer.cover(histogram.min(), histogram.max(), grid, least_threshold(method, criterion));
+  return select_binned_range(BinnedValues(histogram, p), {histogram.min(), histogram.max()}, method, grid, criterion);
+}
+
+Range select_weight_range(std::span<const double> weights, QuantizationMethod method, const IntegerGrid& grid,
+                          bool per_channel, const Criterion& criterion) {
+  const Quantizer& quantizer = quantizer_of(method);
+  double lowest = 0, highest = 0;
+  for (const double x : weights) lowest = std::min(lowest, x), highest = std::max(highest, x);
+  double lower_reach = lowest;
+  if (grid.narrow && method == QuantizationMethod::kPowerOfTwo) lower_reach = -highest_with_room(-lowest, method, grid);
+  const Range start =
+      quantizer.cover(lower_reach, highest_with_room(highest, method, grid), grid, criterion.min_threshold);
+  if (criterion.method == ThresholdSelectionMethod::kNoClipping || (lowest == 0 && highest == 0)) return start;
+  const int p = error_exponent(criterion);
+  const auto error = [&](const Range& range) { return mean_error(weights, quantizer.step_of(range, grid), grid, p); };
+  return quantizer.search(start, error, weight_effort(weights.size(), per_channel), criterion.min_threshold);
 }
 
 QuantizationParams choose_activation_params(const Histogram& histogram, QuantizationMethod method,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "core/quant/histogram.h"
 #include "core/quant/params.h"
@@ -11,6 +12,8 @@
 #include "core/tensor/tensor.h"
 
 namespace tersor::quant {
+
+class BinnedValues;
 
 /// By what the range is judged.
 struct Criterion {
@@ -27,6 +30,15 @@ Range select_activation_range(const Histogram& histogram, QuantizationMethod met
 /// select_activation_range() and params_of_ranges() in one.
 QuantizationParams choose_activation_params(const Histogram& histogram, QuantizationMethod method,
                                             const IntegerGrid& grid, const Criterion& criterion);
+
+/// The same for any evenly spaced values, `extremes` being the least and the greatest of them.
+Range select_binned_range(const BinnedValues& values, const Range& extremes, QuantizationMethod method,
+                          const IntegerGrid& grid, const Criterion& criterion);
+
+/// The range of the weights of one channel, or of a whole tensor where `per_channel` is false (which only sets how far
+/// the search goes).
+Range select_weight_range(std::span<const double> weights, QuantizationMethod method, const IntegerGrid& grid,
+                          bool per_channel, const Criterion& criterion);
 
 /// Parameters of a weight tensor (float32): one range, or one per index of `channel_axis`. NOCLIPPING on a narrow
 /// signed grid gives scale absmax / q_max. A channel of zeros has threshold min_threshold. Error kInvalidArgument for

@@ -4,6 +4,7 @@
 // The zero point is an integer, so the grid slides by less than half a step against the range.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "core/quant/quantizers/quantizers.h"
@@ -36,33 +37,75 @@ Range cover(double min, double max, const IntegerGrid&, double min_threshold) {
   return {low * wider, high * wider};
 }
 
-/// Both ends move at once: of all pairs (low * a, high * b), a and b from 0.7 to 1.2, the best becomes the next place
-/// to try from (the search of Sony's MCT). It ends where the best pair leaves both ends as they are, or gains nothing
-/// that counts.
-Range search(const Range& start, const RangeError& error, const SearchEffort& effort, double min_threshold) {
-  constexpr double kLowest = 0.7, kHighest = 1.2, kConverged = 1e-11;
-  std::vector<double> factors;
-  for (int k = 0; k < effort.uniform_points; ++k)
-    factors.push_back(kLowest + (kHighest - kLowest) / (effort.uniform_points - 1) * k);
-  const std::vector<double> none{1.0};
+/// The best of the ranges tried so far.
+class Search {
+ public:
+  Search(const RangeError& error, double least_width) : error_(error), least_width_(least_width) {}
+  const Range& best() const { return best_; }
+  double least() const { return least_; }
 
-  Range best = start, current = start;
-  double least = error(start);
-  for (int i = 0; i < effort.uniform_iterations; ++i) {
-    const Range from = current;
-    const double before = least;
-    double round_least = HUGE_VAL;
-    for (const double a : from.low == 0 ? none : factors)
-      for (const double b : from.high == 0 ? none : factors) {
-        const Range range{from.low * a, from.high * b};
-        if (range.high - range.low < 2 * min_threshold) continue;
-        const double found = error(range);
-        if (found < round_least) current = range, round_least = found;
+  /// Tries every pair (low * a, high * b), a and b evenly from `lowest` to `highest`; gives the best pair and its
+  /// error. An end that is 0 stays.
+  std::pair<Range, double> pairs(const Range& around, double lowest, double highest, int points) {
+    Range where = around;
+    double pairs_least = HUGE_VAL;
+    const int all = around.low == 0 || around.high == 0 ? 4 * points : points;
+    const double step = (highest - lowest) / (all - 1);
+    for (int i = 0; i < (around.low == 0 ? 1 : all); ++i)
+      for (int k = 0; k < (around.high == 0 ? 1 : all); ++k) {
+        const Range range{around.low * (lowest + step * i), around.high * (lowest + step * k)};
+        const double found = offer(range);
+        if (found < pairs_least) where = range, pairs_least = found;
       }
-    if (round_least < least) best = current, least = round_least;
-    if (current == from || (round_least < before && before - round_least < kConverged)) break;
+    return {where, pairs_least};
   }
-  return best;
+  double offer(const Range& range) {
+    if (range.high - range.low < least_width_) return HUGE_VAL;
+    const double found = error_(range);
+    if (found < least_) best_ = range, least_ = found;
+    return found;
+  }
+
+ private:
+  const RangeError& error_;
+  double least_width_;
+  Range best_;
+  double least_ = HUGE_VAL;
+};
+
+/// The search of Sony's MCT: of all pairs of factors from 0.7 to 1.2 the best becomes the next place to try from. It
+/// ends where the best pair leaves both ends as they are, or gains nothing that counts.
+void walk(Search& search, const Range& from, const SearchEffort& effort) {
+  constexpr double kConverged = 1e-11;
+  Range current = from;
+  for (int i = 0; i < effort.uniform_iterations; ++i) {
+    const double before = search.least();
+    const auto [where, found] = search.pairs(current, 0.7, 1.2, effort.uniform_points);
+    if (where == current || (found < before && before - found < kConverged * before)) break;
+    current = where;
+  }
+}
+
+/// The walk from the covering range, then from the best of a coarse grid of ranges, and finer pairs around the best.
+Range search(const Range& start, const RangeError& error, const SearchEffort& effort, double min_threshold) {
+  Search found(error, 2 * min_threshold);
+  found.offer(start);
+  walk(found, start, effort);
+
+  constexpr double kLowest = 0.1, kHighest = 1.5;
+  std::vector<std::pair<double, Range>> ranges;
+  const double step = (kHighest - kLowest) / (effort.uniform_grid - 1);
+  for (int i = 0; i < (start.low == 0 ? 1 : effort.uniform_grid); ++i)
+    for (int k = 0; k < (start.high == 0 ? 1 : effort.uniform_grid); ++k) {
+      const Range range{start.low * (kHighest - step * i), start.high * (kHighest - step * k)};
+      ranges.emplace_back(found.offer(range), range);
+    }
+  std::stable_sort(ranges.begin(), ranges.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (size_t k = 0; k < std::min(ranges.size(), static_cast<size_t>(effort.starts)); ++k)
+    found.pairs(ranges[k].second, 1 - step / 2, 1 + step / 2, effort.uniform_points);
+  for (const double reach : {0.02, 0.003, 0.0004})
+    found.pairs(found.best(), 1 - reach, 1 + reach, effort.uniform_points);
+  return found.best();
 }
 
 }  // namespace
