@@ -45,7 +45,7 @@ Error::Error(ErrorCode code_in, std::string message_in, std::string place_in, st
 
 Error Error::within(std::string_view outer) const {
   std::string joined(outer);
-  if (!place.empty()) joined += (place.front() == '[' ? "" : ".") + place;
+  if (!place.empty()) joined += (place.front() == '[' ? "" : place.front() == '"' ? " " : ".") + place;
   return Error(code, message, joined, hint);
 }
 

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/tensor/dtype.h"
 
+#include <limits>
+#include <string>
+
+#include "core/base/error.h"
+
 namespace tersor {
 
 namespace {
@@ -31,9 +36,15 @@ int bits_of(DType dtype) {
 }
 
 size_t bytes_for(DType dtype, int64_t count) {
-  const auto elements = static_cast<size_t>(count);
-  const auto bits = static_cast<size_t>(bits_of(dtype));
-  return bits >= 8 ? elements * (bits / 8) : (elements * bits + 7) / 8;
+  // Shapes have at most 2^48 elements, so 64 bits are enough; a 32-bit machine's size_t is not.
+  const auto elements = static_cast<uint64_t>(count);
+  const auto bits = static_cast<uint64_t>(bits_of(dtype));
+  const uint64_t bytes = bits >= 8 ? elements * (bits / 8) : (elements * bits + 7) / 8;
+  if (bytes > std::numeric_limits<size_t>::max())
+    throw Error(ErrorCode::kOutOfMemory,
+                "A tensor of " + std::to_string(count) + " elements does not fit into this machine's memory.", {},
+                "Use the native program.");
+  return static_cast<size_t>(bytes);
 }
 
 std::string_view name_of(DType dtype) {

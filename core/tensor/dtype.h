@@ -42,6 +42,7 @@ enum class DType : uint8_t {
 int bits_of(DType dtype);
 
 /// Bytes that `count` elements take: packed without gaps, sub-byte types low bits first. 0 for kString.
+/// Error kOutOfMemory when the machine cannot address that many.
 size_t bytes_for(DType dtype, int64_t count);
 
 /// The ONNX name in lower case: "float32" is "float32", "uint8", "bool", ...; "type 99" for numbers ONNX does not have.

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/onnx/read.h"
+
+#include <optional>
+#include <set>
+
+#include "core/base/error.h"
+#include "core/graph/validate.h"
+#include "core/onnx/external_files.h"
+#include "core/onnx/format.h"
+#include "core/onnx/operators.h"
+#include "core/onnx/place.h"
+#include "core/onnx/read_graph.h"
+#include "core/onnx/read_value.h"
+#include "core/onnx/recognize.h"
+
+namespace tersor::onnx {
+
+namespace {
+
+constexpr const char* kAgain = "Download or export the model again.";
+
+[[noreturn]] void invalid(std::string message, std::string hint = kAgain) {
+  throw Error(ErrorCode::kInvalidModel, std::move(message), {}, std::move(hint));
+}
+
+void refuse_other_formats(std::span<const std::byte> bytes) {
+  if (bytes.empty()) invalid("The file is empty.");
+  if (bytes.size() > kLargestFile)
+    throw Error(ErrorCode::kUnsupportedModel,
+                "The file has " + std::to_string(bytes.size()) + " bytes; an ONNX file can have at most " +
+                    std::to_string(kLargestFile) + ".",
+                {}, "Save the model with its weights in a file beside it (external data).");
+  if (const auto other = recognize(bytes))
+    invalid("This is not an ONNX model; it looks like " + other->what + ".", other->hint);
+}
+
+/// A ModelProto's fields as they lie in the file.
+struct Encoded {
+  std::optional<std::string_view> graph;
+  std::vector<std::string_view> opset_imports;
+  std::vector<std::string_view> metadata;
+};
+
+void read_field(Fields& fields, Model& model, Encoded& encoded) {
+  switch (fields.tag()) {
+    case model_field::kIrVersion:
+      model.ir_version = fields.integer();
+      break;
+    case model_field::kProducerName:
+      model.producer_name = fields.text();
+      break;
+    case model_field::kProducerVersion:
+      model.producer_version = fields.text();
+      break;
+    case model_field::kDomain:
+      model.domain = fields.text();
+      break;
+    case model_field::kModelVersion:
+      model.model_version = fields.integer();
+      break;
+    case model_field::kDoc:
+      model.doc = fields.text();
+      break;
+    case model_field::kGraph:
+      encoded.graph = fields.view();
+      break;
+    case model_field::kOpsetImport:
+      encoded.opset_imports.push_back(fields.view());
+      break;
+    case model_field::kMetadata:
+      encoded.metadata.push_back(fields.view());
+      break;
+    default:
+      model.rest += fields.encoded();
+      break;
+  }
+}
+
+/// The outermost message. Where it cannot be read, says whether this is a broken model or none at all.
+Encoded read_fields(std::string_view file, Model& model) {
+  Encoded encoded;
+  Fields fields(file);
+  Tag last = 0;
+  try {
+    while (fields.next()) {
+      last = fields.tag();
+      read_field(fields, model, encoded);
+    }
+  } catch (const Error&) {
+    const std::string size = std::to_string(file.size());
+    if (model.ir_version == 0 || (!encoded.graph && last != model_field::kGraph))
+      invalid("This is not an ONNX model, or only the beginning of one (" + size + " bytes).");
+    if (!encoded.graph) invalid("The file is cut short: it ends at byte " + size + ", in the middle of the graph.");
+    invalid("The file is cut short or damaged: its " + size + " bytes end in the middle of what follows the graph.");
+  }
+  if (model.ir_version == 0) invalid("This is not an ONNX model: it has no IR version.");
+  if (!encoded.graph) invalid("The file holds no graph: it is cut short, or not an ONNX model.");
+  return encoded;
+}
+
+OpsetImport read_opset(std::string_view message) {
+  OpsetImport import;
+  Fields fields(message);
+  while (fields.next()) {
+    if (fields.tag() == opset_field::kDomain) import.domain = canonical_domain(fields.view());
+    if (fields.tag() == opset_field::kVersion) import.version = fields.integer();
+  }
+  return import;
+}
+
+std::pair<std::string, std::string> read_entry(std::string_view message) {
+  std::pair<std::string, std::string> entry;
+  Fields fields(message);
+  while (fields.next()) {
+    if (fields.tag() == entry_field::kKey) entry.first = fields.text();
+    if (fields.tag() == entry_field::kValue) entry.second = fields.text();
+  }
+  return entry;
+}
+
+void collect_unknown(const Graph& graph, std::set<std::string>& unknown) {
+  for (const Node& node : graph.nodes()) {
+    if (!is_known_operator(node.domain, node.op_type))
+      unknown.insert((node.domain.empty() ? "" : node.domain + "::") + node.op_type);
+    for (const auto& [key, attribute] : node.attributes) {
+      if (const auto* one = std::get_if<std::shared_ptr<const Graph>>(&attribute)) collect_unknown(**one, unknown);
+      if (const auto* many = std::get_if<std::vector<std::shared_ptr<const Graph>>>(&attribute))
+        for (const auto& one : *many) collect_unknown(*one, unknown);
+    }
+  }
+}
+
+void warn(Model& model) {
+  if (model.ir_version > kNewestIr)
+    model.warnings.push_back({"newer_ir",
+                              "The file's IR version " + std::to_string(model.ir_version) +
+                                  " is newer than this program knows (" + std::to_string(kNewestIr) + ").",
+                              "ir_version", "Should something be missing, save the model for an older version."});
+  if (model.opset() > kNewestOpset)
+    model.warnings.push_back({"newer_opset",
+                              "The operator set version " + std::to_string(model.opset()) +
+                                  " is newer than this program knows (" + std::to_string(kNewestOpset) +
+                                  "); operators are taken as in that one.",
+                              "opset_import", "Should results differ, export the model for an older opset."});
+  std::set<std::string> unknown;
+  collect_unknown(model.graph, unknown);
+  std::string list;
+  for (const std::string& one : unknown) list += (list.empty() ? "" : ", ") + one;
+  if (!unknown.empty())
+    model.warnings.push_back({"unknown_operators", "ONNX has no operators of these names: " + list + ".", "graph",
+                              "They are kept as they are, and cannot be run here."});
+}
+
+}  // namespace
+
+Model read(const Source& source, const ExternalData& external) {
+  refuse_other_formats(source.bytes);
+  Model model;
+  model.ir_version = 0;
+  const std::string_view file(reinterpret_cast<const char*>(source.bytes.data()), source.bytes.size());
+  const Encoded encoded = read_fields(file, model);
+  for (const std::string_view message : encoded.opset_imports)
+    model.opset_imports.push_back(within("opset_import", [&] { return read_opset(message); }));
+  for (const std::string_view message : encoded.metadata)
+    model.metadata.push_back(within("metadata_props", [&] { return read_entry(message); }));
+  ExternalFiles files(external);
+  model.graph = read_graph(*encoded.graph, {source, files, model.warnings}, "graph", 0);
+  validate(model);
+  warn(model);
+  return model;
+}
+
+}  // namespace tersor::onnx
