@@ -69,6 +69,9 @@ void rewrite_int8_as_uint8(Graph& graph) {
     if (!dequantize || !dequantize->zero_point.valid() || dequantize->dtype != DType::kInt8 ||
         !dequantize->per_tensor())
       continue;
+    // The optimizer has by then given each reader a DequantizeLinear of its own: two readers are two consumers of the
+    // pair.
+    if (uses.reader_count(dequantize->real) != 1) continue;
     const auto shifted = [&](const QuantizationNode& node) {
       return graph.add_initializer(graph.name_of(node.zero_point) + "_as_uint8",
                                    Tensor::scalar(static_cast<uint8_t>(node.zero_points[0] + 128)));
@@ -126,8 +129,9 @@ void drop_clamps_before_quantization(Graph& graph) {
       const float low = grid.scale * static_cast<float>(grid.low() - grid.zero_point);
       const float high = grid.scale * static_cast<float>(grid.high() - grid.zero_point);
       if (low < bounds->low || high > bounds->high) continue;
-      const ValueId before = node.inputs[0];
-      graph.nodes()[output->index].inputs[0] = before;
+      const NodeId gone = node.id;
+      graph.nodes()[output->index].inputs[0] = node.inputs[0];
+      graph.erase_nodes([&](const Node& one) { return one.id == gone; });
       changed = true;
       break;
     }
