@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/cli/data_option.h"
+
+#include <cstdio>
+
+#include "core/cli/files.h"
+#include "core/cli/folder_source.h"
+#include "core/samples/labels.h"
+#include "core/samples/selection.h"
+
+namespace tersor::cli {
+
+void add_data_option(CLI::App& command, DataOption& option, bool labelled) {
+  command.add_option("--data", option.data, "Samples: a folder, or a file (.npy, .npz, .png, .jpg)")->required();
+  command.add_option("--preprocessing", option.preprocessing,
+                     "How pictures become tensors: imagenet, unit, signed, raw, or a JSON file");
+  command.add_option("--limit", option.limit, "Use at most this many samples, spread evenly")
+      ->check(CLI::NonNegativeNumber);
+  if (labelled)
+    command.add_option("--labels", option.labels,
+                       "Labels: .npy, CSV `sample,label`, or one per line; default: class folders");
+}
+
+std::vector<samples::InputSpec> input_specs(const Graph& graph) {
+  std::vector<samples::InputSpec> specs;
+  for (ValueId id : graph.inputs) {
+    const Value& value = graph.value(id);
+    specs.push_back({value.name, value.dtype, value.shape});
+  }
+  return specs;
+}
+
+std::optional<samples::Preprocessing> read_preprocessing_option(const std::string& preprocessing,
+                                                                const std::vector<samples::InputSpec>& inputs) {
+  if (preprocessing.empty()) return std::nullopt;
+  const samples::InputSpec input = inputs.empty() ? samples::InputSpec{} : inputs[0];
+  for (const std::string& name : samples::preset_names())
+    if (name == preprocessing) return samples::preset(name, input);
+  return samples::read_preprocessing(map_file(preprocessing).text(), input, preprocessing);
+}
+
+std::shared_ptr<const samples::DataSet> open_data(const DataOption& option, const Graph& graph, bool quiet) {
+  const std::vector<samples::InputSpec> inputs = input_specs(graph);
+  samples::DataSetOptions options;
+  options.preprocessing = read_preprocessing_option(option.preprocessing, inputs);
+  const auto data = samples::DataSet::open(open_folder(option.data, option.labels), inputs, options);
+  if (!quiet) {
+    constexpr size_t kShown = 5;
+    const auto& skipped = data->skipped();
+    for (size_t i = 0; i < skipped.size() && i < kShown; ++i)
+      std::fprintf(stderr, "skipped: %s (%s)\n", skipped[i].path.c_str(), skipped[i].reason.c_str());
+    if (skipped.size() > kShown) std::fprintf(stderr, "skipped: %zu more files\n", skipped.size() - kShown);
+    if (data->is_guess())
+      std::fprintf(stderr, "note: no --preprocessing was given; guessed \"%s\" from the model's input\n",
+                   std::string(samples::guess_preset(inputs[0])).c_str());
+  }
+  data->require_samples();
+  return data;
+}
+
+std::vector<int64_t> open_labels(const DataOption& option, const samples::DataSet& data, int64_t group) {
+  if (option.labels.empty() && group == 1) return samples::folder_labels(data);
+  if (option.labels.empty())
+    throw Error(ErrorCode::kInvalidLabels, "There are no labels.", {}, "Give one for each group with --labels.");
+  const FileBytes file = map_file(option.labels);
+  return samples::read_labels({option.labels, file.bytes, file.owner}, data, group, data.preprocessing().label_offset);
+}
+
+std::vector<int64_t> chosen_samples(const DataOption& option, const samples::DataSet& data, int64_t group) {
+  const int64_t groups = data.size() / group;
+  if (data.size() % group != 0)
+    throw Error(ErrorCode::kInvalidSamples,
+                std::to_string(data.size()) + " samples do not divide into groups of " + std::to_string(group) + ".",
+                option.data, "Check --group.");
+  std::vector<int64_t> chosen;
+  for (int64_t first : samples::spread_evenly(groups, option.limit == 0 ? groups : (option.limit + group - 1) / group))
+    for (int64_t i = 0; i < group; ++i) chosen.push_back(first * group + i);
+  return chosen;
+}
+
+}  // namespace tersor::cli

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options that name samples, the same for every subcommand that takes them.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/cli/command.h"
+#include "core/graph/graph.h"
+#include "core/samples/data_set.h"
+
+namespace tersor::cli {
+
+struct DataOption {
+  std::string data;           // --data: folder or file
+  std::string preprocessing;  // --preprocessing: preset or JSON file; empty: a guess
+  std::string labels;         // --labels: file; empty: class folders
+  int64_t limit = 0;          // --limit: at most so many, spread evenly; 0: all
+};
+
+/// Adds --data, --preprocessing and --limit; --labels where `labelled`.
+void add_data_option(CLI::App& command, DataOption& option, bool labelled);
+
+/// What the model's inputs take, in graph order.
+std::vector<samples::InputSpec> input_specs(const Graph& graph);
+
+/// The description that --preprocessing names; absent when nothing was given. Error kIo, kInvalidConfig.
+std::optional<samples::Preprocessing> read_preprocessing_option(const std::string& preprocessing,
+                                                                const std::vector<samples::InputSpec>& inputs);
+
+/// Opens the data set; it has samples. Says on stderr which files are skipped and which preprocessing was guessed,
+/// unless `quiet`.
+std::shared_ptr<const samples::DataSet> open_data(const DataOption& option, const Graph& graph, bool quiet);
+
+/// The labels of all samples (of all groups of `group` samples): from --labels, else from class folders.
+std::vector<int64_t> open_labels(const DataOption& option, const samples::DataSet& data, int64_t group);
+
+/// The numbers of the samples to use: all, or as --limit says; whole groups of `group` samples.
+std::vector<int64_t> chosen_samples(const DataOption& option, const samples::DataSet& data, int64_t group = 1);
+
+}  // namespace tersor::cli

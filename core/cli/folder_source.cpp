@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/cli/folder_source.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+
+namespace tersor::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+class FolderSource : public samples::FileSource {
+ public:
+  void add(const fs::path& place, std::string relative) {
+    std::error_code failed;
+    const uint64_t size = fs::file_size(place, failed);
+    if (failed) throw Error(ErrorCode::kIo, "The file cannot be read: " + failed.message() + ".", place.string());
+    places_.push_back(place.string());
+    files_.push_back({std::move(relative), size});
+  }
+
+  const std::vector<samples::SourceFile>& files() const override { return files_; }
+
+  samples::Bytes read(size_t file, uint64_t offset, uint64_t length) const override {
+    // An ordinary read and no mapping: a file that shrinks meanwhile is an error and not a signal.
+    const int descriptor = ::open(places_[file].c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) fail(file);
+    auto bytes = std::make_shared<std::vector<std::byte>>();
+    try {
+      bytes->resize(static_cast<size_t>(length));
+      read_all(descriptor, file, offset, *bytes);
+    } catch (...) {
+      ::close(descriptor);
+      throw;
+    }
+    ::close(descriptor);
+    return {*bytes, bytes};
+  }
+
+ private:
+  [[noreturn]] void fail(size_t file) const {
+    throw Error(ErrorCode::kIo, std::string("The file cannot be read: ") + std::strerror(errno) + ".", places_[file],
+                "Check its permissions.");
+  }
+  void read_all(int descriptor, size_t file, uint64_t offset, std::span<std::byte> out) const {
+    while (!out.empty()) {
+      const ssize_t got = ::pread(descriptor, out.data(), out.size(), static_cast<off_t>(offset));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) fail(file);
+      if (got == 0) throw Error(ErrorCode::kIo, "The file has become shorter while it was read.", places_[file]);
+      out = out.subspan(static_cast<size_t>(got));
+      offset += static_cast<uint64_t>(got);
+    }
+  }
+
+  std::vector<std::string> places_;
+  std::vector<samples::SourceFile> files_;
+};
+
+}  // namespace
+
+std::shared_ptr<const samples::FileSource> open_folder(const std::string& path, const std::string& left_out) {
+  auto source = std::make_shared<FolderSource>();
+  std::error_code failed;
+  const fs::file_status status = fs::status(path, failed);
+  if (!fs::exists(status))
+    throw Error(ErrorCode::kIo, "There is no such file or folder.", path, "Check the path of --data.");
+  if (!fs::is_directory(status)) {
+    source->add(path, fs::path(path).filename().string());
+    return source;
+  }
+  try {
+    const auto options = fs::directory_options::follow_directory_symlink;
+    for (auto entry = fs::recursive_directory_iterator(path, options); entry != fs::recursive_directory_iterator();
+         ++entry) {
+      // A link that leads back up would go on for ever.
+      constexpr int kDeepest = 32;
+      if (entry.depth() > kDeepest)
+        throw Error(ErrorCode::kIo, "The folders are nested too deeply.", entry->path().string());
+      if (!entry->is_regular_file()) continue;
+      if (!left_out.empty() && fs::equivalent(entry->path(), left_out, failed)) continue;
+      source->add(entry->path(), entry->path().lexically_relative(path).generic_string());
+    }
+  } catch (const fs::filesystem_error& error) {
+    throw Error(ErrorCode::kIo, "The folder cannot be read: " + error.code().message() + ".", error.path1().string());
+  }
+  return source;
+}
+
+}  // namespace tersor::cli

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/samples/source.h"
+
+namespace tersor::cli {
+
+/// The files of a folder and its subfolders, or the one file that `path` names; read range by range, so that a data set
+/// may be larger than the memory. `left_out` (a label file, say) is not among them; may be empty. Error kIo.
+std::shared_ptr<const samples::FileSource> open_folder(const std::string& path, const std::string& left_out);
+
+}  // namespace tersor::cli

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/cli/workers.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace tersor::cli {
+
+int thread_count(int wanted) {
+  if (wanted > 0) return wanted;
+  constexpr unsigned kMost = 16;
+  return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, kMost));
+}
+
+void fan_out(int threads, int64_t items, const std::function<void(int worker, int64_t item)>& work) {
+  std::atomic<int64_t> next{0};
+  std::atomic<bool> stopped{false};
+  std::mutex mutex;
+  int64_t failed_item = items;
+  std::exception_ptr failure;
+  // Items are handed out in order, so when one fails all lower ones are done or in work, and the lowest failure is
+  // known in the end.
+  const auto loop = [&](int worker) {
+    while (!stopped) {
+      const int64_t item = next++;
+      if (item >= items) return;
+      try {
+        work(worker, item);
+      } catch (...) {
+        stopped = true;
+        const std::lock_guard<std::mutex> lock(mutex);
+        if (item < failed_item) failed_item = item, failure = std::current_exception();
+      }
+    }
+  };
+  const int used = static_cast<int>(std::min<int64_t>(threads, std::max<int64_t>(items, 1)));
+  std::vector<std::thread> others;
+  for (int worker = 1; worker < used; ++worker) others.emplace_back(loop, worker);
+  loop(0);
+  for (std::thread& other : others) other.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace tersor::cli

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parallelism of the program: single samples go to threads, each with its own runner; what they gather is merged
+// exactly, so the number of threads never changes a result.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace tersor::cli {
+
+/// The number of threads for --threads: `wanted`, or one for each core (at most 16) where it is 0.
+int thread_count(int wanted);
+
+/// Calls work(worker, item) once for every item 0 ... items-1, items rising, each worker (0 ... threads-1) on a thread
+/// of its own. An error stops the rest; the one of the lowest item is thrown, whatever the threads' timing.
+void fan_out(int threads, int64_t items, const std::function<void(int worker, int64_t item)>& work);
+
+}  // namespace tersor::cli
