@@ -17,6 +17,8 @@ let queue: Promise<void> = Promise.resolve();
 let unopened: Arrival | null = null;
 let sideFiles = new Map<string, Blob>();
 let inspection: AbortController | null = null;
+let coverageAsked = 0;
+let lastSet = 0;
 
 function inTurn(work: () => Promise<void>): Promise<void> {
   state.reading.value += 1;
@@ -134,17 +136,20 @@ async function openModel(arrival: Arrival): Promise<void> {
   }
 }
 
-/** Which operators become integers on the chosen platform. */
+/** Which operators become integers on the chosen platform; the newest question's answer stands. */
 export async function updateCoverage(): Promise<void> {
   const open = state.model.value;
   if (!open) return;
+  const mine = ++coverageAsked;
   try {
-    const coverage = await open.handle.coverage({ platform: state.platformName.value, config: state.fields.value });
+    const known = await open.handle.coverage({ platform: state.platformName.value, config: state.fields.value });
+    if (mine !== coverageAsked) return;
     batch(() => {
-      state.coverage.value = coverage;
+      state.coverage.value = known;
       state.coverageProblem.value = null;
     });
   } catch (error) {
+    if (mine !== coverageAsked || isAbort(error)) return;
     batch(() => {
       state.coverage.value = null;
       state.coverageProblem.value = problemOf(error);
@@ -168,6 +173,7 @@ async function openSamples(set: NamedSet, given: Given): Promise<void> {
   const before = { set: state.samples.value, info: state.samplesInfo.value, preprocessing: state.preprocessing.value };
   batch(() => {
     state.samples.value = {
+      id: ++lastSet,
       name: set.name,
       files: [...files, ...names].map(asSampleFile).sort((a, b) => comparePaths(a.path, b.path)),
       labelsFile: labelsFile ? asSampleFile(labelsFile) : null,

@@ -107,15 +107,24 @@ function overrides() {
   return all.length > 0 ? { overrides: all } : {};
 }
 
+/** The settings, as an opened recipe with what was changed since, so that it is compared with model and samples. */
+function settingsOf(inputs: Inputs) {
+  const opened = state.recipe.value;
+  const config = state.engine.value?.quantizationConfig(inputs.settings.config);
+  if (!opened || !config) return { ...inputs.settings, ...overrides() };
+  const preprocessing = inputs.preprocessing.preprocessing ?? null;
+  return {
+    recipe: { ...opened.recipe, quantization_config: config, preprocessing },
+    allowMismatch: opened.allowMismatch,
+  };
+}
+
 async function quantized(inputs: Inputs, from: Statistics, signal: AbortSignal): Promise<QuantizedResult> {
   follow((run) => enter(run, 'choose'));
-  const opened = state.recipe.value;
   return inputs.model.handle.quantize({
     ...options('int8', signal),
     ...inputs.preprocessing,
-    ...inputs.settings,
-    ...overrides(),
-    ...(opened ? { recipe: opened.recipe, allowMismatch: opened.allowMismatch } : {}),
+    ...settingsOf(inputs),
     statistics: from,
     samples: inputs.set.files,
     selection: inputs.calibration,

@@ -95,8 +95,12 @@ export function setField(field: FieldDescription, value: FieldValue): void {
   void updateCoverage();
 }
 
+/** A recipe is of one platform: with another one it no longer counts. */
 export function setPlatform(name: string): void {
-  state.platformName.value = name;
+  batch(() => {
+    state.platformName.value = name;
+    state.recipe.value = null;
+  });
   void updateCoverage();
 }
 

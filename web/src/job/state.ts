@@ -29,6 +29,8 @@ export interface OpenModel {
 }
 
 export interface SampleSet {
+  /** Another number for every set that was opened. */
+  readonly id: number;
   readonly name: string;
   readonly files: readonly SampleFile[];
   readonly labelsFile: SampleFile | null;
@@ -171,9 +173,12 @@ export const atStart = computed(
     result.value === null,
 );
 
-/** What a result depends on besides model and samples. */
+/** What a result depends on besides the model. */
 export const settingsKey = computed(() =>
   JSON.stringify([
+    samples.value?.id ?? 0,
+    samples.value?.files.length ?? 0,
+    samples.value?.labelsFile?.path ?? '',
     platformName.value,
     fields.value,
     preprocessing.value,

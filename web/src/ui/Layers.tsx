@@ -4,7 +4,7 @@
 // panel beside itself. More than two hundred rows are drawn only where they are seen.
 
 import { signal } from '@preact/signals';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { LayerRow } from 'tersor';
 
 import { openLayer, result } from '../job/state';
@@ -12,12 +12,12 @@ import { count, decibels, percent, range } from '../numbers';
 import { Search } from './Icons';
 import { layerSearchId, rowId } from './layer';
 import { LayerPanel } from './LayerPanel';
+import { focusRow, useRowWindow } from './rows';
 
 const search = signal('');
 const byError = signal(true);
 /** Rows shown before "Show all". */
 const firstRows = 18;
-const windowedFrom = 200;
 
 export function layersShown(layers: readonly LayerRow[], text: string, worstFirst: boolean): LayerRow[] {
   const wanted = text.trim().toLowerCase();
@@ -87,52 +87,27 @@ function figureOf(db: number | null): string {
   return db === null ? 'exact' : decibels(db).replace(/\s*dB$/, '');
 }
 
-function moveBy(rows: readonly LayerRow[], event: KeyboardEvent): void {
+function moveBy(rows: readonly LayerRow[], body: HTMLTableSectionElement | null, event: KeyboardEvent): void {
   const id = (event.currentTarget as HTMLElement).id;
   const at = rows.findIndex((row) => rowId(row.output) === id);
   const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: rows.length - 1 }[event.key];
   if (to === undefined) return;
   event.preventDefault();
-  const next = rows[Math.max(0, Math.min(rows.length - 1, to))];
+  const index = Math.max(0, Math.min(rows.length - 1, to));
+  const next = rows[index];
   if (!next) return;
   if (openLayer.value !== null) openLayer.value = next.output;
-  const element = document.getElementById(rowId(next.output));
-  element?.focus();
-}
-
-const rowHeight = 31;
-
-/** First and last row that the window shows, with some to spare. */
-function useWindow(total: number): {
-  readonly body: { current: HTMLTableSectionElement | null };
-  readonly from: number;
-  readonly to: number;
-} {
-  const body = useRef<HTMLTableSectionElement>(null);
-  const [from, setFrom] = useState(0);
-  useEffect(() => {
-    if (total <= windowedFrom) return undefined;
-    const look = () => {
-      const top = body.current?.getBoundingClientRect().top ?? 0;
-      setFrom(Math.max(0, Math.floor(-top / rowHeight / 20) * 20 - 20));
-    };
-    look();
-    addEventListener('scroll', look, { passive: true });
-    return () => removeEventListener('scroll', look);
-  }, [total]);
-  return total <= windowedFrom
-    ? { body, from: 0, to: total }
-    : { body, from: Math.min(from, total), to: Math.min(total, from + 100) };
+  focusRow(body, index, rowId(next.output));
 }
 
 function List(props: { readonly rows: readonly LayerRow[]; readonly most: number; readonly narrow: boolean }) {
   const { rows, most, narrow } = props;
-  const shown = useWindow(rows.length);
+  const shown = useRowWindow(rows.length);
   const columns = narrow ? 3 : 7;
   const spacer = (height: number, key: string) =>
     height > 0 && (
       <tr key={key} aria-hidden="true">
-        <td colSpan={columns} class="spacer" height={height} />
+        <td colSpan={columns} class="spacer" style={{ height: `${height}px` }} />
       </tr>
     );
   return (
@@ -168,7 +143,7 @@ function List(props: { readonly rows: readonly LayerRow[]; readonly most: number
         </tr>
       </thead>
       <tbody ref={shown.body}>
-        {spacer(shown.from * rowHeight, 'above')}
+        {spacer(shown.from * shown.height, 'above')}
         {rows.slice(shown.from, shown.to).map((row, k) => (
           <ListRow
             key={row.output}
@@ -176,10 +151,10 @@ function List(props: { readonly rows: readonly LayerRow[]; readonly most: number
             most={most}
             worst={byError.value && shown.from + k === 0}
             narrow={narrow}
-            onMove={(event) => moveBy(rows, event)}
+            onMove={(event) => moveBy(rows, shown.body.current, event)}
           />
         ))}
-        {spacer((rows.length - shown.to) * rowHeight, 'below')}
+        {spacer((rows.length - shown.to) * shown.height, 'below')}
       </tbody>
     </table>
   );

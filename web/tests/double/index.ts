@@ -11,6 +11,7 @@ export type * from '../../../wasm/src/types';
 export const behaviour = {
   /** Milliseconds per sample or step. */
   pace: (globalThis as { tersorPace?: number }).tersorPace ?? 0,
+  layers: (globalThis as { tersorLayers?: number }).tersorLayers ?? 30,
   openError: null as t.TersorErrorFields | null,
   sampleErrors: [] as t.SampleErrorRow[],
   quantizeError: null as t.TersorErrorFields | null,
@@ -266,7 +267,9 @@ class Quantized implements t.QuantizedResult {
       output_sqnr_db: 30.2,
       outputs: [{ name: 'logits', sqnr_db: 30.2 }],
       agreement: { same: n, count: n },
-      layers: names.map(layer),
+      layers: Array.from({ length: behaviour.layers }, (_, k) =>
+        layer(`${names[k % names.length]}${k < names.length ? '' : `.${k}`}`, k),
+      ),
     };
     this.report = { ...this.report, comparison };
     return comparison;
