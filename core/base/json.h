@@ -97,8 +97,10 @@ void from_json(const Json& json, T& value, const std::string& place) {
     if (!json.is_boolean()) detail::wrong_type(json, "true or false", place);
     value = json.get<bool>();
   } else if constexpr (std::is_integral_v<T>) {
-    value = static_cast<T>(detail::read_integer(json, std::numeric_limits<T>::min(),
-                                                static_cast<int64_t>(std::numeric_limits<T>::max()), place));
+    // Numbers of JSON end at int64, also where T goes further.
+    constexpr uint64_t kMost = static_cast<uint64_t>(std::numeric_limits<T>::max());
+    constexpr int64_t kHigh = kMost > INT64_MAX ? INT64_MAX : static_cast<int64_t>(kMost);
+    value = static_cast<T>(detail::read_integer(json, std::numeric_limits<T>::min(), kHigh, place));
   } else if constexpr (std::is_floating_point_v<T>) {
     value = static_cast<T>(detail::read_number(json, place));
   } else if constexpr (std::is_same_v<T, std::string>) {

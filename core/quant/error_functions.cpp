@@ -63,8 +63,8 @@ struct ErrorFunction {
 };
 
 constexpr ErrorFunction kErrorFunctions[] = {
-    {ThresholdSelectionMethod::kMae, 1},
     {ThresholdSelectionMethod::kMse, 2},
+    {ThresholdSelectionMethod::kMae, 1},
     {ThresholdSelectionMethod::kLp, 0},
 };
 
@@ -82,6 +82,12 @@ int error_exponent(const Criterion& criterion) {
               "The threshold selection method " + std::string(enum_word(criterion.method)) +
                   " does not act yet in this version.",
               "", "Use NOCLIPPING, MSE, MAE or Lp.");
+}
+
+std::vector<ThresholdSelectionMethod> acting_selection_methods() {
+  std::vector<ThresholdSelectionMethod> methods{ThresholdSelectionMethod::kNoClipping};
+  for (const ErrorFunction& one : kErrorFunctions) methods.push_back(one.method);
+  return methods;
 }
 
 BinnedValues::BinnedValues(const Histogram& histogram, int p)

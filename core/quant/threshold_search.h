@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "core/quant/histogram.h"
 #include "core/quant/params.h"
@@ -21,6 +22,9 @@ struct Criterion {
   int p = 2;                                        // of Lp; MSE is p = 2, MAE is p = 1
   double min_threshold = 3.7252902984619140625e-9;  // no threshold is smaller; 2^-28
 };
+
+/// Every selection method that acts.
+std::vector<ThresholdSelectionMethod> acting_selection_methods();
 
 /// The range of an activation. An empty histogram, or one that holds zeros only, gives a range of no width.
 /// Error kInvalidConfig for a quantization or selection method that does not act yet.

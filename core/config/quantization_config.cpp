@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/config/quantization_config.h"
+
+#include <algorithm>
+#include <type_traits>
+#include <vector>
+
+#include "core/base/faults.h"
+#include "core/base/json.h"
+#include "core/quant/quantizer.h"
+
+namespace tersor::config {
+
+namespace {
+
+using quant::QuantizationMethod;
+using quant::ThresholdSelectionMethod;
+
+template <class T>
+struct Unwrapped {
+  using type = T;
+};
+template <class T>
+struct Unwrapped<std::optional<T>> {
+  using type = T;
+};
+
+/// The member's type without the optional around it.
+template <class T>
+using Plain = typename Unwrapped<T>::type;
+
+template <class T>
+const T* present(const T& value) {
+  return &value;
+}
+template <class T>
+const T* present(const std::optional<T>& value) {
+  return value ? &*value : nullptr;
+}
+
+std::string text_of(double number) {
+  return to_text(Json(number), false);
+}
+
+template <class One>
+void check_limits(const QuantizationConfig& config, const One& one, const std::string& place) {
+  using Value = Plain<std::remove_cvref_t<decltype(config.*(one.member))>>;
+  if constexpr (std::is_arithmetic_v<Value> && !std::is_same_v<Value, bool>) {
+    const Value* value = present(config.*(one.member));
+    if (value == nullptr) return;
+    const double number = static_cast<double>(*value);
+    const FieldLimits& limits = one.limits;
+    const bool low = limits.minimum && number < *limits.minimum, high = limits.maximum && number > *limits.maximum;
+    if (!low && !high) return;
+    const std::string from = limits.minimum ? text_of(*limits.minimum) : "",
+                      to = limits.maximum ? text_of(*limits.maximum) : "";
+    throw Error(ErrorCode::kInvalidConfig,
+                "Found " + to_text(tersor::to_json(*value), false) + " where a number " +
+                    (to.empty() ? "of at least " + from : "from " + from + " to " + to) + " is expected.",
+                detail::join_place(place, one.name));
+  }
+}
+
+/// The words of an enum's values that act in this version.
+std::vector<std::string> acting_words(QuantizationMethod) {
+  std::vector<std::string> words;
+  for (const QuantizationMethod one : quant::acting_methods()) words.emplace_back(enum_word(one));
+  return words;
+}
+std::vector<std::string> acting_words(ThresholdSelectionMethod) {
+  std::vector<std::string> words;
+  for (const ThresholdSelectionMethod one : quant::acting_selection_methods()) words.emplace_back(enum_word(one));
+  return words;
+}
+
+std::string join(const std::vector<std::string>& words) {
+  std::string list;
+  for (const std::string& word : words) list += (list.empty() ? "" : ", ") + word;
+  return list;
+}
+
+template <class One>
+void check_field_acts(const QuantizationConfig& config, const One& one) {
+  static const QuantizationConfig defaults, documented = requirement_defaults();
+  const auto& value = config.*(one.member);
+  if (!one.limits.acts && !(value == defaults.*(one.member)) && !(value == documented.*(one.member)))
+    throw Error(ErrorCode::kInvalidConfig,
+                std::string(one.name) + " is " + to_text(tersor::to_json(value), false) +
+                    ", but this version acts on its default only.",
+                std::string("config.") + one.name,
+                "Leave it at " + to_text(tersor::to_json(defaults.*(one.member)), false) + ".");
+  using Value = Plain<std::remove_cvref_t<decltype(value)>>;
+  if constexpr (std::is_enum_v<Value>) {
+    const Value* chosen = present(value);
+    if (chosen == nullptr) return;
+    const std::vector<std::string> words = acting_words(*chosen);
+    if (std::find(words.begin(), words.end(), enum_word(*chosen)) == words.end())
+      throw Error(ErrorCode::kInvalidConfig,
+                  std::string(one.name) + " is " + std::string(enum_word(*chosen)) +
+                      ", which does not act yet in this version.",
+                  std::string("config.") + one.name, "Use one of: " + join(words) + ".");
+  }
+}
+
+template <class One>
+Json describe_field(const One& one) {
+  const QuantizationConfig defaults;
+  const auto& value = defaults.*(one.member);
+  using Member = std::remove_cvref_t<decltype(value)>;
+  using Value = Plain<Member>;
+  Json choices = nullptr;
+  if constexpr (std::is_enum_v<Value>) choices = acting_words(Value{});
+  const auto bound = [](const std::optional<double>& limit) { return limit ? Json(*limit) : Json(nullptr); };
+  return Json{{"name", one.name},
+              {"type", std::is_same_v<Value, bool> ? "bool"
+                       : std::is_enum_v<Value>     ? "enum"
+                       : std::is_integral_v<Value> ? "int"
+                                                   : "number"},
+              {"nullable", !std::is_same_v<Member, Value>},
+              {"default", tersor::to_json(value)},
+              {"choices", choices},
+              {"minimum", bound(one.limits.minimum)},
+              {"maximum", bound(one.limits.maximum)},
+              {"meaning", one.meaning},
+              {"acts", one.limits.acts}};
+}
+
+quant::Criterion criterion(ThresholdSelectionMethod method, const QuantizationConfig& config) {
+  return {method, config.l_p_value, config.min_threshold};
+}
+
+void read_entry(const std::string& key, const Json& value, QuantizationConfig& config, const std::string& place) {
+  Json entry = Json::object();
+  entry[key] = value;
+  tersor::from_json(entry, config, place);
+  for_each_field<QuantizationConfig>([&](const auto& one) {
+    if (key == one.name || canonical_name(key) == one.name) check_limits(config, one, place);
+  });
+}
+
+}  // namespace
+
+quant::Criterion QuantizationConfig::activation_criterion() const {
+  return criterion(activation_threshold_method, *this);
+}
+
+quant::Criterion QuantizationConfig::weights_criterion() const {
+  return criterion(weights_threshold_method, *this);
+}
+
+QuantizationConfig requirement_defaults() {
+  QuantizationConfig config;
+  config.activation_quantization_method = QuantizationMethod::kPowerOfTwo;
+  config.weights_quantization_method = QuantizationMethod::kPowerOfTwo;
+  config.activation_n_bits = 8;
+  config.weights_n_bits = 8;
+  config.weights_per_channel_threshold = true;
+  config.enable_weights_quantization = true;
+  config.enable_activation_quantization = true;
+  return config;
+}
+
+QuantizationConfig read_quantization_config(const Json& json, const std::string& place) {
+  if (!json.is_object()) detail::wrong_type(json, "an object", place);
+  QuantizationConfig config;
+  Faults faults;
+  for (const auto& entry : json.items()) faults.attempt([&] { read_entry(entry.key(), entry.value(), config, place); });
+  faults.throw_if_any(ErrorCode::kInvalidConfig, "The configuration", place);
+  return config;
+}
+
+QuantizationConfig read_quantization_config(std::string_view text, const std::string& place) {
+  return read_quantization_config(parse_json(text, place), place);
+}
+
+void set_field(QuantizationConfig& config, std::string_view assignment) {
+  const size_t equals = assignment.find('=');
+  if (equals == std::string_view::npos || equals == 0)
+    throw Error(ErrorCode::kInvalidConfig, "\"" + std::string(assignment) + "\" is not of the form FIELD=VALUE.",
+                "--set", "For example: --set activation_threshold_method=NOCLIPPING");
+  const std::string text(assignment.substr(equals + 1));
+  Json value = Json::parse(text, nullptr, false);
+  if (value.is_discarded()) value = text;
+  read_entry(std::string(assignment.substr(0, equals)), value, config, "config");
+}
+
+void check_acts(const QuantizationConfig& config) {
+  Faults faults;
+  for_each_field<QuantizationConfig>([&](const auto& one) { faults.attempt([&] { check_field_acts(config, one); }); });
+  faults.throw_if_any(ErrorCode::kInvalidConfig, "The configuration", "config");
+}
+
+Json to_json(const QuantizationConfig& config) {
+  return tersor::to_json<QuantizationConfig>(config);
+}
+
+Json describe_quantization_config() {
+  Json list = Json::array();
+  for_each_field<QuantizationConfig>([&](const auto& one) { list.push_back(describe_field(one)); });
+  return list;
+}
+
+}  // namespace tersor::config

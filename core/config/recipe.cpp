@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/config/recipe.h"
+
+#include "core/base/faults.h"
+#include "core/base/json.h"
+
+namespace tersor::config {
+
+namespace {
+
+constexpr const char* kFormat = "tersor-recipe";
+
+Json parse_part(const std::string& text, const std::string& place) {
+  return text.empty() ? Json(nullptr) : parse_json(text, place);
+}
+
+/// A part that is kept as text: compact, empty for null.
+std::string text_of(const Json& json) {
+  return json.is_null() ? std::string() : to_text(json, false);
+}
+
+Json to_json(const Override& one) {
+  Json json = Json::object();
+  if (!one.name.empty()) json["name"] = one.name;
+  if (!one.type.empty()) json["type"] = one.type;
+  if (!one.filter.empty()) json["filter"] = parse_part(one.filter, "override.filter");
+  json["config"] = one.config.empty() ? Json::object() : parse_part(one.config, "override.config");
+  return json;
+}
+
+Override read_override(const Json& json, const std::string& place) {
+  if (!json.is_object()) detail::wrong_type(json, "an object", place);
+  Override one;
+  for (const auto& [key, value] : json.items()) {
+    const std::string at = detail::join_place(place, key);
+    if (key == "name") {
+      from_json(value, one.name, at);
+    } else if (key == "type") {
+      from_json(value, one.type, at);
+    } else if (key == "filter") {
+      one.filter = text_of(value);
+    } else if (key == "config") {
+      read_quantization_config(value, at);  // its faults are told here, with their place
+      one.config = text_of(value);
+    } else {
+      detail::unknown_key(key, {"name", "type", "filter", "config"}, place);
+    }
+  }
+  return one;
+}
+
+void read_member(const std::string& key, const Json& value, Recipe& recipe, const std::string& place) {
+  const std::string at = detail::join_place(place, key);
+  if (key == "tool_version") {
+    from_json(value, recipe.tool_version, at);
+  } else if (key == "model_digest") {
+    from_json(value, recipe.model_digest, at);
+  } else if (key == "platform") {
+    from_json(value, recipe.platform, at);
+  } else if (key == "quantization_config") {
+    recipe.quantization_config = read_quantization_config(value, at);
+  } else if (key == "overrides") {
+    if (!value.is_array()) detail::wrong_type(value, "a list", at);
+    for (size_t i = 0; i < value.size(); ++i)
+      recipe.overrides.push_back(read_override(value[i], at + "[" + std::to_string(i) + "]"));
+  } else if (key == "preprocessing") {
+    if (!value.is_object() && !value.is_null()) detail::wrong_type(value, "an object or null", at);
+    recipe.preprocessing = text_of(value);
+  } else if (key == "data_set") {
+    from_json(value, recipe.data_set, at);
+  } else if (key == "seeds") {
+    from_json(value, recipe.seeds, at);
+  } else if (key != "format" && key != "format_version") {
+    detail::unknown_key(key,
+                        {"format", "format_version", "tool_version", "model_digest", "platform", "quantization_config",
+                         "overrides", "preprocessing", "data_set", "seeds"},
+                        place);
+  }
+}
+
+}  // namespace
+
+std::string write_recipe(const Recipe& recipe) {
+  Json overrides = Json::array();
+  for (const Override& one : recipe.overrides) overrides.push_back(to_json(one));
+  const Json json{{"format", kFormat},
+                  {"format_version", Recipe::kFormatVersion},
+                  {"tool_version", recipe.tool_version},
+                  {"model_digest", recipe.model_digest},
+                  {"platform", tersor::to_json(recipe.platform)},
+                  {"quantization_config", to_json(recipe.quantization_config)},
+                  {"overrides", overrides},
+                  {"preprocessing", parse_part(recipe.preprocessing, "recipe.preprocessing")},
+                  {"data_set", tersor::to_json(recipe.data_set)},
+                  {"seeds", tersor::to_json(recipe.seeds)}};
+  return to_text(json) + "\n";
+}
+
+Recipe read_recipe(std::string_view text, const std::string& place) {
+  const Json json = parse_json(text, place);
+  if (!json.is_object() || json.value("format", Json()) != kFormat)
+    throw Error(ErrorCode::kInvalidConfig, "This is not a recipe: its \"format\" is not \"tersor-recipe\".", place,
+                "A recipe is what --save-recipe or the page's \"Download recipe\" writes.");
+  int version = 0;
+  from_json(json.value("format_version", Json()), version, place + ".format_version");
+  if (version < 1 || version > Recipe::kFormatVersion)
+    throw Error(ErrorCode::kInvalidConfig,
+                "This recipe has format version " + std::to_string(version) + "; this version of Tersor reads up to " +
+                    std::to_string(Recipe::kFormatVersion) + ".",
+                place + ".format_version", "Use the version of Tersor that wrote it, or a newer one.");
+  Recipe recipe;
+  Faults faults;
+  for (const auto& entry : json.items())
+    faults.attempt([&] { read_member(entry.key(), entry.value(), recipe, place); });
+  faults.throw_if_any(ErrorCode::kInvalidConfig, "The recipe", place);
+  return recipe;
+}
+
+}  // namespace tersor::config

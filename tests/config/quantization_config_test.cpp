@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/config/quantization_config.h"
+
+#include <set>
+
+#include "core/base/json.h"
+#include "tests/catch.h"
+#include "tests/support/shared.h"
+
+using namespace tersor;
+using namespace tersor::config;
+
+namespace {
+
+QuantizationConfig read(const char* text) {
+  return read_quantization_config(std::string_view(text), "config");
+}
+
+Error error_of(const char* text) {
+  try {
+    check_acts(read(text));
+  } catch (const Error& error) {
+    return error;
+  }
+  return Error(ErrorCode::kInternal, "no error");
+}
+
+}  // namespace
+
+TEST_CASE("the 19 parameters of the requirement document are there under their names") {
+  const auto path = test::shared_file("requirements/quantization_config.txt");
+  if (!path) return;
+  const auto bytes = test::read_file(*path);
+  const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  // "... QuantizationConfig(a=..., b=..., ...)": the names before each "=".
+  const size_t begin = text.find("QuantizationConfig(activation") + std::string("QuantizationConfig(").size();
+  const std::string list = text.substr(begin, text.find(")¶", begin) - begin);
+  std::vector<std::string> names;
+  for (size_t at = 0; at < list.size();) {
+    const size_t equals = list.find('=', at);
+    names.push_back(list.substr(at, equals - at));
+    const size_t comma = list.find(", ", equals);
+    at = comma == std::string::npos ? list.size() : comma + 2;
+  }
+  std::vector<std::string> ours;
+  for (const Json& one : describe_quantization_config()) ours.push_back(one["name"]);
+  REQUIRE(names.size() == 19);
+  REQUIRE(ours == names);
+}
+
+TEST_CASE("a configuration survives the way through JSON") {
+  QuantizationConfig config = read(R"({"weights_n_bits": 7, "activation_quantization_method": "UNIFORM",
+      "activation_threshold_method": "NOCLIPPING", "min_threshold": 1e-6, "weights_per_channel_threshold": false})");
+  REQUIRE(config.weights_n_bits == 7);
+  REQUIRE_FALSE(config.activation_n_bits.has_value());
+  REQUIRE(config.weights_per_channel_threshold == false);
+  REQUIRE(read_quantization_config(config::to_json(config), "config") == config);
+  REQUIRE(read("{}") == QuantizationConfig());
+}
+
+TEST_CASE("newer and older names are read") {
+  const QuantizationConfig config =
+      read(R"({"activation_error_method": "LP", "weights_quantization_method": "SYMMETRIC_UNIFORM"})");
+  REQUIRE(config.activation_threshold_method == quant::ThresholdSelectionMethod::kLp);
+  REQUIRE(config.weights_quantization_method == quant::QuantizationMethod::kPowerOfTwo);
+}
+
+TEST_CASE("all faults of a configuration are told at once, each with its place") {
+  const Error error = error_of(R"({"weight_n_bits": 8, "l_p_value": 99, "z_threshold": "high", "activation_n_bits": 8.5,
+      "weights_threshold_method": "BEST"})");
+  REQUIRE(error.code == ErrorCode::kInvalidConfig);
+  REQUIRE(error.message.find("The configuration has 5 faults:") == 0);
+  for (const char* part : {"config: There is no field \"weight_n_bits\" here.",
+                           "config.l_p_value: Found 99 where a number from 1.0 to 8.0",
+                           "config.z_threshold: Found \"high\" where a number is expected",
+                           "config.activation_n_bits: Found 8.5 where a whole number is expected",
+                           "config.weights_threshold_method: \"BEST\" is not a threshold selection method."}) {
+    INFO(error.message);
+    REQUIRE(error.message.find(part) != std::string::npos);
+  }
+}
+
+TEST_CASE("a value that does not act yet is refused by its field, a default is accepted") {
+  REQUIRE_NOTHROW(check_acts(QuantizationConfig()));
+  REQUIRE_NOTHROW(check_acts(requirement_defaults()));
+  REQUIRE_NOTHROW(check_acts(read(R"({"shift_negative_ratio": 0.25, "enable_weights_quantization": true})")));
+  REQUIRE(error_of(R"({"relu_unbound_correction": true})").place == "config.relu_unbound_correction");
+  REQUIRE(error_of(R"({"enable_activation_quantization": false})").place == "config.enable_activation_quantization");
+  REQUIRE(error_of(R"({"z_threshold": 5})").message.find("acts on its default only") != std::string::npos);
+  REQUIRE(error_of(R"({"activation_threshold_method": "KL"})").hint == "Use one of: NOCLIPPING, MSE, MAE, Lp.");
+  REQUIRE(error_of(R"({"weights_quantization_method": "LUT_POT_QUANTIZER"})").place ==
+          "config.weights_quantization_method");
+  REQUIRE(error_of(R"({"input_scaling": true, "z_threshold": 5})").message.find("2 faults") != std::string::npos);
+}
+
+TEST_CASE("one field is set by a text") {
+  QuantizationConfig config;
+  set_field(config, "activation_threshold_method=NOCLIPPING");
+  set_field(config, "weights_n_bits=4");
+  set_field(config, "weights_bias_correction=false");
+  REQUIRE(config.activation_threshold_method == quant::ThresholdSelectionMethod::kNoClipping);
+  REQUIRE(config.weights_n_bits == 4);
+  REQUIRE_FALSE(config.weights_bias_correction);
+  set_field(config, "weights_n_bits=null");
+  REQUIRE_FALSE(config.weights_n_bits.has_value());
+  REQUIRE_THROWS_AS(set_field(config, "weights_n_bits"), Error);
+  REQUIRE_THROWS_AS(set_field(config, "=4"), Error);
+  REQUIRE_THROWS_AS(set_field(config, "weights_n_bits=1"), Error);
+  REQUIRE_THROWS_AS(set_field(config, "weights_n_bits=many"), Error);
+}
+
+TEST_CASE("the description tells a form all it needs") {
+  std::set<std::string> names;
+  for (const Json& one : describe_quantization_config()) {
+    names.insert(one["name"].get<std::string>());
+    REQUIRE_FALSE(one["meaning"].get<std::string>().empty());
+    REQUIRE((one["type"] == "enum") == one["choices"].is_array());
+    REQUIRE((one["default"].is_null() ? one["nullable"].get<bool>() : true));
+    if (one["name"] == "activation_n_bits") {
+      REQUIRE(one["type"] == "int");
+      REQUIRE(one["minimum"] == 2.0);
+      REQUIRE(one["nullable"] == true);
+    }
+  }
+  REQUIRE(names.size() == 19);
+}
+
+TEST_CASE("criteria follow the configuration") {
+  const QuantizationConfig config =
+      read(R"({"weights_threshold_method": "Lp", "l_p_value": 3, "min_threshold": 1e-5})");
+  REQUIRE(config.weights_criterion().p == 3);
+  REQUIRE(config.weights_criterion().method == quant::ThresholdSelectionMethod::kLp);
+  REQUIRE(config.activation_criterion().method == quant::ThresholdSelectionMethod::kMse);
+  REQUIRE(config.activation_criterion().min_threshold == 1e-5);
+}

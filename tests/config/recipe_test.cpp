@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/config/recipe.h"
+
+#include "core/base/json.h"
+#include "tests/catch.h"
+
+using namespace tersor;
+using namespace tersor::config;
+
+namespace {
+
+Recipe example() {
+  Recipe recipe;
+  recipe.tool_version = "0.1.0";
+  recipe.model_digest = "aa";
+  recipe.platform = {"ort-cpu", 1, "bb"};
+  recipe.quantization_config.weights_n_bits = 8;
+  recipe.overrides.push_back({"conv1", "", "", R"({"activation_n_bits":8})"});
+  recipe.overrides.push_back({"", "Conv", R"({"layer":"Conv"})", R"({"weights_n_bits":8})"});
+  recipe.preprocessing = R"({"crop":"none"})";
+  recipe.data_set.samples = 32;
+  recipe.data_set.of = 100;
+  recipe.data_set.digest = "cc";
+  recipe.seeds["gptq"] = 7;
+  return recipe;
+}
+
+Error error_of(const std::string& text) {
+  try {
+    read_recipe(text);
+  } catch (const Error& error) {
+    return error;
+  }
+  return Error(ErrorCode::kInternal, "no error");
+}
+
+}  // namespace
+
+TEST_CASE("a recipe survives the way through its file, and equal recipes have equal bytes") {
+  const Recipe recipe = example();
+  REQUIRE(read_recipe(write_recipe(recipe)) == recipe);
+  REQUIRE(write_recipe(read_recipe(write_recipe(recipe))) == write_recipe(recipe));
+  REQUIRE(read_recipe(write_recipe(Recipe())) == Recipe());
+}
+
+TEST_CASE("a recipe writes every field of the configuration") {
+  const Json json = parse_json(write_recipe(example()), "recipe");
+  REQUIRE(json["format"] == "tersor-recipe");
+  REQUIRE(json["format_version"] == 1);
+  REQUIRE(json["quantization_config"].size() == 19);
+  REQUIRE(json["quantization_config"]["weights_bias_correction"] == true);
+}
+
+TEST_CASE("what is no recipe, or a newer one, is refused with what to do") {
+  REQUIRE(error_of("{}").message.find("not a recipe") != std::string::npos);
+  REQUIRE(error_of("[]").message.find("not a recipe") != std::string::npos);
+  REQUIRE(error_of("<html>").message.find("not valid JSON") != std::string::npos);
+  REQUIRE(error_of(R"({"format": "tersor-recipe", "format_version": 2})").place == "recipe.format_version");
+}
+
+TEST_CASE("all faults of a recipe are told at once") {
+  const Error error = error_of(R"({"format": "tersor-recipe", "format_version": 1, "model": "x", "seeds": 3,
+      "quantization_config": {"weights_n_bits": 99}, "overrides": [{"config": {"bits": 3}}], "preprocessing": 1})");
+  INFO(error.message);
+  REQUIRE(error.message.find("The recipe has 5 faults") == 0);
+  REQUIRE(error.message.find("recipe.overrides[0].config") != std::string::npos);
+  REQUIRE(error.message.find("recipe.quantization_config.weights_n_bits") != std::string::npos);
+}
