@@ -52,21 +52,34 @@ template <int kRows, int kVectors>
 HWY_NOINLINE void Tile(const TileCall& call) {
   const D d;
   const size_t lanes = hn::Lanes(d);
-  V sums[kRows][kVectors];
+  V sums[kRows][kVectors], totals[kRows][kVectors];
   TERSOR_UNROLL for (int r = 0; r < kRows; ++r) {
-    TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::Zero(d);
+    TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) sums[r][v] = totals[r][v] = hn::Zero(d);
   }
   const float* HWY_RESTRICT w = call.panel;
   const float* const* rows = call.rows;
+  int64_t summed = 0;
   for (int64_t tap = 0; tap < call.taps; ++tap, rows += call.rows_step) {
     const float* base[kRows];
     TERSOR_UNROLL for (int r = 0; r < kRows; ++r) base[r] = rows[r];
-    for (int64_t k = 0; k < call.depth; ++k, w += kVectors * lanes) {
-      V weights[kVectors];
-      TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) weights[v] = hn::Load(d, w + static_cast<size_t>(v) * lanes);
+    for (int64_t first = 0; first < call.depth; first += kSumLength) {
+      const int64_t last = HWY_MIN(call.depth, first + kSumLength);
+      for (int64_t k = first; k < last; ++k, w += kVectors * lanes) {
+        V weights[kVectors];
+        TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) weights[v] = hn::Load(d, w + static_cast<size_t>(v) * lanes);
+        TERSOR_UNROLL for (int r = 0; r < kRows; ++r) {
+          const V x = hn::Set(d, base[r][k]);
+          TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::Add(sums[r][v], hn::Mul(x, weights[v]));
+        }
+      }
+      summed += last - first;
+      if (summed < kSumLength) continue;
+      summed = 0;
       TERSOR_UNROLL for (int r = 0; r < kRows; ++r) {
-        const V x = hn::Set(d, base[r][k]);
-        TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::Add(sums[r][v], hn::Mul(x, weights[v]));
+        TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) {
+          totals[r][v] = hn::Add(totals[r][v], sums[r][v]);
+          sums[r][v] = hn::Zero(d);
+        }
       }
     }
   }
@@ -75,7 +88,7 @@ HWY_NOINLINE void Tile(const TileCall& call) {
     float* out = call.out + r * call.out_step;
     TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) {
       const size_t at = static_cast<size_t>(v) * lanes;
-      const V y = Finish(d, sums[r][v], call.bias == nullptr ? nullptr : call.bias + at, call);
+      const V y = Finish(d, hn::Add(totals[r][v], sums[r][v]), call.bias == nullptr ? nullptr : call.bias + at, call);
       if (whole)
         hn::StoreU(y, d, out + at);
       else

@@ -23,8 +23,13 @@ struct Rows {
   int64_t count;
 };
 
-/// out[r * out_step + c] = epilogue(sum over taps, then over depth, of row[tap][r][d] * weight[c][tap][d]), summed in
-/// that order from 0, each product rounded before it is added. No vector width changes a bit of it.
+/// Products are summed one by one into a partial sum that goes to the total at the end of each tap, or of each
+/// kSumLength along its depth, once it holds kSumLength products or more: long sums keep their precision, and the order
+/// is the same everywhere.
+inline constexpr int64_t kSumLength = 64;
+
+/// out[r * out_step + c] = epilogue(sum over taps, then over depth, of row[tap][r][d] * weight[c][tap][d]) in the order
+/// above, each product rounded before it is added. No vector width changes a bit of it.
 void multiply_rows(const Panels& weights, const Rows& rows, const Epilogue& epilogue, float* out, int64_t out_step);
 
 /// A good number of rows for one call: the pointers stay in cache and the weights are read once per so many rows.

@@ -34,28 +34,52 @@ float finish(float sum, const Epilogue& epilogue, int64_t column) {
   return sum > epilogue.high ? epilogue.high : sum;
 }
 
+/// The order in which multiply_rows() sums.
+class Sum {
+ public:
+  /// The d-th product of a tap of `depth`.
+  void add(float product, int64_t d, int64_t depth) {
+    partial_ = partial_ + product;
+    if (++since_chunk_, (d + 1) % kSumLength != 0 && d + 1 != depth) return;
+    summed_ += since_chunk_;
+    since_chunk_ = 0;
+    if (summed_ < kSumLength) return;
+    total_ = total_ + partial_;
+    partial_ = 0;
+    summed_ = 0;
+  }
+  float value() const { return total_ + partial_; }
+
+ private:
+  float total_ = 0, partial_ = 0;
+  int64_t summed_ = 0, since_chunk_ = 0;
+};
+
 std::vector<float> conv_ref(const ConvWeights& s, const std::vector<float>& w, const std::vector<float>& x,
                             int64_t batch, const ConvAxis& rows, const ConvAxis& columns, const Epilogue& epilogue) {
   std::vector<float> y;
   const int64_t channels = s.in_channels / s.groups, outputs = s.out_channels / s.groups;
+  // With few channels a tap is a whole kernel row.
+  const bool merged = s.groups == 1 && s.in_channels <= 4 && columns.kernel > 1 && columns.dilation == 1;
+  const int64_t depth = merged ? columns.kernel * channels : channels;
+  const auto product = [&](int64_t n, int64_t iy, int64_t ix, int64_t o, int64_t c, int64_t ky, int64_t kx) {
+    if (iy < 0 || iy >= rows.in || ix < 0 || ix >= columns.in) return 0.0f;
+    const int64_t pixel = (n * rows.in + iy) * columns.in + ix;
+    return x[static_cast<size_t>(pixel * s.in_channels + o / outputs * channels + c)] *
+           w[static_cast<size_t>(((o * channels + c) * rows.kernel + ky) * columns.kernel + kx)];
+  };
   for (int64_t n = 0; n < batch; ++n)
     for (int64_t oy = 0; oy < rows.out; ++oy)
       for (int64_t ox = 0; ox < columns.out; ++ox)
         for (int64_t o = 0; o < s.out_channels; ++o) {
-          float sum = 0;
+          Sum sum;
           for (int64_t ky = 0; ky < rows.kernel; ++ky)
             for (int64_t kx = 0; kx < columns.kernel; ++kx)
-              for (int64_t c = 0; c < channels; ++c) {
-                const int64_t iy = oy * rows.stride - rows.before + ky * rows.dilation,
-                              ix = ox * columns.stride - columns.before + kx * columns.dilation;
-                if (iy < 0 || iy >= rows.in || ix < 0 || ix >= columns.in) continue;
-                const float value = x[static_cast<size_t>(((n * rows.in + iy) * columns.in + ix) * s.in_channels +
-                                                          o / outputs * channels + c)];
-                const float weight =
-                    w[static_cast<size_t>(((o * channels + c) * rows.kernel + ky) * columns.kernel + kx)];
-                sum = sum + value * weight;
-              }
-          y.push_back(finish(sum, epilogue, o));
+              for (int64_t c = 0; c < channels; ++c)
+                sum.add(product(n, oy * rows.stride - rows.before + ky * rows.dilation,
+                                ox * columns.stride - columns.before + kx * columns.dilation, o, c, ky, kx),
+                        merged ? kx * channels + c : c, depth);
+          y.push_back(finish(sum.value(), epilogue, o));
         }
   return y;
 }
@@ -118,7 +142,7 @@ TEST_CASE("a depthwise convolution sums rows, then columns, with equal bits on e
 TEST_CASE("a matrix product sums over k in order, with equal bits on every target") {
   for (int64_t m : {1, 2, 5, 13, 100})
     for (int64_t n : {1, 10, 31, 64}) {
-      const int64_t k = 37;
+      const int64_t k = 175;
       Numbers numbers;
       const auto a = numbers.vector(m * k), b = numbers.vector(k * n);
       std::vector<float> transposed(b.size()), wanted;
@@ -126,10 +150,10 @@ TEST_CASE("a matrix product sums over k in order, with equal bits on every targe
         for (int64_t j = 0; j < n; ++j) transposed[static_cast<size_t>(j * k + i)] = b[static_cast<size_t>(i * n + j)];
       for (int64_t i = 0; i < m; ++i)
         for (int64_t j = 0; j < n; ++j) {
-          float sum = 0;
+          Sum sum;
           for (int64_t p = 0; p < k; ++p)
-            sum = sum + a[static_cast<size_t>(i * k + p)] * b[static_cast<size_t>(p * n + j)];
-          wanted.push_back(sum);
+            sum.add(a[static_cast<size_t>(i * k + p)] * b[static_cast<size_t>(p * n + j)], p, k);
+          wanted.push_back(sum.value());
         }
       on_every_target([&] {
         std::vector<float> c(wanted.size()), other(wanted.size());
