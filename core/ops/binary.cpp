@@ -198,6 +198,7 @@ struct BitXor {
     return static_cast<T>(a ^ b);
   }
 };
+/// A shift by the width or more, or by a negative number, shifts everything out.
 struct ShiftLeft {
   template <class T>
   static T of(T a, T b) {
@@ -207,25 +208,9 @@ struct ShiftLeft {
 struct ShiftRight {
   template <class T>
   static T of(T a, T b) {
-    return wide(b) < 8 * sizeof(T) ? static_cast<T>(a >> b) : T(0);
+    return wide(b) < 8 * sizeof(T) ? static_cast<T>(a >> b) : a < 0 ? static_cast<T>(-1) : T(0);
   }
 };
-
-template <class F>
-Loop unsigned_loop(DType dtype) {
-  switch (dtype) {
-    case DType::kUint8:
-      return loop<F, uint8_t>;
-    case DType::kUint16:
-      return loop<F, uint16_t>;
-    case DType::kUint32:
-      return loop<F, uint32_t>;
-    case DType::kUint64:
-      return loop<F, uint64_t>;
-    default:
-      return nullptr;
-  }
-}
 
 template <class F>
 Loop whole_loop(DType dtype) {
@@ -238,8 +223,16 @@ Loop whole_loop(DType dtype) {
       return loop<F, int32_t>;
     case DType::kInt64:
       return loop<F, int64_t>;
+    case DType::kUint8:
+      return loop<F, uint8_t>;
+    case DType::kUint16:
+      return loop<F, uint16_t>;
+    case DType::kUint32:
+      return loop<F, uint32_t>;
+    case DType::kUint64:
+      return loop<F, uint64_t>;
     default:
-      return unsigned_loop<F>(dtype);
+      return nullptr;
   }
 }
 
@@ -370,7 +363,7 @@ std::unique_ptr<const Kernel> prepare_bit_shift(Setup& setup) {
   if (direction != "LEFT" && direction != "RIGHT")
     invalid("The attribute direction is \"" + direction + "\"; it must be LEFT or RIGHT.");
   return std::make_unique<Binary>(
-      setup, Rule{.loop_for = direction == "LEFT" ? unsigned_loop<ShiftLeft> : unsigned_loop<ShiftRight>});
+      setup, Rule{.loop_for = direction == "LEFT" ? whole_loop<ShiftLeft> : whole_loop<ShiftRight>});
 }
 
 }  // namespace
