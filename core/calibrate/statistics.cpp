@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "core/base/digest.h"
 #include "core/base/error.h"
+#include "core/samples/sample_digest.h"
 
 namespace tersor::calibrate {
 
@@ -77,9 +77,9 @@ const TensorStatistics* Statistics::find(std::string_view name) const {
 }
 
 std::string Statistics::samples_digest() const {
-  Sha256 sha;
-  for (const SampleRecord& sample : samples) sha.update(sample.digest);
-  return sha.hex();
+  std::vector<std::string> digests;
+  for (const SampleRecord& sample : samples) digests.push_back(sample.digest);
+  return samples::data_set_digest(digests);
 }
 
 void check_provenance(const Provenance& found, const Provenance& expected) {

@@ -71,7 +71,7 @@ struct Statistics {
 
   /// Null when the value was not observed.
   const TensorStatistics* find(std::string_view name) const;
-  /// SHA-256 over the samples' digests in order: the digest of the data set.
+  /// The digest of the data set: SHA-256 over the lines "<digest>\n" of the samples in order.
   std::string samples_digest() const;
   bool operator==(const Statistics&) const = default;
 };

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/calibrate/calibrator.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+
+namespace tersor::calibrate {
+
+Calibrator::Calibrator(std::shared_ptr<const run::Program> program, std::vector<Request> requests,
+                       Provenance provenance)
+    : runner_(std::move(program)), collector_(std::move(requests)), provenance_(std::move(provenance)) {}
+
+void Calibrator::add(SampleRecord sample, std::string_view place, std::span<const Tensor> inputs) {
+  try {
+    runner_.run(inputs, &collector_);
+  } catch (const Error& error) {
+    throw error.code == ErrorCode::kInvalidSamples ? error.within(place) : error;
+  }
+  samples_.push_back(std::move(sample));
+}
+
+Statistics Calibrator::statistics() const {
+  Statistics statistics{provenance_, samples_, collector_.statistics()};
+  std::sort(statistics.samples.begin(), statistics.samples.end());
+  return statistics;
+}
+
+}  // namespace tersor::calibrate

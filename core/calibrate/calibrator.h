@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/calibrate/collector.h"
+#include "core/calibrate/statistics.h"
+#include "core/run/program.h"
+
+namespace tersor::calibrate {
+
+/// Runs samples through the float model and gathers statistics of them. One per thread or worker: each is given its
+/// part of the samples, and the parts' statistics merge to those of all.
+class Calibrator {
+ public:
+  /// `program` observes the values of `requests`.
+  Calibrator(std::shared_ptr<const run::Program> program, std::vector<Request> requests, Provenance provenance);
+
+  /// Runs one sample. `inputs` in graph-input order, batch as the model wants it; `sample.index` is its number in the
+  /// whole data set, `place` names it in errors. Error kInvalidSamples when it does not fit the model or makes a tensor
+  /// that is not finite; the calibrator then holds part of that sample and must be dropped.
+  void add(SampleRecord sample, std::string_view place, std::span<const Tensor> inputs);
+
+  /// Of the samples given so far.
+  Statistics statistics() const;
+
+ private:
+  run::Runner runner_;
+  Collector collector_;
+  Provenance provenance_;
+  std::vector<SampleRecord> samples_;
+};
+
+}  // namespace tersor::calibrate

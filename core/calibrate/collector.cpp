@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/calibrate/collector.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/base/error.h"
+#include "core/kernels/observe.h"
+
+namespace tersor::calibrate {
+
+using quant::Histogram;
+
+namespace {
+
+constexpr size_t kNotWatched = std::numeric_limits<size_t>::max();
+
+[[noreturn]] void refuse_not_finite(const std::string& name, std::span<const float> values) {
+  const auto bad = std::find_if(values.begin(), values.end(), [](float x) { return !std::isfinite(x); });
+  throw Error(
+      ErrorCode::kInvalidSamples,
+      "The tensor \"" + name + "\" has an element that is " + (std::isnan(*bad) ? "not a number" : "infinite") + ".",
+      {}, "Check this sample and its preprocessing; the float model gives no usable result for it.");
+}
+
+}  // namespace
+
+void BinCounter::widen(float min, float max) {
+  if (!counts_.empty()) {
+    min = std::min(min, min_);
+    max = std::max(max, max_);
+  }
+  const int exponent = Histogram::exponent_for(min, max);
+  const int32_t first = Histogram::bin_of(min, exponent), last = Histogram::bin_of(max, exponent);
+  std::vector<uint64_t> counts(static_cast<size_t>(last - first + 1), 0);
+  const int halvings = counts_.empty() ? 0 : exponent - exponent_;
+  for (size_t k = 0; k < counts_.size(); ++k) {
+    const int64_t bin = first_ + static_cast<int64_t>(k);
+    counts[static_cast<size_t>((halvings > 62 ? (bin < 0 ? -1 : 0) : bin >> halvings) - first)] += counts_[k];
+  }
+  counts_ = std::move(counts);
+  min_ = min;
+  max_ = max;
+  exponent_ = exponent;
+  first_ = first;
+}
+
+void BinCounter::add(std::span<const float> values, float min, float max) {
+  if (values.empty()) return;
+  if (counts_.empty() || min < min_ || max > max_) widen(min, max);
+  zeros_ += kernels::count_bins(values, std::ldexp(1.0f, -exponent_), first_, counts_);
+}
+
+Histogram BinCounter::histogram() const {
+  if (counts_.empty()) return {};
+  return Histogram::of_counts(min_, max_, exponent_, first_, counts_, zeros_);
+}
+
+Collector::Collector(std::vector<Request> requests) : requests_(std::move(requests)), gathered_(requests_.size()) {
+  for (size_t k = 0; k < requests_.size(); ++k) {
+    const auto index = static_cast<size_t>(requests_[k].value.index);
+    if (index >= by_value_.size()) by_value_.resize(index + 1, kNotWatched);
+    by_value_[index] = k;
+  }
+}
+
+void Collector::observe(const run::ObservedTensor& tensor) {
+  const auto index = static_cast<size_t>(tensor.value.index);
+  if (index >= by_value_.size() || by_value_[index] == kNotWatched || tensor.data.empty()) return;
+  const Request& request = requests_[by_value_[index]];
+  Gathered& gathered = gathered_[by_value_[index]];
+  const kernels::Extremes extremes = kernels::extremes(tensor.data);
+  if (!extremes.finite) refuse_not_finite(request.name, tensor.data);
+  if (gathered.bins.empty())
+    gathered.shape = tensor.shape;
+  else if (!gathered.shape_varies && !(gathered.shape == tensor.shape))
+    gathered.shape_varies = true;
+  gathered.bins.add(tensor.data, extremes.min, extremes.max);
+  if (request.channel_axis >= 0) gather_channels(request, gathered, tensor);
+}
+
+Collector::Blocks Collector::blocks_of(const run::ObservedTensor& tensor, int channel_axis) {
+  const Shape& shape = tensor.shape;
+  const auto product = [&](int begin, int end) { return static_cast<size_t>(shape.elements(begin, end)); };
+  const auto channels = static_cast<size_t>(shape[channel_axis]);
+  if (tensor.layout == ops::Layout::kPlain)
+    return {product(0, channel_axis), channels, product(channel_axis + 1, shape.rank())};
+  TERSOR_CHECK(channel_axis == 1);
+  return {static_cast<size_t>(shape.elements()) / std::max<size_t>(channels, 1), channels, 1};
+}
+
+void Collector::gather_channels(const Request& request, Gathered& gathered, const run::ObservedTensor& tensor) {
+  if (request.channel_axis >= tensor.shape.rank())
+    throw Error(ErrorCode::kInvalidSamples, "The tensor \"" + request.name + "\" has the shape " + tensor.shape.text() +
+                                                " for this sample; it needs " +
+                                                std::to_string(request.channel_axis + 1) + " axes.");
+  const Blocks blocks = blocks_of(tensor, request.channel_axis);
+  const bool first_time = gathered.channels.empty();
+  if (first_time) gathered.channels.resize(blocks.channels);
+  if (gathered.channels.size() != blocks.channels)
+    throw Error(ErrorCode::kInvalidSamples, "The tensor \"" + request.name + "\" has " +
+                                                std::to_string(blocks.channels) + " channels for this sample and " +
+                                                std::to_string(gathered.channels.size()) + " for another.");
+  lows_.assign(blocks.channels, std::numeric_limits<float>::infinity());
+  highs_.assign(blocks.channels, -std::numeric_limits<float>::infinity());
+  sums_.assign(blocks.channels, 0);
+  squares_.assign(blocks.channels, 0);
+  const float* x = tensor.data.data();
+  if (blocks.inner == 1) {
+    kernels::channel_sums(x, blocks.outer, blocks.channels, lows_.data(), highs_.data(), sums_.data(), squares_.data());
+  } else {
+    sum_plain(blocks, x);
+  }
+  for (size_t c = 0; c < blocks.channels; ++c) {
+    ChannelStatistics& channel = gathered.channels[c];
+    channel.min = (first_time ? lows_[c] : std::min(channel.min, lows_[c])) + 0.0f;
+    channel.max = (first_time ? highs_[c] : std::max(channel.max, highs_[c])) + 0.0f;
+    channel.sum.add(sums_[c]);
+    channel.sum_of_squares.add(squares_[c]);
+  }
+}
+
+void Collector::sum_plain(const Blocks& blocks, const float* x) {
+  for (size_t outer = 0; outer < blocks.outer; ++outer)
+    for (size_t c = 0; c < blocks.channels; ++c)
+      for (size_t k = 0; k < blocks.inner; ++k, ++x) {
+        const double value = *x;
+        sums_[c] += value;
+        squares_[c] += value * value;
+        lows_[c] = std::min(lows_[c], *x);
+        highs_[c] = std::max(highs_[c], *x);
+      }
+}
+
+std::vector<TensorStatistics> Collector::statistics() const {
+  std::vector<TensorStatistics> all;
+  for (size_t k = 0; k < requests_.size(); ++k) {
+    TensorStatistics one;
+    one.name = requests_[k].name;
+    one.channel_axis = requests_[k].channel_axis;
+    one.histogram = gathered_[k].bins.histogram();
+    one.channels = gathered_[k].channels;
+    one.shape_varies = gathered_[k].shape_varies;
+    if (!one.shape_varies) one.shape = gathered_[k].shape;
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+int64_t Collector::bound_bytes(std::span<const int64_t> channels) {
+  // Bins and channels exist once while gathering and once more in the statistics made of them.
+  int64_t bytes = 0;
+  for (const int64_t count : channels)
+    bytes += 2 * (static_cast<int64_t>(Histogram::kMaxBins * sizeof(uint64_t)) +
+                  count * static_cast<int64_t>(sizeof(ChannelStatistics)));
+  return bytes;
+}
+
+}  // namespace tersor::calibrate

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Watches runs of the float model and gathers statistics. One per thread; what several gathered merges exactly.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/calibrate/statistics.h"
+#include "core/graph/graph.h"
+#include "core/run/observer.h"
+
+namespace tersor::calibrate {
+
+/// A tensor to watch.
+struct Request {
+  ValueId value;
+  std::string name;
+  int channel_axis = -1;  // of the ONNX shape; -1: not per channel
+
+  bool operator==(const Request&) const = default;
+};
+
+/// Counts values into dyadic bins while the range that holds them is still growing. The result is the Histogram of the
+/// multiset of values, whatever their order.
+class BinCounter {
+ public:
+  /// Counts `values`, which lie between `min` and `max` and are finite.
+  void add(std::span<const float> values, float min, float max);
+  quant::Histogram histogram() const;
+  bool empty() const { return counts_.empty(); }
+
+ private:
+  void widen(float min, float max);
+
+  float min_ = 0, max_ = 0;
+  int exponent_ = 0;
+  int32_t first_ = 0;
+  uint64_t zeros_ = 0;
+  std::vector<uint64_t> counts_;
+};
+
+class Collector : public run::Observer {
+ public:
+  explicit Collector(std::vector<Request> requests);
+
+  /// Error kInvalidSamples, without a place, when an element is NaN or infinite or the channel axis is not there.
+  void observe(const run::ObservedTensor& tensor) override;
+
+  /// What was seen since the construction, in the order of the requests.
+  std::vector<TensorStatistics> statistics() const;
+  const std::vector<Request>& requests() const { return requests_; }
+
+  /// Bytes that statistics of such tensors take at most, `channels` being the number of channels of each.
+  static int64_t bound_bytes(std::span<const int64_t> channels);
+
+ private:
+  struct Gathered {
+    BinCounter bins;
+    std::vector<ChannelStatistics> channels;
+    Shape shape;
+    bool shape_varies = false;
+  };
+  /// A tensor as `outer` blocks of `channels` runs of `inner` elements each, in memory order.
+  struct Blocks {
+    size_t outer = 1, channels = 1, inner = 1;
+  };
+  static Blocks blocks_of(const run::ObservedTensor& tensor, int channel_axis);
+  void sum_plain(const Blocks& blocks, const float* x);
+  void gather_channels(const Request& request, Gathered& gathered, const run::ObservedTensor& tensor);
+
+  std::vector<Request> requests_;
+  std::vector<Gathered> gathered_;
+  std::vector<size_t> by_value_;  // index into requests_, or npos
+  std::vector<float> lows_, highs_;
+  std::vector<double> sums_, squares_;
+};
+
+}  // namespace tersor::calibrate
