@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ptq/apply_plan.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/passes/edit.h"
+#include "core/quant/quantizer.h"
+
+namespace tersor::ptq {
+
+using quant::QuantizationParams;
+
+namespace {
+
+/// Lowest IR version for an operator set; newer ones are refused by older runtimes.
+int64_t ir_version_for(int64_t opset) {
+  return opset >= 21 ? 10 : opset >= 19 ? 9 : 8;
+}
+
+class Applier {
+ public:
+  Applier(const Model& model, const QuantizationPlan& plan)
+      : model_(model), plan_(plan), captured_(passes::captured_values(model.graph)) {}
+
+  Model apply() {
+    fold_clamps();
+    for (const KernelPlan& kernel : plan_.kernels) store_weight(kernel);
+    for (const ActivationPlan& activation : plan_.activations) insert_pair(activation);
+    place_new_nodes();
+    graph().erase_unused_initializers();
+    model_.ir_version = std::max(model_.ir_version, ir_version_for(model_.opset()));
+    return std::move(model_);
+  }
+
+ private:
+  Graph& graph() { return model_.graph; }
+  const std::string& name_of(ValueId id) { return graph().name_of(id); }
+  void fold_clamps();
+  void store_weight(const KernelPlan& kernel);
+  void store_bias(const KernelPlan& kernel, Node& node);
+  void insert_pair(const ActivationPlan& activation);
+  void place_new_nodes();
+  Node pair_node(const std::string& type, const std::string& name, std::vector<ValueId> inputs, ValueId output);
+  ValueId scale_of(const std::string& stem, const QuantizationParams& params);
+  ValueId zero_point_of(const std::string& stem, const QuantizationParams& params);
+
+  Model model_;
+  const QuantizationPlan& plan_;
+  std::map<size_t, std::pair<ValueId, ValueId>> group_params_;  // scale and zero point of an activation group
+  std::map<ValueId, std::vector<Node>> behind_;                 // nodes to stand behind a value's producer
+  std::map<NodeId, std::vector<Node>> in_front_;                // nodes to stand in front of a node
+  std::vector<bool> captured_;                                  // by value: a subgraph reads it by its name
+};
+
+void Applier::fold_clamps() {
+  std::set<NodeId> folded(plan_.folded_clamps.begin(), plan_.folded_clamps.end());
+  std::map<ValueId, std::pair<size_t, size_t>> producer;  // node and output position
+  auto& nodes = graph().nodes();
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (folded.count(nodes[i].id) == 0) {
+      for (size_t k = 0; k < nodes[i].outputs.size(); ++k) producer[nodes[i].outputs[k]] = {i, k};
+      continue;
+    }
+    const auto [maker, position] = producer.at(nodes[i].inputs[0]);
+    nodes[maker].outputs[position] = nodes[i].outputs[0];
+    producer[nodes[i].outputs[0]] = {maker, position};
+  }
+  graph().erase_nodes([&](const Node& node) { return folded.count(node.id) != 0; });
+}
+
+Node Applier::pair_node(const std::string& type, const std::string& name, std::vector<ValueId> inputs, ValueId output) {
+  Node node;
+  node.op_type = type;
+  node.name = name + "_" + type;
+  node.inputs = std::move(inputs);
+  node.outputs = {output};
+  return node;
+}
+
+ValueId Applier::scale_of(const std::string& stem, const QuantizationParams& params) {
+  const auto count = static_cast<int64_t>(params.scale.size());
+  const Shape shape = params.per_channel() ? Shape{count} : Shape{};
+  return graph().add_initializer(stem + "_scale", Tensor::of<float>(shape, params.scale));
+}
+
+ValueId Applier::zero_point_of(const std::string& stem, const QuantizationParams& params) {
+  const auto count = static_cast<int64_t>(params.zero_point.size());
+  Tensor tensor = Tensor::make(params.storage(), params.per_channel() ? Shape{count} : Shape{});
+  TERSOR_CHECK(bits_of(tensor.dtype()) == 8);
+  for (size_t k = 0; k < params.zero_point.size(); ++k)
+    tensor.mutable_bytes()[k] = static_cast<std::byte>(params.zero_point[k] & 0xff);
+  return graph().add_initializer(stem + "_zero_point", std::move(tensor));
+}
+
+/// The weight's name passes to the DequantizeLinear that restores it, so the kernel goes on reading it.
+void Applier::store_weight(const KernelPlan& kernel) {
+  Node& node = *graph().find(kernel.node);
+  const ValueId weight = node.inputs[kernel.op.weight_slot];
+  const std::string name = name_of(weight);
+  const Tensor stored = quant::quantize(graph().initializer(weight)->aligned(), kernel.weight);
+  const ValueId integers = graph().add_initializer(name + "_quantized", stored);
+  Node restore = pair_node("DequantizeLinear", name,
+                           {integers, scale_of(name, kernel.weight), zero_point_of(name, kernel.weight)}, weight);
+  if (kernel.weight.per_channel()) restore.attributes["axis"] = static_cast<int64_t>(*kernel.weight.channel_axis);
+  graph().erase_initializer(weight);
+  in_front_[kernel.node].push_back(std::move(restore));
+  if (!kernel.bias.empty()) store_bias(kernel, node);
+}
+
+void Applier::store_bias(const KernelPlan& kernel, Node& node) {
+  const size_t slot = kernel.op.bias_slot;
+  if (node.inputs.size() <= slot) node.inputs.resize(slot + 1);
+  if (!node.inputs[slot].valid()) node.inputs[slot] = graph().add_unique_value(name_of(kernel.op.weight) + "_bias");
+  const ValueId bias = node.inputs[slot];
+  const auto count = static_cast<int64_t>(kernel.bias.size());
+  if (!kernel.integer_bias) {
+    graph().set_initializer(bias, passes::from_doubles(kernel.bias, Shape{count}));
+    return;
+  }
+  const std::string name = name_of(bias);
+  const bool per_channel = kernel.weight.per_channel();
+  std::vector<float> scale;
+  for (const float weight_scale : kernel.weight.scale) scale.push_back(kernel.input_scale * weight_scale);
+  std::vector<int32_t> integers;
+  for (size_t o = 0; o < kernel.bias.size(); ++o) {
+    const double step = scale[per_channel ? o : 0];
+    const double value = round_half_even(kernel.bias[o] / step);
+    TERSOR_CHECK(value >= -2147483648.0 && value <= 2147483647.0);
+    integers.push_back(static_cast<int32_t>(value));
+  }
+  const ValueId stored = graph().add_initializer(name + "_quantized", Tensor::of<int32_t>(Shape{count}, integers));
+  const ValueId scales = graph().add_initializer(
+      name + "_scale", Tensor::of<float>(per_channel ? Shape{static_cast<int64_t>(scale.size())} : Shape{}, scale));
+  // No zero point: some runtimes refuse one of type int32.
+  Node restore = pair_node("DequantizeLinear", name, {stored, scales}, bias);
+  if (per_channel) restore.attributes["axis"] = int64_t{0};
+  graph().erase_initializer(bias);
+  in_front_[kernel.node].push_back(std::move(restore));
+}
+
+void Applier::insert_pair(const ActivationPlan& activation) {
+  const ValueId value = activation.tensor.value;
+  const std::string name = name_of(value);
+  auto [shared, is_new] = group_params_.try_emplace(activation.tensor.group);
+  if (is_new) shared->second = {scale_of(name, activation.params), zero_point_of(name, activation.params)};
+  const auto [scale, zero_point] = shared->second;
+  const ValueId integers = graph().add_unique_value(name + "_quantized", activation.params.storage());
+  ValueId source = value, restored;
+  const bool keeps_name =
+      activation.tensor.integer_made && (std::count(graph().outputs.begin(), graph().outputs.end(), value) != 0 ||
+                                         captured_[static_cast<size_t>(value.index)]);
+  const bool is_input = std::count(graph().inputs.begin(), graph().inputs.end(), value) != 0;
+  if (keeps_name && !is_input) {
+    source = graph().add_unique_value(name + "_QuantizeLinear_Input", DType::kFloat32);
+    restored = value;
+    for (Node& node : graph().nodes())
+      for (ValueId& id : node.outputs)
+        if (id == value) id = source;
+  } else {
+    restored = graph().add_unique_value(name + "_DequantizeLinear_Output", DType::kFloat32);
+    for (Node& node : graph().nodes()) {
+      const bool is_kernel = plan_.reads_quantized(node.id);
+      if (activation.tensor.integer_made || is_kernel)
+        for (ValueId& id : node.inputs)
+          if (id == value) id = restored;
+    }
+  }
+  behind_[source].push_back(pair_node("QuantizeLinear", name, {source, scale, zero_point}, integers));
+  behind_[source].push_back(pair_node("DequantizeLinear", name, {integers, scale, zero_point}, restored));
+}
+
+void Applier::place_new_nodes() {
+  std::vector<Node> old = std::move(graph().nodes());
+  graph().nodes().clear();
+  const auto append_behind = [this](ValueId value) {
+    const auto found = behind_.find(value);
+    if (found == behind_.end()) return;
+    for (Node& node : found->second) graph().append(std::move(node));
+  };
+  for (const ValueId input : graph().inputs) append_behind(input);
+  for (Node& node : old) {
+    const std::vector<ValueId> outputs = node.outputs;
+    if (const auto found = in_front_.find(node.id); found != in_front_.end())
+      for (Node& restore : found->second) graph().append(std::move(restore));
+    graph().nodes().push_back(std::move(node));
+    for (const ValueId output : outputs) append_behind(output);
+  }
+}
+
+}  // namespace
+
+Model apply_plan(const Model& model, const QuantizationPlan& plan) {
+  return Applier(model, plan).apply();
+}
+
+}  // namespace tersor::ptq

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ptq/choose_activations.h"
+
+#include "core/base/error.h"
+#include "core/graph/uses.h"
+#include "core/quant/threshold_search.h"
+
+namespace tersor::ptq {
+
+using framework::Attachment;
+using quant::Histogram;
+using quant::IntegerGrid;
+using quant::QuantizationMethod;
+using quant::QuantizationParams;
+using tpc::OpQuantizationConfig;
+
+namespace {
+
+const Histogram& histogram_of(const Graph& graph, ValueId value, const calibrate::Statistics& statistics) {
+  const calibrate::TensorStatistics* found = statistics.find(graph.name_of(value));
+  if (found == nullptr || found->histogram.empty())
+    throw Error(ErrorCode::kMismatch, "The statistics say nothing about the tensor \"" + graph.name_of(value) + "\".",
+                "statistics", "Calibrate this model with samples, with the same settings.");
+  return found->histogram;
+}
+
+/// The configuration of the node that makes the value; that of the model's inputs when none does. Behind a clamp the
+/// producer's counts, whose quantizer it shares.
+const OpQuantizationConfig& config_of(const Graph& graph, const Uses& uses, const Attachment& attachment,
+                                      const Placement& placement, ValueId value) {
+  auto index = uses.producer_index(value);
+  while (index && placement.roles[*index].role == Role::kClamp && uses.producer_index(graph.nodes()[*index].inputs[0]))
+    index = uses.producer_index(graph.nodes()[*index].inputs[0]);
+  return index ? attachment.of(graph.nodes()[*index].id).config() : attachment.input_config;
+}
+
+QuantizationParams choose(const Histogram& histogram, const OpQuantizationConfig& op, bool signed_storage,
+                          const quant::Criterion& criterion) {
+  if (op.activation_n_bits != 8)
+    throw Error(ErrorCode::kInvalidConfig,
+                "Activations of " + std::to_string(op.activation_n_bits) +
+                    " bits cannot be written: a QDQ file of "
+                    "operator set 13 holds 8 bits.",
+                "config.activation_n_bits", "Use 8 bits, the platform's default.");
+  IntegerGrid grid{op.activation_n_bits, false, false};
+  if (op.activation_quantization_method != QuantizationMethod::kUniform)
+    grid.is_signed =
+        op.signedness == tpc::Signedness::kSigned || (op.signedness == tpc::Signedness::kAuto && histogram.min() < 0);
+  const QuantizationParams params =
+      quant::choose_activation_params(histogram, op.activation_quantization_method, grid, criterion);
+  return quant::with_sign(params, signed_storage);
+}
+
+}  // namespace
+
+std::vector<ActivationPlan> choose_activations(const Graph& graph, const Attachment& attachment,
+                                               const Placement& placement, const calibrate::Statistics& statistics,
+                                               const config::QuantizationConfig& config) {
+  const Uses uses(graph);
+  const bool signed_storage = attachment.export_rules.signed_activations;
+  std::vector<Histogram> histograms(placement.groups);
+  std::vector<const OpQuantizationConfig*> first(placement.groups), fixed(placement.groups);
+  for (const PlacedTensor& tensor : placement.tensors) {
+    histograms[tensor.group].merge(histogram_of(graph, tensor.value, statistics));
+    const OpQuantizationConfig& op = config_of(graph, uses, attachment, placement, tensor.value);
+    if (first[tensor.group] == nullptr) first[tensor.group] = &op;
+    if (fixed[tensor.group] == nullptr && op.fixed_scale) fixed[tensor.group] = &op;
+  }
+  std::vector<QuantizationParams> params(placement.groups);
+  for (size_t g = 0; g < placement.groups; ++g) {
+    const OpQuantizationConfig* op = fixed[g];
+    params[g] = op != nullptr ? quant::fixed_params(op->activation_quantization_method,
+                                                    {op->activation_n_bits, signed_storage, false}, *op->fixed_scale,
+                                                    op->fixed_zero_point.value_or(0))
+                              : choose(histograms[g], *first[g], signed_storage, config.activation_criterion());
+  }
+  std::vector<ActivationPlan> plans;
+  for (const PlacedTensor& tensor : placement.tensors) {
+    const Histogram& seen = histograms[tensor.group];
+    plans.push_back({tensor, params[tensor.group], {seen.min(), seen.max()}, fixed[tensor.group] != nullptr});
+  }
+  return plans;
+}
+
+}  // namespace tersor::ptq

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "core/calibrate/statistics.h"
+#include "core/config/quantization_config.h"
+#include "core/framework/attach.h"
+#include "core/ptq/placement.h"
+#include "core/ptq/plan.h"
+
+namespace tersor::ptq {
+
+/// One plan per placed tensor. Tensors of one group get the parameters chosen from their merged histograms, unless one
+/// of them is made by an operator whose parameters the platform fixes; the quantizer is that of the group's first
+/// tensor.
+std::vector<ActivationPlan> choose_activations(const Graph& graph, const framework::Attachment& attachment,
+                                               const Placement& placement, const calibrate::Statistics& statistics,
+                                               const config::QuantizationConfig& config);
+
+}  // namespace tersor::ptq

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ptq/choose_params.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/graph/uses.h"
+#include "core/ptq/choose_activations.h"
+#include "core/ptq/choose_weights.h"
+#include "core/ptq/outcomes.h"
+
+namespace tersor::ptq {
+
+using framework::Attachment;
+
+namespace {
+
+std::vector<KernelPlan> choose_kernels(const Graph& graph, const Attachment& attachment, const Placement& placement,
+                                       const calibrate::Statistics& statistics,
+                                       const config::QuantizationConfig& config, const QuantizationPlan& plan) {
+  std::vector<KernelPlan> kernels;
+  for (size_t i = 0; i < placement.roles.size(); ++i) {
+    const NodeRole& role = placement.roles[i];
+    if (!role.has_kernel() || !role.op) continue;
+    const Node& node = graph.nodes()[i];
+    const ActivationPlan* input = plan.find(node.inputs[0]);
+    WeightContext context{graph, attachment, config};
+    context.input = statistics.find(graph.name_of(node.inputs[0]));
+    context.input_params = input != nullptr ? &input->params : nullptr;
+    kernels.push_back(choose_weight(node, *role.op, context));
+  }
+  return kernels;
+}
+
+}  // namespace
+
+void require_kernels(const Graph& graph, const Placement& placement) {
+  for (const NodeRole& role : placement.roles)
+    if (role.has_kernel()) return;
+  for (size_t i = 0; i < placement.roles.size(); ++i)
+    if (!placement.roles[i].reason.empty() && graph.nodes()[i].inputs.size() > 1)
+      throw Error(ErrorCode::kUnsupportedModel,
+                  "Nothing in this model can be quantized. The first operator that might: " + placement.roles[i].reason,
+                  place_of(graph.nodes()[i], i));
+  throw Error(ErrorCode::kUnsupportedModel,
+              "There is nothing to quantize: the model has no Conv, ConvTranspose, Gemm or MatMul with constant "
+              "weights.",
+              "graph");
+}
+
+QuantizationPlan choose_params(const Graph& graph, const Attachment& attachment, const Placement& placement,
+                               const calibrate::Statistics& statistics, const config::QuantizationConfig& config) {
+  QuantizationPlan plan;
+  plan.activations = choose_activations(graph, attachment, placement, statistics, config);
+  plan.kernels = choose_kernels(graph, attachment, placement, statistics, config, plan);
+  for (size_t i = 0; i < placement.roles.size(); ++i)
+    if (placement.roles[i].has_kernel()) plan.operand_readers.push_back(graph.nodes()[i].id);
+  std::sort(plan.operand_readers.begin(), plan.operand_readers.end());
+  find_outcomes(graph, attachment, placement, plan);
+  return plan;
+}
+
+}  // namespace tersor::ptq

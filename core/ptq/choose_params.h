@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "core/calibrate/statistics.h"
+#include "core/config/quantization_config.h"
+#include "core/framework/attach.h"
+#include "core/graph/graph.h"
+#include "core/ptq/placement.h"
+#include "core/ptq/plan.h"
+
+namespace tersor::ptq {
+
+/// Error kUnsupportedModel when no operator can become an integer kernel or store its weight in integers.
+void require_kernels(const Graph& graph, const Placement& placement);
+
+/// Chooses the parameters of every placed tensor and of every weight. `statistics` holds the placed tensors. Error
+/// kMismatch when a tensor was not observed, kInvalidConfig for settings that this kind of file cannot hold.
+QuantizationPlan choose_params(const Graph& graph, const framework::Attachment& attachment, const Placement& placement,
+                               const calibrate::Statistics& statistics, const config::QuantizationConfig& config);
+
+}  // namespace tersor::ptq

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ptq/choose_weights.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/passes/edit.h"
+#include "core/ptq/window_coverage.h"
+#include "core/quant/quantizer.h"
+#include "core/quant/threshold_search.h"
+
+namespace tersor::ptq {
+
+using passes::KernelOp;
+using quant::QuantizationParams;
+
+namespace {
+
+/// An int32 bias stays below this, so that the products have as much room again.
+constexpr double kLargestBias = 1 << 30;
+
+QuantizationParams weight_params(const KernelOp& op, const Tensor& weight, const framework::WeightAttribute& attribute,
+                                 const WeightContext& context) {
+  const tpc::AttributeQuantizationConfig& config = attribute.config;
+  if (config.weights_n_bits > 8)
+    throw Error(ErrorCode::kInvalidConfig,
+                "Weights of " + std::to_string(config.weights_n_bits) +
+                    " bits cannot be written: a QDQ file of "
+                    "operator set 13 holds 8 bits.",
+                "config.weights_n_bits", "Use 8 bits or fewer.");
+  const quant::IntegerGrid grid{config.weights_n_bits, true, context.attachment.export_rules.narrow_weights};
+  // A grouped ConvTranspose shares each scale between its groups: the weight's axis has one group's channels.
+  const std::optional<int> axis = config.weights_per_channel_threshold ? std::optional(op.output_axis) : std::nullopt;
+  QuantizationParams params = quant::choose_weight_params(weight, config.weights_quantization_method, grid, axis,
+                                                          context.config.weights_criterion());
+  for (const int32_t zero_point : params.zero_point)
+    if (zero_point != 0)
+      throw Error(ErrorCode::kInvalidConfig, "Weights with a zero point cannot be written for an integer kernel.",
+                  "config.weights_quantization_method", "Use SYMMETRIC or POWER_OF_TWO.");
+  return params;
+}
+
+/// Index of output channel `o` among the scales.
+size_t scale_index(const KernelOp& op, const QuantizationParams& params, int64_t o) {
+  if (params.scale.size() == 1) return 0;
+  return static_cast<size_t>(op.is_transposed ? o % (op.outputs / op.groups) : o);
+}
+
+/// How much each output's mean changes by the rounding of the weight: sum_i eps[o, i] * mean_x[i].
+std::vector<double> mean_errors(const Node& node, const KernelOp& op, const Tensor& weight,
+                                const QuantizationParams& params, const calibrate::TensorStatistics& input) {
+  const Tensor exact = weight.aligned();
+  const Tensor rounded = quant::fake_quantize(exact, params);
+  const auto w = exact.data<float>(), q = rounded.data<float>();
+  std::vector<double> coverage(static_cast<size_t>(op.taps), 1.0);
+  if (node.is("Conv") && !input.shape_varies && input.shape.rank() == exact.shape().rank()) {
+    const auto& dims = exact.shape().dims();
+    coverage = window_coverage(node, input.shape, {dims.begin() + 2, dims.end()});
+  }
+  std::vector<double> means(input.channels.size());
+  for (size_t c = 0; c < means.size(); ++c) means[c] = input.channel_mean(c);
+  std::vector<double> errors(static_cast<size_t>(op.outputs), 0.0);
+  for (int64_t o = 0; o < op.outputs; ++o) {
+    const int64_t first_input = o / (op.outputs / op.groups) * op.inputs_per_group();
+    for (int64_t i = 0; i < op.inputs_per_group(); ++i) {
+      double error = 0;
+      for (int64_t tap = 0; tap < op.taps; ++tap) {
+        const size_t at = op.at(o, i, tap);
+        error += (static_cast<double>(q[at]) - w[at]) * coverage[static_cast<size_t>(tap)];
+      }
+      errors[static_cast<size_t>(o)] += error * means[static_cast<size_t>(first_input + i)];
+    }
+  }
+  return errors;
+}
+
+/// The least weight scale at which the bias fits into int32 and the product of the scales is a normal float32.
+float least_scale(double bias, float input_scale) {
+  const double for_bias = std::fabs(bias) / kLargestBias / input_scale;
+  const double for_product = 4.0 * std::numeric_limits<float>::min() / input_scale;
+  return static_cast<float>(std::max(for_bias, for_product) * 1.0001);
+}
+
+/// Raises scales that are too small. Returns how many.
+int64_t raise_scales(const KernelOp& op, const std::vector<double>& bias, float input_scale,
+                     QuantizationParams& params) {
+  std::vector<bool> raised(params.scale.size(), false);
+  for (int64_t o = 0; o < op.outputs; ++o) {
+    const size_t k = scale_index(op, params, o);
+    const float least = least_scale(bias.empty() ? 0 : bias[static_cast<size_t>(o)], input_scale);
+    if (params.scale[k] >= least) continue;
+    params.scale[k] = least;
+    params.range[k] = params.representable(k);
+    raised[k] = true;
+  }
+  return std::count(raised.begin(), raised.end(), true);
+}
+
+}  // namespace
+
+KernelPlan choose_weight(const Node& node, const KernelOp& op, const WeightContext& context) {
+  const Graph& graph = context.graph;
+  const framework::WeightAttribute& attribute = *context.attachment.of(node.id).weight(tpc::kKernelAttr);
+  const Tensor& weight = *graph.initializer(op.weight);
+  KernelPlan plan{node.id, op, weight_params(op, weight, attribute, context), {}, false, 1, 0, 0};
+  const std::vector<double> bias = *passes::bias_values(graph, op);
+  const bool corrects = context.config.weights_bias_correction && op.can_have_bias && context.input != nullptr &&
+                        static_cast<int64_t>(context.input->channels.size()) == op.inputs;
+  plan.integer_bias = context.input_params != nullptr && context.attachment.export_rules.integer_bias &&
+                      !op.is_transposed && op.can_have_bias;
+  if (plan.integer_bias) plan.input_scale = context.input_params->scale[0];
+  plan.bias = op.bias.valid() ? bias : std::vector<double>{};
+  constexpr int kRounds = 3;  // a raised scale rounds the weight anew, which moves the bias a little
+  for (int round = 0; round < kRounds; ++round) {
+    if (corrects) {
+      const std::vector<double> errors = mean_errors(node, op, weight, plan.weight, *context.input);
+      plan.bias = bias;
+      plan.largest_correction = 0;
+      for (size_t o = 0; o < bias.size(); ++o) {
+        plan.bias[o] -= errors[o];
+        plan.largest_correction = std::max(plan.largest_correction, std::fabs(errors[o]));
+      }
+      if (!op.bias.valid() && plan.largest_correction == 0) plan.bias.clear();
+    }
+    if (!plan.integer_bias) break;
+    const int64_t raised = raise_scales(op, plan.bias, plan.input_scale, plan.weight);
+    plan.raised_channels = std::max(plan.raised_channels, raised);
+    if (raised == 0) break;
+  }
+  return plan;
+}
+
+}  // namespace tersor::ptq

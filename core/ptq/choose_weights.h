@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include "core/calibrate/statistics.h"
+#include "core/config/quantization_config.h"
+#include "core/framework/attach.h"
+#include "core/ptq/plan.h"
+
+namespace tersor::ptq {
+
+/// What a weight's parameters depend on beside the weight itself.
+struct WeightContext {
+  const Graph& graph;
+  const framework::Attachment& attachment;
+  const config::QuantizationConfig& config;
+  /// Of the kernel's input; null when it was not observed.
+  const calibrate::TensorStatistics* input = nullptr;
+  /// The input's quantization; null when it stays float.
+  const quant::QuantizationParams* input_params = nullptr;
+};
+
+/// Parameters of the weight, and the bias to go with them:
+///   - the bias is corrected for the mean error that rounding the weight makes, where the settings ask for it and the
+///     input was observed: b[o] -= sum_i eps[o, i] * mean_x[i], eps being the rounding errors summed over the window
+///     (each tap by the share of output positions at which it meets the input rather than the padding);
+///   - where it will be int32, a channel's weight scale is raised when the bias would not fit into 32 bits.
+KernelPlan choose_weight(const Node& node, const passes::KernelOp& op, const WeightContext& context);
+
+}  // namespace tersor::ptq

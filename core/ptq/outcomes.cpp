@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ptq/outcomes.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/graph/uses.h"
+#include "core/passes/edit.h"
+
+namespace tersor::ptq {
+
+using Arithmetic = NodeOutcome::Arithmetic;
+
+namespace {
+
+/// Relative room for the rounding of a scale to float32.
+constexpr double kRounding = 1e-6;
+
+bool within(const quant::Range& range, const ClampBounds& bounds) {
+  return range.low >= bounds.low - std::fabs(bounds.low) * kRounding &&
+         range.high <= bounds.high + std::fabs(bounds.high) * kRounding;
+}
+
+class Outcomes {
+ public:
+  Outcomes(const Graph& graph, const framework::Attachment& attachment, const Placement& placement,
+           QuantizationPlan& plan)
+      : graph_(graph),
+        attachment_(attachment),
+        placement_(placement),
+        plan_(plan),
+        uses_(graph),
+        captured_(passes::captured_values(graph)) {
+    for (const ActivationPlan& activation : plan.activations) fold_clamps(activation);
+    std::sort(plan_.folded_clamps.begin(), plan_.folded_clamps.end());
+    for (size_t i = 0; i < graph.nodes().size(); ++i) {
+      NodeOutcome outcome = outcome_of(i);
+      outcome.node = graph.nodes()[i].id;
+      plan_.outcomes.push_back(std::move(outcome));
+    }
+  }
+
+ private:
+  bool placed(ValueId id) const { return id.valid() && placement_.find(id) != nullptr; }
+  bool folded(NodeId id) const {
+    return std::find(plan_.folded_clamps.begin(), plan_.folded_clamps.end(), id) != plan_.folded_clamps.end();
+  }
+  /// Somebody reads the tensor's float value as well.
+  bool has_float_reader(const PlacedTensor& tensor) const;
+  void fold_clamps(const ActivationPlan& activation);
+  /// The placed tensor that the node's output becomes once clamps are folded; the clamp in the way where there is one.
+  struct Behind {
+    const PlacedTensor* tensor = nullptr;
+    const Node* clamp = nullptr;
+  };
+  Behind behind(const Node& node) const;
+  NodeOutcome outcome_of(size_t index) const;
+  NodeOutcome kernel_outcome(const Node& node, const NodeRole& role) const;
+  NodeOutcome join_outcome(const Node& node, Role role) const;
+
+  const Graph& graph_;
+  const framework::Attachment& attachment_;
+  const Placement& placement_;
+  QuantizationPlan& plan_;
+  const Uses uses_;
+  const std::vector<bool> captured_;
+};
+
+bool Outcomes::has_float_reader(const PlacedTensor& tensor) const {
+  if (tensor.integer_made) return false;
+  if (uses_.is_output(tensor.value) || captured_[static_cast<size_t>(tensor.value.index)]) return true;
+  const auto& readers = uses_.reader_indices(tensor.value);
+  return std::any_of(readers.begin(), readers.end(), [&](size_t i) { return !placement_.roles[i].has_kernel(); });
+}
+
+void Outcomes::fold_clamps(const ActivationPlan& activation) {
+  if (has_float_reader(activation.tensor)) return;
+  const quant::Range range = activation.params.representable();
+  ValueId value = activation.tensor.value;
+  while (const auto index = uses_.producer_index(value)) {
+    const Node& node = graph_.nodes()[*index];
+    if (placement_.roles[*index].role != Role::kClamp) return;
+    const ValueId source = node.inputs[0];
+    const bool alone = uses_.reader_count(source) == 1 && !captured_[static_cast<size_t>(source.index)];
+    if (!alone || placed(source) || !uses_.producer_index(source) || !within(range, *clamp_bounds(graph_, node)))
+      return;
+    plan_.folded_clamps.push_back(node.id);
+    value = source;
+  }
+}
+
+Outcomes::Behind Outcomes::behind(const Node& node) const {
+  ValueId value = node.outputs[0];
+  while (!placed(value)) {
+    if (uses_.reader_count(value) != 1 || uses_.is_output(value)) return {};
+    const size_t reader = uses_.reader_indices(value)[0];
+    const Node& follower = graph_.nodes()[reader];
+    if (placement_.roles[reader].role != Role::kClamp) return {};
+    if (!folded(follower.id)) return {nullptr, &follower};
+    value = follower.outputs[0];
+  }
+  return {placement_.find(value), nullptr};
+}
+
+NodeOutcome Outcomes::kernel_outcome(const Node& node, const NodeRole& role) const {
+  NodeOutcome outcome;
+  if (!attachment_.of(node.id).config().enable_activation_quantization) {
+    outcome.reason = "Activations are left in float; only its weight is stored in integers.";
+    return outcome;
+  }
+  if (role.role == Role::kWeightOnly) {
+    outcome.reason = "The platform computes " + node.op_type + " in float; its weight is stored in integers.";
+    return outcome;
+  }
+  const Behind result = behind(node);
+  if (result.tensor != nullptr) {
+    outcome.arithmetic = has_float_reader(*result.tensor) ? Arithmetic::kIntegerFloatOutput : Arithmetic::kInteger;
+  } else if (role.role == Role::kKernelFloatOutput) {
+    outcome.arithmetic = Arithmetic::kIntegerFloatOutput;
+  } else if (result.clamp != nullptr) {
+    outcome.reason =
+        "The " + result.clamp->op_type + " behind it does not fold into the quantizer, whose range reaches beyond it.";
+  } else {
+    outcome.reason = "Its output is not quantized.";
+  }
+  return outcome;
+}
+
+NodeOutcome Outcomes::join_outcome(const Node& node, Role role) const {
+  NodeOutcome outcome;
+  const std::vector<ValueId> inputs = value_inputs(node, role);
+  const bool quantized_inputs = std::all_of(inputs.begin(), inputs.end(), [this](ValueId id) { return placed(id); });
+  const PlacedTensor* output = role == Role::kMover ? placement_.find(node.outputs[0]) : behind(node).tensor;
+  const bool same = role != Role::kMover ||
+                    (output != nullptr && quantized_inputs && placement_.find(inputs[0])->group == output->group);
+  if (quantized_inputs && output != nullptr && output->integer_made && same) {
+    outcome.arithmetic = Arithmetic::kInteger;
+  } else if (role == Role::kMover) {
+    outcome.reason = "It passes float values on.";
+  } else if (!quantized_inputs) {
+    outcome.reason = "Not all of its inputs are made by integer kernels.";
+  } else {
+    outcome.reason = "Nothing behind it needs integers.";
+  }
+  return outcome;
+}
+
+NodeOutcome Outcomes::outcome_of(size_t index) const {
+  const Node& node = graph_.nodes()[index];
+  const NodeRole& role = placement_.roles[index];
+  NodeOutcome outcome;
+  if (role.has_kernel()) return kernel_outcome(node, role);
+  if (role.role == Role::kMover || role.role == Role::kJoin) return join_outcome(node, role.role);
+  if (role.role == Role::kClamp) {
+    if (folded(node.id))
+      outcome.arithmetic = Arithmetic::kFolded;
+    else
+      outcome.reason = "No quantizer behind it does its work.";
+    return outcome;
+  }
+  outcome.reason = role.reason.empty() ? "The platform has no integer kernel for it." : role.reason;
+  return outcome;
+}
+
+}  // namespace
+
+void find_outcomes(const Graph& graph, const framework::Attachment& attachment, const Placement& placement,
+                   QuantizationPlan& plan) {
+  Outcomes(graph, attachment, placement, plan);
+}
+
+}  // namespace tersor::ptq

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "core/framework/attach.h"
+#include "core/ptq/placement.h"
+#include "core/ptq/plan.h"
+
+namespace tersor::ptq {
+
+/// Fills in, from the activations' parameters and the kernels, which clamps fold into the quantizer behind them
+/// (plan.folded_clamps) and how each node will be computed, with the reason where it stays float (plan.outcomes).
+///
+/// A clamp folds when it stands between its producer and a quantizer whose integers all lie within its bounds, and
+/// nobody reads its float output.
+void find_outcomes(const Graph& graph, const framework::Attachment& attachment, const Placement& placement,
+                   QuantizationPlan& plan);
+
+}  // namespace tersor::ptq

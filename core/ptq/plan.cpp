@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ptq/plan.h"
+
+#include <algorithm>
+
+#include "core/base/json.h"
+
+namespace tersor::ptq {
+
+const ActivationPlan* QuantizationPlan::find(ValueId value) const {
+  const auto it = std::find_if(activations.begin(), activations.end(),
+                               [&](const ActivationPlan& one) { return one.tensor.value == value; });
+  return it == activations.end() ? nullptr : &*it;
+}
+
+const KernelPlan* QuantizationPlan::find(NodeId node) const {
+  const auto it = std::find_if(kernels.begin(), kernels.end(), [&](const KernelPlan& one) { return one.node == node; });
+  return it == kernels.end() ? nullptr : &*it;
+}
+
+bool QuantizationPlan::reads_quantized(NodeId node) const {
+  return std::binary_search(operand_readers.begin(), operand_readers.end(), node);
+}
+
+namespace {
+
+Json params_json(const quant::QuantizationParams& params) {
+  Json json = Json::object();
+  json["method"] = std::string(enum_word(params.method));
+  json["n_bits"] = params.grid.n_bits;
+  json["is_signed"] = params.grid.is_signed;
+  json["channel_axis"] = params.channel_axis ? Json(*params.channel_axis) : Json(nullptr);
+  json["scale"] = params.scale;
+  json["zero_point"] = params.zero_point;
+  return json;
+}
+
+std::string node_name(const Graph& graph, NodeId id) {
+  const Node* node = graph.find(id);
+  return node == nullptr ? "" : node->name;
+}
+
+Json activation_json(const Graph& graph, const ActivationPlan& plan) {
+  Json json = Json::object();
+  json["tensor"] = graph.name_of(plan.tensor.value);
+  json["group"] = plan.tensor.group;
+  json["integer_made"] = plan.tensor.integer_made;
+  json["is_fixed"] = plan.is_fixed;
+  json["seen"] = {plan.seen.low, plan.seen.high};
+  json["params"] = params_json(plan.params);
+  return json;
+}
+
+Json kernel_json(const Graph& graph, const KernelPlan& plan) {
+  Json json = Json::object();
+  json["node"] = node_name(graph, plan.node);
+  json["weight"] = graph.name_of(plan.op.weight);
+  json["params"] = params_json(plan.weight);
+  json["integer_bias"] = plan.integer_bias;
+  json["largest_correction"] = plan.largest_correction;
+  json["raised_channels"] = plan.raised_channels;
+  return json;
+}
+
+}  // namespace
+
+Json to_json(const Graph& graph, const QuantizationPlan& plan) {
+  Json json = Json::object();
+  json["activations"] = Json::array();
+  for (const ActivationPlan& one : plan.activations) json["activations"].push_back(activation_json(graph, one));
+  json["kernels"] = Json::array();
+  for (const KernelPlan& one : plan.kernels) json["kernels"].push_back(kernel_json(graph, one));
+  json["nodes"] = Json::array();
+  for (size_t i = 0; i < plan.outcomes.size(); ++i) {
+    const NodeOutcome& outcome = plan.outcomes[i];
+    const Node* node = graph.find(outcome.node);
+    Json entry = Json::object();
+    entry["node"] = node == nullptr ? "" : node->name;
+    entry["op_type"] = node == nullptr ? "" : node->op_type;
+    entry["arithmetic"] = std::string(enum_word(outcome.arithmetic));
+    if (!outcome.reason.empty()) entry["reason"] = outcome.reason;
+    json["nodes"].push_back(std::move(entry));
+  }
+  return json;
+}
+
+}  // namespace tersor::ptq

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was decided: the parameters of every quantized tensor and weight, and what stays float and why.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/json_fwd.h"
+#include "core/graph/graph.h"
+#include "core/passes/kernel_op.h"
+#include "core/ptq/placement.h"
+#include "core/quant/params.h"
+
+namespace tersor::ptq {
+
+struct ActivationPlan {
+  PlacedTensor tensor;
+  quant::QuantizationParams params;
+  /// What calibration saw of the tensor's group: the extremes the range was chosen from.
+  quant::Range seen;
+  bool is_fixed = false;  // the platform fixes the parameters
+};
+
+struct KernelPlan {
+  NodeId node;
+  passes::KernelOp op;
+  quant::QuantizationParams weight;  // zero points 0
+  /// One value per output channel; empty when the node has no bias and needs none.
+  std::vector<double> bias;
+  /// The bias is int32 with scale float32(s_x * s_w), s_x being that of the node's input.
+  bool integer_bias = false;
+  float input_scale = 1;
+  /// The largest change of the bias by bias correction, and how many channels' scales were raised so that the bias
+  /// fits.
+  double largest_correction = 0;
+  int64_t raised_channels = 0;
+};
+
+/// How a node will be computed.
+struct NodeOutcome {
+  NodeId node;
+  enum class Arithmetic { kInteger, kIntegerFloatOutput, kFolded, kFloat } arithmetic = Arithmetic::kFloat;
+  std::string reason;  // a sentence, for kFloat
+};
+
+struct QuantizationPlan {
+  std::vector<ActivationPlan> activations;  // in the order in which the graph makes them
+  std::vector<KernelPlan> kernels;          // in the order of the graph
+  std::vector<NodeId> operand_readers;      // nodes that read the quantized form of a float-made tensor, ascending
+  std::vector<NodeId> folded_clamps;        // Relus and Clips that a quantizer's range does, ascending
+  std::vector<NodeOutcome> outcomes;        // one per node, in the order of the graph
+
+  const ActivationPlan* find(ValueId value) const;
+  const KernelPlan* find(NodeId node) const;
+  bool reads_quantized(NodeId node) const;
+};
+
+Json to_json(const Graph& graph, const QuantizationPlan& plan);
+
+}  // namespace tersor::ptq
+
+template <>
+struct tersor::EnumWords<tersor::ptq::NodeOutcome::Arithmetic> {
+  using A = tersor::ptq::NodeOutcome::Arithmetic;
+  static constexpr const char* kind = "arithmetic";
+  static constexpr std::pair<A, std::string_view> words[] = {{A::kInteger, "integer"},
+                                                             {A::kIntegerFloatOutput, "integer, float result"},
+                                                             {A::kFolded, "folded"},
+                                                             {A::kFloat, "float"}};
+};

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ptq/role.h"
+
+#include <cmath>
+#include <limits>
+
+#include "core/passes/edit.h"
+
+namespace tersor::ptq {
+
+using framework::ActivationMode;
+using framework::NodeAttachment;
+using passes::KernelOp;
+using tpc::RuntimeKernel;
+
+namespace {
+
+bool multiplies(const Node& node) {
+  return node.is("Conv") || node.is("ConvTranspose") || node.is("Gemm") || node.is("MatMul");
+}
+
+NodeRole in_float(std::string reason) {
+  return {Role::kFloat, std::nullopt, std::move(reason)};
+}
+
+Role kernel_role(const NodeAttachment& attached) {
+  if (attached.kernel == RuntimeKernel::kInteger) return Role::kKernel;
+  return attached.kernel == RuntimeKernel::kIntegerFloatOutput ? Role::kKernelFloatOutput : Role::kWeightOnly;
+}
+
+/// A product of two activations: both are quantized per tensor.
+NodeRole product_role(const Graph& graph, const Node& node, const NodeAttachment& attached) {
+  const bool constant = graph.initializer(node.inputs[0]) != nullptr || graph.initializer(node.inputs[1]) != nullptr;
+  if (constant) return in_float("Its constant operand is not a float32 matrix on the right side.");
+  if (attached.kernel == RuntimeKernel::kFloat) return in_float("The platform has no integer kernel for it.");
+  return {kernel_role(attached), std::nullopt, {}};
+}
+
+NodeRole weighted_role(const Graph& graph, const Node& node, const NodeAttachment& attached) {
+  auto op = passes::kernel_op(graph, node);
+  if (node.inputs.size() < 2 || !node.inputs[1].valid()) return in_float("It has no weight.");
+  if (!op && node.is("MatMul")) return product_role(graph, node, attached);
+  if (!op) return in_float("Its weight is not a float32 constant of the form that integer kernels take.");
+  const framework::WeightAttribute* weight = attached.weight(tpc::kKernelAttr);
+  if (weight == nullptr || !weight->config.enable_weights_quantization)
+    return in_float(attached.reason.empty() ? "The platform or the settings leave its weight in float."
+                                            : attached.reason);
+  if (!passes::bias_values(graph, *op)) return in_float("Its bias is not one constant per output channel.");
+  if (node.float_or("alpha", 1) != 1 || node.float_or("beta", 1) != 1)
+    return in_float("It scales its result by alpha or beta, which integer kernels do not.");
+  return {kernel_role(attached), op, {}};
+}
+
+NodeRole role_of(const Graph& graph, const Node& node, const NodeAttachment& attached, const tpc::ExportRules& rules) {
+  if (!node.domain.empty() || node.inputs.empty() || node.outputs.empty() || !node.inputs[0].valid())
+    return in_float({});
+  if (multiplies(node)) return weighted_role(graph, node, attached);
+  if (rules.fold_clamps && clamp_bounds(graph, node)) return {Role::kClamp, std::nullopt, {}};
+  if (attached.activation == ActivationMode::kPreserveQuant) return {Role::kMover, std::nullopt, {}};
+  if (attached.kernel == RuntimeKernel::kFloat) return in_float("The platform has no integer kernel for it.");
+  return {Role::kJoin, std::nullopt, {}};
+}
+
+}  // namespace
+
+std::vector<NodeRole> find_roles(const Graph& graph, const framework::Attachment& attachment) {
+  std::vector<NodeRole> roles;
+  for (const Node& node : graph.nodes())
+    roles.push_back(role_of(graph, node, attachment.of(node.id), attachment.export_rules));
+  return roles;
+}
+
+std::vector<ValueId> value_inputs(const Node& node, Role role) {
+  if (role == Role::kMover || role == Role::kClamp) return {node.inputs[0]};
+  if (role == Role::kKernel || role == Role::kKernelFloatOutput || role == Role::kWeightOnly)
+    return node.is("MatMul") ? node.inputs : std::vector<ValueId>{node.inputs[0]};
+  return node.inputs;
+}
+
+std::optional<ClampBounds> clamp_bounds(const Graph& graph, const Node& node) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (node.is("Relu")) return ClampBounds{0, kInfinity};
+  if (!node.is("Clip")) return std::nullopt;
+  ClampBounds bounds{-kInfinity, kInfinity};
+  for (size_t slot = 1; slot < node.inputs.size() && slot < 3; ++slot) {
+    if (!node.inputs[slot].valid()) continue;
+    const Tensor* bound = passes::float_constant(graph, node.inputs[slot]);
+    if (bound == nullptr || bound->elements() != 1) return std::nullopt;
+    (slot == 1 ? bounds.low : bounds.high) = passes::to_doubles(*bound)[0];
+  }
+  if (std::isnan(bounds.low) || std::isnan(bounds.high) || bounds.low > bounds.high) return std::nullopt;
+  return bounds;
+}
+
+}  // namespace tersor::ptq
