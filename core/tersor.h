@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// The line as functions, all that a caller needs:
+//
+//   auto model = std::make_shared<const OpenedModel>(open_model(source));
+//   auto job = prepare(model, settings);                       // which tensors to watch, with what settings
+//   calibrate::Calibrator calibrator = calibrator_of(*job);    // one per thread or worker
+//   for (each of its samples) calibrator.add({index, digest}, place, inputs);
+//   calibrate::merge(statistics, calibrator.statistics());     // of all threads, in any order
+//   QuantizeResult result = quantize(*job, statistics);        // model bytes, recipe, plan
+//
+// Same model, settings and samples give the same bytes, whatever the number of threads and the machine.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/calibrate/calibrator.h"
+#include "core/calibrate/statistics.h"
+#include "core/config/quantization_config.h"
+#include "core/config/recipe.h"
+#include "core/framework/attach.h"
+#include "core/onnx/source.h"
+#include "core/passes/pipeline.h"
+#include "core/ptq/placement.h"
+#include "core/ptq/plan.h"
+#include "core/tpc/target_platform_capabilities.h"
+
+namespace tersor {
+
+/// The version of this program, as in "0.1.0".
+std::string_view tool_version();
+
+/// A model file as read, with the digest of its bytes.
+struct OpenedModel {
+  Model model;
+  std::string digest;
+};
+
+/// Reads and checks an ONNX file. Errors of onnx::read.
+OpenedModel open_model(const onnx::Source& source, const onnx::ExternalData& external = {});
+
+/// What a person chose.
+struct Settings {
+  tpc::TargetPlatformCapabilities platform;
+  config::QuantizationConfig config;
+  /// JSON text of the preprocessing that the samples go through; "null" when they are taken as they are.
+  std::string preprocessing = "null";
+};
+
+/// A float model made ready for calibration and quantization. Immutable, may be shared between threads.
+struct Job {
+  std::shared_ptr<const OpenedModel> opened;
+  Settings settings;
+  Model model;  // prepared: raised to operator set 13, folded
+  std::vector<passes::PassResult> passes;
+  framework::Attachment attachment;
+  ptq::Placement placement;
+  std::vector<calibrate::Request> requests;  // the tensors to watch
+  calibrate::Provenance provenance;
+  std::shared_ptr<const run::Program> program;  // runs the float model and shows what is watched
+};
+
+/// Runs the passes, lays the platform on the graph and decides where quantizers stand. Error kUnsupportedModel when the
+/// model is quantized already, is float16, holds operators that cannot be run, or has nothing to quantize;
+/// kInvalidConfig for settings that the platform does not allow or that do not act yet.
+std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Settings settings);
+
+/// Error kUnsupportedModel when the model is quantized already or holds float16 weights.
+void check_quantizable(const Model& model);
+
+/// A calibrator for one thread's part of the samples.
+calibrate::Calibrator calibrator_of(const Job& job);
+
+/// Statistics of no sample, to merge others into.
+calibrate::Statistics empty_statistics(const Job& job);
+
+/// Bytes that one calibrator takes at most for samples of these shapes: buffers of the run and statistics. 0 when the
+/// run's buffers cannot be known beforehand.
+int64_t calibration_bytes(const Job& job, std::span<const Shape> input_shapes);
+
+struct QuantizeResult {
+  std::vector<std::byte> bytes;  // the ONNX file
+  config::Recipe recipe;
+  ptq::QuantizationPlan plan;
+  Model model;  // what the bytes hold
+};
+
+/// Chooses parameters from the statistics, carries them out, checks the result and writes it. Error kMismatch when the
+/// statistics belong to another model or other settings; kInvalidSamples when they hold no sample.
+QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics);
+
+/// The recipe of a job and the samples it was calibrated with.
+config::Recipe recipe_of(const Job& job, const calibrate::Statistics& statistics);
+
+/// What of a recipe does not fit the model, platform or samples at hand, as sentences; empty when all fits. Pass an
+/// empty digest for what is not known.
+std::vector<std::string> differences(const config::Recipe& recipe, std::string_view model_digest,
+                                     const config::RecipePlatform& platform, const config::RecipeDataSet& data_set);
+
+}  // namespace tersor
