@@ -12,7 +12,13 @@ namespace tersor::cli {
 
 // The list of subcommands, in the order of --help; each is declared here and defined in the file of its name.
 
-const std::initializer_list<AddCommand> kCommands = {};
+// clang-format off
+void add_inspect(CLI::App& program);
+
+const std::initializer_list<AddCommand> kCommands = {
+    add_inspect,
+};
+// clang-format on
 
 namespace {
 

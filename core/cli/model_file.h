@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "core/graph/graph.h"
+#include "core/onnx/source.h"
+
+namespace tersor::cli {
+
+/// A model with the file it was read from; the file stays mapped while either lives.
+struct ModelFile {
+  onnx::Source source;
+  Model model;
+};
+
+/// Maps and reads a model; weights it keeps in files of their own are mapped from its folder. Errors name the file.
+ModelFile open_model(const std::string& path);
+
+}  // namespace tersor::cli

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/onnx/model_info.h"
+
+#include <algorithm>
+
+#include "core/base/digest.h"
+#include "core/base/json.h"
+#include "core/onnx/operators.h"
+
+namespace tersor {
+
+void to_json(Json& json, const Dim& dim) {
+  if (dim.fixed())
+    json = dim.value;
+  else
+    json = dim.symbol.empty() ? "?" : dim.symbol;
+}
+
+}  // namespace tersor
+
+namespace tersor::onnx {
+
+namespace {
+
+TensorInfo describe_value(const Value& value) {
+  TensorInfo info;
+  info.name = value.name;
+  info.type = !value.type_bytes.empty()          ? "no tensor"
+              : value.dtype == DType::kUndefined ? "?"
+                                                 : std::string(name_of(value.dtype));
+  info.shape = value.shape;
+  return info;
+}
+
+/// Operators whose presence tells that a model is quantized already.
+bool is_quantized_operator(const std::string& op_type) {
+  static constexpr std::string_view kOthers[] = {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear",
+                                                 "ConvInteger",    "MatMulInteger",    "MatMulNBits"};
+  return op_type.compare(0, 7, "QLinear") == 0 ||
+         std::find(std::begin(kOthers), std::end(kOthers), op_type) != std::end(kOthers);
+}
+
+class Counter {
+ public:
+  explicit Counter(ModelInfo& info) : info_(info) {}
+
+  void count(const Graph& graph) {
+    for (const auto& [id, tensor] : graph.initializers()) count_tensor(tensor);
+    for (const Node& node : graph.nodes()) {
+      ++info_.nodes;
+      ++nodes_[{node.domain, node.op_type}];
+      if (const auto* constant = node.attribute<Tensor>("value"); constant != nullptr && node.is("Constant"))
+        count_tensor(*constant);
+      info_.quantized = info_.quantized || is_quantized_operator(node.op_type);
+      for (const auto& [key, attribute] : node.attributes) {
+        if (const auto* one = std::get_if<std::shared_ptr<const Graph>>(&attribute)) count_subgraph(**one);
+        if (const auto* many = std::get_if<std::vector<std::shared_ptr<const Graph>>>(&attribute))
+          for (const auto& one : *many) count_subgraph(*one);
+      }
+    }
+  }
+
+  void list_operators() {
+    for (const auto& [key, nodes] : nodes_) {
+      const auto& [domain, op] = key;
+      const bool known = is_known_operator(domain, op);
+      info_.operators.push_back({op, domain, nodes, known});
+      if (!known) info_.unknown_operators.push_back((domain.empty() ? "" : domain + "::") + op);
+    }
+    std::stable_sort(info_.operators.begin(), info_.operators.end(),
+                     [](const OperatorInfo& a, const OperatorInfo& b) { return a.nodes > b.nodes; });
+  }
+
+ private:
+  void count_tensor(const Tensor& tensor) {
+    info_.parameters += tensor.elements();
+    info_.parameter_types[std::string(name_of(tensor.dtype()))] += tensor.elements();
+    info_.constant_bytes += static_cast<int64_t>(tensor.bytes().size());
+  }
+
+  void count_subgraph(const Graph& graph) {
+    ++info_.subgraphs;
+    count(graph);
+  }
+
+  ModelInfo& info_;
+  std::map<std::pair<std::string, std::string>, int64_t> nodes_;
+};
+
+}  // namespace
+
+ModelInfo describe(const Model& model, std::span<const std::byte> file) {
+  ModelInfo info;
+  info.name = model.graph.name;
+  info.producer = model.producer_name;
+  if (!model.producer_version.empty()) info.producer += (info.producer.empty() ? "" : " ") + model.producer_version;
+  info.ir_version = model.ir_version;
+  info.opset = model.opset();
+  for (const OpsetImport& import : model.opset_imports)
+    if (!import.domain.empty()) info.domains[import.domain] = import.version;
+  for (const ValueId id : model.graph.inputs) info.inputs.push_back(describe_value(model.graph.value(id)));
+  for (const ValueId id : model.graph.outputs) info.outputs.push_back(describe_value(model.graph.value(id)));
+  Counter counter(info);
+  counter.count(model.graph);
+  counter.list_operators();
+  info.size_bytes = static_cast<int64_t>(file.size());
+  info.sha256 = sha256_hex(file);
+  info.warnings = model.warnings;
+  return info;
+}
+
+}  // namespace tersor::onnx
