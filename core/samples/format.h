@@ -65,6 +65,8 @@ std::string extension_of(std::string_view path);
 // The formats' functions, for the list.
 std::unique_ptr<SampleFile> open_npy(const FileGroup& group, const ReadContext& context);
 std::unique_ptr<SampleFile> open_npz(const FileGroup& group, const ReadContext& context);
+bool is_input_proto(std::string_view path, std::span<const std::byte> head);
+std::unique_ptr<SampleFile> open_tensor_protos(const FileGroup& group, const ReadContext& context);
 std::unique_ptr<SampleFile> open_png(const FileGroup& group, const ReadContext& context);
 std::unique_ptr<SampleFile> open_jpeg(const FileGroup& group, const ReadContext& context);
 

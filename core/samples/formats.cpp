@@ -17,6 +17,7 @@ constexpr Format kFormats[] = {
      },
      open_npz},
     {"png", ".png", false, [](std::string_view, std::span<const std::byte> head) { return is_png(head); }, open_png},
+    {"pb", "", true, is_input_proto, open_tensor_protos},
     {"jpeg", ".jpg", false, [](std::string_view, std::span<const std::byte> head) { return is_jpeg(head); }, open_jpeg},
 };
 
