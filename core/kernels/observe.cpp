@@ -87,44 +87,25 @@ uint64_t CountBins(const float* x, size_t n, float per_width, int32_t first, uin
   return zeros;
 }
 
-void ChannelSums(const float* x, size_t rows, size_t channels, float* lows, float* highs, double* sums,
-                 double* squares) {
-#if HWY_TARGET != HWY_SCALAR
-  const hn::ScalableTag<double> wide;
-  const hn::Rebind<float, decltype(wide)> narrow;
-  const size_t lanes = hn::Lanes(wide);
-#else
-  const size_t lanes = 1;
-#endif
-  size_t c = 0;
-#if HWY_TARGET != HWY_SCALAR
-  for (; c + lanes <= channels; c += lanes) {
-    auto low = hn::LoadU(narrow, lows + c), high = hn::LoadU(narrow, highs + c);
-    auto sum = hn::LoadU(wide, sums + c), square = hn::LoadU(wide, squares + c);
+// Plain loops, which the compiler vectorizes for each target: Highway has no doubles in WebAssembly. A block of
+// channels at a time, so that what is folded into stays in cache.
+void ChannelSums(const float* HWY_RESTRICT x, size_t rows, size_t channels, float* HWY_RESTRICT lows,
+                 float* HWY_RESTRICT highs, double* HWY_RESTRICT sums, double* HWY_RESTRICT squares) {
+  constexpr size_t kBlock = 128;
+  for (size_t start = 0; start < channels; start += kBlock) {
+    const size_t end = HWY_MIN(start + kBlock, channels);
     for (size_t r = 0; r < rows; ++r) {
-      const auto v = hn::LoadU(narrow, x + r * channels + c);
-      const auto w = hn::PromoteTo(wide, v);
-      low = hn::Min(low, v);
-      high = hn::Max(high, v);
-      sum = hn::Add(sum, w);
-      square = hn::Add(square, hn::Mul(w, w));
+      const float* HWY_RESTRICT row = x + r * channels;
+      for (size_t c = start; c < end; ++c) {
+        const float v = row[c];
+        const double w = static_cast<double>(v);
+        lows[c] = v < lows[c] ? v : lows[c];
+        highs[c] = v > highs[c] ? v : highs[c];
+        sums[c] += w;
+        squares[c] += w * w;
+      }
     }
-    hn::StoreU(low, narrow, lows + c);
-    hn::StoreU(high, narrow, highs + c);
-    hn::StoreU(sum, wide, sums + c);
-    hn::StoreU(square, wide, squares + c);
   }
-#endif
-  for (; c < channels; ++c)
-    for (size_t r = 0; r < rows; ++r) {
-      const float v = x[r * channels + c];
-      const double w = v;
-      lows[c] = std::min(lows[c], v);
-      highs[c] = std::max(highs[c], v);
-      sums[c] += w;
-      squares[c] += w * w;
-    }
-  (void)lanes;
 }
 
 }  // namespace HWY_NAMESPACE
