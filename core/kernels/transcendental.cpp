@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/kernels/transcendental.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "core/kernels/transcendental.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target: these are read once per target.
+#include "core/kernels/functions-inl.h"
+#include "core/kernels/trigonometry-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tersor::kernels {
+namespace HWY_NAMESPACE {
+
+template <class F>
+HWY_INLINE void Loop(const float* x, size_t n, float* y, const F& f) {
+  for (size_t k = 0; k < n; ++k) y[k] = static_cast<float>(f(x[k]));
+}
+
+HWY_INLINE double Celu(double x, double a) {
+  return x > 0 ? x : a * Expm1(x / a);
+}
+
+/// Infinities become what is infinite as a float, so that their product with a vanishing factor is 0.
+HWY_INLINE double Factor(double x) {
+  return Limit(x, 3.5e38);
+}
+
+HWY_INLINE double GeluTanh(double x) {
+  // (1 + tanh(u)) / 2 = 1 / (1 + exp(-2 u))
+  return Factor(x) * Sigmoid(2 * 0.7978845608028654 * (x + 0.044715 * x * x * x));
+}
+
+HWY_INLINE double Mish(double x) {
+  // tanh(log v) = (v^2 - 1) / (v^2 + 1) with v = 1 + e, which is e (e + 2) / (e (e + 2) + 2)
+  const double e = Exp(x > 40 ? 40 : x), square = e * (e + 2);
+  return Factor(x) * (square / (square + 2));
+}
+
+void Apply(Function function, const float* x, size_t n, float* y, float a, float b) {
+  const double wide_a = a, wide_b = b;
+  switch (function) {
+    case Function::kExp:
+      return Loop(x, n, y, [](double v) { return Exp(v); });
+    case Function::kLog:
+      return Loop(x, n, y, [](double v) { return Log(v); });
+    case Function::kSin:
+      return Loop(x, n, y, [](float v) { return SineAhead(v, 0); });
+    case Function::kCos:
+      return Loop(x, n, y, [](float v) { return SineAhead(v, 1); });
+    case Function::kTan:
+      return Loop(x, n, y, [](float v) { return Tangent(v); });
+    case Function::kAsin:
+      return Loop(x, n, y, [](double v) { return Asin(v); });
+    case Function::kAcos:
+      return Loop(x, n, y, [](double v) { return Acos(v); });
+    case Function::kAtan:
+      return Loop(x, n, y, [](double v) { return Atan(v); });
+    case Function::kSinh:
+      return Loop(x, n, y, [](double v) { return Sinh(v); });
+    case Function::kCosh:
+      return Loop(x, n, y, [](double v) { return Cosh(v); });
+    case Function::kTanh:
+      return Loop(x, n, y, [](double v) { return Tanh(v); });
+    case Function::kAsinh:
+      return Loop(x, n, y, [](double v) { return Asinh(v); });
+    case Function::kAcosh:
+      return Loop(x, n, y, [](double v) { return Acosh(v); });
+    case Function::kAtanh:
+      return Loop(x, n, y, [](double v) { return Atanh(v); });
+    case Function::kErf:
+      return Loop(x, n, y, [](double v) { return Erf(v); });
+    case Function::kSigmoid:
+      return Loop(x, n, y, [](double v) { return Sigmoid(v); });
+    case Function::kSoftplus:
+      return Loop(x, n, y, [](double v) { return Softplus(v); });
+    case Function::kElu:
+      return Loop(x, n, y, [=](double v) { return wide_b * (v > 0 ? v : wide_a * Expm1(v)); });
+    case Function::kCelu:
+      return Loop(x, n, y, [=](double v) { return Celu(v, wide_a); });
+    case Function::kGelu:
+      return Loop(x, n, y, [](double v) { return 0.5 * Factor(v) * OnePlusErf(v * 0.7071067811865476); });
+    case Function::kGeluTanh:
+      return Loop(x, n, y, [](double v) { return GeluTanh(v); });
+    case Function::kMish:
+      return Loop(x, n, y, [](double v) { return Mish(v); });
+    case Function::kSwish:
+      return Loop(x, n, y, [=](double v) { return Factor(v) * Sigmoid(wide_a * v); });
+  }
+}
+
+/// IEEE 754's pow.
+double Power(double base, double exponent) {
+  if (exponent == 0 || base == 1) return 1;
+  if (base != base || exponent != exponent) return kNan;
+  const double m = Magnitude(base);
+  const bool whole = std::floor(exponent) == exponent;
+  const bool odd = whole && Magnitude(exponent) < 16777216 * 2.0 && std::floor(exponent / 2) * 2 != exponent;
+  const bool negative = odd && BitsOf(base) >> 63 != 0;
+  if (base < 0 && !whole && m < kInfinity) return kNan;
+  double y;
+  if (m == 1)
+    y = 1;
+  else if (m == 0 || !(m < kInfinity) || !(Magnitude(exponent) < kInfinity))
+    y = (m > 1) == (exponent > 0) ? kInfinity : 0.0;
+  else
+    y = Exp(exponent * Log(m));
+  return negative ? -y : y;
+}
+
+void PowerLoop(const float* base, bool base_moves, const float* exponent, bool exponent_moves, size_t n, float* y) {
+  for (size_t k = 0; k < n; ++k)
+    y[k] = static_cast<float>(Power(base[base_moves ? k : 0], exponent[exponent_moves ? k : 0]));
+}
+
+void SoftmaxLine(const float* x, size_t length, size_t step, bool logarithm, float* y) {
+  float most = x[0];
+  for (size_t k = 1; k < length; ++k) most = x[k * step] > most ? x[k * step] : most;
+  const double wide_most = most;
+  double sum = 0;
+  if (logarithm) {
+    for (size_t k = 0; k < length; ++k) sum += static_cast<double>(static_cast<float>(Exp(x[k * step] - wide_most)));
+    const double shift = wide_most + Log(sum);
+    for (size_t k = 0; k < length; ++k) y[k * step] = static_cast<float>(x[k * step] - shift);
+    return;
+  }
+  if (step == 1)
+    for (size_t k = 0; k < length; ++k) y[k] = static_cast<float>(Exp(x[k] - wide_most));
+  else
+    for (size_t k = 0; k < length; ++k) y[k * step] = static_cast<float>(Exp(x[k * step] - wide_most));
+  for (size_t k = 0; k < length; ++k) sum += static_cast<double>(y[k * step]);
+  for (size_t k = 0; k < length; ++k) y[k * step] = static_cast<float>(y[k * step] / sum);
+}
+
+double Exponential(double x) {
+  if (x > 709.782712893384) return kInfinity;
+  if (x < -745.2) return 0;
+  if (!(Magnitude(x) > 700)) return Exp(x);
+  return x > 0 ? Exp(x - 64) * 6.235149080811617e27 : Exp(x + 64) * 1.603810890548638e-28;
+}
+
+double NaturalLogarithm(double x) {
+  return x > 0 && x < 2.2250738585072014e-308 ? Log(x * 0x1p54) - 54 * 0.6931471805599453 : Log(x);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tersor::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tersor::kernels {
+
+HWY_EXPORT(Apply);
+HWY_EXPORT(PowerLoop);
+HWY_EXPORT(SoftmaxLine);
+HWY_EXPORT(Exponential);
+HWY_EXPORT(NaturalLogarithm);
+
+void apply(Function f, const float* x, size_t n, float* y, float a, float b) {
+  HWY_DYNAMIC_DISPATCH(Apply)(f, x, n, y, a, b);
+}
+
+void power(const float* base, bool base_moves, const float* exponent, bool exponent_moves, size_t n, float* y) {
+  // A single number may be where the results go: read it before they are written.
+  const float first_base = n > 0 ? *base : 0, first_exponent = n > 0 ? *exponent : 0;
+  HWY_DYNAMIC_DISPATCH(PowerLoop)
+  (base_moves ? base : &first_base, base_moves, exponent_moves ? exponent : &first_exponent, exponent_moves, n, y);
+}
+
+void softmax(const float* x, size_t outer, size_t length, size_t inner, bool logarithm, float* y) {
+  if (length == 0) return;
+  for (size_t o = 0; o < outer; ++o)
+    for (size_t i = 0; i < inner; ++i) {
+      const size_t at = o * length * inner + i;
+      HWY_DYNAMIC_DISPATCH(SoftmaxLine)(x + at, length, inner, logarithm, y + at);
+    }
+}
+
+double exponential(double x) {
+  return HWY_DYNAMIC_DISPATCH(Exponential)(x);
+}
+
+double natural_logarithm(double x) {
+  return HWY_DYNAMIC_DISPATCH(NaturalLogarithm)(x);
+}
+
+}  // namespace tersor::kernels
+#endif
