@@ -14,9 +14,11 @@ namespace tersor::cli {
 
 // clang-format off
 void add_inspect(CLI::App& program);
+void add_compare(CLI::App& program);
 
 const std::initializer_list<AddCommand> kCommands = {
     add_inspect,
+    add_compare,
 };
 // clang-format on
 

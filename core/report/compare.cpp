@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/evaluate/output_difference.h"
 #include "core/report/pair_tensors.h"
 #include "core/simulate/operators.h"
 
@@ -65,7 +67,7 @@ void check_ports(const Graph& a, const Graph& b) {
 std::optional<double> decibels(double signal, double noise) {
   if (noise == 0) return std::nullopt;
   // A tensor of zeros that did not stay zero has no finite ratio: -200 dB stands for it.
-  return signal == 0 ? -200.0 : std::clamp(10 * std::log10(signal / noise), -200.0, 200.0);
+  return signal == 0 ? -200.0 : std::clamp(evaluate::decibels(signal, noise), -200.0, 200.0);
 }
 
 size_t largest(std::span<const float> values) {
@@ -117,7 +119,7 @@ Comparer::Comparer(std::shared_ptr<const CompareProgram> program)
 void Comparer::add(std::span<const Tensor> inputs) {
   const std::vector<Tensor> reference = float_.run(inputs), accumulated = accumulated_.run(inputs);
   const size_t outputs = outputs_.size();
-  add_outputs(std::span(reference).first(outputs), std::span(accumulated).first(outputs));
+  add_outputs(inputs, std::span(reference).first(outputs), std::span(accumulated).first(outputs));
   if (!isolated_) return;
   std::vector<Tensor> given(inputs.begin(), inputs.end());
   given.insert(given.end(), reference.begin() + static_cast<std::ptrdiff_t>(outputs), reference.end());
@@ -133,7 +135,8 @@ void Comparer::add(std::span<const Tensor> inputs) {
   }
 }
 
-void Comparer::add_outputs(std::span<const Tensor> reference, std::span<const Tensor> other) {
+void Comparer::add_outputs(std::span<const Tensor> inputs, std::span<const Tensor> reference,
+                           std::span<const Tensor> other) {
   for (size_t i = 0; i < outputs_.size(); ++i)
     if (reference[i].dtype() == DType::kFloat32 && other[i].dtype() == DType::kFloat32)
       outputs_[i].add(reference[i].data<float>(), other[i].data<float>());
@@ -143,7 +146,9 @@ void Comparer::add_outputs(std::span<const Tensor> reference, std::span<const Te
   const bool ids = a.dtype() == DType::kInt64 && a.shape().rank() == 1;
   const bool scores = a.dtype() == DType::kFloat32 && a.shape().rank() >= 2 && rows > 0 && a.elements() / rows > 1 &&
                       a.elements() / rows == *std::max_element(a.shape().begin() + 1, a.shape().end());
-  classes_ = classes_ && (ids || scores) && a.shape() == b.shape();
+  // An output like the input is a reconstruction, not a list of classes.
+  const bool reconstruction = !inputs.empty() && inputs[0].shape() == a.shape();
+  classes_ = classes_ && !reconstruction && (ids || scores) && a.shape() == b.shape();
   if (!classes_) return;
   agreement_.count += rows;
   for (int64_t r = 0; r < rows; ++r) {
@@ -167,6 +172,33 @@ void Comparer::merge(const Comparer& other) {
   agreement_.count += other.agreement_.count;
   classes_ = classes_ && other.classes_;
   samples_ += other.samples_;
+}
+
+std::string Comparer::state() const {
+  const auto list = [](const Sums& sums) { return Json{sums.signal, sums.noise}; };
+  Json json;
+  for (const PairSums& one : pairs_)
+    json["pairs"].push_back({list(one.isolated), list(one.accumulated), one.values, one.lost});
+  for (const Sums& one : outputs_) json["outputs"].push_back(list(one));
+  json["agreement"] = {agreement_.same, agreement_.count};
+  json["classes"] = classes_;
+  json["samples"] = samples_;
+  return to_text(json, false);
+}
+
+void Comparer::merge_state(std::string_view state) {
+  const Json json = parse_json(state, "comparison");
+  const auto sums = [](const Json& list) { return Sums{list[0].get<double>(), list[1].get<double>()}; };
+  Comparer other(program_);
+  for (size_t i = 0; i < pairs_.size(); ++i) {
+    const Json& one = json["pairs"].at(i);
+    other.pairs_[i] = {sums(one[0]), sums(one[1]), one[2].get<int64_t>(), one[3].get<int64_t>()};
+  }
+  for (size_t i = 0; i < outputs_.size(); ++i) other.outputs_[i] = sums(json["outputs"].at(i));
+  other.agreement_ = {json["agreement"][0].get<int64_t>(), json["agreement"][1].get<int64_t>()};
+  other.classes_ = json["classes"].get<bool>();
+  other.samples_ = json["samples"].get<int64_t>();
+  merge(other);
 }
 
 Comparison Comparer::result() const {

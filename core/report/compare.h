@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/report/comparison.h"
@@ -54,6 +55,9 @@ class Comparer {
   /// One sample (or batch), inputs in graph-input order.
   void add(std::span<const Tensor> inputs);
   void merge(const Comparer& other);
+  /// What was gathered so far as text, for a comparer of the same plan in another worker.
+  std::string state() const;
+  void merge_state(std::string_view state);
   Comparison result() const;
 
  private:
@@ -66,14 +70,14 @@ class Comparer {
     int64_t values = 0, lost = 0;
   };
 
-  void add_outputs(std::span<const Tensor> reference, std::span<const Tensor> other);
+  void add_outputs(std::span<const Tensor> inputs, std::span<const Tensor> reference, std::span<const Tensor> other);
 
   std::shared_ptr<const CompareProgram> program_;
   run::Runner float_, accumulated_;
   std::unique_ptr<run::Runner> isolated_;
   std::vector<PairSums> pairs_;
   std::vector<Sums> outputs_;
-  Agreement agreement_;
+  evaluate::Agreement agreement_;
   bool classes_ = true;
   int64_t samples_ = 0;
 };

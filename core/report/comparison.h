@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/base/fields.h"
+#include "core/evaluate/evaluation.h"
 
 namespace tersor::report {
 
@@ -79,23 +80,12 @@ struct OutputComparison {
   }
 };
 
-/// How often the largest output is the same class as in float.
-struct Agreement {
-  int64_t same = 0;
-  int64_t count = 0;
-
-  static constexpr auto fields() {
-    return std::make_tuple(field("same", &Agreement::same, "Samples with the same answer."),
-                           field("count", &Agreement::count, "Samples compared."));
-  }
-};
-
 struct Comparison {
   int64_t samples = 0;
   std::optional<double> output_sqnr_db;  // mean over the outputs that differ; absent when all are exact
   std::vector<OutputComparison> outputs;
-  std::optional<Agreement> agreement;  // absent where the first output is no list of classes
-  std::vector<LayerRow> layers;        // in graph order
+  std::optional<evaluate::Agreement> agreement;  // absent where the first output is no list of classes
+  std::vector<LayerRow> layers;                  // in graph order
 
   static constexpr auto fields() {
     return std::make_tuple(field("samples", &Comparison::samples, "Samples compared."),

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// tersor compare: the float model beside the quantized one, layer by layer.
+#include "core/report/compare.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <memory>
+
+#include "core/base/json.h"
+#include "core/cli/command.h"
+#include "core/cli/data_option.h"
+#include "core/cli/model_file.h"
+#include "core/cli/progress_line.h"
+#include "core/cli/workers.h"
+#include "core/samples/data_set.h"
+
+namespace tersor::cli {
+
+namespace {
+
+struct Options {
+  std::string float_model, quantized_model, runtime = "x64";
+  DataOption data;
+  int threads = 0;
+  bool json = false;
+};
+
+std::string in_decibels(const std::optional<double>& value) {
+  if (!value) return "exact";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f dB", *value);
+  return text;
+}
+
+void print_layers(std::vector<report::LayerRow> layers) {
+  std::stable_sort(layers.begin(), layers.end(),
+                   [](const auto& a, const auto& b) { return a.error_share > b.error_share; });
+  std::printf("\n%-32s %-18s %9s %9s %8s  %s\n", "layer, worst first", "operator", "alone", "so far", "share", "range");
+  for (const report::LayerRow& row : layers) {
+    const std::string op = row.op + (row.detail.empty() ? "" : " " + row.detail);
+    std::printf("%-32s %-18s %9s %9s %6.1f %%  %.4g ... %.4g %s\n", row.name.c_str(), op.c_str(),
+                in_decibels(row.isolated_sqnr_db).c_str(), in_decibels(row.accumulated_sqnr_db).c_str(),
+                100 * row.error_share, (*row.range)[0], (*row.range)[1], row.type.c_str());
+  }
+}
+
+void print_comparison(const report::Comparison& comparison, const report::CompareProgram& program,
+                      const std::string& runtime) {
+  std::printf("%" PRId64 " samples, arithmetic of %s\n", comparison.samples, runtime.c_str());
+  for (const report::OutputComparison& one : comparison.outputs)
+    std::printf("output %-24s %s\n", one.name.c_str(), in_decibels(one.sqnr_db).c_str());
+  if (comparison.agreement)
+    std::printf("same answer as float: %" PRId64 " of %" PRId64 "\n", comparison.agreement->same,
+                comparison.agreement->count);
+  print_layers(comparison.layers);
+  if (!program.float_islands().empty()) std::printf("\nruns in float there:\n");
+  for (const simulate::FloatIsland& island : program.float_islands())
+    std::printf("  %s (%s): %s%s\n", island.node.c_str(), island.op.c_str(), island.reason.c_str(),
+                island.exact ? "" : "; its last bits depend on the runtime's order of sums");
+}
+
+void print_json(const report::Comparison& comparison, const report::CompareProgram& program,
+                const std::string& runtime) {
+  Json json = to_json(comparison);
+  json["runtime"] = runtime;
+  json["stays_float"] = Json::array();
+  for (const simulate::FloatIsland& island : program.float_islands())
+    json["stays_float"].push_back(
+        {{"name", island.node}, {"op", island.op}, {"reason", island.reason}, {"exact", island.exact}});
+  std::printf("%s\n", to_text(json).c_str());
+}
+
+void compare(const Options& options) {
+  const auto profile = enum_from_word<simulate::Profile>(options.runtime, "--runtime");
+  const ModelFile reference = open_model(options.float_model), quantized = open_model(options.quantized_model);
+  if (!simulate::is_quantized(quantized.model))
+    throw Error(ErrorCode::kInvalidArgument, "The second model holds no QuantizeLinear or DequantizeLinear.",
+                options.quantized_model, "Give the float model first, then the quantized one.");
+  const auto program = report::CompareProgram::make(reference.model, quantized.model, profile);
+  const auto data = open_data(options.data, reference.model.graph, options.json);
+  const std::vector<int64_t> chosen = chosen_samples(options.data, *data);
+  const int threads = thread_count(options.threads);
+  std::vector<std::unique_ptr<report::Comparer>> comparers;
+  std::vector<samples::SampleReader> readers;
+  for (int i = 0; i < threads; ++i) {
+    comparers.push_back(std::make_unique<report::Comparer>(program));
+    readers.emplace_back(data);
+  }
+  {
+    ProgressLine progress("compare", static_cast<int64_t>(chosen.size()));
+    fan_out(threads, static_cast<int64_t>(chosen.size()), [&](int worker, int64_t item) {
+      const auto at = static_cast<size_t>(worker);
+      comparers[at]->add(readers[at].load(chosen[static_cast<size_t>(item)]));
+      progress.step();
+    });
+  }
+  for (int i = 1; i < threads; ++i) comparers[0]->merge(*comparers[static_cast<size_t>(i)]);
+  const report::Comparison comparison = comparers[0]->result();
+  if (options.json)
+    print_json(comparison, *program, options.runtime);
+  else
+    print_comparison(comparison, *program, options.runtime);
+}
+
+}  // namespace
+
+void add_compare(CLI::App& program) {
+  CLI::App& command = *program.add_subcommand("compare", "What quantization did, layer by layer, on samples.");
+  auto options = std::make_shared<Options>();
+  command.add_option("FLOAT", options->float_model, "The float ONNX file.")->required();
+  command.add_option("QUANT", options->quantized_model, "The quantized ONNX file made from it.")->required();
+  add_data_option(command, options->data, false);
+  command.add_option("--runtime", options->runtime, "Whose arithmetic: x64, wasm or arm64.")->capture_default_str();
+  command.add_option("--threads", options->threads, "Threads; 0 is one for each core.");
+  command.add_flag("--json", options->json, "Print JSON.");
+  command.callback([options] { compare(*options); });
+}
+
+}  // namespace tersor::cli
