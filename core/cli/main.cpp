@@ -14,10 +14,12 @@ namespace tersor::cli {
 
 // clang-format off
 void add_inspect(CLI::App& program);
+void add_evaluate(CLI::App& program);
 void add_compare(CLI::App& program);
 
 const std::initializer_list<AddCommand> kCommands = {
     add_inspect,
+    add_evaluate,
     add_compare,
 };
 // clang-format on
