@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/report/compare.h"
+
+#include <cmath>
+#include <numeric>
+
+#include "core/base/error.h"
+#include "tests/catch.h"
+
+using namespace tersor;
+using namespace tersor::report;
+
+namespace {
+
+constexpr float kInputScale = 0.0078125f, kHiddenScale = 0.03125f, kOutputScale = 0.0625f;
+
+ValueId add_node(Graph& graph, std::string type, std::vector<ValueId> inputs, const std::string& output,
+                 std::string name = {}) {
+  Node node;
+  node.op_type = std::move(type);
+  node.name = std::move(name);
+  node.inputs = std::move(inputs);
+  const ValueId id = graph.add_value(output, DType::kFloat32);
+  node.outputs = {id};
+  graph.append(std::move(node));
+  return id;
+}
+
+Tensor weights() {
+  return Tensor::of<float>({2, 3}, {0.5f, -0.25f, 0.75f, 1.0f, 0.125f, -0.5f});
+}
+
+/// input [N, 2] -> Gemm -> Relu -> Gemm -> output [N, 2], quantized by hand where `quantized`.
+Model make_model(bool quantized) {
+  Model model;
+  model.opset_imports = {{"", 13}};
+  Graph& graph = model.graph;
+  const ValueId input = graph.add_value("input", DType::kFloat32, std::vector<Dim>{{-1, "N"}, {2, {}}});
+  graph.inputs = {input};
+  const auto through = [&](ValueId id, const std::string& name, float scale, uint8_t zero, const std::string& out) {
+    if (!quantized) return id;
+    const ValueId s = graph.add_initializer(name + "_scale", Tensor::scalar(scale)),
+                  z = graph.add_initializer(name + "_zero_point", Tensor::scalar(zero));
+    const ValueId raw = add_node(graph, "QuantizeLinear", {id, s, z}, name + "_quantized");
+    graph.value(raw).dtype = DType::kUint8;
+    return add_node(graph, "DequantizeLinear", {raw, s, z}, out);
+  };
+  const auto weight = [&](const std::string& name, const Tensor& tensor) {
+    if (!quantized) return graph.add_initializer(name, tensor);
+    // The weights are multiples of 1/8, so int8 with that scale holds them exactly.
+    Tensor integers = Tensor::make(DType::kInt8, tensor.shape());
+    for (size_t i = 0; i < 6; ++i)
+      integers.mutable_data<int8_t>()[i] = static_cast<int8_t>(tensor.data<float>()[i] * 8);
+    const ValueId raw = graph.add_initializer(name + "_quantized", std::move(integers));
+    const ValueId s = graph.add_initializer(name + "_scale", Tensor::scalar(0.125f)),
+                  z = graph.add_initializer(name + "_zero_point", Tensor::scalar(int8_t{0}));
+    return add_node(graph, "DequantizeLinear", {raw, s, z}, name + "_dequantized");
+  };
+  const ValueId x = through(input, "input", kInputScale, 128, "input_dequantized");
+  const ValueId sum = add_node(graph, "Gemm", {x, weight("w1", weights())}, "sum", "first");
+  const ValueId hidden =
+      through(add_node(graph, "Relu", {sum}, "hidden"), "hidden", kHiddenScale, 0, "hidden_dequantized");
+  const ValueId last = add_node(graph, "Gemm", {hidden, weight("w2", weights().reshaped({3, 2}))},
+                                quantized ? "output_real" : "output", "second");
+  graph.outputs = {through(last, quantized ? "output_real" : "output", kOutputScale, 64, "output")};
+  return model;
+}
+
+Tensor sample(int index) {
+  const float a = static_cast<float>(index % 7) * 0.1f - 0.3f, b = static_cast<float>(index % 5) * 0.17f - 0.33f;
+  return Tensor::of<float>({1, 2}, {a, b});
+}
+
+Comparison compare(int first, int last) {
+  Comparer comparer(CompareProgram::make(make_model(false), make_model(true), simulate::Profile::kX64));
+  for (int i = first; i < last; ++i) comparer.add(std::vector<Tensor>{sample(i)});
+  return comparer.result();
+}
+
+const LayerRow& row(const Comparison& comparison, const std::string& output) {
+  for (const LayerRow& one : comparison.layers)
+    if (one.output == output) return one;
+  FAIL("no row for " + output);
+  return comparison.layers[0];
+}
+
+}  // namespace
+
+TEST_CASE("a comparison has a row for each quantized tensor, named for its layer, in graph order") {
+  const Comparison comparison = compare(0, 35);
+  REQUIRE(comparison.layers.size() == 3);
+  REQUIRE(comparison.layers[0].op == "Input");
+  REQUIRE(comparison.layers[1].name == "first");
+  REQUIRE(comparison.layers[1].output == "hidden");
+  REQUIRE(comparison.layers[2].output == "output");
+  REQUIRE(comparison.layers[1].range == std::vector<double>{0, 255 * 0.03125});
+  REQUIRE(comparison.layers[1].weight_max == std::vector<double>{1.0, 0.25, 0.75});
+  REQUIRE(comparison.samples == 35);
+}
+
+TEST_CASE("a layer alone loses less than with everything before it, and shares add up to one") {
+  const Comparison comparison = compare(0, 35);
+  const LayerRow& hidden = row(comparison, "hidden");
+  REQUIRE(hidden.isolated_sqnr_db.has_value());
+  // Values of up to about 1 in steps of 1/32: rounding noise of step^2/12 lies some 20 to 40 dB below them.
+  REQUIRE(*hidden.isolated_sqnr_db > 20);
+  REQUIRE(*hidden.isolated_sqnr_db < 45);
+  REQUIRE(*row(comparison, "output").accumulated_sqnr_db == Approx(*comparison.output_sqnr_db));
+  double shares = 0;
+  for (const LayerRow& one : comparison.layers) shares += one.error_share;
+  REQUIRE(shares == Approx(1.0));
+}
+
+TEST_CASE("parts merge, by object and by text, to what one pass gives") {
+  const auto program = CompareProgram::make(make_model(false), make_model(true), simulate::Profile::kX64);
+  Comparer whole(program), first(program), second(program);
+  for (int i = 0; i < 40; ++i) {
+    whole.add(std::vector<Tensor>{sample(i)});
+    (i % 3 == 0 ? first : second).add(std::vector<Tensor>{sample(i)});
+  }
+  Comparer merged(program);
+  merged.merge(first);
+  merged.merge_state(second.state());
+  const Comparison a = whole.result(), b = merged.result();
+  REQUIRE(a.samples == b.samples);
+  REQUIRE(*a.output_sqnr_db == Approx(*b.output_sqnr_db));
+  REQUIRE(a.agreement->same == b.agreement->same);
+  REQUIRE(row(a, "hidden").lost == row(b, "hidden").lost);
+}
+
+TEST_CASE("values beyond the range are counted as lost") {
+  Comparer comparer(CompareProgram::make(make_model(false), make_model(true), simulate::Profile::kX64));
+  comparer.add(std::vector<Tensor>{Tensor::of<float>({1, 2}, {0.5f, 3.0f})});
+  REQUIRE(row(comparer.result(), "input").lost == 1);
+  REQUIRE(row(comparer.result(), "input").values == 2);
+}
+
+TEST_CASE("models with other inputs are refused") {
+  Model other = make_model(true);
+  other.graph.rename(other.graph.inputs[0], "picture");
+  try {
+    CompareProgram::make(make_model(false), other, simulate::Profile::kX64);
+    FAIL("no error");
+  } catch (const Error& error) {
+    REQUIRE(error.code == ErrorCode::kMismatch);
+    REQUIRE(error.message.find("picture") != std::string::npos);
+  }
+}
