@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/framework/attach.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/base/faults.h"
+#include "core/base/json.h"
+#include "core/framework/fuse.h"
+#include "core/framework/kernel_operand.h"
+
+namespace tersor::framework {
+
+namespace {
+
+using config::QuantizationConfig;
+using tpc::AttributeQuantizationConfig;
+using tpc::OpQuantizationConfig;
+using tpc::TargetPlatformCapabilities;
+
+bool contains(const std::vector<std::string>& list, const std::string& type) {
+  return std::find(list.begin(), list.end(), type) != list.end();
+}
+
+/// Lays one platform onto one graph.
+class Attacher {
+ public:
+  Attacher(const Graph& graph, const TargetPlatformCapabilities& platform, const FrameworkInfo& info,
+           const QuantizationConfig& settings, const OperationsToLayers& layers)
+      : graph_(graph), platform_(platform), info_(info), settings_(settings), layers_(layers) {}
+
+  /// The operator set of a node among those that the platform has: of entries with filters that match, else of plain
+  /// ones. Several are an error where their options differ.
+  std::string operator_set_of(const Node& node, size_t index) const {
+    std::vector<const tpc::OperatorsSet*> found;
+    for (const bool plain : {false, true}) {
+      for (const tpc::OperatorsSet& set : platform_.tp_model.operator_set) {
+        const OperationsSetToLayers* entry = layers_.find(set.name);
+        const bool matches = std::any_of(entry->layers.begin(), entry->layers.end(), [&](const auto& layer) {
+          return layer.plain() == plain && layer.matches(graph_, node);
+        });
+        if (matches) found.push_back(&set);
+      }
+      if (!found.empty()) break;
+    }
+    for (const tpc::OperatorsSet* other : found)
+      if (!(other->qc_options == found[0]->qc_options) ||
+          platform_.kernel_of(other->name) != platform_.kernel_of(found[0]->name))
+        throw Error(ErrorCode::kInvalidPlatform,
+                    "The node belongs to the operator sets \"" + found[0]->name + "\" and \"" + other->name +
+                        "\", whose options differ.",
+                    place_of(node, index), "Give the two sets the same options, or filters that tell them apart.");
+    return found.empty() ? std::string() : found[0]->name;
+  }
+
+  void check_sets_known() const {
+    Faults faults;
+    for (const tpc::OperatorsSet& set : platform_.tp_model.operator_set)
+      if (layers_.find(set.name) == nullptr)
+        faults.add(Error(ErrorCode::kInvalidPlatform, "No layers are known for the operator set \"" + set.name + "\".",
+                         "platform.tp_model.operator_set", "Map it to layers, or take it out."));
+    faults.throw_if_any(ErrorCode::kInvalidPlatform, "The platform", "platform");
+  }
+
+  NodeAttachment attach_node(const Node& node, const std::string& set, Faults& faults) {
+    NodeAttachment attached;
+    attached.node = node.id;
+    attached.operator_set = set;
+    attached.kernel = platform_.kernel_of(set);
+    attached.bounds = info_.bounds_of(graph_, node);
+    const auto& [candidates, base] = narrowed(set, faults);
+    attached.candidates = candidates;
+    attached.base = base;
+    restrict_to_info(node, attached);
+    add_weights(node, attached);
+    set_mode(node, attached);
+    return attached;
+  }
+
+  OpQuantizationConfig input_config(Faults& faults) {
+    const auto& [candidates, base] = narrowed("", faults);
+    return candidates[base];
+  }
+
+ private:
+  using Narrowed = std::pair<std::vector<OpQuantizationConfig>, size_t>;
+
+  /// Once per set, so that a fault is told once; after one, the platform's own options stand in.
+  const Narrowed& narrowed(const std::string& set, Faults& faults) {
+    const auto known = narrowed_.find(set);
+    if (known != narrowed_.end()) return known->second;
+    const tpc::QuantizationConfigOptions& options = platform_.tp_model.options_of(set);
+    Narrowed result{options.quantization_config_list(), options.base_index()};
+    faults.attempt([&] { result = narrow(options, settings_, set); });
+    return narrowed_.emplace(set, std::move(result)).first->second;
+  }
+
+  static void say(NodeAttachment& attached, const std::string& sentence) {
+    attached.reason += (attached.reason.empty() ? "" : " ") + sentence;
+  }
+
+  bool listed(const std::string& type) const {
+    return contains(info_.kernel_ops, type) || contains(info_.activation_ops, type) ||
+           contains(info_.no_quantization_ops, type);
+  }
+
+  /// Takes out of the candidates what FrameworkInfo does not let be quantized.
+  void restrict_to_info(const Node& node, NodeAttachment& attached) const {
+    const std::string& type = node.op_type;
+    const bool alone = contains(info_.no_quantization_ops, type);
+    const bool kernel = !alone && contains(info_.kernel_ops, type);
+    const bool output = !alone && (contains(info_.activation_ops, type) || !listed(type));
+    for (OpQuantizationConfig& op : attached.candidates) {
+      if (!output) op.enable_activation_quantization = op.quantization_preserving = false;
+      for (auto& [name, attribute] : op.attr_weights_configs_mapping)
+        if (!kernel && name.find(tpc::kKernelAttr) != std::string::npos) attribute.enable_weights_quantization = false;
+    }
+    if (alone)
+      say(attached, type + " is among the operators that are left alone.");
+    else if (!output)
+      say(attached, "Outputs of " + type + " are not among those to quantize.");
+  }
+
+  void add_weight(const Node& node, NodeAttachment& attached, std::string_view name, size_t input) const {
+    const AttributeQuantizationConfig& config = attached.config().attribute_config(name);
+    attached.weights.push_back({std::string(name), input, node.inputs[input], std::nullopt, std::nullopt, config});
+  }
+
+  void add_weights(const Node& node, NodeAttachment& attached) const {
+    const auto operand = kernel_operand(graph_, node);
+    if (operand) {
+      add_weight(node, attached, tpc::kKernelAttr, operand->kernel);
+      const auto channels = info_.kernel_channels_mapping.find(node.op_type);
+      if (operand->has_axes && channels != info_.kernel_channels_mapping.end()) {
+        WeightAttribute& kernel = attached.weights.back();
+        kernel.channel_axis = channels->second.output_axis;
+        kernel.input_channel_axis = channels->second.input_axis;
+        if (operand->swap_axes) std::swap(kernel.channel_axis, kernel.input_channel_axis);
+        check_axis(node, kernel);
+      }
+      if (operand->bias) add_weight(node, attached, tpc::kBiasAttr, *operand->bias);
+      return;
+    }
+    if (contains(info_.kernel_ops, node.op_type) && !node.is("MatMul"))
+      say(attached, "Its weight is not a float32 constant.");
+    for (const char* type : {"Add", "Sub", "Mul", "Div", "Min", "Max", "Concat", "Gather"})
+      if (node.is(type))
+        for (size_t i = 0; i < node.inputs.size(); ++i) {
+          const Tensor* constant = node.inputs[i].valid() ? graph_.initializer(node.inputs[i]) : nullptr;
+          if (constant != nullptr && constant->dtype() == DType::kFloat32) add_weight(node, attached, tpc::kPosAttr, i);
+        }
+  }
+
+  void check_axis(const Node& node, const WeightAttribute& kernel) const {
+    const int rank = graph_.initializer(kernel.value)->shape().rank();
+    for (const auto& axis : {kernel.channel_axis, kernel.input_channel_axis})
+      if (axis && (*axis < 0 || *axis >= rank))
+        throw Error(ErrorCode::kInvalidArgument,
+                    "kernel_channels_mapping gives axis " + std::to_string(*axis) + " to the kernel of " +
+                        node.op_type + ", which has " + std::to_string(rank) + " axes.",
+                    "\"" + node.name + "\" (" + node.op_type + ")");
+  }
+
+  void set_mode(const Node& node, NodeAttachment& attached) const {
+    const OpQuantizationConfig& op = attached.config();
+    if (op.quantization_preserving) {
+      attached.activation = ActivationMode::kPreserveQuant;
+    } else if (op.enable_activation_quantization) {
+      attached.activation = ActivationMode::kQuant;
+    } else if (attached.reason.empty()) {
+      say(attached, "The platform \"" + platform_.name + "\" does not quantize the output of " + node.op_type + ".");
+    }
+    if (attached.kernel == tpc::RuntimeKernel::kFloat && attached.activation != ActivationMode::kNoQuant)
+      say(attached, "The platform \"" + platform_.name + "\" computes " + node.op_type + " in float.");
+  }
+
+  const Graph& graph_;
+  const TargetPlatformCapabilities& platform_;
+  const FrameworkInfo& info_;
+  const QuantizationConfig& settings_;
+  const OperationsToLayers& layers_;
+  std::map<std::string, Narrowed> narrowed_;
+};
+
+}  // namespace
+
+const WeightAttribute* NodeAttachment::weight(std::string_view attribute) const {
+  for (const WeightAttribute& one : weights)
+    if (one.name == attribute) return &one;
+  return nullptr;
+}
+
+const NodeAttachment* Attachment::find(NodeId id) const {
+  const auto it = by_node_.find(id.index);
+  return it == by_node_.end() ? nullptr : &nodes[it->second];
+}
+
+const NodeAttachment& Attachment::of(NodeId id) const {
+  const NodeAttachment* found = find(id);
+  if (found == nullptr)
+    throw Error(ErrorCode::kInvalidArgument, "The attachment knows nothing of node " + std::to_string(id.index) + ".");
+  return *found;
+}
+
+Attachment attach(const Graph& graph, const TargetPlatformCapabilities& platform, const FrameworkInfo& info,
+                  const QuantizationConfig& settings, const OperationsToLayers& layers) {
+  Attacher attacher(graph, platform, info, settings, layers);
+  attacher.check_sets_known();
+  Attachment attachment;
+  attachment.export_rules = platform.export_rules;
+  Faults faults;
+  attachment.input_config = attacher.input_config(faults);
+  std::vector<std::string> sets;
+  for (size_t i = 0; i < graph.nodes().size(); ++i) {
+    const Node& node = graph.nodes()[i];
+    sets.push_back(attacher.operator_set_of(node, i));
+    attachment.by_node_[node.id.index] = attachment.nodes.size();
+    attachment.nodes.push_back(attacher.attach_node(node, sets.back(), faults));
+  }
+  faults.throw_if_any(ErrorCode::kInvalidConfig, "The configuration", "config");
+
+  for (const FusedChain& chain : fuse(graph, sets, platform.tp_model.fusing_patterns)) {
+    FusedGroup group{platform.tp_model.fusing_patterns[chain.pattern].name, {}};
+    for (const size_t index : chain.nodes) {
+      group.nodes.push_back(graph.nodes()[index].id);
+      attachment.nodes[index].fused_group = attachment.groups.size();
+      if (index != chain.nodes.back()) attachment.nodes[index].activation = ActivationMode::kFlnNoQuant;
+    }
+    attachment.groups.push_back(std::move(group));
+  }
+  return attachment;
+}
+
+Json to_json(const Graph& graph, const Attachment& attachment) {
+  Json nodes = Json::array(), groups = Json::array();
+  for (const NodeAttachment& one : attachment.nodes) {
+    const Node* node = graph.find(one.node);
+    Json weights = Json::array();
+    for (const WeightAttribute& weight : one.weights)
+      weights.push_back(Json{{"name", weight.name},
+                             {"tensor", graph.name_of(weight.value)},
+                             {"channel_axis", weight.channel_axis ? Json(*weight.channel_axis) : Json(nullptr)},
+                             {"config", tersor::to_json(weight.config)}});
+    nodes.push_back(Json{{"node", node == nullptr ? "" : node->name},
+                         {"type", node == nullptr ? "" : node->op_type},
+                         {"operator_set", one.operator_set},
+                         {"activation", enum_word(one.activation)},
+                         {"runtime_kernel", enum_word(one.kernel)},
+                         {"fused_group", one.fused_group ? Json(*one.fused_group) : Json(nullptr)},
+                         {"config", tersor::to_json(one.config())},
+                         {"weights", weights},
+                         {"reason", one.reason}});
+  }
+  for (const FusedGroup& group : attachment.groups) {
+    Json members = Json::array();
+    for (const NodeId id : group.nodes) members.push_back(graph.find(id) == nullptr ? "" : graph.find(id)->name);
+    groups.push_back(Json{{"name", group.name}, {"nodes", members}});
+  }
+  return Json{{"nodes", nodes}, {"groups", groups}};
+}
+
+}  // namespace tersor::framework

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the user's settings leave of the configurations that a platform offers.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/framework/attach.h"
+
+namespace tersor::framework {
+
+namespace {
+
+using tpc::OpQuantizationConfig;
+
+/// One setting as a condition on a configuration.
+struct Condition {
+  const char* field;
+  bool of_weights;
+  std::string wanted;                                 // the value as text
+  std::string (*value)(const OpQuantizationConfig&);  // the configuration's, as text
+};
+
+const tpc::AttributeQuantizationConfig& kernel(const OpQuantizationConfig& op) {
+  return op.attribute_config(tpc::kKernelAttr);
+}
+
+std::string text(bool value) {
+  return value ? "true" : "false";
+}
+
+/// The settings that are set, each with how to read it off a configuration.
+std::vector<Condition> conditions(const config::QuantizationConfig& settings) {
+  std::vector<Condition> all;
+  const auto add = [&all](const char* field, bool of_weights, std::string wanted, auto value) {
+    all.push_back({field, of_weights, std::move(wanted), value});
+  };
+  if (settings.activation_quantization_method)
+    add("activation_quantization_method", false, std::string(enum_word(*settings.activation_quantization_method)),
+        [](const OpQuantizationConfig& op) { return std::string(enum_word(op.activation_quantization_method)); });
+  if (settings.activation_n_bits)
+    add("activation_n_bits", false, std::to_string(*settings.activation_n_bits),
+        [](const OpQuantizationConfig& op) { return std::to_string(op.activation_n_bits); });
+  if (settings.enable_activation_quantization)
+    add("enable_activation_quantization", false, text(*settings.enable_activation_quantization),
+        [](const OpQuantizationConfig& op) { return text(op.enable_activation_quantization); });
+  if (settings.weights_quantization_method)
+    add("weights_quantization_method", true, std::string(enum_word(*settings.weights_quantization_method)),
+        [](const OpQuantizationConfig& op) { return std::string(enum_word(kernel(op).weights_quantization_method)); });
+  if (settings.weights_n_bits)
+    add("weights_n_bits", true, std::to_string(*settings.weights_n_bits),
+        [](const OpQuantizationConfig& op) { return std::to_string(kernel(op).weights_n_bits); });
+  if (settings.weights_per_channel_threshold)
+    add("weights_per_channel_threshold", true, text(*settings.weights_per_channel_threshold),
+        [](const OpQuantizationConfig& op) { return text(kernel(op).weights_per_channel_threshold); });
+  if (settings.enable_weights_quantization)
+    add("enable_weights_quantization", true, text(*settings.enable_weights_quantization),
+        [](const OpQuantizationConfig& op) { return text(kernel(op).enable_weights_quantization); });
+  return all;
+}
+
+bool searches_activation(const OpQuantizationConfig& op) {
+  return op.enable_activation_quantization && !op.fixed_scale;
+}
+
+bool quantizes_kernel(const OpQuantizationConfig& op) {
+  return kernel(op).enable_weights_quantization;
+}
+
+/// The values that the candidates have, each once, in their order.
+std::string values(const std::vector<OpQuantizationConfig>& candidates, const Condition& condition) {
+  std::vector<std::string> seen;
+  std::string list;
+  for (const OpQuantizationConfig& op : candidates) {
+    const std::string value = condition.value(op);
+    if (std::find(seen.begin(), seen.end(), value) != seen.end()) continue;
+    seen.push_back(value);
+    list += (list.empty() ? "" : ", ") + value;
+  }
+  return list;
+}
+
+[[noreturn]] void nothing_left(const std::vector<OpQuantizationConfig>& candidates, const std::vector<Condition>& asked,
+                               std::string_view operator_set) {
+  const std::string where =
+      operator_set.empty() ? "operators of no set" : "the operator set \"" + std::string(operator_set) + "\"";
+  for (const Condition& condition : asked) {
+    const bool some = std::any_of(candidates.begin(), candidates.end(), [&](const OpQuantizationConfig& op) {
+      return condition.value(op) == condition.wanted;
+    });
+    if (some) continue;
+    throw Error(ErrorCode::kInvalidConfig,
+                "The platform offers nothing for " + where + " with " + condition.field + " = " + condition.wanted +
+                    "; it can be " + values(candidates, condition) + ".",
+                std::string("config.") + condition.field, "Leave the field unset, or choose another platform.");
+  }
+  std::string together;
+  for (const Condition& condition : asked)
+    together += (together.empty() ? "" : ", ") + (condition.field + (" = " + condition.wanted));
+  throw Error(ErrorCode::kInvalidConfig,
+              "The platform offers each of these for " + where + ", but not all together: " + together + ".",
+              std::string("config.") + asked.back().field, "Leave one of them unset.");
+}
+
+}  // namespace
+
+std::pair<std::vector<OpQuantizationConfig>, size_t> narrow(const tpc::QuantizationConfigOptions& options,
+                                                            const config::QuantizationConfig& settings,
+                                                            std::string_view operator_set) {
+  const std::vector<OpQuantizationConfig>& list = options.quantization_config_list();
+  const bool activation = std::any_of(list.begin(), list.end(), searches_activation);
+  const bool weights = std::any_of(list.begin(), list.end(), quantizes_kernel);
+  std::vector<Condition> asked = conditions(settings);
+  std::erase_if(asked, [&](const Condition& one) { return one.of_weights ? !weights : !activation; });
+
+  std::vector<OpQuantizationConfig> left;
+  size_t base = 0;
+  for (size_t i = 0; i < list.size(); ++i) {
+    const bool agrees =
+        std::all_of(asked.begin(), asked.end(), [&](const Condition& one) { return one.value(list[i]) == one.wanted; });
+    if (!agrees) continue;
+    if (i == options.base_index()) base = left.size();
+    left.push_back(list[i]);
+  }
+  if (left.empty()) nothing_left(list, asked, operator_set);
+  return {std::move(left), base};
+}
+
+}  // namespace tersor::framework
