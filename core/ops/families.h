@@ -21,11 +21,13 @@ std::vector<Op> gather_ops();  // Gather, GatherElements, GatherND
 std::vector<Op> matmul_ops();  // Gemm, MatMul
 std::vector<Op> pad_ops();
 std::vector<Op> pool_ops();      // MaxPool, AveragePool and the global ones
+std::vector<Op> power_ops();     // Pow
 std::vector<Op> quantize_ops();  // QuantizeLinear, DequantizeLinear
 std::vector<Op> reduce_ops();    // the Reduce family, ArgMax, ArgMin
 std::vector<Op> reshape_ops();   // Reshape, Flatten, Squeeze, Unsqueeze, Identity, Dropout
 std::vector<Op> resize_ops();    // Resize, Upsample
 std::vector<Op> slice_ops();     // Slice, Split
+std::vector<Op> softmax_ops();   // Softmax, LogSoftmax, Hardmax
 std::vector<Op> space_ops();     // DepthToSpace, SpaceToDepth
 std::vector<Op> transpose_ops();
 std::vector<Op> unary_ops();  // one input, element by element

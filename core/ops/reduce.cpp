@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/kernels/transcendental.h"
 #include "core/ops/families.h"
 #include "core/ops/integer_list.h"
 #include "core/ops/reduced.h"
@@ -23,7 +24,7 @@ struct Reduction {
   A (*end)(A acc, int64_t count);
 };
 
-enum class Kind { kSum, kMean, kMax, kMin, kProd, kL1, kL2, kSumSquare };
+enum class Kind { kSum, kMean, kMax, kMin, kProd, kL1, kL2, kSumSquare, kLogSum };
 
 template <class A>
 A keep(A acc, int64_t) {
@@ -74,6 +75,9 @@ Reduction<A> reduction_of(Kind kind) {
     case Kind::kL2:
       return {0, [](A acc, A x) -> A { return plus(acc, times(x, x)); },
               [](A acc, int64_t) -> A { return static_cast<A>(std::sqrt(static_cast<double>(acc))); }};
+    case Kind::kLogSum:
+      return {0, [](A acc, A x) -> A { return plus(acc, x); },
+              [](A acc, int64_t) -> A { return static_cast<A>(kernels::natural_logarithm(static_cast<double>(acc))); }};
     case Kind::kSumSquare:
       break;
   }
@@ -133,7 +137,7 @@ class Reduce : public Kernel {
     }
   }
 
- private:
+ protected:
   std::vector<int> axes(std::span<const Input> inputs) const {
     const int rank = inputs[0].shape().rank();
     std::vector<int64_t> given = axes_.values(inputs);
@@ -142,6 +146,7 @@ class Reduce : public Kernel {
     return axes_of(given, rank);
   }
 
+ private:
   template <class T, class A>
   void run_as(const Call& call) const {
     const Reduction<A> rule = reduction_of<A, T>(kind_);
@@ -165,6 +170,40 @@ class Reduce : public Kernel {
   IntegerList axes_;
   bool keep_dims_;
   bool noop_;
+};
+
+/// log(sum(exp(x))), computed as most + log(sum(exp(x - most))) with the largest element `most`.
+class ReduceLogSumExp : public Reduce {
+ public:
+  explicit ReduceLogSumExp(const Setup& setup) : Reduce(setup, Kind::kMax) {}
+
+  std::vector<TensorType> infer(std::span<const Input> inputs) const override {
+    require_type(inputs[0], {DType::kFloat32}, "data");
+    return Reduce::infer(inputs);
+  }
+
+  int64_t scratch_bytes(std::span<const Input>, std::span<const TensorType> outputs) const override {
+    return outputs[0].shape.elements() * 16;
+  }
+
+  void run(const Call& call) const override {
+    Reduce::run(call);  // the largest elements, left in the first half of the scratch
+    const auto results = static_cast<size_t>(call.outputs[0].elements());
+    double* most = reinterpret_cast<double*>(call.scratch.data());
+    double* sums = most + results;
+    std::fill_n(sums, results, 0.0);
+    const float* x = call.inputs[0].values<float>().data();
+    ReducedLoop(*call.inputs[0].type, axes(call.inputs))
+        .for_each_run([&](int64_t from, int64_t to, int64_t count, bool moves) {
+          for (int64_t k = 0; k < count; ++k) {
+            const int64_t at = to + (moves ? k : 0);
+            const double below = static_cast<double>(x[from + k]) - most[at];
+            sums[at] += kernels::exponential(below == below ? below : 0.0);  // infinity minus itself counts as nothing
+          }
+        });
+    float* out = call.outputs[0].values<float>().data();
+    for (size_t k = 0; k < results; ++k) out[k] = static_cast<float>(most[k] + kernels::natural_logarithm(sums[k]));
+  }
 };
 
 /// ArgMax and ArgMin: the index of the first (or last) extreme along an axis.

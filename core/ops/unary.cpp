@@ -4,6 +4,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "core/kernels/transcendental.h"
 #include "core/ops/families.h"
 #include "core/ops/refuse.h"
 #include "core/tensor/rounding.h"
@@ -148,6 +149,17 @@ Loop not_loop(DType dtype) {
   return dtype == DType::kBool ? static_cast<Loop>(loop<Not, bool>) : nullptr;
 }
 
+/// The functions of core/kernels, float32 only.
+template <kernels::Function F>
+void function_loop(const void* x, void* y, size_t n, const Parameters& p) {
+  kernels::apply(F, static_cast<const float*>(x), n, static_cast<float*>(y), p.a, p.b);
+}
+
+template <kernels::Function F>
+Loop function(DType dtype) {
+  return dtype == DType::kFloat32 ? static_cast<Loop>(function_loop<F>) : nullptr;
+}
+
 /// What distinguishes one unary operator from another: its loop by type, and where its parameters come from.
 struct Rule {
   Loop (*loop_for)(DType);
@@ -195,6 +207,14 @@ class Unary : public Kernel {
   Parameters parameters_;
 };
 
+std::unique_ptr<const Kernel> prepare_gelu(Setup& setup) {
+  const std::string word = setup.node.string_or("approximate", "none");
+  if (word != "none" && word != "tanh")
+    invalid("The attribute approximate is \"" + word + "\"; it must be none or tanh.");
+  return std::make_unique<Unary>(
+      setup, Rule{word == "tanh" ? function<kernels::Function::kGeluTanh> : function<kernels::Function::kGelu>});
+}
+
 Op unary(std::string_view type, Rule rule) {
   return {.domain = "", .type = type, .prepare = [rule](Setup& setup) { return std::make_unique<Unary>(setup, rule); }};
 }
@@ -219,6 +239,30 @@ std::vector<Op> unary_ops() {
       unary("Shrink", {float_loop<Shrink>, "bias", 0.0f, "lambd", 0.5f}),
       unary("IsNaN", {.loop_for = float_loop<IsNan>, .gives_bool = true}),
       unary("IsInf", {float_loop<IsInf>, "detect_negative", 1, "detect_positive", 1, true}),
+      unary("Exp", {function<kernels::Function::kExp>}),
+      unary("Log", {function<kernels::Function::kLog>}),
+      unary("Sin", {function<kernels::Function::kSin>}),
+      unary("Cos", {function<kernels::Function::kCos>}),
+      unary("Tan", {function<kernels::Function::kTan>}),
+      unary("Asin", {function<kernels::Function::kAsin>}),
+      unary("Acos", {function<kernels::Function::kAcos>}),
+      unary("Atan", {function<kernels::Function::kAtan>}),
+      unary("Sinh", {function<kernels::Function::kSinh>}),
+      unary("Cosh", {function<kernels::Function::kCosh>}),
+      unary("Tanh", {function<kernels::Function::kTanh>}),
+      unary("Asinh", {function<kernels::Function::kAsinh>}),
+      unary("Acosh", {function<kernels::Function::kAcosh>}),
+      unary("Atanh", {function<kernels::Function::kAtanh>}),
+      unary("Erf", {function<kernels::Function::kErf>}),
+      unary("Sigmoid", {function<kernels::Function::kSigmoid>}),
+      unary("Softplus", {function<kernels::Function::kSoftplus>}),
+      unary("Mish", {function<kernels::Function::kMish>}),
+      unary("Elu", {function<kernels::Function::kElu>, "alpha", 1, nullptr, 1}),
+      unary("Selu", {function<kernels::Function::kElu>, "alpha", 1.67326319217681884765625f, "gamma",
+                     1.05070102214813232421875f}),
+      unary("Celu", {function<kernels::Function::kCelu>, "alpha", 1}),
+      unary("Swish", {function<kernels::Function::kSwish>, "alpha", 1}),
+      {.domain = "", .type = "Gelu", .since = 20, .prepare = prepare_gelu},
       unary("Not", {not_loop}),
       unary("BitwiseNot", {whole_loop<BitwiseNot>}),
   };
