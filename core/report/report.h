@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report: what was made of a model, what it costs, and how that was measured. Its JSON is described by
+// docs/report.schema.json. It may hold what a clock or a caller says, and is never part of byte equality.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "core/base/diagnostic.h"
+#include "core/base/fields.h"
+#include "core/evaluate/evaluation.h"
+#include "core/report/comparison.h"
+#include "core/report/coverage.h"
+
+namespace tersor::report {
+
+struct FileFacts {
+  std::string name;
+  std::string sha256;
+  int64_t size_bytes = 0;
+
+  static constexpr auto fields() {
+    return std::make_tuple(field("name", &FileFacts::name, "File name; may be empty."),
+                           field("sha256", &FileFacts::sha256, "Of its bytes, 64 hexadecimal digits."),
+                           field("size_bytes", &FileFacts::size_bytes, "Its size."));
+  }
+};
+
+struct PlatformFacts {
+  std::string name;
+  int version = 1;
+
+  static constexpr auto fields() {
+    return std::make_tuple(field("name", &PlatformFacts::name, "Target platform."),
+                           field("version", &PlatformFacts::version, "Version of its file."));
+  }
+};
+
+struct Evaluations {
+  std::optional<evaluate::EvaluationResult> in_float;
+  std::optional<evaluate::EvaluationResult> quantized;
+
+  static constexpr auto fields() {
+    return std::make_tuple(
+        field("float", &Evaluations::in_float, "The float model; null when it was not evaluated."),
+        field("quantized", &Evaluations::quantized, "The quantized model; null when it was not evaluated."));
+  }
+};
+
+struct SampleCounts {
+  int64_t calibration = 0;
+  int64_t evaluation = 0;
+
+  static constexpr auto fields() {
+    return std::make_tuple(field("calibration", &SampleCounts::calibration, "Samples calibrated with."),
+                           field("evaluation", &SampleCounts::evaluation, "Samples evaluated or compared with."));
+  }
+};
+
+struct Report {
+  int format_version = 1;
+  std::string tool_version;
+  FileFacts model;
+  FileFacts output;
+  PlatformFacts platform;
+  std::string runtime = "x64";
+  Coverage coverage;
+  std::optional<Comparison> comparison;
+  Evaluations evaluation;
+  SampleCounts samples;
+  std::vector<Diagnostic> diagnostics;
+
+  static constexpr auto fields() {
+    return std::make_tuple(
+        field("format_version", &Report::format_version, "Version of this format."),
+        field("tool_version", &Report::tool_version, "Version of Tersor that wrote it."),
+        field("model", &Report::model, "The float model."), field("output", &Report::output, "The quantized model."),
+        field("platform", &Report::platform, "What it was made for."),
+        field("runtime", &Report::runtime, "Whose arithmetic the figures are in: x64, wasm, arm64 or avx2."),
+        field("coverage", &Report::coverage, "What runs as integers and what stays float, and why."),
+        field("comparison", &Report::comparison, "Error by layer; null when it was not measured."),
+        field("evaluation", &Report::evaluation, "Accuracy, where it was measured."),
+        field("samples", &Report::samples, "How many samples were used for what."),
+        field("diagnostics", &Report::diagnostics, "Remarks."));
+  }
+};
+
+}  // namespace tersor::report
