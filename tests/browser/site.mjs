@@ -10,25 +10,13 @@ import { expect } from 'vitest';
 import { chromium } from 'playwright-core';
 
 import { serve } from '../../scripts/serve.mjs';
+import { browserPath } from './browser_path.mjs';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 export const root = here('../..');
 export const siteFolder = process.env.TERSOR_SITE ?? `${root}web/dist`;
 export const shared = process.env.TERSOR_SHARED ?? `${root}../shared`;
-
-/** Where Chromium lies; TERSOR_CHROMIUM names another one. */
-function browserPath() {
-  const paths = [
-    process.env.TERSOR_CHROMIUM,
-    '/usr/bin/chromium',
-    '/usr/bin/chromium-browser',
-    '/usr/bin/google-chrome',
-  ];
-  const found = paths.find((path) => path && existsSync(path));
-  if (!found) throw new Error(`no Chromium at ${paths.filter(Boolean).join(', ')}; set TERSOR_CHROMIUM`);
-  return found;
-}
 
 /** Server and browser for one file of tests. */
 export async function openSite(options = {}) {

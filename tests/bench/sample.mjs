@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** The sample that tests/bench/engine.cpp makes. */
+export function sample(length) {
+  let state = 1;
+  return Float32Array.from({ length }, () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return (state >>> 8) / 16777216 - 0.5;
+  });
+}
