@@ -55,4 +55,11 @@ SamplePreview preview(const std::shared_ptr<const DataSet>& data, int64_t sample
   return result;
 }
 
+SamplePreview preview(const std::vector<Tensor>& tensors, const std::vector<InputSpec>& inputs, int64_t index) {
+  SamplePreview result{index, "sample " + std::to_string(index), {}, std::nullopt, {}};
+  for (size_t i = 0; i < tensors.size(); ++i)
+    result.tensors.push_back(preview_tensor(tensors[i], inputs[i], preset(guess_preset(inputs[i]), inputs[i])));
+  return result;
+}
+
 }  // namespace tersor::samples

@@ -34,5 +34,7 @@ struct SamplePreview {
 };
 
 SamplePreview preview(const std::shared_ptr<const DataSet>& data, int64_t sample);
+/// Of a sample that came as tensors.
+SamplePreview preview(const std::vector<Tensor>& tensors, const std::vector<InputSpec>& inputs, int64_t index);
 
 }  // namespace tersor::samples

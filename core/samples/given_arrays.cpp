@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/samples/given_arrays.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+
+namespace tersor::samples {
+
+namespace {
+
+std::string listed(const std::vector<InputSpec>& inputs) {
+  std::string text;
+  for (const InputSpec& input : inputs) text += (text.empty() ? "\"" : ", \"") + input.name + "\"";
+  return text;
+}
+
+/// The shape of `elements` values as the input declares it, batch 1, one other free dimension at most.
+Shape only_shape(int64_t elements, const InputSpec& input) {
+  const auto refuse = [&](const std::string& hint) {
+    throw Error(ErrorCode::kInvalidSamples,
+                "An array of " + std::to_string(elements) + " values does not say its shape; the input \"" + input.name +
+                    "\" takes " + input.shape_text() + ".",
+                {}, hint);
+  };
+  if (!input.shape) refuse("Give { data, shape }.");
+  std::vector<int64_t> dims;
+  int64_t known = 1;
+  std::optional<size_t> free;
+  for (size_t axis = 0; axis < input.shape->size(); ++axis) {
+    const Dim& dim = (*input.shape)[axis];
+    const bool is_batch = axis == 0 && input.has_batch_axis();
+    dims.push_back(is_batch ? 1 : dim.value);
+    if (is_batch) continue;
+    if (dim.fixed()) {
+      known *= dim.value;
+    } else if (free) {
+      refuse("Give { data, shape }: more than one dimension is free.");
+    } else {
+      free = axis;
+    }
+  }
+  if (known <= 0 || elements == 0 || elements % known != 0 || (!free && elements != known))
+    refuse(known > 0 && elements > 0 && elements % known == 0 ? "Give one sample at a time."
+                                                              : "Give as many values as that shape has.");
+  if (free) dims[*free] = elements / known;
+  return Shape(std::move(dims));
+}
+
+Tensor fit(const GivenArray& array, const InputSpec& input) {
+  const size_t bits = static_cast<size_t>(bits_of(array.dtype));
+  TERSOR_CHECK(bits >= 8);
+  const auto elements = static_cast<int64_t>(array.bytes.view.size() / (bits / 8));
+  Shape shape;
+  if (!array.shape) {
+    shape = only_shape(elements, input);
+  } else {
+    if (array.shape->elements() != elements)
+      throw Error(ErrorCode::kInvalidSamples, "The shape " + array.shape->text() + " does not fit " +
+                                                  std::to_string(elements) + " values.");
+    const ArrayFit found = fit_array(*array.shape, input);
+    if (found.count != 1)
+      throw Error(ErrorCode::kInvalidSamples,
+                  "The array of shape " + array.shape->text() + " holds " + std::to_string(found.count) + " samples.", {},
+                  "Give one sample at a time.");
+    shape = found.sample;
+  }
+  Tensor tensor = to_input_type({array.dtype, false, shape, array.bytes}, input);
+  check_finite(tensor, input);
+  return tensor;
+}
+
+}  // namespace
+
+std::vector<Tensor> arrange(std::span<const GivenArray> arrays, const std::vector<InputSpec>& inputs,
+                            const std::string& place) {
+  for (const GivenArray& array : arrays) {
+    const auto names = [&](const InputSpec& input) { return input.name == array.name; };
+    if (std::none_of(inputs.begin(), inputs.end(), names))
+      throw Error(ErrorCode::kInvalidSamples, "The model has no input \"" + array.name + "\".", place,
+                  "Its inputs are " + listed(inputs) + ".");
+  }
+  std::vector<Tensor> tensors;
+  for (const InputSpec& input : inputs) {
+    const auto found = std::find_if(arrays.begin(), arrays.end(),
+                                    [&](const GivenArray& array) { return array.name == input.name; });
+    if (found == arrays.end())
+      throw Error(ErrorCode::kInvalidSamples, "The sample has no values for the input \"" + input.name + "\".", place,
+                  "The model's inputs are " + listed(inputs) + ".");
+    try {
+      tensors.push_back(fit(*found, input));
+    } catch (const Error& error) {
+      throw error.within(place);
+    }
+  }
+  return tensors;
+}
+
+}  // namespace tersor::samples
