@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/byte_stream.h"
+
 namespace tersor::evaluate {
 
 namespace {
@@ -161,6 +163,40 @@ std::vector<Evaluation::Record> Evaluation::in_order() const {
   std::sort(records.begin(), records.end(), [](const Record& a, const Record& b) { return a.sample < b.sample; });
   for (size_t i = 1; i < records.size(); ++i) TERSOR_CHECK(records[i].sample != records[i - 1].sample);
   return records;
+}
+
+std::vector<std::byte> Evaluation::save() const {
+  ByteWriter writer;
+  writer.put(metric_);
+  writer.put(group_);
+  writer.put(classes_);
+  writer.put(elements_);
+  for (const Record& record : records_) {
+    writer.put(record.sample);
+    writer.put(record.label);
+    writer.put(record.answer);
+    writer.put(record.right);
+    writer.put(record.score);
+  }
+  return writer.take();
+}
+
+Evaluation Evaluation::load(std::span<const std::byte> bytes) {
+  ByteReader reader(bytes);
+  const auto metric = reader.get<Metric>();
+  Evaluation result(metric, reader.get<int64_t>());
+  result.classes_ = reader.get<int64_t>();
+  result.elements_ = reader.get<int64_t>();
+  while (!reader.at_end()) {
+    Record record;
+    record.sample = reader.get<int64_t>();
+    record.label = reader.get<int64_t>();
+    record.answer = reader.get<int64_t>();
+    record.right = reader.get<bool>();
+    record.score = reader.get<double>();
+    result.records_.push_back(record);
+  }
+  return result;
 }
 
 EvaluationResult Evaluation::result() const {

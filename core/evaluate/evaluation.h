@@ -4,6 +4,7 @@
 // adds up in their order.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -80,6 +81,9 @@ class Evaluation {
 
   /// Takes over what another worker saw. Same metric and group.
   void merge(Evaluation&& other);
+  /// As bytes, for a worker that shares no memory, and back. Error kInvalidArgument for other bytes.
+  std::vector<std::byte> save() const;
+  static Evaluation load(std::span<const std::byte> bytes);
 
   /// Error kInvalidLabels where an AUC has labels of one kind only, kInvalidArgument where a group is incomplete.
   EvaluationResult result() const;

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers one behind the other in a byte string, for what workers of one program hand to each other. Not for files:
+// there is no magic and no version.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "core/base/error.h"
+
+namespace tersor {
+
+class ByteWriter {
+ public:
+  template <class T>
+  void put(T value) {
+    static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>);
+    const size_t at = bytes_.size();
+    bytes_.resize(at + sizeof(T));
+    std::memcpy(bytes_.data() + at, &value, sizeof(T));
+  }
+  std::vector<std::byte> take() { return std::move(bytes_); }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+class ByteReader {
+ public:
+  explicit ByteReader(std::span<const std::byte> bytes) : rest_(bytes) {}
+
+  /// Error kInvalidArgument when the bytes end before.
+  template <class T>
+  T get() {
+    static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>);
+    if (rest_.size() < sizeof(T)) throw Error(ErrorCode::kInvalidArgument, "The partial result is cut short.");
+    T value;
+    std::memcpy(&value, rest_.data(), sizeof(T));
+    rest_ = rest_.subspan(sizeof(T));
+    return value;
+  }
+  bool at_end() const { return rest_.empty(); }
+
+ private:
+  std::span<const std::byte> rest_;
+};
+
+}  // namespace tersor
