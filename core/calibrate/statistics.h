@@ -51,7 +51,10 @@ struct SampleRecord {
   uint64_t index = 0;  // in the whole data set
   std::string digest;  // SHA-256 of its tensors, 64 hexadecimal digits
 
-  auto operator<=>(const SampleRecord&) const = default;
+  bool operator==(const SampleRecord&) const = default;
+  bool operator<(const SampleRecord& other) const {
+    return index != other.index ? index < other.index : digest < other.digest;
+  }
 };
 
 /// What statistics belong to. Two that differ here cannot be merged.
