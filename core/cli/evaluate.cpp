@@ -42,6 +42,7 @@ struct Worker {
   evaluate::Evaluation evaluation;
   evaluate::Evaluation answers, reference_answers;  // with a reference
   evaluate::OutputDifferences differences;
+  bool reconstructs;
 
   Worker(const std::shared_ptr<const samples::DataSet>& data, const std::shared_ptr<const run::Program>& program,
          const std::shared_ptr<const run::Program>& reference, evaluate::Metric metric, int64_t group)
@@ -50,7 +51,8 @@ struct Worker {
         evaluation(metric, group),
         answers(evaluate::Metric::kAnswers),
         reference_answers(evaluate::Metric::kAnswers),
-        differences(output_names(*program)) {
+        differences(output_names(*program)),
+        reconstructs(metric == evaluate::Metric::kReconstructionAuc) {
     if (reference) reference_runner.emplace(reference);
   }
 
@@ -65,8 +67,9 @@ struct Worker {
     reference_answers.add(sample, std::nullopt, inputs, wanted);
   }
 
-  static bool gives_classes(const std::vector<Tensor>& outputs) {
-    return !outputs.empty() && (outputs[0].elements() > 1 || is_integer(outputs[0].dtype()));
+  /// A reconstruction has no answer to agree on.
+  bool gives_classes(const std::vector<Tensor>& outputs) const {
+    return !reconstructs && !outputs.empty() && (outputs[0].elements() > 1 || is_integer(outputs[0].dtype()));
   }
 
   void merge(Worker&& other) {
