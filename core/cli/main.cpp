@@ -16,11 +16,13 @@ namespace tersor::cli {
 void add_inspect(CLI::App& program);
 void add_evaluate(CLI::App& program);
 void add_compare(CLI::App& program);
+void add_platforms(CLI::App& program);
 
 const std::initializer_list<AddCommand> kCommands = {
     add_inspect,
     add_evaluate,
     add_compare,
+    add_platforms,
 };
 // clang-format on
 

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "core/tpc/target_platform_capabilities.h"
+
+namespace tersor::cli {
+
+/// What --platform names: a built-in platform as NAME or NAME@vK, or a platform file (a path that ends in .json or
+/// holds a slash). Error kInvalidPlatform, kIo.
+tpc::TargetPlatformCapabilities open_platform(const std::string& label_or_path);
+
+}  // namespace tersor::cli
