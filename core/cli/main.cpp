@@ -14,12 +14,14 @@ namespace tersor::cli {
 
 // clang-format off
 void add_inspect(CLI::App& program);
+void add_run(CLI::App& program);
 void add_evaluate(CLI::App& program);
 void add_compare(CLI::App& program);
 void add_platforms(CLI::App& program);
 
 const std::initializer_list<AddCommand> kCommands = {
     add_inspect,
+    add_run,
     add_evaluate,
     add_compare,
     add_platforms,

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// tersor run: the outputs of a model on samples, as DIR/<sample>/<output>.npy.
+#include <cinttypes>
+#include <cstdio>
+#include <filesystem>
+
+#include "core/cli/command.h"
+#include "core/cli/data_option.h"
+#include "core/cli/files.h"
+#include "core/cli/model_file.h"
+#include "core/cli/output_files.h"
+#include "core/cli/progress_line.h"
+#include "core/cli/workers.h"
+#include "core/simulate/program.h"
+
+namespace tersor::cli {
+
+namespace {
+
+struct Options {
+  std::string model;
+  DataOption data;
+  std::string output;
+  std::string runtime = "x64";
+  int threads = 0;
+};
+
+void make_folder(const std::string& path) {
+  std::error_code failure;
+  std::filesystem::create_directories(path, failure);
+  if (failure || !std::filesystem::is_directory(path, failure))
+    throw Error(ErrorCode::kIo,
+                "The folder cannot be made: " + (failure ? failure.message() : "a file is in its place") + ".", path,
+                "Choose another --output.");
+}
+
+/// What one thread needs.
+struct Worker {
+  run::Runner runner;
+  samples::SampleReader reader;
+};
+
+void write_outputs(const std::string& folder, const std::vector<std::string>& names,
+                   const std::vector<Tensor>& outputs) {
+  make_folder(folder);
+  for (size_t k = 0; k < names.size(); ++k) write_file(folder + "/" + names[k] + ".npy", npy_file(outputs[k]));
+}
+
+void run_model(const Options& options) {
+  const ModelFile file = open_model(options.model);
+  const auto program = simulate::compile(file.model, enum_from_word<simulate::Profile>(options.runtime, "--runtime"));
+  const auto data = open_data(options.data, file.model.graph, false);
+  const std::vector<int64_t> chosen = chosen_samples(options.data, *data);
+  std::vector<std::string> sample_names, output_names;
+  for (const int64_t sample : chosen) sample_names.push_back(data->name(sample));
+  for (const run::Port& port : program->outputs()) output_names.push_back(port.name);
+  const std::vector<std::string> folders = file_names(sample_names), files = file_names(output_names);
+  make_folder(options.output);
+
+  const int threads = thread_count(options.threads);
+  std::vector<Worker> workers;
+  for (int k = 0; k < threads; ++k) workers.push_back({run::Runner(program), samples::SampleReader(data)});
+  const auto count = static_cast<int64_t>(chosen.size());
+  {
+    ProgressLine progress("run", count);
+    fan_out(threads, count, [&](int number, int64_t item) {
+      Worker& worker = workers[static_cast<size_t>(number)];
+      const auto k = static_cast<size_t>(item);
+      write_outputs(options.output + "/" + folders[k], files, worker.runner.run(worker.reader.load(chosen[k])));
+      progress.step();
+    });
+  }
+  std::printf("%" PRId64 " samples, %zu %s each, in %s\n", count, files.size(),
+              files.size() == 1 ? "output" : "outputs", options.output.c_str());
+}
+
+}  // namespace
+
+void add_run(CLI::App& program) {
+  CLI::App& command = *program.add_subcommand("run", "Outputs of a model, float or quantized, as .npy files.");
+  auto options = std::make_shared<Options>();
+  command.add_option("MODEL", options->model, "The ONNX file, float or quantized")->required();
+  add_data_option(command, options->data, false);
+  command.add_option("--output", options->output, "Folder for <sample>/<output>.npy")->required();
+  command.add_option("--runtime", options->runtime, "Whose arithmetic a quantized model runs in: x64, wasm or arm64")
+      ->capture_default_str();
+  command.add_option("--threads", options->threads, "Threads; default: one for each core")
+      ->check(CLI::NonNegativeNumber);
+  command.callback([options] { run_model(*options); });
+}
+
+}  // namespace tersor::cli
