@@ -8,8 +8,11 @@
 namespace tersor::calibrate {
 
 Calibrator::Calibrator(std::shared_ptr<const run::Program> program, std::vector<Request> requests,
-                       Provenance provenance)
-    : runner_(std::move(program)), collector_(std::move(requests)), provenance_(std::move(provenance)) {}
+                       Provenance provenance, uint64_t data_set_size)
+    : runner_(std::move(program)),
+      collector_(std::move(requests)),
+      provenance_(std::move(provenance)),
+      data_set_size_(data_set_size) {}
 
 void Calibrator::add(SampleRecord sample, std::string_view place, std::span<const Tensor> inputs) {
   try {
@@ -21,7 +24,7 @@ void Calibrator::add(SampleRecord sample, std::string_view place, std::span<cons
 }
 
 Statistics Calibrator::statistics() const {
-  Statistics statistics{provenance_, samples_, collector_.statistics()};
+  Statistics statistics{provenance_, samples_, data_set_size_, collector_.statistics()};
   std::sort(statistics.samples.begin(), statistics.samples.end());
   return statistics;
 }

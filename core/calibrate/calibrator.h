@@ -17,8 +17,10 @@ namespace tersor::calibrate {
 /// part of the samples, and the parts' statistics merge to those of all.
 class Calibrator {
  public:
-  /// `program` observes the values of `requests`.
-  Calibrator(std::shared_ptr<const run::Program> program, std::vector<Request> requests, Provenance provenance);
+  /// `program` observes the values of `requests`; `data_set_size` is the number of samples in the whole data set, of
+  /// which those given may be a part.
+  Calibrator(std::shared_ptr<const run::Program> program, std::vector<Request> requests, Provenance provenance,
+             uint64_t data_set_size);
 
   /// Runs one sample. `inputs` in graph-input order, batch as the model wants it; `sample.index` is its number in the
   /// whole data set, `place` names it in errors. Error kInvalidSamples when it does not fit the model or makes a tensor
@@ -32,6 +34,7 @@ class Calibrator {
   run::Runner runner_;
   Collector collector_;
   Provenance provenance_;
+  uint64_t data_set_size_;
   std::vector<SampleRecord> samples_;
 };
 

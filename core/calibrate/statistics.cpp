@@ -108,6 +108,7 @@ void merge(Statistics& into, const Statistics& more) {
                 "Sample " + std::to_string(twice->index) + " was counted in both statistics that are to be merged.",
                 "statistics.samples", "Merge parts that have no sample in common.");
   into.samples = std::move(samples);
+  into.data_set_size = std::max(into.data_set_size, more.data_set_size);
   for (size_t k = 0; k < into.tensors.size(); ++k) merge(into.tensors[k], more.tensors[k]);
 }
 

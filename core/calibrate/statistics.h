@@ -70,6 +70,7 @@ struct Provenance {
 struct Statistics {
   Provenance provenance;
   std::vector<SampleRecord> samples;      // ascending by index, then digest
+  uint64_t data_set_size = 0;             // samples in the data set they were taken from
   std::vector<TensorStatistics> tensors;  // in the order of the graph
 
   /// Null when the value was not observed.

@@ -120,13 +120,14 @@ struct TensorEntry {
 
 struct Header {
   std::string model, graph, settings, preprocessing;
-  int64_t samples = 0;
+  int64_t samples = 0, data_set_size = 0;
   std::vector<TensorEntry> tensors;
 
   static constexpr auto fields() {
     return std::make_tuple(field("model", &Header::model, ""), field("graph", &Header::graph, ""),
                            field("settings", &Header::settings, ""), field("preprocessing", &Header::preprocessing, ""),
-                           field("samples", &Header::samples, ""), field("tensors", &Header::tensors, ""));
+                           field("samples", &Header::samples, ""),
+                           field("data_set_size", &Header::data_set_size, ""), field("tensors", &Header::tensors, ""));
   }
 };
 
@@ -232,8 +233,7 @@ std::vector<std::byte> write(const Statistics& statistics) {
             from.graph_digest,
             from.settings,
             from.preprocessing,
-            static_cast<int64_t>(statistics.samples.size()),
-            {}};
+            static_cast<int64_t>(statistics.samples.size()), static_cast<int64_t>(statistics.data_set_size), {}};
   for (const TensorStatistics& tensor : statistics.tensors) header.tensors.push_back(entry_of(tensor));
   std::string text = to_text(to_json(header), false);
   text.append((8 - text.size() % 8) % 8, ' ');
@@ -277,6 +277,7 @@ Statistics read(std::span<const std::byte> bytes) {
   if (header.samples < 0 || static_cast<uint64_t>(header.samples) > reader.left() / (sizeof(uint64_t) + kDigestBytes) ||
       header.tensors.size() > kMostTensors)
     broken("The statistics file has an impossible number of samples or tensors.");
+  statistics.data_set_size = static_cast<uint64_t>(header.data_set_size);
   statistics.samples.resize(static_cast<size_t>(header.samples));
   for (SampleRecord& sample : statistics.samples) sample.index = reader.take<uint64_t>();
   for (SampleRecord& sample : statistics.samples) sample.digest = reader.take_digest();
