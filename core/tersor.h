@@ -3,7 +3,7 @@
 //
 //   auto model = std::make_shared<const OpenedModel>(open_model(source));
 //   auto job = prepare(model, settings);                       // which tensors to watch, with what settings
-//   calibrate::Calibrator calibrator = calibrator_of(*job);    // one per thread or worker
+//   calibrate::Calibrator calibrator = calibrator_of(*job, size);  // one per thread or worker
 //   for (each of its samples) calibrator.add({index, digest}, place, inputs);
 //   calibrate::merge(statistics, calibrator.statistics());     // of all threads, in any order
 //   QuantizeResult result = quantize(*job, statistics);        // model bytes, recipe, plan
@@ -33,12 +33,13 @@ namespace tersor {
 /// The version of this program, as in "0.1.0".
 std::string_view tool_version();
 
-/// A model file as read, with the digest of its bytes.
+/// A model file as read, with the digest of its bytes (and of the weights it keeps in files of their own).
 struct OpenedModel {
   Model model;
   std::string digest;
 };
 
+OpenedModel open_model(Model model, std::span<const std::byte> file);
 /// Reads and checks an ONNX file. Errors of onnx::read.
 OpenedModel open_model(const onnx::Source& source, const onnx::ExternalData& external = {});
 
@@ -71,8 +72,8 @@ std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Se
 /// Error kUnsupportedModel when the model is quantized already or holds float16 weights.
 void check_quantizable(const Model& model);
 
-/// A calibrator for one thread's part of the samples.
-calibrate::Calibrator calibrator_of(const Job& job);
+/// A calibrator for one thread's part of the samples, of a data set of that many.
+calibrate::Calibrator calibrator_of(const Job& job, uint64_t data_set_size);
 
 /// Statistics of no sample, to merge others into.
 calibrate::Statistics empty_statistics(const Job& job);

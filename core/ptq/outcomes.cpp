@@ -129,7 +129,10 @@ NodeOutcome Outcomes::kernel_outcome(const Node& node, const NodeRole& role) con
 NodeOutcome Outcomes::join_outcome(const Node& node, Role role) const {
   NodeOutcome outcome;
   const std::vector<ValueId> inputs = value_inputs(node, role);
-  const bool quantized_inputs = std::all_of(inputs.begin(), inputs.end(), [this](ValueId id) { return placed(id); });
+  const bool quantized_inputs = std::all_of(inputs.begin(), inputs.end(), [this](ValueId id) {
+    const PlacedTensor* tensor = placement_.find(id);
+    return tensor != nullptr && tensor->integer_made;
+  });
   const PlacedTensor* output = role == Role::kMover ? placement_.find(node.outputs[0]) : behind(node).tensor;
   const bool same = role != Role::kMover ||
                     (output != nullptr && quantized_inputs && placement_.find(inputs[0])->group == output->group);
