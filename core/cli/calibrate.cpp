@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// tersor calibrate MODEL.onnx --data DATA -o OUT.tstats: what the float model does with the samples, for quantize
+// --stats.
+#include <cstdio>
+#include <memory>
+
+#include "core/cli/files.h"
+#include "core/cli/model_file.h"
+#include "core/cli/settings_option.h"
+
+namespace tersor::cli {
+
+namespace {
+
+struct CalibrateOptions {
+  std::string model, output, shard;
+  DataOption data;
+  SettingsOption settings;
+  CalibrationRun run;
+};
+
+/// "I/N" with 1 <= I <= N.
+void read_shard(const std::string& text, CalibrationRun& run) {
+  if (text.empty()) return;
+  long long index = 0, count = 0;
+  char end = 0;
+  if (std::sscanf(text.c_str(), "%lld/%lld%c", &index, &count, &end) != 2 || index < 1 || index > count)
+    throw Error(ErrorCode::kInvalidArgument, "\"" + text + "\" is no shard; \"2/3\" is the second of three.",
+                "--shard");
+  run.shard = index;
+  run.shards = count;
+}
+
+void calibrate_model(CalibrateOptions& options) {
+  read_shard(options.shard, options.run);
+  ModelFile file = open_model(options.model);
+  auto opened = std::make_shared<const OpenedModel>(tersor::open_model(std::move(file.model), file.source.bytes));
+  Settings settings = read_settings(options.settings, std::nullopt);
+  const auto data = open_data(options.data, opened->model.graph, false);
+  settings.preprocessing = preprocessing_text(*data);
+  const auto job = prepare(opened, std::move(settings));
+  const auto statistics = calibrate_data(*job, *data, chosen_samples(options.data, *data), options.run);
+  write_file(options.output, calibrate::write(statistics));
+  std::printf("calibrated on %zu samples, %zu tensors: %s\n", statistics.samples.size(), statistics.tensors.size(),
+              options.output.c_str());
+}
+
+}  // namespace
+
+void add_calibrate(CLI::App& program) {
+  auto options = std::make_shared<CalibrateOptions>();
+  CLI::App* command = program.add_subcommand("calibrate", "Run samples through the float model and keep what it saw");
+  command->add_option("MODEL", options->model, "A float ONNX model")->required();
+  command->add_option("-o,--output", options->output, "The statistics file to write (.tstats)")->required();
+  add_data_option(*command, options->data, false);
+  add_settings_option(*command, options->settings, false);
+  command->add_option("--shard", options->shard, "I/N: only the I-th of N parts of the samples");
+  command->add_option("--threads", options->run.threads, "Threads; 0: one for each core")
+      ->check(CLI::NonNegativeNumber);
+  command->callback([options] { calibrate_model(*options); });
+}
+
+}  // namespace tersor::cli

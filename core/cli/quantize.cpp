@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// tersor quantize MODEL.onnx (--data DATA | --stats FILE) -o OUT.onnx
+#include <cstdio>
+#include <memory>
+
+#include "core/cli/files.h"
+#include "core/cli/model_file.h"
+#include "core/cli/settings_option.h"
+
+namespace tersor::cli {
+
+namespace {
+
+struct QuantizeOptions {
+  std::string model, output, save_recipe;
+  std::vector<std::string> stats;
+  DataOption data;
+  SettingsOption settings;
+  CalibrationRun run;
+  bool anyway = false;
+};
+
+calibrate::Statistics read_statistics(const std::vector<std::string>& paths) {
+  calibrate::Statistics all;
+  for (size_t k = 0; k < paths.size(); ++k) {
+    try {
+      calibrate::Statistics part = calibrate::read(map_file(paths[k]).bytes);
+      if (k == 0)
+        all = std::move(part);
+      else
+        calibrate::merge(all, part);
+    } catch (const Error& error) {
+      throw error.within(paths[k]);
+    }
+  }
+  return all;
+}
+
+void check_recipe(const std::optional<config::Recipe>& recipe, const config::Recipe& now, bool anyway) {
+  if (!recipe) return;
+  const std::vector<std::string> found = differences(*recipe, now.model_digest, now.platform, now.data_set);
+  for (const std::string& one : found)
+    if (anyway) std::fprintf(stderr, "note: %s\n", one.c_str());
+  if (!found.empty() && !anyway)
+    throw Error(ErrorCode::kMismatch, found[0], "--recipe", "To follow it all the same, add --anyway.");
+}
+
+int64_t count_of(const ptq::QuantizationPlan& plan, ptq::NodeOutcome::Arithmetic arithmetic) {
+  int64_t count = 0;
+  for (const ptq::NodeOutcome& outcome : plan.outcomes) count += outcome.arithmetic == arithmetic ? 1 : 0;
+  return count;
+}
+
+void print_result(const Job& job, const QuantizeResult& result, const std::string& output, size_t before) {
+  using Arithmetic = ptq::NodeOutcome::Arithmetic;
+  std::printf("%s: %.1f kB, was %.1f kB; %lld samples; %s@v%d\n", output.c_str(), result.bytes.size() / 1e3,
+              before / 1e3, static_cast<long long>(result.recipe.data_set.samples), result.recipe.platform.name.c_str(),
+              result.recipe.platform.version);
+  std::printf("%lld operators in integers, %lld of them with a float result; %lld in float\n",
+              static_cast<long long>(count_of(result.plan, Arithmetic::kInteger) +
+                                     count_of(result.plan, Arithmetic::kIntegerFloatOutput)),
+              static_cast<long long>(count_of(result.plan, Arithmetic::kIntegerFloatOutput)),
+              static_cast<long long>(count_of(result.plan, Arithmetic::kFloat)));
+  const auto& nodes = job.model.graph.nodes();
+  for (size_t i = 0; i < nodes.size(); ++i)
+    if (result.plan.outcomes[i].arithmetic == Arithmetic::kFloat)
+      std::printf("  in float: %s \"%s\": %s\n", nodes[i].op_type.c_str(), nodes[i].name.c_str(),
+                  result.plan.outcomes[i].reason.c_str());
+}
+
+/// Statistics, read or gathered now, and the job they are for. A recipe brings its preprocessing where none is given.
+std::pair<std::shared_ptr<const Job>, calibrate::Statistics> gather(QuantizeOptions& options, Settings settings,
+                                                                    const std::shared_ptr<const OpenedModel>& opened) {
+  if (!options.stats.empty()) {
+    calibrate::Statistics statistics = read_statistics(options.stats);
+    settings.preprocessing = statistics.provenance.preprocessing;
+    return {prepare(opened, std::move(settings)), std::move(statistics)};
+  }
+  const auto data = open_data(options.data, opened->model.graph, false);
+  settings.preprocessing = preprocessing_text(*data);
+  const auto job = prepare(opened, std::move(settings));
+  return {job, calibrate_data(*job, *data, chosen_samples(options.data, *data), options.run)};
+}
+
+void quantize_model(QuantizeOptions& options) {
+  if (options.stats.empty() == options.data.data.empty())
+    throw CLI::ValidationError("quantize", "give either --data or --stats");
+  ModelFile file = open_model(options.model);
+  const size_t before = file.source.bytes.size();
+  const auto opened = std::make_shared<const OpenedModel>(tersor::open_model(std::move(file.model), file.source.bytes));
+  const std::optional<config::Recipe> recipe = read_recipe_option(options.settings);
+  const auto [job, statistics] = gather(options, read_settings(options.settings, recipe), opened);
+  check_recipe(recipe, recipe_of(*job, statistics), options.anyway);
+  const QuantizeResult result = quantize(*job, statistics);
+  write_file(options.output, result.bytes);
+  if (!options.save_recipe.empty()) write_file(options.save_recipe, config::write_recipe(result.recipe));
+  print_result(*job, result, options.output, before);
+}
+
+}  // namespace
+
+void add_quantize(CLI::App& program) {
+  auto options = std::make_shared<QuantizeOptions>();
+  CLI::App* command = program.add_subcommand("quantize", "Write an int8 model from a float model and samples");
+  command->add_option("MODEL", options->model, "A float ONNX model")->required();
+  command->add_option("-o,--output", options->output, "The ONNX file to write")->required();
+  add_data_option(*command, options->data, false);
+  command->get_option("--data")->required(false);
+  command->add_option("--stats", options->stats,
+                      "Statistics of tersor calibrate, instead of --data; several are merged");
+  add_settings_option(*command, options->settings, true);
+  command->add_option("--save-recipe", options->save_recipe, "Write what makes this file again");
+  command->add_flag("--anyway", options->anyway, "Follow a recipe of another model or other samples");
+  command->add_option("--threads", options->run.threads, "Threads; 0: one for each core")
+      ->check(CLI::NonNegativeNumber);
+  command->callback([options] { quantize_model(*options); });
+}
+
+}  // namespace tersor::cli

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/cli/settings_option.h"
+
+#include <filesystem>
+
+#include "core/base/json.h"
+#include "core/cli/files.h"
+#include "core/cli/progress_line.h"
+#include "core/cli/workers.h"
+#include "core/samples/sample_digest.h"
+#include "core/tpc/builtin.h"
+#include "core/tpc/read.h"
+
+namespace tersor::cli {
+
+namespace {
+
+tpc::TargetPlatformCapabilities read_platform_option(const std::string& platform) {
+  if (std::filesystem::exists(platform) && platform.find('.') != std::string::npos)
+    return tpc::read_platform(map_file(platform).text(), platform);
+  return tpc::get_target_platform_capabilities_by_label(platform);
+}
+
+}  // namespace
+
+void add_settings_option(CLI::App& command, SettingsOption& option, bool with_recipe) {
+  command.add_option("--platform", option.platform, "Where the model will run: NAME[@vK], or a platform file");
+  command.add_option("--config", option.config, "JSON file of QuantizationConfig fields");
+  command.add_option("--set", option.sets, "FIELD=VALUE of the configuration; may be given several times")
+      ->allow_extra_args(false);
+  if (with_recipe) command.add_option("--recipe", option.recipe, "A recipe to follow again");
+}
+
+std::optional<config::Recipe> read_recipe_option(const SettingsOption& option) {
+  if (option.recipe.empty()) return std::nullopt;
+  return config::read_recipe(map_file(option.recipe).text(), option.recipe);
+}
+
+Settings read_settings(const SettingsOption& option, const std::optional<config::Recipe>& recipe) {
+  std::string platform = option.platform;
+  if (platform.empty() && recipe) platform = recipe->platform.name + "@v" + std::to_string(recipe->platform.version);
+  if (platform.empty()) platform = tpc::kDefaultPlatform;
+  Settings settings{read_platform_option(platform), {}};
+  if (recipe) settings.config = recipe->quantization_config;
+  if (!option.config.empty())
+    settings.config = config::read_quantization_config(map_file(option.config).text(), option.config);
+  for (const std::string& assignment : option.sets) config::set_field(settings.config, assignment);
+  return settings;
+}
+
+std::string preprocessing_text(const samples::DataSet& data) {
+  return data.has_pictures() ? to_text(to_json(data.preprocessing()), false) : "null";
+}
+
+calibrate::Statistics calibrate_data(const Job& job, const samples::DataSet& data, const std::vector<int64_t>& chosen,
+                                     const CalibrationRun& run) {
+  std::vector<int64_t> mine;
+  for (const int64_t sample : chosen)
+    if (sample % run.shards == run.shard - 1) mine.push_back(sample);
+  const auto count = static_cast<int64_t>(mine.size());
+  const int threads = static_cast<int>(std::max<int64_t>(1, std::min<int64_t>(thread_count(run.threads), count)));
+  std::vector<calibrate::Calibrator> calibrators;
+  std::vector<samples::SampleReader> readers;
+  const std::shared_ptr<const samples::DataSet> shared(std::shared_ptr<const void>(), &data);
+  for (int k = 0; k < threads; ++k) {
+    calibrators.push_back(calibrator_of(job, static_cast<uint64_t>(data.size())));
+    readers.emplace_back(shared);
+  }
+  ProgressLine progress("calibrate", count);
+  fan_out(threads, count, [&](int worker, int64_t item) {
+    const auto w = static_cast<size_t>(worker);
+    const int64_t sample = mine[static_cast<size_t>(item)];
+    const std::vector<Tensor> inputs = readers[w].load(sample);
+    calibrators[w].add({static_cast<uint64_t>(sample), samples::sample_digest(inputs)}, data.place(sample), inputs);
+    progress.step();
+  });
+  calibrate::Statistics statistics = calibrators[0].statistics();
+  for (size_t k = 1; k < calibrators.size(); ++k) calibrate::merge(statistics, calibrators[k].statistics());
+  return statistics;
+}
+
+}  // namespace tersor::cli

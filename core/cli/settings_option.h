@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options that say how to quantize, the same for every subcommand that takes them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/cli/command.h"
+#include "core/cli/data_option.h"
+#include "core/config/recipe.h"
+#include "core/tersor.h"
+
+namespace tersor::cli {
+
+struct SettingsOption {
+  std::string platform;           // --platform: NAME[@vK] or a file
+  std::string config;             // --config: a JSON file of QuantizationConfig fields
+  std::vector<std::string> sets;  // --set FIELD=VALUE
+  std::string recipe;             // --recipe: a recipe file, under all of the above
+};
+
+void add_settings_option(CLI::App& command, SettingsOption& option, bool with_recipe);
+
+/// The recipe that --recipe names; absent without one.
+std::optional<config::Recipe> read_recipe_option(const SettingsOption& option);
+
+/// Platform and configuration: the recipe's, then --config, then --set. The preprocessing is left as "null".
+Settings read_settings(const SettingsOption& option, const std::optional<config::Recipe>& recipe);
+
+/// The JSON text of the preprocessing that enters statistics and recipe: "null" where samples are no pictures.
+std::string preprocessing_text(const samples::DataSet& data);
+
+/// Calibrates on the chosen samples of a data set, `shard` of `shards` (1-based) only, on that many threads.
+struct CalibrationRun {
+  int threads = 0;
+  int64_t shard = 1, shards = 1;
+};
+calibrate::Statistics calibrate_data(const Job& job, const samples::DataSet& data, const std::vector<int64_t>& chosen,
+                                     const CalibrationRun& run);
+
+}  // namespace tersor::cli

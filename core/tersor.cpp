@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/tersor.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "core/base/digest.h"
+#include "core/base/json.h"
+#include "core/graph/print.h"
+#include "core/graph/validate.h"
+#include "core/onnx/read.h"
+#include "core/onnx/write.h"
+#include "core/ops/registry.h"
+#include "core/passes/ranks.h"
+#include "core/ptq/apply_plan.h"
+#include "core/ptq/check_export.h"
+#include "core/ptq/choose_params.h"
+#include "core/tpc/read.h"
+
+namespace tersor {
+
+namespace {
+
+constexpr int64_t kLowestOpset = 13;  // QuantizeLinear per axis
+
+config::RecipePlatform platform_of(const Settings& settings) {
+  return {settings.platform.name, settings.platform.version, tpc::digest(settings.platform)};
+}
+
+/// The settings that decide what is observed.
+std::string shaping_settings(const Settings& settings) {
+  return to_text(to_json(platform_of(settings)), false);
+}
+
+/// Axis of the channels by which a tensor is watched: that of the kernel that reads it; else 1 for what has spatial
+/// axes.
+int channel_axis(const Graph& graph, const Uses& uses, const std::vector<int>& ranks, const ptq::Placement& placement,
+                 ValueId value) {
+  const int rank = ranks[static_cast<size_t>(value.index)];
+  for (const size_t reader : uses.reader_indices(value)) {
+    const Node& node = graph.nodes()[reader];
+    if (!placement.roles[reader].has_kernel() || !placement.roles[reader].op || node.inputs[0] != value) continue;
+    return placement.roles[reader].op->is_conv ? 1 : rank - 1;
+  }
+  return rank >= 3 ? 1 : -1;
+}
+
+std::vector<calibrate::Request> find_requests(const Model& model, const ptq::Placement& placement) {
+  const Graph& graph = model.graph;
+  const Uses uses(graph);
+  const std::vector<int> ranks = passes::infer_ranks(model);
+  std::vector<ValueId> values;
+  const auto add = [&](ValueId value) {
+    if (graph.initializer(value) == nullptr && std::find(values.begin(), values.end(), value) == values.end())
+      values.push_back(value);
+  };
+  for (const ptq::PlacedTensor& tensor : placement.tensors) add(tensor.value);
+  for (size_t i = 0; i < placement.roles.size(); ++i)
+    if (placement.roles[i].has_kernel()) add(graph.nodes()[i].inputs[0]);
+  std::vector<calibrate::Request> requests;
+  for (const ValueId value : values)
+    requests.push_back({value, graph.name_of(value), channel_axis(graph, uses, ranks, placement, value)});
+  return requests;
+}
+
+/// The structure of the prepared graph and what is watched in it; weights follow from the model's digest.
+std::string graph_digest(const Graph& graph, const std::vector<calibrate::Request>& requests) {
+  Sha256 sha;
+  sha.update(tool_version());
+  sha.update("\n" + to_text(graph));
+  for (const calibrate::Request& request : requests)
+    sha.update(request.name + " " + std::to_string(request.channel_axis) + "\n");
+  return sha.hex();
+}
+
+bool is_float16(const Graph& graph) {
+  const auto is_half = [](DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kBfloat16; };
+  for (const ValueId id : graph.inputs)
+    if (is_half(graph.value(id).dtype)) return true;
+  return std::any_of(graph.initializers().begin(), graph.initializers().end(),
+                     [&](const auto& entry) { return is_half(entry.second.dtype()); });
+}
+
+bool is_quantized(const Node& node) {
+  return node.op_type == "QuantizeLinear" || node.op_type == "DequantizeLinear" ||
+         node.op_type.rfind("QLinear", 0) == 0 || node.op_type == "ConvInteger" || node.op_type == "MatMulInteger" ||
+         node.op_type == "DynamicQuantizeLinear" || node.op_type == "MatMulNBits" || node.op_type == "QGemm";
+}
+
+}  // namespace
+
+std::string_view tool_version() {
+  return TERSOR_VERSION;
+}
+
+OpenedModel open_model(Model model, std::span<const std::byte> file) {
+  Sha256 sha;
+  sha.update(file);
+  const std::less<const std::byte*> before;
+  for (const auto& [id, tensor] : model.graph.initializers()) {
+    const std::byte* begin = tensor.bytes().data();
+    const bool inside = !before(begin, file.data()) && before(begin, file.data() + file.size());
+    if (!inside) sha.update(tensor.bytes());
+  }
+  return {std::move(model), sha.hex()};
+}
+
+OpenedModel open_model(const onnx::Source& source, const onnx::ExternalData& external) {
+  return open_model(onnx::read(source, external), source.bytes);
+}
+
+void check_quantizable(const Model& model) {
+  const auto& nodes = model.graph.nodes();
+  for (size_t i = 0; i < nodes.size(); ++i)
+    if (is_quantized(nodes[i]))
+      throw Error(ErrorCode::kUnsupportedModel, "The model is quantized already.", place_of(nodes[i], i),
+                  "Give the float model that it was made from.");
+  if (is_float16(model.graph))
+    throw Error(ErrorCode::kUnsupportedModel, "The model holds float16 numbers; a float32 model is needed.", "graph",
+                "Export the model in float32.");
+}
+
+std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Settings settings) {
+  config::check_acts(settings.config);
+  check_quantizable(opened->model);
+  Model model = opened->model;
+  if (model.opset() < kLowestOpset)
+    throw Error(ErrorCode::kUnsupportedModel,
+                "The model is of operator set " + std::to_string(model.opset()) + "; 13 or newer is needed.",
+                "opset_import", "Export the model with operator set 13.");
+  std::vector<passes::PassResult> results = passes::prepare(model);
+  framework::Attachment attachment =
+      framework::attach(model.graph, settings.platform, framework::onnx_framework_info(), settings.config);
+  ptq::Placement placement = ptq::place(model.graph, attachment);
+  auto job = std::make_shared<Job>(Job{opened,
+                                       std::move(settings),
+                                       std::move(model),
+                                       std::move(results),
+                                       std::move(attachment),
+                                       std::move(placement),
+                                       {},
+                                       {},
+                                       nullptr});
+  ptq::require_kernels(job->model.graph, job->placement);
+  job->requests = find_requests(job->model, job->placement);
+  job->provenance = {opened->digest, graph_digest(job->model.graph, job->requests), shaping_settings(job->settings),
+                     job->settings.preprocessing};
+  run::ProgramOptions options;
+  for (const calibrate::Request& request : job->requests) options.observed.push_back(request.value);
+  // Only what is watched is computed: what lies behind it, a Softmax at the end, say, is not.
+  Model watched = job->model;
+  watched.graph.outputs.clear();
+  job->program = run::Program::compile(watched, ops::standard(), options);
+  return job;
+}
+
+calibrate::Calibrator calibrator_of(const Job& job, uint64_t data_set_size) {
+  return calibrate::Calibrator(job.program, job.requests, job.provenance, data_set_size);
+}
+
+calibrate::Statistics empty_statistics(const Job& job) {
+  return {job.provenance, {}, 0, calibrate::Collector(job.requests).statistics()};
+}
+
+int64_t calibration_bytes(const Job& job, std::span<const Shape> input_shapes) {
+  const int64_t buffers = job.program->peak_bytes(input_shapes);
+  std::vector<int64_t> channels;
+  for (const calibrate::Request& request : job.requests) {
+    const auto& shape = job.model.graph.value(request.value).shape;
+    const auto axis = static_cast<size_t>(std::max(request.channel_axis, 0));
+    channels.push_back(request.channel_axis >= 0 && shape && axis < shape->size() ? (*shape)[axis].value : 0);
+  }
+  return buffers == 0 ? 0 : buffers + calibrate::Collector::bound_bytes(channels);
+}
+
+config::Recipe recipe_of(const Job& job, const calibrate::Statistics& statistics) {
+  config::Recipe recipe;
+  recipe.tool_version = tool_version();
+  recipe.model_digest = job.opened->digest;
+  recipe.platform = platform_of(job.settings);
+  recipe.quantization_config = job.settings.config;
+  const std::string& preprocessing = statistics.provenance.preprocessing;
+  if (preprocessing != "null") recipe.preprocessing = preprocessing;
+  recipe.data_set = {static_cast<int64_t>(statistics.samples.size()), static_cast<int64_t>(statistics.data_set_size),
+                     statistics.samples_digest()};
+  return recipe;
+}
+
+QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics) {
+  calibrate::Provenance expected = job.provenance;
+  expected.preprocessing = statistics.provenance.preprocessing;
+  calibrate::check_provenance(statistics.provenance, expected);
+  if (statistics.samples.empty())
+    throw Error(ErrorCode::kInvalidSamples, "There are no samples to calibrate with.", "samples",
+                "Give at least one; 32 or more make good ranges.");
+  QuantizeResult result;
+  result.plan = ptq::choose_params(job.model.graph, job.attachment, job.placement, statistics, job.settings.config);
+  result.recipe = recipe_of(job, statistics);
+  result.model = ptq::apply_plan(job.model, result.plan);
+  result.model.producer_name = "tersor";
+  result.model.producer_version = tool_version();
+  const std::string recipe = config::write_recipe(result.recipe);
+  auto& metadata = result.model.metadata;
+  std::erase_if(metadata, [](const auto& entry) { return entry.first == "tersor.recipe_sha256"; });
+  metadata.emplace_back("tersor.recipe_sha256", sha256_hex(std::as_bytes(std::span(recipe))));
+  ptq::check_export(job.model, result.model, result.plan);
+  result.bytes = onnx::write(result.model);
+  return result;
+}
+
+std::vector<std::string> differences(const config::Recipe& recipe, std::string_view model_digest,
+                                     const config::RecipePlatform& platform, const config::RecipeDataSet& data_set) {
+  std::vector<std::string> found;
+  const auto start = [](std::string_view digest) { return std::string(digest.substr(0, 12)); };
+  if (!model_digest.empty() && recipe.model_digest != model_digest)
+    found.push_back("The recipe was made for another model: its SHA-256 begins with " + start(recipe.model_digest) +
+                    ", this one's with " + start(model_digest) + ".");
+  if (!platform.digest.empty() && !(recipe.platform == platform))
+    found.push_back("The recipe names the platform " + recipe.platform.name + "@v" +
+                    std::to_string(recipe.platform.version) + " of another content than " + platform.name + "@v" +
+                    std::to_string(platform.version) + ".");
+  if (!data_set.digest.empty() && !(recipe.data_set == data_set))
+    found.push_back("The recipe was made with other samples: " + std::to_string(recipe.data_set.samples) +
+                    " of digest " + start(recipe.data_set.digest) + ", here " + std::to_string(data_set.samples) +
+                    " of digest " + start(data_set.digest) + ".");
+  return found;
+}
+
+}  // namespace tersor
