@@ -14,24 +14,18 @@ namespace tersor::cli {
 
 // clang-format off
 void add_inspect(CLI::App& program);
-<<<<<<< HEAD
-void add_run(CLI::App& program);
-=======
 void add_calibrate(CLI::App& program);
 void add_quantize(CLI::App& program);
->>>>>>> f8c9ef2 (tersor: the line as functions; cli: calibrate and quantize)
+void add_run(CLI::App& program);
 void add_evaluate(CLI::App& program);
 void add_compare(CLI::App& program);
 void add_platforms(CLI::App& program);
 
 const std::initializer_list<AddCommand> kCommands = {
     add_inspect,
-<<<<<<< HEAD
-    add_run,
-=======
     add_calibrate,
     add_quantize,
->>>>>>> f8c9ef2 (tersor: the line as functions; cli: calibrate and quantize)
+    add_run,
     add_evaluate,
     add_compare,
     add_platforms,
