@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/report/model_card.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "core/ops/registry.h"
+#include "core/run/program.h"
+#include "core/simulate/fuse.h"
+#include "core/simulate/operators.h"
+
+namespace tersor::report {
+
+namespace {
+
+/// The inputs' shapes for one sample; none when one has a free dimension beside the batch.
+std::optional<std::vector<Shape>> one_sample(const Graph& graph) {
+  std::vector<Shape> shapes;
+  for (const ValueId id : graph.inputs) {
+    const Value& value = graph.value(id);
+    if (!value.shape) return std::nullopt;
+    std::vector<int64_t> dims;
+    for (size_t axis = 0; axis < value.shape->size(); ++axis) {
+      const Dim& dim = (*value.shape)[axis];
+      if (!dim.fixed() && axis != 0) return std::nullopt;
+      dims.push_back(dim.fixed() ? dim.value : 1);
+    }
+    shapes.emplace_back(std::move(dims));
+  }
+  return shapes;
+}
+
+}  // namespace
+
+onnx::ModelInfo describe(const Model& model, std::span<const std::byte> file) {
+  onnx::ModelInfo info = onnx::describe(model, file);
+  const bool quantized = simulate::is_quantized(model);
+  const ops::Registry& registry = quantized ? simulate::registry(simulate::Profile::kX64) : ops::standard();
+  const std::vector<run::Unsupported> unsupported = run::unsupported(model, registry);
+  for (const run::Unsupported& one : unsupported)
+    if (const Node* node = model.graph.find(one.node); node != nullptr)
+      for (onnx::OperatorInfo& op : info.operators)
+        if (op.op == node->op_type && op.domain == node->domain) op.runs = false;
+  const auto shapes = one_sample(model.graph);
+  if (!unsupported.empty() || !shapes) return info;
+  try {
+    const auto program = run::Program::compile(model, registry);
+    info.macs = program->macs(*shapes);
+    if (const int64_t peak = program->peak_bytes(*shapes); peak > 0) info.peak_bytes = peak;
+  } catch (const Error&) {
+    // what does not fit together shows when the model is run; it can be described all the same
+  }
+  return info;
+}
+
+}  // namespace tersor::report
