@@ -42,6 +42,10 @@ int64_t padded_columns(const ConvAxis& columns) {
 }  // namespace
 
 Conv::Conv(const ConvWeights& shape, const float* weights) : shape_(shape) {
+  if (Winograd::suits(shape)) {
+    winograd_ = Winograd(shape.in_channels, shape.out_channels, weights);
+    return;
+  }
   const int64_t channels = shape.in_channels / shape.groups, outputs = shape.out_channels / shape.groups;
   const int64_t taps = shape.kernel_rows * shape.kernel_columns;
   for (int64_t g = 0; g < shape.groups; ++g) {
@@ -62,6 +66,7 @@ Conv::Conv(const ConvWeights& shape, const float* weights) : shape_(shape) {
 }
 
 int64_t Conv::scratch_bytes(const ConvWeights& shape, const ConvAxis& rows, const ConvAxis& columns) {
+  if (Winograd::suits(shape)) return Winograd::scratch_bytes(shape.in_channels, shape.out_channels);
   const bool merged = merges_columns(shape);
   const int64_t taps = shape.kernel_rows * (merged ? 1 : shape.kernel_columns);
   const int64_t depth = shape.in_channels / shape.groups * (merged ? shape.kernel_columns : 1);
@@ -71,6 +76,7 @@ int64_t Conv::scratch_bytes(const ConvWeights& shape, const ConvAxis& rows, cons
 
 void Conv::run(const float* x, int64_t batch, const ConvAxis& rows, const ConvAxis& columns, const Epilogue& epilogue,
                std::span<std::byte> scratch, float* y) const {
+  if (!winograd_.empty()) return winograd_.run(x, batch, rows, columns, epilogue, scratch, y);
   if (!merges_columns(shape_)) {
     for (int64_t g = 0; g < shape_.groups; ++g) run_group(x, batch, rows, columns, g, epilogue, scratch, y);
     return;

@@ -7,22 +7,11 @@
 #include <span>
 #include <vector>
 
+#include "core/kernels/conv_shape.h"
 #include "core/kernels/multiply_rows.h"
+#include "core/kernels/winograd.h"
 
 namespace tersor::kernels {
-
-/// One spatial axis. All are at least 1 but for the padding in front.
-struct ConvAxis {
-  int64_t in = 1, out = 1;
-  int64_t kernel = 1, stride = 1, dilation = 1, before = 0;
-};
-
-/// What of a convolution is known with its weights.
-struct ConvWeights {
-  int64_t in_channels = 0, out_channels = 0, groups = 1;
-  int64_t kernel_rows = 1, kernel_columns = 1;
-  bool dilated_columns = false;
-};
 
 class Conv {
  public:
@@ -33,7 +22,8 @@ class Conv {
   /// Bytes of scratch for run().
   static int64_t scratch_bytes(const ConvWeights& shape, const ConvAxis& rows, const ConvAxis& columns);
   /// x: [batch, rows.in, columns.in, in_channels], y: [batch, rows.out, columns.out, out_channels]. Each output element
-  /// is the sum over kernel rows, columns, then channels, taps outside the input counting as 0, then the epilogue.
+  /// is the sum over kernel rows, columns, then channels, taps outside the input counting as 0, then the epilogue;
+  /// where Winograd::suits(), it is what Winograd computes.
   void run(const float* x, int64_t batch, const ConvAxis& rows, const ConvAxis& columns, const Epilogue& epilogue,
            std::span<std::byte> scratch, float* y) const;
 
@@ -43,6 +33,7 @@ class Conv {
 
   ConvWeights shape_;
   std::vector<Panels> groups_;
+  Winograd winograd_;
 };
 
 /// Depthwise convolution with one output per input channel, channels last.

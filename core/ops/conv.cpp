@@ -19,7 +19,14 @@ struct Sizes {
 
   int64_t group_inputs() const { return in_channels / group; }
   kernels::ConvWeights weights() const {
-    return {in_channels, out_channels, group, rows.kernel, columns.kernel, columns.dilation > 1};
+    const auto unit = [](const WindowAxis& axis) { return axis.stride == 1 && axis.dilation == 1; };
+    return {in_channels,
+            out_channels,
+            group,
+            rows.kernel,
+            columns.kernel,
+            columns.dilation > 1,
+            unit(rows) && unit(columns)};
   }
 };
 
@@ -37,12 +44,13 @@ struct PackedWeights {
   kernels::Conv conv;
   kernels::Depthwise depthwise;
 
-  PackedWeights(const Shape& shape, int64_t group, bool dilated_columns, const float* weights) {
+  PackedWeights(const Shape& shape, int64_t group, const Window& window, const float* weights) {
     const int64_t rows = shape.rank() == 4 ? shape[2] : 1, columns = shape[shape.rank() - 1];
     if (group > 1 && group == shape[0] && shape[1] == 1)
       depthwise = kernels::Depthwise(group, rows, columns, weights);
     else
-      conv = kernels::Conv({shape[1] * group, shape[0], group, rows, columns, dilated_columns}, weights);
+      conv = kernels::Conv(
+          {shape[1] * group, shape[0], group, rows, columns, window.dilates_last_axis(), window.unit_steps()}, weights);
   }
 };
 
@@ -59,7 +67,7 @@ class Conv : public Kernel {
     const Tensor* weights = setup.constant(1);
     if (weights == nullptr) return;
     check_weights(weights->dtype(), weights->shape());
-    packed_.emplace(weights->shape(), group_, window_.dilates_last_axis(), weights->aligned().data<float>().data());
+    packed_.emplace(weights->shape(), group_, window_, weights->aligned().data<float>().data());
     setup.absorb(1);
   }
 
@@ -92,8 +100,7 @@ class Conv : public Kernel {
     const Sizes s = sizes(call.inputs);
     if (packed_) return run_packed(*packed_, s, call);
     const Input& weights = call.inputs[1];
-    run_packed(PackedWeights(weights.shape(), group_, window_.dilates_last_axis(), weights.values<float>().data()), s,
-               call);
+    run_packed(PackedWeights(weights.shape(), group_, window_, weights.values<float>().data()), s, call);
   }
 
  private:

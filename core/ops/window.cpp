@@ -37,6 +37,11 @@ Window::Window(const Setup& setup)
     invalid("The attribute auto_pad is \"" + word + "\"; it must be NOTSET, VALID, SAME_UPPER or SAME_LOWER.");
 }
 
+bool Window::unit_steps() const {
+  const auto one = [](int64_t step) { return step == 1; };
+  return std::all_of(strides_.begin(), strides_.end(), one) && std::all_of(dilations_.begin(), dilations_.end(), one);
+}
+
 std::vector<WindowAxis> Window::place(const Shape& input, std::span<const int64_t> kernel) const {
   const auto spatial = static_cast<size_t>(std::max(0, input.rank() - 2));
   if (spatial == 0 || kernel.size() != spatial)

@@ -30,6 +30,8 @@ class Window {
 
   /// Neighbouring taps of the last axis are not neighbouring elements.
   bool dilates_last_axis() const { return !dilations_.empty() && dilations_.back() > 1; }
+  /// All strides and dilations are 1.
+  bool unit_steps() const;
 
  private:
   enum class AutoPad { kExplicit, kValid, kSameUpper, kSameLower };
