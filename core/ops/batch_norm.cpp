@@ -3,6 +3,7 @@
 // b = bias - mean * a, computed in double and rounded once.
 #include <cmath>
 
+#include "core/kernels/elementwise.h"
 #include "core/ops/clamp.h"
 #include "core/ops/families.h"
 #include "core/ops/refuse.h"
@@ -69,10 +70,14 @@ class BatchNormalization : public Kernel {
     }
     const float* x = call.inputs[0].values<float>().data();
     float* y = call.outputs[0].values<float>().data();
-    const bool last = type.layout == Layout::kChannelsLast || rank <= 2;
-    const int64_t inner = last ? 1 : type.shape.elements(2, rank);
-    const int64_t outer = channels == 0 || inner == 0 ? 0 : type.shape.elements() / channels / inner;
-    for (int64_t o = 0; o < outer; ++o)
+    if (channels == 0 || type.shape.elements() == 0) return;
+    if (type.layout == Layout::kChannelsLast || rank <= 2) {
+      const kernels::Bounds bounds = clamp_ ? kernels::Bounds{clamp_->low, clamp_->high} : kernels::Bounds{};
+      return kernels::scale_channels(x, static_cast<size_t>(type.shape.elements() / channels),
+                                     static_cast<size_t>(channels), factors, factors + channels, bounds, y);
+    }
+    const int64_t inner = type.shape.elements(2, rank);
+    for (int64_t n = 0; n < type.shape[0]; ++n)
       for (int64_t c = 0; c < channels; ++c)
         for (int64_t k = 0; k < inner; ++k, ++x, ++y) *y = *x * factors[c] + factors[channels + c];
     if (clamp_)

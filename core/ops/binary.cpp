@@ -6,6 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "core/kernels/elementwise.h"
 #include "core/ops/broadcast.h"
 #include "core/ops/clamp.h"
 #include "core/ops/families.h"
@@ -260,8 +261,9 @@ Loop any_loop(DType dtype) {
 
 /// What distinguishes one binary operator from another.
 struct Rule {
-  Loop (*loop_for)(DType);  // null for types that it does not take
-  bool gives_bool = false;  // a comparison
+  Loop (*loop_for)(DType);                                 // null for types that it does not take
+  std::optional<kernels::Arithmetic> fast = std::nullopt;  // for float32
+  bool gives_bool = false;                                 // a comparison
   size_t least_inputs = 2;
   size_t most_inputs = 2;
   bool divides_by_count = false;  // Mean
@@ -308,6 +310,7 @@ class Binary : public Kernel {
  private:
   /// `count` is the number of inputs at the last of the two at a time, else 0.
   void apply(const std::array<Input, 2>& pair, const Output& out, DType dtype, size_t count) const {
+    if (rule_.fast && dtype == DType::kFloat32) return apply_fast(pair, out);
     const Loop f = rule_.loop_for(dtype);
     const BroadcastLoop loops(pair, *out.type);
     const auto bytes = static_cast<size_t>(bits_of(dtype) / 8);
@@ -318,6 +321,17 @@ class Binary : public Kernel {
       f(pair[0].data + static_cast<size_t>(offsets[0]) * bytes, loops.moves(0),
         pair[1].data + static_cast<size_t>(offsets[1]) * bytes, loops.moves(1), target, n);
       if (count != 0) finish(dtype, target, n, count);
+    });
+  }
+
+  void apply_fast(const std::array<Input, 2>& pair, const Output& out) const {
+    const BroadcastLoop loops(pair, *out.type);
+    const auto *a = reinterpret_cast<const float*>(pair[0].data), *b = reinterpret_cast<const float*>(pair[1].data);
+    float* y = out.values<float>().data();
+    const kernels::Bounds bounds = clamp_ ? kernels::Bounds{clamp_->low, clamp_->high} : kernels::Bounds{};
+    loops.for_each_run([&](const int64_t* offsets, int64_t output) {
+      kernels::arithmetic(*rule_.fast, a + offsets[0], loops.moves(0), b + offsets[1], loops.moves(1),
+                          static_cast<size_t>(loops.inner()), bounds, y + output);
     });
   }
 
@@ -370,10 +384,10 @@ std::unique_ptr<const Kernel> prepare_bit_shift(Setup& setup) {
 
 std::vector<Op> binary_ops() {
   return {
-      binary("Add", {number_loop<Add>}),
-      binary("Sub", {number_loop<Sub>}),
-      binary("Mul", {number_loop<Mul>}),
-      binary("Div", {number_loop<Div>}),
+      binary("Add", {number_loop<Add>, kernels::Arithmetic::kAdd}),
+      binary("Sub", {number_loop<Sub>, kernels::Arithmetic::kSub}),
+      binary("Mul", {number_loop<Mul>, kernels::Arithmetic::kMul}),
+      binary("Div", {number_loop<Div>, kernels::Arithmetic::kDiv}),
       binary("PRelu", {number_loop<PRelu>}),
       folding("Max", number_loop<Max>),
       folding("Min", number_loop<Min>),

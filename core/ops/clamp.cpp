@@ -6,6 +6,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "core/kernels/elementwise.h"
 #include "core/ops/families.h"
 #include "core/ops/refuse.h"
 
@@ -15,6 +16,7 @@ namespace {
 
 template <class T>
 void clamp_values(T low, T high, const T* x, T* y, size_t n) {
+  if constexpr (std::is_same_v<T, float>) return kernels::clamp(x, n, {low, high}, y);
   for (size_t k = 0; k < n; ++k) {
     const T raised = x[k] < low ? low : x[k];
     y[k] = raised > high ? high : raised;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/kernels/elementwise.h"
 #include "core/ops/families.h"
 #include "core/ops/refuse.h"
 #include "core/ops/window.h"
@@ -28,27 +29,47 @@ Span span_at(const WindowAxis& axis, int64_t out) {
   return {start + skipped * axis.dilation, std::max<int64_t>(0, last - skipped), std::min(axis.kernel, bordered)};
 }
 
-/// Calls visit(offset of a place in one picture, in places) for every place of the window at `out`, row-major.
-template <class Visit>
-void for_each_place(const std::vector<WindowAxis>& axes, const std::vector<int64_t>& out, Visit visit) {
-  std::vector<Span> spans;
-  for (size_t k = 0; k < axes.size(); ++k) {
-    spans.push_back(span_at(axes[k], out[k]));
-    if (spans.back().count == 0) return;
-  }
-  std::vector<int64_t> index(axes.size(), 0);
-  while (true) {
-    int64_t place = 0;
-    for (size_t k = 0; k < axes.size(); ++k) place = place * axes[k].in + spans[k].first + index[k] * axes[k].dilation;
-    visit(place);
-    size_t k = axes.size();
-    while (true) {
-      if (k-- == 0) return;
-      if (++index[k] < spans[k].count) break;
-      index[k] = 0;
+/// The places of each window inside the input. Made once for a run; keeps what the windows share.
+class Windows {
+ public:
+  explicit Windows(const std::vector<WindowAxis>& axes) : axes_(axes), index_(axes.size()), now_(axes.size()) {
+    for (const WindowAxis& axis : axes) {
+      spans_.emplace_back();
+      for (int64_t out = 0; out < axis.out; ++out) spans_.back().push_back(span_at(axis, out));
     }
   }
-}
+
+  const Span& span(size_t axis, int64_t out) const { return spans_[axis][static_cast<size_t>(out)]; }
+
+  /// Calls visit(offset of a place in one picture, in places) for every place of the window at `out`, row-major.
+  template <class Visit>
+  void for_each_place(const std::vector<int64_t>& out, Visit visit) {
+    const size_t last = axes_.size() - 1;
+    for (size_t k = 0; k <= last; ++k) {
+      now_[k] = &span(k, out[k]);
+      index_[k] = 0;
+      if (now_[k]->count == 0) return;
+    }
+    while (true) {
+      int64_t line = 0;
+      for (size_t k = 0; k < last; ++k) line = line * axes_[k].in + now_[k]->first + index_[k] * axes_[k].dilation;
+      for (int64_t k = 0; k < now_[last]->count; ++k)
+        visit(line * axes_[last].in + now_[last]->first + k * axes_[last].dilation);
+      size_t k = last;
+      while (true) {
+        if (k-- == 0) return;
+        if (++index_[k] < now_[k]->count) break;
+        index_[k] = 0;
+      }
+    }
+  }
+
+ private:
+  const std::vector<WindowAxis>& axes_;
+  std::vector<std::vector<Span>> spans_;  // by axis and output place
+  std::vector<int64_t> index_;
+  std::vector<const Span*> now_;
+};
 
 /// Calls body(batch, places of the output so far, index of the output place) for every output place.
 template <class Body>
@@ -152,17 +173,28 @@ class MaxPool : public Pool {
     const T* x = call.inputs[0].values<T>().data();
     if (!call.outputs[0].present()) return run_indices<T>(call);
     T* y = call.outputs[0].values<T>().data();
-    const T least =
-        std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+    Windows windows(spatial);
+    std::vector<const T*> rows;
     for_each_output(shape[0], spatial, [&](int64_t n, int64_t at, const std::vector<int64_t>& out) {
-      T* to = y + at * channels;
-      std::fill_n(to, channels, least);
-      for_each_place(spatial, out, [&](int64_t place) {
-        const T* from = x + (n * places + place) * channels;
-        for (int64_t c = 0; c < channels; ++c) to[c] = from[c] > to[c] ? from[c] : to[c];
-      });
+      rows.clear();
+      windows.for_each_place(out, [&](int64_t place) { rows.push_back(x + (n * places + place) * channels); });
+      largest(rows, channels, y + at * channels);
     });
     if (call.outputs.size() > 1 && call.outputs[1].present()) run_indices<T>(call);
+  }
+
+  template <class T>
+  static void largest(const std::vector<const T*>& rows, int64_t channels, T* y) {
+    if (rows.empty()) {  // a dilated window that steps over a small input
+      std::fill_n(y, channels,
+                  std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest());
+    } else if constexpr (std::is_same_v<T, float>) {
+      kernels::max_of_rows(rows.data(), rows.size(), static_cast<size_t>(channels), y);
+    } else {
+      std::copy_n(rows[0], channels, y);
+      for (const T* row : rows)
+        for (int64_t c = 0; c < channels; ++c) y[c] = row[c] > y[c] ? row[c] : y[c];
+    }
   }
 
   /// Where each maximum lies in the (plain) input, counted over the whole tensor.
@@ -173,10 +205,11 @@ class MaxPool : public Pool {
     const int64_t channels = shape[1], places = input_places(spatial);
     const T* x = call.inputs[0].values<T>().data();
     int64_t* indices = call.outputs[1].values<int64_t>().data();
+    Windows windows(spatial);
     for_each_output(shape[0], spatial, [&](int64_t n, int64_t at, const std::vector<int64_t>& out) {
       for (int64_t c = 0; c < channels; ++c) {
         int64_t best = -1;  // stays so where a dilated window steps over a small input
-        for_each_place(spatial, out, [&](int64_t place) {
+        windows.for_each_place(out, [&](int64_t place) {
           if (best < 0 || x[(n * places + place) * channels + c] > x[(n * places + best) * channels + c]) best = place;
         });
         indices[at * channels + c] =
@@ -210,19 +243,18 @@ class AveragePool : public Pool {
     const int64_t channels = shape[1], places = input_places(spatial);
     const float* x = call.inputs[0].values<float>().data();
     float* y = call.outputs[0].values<float>().data();
+    Windows windows(spatial);
+    std::vector<const float*> rows;
     for_each_output(shape[0], spatial, [&](int64_t n, int64_t at, const std::vector<int64_t>& out) {
-      float* to = y + at * channels;
-      std::fill_n(to, channels, 0.0f);
-      for_each_place(spatial, out, [&](int64_t place) {
-        const float* from = x + (n * places + place) * channels;
-        for (int64_t c = 0; c < channels; ++c) to[c] += from[c];
-      });
+      rows.clear();
+      windows.for_each_place(out, [&](int64_t place) { rows.push_back(x + (n * places + place) * channels); });
       int64_t count = 1;
       for (size_t k = 0; k < spatial.size(); ++k) {
-        const Span span = span_at(spatial[k], out[k]);
+        const Span& span = windows.span(k, out[k]);
         count *= counts_padding_ ? span.padded : span.count;
       }
-      for (int64_t c = 0; c < channels; ++c) to[c] /= static_cast<float>(std::max<int64_t>(1, count));
+      kernels::mean_of_rows(rows.data(), rows.size(), static_cast<size_t>(channels),
+                            static_cast<float>(std::max<int64_t>(1, count)), y + at * channels);
     });
   }
 
