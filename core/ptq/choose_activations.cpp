@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/ptq/choose_activations.h"
 
+#include <algorithm>
+#include <span>
+
 #include "core/base/error.h"
 #include "core/graph/uses.h"
 #include "core/quant/threshold_search.h"
@@ -46,9 +49,14 @@ QuantizationParams choose(const Histogram& histogram, const OpQuantizationConfig
   if (op.activation_quantization_method != QuantizationMethod::kUniform)
     grid.is_signed =
         op.signedness == tpc::Signedness::kSigned || (op.signedness == tpc::Signedness::kAuto && histogram.min() < 0);
-  const QuantizationParams params =
-      quant::choose_activation_params(histogram, op.activation_quantization_method, grid, criterion);
-  return quant::with_sign(params, signed_storage);
+  quant::Range range = quant::select_activation_range(histogram, op.activation_quantization_method, grid, criterion);
+  if (op.activation_quantization_method == QuantizationMethod::kUniform) {
+    // A search may reach beyond what was seen; nothing lies there, and a clamp in front would no longer fold.
+    range.low = std::max(range.low, std::min(0.0, static_cast<double>(histogram.min())));
+    range.high = std::min(range.high, std::max(0.0, static_cast<double>(histogram.max())));
+  }
+  return quant::with_sign(quant::params_of_ranges(op.activation_quantization_method, grid, std::span(&range, 1)),
+                          signed_storage);
 }
 
 }  // namespace
