@@ -2,6 +2,7 @@
 #include "core/ptq/choose_activations.h"
 
 #include <algorithm>
+#include <limits>
 #include <span>
 
 #include "core/base/error.h"
@@ -37,26 +38,45 @@ const OpQuantizationConfig& config_of(const Graph& graph, const Uses& uses, cons
   return index ? attachment.of(graph.nodes()[*index].id).config() : attachment.input_config;
 }
 
-QuantizationParams choose(const Histogram& histogram, const OpQuantizationConfig& op, bool signed_storage,
-                          const quant::Criterion& criterion) {
+/// What the group's values are known to stay within, from the operators that make them.
+struct Bounds {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+
+  void narrow(const framework::ValueBounds& known) {
+    if (known.low) low = std::max(low, *known.low);
+    if (known.high) high = std::min(high, *known.high);
+  }
+};
+
+/// A range that a search has chosen, without what no value can reach: a quantizer that keeps the bounds of a clamp does
+/// its work.
+quant::Range cut(quant::Range range, const Bounds& bounds, QuantizationMethod method) {
+  if (method == QuantizationMethod::kUniform) {
+    range.low = std::min(0.0, std::max(range.low, bounds.low));
+    range.high = std::max(0.0, std::min(range.high, bounds.high));
+  } else if (method == QuantizationMethod::kSymmetric && bounds.high > 0 && -bounds.low <= bounds.high) {
+    range.high = std::min(range.high, bounds.high);
+    range.low = std::max(range.low, -range.high);
+  }
+  return range;
+}
+
+QuantizationParams choose(const Histogram& histogram, const OpQuantizationConfig& op, const Bounds& bounds,
+                          bool signed_storage, const quant::Criterion& criterion) {
+  const QuantizationMethod method = op.activation_quantization_method;
   if (op.activation_n_bits != 8)
     throw Error(ErrorCode::kInvalidConfig,
                 "Activations of " + std::to_string(op.activation_n_bits) +
-                    " bits cannot be written: a QDQ file of "
-                    "operator set 13 holds 8 bits.",
+                    " bits cannot be written: a QDQ file of operator set 13 holds 8 bits.",
                 "config.activation_n_bits", "Use 8 bits, the platform's default.");
   IntegerGrid grid{op.activation_n_bits, false, false};
-  if (op.activation_quantization_method != QuantizationMethod::kUniform)
+  if (method != QuantizationMethod::kUniform)
     grid.is_signed =
         op.signedness == tpc::Signedness::kSigned || (op.signedness == tpc::Signedness::kAuto && histogram.min() < 0);
-  quant::Range range = quant::select_activation_range(histogram, op.activation_quantization_method, grid, criterion);
-  if (op.activation_quantization_method == QuantizationMethod::kUniform) {
-    // A search may reach beyond what was seen; nothing lies there, and a clamp in front would no longer fold.
-    range.low = std::max(range.low, std::min(0.0, static_cast<double>(histogram.min())));
-    range.high = std::min(range.high, std::max(0.0, static_cast<double>(histogram.max())));
-  }
-  return quant::with_sign(quant::params_of_ranges(op.activation_quantization_method, grid, std::span(&range, 1)),
-                          signed_storage);
+  const quant::Range found = quant::select_activation_range(histogram, method, grid, criterion);
+  const quant::Range range = cut(found, bounds, method);
+  return quant::with_sign(quant::params_of_ranges(method, grid, std::span(&range, 1)), signed_storage);
 }
 
 }  // namespace
@@ -68,19 +88,23 @@ std::vector<ActivationPlan> choose_activations(const Graph& graph, const Attachm
   const bool signed_storage = attachment.export_rules.signed_activations;
   std::vector<Histogram> histograms(placement.groups);
   std::vector<const OpQuantizationConfig*> first(placement.groups), fixed(placement.groups);
+  std::vector<Bounds> bounds(placement.groups);
   for (const PlacedTensor& tensor : placement.tensors) {
     histograms[tensor.group].merge(histogram_of(graph, tensor.value, statistics));
     const OpQuantizationConfig& op = config_of(graph, uses, attachment, placement, tensor.value);
+    if (const auto maker = uses.producer_index(tensor.value))
+      bounds[tensor.group].narrow(attachment.of(graph.nodes()[*maker].id).bounds);
     if (first[tensor.group] == nullptr) first[tensor.group] = &op;
     if (fixed[tensor.group] == nullptr && op.fixed_scale) fixed[tensor.group] = &op;
   }
   std::vector<QuantizationParams> params(placement.groups);
   for (size_t g = 0; g < placement.groups; ++g) {
     const OpQuantizationConfig* op = fixed[g];
-    params[g] = op != nullptr ? quant::fixed_params(op->activation_quantization_method,
-                                                    {op->activation_n_bits, signed_storage, false}, *op->fixed_scale,
-                                                    op->fixed_zero_point.value_or(0))
-                              : choose(histograms[g], *first[g], signed_storage, config.activation_criterion());
+    params[g] =
+        op != nullptr
+            ? quant::fixed_params(op->activation_quantization_method, {op->activation_n_bits, signed_storage, false},
+                                  *op->fixed_scale, op->fixed_zero_point.value_or(0))
+            : choose(histograms[g], *first[g], bounds[g], signed_storage, config.activation_criterion());
   }
   std::vector<ActivationPlan> plans;
   for (const PlacedTensor& tensor : placement.tensors) {

@@ -136,7 +136,9 @@ NodeOutcome Outcomes::join_outcome(const Node& node, Role role) const {
   const PlacedTensor* output = role == Role::kMover ? placement_.find(node.outputs[0]) : behind(node).tensor;
   const bool same = role != Role::kMover ||
                     (output != nullptr && quantized_inputs && placement_.find(inputs[0])->group == output->group);
-  if (quantized_inputs && output != nullptr && output->integer_made && same) {
+  if (node.is("Pad") || node.is("Expand")) {
+    outcome.reason = "ONNX Runtime has no integer form of it in a QDQ file.";
+  } else if (quantized_inputs && output != nullptr && output->integer_made && same) {
     outcome.arithmetic = Arithmetic::kInteger;
   } else if (role == Role::kMover) {
     outcome.reason = "It passes float values on.";

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a float model and samples to a quantized file, on small models.
+#include <functional>
+
+#include "core/base/error.h"
+#include "core/onnx/read.h"
+#include "core/onnx/write.h"
+#include "core/ptq/check_export.h"
+#include "core/samples/sample_digest.h"
+#include "core/tersor.h"
+#include "core/tpc/builtin.h"
+#include "tests/catch.h"
+#include "tests/support/named_model.h"
+
+using namespace tersor;
+using tersor::test::NamedModel;
+using Arithmetic = ptq::NodeOutcome::Arithmetic;
+
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+/// A residual block: two Convs, an Add, Relus, pooling, Gemm and Softmax.
+NamedModel residual() {
+  NamedModel model;
+  model.input("x", {1, 3, 8, 8}).weight("w1", {8, 3, 3, 3}).weight("b1", {8}).weight("w2", {8, 8, 3, 3});
+  const Ints pads{1, 1, 1, 1};
+  model.node("Conv", {"x", "w1", "b1"}, {"c1"}, {{"pads", pads}}).node("Relu", {"c1"}, {"r1"});
+  model.node("Conv", {"r1", "w2"}, {"c2"}, {{"pads", pads}}).node("Add", {"r1", "c2"}, {"s"});
+  model.node("Relu", {"s"}, {"r2"}).node("GlobalAveragePool", {"r2"}, {"p"}).node("Flatten", {"p"}, {"f"});
+  model.weight("w3", {8, 4}).weight("b3", {4}).node("Gemm", {"f", "w3", "b3"}, {"g"});
+  return model.node("Softmax", {"g"}, {"y"}, {{"axis", int64_t{-1}}}).output("y");
+}
+
+Settings default_settings() {
+  return {tpc::get_target_platform_capabilities(tpc::kDefaultPlatform), {}};
+}
+
+std::shared_ptr<const Job> job_of(const Model& model, Settings settings = default_settings()) {
+  const std::vector<std::byte> bytes = onnx::write(model);
+  return prepare(std::make_shared<const OpenedModel>(open_model(onnx::Source::of(bytes))), std::move(settings));
+}
+
+calibrate::Statistics statistics_of(const Job& job, uint64_t begin, uint64_t end, uint64_t step = 1) {
+  calibrate::Calibrator calibrator = calibrator_of(job, 16);
+  for (uint64_t k = begin; k < end; k += step) {
+    const std::vector<Tensor> inputs = test::random_inputs(job.model, static_cast<uint32_t>(k + 1));
+    calibrator.add({k, samples::sample_digest(inputs)}, "sample", inputs);
+  }
+  return calibrator.statistics();
+}
+
+QuantizeResult quantized(const Model& model, Settings settings = default_settings()) {
+  const auto job = job_of(model, std::move(settings));
+  return quantize(*job, statistics_of(*job, 0, 16));
+}
+
+std::vector<std::string> names_of(const Job& job) {
+  std::vector<std::string> names;
+  for (const ptq::PlacedTensor& tensor : job.placement.tensors) names.push_back(job.model.graph.name_of(tensor.value));
+  return names;
+}
+
+Arithmetic outcome_of(const Job& job, const ptq::QuantizationPlan& plan, const std::string& type, size_t nth = 0) {
+  for (size_t i = 0; i < job.model.graph.nodes().size(); ++i)
+    if (job.model.graph.nodes()[i].op_type == type && nth-- == 0) return plan.outcomes[i].arithmetic;
+  FAIL("no such node");
+  return Arithmetic::kFloat;
+}
+
+Error error_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error;
+  }
+  return Error(ErrorCode::kInternal, "no error");
+}
+
+/// Largest difference of float and quantized outputs on a sample, computed in float.
+double difference(const Model& float_model, const Model& quantized_model, uint32_t seed) {
+  return test::relative_difference(float_model, quantized_model, test::random_inputs(float_model, seed));
+}
+
+}  // namespace
+
+TEST_CASE("quantizers stand where an integer kernel comes of it and nowhere else") {
+  const auto job = job_of(residual().build());
+  // The Gemm's and the Softmax's results stay float; clamps share the quantizer of what they clamp.
+  REQUIRE(names_of(*job) == std::vector<std::string>{"x", "r1", "c2", "r2", "p", "f"});
+  const ptq::Placement& placement = job->placement;
+  const auto group = [&](const char* name) { return placement.find(*job->model.graph.find(name))->group; };
+  REQUIRE(group("p") == group("f"));
+  REQUIRE(group("r1") != group("c2"));
+  REQUIRE_FALSE(placement.find(*job->model.graph.find("x"))->integer_made);
+  REQUIRE(placement.find(*job->model.graph.find("r2"))->integer_made);
+}
+
+TEST_CASE("every operator that can becomes an integer kernel") {
+  const Model model = residual().build();
+  const auto job = job_of(model);
+  const QuantizeResult result = quantize(*job, statistics_of(*job, 0, 16));
+  for (const char* type : {"Conv", "Add", "GlobalAveragePool", "Flatten"})
+    REQUIRE(outcome_of(*job, result.plan, type) == Arithmetic::kInteger);
+  REQUIRE(outcome_of(*job, result.plan, "Gemm") == Arithmetic::kIntegerFloatOutput);
+  REQUIRE(outcome_of(*job, result.plan, "Relu") == Arithmetic::kFolded);
+  REQUIRE(outcome_of(*job, result.plan, "Softmax") == Arithmetic::kFloat);
+  REQUIRE(test::types_of(result.model).find("Relu") == std::string::npos);
+  const Model again = onnx::read(onnx::Source::of(result.bytes));
+  REQUIRE(again.producer_name == "tersor");
+  REQUIRE(again.graph.name_of(again.graph.outputs[0]) == "y");
+  for (uint32_t seed = 100; seed < 104; ++seed) REQUIRE(difference(model, again, seed) < 0.05);
+}
+
+TEST_CASE("statistics from parts and from a file give the same bytes as one run over the samples") {
+  const auto job = job_of(residual().build());
+  const QuantizeResult expected = quantize(*job, statistics_of(*job, 0, 16));
+  calibrate::Statistics parts = statistics_of(*job, 2, 16, 3);
+  calibrate::merge(parts, statistics_of(*job, 0, 16, 3));
+  calibrate::merge(parts, statistics_of(*job, 1, 16, 3));
+  REQUIRE(quantize(*job, calibrate::read(calibrate::write(parts))).bytes == expected.bytes);
+  calibrate::Statistics from_nothing = empty_statistics(*job);
+  calibrate::merge(from_nothing, parts);
+  REQUIRE(quantize(*job, from_nothing).bytes == expected.bytes);
+}
+
+TEST_CASE("a recipe says what differs from another model, platform or data set") {
+  const auto job = job_of(residual().build());
+  const calibrate::Statistics all = statistics_of(*job, 0, 16);
+  const config::Recipe recipe = recipe_of(*job, all);
+  REQUIRE(recipe.data_set.samples == 16);
+  REQUIRE(differences(recipe, recipe.model_digest, recipe.platform, recipe.data_set).empty());
+  REQUIRE(differences(recipe, "", {"", 1, ""}, {0, 0, ""}).empty());
+  const config::Recipe fewer = recipe_of(*job, statistics_of(*job, 0, 15));
+  REQUIRE(differences(recipe, std::string(64, '0'), {"other", 2, "1"}, fewer.data_set).size() == 3);
+}
+
+TEST_CASE("tampering with what runtimes hold a file to is noticed") {
+  const auto job = job_of(residual().build());
+  const QuantizeResult result = quantize(*job, statistics_of(*job, 0, 16));
+  REQUIRE_NOTHROW(ptq::check_export(job->model, result.model, result.plan));
+  const auto broken = [&](const std::function<void(Graph&)>& change) {
+    Model model = result.model;
+    change(model.graph);
+    return error_of([&] { ptq::check_export(job->model, model, result.plan); }).message;
+  };
+  const auto scaled = [](Graph& graph, const char* name, float factor) {
+    const ValueId id = *graph.find(name);
+    const Tensor old = *graph.initializer(id);
+    Tensor changed = Tensor::make(DType::kFloat32, old.shape());
+    for (size_t k = 0; k < old.data<float>().size(); ++k)
+      changed.mutable_data<float>()[k] = old.data<float>()[k] * factor;
+    graph.set_initializer(id, changed);
+  };
+  REQUIRE(broken([&](Graph& graph) { scaled(graph, "b1_scale", 1.00001f); }).find("product") != std::string::npos);
+  REQUIRE(broken([&](Graph& graph) { scaled(graph, "x_scale", 0); }).find("positive") != std::string::npos);
+  REQUIRE(broken([&](Graph& graph) { scaled(graph, "x_scale", -1); }).find("positive") != std::string::npos);
+  REQUIRE(broken([&](Graph& graph) { graph.outputs.push_back(*graph.find("c2")); }).find("outputs keep") !=
+          std::string::npos);
+  const auto second_reader = [](Graph& graph) {
+    Node node;
+    node.op_type = "Relu";
+    node.inputs = {*graph.find("c2")};
+    node.outputs = {graph.add_value("second_reader")};
+    graph.append(node);
+  };
+  REQUIRE(broken(second_reader).find("read by one quantizer") != std::string::npos);
+}
+
+TEST_CASE("an output that an integer kernel makes stays float under its name") {
+  NamedModel model;
+  model.input("x", {1, 3, 6, 6}).weight("w", {4, 3, 1, 1}).node("Conv", {"x", "w"}, {"c"}).node("Relu", {"c"}, {"y"});
+  model.output("y").output("c");
+  const Model before = model.build();
+  const QuantizeResult result = quantized(before);
+  const Graph& graph = result.model.graph;
+  REQUIRE(graph.name_of(graph.outputs[0]) == "y");
+  REQUIRE(graph.name_of(graph.outputs[1]) == "c");
+  REQUIRE(graph.find("c_QuantizeLinear_Input").has_value());
+  REQUIRE(difference(before, result.model, 9) < 0.02);
+}
+
+TEST_CASE("a Clip folds where the quantizer keeps its bounds") {
+  NamedModel model;
+  model.input("x", {1, 3, 6, 6}).weight("w", {4, 3, 1, 1}).weight("v", {4, 4, 1, 1});
+  model.constant("low", Tensor::scalar(0.0f)).constant("high", Tensor::scalar(0.5f));
+  model.node("Conv", {"x", "w"}, {"c"}).node("Clip", {"c", "low", "high"}, {"r"}).node("Conv", {"r", "v"}, {"y"});
+  const Model before = model.output("y").build();
+  const QuantizeResult result = quantized(before);
+  REQUIRE(test::types_of(result.model).find("Clip") == std::string::npos);
+  REQUIRE(difference(before, result.model, 9) < 0.02);
+}
+
+TEST_CASE("tensors and channels that are always zero or constant get valid scales") {
+  NamedModel model;
+  Tensor weight = Tensor::make(DType::kFloat32, Shape{3, 2, 3, 3});
+  for (size_t k = 0; k < 18; ++k) weight.mutable_data<float>()[k] = 0.01f * static_cast<float>(k);  // others: zeros
+  model.input("x", {1, 2, 5, 5}).constant("w", weight).constant("b", Tensor::of<float>(Shape{3}, {0, 1000, -1e-30f}));
+  model.weight("zero", {2, 3, 1, 1}, 0, 0).constant("shift", Tensor::of<float>(Shape{2}, {7, 7}));
+  model.node("Conv", {"x", "w", "b"}, {"c"}).node("Conv", {"c", "zero", "shift"}, {"y"});
+  const Model before = model.output("y").build();
+  const QuantizeResult result = quantized(before);
+  REQUIRE(difference(before, result.model, 9) < 0.01);
+  NamedModel dead;
+  dead.input("x", {1, 2, 5, 5}).weight("w", {3, 2, 1, 1}, 0, 0).node("Conv", {"x", "w"}, {"y"}).output("y");
+  const QuantizeResult silent = quantized(dead.build());
+  REQUIRE(difference(dead.build(), silent.model, 9) == 0);
+}
+
+TEST_CASE("bias correction takes the mean error of rounded weights away") {
+  NamedModel model;
+  // Weights that round badly: most are half a step of the largest.
+  Tensor weight = Tensor::make(DType::kFloat32, Shape{4, 6, 1, 1});
+  for (size_t k = 0; k < 24; ++k) weight.mutable_data<float>()[k] = k % 6 == 0 ? 1.27f : 0.0149f;
+  model.input("x", {1, 6, 8, 8}).constant("shift", Tensor::scalar(2.0f)).node("Add", {"x", "shift"}, {"u"});
+  model.constant("w", weight).node("Conv", {"u", "w"}, {"y"});
+  const Model before = model.output("y").build();
+  const auto mean_error = [&](bool corrected) {
+    Settings settings = default_settings();
+    settings.config.weights_bias_correction = corrected;
+    config::set_field(settings.config, "weights_threshold_method=NOCLIPPING");
+    const auto job = job_of(before, settings);
+    const QuantizeResult result = quantize(*job, statistics_of(*job, 0, 16));
+    return result.plan.kernels[0].largest_correction;
+  };
+  REQUIRE(mean_error(true) > 0.03);  // 5 inputs of mean 2 times an error of about 0.005 each
+  REQUIRE(mean_error(false) == 0);
+  Settings off = default_settings(), on = default_settings();
+  off.config.weights_bias_correction = false;
+  REQUIRE(difference(before, quantized(before, on).model, 3) < difference(before, quantized(before, off).model, 3));
+}
+
+TEST_CASE("what cannot be quantized is refused with a sentence") {
+  const Model model = residual().build();
+  const QuantizeResult result = quantized(model);
+  REQUIRE(error_of([&] { job_of(result.model); }).message == "The model is quantized already.");
+  NamedModel nothing;
+  nothing.input("x", {1, 4}).node("Relu", {"x"}, {"y"}).output("y");
+  REQUIRE(error_of([&] { job_of(nothing.build()); }).message.find("nothing to quantize") != std::string::npos);
+  NamedModel half;
+  half.input("x", {1, 4}).constant("w", Tensor::make(DType::kFloat16, Shape{4})).node("Add", {"x", "w"}, {"y"});
+  REQUIRE(error_of([&] { job_of(half.output("y").build()); }).message.find("float16") != std::string::npos);
+  const auto job = job_of(model), other = job_of(residual().output("r1").build());
+  REQUIRE(error_of([&] { quantize(*job, statistics_of(*other, 0, 4)); }).code == ErrorCode::kMismatch);
+  REQUIRE(error_of([&] { quantize(*job, empty_statistics(*job)); }).code == ErrorCode::kInvalidSamples);
+  Settings later = default_settings();
+  later.config.input_scaling = true;
+  REQUIRE(error_of([&] { job_of(model, later); }).code == ErrorCode::kInvalidConfig);
+}
