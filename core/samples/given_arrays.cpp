@@ -19,8 +19,8 @@ std::string listed(const std::vector<InputSpec>& inputs) {
 Shape only_shape(int64_t elements, const InputSpec& input) {
   const auto refuse = [&](const std::string& hint) {
     throw Error(ErrorCode::kInvalidSamples,
-                "An array of " + std::to_string(elements) + " values does not say its shape; the input \"" + input.name +
-                    "\" takes " + input.shape_text() + ".",
+                "An array of " + std::to_string(elements) + " values does not say its shape; the input \"" +
+                    input.name + "\" takes " + input.shape_text() + ".",
                 {}, hint);
   };
   if (!input.shape) refuse("Give { data, shape }.");
@@ -56,13 +56,13 @@ Tensor fit(const GivenArray& array, const InputSpec& input) {
     shape = only_shape(elements, input);
   } else {
     if (array.shape->elements() != elements)
-      throw Error(ErrorCode::kInvalidSamples, "The shape " + array.shape->text() + " does not fit " +
-                                                  std::to_string(elements) + " values.");
+      throw Error(ErrorCode::kInvalidSamples,
+                  "The shape " + array.shape->text() + " does not fit " + std::to_string(elements) + " values.");
     const ArrayFit found = fit_array(*array.shape, input);
     if (found.count != 1)
       throw Error(ErrorCode::kInvalidSamples,
-                  "The array of shape " + array.shape->text() + " holds " + std::to_string(found.count) + " samples.", {},
-                  "Give one sample at a time.");
+                  "The array of shape " + array.shape->text() + " holds " + std::to_string(found.count) + " samples.",
+                  {}, "Give one sample at a time.");
     shape = found.sample;
   }
   Tensor tensor = to_input_type({array.dtype, false, shape, array.bytes}, input);
@@ -82,8 +82,8 @@ std::vector<Tensor> arrange(std::span<const GivenArray> arrays, const std::vecto
   }
   std::vector<Tensor> tensors;
   for (const InputSpec& input : inputs) {
-    const auto found = std::find_if(arrays.begin(), arrays.end(),
-                                    [&](const GivenArray& array) { return array.name == input.name; });
+    const auto found =
+        std::find_if(arrays.begin(), arrays.end(), [&](const GivenArray& array) { return array.name == input.name; });
     if (found == arrays.end())
       throw Error(ErrorCode::kInvalidSamples, "The sample has no values for the input \"" + input.name + "\".", place,
                   "The model's inputs are " + listed(inputs) + ".");

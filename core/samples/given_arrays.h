@@ -18,8 +18,8 @@ struct GivenArray {
   Bytes bytes;                 // little-endian, row-major
 };
 
-/// One tensor for each input, in their order, batch 1 and finite. Error kInvalidSamples when an input is missing, a name
-/// is none, or an array does not fit; `place` is the sample's.
+/// One tensor for each input, in their order, batch 1 and finite. Error kInvalidSamples when an input is missing, a
+/// name is none, or an array does not fit; `place` is the sample's.
 std::vector<Tensor> arrange(std::span<const GivenArray> arrays, const std::vector<InputSpec>& inputs,
                             const std::string& place);
 

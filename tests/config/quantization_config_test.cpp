@@ -133,3 +133,19 @@ TEST_CASE("criteria follow the configuration") {
   REQUIRE(config.activation_criterion().method == quant::ThresholdSelectionMethod::kMse);
   REQUIRE(config.activation_criterion().min_threshold == 1e-5);
 }
+
+TEST_CASE("the reference page has a line for each field, with its meaning") {
+  const auto bytes = test::read_file("docs/configuration.md");
+  const std::string page(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  for (const Json& one : describe_quantization_config()) {
+    const std::string name = one["name"], meaning = one["meaning"], type = one["type"];
+    const size_t at = page.find("| `" + name + "` | " + type + " | ");
+    INFO(name);
+    REQUIRE(at != std::string::npos);
+    const std::string line = page.substr(at, page.find('\n', at) - at);
+    REQUIRE(line.find(meaning) != std::string::npos);
+    REQUIRE((line.find("default only") != std::string::npos) == !one["acts"].get<bool>());
+    if (one["choices"].is_array())
+      for (const Json& choice : one["choices"]) REQUIRE(line.find(choice.get<std::string>()) != std::string::npos);
+  }
+}

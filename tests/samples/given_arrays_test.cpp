@@ -37,8 +37,8 @@ std::string refusal(const std::vector<GivenArray>& arrays, const std::vector<Inp
 TEST_CASE("arrays without a shape take the input's where it leaves no choice") {
   const std::vector<InputSpec> inputs{input("x", {-1, 2, 3}), input("y", {1, -1})};
   const auto tensors =
-      arrange(std::vector{floats("y", std::nullopt, {1, 2, 3, 4}), floats("x", std::nullopt, {1, 2, 3, 4, 5, 6})}, inputs,
-              "samples[0]");
+      arrange(std::vector{floats("y", std::nullopt, {1, 2, 3, 4}), floats("x", std::nullopt, {1, 2, 3, 4, 5, 6})},
+              inputs, "samples[0]");
   REQUIRE(tensors.size() == 2);
   CHECK(tensors[0].shape() == Shape{1, 2, 3});
   CHECK(tensors[0].data<float>()[5] == 6);
