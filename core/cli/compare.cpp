@@ -9,11 +9,9 @@
 
 #include "core/base/json.h"
 #include "core/cli/command.h"
+#include "core/cli/compare_samples.h"
 #include "core/cli/data_option.h"
 #include "core/cli/model_file.h"
-#include "core/cli/progress_line.h"
-#include "core/cli/workers.h"
-#include "core/samples/data_set.h"
 
 namespace tersor::cli {
 
@@ -80,23 +78,7 @@ void compare(const Options& options) {
   const auto program = report::CompareProgram::make(reference.model, quantized.model, profile);
   const auto data = open_data(options.data, reference.model.graph, options.json);
   const std::vector<int64_t> chosen = chosen_samples(options.data, *data);
-  const int threads = thread_count(options.threads);
-  std::vector<std::unique_ptr<report::Comparer>> comparers;
-  std::vector<samples::SampleReader> readers;
-  for (int i = 0; i < threads; ++i) {
-    comparers.push_back(std::make_unique<report::Comparer>(program));
-    readers.emplace_back(data);
-  }
-  {
-    ProgressLine progress("compare", static_cast<int64_t>(chosen.size()));
-    fan_out(threads, static_cast<int64_t>(chosen.size()), [&](int worker, int64_t item) {
-      const auto at = static_cast<size_t>(worker);
-      comparers[at]->add(readers[at].load(chosen[static_cast<size_t>(item)]));
-      progress.step();
-    });
-  }
-  for (int i = 1; i < threads; ++i) comparers[0]->merge(*comparers[static_cast<size_t>(i)]);
-  const report::Comparison comparison = comparers[0]->result();
+  const report::Comparison comparison = compare_samples(program, data, chosen, options.threads);
   if (options.json)
     print_json(comparison, *program, options.runtime);
   else

@@ -5,6 +5,7 @@
 
 #include "core/cli/files.h"
 #include "core/cli/model_file.h"
+#include "core/cli/report_file.h"
 #include "core/cli/settings_option.h"
 
 namespace tersor::cli {
@@ -17,6 +18,7 @@ struct QuantizeOptions {
   DataOption data;
   SettingsOption settings;
   CalibrationRun run;
+  ReportRequest report;
   bool anyway = false;
 };
 
@@ -68,18 +70,24 @@ void print_result(const Job& job, const QuantizeResult& result, const std::strin
                   result.plan.outcomes[i].reason.c_str());
 }
 
-/// Statistics, read or gathered now, and the job they are for. A recipe brings its preprocessing where none is given.
-std::pair<std::shared_ptr<const Job>, calibrate::Statistics> gather(QuantizeOptions& options, Settings settings,
-                                                                    const std::shared_ptr<const OpenedModel>& opened) {
+/// Statistics, read or gathered now, the job they are for, and the samples where they are at hand. A recipe brings its
+/// preprocessing where none is given.
+struct Gathered {
+  std::shared_ptr<const Job> job;
+  calibrate::Statistics statistics;
+  std::shared_ptr<const samples::DataSet> data;
+};
+
+Gathered gather(QuantizeOptions& options, Settings settings, const std::shared_ptr<const OpenedModel>& opened) {
   if (!options.stats.empty()) {
     calibrate::Statistics statistics = read_statistics(options.stats);
     settings.preprocessing = statistics.provenance.preprocessing;
-    return {prepare(opened, std::move(settings)), std::move(statistics)};
+    return {prepare(opened, std::move(settings)), std::move(statistics), nullptr};
   }
   const auto data = open_data(options.data, opened->model.graph, false);
   settings.preprocessing = preprocessing_text(*data);
   const auto job = prepare(opened, std::move(settings));
-  return {job, calibrate_data(*job, *data, chosen_samples(options.data, *data), options.run)};
+  return {job, calibrate_data(*job, *data, chosen_samples(options.data, *data), options.run), data};
 }
 
 void quantize_model(QuantizeOptions& options) {
@@ -89,11 +97,13 @@ void quantize_model(QuantizeOptions& options) {
   const size_t before = file.source.bytes.size();
   const auto opened = std::make_shared<const OpenedModel>(tersor::open_model(std::move(file.model), file.source.bytes));
   const std::optional<config::Recipe> recipe = read_recipe_option(options.settings);
-  const auto [job, statistics] = gather(options, read_settings(options.settings, recipe), opened);
+  const auto [job, statistics, data] = gather(options, read_settings(options.settings, recipe), opened);
   check_recipe(recipe, recipe_of(*job, statistics), options.anyway);
   const QuantizeResult result = quantize(*job, statistics);
   write_file(options.output, result.bytes);
   if (!options.save_recipe.empty()) write_file(options.save_recipe, config::write_recipe(result.recipe));
+  options.report.threads = options.run.threads;
+  write_report(options.report, options.model, before, *job, result, statistics, data);
   print_result(*job, result, options.output, before);
 }
 
@@ -110,6 +120,10 @@ void add_quantize(CLI::App& program) {
                       "Statistics of tersor calibrate, instead of --data; several are merged");
   add_settings_option(*command, options->settings, true);
   command->add_option("--save-recipe", options->save_recipe, "Write what makes this file again");
+  command->add_option("--report", options->report.path,
+                      "Write a report (JSON): error by layer, what stays float and why");
+  command->add_option("--runtime", options->report.runtime, "Whose arithmetic the report is in: x64, wasm or arm64")
+      ->capture_default_str();
   command->add_flag("--anyway", options->anyway, "Follow a recipe of another model or other samples");
   command->add_option("--threads", options->run.threads, "Threads; 0: one for each core")
       ->check(CLI::NonNegativeNumber);

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/cli/compare_samples.h"
+
+#include "core/cli/progress_line.h"
+#include "core/cli/workers.h"
+
+namespace tersor::cli {
+
+report::Comparison compare_samples(const std::shared_ptr<const report::CompareProgram>& program,
+                                   const std::shared_ptr<const samples::DataSet>& data,
+                                   const std::vector<int64_t>& chosen, int threads) {
+  threads = thread_count(threads);
+  std::vector<std::unique_ptr<report::Comparer>> comparers;
+  std::vector<samples::SampleReader> readers;
+  for (int i = 0; i < threads; ++i) {
+    comparers.push_back(std::make_unique<report::Comparer>(program));
+    readers.emplace_back(data);
+  }
+  ProgressLine progress("compare", static_cast<int64_t>(chosen.size()));
+  fan_out(threads, static_cast<int64_t>(chosen.size()), [&](int worker, int64_t item) {
+    const auto at = static_cast<size_t>(worker);
+    comparers[at]->add(readers[at].load(chosen[static_cast<size_t>(item)]));
+    progress.step();
+  });
+  for (int i = 1; i < threads; ++i) comparers[0]->merge(*comparers[static_cast<size_t>(i)]);
+  return comparers[0]->result();
+}
+
+}  // namespace tersor::cli

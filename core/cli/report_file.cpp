@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/cli/report_file.h"
+
+#include <algorithm>
+
+#include "core/base/digest.h"
+#include "core/base/json.h"
+#include "core/cli/compare_samples.h"
+#include "core/cli/files.h"
+#include "core/report/histogram_view.h"
+#include "core/report/report.h"
+#include "core/samples/selection.h"
+
+namespace tersor::cli {
+
+namespace {
+
+std::string file_name(const std::string& path) {
+  return path.substr(path.find_last_of('/') + 1);
+}
+
+/// Samples to compare on: held aside from calibration where there are any.
+std::vector<int64_t> held_aside(const samples::DataSet& data, const calibrate::Statistics& statistics) {
+  std::vector<int64_t> free;
+  for (int64_t sample = 0; sample < data.size(); ++sample) {
+    const auto used = [&](const calibrate::SampleRecord& record) {
+      return static_cast<int64_t>(record.index) == sample;
+    };
+    if (std::none_of(statistics.samples.begin(), statistics.samples.end(), used)) free.push_back(sample);
+  }
+  if (free.empty()) free = samples::spread_evenly(data.size(), data.size());
+  std::vector<int64_t> chosen;
+  const auto total = static_cast<int64_t>(free.size());
+  for (int64_t place : samples::spread_evenly(total, std::min(total, kComparedSamples)))
+    chosen.push_back(free[static_cast<size_t>(place)]);
+  return chosen;
+}
+
+}  // namespace
+
+void write_report(const ReportRequest& request, const std::string& model_path, size_t model_bytes, const Job& job,
+                  const QuantizeResult& result, const calibrate::Statistics& statistics,
+                  const std::shared_ptr<const samples::DataSet>& data) {
+  if (request.path.empty()) return;
+  const Model& original = job.opened->model;
+  report::Report report;
+  report.tool_version = tool_version();
+  report.model = {file_name(model_path), job.opened->digest, static_cast<int64_t>(model_bytes)};
+  report.output = {"", sha256_hex(result.bytes), static_cast<int64_t>(result.bytes.size())};
+  report.platform = {job.settings.platform.name, job.settings.platform.version};
+  report.runtime = request.runtime;
+  report.coverage =
+      report::coverage_of(original.graph, job.model.graph, job.placement, static_cast<int64_t>(model_bytes));
+  report.coverage.estimated_size_bytes = report.output.size_bytes;
+  report.samples.calibration = static_cast<int64_t>(statistics.samples.size());
+  report.diagnostics = original.warnings;
+  if (data) {
+    const auto profile = enum_from_word<simulate::Profile>(request.runtime, "--runtime");
+    const std::vector<int64_t> chosen = held_aside(*data, statistics);
+    report.comparison =
+        compare_samples(report::CompareProgram::make(original, result.model, profile), data, chosen, request.threads);
+    report::add_histograms(*report.comparison, statistics);
+    report.samples.evaluation = static_cast<int64_t>(chosen.size());
+  }
+  write_file(request.path, to_text(to_json(report)) + "\n");
+}
+
+}  // namespace tersor::cli

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/samples/data_set.h"
+#include "core/tersor.h"
+
+namespace tersor::cli {
+
+/// What `tersor quantize --report` is told.
+struct ReportRequest {
+  std::string path;             // of the report; empty: none is wanted
+  std::string runtime = "x64";  // whose arithmetic the comparison is in
+  int threads = 0;
+};
+
+/// Writes the report of a quantization. The comparison runs on at most kComparedSamples of `data`, spread evenly: on
+/// samples that calibration did not use where there are any, else on those it used. Without `data` there is no
+/// comparison.
+void write_report(const ReportRequest& request, const std::string& model_path, size_t model_bytes, const Job& job,
+                  const QuantizeResult& result, const calibrate::Statistics& statistics,
+                  const std::shared_ptr<const samples::DataSet>& data);
+
+constexpr int64_t kComparedSamples = 64;
+
+}  // namespace tersor::cli
