@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -200,6 +201,16 @@ NpyArray::NpyArray(ReadRange read, uint64_t size) : read_(std::move(read)) {
   header_ = parse_npy_header(head.view, size);
 }
 
+Bytes NpyArray::read_exactly(uint64_t offset, uint64_t length) const {
+  // A 32-bit build cannot hold, nor name, what is longer than this.
+  if (length > std::numeric_limits<size_t>::max() / 4)
+    throw Error(ErrorCode::kOutOfMemory,
+                "A sample of " + std::to_string(length >> 20) + " MB does not fit into memory.");
+  Bytes bytes = read_(offset, length);
+  TERSOR_CHECK(bytes.view.size() == length);
+  return bytes;
+}
+
 RawArray NpyArray::part(int64_t index, const Shape& part) {
   const auto width = static_cast<uint64_t>(bits_of(header_.dtype) / 8);
   const int64_t count = part.elements(), begin = index * count;
@@ -207,10 +218,11 @@ RawArray NpyArray::part(int64_t index, const Shape& part) {
   RawArray result{header_.dtype, header_.big_endian, part, {}};
   if (!header_.fortran_order || header_.shape.rank() < 2) {
     result.bytes =
-        read_(header_.data_offset + static_cast<uint64_t>(begin) * width, static_cast<uint64_t>(count) * width);
+        read_exactly(header_.data_offset + static_cast<uint64_t>(begin) * width, static_cast<uint64_t>(count) * width);
     return result;
   }
-  if (whole_.view.empty()) whole_ = read_(header_.data_offset, static_cast<uint64_t>(header_.shape.elements()) * width);
+  if (whole_.view.empty())
+    whole_ = read_exactly(header_.data_offset, static_cast<uint64_t>(header_.shape.elements()) * width);
   auto gathered = std::make_shared<std::vector<std::byte>>(static_cast<size_t>(count) * width);
   gather_fortran(header_.shape, begin, begin + count, [&](int64_t from, int64_t to) {
     std::memcpy(gathered->data() + static_cast<size_t>(to) * width,

@@ -40,6 +40,7 @@ class NpyArray {
   RawArray part(int64_t index, const Shape& part);
 
  private:
+  Bytes read_exactly(uint64_t offset, uint64_t length) const;
   ReadRange read_;
   NpyHeader header_;
   Bytes whole_;  // Fortran order only

@@ -72,7 +72,7 @@ class Deflated {
 
   Bytes range(uint64_t offset, uint64_t length) {
     // Arrays over 2 GB would not fit beside their packed form in a browser, and such a file can be saved unpacked.
-    if (member_.size > uint64_t{1} << 31)
+    if (member_.size >= uint64_t{1} << 31)
       throw Error(ErrorCode::kInvalidSamples, "The member \"" + member_.name + "\" holds more than 2 GB, compressed.",
                   {}, "Save it with numpy.savez, which does not compress.");
     if (member_.size > most_inflated(member_.compressed_size))
