@@ -126,8 +126,8 @@ struct Header {
   static constexpr auto fields() {
     return std::make_tuple(field("model", &Header::model, ""), field("graph", &Header::graph, ""),
                            field("settings", &Header::settings, ""), field("preprocessing", &Header::preprocessing, ""),
-                           field("samples", &Header::samples, ""),
-                           field("data_set_size", &Header::data_set_size, ""), field("tensors", &Header::tensors, ""));
+                           field("samples", &Header::samples, ""), field("data_set_size", &Header::data_set_size, ""),
+                           field("tensors", &Header::tensors, ""));
   }
 };
 
@@ -233,7 +233,9 @@ std::vector<std::byte> write(const Statistics& statistics) {
             from.graph_digest,
             from.settings,
             from.preprocessing,
-            static_cast<int64_t>(statistics.samples.size()), static_cast<int64_t>(statistics.data_set_size), {}};
+            static_cast<int64_t>(statistics.samples.size()),
+            static_cast<int64_t>(statistics.data_set_size),
+            {}};
   for (const TensorStatistics& tensor : statistics.tensors) header.tensors.push_back(entry_of(tensor));
   std::string text = to_text(to_json(header), false);
   text.append((8 - text.size() % 8) % 8, ' ');

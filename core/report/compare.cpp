@@ -74,8 +74,9 @@ std::optional<double> decibels(double signal, double noise) {
 void check_same_shape(const TensorPair& pair, const Tensor& reference, const Tensor& quantized) {
   if (reference.shape() == quantized.shape()) return;
   throw Error(ErrorCode::kMismatch,
-              "The tensor \"" + pair.row.output + "\" has the shape " + reference.shape().text() + " in the float model and " +
-                  quantized.shape().text() + " in the quantized one: the two do not name their tensors alike.",
+              "The tensor \"" + pair.row.output + "\" has the shape " + reference.shape().text() +
+                  " in the float model and " + quantized.shape().text() +
+                  " in the quantized one: the two do not name their tensors alike.",
               "graph", "Compare files that come from each other, such as a model and what Tersor made of it.");
 }
 
@@ -129,7 +130,8 @@ void Comparer::add(std::span<const Tensor> inputs) {
   const std::vector<Tensor> reference = float_.run(inputs), accumulated = accumulated_.run(inputs);
   const size_t outputs = outputs_.size();
   add_outputs(inputs, std::span(reference).first(outputs), std::span(accumulated).first(outputs));
-  for (size_t i = 0; i < pairs_.size(); ++i) check_same_shape(program_->pairs_[i], reference[outputs + i], accumulated[outputs + i]);
+  for (size_t i = 0; i < pairs_.size(); ++i)
+    check_same_shape(program_->pairs_[i], reference[outputs + i], accumulated[outputs + i]);
   if (!isolated_) return;
   std::vector<Tensor> given(inputs.begin(), inputs.end());
   given.insert(given.end(), reference.begin() + static_cast<std::ptrdiff_t>(outputs), reference.end());
