@@ -23,7 +23,7 @@ std::optional<std::vector<double>> per_channel(const Tensor& constant, int rank,
     if (shape[axis] != 1 && !(is_channel && shape[axis] == channels)) return std::nullopt;
   }
   std::vector<double> values = to_doubles(constant);
-  if (values.size() == 1) values.assign(static_cast<size_t>(channels), values[0]);
+  if (values.size() == 1) values.resize(static_cast<size_t>(channels), double{values[0]});
   for (double value : values)
     if (!std::isfinite(value)) return std::nullopt;
   return values;

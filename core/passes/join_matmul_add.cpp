@@ -20,7 +20,7 @@ bool join(Graph& graph, const Uses& uses, Node& node, const Node& follower) {
   const bool row = bias->elements() == op->outputs && (shape.rank() == 1 || shape[0] == 1) && shape.rank() > 0;
   if (!row && bias->elements() != 1) return false;
   std::vector<double> values = to_doubles(*bias);
-  if (!row || values.size() == 1) values.assign(static_cast<size_t>(op->outputs), values[0]);
+  if (values.size() == 1) values.resize(static_cast<size_t>(op->outputs), double{values[0]});
   node.op_type = "Gemm";
   if (shape == Shape{op->outputs}) {
     node.inputs.resize(3);
