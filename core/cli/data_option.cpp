@@ -36,7 +36,14 @@ std::optional<samples::Preprocessing> read_preprocessing_option(const std::strin
   const samples::InputSpec input = inputs.empty() ? samples::InputSpec{} : inputs[0];
   for (const std::string& name : samples::preset_names())
     if (name == preprocessing) return samples::preset(name, input);
-  return samples::read_preprocessing(map_file(preprocessing).text(), input, preprocessing);
+  try {
+    return samples::read_preprocessing(map_file(preprocessing).text(), input, preprocessing);
+  } catch (const Error& error) {
+    if (error.code != ErrorCode::kIo) throw;
+    std::string presets;
+    for (const std::string& name : samples::preset_names()) presets += (presets.empty() ? "" : ", ") + name;
+    throw Error(error.code, error.message, error.place, "Give a JSON file, or one of the presets " + presets + ".");
+  }
 }
 
 std::shared_ptr<const samples::DataSet> open_data(const DataOption& option, const Graph& graph, bool quiet) {

@@ -53,6 +53,17 @@ class ArrayFile : public SampleFile {
   const ReadContext& context_;
 };
 
+/// As fit_array(); whole numbers in one row that fit nowhere are probably labels.
+ArrayFit fit_samples(const NpyArray& array, const InputSpec& input) {
+  try {
+    return fit_array(array.shape(), input);
+  } catch (const Error& error) {
+    if (array.shape().rank() != 1 || !is_integer(array.header().dtype)) throw;
+    throw Error(error.code, error.message, error.place,
+                "If these are labels, give them as labels and not among the samples.");
+  }
+}
+
 const ZipMember* find_array(const std::vector<ZipMember>& members, const InputSpec& input, size_t inputs) {
   for (const ZipMember& member : members)
     if (member.name == input.name + ".npy") return &member;
@@ -69,7 +80,7 @@ std::unique_ptr<SampleFile> open_npy(const FileGroup& group, const ReadContext& 
                     " inputs: " + input_names(context) + ".",
                 {}, "Use an .npz file with an array for each input, under its name.");
   NpyArray array(reader_of(group), group.first().size);
-  const ArrayFit fit = fit_array(array.shape(), context.inputs[0]);
+  const ArrayFit fit = fit_samples(array, context.inputs[0]);
   std::vector<InputArray> arrays;
   arrays.push_back({std::move(array), fit});
   return std::make_unique<ArrayFile>(std::move(arrays), context);

@@ -150,6 +150,13 @@ TEST_CASE("files that should be samples and cannot are problems, and the first i
   REQUIRE(data->problems()[3].error.message == "The file is named .npy and is an empty file.");
 }
 
+TEST_CASE("labels among the samples are recognized") {
+  REQUIRE_THAT(error_of([] {
+                 open_set({{"y.npy", npy<int64_t>("<i8", "(3,)", {0, 1, 2})}}, {input({1, 2})})->require_samples();
+               }),
+               Contains("The shape is 3, the input \"x\" takes 1x2.") && Contains("If these are labels"));
+}
+
 TEST_CASE("no samples is an error that says what was there and what is read") {
   REQUIRE_THAT(error_of([] {
                  open_set({}, {input({1, 2})})->require_samples();
