@@ -252,11 +252,13 @@ Group group_of(Graph& graph, const Uses& uses, const Node& node, int64_t opset) 
 void note_island(const Group& group, Reason reason, FusedModel& fused) {
   bool touches = false;
   for (const auto& input : group.inputs) touches = touches || input.has_value();
-  if (!touches) return;
   const Node& node = group.node;
+  const bool exact = exact_in_float(node);
+  if (!touches && exact) return;
+  if (!touches) reason = "what it reads is float";
   if (reason.empty()) reason = "the runtime has no integer kernel for " + node.op_type;
   const std::string name = node.name.empty() ? group.graph.name_of(node.outputs[0]) : node.name;
-  fused.float_islands.push_back({name, node.op_type, std::move(reason), exact_in_float(node)});
+  fused.float_islands.push_back({name, node.op_type, std::move(reason), exact});
 }
 
 void fuse_groups(FusedModel& fused) {

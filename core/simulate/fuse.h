@@ -12,7 +12,8 @@
 
 namespace tersor::simulate {
 
-/// An operator that has a quantized input but runs in float there.
+/// An operator that runs in float there: it has a quantized input but no integer kernel, or stands among float
+/// operators and computes more than one rounded operation per element.
 struct FloatIsland {
   std::string node;  // its name, or its first output's
   std::string op;
