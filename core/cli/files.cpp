@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cli/files.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -27,13 +31,34 @@ struct Descriptor {
   }
 };
 
-void write_all(int descriptor, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) throw errno;
-    bytes = bytes.subspan(static_cast<size_t>(written));
+volatile std::sig_atomic_t interrupted = 0;
+
+/// While one lives, SIGINT and SIGTERM only raise a flag.
+class SignalGuard {
+ public:
+  SignalGuard() {
+    struct sigaction action {};
+    action.sa_handler = [](int) { interrupted = 1; };
+    for (size_t k = 0; k < std::size(kSignals); ++k) ::sigaction(kSignals[k], &action, &old_[k]);
   }
+  ~SignalGuard() {
+    for (size_t k = 0; k < std::size(kSignals); ++k) ::sigaction(kSignals[k], &old_[k], nullptr);
+  }
+  SignalGuard(const SignalGuard&) = delete;
+  SignalGuard& operator=(const SignalGuard&) = delete;
+
+ private:
+  static constexpr int kSignals[] = {SIGINT, SIGTERM};
+  struct sigaction old_[2]{};
+};
+
+/// The file that a path leads to; the path itself where there is none yet.
+std::string follow_links(const std::string& path) {
+  char* real = ::realpath(path.c_str(), nullptr);
+  if (real == nullptr) return path;
+  std::string target(real);
+  std::free(real);
+  return target;
 }
 
 }  // namespace
@@ -52,22 +77,60 @@ FileBytes map_file(const std::string& path) {
   return {std::move(owner), {static_cast<const std::byte*>(memory), size}};
 }
 
-void write_file(const std::string& path, std::span<const std::byte> bytes) {
-  const std::string beside = path + ".tersor-" + std::to_string(::getpid()) + ".tmp";
-  Descriptor file{::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
-  if (file.number < 0) fail("The file cannot be written", path, "Check that the folder exists and is writable.");
-  try {
-    write_all(file.number, bytes);
-    const int closed = ::close(file.number);
-    file.number = -1;
-    if (closed != 0) throw errno;
-    if (::rename(beside.c_str(), path.c_str()) != 0) throw errno;
-  } catch (int reason) {
-    ::unlink(beside.c_str());
-    errno = reason;
-    fail("The file could not be written completely", path,
-         reason == ENOSPC ? "The disk is full: free some space." : "Nothing was left behind.");
+OutputFile::OutputFile(const std::string& path) : path_(path), target_(follow_links(path)) {
+  struct stat status {};
+  const bool exists = ::stat(target_.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode))
+    throw Error(ErrorCode::kIo, "This is a folder where a file is to be written.", path_);
+  const bool direct = exists && !S_ISREG(status.st_mode);
+  if (!direct) beside_ = target_ + ".tersor-" + std::to_string(::getpid()) + ".tmp";
+  const std::string& opened = direct ? target_ : beside_;
+  descriptor_ = ::open(opened.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) fail("The file cannot be written", path_, "Check that the folder exists and is writable.");
+  // A file that is replaced keeps its permissions.
+  if (exists && !direct && ::fchmod(descriptor_, status.st_mode & 07777) != 0) give_up(errno);
+}
+
+OutputFile::~OutputFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!beside_.empty()) ::unlink(beside_.c_str());
+}
+
+void OutputFile::give_up(int reason) {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  descriptor_ = -1;
+  if (!beside_.empty()) ::unlink(beside_.c_str());
+  beside_.clear();
+  errno = reason;
+  fail("The file could not be written completely", path_,
+       reason == ENOSPC ? "The disk is full: free some space." : "Nothing was left behind.");
+}
+
+void OutputFile::append(std::span<const std::byte> bytes) {
+  constexpr size_t kAtOnce = size_t{1} << 20;
+  const SignalGuard guard;
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor_, bytes.data(), std::min(bytes.size(), kAtOnce));
+    if (interrupted != 0)
+      throw Error(ErrorCode::kCancelled, "Interrupted while writing; nothing was left behind.", path_);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) give_up(errno);
+    bytes = bytes.subspan(static_cast<size_t>(written));
   }
+}
+
+void OutputFile::commit() {
+  const int closed = ::close(descriptor_);
+  descriptor_ = -1;
+  if (closed != 0) give_up(errno);
+  if (!beside_.empty() && ::rename(beside_.c_str(), target_.c_str()) != 0) give_up(errno);
+  beside_.clear();
+}
+
+void write_file(const std::string& path, std::span<const std::byte> bytes) {
+  OutputFile file(path);
+  file.append(bytes);
+  file.commit();
 }
 
 void write_file(const std::string& path, std::string_view text) {

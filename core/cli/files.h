@@ -20,8 +20,30 @@ struct FileBytes {
 /// reason.
 FileBytes map_file(const std::string& path);
 
-/// Writes beside the place and renames when complete, so that no half-written file is ever there. Error kIo (not
-/// writable, disk full, no such folder); then nothing is left behind.
+/// A file that is written beside its place and renamed when complete, so that no half-written file is ever there; what
+/// is not committed leaves nothing behind, also when the program is interrupted (SIGINT, SIGTERM). A place that is no
+/// regular file (/dev/stdout, a pipe) is written directly. Errors are kIo with the path (no such folder, not writable,
+/// disk full), kCancelled when interrupted.
+class OutputFile {
+ public:
+  explicit OutputFile(const std::string& path);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  void append(std::span<const std::byte> bytes);
+  void commit();
+
+ private:
+  [[noreturn]] void give_up(int reason);
+
+  std::string path_;    // as given, for messages
+  std::string target_;  // with symbolic links followed
+  std::string beside_;  // empty: written directly
+  int descriptor_ = -1;
+};
+
+/// The whole file at once, through OutputFile.
 void write_file(const std::string& path, std::span<const std::byte> bytes);
 void write_file(const std::string& path, std::string_view text);
 

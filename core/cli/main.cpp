@@ -20,6 +20,7 @@ void add_run(CLI::App& program);
 void add_evaluate(CLI::App& program);
 void add_compare(CLI::App& program);
 void add_platforms(CLI::App& program);
+void add_convert(CLI::App& program);
 
 const std::initializer_list<AddCommand> kCommands = {
     add_inspect,
@@ -29,6 +30,7 @@ const std::initializer_list<AddCommand> kCommands = {
     add_evaluate,
     add_compare,
     add_platforms,
+    add_convert,
 };
 // clang-format on
 

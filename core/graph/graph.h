@@ -162,8 +162,9 @@ struct Model {
   int64_t model_version = 0;
   std::string doc;
   std::vector<std::pair<std::string, std::string>> metadata;
-  std::string rest;                  // encoded ModelProto fields this code does not know (functions, training info)
-  std::vector<Diagnostic> warnings;  // what the reader or a converter found noteworthy; not part of the file
+  std::string rest;  // encoded ModelProto fields this code does not know (functions, training info)
+  bool initializers_were_inputs = false;  // the file listed them among the inputs; see onnx::WriteOptions
+  std::vector<Diagnostic> warnings;       // what the reader or a converter found noteworthy; not part of the file
   Graph graph;
 
   /// Version of a domain's operators; 0 when it is not imported.

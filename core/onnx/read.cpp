@@ -166,6 +166,8 @@ Model read(const Source& source, const ExternalData& external) {
     model.metadata.push_back(within("metadata_props", [&] { return read_entry(message); }));
   ExternalFiles files(external);
   model.graph = read_graph(*encoded.graph, {source, files, model.warnings}, "graph", 0);
+  for (const Diagnostic& warning : model.warnings)
+    if (warning.code == kListedInitializers) model.initializers_were_inputs = true;
   validate(model);
   warn(model);
   return model;

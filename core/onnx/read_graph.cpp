@@ -135,7 +135,7 @@ class GraphReader {
       graph_.inputs.push_back(describe(std::move(inputs[k])));
     }
     if (both > 0)
-      context_.warnings.push_back({"initializers_as_inputs",
+      context_.warnings.push_back({kListedInitializers,
                                    std::to_string(both) + " weights are also listed as inputs of the graph; they are "
                                                           "taken as constants.",
                                    place_, ""});

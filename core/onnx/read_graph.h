@@ -11,6 +11,9 @@
 
 namespace tersor::onnx {
 
+/// The warning's code when a graph lists initializers among its inputs.
+inline constexpr const char* kListedInitializers = "initializers_as_inputs";
+
 /// What reading a graph needs around it.
 struct GraphContext {
   const Source& model;

@@ -18,7 +18,7 @@ Message encode_opset(const OpsetImport& import) {
   return message;
 }
 
-Message encode_model(const Model& model, const ExternalStore* store) {
+Message encode_model(const Model& model, const ExternalStore* store, bool list_initializers) {
   Message message;
   message.integer(model_field::kIrVersion, model.ir_version);
   message.text_unless_empty(model_field::kProducerName, model.producer_name);
@@ -26,7 +26,8 @@ Message encode_model(const Model& model, const ExternalStore* store) {
   message.text_unless_empty(model_field::kDomain, model.domain);
   if (model.model_version != 0) message.integer(model_field::kModelVersion, model.model_version);
   message.text_unless_empty(model_field::kDoc, model.doc);
-  message.message(model_field::kGraph, encode_graph(model.graph, store, model.ir_version < kIrWithFreeInitializers));
+  message.message(model_field::kGraph,
+                  encode_graph(model.graph, store, list_initializers || model.ir_version < kIrWithFreeInitializers));
   for (const OpsetImport& import : model.opset_imports)
     message.message(model_field::kOpsetImport, encode_opset(import));
   for (const auto& [key, value] : model.metadata) {
@@ -51,7 +52,7 @@ std::vector<std::byte> checked_bytes(const Message& message) {
 }  // namespace
 
 std::vector<std::byte> write(const Model& model, const WriteOptions& options) {
-  if (!options.external) return checked_bytes(encode_model(model, nullptr));
+  if (!options.external) return checked_bytes(encode_model(model, nullptr, options.initializers_as_inputs));
   const ExternalTarget& target = *options.external;
   uint64_t end = 0;
   ExternalStore store;
@@ -65,7 +66,7 @@ std::vector<std::byte> write(const Model& model, const WriteOptions& options) {
     end = begin + bytes.size();
     return begin;
   };
-  return checked_bytes(encode_model(model, &store));
+  return checked_bytes(encode_model(model, &store, options.initializers_as_inputs));
 }
 
 }  // namespace tersor::onnx

@@ -22,6 +22,10 @@ struct ExternalTarget {
 
 struct WriteOptions {
   std::optional<ExternalTarget> external;
+  /// List initializers among the inputs, as such a file did (Model::initializers_were_inputs). A runtime then lets
+  /// callers replace them and does not count on their values, so quantized models must not. Before IR version 4 they
+  /// are listed in any case.
+  bool initializers_as_inputs = false;
 };
 
 /// The model as an ONNX file: equal models give equal bytes. Fields stand in the order of their numbers, initializers

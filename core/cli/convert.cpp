@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// tersor convert: writes a model anew, for a newer operator set where asked to.
+#include <cstdio>
+
+#include "core/base/json.h"
+#include "core/cli/command.h"
+#include "core/cli/files.h"
+#include "core/cli/model_file.h"
+#include "core/onnx/convert_opset.h"
+#include "core/onnx/model_info.h"
+#include "core/onnx/write.h"
+
+namespace tersor::cli {
+
+namespace {
+
+struct Options {
+  std::string model;
+  std::string output;
+  int64_t opset = 0;
+  bool external = false;
+  bool json = false;
+};
+
+std::string file_name(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+std::vector<std::byte> write_model(const Model& model, const Options& options, bool raised) {
+  onnx::WriteOptions to;
+  to.initializers_as_inputs = model.initializers_were_inputs && !raised;
+  if (!options.external) {
+    std::vector<std::byte> bytes = onnx::write(model, to);
+    write_file(options.output, bytes);
+    return bytes;
+  }
+  const std::string data = options.output + ".data";
+  OutputFile beside(data);
+  to.external.emplace();
+  to.external->location = file_name(data);
+  to.external->append = [&](std::span<const std::byte> bytes) { beside.append(bytes); };
+  std::vector<std::byte> bytes = onnx::write(model, to);
+  OutputFile file(options.output);
+  file.append(bytes);
+  beside.commit();
+  file.commit();
+  return bytes;
+}
+
+void convert(const Options& options) {
+  ModelFile file = open_model(options.model);
+  const int64_t before = file.model.opset();
+  const bool raised = options.opset > 0 && onnx::convert_to_opset(file.model, options.opset);
+  const std::vector<std::byte> bytes = write_model(file.model, options, raised);
+  if (options.json) {
+    std::printf("%s\n", to_text(to_json(onnx::describe(file.model, bytes))).c_str());
+    return;
+  }
+  std::printf("%s: %zu bytes, opset %lld%s\n", options.output.c_str(), bytes.size(),
+              static_cast<long long>(file.model.opset()),
+              raised ? (" (was " + std::to_string(before) + ")").c_str() : "");
+  for (const Diagnostic& warning : file.model.warnings) std::printf("warning: %s\n", warning.message.c_str());
+}
+
+}  // namespace
+
+void add_convert(CLI::App& program) {
+  CLI::App& command = *program.add_subcommand("convert", "Write a model anew, for a newer opset where asked to.");
+  auto options = std::make_shared<Options>();
+  command.add_option("MODEL", options->model, "The ONNX file.")->required();
+  command.add_option("-o,--output", options->output, "The file to write.")->required();
+  command.add_option("--opset", options->opset, "Raise the model to this operator set; a newer model stays as it is.")
+      ->check(CLI::Range(int64_t{7}, onnx::kNewestTarget));
+  command.add_flag("--external", options->external, "Write large weights into a file beside it (OUTPUT.data).");
+  command.add_flag("--json", options->json, "Describe the written model as JSON.");
+  command.callback([options] { convert(*options); });
+}
+
+}  // namespace tersor::cli

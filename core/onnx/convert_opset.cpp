@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/onnx/convert_opset.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "core/base/error.h"
+#include "core/graph/validate.h"
+#include "core/onnx/format.h"
+#include "core/onnx/rewriter.h"
+
+namespace tersor::onnx {
+
+namespace {
+
+constexpr int64_t kOldestConverted = 7;
+
+// Ascending by version: a node goes through all that lie between the model's opset and the target.
+constexpr Rule kRules[] = {
+    {9, "BatchNormalization", batch_normalization_9},
+    {9, "Scan", scan_9},
+    {9, "Upsample", upsample_9},
+    {10, "Dropout", dropout_10},
+    {10, "Slice", slice_10},
+    {10, "TopK", top_k_10},
+    {10, "Upsample", upsample_10},
+    {11, "Clip", clip_11},
+    {11, "Pad", pad_11},
+    {11, "Resize", resize_11},
+    {11, "Scatter", scatter_11},
+    {12, "Dropout", dropout_12},
+    {13, "Hardmax", softmax_13},
+    {13, "LogSoftmax", softmax_13},
+    {13, "ReduceSum", axes_13},
+    {13, "Resize", resize_13},
+    {13, "Softmax", softmax_13},
+    {13, "Split", split_13},
+    {13, "Squeeze", axes_13},
+    {13, "Unsqueeze", axes_13},
+};
+
+// Operators that changed between opset 1 and 7.
+constexpr std::array<std::string_view, 49> kChangedBefore7 = {
+    "Abs",
+    "Add",
+    "And",
+    "AveragePool",
+    "BatchNormalization",
+    "Cast",
+    "Ceil",
+    "Clip",
+    "Concat",
+    "Div",
+    "Dropout",
+    "Elu",
+    "Equal",
+    "Exp",
+    "Floor",
+    "GRU",
+    "Gemm",
+    "GlobalLpPool",
+    "Greater",
+    "HardSigmoid",
+    "InstanceNormalization",
+    "LSTM",
+    "LeakyRelu",
+    "Less",
+    "Log",
+    "LpPool",
+    "Max",
+    "Mean",
+    "Min",
+    "Mul",
+    "Neg",
+    "Or",
+    "PRelu",
+    "Pad",
+    "Pow",
+    "RNN",
+    "Reciprocal",
+    "Relu",
+    "Reshape",
+    "Selu",
+    "Sigmoid",
+    "Split",
+    "Sqrt",
+    "Sub",
+    "Sum",
+    "Tanh",
+    "Tile",
+    "Upsample",
+    "Xor",
+};
+
+/// The least IR version that goes with an operator set.
+int64_t ir_version_for(int64_t opset) {
+  constexpr std::array<int64_t, 5> kFrom9 = {4, 5, 6, 7, 8};
+  return opset <= 9 ? kFrom9[0] : kFrom9[static_cast<size_t>(opset - 9)];
+}
+
+void collect_names(const Graph& graph, std::set<std::string>& names) {
+  for (size_t k = 0; k < graph.value_count(); ++k) names.insert(graph.name_of(ValueId{static_cast<int32_t>(k)}));
+  for (const Node& node : graph.nodes())
+    for (const auto& [key, attribute] : node.attributes) {
+      if (const auto* one = std::get_if<std::shared_ptr<const Graph>>(&attribute)) collect_names(**one, names);
+      if (const auto* many = std::get_if<std::vector<std::shared_ptr<const Graph>>>(&attribute))
+        for (const auto& one : *many) collect_names(*one, names);
+    }
+}
+
+class Converter {
+ public:
+  Converter(Model& model, int64_t target) : model_(model), from_(model.opset()), target_(target) {
+    collect_names(model.graph, names_);
+  }
+
+  void convert(Graph& graph, const std::string& place) {
+    facts_.enter(graph);
+    std::vector<Node> nodes = std::move(graph.nodes());
+    graph.nodes().clear();
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      Node& node = nodes[i];
+      const std::string where = place + place_of(node, i).substr(std::string("graph").size());
+      facts_.pass(graph, node);
+      convert_subgraphs(node, where);
+      Rewriter rewriter(graph, target_, facts_, names_, model_.warnings);
+      rewriter.place = where;
+      if (node.domain.empty()) apply_rules(rewriter, node);
+      for (Node& one : rewriter.before) graph.append(std::move(one));
+      graph.nodes().push_back(std::move(node));
+      for (Node& one : rewriter.after) graph.append(std::move(one));
+    }
+  }
+
+ private:
+  void apply_rules(Rewriter& rewriter, Node& node) const {
+    if (from_ < kOldestConverted) check_old(rewriter, node);
+    for (const Rule& rule : kRules)
+      if (rule.version > from_ && rule.version <= target_ && node.op_type == rule.op) rule.apply(rewriter, node);
+  }
+
+  void check_old(const Rewriter& rewriter, const Node& node) const {
+    if (std::find(kChangedBefore7.begin(), kChangedBefore7.end(), node.op_type) != kChangedBefore7.end())
+      rewriter.refuse("The model is of opset " + std::to_string(from_) + ", in which " + node.op_type +
+                      " has another form; models of opset 7 or newer can be converted.");
+  }
+
+  std::shared_ptr<const Graph> converted(const std::shared_ptr<const Graph>& graph, const std::string& place) {
+    auto copy = std::make_shared<Graph>(*graph);
+    convert(*copy, place);
+    return copy;
+  }
+
+  void convert_subgraphs(Node& node, const std::string& where) {
+    for (auto& [key, attribute] : node.attributes) {
+      if (auto* one = std::get_if<std::shared_ptr<const Graph>>(&attribute)) *one = converted(*one, where + "." + key);
+      if (auto* many = std::get_if<std::vector<std::shared_ptr<const Graph>>>(&attribute))
+        for (size_t k = 0; k < many->size(); ++k)
+          (*many)[k] = converted((*many)[k], where + "." + key + "[" + std::to_string(k) + "]");
+    }
+  }
+
+  Model& model_;
+  int64_t from_;
+  int64_t target_;
+  Facts facts_;
+  std::set<std::string> names_;
+};
+
+void refuse_functions(const Model& model) {
+  Fields fields(model.rest);
+  while (fields.next())
+    if (fields.tag() == model_field::kFunctions)
+      throw Error(ErrorCode::kUnsupportedModel, "The model defines functions of its own, which cannot be converted.",
+                  "functions", "Inline them, or export the model for opset 13 or newer.");
+}
+
+}  // namespace
+
+bool convert_to_opset(Model& model, int64_t target) {
+  if (target < kOldestConverted || target > kNewestTarget)
+    throw Error(ErrorCode::kInvalidArgument, "Models can be raised to opset " + std::to_string(kOldestConverted) +
+                                                 " to " + std::to_string(kNewestTarget) + ", not to " +
+                                                 std::to_string(target) + ".");
+  const int64_t from = model.opset();
+  if (from == 0 || from >= target) return false;
+  refuse_functions(model);
+  Graph graph = model.graph;  // so that the model stays whole when a node cannot be converted
+  Converter(model, target).convert(graph, "graph");
+  model.graph = std::move(graph);
+  for (OpsetImport& import : model.opset_imports)
+    if (import.domain.empty()) import.version = target;
+  model.ir_version = std::max(model.ir_version, ir_version_for(target));
+  validate(model);
+  return true;
+}
+
+}  // namespace tersor::onnx
