@@ -8,6 +8,7 @@
 #include "core/base/json.h"
 #include "core/graph/print.h"
 #include "core/graph/validate.h"
+#include "core/onnx/convert_opset.h"
 #include "core/onnx/read.h"
 #include "core/onnx/write.h"
 #include "core/ops/registry.h"
@@ -124,10 +125,7 @@ std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Se
   config::check_acts(settings.config);
   check_quantizable(opened->model);
   Model model = opened->model;
-  if (model.opset() < kLowestOpset)
-    throw Error(ErrorCode::kUnsupportedModel,
-                "The model is of operator set " + std::to_string(model.opset()) + "; 13 or newer is needed.",
-                "opset_import", "Export the model with operator set 13.");
+  onnx::convert_to_opset(model, kLowestOpset);
   std::vector<passes::PassResult> results = passes::prepare(model);
   framework::Attachment attachment =
       framework::attach(model.graph, settings.platform, framework::onnx_framework_info(), settings.config);
