@@ -20,7 +20,7 @@ const hasVnni = existsSync('/proc/cpuinfo') && /avx512_vnni|avx_vnni/.test(readF
 const count = 100;
 /** Where a runtime's own float rounding decides: the share of values that may differ, or how far all may, as a part of the range. */
 const inexactShare = 0.05;
-const inexactDistance = 1e-6;
+const inexactDistance = 1e-5;
 
 const twins = {
   'mlperf-ic-resnet8': 'int8-qdq.onnx',
