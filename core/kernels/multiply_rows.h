@@ -25,7 +25,8 @@ struct Rows {
 
 /// Products are summed one by one into a partial sum that goes to the total at the end of each tap, or of each
 /// kSumLength along its depth, once it holds kSumLength products or more: long sums keep their precision, and the order
-/// is the same everywhere. 256 is the block of ONNX Runtime's matrix product, so that our float outputs lie near its own.
+/// is the same everywhere. 256 is the block of ONNX Runtime's matrix product, so that our float outputs lie near its
+/// own.
 inline constexpr int64_t kSumLength = 256;
 
 /// out[r * out_step + c] = epilogue(sum over taps, then over depth, of row[tap][r][d] * weight[c][tap][d]) in the order

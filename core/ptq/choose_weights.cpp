@@ -34,10 +34,13 @@ QuantizationParams weight_params(const KernelOp& op, const Tensor& weight, const
   const std::optional<int> axis = config.weights_per_channel_threshold ? std::optional(op.output_axis) : std::nullopt;
   QuantizationParams params = quant::choose_weight_params(weight, config.weights_quantization_method, grid, axis,
                                                           context.config.weights_criterion());
+  // Integer kernels take one zero point for the tensor.
   for (const int32_t zero_point : params.zero_point)
-    if (zero_point != 0)
-      throw Error(ErrorCode::kInvalidConfig, "Weights with a zero point cannot be written for an integer kernel.",
-                  "config.weights_quantization_method", "Use SYMMETRIC or POWER_OF_TWO.");
+    if (zero_point != params.zero_point[0])
+      throw Error(ErrorCode::kInvalidConfig,
+                  "Weights with a zero point for each channel cannot be written for an integer kernel.",
+                  "config.weights_quantization_method",
+                  "Use SYMMETRIC or POWER_OF_TWO, or UNIFORM with weights_per_channel_threshold=false.");
   return params;
 }
 

@@ -230,6 +230,23 @@ TEST_CASE("bias correction takes the mean error of rounded weights away") {
   REQUIRE(difference(before, quantized(before, on).model, 3) < difference(before, quantized(before, off).model, 3));
 }
 
+TEST_CASE("every quantizer that the platform offers gives integer kernels and a result near the float model's") {
+  const Model model = residual().build();
+  for (const char* field : {"weights_quantization_method", "activation_quantization_method"})
+    for (const char* method : {"SYMMETRIC", "POWER_OF_TWO", "UNIFORM"})
+      for (const char* threshold : {"NOCLIPPING", "MSE", "MAE", "Lp"}) {
+        Settings settings = default_settings();
+        config::set_field(settings.config, std::string(field) + "=" + method);
+        config::set_field(settings.config, std::string("weights_threshold_method=") + threshold);
+        config::set_field(settings.config, std::string("activation_threshold_method=") + threshold);
+        const auto job = job_of(model, settings);
+        const QuantizeResult result = quantize(*job, statistics_of(*job, 0, 16));
+        INFO(field << " " << method << " " << threshold);
+        REQUIRE(outcome_of(*job, result.plan, "Conv") == Arithmetic::kInteger);
+        REQUIRE(difference(model, result.model, 3) < 0.1);
+      }
+}
+
 TEST_CASE("what cannot be quantized is refused with a sentence") {
   const Model model = residual().build();
   const QuantizeResult result = quantized(model);
