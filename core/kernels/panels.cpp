@@ -9,10 +9,10 @@
 namespace tersor::kernels {
 
 namespace {
-
 constexpr std::align_val_t kAlignment{64};
+}
 
-std::shared_ptr<float> allocate(size_t count) {
+std::shared_ptr<float> allocate_panels(size_t count) {
   auto* memory =
       static_cast<float*>(::operator new(std::max<size_t>(count, 1) * sizeof(float), kAlignment, std::nothrow));
   if (memory == nullptr)
@@ -21,18 +21,15 @@ std::shared_ptr<float> allocate(size_t count) {
   return {memory, [](float* floats) { ::operator delete(floats, kAlignment); }};
 }
 
-/// Two vectors, unless that pads many more columns than one does.
-int64_t choose_width(int64_t columns) {
+int64_t panel_width(int64_t columns) {
   const int64_t one = vector_width(), two = 2 * one;
   const auto padded = [&](int64_t width) { return (columns + width - 1) / width * width; };
   return padded(one) * 5 < padded(two) * 4 ? one : two;
 }
 
-}  // namespace
-
 Panels::Panels(int64_t columns, int64_t taps, int64_t depth, const Source& source)
-    : columns_(columns), taps_(taps), depth_(depth), width_(choose_width(columns)) {
-  data_ = allocate(static_cast<size_t>(count() * taps * depth * width_));
+    : columns_(columns), taps_(taps), depth_(depth), width_(panel_width(columns)) {
+  data_ = allocate_panels(static_cast<size_t>(count() * taps * depth * width_));
   float* to = data_.get();
   for (int64_t first = 0; first < columns; first += width_)
     for (int64_t tap = 0; tap < taps; ++tap)

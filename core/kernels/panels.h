@@ -9,6 +9,10 @@ namespace tersor::kernels {
 
 /// float32 elements of this machine's vectors.
 int64_t vector_width();
+/// Columns of a panel: two vectors, unless that pads many more columns than one does.
+int64_t panel_width(int64_t columns);
+/// Memory for panels, on a cache line's border. Error kOutOfMemory.
+std::shared_ptr<float> allocate_panels(size_t count);
 
 /// Constant weights laid out for multiply_rows(): panels of one or two vectors of output columns, each
 /// [taps][depth][width], the last one padded with zeros. Immutable; may be shared between threads. The layout depends

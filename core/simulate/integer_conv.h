@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "core/kernels/integer.h"
+
 namespace tersor::simulate {
 
 /// A two-dimensional convolution (one-dimensional ones have height 1). Pads may be negative nowhere.
@@ -23,7 +25,8 @@ struct ConvGeometry {
   }
   /// int16 elements of scratch for one picture.
   size_t scratch_elements(int64_t in_h, int64_t in_w) const {
-    return static_cast<size_t>((in_h + pad_top + pad_bottom) * (in_w + pad_left + pad_right) * in_channels);
+    // One more, which an odd number of channels may read beyond its end.
+    return static_cast<size_t>((in_h + pad_top + pad_bottom) * (in_w + pad_left + pad_right) * in_channels + 1);
   }
 };
 
@@ -38,7 +41,8 @@ class IntegerConv {
            int64_t in_w, std::span<int16_t> scratch, std::span<int32_t> sums) const;
 
  private:
-  std::vector<int16_t> weights_;  // depthwise: [tap][channel]; else [out channel][tap][channel of the group]
+  std::vector<int16_t> depthwise_;              // [tap][channel]
+  std::vector<kernels::IntegerPanels> groups_;  // all others
 };
 
 }  // namespace tersor::simulate

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/simulate/requantize.h"
 
+#include "core/kernels/integer.h"
+
 namespace tersor::simulate {
 
 std::vector<float> requantize_multipliers(float x_scale, std::span<const float> w_scales, float y_scale) {
@@ -18,10 +20,9 @@ std::vector<float> dequantize_factors(float x_scale, std::span<const float> w_sc
 
 void requantize(std::span<const int32_t> sums, std::span<const float> multipliers, size_t columns, std::span<uint8_t> y,
                 const Grid& grid) {
-  const bool per_channel = multipliers.size() > 1;
-  for (size_t row = 0; row < sums.size(); row += columns)
-    for (size_t c = 0; c < columns; ++c)
-      y[row + c] = saturate_then_shift(static_cast<float>(sums[row + c]) * multipliers[per_channel ? c : 0], grid);
+  if (columns == 0) return;
+  kernels::requantize(sums.data(), static_cast<int64_t>(sums.size() / columns), static_cast<int64_t>(columns),
+                      {multipliers.data(), multipliers.size() > 1, grid.zero_point, grid.low(), grid.high()}, y.data());
 }
 
 void dequantize_sums(std::span<const int32_t> sums, std::span<const float> factors, size_t columns,

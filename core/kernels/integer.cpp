@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/kernels/integer.h"
+
+#include <cstring>
+
+#include "core/kernels/panels.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "core/kernels/integer.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#ifndef TERSOR_INTEGER_ONCE
+#define TERSOR_INTEGER_ONCE
+#if defined(__clang__)
+#define TERSOR_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define TERSOR_UNROLL _Pragma("GCC unroll 16")
+#endif
+namespace tersor::kernels {
+struct IntegerTile {
+  const int16_t* panel;
+  const int16_t* const* rows;  // of the tile's first row, tap 0
+  int64_t rows_step;           // pointers from one tap to the next
+  int64_t taps, pairs;
+  int32_t* out;
+  int64_t out_step;
+  int64_t columns;  // columns of the panel that exist
+};
+}  // namespace tersor::kernels
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace tersor::kernels {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_TARGET == HWY_SCALAR
+
+constexpr int kRowsOfOne = 1, kRowsOfTwo = 1;
+
+template <int kRows, int kVectors>
+void Tile(const IntegerTile& call) {
+  for (int64_t c = 0; c < call.columns; ++c) {
+    uint32_t sum = 0;
+    for (int64_t tap = 0; tap < call.taps; ++tap)
+      for (int64_t k = 0; k < 2 * call.pairs; ++k) {
+        const int16_t weight = call.panel[((tap * call.pairs + k / 2) * kVectors + c) * 2 + k % 2];
+        // Behind an odd depth lies a number that may be anything, and a weight of 0.
+        sum += static_cast<uint32_t>(call.rows[tap * call.rows_step][k] * weight);
+      }
+    call.out[c] = static_cast<int32_t>(sum);
+  }
+}
+
+#else
+
+#if HWY_TARGET == HWY_WASM || HWY_TARGET == HWY_EMU128
+constexpr int kRowsOfOne = 6, kRowsOfTwo = 4;
+#elif HWY_TARGET <= HWY_AVX3
+constexpr int kRowsOfOne = 12, kRowsOfTwo = 8;
+#else
+constexpr int kRowsOfOne = 8, kRowsOfTwo = 6;
+#endif
+
+// As the float tile: kRows x kVectors sums in registers, each lane adding two products at a time.
+template <int kRows, int kVectors>
+HWY_NOINLINE void Tile(const IntegerTile& call) {
+  const hn::ScalableTag<int32_t> d;
+  const hn::RepartitionToNarrow<decltype(d)> narrow;
+  using V = hn::Vec<decltype(d)>;
+  const size_t lanes = hn::Lanes(d);
+  V sums[kRows][kVectors];
+  TERSOR_UNROLL for (int r = 0; r < kRows; ++r) {
+    TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::Zero(d);
+  }
+  V unused = hn::Zero(d);
+  const int16_t* HWY_RESTRICT w = call.panel;
+  const int16_t* const* rows = call.rows;
+  for (int64_t tap = 0; tap < call.taps; ++tap, rows += call.rows_step) {
+    const int16_t* base[kRows];
+    TERSOR_UNROLL for (int r = 0; r < kRows; ++r) base[r] = rows[r];
+    for (int64_t k = 0; k < call.pairs; ++k, w += kVectors * 2 * lanes) {
+      hn::Vec<decltype(narrow)> weights[kVectors];
+      TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) {
+        weights[v] = hn::Load(narrow, w + static_cast<size_t>(v) * 2 * lanes);
+      }
+      TERSOR_UNROLL for (int r = 0; r < kRows; ++r) {
+        int32_t pair;
+        std::memcpy(&pair, base[r] + 2 * k, sizeof(pair));
+        const auto x = hn::BitCast(narrow, hn::Set(d, pair));
+        TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) {
+          sums[r][v] = hn::ReorderWidenMulAccumulate(d, x, weights[v], sums[r][v], unused);
+        }
+      }
+    }
+  }
+  const bool whole = call.columns == static_cast<int64_t>(kVectors * lanes);
+  TERSOR_UNROLL for (int r = 0; r < kRows; ++r) {
+    int32_t* out = call.out + r * call.out_step;
+    HWY_ALIGN int32_t last[kVectors * HWY_MAX_BYTES / sizeof(int32_t)];
+    TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) {
+      hn::StoreU(sums[r][v], d, (whole ? out : last) + static_cast<size_t>(v) * lanes);
+    }
+    if (!whole) std::memcpy(out, last, static_cast<size_t>(call.columns) * sizeof(int32_t));
+  }
+}
+
+#endif
+
+template <int kMostRows, int kVectors>
+void PanelRows(const IntegerTile& first, int64_t count) {
+  IntegerTile call = first;
+  int64_t r = 0;
+  const auto step = [&](int rows) {
+    r += rows;
+    call.rows = first.rows + r;
+    call.out = first.out + r * first.out_step;
+  };
+  while (r + kMostRows <= count) Tile<kMostRows, kVectors>(call), step(kMostRows);
+  while (r < count) Tile<1, kVectors>(call), step(1);
+}
+
+void MultiplyIntegerRows(const IntegerPanels& weights, const IntegerRows& rows, int32_t* out, int64_t out_step) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<int32_t>()));
+  const int64_t width = weights.width();
+  for (int64_t p = 0; p < weights.count(); ++p) {
+    const IntegerTile call{
+        weights.panel(p), rows.pointers,   rows.count, weights.taps(),
+        weights.pairs(),  out + p * width, out_step,   HWY_MIN(width, weights.columns() - p * width)};
+    if (width == lanes)
+      PanelRows<kRowsOfOne, 1>(call, rows.count);
+    else
+      PanelRows<kRowsOfTwo, 2>(call, rows.count);
+  }
+}
+
+// What follows is vectorized by the compiler, for each target.
+
+void AddIntegerProducts(const int16_t* HWY_RESTRICT x, const int16_t* HWY_RESTRICT w, int64_t n,
+                        int32_t* HWY_RESTRICT sums) {
+  for (int64_t c = 0; c < n; ++c) sums[c] += static_cast<int32_t>(x[c]) * w[c];
+}
+
+HWY_INLINE uint8_t RequantizeOne(int32_t sum, float multiplier, float low, float high, int32_t zero_point) {
+  constexpr float kNoFraction = 12582912.0f;  // 1.5 * 2^23: rounds to even when added, for what lies within 2^22
+  float x = static_cast<float>(sum) * multiplier;
+  x = x < low ? low : x;
+  x = x > high ? high : x;
+  return static_cast<uint8_t>(static_cast<int32_t>((x + kNoFraction) - kNoFraction) + zero_point);
+}
+
+void Requantize(const int32_t* HWY_RESTRICT sums, int64_t rows, int64_t columns, const Requantization& to,
+                uint8_t* HWY_RESTRICT y) {
+  const float low = static_cast<float>(to.low - to.zero_point), high = static_cast<float>(to.high - to.zero_point);
+  const int32_t zero_point = to.zero_point;
+  if (!to.per_column) {
+    const float multiplier = *to.multipliers;
+    for (int64_t k = 0; k < rows * columns; ++k) y[k] = RequantizeOne(sums[k], multiplier, low, high, zero_point);
+    return;
+  }
+  const float* HWY_RESTRICT multipliers = to.multipliers;
+  for (int64_t r = 0; r < rows; ++r, sums += columns, y += columns)
+    for (int64_t c = 0; c < columns; ++c) y[c] = RequantizeOne(sums[c], multipliers[c], low, high, zero_point);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tersor::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tersor::kernels {
+
+HWY_EXPORT(MultiplyIntegerRows);
+HWY_EXPORT(AddIntegerProducts);
+HWY_EXPORT(Requantize);
+
+IntegerPanels::IntegerPanels(int64_t columns, int64_t taps, int64_t depth, const Source& source)
+    : columns_(columns), taps_(taps), depth_(depth), width_(panel_width(columns)) {
+  const int64_t elements = count() * taps * pairs() * width_ * 2;
+  // As floats of the same number of bytes: elements come in pairs.
+  const std::shared_ptr<float> memory = allocate_panels(static_cast<size_t>(elements / 2));
+  data_ = {memory, reinterpret_cast<int16_t*>(memory.get())};
+  int16_t* to = data_.get();
+  for (int64_t first = 0; first < columns; first += width_)
+    for (int64_t tap = 0; tap < taps; ++tap)
+      for (int64_t pair = 0; pair < pairs(); ++pair)
+        for (int64_t c = first; c < first + width_; ++c)
+          for (int64_t d = 2 * pair; d < 2 * pair + 2; ++d)
+            *to++ = c < columns && d < depth
+                        ? source.weights[c * source.column_step + tap * source.tap_step + d * source.depth_step]
+                        : int16_t{0};
+}
+
+void multiply_integer_rows(const IntegerPanels& weights, const IntegerRows& rows, int32_t* out, int64_t out_step) {
+  HWY_DYNAMIC_DISPATCH(MultiplyIntegerRows)(weights, rows, out, out_step);
+}
+
+void add_integer_products(const int16_t* x, const int16_t* w, int64_t n, int32_t* sums) {
+  HWY_DYNAMIC_DISPATCH(AddIntegerProducts)(x, w, n, sums);
+}
+
+void requantize(const int32_t* sums, int64_t rows, int64_t columns, const Requantization& to, uint8_t* y) {
+  HWY_DYNAMIC_DISPATCH(Requantize)(sums, rows, columns, to, y);
+}
+
+}  // namespace tersor::kernels
+#endif

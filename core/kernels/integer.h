@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums of products of 16-bit integers in 32 bits, and from those to 8 bits. Integers wrap around, so no order of sums
+// shows.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+namespace tersor::kernels {
+
+/// Constant weights laid out for multiply_integer_rows(): panels as in Panels, each [taps][pairs of depth][width][2],
+/// an odd depth ending with zeros. Immutable; may be shared between threads.
+class IntegerPanels {
+ public:
+  /// Where weight (column, tap, d) lies: weights[column * column_step + tap * tap_step + d * depth_step].
+  struct Source {
+    const int16_t* weights;
+    int64_t column_step, tap_step, depth_step;
+  };
+
+  IntegerPanels() = default;
+  IntegerPanels(int64_t columns, int64_t taps, int64_t depth, const Source& source);
+
+  int64_t columns() const { return columns_; }
+  int64_t taps() const { return taps_; }
+  int64_t pairs() const { return (depth_ + 1) / 2; }
+  int64_t width() const { return width_; }
+  int64_t count() const { return columns_ == 0 ? 0 : (columns_ + width_ - 1) / width_; }
+  const int16_t* panel(int64_t index) const { return data_.get() + index * taps_ * pairs() * width_ * 2; }
+
+ private:
+  int64_t columns_ = 0, taps_ = 0, depth_ = 0, width_ = 0;
+  std::shared_ptr<int16_t> data_;
+};
+
+/// `rows` holds, tap by tap, one pointer per output row: rows[tap * count + r] points to `depth` numbers, or one more
+/// that may be anything where depth is odd.
+struct IntegerRows {
+  const int16_t* const* pointers;
+  int64_t count;
+};
+
+/// out[r * out_step + c] = sum over taps and depth of row[tap][r][d] * weight[c][tap][d], modulo 2^32. No product of
+/// two neighbours may both be (-2^15)^2.
+void multiply_integer_rows(const IntegerPanels& weights, const IntegerRows& rows, int32_t* out, int64_t out_step);
+
+/// sums[c] += x[c] * w[c] for n channels.
+void add_integer_products(const int16_t* x, const int16_t* w, int64_t n, int32_t* sums);
+
+/// y = rne(min(max(float(sum) * multiplier, low - zero_point), high - zero_point)) + zero_point for rows x columns
+/// sums; one multiplier, or one per column where `per_column`. Multipliers are finite; low and high lie within -128 ...
+/// 255.
+struct Requantization {
+  const float* multipliers;
+  bool per_column;
+  int32_t zero_point, low, high;
+};
+void requantize(const int32_t* sums, int64_t rows, int64_t columns, const Requantization& to, uint8_t* y);
+
+}  // namespace tersor::kernels
