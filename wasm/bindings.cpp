@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names only: every function of the session and of the core's tables as JavaScript calls it. Each answers
+// {ok: true, value} or {ok: false, error: {code, message, place, hint}}; no C++ exception leaves this file.
+#include <emscripten/bind.h>
+
+#include <new>
+#include <stdexcept>
+
+#include "core/base/json.h"
+#include "core/samples/preprocessing.h"
+#include "core/samples/selection.h"
+#include "core/tpc/builtin.h"
+#include "core/tpc/read.h"
+#include "wasm/js_source.h"
+#include "wasm/session.h"
+
+namespace tersor::wasm {
+
+using emscripten::val;
+
+namespace {
+
+val failure(const Error& error) {
+  val fields = val::object();
+  fields.set("code", std::string(to_word(error.code)));
+  fields.set("message", error.message);
+  fields.set("place", error.place);
+  fields.set("hint", error.hint);
+  val answer = val::object();
+  answer.set("ok", false);
+  answer.set("error", fields);
+  return answer;
+}
+
+template <class Work>
+val guard(Work&& work) {
+  try {
+    val answer = val::object();
+    if constexpr (std::is_void_v<decltype(work())>) {
+      work();
+      answer.set("value", val::null());
+    } else {
+      answer.set("value", work());
+    }
+    answer.set("ok", true);
+    return answer;
+  } catch (const Error& error) {
+    return failure(error);
+  } catch (const std::bad_alloc&) {
+    return failure(Error(ErrorCode::kOutOfMemory, "The memory is used up.", {},
+                         "Use fewer workers or smaller samples, or the native program."));
+  } catch (const std::exception& error) {
+    return failure(Error(ErrorCode::kInternal, error.what(), {}, "This is a bug in Tersor; please report it."));
+  }
+}
+
+Session& session() {
+  static Session only;
+  return only;
+}
+
+int64_t whole(double number, const char* what) {
+  if (!(number >= 0 && number <= 9007199254740992.0) || number != static_cast<double>(static_cast<int64_t>(number)))
+    throw Error(ErrorCode::kInvalidArgument, std::string(what) + " must be a whole number of 0 or more.", what);
+  return static_cast<int64_t>(number);
+}
+
+ProgressFunction progress_of(const val& listener) {
+  return [listener](const Progress& progress) {
+    listener(std::string(progress.stage), static_cast<double>(progress.done), static_cast<double>(progress.total),
+             std::string(progress.note));
+    return true;
+  };
+}
+
+val version() {
+  return guard([] { return std::string(tool_version()); });
+}
+
+val platforms() {
+  return guard([] {
+    Json list = Json::array();
+    for (const tpc::PlatformLabel& one : tpc::builtin_platforms())
+      list.push_back(
+          {{"name", one.name}, {"version", one.version}, {"title", one.title}, {"description", one.description}});
+    return to_text(list, false);
+  });
+}
+
+val target_platform_capabilities(const std::string& name, int version) {
+  return guard([&] {
+    const std::optional<int> wanted = version == 0 ? std::nullopt : std::optional<int>(version);
+    return to_text(tpc::to_json(tpc::get_target_platform_capabilities(name, wanted)), false);
+  });
+}
+
+val quantization_config(const std::string& fields) {
+  return guard([&] {
+    return to_text(config::to_json(config::read_quantization_config(std::string_view(fields), "config")), false);
+  });
+}
+
+val describe_quantization_config() {
+  return guard([] { return to_text(config::describe_quantization_config(), false); });
+}
+
+val preprocessing_preset(const std::string& name) {
+  return guard([&] { return to_text(to_json(samples::preset(name, {})), false); });
+}
+
+val select(double total, const std::string& part, double count) {
+  return guard([&] {
+    const int64_t all = whole(total, "total");
+    const samples::Split split = samples::split(all, part == "all" ? all : whole(count, "selection.count"));
+    if (part != "all" && part != "calibration" && part != "evaluation")
+      throw Error(ErrorCode::kInvalidArgument, "\"" + part + "\" is no part of a data set.", "selection.part",
+                  "Give calibration, evaluation or all.");
+    return to_text(to_json(part == "evaluation" ? split.evaluation : split.calibration), false);
+  });
+}
+
+val sample_count(const val& statistics) {
+  return guard([&] { return static_cast<double>(calibrate::read(to_bytes(statistics)).samples.size()); });
+}
+
+val open_model(const std::string& key, const val& table) {
+  return guard([&] { return session().open_model(key, table); });
+}
+val close(const std::string& key) {
+  return guard([&] { session().close(key); });
+}
+val coverage(const std::string& model, const std::string& settings) {
+  return guard([&] { return session().coverage(model, settings); });
+}
+val open_data(const std::string& key, const std::string& model, const val& table, const std::string& preprocessing) {
+  return guard([&] { return session().open_data(key, model, table, preprocessing); });
+}
+val check_data(const std::string& data) {
+  return guard([&] { session().check_data(data); });
+}
+val inspect_data(const std::string& data) {
+  return guard([&] { return session().inspect_data(data); });
+}
+val preview(const std::string& data, double sample) {
+  return guard([&] { return session().preview(data, whole(sample, "index")); });
+}
+val preview_tensors(const std::string& model, const val& sample) {
+  return guard([&] { return session().preview_tensors(model, sample); });
+}
+val labels_of_folders(const std::string& data) {
+  return guard([&] { return session().labels_of_folders(data); });
+}
+val labels_of_file(const std::string& data, const val& table, double group) {
+  return guard([&] { return session().labels_of_file(data, table, whole(group, "group")); });
+}
+val begin_job(const std::string& key, const std::string& kind, const std::string& settings) {
+  return guard([&] { session().begin_job(key, kind, settings); });
+}
+val add_sample(const std::string& job, const val& sample) {
+  return guard([&] { session().add_sample(job, sample); });
+}
+val finish_job(const std::string& job) {
+  return guard([&] { return session().finish_job(job); });
+}
+val merge_job(const std::string& kind, const std::string& settings, const val& parts, const val& extra) {
+  return guard([&] { return session().merge_job(kind, settings, parts, extra); });
+}
+val quantize(const std::string& model, const std::string& settings, const val& statistics, const val& progress) {
+  return guard([&] { return session().quantize(model, settings, statistics, progress_of(progress)); });
+}
+
+}  // namespace
+
+EMSCRIPTEN_BINDINGS(tersor) {
+  using emscripten::function;
+  function("version", &version);
+  function("platforms", &platforms);
+  function("targetPlatformCapabilities", &target_platform_capabilities);
+  function("quantizationConfig", &quantization_config);
+  function("describeQuantizationConfig", &describe_quantization_config);
+  function("preprocessingPreset", &preprocessing_preset);
+  function("select", &select);
+  function("sampleCount", &sample_count);
+  function("openModel", &open_model);
+  function("close", &close);
+  function("coverage", &coverage);
+  function("openData", &open_data);
+  function("checkData", &check_data);
+  function("inspectData", &inspect_data);
+  function("preview", &preview);
+  function("previewTensors", &preview_tensors);
+  function("labelsOfFolders", &labels_of_folders);
+  function("labelsOfFile", &labels_of_file);
+  function("beginJob", &begin_job);
+  function("addSample", &add_sample);
+  function("finishJob", &finish_job);
+  function("mergeJob", &merge_job);
+  function("quantize", &quantize);
+}
+
+}  // namespace tersor::wasm

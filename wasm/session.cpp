@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wasm/session.h"
+
+#include "core/base/digest.h"
+#include "core/base/json.h"
+#include "core/ops/registry.h"
+#include "core/report/coverage.h"
+#include "core/report/model_card.h"
+#include "core/report/report.h"
+#include "core/samples/given_arrays.h"
+#include "core/samples/labels.h"
+#include "core/samples/preview.h"
+#include "core/simulate/program.h"
+#include "wasm/js_source.h"
+#include "wasm/settings.h"
+
+namespace tersor::wasm {
+
+using emscripten::val;
+
+namespace {
+
+Error no_such(const std::string& what, const std::string& key) {
+  return {ErrorCode::kInternal, "There is no " + what + " \"" + key + "\" in this worker."};
+}
+
+onnx::Source as_source(samples::Bytes bytes) {
+  return {std::move(bytes.owner), bytes.view};
+}
+
+/// Reads a model's files beside it by the names that the model gives them.
+onnx::ExternalData external_of(const std::shared_ptr<JsSource>& source) {
+  return [source](const std::string& location) {
+    const auto& files = source->files();
+    for (size_t i = 1; i < files.size(); ++i)
+      if (files[i].path == location) return as_source(source->read_all(i));
+    throw Error(ErrorCode::kIo, "The file \"" + location + "\" that holds weights of the model is not here.", location,
+                "Give it together with the model.");
+  };
+}
+
+std::vector<samples::InputSpec> input_specs(const Graph& graph) {
+  std::vector<samples::InputSpec> specs;
+  for (const ValueId id : graph.inputs) {
+    const Value& value = graph.value(id);
+    specs.push_back({value.name, value.dtype, value.shape});
+  }
+  return specs;
+}
+
+std::string preprocessing_text(const samples::DataSet* data) {
+  return data != nullptr && data->has_pictures() ? to_text(to_json(data->preprocessing()), false) : "null";
+}
+
+simulate::Profile profile_of(const Json& settings) {
+  const Json& word = settings.at("runtime");
+  return word.is_null() ? simulate::Profile::kX64
+                        : enum_from_word<simulate::Profile>(word.get<std::string>(), "runtime");
+}
+
+DType dtype_of_array(const val& array) {
+  const std::string name = array["constructor"]["name"].as<std::string>();
+  static constexpr std::pair<std::string_view, DType> kTypes[] = {
+      {"Float32Array", DType::kFloat32}, {"Float64Array", DType::kFloat64},    {"Int8Array", DType::kInt8},
+      {"Uint8Array", DType::kUint8},     {"Uint8ClampedArray", DType::kUint8}, {"Int16Array", DType::kInt16},
+      {"Uint16Array", DType::kUint16},   {"Int32Array", DType::kInt32},        {"Uint32Array", DType::kUint32},
+      {"BigInt64Array", DType::kInt64},  {"BigUint64Array", DType::kUint64}};
+  for (const auto& [word, dtype] : kTypes)
+    if (name == word) return dtype;
+  throw Error(ErrorCode::kInvalidSamples, "A " + name + " cannot be a sample.", {},
+              "Give a typed array such as Float32Array.");
+}
+
+std::vector<Tensor> given_tensors(const val& sample, const std::vector<samples::InputSpec>& inputs,
+                                  const std::string& place) {
+  std::vector<samples::GivenArray> arrays;
+  const val tensors = sample["tensors"];
+  for (int i = 0, count = tensors["length"].as<int>(); i < count; ++i) {
+    const val tensor = tensors[i];
+    samples::GivenArray array;
+    array.name = tensor["name"].as<std::string>();
+    array.dtype = dtype_of_array(tensor["data"]);
+    if (const val shape = tensor["shape"]; !shape.isNull()) {
+      const std::vector<double> dims = emscripten::convertJSArrayToNumberVector<double>(shape);
+      array.shape = Shape(std::vector<int64_t>(dims.begin(), dims.end()));
+    }
+    auto bytes = std::make_shared<const std::vector<std::byte>>(to_bytes(tensor["data"]));
+    array.bytes = {std::span<const std::byte>(*bytes), bytes};
+    arrays.push_back(std::move(array));
+  }
+  return samples::arrange(arrays, inputs, place);
+}
+
+Json summary(const samples::ValueSummary& values) {
+  return {{"min", values.min}, {"mean", values.mean}, {"max", values.max}};
+}
+
+std::vector<std::byte> to_rgba(const samples::Picture& picture) {
+  const auto pixels = static_cast<size_t>(picture.width * picture.height);
+  std::vector<std::byte> rgba(4 * pixels, std::byte{255});
+  for (size_t i = 0; i < pixels; ++i)
+    for (size_t c = 0; c < 3; ++c) rgba[4 * i + c] = std::byte{picture.pixels[picture.channels == 1 ? i : 3 * i + c]};
+  return rgba;
+}
+
+/// {info, rgba, values}; the values as float32, as they are shown.
+val to_js(const samples::SamplePreview& preview) {
+  Json info{{"index", preview.index}, {"name", preview.name}, {"path", preview.path}, {"picture", nullptr}};
+  val result = val::object();
+  result.set("rgba", val::null());
+  if (preview.picture) {
+    info["picture"] = {{"width", preview.picture->width}, {"height", preview.picture->height}};
+    result.set("rgba", to_array(to_rgba(*preview.picture)));
+  }
+  info["tensors"] = Json::array();
+  val values = val::array();
+  for (const samples::TensorPreview& tensor : preview.tensors) {
+    Json channels = Json::array();
+    for (const samples::ValueSummary& one : tensor.channels) channels.push_back(summary(one));
+    info["tensors"].push_back({{"input", tensor.input},
+                               {"shape", tensor.tensor.shape().dims()},
+                               {"whole", summary(tensor.whole)},
+                               {"channels", std::move(channels)}});
+    const std::vector<double> wide = tensor.tensor.to_doubles();
+    const std::vector<float> narrow(wide.begin(), wide.end());
+    values.call<void>("push", val(emscripten::typed_memory_view(narrow.size(), narrow.data())).call<val>("slice"));
+  }
+  result.set("info", to_text(info, false));
+  result.set("values", values);
+  return result;
+}
+
+Parts parts_of(const val& parts) {
+  Parts result;
+  for (int i = 0, count = parts["length"].as<int>(); i < count; ++i) result.push_back(to_bytes(parts[i]));
+  return result;
+}
+
+std::string key_of(const Settings& settings) {
+  return settings.platform.name + "@" + std::to_string(settings.platform.version) + " " +
+         to_text(config::to_json(settings.config), false) + " " + settings.preprocessing;
+}
+
+}  // namespace
+
+Session::OpenModel& Session::model(const std::string& key) {
+  const auto found = models_.find(key);
+  if (found == models_.end()) throw no_such("model", key);
+  return found->second;
+}
+
+const std::shared_ptr<const samples::DataSet>& Session::data(const std::string& key) const {
+  const auto found = data_.find(key);
+  if (found == data_.end()) throw no_such("data set", key);
+  return found->second;
+}
+
+std::string Session::open_model(const std::string& key, const val& table) {
+  const auto source = std::make_shared<JsSource>(table);
+  if (source->files().empty()) throw Error(ErrorCode::kInvalidArgument, "No model was given.");
+  const onnx::Source file = as_source(source->read_all(0));
+  OpenModel opened;
+  opened.opened = std::make_shared<const OpenedModel>(tersor::open_model(file, external_of(source)));
+  opened.size_bytes = file.bytes.size();
+  opened.name = source->files()[0].path;
+  const std::string info = to_text(to_json(report::describe(opened.opened->model, file.bytes)), false);
+  models_[key] = std::move(opened);
+  return info;
+}
+
+void Session::close(const std::string& key) {
+  models_.erase(key);
+  data_.erase(key);
+  jobs_.erase(key);
+}
+
+/// The last job is kept: calibration and quantization use the same.
+std::shared_ptr<const Job> Session::job_of(OpenModel& model, Settings settings) {
+  std::string key = key_of(settings);
+  if (!model.job || model.job_key != key) {
+    model.job = nullptr;
+    model.job = prepare(model.opened, std::move(settings));
+    model.job_key = std::move(key);
+  }
+  return model.job;
+}
+
+report::Coverage Session::coverage_of_job(const Job& job, const OpenModel& opened) {
+  return report::coverage_of(opened.opened->model.graph, job.model.graph, job.placement,
+                             static_cast<int64_t>(opened.size_bytes));
+}
+
+std::string Session::coverage(const std::string& key, const std::string& settings) {
+  OpenModel& opened = model(key);
+  const auto job = job_of(opened, read_settings(parse_json(settings, "settings"), nullptr));
+  return to_text(to_json(coverage_of_job(*job, opened)), false);
+}
+
+std::string Session::open_data(const std::string& key, const std::string& model_key, const val& table,
+                               const std::string& preprocessing) {
+  const std::vector<samples::InputSpec> inputs = input_specs(model(model_key).opened->model.graph);
+  samples::DataSetOptions options;
+  if (!preprocessing.empty() && !inputs.empty())
+    options.preprocessing = samples::read_preprocessing(preprocessing, inputs[0], "preprocessing");
+  const auto set = samples::DataSet::open(std::make_shared<JsSource>(table), inputs, options);
+  data_[key] = set;
+  return to_text(Json{{"count", set->size()}}, false);
+}
+
+void Session::check_data(const std::string& key) const {
+  data(key)->require_samples();
+}
+
+std::string Session::inspect_data(const std::string& key) const {
+  const samples::DataSet& set = *data(key);
+  Json info{{"count", set.size()}, {"classes", Json::array()}};
+  for (const samples::ClassFolder& folder : set.classes())
+    info["classes"].push_back({{"name", folder.name}, {"label", folder.number}, {"count", folder.count}});
+  info["formats"] = to_json(set.formats());
+  info["size_bytes"] = set.size_bytes();
+  info["errors"] = Json::array();
+  for (const samples::Problem& problem : set.problems())
+    info["errors"].push_back({{"path", problem.path}, {"error", error_to_json(problem.error)}});
+  info["skipped"] = Json::array();
+  for (const samples::Skipped& skipped : set.skipped()) info["skipped"].push_back(skipped.path);
+  info["preprocessing"] = set.has_pictures() ? to_json(set.preprocessing()) : Json(nullptr);
+  info["preprocessing_is_guess"] = set.is_guess();
+  return to_text(info, false);
+}
+
+val Session::preview(const std::string& key, int64_t sample) const {
+  const auto& set = data(key);
+  if (sample < 0 || sample >= set->size())
+    throw Error(ErrorCode::kInvalidArgument,
+                "There is no sample " + std::to_string(sample) + "; there are " + std::to_string(set->size()) + ".",
+                "samples");
+  return to_js(samples::preview(set, sample));
+}
+
+val Session::preview_tensors(const std::string& key, const val& sample) {
+  const auto index = static_cast<int64_t>(sample["index"].as<double>());
+  const std::string place = "samples[" + std::to_string(index) + "]";
+  const std::vector<samples::InputSpec> inputs = input_specs(model(key).opened->model.graph);
+  return to_js(samples::preview(given_tensors(sample, inputs, place), inputs, index));
+}
+
+std::string Session::labels_of_folders(const std::string& key) const {
+  return to_text(to_json(samples::folder_labels(*data(key))), false);
+}
+
+std::string Session::labels_of_file(const std::string& key, const val& table, int64_t group) const {
+  const JsSource source(table);
+  const samples::DataSet& set = *data(key);
+  const samples::Bytes bytes = source.read_all(0);
+  return to_text(to_json(samples::read_labels({source.files()[0].path, bytes.view, bytes.owner}, set, group,
+                                              set.preprocessing().label_offset)),
+                 false);
+}
+
+std::shared_ptr<const report::CompareProgram> Session::compare_program(const Json& settings) {
+  const std::string key = to_text(settings, false);
+  std::shared_ptr<const report::CompareProgram> program = compare_key_ == key ? compare_.lock() : nullptr;
+  if (!program) {
+    const Model& of_float = model(settings.at("float").get<std::string>()).opened->model;
+    const Model& quantized = model(settings.at("quantized").get<std::string>()).opened->model;
+    program = report::CompareProgram::make(of_float, quantized, profile_of(settings));
+    compare_key_ = key;
+    compare_ = program;
+  }
+  return program;
+}
+
+void Session::begin_job(const std::string& key, const std::string& kind, const std::string& text) {
+  const Json settings = parse_json(text, "settings");
+  RunningJob running;
+  const Json& data_key = settings.at("data");
+  if (!data_key.is_null()) running.data = data(data_key.get<std::string>());
+  if (running.data) running.reader.emplace(running.data);
+  const std::string model_key = settings.at(kind == "compare" ? "float" : "model").get<std::string>();
+  OpenModel& opened = model(model_key);
+  running.inputs = input_specs(opened.opened->model.graph);
+  if (kind == "calibrate") {
+    Settings chosen = read_settings(settings, nullptr);
+    chosen.preprocessing = preprocessing_text(running.data.get());
+    running.job = make_calibration(*job_of(opened, std::move(chosen)), settings.at("of").get<uint64_t>());
+  } else if (kind == "evaluate") {
+    running.job = make_evaluation(simulate::compile(opened.opened->model, profile_of(settings)),
+                                  enum_from_word<evaluate::Metric>(settings.at("metric").get<std::string>(), "metric"),
+                                  settings.at("group").get<int64_t>());
+  } else {
+    running.job = make_comparison(compare_program(settings));
+  }
+  jobs_[key] = std::move(running);
+}
+
+void Session::add_sample(const std::string& key, const val& sample) {
+  const auto found = jobs_.find(key);
+  if (found == jobs_.end()) throw no_such("job", key);
+  RunningJob& running = found->second;
+  JobSample given;
+  given.index = static_cast<int64_t>(sample["index"].as<double>());
+  if (const val label = sample["label"]; !label.isNull()) given.label = static_cast<int64_t>(label.as<double>());
+  if (running.reader) {
+    given.place = running.data->place(given.index);
+    given.inputs = running.reader->load(given.index);
+  } else {
+    given.place = "samples[" + std::to_string(given.index) + "]";
+    given.inputs = given_tensors(sample, running.inputs, given.place);
+  }
+  running.job->add(given);
+}
+
+val Session::finish_job(const std::string& key) {
+  const auto found = jobs_.find(key);
+  if (found == jobs_.end()) throw no_such("job", key);
+  return to_array(found->second.job->finish());
+}
+
+val Session::merge_job(const std::string& kind, const std::string& text, const val& parts, const val& extra) {
+  const Json settings = parse_json(text, "settings");
+  if (kind == "calibrate") return to_array(merge_statistics(parts_of(parts)));
+  if (kind == "evaluate") {
+    std::optional<std::vector<int64_t>> reference;
+    if (const Json& answers = settings.at("reference"); !answers.is_null())
+      reference = answers.get<std::vector<int64_t>>();
+    return val(to_text(to_json(merge_evaluations(parts_of(parts), reference)), false));
+  }
+  const std::vector<std::byte> statistics = extra.isNull() ? std::vector<std::byte>{} : to_bytes(extra);
+  return val(to_text(to_json(merge_comparisons(parts_of(parts), compare_program(settings), statistics)), false));
+}
+
+val Session::quantize(const std::string& key, const std::string& text, const val& statistics_file,
+                      const ProgressFunction& progress) {
+  OpenModel& opened = model(key);
+  const Json json = parse_json(text, "settings");
+  const calibrate::Statistics statistics = calibrate::read(to_bytes(statistics_file));
+  std::optional<config::Recipe> recipe;
+  Settings settings = read_settings(json, &recipe);
+  settings.preprocessing = statistics.provenance.preprocessing;
+  report_progress(progress, {"choose", 0, 1, {}});
+  const auto job = job_of(opened, std::move(settings));
+  check_recipe(recipe, recipe_of(*job, statistics), json.at("allow_mismatch").get<bool>());
+  const QuantizeResult made = tersor::quantize(*job, statistics);
+  report_progress(progress, {"choose", 1, 1, {}});
+
+  report::Report report;
+  report.tool_version = tool_version();
+  report.model = {opened.name, opened.opened->digest, static_cast<int64_t>(opened.size_bytes)};
+  report.output = {{}, sha256_hex(made.bytes), static_cast<int64_t>(made.bytes.size())};
+  report.platform = {job->settings.platform.name, job->settings.platform.version};
+  report.coverage = coverage_of_job(*job, opened);
+  report.coverage.estimated_size_bytes = report.output.size_bytes;
+  report.samples.calibration = static_cast<int64_t>(statistics.samples.size());
+  report.diagnostics = opened.opened->model.warnings;
+  val result = val::object();
+  result.set("model", to_array(made.bytes));
+  result.set("recipe", config::write_recipe(made.recipe));
+  result.set("report", to_text(to_json(report), false));
+  report_progress(progress, {"write", 1, 1, {}});
+  return result;
+}
+
+}  // namespace tersor::wasm

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one worker holds: open models, data sets and running jobs, by keys that the page's side chooses. Coarse calls;
+// structures cross as JSON, bytes as Uint8Array.
+#pragma once
+
+#include <emscripten/val.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/json_fwd.h"
+#include "core/base/progress.h"
+#include "core/report/coverage.h"
+#include "core/samples/data_set.h"
+#include "core/tersor.h"
+#include "wasm/sample_job.h"
+
+namespace tersor::wasm {
+
+class Session {
+ public:
+  /// The table's first file is the model, the others are what it may name for its weights. JSON of the model's
+  /// information.
+  std::string open_model(const std::string& key, const emscripten::val& table);
+  /// Lets go of a model, data set or job; nothing happens where there is none of that key.
+  void close(const std::string& key);
+
+  /// `settings`: {platform, config}. JSON of report::Coverage.
+  std::string coverage(const std::string& model, const std::string& settings);
+
+  /// `preprocessing`: JSON, a preset's name, or empty for a guess. JSON {count}.
+  std::string open_data(const std::string& key, const std::string& model, const emscripten::val& table,
+                        const std::string& preprocessing);
+  /// Error where a file cannot be a sample, or where there is none.
+  void check_data(const std::string& data) const;
+  std::string inspect_data(const std::string& data) const;
+  emscripten::val preview(const std::string& data, int64_t sample) const;
+  emscripten::val preview_tensors(const std::string& model, const emscripten::val& sample);
+
+  /// JSON list of numbers: the label of every sample, label_offset included.
+  std::string labels_of_folders(const std::string& data) const;
+  std::string labels_of_file(const std::string& data, const emscripten::val& table, int64_t group) const;
+
+  /// `kind` is calibrate, evaluate or compare; see sample_job.h for their settings.
+  void begin_job(const std::string& key, const std::string& kind, const std::string& settings);
+  void add_sample(const std::string& job, const emscripten::val& sample);
+  emscripten::val finish_job(const std::string& job);
+  /// Bytes of statistics, or JSON of an evaluation or a comparison.
+  emscripten::val merge_job(const std::string& kind, const std::string& settings, const emscripten::val& parts,
+                            const emscripten::val& extra);
+
+  /// `settings`: {platform, config, overrides, recipe, allow_mismatch}. {model, recipe, report}.
+  emscripten::val quantize(const std::string& model, const std::string& settings, const emscripten::val& statistics,
+                           const ProgressFunction& progress);
+
+ private:
+  struct OpenModel {
+    std::shared_ptr<const OpenedModel> opened;
+    std::string name;  // of the file
+    uint64_t size_bytes = 0;
+    // The last float line made ready, with the settings it was made for.
+    std::string job_key;
+    std::shared_ptr<const Job> job;
+  };
+
+  struct RunningJob {
+    std::shared_ptr<const samples::DataSet> data;  // null: tensors are given
+    std::optional<samples::SampleReader> reader;
+    std::vector<samples::InputSpec> inputs;
+    std::unique_ptr<SampleJob> job;
+  };
+
+  OpenModel& model(const std::string& key);
+  const std::shared_ptr<const samples::DataSet>& data(const std::string& key) const;
+  std::shared_ptr<const Job> job_of(OpenModel& model, Settings settings);
+  static report::Coverage coverage_of_job(const Job& job, const OpenModel& opened);
+  std::shared_ptr<const report::CompareProgram> compare_program(const Json& settings);
+
+  std::map<std::string, OpenModel> models_;
+  std::map<std::string, std::shared_ptr<const samples::DataSet>> data_;
+  std::map<std::string, RunningJob> jobs_;
+  // Lives as long as a job that compares.
+  std::string compare_key_;
+  std::weak_ptr<const report::CompareProgram> compare_;
+};
+
+}  // namespace tersor::wasm

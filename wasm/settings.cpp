@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wasm/settings.h"
+
+#include "core/base/json.h"
+#include "core/tpc/builtin.h"
+
+namespace tersor::wasm {
+
+Settings read_settings(const Json& settings, std::optional<config::Recipe>* recipe) {
+  std::optional<config::Recipe> opened;
+  if (settings.contains("recipe") && !settings.at("recipe").is_null())
+    opened = config::read_recipe(to_text(settings.at("recipe")), "recipe");
+  if (settings.contains("overrides") && !settings.at("overrides").is_null() && !settings.at("overrides").empty())
+    throw Error(ErrorCode::kInvalidConfig, "Settings for single layers do not act yet.", "overrides",
+                "Leave the overrides out.");
+  std::string platform(tpc::kDefaultPlatform);
+  if (opened) platform = opened->platform.name + "@v" + std::to_string(opened->platform.version);
+  if (!settings.at("platform").is_null()) platform = settings.at("platform").get<std::string>();
+  Json fields = opened ? config::to_json(opened->quantization_config) : Json::object();
+  for (const auto& [name, value] : settings.at("config").items()) fields[name] = value;
+  Settings result{tpc::get_target_platform_capabilities_by_label(platform),
+                  config::read_quantization_config(fields, "config"), "null"};
+  if (recipe != nullptr) *recipe = std::move(opened);
+  return result;
+}
+
+void check_recipe(const std::optional<config::Recipe>& recipe, const config::Recipe& now, bool anyway) {
+  if (!recipe || anyway) return;
+  const std::vector<std::string> found = differences(*recipe, now.model_digest, now.platform, now.data_set);
+  if (found.empty()) return;
+  std::string message;
+  for (const std::string& one : found) message += (message.empty() ? "" : " ") + one;
+  throw Error(ErrorCode::kMismatch, message, "recipe", "Go on all the same with allowMismatch.");
+}
+
+}  // namespace tersor::wasm
