@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The quantized file is the same from the native program with one and two threads, from Node with one and two workers, and from
+// Chromium with one and two workers.
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { Tersor } from '../../wasm/dist/index.js';
+import { emptyFolder, filesUnder, jobs, program } from './jobs.mjs';
+import { openPage } from './page/open.mjs';
+
+/** Samples that each job calibrates with, spread evenly over its data set. */
+const count = 24;
+
+const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');
+
+function natively(job, folder, threads) {
+  const output = path.join(emptyFolder(`native-${job.name}-${threads}`), 'out.onnx');
+  const more = [];
+  if (job.preprocessing) {
+    const file = path.join(path.dirname(output), 'preprocessing.json');
+    writeFileSync(file, JSON.stringify(job.preprocessing));
+    more.push('--preprocessing', file);
+  }
+  const args = ['quantize', job.model, '--data', folder, '--limit', count, '--threads', threads, '-o', output, ...more];
+  execFileSync(program, args.map(String), { stdio: ['ignore', 'ignore', 'inherit'] });
+  return sha256(readFileSync(output));
+}
+
+async function inNode(engine, job, folder) {
+  const samples = filesUnder(folder).map((name) => ({ path: name, data: readFileSync(path.join(folder, name)) }));
+  const model = await engine.open(readFileSync(job.model));
+  const made = await model.quantize({
+    samples,
+    selection: { part: 'calibration', count },
+    ...(job.preprocessing ? { preprocessing: job.preprocessing } : {}),
+  });
+  made.close();
+  model.close();
+  expect(made.report.output.sha256).toBe(sha256(made.model));
+  return sha256(made.model);
+}
+
+let one, two, page;
+beforeAll(async () => {
+  one = await Tersor.create({ workers: 1 });
+  two = await Tersor.create({ workers: 2 });
+  page = await openPage();
+}, 60_000);
+afterAll(async () => {
+  one?.close();
+  two?.close();
+  await page?.close();
+});
+
+describe('the same bytes everywhere', () => {
+  for (const job of jobs()) {
+    test.skipIf(job.missing !== '')(`${job.name}${job.missing && ` (skipped: ${job.missing})`}`, async () => {
+      expect(existsSync(program), `${program} is not there: run scripts/build native`).toBe(true);
+      const folder = job.data();
+      const digests = {
+        'native, 1 thread': natively(job, folder, 1),
+        'native, 2 threads': natively(job, folder, 2),
+        'Node, 1 worker': await inNode(one, job, folder),
+        'Node, 2 workers': await inNode(two, job, folder),
+        'Chromium, 1 worker': await page.quantize(job, folder, filesUnder(folder), count, 1),
+        'Chromium, 2 workers': await page.quantize(job, folder, filesUnder(folder), count, 2),
+      };
+      expect(digests).toEqual(
+        Object.fromEntries(Object.keys(digests).map((key) => [key, digests['native, 1 thread']])),
+      );
+    });
+  }
+
+  test('nothing but what the page asked for was fetched, and nothing was said on the console', () => {
+    expect(page.complaints).toEqual([]);
+  });
+});

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Checked by tsc, never run: the package as a caller's types see it, the wrong uses included.
+import { Tersor, TersorError, type Model, type Progress, type SampleFile, type Statistics } from 'tersor';
+
+export async function use(bytes: Uint8Array, file: File, pictures: readonly SampleFile[]): Promise<Uint8Array> {
+  const tersor = await Tersor.create({
+    workers: 'auto',
+    wasmBinary: new ArrayBuffer(8),
+    locateFile: (name) => `/x/${name}`,
+  });
+  await tersor.open(file, { externalData: new Map([['weights.bin', new Blob([])]]) });
+  const model: Model = await tersor.open(bytes, { signal: AbortSignal.timeout(1000) });
+  const shape: readonly (number | string)[] | null | undefined = model.info.inputs[0]?.shape;
+  const report = (progress: Progress): number => progress.done / progress.total;
+  const statistics: Statistics = await model.calibrate(pictures, {
+    platform: 'ort-cpu',
+    config: { weights_bias_correction: false, activation_threshold_method: 'MSE' },
+    preprocessing: 'imagenet',
+    selection: { part: 'calibration', count: 128 },
+    onProgress: report,
+  });
+  await model.calibrate([{ x: new Float32Array(4) }, { x: { data: new Uint8Array(4), shape: [1, 4] } }]);
+  await model.calibrate(
+    (async function* () {
+      yield { x: new Float32Array(4) };
+    })(),
+  );
+  const quantized = await model.quantize({ statistics });
+  const { value, interval } = await quantized.evaluate(pictures, 'folders', { metric: 'top5' });
+  const lower: number | undefined = interval?.lower;
+  await quantized.evaluate(pictures, [0, 1, 2]);
+  const comparison = await quantized.compare(pictures, { limit: 64, runtime: 'wasm' });
+  const decibels: number | null | undefined = comparison.layers[0]?.isolated_sqnr_db;
+
+  // @ts-expect-error a metric that there is not
+  await model.evaluate(pictures, null, { metric: 'top3' });
+  // @ts-expect-error samples are no text
+  await model.calibrate('pictures');
+  // @ts-expect-error the worker count is a number or 'auto'
+  await Tersor.create({ workers: 'many' });
+  // @ts-expect-error an opened model cannot be changed
+  model.info = null;
+
+  try {
+    tersor.getTargetPlatformCapabilities('nowhere', 1);
+  } catch (error) {
+    if (error instanceof TersorError) console.log(error.code, error.place, error.hint, shape, value, lower, decibels);
+  }
+  model.close();
+  tersor.close();
+  return quantized.model;
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The core in WebAssembly, as bindings.cpp binds it. Every bound function answers with a value or with the four fields
+// of an error; here errors become exceptions.
+
+import { TersorError } from './error.js';
+import type { ReadBytes } from './packed.js';
+import type { JobKind, SentSample } from './protocol.js';
+import type { TersorErrorFields } from './types.js';
+import makeModule from './tersor.mjs';
+
+export type Answer<T> =
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: TersorErrorFields };
+
+interface FileTable {
+  readonly files: readonly { readonly path: string; readonly size: number }[];
+  readonly read: ReadBytes;
+}
+
+export type ReportProgress = (stage: string, done: number, total: number, note: string) => void;
+
+/** Texts are JSON. Bytes that come out are copies of their own. */
+export interface Core {
+  version(): Answer<string>;
+  platforms(): Answer<string>;
+  targetPlatformCapabilities(name: string, version: number): Answer<string>;
+  quantizationConfig(fields: string): Answer<string>;
+  describeQuantizationConfig(): Answer<string>;
+  preprocessingPreset(name: string): Answer<string>;
+  select(total: number, part: string, count: number): Answer<string>;
+  /** Of a .tstats file. */
+  sampleCount(statistics: Uint8Array): Answer<number>;
+
+  openModel(key: string, table: FileTable): Answer<string>;
+  close(key: string): Answer<null>;
+  coverage(model: string, settings: string): Answer<string>;
+  openData(key: string, model: string, table: FileTable, preprocessing: string): Answer<string>;
+  checkData(data: string): Answer<null>;
+  inspectData(data: string): Answer<string>;
+  preview(data: string, index: number): Answer<PreviewAnswer>;
+  previewTensors(model: string, sample: SentSample): Answer<PreviewAnswer>;
+  labelsOfFolders(data: string): Answer<string>;
+  labelsOfFile(data: string, table: FileTable, group: number): Answer<string>;
+  beginJob(key: string, kind: JobKind, settings: string): Answer<null>;
+  addSample(job: string, sample: SentSample): Answer<null>;
+  finishJob(job: string): Answer<Uint8Array>;
+  mergeJob(
+    kind: JobKind,
+    settings: string,
+    parts: readonly Uint8Array[],
+    extra: Uint8Array | null,
+  ): Answer<Uint8Array | string>;
+  quantize(
+    model: string,
+    settings: string,
+    statistics: Uint8Array,
+    progress: ReportProgress,
+  ): Answer<{ readonly model: Uint8Array; readonly recipe: string; readonly report: string }>;
+}
+
+/** `info` is a SamplePreview without its arrays; `values` are those of its tensors. */
+export interface PreviewAnswer {
+  readonly info: string;
+  readonly rgba: Uint8Array | null;
+  readonly values: readonly Float32Array[];
+}
+
+/** The value, or the error thrown. */
+export function valueOf<T>(answer: Answer<T>): T {
+  if (answer.ok) return answer.value;
+  throw new TersorError(answer.error);
+}
+
+export function jsonOf<T>(answer: Answer<string>): T {
+  return JSON.parse(valueOf(answer)) as T;
+}
+
+export function instantiate(module: WebAssembly.Module): Promise<Core> {
+  return new Promise((resolve, reject) => {
+    makeModule({
+      instantiateWasm(imports, done) {
+        WebAssembly.instantiate(module, imports).then((instance) => done(instance, module), reject);
+        return {};
+      },
+      print: () => undefined,
+      printErr: () => undefined,
+    }).then((made) => resolve(made as unknown as Core), reject);
+  });
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { instantiate, jsonOf, valueOf, type Core } from './core.js';
+import { sentence, TersorError } from './error.js';
+import { compileAt, coreCount, readUrl } from './host.js';
+import { abortable } from './job.js';
+import { ModelFile, OpenModel, type Context } from './model.js';
+import type { NamedData } from './packed.js';
+import { Pool } from './pool.js';
+import type * as types from './types.js';
+
+const mostWorkers = 8;
+
+function located(locateFile: types.TersorOptions['locateFile'], name: string): URL | null {
+  if (!locateFile) return null;
+  const place = locateFile(name);
+  return place instanceof URL ? place : new URL(place, (globalThis as { location?: Location }).location?.href);
+}
+
+async function compiled(options: types.TersorOptions): Promise<WebAssembly.Module> {
+  const { wasmBinary, locateFile } = options;
+  if (wasmBinary instanceof WebAssembly.Module) return wasmBinary;
+  const url = located(locateFile, 'tersor.wasm') ?? new URL('./tersor.wasm', import.meta.url);
+  try {
+    return wasmBinary ? await WebAssembly.compile(wasmBinary as BufferSource) : await compileAt(url);
+  } catch (error) {
+    const cannot = error instanceof WebAssembly.CompileError;
+    throw new TersorError(
+      {
+        code: 'io',
+        message: `The engine could not be loaded: ${sentence(error)}`,
+        place: wasmBinary ? 'wasmBinary' : url.href,
+        hint: cannot
+          ? 'WebAssembly with SIMD and exceptions is needed: Chrome 95, Firefox 100, Safari 16.4, Node 20, or newer.'
+          : 'Check that tersor.wasm is where locateFile says.',
+      },
+      { cause: error },
+    );
+  }
+}
+
+async function wantedWorkers(wanted: number | 'auto' | undefined): Promise<number> {
+  if (wanted === undefined || wanted === 'auto') return Math.min(mostWorkers, await coreCount());
+  if (Number.isInteger(wanted) && wanted >= 1 && wanted <= 64) return wanted;
+  throw new TersorError({
+    code: 'invalid_argument',
+    message: `workers is ${String(wanted)}; a whole number from 1 to 64 or 'auto' is expected.`,
+    place: 'workers',
+  });
+}
+
+async function content(source: types.ModelSource, signal: AbortSignal | undefined): Promise<NamedData> {
+  if (source instanceof URL) {
+    const path = source.pathname.slice(source.pathname.lastIndexOf('/') + 1);
+    try {
+      return { path, data: await abortable(readUrl(source), signal) };
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw new TersorError(
+        { code: 'io', message: `The model could not be read: ${sentence(error)}`, place: source.href },
+        { cause: error },
+      );
+    }
+  }
+  if (source instanceof Blob) return { path: source instanceof File ? source.name : 'model.onnx', data: source };
+  if (source instanceof Uint8Array) return { path: 'model.onnx', data: source };
+  if (source instanceof ArrayBuffer) return { path: 'model.onnx', data: new Uint8Array(source) };
+  throw new TersorError({
+    code: 'invalid_argument',
+    message: 'open() takes bytes, a Blob, a File or a URL.',
+    place: 'source',
+  });
+}
+
+/** The engine: N workers, each with the core in WebAssembly. */
+export class Tersor implements types.Tersor {
+  readonly version: string;
+  readonly #context: Context;
+
+  private constructor(context: Context) {
+    this.#context = context;
+    this.version = valueOf(context.core.version());
+  }
+
+  /** Loads the core, once, and starts the workers; afterwards nothing is fetched but what open() is given as a URL. */
+  static async create(options: types.TersorOptions = {}): Promise<Tersor> {
+    const { signal } = options;
+    signal?.throwIfAborted();
+    const count = await wantedWorkers(options.workers);
+    const module = await abortable(compiled(options), signal);
+    const pool = new Pool(module, count, located(options.locateFile, 'worker.mjs'));
+    try {
+      const started = Promise.all([instantiate(module), ...pool.workers.map((worker) => worker.start())]);
+      const [core] = (await abortable(started, signal)) as [Core, ...unknown[]];
+      return new Tersor({ pool, core });
+    } catch (error) {
+      pool.close();
+      throw error;
+    }
+  }
+
+  get workers(): number {
+    return this.#context.pool.workers.length;
+  }
+
+  async open(source: types.ModelSource, options: types.OpenOptions = {}): Promise<types.Model> {
+    const { signal, onProgress } = options;
+    signal?.throwIfAborted();
+    onProgress?.({ stage: 'open', done: 0, total: 1, note: '' });
+    const files = [await content(source, signal)];
+    for (const [path, data] of options.externalData ?? []) files.push({ path, data });
+    const file = await abortable(ModelFile.of(files), signal);
+    const info = await abortable(this.#context.pool.idle().need(file), signal);
+    onProgress?.({ stage: 'open', done: 1, total: 1, note: '' });
+    return new OpenModel(this.#context, file, info);
+  }
+
+  platforms(): readonly types.PlatformInfo[] {
+    return jsonOf(this.#context.core.platforms());
+  }
+
+  getTargetPlatformCapabilities(name: string, version?: number): types.TargetPlatformCapabilities {
+    return jsonOf(this.#context.core.targetPlatformCapabilities(name, version ?? 0));
+  }
+
+  quantizationConfig(fields: types.QuantizationConfig = {}): types.QuantizationConfig {
+    return jsonOf(this.#context.core.quantizationConfig(JSON.stringify(fields)));
+  }
+
+  describeQuantizationConfig(): readonly types.FieldDescription[] {
+    return jsonOf(this.#context.core.describeQuantizationConfig());
+  }
+
+  preprocessingPreset(name: types.PreprocessingPreset): types.Preprocessing {
+    return jsonOf(this.#context.core.preprocessingPreset(name));
+  }
+
+  close(): void {
+    this.#context.pool.close();
+  }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What differs between a browser and Node: how a worker is started and how a file beside the package is read.
+
+interface NodeProcess {
+  readonly versions?: { readonly node?: string };
+}
+
+const nodeProcess = (globalThis as { process?: NodeProcess }).process;
+export const isNode = typeof nodeProcess?.versions?.node === 'string';
+
+/** A worker of either kind. */
+export interface HostWorker {
+  post(message: unknown): void;
+  onMessage(listener: (message: unknown) => void): void;
+  /** The worker is gone, with a sentence why. */
+  onDeath(listener: (why: string) => void): void;
+  /** Whether the process stays alive for it; Node only. */
+  keepAlive(wanted: boolean): void;
+  terminate(): void;
+}
+
+/** A module of Node that bundlers must not look for. */
+export function nodeModule<T>(name: string): Promise<T> {
+  return import(/* @vite-ignore */ /* webpackIgnore: true */ `node:${name}`) as Promise<T>;
+}
+
+interface NodeWorker {
+  postMessage(message: unknown): void;
+  on(event: string, listener: (value: never) => void): void;
+  ref(): void;
+  unref(): void;
+  terminate(): Promise<number>;
+}
+
+async function startInNode(url: URL): Promise<HostWorker> {
+  const { Worker: ThreadWorker } = await nodeModule<{ Worker: new (url: URL) => NodeWorker }>('worker_threads');
+  const worker = new ThreadWorker(url);
+  return {
+    post: (message) => worker.postMessage(message),
+    onMessage: (listener) => worker.on('message', (message: unknown) => listener(message)),
+    onDeath: (listener) => {
+      worker.on('error', (error: Error) => listener(error.message));
+      worker.on('messageerror', () => listener('A message could not be read.'));
+      worker.on('exit', (code: number) => listener(`It ended with exit code ${code}.`));
+    },
+    keepAlive: (wanted) => (wanted ? worker.ref() : worker.unref()),
+    terminate: () => void worker.terminate(),
+  };
+}
+
+function startInBrowser(url: URL | null): HostWorker {
+  // written so that bundlers find the file
+  const worker = url
+    ? new Worker(url, { type: 'module' })
+    : new Worker(new URL('./worker.mjs', import.meta.url), { type: 'module' });
+  return {
+    post: (message) => worker.postMessage(message),
+    onMessage: (listener) => worker.addEventListener('message', (event) => listener(event.data)),
+    onDeath: (listener) => {
+      worker.addEventListener('error', (event) => {
+        event.preventDefault();
+        listener(event.message || 'Its file could not be loaded.');
+      });
+      worker.addEventListener('messageerror', () => listener('A message could not be read.'));
+    },
+    keepAlive: () => undefined,
+    terminate: () => worker.terminate(),
+  };
+}
+
+/** `url` is the worker's file; null: the one beside this file. */
+export async function startWorker(url: URL | null): Promise<HostWorker> {
+  return isNode ? startInNode(url ?? new URL('./worker.mjs', import.meta.url)) : startInBrowser(url);
+}
+
+/** The bytes at an address: over the network, or from the disk in Node. */
+export async function readUrl(url: URL): Promise<Blob> {
+  if (isNode && url.protocol === 'file:') {
+    const fs = await nodeModule<{ readFile(url: URL): Promise<Uint8Array<ArrayBuffer>> }>('fs/promises');
+    return new Blob([await fs.readFile(url)]);
+  }
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${url.href} answered with status ${response.status}.`);
+  return response.blob();
+}
+
+export async function compileAt(url: URL): Promise<WebAssembly.Module> {
+  if (isNode && url.protocol === 'file:') return WebAssembly.compile(await (await readUrl(url)).arrayBuffer());
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${url.href} answered with status ${response.status}.`);
+  const type = response.headers.get('content-type') ?? '';
+  if (type.startsWith('application/wasm')) return WebAssembly.compileStreaming(response);
+  return WebAssembly.compile(await response.arrayBuffer());
+}
+
+/** Cores of this machine. */
+export async function coreCount(): Promise<number> {
+  const known = (globalThis as { navigator?: { hardwareConcurrency?: number } }).navigator?.hardwareConcurrency;
+  if (known) return known;
+  if (!isNode) return 1;
+  return (await nodeModule<{ availableParallelism(): number }>('os')).availableParallelism(); // Node 20 has no navigator
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A job goes through samples: they are handed out a few at a time to whichever worker is free, each worker gathers its
+// part, and the parts are merged in one. Nothing depends on who got which sample.
+
+import { TersorError } from './error.js';
+import { died, type Pool, type PoolWorker, type Resource } from './pool.js';
+import type { JobKind, SentSample } from './protocol.js';
+import { newKey, type Feed } from './samples.js';
+import type { CallOptions, Stage } from './types.js';
+
+export interface Job {
+  readonly kind: JobKind;
+  readonly stage: Stage;
+  /** The core's JSON; the same for beginning and merging. */
+  readonly settings: string;
+  /** What each worker must hold. */
+  readonly needs: readonly Resource<unknown>[];
+  readonly feed: Feed;
+  /** More that merging wants: the statistics, for a comparison. */
+  readonly extra?: Uint8Array;
+}
+
+/** A worker is given about so much to do at once, so that it hears of a cancel soon. */
+const targetMilliseconds = 40;
+const mostAtOnce = 32;
+
+/** Rejects with the signal's reason as soon as it is aborted; what `work` does then nobody hears. */
+export function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return work;
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason as Error);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}
+
+/** Hands out what an iterable gives, a few at a time, to several takers. */
+class Queue {
+  readonly #iterator: Iterator<SentSample> | AsyncIterator<SentSample>;
+  #turn: Promise<unknown> = Promise.resolve();
+  #over = false;
+
+  constructor(items: Iterable<SentSample> | AsyncIterable<SentSample>) {
+    this.#iterator = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
+  }
+
+  take(count: number): Promise<readonly SentSample[]> {
+    const mine = this.#turn.then(async () => {
+      const taken: SentSample[] = [];
+      while (taken.length < count && !this.#over) {
+        const next = await this.#iterator.next();
+        if (next.done) this.#over = true;
+        else taken.push(next.value);
+      }
+      return taken;
+    });
+    this.#turn = mine.catch(() => (this.#over = true));
+    return mine;
+  }
+
+  /** Nothing more is handed out. */
+  stop(): void {
+    if (this.#over) return;
+    this.#over = true;
+    // an async generator is told that nobody will ask again
+    void this.#turn.then(() => this.#iterator.return?.());
+  }
+}
+
+export async function runJob<T>(pool: Pool, job: Job, call: CallOptions): Promise<T> {
+  call.signal?.throwIfAborted();
+  const key = newKey('job');
+  const queue = new Queue(job.feed.items);
+  let done = 0;
+  let over = false;
+  const tell = () =>
+    call.onProgress?.({ stage: job.stage, done, total: Math.max(done, job.feed.total ?? 0), note: 'samples' });
+
+  const work = async (worker: PoolWorker): Promise<Uint8Array | null> => {
+    let count = 1;
+    let begun = false;
+    const { deaths } = worker;
+    for (;;) {
+      const samples = await queue.take(count);
+      if (worker.deaths !== deaths) throw died('its part of the job is lost.');
+      if (samples.length === 0) break;
+      if (!begun) {
+        for (const resource of job.needs) await worker.need(resource);
+        if (over) break;
+        await worker.call('beginJob', [key, job.kind, job.settings]);
+        begun = true;
+      }
+      const start = performance.now();
+      await worker.call('addSamples', [key, samples]);
+      const each = (performance.now() - start) / samples.length;
+      count = Math.max(1, Math.min(mostAtOnce, 2 * count, Math.floor(targetMilliseconds / Math.max(each, 0.01))));
+      if (over) break;
+      done += samples.length;
+      tell();
+    }
+    return begun && !over ? worker.call('finishJob', [key]) : null;
+  };
+
+  const all = async (): Promise<T> => {
+    tell();
+    const parts = (await Promise.all(pool.workers.map(work))).filter((part) => part !== null);
+    if (parts.length === 0) {
+      throw new TersorError({
+        code: 'invalid_samples',
+        message: 'There are no samples.',
+        place: 'samples',
+        hint: 'Give at least one; 100 or more make good ranges.',
+      });
+    }
+    const worker = pool.idle();
+    for (const resource of job.needs) await worker.need(resource);
+    return (await worker.call('mergeJob', [job.kind, job.settings, parts, job.extra ?? null])) as T;
+  };
+
+  try {
+    return await abortable(all(), call.signal);
+  } finally {
+    over = true;
+    queue.stop();
+    pool.forget(key);
+  }
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { valueOf, type Core } from './core.js';
+import { TersorError } from './error.js';
+import { abortable, runJob } from './job.js';
+import { pack, type NamedData, type Packed } from './packed.js';
+import type { Pool, PoolWorker, Resource } from './pool.js';
+import type { EvaluationAnswer, SentSample } from './protocol.js';
+import { OpenResult } from './result.js';
+import { areFiles, DataSets, newKey, tensorSample, type Feed } from './samples.js';
+import type {
+  CalibrateOptions,
+  CallOptions,
+  Coverage,
+  CoverageOptions,
+  EvaluateOptions,
+  EvaluationResult,
+  Labels,
+  Model,
+  ModelInfo,
+  QuantizedResult,
+  QuantizeOptions,
+  SampleOptions,
+  SamplePreview,
+  Samples,
+  SamplesInfo,
+  Selection,
+  Statistics,
+} from './types.js';
+
+/** What every call on one open model shares. */
+export interface Context {
+  readonly pool: Pool;
+  readonly core: Core;
+}
+
+/** A model file that any worker can open. */
+export class ModelFile implements Resource<ModelInfo> {
+  readonly key = newKey('model');
+  readonly #packed: Packed;
+
+  constructor(packed: Packed) {
+    this.#packed = packed;
+  }
+
+  /** `files`: the model, then what lies beside it. */
+  static async of(files: readonly NamedData[]): Promise<ModelFile> {
+    return new ModelFile(await pack(files));
+  }
+
+  load(worker: PoolWorker): Promise<ModelInfo> {
+    return worker.call('openModel', [this.key, this.#packed]);
+  }
+}
+
+/** The samples with their labels; one label belongs to `group` samples. */
+async function* labelled(feed: Feed, labels: readonly number[], group: number): AsyncGenerator<SentSample> {
+  for await (const sample of feed.items) {
+    const label = labels[Math.floor(sample.index / group)];
+    if (label === undefined) {
+      throw new TersorError({
+        code: 'invalid_labels',
+        message: `There are ${labels.length} labels, but sample ${sample.index} needs one.`,
+        place: `samples[${sample.index}]`,
+        hint: group === 1 ? 'Give one label per sample.' : `Give one label for each ${group} samples.`,
+      });
+    }
+    yield { ...sample, label };
+  }
+}
+
+/** Runs labelled samples through a model; the float one or a quantized one. */
+export async function evaluate(
+  context: Context,
+  model: ModelFile,
+  sets: DataSets,
+  samples: Samples,
+  labels: Labels,
+  options: EvaluateOptions,
+): Promise<EvaluationResult> {
+  const group = options.group ?? 1;
+  const metric = options.metric ?? (labels === null ? 'answers' : 'top1');
+  const feed = await abortable(sets.feed(samples, options), options.signal);
+  const known = await abortable(sets.labels(feed, labels, group), options.signal);
+  const answer = await runJob<EvaluationAnswer>(
+    context.pool,
+    {
+      kind: 'evaluate',
+      stage: 'evaluate',
+      settings: JSON.stringify({
+        model: model.key,
+        data: feed.data?.key ?? null,
+        metric,
+        group,
+        runtime: options.runtime ?? null,
+        reference: options.reference?.answers ? Array.from(options.reference.answers) : null,
+      }),
+      needs: [model, ...(feed.data ? [feed.data] : [])],
+      feed: known === null ? feed : { ...feed, items: labelled(feed, known, group) },
+    },
+    options,
+  );
+  return { ...answer, answers: answer.answers === null ? null : Int32Array.from(answer.answers) };
+}
+
+export class OpenModel implements Model {
+  readonly info: ModelInfo;
+  readonly #context: Context;
+  readonly #file: ModelFile;
+  readonly #sets: DataSets;
+  #open = true;
+
+  constructor(context: Context, file: ModelFile, info: ModelInfo) {
+    this.#context = context;
+    this.#file = file;
+    this.info = info;
+    this.#sets = new DataSets(context.pool, context.core, file);
+  }
+
+  #check(call?: CallOptions): void {
+    call?.signal?.throwIfAborted();
+    if (!this.#open) {
+      throw new TersorError({ code: 'invalid_argument', message: 'The model was closed.', hint: 'Open it again.' });
+    }
+  }
+
+  async #withModel<T>(call: CallOptions | undefined, ask: (worker: PoolWorker) => Promise<T>): Promise<T> {
+    this.#check(call);
+    const worker = this.#context.pool.idle();
+    const work = worker.need(this.#file).then(() => ask(worker));
+    return abortable(work, call?.signal);
+  }
+
+  coverage(options: CoverageOptions = {}): Promise<Coverage> {
+    const settings = JSON.stringify({ platform: options.platform ?? null, config: options.config ?? {} });
+    return this.#withModel(options, (worker) => worker.call('coverage', [this.#file.key, settings]));
+  }
+
+  async inspectSamples(samples: Samples, options: SampleOptions = {}): Promise<SamplesInfo> {
+    this.#check(options);
+    if (!areFiles(samples)) return this.#inspectTensors(samples, options);
+    return this.#withModel(options, async (worker) => {
+      options.onProgress?.({ stage: 'samples', done: 0, total: 1, note: '' });
+      const data = await this.#sets.resource(samples, options.preprocessing);
+      await worker.need(data);
+      const info = await worker.call('inspectData', [data.key]);
+      const first = info.count > 0 ? await worker.call('preview', [data.key, 0]) : null;
+      options.onProgress?.({ stage: 'samples', done: 1, total: 1, note: '' });
+      return { ...info, first };
+    });
+  }
+
+  async #inspectTensors(samples: Exclude<Samples, readonly unknown[]>, options: SampleOptions): Promise<SamplesInfo> {
+    const feed = await abortable(this.#sets.feed(samples, { selection: { part: 'all' } }), options.signal);
+    let first: SamplePreview | null = null;
+    let bytes = 0;
+    for await (const sample of feed.items) {
+      for (const tensor of sample.tensors ?? []) bytes += tensor.data.byteLength;
+      first ??= await this.#withModel(options, (worker) => worker.call('previewTensors', [this.#file.key, sample]));
+    }
+    return {
+      count: feed.of ?? 0,
+      classes: [],
+      formats: { tensors: feed.of ?? 0 },
+      size_bytes: bytes,
+      errors: [],
+      skipped: [],
+      preprocessing: null,
+      preprocessing_is_guess: false,
+      first,
+    };
+  }
+
+  async previewSample(samples: Samples, index: number, options: SampleOptions = {}): Promise<SamplePreview> {
+    this.#check(options);
+    if (areFiles(samples)) {
+      const data = await this.#sets.resource(samples, options.preprocessing);
+      return this.#withModel(options, async (worker) => {
+        await worker.need(data);
+        return worker.call('preview', [data.key, index]);
+      });
+    }
+    const sample = await tensorSample(samples, index);
+    if (!sample) {
+      throw new TersorError({ code: 'invalid_argument', message: `There is no sample ${index}.`, place: 'samples' });
+    }
+    return this.#withModel(options, (worker) => worker.call('previewTensors', [this.#file.key, sample]));
+  }
+
+  async calibrate(samples: Samples, options: CalibrateOptions = {}): Promise<Statistics> {
+    return this.#calibrate(samples, options, this.#settings(options));
+  }
+
+  #settings(options: QuantizeOptions): Record<string, unknown> {
+    return {
+      platform: options.platform ?? null,
+      config: options.config ?? {},
+      overrides: options.overrides ?? null,
+      recipe: options.recipe ?? null,
+      allow_mismatch: options.allowMismatch ?? false,
+    };
+  }
+
+  async #calibrate(
+    samples: Samples,
+    options: CalibrateOptions,
+    settings: Record<string, unknown>,
+  ): Promise<Statistics> {
+    this.#check(options);
+    const feed = await abortable(this.#sets.feed(samples, options), options.signal);
+    const bytes = await runJob<Uint8Array>(
+      this.#context.pool,
+      {
+        kind: 'calibrate',
+        stage: 'calibrate',
+        settings: JSON.stringify({
+          ...settings,
+          model: this.#file.key,
+          data: feed.data?.key ?? null,
+          of: feed.of ?? 0,
+        }),
+        needs: [this.#file, ...(feed.data ? [feed.data] : [])],
+        feed,
+      },
+      options,
+    );
+    return { bytes, sampleCount: valueOf(this.#context.core.sampleCount(bytes)) };
+  }
+
+  async quantize(options: QuantizeOptions): Promise<QuantizedResult> {
+    this.#check(options);
+    const { recipe, samples } = options;
+    const spread = recipe && recipe.data_set.of > recipe.data_set.samples ? recipe.data_set.samples : undefined;
+    const selection: Selection | undefined =
+      options.selection ?? (spread === undefined ? undefined : { part: 'calibration', count: spread });
+    const preprocessing = options.preprocessing ?? recipe?.preprocessing ?? undefined;
+    const settings = this.#settings(options);
+    let statistics = options.statistics;
+    if (!statistics && !samples) {
+      throw new TersorError({
+        code: 'invalid_argument',
+        message: 'quantize() needs samples or statistics.',
+        hint: 'Give { samples } or { statistics } from calibrate().',
+      });
+    }
+    if (!statistics && samples) {
+      statistics = await this.#calibrate(samples, { ...options, selection, preprocessing }, settings);
+    }
+    if (!statistics) throw new TersorError({ code: 'internal', message: 'There are no statistics.' });
+    const { bytes } = statistics;
+    const text = JSON.stringify(settings);
+    const made = await this.#withModel(options, (worker) =>
+      worker.call('quantize', [this.#file.key, text, bytes], (progress) => {
+        if (!options.signal?.aborted) options.onProgress?.(progress);
+      }),
+    );
+    return OpenResult.of(this.#context, made, { float: this.#file, sets: this.#sets, statistics: bytes });
+  }
+
+  async evaluate(samples: Samples, labels: Labels, options: EvaluateOptions = {}): Promise<EvaluationResult> {
+    this.#check(options);
+    return evaluate(this.#context, this.#file, this.#sets, samples, labels, options);
+  }
+
+  close(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#sets.close();
+    this.#context.pool.forget(this.#file.key);
+  }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Files on their way to the workers, without copying them into each. In a browser they become one Blob: a handle, whose
+// parts stay where they are (a File on the disk) until a worker reads them. In Node they become shared memory.
+
+import { isNode } from './host.js';
+
+export interface NamedData {
+  readonly path: string;
+  readonly data: Blob | Uint8Array;
+}
+
+export interface PackedFile {
+  readonly path: string;
+  readonly size: number;
+}
+
+/** Can be posted to a worker any number of times. */
+export interface Packed {
+  readonly files: readonly PackedFile[];
+  /** All files one behind the other, or each by itself. */
+  readonly content: Blob | readonly Uint8Array[];
+}
+
+function sizeOf(data: Blob | Uint8Array): number {
+  return data instanceof Blob ? data.size : data.byteLength;
+}
+
+async function shared(data: Blob | Uint8Array): Promise<Uint8Array> {
+  const bytes = data instanceof Blob ? new Uint8Array(await data.arrayBuffer()) : data;
+  if (bytes.buffer instanceof SharedArrayBuffer) return bytes;
+  const copy = new Uint8Array(new SharedArrayBuffer(bytes.byteLength));
+  copy.set(bytes);
+  return copy;
+}
+
+export async function pack(files: readonly NamedData[]): Promise<Packed> {
+  const table = files.map(({ path, data }) => ({ path, size: sizeOf(data) }));
+  if (isNode) return { files: table, content: await Promise.all(files.map(({ data }) => shared(data))) };
+  return { files: table, content: new Blob(files.map(({ data }) => data as BlobPart)) };
+}
+
+/** `length` bytes of a file from `offset` on, or the sentence why they cannot be read. In workers only. */
+export type ReadBytes = (file: number, offset: number, length: number) => Uint8Array | string;
+
+interface SyncFileReader {
+  readAsArrayBuffer(blob: Blob): ArrayBuffer;
+}
+declare const FileReaderSync: new () => SyncFileReader;
+
+/** Bytes read at once from a Blob, so that many small files cost few reads. */
+const windowBytes = 1 << 18;
+
+export function readerOf(packed: Packed): ReadBytes {
+  const { content } = packed;
+  if (!(content instanceof Blob)) {
+    return (file, offset, length) =>
+      content[file]?.subarray(offset, offset + length) ?? `There is no file number ${file}.`;
+  }
+  const starts: number[] = [];
+  let total = 0;
+  for (const { size } of packed.files) {
+    starts.push(total);
+    total += size;
+  }
+  const reader = new FileReaderSync();
+  let from = 0;
+  let window = new Uint8Array(0);
+  return (file, offset, length) => {
+    const begin = (starts[file] ?? 0) + offset;
+    if (begin < from || begin + length > from + window.byteLength) {
+      try {
+        const end = Math.min(total, begin + Math.max(length, windowBytes));
+        window = new Uint8Array(reader.readAsArrayBuffer(content.slice(begin, end)));
+        from = begin;
+      } catch (error) {
+        window = new Uint8Array(0);
+        return error instanceof Error ? error.message : String(error);
+      }
+    }
+    return window.subarray(begin - from, begin - from + length);
+  };
+}

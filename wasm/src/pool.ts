@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// N workers, each with an instance of the core. What a worker holds (models, data sets) is brought there when it is first
+// needed, so a worker that died is replaced by an empty one and nothing else changes.
+
+import { sentence, TersorError } from './error.js';
+import { startWorker, type HostWorker } from './host.js';
+import type { Calls, Method, Reply, Request } from './protocol.js';
+import type { Progress } from './types.js';
+
+/** Something that a worker must hold before it can do a job. */
+export interface Resource<T> {
+  readonly key: string;
+  load(worker: PoolWorker): Promise<T>;
+}
+
+interface Pending {
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+  readonly onProgress: ((progress: Progress) => void) | undefined;
+}
+
+export function died(why: string): TersorError {
+  return new TersorError({
+    code: 'worker_died',
+    message: `A worker stopped: ${why}`,
+    hint: 'Try again; where memory is short, with fewer workers.',
+  });
+}
+
+export class PoolWorker {
+  readonly #start: () => Promise<HostWorker>;
+  readonly #module: WebAssembly.Module;
+  #host: Promise<HostWorker> | null = null;
+  #started: Promise<unknown> = Promise.resolve();
+  #closed: TersorError | null = null;
+  #lastId = 0;
+  readonly #pending = new Map<number, Pending>();
+  readonly #held = new Map<string, Promise<unknown>>();
+
+  constructor(module: WebAssembly.Module, start: () => Promise<HostWorker>) {
+    this.#module = module;
+    this.#start = start;
+  }
+
+  /** Counts up whenever the worker died: what it held is gone. */
+  deaths = 0;
+
+  /** Calls that are not answered yet. */
+  get busy(): number {
+    return this.#pending.size;
+  }
+
+  async call<M extends Method>(
+    method: M,
+    args: Parameters<Calls[M]>,
+    onProgress?: (progress: Progress) => void,
+  ): Promise<ReturnType<Calls[M]>> {
+    if (this.#closed) throw this.#closed;
+    this.#host ??= this.#launch();
+    return this.#ask(this.#host, method, args, onProgress);
+  }
+
+  /** Resolves when the worker runs. */
+  async start(): Promise<void> {
+    if (this.#closed) throw this.#closed;
+    this.#host ??= this.#launch();
+    await this.#started;
+  }
+
+  /** Makes sure that this worker holds `resource`; what loading it gave. */
+  need<T>(resource: Resource<T>): Promise<T> {
+    const held = this.#held.get(resource.key);
+    if (held) return held as Promise<T>;
+    const loading = resource.load(this);
+    this.#held.set(resource.key, loading);
+    loading.catch(() => this.#held.delete(resource.key));
+    return loading;
+  }
+
+  /** Lets go of a model, data set or job, where the worker holds it. */
+  forget(key: string): void {
+    this.#held.delete(key);
+    if (this.#host && !this.#closed) this.call('close', [key]).catch(() => undefined);
+  }
+
+  close(why: TersorError): void {
+    this.#closed = why;
+    this.#fall(why);
+  }
+
+  #launch(): Promise<HostWorker> {
+    const mine: Promise<HostWorker> = this.#start().then((host) => {
+      host.onMessage((message) => this.#hear(message as Reply));
+      host.onDeath((why) => {
+        if (this.#host === mine) this.#fall(died(why));
+      });
+      if (this.#host !== mine) host.terminate();
+      return host;
+    });
+    // the first call of all; those behind it wait in the worker's own queue
+    this.#started = this.#ask(mine, 'start', [this.#module]);
+    this.#started.catch((error: unknown) => {
+      if (this.#host === mine) this.#fall(died(sentence(error)));
+    });
+    return mine;
+  }
+
+  #ask<M extends Method>(
+    host: Promise<HostWorker>,
+    method: M,
+    args: Parameters<Calls[M]>,
+    onProgress?: (progress: Progress) => void,
+  ): Promise<ReturnType<Calls[M]>> {
+    const id = ++this.#lastId;
+    return new Promise((resolve, reject) => {
+      this.#pending.set(id, { resolve: resolve as (value: unknown) => void, reject, onProgress });
+      host.then(
+        (worker) => {
+          if (!this.#pending.has(id)) return;
+          worker.keepAlive(true);
+          try {
+            worker.post({ id, method, args } satisfies Request);
+          } catch (error) {
+            this.#settle(id)?.reject(
+              new TersorError({ code: 'invalid_argument', message: `${method}: ${sentence(error)}` }, { cause: error }),
+            );
+          }
+        },
+        (error: unknown) => {
+          if (this.#host === host) this.#fall(died(sentence(error)));
+          else this.#settle(id)?.reject(died(sentence(error)));
+        },
+      );
+    });
+  }
+
+  #settle(id: number): Pending | undefined {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    if (this.#pending.size === 0) void this.#host?.then((worker) => worker.keepAlive(this.#pending.size > 0));
+    return pending;
+  }
+
+  #hear(reply: Reply): void {
+    if ('progress' in reply) {
+      this.#pending.get(reply.id)?.onProgress?.(reply.progress);
+      return;
+    }
+    const pending = this.#settle(reply.id);
+    if ('result' in reply) {
+      pending?.resolve(reply.result);
+      return;
+    }
+    const error = new TersorError(reply.error);
+    pending?.reject(error);
+    if (reply.fatal) this.#fall(error);
+  }
+
+  /** The worker is gone: every pending call ends, the next one starts a new worker. */
+  #fall(why: TersorError): void {
+    const host = this.#host;
+    this.#host = null;
+    ++this.deaths;
+    this.#held.clear();
+    const pending = [...this.#pending.values()];
+    this.#pending.clear();
+    for (const one of pending) one.reject(why);
+    void host?.then(
+      (worker) => worker.terminate(),
+      () => undefined,
+    );
+  }
+}
+
+export class Pool {
+  readonly workers: readonly PoolWorker[];
+
+  constructor(module: WebAssembly.Module, count: number, workerUrl: URL | null) {
+    this.workers = Array.from({ length: count }, () => new PoolWorker(module, () => startWorker(workerUrl)));
+  }
+
+  /** The worker with the fewest calls before it. */
+  idle(): PoolWorker {
+    return this.workers.reduce((best, worker) => (worker.busy < best.busy ? worker : best));
+  }
+
+  forget(key: string): void {
+    for (const worker of this.workers) worker.forget(key);
+  }
+
+  close(): void {
+    const why = new TersorError({ code: 'cancelled', message: 'The engine was closed.', hint: 'Create a new one.' });
+    for (const worker of this.workers) worker.close(why);
+  }
+}

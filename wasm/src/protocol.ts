@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the page's side and the workers say to each other. A request is answered by any number of progress messages and
+// then one result or one error.
+
+import type { Packed } from './packed.js';
+import type {
+  Coverage,
+  EvaluationResult,
+  Comparison,
+  ModelInfo,
+  Progress,
+  Recipe,
+  Report,
+  SamplePreview,
+  SamplesInfo,
+  TersorErrorFields,
+  TypedArray,
+} from './types.js';
+
+/** A tensor on its way to a worker; without a shape the model's input decides. */
+export interface SentTensor {
+  readonly name: string;
+  readonly data: TypedArray;
+  readonly shape: readonly number[] | null;
+}
+
+/** One sample of a job: a number of the opened data set, or tensors. */
+export interface SentSample {
+  readonly index: number;
+  readonly label: number | null;
+  readonly tensors: readonly SentTensor[] | null;
+}
+
+export type JobKind = 'calibrate' | 'evaluate' | 'compare';
+
+export type EvaluationAnswer = Omit<EvaluationResult, 'answers'> & { readonly answers: readonly number[] | null };
+
+export interface Quantized {
+  readonly model: Uint8Array;
+  readonly recipe: Recipe;
+  readonly report: Report;
+}
+
+/**
+ * Every call across the edge. Models, data sets and jobs are named by keys that the page's side chooses, so that they are
+ * called the same in every worker. `settings` and the like are the core's JSON.
+ */
+export interface Calls {
+  start(module: WebAssembly.Module): null;
+  openModel(key: string, files: Packed): ModelInfo;
+  close(key: string): null;
+  coverage(model: string, settings: string): Coverage;
+  openData(key: string, model: string, files: Packed, preprocessing: string): { readonly count: number };
+  /** Rejects where a file cannot be a sample, or where there is none. */
+  checkData(data: string): null;
+  inspectData(data: string): SamplesInfo;
+  preview(data: string, index: number): SamplePreview;
+  previewTensors(model: string, sample: SentSample): SamplePreview;
+  labels(data: string, labels: 'folders' | Packed, group: number): readonly number[];
+  beginJob(key: string, kind: JobKind, settings: string): null;
+  addSamples(job: string, samples: readonly SentSample[]): null;
+  /** What this worker's part of the job came to, for mergeJob. */
+  finishJob(job: string): Uint8Array;
+  mergeJob(
+    kind: JobKind,
+    settings: string,
+    parts: readonly Uint8Array[],
+    extra: Uint8Array | null,
+  ): Uint8Array | EvaluationAnswer | Comparison;
+  quantize(model: string, settings: string, statistics: Uint8Array): Quantized;
+}
+
+export type Method = keyof Calls;
+
+export interface Request {
+  readonly id: number;
+  readonly method: Method;
+  readonly args: readonly unknown[];
+}
+
+export type Reply =
+  | { readonly id: number; readonly progress: Progress }
+  | { readonly id: number; readonly result: unknown }
+  /** `fatal`: the worker cannot go on. */
+  | { readonly id: number; readonly error: TersorErrorFields; readonly fatal: boolean };

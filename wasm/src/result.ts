@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { abortable, runJob } from './job.js';
+import { evaluate, ModelFile, type Context } from './model.js';
+import type { Quantized } from './protocol.js';
+import type { DataSets } from './samples.js';
+import type {
+  CompareOptions,
+  Comparison,
+  EvaluateOptions,
+  EvaluationResult,
+  Labels,
+  QuantizedResult,
+  Recipe,
+  Report,
+  Samples,
+} from './types.js';
+
+/** What a quantized model came from. */
+export interface Origin {
+  readonly float: ModelFile;
+  readonly sets: DataSets;
+  readonly statistics: Uint8Array;
+}
+
+export class OpenResult implements QuantizedResult {
+  readonly model: Uint8Array;
+  readonly recipe: Recipe;
+  readonly #context: Context;
+  readonly #origin: Origin;
+  readonly #file: ModelFile;
+  #report: Report;
+
+  private constructor(context: Context, made: Quantized, origin: Origin, file: ModelFile) {
+    this.model = made.model;
+    this.recipe = made.recipe;
+    this.#report = made.report;
+    this.#context = context;
+    this.#origin = origin;
+    this.#file = file;
+  }
+
+  static async of(context: Context, made: Quantized, origin: Origin): Promise<OpenResult> {
+    const file = await ModelFile.of([{ path: 'quantized.onnx', data: made.model }]);
+    return new OpenResult(context, made, origin, file);
+  }
+
+  get report(): Report {
+    return this.#report;
+  }
+
+  async evaluate(samples: Samples, labels: Labels, options: EvaluateOptions = {}): Promise<EvaluationResult> {
+    const quantized = await evaluate(this.#context, this.#file, this.#origin.sets, samples, labels, options);
+    const before = this.#report;
+    this.#report = {
+      ...before,
+      runtime: options.runtime ?? before.runtime,
+      evaluation: { float: options.reference ?? before.evaluation.float, quantized },
+      samples: { ...before.samples, evaluation: quantized.count },
+    };
+    return quantized;
+  }
+
+  async compare(samples: Samples, options: CompareOptions = {}): Promise<Comparison> {
+    const { float, sets, statistics } = this.#origin;
+    const feed = await abortable(sets.feed(samples, options), options.signal);
+    const comparison = await runJob<Comparison>(
+      this.#context.pool,
+      {
+        kind: 'compare',
+        stage: 'compare',
+        settings: JSON.stringify({
+          float: float.key,
+          quantized: this.#file.key,
+          data: feed.data?.key ?? null,
+          runtime: options.runtime ?? null,
+        }),
+        needs: [float, this.#file, ...(feed.data ? [feed.data] : [])],
+        feed,
+        extra: statistics,
+      },
+      options,
+    );
+    this.#report = { ...this.#report, comparison };
+    return comparison;
+  }
+
+  close(): void {
+    this.#context.pool.forget(this.#file.key);
+  }
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a caller may give as samples, brought into the form in which workers take it: a data set that they open, or
+// tensors one by one.
+
+import { valueOf, type Core } from './core.js';
+import { TersorError } from './error.js';
+import { pack, type NamedData, type Packed } from './packed.js';
+import type { Pool, PoolWorker, Resource } from './pool.js';
+import type { SentSample, SentTensor } from './protocol.js';
+import type {
+  Labels,
+  Preprocessing,
+  PreprocessingPreset,
+  SampleFile,
+  Samples,
+  Selection,
+  Tensor,
+  TensorSample,
+  TypedArray,
+} from './types.js';
+
+/** A number that no other key of this page ends with. */
+let lastKey = 0;
+export function newKey(kind: string): string {
+  return `${kind}:${++lastKey}`;
+}
+
+export interface DataSetFacts {
+  readonly count: number;
+}
+
+/** A model as the workers open it. */
+export interface ModelResource extends Resource<unknown> {
+  readonly key: string;
+}
+
+/** Samples of which each has its number. */
+export interface Feed {
+  /** What each worker opens first; null for tensors. */
+  readonly data: Resource<DataSetFacts> | null;
+  /** Samples that take part, and samples in all; null while tensors stream and nobody knows. */
+  readonly total: number | null;
+  readonly of: number | null;
+  readonly items: Iterable<SentSample> | AsyncIterable<SentSample>;
+}
+
+function named(file: SampleFile | File): NamedData {
+  if (!(file instanceof Blob)) return file;
+  const whole = file.webkitRelativePath;
+  return { path: whole ? whole.slice(whole.indexOf('/') + 1) : file.name, data: file };
+}
+
+function isFile(value: unknown): value is SampleFile | File {
+  if (value === null || typeof value !== 'object') return false;
+  if (value instanceof Blob) return true;
+  const { path, data } = value as Partial<SampleFile>;
+  return typeof path === 'string' && (data instanceof Blob || data instanceof Uint8Array);
+}
+
+export function areFiles(samples: Samples): samples is readonly (SampleFile | File)[] {
+  return Array.isArray(samples) && (samples.length === 0 || isFile(samples[0]));
+}
+
+function wrong(message: string, place: string, hint = ''): TersorError {
+  return new TersorError({ code: 'invalid_samples', message, place, hint });
+}
+
+function sentTensors(sample: TensorSample, index: number): readonly SentTensor[] {
+  if (sample === null || typeof sample !== 'object') {
+    throw wrong('A sample is an object of input names and typed arrays.', `samples[${index}]`);
+  }
+  return Object.entries(sample).map(([name, value]) => {
+    const given: Tensor = ArrayBuffer.isView(value) ? { data: value as TypedArray, shape: [] } : value;
+    if (!given || !ArrayBuffer.isView(given.data)) {
+      throw wrong(`The input "${name}" is no typed array.`, `samples[${index}].${name}`);
+    }
+    return { name, data: given.data, shape: given === value ? given.shape : null };
+  });
+}
+
+async function* numbered(samples: Iterable<TensorSample> | AsyncIterable<TensorSample>): AsyncGenerator<SentSample> {
+  let index = 0;
+  for await (const sample of samples) {
+    yield { index, label: null, tensors: sentTensors(sample, index) };
+    ++index;
+  }
+}
+
+/** A list of labels as a label file holds it, so that the core checks both alike. */
+function asFile(labels: ArrayLike<number>): NamedData {
+  return { path: 'list', data: new TextEncoder().encode(Array.from(labels).join('\n')) };
+}
+
+function listed(feed: Feed, labels: Exclude<Labels, null>, group: number): readonly number[] {
+  const refuse = (message: string, hint: string): TersorError =>
+    new TersorError({ code: 'invalid_labels', message, place: 'labels', hint });
+  if (labels === 'folders' || isFile(labels)) {
+    throw refuse(
+      'Samples given as tensors have neither folders nor names that a label file could mean.',
+      'Give one number per sample.',
+    );
+  }
+  const wanted = feed.of === null ? null : feed.of / group;
+  if (wanted !== null && labels.length !== wanted) {
+    throw refuse(`There are ${labels.length} labels for ${wanted} samples.`, 'Give one label per sample.');
+  }
+  return Array.from(labels);
+}
+
+interface OpenSet {
+  /** The files as they were, to see when the caller's list changed. */
+  readonly files: readonly (SampleFile | File)[];
+  readonly packed: Promise<Packed>;
+  readonly byPreprocessing: Map<string, Resource<DataSetFacts>>;
+}
+
+/** The data sets that were used with one model; each is opened once per worker, however many calls read it. */
+export class DataSets {
+  readonly #pool: Pool;
+  readonly #core: Core;
+  readonly #model: ModelResource;
+  readonly #sets = new WeakMap<object, OpenSet>();
+  readonly #keys: string[] = [];
+
+  constructor(pool: Pool, core: Core, model: ModelResource) {
+    this.#pool = pool;
+    this.#core = core;
+    this.#model = model;
+  }
+
+  /** The data set of these files with this preprocessing. */
+  async resource(
+    files: readonly (SampleFile | File)[],
+    preprocessing: Preprocessing | PreprocessingPreset | undefined,
+  ): Promise<Resource<DataSetFacts>> {
+    let set = this.#sets.get(files);
+    if (!set || set.files.length !== files.length || set.files.some((file, k) => file !== files[k])) {
+      set = { files: [...files], packed: pack(files.map(named)), byPreprocessing: new Map() };
+      this.#sets.set(files, set);
+    }
+    const text =
+      preprocessing === undefined
+        ? ''
+        : typeof preprocessing === 'string'
+          ? preprocessing
+          : JSON.stringify(preprocessing);
+    const known = set.byPreprocessing.get(text);
+    if (known) return known;
+    const key = newKey('data');
+    const packed = await set.packed;
+    const model = this.#model;
+    const made: Resource<DataSetFacts> = {
+      key,
+      async load(worker: PoolWorker) {
+        await worker.need(model);
+        return worker.call('openData', [key, model.key, packed, text]);
+      },
+    };
+    set.byPreprocessing.set(text, made);
+    this.#keys.push(key);
+    if (set.byPreprocessing.size > 3) this.#drop(set);
+    return made;
+  }
+
+  #drop(set: OpenSet): void {
+    for (const [text, resource] of set.byPreprocessing) {
+      set.byPreprocessing.delete(text);
+      this.#pool.forget(resource.key);
+      return;
+    }
+  }
+
+  /** The chosen ones of `total` samples, by the core's rule. */
+  #chosen(total: number, selection: Selection | undefined): readonly number[] {
+    const part = selection?.part ?? 'all';
+    return JSON.parse(valueOf(this.#core.select(total, part, selection?.count ?? total))) as number[];
+  }
+
+  /** The samples that take part in a call. */
+  async feed(
+    samples: Samples,
+    options: {
+      readonly preprocessing?: Preprocessing | PreprocessingPreset | undefined;
+      readonly selection?: Selection | undefined;
+      /** Use at most so many, spread evenly. */
+      readonly limit?: number | undefined;
+    },
+  ): Promise<Feed> {
+    const limited = (chosen: readonly number[]) => {
+      const { limit } = options;
+      if (limit === undefined || limit >= chosen.length) return chosen;
+      return this.#chosen(chosen.length, { part: 'calibration', count: limit }).map((k) => chosen[k] ?? 0);
+    };
+    if (areFiles(samples)) {
+      const data = await this.resource(samples, options.preprocessing);
+      const worker = this.#pool.idle();
+      const { count } = await worker.need(data);
+      await worker.call('checkData', [data.key]);
+      const chosen = limited(this.#chosen(count, options.selection));
+      const items = chosen.map((index) => ({ index, label: null, tensors: null }));
+      return { data, total: chosen.length, of: count, items };
+    }
+    const whole = options.selection === undefined && options.limit === undefined;
+    if (whole && !Array.isArray(samples)) return { data: null, total: null, of: null, items: numbered(samples) };
+    const all: SentSample[] = [];
+    for await (const one of numbered(samples)) all.push(one);
+    const chosen = limited(this.#chosen(all.length, options.selection));
+    const items = chosen.flatMap((index) => all[index] ?? []);
+    return { data: null, total: chosen.length, of: all.length, items };
+  }
+
+  /** The label of every sample of the data set, by its number (of its group); null without labels. */
+  async labels(feed: Feed, labels: Labels, group: number): Promise<readonly number[] | null> {
+    if (labels === null) return null;
+    if (!feed.data) return listed(feed, labels, group);
+    const sent = labels === 'folders' ? labels : await pack([isFile(labels) ? named(labels) : asFile(labels)]);
+    const worker = this.#pool.idle();
+    await worker.need(feed.data);
+    return worker.call('labels', [feed.data.key, sent, group]);
+  }
+
+  close(): void {
+    for (const key of this.#keys) this.#pool.forget(key);
+  }
+}
+
+/** One tensor sample out of an iterable, for a look at it. */
+export async function tensorSample(
+  samples: Iterable<TensorSample> | AsyncIterable<TensorSample>,
+  index: number,
+): Promise<SentSample | null> {
+  for await (const one of numbered(samples)) if (one.index === index) return one;
+  return null;
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One worker: one instance of the core, which does what the pool asks, one request after the other. Web Worker in
+// browsers, worker_threads in Node.
+
+import { instantiate, jsonOf, valueOf, type Core, type PreviewAnswer } from './core.js';
+import { sentence, TersorError } from './error.js';
+import { isNode, nodeModule } from './host.js';
+import { readerOf, type Packed } from './packed.js';
+import type { Calls, Quantized, Reply, Request } from './protocol.js';
+import type { Progress, Recipe, Report, SamplePreview, Stage, TersorErrorFields } from './types.js';
+
+type Post = (reply: Reply) => void;
+type Handlers = {
+  [M in keyof Calls]: (
+    report: (progress: Progress) => void,
+    ...args: Parameters<Calls[M]>
+  ) => ReturnType<Calls[M]> | Promise<ReturnType<Calls[M]>>;
+};
+
+let started: Core | null = null;
+
+function core(): Core {
+  if (!started) throw new TersorError({ code: 'internal', message: 'The worker was asked before it was started.' });
+  return started;
+}
+
+function table(packed: Packed) {
+  return { files: packed.files, read: readerOf(packed) };
+}
+
+function preview(answer: PreviewAnswer): SamplePreview {
+  const info = JSON.parse(answer.info) as SamplePreview;
+  return {
+    ...info,
+    picture:
+      info.picture && answer.rgba
+        ? { ...info.picture, rgba: new Uint8ClampedArray(answer.rgba.buffer as ArrayBuffer) }
+        : null,
+    tensors: info.tensors.map((tensor, k) => ({ ...tensor, values: answer.values[k] ?? new Float32Array(0) })),
+  };
+}
+
+const handlers: Handlers = {
+  async start(_report, module) {
+    started = await instantiate(module);
+    return null;
+  },
+  openModel: (_report, key, files) => jsonOf(core().openModel(key, table(files))),
+  close: (_report, key) => valueOf(core().close(key)),
+  coverage: (_report, model, settings) => jsonOf(core().coverage(model, settings)),
+  openData: (_report, key, model, files, preprocessing) =>
+    jsonOf(core().openData(key, model, table(files), preprocessing)),
+  checkData: (_report, data) => valueOf(core().checkData(data)),
+  inspectData: (_report, data) => jsonOf(core().inspectData(data)),
+  preview: (_report, data, index) => preview(valueOf(core().preview(data, index))),
+  previewTensors: (_report, model, sample) => preview(valueOf(core().previewTensors(model, sample))),
+  labels(_report, data, labels, group) {
+    if (labels === 'folders') return jsonOf(core().labelsOfFolders(data));
+    return jsonOf(core().labelsOfFile(data, table(labels), group));
+  },
+  beginJob: (_report, key, kind, settings) => valueOf(core().beginJob(key, kind, settings)),
+  addSamples(_report, job, samples) {
+    for (const sample of samples) valueOf(core().addSample(job, sample));
+    return null;
+  },
+  finishJob: (_report, job) => valueOf(core().finishJob(job)),
+  mergeJob(_report, kind, settings, parts, extra) {
+    const merged = valueOf(core().mergeJob(kind, settings, parts, extra));
+    return typeof merged === 'string' ? (JSON.parse(merged) as ReturnType<Calls['mergeJob']>) : merged;
+  },
+  quantize(report, model, settings, statistics): Quantized {
+    const made = valueOf(
+      core().quantize(model, settings, statistics, (stage, done, total, note) =>
+        report({ stage: stage as Stage, done, total, note }),
+      ),
+    );
+    return {
+      model: made.model,
+      recipe: JSON.parse(made.recipe) as Recipe,
+      report: JSON.parse(made.report) as Report,
+    };
+  },
+};
+
+function fieldsOf(thrown: unknown): TersorErrorFields | null {
+  return thrown instanceof TersorError ? thrown.toJSON() : null;
+}
+
+async function answer(request: Request, post: Post): Promise<void> {
+  const { id, method, args } = request;
+  try {
+    const handler = handlers[method] as (report: (progress: Progress) => void, ...args: readonly unknown[]) => unknown;
+    post({ id, result: await handler((progress) => post({ id, progress }), ...args) });
+  } catch (thrown) {
+    const fields = fieldsOf(thrown);
+    // anything else is a trap of WebAssembly or a bug: the instance cannot be trusted any more
+    post({
+      id,
+      error: fields ?? {
+        code: 'worker_died',
+        message: `A worker stopped: ${sentence(thrown)}`,
+        place: '',
+        hint: 'Try again with fewer workers: each needs memory for the model and its largest tensors.',
+      },
+      fatal: fields === null,
+    });
+  }
+}
+
+interface Port {
+  postMessage(message: unknown): void;
+  on(event: 'message', listener: (message: Request) => void): void;
+}
+
+if (isNode) {
+  void nodeModule<{ parentPort: Port }>('worker_threads').then(({ parentPort }) => {
+    let last: Promise<void> = Promise.resolve();
+    parentPort.on('message', (request) => {
+      last = last.then(() => answer(request, (reply) => parentPort.postMessage(reply)));
+    });
+  });
+} else {
+  let last: Promise<void> = Promise.resolve();
+  addEventListener('message', (event: MessageEvent<Request>) => {
+    last = last.then(() => answer(event.data, (reply) => postMessage(reply)));
+  });
+}
