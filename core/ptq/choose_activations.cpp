@@ -38,7 +38,7 @@ const OpQuantizationConfig& config_of(const Graph& graph, const Uses& uses, cons
   return index ? attachment.of(graph.nodes()[*index].id).config() : attachment.input_config;
 }
 
-/// What the group's values are known to stay within, from the operators that make them.
+/// What the group's values stay within: what calibration saw, and what the operators that make them can give.
 struct Bounds {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
@@ -49,8 +49,9 @@ struct Bounds {
   }
 };
 
-/// A range that a search has chosen, without what no value can reach: a quantizer that keeps the bounds of a clamp does
-/// its work.
+/// A range that a search has chosen, without what no value reached. A search that weighs single bins may reach beyond
+/// the largest to line its grid up with them, which does not hold on other samples; and a quantizer that keeps the
+/// bounds of a clamp does the clamp's work.
 quant::Range cut(quant::Range range, const Bounds& bounds, QuantizationMethod method) {
   if (method == QuantizationMethod::kUniform) {
     range.low = std::min(0.0, std::max(range.low, bounds.low));
@@ -99,6 +100,7 @@ std::vector<ActivationPlan> choose_activations(const Graph& graph, const Attachm
   }
   std::vector<QuantizationParams> params(placement.groups);
   for (size_t g = 0; g < placement.groups; ++g) {
+    bounds[g].narrow({histograms[g].min(), histograms[g].max()});
     const OpQuantizationConfig* op = fixed[g];
     params[g] =
         op != nullptr
