@@ -19,7 +19,7 @@ namespace {
 /// rugged, and only many tries find its deepest valley; with many it is smooth, and a few steps do.
 SearchEffort histogram_effort(size_t bins, const IntegerGrid& grid) {
   if (grid.n_bits <= 5 || bins <= 512) return {20, 20, 4, 30, 12, 16, 2};
-  if (grid.n_bits <= 8) return {20, 12, 4, 3, 10, 12, 1};
+  if (grid.n_bits <= 8) return {20, 5, 2, 2, 8, 10, 1};
   return {20, 4, 4, 1, 6, 8, 1};
 }
 

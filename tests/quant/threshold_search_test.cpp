@@ -4,6 +4,7 @@
 #include <cmath>
 #include <random>
 
+#include "core/base/digest.h"
 #include "core/base/error.h"
 #include "core/quant/error_functions.h"
 #include "core/quant/quantizer.h"
@@ -190,4 +191,25 @@ TEST_CASE("a weight that is not finite is refused") {
   REQUIRE_THROWS_AS(choose_weight_params(Tensor::of<float>({2}, {1.0f, NAN}), QuantizationMethod::kSymmetric,
                                          kInt8Narrow, std::nullopt, kNoClipping),
                     Error);
+}
+
+TEST_CASE("every target chooses the same ranges to the last bit") {
+  // The digest changes with the search itself; what must hold is that all builds agree on it.
+  Sha256 hash;
+  const auto take = [&hash](const Range& range) {
+    hash.update(std::as_bytes(std::span<const double>(&range.low, 1)));
+    hash.update(std::as_bytes(std::span<const double>(&range.high, 1)));
+  };
+  Histogram histogram;
+  histogram.add(bell(77, 20000, 9.0f));
+  std::vector<double> row;
+  for (const float x : bell(78, 300, 4.0f)) row.push_back(static_cast<double>(x));
+  for (const QuantizationMethod method : acting_methods())
+    for (const ThresholdSelectionMethod by : acting_selection_methods())
+      for (const int n_bits : {4, 8, 12}) {
+        const bool is_signed = method != QuantizationMethod::kUniform;
+        take(select_activation_range(histogram, method, {n_bits, is_signed, false}, {by, 3}));
+        take(select_weight_range(row, method, {n_bits, true, true}, true, {by, 3}));
+      }
+  REQUIRE(hash.hex() == "c965ed38aa31c0774b05be8d59f4a0802915a9f91286abbf5ecc3a8c50062340");
 }
