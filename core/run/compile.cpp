@@ -77,6 +77,8 @@ class Compiler {
     prepared_.results = graph_.outputs;
     prepared_.results.insert(prepared_.results.end(), options.fetched.begin(), options.fetched.end());
     prepared_.observed.assign(graph_.value_count(), false);
+    for (const auto* list : {&options.observed, &options.fetched})
+      for (const ValueId id : *list) TERSOR_CHECK(id.valid() && static_cast<size_t>(id.index) < graph_.value_count());
     for (const ValueId id : options.observed) prepared_.observed[static_cast<size_t>(id.index)] = true;
     for (size_t k = 0; k < graph_.value_count(); ++k)
       prepared_.names.push_back(graph_.name_of(ValueId{static_cast<int32_t>(k)}));

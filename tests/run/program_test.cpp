@@ -244,6 +244,31 @@ TEST_CASE("constants are folded, returned and shown") {
   REQUIRE(recorder.steps == std::vector<size_t>{1});
 }
 
+TEST_CASE("outputs that are inputs, weights or views of them come out as they are") {
+  ModelBuilder builder;
+  const ValueId x = builder.input("x", {-1, 2}), w = builder.floats({3}, {1, 2, 3});
+  const ValueId view = builder.node("Reshape", {x, builder.ints({-1})});
+  for (const ValueId id : {x, w, view, x}) builder.output(id);
+  const Tensor input = Tensor::of<float>({2, 2}, {5, 6, 7, 8});
+  const auto values = results_of(builder.model, {input});
+  REQUIRE(values[0] == input);
+  REQUIRE(floats(values[1]) == std::vector<float>{1, 2, 3});
+  REQUIRE(values[2].shape() == Shape{4});
+  REQUIRE(floats(values[2]) == floats(input));
+  REQUIRE(values[3] == input);
+}
+
+TEST_CASE("a model without nodes or without inputs runs") {
+  ModelBuilder constant;
+  constant.output(constant.node("Neg", {constant.floats({2}, {1, -1})}));
+  REQUIRE(floats(results_of(constant.model, {})[0]) == std::vector<float>{-1, 1});
+}
+
+TEST_CASE("an empty batch gives empty outputs") {
+  Residual net;
+  REQUIRE(results_of(net.builder.model, {Tensor::make(DType::kFloat32, {0, 3, 6, 5})})[0].shape() == Shape{0, 4, 1, 1});
+}
+
 TEST_CASE("nodes that nothing depends on are not run, nor do they have to be supported") {
   ModelBuilder builder;
   const ValueId x = builder.input("x", {1});
