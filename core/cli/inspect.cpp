@@ -8,6 +8,7 @@
 #include "core/cli/model_file.h"
 #include "core/graph/print.h"
 #include "core/onnx/model_info.h"
+#include "core/report/model_card.h"
 
 namespace tersor::cli {
 
@@ -67,7 +68,9 @@ void print_info(const std::string& path, const onnx::ModelInfo& info) {
                  (info.subgraphs == 0 ? "" : " in the graph and " + std::to_string(info.subgraphs) + " subgraphs"));
   for (const onnx::OperatorInfo& one : info.operators)
     std::printf("%12" PRId64 "  %s%s%s\n", one.nodes, one.domain.empty() ? "" : (one.domain + "::").c_str(),
-                one.op.c_str(), one.runs ? "" : "  (unknown)");
+                one.op.c_str(), one.runs ? "" : "  (cannot be run here)");
+  if (info.macs) print_line("work", std::to_string(*info.macs) + " multiply-adds for one sample");
+  if (info.peak_bytes) print_line("memory", size_text(*info.peak_bytes) + " for the activations of one sample");
   print_line("quantized", info.quantized ? "yes, at least in part" : "no");
   for (const Diagnostic& warning : info.warnings)
     std::printf("warning: %s%s%s\n", warning.message.c_str(), warning.hint.empty() ? "" : " ", warning.hint.c_str());
@@ -79,7 +82,7 @@ void inspect(const Options& options) {
     std::fputs(to_text(file.model.graph).c_str(), stdout);
     return;
   }
-  const onnx::ModelInfo info = onnx::describe(file.model, file.source.bytes);
+  const onnx::ModelInfo info = report::describe(file.model, file.source.bytes);
   if (options.json)
     std::printf("%s\n", to_text(to_json(info)).c_str());
   else
