@@ -21,6 +21,8 @@ export default defineConfig({
         ...suite('web', ['web/tests/*.test.ts', 'web/tests/*.test.tsx']),
         resolve: { alias: { tersor: here('./web/tests/double/index.ts') } },
       },
+      // the program's edge: exit status, errors, files
+      suite('cli', ['tests/cli/*.test.mjs'], { testTimeout: 60_000 }),
       // the program against ONNX Runtime, on models and samples from TERSOR_SHARED
       suite('zoo', ['tests/zoo/*.test.mjs'], { testTimeout: 600_000, hookTimeout: 300_000, fileParallelism: false }),
       // the npm package in Node and in Chromium

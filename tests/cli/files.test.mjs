@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program's edge: exit status, errors as text and JSON, and files that are written whole or not at all.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { test } from 'vitest';
+
+import { modelProto } from '../zoo/protobuf.mjs';
+import { withFolder } from '../zoo/runtime.mjs';
+
+const program = path.resolve(import.meta.dirname, '../../build/native/bin/tersor');
+const run = (...args) => spawnSync(program, args, { encoding: 'utf8' });
+
+/** y = x + w with 2000 weights. */
+function writeModel(folder) {
+  const model = path.join(folder, 'model.onnx');
+  const w = { dims: [2000], data: Float32Array.from({ length: 2000 }, (_, k) => k / 7) };
+  const graph = {
+    nodes: [{ op: 'Add', inputs: ['x', 'w'], outputs: ['y'] }],
+    constants: { w },
+    inputs: { x: [1, [1, 2000]] },
+    outputs: { y: [1, [1, 2000]] },
+  };
+  writeFileSync(model, modelProto(13, graph));
+  return model;
+}
+
+test('help and version end with 0, wrong usage with 2', () => {
+  assert.match(run('--version').stdout, /^tersor \d+\.\d+\.\d+\n$/);
+  for (const args of [['--help'], ['inspect', '--help'], ['convert', '--help']]) {
+    const { status, stdout } = run(...args);
+    assert.equal(status, 0);
+    assert.match(stdout, /Usage/);
+  }
+  for (const args of [
+    [],
+    ['inspect'],
+    ['nothing'],
+    ['inspect', 'a', '--what'],
+    ['convert', 'a', '-o', 'b', '--opset', '5'],
+  ])
+    assert.equal(run(...args).status, 2, args.join(' '));
+});
+
+test('an error is explained in words, and as its four fields on --json', () =>
+  withFolder(async (folder) => {
+    const page = path.join(folder, 'page.onnx');
+    writeFileSync(page, '<!DOCTYPE html><html><body>Not found</body></html>');
+    const words = run('inspect', page);
+    assert.equal(words.status, 1);
+    assert.match(words.stderr, /error: .*page\.onnx: This is not an ONNX model; it looks like a web page \(HTML\)\./);
+    const json = run('inspect', page, '--json');
+    assert.equal(json.status, 1);
+    const error = JSON.parse(json.stderr);
+    assert.deepEqual(Object.keys(error), ['code', 'message', 'place', 'hint']);
+    assert.equal(error.code, 'invalid_model');
+    assert.equal(JSON.parse(run('inspect', path.join(folder, 'none'), '--json').stderr).code, 'io');
+    assert.match(run('inspect', folder).stderr, /folder/);
+  }));
+
+test('what cannot be written is said, and nothing is left behind', () =>
+  withFolder(async (folder) => {
+    const model = writeModel(folder);
+    const full = run('convert', model, '-o', '/dev/full');
+    assert.equal(full.status, 1);
+    assert.match(full.stderr, /No space left.*\n.*disk is full/);
+    assert.match(run('convert', model, '-o', path.join(folder, 'no/such/out.onnx')).stderr, /cannot be written/);
+    assert.match(run('convert', model, '-o', folder).stderr, /folder/);
+    // A limit on the size of files, in blocks of 512 bytes, stands in for a disk that fills up.
+    const out = path.join(folder, 'out.onnx');
+    writeFileSync(out, 'old');
+    const limited = spawnSync(
+      'sh',
+      ['-c', `ulimit -f 8; trap '' XFSZ; exec "$0" "$@"`, program, 'convert', model, '-o', out],
+      {
+        encoding: 'utf8',
+      },
+    );
+    assert.equal(limited.status, 1);
+    assert.match(limited.stderr, /could not be written completely/);
+    assert.equal(readFileSync(out, 'utf8'), 'old');
+    assert.deepEqual(readdirSync(folder).sort(), ['model.onnx', 'out.onnx']);
+  }));
+
+test('a file is replaced through its link, with its permissions; also the model itself', () =>
+  withFolder(async (folder) => {
+    const model = writeModel(folder);
+    mkdirSync(path.join(folder, 'real'));
+    const real = path.join(folder, 'real/out.onnx');
+    const link = path.join(folder, 'link.onnx');
+    writeFileSync(real, 'old');
+    chmodSync(real, 0o600);
+    symlinkSync(real, link);
+    assert.equal(run('convert', model, '-o', link).status, 0);
+    assert(lstatSync(link).isSymbolicLink());
+    assert.equal(statSync(real).mode & 0o777, 0o600);
+    const written = readFileSync(real);
+    assert(written.length > 8000);
+    assert.equal(run('convert', model, '-o', model).status, 0);
+    assert(readFileSync(model).equals(written));
+    // What is no regular file is written directly.
+    const piped = spawnSync('sh', ['-c', '"$0" convert "$1" -o /dev/stdout | wc -c', program, model], {
+      encoding: 'utf8',
+    });
+    assert(Number(piped.stdout) > written.length);
+  }));
+
+test('weights in a file beside the model are found there, and named when they are missing', () =>
+  withFolder(async (folder) => {
+    const model = writeModel(folder);
+    const out = path.join(folder, 'out.onnx');
+    assert.equal(run('convert', model, '-o', out, '--external').status, 0);
+    assert.equal(statSync(`${out}.data`).size, 8000);
+    assert(statSync(out).size < 1000);
+    const info = JSON.parse(run('inspect', out, '--json').stdout);
+    assert.equal(info.parameters, 2000);
+    const back = path.join(folder, 'back.onnx');
+    assert.equal(run('convert', out, '-o', back).status, 0);
+    assert.equal(run('convert', model, '-o', model).status, 0);
+    assert(readFileSync(back).equals(readFileSync(model)));
+    renameSync(`${out}.data`, `${out}.elsewhere`);
+    const error = JSON.parse(run('inspect', out, '--json').stderr);
+    assert.equal(error.code, 'io');
+    assert.match(error.message, /out\.onnx\.data/);
+    assert.match(error.hint, /beside the model/);
+    writeFileSync(`${out}.data`, 'short');
+    assert.match(run('inspect', out).stderr, /which has 5 bytes/);
+  }));
