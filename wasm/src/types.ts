@@ -195,7 +195,7 @@ export interface SamplesInfo {
 
 export interface TensorInfo {
   readonly name: string;
-  /** ONNX's word: float, uint8, int64, ... */
+  /** Element type: float32, uint8, int64, ...; "?" where the file does not say. */
   readonly type: string;
   /** A number, or the name of a free dimension ("N", "?"); null when the rank is unknown. */
   readonly shape: readonly (number | string)[] | null;
