@@ -138,9 +138,23 @@ void MultiplyIntegerRows(const IntegerPanels& weights, const IntegerRows& rows, 
 
 // What follows is vectorized by the compiler, for each target.
 
-void AddIntegerProducts(const int16_t* HWY_RESTRICT x, const int16_t* HWY_RESTRICT w, int64_t n,
-                        int32_t* HWY_RESTRICT sums) {
-  for (int64_t c = 0; c < n; ++c) sums[c] += static_cast<int32_t>(x[c]) * w[c];
+void SumDepthwise(const int16_t* HWY_RESTRICT x, const TapAxis& rows, const TapAxis& columns,
+                  const int16_t* HWY_RESTRICT w, int64_t channels, int32_t* HWY_RESTRICT sums) {
+  constexpr int64_t kBlock = 32;
+  for (int64_t first = 0; first < channels; first += kBlock) {
+    const int64_t count = HWY_MIN(kBlock, channels - first);
+    int32_t block[kBlock] = {};
+    const int16_t* HWY_RESTRICT weight = w + first;
+    for (int64_t r = 0; r < rows.count; ++r)
+      for (int64_t k = 0; k < columns.count; ++k, weight += channels) {
+        const int16_t* HWY_RESTRICT in = x + r * rows.step + k * columns.step + first;
+        if (count == kBlock)
+          for (int64_t c = 0; c < kBlock; ++c) block[c] += static_cast<int32_t>(in[c]) * weight[c];
+        else
+          for (int64_t c = 0; c < count; ++c) block[c] += static_cast<int32_t>(in[c]) * weight[c];
+      }
+    std::memcpy(sums + first, block, static_cast<size_t>(count) * sizeof(int32_t));
+  }
 }
 
 HWY_INLINE uint8_t RequantizeOne(int32_t sum, float multiplier, float low, float high, int32_t zero_point) {
@@ -173,7 +187,7 @@ HWY_AFTER_NAMESPACE();
 namespace tersor::kernels {
 
 HWY_EXPORT(MultiplyIntegerRows);
-HWY_EXPORT(AddIntegerProducts);
+HWY_EXPORT(SumDepthwise);
 HWY_EXPORT(Requantize);
 
 IntegerPanels::IntegerPanels(int64_t columns, int64_t taps, int64_t depth, const Source& source)
@@ -197,8 +211,9 @@ void multiply_integer_rows(const IntegerPanels& weights, const IntegerRows& rows
   HWY_DYNAMIC_DISPATCH(MultiplyIntegerRows)(weights, rows, out, out_step);
 }
 
-void add_integer_products(const int16_t* x, const int16_t* w, int64_t n, int32_t* sums) {
-  HWY_DYNAMIC_DISPATCH(AddIntegerProducts)(x, w, n, sums);
+void sum_depthwise(const int16_t* x, const TapAxis& rows, const TapAxis& columns, const int16_t* w, int64_t channels,
+                   int32_t* sums) {
+  HWY_DYNAMIC_DISPATCH(SumDepthwise)(x, rows, columns, w, channels, sums);
 }
 
 void requantize(const int32_t* sums, int64_t rows, int64_t columns, const Requantization& to, uint8_t* y) {

@@ -44,8 +44,14 @@ struct IntegerRows {
 /// two neighbours may both be (-2^15)^2.
 void multiply_integer_rows(const IntegerPanels& weights, const IntegerRows& rows, int32_t* out, int64_t out_step);
 
-/// sums[c] += x[c] * w[c] for n channels.
-void add_integer_products(const int16_t* x, const int16_t* w, int64_t n, int32_t* sums);
+/// How many taps a window has along an axis, and how far they lie apart in numbers.
+struct TapAxis {
+  int64_t count, step;
+};
+
+/// sums[c] = sum over rows and columns of a window of x[row * rows.step + column * columns.step + c] * w[tap][c].
+void sum_depthwise(const int16_t* x, const TapAxis& rows, const TapAxis& columns, const int16_t* w, int64_t channels,
+                   int32_t* sums);
 
 /// y = rne(min(max(float(sum) * multiplier, low - zero_point), high - zero_point)) + zero_point for rows x columns
 /// sums; one multiplier, or one per column where `per_column`. Multipliers are finite; low and high lie within -128 ...

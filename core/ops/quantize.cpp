@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/kernels/quantize.h"
 #include "core/ops/families.h"
 #include "core/ops/refuse.h"
 #include "core/tensor/rounding.h"
@@ -54,6 +55,10 @@ int32_t integer_at(const std::byte* data, DType dtype, int64_t k) {
     default:
       return reinterpret_cast<const int32_t*>(data)[at];
   }
+}
+
+bool is_byte(DType dtype) {
+  return dtype == DType::kUint8 || dtype == DType::kInt8;
 }
 
 void set_integer(std::byte* data, DType dtype, int64_t k, int32_t q) {
@@ -176,6 +181,11 @@ class Quantize : public QuantizeBase {
     const auto* scales = call.inputs[1].values<float>().data();
     const bool whole = call.inputs[0].dtype() == DType::kInt32;
     grid(call.inputs).for_each_run([&](int64_t first, int64_t count, int64_t scale, bool moves) {
+      if (!moves && !whole && is_byte(to)) {
+        const kernels::CodeGrid codes{scales[scale], zero_point(call.inputs, scale), to == DType::kInt8};
+        return kernels::quantize_codes(call.inputs[0].values<float>().data() + first, static_cast<size_t>(count), codes,
+                                       reinterpret_cast<uint8_t*>(call.outputs[0].data) + first);
+      }
       for (int64_t k = 0; k < count; ++k) {
         const int64_t at = first + k, s = scale + (moves ? k : 0);
         const float x = whole ? static_cast<float>(call.inputs[0].values<int32_t>()[static_cast<size_t>(at)])
@@ -211,6 +221,11 @@ class Dequantize : public QuantizeBase {
     const auto* scales = call.inputs[1].values<float>().data();
     auto* out = call.outputs[0].values<float>().data();
     grid(call.inputs).for_each_run([&](int64_t first, int64_t count, int64_t scale, bool moves) {
+      if (!moves && is_byte(from)) {
+        const kernels::CodeGrid codes{scales[scale], zero_point(call.inputs, scale), from == DType::kInt8};
+        return kernels::dequantize_codes(reinterpret_cast<const uint8_t*>(call.inputs[0].data) + first,
+                                         static_cast<size_t>(count), codes, out + first);
+      }
       for (int64_t k = 0; k < count; ++k) {
         const int64_t s = scale + (moves ? k : 0);
         const int64_t q = integer_at(call.inputs[0].data, from, first + k);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/kernels/quantize.h"
+
 namespace tersor::simulate {
 
 namespace {
@@ -17,15 +19,9 @@ void run_depthwise(const ConvGeometry& g, const int16_t* weights, const int16_t*
   for (int64_t oh = 0; oh < out_h; ++oh)
     for (int64_t ow = 0; ow < out_w; ++ow) {
       int32_t* out = sums + (oh * out_w + ow) * channels;
-      std::fill(out, out + channels, 0);
-      for (int64_t kh = 0; kh < g.kernel_h; ++kh)
-        for (int64_t kw = 0; kw < g.kernel_w; ++kw) {
-          const int16_t* in =
-              padded +
-              ((oh * g.stride_h + kh * g.dilation_h) * padded_w + ow * g.stride_w + kw * g.dilation_w) * channels;
-          const int16_t* w = weights + (kh * g.kernel_w + kw) * channels;
-          kernels::add_integer_products(in, w, channels, out);
-        }
+      const int16_t* in = padded + (oh * g.stride_h * padded_w + ow * g.stride_w) * channels;
+      kernels::sum_depthwise(in, {g.kernel_h, g.dilation_h * padded_w * channels},
+                             {g.kernel_w, g.dilation_w * channels}, weights, channels, out);
     }
 }
 
@@ -88,12 +84,7 @@ void IntegerConv::run(const ConvGeometry& g, std::span<const uint8_t> x, bool is
   std::fill(scratch.begin(), scratch.end(), int16_t{0});
   for (int64_t h = 0; h < in_h; ++h) {
     int16_t* to = scratch.data() + ((h + g.pad_top) * padded_w + g.pad_left) * g.in_channels;
-    const uint8_t* from = x.data() + h * row;
-    const auto zero = static_cast<int16_t>(zero_point);
-    if (is_signed)
-      for (int64_t i = 0; i < row; ++i) to[i] = static_cast<int16_t>(static_cast<int8_t>(from[i]) - zero);
-    else
-      for (int64_t i = 0; i < row; ++i) to[i] = static_cast<int16_t>(from[i] - zero);
+    kernels::widen_codes(x.data() + h * row, static_cast<size_t>(row), {1, zero_point, is_signed}, to);
   }
   const int64_t out_h = g.out_h(in_h), out_w = g.out_w(in_w);
   if (is_depthwise(g)) return run_depthwise(g, depthwise_.data(), scratch.data(), padded_w, out_h, out_w, sums.data());

@@ -53,13 +53,22 @@ TEST_CASE("integer rows times integer panels are exact, whatever the sizes") {
       }
 }
 
-TEST_CASE("products of channels are added to sums") {
-  const auto x = numbers(37, 3), w = numbers(37, 4);
-  on_every_target([&] {
-    std::vector<int32_t> sums(37, 100);
-    add_integer_products(x.data(), w.data(), 37, sums.data());
-    for (size_t c = 0; c < 37; ++c) REQUIRE(sums[c] == 100 + x[c] * w[c]);
-  });
+TEST_CASE("depthwise windows are exact, whatever the number of channels") {
+  for (int64_t channels : {1, 7, 32, 37, 64}) {
+    const int64_t width = 9;
+    const auto x = numbers(6 * width * channels, 3), w = numbers(6 * channels, 4);
+    on_every_target([&] {
+      std::vector<int32_t> sums(static_cast<size_t>(channels), 100);
+      sum_depthwise(x.data(), {3, width * channels}, {2, 4 * channels}, w.data(), channels, sums.data());
+      for (int64_t c = 0; c < channels; ++c) {
+        int32_t wanted = 0;
+        for (int64_t tap = 0; tap < 6; ++tap)
+          wanted += x[static_cast<size_t>((tap / 2 * width + tap % 2 * 4) * channels + c)] *
+                    w[static_cast<size_t>(tap * channels + c)];
+        REQUIRE(sums[static_cast<size_t>(c)] == wanted);
+      }
+    });
+  }
 }
 
 TEST_CASE("requantizing rounds halves to even and saturates, for both kinds of 8 bits") {

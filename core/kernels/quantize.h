@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between floats and 8-bit codes, as QuantizeLinear and DequantizeLinear define them. A code is a raw byte; whether it
+// is uint8 or int8 is said beside it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tersor::kernels {
+
+struct CodeGrid {
+  float scale;  // finite and above 0
+  int32_t zero_point;
+  bool is_signed;
+};
+
+/// q[k] = saturate(rne(x[k] / scale) + zero_point), a division and no reciprocal. NaN gives the zero point.
+void quantize_codes(const float* x, size_t n, const CodeGrid& grid, uint8_t* q);
+/// y[k] = float(q[k] - zero_point) * scale.
+void dequantize_codes(const uint8_t* q, size_t n, const CodeGrid& grid, float* y);
+/// y[k] = q[k] - zero_point.
+void widen_codes(const uint8_t* q, size_t n, const CodeGrid& grid, int16_t* y);
+
+}  // namespace tersor::kernels
