@@ -50,6 +50,8 @@ std::shared_ptr<const samples::DataSet> open_data(const DataOption& option, cons
   const std::vector<samples::InputSpec> inputs = input_specs(graph);
   samples::DataSetOptions options;
   options.preprocessing = read_preprocessing_option(option.preprocessing, inputs);
+  if (!options.preprocessing && !option.recipe_preprocessing.empty() && !inputs.empty())
+    options.preprocessing = samples::read_preprocessing(option.recipe_preprocessing, inputs[0], "recipe.preprocessing");
   const auto data = samples::DataSet::open(open_folder(option.data, option.labels), inputs, options);
   if (!quiet) {
     constexpr size_t kShown = 5;

@@ -14,10 +14,11 @@
 namespace tersor::cli {
 
 struct DataOption {
-  std::string data;           // --data: folder or file
-  std::string preprocessing;  // --preprocessing: preset or JSON file; empty: a guess
-  std::string labels;         // --labels: file; empty: class folders
-  int64_t limit = 0;          // --limit: at most so many, spread evenly; 0: all
+  std::string data;                  // --data: folder or file
+  std::string preprocessing;         // --preprocessing: preset or JSON file; empty: that of the recipe, else a guess
+  std::string recipe_preprocessing;  // JSON text from --recipe; empty: none
+  std::string labels;                // --labels: file; empty: class folders
+  int64_t limit = 0;                 // --limit: at most so many, spread evenly; 0: all
 };
 
 /// Adds --data, --preprocessing and --limit; --labels where `labelled`.

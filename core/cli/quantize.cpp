@@ -97,6 +97,11 @@ void quantize_model(QuantizeOptions& options) {
   const size_t before = file.source.bytes.size();
   const auto opened = std::make_shared<const OpenedModel>(tersor::open_model(std::move(file.model), file.source.bytes));
   const std::optional<config::Recipe> recipe = read_recipe_option(options.settings);
+  if (recipe) {
+    options.data.recipe_preprocessing = recipe->preprocessing;
+    const config::RecipeDataSet& used = recipe->data_set;
+    if (options.data.limit == 0 && used.samples < used.of) options.data.limit = used.samples;
+  }
   const auto [job, statistics, data] = gather(options, read_settings(options.settings, recipe), opened);
   check_recipe(recipe, recipe_of(*job, statistics), options.anyway);
   const QuantizeResult result = quantize(*job, statistics);
