@@ -71,7 +71,9 @@ function startInBrowser(url: URL | null): HostWorker {
 
 /** `url` is the worker's file; null: the one beside this file. */
 export async function startWorker(url: URL | null): Promise<HostWorker> {
-  return isNode ? startInNode(url ?? new URL('./worker.mjs', import.meta.url)) : startInBrowser(url);
+  if (!isNode) return startInBrowser(url);
+  const here = import.meta.url; // kept apart, so that bundlers do not copy the file a second time
+  return startInNode(url ?? new URL('./worker.mjs', here));
 }
 
 /** The bytes at an address: over the network, or from the disk in Node. */
