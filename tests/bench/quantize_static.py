@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""quantize_static.py MODEL.onnx CALIBRATION_FOLDER OUT.onnx
+"""quantize_static.py MODEL.onnx CALIBRATION_FOLDER OUT.onnx [--per-tensor]
 
 What a user of ONNX Runtime runs: quant_pre_process without symbolic shapes, then quantize_static to QDQ with minimum and
-maximum, weights per channel, one thread. Models under operator set 13 are raised first, as per-channel scales need.
+maximum, weights per channel (unless told otherwise), one thread. Models under operator set 13 are raised first, as per-channel scales need.
 """
 import glob
 import os
@@ -36,7 +36,7 @@ class Reader(CalibrationDataReader):
 
 
 def main():
-    source, folder, out = sys.argv[1:]
+    source, folder, out = sys.argv[1:4]
     onnxruntime.set_default_logger_severity(3)
     onnxruntime.SessionOptions = one_thread
     model = onnx.load(source)
@@ -55,7 +55,7 @@ def main():
         out,
         Reader(folder, inputs[0].name),
         quant_format=QuantFormat.QDQ,
-        per_channel=True,
+        per_channel="--per-tensor" not in sys.argv,
         activation_type=QuantType.QUInt8,
         weight_type=QuantType.QInt8,
         calibrate_method=CalibrationMethod.MinMax,
