@@ -3,15 +3,17 @@
 
 #include <limits>
 
+#include "core/kernels/transcendental.h"
+
 namespace tersor::simulate {
 
 QLinearSoftmax::QLinearSoftmax(int64_t length, const Grid& x, const Grid& y)
     : length_(length), x_(x), y_(y), exponentials_(256) {
   const double scale = x.scale;
   const float share = std::numeric_limits<float>::max() / static_cast<float>(length);
-  const double shift = std::max(0.0, std::log(static_cast<double>(share)) - 5.0) / scale;
+  const double shift = std::max(0.0, kernels::natural_logarithm(static_cast<double>(share)) - 5.0) / scale;
   for (int i = 0; i < 256; ++i)
-    exponentials_[static_cast<size_t>(i)] = static_cast<float>(std::exp((i - 255 + shift) * scale));
+    exponentials_[static_cast<size_t>(i)] = static_cast<float>(kernels::exponential((i - 255 + shift) * scale));
   inverse_scale_ = std::floor(1.0f / y.scale);
 }
 
