@@ -150,6 +150,7 @@ quant::Criterion QuantizationConfig::weights_criterion() const {
 
 QuantizationConfig requirement_defaults() {
   QuantizationConfig config;
+  config.weights_threshold_method = quant::ThresholdSelectionMethod::kMse;
   config.activation_quantization_method = QuantizationMethod::kPowerOfTwo;
   config.weights_quantization_method = QuantizationMethod::kPowerOfTwo;
   config.activation_n_bits = 8;

@@ -43,7 +43,7 @@ struct QuantizationConfig {
   using ThresholdSelectionMethod = quant::ThresholdSelectionMethod;
 
   ThresholdSelectionMethod activation_threshold_method = ThresholdSelectionMethod::kMse;
-  ThresholdSelectionMethod weights_threshold_method = ThresholdSelectionMethod::kMse;
+  ThresholdSelectionMethod weights_threshold_method = ThresholdSelectionMethod::kNoClipping;
   std::optional<QuantizationMethod> activation_quantization_method;
   std::optional<QuantizationMethod> weights_quantization_method;
   std::optional<int> activation_n_bits;
@@ -69,7 +69,9 @@ struct QuantizationConfig {
         config_field("activation_threshold_method", &C::activation_threshold_method,
                      "By what error the range of an activation is chosen."),
         config_field("weights_threshold_method", &C::weights_threshold_method,
-                     "By what error the range of a weight tensor is chosen."),
+                     "By what error the range of a weight tensor is chosen; the document has MSE, but with a scale per "
+                     "channel clipping "
+                     "gains nothing."),
         config_field("activation_quantization_method", &C::activation_quantization_method,
                      "The quantizer of activations; null leaves it to the platform."),
         config_field("weights_quantization_method", &C::weights_quantization_method,
