@@ -134,6 +134,36 @@ describe('samples', () => {
     await visit.context.close();
   });
 
+  it('offers the same for a picture that turns out damaged when it is decoded, the first or a later one', async () => {
+    const cut = png(
+      new Uint8Array(48 * 48 * 3).map((_v, at) => (at * 7) % 251),
+      48,
+      48,
+    ).subarray(0, 200);
+    const pictures = Array.from({ length: 12 }, (_, k) => [
+      `b${k}.png`,
+      png(
+        new Uint8Array(48 * 48 * 3).map((_v, at) => (at * (k + 5)) % 251),
+        48,
+        48,
+      ),
+    ]);
+    for (const name of ['a-first.png', 'c-last.png']) {
+      const visit = await openPage(site);
+      const { page } = visit;
+      await give(page, ['letters.onnx', model], ...pictures, [name, cut]);
+      const leaveOut = page.getByRole('button', { name: /^Leave out/ });
+      const ready = async () => (await button(page, 'Quantize').getAttribute('aria-disabled')) === 'false';
+      await expect.poll(async () => (await leaveOut.count()) > 0 || (await ready())).toBe(true);
+      if (await ready()) await button(page, 'Quantize').click();
+      await leaveOut.click();
+      await expect.poll(ready).toBe(true);
+      expect(await page.getByRole('alert').count()).toBe(0);
+      await expectQuiet(visit);
+      await visit.context.close();
+    }
+  });
+
   it('says that an archive is broken or empty of samples', async () => {
     const visit = await withDemoOpen();
     await give(visit.page, ['cut.zip', samples.subarray(0, 2000)]);

@@ -4,7 +4,7 @@
 // was there before it untouched.
 
 import { batch, effect } from '@preact/signals';
-import type { Preprocessing, SampleFile, Tersor } from 'tersor';
+import type { Preprocessing, SampleFile } from 'tersor';
 
 import { applyRecipe, readRecipe } from './recipe';
 import { asDataSet, baseName, comparePaths, ending, sortArrivals, stem, type Arrival, type NamedSet } from './intake';
@@ -29,7 +29,7 @@ function inTurn(work: () => Promise<void>): Promise<void> {
 }
 
 /** What arrives before the engine has started waits for it. */
-function engine(): Promise<Tersor> {
+function engine(): Promise<state.Engine> {
   return new Promise((resolve, reject) => {
     const stop = effect(() => {
       const started = state.engine.value;
@@ -180,6 +180,7 @@ async function openSamples(set: NamedSet, given: Given): Promise<void> {
     };
     state.samplesInfo.value = null;
     state.samplesProblem.value = null;
+    state.unreadable.value = [];
     state.preview.value = null;
     state.runNote.value = '';
     if (given.preprocessing) state.preprocessing.value = given.preprocessing;
@@ -190,7 +191,15 @@ async function openSamples(set: NamedSet, given: Given): Promise<void> {
     state.announcement.value = `${set.name}: ${files.length} files.`;
   });
   await inspect();
-  if (state.sampleCount.value === 0 && state.model.value && before.set && before.info && before.info.count > 0) {
+  const others = state.unreadable.value.length > 0 && set.files.length > 1;
+  if (
+    !others &&
+    state.sampleCount.value === 0 &&
+    state.model.value &&
+    before.set &&
+    before.info &&
+    before.info.count > 0
+  ) {
     const problem = state.samplesProblem.value;
     batch(() => {
       state.samples.value = before.set;
@@ -249,6 +258,7 @@ export async function inspect(): Promise<void> {
     });
     const first = info.errors[0];
     batch(() => {
+      state.unreadable.value = [];
       state.samplesInfo.value = info;
       state.preview.value = info.first;
       state.previewProblem.value = null;
@@ -256,20 +266,37 @@ export async function inspect(): Promise<void> {
       state.samplesProblem.value = first
         ? {
             ...first.error,
-            place: first.error.place || first.path,
+            place: placeWithFile(first.error, first.path),
             hint: othersToo(info.errors.length, first.error.hint),
           }
         : null;
     });
   } catch (error) {
     if (isAbort(error)) return;
+    const problem = problemOf(error);
+    const path = fileNamed(problem);
     batch(() => {
       state.samplesInfo.value = null;
       state.preview.value = null;
-      state.samplesProblem.value = problemOf(error);
+      state.unreadable.value = path === null ? [] : [path];
+      state.samplesProblem.value = path === null ? problem : { ...problem, place: placeWithFile(problem, path) };
       state.openRegions.value = new Set([...state.openRegions.value, 'samples']);
     });
   }
+}
+
+/** The file of the data set whose sample a problem names, as in `samples[3] "cat/0004"`. */
+export function fileNamed(problem: Problem): string | null {
+  const name = /"([^"]*)"/.exec(problem.place)?.[1];
+  if (name === undefined || problem.code !== 'invalid_samples') return null;
+  const found = state.samples.value?.files.find(({ path }) => path === name || path.replace(/\.[^./]*$/, '') === name);
+  return found?.path ?? null;
+}
+
+/** A sample's name has no ending; the card shows the file that was dropped. */
+function placeWithFile(error: Problem, path: string): string {
+  if (error.message.includes(path) || error.place.includes(path)) return error.place || path;
+  return error.place === '' ? path : `${path}, ${error.place}`;
 }
 
 function othersToo(count: number, hint: string): string {
@@ -285,8 +312,11 @@ export function setPreprocessing(value: Preprocessing): Promise<void> {
 /** Takes the files that cannot be samples out of the data set. */
 export function leaveOutBadSamples(): Promise<void> {
   const set = state.samples.value;
-  const bad = new Set(state.samplesInfo.value?.errors.map((row) => row.path));
+  const bad = new Set([...state.unreadable.value, ...(state.samplesInfo.value?.errors.map((row) => row.path) ?? [])]);
   if (!set) return Promise.resolve();
+  state.unreadable.value = [];
+  state.samplesProblem.value = null;
+  state.runProblem.value = null;
   state.samples.value = { ...set, files: set.files.filter((file) => !bad.has(file.path)) };
   return inspect();
 }

@@ -7,7 +7,8 @@ import { batch } from '@preact/signals';
 import type { CallOptions, EvaluationResult, Progress, QuantizedResult, Statistics } from 'tersor';
 
 import { decibels, percent } from '../numbers';
-import { isAbort, problemOf } from './problem';
+import { fileNamed } from './load';
+import { isAbort, problemOf, type Problem } from './problem';
 import { enter, finish, report, skip, startRun, tick } from './stages';
 import * as state from './state';
 
@@ -213,7 +214,7 @@ export async function quantize(): Promise<void> {
   } catch (error) {
     if (controller === mine) {
       if (isAbort(error)) state.runNote.value = cancelled();
-      else state.runProblem.value = problemOf(error);
+      else showProblem(problemOf(error));
     }
   } finally {
     clearInterval(timer);
@@ -222,6 +223,14 @@ export async function quantize(): Promise<void> {
       state.run.value = null;
     }
   }
+}
+
+function showProblem(problem: Problem): void {
+  const path = fileNamed(problem);
+  batch(() => {
+    state.runProblem.value = problem;
+    state.unreadable.value = path === null ? [] : [path];
+  });
 }
 
 function cancelled(): string {

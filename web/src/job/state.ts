@@ -92,7 +92,10 @@ export interface Measured {
 
 export type RegionId = 'model' | 'samples' | 'settings' | 'results';
 
-export const engine = signal<Tersor | null>(null);
+/** The package's class without its private members. */
+export type Engine = Pick<Tersor, keyof Tersor>;
+
+export const engine = signal<Engine | null>(null);
 export const engineProblem = signal<Problem | null>(null);
 /** After `tersor:ready`. */
 export const ready = signal(false);
@@ -110,6 +113,8 @@ export const coverageProblem = signal<Problem | null>(null);
 export const samples = signal<SampleSet | null>(null);
 export const samplesInfo = signal<SamplesInfo | null>(null);
 export const samplesProblem = signal<Problem | null>(null);
+/** Files that turned out to be unreadable only when they were decoded. */
+export const unreadable = signal<readonly string[]>([]);
 export const preprocessing = signal<Preprocessing | null>(null);
 export const preview = signal<SamplePreview | null>(null);
 export const previewProblem = signal<Problem | null>(null);

@@ -2,7 +2,7 @@
 
 import type { EvaluationResult } from 'tersor';
 
-import { dismiss } from '../job/load';
+import { dismiss, leaveOutBadSamples } from '../job/load';
 import { quantize } from '../job/quantize';
 import {
   atStart,
@@ -17,6 +17,7 @@ import {
   run,
   runNote,
   runProblem,
+  unreadable,
   type Run,
 } from '../job/state';
 import { about, count, decibels, duration, percent, thin } from '../numbers';
@@ -124,8 +125,14 @@ function RunProblem() {
   if (!problem) return null;
   const opened = recipe.value;
   const mismatch = problem.code === 'mismatch' && opened !== null && !opened.allowMismatch;
+  const bad = unreadable.value;
   return (
     <ProblemCard problem={problem} onDismiss={() => dismiss('results')}>
+      {bad.length > 0 && (
+        <button type="button" class="button filled" onClick={() => void leaveOutBadSamples()}>
+          Leave out {bad[0]}
+        </button>
+      )}
       {mismatch && (
         <button
           type="button"

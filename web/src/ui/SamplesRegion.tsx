@@ -16,6 +16,7 @@ import {
   samples,
   samplesInfo,
   samplesProblem,
+  unreadable,
 } from '../job/state';
 import { column, count, counted, fixed, range, shape, size, value } from '../numbers';
 import { chooseFiles, chooseFolder } from './files';
@@ -308,12 +309,13 @@ function Cards() {
   const problem = samplesProblem.value;
   const info = samplesInfo.value;
   if (!problem) return null;
-  const some = info !== null && info.count > 0 && info.errors.length > 0;
+  const bad = info?.errors.length ?? unreadable.value.length;
+  const some = bad > 0 && (info ? info.count > 0 : (samples.value?.files.length ?? 0) > 1);
   return (
     <ProblemCard problem={problem} onDismiss={some ? undefined : () => dismiss('samples')}>
       {some && (
         <button type="button" class="button filled" onClick={() => void leaveOutBadSamples()}>
-          Leave out {counted(info.errors.length, 'file')}
+          Leave out {counted(bad, 'file')}
         </button>
       )}
       <button type="button" class={some ? 'button' : 'button filled'} onClick={chooseFolder}>
