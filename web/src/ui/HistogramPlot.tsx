@@ -119,7 +119,7 @@ export function HistogramPlot(props: { readonly row: LayerRow; readonly linear: 
             </text>
           </g>
         ))}
-        <text class="tick" x={left - 8} y={top - 12} text-anchor="end">
+        <text class="tick" x={left - 8} y={top - 6} text-anchor="end">
           count
         </text>
         {bins.map(

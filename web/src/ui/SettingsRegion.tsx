@@ -144,7 +144,9 @@ function Group(props: { readonly id: Exclude<GroupId, 'main'>; readonly rows: re
       <button type="button" class="setting-group-head" aria-expanded={open} aria-controls={body} onClick={toggle}>
         <Chevron class={open ? '' : 'sideways'} />
         <b>{groupTitles[id]}</b>
-        <span class="soft setting-group-list">{rows.map((row) => row.title.toLowerCase()).join(', ')}</span>
+        <span class="soft setting-group-list">
+          {rows.map((row) => row.title.charAt(0).toLowerCase() + row.title.slice(1)).join(', ')}
+        </span>
         <span class="soft">
           {counted(rows.length, 'setting')}, {changed === 0 ? 'all at default' : `${count(changed)} changed`}
         </span>
