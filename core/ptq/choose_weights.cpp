@@ -32,8 +32,14 @@ QuantizationParams weight_params(const KernelOp& op, const Tensor& weight, const
   const quant::IntegerGrid grid{config.weights_n_bits, true, context.attachment.export_rules.narrow_weights};
   // A grouped ConvTranspose shares each scale between its groups: the weight's axis has one group's channels.
   const std::optional<int> axis = config.weights_per_channel_threshold ? std::optional(op.output_axis) : std::nullopt;
-  QuantizationParams params = quant::choose_weight_params(weight, config.weights_quantization_method, grid, axis,
-                                                          context.config.weights_criterion());
+  QuantizationParams params;
+  try {
+    params = quant::choose_weight_params(weight, config.weights_quantization_method, grid, axis,
+                                         context.config.weights_criterion());
+  } catch (const Error& error) {
+    if (error.code != ErrorCode::kInvalidModel) throw;
+    throw error.within("graph.initializer \"" + context.graph.name_of(op.weight) + "\"");
+  }
   // Integer kernels take one zero point for the tensor.
   for (const int32_t zero_point : params.zero_point)
     if (zero_point != params.zero_point[0])
