@@ -33,6 +33,7 @@ void read_shard(const std::string& text, CalibrationRun& run) {
 
 void calibrate_model(CalibrateOptions& options) {
   read_shard(options.shard, options.run);
+  expect_writable(options.output);
   ModelFile file = open_model(options.model);
   auto opened = std::make_shared<const OpenedModel>(tersor::open_model(std::move(file.model), file.source.bytes));
   Settings settings = read_settings(options.settings, std::nullopt);
@@ -55,8 +56,7 @@ void add_calibrate(CLI::App& program) {
   add_data_option(*command, options->data, false);
   add_settings_option(*command, options->settings, false);
   command->add_option("--shard", options->shard, "I/N: only the I-th of N parts of the samples");
-  command->add_option("--threads", options->run.threads, "Threads; 0: one for each core")
-      ->check(CLI::NonNegativeNumber);
+  command->add_option("--threads", options->run.threads, "Threads; 0: one for each core")->check(thread_limit());
   command->callback([options] { calibrate_model(*options); });
 }
 

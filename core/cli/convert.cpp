@@ -49,6 +49,7 @@ std::vector<std::byte> write_model(const Model& model, const Options& options, b
 }
 
 void convert(const Options& options) {
+  expect_writable(options.output);
   ModelFile file = open_model(options.model);
   const int64_t before = file.model.opset();
   const bool raised = options.opset > 0 && onnx::convert_to_opset(file.model, options.opset);

@@ -187,12 +187,11 @@ void add_evaluate(CLI::App& program) {
                   "top1 (default), top5, auc, reconstruction-auc, or answers (without labels)")
       ->check(CLI::IsMember(enum_words<evaluate::Metric>()));
   command.add_option("--group", options->group, "reconstruction-auc: consecutive samples that make one recording")
-      ->check(CLI::PositiveNumber);
+      ->check(count_from(1));
   command.add_option("--reference", options->reference, "Also compare with this model: same answers, output SQNR");
   command.add_option("--runtime", options->runtime, "Whose arithmetic for a quantized model: x64, wasm or arm64.")
       ->capture_default_str();
-  command.add_option("--threads", options->threads, "Threads; default: one for each core")
-      ->check(CLI::NonNegativeNumber);
+  command.add_option("--threads", options->threads, "Threads; default: one for each core")->check(thread_limit());
   command.add_flag("--json", options->json, "Print JSON");
   command.callback([options] {
     const Outcome outcome = evaluate_model(*options);

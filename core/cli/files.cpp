@@ -77,11 +77,25 @@ FileBytes map_file(const std::string& path) {
   return {std::move(owner), {static_cast<const std::byte*>(memory), size}};
 }
 
+void expect_writable(const std::string& path) {
+  if (path.empty()) throw Error(ErrorCode::kIo, "The name of the file to write is empty.");
+  const std::string target = follow_links(path);
+  struct stat status {};
+  const bool exists = ::stat(target.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode))
+    throw Error(ErrorCode::kIo, "This is a folder where a file is to be written.", path, "Add the name of a file.");
+  // A regular file is made anew beside its place, so it is the folder that has to let it.
+  const bool direct = exists && !S_ISREG(status.st_mode);
+  const size_t slash = target.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : target.substr(0, slash + 1);
+  if (::access(direct ? target.c_str() : folder.c_str(), direct ? W_OK : W_OK | X_OK) != 0)
+    fail("The file cannot be written", path, "Check that the folder exists and is writable.");
+}
+
 OutputFile::OutputFile(const std::string& path) : path_(path), target_(follow_links(path)) {
+  expect_writable(path);
   struct stat status {};
   const bool exists = ::stat(target_.c_str(), &status) == 0;
-  if (exists && S_ISDIR(status.st_mode))
-    throw Error(ErrorCode::kIo, "This is a folder where a file is to be written.", path_);
   const bool direct = exists && !S_ISREG(status.st_mode);
   if (!direct) beside_ = target_ + ".tersor-" + std::to_string(::getpid()) + ".tmp";
   const std::string& opened = direct ? target_ : beside_;

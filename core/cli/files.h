@@ -43,6 +43,10 @@ class OutputFile {
   int descriptor_ = -1;
 };
 
+/// Throws the error, if any, that writing a file there would end in, as far as can be told beforehand: before the work
+/// is done whose result it is to take.
+void expect_writable(const std::string& path);
+
 /// The whole file at once, through OutputFile.
 void write_file(const std::string& path, std::span<const std::byte> bytes);
 void write_file(const std::string& path, std::string_view text);

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <initializer_list>
 #include <new>
+#include <string>
+#include <vector>
 
 #include "core/base/json.h"
 #include "core/cli/command.h"
@@ -53,6 +55,22 @@ int explain(const Error& error, bool json) {
   return 1;
 }
 
+/// What was wrong with the command line. An argument that nothing takes is the likelier slip than what is missing then.
+int correct(const CLI::App& program, const CLI::ParseError& error) {
+  const std::vector<std::string> unknown = program.remaining(true);
+  if (unknown.empty() || error.get_exit_code() == 0 || dynamic_cast<const CLI::RequiredError*>(&error) == nullptr)
+    // --help and --version come this way too, with status 0.
+    return program.exit(error) == 0 ? 0 : 2;
+  const bool option = unknown[0][0] == '-';
+  const bool subcommand = program.get_subcommands().empty() && !option;
+  std::fprintf(stderr, "There is no %s \"%s\".\nRun with --help for more information.\n",
+               subcommand ? "subcommand"
+               : option   ? "option"
+                          : "place for the argument",
+               unknown[0].c_str());
+  return 2;
+}
+
 int run(int argc, char** argv) {
   const bool json = wants_json(argc, argv);
   CLI::App program("Quantizes float ONNX models to int8 on your own samples.", "tersor");
@@ -64,8 +82,7 @@ int run(int argc, char** argv) {
     program.parse(argc, argv);
     return 0;
   } catch (const CLI::ParseError& error) {
-    // --help and --version come this way too, with status 0.
-    return program.exit(error) == 0 ? 0 : 2;
+    return correct(program, error);
   } catch (const Error& error) {
     return explain(error, json);
   } catch (const std::bad_alloc&) {

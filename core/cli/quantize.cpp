@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tersor quantize MODEL.onnx (--data DATA | --stats FILE) -o OUT.onnx
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 
@@ -7,6 +8,7 @@
 #include "core/cli/model_file.h"
 #include "core/cli/report_file.h"
 #include "core/cli/settings_option.h"
+#include "core/simulate/program.h"
 
 namespace tersor::cli {
 
@@ -32,7 +34,8 @@ calibrate::Statistics read_statistics(const std::vector<std::string>& paths) {
       else
         calibrate::merge(all, part);
     } catch (const Error& error) {
-      throw error.within(paths[k]);
+      const std::string inner = error.place.empty() ? "" : ": " + error.place;
+      throw Error(error.code, error.message, paths[k] + inner, error.hint);
     }
   }
   return all;
@@ -90,9 +93,23 @@ Gathered gather(QuantizeOptions& options, Settings settings, const std::shared_p
   return {job, calibrate_data(*job, *data, chosen_samples(options.data, *data), options.run), data};
 }
 
-void quantize_model(QuantizeOptions& options) {
+/// Faults of the command line that would else come to light only when all the work is done.
+void check_options(const QuantizeOptions& options) {
   if (options.stats.empty() == options.data.data.empty())
     throw CLI::ValidationError("quantize", "give either --data or --stats");
+  std::vector<std::string> outputs = {options.output};
+  for (const std::string& path : {options.save_recipe, options.report.path}) {
+    if (path.empty()) continue;
+    if (std::find(outputs.begin(), outputs.end(), path) != outputs.end())
+      throw CLI::ValidationError("quantize", "\"" + path + "\" is to be written twice; give each file its own name");
+    outputs.push_back(path);
+  }
+  for (const std::string& path : outputs) expect_writable(path);
+  enum_from_word<simulate::Profile>(options.report.runtime, "--runtime");
+}
+
+void quantize_model(QuantizeOptions& options) {
+  check_options(options);
   ModelFile file = open_model(options.model);
   const size_t before = file.source.bytes.size();
   const auto opened = std::make_shared<const OpenedModel>(tersor::open_model(std::move(file.model), file.source.bytes));
@@ -130,8 +147,7 @@ void add_quantize(CLI::App& program) {
   command->add_option("--runtime", options->report.runtime, "Whose arithmetic the report is in: x64, wasm or arm64")
       ->capture_default_str();
   command->add_flag("--anyway", options->anyway, "Follow a recipe of another model or other samples");
-  command->add_option("--threads", options->run.threads, "Threads; 0: one for each core")
-      ->check(CLI::NonNegativeNumber);
+  command->add_option("--threads", options->run.threads, "Threads; 0: one for each core")->check(thread_limit());
   command->callback([options] { quantize_model(*options); });
 }
 

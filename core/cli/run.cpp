@@ -84,8 +84,7 @@ void add_run(CLI::App& program) {
   command.add_option("--output", options->output, "Folder for <sample>/<output>.npy")->required();
   command.add_option("--runtime", options->runtime, "Whose arithmetic a quantized model runs in: x64, wasm or arm64")
       ->capture_default_str();
-  command.add_option("--threads", options->threads, "Threads; default: one for each core")
-      ->check(CLI::NonNegativeNumber);
+  command.add_option("--threads", options->threads, "Threads; default: one for each core")->check(thread_limit());
   command.callback([options] { run_model(*options); });
 }
 
