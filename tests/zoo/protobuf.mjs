@@ -62,6 +62,15 @@ export function readTensor(bytes) {
   return { type: name, dims, data };
 }
 
+/** The initializers with raw data of an encoded model: {name, type, dims, data} each. */
+export function initializersOf(model) {
+  const inside = (bytes, tag) => [...fields(bytes)].filter((field) => field.tag === tag).map((field) => field.value);
+  return inside(inside(model, 7)[0], 5).map((bytes) => ({
+    name: Buffer.from(inside(bytes, 8)[0]).toString(),
+    ...readTensor(bytes),
+  }));
+}
+
 // --------------------------------------------------------------------------------------------------------------- writing
 
 function varint(value) {
@@ -83,9 +92,12 @@ const float = (tag, value) => {
 const typeNumber = (data) =>
   Number(Object.keys(elements).find((key) => key !== '9' && key !== '10' && data instanceof elements[key][1]));
 
-function tensorProto(name, { dims, data }) {
-  const raw = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-  return Buffer.concat([...dims.map((dim) => int(1, dim)), int(2, typeNumber(data)), text(8, name), block(9, raw)]);
+/** {dims, data}; `type` where the array does not tell it (float16), `location` in place of data for weights in another file. */
+function tensorProto(name, { dims, data, type = data ? typeNumber(data) : 1, location }) {
+  const content = location
+    ? [block(13, Buffer.concat([text(1, 'location'), text(2, location)])), int(14, 1)]
+    : [block(9, Buffer.from(data.buffer, data.byteOffset, data.byteLength))];
+  return Buffer.concat([...dims.map((dim) => int(1, dim)), int(2, type), text(8, name), ...content]);
 }
 
 function attribute(name, value) {
@@ -114,7 +126,7 @@ function valueInfo(name, type, dims) {
   return Buffer.concat([text(1, name), block(2, block(1, Buffer.concat([int(1, type), ...(shape ? [shape] : [])])))]);
 }
 
-/** GraphProto: nodes; constants {name: {dims, data}}; inputs and outputs {name: [element type, dims or null]}. */
+/** GraphProto: nodes; constants {name: tensor}; inputs and outputs {name: [element type, dims or null]}. */
 export function graphProto({ nodes, constants = {}, inputs = {}, outputs }) {
   return Buffer.concat([
     ...nodes.map((node) => block(1, nodeProto(node))),
