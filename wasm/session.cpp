@@ -49,7 +49,7 @@ std::vector<samples::InputSpec> input_specs(const Graph& graph) {
 }
 
 std::string preprocessing_text(const samples::DataSet* data) {
-  return data != nullptr && data->has_pictures() ? to_text(to_json(data->preprocessing()), false) : "null";
+  return data != nullptr && data->is_preprocessed() ? to_text(to_json(data->preprocessing()), false) : "null";
 }
 
 simulate::Profile profile_of(const Json& settings) {
@@ -223,7 +223,7 @@ std::string Session::inspect_data(const std::string& key) const {
     info["errors"].push_back({{"path", problem.path}, {"error", error_to_json(problem.error)}});
   info["skipped"] = Json::array();
   for (const samples::Skipped& skipped : set.skipped()) info["skipped"].push_back(skipped.path);
-  info["preprocessing"] = set.has_pictures() ? to_json(set.preprocessing()) : Json(nullptr);
+  info["preprocessing"] = set.is_preprocessed() ? to_json(set.preprocessing()) : Json(nullptr);
   info["preprocessing_is_guess"] = set.is_guess();
   return to_text(info, false);
 }

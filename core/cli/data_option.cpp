@@ -11,9 +11,10 @@
 namespace tersor::cli {
 
 void add_data_option(CLI::App& command, DataOption& option, bool labelled) {
-  command.add_option("--data", option.data, "Samples: a folder, or a file (.npy, .npz, .png, .jpg)")->required();
+  command.add_option("--data", option.data, "Samples: a folder, or a file (.npy, .npz, .png, .jpg, .csv, .wav)")
+      ->required();
   command.add_option("--preprocessing", option.preprocessing,
-                     "How pictures become tensors: imagenet, unit, signed, raw, or a JSON file");
+                     "How pictures and recordings become tensors: imagenet, unit, signed, raw, or a JSON file");
   command.add_option("--limit", option.limit, "Use at most this many samples, spread evenly")->check(count_from(0));
   if (labelled)
     command.add_option("--labels", option.labels,

@@ -49,7 +49,7 @@ Settings read_settings(const SettingsOption& option, const std::optional<config:
 }
 
 std::string preprocessing_text(const samples::DataSet& data) {
-  return data.has_pictures() ? to_text(to_json(data.preprocessing()), false) : "null";
+  return data.is_preprocessed() ? to_text(to_json(data.preprocessing()), false) : "null";
 }
 
 calibrate::Statistics calibrate_data(const Job& job, const samples::DataSet& data, const std::vector<int64_t>& chosen,

@@ -75,6 +75,8 @@ class DataSet {
   /// Of the files that hold samples.
   uint64_t size_bytes() const { return size_bytes_; }
   bool has_pictures() const { return has_pictures_; }
+  /// Whether preprocessing() has a say in the samples: some are pictures, or recordings of a given rate or length.
+  bool is_preprocessed() const { return has_pictures_ || (has_recordings_ && names_recordings()); }
   const Preprocessing& preprocessing() const { return context_.preprocessing; }
   /// True when pictures are read with a preprocessing that nobody gave.
   bool is_guess() const { return guessed_ && has_pictures_; }
@@ -95,11 +97,13 @@ class DataSet {
   };
   DataSet() = default;
   const Entry& entry_of(int64_t sample) const;
+  bool names_recordings() const { return context_.preprocessing.rate || context_.preprocessing.length; }
 
   std::shared_ptr<const FileSource> source_;
   ReadContext context_;
   bool guessed_ = false;
   bool has_pictures_ = false;
+  bool has_recordings_ = false;
   std::vector<Entry> entries_;
   int64_t size_ = 0;
   uint64_t size_bytes_ = 0;

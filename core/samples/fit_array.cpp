@@ -135,4 +135,34 @@ ArrayFit fit_array(const Shape& array, const InputSpec& input) {
   refuse_shape(array, input);
 }
 
+ValuesFit fit_values(int64_t elements, const InputSpec& input) {
+  ValuesFit result;
+  result.determined = input.shape.has_value();
+  if (!input.shape) return result;
+  std::vector<int64_t> dims;
+  int64_t known = 1;
+  std::optional<size_t> free;
+  for (size_t axis = 0; axis < input.shape->size(); ++axis) {
+    const Dim& dim = (*input.shape)[axis];
+    const bool is_batch = axis == 0 && input.has_batch_axis();
+    dims.push_back(is_batch ? 1 : dim.value);
+    if (is_batch) continue;
+    if (dim.fixed()) {
+      known *= dim.value;
+    } else {
+      if (free) result.determined = false;
+      free = axis;
+    }
+  }
+  if (!result.determined || known <= 0 || elements <= 0 || elements % known != 0) return result;
+  if (!free && elements != known) {
+    result.samples = elements / known;
+    return result;
+  }
+  if (free) dims[*free] = elements / known;
+  result.samples = 1;
+  result.shape = Shape(std::move(dims));
+  return result;
+}
+
 }  // namespace tersor::samples

@@ -17,7 +17,7 @@ namespace tersor::samples {
 /// What is needed to turn files into samples.
 struct ReadContext {
   std::vector<InputSpec> inputs;  // of the model, in graph order
-  Preprocessing preprocessing;    // for pictures
+  Preprocessing preprocessing;    // for pictures and recordings
 };
 
 /// An opened file, or group of files, that holds samples. May keep what it read; used by one thread at a time.
@@ -45,6 +45,8 @@ struct Format {
   bool (*matches)(std::string_view path, std::span<const std::byte> head);
   /// Reads headers only. Error kInvalidSamples when the file cannot give samples of this model.
   std::unique_ptr<SampleFile> (*open)(const FileGroup& group, const ReadContext& context);
+  /// Such files also lie among samples for other reasons: one that cannot be a sample is then a stranger.
+  bool may_be_other = false;
 };
 
 /// Bytes of a file's beginning that are enough for every matches().
@@ -69,5 +71,9 @@ bool is_input_proto(std::string_view path, std::span<const std::byte> head);
 std::unique_ptr<SampleFile> open_tensor_protos(const FileGroup& group, const ReadContext& context);
 std::unique_ptr<SampleFile> open_png(const FileGroup& group, const ReadContext& context);
 std::unique_ptr<SampleFile> open_jpeg(const FileGroup& group, const ReadContext& context);
+bool is_csv(std::string_view path, std::span<const std::byte> head);
+std::unique_ptr<SampleFile> open_csv(const FileGroup& group, const ReadContext& context);
+bool is_wav(std::span<const std::byte> head);
+std::unique_ptr<SampleFile> open_wav(const FileGroup& group, const ReadContext& context);
 
 }  // namespace tersor::samples

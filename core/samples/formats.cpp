@@ -19,6 +19,8 @@ constexpr Format kFormats[] = {
     {"png", ".png", false, [](std::string_view, std::span<const std::byte> head) { return is_png(head); }, open_png},
     {"pb", "", true, is_input_proto, open_tensor_protos},
     {"jpeg", ".jpg", false, [](std::string_view, std::span<const std::byte> head) { return is_jpeg(head); }, open_jpeg},
+    {"csv", ".csv", false, is_csv, open_csv, true},
+    {"wav", ".wav", false, [](std::string_view, std::span<const std::byte> head) { return is_wav(head); }, open_wav},
 };
 
 struct Sign {

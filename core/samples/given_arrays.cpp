@@ -15,36 +15,17 @@ std::string listed(const std::vector<InputSpec>& inputs) {
   return text;
 }
 
-/// The shape of `elements` values as the input declares it, batch 1, one other free dimension at most.
+/// The shape of `elements` values without one of their own.
 Shape only_shape(int64_t elements, const InputSpec& input) {
-  const auto refuse = [&](const std::string& hint) {
-    throw Error(ErrorCode::kInvalidSamples,
-                "An array of " + std::to_string(elements) + " values does not say its shape; the input \"" +
-                    input.name + "\" takes " + input.shape_text() + ".",
-                {}, hint);
-  };
-  if (!input.shape) refuse("Give { data, shape }.");
-  std::vector<int64_t> dims;
-  int64_t known = 1;
-  std::optional<size_t> free;
-  for (size_t axis = 0; axis < input.shape->size(); ++axis) {
-    const Dim& dim = (*input.shape)[axis];
-    const bool is_batch = axis == 0 && input.has_batch_axis();
-    dims.push_back(is_batch ? 1 : dim.value);
-    if (is_batch) continue;
-    if (dim.fixed()) {
-      known *= dim.value;
-    } else if (free) {
-      refuse("Give { data, shape }: more than one dimension is free.");
-    } else {
-      free = axis;
-    }
-  }
-  if (known <= 0 || elements == 0 || elements % known != 0 || (!free && elements != known))
-    refuse(known > 0 && elements > 0 && elements % known == 0 ? "Give one sample at a time."
-                                                              : "Give as many values as that shape has.");
-  if (free) dims[*free] = elements / known;
-  return Shape(std::move(dims));
+  const ValuesFit found = fit_values(elements, input);
+  if (found.shape) return *found.shape;
+  const char* hint = "Give as many values as that shape has.";
+  if (!found.determined) hint = "Give { data, shape }: more than one dimension is free.";
+  if (found.samples > 1) hint = "Give one sample at a time.";
+  throw Error(ErrorCode::kInvalidSamples,
+              "An array of " + std::to_string(elements) + " values does not say its shape; the input \"" + input.name +
+                  "\" takes " + input.shape_text() + ".",
+              {}, hint);
 }
 
 Tensor fit(const GivenArray& array, const InputSpec& input) {

@@ -37,6 +37,14 @@ struct ArrayFit {
 /// Error kInvalidSamples with both shapes and the likely fix.
 ArrayFit fit_array(const Shape& array, const InputSpec& input);
 
+/// What values without a shape are to an input.
+struct ValuesFit {
+  std::optional<Shape> shape;  // of one sample, batch 1
+  bool determined = false;     // at most one dimension beside the batch is free
+  int64_t samples = 0;         // how many whole samples the values make; 0: none
+};
+ValuesFit fit_values(int64_t elements, const InputSpec& input);
+
 /// Whether the shape is a whole sample of the input as it is, whatever its batch.
 bool fits_whole(const Shape& array, const InputSpec& input);
 

@@ -57,6 +57,7 @@ class DataSetBuilder {
     }
     for (size_t file : sorted_files()) add_file(file);
     for (DataSet::Entry& entry : candidates_) open_entry(std::move(entry));
+    settle_doubtful();
     std::sort(set_->problems_.begin(), set_->problems_.end(),
               [](const auto& a, const auto& b) { return a.path < b.path; });
     number_classes();
@@ -129,13 +130,32 @@ class DataSetBuilder {
       set_->size_ += entry.count;
       for (size_t one : entry.files) set_->size_bytes_ += set_->source_->files()[one].size;
       set_->has_pictures_ = set_->has_pictures_ || entry.format->name == "png" || entry.format->name == "jpeg";
+      set_->has_recordings_ = set_->has_recordings_ || entry.format->name == "wav";
       set_->entries_.push_back(std::move(entry));
     } catch (const Error& error) {
-      set_->problems_.push_back({entry.path, error});
+      if (entry.format->may_be_other)
+        doubtful_.push_back({entry.path, error});
+      else
+        set_->problems_.push_back({entry.path, error});
     } catch (const std::bad_alloc&) {
       set_->problems_.push_back(
           {entry.path, Error(ErrorCode::kOutOfMemory, "There is not enough memory to open this file.")});
     }
+  }
+
+  /// A table that cannot be samples is a fault among tables that can, and where nothing else is a sample; beside
+  /// samples of other kinds it is most likely a list of labels or the like.
+  void settle_doubtful() {
+    bool others = false, alike = false;
+    for (const DataSet::Entry& entry : set_->entries_) (entry.format->may_be_other ? alike : others) = true;
+    for (Problem& one : doubtful_) {
+      if (others && !alike)
+        set_->skipped_.push_back({one.path, "no table of samples: " + one.error.message});
+      else
+        set_->problems_.push_back(std::move(one));
+    }
+    std::sort(set_->skipped_.begin(), set_->skipped_.end(),
+              [](const auto& a, const auto& b) { return a.path < b.path; });
   }
 
   /// Folders are classes when every sample lies in one. Numbered bytewise, or as labels.txt lists them.
@@ -180,6 +200,7 @@ class DataSetBuilder {
 
   std::shared_ptr<DataSet> set_;
   std::vector<DataSet::Entry> candidates_;
+  std::vector<Problem> doubtful_;
   std::map<std::string, size_t> folders_;  // candidates that are folders
 };
 

@@ -38,6 +38,13 @@ Json to_json(const Resize& resize) {
   return json;
 }
 
+Json to_json(const Preprocessing& preprocessing) {
+  Json json = tersor::to_json<Preprocessing>(preprocessing);
+  for (const char* name : {"rate", "length"})
+    if (json.at(name).is_null()) json.erase(name);
+  return json;
+}
+
 std::optional<PictureInput> picture_input(const InputSpec& input) {
   if (!input.shape) return std::nullopt;
   const std::vector<Dim>& dims = *input.shape;
@@ -122,6 +129,11 @@ void check(const Preprocessing& preprocessing, const std::string& place) {
   };
   check_list("mean", preprocessing.mean, false);
   check_list("std", preprocessing.stddev, true);
+  if (preprocessing.rate && *preprocessing.rate < 1) refuse("rate", "The sample rate must be at least 1 Hz.");
+  constexpr int64_t kMostLength = int64_t{1} << 27;
+  if (preprocessing.length && (*preprocessing.length < 1 || *preprocessing.length > kMostLength))
+    refuse("length", "The length " + std::to_string(*preprocessing.length) + " is not between 1 and " +
+                         std::to_string(kMostLength) + ".");
 }
 
 }  // namespace tersor::samples

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a picture becomes a tensor: resize, crop, channels, layout, then x = (pixel * scale - mean) / std, in double,
-// rounded to float32. Part of the recipe; docs/data-sets.md describes the JSON.
+// rounded to float32; and what recordings must be. Part of the recipe; docs/data-sets.md describes the JSON.
 #pragma once
 
 #include <optional>
@@ -47,6 +47,8 @@ struct Preprocessing {
   std::vector<double> mean = {0};
   std::vector<double> stddev = {1};
   int64_t label_offset = 0;
+  std::optional<int64_t> rate;
+  std::optional<int64_t> length;
 
   static constexpr auto fields() {
     return std::make_tuple(
@@ -58,13 +60,17 @@ struct Preprocessing {
         field("mean", &Preprocessing::mean, "Then this is taken off; one number, or one for each channel."),
         field("std", &Preprocessing::stddev, "Then it is divided by this; one number, or one for each channel."),
         field("label_offset", &Preprocessing::label_offset,
-              "Added to every class number: 1 where the model's output 0 is \"background\"."));
+              "Added to every class number: 1 where the model's output 0 is \"background\"."),
+        field("rate", &Preprocessing::rate, "The sample rate in Hz that a recording must have; absent: any."),
+        field("length", &Preprocessing::length,
+              "Values that a recording is brought to: cropped at the end or padded with zeros; absent: as it is."));
   }
   int channel_count() const { return channels == Channels::kGray ? 1 : 3; }
 };
 
-/// `resize.size` is left out where there is none.
+/// What is absent is left out: `resize.size`, `rate`, `length`.
 Json to_json(const Resize& resize);
+Json to_json(const Preprocessing& preprocessing);
 
 /// What an input says about pictures: sides where they are fixed, 1 or 3 channels, and where these stand.
 struct PictureInput {

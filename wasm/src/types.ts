@@ -84,7 +84,7 @@ export type TensorSample = Readonly<Record<string, TypedArray | Tensor>>;
 
 /**
  * One file of a data set. `path` is relative to the data set, with `/`; its folder is the class. The core decodes it inside
- * the workers, by its content: PNG, JPEG, .npy, .npz, .pb. A browser's File works as it is (`webkitRelativePath` without
+ * the workers, by its content: PNG, JPEG, .npy, .npz, .pb, .csv, .wav. A browser's File works as it is (`webkitRelativePath` without
  * its first folder, else `name`, is the path).
  */
 export interface SampleFile {
@@ -114,7 +114,7 @@ export type Labels = 'folders' | ArrayLike<number> | SampleFile | File | null;
 
 export type PreprocessingPreset = 'imagenet' | 'unit' | 'signed' | 'raw';
 
-/** How a picture becomes a tensor: x = (pixel * scale - mean) / std. */
+/** How a picture becomes a tensor: x = (pixel * scale - mean) / std; and what a recording must be. */
 export interface Preprocessing {
   readonly resize: {
     readonly mode: 'none' | 'stretch' | 'short_side' | 'fit';
@@ -131,6 +131,10 @@ export interface Preprocessing {
   readonly std: readonly number[];
   /** Added to a class number before it is compared with the output; 1 where output 0 is "background". */
   readonly label_offset: number;
+  /** Sample rate in Hz that a recording must have; absent: any. */
+  readonly rate?: number | undefined;
+  /** Values that a recording is brought to, cropped at the end or padded with zeros; absent: as it is. */
+  readonly length?: number | undefined;
 }
 
 export interface SampleClass {
@@ -184,7 +188,7 @@ export interface SamplesInfo {
   readonly errors: readonly SampleErrorRow[];
   /** Files that are no samples and are left out (README, labels.txt, hidden files). */
   readonly skipped: readonly string[];
-  /** The preprocessing used; null where no sample is a picture. When none was given, a guess from the model's input. */
+  /** The preprocessing used; null where it has no say: no picture, no recording of given rate or length. When none was given, a guess from the model's input. */
   readonly preprocessing: Preprocessing | null;
   readonly preprocessing_is_guess: boolean;
   /** The first readable sample; null when there is none. */

@@ -74,7 +74,7 @@ export function addArrivals(
             code: 'invalid_samples',
             message: `${archive.path} holds neither a model nor samples.`,
             place: archive.path,
-            hint: 'Samples are pictures, .npy, .npz or .pb files.',
+            hint: 'Samples are pictures, recordings (.wav), tables (.csv), .npy, .npz or .pb files.',
           } satisfies Problem;
         }
       } catch (error) {
