@@ -8,6 +8,7 @@
 
 #include "core/kernels/elementwise.h"
 #include "core/ops/families.h"
+#include "core/ops/number_types.h"
 #include "core/ops/refuse.h"
 
 namespace tersor::ops {
@@ -40,35 +41,6 @@ template <class T>
 void clamp_in_place(const Clamp& clamp, std::byte* bytes, size_t n) {
   T* x = reinterpret_cast<T*>(bytes);
   clamp_values(bound_as<T>(clamp.low), bound_as<T>(clamp.high), x, x, n);
-}
-
-/// Calls body(T()) with the C++ type of a number dtype.
-template <class Body>
-void with_number_type(DType dtype, Body body) {
-  switch (dtype) {
-    case DType::kFloat32:
-      return body(float());
-    case DType::kFloat64:
-      return body(double());
-    case DType::kInt8:
-      return body(int8_t());
-    case DType::kInt16:
-      return body(int16_t());
-    case DType::kInt32:
-      return body(int32_t());
-    case DType::kInt64:
-      return body(int64_t());
-    case DType::kUint8:
-      return body(uint8_t());
-    case DType::kUint16:
-      return body(uint16_t());
-    case DType::kUint32:
-      return body(uint32_t());
-    case DType::kUint64:
-      return body(uint64_t());
-    default:
-      unsupported("The type " + std::string(name_of(dtype)) + " is not supported for this operator.");
-  }
 }
 
 /// Relu and Clip on their own. The bounds of Clip may be attributes (to operator set 10), constants, or values that

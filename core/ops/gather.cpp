@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/ops/families.h"
+#include "core/ops/indices.h"
 #include "core/ops/refuse.h"
 #include "core/ops/strided.h"
 
@@ -11,20 +12,8 @@ namespace tersor::ops {
 
 namespace {
 
-int64_t index_at(const Input& indices, int64_t k) {
-  return indices.dtype() == DType::kInt64 ? indices.values<int64_t>()[static_cast<size_t>(k)]
-                                          : indices.values<int32_t>()[static_cast<size_t>(k)];
-}
-
-int64_t checked(int64_t index, int64_t dim) {
-  if (index < -dim || index >= dim)
-    invalid("The index " + std::to_string(index) + " is outside an axis of " + std::to_string(dim) + ".");
-  return index < 0 ? index + dim : index;
-}
-
 void require_data_and_indices(std::span<const Input> inputs) {
-  if (bits_of(inputs[0].dtype()) < 8)
-    unsupported("The type " + std::string(name_of(inputs[0].dtype())) + " is not supported.");
+  require_whole_bytes(inputs[0], "data");
   require_type(inputs[1], {DType::kInt64, DType::kInt32}, "indices");
 }
 
@@ -51,7 +40,7 @@ class Gather : public Kernel {
     std::byte* target = call.outputs[0].data;
     for (int64_t block = 0; block < outer; ++block)
       for (int64_t k = 0; k < count; ++k, target += bytes) {
-        const int64_t row = block * dim + checked(index_at(call.inputs[1], k), dim);
+        const int64_t row = block * dim + checked_index(index_at(call.inputs[1], k), dim);
         std::memcpy(target, call.inputs[0].data + static_cast<size_t>(row) * bytes, bytes);
       }
   }
@@ -83,7 +72,7 @@ class GatherElements : public Kernel {
       int64_t offset = 0, rest = k;
       for (int d = 0; d < from.rank(); ++d) {
         const auto at = static_cast<size_t>(d);
-        const int64_t place = d == axis ? checked(index_at(call.inputs[1], k), from[d]) : rest / target[at];
+        const int64_t place = d == axis ? checked_index(index_at(call.inputs[1], k), from[d]) : rest / target[at];
         offset += place * source[at];
         rest %= target[at];
       }
@@ -124,7 +113,7 @@ class GatherNd : public Kernel {
     for (int64_t row = 0; row < rows; ++row) {
       int64_t place = row / rows_per_batch;
       for (int d = 0; d < depth; ++d)
-        place = place * from[batch + d] + checked(index_at(call.inputs[1], row * depth + d), from[batch + d]);
+        place = place * from[batch + d] + checked_index(index_at(call.inputs[1], row * depth + d), from[batch + d]);
       if (bytes != 0)
         std::memcpy(call.outputs[0].data + static_cast<size_t>(row) * bytes,
                     call.inputs[0].data + static_cast<size_t>(place) * bytes, bytes);

@@ -6,6 +6,7 @@
 
 #include "core/kernels/transcendental.h"
 #include "core/ops/families.h"
+#include "core/ops/number_types.h"
 #include "core/ops/refuse.h"
 #include "core/tensor/rounding.h"
 
@@ -112,32 +113,16 @@ struct BitwiseNot {
 
 template <class F>
 Loop whole_loop(DType dtype) {
-  switch (dtype) {
-    case DType::kInt8:
-      return loop<F, int8_t>;
-    case DType::kInt16:
-      return loop<F, int16_t>;
-    case DType::kInt32:
-      return loop<F, int32_t>;
-    case DType::kInt64:
-      return loop<F, int64_t>;
-    case DType::kUint8:
-      return loop<F, uint8_t>;
-    case DType::kUint16:
-      return loop<F, uint16_t>;
-    case DType::kUint32:
-      return loop<F, uint32_t>;
-    case DType::kUint64:
-      return loop<F, uint64_t>;
-    default:
-      return nullptr;
-  }
+  Loop made = nullptr;
+  visit_whole_type(dtype, [&](auto zero) { made = loop<F, decltype(zero)>; });
+  return made;
 }
 
 template <class F>
 Loop number_loop(DType dtype) {
-  if (dtype == DType::kFloat32) return loop<F, float>;
-  return dtype == DType::kFloat64 ? static_cast<Loop>(loop<F, double>) : whole_loop<F>(dtype);
+  Loop made = nullptr;
+  visit_number_type(dtype, [&](auto zero) { made = loop<F, decltype(zero)>; });
+  return made;
 }
 
 template <class F>
