@@ -301,6 +301,10 @@ std::vector<Op> reduce_ops() {
           reduce("ReduceL1", Kind::kL1),
           reduce("ReduceL2", Kind::kL2),
           reduce("ReduceSumSquare", Kind::kSumSquare),
+          reduce("ReduceLogSum", Kind::kLogSum),
+          {.domain = "",
+           .type = "ReduceLogSumExp",
+           .prepare = [](Setup& setup) { return std::make_unique<ReduceLogSumExp>(setup); }},
           arg("ArgMax", true),
           arg("ArgMin", false)};
 }

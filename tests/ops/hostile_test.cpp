@@ -107,9 +107,37 @@ test::ModelBuilder::Attributes random_attributes(Chance& chance, bool gentle, in
                            "scales",
                            "blocksize",
                            "output_padding",
-                           "coordinate_transformation_mode"}) {
+                           "coordinate_transformation_mode",
+                           "num_groups",
+                           "size",
+                           "reduction",
+                           "largest",
+                           "exclusive",
+                           "k",
+                           "dtype",
+                           "p",
+                           "equation",
+                           "q_num_heads",
+                           "kv_num_heads",
+                           "num_heads",
+                           "is_causal",
+                           "update_rule",
+                           "activation",
+                           "align_corners",
+                           "padding_mode",
+                           "output_height",
+                           "sampling_ratio",
+                           "pooled_shape",
+                           "spatial_scale",
+                           "offset_group",
+                           "onesided",
+                           "inverse",
+                           "batch_axis",
+                           "time_axis",
+                           "rotary_embedding_dim"}) {
     const std::string key = name;
-    const bool always = key == "direction" || (gentle && key == "kernel_shape");
+    const bool always = key == "direction" || (gentle && (key == "kernel_shape" || key == "num_groups" ||
+                                                          key == "size" || key == "equation" || key == "pooled_shape"));
     if (!always && !chance.one_in(gentle ? 9 : 5)) continue;
     Attribute value = chance.integer();
     if (key == "axes" || key == "perm" || key == "pads" || key == "strides" || key == "dilations" ||
@@ -124,6 +152,17 @@ test::ModelBuilder::Attributes random_attributes(Chance& chance, bool gentle, in
     if (key == "coordinate_transformation_mode")
       value = std::string(chance.pick({"asymmetric", "align_corners", "half_pixel"}));
     if (key == "alpha" || key == "beta" || key == "epsilon" || key == "min" || key == "max") value = chance.number();
+    if (gentle && (key == "num_groups" || key == "size" || key.substr(0, 5) == "q_num" || key.substr(0, 6) == "kv_num"))
+      value = 1 + chance.below(2);
+    if (key == "pooled_shape") value = gentle ? std::vector<int64_t>{1, 2} : chance.integers(3);
+    if (key == "reduction") value = std::string(chance.pick({"none", "add", "mul", "max", "min", "?"}));
+    if (key == "padding_mode") value = std::string(chance.pick({"zeros", "border", "reflection", "?"}));
+    if (key == "activation") value = std::string(chance.pick({"none", "silu", "?"}));
+    if (key == "update_rule") value = std::string(chance.pick({"linear", "gated", "delta", "gated_delta", "?"}));
+    if (key == "spatial_scale") value = chance.number();
+    if (key == "equation")
+      value = std::string(chance.pick({"ij,jk->ik", "ij,jk,kl", "i,i", "...ij,...jk->...ik", "ii->i", "ij->ji",
+                                       "bhqd,bhkd->bhqk", "i->ii", "a,", "->", "?"}));
     if (key == "scales") value = std::vector<float>{1, 1, chance.number(), 2};
     if (key == "value")
       value = chance.one_in(2) ? Attribute(chance.number())

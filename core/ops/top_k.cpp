@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// TopK: the k largest or smallest elements along an axis, best first, of equals the one that stands first. NaN counts
+// as larger than everything.
+#include <algorithm>
+#include <numeric>
+#include <type_traits>
+
+#include "core/ops/families.h"
+#include "core/ops/indices.h"
+#include "core/ops/lines.h"
+#include "core/ops/number_types.h"
+
+namespace tersor::ops {
+
+namespace {
+
+template <class T>
+bool above(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>)
+    if (a != a || b != b) return a != a && b == b;
+  return a > b;
+}
+
+class TopK : public Kernel {
+ public:
+  explicit TopK(const Setup& setup)
+      : axis_(setup.node.int_or("axis", -1)), largest_(setup.opset < 11 || setup.node.int_or("largest", 1) != 0) {
+    const bool as_input = setup.opset >= 10;
+    require_inputs(setup, as_input ? 2 : 1, as_input ? 2 : 1);
+    if (!as_input) {
+      const auto* k = setup.node.attribute<int64_t>("k");
+      if (k == nullptr) invalid("The attribute k is missing.");
+      fixed_ = *k;
+    }
+  }
+
+  std::vector<size_t> value_inputs() const override { return fixed_ ? std::vector<size_t>{} : std::vector<size_t>{1}; }
+
+  std::vector<TensorType> infer(std::span<const Input> inputs) const override {
+    with_number_type(inputs[0].dtype(), [](auto) {});
+    const Shape& x = inputs[0].shape();
+    const int axis = axis_of(axis_, x);
+    const int64_t k = fixed_ ? *fixed_ : integer_of(inputs[1], "K");
+    if (k < 0 || k > x[axis])
+      invalid("The best " + std::to_string(k) + " of axis " + std::to_string(axis) + " of the shape " + x.text() +
+              " are asked for.");
+    std::vector<int64_t> dims = x.dims();
+    dims[static_cast<size_t>(axis)] = k;
+    const Shape shape(std::move(dims));
+    return {{inputs[0].dtype(), shape, Layout::kPlain}, {DType::kInt64, shape, Layout::kPlain}};
+  }
+
+  int64_t scratch_bytes(std::span<const Input> inputs, std::span<const TensorType>) const override {
+    return inputs[0].shape()[axis_of(axis_, inputs[0].shape())] * 8;
+  }
+
+  void run(const Call& call) const override {
+    with_number_type(call.inputs[0].dtype(), [&](auto zero) { run_as<decltype(zero)>(call); });
+  }
+
+ private:
+  template <class T>
+  void run_as(const Call& call) const {
+    const Output& shown = call.outputs[0].present() ? call.outputs[0] : call.outputs[1];
+    const int axis = axis_of(axis_, call.inputs[0].shape());
+    const Lines from = lines_along(*call.inputs[0].type, axis), to = lines_along(*shown.type, axis);
+    const T* x = call.inputs[0].values<T>().data();
+    T* values = call.outputs[0].present() ? call.outputs[0].values<T>().data() : nullptr;
+    const bool wants_indices = call.outputs.size() > 1 && call.outputs[1].present();
+    int64_t* indices = wants_indices ? call.outputs[1].values<int64_t>().data() : nullptr;
+    auto* order = reinterpret_cast<int64_t*>(call.scratch.data());
+    for (int64_t o = 0; o < from.outer; ++o)
+      for (int64_t i = 0; i < from.inner; ++i) {
+        const T* line = x + o * from.length * from.inner + i;
+        std::iota(order, order + from.length, int64_t{0});
+        std::partial_sort(order, order + to.length, order + from.length, [&](int64_t a, int64_t b) {
+          const T p = line[a * from.inner], q = line[b * from.inner];
+          const bool first = largest_ ? above(p, q) : above(q, p), second = largest_ ? above(q, p) : above(p, q);
+          return first || (!second && a < b);
+        });
+        for (int64_t k = 0; k < to.length; ++k) {
+          const int64_t at = (o * to.length + k) * to.inner + i;
+          if (values != nullptr) values[at] = line[order[k] * from.inner];
+          if (indices != nullptr) indices[at] = order[k];
+        }
+      }
+  }
+
+  int64_t axis_;
+  bool largest_;
+  std::optional<int64_t> fixed_;
+};
+
+}  // namespace
+
+std::vector<Op> top_k_ops() {
+  return {{.domain = "", .type = "TopK", .prepare = [](Setup& setup) { return std::make_unique<TopK>(setup); }}};
+}
+
+}  // namespace tersor::ops
