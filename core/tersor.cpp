@@ -127,8 +127,9 @@ std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Se
   Model model = opened->model;
   onnx::convert_to_opset(model, kLowestOpset);
   std::vector<passes::PassResult> results = passes::prepare(model);
+  const framework::Overrides overrides(settings.overrides, &opened->model.graph);
   framework::Attachment attachment =
-      framework::attach(model.graph, settings.platform, framework::onnx_framework_info(), settings.config);
+      framework::attach(model.graph, settings.platform, framework::onnx_framework_info(), settings.config, overrides);
   ptq::Placement placement = ptq::place(model.graph, attachment);
   auto job = std::make_shared<Job>(Job{opened,
                                        std::move(settings),
@@ -177,6 +178,7 @@ config::Recipe recipe_of(const Job& job, const calibrate::Statistics& statistics
   recipe.model_digest = job.opened->digest;
   recipe.platform = platform_of(job.settings);
   recipe.quantization_config = job.settings.config;
+  recipe.overrides = job.settings.overrides;
   const std::string& preprocessing = statistics.provenance.preprocessing;
   if (preprocessing != "null") recipe.preprocessing = preprocessing;
   recipe.data_set = {static_cast<int64_t>(statistics.samples.size()), static_cast<int64_t>(statistics.data_set_size),

@@ -10,16 +10,18 @@ Settings read_settings(const Json& settings, std::optional<config::Recipe>* reci
   std::optional<config::Recipe> opened;
   if (settings.contains("recipe") && !settings.at("recipe").is_null())
     opened = config::read_recipe(to_text(settings.at("recipe")), "recipe");
-  if (settings.contains("overrides") && !settings.at("overrides").is_null() && !settings.at("overrides").empty())
-    throw Error(ErrorCode::kInvalidConfig, "Settings for single layers do not act yet.", "overrides",
-                "Leave the overrides out.");
   std::string platform(tpc::kDefaultPlatform);
   if (opened) platform = opened->platform.name + "@v" + std::to_string(opened->platform.version);
   if (!settings.at("platform").is_null()) platform = settings.at("platform").get<std::string>();
   Json fields = opened ? config::to_json(opened->quantization_config) : Json::object();
   for (const auto& [name, value] : settings.at("config").items()) fields[name] = value;
   Settings result{tpc::get_target_platform_capabilities_by_label(platform),
-                  config::read_quantization_config(fields, "config"), "null"};
+                  config::read_quantization_config(fields, "config"),
+                  {},
+                  "null"};
+  if (opened) result.overrides = opened->overrides;
+  if (settings.contains("overrides") && !settings.at("overrides").is_null())
+    result.overrides = config::read_overrides(settings.at("overrides"), "overrides");
   if (recipe != nullptr) *recipe = std::move(opened);
   return result;
 }

@@ -11,8 +11,8 @@
 namespace tersor::wasm {
 
 /// From {platform, config, overrides, recipe}: a recipe's settings first, then what is given beside it. `recipe` takes
-/// the recipe where it is not null. The preprocessing is left as "null". Errors of platform, configuration and recipe;
-/// kInvalidConfig for overrides, which do not act yet.
+/// the recipe where it is not null. The preprocessing is left as "null". Errors of platform, configuration, overrides
+/// and recipe.
 Settings read_settings(const Json& settings, std::optional<config::Recipe>* recipe);
 
 /// Error kMismatch when the recipe is of something else, unless `anyway`.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/names.h"
 
+#include <algorithm>
+#include <numeric>
+
 namespace tersor {
 
 namespace {
@@ -26,6 +29,38 @@ std::string_view canonical_name(std::string_view word) {
   for (const Alias& alias : kAliases)
     if (alias.spelling == word) return alias.canonical;
   return word;
+}
+
+namespace {
+
+/// Letters to add, leave out or change.
+size_t edits(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (size_t k = 0; k < b.size(); ++k) {
+      const size_t change = diagonal + (a[i] == b[k] ? 0 : 1);
+      diagonal = row[k + 1];
+      row[k + 1] = std::min({change, row[k] + 1, diagonal + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates) {
+  std::string best;
+  size_t fewest = std::max<size_t>(2, (word.size() + 1) / 2) + 1;
+  for (const std::string& one : candidates) {
+    const size_t distance = edits(word, one);
+    if (distance >= fewest) continue;
+    fewest = distance;
+    best = one;
+  }
+  return best;
 }
 
 namespace detail {

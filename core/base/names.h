@@ -24,6 +24,10 @@ struct EnumWords;
 /// "activation_threshold_method".
 std::string_view canonical_name(std::string_view word);
 
+/// The candidate that takes the fewest edits (letters added, left out or changed) to become `word`, the first of
+/// equals; empty when there is none, or when all are further away than half of the word.
+std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates);
+
 template <class E>
 std::string_view enum_word(E value) {
   for (const auto& [candidate, word] : EnumWords<E>::words)

@@ -21,12 +21,26 @@ tpc::TargetPlatformCapabilities read_platform_option(const std::string& platform
   return tpc::get_target_platform_capabilities_by_label(platform);
 }
 
+/// Text that begins like JSON is JSON, all else a file.
+std::vector<config::Override> read_override_option(const std::string& given) {
+  const size_t first = given.find_first_not_of(" \t\r\n");
+  if (first != std::string::npos && (given[first] == '{' || given[first] == '['))
+    return config::parse_overrides(given, "--override");
+  return config::parse_overrides(map_file(given).text(), given);
+}
+
 }  // namespace
 
 void add_settings_option(CLI::App& command, SettingsOption& option, bool with_recipe) {
   command.add_option("--platform", option.platform, "Where the model will run: NAME[@vK], or a platform file");
   command.add_option("--config", option.config, "JSON file of QuantizationConfig fields");
   command.add_option("--set", option.sets, "FIELD=VALUE of the configuration; may be given several times")
+      ->allow_extra_args(false);
+  command
+      .add_option(
+          "--override", option.overrides,
+          "Settings for single nodes, JSON or a file of it: {\"name\" | \"type\" | \"filter\": ..., \"config\": "
+          "{FIELD: VALUE}}; may be given several times")
       ->allow_extra_args(false);
   if (with_recipe) command.add_option("--recipe", option.recipe, "A recipe to follow again");
 }
@@ -40,11 +54,14 @@ Settings read_settings(const SettingsOption& option, const std::optional<config:
   std::string platform = option.platform;
   if (platform.empty() && recipe) platform = recipe->platform.name + "@v" + std::to_string(recipe->platform.version);
   if (platform.empty()) platform = tpc::kDefaultPlatform;
-  Settings settings{read_platform_option(platform), {}};
+  Settings settings{read_platform_option(platform), {}, {}};
   if (recipe) settings.config = recipe->quantization_config;
+  if (recipe) settings.overrides = recipe->overrides;
   if (!option.config.empty())
     settings.config = config::read_quantization_config(map_file(option.config).text(), option.config);
   for (const std::string& assignment : option.sets) config::set_field(settings.config, assignment);
+  for (const std::string& given : option.overrides)
+    for (config::Override& one : read_override_option(given)) settings.overrides.push_back(std::move(one));
   return settings;
 }
 

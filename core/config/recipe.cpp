@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/config/recipe.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "core/base/faults.h"
 #include "core/base/json.h"
 
@@ -28,6 +31,25 @@ Json to_json(const Override& one) {
   return json;
 }
 
+/// The fields that can differ from node to node.
+constexpr const char* kNodeFields[] = {
+    "activation_quantization_method", "activation_n_bits", "enable_activation_quantization",
+    "weights_quantization_method",    "weights_n_bits",    "weights_per_channel_threshold",
+    "enable_weights_quantization"};
+
+void check_node_fields(const Json& config, const std::string& place) {
+  std::string list;
+  for (const char* field : kNodeFields) list += (list.empty() ? "" : ", ") + std::string(field);
+  Faults faults;
+  for (const auto& entry : config.items()) {
+    const std::string name(canonical_name(entry.key()));
+    if (std::find(std::begin(kNodeFields), std::end(kNodeFields), name) == std::end(kNodeFields))
+      faults.add(Error(ErrorCode::kInvalidConfig, name + " concerns the whole model, not single nodes.",
+                       detail::join_place(place, entry.key()), "What can differ from node to node: " + list + "."));
+  }
+  faults.throw_if_any(ErrorCode::kInvalidConfig, "The override", place);
+}
+
 Override read_override(const Json& json, const std::string& place) {
   if (!json.is_object()) detail::wrong_type(json, "an object", place);
   Override one;
@@ -41,11 +63,15 @@ Override read_override(const Json& json, const std::string& place) {
       one.filter = text_of(value);
     } else if (key == "config") {
       read_quantization_config(value, at);  // its faults are told here, with their place
+      check_node_fields(value, at);
       one.config = text_of(value);
     } else {
       detail::unknown_key(key, {"name", "type", "filter", "config"}, place);
     }
   }
+  if (one.name.empty() && one.type.empty() && one.filter.empty())
+    throw Error(ErrorCode::kInvalidConfig, "An override that chooses no node: it has neither name, type nor filter.",
+                place, "Give one of them; settings for all nodes belong into the configuration.");
   return one;
 }
 
@@ -61,8 +87,7 @@ void read_member(const std::string& key, const Json& value, Recipe& recipe, cons
     recipe.quantization_config = read_quantization_config(value, at);
   } else if (key == "overrides") {
     if (!value.is_array()) detail::wrong_type(value, "a list", at);
-    for (size_t i = 0; i < value.size(); ++i)
-      recipe.overrides.push_back(read_override(value[i], at + "[" + std::to_string(i) + "]"));
+    recipe.overrides = read_overrides(value, at);
   } else if (key == "preprocessing") {
     if (!value.is_object() && !value.is_null()) detail::wrong_type(value, "an object or null", at);
     recipe.preprocessing = text_of(value);
@@ -80,16 +105,35 @@ void read_member(const std::string& key, const Json& value, Recipe& recipe, cons
 
 }  // namespace
 
+std::vector<Override> read_overrides(const Json& json, const std::string& place) {
+  if (json.is_object()) return {read_override(json, place)};
+  if (!json.is_array()) detail::wrong_type(json, "an override or a list of them", place);
+  std::vector<Override> overrides;
+  Faults faults;
+  for (size_t i = 0; i < json.size(); ++i)
+    faults.attempt([&] { overrides.push_back(read_override(json[i], place + "[" + std::to_string(i) + "]")); });
+  faults.throw_if_any(ErrorCode::kInvalidConfig, "The list of overrides", place);
+  return overrides;
+}
+
+std::vector<Override> parse_overrides(std::string_view text, const std::string& place) {
+  return read_overrides(parse_json(text, place), place);
+}
+
+Json to_json(const std::vector<Override>& overrides) {
+  Json json = Json::array();
+  for (const Override& one : overrides) json.push_back(to_json(one));
+  return json;
+}
+
 std::string write_recipe(const Recipe& recipe) {
-  Json overrides = Json::array();
-  for (const Override& one : recipe.overrides) overrides.push_back(to_json(one));
   const Json json{{"format", kFormat},
                   {"format_version", Recipe::kFormatVersion},
                   {"tool_version", recipe.tool_version},
                   {"model_digest", recipe.model_digest},
                   {"platform", tersor::to_json(recipe.platform)},
                   {"quantization_config", to_json(recipe.quantization_config)},
-                  {"overrides", overrides},
+                  {"overrides", to_json(recipe.overrides)},
                   {"preprocessing", parse_part(recipe.preprocessing, "recipe.preprocessing")},
                   {"data_set", tersor::to_json(recipe.data_set)},
                   {"seeds", tersor::to_json(recipe.seeds)}};

@@ -12,9 +12,10 @@
 
 namespace tersor::config {
 
-/// A setting for some nodes only: those whose name, filter or type matches, in this order of strength.
+/// A setting for some nodes only. Where several are given (name, type, filter) all must match; an override by name
+/// beats one by filter, which beats one by type; among equals the later one wins, field by field.
 struct Override {
-  std::string name;    // the node's name; empty: not by name
+  std::string name;    // the node's name, or a pattern with * and ?; empty: not by name
   std::string type;    // the operator type, such as "Conv"; empty: not by type
   std::string filter;  // JSON text of a layer filter; empty: none
   std::string config;  // JSON text of an object of QuantizationConfig fields
@@ -63,6 +64,13 @@ struct Recipe {
 
   bool operator==(const Recipe&) const = default;
 };
+
+/// A list of overrides, or one: {"name", "type", "filter", "config"}. Error kInvalidConfig listing every fault: an
+/// unknown member, one that chooses no node, a configuration that cannot be read or holds a field that concerns the
+/// whole model.
+std::vector<Override> read_overrides(const Json& json, const std::string& place = "overrides");
+std::vector<Override> parse_overrides(std::string_view text, const std::string& place);
+Json to_json(const std::vector<Override>& overrides);
 
 /// The recipe file: an object with "format": "tersor-recipe" and "format_version", every default written out.
 std::string write_recipe(const Recipe& recipe);

@@ -26,8 +26,8 @@ bool contains(const std::vector<std::string>& list, const std::string& type) {
 class Attacher {
  public:
   Attacher(const Graph& graph, const TargetPlatformCapabilities& platform, const FrameworkInfo& info,
-           const QuantizationConfig& settings, const OperationsToLayers& layers)
-      : graph_(graph), platform_(platform), info_(info), settings_(settings), layers_(layers) {}
+           const QuantizationConfig& settings, const Overrides& overrides, const OperationsToLayers& layers)
+      : graph_(graph), platform_(platform), info_(info), settings_(settings), overrides_(overrides), layers_(layers) {}
 
   /// The operator set of a node among those that the platform has: of entries with filters that match, else of plain
   /// ones. Several are an error where their options differ.
@@ -68,9 +68,12 @@ class Attacher {
     attached.operator_set = set;
     attached.kernel = platform_.kernel_of(set);
     attached.bounds = info_.bounds_of(graph_, node);
-    const auto& [candidates, base] = narrowed(set, faults);
+    const NodeSettings settings = overrides_.settings_of(graph_, node, settings_);
+    const auto& [candidates, base] = narrowed(set, settings, faults);
     attached.candidates = candidates;
     attached.base = base;
+    if (settings.config.enable_activation_quantization == false)
+      say(attached, "The settings leave its output in float.");
     restrict_to_info(node, attached);
     add_weights(node, attached);
     set_mode(node, attached);
@@ -78,21 +81,24 @@ class Attacher {
   }
 
   OpQuantizationConfig input_config(Faults& faults) {
-    const auto& [candidates, base] = narrowed("", faults);
+    NodeSettings settings;
+    settings.config = settings_;
+    const auto& [candidates, base] = narrowed("", settings, faults);
     return candidates[base];
   }
 
  private:
   using Narrowed = std::pair<std::vector<OpQuantizationConfig>, size_t>;
 
-  /// Once per set, so that a fault is told once; after one, the platform's own options stand in.
-  const Narrowed& narrowed(const std::string& set, Faults& faults) {
-    const auto known = narrowed_.find(set);
+  /// Once per set and overrides, so that a fault is told once; after one, the platform's own options stand in.
+  const Narrowed& narrowed(const std::string& set, const NodeSettings& settings, Faults& faults) {
+    const auto key = std::make_pair(set, settings.key);
+    const auto known = narrowed_.find(key);
     if (known != narrowed_.end()) return known->second;
     const tpc::QuantizationConfigOptions& options = platform_.tp_model.options_of(set);
     Narrowed result{options.quantization_config_list(), options.base_index()};
-    faults.attempt([&] { result = narrow(options, settings_, set); });
-    return narrowed_.emplace(set, std::move(result)).first->second;
+    faults.attempt([&] { result = narrow(options, settings, set); });
+    return narrowed_.emplace(key, std::move(result)).first->second;
   }
 
   static void say(NodeAttachment& attached, const std::string& sentence) {
@@ -178,8 +184,9 @@ class Attacher {
   const TargetPlatformCapabilities& platform_;
   const FrameworkInfo& info_;
   const QuantizationConfig& settings_;
+  const Overrides& overrides_;
   const OperationsToLayers& layers_;
-  std::map<std::string, Narrowed> narrowed_;
+  std::map<std::pair<std::string, std::string>, Narrowed> narrowed_;
 };
 
 }  // namespace
@@ -203,9 +210,10 @@ const NodeAttachment& Attachment::of(NodeId id) const {
 }
 
 Attachment attach(const Graph& graph, const TargetPlatformCapabilities& platform, const FrameworkInfo& info,
-                  const QuantizationConfig& settings, const OperationsToLayers& layers) {
-  Attacher attacher(graph, platform, info, settings, layers);
+                  const QuantizationConfig& settings, const Overrides& overrides, const OperationsToLayers& layers) {
+  Attacher attacher(graph, platform, info, settings, overrides, layers);
   attacher.check_sets_known();
+  overrides.check_matched(graph);
   Attachment attachment;
   attachment.export_rules = platform.export_rules;
   Faults faults;

@@ -15,6 +15,7 @@
 #include "core/config/quantization_config.h"
 #include "core/framework/framework_info.h"
 #include "core/framework/operations_to_layers.h"
+#include "core/framework/overrides.h"
 #include "core/graph/graph.h"
 #include "core/tpc/target_platform_capabilities.h"
 
@@ -78,20 +79,27 @@ struct Attachment {
 
  private:
   friend Attachment attach(const Graph&, const tpc::TargetPlatformCapabilities&, const FrameworkInfo&,
-                           const config::QuantizationConfig&, const OperationsToLayers&);
+                           const config::QuantizationConfig&, const Overrides&, const OperationsToLayers&);
   std::unordered_map<int32_t, size_t> by_node_;
 };
 
-/// Error kInvalidConfig when a setting leaves no candidate for an operator set that the graph uses (names set, field
-/// and the allowed values; all such are listed), kInvalidPlatform when a node matches several sets with unlike options.
+/// Error kInvalidConfig when a setting or override leaves no candidate for an operator set that the graph uses (names
+/// set, field and the allowed values; all such are listed) or an override matches no node, kInvalidPlatform when a node
+/// matches several sets with unlike options.
 Attachment attach(const Graph& graph, const tpc::TargetPlatformCapabilities& platform, const FrameworkInfo& info,
-                  const config::QuantizationConfig& settings, const OperationsToLayers& layers = onnx_layers());
+                  const config::QuantizationConfig& settings, const Overrides& overrides = {},
+                  const OperationsToLayers& layers = onnx_layers());
 
 /// The candidates of `options` that agree with every field set, and the index of the base among them: the platform's
 /// own base where it remains, else the first. A field that concerns weights is judged by the kernel, and only where
-/// some candidate quantizes one. Error kInvalidConfig as above.
+/// some candidate quantizes one; likewise for activations. What is switched off (enable_... = false) is switched off in
+/// every candidate: to leave something in float is always possible. Error kInvalidConfig as above.
 std::pair<std::vector<tpc::OpQuantizationConfig>, size_t> narrow(const tpc::QuantizationConfigOptions& options,
                                                                  const config::QuantizationConfig& settings,
+                                                                 std::string_view operator_set);
+/// The same for one node. A field that an override by the node's name sets is judged always.
+std::pair<std::vector<tpc::OpQuantizationConfig>, size_t> narrow(const tpc::QuantizationConfigOptions& options,
+                                                                 const NodeSettings& settings,
                                                                  std::string_view operator_set);
 
 Json to_json(const Graph& graph, const Attachment& attachment);

@@ -42,7 +42,7 @@ std::vector<Condition> conditions(const config::QuantizationConfig& settings) {
   if (settings.activation_n_bits)
     add("activation_n_bits", false, std::to_string(*settings.activation_n_bits),
         [](const OpQuantizationConfig& op) { return std::to_string(op.activation_n_bits); });
-  if (settings.enable_activation_quantization)
+  if (settings.enable_activation_quantization.value_or(false))
     add("enable_activation_quantization", false, text(*settings.enable_activation_quantization),
         [](const OpQuantizationConfig& op) { return text(op.enable_activation_quantization); });
   if (settings.weights_quantization_method)
@@ -54,7 +54,7 @@ std::vector<Condition> conditions(const config::QuantizationConfig& settings) {
   if (settings.weights_per_channel_threshold)
     add("weights_per_channel_threshold", true, text(*settings.weights_per_channel_threshold),
         [](const OpQuantizationConfig& op) { return text(kernel(op).weights_per_channel_threshold); });
-  if (settings.enable_weights_quantization)
+  if (settings.enable_weights_quantization.value_or(false))
     add("enable_weights_quantization", true, text(*settings.enable_weights_quantization),
         [](const OpQuantizationConfig& op) { return text(kernel(op).enable_weights_quantization); });
   return all;
@@ -81,8 +81,14 @@ std::string values(const std::vector<OpQuantizationConfig>& candidates, const Co
   return list;
 }
 
+/// Where the field was set.
+std::string place_of(const NodeSettings& settings, const char* field) {
+  const auto found = settings.set_at.find(field);
+  return found == settings.set_at.end() ? std::string("config.") + field : found->second;
+}
+
 [[noreturn]] void nothing_left(const std::vector<OpQuantizationConfig>& candidates, const std::vector<Condition>& asked,
-                               std::string_view operator_set) {
+                               std::string_view operator_set, const NodeSettings& settings) {
   const std::string where =
       operator_set.empty() ? "operators of no set" : "the operator set \"" + std::string(operator_set) + "\"";
   for (const Condition& condition : asked) {
@@ -93,26 +99,38 @@ std::string values(const std::vector<OpQuantizationConfig>& candidates, const Co
     throw Error(ErrorCode::kInvalidConfig,
                 "The platform offers nothing for " + where + " with " + condition.field + " = " + condition.wanted +
                     "; it can be " + values(candidates, condition) + ".",
-                std::string("config.") + condition.field, "Leave the field unset, or choose another platform.");
+                place_of(settings, condition.field), "Leave the field unset, or choose another platform.");
   }
   std::string together;
   for (const Condition& condition : asked)
     together += (together.empty() ? "" : ", ") + (condition.field + (" = " + condition.wanted));
   throw Error(ErrorCode::kInvalidConfig,
               "The platform offers each of these for " + where + ", but not all together: " + together + ".",
-              std::string("config.") + asked.back().field, "Leave one of them unset.");
+              place_of(settings, asked.back().field), "Leave one of them unset.");
+}
+
+void switch_off_weights(OpQuantizationConfig& op) {
+  op.default_weight_attr_config.enable_weights_quantization = false;
+  for (auto& [name, attribute] : op.attr_weights_configs_mapping) attribute.enable_weights_quantization = false;
 }
 
 }  // namespace
 
 std::pair<std::vector<OpQuantizationConfig>, size_t> narrow(const tpc::QuantizationConfigOptions& options,
-                                                            const config::QuantizationConfig& settings,
+                                                            const NodeSettings& settings,
                                                             std::string_view operator_set) {
   const std::vector<OpQuantizationConfig>& list = options.quantization_config_list();
-  const bool activation = std::any_of(list.begin(), list.end(), searches_activation);
-  const bool weights = std::any_of(list.begin(), list.end(), quantizes_kernel);
-  std::vector<Condition> asked = conditions(settings);
-  std::erase_if(asked, [&](const Condition& one) { return one.of_weights ? !weights : !activation; });
+  const bool no_weights = settings.config.enable_weights_quantization == false,
+             no_activation = settings.config.enable_activation_quantization == false;
+  const bool activation = !no_activation && std::any_of(list.begin(), list.end(), searches_activation);
+  const bool weights = !no_weights && std::any_of(list.begin(), list.end(), quantizes_kernel);
+  std::vector<Condition> asked = conditions(settings.config);
+  std::erase_if(asked, [&](const Condition& one) {
+    if (one.of_weights ? no_weights : no_activation) return true;
+    const bool by_name =
+        std::find(settings.by_name.begin(), settings.by_name.end(), one.field) != settings.by_name.end();
+    return !by_name && (one.of_weights ? !weights : !activation);
+  });
 
   std::vector<OpQuantizationConfig> left;
   size_t base = 0;
@@ -122,9 +140,19 @@ std::pair<std::vector<OpQuantizationConfig>, size_t> narrow(const tpc::Quantizat
     if (!agrees) continue;
     if (i == options.base_index()) base = left.size();
     left.push_back(list[i]);
+    if (no_weights) switch_off_weights(left.back());
+    if (no_activation) left.back().enable_activation_quantization = left.back().quantization_preserving = false;
   }
-  if (left.empty()) nothing_left(list, asked, operator_set);
+  if (left.empty()) nothing_left(list, asked, operator_set, settings);
   return {std::move(left), base};
+}
+
+std::pair<std::vector<OpQuantizationConfig>, size_t> narrow(const tpc::QuantizationConfigOptions& options,
+                                                            const config::QuantizationConfig& settings,
+                                                            std::string_view operator_set) {
+  NodeSettings everywhere;
+  everywhere.config = settings;
+  return narrow(options, everywhere, operator_set);
 }
 
 }  // namespace tersor::framework

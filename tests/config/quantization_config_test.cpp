@@ -85,7 +85,7 @@ TEST_CASE("a value that does not act yet is refused by its field, a default is a
   REQUIRE_NOTHROW(check_acts(requirement_defaults()));
   REQUIRE_NOTHROW(check_acts(read(R"({"shift_negative_ratio": 0.25, "enable_weights_quantization": true})")));
   REQUIRE(error_of(R"({"relu_unbound_correction": true})").place == "config.relu_unbound_correction");
-  REQUIRE(error_of(R"({"enable_activation_quantization": false})").place == "config.enable_activation_quantization");
+  REQUIRE(error_of(R"({"input_scaling": true})").place == "config.input_scaling");
   REQUIRE(error_of(R"({"z_threshold": 5})").message.find("acts on its default only") != std::string::npos);
   REQUIRE(error_of(R"({"activation_threshold_method": "KL"})").hint == "Use one of: NOCLIPPING, MSE, MAE, Lp.");
   REQUIRE(error_of(R"({"weights_quantization_method": "LUT_POT_QUANTIZER"})").place ==

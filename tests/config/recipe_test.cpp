@@ -66,3 +66,24 @@ TEST_CASE("all faults of a recipe are told at once") {
   REQUIRE(error.message.find("recipe.overrides[0].config") != std::string::npos);
   REQUIRE(error.message.find("recipe.quantization_config.weights_n_bits") != std::string::npos);
 }
+
+TEST_CASE("overrides are one or a list, choose nodes, and hold what can differ from node to node") {
+  REQUIRE(parse_overrides(R"({"name": "a", "config": {"weights_n_bits": 4}})", "o").size() == 1);
+  REQUIRE(parse_overrides("[]", "o").empty());
+  const auto message = [](const char* text) {
+    try {
+      parse_overrides(text, "o");
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  REQUIRE(message(R"([{"config": {}}])").find("o[0]: An override that chooses no node") == 0);
+  REQUIRE(message(R"([{"name": "a", "bits": 4}])").find("o[0]: There is no field \"bits\"") == 0);
+  REQUIRE(message(R"({"name": "a", "config": {"weights_bias_correction": false}})")
+              .find("o.config.weights_bias_correction: weights_bias_correction concerns the whole model") == 0);
+  REQUIRE(message("7").find("o: Found 7") == 0);
+  const auto list =
+      parse_overrides(R"([{"type": "Conv", "filter": {"layer": "Conv"}, "config": {"weights_n_bits": 4}}])", "o");
+  REQUIRE(read_overrides(to_json(list), "o") == list);
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/framework/overrides.h"
+
+#include <algorithm>
+
+#include "core/base/faults.h"
+#include "core/base/json.h"
+
+namespace tersor::framework {
+
+namespace {
+
+bool is_pattern(const std::string& name) {
+  return name.find_first_of("*?") != std::string::npos;
+}
+
+std::vector<std::string> names_of(const Graph& graph) {
+  std::vector<std::string> names;
+  for (const Node& node : graph.nodes()) names.push_back(override_name(graph, node));
+  return names;
+}
+
+std::string type_of(const Node& node) {
+  return node.domain.empty() ? node.op_type : node.domain + "::" + node.op_type;
+}
+
+std::vector<std::string> types_of(const Graph& graph) {
+  std::vector<std::string> types;
+  for (const Node& node : graph.nodes())
+    if (std::find(types.begin(), types.end(), type_of(node)) == types.end()) types.push_back(type_of(node));
+  return types;
+}
+
+std::string suggest(const std::string& nearest) {
+  return nearest.empty() ? std::string() : "The nearest there is: \"" + nearest + "\".";
+}
+
+}  // namespace
+
+std::string override_name(const Graph& graph, const Node& node) {
+  if (!node.name.empty() || node.outputs.empty() || !node.outputs[0].valid()) return node.name;
+  return graph.name_of(node.outputs[0]);
+}
+
+bool matches_pattern(std::string_view pattern, std::string_view text) {
+  size_t p = 0, t = 0, star = std::string_view::npos, resume = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      resume = t;
+    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
+      ++p;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+Overrides::Overrides(const std::vector<config::Override>& list, const Graph* former, const std::string& place) {
+  Faults faults;
+  for (size_t k = 0; k < list.size(); ++k)
+    faults.attempt([&] {
+      Entry entry{list[k], {}, Strength::kType, place + "[" + std::to_string(k) + "]"};
+      if (!list[k].filter.empty()) {
+        const std::string at = entry.place + ".filter";
+        entry.filter.push_back(read_layer_filter(parse_json(list[k].filter, at), at));
+        entry.strength = Strength::kFilter;
+      }
+      if (!list[k].name.empty()) entry.strength = is_pattern(list[k].name) ? Strength::kPattern : Strength::kName;
+      entries_.push_back(std::move(entry));
+    });
+  faults.throw_if_any(ErrorCode::kInvalidConfig, "The list of overrides", place);
+  std::stable_sort(entries_.begin(), entries_.end(),
+                   [](const Entry& a, const Entry& b) { return a.strength < b.strength; });
+  if (former != nullptr && !entries_.empty()) former_names_ = names_of(*former);
+}
+
+bool Overrides::matches(const Entry& entry, const Graph& graph, const Node& node) {
+  const config::Override& given = entry.given;
+  if (!given.type.empty() && given.type != type_of(node)) return false;
+  if (!entry.filter.empty() && !entry.filter[0].matches(graph, node)) return false;
+  if (given.name.empty()) return true;
+  const std::string name = override_name(graph, node);
+  return given.name == name || matches_pattern(given.name, name);
+}
+
+NodeSettings Overrides::settings_of(const Graph& graph, const Node& node,
+                                    const config::QuantizationConfig& base) const {
+  NodeSettings settings;
+  settings.config = base;
+  Json fields;
+  for (const Entry& entry : entries_) {
+    if (!matches(entry, graph, node)) continue;
+    if (fields.is_null()) fields = config::to_json(base);
+    settings.key += entry.place + " ";
+    if (entry.given.config.empty()) continue;
+    const Json config = parse_json(entry.given.config, entry.place + ".config");
+    for (const auto& [name, value] : config.items()) {
+      const std::string field(canonical_name(name));
+      fields[field] = value;
+      settings.set_at[field] = entry.place + ".config." + field;
+      std::erase(settings.by_name, field);
+      if (entry.strength == Strength::kName) settings.by_name.push_back(field);
+    }
+  }
+  if (!fields.is_null()) settings.config = config::read_quantization_config(fields, "overrides");
+  return settings;
+}
+
+void Overrides::unmatched(const Entry& entry, const Graph& graph) const {
+  const config::Override& given = entry.given;
+  const std::string place = entry.place;
+  if (!given.type.empty() && given.name.empty() && entry.filter.empty())
+    throw Error(ErrorCode::kInvalidConfig, "The model has no operator of the type \"" + given.type + "\".",
+                place + ".type", suggest(nearest_name(given.type, types_of(graph))));
+  if (given.name.empty())
+    throw Error(ErrorCode::kInvalidConfig, "No node of the model passes this filter.", place + ".filter",
+                "It chooses operators of the type \"" + entry.filter[0].layer + "\".");
+  const std::vector<std::string> names = names_of(graph);
+  if (std::find(names.begin(), names.end(), given.name) != names.end())
+    throw Error(ErrorCode::kInvalidConfig,
+                "The node \"" + given.name + "\" is not of the type or filter named with it.", place);
+  if (std::find(former_names_.begin(), former_names_.end(), given.name) != former_names_.end())
+    throw Error(ErrorCode::kInvalidConfig,
+                "The node \"" + given.name + "\" is not quantized on its own: it was folded into the nodes around it.",
+                place + ".name", "Name the operator that it belongs to.");
+  throw Error(ErrorCode::kInvalidConfig, "No node of the model is called \"" + given.name + "\".", place + ".name",
+              suggest(nearest_name(given.name, names)));
+}
+
+void Overrides::check_matched(const Graph& graph) const {
+  Faults faults;
+  for (const Entry& entry : entries_) {
+    const bool some = std::any_of(graph.nodes().begin(), graph.nodes().end(),
+                                  [&](const Node& node) { return matches(entry, graph, node); });
+    if (!some) faults.attempt([&] { unmatched(entry, graph); });
+  }
+  faults.throw_if_any(ErrorCode::kInvalidConfig, "The list of overrides", "overrides");
+}
+
+}  // namespace tersor::framework

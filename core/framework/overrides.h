@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Settings for single nodes: which override holds for which node, and what comes of all that hold.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/config/quantization_config.h"
+#include "core/config/recipe.h"
+#include "core/framework/layer_filter_params.h"
+#include "core/graph/graph.h"
+
+namespace tersor::framework {
+
+/// The settings that hold for a node: the configuration, with the fields that overrides set.
+struct NodeSettings {
+  config::QuantizationConfig config;
+  /// Field to the place of the override that sets it, such as "overrides[2].config.weights_n_bits".
+  std::map<std::string, std::string> set_at;
+  /// Of these fields those that an override of this very node's name sets: they must mean something for the node.
+  std::vector<std::string> by_name;
+  std::string key;  // equal for nodes whose overrides are the same
+};
+
+/// A list of overrides, read.
+class Overrides {
+ public:
+  Overrides() = default;
+  /// `former`: the graph before it was prepared, so that an error can say of a name that preparation has done away with
+  /// the node; may be null. Error kInvalidConfig for a filter that cannot be read.
+  explicit Overrides(const std::vector<config::Override>& list, const Graph* former = nullptr,
+                     const std::string& place = "overrides");
+
+  bool empty() const { return entries_.empty(); }
+  NodeSettings settings_of(const Graph& graph, const Node& node, const config::QuantizationConfig& base) const;
+  /// Error kInvalidConfig naming every override that matches no node of the graph, and the nearest name there is.
+  void check_matched(const Graph& graph) const;
+
+ private:
+  /// Ascending.
+  enum class Strength { kType, kFilter, kPattern, kName };
+  struct Entry {
+    config::Override given;
+    std::vector<LayerFilterParams> filter;  // one or none
+    Strength strength = Strength::kType;
+    std::string place;
+  };
+  static bool matches(const Entry& entry, const Graph& graph, const Node& node);
+  [[noreturn]] void unmatched(const Entry& entry, const Graph& graph) const;
+
+  std::vector<Entry> entries_;  // the weaker first; equals in the order given
+  std::vector<std::string> former_names_;
+};
+
+/// The name by which an override finds a node: its own, or that of its first output where it has none.
+std::string override_name(const Graph& graph, const Node& node);
+
+/// True when `*` stands for any text and `?` for any one byte.
+bool matches_pattern(std::string_view pattern, std::string_view text);
+
+}  // namespace tersor::framework
