@@ -23,7 +23,9 @@ std::vector<Op> diagonal_ops();    // Trilu, EyeLike
 std::vector<Op> expand_ops();      // Expand, Tile, Where
 std::vector<Op> gather_ops();      // Gather, GatherElements, GatherND
 std::vector<Op> layer_norm_ops();  // LayerNormalization, RMSNormalization
-std::vector<Op> matmul_ops();      // Gemm, MatMul
+std::vector<Op> gru_ops();
+std::vector<Op> lstm_ops();
+std::vector<Op> matmul_ops();  // Gemm, MatMul
 std::vector<Op> non_max_suppression_ops();
 std::vector<Op> one_hot_ops();
 std::vector<Op> pad_ops();
@@ -33,11 +35,12 @@ std::vector<Op> quantize_ops();  // QuantizeLinear, DequantizeLinear
 std::vector<Op> reduce_ops();    // the Reduce family, ArgMax, ArgMin
 std::vector<Op> reshape_ops();   // Reshape, Flatten, Squeeze, Unsqueeze, Identity, Dropout
 std::vector<Op> resize_ops();    // Resize, Upsample
-std::vector<Op> scatter_ops();   // Scatter, ScatterElements, ScatterND, TensorScatter
-std::vector<Op> select_ops();    // NonZero, Compress, Unique
-std::vector<Op> slice_ops();     // Slice, Split
-std::vector<Op> softmax_ops();   // Softmax, LogSoftmax, Hardmax
-std::vector<Op> space_ops();     // DepthToSpace, SpaceToDepth
+std::vector<Op> rnn_ops();
+std::vector<Op> scatter_ops();  // Scatter, ScatterElements, ScatterND, TensorScatter
+std::vector<Op> select_ops();   // NonZero, Compress, Unique
+std::vector<Op> slice_ops();    // Slice, Split
+std::vector<Op> softmax_ops();  // Softmax, LogSoftmax, Hardmax
+std::vector<Op> space_ops();    // DepthToSpace, SpaceToDepth
 std::vector<Op> top_k_ops();
 std::vector<Op> transpose_ops();
 std::vector<Op> unary_ops();  // one input, element by element

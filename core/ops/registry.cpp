@@ -10,14 +10,18 @@ namespace {
 /// All families. An operator more is a record in one of them; a family more is one line here.
 std::vector<Op> all_ops() {
   std::vector<Op> all;
-  for (const auto family : {batch_norm_ops,     binary_ops,     cast_ops,      channel_norm_ops,
-                            clamp_ops,          concat_ops,     constant_ops,  conv_ops,
-                            conv_transpose_ops, cumulative_ops, diagonal_ops,  expand_ops,
-                            gather_ops,         layer_norm_ops, matmul_ops,    non_max_suppression_ops,
-                            one_hot_ops,        pad_ops,        pool_ops,      power_ops,
-                            quantize_ops,       reduce_ops,     reshape_ops,   resize_ops,
-                            scatter_ops,        select_ops,     slice_ops,     softmax_ops,
-                            space_ops,          top_k_ops,      transpose_ops, unary_ops})
+  for (const auto family : {batch_norm_ops,   binary_ops,   cast_ops,
+                            channel_norm_ops, clamp_ops,    concat_ops,
+                            constant_ops,     conv_ops,     conv_transpose_ops,
+                            cumulative_ops,   diagonal_ops, expand_ops,
+                            gather_ops,       gru_ops,      layer_norm_ops,
+                            lstm_ops,         matmul_ops,   non_max_suppression_ops,
+                            one_hot_ops,      pad_ops,      pool_ops,
+                            power_ops,        quantize_ops, reduce_ops,
+                            reshape_ops,      resize_ops,   rnn_ops,
+                            scatter_ops,      select_ops,   slice_ops,
+                            softmax_ops,      space_ops,    top_k_ops,
+                            transpose_ops,    unary_ops})
     for (Op& op : family()) all.push_back(std::move(op));
   return all;
 }
