@@ -7,6 +7,7 @@
 #include "core/base/digest.h"
 #include "core/base/json.h"
 #include "core/graph/print.h"
+#include "core/graph/quantized.h"
 #include "core/graph/validate.h"
 #include "core/onnx/convert_opset.h"
 #include "core/onnx/read.h"
@@ -80,12 +81,6 @@ bool is_float16(const Graph& graph) {
     if (is_half(graph.value(id).dtype)) return true;
   return std::any_of(graph.initializers().begin(), graph.initializers().end(),
                      [&](const auto& entry) { return is_half(entry.second.dtype()); });
-}
-
-bool is_quantized(const Node& node) {
-  return node.op_type == "QuantizeLinear" || node.op_type == "DequantizeLinear" ||
-         node.op_type.rfind("QLinear", 0) == 0 || node.op_type == "ConvInteger" || node.op_type == "MatMulInteger" ||
-         node.op_type == "DynamicQuantizeLinear" || node.op_type == "MatMulNBits" || node.op_type == "QGemm";
 }
 
 }  // namespace

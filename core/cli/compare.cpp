@@ -93,7 +93,8 @@ void add_compare(CLI::App& program) {
   command.add_option("FLOAT", options->float_model, "The float ONNX file.")->required();
   command.add_option("QUANT", options->quantized_model, "The quantized ONNX file made from it.")->required();
   add_data_option(command, options->data, false);
-  command.add_option("--runtime", options->runtime, "Whose arithmetic: x64, wasm or arm64.")->capture_default_str();
+  command.add_option("--runtime", options->runtime, "Whose arithmetic: x64, wasm, arm64 or avx2.")
+      ->capture_default_str();
   command.add_option("--threads", options->threads, "Threads; 0 is one for each core.")->check(thread_limit());
   command.add_flag("--json", options->json, "Print JSON.");
   command.callback([options] { compare(*options); });

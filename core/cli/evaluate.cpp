@@ -189,7 +189,8 @@ void add_evaluate(CLI::App& program) {
   command.add_option("--group", options->group, "reconstruction-auc: consecutive samples that make one recording")
       ->check(count_from(1));
   command.add_option("--reference", options->reference, "Also compare with this model: same answers, output SQNR");
-  command.add_option("--runtime", options->runtime, "Whose arithmetic for a quantized model: x64, wasm or arm64.")
+  command
+      .add_option("--runtime", options->runtime, "Whose arithmetic for a quantized model: x64, wasm, arm64 or avx2.")
       ->capture_default_str();
   command.add_option("--threads", options->threads, "Threads; default: one for each core")->check(thread_limit());
   command.add_flag("--json", options->json, "Print JSON");

@@ -144,7 +144,8 @@ void add_quantize(CLI::App& program) {
   command->add_option("--save-recipe", options->save_recipe, "Write what makes this file again");
   command->add_option("--report", options->report.path,
                       "Write a report (JSON): error by layer, what stays float and why");
-  command->add_option("--runtime", options->report.runtime, "Whose arithmetic the report is in: x64, wasm or arm64")
+  command
+      ->add_option("--runtime", options->report.runtime, "Whose arithmetic the report is in: x64, wasm, arm64 or avx2")
       ->capture_default_str();
   command->add_flag("--anyway", options->anyway, "Follow a recipe of another model or other samples");
   command->add_option("--threads", options->run.threads, "Threads; 0: one for each core")->check(thread_limit());

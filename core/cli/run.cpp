@@ -82,7 +82,8 @@ void add_run(CLI::App& program) {
   command.add_option("MODEL", options->model, "The ONNX file, float or quantized")->required();
   add_data_option(command, options->data, false);
   command.add_option("--output", options->output, "Folder for <sample>/<output>.npy")->required();
-  command.add_option("--runtime", options->runtime, "Whose arithmetic a quantized model runs in: x64, wasm or arm64")
+  command
+      .add_option("--runtime", options->runtime, "Whose arithmetic a quantized model runs in: x64, wasm, arm64 or avx2")
       ->capture_default_str();
   command.add_option("--threads", options->threads, "Threads; default: one for each core")->check(thread_limit());
   command.callback([options] { run_model(*options); });

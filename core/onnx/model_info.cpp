@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/graph/quantized.h"
 #include "core/base/digest.h"
 #include "core/base/json.h"
 #include "core/onnx/operators.h"
@@ -32,14 +33,6 @@ TensorInfo describe_value(const Value& value) {
   return info;
 }
 
-/// Operators whose presence tells that a model is quantized already.
-bool is_quantized_operator(const std::string& op_type) {
-  static constexpr std::string_view kOthers[] = {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear",
-                                                 "ConvInteger",    "MatMulInteger",    "MatMulNBits"};
-  return op_type.compare(0, 7, "QLinear") == 0 ||
-         std::find(std::begin(kOthers), std::end(kOthers), op_type) != std::end(kOthers);
-}
-
 class Counter {
  public:
   explicit Counter(ModelInfo& info) : info_(info) {}
@@ -51,7 +44,7 @@ class Counter {
       ++nodes_[{node.domain, node.op_type}];
       if (const auto* constant = node.attribute<Tensor>("value"); constant != nullptr && node.is("Constant"))
         count_tensor(*constant);
-      info_.quantized = info_.quantized || is_quantized_operator(node.op_type);
+      info_.quantized = info_.quantized || is_quantized(node);
       for (const auto& [key, attribute] : node.attributes) {
         if (const auto* one = std::get_if<std::shared_ptr<const Graph>>(&attribute)) count_subgraph(**one);
         if (const auto* many = std::get_if<std::vector<std::shared_ptr<const Graph>>>(&attribute))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// QLinearConv in one and two spatial dimensions, channels last.
+// QLinearConv and ConvInteger in one and two spatial dimensions, channels last.
+#include "core/ops/refuse.h"
 #include "core/simulate/integer_conv.h"
 #include "core/simulate/operator_parts.h"
 #include "core/simulate/requantize.h"
@@ -13,50 +14,108 @@ using ops::Call;
 using ops::Input;
 using ops::TensorType;
 
-class QLinearConv : public ops::Kernel {
+constexpr size_t kNone = 99;  // no such input
+
+/// Where a convolution finds its inputs.
+struct Places {
+  size_t x = 0, w = 1, x_scale = kNone, x_zero = kNone, w_scale = kNone, w_zero = kNone, y_scale = kNone,
+         y_zero = kNone, bias = kNone;
+};
+
+ConvGeometry geometry_of(const ops::Setup& setup, const Shape& w) {
+  if (w.rank() != 3 && w.rank() != 4)
+    ops::unsupported("An integer convolution has one or two spatial axes here; the weight is " + w.text() + ".");
+  const Window window(setup.node, w.rank() - 2);
+  ConvGeometry g;
+  g.groups = setup.node.int_or("group", 1);
+  g.out_channels = w[0];
+  if (g.groups < 1 || g.out_channels % g.groups != 0)
+    ops::invalid("The " + std::to_string(w[0]) + " output channels do not divide into " + std::to_string(g.groups) +
+                 " groups.");
+  g.in_channels = w[1] * g.groups;
+  g.kernel_h = w.rank() == 4 ? w[2] : 1;
+  g.kernel_w = w[w.rank() - 1];
+  if (!window.kernel.empty() && !std::equal(window.kernel.begin(), window.kernel.end(), w.begin() + 2))
+    ops::invalid("The attribute kernel_shape is " + ops::text_of(window.kernel) + "; the weight is " + w.text() + ".");
+  g.stride_h = window.strides.front();
+  g.stride_w = window.strides.back();
+  g.dilation_h = window.dilations.front();
+  g.dilation_w = window.dilations.back();
+  if (w.rank() == 3) g.stride_h = g.dilation_h = 1;
+  return g;
+}
+
+const Tensor& weight_of(const ops::Setup& setup, size_t k) {
+  const Tensor& weight = constant_at(setup, k, "weight");
+  if (!is_code(weight.dtype()))
+    ops::unsupported("The weight is " + std::string(name_of(weight.dtype())) + ", not an 8-bit type.");
+  return weight;
+}
+
+IntegerConv conv_of(const ops::Setup& setup, const Places& places, const ConvGeometry& geometry, Profile profile) {
+  const Tensor weight = weight_of(setup, places.w).aligned();
+  std::vector<int32_t> zero_points;
+  if (setup.has_input(places.w_zero)) {
+    const Tensor& zero = constant_at(setup, places.w_zero, "weight's zero point");
+    if (zero.dtype() != weight.dtype())
+      ops::invalid("The weight's zero point is " + std::string(name_of(zero.dtype())) + "; the weight is " +
+                   std::string(name_of(weight.dtype())) + ".");
+    zero_points = numbers_of(zero);
+  }
+  if (zero_points.size() > 1 && static_cast<int64_t>(zero_points.size()) != geometry.out_channels)
+    ops::invalid("The weight has " + std::to_string(zero_points.size()) + " zero points for " +
+                 std::to_string(geometry.out_channels) + " output channels.");
+  const IntegerConv::Codes codes{{reinterpret_cast<const uint8_t*>(weight.bytes().data()), weight.bytes().size()},
+                                 weight.dtype() == DType::kInt8,
+                                 zero_points};
+  return IntegerConv(geometry, codes, profile == Profile::kAvx2);
+}
+
+class QuantizedConv : public ops::Kernel {
  public:
-  explicit QLinearConv(ops::Setup& setup)
-      : x_(grid_at(setup, 1)),
-        y_(grid_at(setup, 6)),
-        window_(setup.node, constant_at(setup, 3, "weight").shape().rank() - 2),
-        geometry_(geometry_of(setup)),
-        conv_(geometry_, weight_numbers(*setup.constant(3), constant_at(setup, 5, "weight's zero point"))),
-        multipliers_(requantize_multipliers(x_.scale, scales_at(setup, 4), y_.scale)) {
-    rank_ = setup.constant(3)->shape().rank();
-    if (setup.has_input(8)) {
-      const Tensor bias = constant_at(setup, 8, "bias").aligned();
-      bias_.assign(bias.data<int32_t>().begin(), bias.data<int32_t>().end());
-    }
-    for (size_t k = 1; k < setup.node.inputs.size(); ++k) setup.absorb(k);
+  QuantizedConv(ops::Setup& setup, const Places& places, Profile profile)
+      : places_(places),
+        profile_(profile),
+        rank_(weight_of(setup, places.w).shape().rank()),
+        geometry_(geometry_of(setup, setup.constant(places.w)->shape())),
+        window_(setup.node, rank_ - 2),
+        conv_(conv_of(setup, places, geometry_, profile)) {
+    if (setup.node.int_or("channels_last", 0) != 0)
+      ops::unsupported("The attribute channels_last is 1.", "Give the model as it was before the runtime rewrote it.");
+    for (size_t k : {places.x_scale, places.w_scale, places.y_scale})
+      if (const Tensor* scale = setup.constant(k)) check_scales(*scale);
+    setup.absorb(places.w);
   }
 
   std::vector<ops::Form> forms(std::span<const Input> inputs) const override {
     std::vector<ops::Form> forms = Kernel::forms(inputs);
-    forms[0] = {ops::Layout::kChannelsLast, rank_};
+    forms[places_.x] = {ops::Layout::kChannelsLast, rank_};
     return forms;
   }
 
   std::vector<TensorType> infer(std::span<const Input> inputs) const override {
-    check_type(inputs[0], x_);
-    const Shape& shape = inputs[0].shape();
+    const Input& x = inputs[places_.x];
+    ops::require_type(x, {DType::kUint8, DType::kInt8}, "x");
+    const Shape& shape = x.shape();
     if (shape.rank() != rank_ || shape[1] != geometry_.in_channels)
-      throw Error(ErrorCode::kInvalidModel, "The input of shape " + shape.text() + " does not fit a convolution of " +
-                                                std::to_string(geometry_.in_channels) + " channels.");
+      ops::invalid("The input of shape " + shape.text() + " does not fit a convolution of " +
+                   std::to_string(geometry_.in_channels) + " channels.");
+    check_parameters(inputs);
     const ConvGeometry g = padded(shape);
     const auto [in_h, in_w] = spatial(shape);
     std::vector<int64_t> dims = {shape[0], geometry_.out_channels};
     if (rank_ == 4) dims.push_back(g.out_h(in_h));
     dims.push_back(g.out_w(in_w));
     for (int64_t dim : dims)
-      if (dim < 0)
-        throw Error(ErrorCode::kInvalidModel,
-                    "The window is larger than the padded input of shape " + shape.text() + ".");
-    return {{dtype_of_grid(y_), Shape(dims), ops::Layout::kChannelsLast}};
+      if (dim < 0) ops::invalid("The window is larger than the padded input of shape " + shape.text() + ".");
+    std::vector<TensorType> types = {{output_type(inputs), Shape(dims), ops::Layout::kChannelsLast}};
+    if (profile_ == Profile::kAvx2) types.push_back({DType::kInt64, Shape{1}, ops::Layout::kPlain});
+    return types;
   }
 
   int64_t scratch_bytes(std::span<const Input> inputs, std::span<const TensorType> outputs) const override {
     return static_cast<int64_t>(sums_of_one(outputs[0].shape) * sizeof(int32_t) +
-                                padded_of_one(inputs[0].shape()) * sizeof(int16_t));
+                                padded_of_one(inputs[places_.x].shape()) * sizeof(int16_t));
   }
 
   int64_t macs(std::span<const Input>, std::span<const TensorType> outputs) const override {
@@ -65,46 +124,63 @@ class QLinearConv : public ops::Kernel {
   }
 
   void run(const Call& call) const override {
-    const Shape& shape = call.inputs[0].shape();
+    const Input& input = call.inputs[places_.x];
+    const Shape& shape = input.shape();
     const ConvGeometry g = padded(shape);
     const auto [in_h, in_w] = spatial(shape);
     const size_t count = sums_of_one(call.outputs[0].shape());
     const std::span<int32_t> sums(reinterpret_cast<int32_t*>(call.scratch.data()), count);
     const std::span<int16_t> scratch(reinterpret_cast<int16_t*>(call.scratch.data() + count * sizeof(int32_t)),
                                      padded_of_one(shape));
-    const auto x = raw_bytes(call.inputs[0]);
-    const auto y = raw_bytes(call.outputs[0]);
+    const auto x = raw_bytes(input);
+    const IntegerConv::Picture picture{in_h, in_w, input.dtype() == DType::kInt8,
+                                       first_code(call.inputs, places_.x_zero)};
+    const std::optional<Finish> finish = finish_of(call.inputs);
     const size_t in_one = shape[0] == 0 ? 0 : x.size() / static_cast<size_t>(shape[0]);
+    int64_t saturated = 0;
     for (int64_t n = 0; n < shape[0]; ++n) {
       const auto at = static_cast<size_t>(n);
-      conv_.run(g, x.subspan(at * in_one, in_one), x_.is_signed, x_.zero_point, in_h, in_w, scratch, sums);
-      add_bias(sums);
-      requantize(sums, multipliers_, static_cast<size_t>(g.out_channels), y.subspan(at * count, count), y_);
+      saturated += conv_.run(g, x.subspan(at * in_one, in_one), picture, scratch, sums);
+      if (has(call.inputs, places_.bias)) add_bias(sums, call.inputs[places_.bias].values<int32_t>());
+      if (finish)
+        requantize(sums, finish->multipliers, static_cast<size_t>(g.out_channels),
+                   raw_bytes(call.outputs[0]).subspan(at * count, count), finish->y);
+      else
+        std::copy(sums.begin(), sums.end(),
+                  call.outputs[0].values<int32_t>().begin() + static_cast<std::ptrdiff_t>(at * count));
     }
+    if (call.outputs.size() > 1 && call.outputs[1].present()) call.outputs[1].values<int64_t>()[0] = saturated;
   }
 
  private:
-  static ConvGeometry geometry_of(const ops::Setup& setup) {
-    const Shape& w = setup.constant(3)->shape();
-    if (w.rank() != 3 && w.rank() != 4)
-      throw Error(ErrorCode::kUnsupportedModel,
-                  "An integer convolution has one or two spatial axes; the weight is " + w.text() + ".");
-    const Window window(setup.node, w.rank() - 2);
-    ConvGeometry g;
-    g.groups = setup.node.int_or("group", 1);
-    g.out_channels = w[0];
-    if (g.groups < 1 || g.out_channels % g.groups != 0)
-      throw Error(ErrorCode::kInvalidModel, "The " + std::to_string(w[0]) + " output channels do not divide into " +
-                                                std::to_string(g.groups) + " groups.");
-    g.in_channels = w[1] * g.groups;
-    g.kernel_h = w.rank() == 4 ? w[2] : 1;
-    g.kernel_w = w[w.rank() - 1];
-    g.stride_h = window.strides.front();
-    g.stride_w = window.strides.back();
-    g.dilation_h = window.dilations.front();
-    g.dilation_w = window.dilations.back();
-    if (w.rank() == 3) g.stride_h = g.dilation_h = 1;
-    return g;
+  struct Finish {
+    std::vector<float> multipliers;
+    Grid y;
+  };
+
+  static bool has(std::span<const Input> inputs, size_t k) { return k < inputs.size() && inputs[k].present(); }
+
+  /// Int32 sums where nothing says how to quantize them.
+  DType output_type(std::span<const Input> inputs) const {
+    if (places_.y_scale == kNone) return DType::kInt32;
+    return has(inputs, places_.y_zero) ? inputs[places_.y_zero].dtype() : inputs[places_.x].dtype();
+  }
+
+  void check_parameters(std::span<const Input> inputs) const {
+    check_parameter(inputs, places_.x_scale, {DType::kFloat32}, 1, "scale of x");
+    check_parameter(inputs, places_.x_zero, {inputs[places_.x].dtype()}, 1, "zero point of x");
+    check_parameter(inputs, places_.w_scale, {DType::kFloat32}, geometry_.out_channels, "scale of the weight");
+    check_parameter(inputs, places_.y_scale, {DType::kFloat32}, 1, "scale of the output");
+    check_parameter(inputs, places_.y_zero, {DType::kUint8, DType::kInt8}, 1, "zero point of the output");
+    check_parameter(inputs, places_.bias, {DType::kInt32}, geometry_.out_channels, "bias");
+  }
+
+  std::optional<Finish> finish_of(std::span<const Input> inputs) const {
+    if (places_.y_scale == kNone) return std::nullopt;
+    const Grid y{scales_of(inputs, places_.y_scale)[0], first_code(inputs, places_.y_zero),
+                 output_type(inputs) == DType::kInt8};
+    return Finish{
+        requantize_multipliers(scales_of(inputs, places_.x_scale)[0], scales_of(inputs, places_.w_scale), y.scale), y};
   }
 
   std::pair<int64_t, int64_t> spatial(const Shape& shape) const {
@@ -130,26 +206,36 @@ class QLinearConv : public ops::Kernel {
   }
   static size_t sums_of_one(const Shape& out) { return static_cast<size_t>(out.elements(1, out.rank())); }
 
-  void add_bias(std::span<int32_t> sums) const {
-    if (bias_.empty()) return;
-    for (size_t row = 0; row < sums.size(); row += bias_.size())
-      for (size_t c = 0; c < bias_.size(); ++c)
-        sums[row + c] = static_cast<int32_t>(static_cast<uint32_t>(sums[row + c]) + static_cast<uint32_t>(bias_[c]));
+  static void add_bias(std::span<int32_t> sums, std::span<const int32_t> bias) {
+    for (size_t row = 0; row < sums.size(); row += bias.size())
+      for (size_t c = 0; c < bias.size(); ++c)
+        sums[row + c] = static_cast<int32_t>(static_cast<uint32_t>(sums[row + c]) + static_cast<uint32_t>(bias[c]));
   }
 
-  Grid x_, y_;
-  Window window_;
+  Places places_;
+  Profile profile_;
+  int rank_;
   ConvGeometry geometry_;
+  Window window_;
   IntegerConv conv_;
-  std::vector<float> multipliers_;
-  std::vector<int32_t> bias_;
-  int rank_ = 4;
 };
 
 }  // namespace
 
-std::unique_ptr<const ops::Kernel> prepare_qlinear_conv(ops::Setup& setup, Profile) {
-  return std::make_unique<QLinearConv>(setup);
+std::unique_ptr<const ops::Kernel> prepare_qlinear_conv(ops::Setup& setup, Profile profile) {
+  ops::require_inputs(setup, 8, 9);
+  Places places;
+  places.x_scale = 1, places.x_zero = 2, places.w = 3, places.w_scale = 4, places.w_zero = 5;
+  places.y_scale = 6, places.y_zero = 7, places.bias = 8;
+  return std::make_unique<QuantizedConv>(setup, places, profile);
+}
+
+std::unique_ptr<const ops::Kernel> prepare_conv_integer(ops::Setup& setup, Profile) {
+  ops::require_inputs(setup, 2, 4);
+  Places places;
+  places.x_zero = 2, places.w_zero = 3;
+  // On x64 without VNNI this operator's kernel adds exactly.
+  return std::make_unique<QuantizedConv>(setup, places, Profile::kX64);
 }
 
 }  // namespace tersor::simulate

@@ -3,10 +3,13 @@
 // optimized graphs.
 #include "core/simulate/fuse.h"
 
+#include <algorithm>
+#include <map>
 #include <set>
 #include <variant>
 
 #include "core/base/error.h"
+#include "core/graph/quantized.h"
 #include "core/simulate/fuse_rewrites.h"
 #include "core/simulate/qdq.h"
 
@@ -25,6 +28,7 @@ struct Group {
   const Uses& uses;
   const Node& node;
   int64_t opset;
+  Profile profile;
   std::vector<std::optional<QuantizationNode>> inputs;
   std::optional<QuantizedOutput> output;
 
@@ -35,6 +39,27 @@ struct Group {
     return output && output->quantize.per_tensor() && output->quantize.dtype == inputs[k]->dtype;
   }
 };
+
+/// Off ARM the runtime makes int8 activations uint8, but for those that several operators read: these have no integer
+/// kernel there. The reason, where one such tensor stands at the operator.
+std::optional<Reason> refuse_branch_in_int8(const Group& group) {
+  if (group.profile == Profile::kArm64) return std::nullopt;
+  const auto refuse = [&](const QuantizationNode& tensor) -> std::optional<Reason> {
+    if (tensor.dtype != DType::kInt8 || !tensor.per_tensor() || group.graph.initializer(tensor.raw) != nullptr)
+      return std::nullopt;
+    return "the int8 tensor \"" + group.graph.name_of(tensor.raw) +
+           "\" has several readers, so the runtime leaves it int8 where it makes others uint8 and has integer kernels "
+           "for them; quantize activations to uint8";
+  };
+  for (const auto& input : group.inputs)
+    if (input)
+      if (auto reason = refuse(*input)) return reason;
+  return group.output ? refuse(group.output->quantize) : std::nullopt;
+}
+
+Reason types_differ(const Group& group) {
+  return refuse_branch_in_int8(group).value_or("its inputs and output have different types");
+}
 
 ValueId zero_point_of(Graph& graph, const QuantizationNode& node) {
   if (node.zero_point.valid()) return node.zero_point;
@@ -113,13 +138,20 @@ std::optional<Reason> refuse_weight(const Group& group, size_t k, int64_t channe
   return std::nullopt;
 }
 
+/// Conv and MatMul of int8 activations have an integer kernel on ARM only, and with int8 weights.
+std::optional<Reason> refuse_int8(const Group& group) {
+  if (group.inputs[0]->dtype != DType::kInt8) return std::nullopt;
+  if (group.inputs[1]->dtype != DType::kInt8) return Reason("an int8 input needs an int8 weight");
+  if (group.profile == Profile::kArm64) return std::nullopt;
+  return refuse_branch_in_int8(group).value_or("its input is int8, for which only ARM64 has an integer kernel");
+}
+
 Attempt fuse_conv(const Group& group) {
   if (!group.activation(0)) return Reason("its input is not 8-bit");
   if (const auto reason = refuse_weight(group, 1, 0)) return *reason;
   if (!group.output) return Reason("its output is not quantized");
-  if (!group.output_like(0)) return Reason("its input and output have different types");
-  if (group.inputs[0]->dtype == DType::kInt8 && group.inputs[1]->dtype != DType::kInt8)
-    return Reason("an int8 input needs an int8 weight");
+  if (!group.output_like(0)) return types_differ(group);
+  if (const auto reason = refuse_int8(group)) return *reason;
   const auto bias = integer_bias(group, 2, *group.inputs[0], *group.inputs[1]);
   if (const Reason* reason = std::get_if<Reason>(&bias)) return *reason;
   Node fused = fused_node(group, "", "QLinearConv");
@@ -133,7 +165,8 @@ Attempt fuse_conv(const Group& group) {
 Attempt fuse_matmul(const Group& group) {
   if (!group.activation(0)) return Reason("its first input is not 8-bit");
   if (const auto reason = refuse_weight(group, 1, -1)) return *reason;
-  if (group.output && !group.output_like(0)) return Reason("its input and output have different types");
+  if (const auto reason = refuse_int8(group)) return *reason;
+  if (group.output && !group.output_like(0)) return types_differ(group);
   if (group.output) {
     Node fused = fused_node(group, "", "QLinearMatMul");
     push_quantized(group.graph, fused, *group.inputs[0]);
@@ -155,7 +188,9 @@ Attempt fuse_gemm(const Group& group) {
     return Reason("alpha or beta is not 1");
   const bool transposed = node.int_or("transB", 0) != 0;
   if (const auto reason = refuse_weight(group, 1, transposed ? 0 : 1)) return *reason;
-  if (group.output && !group.output_like(0)) return Reason("its input and output have different types");
+  if (group.inputs[0]->dtype == DType::kInt8 && group.inputs[1]->dtype != DType::kInt8)
+    return Reason("an int8 input needs an int8 weight");
+  if (group.output && !group.output_like(0)) return types_differ(group);
   const auto bias = integer_bias(group, 2, *group.inputs[0], *group.inputs[1]);
   if (const Reason* reason = std::get_if<Reason>(&bias)) return *reason;
   Node fused = fused_node(group, "com.microsoft", "QGemm");
@@ -169,7 +204,7 @@ Attempt fuse_gemm(const Group& group) {
 Attempt fuse_unary(const Group& group) {
   if (!group.activation(0)) return Reason("its input is not 8-bit");
   if (!group.output) return Reason("its output is not quantized");
-  if (!group.output_like(0)) return Reason("its input and output have different types");
+  if (!group.output_like(0)) return types_differ(group);
   Node fused = fused_node(group, "com.microsoft", "QLinear" + group.node.op_type);
   push_quantized(group.graph, fused, *group.inputs[0]);
   push_parameters(group.graph, fused, group.output->quantize);
@@ -183,8 +218,7 @@ Attempt fuse_unary(const Group& group) {
 Attempt fuse_binary(const Group& group) {
   if (!group.activation(0) || !group.activation(1)) return Reason("one of its inputs is not 8-bit");
   if (!group.output) return Reason("its output is not quantized");
-  if (group.inputs[0]->dtype != group.inputs[1]->dtype || !group.output_like(0))
-    return Reason("its inputs and output have different types");
+  if (group.inputs[0]->dtype != group.inputs[1]->dtype || !group.output_like(0)) return types_differ(group);
   Node fused = fused_node(group, "com.microsoft", "QLinear" + group.node.op_type);
   push_quantized(group.graph, fused, *group.inputs[0]);
   push_quantized(group.graph, fused, *group.inputs[1]);
@@ -195,7 +229,9 @@ Attempt fuse_binary(const Group& group) {
 Attempt fuse_concat(const Group& group) {
   for (size_t k = 0; k < group.inputs.size(); ++k)
     if (!group.activation(k)) return Reason("one of its inputs is not 8-bit");
-  if (!group.output || !group.output_like(0)) return Reason("its output is not quantized to the inputs' type");
+  if (!group.output) return Reason("its output is not quantized");
+  for (const auto& input : group.inputs)
+    if (input->dtype != group.output->quantize.dtype) return types_differ(group);
   Node fused = fused_node(group, "com.microsoft", "QLinearConcat");
   push_parameters(group.graph, fused, group.output->quantize);
   for (const auto& input : group.inputs) push_quantized(group.graph, fused, *input);
@@ -243,11 +279,15 @@ bool exact_in_float(const Node& node) {
   return node.domain.empty() && kExact.count(node.op_type) != 0;
 }
 
-Group group_of(Graph& graph, const Uses& uses, const Node& node, int64_t opset) {
-  Group group{graph, uses, node, opset, {}, std::nullopt};
+Group group_of(Graph& graph, const Uses& uses, const Node& node, int64_t opset, Profile profile) {
+  Group group{graph, uses, node, opset, profile, {}, std::nullopt};
   for (ValueId id : node.inputs) group.inputs.push_back(dequantized(graph, uses, id));
   if (node.outputs.size() == 1 && node.outputs[0].valid()) group.output = quantized(graph, uses, node.outputs[0]);
   return group;
+}
+
+std::string name_of(const Graph& graph, const Node& node) {
+  return node.name.empty() ? graph.name_of(node.outputs[0]) : node.name;
 }
 
 void note_island(const Group& group, Reason reason, FusedModel& fused) {
@@ -258,23 +298,39 @@ void note_island(const Group& group, Reason reason, FusedModel& fused) {
   if (!touches && exact) return;
   if (!touches) reason = "what it reads is float";
   if (reason.empty()) reason = "the runtime has no integer kernel for " + node.op_type;
-  const std::string name = node.name.empty() ? group.graph.name_of(node.outputs[0]) : node.name;
-  fused.float_islands.push_back({name, node.op_type, std::move(reason), exact});
+  fused.float_islands.push_back({name_of(group.graph, node), node.op_type, std::move(reason), exact});
 }
 
-void fuse_groups(FusedModel& fused) {
+/// Lets every operator whose pairs of products may saturate say in how many sums they did.
+void count_saturation(FusedModel& fused, const std::map<NodeId, std::string>& sources) {
+  static const std::set<std::string, std::less<>> kSaturating = {
+      "QLinearConv", "QLinearMatMul", "QGemm", "MatMulIntegerToFloat", "DynamicQuantizeMatMul", "MatMulInteger"};
+  Graph& graph = fused.model.graph;
+  for (Node& node : graph.nodes()) {
+    if (kSaturating.count(node.op_type) == 0 || node.outputs.size() != 1) continue;
+    const ValueId count = graph.add_unique_value(graph.name_of(node.outputs[0]) + "_saturated", DType::kInt64);
+    const auto source = sources.find(node.id);
+    fused.saturations.push_back(
+        {name_of(graph, node), source == sources.end() ? node.op_type : source->second, node.outputs[0], count});
+    node.outputs.push_back(count);
+  }
+}
+
+void fuse_groups(FusedModel& fused, Profile profile) {
   Graph& graph = fused.model.graph;
   const Uses uses(graph);
   std::set<NodeId> gone;
+  std::map<NodeId, std::string> sources;  // what the replacements were
   std::vector<std::pair<size_t, Node>> replacements;
   for (size_t i = 0; i < graph.nodes().size(); ++i) {
     const Node& node = graph.nodes()[i];
-    if (node.op_type == "QuantizeLinear" || node.op_type == "DequantizeLinear" || node.outputs.empty()) continue;
-    const Group group = group_of(graph, uses, node, fused.model.opset());
+    if (is_quantized(node) || node.outputs.empty()) continue;
+    const Group group = group_of(graph, uses, node, fused.model.opset(), profile);
     const Rule* rule = rule_for(node);
     Attempt attempt = rule != nullptr ? rule->attempt(group) : Attempt(Reason());
     if (Node* replacement = std::get_if<Node>(&attempt)) {
-      if (is_core(node)) fused.integer_nodes.push_back(node.name.empty() ? graph.name_of(node.outputs[0]) : node.name);
+      if (is_core(node)) fused.integer_nodes.push_back(name_of(graph, node));
+      sources[node.id] = node.op_type;
       if (group.output) gone.insert(graph.nodes()[group.output->index].id);
       replacements.emplace_back(i, std::move(*replacement));
     } else {
@@ -283,6 +339,7 @@ void fuse_groups(FusedModel& fused) {
   }
   for (auto& [index, replacement] : replacements) graph.nodes()[index] = std::move(replacement);
   graph.erase_nodes([&](const Node& node) { return gone.count(node.id) != 0; });
+  if (profile == Profile::kAvx2) count_saturation(fused, sources);
 }
 
 void import_domain(Model& model, std::string domain) {
@@ -292,19 +349,18 @@ void import_domain(Model& model, std::string domain) {
 }  // namespace
 
 bool is_quantized(const Model& model) {
-  for (const Node& node : model.graph.nodes())
-    if (node.op_type == "QuantizeLinear" || node.op_type == "DequantizeLinear") return true;
-  return false;
+  const auto& nodes = model.graph.nodes();
+  return std::any_of(nodes.begin(), nodes.end(), [](const Node& node) { return tersor::is_quantized(node); });
 }
 
 FusedModel fuse(const Model& model, Profile profile) {
-  FusedModel fused{model, {}, {}};
+  FusedModel fused{model, {}, {}, {}};
   Graph& graph = fused.model.graph;
   if (profile != Profile::kArm64) rewrite_int8_as_uint8(graph);
   move_dequantization_down(graph);
   drop_identical_pairs(graph);
   drop_clamps_before_quantization(graph);
-  fuse_groups(fused);
+  fuse_groups(fused, profile);
   for (const char* domain : {"com.microsoft", "com.tersor"}) import_domain(fused.model, domain);
   return fused;
 }

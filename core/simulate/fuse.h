@@ -22,18 +22,27 @@ struct FloatIsland {
   bool exact = true;
 };
 
+/// An integer operator whose sums can saturate (Profile::kAvx2), and the int64 value that says how many did.
+struct Saturation {
+  std::string node;  // its name, or its first output's
+  std::string op;    // of the given model, such as Conv
+  ValueId output;    // what it gives: its element count is that of the sums
+  ValueId count;
+};
+
 struct FusedModel {
   Model model;
   std::vector<FloatIsland> float_islands;
   /// Names of the core operators (Conv, ConvTranspose, Gemm, MatMul) of the given model that became integer kernels.
   std::vector<std::string> integer_nodes;
+  /// In graph order; empty but for Profile::kAvx2.
+  std::vector<Saturation> saturations;
 };
 
-/// True when the model holds QuantizeLinear or DequantizeLinear, so that fuse() has something to do.
+/// True when the model holds an operator that makes or reads integers in place of floats.
 bool is_quantized(const Model& model);
 
-/// `model` must be valid. Values keep their names and ids: a DequantizeLinear's output can still be fetched. Error
-/// kUnsupportedModel for a profile that has no kernels here.
+/// `model` must be valid. Values keep their names and ids: a DequantizeLinear's output can still be fetched.
 FusedModel fuse(const Model& model, Profile profile);
 
 }  // namespace tersor::simulate

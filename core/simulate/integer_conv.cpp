@@ -52,44 +52,106 @@ void run_group(const ConvGeometry& g, const kernels::IntegerPanels& weights, int
   }
 }
 
+/// The kernel that the runtime takes for it sums without saturation.
+bool runs_as_depthwise(const ConvGeometry& g) {
+  return g.in_channels == g.groups && g.out_channels == g.groups;
+}
+
+/// Numbers w - zw as [out channel][tap][channel].
+std::vector<int16_t> numbers_of(const ConvGeometry& g, const IntegerConv::Codes& weights) {
+  const auto channels = static_cast<size_t>(g.in_channels / g.groups),
+             taps = static_cast<size_t>(g.kernel_h * g.kernel_w), outputs = static_cast<size_t>(g.out_channels);
+  std::vector<int16_t> numbers(weights.raw.size());
+  for (size_t o = 0; o < outputs; ++o) {
+    const int32_t zero_point =
+        weights.zero_points.empty() ? 0 : weights.zero_points[weights.zero_points.size() == 1 ? 0 : o];
+    for (size_t c = 0; c < channels; ++c)
+      for (size_t t = 0; t < taps; ++t) {
+        const uint8_t code = weights.raw[(o * channels + c) * taps + t];
+        const int32_t number = weights.is_signed ? static_cast<int8_t>(code) : code;
+        numbers[(o * taps + t) * channels + c] = static_cast<int16_t>(number - zero_point);
+      }
+  }
+  return numbers;
+}
+
+/// By group, the columns of raw weights in the runtime's order (tap, channel).
+std::vector<PairSaturation> saturation_of(const ConvGeometry& g, const IntegerConv::Codes& weights) {
+  const auto channels = static_cast<size_t>(g.in_channels / g.groups),
+             taps = static_cast<size_t>(g.kernel_h * g.kernel_w), outputs = static_cast<size_t>(g.out_channels);
+  std::vector<PairSaturation> groups(static_cast<size_t>(g.groups));
+  std::vector<int8_t> column(channels * taps);
+  for (size_t o = 0; o < outputs; ++o) {
+    for (size_t c = 0; c < channels; ++c)
+      for (size_t t = 0; t < taps; ++t)
+        column[t * channels + c] = static_cast<int8_t>(weights.raw[(o * channels + c) * taps + t]);
+    groups[o / (outputs / groups.size())].add_column(column);
+  }
+  const auto is_empty = [](const PairSaturation& group) { return group.empty(); };
+  if (std::all_of(groups.begin(), groups.end(), is_empty)) groups.clear();
+  return groups;
+}
+
 }  // namespace
 
-IntegerConv::IntegerConv(const ConvGeometry& geometry, std::span<const int16_t> weights) {
+IntegerConv::IntegerConv(const ConvGeometry& geometry, const Codes& weights, bool saturates) {
   const int64_t taps = geometry.kernel_h * geometry.kernel_w, channels = geometry.in_channels / geometry.groups;
+  const std::vector<int16_t> numbers = numbers_of(geometry, weights);
+  if (saturates && weights.is_signed && !runs_as_depthwise(geometry)) saturation_ = saturation_of(geometry, weights);
   if (is_depthwise(geometry)) {
-    depthwise_.resize(weights.size());
+    depthwise_.resize(numbers.size());
     for (int64_t o = 0; o < geometry.out_channels; ++o)
       for (int64_t t = 0; t < taps; ++t)
-        depthwise_[static_cast<size_t>(t * geometry.out_channels + o)] = weights[static_cast<size_t>(o * taps + t)];
+        depthwise_[static_cast<size_t>(t * geometry.out_channels + o)] = numbers[static_cast<size_t>(o * taps + t)];
     return;
   }
-  std::vector<int16_t> moved(weights.size());  // [out channel][tap][channel]
-  for (int64_t o = 0; o < geometry.out_channels; ++o)
-    for (int64_t c = 0; c < channels; ++c)
-      for (int64_t t = 0; t < taps; ++t)
-        moved[static_cast<size_t>((o * taps + t) * channels + c)] =
-            weights[static_cast<size_t>((o * channels + c) * taps + t)];
   const bool whole = has_whole_rows(geometry);
   const int64_t outputs = geometry.out_channels / geometry.groups,
                 depth = whole ? geometry.kernel_w * channels : channels;
   for (int64_t g = 0; g < geometry.groups; ++g)
     groups_.emplace_back(
         outputs, whole ? geometry.kernel_h : taps, depth,
-        kernels::IntegerPanels::Source{moved.data() + g * outputs * taps * channels, taps * channels, depth, 1});
+        kernels::IntegerPanels::Source{numbers.data() + g * outputs * taps * channels, taps * channels, depth, 1});
 }
 
-void IntegerConv::run(const ConvGeometry& g, std::span<const uint8_t> x, bool is_signed, int32_t zero_point,
-                      int64_t in_h, int64_t in_w, std::span<int16_t> scratch, std::span<int32_t> sums) const {
-  const int64_t padded_w = in_w + g.pad_left + g.pad_right, row = in_w * g.in_channels;
+int64_t IntegerConv::run(const ConvGeometry& g, std::span<const uint8_t> x, const Picture& picture,
+                         std::span<int16_t> scratch, std::span<int32_t> sums) const {
+  const int64_t padded_w = picture.width + g.pad_left + g.pad_right, row = picture.width * g.in_channels;
   std::fill(scratch.begin(), scratch.end(), int16_t{0});
-  for (int64_t h = 0; h < in_h; ++h) {
+  for (int64_t h = 0; h < picture.height; ++h) {
     int16_t* to = scratch.data() + ((h + g.pad_top) * padded_w + g.pad_left) * g.in_channels;
-    kernels::widen_codes(x.data() + h * row, static_cast<size_t>(row), {1, zero_point, is_signed}, to);
+    kernels::widen_codes(x.data() + h * row, static_cast<size_t>(row), {1, picture.zero_point, picture.is_signed}, to);
   }
-  const int64_t out_h = g.out_h(in_h), out_w = g.out_w(in_w);
-  if (is_depthwise(g)) return run_depthwise(g, depthwise_.data(), scratch.data(), padded_w, out_h, out_w, sums.data());
+  const int64_t out_h = g.out_h(picture.height), out_w = g.out_w(picture.width);
+  if (is_depthwise(g)) {
+    run_depthwise(g, depthwise_.data(), scratch.data(), padded_w, out_h, out_w, sums.data());
+    return 0;
+  }
   for (size_t k = 0; k < groups_.size(); ++k)
     run_group(g, groups_[k], static_cast<int64_t>(k), scratch.data(), padded_w, out_h, out_w, sums.data());
+  return saturation_.empty() || picture.is_signed ? 0 : saturate(g, scratch.data(), padded_w, picture, sums);
+}
+
+int64_t IntegerConv::saturate(const ConvGeometry& g, const int16_t* padded, int64_t padded_w, const Picture& picture,
+                              std::span<int32_t> sums) const {
+  const int64_t channels = g.in_channels / g.groups, outputs = g.out_channels / g.groups;
+  std::vector<int64_t> places;
+  for (int64_t kh = 0; kh < g.kernel_h; ++kh)
+    for (int64_t kw = 0; kw < g.kernel_w; ++kw)
+      for (int64_t c = 0; c < channels; ++c)
+        places.push_back((kh * g.dilation_h * padded_w + kw * g.dilation_w) * g.in_channels + c);
+  const int64_t out_h = g.out_h(picture.height), out_w = g.out_w(picture.width);
+  int64_t saturated = 0;
+  for (int64_t oh = 0; oh < out_h; ++oh)
+    for (int64_t ow = 0; ow < out_w; ++ow) {
+      const int16_t* row = padded + (oh * g.stride_h * padded_w + ow * g.stride_w) * g.in_channels;
+      int32_t* out = sums.data() + (oh * out_w + ow) * g.out_channels;
+      for (size_t k = 0; k < saturation_.size(); ++k) {
+        const auto group = static_cast<int64_t>(k);
+        saturated += saturation_[k].apply(row + group * channels, places, picture.zero_point, out + group * outputs);
+      }
+    }
+  return saturated;
 }
 
 }  // namespace tersor::simulate

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exact int32 sums of a convolution of 8-bit tensors: acc[o] = sum over taps and channels of (x - zx) * (w - zw).
-// Integers, so the order of the sum is free.
+// Int32 sums of a convolution of 8-bit tensors: acc[o] = sum over taps and channels of (x - zx) * (w - zw). Integers,
+// so the order of the sum is free, but where pairs of products saturate.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/kernels/integer.h"
+#include "core/simulate/pair_saturation.h"
 
 namespace tersor::simulate {
 
@@ -32,17 +33,33 @@ struct ConvGeometry {
 
 class IntegerConv {
  public:
-  /// `weights` are numbers (w - zw) in the order OIHW.
-  IntegerConv(const ConvGeometry& geometry, std::span<const int16_t> weights);
+  /// Weights as raw codes in the order OIHW, with no zero point, one, or one for each output channel.
+  struct Codes {
+    std::span<const uint8_t> raw;
+    bool is_signed = false;
+    std::span<const int32_t> zero_points;
+  };
+  /// `saturates`: uint8 pictures are multiplied as on x64 without VNNI, whose depthwise kernel alone is exact.
+  IntegerConv(const ConvGeometry& geometry, const Codes& weights, bool saturates);
 
-  /// One picture: `x` holds raw bytes, channels last, of type int8 where `is_signed`; sums are [out_h * out_w,
-  /// out_channels]. `geometry` is that of the constructor, its pads aside. `scratch` has scratch_elements().
-  void run(const ConvGeometry& geometry, std::span<const uint8_t> x, bool is_signed, int32_t zero_point, int64_t in_h,
-           int64_t in_w, std::span<int16_t> scratch, std::span<int32_t> sums) const;
+  /// Size, type and zero point of the input.
+  struct Picture {
+    int64_t height, width;
+    bool is_signed;
+    int32_t zero_point;
+  };
+  /// One picture: `x` holds raw codes, channels last; sums are [out_h * out_w, out_channels]. `geometry` is that of the
+  /// constructor, its pads aside. `scratch` has scratch_elements(). Returns how many sums hold a saturated pair.
+  int64_t run(const ConvGeometry& geometry, std::span<const uint8_t> x, const Picture& picture,
+              std::span<int16_t> scratch, std::span<int32_t> sums) const;
 
  private:
+  int64_t saturate(const ConvGeometry& geometry, const int16_t* padded, int64_t padded_w, const Picture& picture,
+                   std::span<int32_t> sums) const;
+
   std::vector<int16_t> depthwise_;              // [tap][channel]
   std::vector<kernels::IntegerPanels> groups_;  // all others
+  std::vector<PairSaturation> saturation_;      // by group; empty where nothing can saturate
 };
 
 }  // namespace tersor::simulate

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// QLinearMatMul, MatMulIntegerToFloat and QGemm: exact int32 sums, then requantized or scaled to float.
-#include <numeric>
+// The integer matrix products: QLinearMatMul, QGemm, MatMulIntegerToFloat, DynamicQuantizeMatMul and MatMulInteger.
+// Exact int32 sums (saturating in pairs on x64 without VNNI), then requantized, scaled to float, or given as they are.
+#include <optional>
 
+#include "core/kernels/quantize.h"
+#include "core/ops/refuse.h"
+#include "core/simulate/dynamic_quantize.h"
+#include "core/simulate/integer_matrix.h"
 #include "core/simulate/operator_parts.h"
 #include "core/simulate/requantize.h"
 
@@ -14,180 +19,292 @@ using ops::Input;
 using ops::Setup;
 using ops::TensorType;
 
-int32_t dot(const int16_t* a, const int16_t* b, int64_t count) {
-  int32_t sum = 0;
-  for (int64_t i = 0; i < count; ++i) sum += static_cast<int32_t>(a[i]) * b[i];
-  return sum;
-}
+constexpr size_t kNone = 99;  // no such input
 
-void to_numbers(std::span<const uint8_t> raw, bool is_signed, int32_t zero_point, int16_t* numbers) {
-  for (size_t i = 0; i < raw.size(); ++i)
-    numbers[i] =
-        static_cast<int16_t>((is_signed ? static_cast<int8_t>(raw[i]) : static_cast<int32_t>(raw[i])) - zero_point);
-}
-
-/// [k, n] to [n, k].
-void transpose(const int16_t* from, int64_t k, int64_t n, int16_t* to) {
-  for (int64_t i = 0; i < k; ++i)
-    for (int64_t j = 0; j < n; ++j) to[j * k + i] = from[i * n + j];
-}
-
-/// Where a matrix kernel finds its inputs, and what it gives.
+/// Where a matrix operator finds its inputs.
 struct Places {
-  size_t a, a_scale, a_zero, b, b_scale, b_zero, bias, y_scale;
-  bool transposed_b = false;
+  size_t a = 0, b = 0, a_scale = kNone, a_zero = kNone, b_scale = kNone, b_zero = kNone, y_scale = kNone,
+         y_zero = kNone;
+  size_t integer_bias = kNone, float_bias = kNone;
+  bool quantizes_a = false;  // A is float and quantized on the way (DynamicQuantizeMatMul)
+};
+
+/// The matrices of a product, vectors counted as matrices of one row or column.
+struct Sizes {
+  Shape a_batch, b_batch, batch;
+  int64_t m = 1, k = 1, n = 1;
+};
+
+Shape leading(const Shape& shape, int trailing) {
+  return Shape(std::vector<int64_t>(shape.dims().begin(), shape.dims().end() - std::min(trailing, shape.rank())));
+}
+
+Sizes sizes_of(const Shape& a, const Shape& b, bool transposed_b) {
+  if (a.rank() < 1 || b.rank() < 1 || (transposed_b && (a.rank() != 2 || b.rank() != 2)))
+    ops::invalid("A matrix product of " + a.text() + " and " + b.text() + ".");
+  Sizes s;
+  s.a_batch = leading(a, 2);
+  s.b_batch = leading(b, 2);
+  s.batch = broadcast(s.a_batch, s.b_batch);
+  s.m = a.rank() == 1 ? 1 : a[a.rank() - 2];
+  s.k = a[a.rank() - 1];
+  s.n = b.rank() == 1 ? 1 : transposed_b ? b[0] : b[b.rank() - 1];
+  if (s.k != (b.rank() == 1 || transposed_b ? b[b.rank() - 1] : b[b.rank() - 2]))
+    ops::invalid("The matrices " + a.text() + " and " + b.text() + " do not fit.");
+  return s;
+}
+
+/// The matrix of `from` that the i-th of the broadcast batch reads.
+size_t source(int64_t i, const Shape& batch, const Shape& from) {
+  int64_t place = 0, factor = 1;
+  for (int axis = batch.rank() - 1, own = from.rank() - 1; axis >= 0; --axis, --own) {
+    const int64_t at = i % batch[axis];
+    i /= batch[axis];
+    if (own < 0) continue;
+    if (from[own] != 1) place += at * factor;
+    factor *= from[own];
+  }
+  return static_cast<size_t>(place);
+}
+
+/// One matrix A of a batch as codes.
+struct LeftCodes {
+  std::span<const uint8_t> raw;
+  bool is_signed = false;
+  int32_t zero_point = 0;
 };
 
 class IntegerMatMul : public ops::Kernel {
  public:
-  IntegerMatMul(Setup& setup, const Places& places)
+  IntegerMatMul(Setup& setup, const Places& places, Profile profile)
       : places_(places),
-        a_(grid_at(setup, places.a_scale, places.a_zero)),
-        quantizes_(setup.has_input(places.y_scale)) {
-    if (quantizes_) y_ = grid_at(setup, places.y_scale);
-    const std::vector<float> scales = scales_at(setup, places.b_scale);
-    factors_ = quantizes_ ? requantize_multipliers(a_.scale, scales, y_.scale) : dequantize_factors(a_.scale, scales);
-    if (setup.has_input(places.bias)) {
-      const Tensor bias = constant_at(setup, places.bias, "bias").aligned();
-      bias_.assign(bias.data<int32_t>().begin(), bias.data<int32_t>().end());
-    }
-    if (const Tensor* b = setup.constant(places.b); b != nullptr && b->shape().rank() == 2)
-      pack(*b, constant_at(setup, places.b_zero, "weight's zero point"));
-    else if (scales.size() == 1 && !places.transposed_b)
-      b_ = grid_at(setup, places.b_scale, places.b_zero);
-    else
-      throw Error(ErrorCode::kUnsupportedModel, "A matrix computed at run time needs one scale for all columns.");
-    for (size_t k = 0; k < setup.node.inputs.size(); ++k)
-      if (k != places.a && (k != places.b || !packed_.empty())) setup.absorb(k);
+        profile_(profile),
+        alpha_(setup.node.op_type == "QGemm" ? setup.node.float_or("alpha", 1.0f) : 1.0f),
+        transposed_b_(setup.node.op_type == "QGemm" && setup.node.int_or("transB", 0) != 0) {
+    if (setup.node.op_type == "QGemm" && setup.node.int_or("transA", 0) != 0)
+      ops::unsupported("The first matrix is transposed (transA).");
+    for (size_t k : {places.a_scale, places.b_scale, places.y_scale})
+      if (const Tensor* scale = setup.constant(k)) check_scales(*scale);
+    const Tensor* b = setup.constant(places.b);
+    const bool zero_known = !setup.has_input(places.b_zero) || setup.constant(places.b_zero) != nullptr;
+    if (b == nullptr || !zero_known || b->shape().rank() < 1 || !is_code(b->dtype())) return;
+    const Tensor* zero = setup.constant(places.b_zero);
+    const std::vector<int32_t> zero_points = zero != nullptr ? numbers_of(*zero) : std::vector<int32_t>{};
+    const Tensor codes = b->aligned();
+    pack({reinterpret_cast<const uint8_t*>(codes.bytes().data()), codes.bytes().size()}, *b, zero_points);
+    setup.absorb(places.b);
   }
 
   std::vector<TensorType> infer(std::span<const Input> inputs) const override {
-    check_type(inputs[places_.a], a_);
-    const Shape& a = inputs[places_.a].shape();
-    const Shape& b = inputs[places_.b].shape();
-    if (a.rank() < 1 || b.rank() < 1 || (places_.transposed_b && a.rank() != 2))
-      throw Error(ErrorCode::kInvalidModel, "A matrix product of " + a.text() + " and " + b.text() + ".");
-    if (a.rank() < 2 || b.rank() < 2)
-      throw Error(ErrorCode::kUnsupportedModel,
-                  "An integer matrix product of vectors (" + a.text() + " and " + b.text() + ").");
-    const int64_t k = a[a.rank() - 1], inner = places_.transposed_b ? b[1] : b[b.rank() - 2],
-                  n = places_.transposed_b ? b[0] : b[b.rank() - 1];
-    if (k != inner)
-      throw Error(ErrorCode::kInvalidModel, "The matrices " + a.text() + " and " + b.text() + " do not fit.");
-    if (!bias_.empty() && static_cast<int64_t>(bias_.size()) != n && bias_.size() != 1)
-      throw Error(ErrorCode::kInvalidModel,
-                  "A bias of " + std::to_string(bias_.size()) + " for " + std::to_string(n) + " columns.");
-    std::vector<int64_t> dims = broadcast(batch_of(a), batch_of(b)).dims();
-    dims.insert(dims.end(), {a[a.rank() - 2], n});
-    return {{quantizes_ ? dtype_of_grid(y_) : DType::kFloat32, Shape(dims), ops::Layout::kPlain}};
+    const Input &a = inputs[places_.a], &b = inputs[places_.b];
+    if (places_.quantizes_a)
+      ops::require_type(a, {DType::kFloat32}, "A");
+    else
+      ops::require_type(a, {DType::kUint8, DType::kInt8}, "A");
+    ops::require_type(b, {DType::kUint8, DType::kInt8}, "B");
+    const Sizes s = sizes_of(a.shape(), b.shape(), transposed_b_);
+    check_parameters(inputs, s);
+    std::vector<int64_t> dims = s.batch.dims();
+    if (a.shape().rank() > 1) dims.push_back(s.m);
+    if (b.shape().rank() > 1) dims.push_back(s.n);
+    std::vector<TensorType> types = {{output_type(inputs), Shape(dims), ops::Layout::kPlain}};
+    if (profile_ == Profile::kAvx2) types.push_back({DType::kInt64, Shape{1}, ops::Layout::kPlain});
+    return types;
   }
 
-  int64_t scratch_bytes(std::span<const Input> inputs, std::span<const TensorType> outputs) const override {
-    const Sizes s = sizes(inputs[places_.a].shape(), outputs[0].shape);
-    return s.m * s.n * static_cast<int64_t>(sizeof(int32_t)) +
-           (s.m * s.k + (packed_.empty() ? 2 * s.k * s.n : 0)) * static_cast<int64_t>(sizeof(int16_t));
+  int64_t scratch_bytes(std::span<const Input> inputs, std::span<const TensorType>) const override {
+    const Sizes s = sizes_of(inputs[places_.a].shape(), inputs[places_.b].shape(), transposed_b_);
+    const int64_t codes = places_.quantizes_a ? inputs[places_.a].elements() : 0;
+    return s.m * s.n * static_cast<int64_t>(sizeof(int32_t)) + (s.m * s.k + 1) * static_cast<int64_t>(sizeof(int16_t)) +
+           codes;
   }
 
   int64_t macs(std::span<const Input> inputs, std::span<const TensorType> outputs) const override {
-    return outputs[0].shape.elements() * sizes(inputs[places_.a].shape(), outputs[0].shape).k;
+    return outputs[0].shape.elements() * inputs[places_.a].shape()[inputs[places_.a].shape().rank() - 1];
   }
 
   void run(const Call& call) const override {
     const Input &a = call.inputs[places_.a], &b = call.inputs[places_.b];
-    const Shape& out = call.outputs[0].shape();
-    const Sizes s = sizes(a.shape(), out);
+    const Sizes s = sizes_of(a.shape(), b.shape(), transposed_b_);
+    const auto a_one = static_cast<size_t>(s.m * s.k), out_one = static_cast<size_t>(s.m * s.n);
     auto* sums = reinterpret_cast<int32_t*>(call.scratch.data());
-    auto* rows = reinterpret_cast<int16_t*>(call.scratch.data() + static_cast<size_t>(s.m * s.n) * sizeof(int32_t));
-    int16_t* columns = rows + s.m * s.k;
-    const Shape batch = batch_of(out);
-    const auto a_one = static_cast<size_t>(s.m * s.k), b_one = static_cast<size_t>(s.k * s.n),
-               out_one = static_cast<size_t>(s.m * s.n);
-    for (int64_t i = 0; i < batch.elements(); ++i) {
-      to_numbers(raw_bytes(a).subspan(static_cast<size_t>(source(i, batch, batch_of(a.shape()))) * a_one, a_one),
-                 a_.is_signed, a_.zero_point, rows);
-      const int16_t* right = packed_.data();
-      if (packed_.empty()) {
-        to_numbers(raw_bytes(b).subspan(static_cast<size_t>(source(i, batch, batch_of(b.shape()))) * b_one, b_one),
-                   b_.is_signed, b_.zero_point, columns);
-        transpose(columns, s.k, s.n, columns + s.k * s.n);
-        right = columns + s.k * s.n;
-      }
-      multiply(rows, right, s, sums);
-      finish({sums, out_one}, call.outputs[0], static_cast<size_t>(i) * out_one, static_cast<size_t>(s.n));
+    auto* rows = reinterpret_cast<int16_t*>(sums + out_one);
+    rows[a_one] = 0;
+    Left left = left_of(call, reinterpret_cast<uint8_t*>(rows + a_one + 1));
+    std::vector<IntegerMatrix> unpacked;
+    if (matrices_.empty()) unpacked = matrices_of(b, codes_of(call.inputs, places_.b_zero), s);
+    const std::vector<IntegerMatrix>& matrices = matrices_.empty() ? unpacked : matrices_;
+    const Finish finish = finish_of(call.inputs, left.scale);
+    int64_t saturated = 0;
+    for (int64_t i = 0; i < s.batch.elements(); ++i) {
+      const auto raw = left.codes.raw.subspan(source(i, s.batch, s.a_batch) * a_one, a_one);
+      kernels::widen_codes(raw.data(), a_one, {1, left.codes.zero_point, left.codes.is_signed}, rows);
+      saturated += matrices[source(i, s.batch, s.b_batch)].multiply(rows, s.m, left.codes.is_signed,
+                                                                    left.codes.zero_point, sums);
+      give({sums, out_one}, finish, call, static_cast<size_t>(i) * out_one, static_cast<size_t>(s.n));
     }
+    if (call.outputs.size() > 1 && call.outputs[1].present()) call.outputs[1].values<int64_t>()[0] = saturated;
   }
 
  private:
-  struct Sizes {
-    int64_t m, k, n;
+  struct Left {
+    LeftCodes codes;
+    float scale = 1;
+  };
+  /// What becomes of the sums.
+  struct Finish {
+    std::vector<float> factors;  // empty: they are given as they are
+    std::optional<Grid> y;       // absent: float
   };
 
-  static Shape batch_of(const Shape& shape) {
-    return Shape(std::vector<int64_t>(shape.dims().begin(), shape.dims().end() - 2));
-  }
-  static Sizes sizes(const Shape& a, const Shape& out) {
-    return {out[out.rank() - 2], a[a.rank() - 1], out[out.rank() - 1]};
+  static bool has(std::span<const Input> inputs, size_t k) { return k < inputs.size() && inputs[k].present(); }
+
+  DType output_type(std::span<const Input> inputs) const {
+    if (places_.b_scale == kNone) return DType::kInt32;
+    if (!has(inputs, places_.y_scale)) return DType::kFloat32;
+    return has(inputs, places_.y_zero) ? inputs[places_.y_zero].dtype() : inputs[places_.a].dtype();
   }
 
-  /// The matrix of `from` that the i-th of the broadcast batch reads.
-  static int64_t source(int64_t i, const Shape& batch, const Shape& from) {
-    int64_t place = 0, factor = 1;
-    for (int axis = batch.rank() - 1, own = from.rank() - 1; axis >= 0; --axis, --own) {
-      const int64_t at = i % batch[axis];
-      i /= batch[axis];
-      if (own < 0) continue;
-      if (from[own] != 1) place += at * factor;
-      factor *= from[own];
+  void check_parameters(std::span<const Input> inputs, const Sizes& s) const {
+    check_parameter(inputs, places_.a_scale, {DType::kFloat32}, 1, "scale of A");
+    check_parameter(inputs, places_.a_zero, {inputs[places_.a].dtype()}, 1, "zero point of A");
+    check_parameter(inputs, places_.b_scale, {DType::kFloat32}, s.n, "scale of B");
+    check_parameter(inputs, places_.b_zero, {inputs[places_.b].dtype()}, s.n, "zero point of B");
+    check_parameter(inputs, places_.y_scale, {DType::kFloat32}, 1, "scale of the output");
+    check_parameter(inputs, places_.y_zero, {DType::kUint8, DType::kInt8}, 1, "zero point of the output");
+    check_parameter(inputs, places_.integer_bias, {DType::kInt32}, s.n, "bias");
+    check_parameter(inputs, places_.float_bias, {DType::kFloat32}, s.n, "bias");
+  }
+
+  void pack(std::span<const uint8_t> raw, const Tensor& b, const std::vector<int32_t>& zero_points) {
+    const Shape& shape = b.shape();
+    Sizes s;
+    s.k = shape.rank() == 1 || transposed_b_ ? shape[shape.rank() - 1] : shape[shape.rank() - 2];
+    s.n = shape.rank() == 1 ? 1 : transposed_b_ ? shape[0] : shape[shape.rank() - 1];
+    s.b_batch = leading(shape, 2);
+    if (zero_points.size() > 1 && static_cast<int64_t>(zero_points.size()) != s.n)
+      ops::invalid("The zero point of B has " + std::to_string(zero_points.size()) + " elements; 1 or " +
+                   std::to_string(s.n) + " are needed.");
+    matrices_ = matrices_of(raw, b.dtype() == DType::kInt8, zero_points, s);
+  }
+  std::vector<IntegerMatrix> matrices_of(const Input& b, const std::vector<int32_t>& zero_points,
+                                         const Sizes& s) const {
+    return matrices_of(raw_bytes(b), b.dtype() == DType::kInt8, zero_points, s);
+  }
+  std::vector<IntegerMatrix> matrices_of(std::span<const uint8_t> raw, bool is_signed,
+                                         const std::vector<int32_t>& zero_points, const Sizes& s) const {
+    std::vector<IntegerMatrix> matrices;
+    const auto one = static_cast<size_t>(s.k * s.n);
+    for (int64_t i = 0; i < s.b_batch.elements(); ++i)
+      matrices.emplace_back(IntegerMatrix::Codes{raw.subspan(static_cast<size_t>(i) * one, one), is_signed, zero_points,
+                                                 s.k, s.n, transposed_b_},
+                            profile_ == Profile::kAvx2);
+    return matrices;
+  }
+
+  Left left_of(const Call& call, uint8_t* codes) const {
+    const Input& a = call.inputs[places_.a];
+    if (places_.quantizes_a) {
+      const auto values = a.values<float>();
+      const Grid grid = dynamic_grid(values);
+      for (size_t i = 0; i < values.size(); ++i) codes[i] = quantize(values[i], grid);
+      return {{{codes, values.size()}, false, grid.zero_point}, grid.scale};
     }
-    return place;
+    Left left{{raw_bytes(a), a.dtype() == DType::kInt8, first_code(call.inputs, places_.a_zero)}, 1};
+    if (has(call.inputs, places_.a_scale)) left.scale = alpha_ * scales_of(call.inputs, places_.a_scale)[0];
+    return left;
   }
 
-  void pack(const Tensor& b, const Tensor& zero_point) {
-    const std::vector<int16_t> numbers = weight_numbers(b, zero_point);
-    if (places_.transposed_b) {
-      packed_ = numbers;
+  Finish finish_of(std::span<const Input> inputs, float a_scale) const {
+    Finish finish;
+    if (places_.b_scale == kNone) return finish;
+    const auto scales = scales_of(inputs, places_.b_scale);
+    if (!has(inputs, places_.y_scale)) {
+      finish.factors = dequantize_factors(a_scale, scales);
+      return finish;
+    }
+    finish.y = Grid{scales_of(inputs, places_.y_scale)[0], first_code(inputs, places_.y_zero),
+                    output_type(inputs) == DType::kInt8};
+    finish.factors = requantize_multipliers(a_scale, scales, finish.y->scale);
+    return finish;
+  }
+
+  void give(std::span<int32_t> sums, const Finish& finish, const Call& call, size_t at, size_t columns) const {
+    if (has(call.inputs, places_.integer_bias)) {
+      const auto bias = call.inputs[places_.integer_bias].values<int32_t>();
+      for (size_t k = 0; k < sums.size(); ++k)
+        sums[k] = static_cast<int32_t>(static_cast<uint32_t>(sums[k]) +
+                                       static_cast<uint32_t>(bias[bias.size() == 1 ? 0 : k % columns]));
+    }
+    const ops::Output& output = call.outputs[0];
+    if (finish.factors.empty()) {
+      std::copy(sums.begin(), sums.end(), output.values<int32_t>().begin() + static_cast<std::ptrdiff_t>(at));
+    } else if (finish.y) {
+      requantize(sums, finish.factors, columns, raw_bytes(output).subspan(at, sums.size()), *finish.y);
     } else {
-      packed_.resize(numbers.size());
-      transpose(numbers.data(), b.shape()[0], b.shape()[1], packed_.data());
+      const auto y = output.values<float>().subspan(at, sums.size());
+      if (has(call.inputs, places_.float_bias))
+        dequantize_and_add(sums, finish.factors, columns, call.inputs[places_.float_bias].values<float>(), y);
+      else
+        dequantize_sums(sums, finish.factors, columns, y);
     }
   }
 
-  void multiply(const int16_t* rows, const int16_t* right, const Sizes& s, int32_t* sums) const {
-    for (int64_t i = 0; i < s.m; ++i)
-      for (int64_t j = 0; j < s.n; ++j) {
-        const int32_t bias = bias_.empty() ? 0 : bias_[bias_.size() == 1 ? 0 : static_cast<size_t>(j)];
-        sums[i * s.n + j] = static_cast<int32_t>(static_cast<uint32_t>(dot(rows + i * s.k, right + j * s.k, s.k)) +
-                                                 static_cast<uint32_t>(bias));
-      }
-  }
-
-  void finish(std::span<const int32_t> sums, const ops::Output& output, size_t at, size_t columns) const {
-    if (quantizes_)
-      requantize(sums, factors_, columns, raw_bytes(output).subspan(at, sums.size()), y_);
-    else
-      dequantize_sums(sums, factors_, columns, output.values<float>().subspan(at, sums.size()));
+  /// y = f(sum) * factor + bias: in one rounding on ARM64, in two elsewhere.
+  void dequantize_and_add(std::span<const int32_t> sums, std::span<const float> factors, size_t columns,
+                          std::span<const float> bias, std::span<float> y) const {
+    for (size_t k = 0; k < sums.size(); ++k) {
+      const float sum = static_cast<float>(sums[k]), factor = factors[factors.size() == 1 ? 0 : k % columns],
+                  added = bias[bias.size() == 1 ? 0 : k % columns];
+      y[k] = profile_ == Profile::kArm64 ? fma_once(sum, factor, added) : sum * factor + added;
+    }
   }
 
   Places places_;
-  Grid a_, b_, y_;
-  bool quantizes_;
-  std::vector<float> factors_;
-  std::vector<int32_t> bias_;
-  std::vector<int16_t> packed_;  // [n, k]; empty when B is computed at run time
+  Profile profile_;
+  float alpha_;
+  bool transposed_b_;
+  std::vector<IntegerMatrix> matrices_;  // empty when B is computed at run time
 };
 
 }  // namespace
 
-std::unique_ptr<const ops::Kernel> prepare_qlinear_matmul(Setup& setup, Profile) {
-  return std::make_unique<IntegerMatMul>(setup, Places{0, 1, 2, 3, 4, 5, 99, 6});
+std::unique_ptr<const ops::Kernel> prepare_qlinear_matmul(Setup& setup, Profile profile) {
+  ops::require_inputs(setup, 8, 8);
+  Places places;
+  places.a_scale = 1, places.a_zero = 2, places.b = 3, places.b_scale = 4, places.b_zero = 5;
+  places.y_scale = 6, places.y_zero = 7;
+  return std::make_unique<IntegerMatMul>(setup, places, profile);
 }
 
-std::unique_ptr<const ops::Kernel> prepare_matmul_integer_to_float(Setup& setup, Profile) {
-  return std::make_unique<IntegerMatMul>(setup, Places{0, 2, 4, 1, 3, 5, 99, 99});
+std::unique_ptr<const ops::Kernel> prepare_matmul_integer_to_float(Setup& setup, Profile profile) {
+  ops::require_inputs(setup, 4, 7);
+  Places places;
+  places.b = 1, places.a_scale = 2, places.b_scale = 3, places.a_zero = 4, places.b_zero = 5, places.float_bias = 6;
+  return std::make_unique<IntegerMatMul>(setup, places, profile);
 }
 
-std::unique_ptr<const ops::Kernel> prepare_qgemm(Setup& setup, Profile) {
-  return std::make_unique<IntegerMatMul>(setup, Places{0, 1, 2, 3, 4, 5, 6, 7, setup.node.int_or("transB", 0) != 0});
+std::unique_ptr<const ops::Kernel> prepare_dynamic_quantize_matmul(Setup& setup, Profile profile) {
+  ops::require_inputs(setup, 3, 5);
+  Places places;
+  places.quantizes_a = true;
+  places.b = 1, places.b_scale = 2, places.b_zero = 3, places.float_bias = 4;
+  return std::make_unique<IntegerMatMul>(setup, places, profile);
+}
+
+std::unique_ptr<const ops::Kernel> prepare_matmul_integer(Setup& setup, Profile profile) {
+  ops::require_inputs(setup, 2, 4);
+  Places places;
+  places.b = 1, places.a_zero = 2, places.b_zero = 3;
+  return std::make_unique<IntegerMatMul>(setup, places, profile);
+}
+
+std::unique_ptr<const ops::Kernel> prepare_qgemm(Setup& setup, Profile profile) {
+  ops::require_inputs(setup, 6, 9);
+  Places places;
+  places.a_scale = 1, places.a_zero = 2, places.b = 3, places.b_scale = 4, places.b_zero = 5;
+  places.integer_bias = 6, places.y_scale = 7, places.y_zero = 8;
+  return std::make_unique<IntegerMatMul>(setup, places, profile);
 }
 
 }  // namespace tersor::simulate

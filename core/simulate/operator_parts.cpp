@@ -1,7 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/simulate/operator_parts.h"
 
+#include <cmath>
+
+#include "core/ops/refuse.h"
+
 namespace tersor::simulate {
+
+namespace {
+
+void check_positive(std::span<const float> scales) {
+  for (size_t k = 0; k < scales.size(); ++k)
+    if (!(scales[k] > 0) || !std::isfinite(scales[k]))
+      ops::invalid("Element " + std::to_string(k) + " of a scale is " + std::to_string(scales[k]) +
+                       "; scales are above 0 and finite.",
+                   "Quantize the model again: this file's numbers cannot be told from it.");
+}
+
+}  // namespace
 
 const Tensor& constant_at(const ops::Setup& setup, size_t k, const char* role) {
   const Tensor* tensor = setup.constant(k);
@@ -17,30 +33,52 @@ Grid grid_at(const ops::Setup& setup, size_t scale, size_t zero_point) {
   if (s.elements() != 1 || z.elements() != 1 || s.dtype() != DType::kFloat32 ||
       (z.dtype() != DType::kUint8 && z.dtype() != DType::kInt8))
     throw Error(ErrorCode::kUnsupportedModel, "An activation needs one float32 scale and one 8-bit zero point.");
+  check_scales(s);
   return {s.aligned().data<float>()[0], static_cast<int32_t>(z.to_int64s()[0]), z.dtype() == DType::kInt8};
 }
 
-std::vector<float> scales_at(const ops::Setup& setup, size_t k) {
-  const Tensor scales = constant_at(setup, k, "weight's scale").aligned();
-  return {scales.data<float>().begin(), scales.data<float>().end()};
+void check_scales(const Tensor& scales) {
+  if (scales.dtype() != DType::kFloat32)
+    ops::unsupported("A scale is " + std::string(name_of(scales.dtype())) + ", not float32.");
+  const Tensor aligned = scales.aligned();
+  check_positive(aligned.data<float>());
 }
 
-std::vector<int16_t> weight_numbers(const Tensor& weight, const Tensor& zero_point) {
-  if (weight.dtype() != DType::kUint8 && weight.dtype() != DType::kInt8)
-    throw Error(ErrorCode::kUnsupportedModel,
-                "The weight is " + std::string(name_of(weight.dtype())) + ", not an 8-bit type.");
-  const std::vector<int64_t> zero_points = zero_point.to_int64s();
-  for (int64_t one : zero_points)
-    if (one != zero_points[0]) throw Error(ErrorCode::kUnsupportedModel, "The weight has several zero points.");
-  const auto zero = static_cast<int16_t>(zero_points.empty() ? 0 : zero_points[0]);
-  std::vector<int16_t> numbers;
-  numbers.reserve(static_cast<size_t>(weight.elements()));
-  const bool is_signed = weight.dtype() == DType::kInt8;
-  for (std::byte byte : weight.bytes()) {
-    const auto raw = std::to_integer<uint8_t>(byte);
-    numbers.push_back(static_cast<int16_t>((is_signed ? static_cast<int8_t>(raw) : static_cast<int16_t>(raw)) - zero));
-  }
-  return numbers;
+std::vector<int32_t> numbers_of(const Tensor& tensor) {
+  const std::vector<int64_t> wide = tensor.to_int64s();
+  return {wide.begin(), wide.end()};
+}
+
+void check_parameter(std::span<const ops::Input> inputs, size_t k, std::initializer_list<DType> types, int64_t most,
+                     std::string_view name) {
+  if (k >= inputs.size() || !inputs[k].present()) return;
+  const DType dtype = inputs[k].dtype();
+  if (std::find(types.begin(), types.end(), dtype) == types.end())
+    ops::invalid("The " + std::string(name) + " is " + std::string(name_of(dtype)) + "; " +
+                 std::string(name_of(*types.begin())) + " is needed.");
+  const int64_t count = inputs[k].elements();
+  if (count != 1 && count != most)
+    ops::invalid("The " + std::string(name) + " has " + std::to_string(count) + " elements; " +
+                 (most == 1 ? "one is needed." : "1 or " + std::to_string(most) + " are needed."));
+}
+
+std::span<const float> scales_of(std::span<const ops::Input> inputs, size_t k) {
+  const auto scales = inputs[k].values<float>();
+  check_positive(scales);
+  return scales;
+}
+
+std::vector<int32_t> codes_of(std::span<const ops::Input> inputs, size_t k) {
+  if (k >= inputs.size() || !inputs[k].present()) return {};
+  const Grid grid{1, 0, inputs[k].dtype() == DType::kInt8};
+  std::vector<int32_t> codes;
+  for (uint8_t raw : raw_bytes(inputs[k])) codes.push_back(grid.number(raw));
+  return codes;
+}
+
+int32_t first_code(std::span<const ops::Input> inputs, size_t k) {
+  const std::vector<int32_t> codes = codes_of(inputs, k);
+  return codes.empty() ? 0 : codes[0];
 }
 
 void check_type(const ops::Input& input, const Grid& grid) {

@@ -17,14 +17,31 @@ inline Grid grid_at(const ops::Setup& setup, size_t scale) {
   return grid_at(setup, scale, scale + 1);
 }
 
-/// The scales at input `k`: one, or one per channel.
-std::vector<float> scales_at(const ops::Setup& setup, size_t k);
-
 /// The constant at input `k`. Error kUnsupportedModel naming `role` when it is none.
 const Tensor& constant_at(const ops::Setup& setup, size_t k, const char* role);
 
-/// A constant 8-bit weight as numbers minus its one zero point, in memory order.
-std::vector<int16_t> weight_numbers(const Tensor& weight, const Tensor& zero_point);
+/// uint8 or int8.
+inline bool is_code(DType dtype) {
+  return dtype == DType::kUint8 || dtype == DType::kInt8;
+}
+
+/// Error kInvalidModel unless every scale is a float32 above 0, and finite.
+void check_scales(const Tensor& scales);
+
+/// The elements of an integer tensor, as int32.
+std::vector<int32_t> numbers_of(const Tensor& tensor);
+
+// Of parameters that a kernel reads in infer() and run(), constant or not.
+
+/// Error kInvalidModel unless input `k` is absent or of one of `types`, with one element or `most`.
+void check_parameter(std::span<const ops::Input> inputs, size_t k, std::initializer_list<DType> types, int64_t most,
+                     std::string_view name);
+/// The scales at input `k`. Error kInvalidModel unless they are above 0 and finite.
+std::span<const float> scales_of(std::span<const ops::Input> inputs, size_t k);
+/// The 8-bit zero points at input `k`; none where it is absent.
+std::vector<int32_t> codes_of(std::span<const ops::Input> inputs, size_t k);
+/// The first of them, or 0.
+int32_t first_code(std::span<const ops::Input> inputs, size_t k);
 
 inline std::span<const uint8_t> raw_bytes(const ops::Input& input) {
   return {reinterpret_cast<const uint8_t*>(input.data), static_cast<size_t>(input.elements())};
@@ -45,6 +62,10 @@ using PrepareFunction = std::unique_ptr<const ops::Kernel> (*)(ops::Setup&, Prof
 std::unique_ptr<const ops::Kernel> prepare_qlinear_conv(ops::Setup& setup, Profile profile);
 std::unique_ptr<const ops::Kernel> prepare_qlinear_matmul(ops::Setup& setup, Profile profile);
 std::unique_ptr<const ops::Kernel> prepare_matmul_integer_to_float(ops::Setup& setup, Profile profile);
+std::unique_ptr<const ops::Kernel> prepare_dynamic_quantize_matmul(ops::Setup& setup, Profile profile);
+std::unique_ptr<const ops::Kernel> prepare_matmul_integer(ops::Setup& setup, Profile profile);
+std::unique_ptr<const ops::Kernel> prepare_conv_integer(ops::Setup& setup, Profile profile);
+std::unique_ptr<const ops::Kernel> prepare_dynamic_quantize_linear(ops::Setup& setup, Profile profile);
 std::unique_ptr<const ops::Kernel> prepare_qgemm(ops::Setup& setup, Profile profile);
 std::unique_ptr<const ops::Kernel> prepare_qlinear_add(ops::Setup& setup, Profile profile);
 std::unique_ptr<const ops::Kernel> prepare_qlinear_mul(ops::Setup& setup, Profile profile);

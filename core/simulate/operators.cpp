@@ -1,86 +1,88 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/simulate/operators.h"
 
+#include <array>
 #include <deque>
 
-#include "core/simulate/operator_parts.h"
+#include "core/simulate/late_operator.h"
 
 namespace tersor::simulate {
 
 namespace {
 
-struct Row {
-  std::string_view domain, type;
-  PrepareFunction prepare;
-};
+bool is_first(size_t k) {
+  return k == 0;
+}
+bool is_operand(size_t k) {
+  return k == 0 || k == 3;
+}
+bool is_part(size_t k) {
+  return k % 3 == 2;
+}
+bool is_no_weight(size_t k) {
+  return k != 3 && k != 5;
+}
+bool is_no_plain_weight(size_t k) {
+  return k != 1 && k != 3;
+}
 
-// The list: one line per integer operator. Sigmoid and Tanh replace the standard ones.
-constexpr Row kRows[] = {
-    {"", "QLinearConv", prepare_qlinear_conv},
+// The list: one line per integer operator. Sigmoid, Tanh, Softmax and LogSoftmax replace the standard ones.
+constexpr IntegerOperator kOperators[] = {
+    {"", "QLinearConv", prepare_qlinear_conv, is_no_weight},
+    {"com.microsoft", "QLinearConv", prepare_qlinear_conv, is_no_weight},
+    {"", "ConvInteger", prepare_conv_integer, is_no_plain_weight},
     {"", "QLinearMatMul", prepare_qlinear_matmul},
+    {"", "MatMulInteger", prepare_matmul_integer},
     {"com.microsoft", "MatMulIntegerToFloat", prepare_matmul_integer_to_float},
+    {"com.microsoft", "DynamicQuantizeMatMul", prepare_dynamic_quantize_matmul},
     {"com.microsoft", "QGemm", prepare_qgemm},
-    {"com.microsoft", "QLinearAdd", prepare_qlinear_add},
-    {"com.microsoft", "QLinearMul", prepare_qlinear_mul},
-    {"com.microsoft", "QLinearAveragePool", prepare_qlinear_average_pool},
-    {"com.microsoft", "QLinearGlobalAveragePool", prepare_qlinear_global_average_pool},
-    {"com.microsoft", "QLinearSigmoid", prepare_qlinear_sigmoid},
-    {"com.microsoft", "QLinearLeakyRelu", prepare_qlinear_leaky_relu},
-    {"com.microsoft", "QLinearSoftmax", prepare_qlinear_softmax},
-    {"com.microsoft", "QLinearConcat", prepare_qlinear_concat},
+    {"", "DynamicQuantizeLinear", prepare_dynamic_quantize_linear},
+    {"com.microsoft", "QLinearAdd", prepare_qlinear_add, is_operand, {2, 5, 7}},
+    {"com.microsoft", "QLinearMul", prepare_qlinear_mul, is_operand, {2, 5, 7}},
+    {"com.microsoft", "QLinearAveragePool", prepare_qlinear_average_pool, is_first, {2, 4}},
+    {"com.microsoft", "QLinearGlobalAveragePool", prepare_qlinear_global_average_pool, is_first, {2, 4}},
+    {"com.microsoft", "QLinearSigmoid", prepare_qlinear_sigmoid, is_first, {2, 4}},
+    {"com.microsoft", "QLinearLeakyRelu", prepare_qlinear_leaky_relu, is_first, {2, 4}},
+    {"com.microsoft", "QLinearSoftmax", prepare_qlinear_softmax, is_first, {2, 4}},
+    {"com.microsoft", "QLinearConcat", prepare_qlinear_concat, is_part},
     {"com.tersor", "MaxPool", prepare_integer_max_pool},
     {"", "Sigmoid", prepare_sigmoid},
     {"", "Tanh", prepare_tanh},
 };
 
+constexpr std::array kProfiles = {Profile::kX64, Profile::kWasm, Profile::kArm64, Profile::kAvx2};
+
 /// The records of a profile live as long as the program.
-const std::deque<ops::Op>& records(Profile profile) {
-  const auto make = [](Profile of) {
-    std::deque<ops::Op> made;
-    for (const Row& row : kRows) {
-      ops::Op op;
-      op.domain = row.domain;
-      op.type = row.type;
-      op.prepare = [prepare = row.prepare, of](ops::Setup& setup) { return prepare(setup, of); };
-      made.push_back(std::move(op));
-    }
-    return made;
-  };
-  static const std::deque<ops::Op> x64 = make(Profile::kX64), wasm = make(Profile::kWasm),
-                                   arm64 = make(Profile::kArm64);
-  switch (profile) {
-    case Profile::kWasm:
-      return wasm;
-    case Profile::kArm64:
-      return arm64;
-    default:
-      return x64;
+std::deque<ops::Op> make_records(Profile profile) {
+  std::deque<ops::Op> records;
+  for (const IntegerOperator& one : kOperators) {
+    ops::Op op;
+    op.domain = one.domain;
+    op.type = one.type;
+    op.prepare = [&one, profile](ops::Setup& setup) { return prepare_now_or_later(one, setup, profile); };
+    records.push_back(std::move(op));
   }
+  return records;
 }
 
-ops::Registry make_registry(Profile profile) {
+ops::Registry make_registry(const std::deque<ops::Op>& records) {
   std::vector<const ops::Op*> list;
-  for (const ops::Op& op : records(profile)) list.push_back(&op);
+  for (const ops::Op& op : records) list.push_back(&op);
   return ops::standard().with(list);
 }
 
 }  // namespace
 
 const ops::Registry& registry(Profile profile) {
-  static const ops::Registry x64 = make_registry(Profile::kX64), wasm = make_registry(Profile::kWasm),
-                             arm64 = make_registry(Profile::kArm64);
-  switch (profile) {
-    case Profile::kX64:
-      return x64;
-    case Profile::kWasm:
-      return wasm;
-    case Profile::kArm64:
-      return arm64;
-    case Profile::kAvx2:
-      break;
-  }
-  throw Error(ErrorCode::kInvalidArgument, "The runtime avx2 (16-bit saturation without VNNI) is not simulated yet.",
-              "runtime", "Use x64, wasm or arm64.");
+  static const std::array<std::deque<ops::Op>, kProfiles.size()> records = [] {
+    std::array<std::deque<ops::Op>, kProfiles.size()> made;
+    for (size_t k = 0; k < made.size(); ++k) made[k] = make_records(kProfiles[k]);
+    return made;
+  }();
+  static const std::array<ops::Registry, kProfiles.size()> registries = {
+      make_registry(records[0]), make_registry(records[1]), make_registry(records[2]), make_registry(records[3])};
+  const auto* found = std::find(kProfiles.begin(), kProfiles.end(), profile);
+  return registries[static_cast<size_t>(found - kProfiles.begin())];
 }
 
 }  // namespace tersor::simulate

@@ -10,7 +10,6 @@ namespace tersor::simulate {
 
 /// The standard operators with the runtime's integer operators (QLinearConv, com.microsoft QLinearAdd, ...) and its own
 /// forms of the float operators that stand between Q and DQ (Sigmoid, Tanh). What fuse() makes runs with this registry.
-/// Error kUnsupportedModel for a profile that has no kernels here.
 const ops::Registry& registry(Profile profile);
 
 }  // namespace tersor::simulate

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/simulate/integer_matrix.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace tersor::simulate {
+
+IntegerMatrix::IntegerMatrix(const Codes& codes, bool saturates) : rows_(codes.rows) {
+  const auto rows = static_cast<size_t>(codes.rows), columns = static_cast<size_t>(codes.columns);
+  std::vector<int16_t> numbers(rows * columns);  // [column][row]
+  std::vector<int8_t> raw(rows);
+  for (size_t c = 0; c < columns; ++c) {
+    const int32_t zero_point = codes.zero_points.empty() ? 0 : codes.zero_points[codes.zero_points.size() == 1 ? 0 : c];
+    for (size_t k = 0; k < rows; ++k) {
+      const int64_t number = codes.number(static_cast<int64_t>(k), static_cast<int64_t>(c));
+      numbers[c * rows + k] = static_cast<int16_t>(number - zero_point);
+      raw[k] = static_cast<int8_t>(number);
+    }
+    if (saturates && codes.is_signed) saturation_.add_column(raw);
+  }
+  panels_ = kernels::IntegerPanels(codes.columns, 1, codes.rows, {numbers.data(), codes.rows, 0, 1});
+}
+
+int64_t IntegerMatrix::multiply(const int16_t* x, int64_t count, bool is_signed, int32_t zero_point,
+                                int32_t* sums) const {
+  constexpr int64_t kRowsPerCall = 96;
+  const int64_t columns = panels_.columns();
+  const int16_t* pointers[kRowsPerCall];
+  for (int64_t first = 0; first < count; first += kRowsPerCall) {
+    const int64_t some = std::min(kRowsPerCall, count - first);
+    for (int64_t r = 0; r < some; ++r) pointers[r] = x + (first + r) * rows_;
+    kernels::multiply_integer_rows(panels_, {pointers, some}, sums + first * columns, columns);
+  }
+  if (saturation_.empty() || is_signed) return 0;
+  std::vector<int64_t> places(static_cast<size_t>(rows_));
+  std::iota(places.begin(), places.end(), int64_t{0});
+  int64_t saturated = 0;
+  for (int64_t r = 0; r < count; ++r)
+    saturated += saturation_.apply(x + r * rows_, places, zero_point, sums + r * columns);
+  return saturated;
+}
+
+}  // namespace tersor::simulate

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sums of x64 CPUs without VNNI. Their kernels for uint8 x int8 add raw products in pairs, and each pair's sum
+// saturates at 16 bits before it enters the 32-bit sum (vpmaddubsw; onnxruntime core/mlas/lib, QgemmU8S8KernelAvx2).
+// Only pairs of weights with |w0| + |w1| > 128 can saturate at all, so the exact sum is corrected for those.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tersor::simulate {
+
+/// What saturation changes in the sums of one row: constant raw int8 weights, one column per sum.
+class PairSaturation {
+ public:
+  /// The weights of the next column, in the order in which the runtime adds: the numbers 2j and 2j + 1 are a pair.
+  void add_column(std::span<const int8_t> weights);
+  /// No pair of weights can saturate.
+  bool empty() const { return pairs_.empty(); }
+
+  /// Corrects sums[c] for every column. Number k of the row is x[places[k]] + zero_point, the raw uint8 code. Returns
+  /// in how many columns a pair saturated.
+  int64_t apply(const int16_t* x, std::span<const int64_t> places, int32_t zero_point, int32_t* sums) const;
+
+ private:
+  struct Pair {
+    int32_t first;  // number of the pair's first weight
+    int16_t w0, w1;
+  };
+  std::vector<Pair> pairs_;
+  std::vector<size_t> ends_;  // by column: where its pairs end
+};
+
+}  // namespace tersor::simulate
