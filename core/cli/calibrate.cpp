@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "core/base/json.h"
 #include "core/cli/files.h"
 #include "core/cli/model_file.h"
 #include "core/cli/settings_option.h"
@@ -17,6 +18,7 @@ struct CalibrateOptions {
   DataOption data;
   SettingsOption settings;
   CalibrationRun run;
+  bool json = false;
 };
 
 /// "I/N" with 1 <= I <= N.
@@ -37,11 +39,17 @@ void calibrate_model(CalibrateOptions& options) {
   ModelFile file = open_model(options.model);
   auto opened = std::make_shared<const OpenedModel>(tersor::open_model(std::move(file.model), file.source.bytes));
   Settings settings = read_settings(options.settings, std::nullopt);
-  const auto data = open_data(options.data, opened->model.graph, false);
+  const auto data = open_data(options.data, opened->model.graph, options.json);
   settings.preprocessing = preprocessing_text(*data);
   const auto job = prepare(opened, std::move(settings));
   const auto statistics = calibrate_data(*job, *data, chosen_samples(options.data, *data), options.run);
   write_file(options.output, calibrate::write(statistics));
+  if (options.json) {
+    const Json json{
+        {"output", options.output}, {"samples", statistics.samples.size()}, {"tensors", statistics.tensors.size()}};
+    std::printf("%s\n", to_text(json).c_str());
+    return;
+  }
   std::printf("calibrated on %zu samples, %zu tensors: %s\n", statistics.samples.size(), statistics.tensors.size(),
               options.output.c_str());
 }
@@ -57,6 +65,7 @@ void add_calibrate(CLI::App& program) {
   add_settings_option(*command, options->settings, false);
   command->add_option("--shard", options->shard, "I/N: only the I-th of N parts of the samples");
   command->add_option("--threads", options->run.threads, "Threads; 0: one for each core")->check(thread_limit());
+  command->add_flag("--json", options->json, "Print JSON");
   command->callback([options] { calibrate_model(*options); });
 }
 

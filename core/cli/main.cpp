@@ -22,6 +22,7 @@ void add_run(CLI::App& program);
 void add_evaluate(CLI::App& program);
 void add_compare(CLI::App& program);
 void add_platforms(CLI::App& program);
+void add_config(CLI::App& program);
 void add_convert(CLI::App& program);
 
 const std::initializer_list<AddCommand> kCommands = {
@@ -32,6 +33,7 @@ const std::initializer_list<AddCommand> kCommands = {
     add_evaluate,
     add_compare,
     add_platforms,
+    add_config,
     add_convert,
 };
 // clang-format on

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "core/base/json.h"
 #include "core/cli/files.h"
 #include "core/cli/model_file.h"
 #include "core/cli/report_file.h"
@@ -22,6 +23,7 @@ struct QuantizeOptions {
   CalibrationRun run;
   ReportRequest report;
   bool anyway = false;
+  bool json = false;
 };
 
 calibrate::Statistics read_statistics(const std::vector<std::string>& paths) {
@@ -73,6 +75,25 @@ void print_result(const Job& job, const QuantizeResult& result, const std::strin
                   result.plan.outcomes[i].reason.c_str());
 }
 
+void print_json(const Job& job, const QuantizeResult& result, const std::string& output, size_t before) {
+  using Arithmetic = ptq::NodeOutcome::Arithmetic;
+  Json in_float = Json::array();
+  const auto& nodes = job.model.graph.nodes();
+  for (size_t i = 0; i < nodes.size(); ++i)
+    if (result.plan.outcomes[i].arithmetic == Arithmetic::kFloat)
+      in_float.push_back(
+          {{"name", nodes[i].name}, {"op", nodes[i].op_type}, {"reason", result.plan.outcomes[i].reason}});
+  const Json json{{"output", output},
+                  {"size_bytes", result.bytes.size()},
+                  {"model_size_bytes", before},
+                  {"samples", result.recipe.data_set.samples},
+                  {"platform", result.recipe.platform.name + "@v" + std::to_string(result.recipe.platform.version)},
+                  {"in_integers", count_of(result.plan, Arithmetic::kInteger)},
+                  {"in_integers_with_float_result", count_of(result.plan, Arithmetic::kIntegerFloatOutput)},
+                  {"in_float", in_float}};
+  std::printf("%s\n", to_text(json).c_str());
+}
+
 /// Statistics, read or gathered now, the job they are for, and the samples where they are at hand. A recipe brings its
 /// preprocessing where none is given.
 struct Gathered {
@@ -87,7 +108,7 @@ Gathered gather(QuantizeOptions& options, Settings settings, const std::shared_p
     settings.preprocessing = statistics.provenance.preprocessing;
     return {prepare(opened, std::move(settings)), std::move(statistics), nullptr};
   }
-  const auto data = open_data(options.data, opened->model.graph, false);
+  const auto data = open_data(options.data, opened->model.graph, options.json);
   settings.preprocessing = preprocessing_text(*data);
   const auto job = prepare(opened, std::move(settings));
   return {job, calibrate_data(*job, *data, chosen_samples(options.data, *data), options.run), data};
@@ -126,7 +147,7 @@ void quantize_model(QuantizeOptions& options) {
   if (!options.save_recipe.empty()) write_file(options.save_recipe, config::write_recipe(result.recipe));
   options.report.threads = options.run.threads;
   write_report(options.report, options.model, before, *job, result, statistics, data);
-  print_result(*job, result, options.output, before);
+  (options.json ? print_json : print_result)(*job, result, options.output, before);
 }
 
 }  // namespace
@@ -149,6 +170,7 @@ void add_quantize(CLI::App& program) {
       ->capture_default_str();
   command->add_flag("--anyway", options->anyway, "Follow a recipe of another model or other samples");
   command->add_option("--threads", options->run.threads, "Threads; 0: one for each core")->check(thread_limit());
+  command->add_flag("--json", options->json, "Print JSON");
   command->callback([options] { quantize_model(*options); });
 }
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "core/base/json.h"
 #include "core/cli/command.h"
 #include "core/cli/data_option.h"
 #include "core/cli/files.h"
@@ -23,6 +24,7 @@ struct Options {
   std::string output;
   std::string runtime = "x64";
   int threads = 0;
+  bool json = false;
 };
 
 void make_folder(const std::string& path) {
@@ -49,7 +51,7 @@ void write_outputs(const std::string& folder, const std::vector<std::string>& na
 void run_model(const Options& options) {
   const ModelFile file = open_model(options.model);
   const auto program = simulate::compile(file.model, enum_from_word<simulate::Profile>(options.runtime, "--runtime"));
-  const auto data = open_data(options.data, file.model.graph, false);
+  const auto data = open_data(options.data, file.model.graph, options.json);
   const std::vector<int64_t> chosen = chosen_samples(options.data, *data);
   std::vector<std::string> sample_names, output_names;
   for (const int64_t sample : chosen) sample_names.push_back(data->name(sample));
@@ -70,6 +72,11 @@ void run_model(const Options& options) {
       progress.step();
     });
   }
+  if (options.json) {
+    const Json json{{"output", options.output}, {"samples", count}, {"folders", folders}, {"files", files}};
+    std::printf("%s\n", to_text(json).c_str());
+    return;
+  }
   std::printf("%" PRId64 " samples, %zu %s each, in %s\n", count, files.size(),
               files.size() == 1 ? "output" : "outputs", options.output.c_str());
 }
@@ -86,6 +93,7 @@ void add_run(CLI::App& program) {
       .add_option("--runtime", options->runtime, "Whose arithmetic a quantized model runs in: x64, wasm, arm64 or avx2")
       ->capture_default_str();
   command.add_option("--threads", options->threads, "Threads; default: one for each core")->check(thread_limit());
+  command.add_flag("--json", options->json, "Print JSON");
   command.callback([options] { run_model(*options); });
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/base/faults.h"
 #include "core/base/json.h"
+#include "core/config/names_elsewhere.h"
 #include "core/quant/quantizer.h"
 
 namespace tersor::config {
@@ -110,6 +111,7 @@ Json describe_field(const One& one) {
   using Value = Plain<Member>;
   Json choices = nullptr;
   if constexpr (std::is_enum_v<Value>) choices = acting_words(Value{});
+  const NamesElsewhere names = names_elsewhere(one.name);
   const auto bound = [](const std::optional<double>& limit) { return limit ? Json(*limit) : Json(nullptr); };
   return Json{{"name", one.name},
               {"type", std::is_same_v<Value, bool> ? "bool"
@@ -122,7 +124,9 @@ Json describe_field(const One& one) {
               {"minimum", bound(one.limits.minimum)},
               {"maximum", bound(one.limits.maximum)},
               {"meaning", one.meaning},
-              {"acts", one.limits.acts}};
+              {"acts", one.limits.acts},
+              {"mct", names.mct},
+              {"ort", names.ort}};
 }
 
 quant::Criterion criterion(ThresholdSelectionMethod method, const QuantizationConfig& config) {

@@ -134,7 +134,7 @@ void check_acts(const QuantizationConfig& config);
 /// Every field with its default written out.
 Json to_json(const QuantizationConfig& config);
 
-/// For the page's form: a list of {name, type, nullable, default, choices, minimum, maximum, meaning, acts}.
+/// For the page's form: a list of {name, type, nullable, default, choices, minimum, maximum, meaning, acts, mct, ort}.
 Json describe_quantization_config();
 
 }  // namespace tersor::config

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/config/names_elsewhere.h"
+
+namespace tersor::config {
+
+namespace {
+
+// MCT 2 moved bits, quantizers and per-channel into its target platforms; ONNX Runtime keeps them among its arguments
+// and extra_options.
+constexpr NamesElsewhere kNames[] = {
+    {"activation_threshold_method", "activation_error_method", "calibrate_method"},
+    {"weights_threshold_method", "weights_error_method", ""},
+    {"activation_quantization_method", "activation_quantization_method", "ActivationSymmetric"},
+    {"weights_quantization_method", "weights_quantization_method", "WeightSymmetric"},
+    {"activation_n_bits", "activation_n_bits", "activation_type"},
+    {"weights_n_bits", "weights_n_bits", "weight_type"},
+    {"relu_unbound_correction", "relu_bound_to_power_of_2", ""},
+    {"weights_bias_correction", "weights_bias_correction", ""},
+    {"weights_per_channel_threshold", "weights_per_channel_threshold", "per_channel"},
+    {"input_scaling", "input_scaling", ""},
+    {"enable_weights_quantization", "enable_weights_quantization", ""},
+    {"enable_activation_quantization", "enable_activation_quantization", ""},
+    {"shift_negative_activation_correction", "shift_negative_activation_correction", ""},
+    {"activation_channel_equalization", "activation_channel_equalization", "SmoothQuant"},
+    {"z_threshold", "z_threshold", "calibrate_method=Percentile"},
+    {"min_threshold", "min_threshold", "MinimumRealRange"},
+    {"l_p_value", "l_p_value", ""},
+    {"shift_negative_ratio", "shift_negative_ratio", ""},
+    {"shift_negative_threshold_recalculation", "shift_negative_threshold_recalculation", ""},
+};
+
+}  // namespace
+
+NamesElsewhere names_elsewhere(std::string_view field) {
+  for (const NamesElsewhere& names : kNames)
+    if (names.field == field) return names;
+  return {field, {}, {}};
+}
+
+}  // namespace tersor::config

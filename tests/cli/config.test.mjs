@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tersor config`, and --json on the commands that make files.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'vitest';
+
+import { modelProto } from '../zoo/protobuf.mjs';
+import { withFolder } from '../zoo/runtime.mjs';
+
+const program = path.resolve(import.meta.dirname, '../../build/native/bin/tersor');
+const run = (...args) => spawnSync(program, args, { encoding: 'utf8' });
+
+/** y = x · w, four values in and two out, with a table of samples beside it. */
+function writeJob(folder) {
+  const model = path.join(folder, 'model.onnx');
+  const w = { dims: [4, 2], data: Float32Array.from({ length: 8 }, (_, k) => k / 7 - 0.5) };
+  const graph = {
+    nodes: [{ op: 'MatMul', inputs: ['x', 'w'], outputs: ['y'] }],
+    constants: { w },
+    inputs: { x: [1, [1, 4]] },
+    outputs: { y: [1, [1, 2]] },
+  };
+  writeFileSync(model, modelProto(13, graph));
+  const samples = path.join(folder, 'samples.csv');
+  writeFileSync(samples, 'a,b,c,d\n1,2,3,4\n-1,0.5,2,0\n0,0,1,1\n');
+  return { model, samples };
+}
+
+test('schema and defaults agree, and the defaults are a configuration', () =>
+  withFolder((folder) => {
+    const schema = JSON.parse(run('config', '--schema').stdout);
+    const defaults = JSON.parse(run('config', '--defaults').stdout);
+    assert.deepEqual(Object.keys(schema.properties), Object.keys(defaults));
+    for (const [name, value] of Object.entries(defaults)) assert.deepEqual(schema.properties[name].default, value);
+    const { model, samples } = writeJob(folder);
+    const file = path.join(folder, 'config.json');
+    writeFileSync(file, JSON.stringify(defaults));
+    const made = path.join(folder, 'out.onnx');
+    assert.equal(run('quantize', model, '--data', samples, '--config', file, '-o', made).status, 0);
+  }));
+
+test('a field is explained, a wrong one named, and two questions at once are wrong usage', () => {
+  const explained = run('config', '--explain', 'weights_n_bits');
+  assert.equal(explained.status, 0);
+  assert.match(explained.stdout, /Bits of a weight.*\n.*int\n.*2.* to 16.*\n[^]*in ORT +weight_type/);
+  const wrong = run('config', '--explain', 'bits');
+  assert.equal(wrong.status, 1);
+  assert.match(wrong.stderr, /"bits" is not a field.*\n.*weights_n_bits/);
+  assert.equal(run('config').status, 2);
+  assert.equal(run('config', '--schema', '--defaults').status, 2);
+});
+
+test('quantize, calibrate and run answer in JSON, and so do their errors', () =>
+  withFolder((folder) => {
+    const { model, samples } = writeJob(folder);
+    const at = (name) => path.join(folder, name);
+    const answer = (...args) => {
+      const { status, stdout, stderr } = run(...args, '--json');
+      assert.equal(stderr, '');
+      assert.equal(status, 0);
+      return JSON.parse(stdout);
+    };
+    const made = answer('quantize', model, '--data', samples, '-o', at('out.onnx'));
+    assert.equal(made.samples, 3);
+    assert.equal(made.in_integers + made.in_integers_with_float_result + made.in_float.length > 0, true);
+    assert.equal(answer('calibrate', model, '--data', samples, '-o', at('s.tstats')).samples, 3);
+    const outputs = answer('run', model, '--data', samples, '--output', at('outputs'));
+    assert.deepEqual(outputs.folders, ['samples.0000', 'samples.0001', 'samples.0002']);
+    assert.deepEqual(outputs.files, ['y']);
+
+    writeFileSync(samples, '1,2,3\n');
+    for (const args of [
+      ['quantize', model, '--data', samples, '-o', at('out.onnx')],
+      ['calibrate', model, '--data', samples, '-o', at('s.tstats')],
+      ['run', model, '--data', samples, '--output', at('outputs')],
+    ]) {
+      const { status, stdout, stderr } = run(...args, '--json');
+      assert.equal(status, 1);
+      assert.equal(stdout, '');
+      const error = JSON.parse(stderr);
+      assert.deepEqual(Object.keys(error), ['code', 'message', 'place', 'hint']);
+      assert.equal(error.code, 'invalid_samples');
+    }
+  }));
