@@ -62,15 +62,17 @@ void check_limits(const QuantizationConfig& config, const One& one, const std::s
   }
 }
 
-/// The words of an enum's values that act in this version.
-std::vector<std::string> acting_words(QuantizationMethod) {
+/// The words of an enum's values that act in this version in the field of that name.
+std::vector<std::string> acting_words(QuantizationMethod, std::string_view) {
   std::vector<std::string> words;
   for (const QuantizationMethod one : quant::acting_methods()) words.emplace_back(enum_word(one));
   return words;
 }
-std::vector<std::string> acting_words(ThresholdSelectionMethod) {
+std::vector<std::string> acting_words(ThresholdSelectionMethod, std::string_view field) {
   std::vector<std::string> words;
-  for (const ThresholdSelectionMethod one : quant::acting_selection_methods()) words.emplace_back(enum_word(one));
+  for (const ThresholdSelectionMethod one :
+       field == "weights_threshold_method" ? quant::weight_selection_methods() : quant::activation_selection_methods())
+    words.emplace_back(enum_word(one));
   return words;
 }
 
@@ -94,12 +96,12 @@ void check_field_acts(const QuantizationConfig& config, const One& one) {
   if constexpr (std::is_enum_v<Value>) {
     const Value* chosen = present(value);
     if (chosen == nullptr) return;
-    const std::vector<std::string> words = acting_words(*chosen);
+    const std::vector<std::string> words = acting_words(*chosen, one.name);
     if (std::find(words.begin(), words.end(), enum_word(*chosen)) == words.end())
-      throw Error(ErrorCode::kInvalidConfig,
-                  std::string(one.name) + " is " + std::string(enum_word(*chosen)) +
-                      ", which does not act yet in this version.",
-                  std::string("config.") + one.name, "Use one of: " + join(words) + ".");
+      throw Error(
+          ErrorCode::kInvalidConfig,
+          std::string(one.name) + " is " + std::string(enum_word(*chosen)) + ", which does not act in this field.",
+          std::string("config.") + one.name, "Use one of: " + join(words) + ".");
   }
 }
 
@@ -110,7 +112,7 @@ Json describe_field(const One& one) {
   using Member = std::remove_cvref_t<decltype(value)>;
   using Value = Plain<Member>;
   Json choices = nullptr;
-  if constexpr (std::is_enum_v<Value>) choices = acting_words(Value{});
+  if constexpr (std::is_enum_v<Value>) choices = acting_words(Value{}, one.name);
   const NamesElsewhere names = names_elsewhere(one.name);
   const auto bound = [](const std::optional<double>& limit) { return limit ? Json(*limit) : Json(nullptr); };
   return Json{{"name", one.name},
@@ -130,7 +132,11 @@ Json describe_field(const One& one) {
 }
 
 quant::Criterion criterion(ThresholdSelectionMethod method, const QuantizationConfig& config) {
-  return {method, config.l_p_value, config.min_threshold};
+  quant::Criterion made;
+  made.method = method;
+  made.p = config.l_p_value;
+  made.min_threshold = config.min_threshold;
+  return made;
 }
 
 void read_entry(const std::string& key, const Json& value, QuantizationConfig& config, const std::string& place) {
@@ -145,7 +151,9 @@ void read_entry(const std::string& key, const Json& value, QuantizationConfig& c
 }  // namespace
 
 quant::Criterion QuantizationConfig::activation_criterion() const {
-  return criterion(activation_threshold_method, *this);
+  quant::Criterion made = criterion(activation_threshold_method, *this);
+  if (z_threshold) made.z_threshold = *z_threshold;
+  return made;
 }
 
 quant::Criterion QuantizationConfig::weights_criterion() const {

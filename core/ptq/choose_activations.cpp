@@ -49,20 +49,6 @@ struct Bounds {
   }
 };
 
-/// A range that a search has chosen, without what no value reached. A search that weighs single bins may reach beyond
-/// the largest to line its grid up with them, which does not hold on other samples; and a quantizer that keeps the
-/// bounds of a clamp does the clamp's work.
-quant::Range cut(quant::Range range, const Bounds& bounds, QuantizationMethod method) {
-  if (method == QuantizationMethod::kUniform) {
-    range.low = std::min(0.0, std::max(range.low, bounds.low));
-    range.high = std::max(0.0, std::min(range.high, bounds.high));
-  } else if (method == QuantizationMethod::kSymmetric && bounds.high > 0 && -bounds.low <= bounds.high) {
-    range.high = std::min(range.high, bounds.high);
-    range.low = std::max(range.low, -range.high);
-  }
-  return range;
-}
-
 QuantizationParams choose(const Histogram& histogram, const OpQuantizationConfig& op, const Bounds& bounds,
                           bool signed_storage, const quant::Criterion& criterion) {
   const QuantizationMethod method = op.activation_quantization_method;
@@ -75,8 +61,8 @@ QuantizationParams choose(const Histogram& histogram, const OpQuantizationConfig
   if (method != QuantizationMethod::kUniform)
     grid.is_signed =
         op.signedness == tpc::Signedness::kSigned || (op.signedness == tpc::Signedness::kAuto && histogram.min() < 0);
-  const quant::Range found = quant::select_activation_range(histogram, method, grid, criterion);
-  const quant::Range range = cut(found, bounds, method);
+  const quant::Range range =
+      quant::select_activation_range(histogram, method, grid, criterion, {bounds.low, bounds.high}).range;
   return quant::with_sign(quant::params_of_ranges(method, grid, std::span(&range, 1)), signed_storage);
 }
 

@@ -35,7 +35,8 @@ QuantizationParams weight_params(const KernelOp& op, const Tensor& weight, const
   QuantizationParams params;
   try {
     params = quant::choose_weight_params(weight, config.weights_quantization_method, grid, axis,
-                                         context.config.weights_criterion());
+                                         context.config.weights_criterion())
+                 .params;
   } catch (const Error& error) {
     if (error.code != ErrorCode::kInvalidModel) throw;
     throw error.within("graph.initializer \"" + context.graph.name_of(op.weight) + "\"");

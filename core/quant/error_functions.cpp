@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "core/base/error.h"
+#include "core/kernels/transcendental.h"
 #include "core/tensor/rounding.h"
 
 namespace tersor::quant {
@@ -57,51 +58,27 @@ class Nearest {
   double scale_, inverse_, low_, high_;
 };
 
-struct ErrorFunction {
-  ThresholdSelectionMethod method;
-  int p;  // 0: the criterion's own
-};
-
-constexpr ErrorFunction kErrorFunctions[] = {
-    {ThresholdSelectionMethod::kMse, 2},
-    {ThresholdSelectionMethod::kMae, 1},
-    {ThresholdSelectionMethod::kLp, 0},
-};
-
 }  // namespace
 
-int error_exponent(const Criterion& criterion) {
-  for (const ErrorFunction& one : kErrorFunctions) {
-    if (one.method != criterion.method) continue;
-    const int p = one.p == 0 ? criterion.p : one.p;
-    if (p < 1 || p > 8)
-      throw Error(ErrorCode::kInvalidConfig, "l_p_value is " + std::to_string(p) + "; 1 to 8 are possible.");
-    return p;
+std::optional<int> error_exponent(const Criterion& criterion) {
+  switch (criterion.method) {
+    case ThresholdSelectionMethod::kMse:
+    case ThresholdSelectionMethod::kHmse:
+      return 2;
+    case ThresholdSelectionMethod::kMae:
+      return 1;
+    case ThresholdSelectionMethod::kLp:
+      if (criterion.p < 1 || criterion.p > 8)
+        throw Error(ErrorCode::kInvalidConfig,
+                    "l_p_value is " + std::to_string(criterion.p) + "; 1 to 8 are possible.");
+      return criterion.p;
+    default:
+      return std::nullopt;
   }
-  throw Error(ErrorCode::kInvalidConfig,
-              "The threshold selection method " + std::string(enum_word(criterion.method)) +
-                  " does not act yet in this version.",
-              "", "Use NOCLIPPING, MSE, MAE or Lp.");
 }
 
-std::vector<ThresholdSelectionMethod> acting_selection_methods() {
-  std::vector<ThresholdSelectionMethod> methods{ThresholdSelectionMethod::kNoClipping};
-  for (const ErrorFunction& one : kErrorFunctions) methods.push_back(one.method);
-  return methods;
-}
-
-BinnedValues::BinnedValues(const Histogram& histogram, int p)
-    : BinnedValues(histogram.empty() ? 0.0 : histogram.center(0), histogram.bin_width(),
-                   std::vector<double>(histogram.counts().begin(), histogram.counts().end()), 0, p) {
-  if (histogram.zeros() == 0) return;
-  std::vector<double> counts = counts_;
-  counts[static_cast<size_t>(-histogram.first_bin())] -= static_cast<double>(histogram.zeros());
-  *this = BinnedValues(first_, width_, std::move(counts), static_cast<double>(histogram.zeros()), p);
-}
-
-BinnedValues::BinnedValues(double first, double width, std::vector<double> counts, double zeros, int p)
-    : first_(first), width_(width), total_(zeros), p_(p), counts_(std::move(counts)) {
-  for (const double count : counts_) total_ += count;
+BinnedValues::BinnedValues(const EvenBins& bins, int p)
+    : first_(bins.center(0)), width_(bins.width), total_(bins.total()), p_(p), counts_(bins.counts) {
   if (p_ > kMostSums) return;
   sums_.reserve(counts_.size() + 1);
   sums_.push_back({});
@@ -176,7 +153,8 @@ double BinnedValues::error_by_cells(const Step& step, const IntegerGrid& grid) c
   return std::max(sum, 0.0);
 }
 
-double mean_error(std::span<const double> values, const Step& step, const IntegerGrid& grid, int p) {
+double mean_error(std::span<const double> values, const Step& step, const IntegerGrid& grid, int p,
+                  std::span<const double> importance) {
   if (!(step.scale > 0)) return HUGE_VAL;
   if (values.empty()) return 0;
   const Nearest nearest(step, grid);
@@ -184,12 +162,51 @@ double mean_error(std::span<const double> values, const Step& step, const Intege
     // Four sums, so that one addition need not wait for the last.
     double sums[4] = {0, 0, 0, 0};
     const double* x = values.data();
+    const auto one = [&](size_t i) {
+      const double error = power_of<exponent.value>(nearest.error(x[i]), p);
+      return importance.empty() ? error : importance[i] * error;
+    };
     size_t i = 0;
     for (; i + 4 <= values.size(); i += 4)
-      for (size_t lane = 0; lane < 4; ++lane) sums[lane] += power_of<exponent.value>(nearest.error(x[i + lane]), p);
-    for (; i < values.size(); ++i) sums[i % 4] += power_of<exponent.value>(nearest.error(x[i]), p);
+      for (size_t lane = 0; lane < 4; ++lane) sums[lane] += one(i + lane);
+    for (; i < values.size(); ++i) sums[i % 4] += one(i);
     return ((sums[0] + sums[1]) + (sums[2] + sums[3])) / static_cast<double>(values.size());
   });
+}
+
+namespace {
+
+double decibels(double signal, double noise) {
+  if (!(noise > 0)) return HUGE_VAL;
+  if (!(signal > 0)) return -HUGE_VAL;
+  constexpr double kPerNeper = 4.3429448190325182765;  // 10 / ln 10
+  return kPerNeper * (kernels::natural_logarithm(signal) - kernels::natural_logarithm(noise));
+}
+
+}  // namespace
+
+double sqnr_db(const EvenBins& bins, const Step& step, const IntegerGrid& grid) {
+  if (!(step.scale > 0)) return HUGE_VAL;
+  const Nearest nearest(step, grid);
+  double signal = 0, noise = 0;
+  for (size_t i = 0; i < bins.counts.size(); ++i) {
+    const double x = bins.center(i), error = nearest.error(x);
+    signal += bins.counts[i] * (x * x);
+    noise += bins.counts[i] * (error * error);
+  }
+  return decibels(signal, noise);
+}
+
+double sqnr_db(const Tensor& exact, const Tensor& quantized) {
+  const Tensor aligned = exact.aligned();
+  const auto x = aligned.data<float>(), back = quantized.data<float>();
+  double signal = 0, noise = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double error = static_cast<double>(x[i]) - back[i];
+    signal += static_cast<double>(x[i]) * x[i];
+    noise += error * error;
+  }
+  return decibels(signal, noise);
 }
 
 }  // namespace tersor::quant

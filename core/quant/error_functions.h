@@ -4,26 +4,25 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
+#include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
-#include "core/quant/histogram.h"
+#include "core/quant/even_bins.h"
 #include "core/quant/params.h"
 #include "core/quant/threshold_search.h"
+#include "core/tensor/tensor.h"
 
 namespace tersor::quant {
 
-/// The exponent p of a criterion that is a mean |error|^p. Error kInvalidConfig for one that is not, or for NOCLIPPING.
-int error_exponent(const Criterion& criterion);
+/// The exponent p of a criterion that is a mean |error|^p. Error kInvalidConfig when it is not from 1 to 8.
+std::optional<int> error_exponent(const Criterion& criterion);
 
-/// Values that stand at evenly spaced places: the bins of a histogram, each at its centre. Exact zeros are kept apart,
-/// for every grid represents them.
+/// Values that stand at the centres of evenly spaced bins.
 class BinnedValues {
  public:
-  BinnedValues(const Histogram& histogram, int p);
-  /// `counts[i]` values at first + i * width.
-  BinnedValues(double first, double width, std::vector<double> counts, double zeros, int p);
+  BinnedValues(const EvenBins& bins, int p);
 
   double error(const Step& step, const IntegerGrid& grid) const;
   size_t bins() const { return counts_.size(); }
@@ -40,7 +39,14 @@ class BinnedValues {
   std::vector<Moments> sums_;  // sums_[i][k]: sum over the first i bins of count * x^k
 };
 
-/// The same for single values of equal weight.
-double mean_error(std::span<const double> values, const Step& step, const IntegerGrid& grid, int p);
+/// The same for single values. They weigh alike, or as much as `importance` says, which has one entry per value.
+double mean_error(std::span<const double> values, const Step& step, const IntegerGrid& grid, int p,
+                  std::span<const double> importance = {});
+
+/// 10 log10(sum x^2 / sum (x - x')^2): how far the signal stands above the noise of quantizing it, in dB. Infinite
+/// where there is no noise.
+double sqnr_db(const EvenBins& bins, const Step& step, const IntegerGrid& grid);
+/// The same of a tensor and what became of it, both float32.
+double sqnr_db(const Tensor& exact, const Tensor& quantized);
 
 }  // namespace tersor::quant

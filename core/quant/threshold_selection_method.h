@@ -8,13 +8,18 @@
 
 namespace tersor::quant {
 
-/// By what error the range of a tensor is chosen; behaviour is a row in core/quant/error_functions.cpp.
+/// By what the range of a tensor is chosen: behaviour is in core/quant/threshold_search.cpp. The last four are the
+/// rules of ONNX Runtime's calibrators, for activations (core/quant/calibrators.h).
 enum class ThresholdSelectionMethod {
-  kNoClipping,  // the extremes seen
-  kMse,         // least mean square error
-  kMae,         // least mean absolute error
-  kKl,          // least Kullback-Leibler divergence
-  kLp,          // least mean |error|^p
+  kNoClipping,    // the extremes seen
+  kMse,           // least mean square error
+  kMae,           // least mean absolute error
+  kKl,            // least Kullback-Leibler divergence
+  kLp,            // least mean |error|^p
+  kHmse,          // least mean square error, each weight as important as the caller says
+  kEntropy,       // least divergence from a histogram of 128 groups a side
+  kPercentile,    // all but a small part of the values
+  kDistribution,  // where float8 ends whose values spread as far
 };
 
 }  // namespace tersor::quant
@@ -29,5 +34,9 @@ struct tersor::EnumWords<tersor::quant::ThresholdSelectionMethod> {
       {Method::kMae, "MAE"},
       {Method::kKl, "KL"},
       {Method::kLp, "Lp"},
+      {Method::kHmse, "HMSE"},
+      {Method::kEntropy, "Entropy"},
+      {Method::kPercentile, "Percentile"},
+      {Method::kDistribution, "Distribution"},
   };
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/config/quantization_config.h"
 
+#include <cmath>
 #include <set>
 
 #include "core/base/json.h"
@@ -86,11 +87,15 @@ TEST_CASE("a value that does not act yet is refused by its field, a default is a
   REQUIRE_NOTHROW(check_acts(read(R"({"shift_negative_ratio": 0.25, "enable_weights_quantization": true})")));
   REQUIRE(error_of(R"({"relu_unbound_correction": true})").place == "config.relu_unbound_correction");
   REQUIRE(error_of(R"({"input_scaling": true})").place == "config.input_scaling");
-  REQUIRE(error_of(R"({"z_threshold": 5})").message.find("acts on its default only") != std::string::npos);
-  REQUIRE(error_of(R"({"activation_threshold_method": "KL"})").hint == "Use one of: NOCLIPPING, MSE, MAE, Lp.");
+  REQUIRE_NOTHROW(check_acts(read(R"({"z_threshold": 5, "activation_threshold_method": "Entropy"})")));
+  REQUIRE(error_of(R"({"input_scaling": true})").message.find("acts on its default only") != std::string::npos);
+  REQUIRE(error_of(R"({"weights_threshold_method": "Entropy"})").hint == "Use one of: NOCLIPPING, MSE, MAE, KL, Lp.");
+  REQUIRE(error_of(R"({"activation_threshold_method": "HMSE"})").hint ==
+          "Use one of: NOCLIPPING, MSE, MAE, KL, Lp, Entropy, Percentile, Distribution.");
   REQUIRE(error_of(R"({"weights_quantization_method": "LUT_POT_QUANTIZER"})").place ==
           "config.weights_quantization_method");
-  REQUIRE(error_of(R"({"input_scaling": true, "z_threshold": 5})").message.find("2 faults") != std::string::npos);
+  REQUIRE(error_of(R"({"input_scaling": true, "relu_unbound_correction": true})").message.find("2 faults") !=
+          std::string::npos);
 }
 
 TEST_CASE("one field is set by a text") {
@@ -132,6 +137,8 @@ TEST_CASE("criteria follow the configuration") {
   REQUIRE(config.weights_criterion().method == quant::ThresholdSelectionMethod::kLp);
   REQUIRE(config.activation_criterion().method == quant::ThresholdSelectionMethod::kMse);
   REQUIRE(config.activation_criterion().min_threshold == 1e-5);
+  REQUIRE(config.activation_criterion().z_threshold == HUGE_VAL);
+  REQUIRE(read(R"({"z_threshold": 6})").activation_criterion().z_threshold == 6);
 }
 
 TEST_CASE("the reference page has a line for each field, with its meaning") {

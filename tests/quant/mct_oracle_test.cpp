@@ -178,7 +178,7 @@ Bins bins_of(const Json& input) {
 }
 
 int p_of(const Criterion& criterion) {
-  return criterion.method == ThresholdSelectionMethod::kNoClipping ? 2 : error_exponent(criterion);
+  return error_exponent(criterion).value_or(2);
 }
 
 }  // namespace
@@ -252,8 +252,8 @@ TEST_CASE("activation ranges are those of the reference or better") {
     const IntegerGrid grid{input["n_bits"].get<int>(), is_signed && method != QuantizationMethod::kUniform, false};
     const Bins bins = bins_of(oracle.inputs[input["histogram"].get<std::string>()]);
     const int p = p_of(criterion);
-    const BinnedValues values(bins.first_center, bins.width, bins.counts, 0, p);
-    const Range ours = select_binned_range(values, bins.extremes, method, grid, criterion);
+    const EvenBins even{bins.first_center - bins.width / 2, bins.width, bins.counts, 0, bins.extremes};
+    const Range ours = select_binned_range(even, method, grid, criterion);
     const Range reference = ranges_of(one["output"], is_signed)[0];
     const double error = plain_error(bins.centers, bins.counts, ours, grid, method, p);
     const double allowed = plain_error(bins.centers, bins.counts, reference, grid, method, p);

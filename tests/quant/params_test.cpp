@@ -71,8 +71,9 @@ TEST_CASE("a range of no width is the identity's, and a constant is represented"
   }
   Histogram constant;
   constant.add(std::vector<float>(100, -2.7f));
-  const QuantizationParams made =
-      choose_activation_params(constant, QuantizationMethod::kUniform, {8, false, false}, Criterion{});
+  const Range range =
+      select_activation_range(constant, QuantizationMethod::kUniform, {8, false, false}, Criterion{}).range;
+  const QuantizationParams made = params(QuantizationMethod::kUniform, {8, false, false}, range);
   const int32_t q = quantize_value(-2.7f, made.scale[0], made.zero_point[0], 0, 255);
   REQUIRE(dequantize_value(q, made.scale[0], made.zero_point[0]) == Approx(-2.7).epsilon(1e-6));
 }

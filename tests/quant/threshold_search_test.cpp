@@ -19,6 +19,16 @@ constexpr IntegerGrid kUint8{8, false, false};
 constexpr IntegerGrid kInt8Narrow{8, true, true};
 const Criterion kNoClipping{ThresholdSelectionMethod::kNoClipping};
 
+Range activation_range(const Histogram& histogram, QuantizationMethod method, const IntegerGrid& grid,
+                       const Criterion& criterion) {
+  return select_activation_range(histogram, method, grid, criterion).range;
+}
+
+QuantizationParams weight_params(const Tensor& weights, QuantizationMethod method, const IntegerGrid& grid,
+                                 std::optional<int> axis, const Criterion& criterion) {
+  return choose_weight_params(weights, method, grid, axis, criterion).params;
+}
+
 /// Sums of twelve evenly spread numbers: close to a bell, with a few far values.
 std::vector<float> bell(uint32_t seed, size_t count, float far) {
   std::mt19937 random(seed);
@@ -71,7 +81,7 @@ TEST_CASE("the error of a histogram is that of its bin centres, however it is co
     weights.push_back(static_cast<double>(histogram.zeros()));
     const double expected = plain_error(centres, weights, step, grid, p);
     INFO("p " << p << ", " << grid.n_bits << " bits, " << range.low << " to " << range.high);
-    REQUIRE(BinnedValues(histogram, p).error(step, grid) == Approx(expected).epsilon(1e-6));
+    REQUIRE(BinnedValues(bins_of(histogram), p).error(step, grid) == Approx(expected).epsilon(1e-6));
     REQUIRE(mean_error(centres, step, grid, p) ==
             Approx(plain_error(centres, std::vector<double>(centres.size(), 1.0), step, grid, p)).epsilon(1e-9));
   }
@@ -84,10 +94,10 @@ TEST_CASE("an error search is never worse than the extremes, and clips far value
         const IntegerGrid grid{n_bits, is_signed, false};
         Histogram histogram;
         histogram.add(bell(9, 20000, 12.0f));
-        const Range covering = select_activation_range(histogram, method, grid, kNoClipping);
-        const Range found = select_activation_range(histogram, method, grid, Criterion{});
+        const Range covering = activation_range(histogram, method, grid, kNoClipping);
+        const Range found = activation_range(histogram, method, grid, Criterion{});
         const Quantizer& quantizer = quantizer_of(method);
-        const BinnedValues values(histogram, 2);
+        const BinnedValues values(bins_of(histogram), 2);
         INFO(enum_word(method) << " " << n_bits << " bits, signed " << is_signed);
         REQUIRE(values.error(quantizer.step_of(found, grid), grid) <=
                 values.error(quantizer.step_of(covering, grid), grid));
@@ -101,8 +111,8 @@ TEST_CASE("a search over all thresholds finds nothing better") {
     Histogram histogram;
     histogram.add(bell(21, 30000, 6.0f));
     const Quantizer& symmetric = quantizer_of(QuantizationMethod::kSymmetric);
-    const BinnedValues values(histogram, 2);
-    const Range found = select_activation_range(histogram, QuantizationMethod::kSymmetric, grid, Criterion{});
+    const BinnedValues values(bins_of(histogram), 2);
+    const Range found = activation_range(histogram, QuantizationMethod::kSymmetric, grid, Criterion{});
     const double error = values.error(symmetric.step_of(found, grid), grid);
     double least = HUGE_VAL;
     for (double t = 0.02; t < 40; t *= 1.0005)
@@ -114,15 +124,14 @@ TEST_CASE("a search over all thresholds finds nothing better") {
 
 TEST_CASE("symmetric weights by their extremes have the scale absmax / 127") {
   const Tensor weights = Tensor::of<float>({3, 2}, {0.5f, -1.27f, 1e-3f, 2e-3f, 0.0f, 0.0f});
-  const QuantizationParams params =
-      choose_weight_params(weights, QuantizationMethod::kSymmetric, kInt8Narrow, 0, kNoClipping);
+  const QuantizationParams params = weight_params(weights, QuantizationMethod::kSymmetric, kInt8Narrow, 0, kNoClipping);
   REQUIRE(params.scale[0] == static_cast<float>(static_cast<double>(1.27f) / 127));
   REQUIRE(params.scale[1] == static_cast<float>(static_cast<double>(2e-3f) / 127));
   // A channel of zeros: the least threshold.
   REQUIRE(params.scale[2] == static_cast<float>(Criterion{}.min_threshold / 127));
   REQUIRE(quantize(weights, params) == Tensor::of<int8_t>({3, 2}, {50, -127, 64, 127, 0, 0}));
   const QuantizationParams whole =
-      choose_weight_params(weights, QuantizationMethod::kSymmetric, kInt8Narrow, std::nullopt, kNoClipping);
+      weight_params(weights, QuantizationMethod::kSymmetric, kInt8Narrow, std::nullopt, kNoClipping);
   REQUIRE(whole.scale.size() == 1);
   REQUIRE(whole.scale[0] == params.scale[0]);
 }
@@ -132,10 +141,10 @@ TEST_CASE("the channel axis may be any axis") {
   const Tensor columns = Tensor::of<float>({3, 2}, {1, 4, 2, 5, 3, 6});
   for (const auto method : {ThresholdSelectionMethod::kNoClipping, ThresholdSelectionMethod::kMse}) {
     const Criterion criterion{method};
-    REQUIRE(choose_weight_params(rows, QuantizationMethod::kSymmetric, kInt8Narrow, 0, criterion).scale ==
-            choose_weight_params(columns, QuantizationMethod::kSymmetric, kInt8Narrow, 1, criterion).scale);
+    REQUIRE(weight_params(rows, QuantizationMethod::kSymmetric, kInt8Narrow, 0, criterion).scale ==
+            weight_params(columns, QuantizationMethod::kSymmetric, kInt8Narrow, 1, criterion).scale);
   }
-  REQUIRE_THROWS_AS(choose_weight_params(rows, QuantizationMethod::kSymmetric, kInt8Narrow, 2, kNoClipping), Error);
+  REQUIRE_THROWS_AS(weight_params(rows, QuantizationMethod::kSymmetric, kInt8Narrow, 2, kNoClipping), Error);
 }
 
 TEST_CASE("weights by their extremes are never clipped") {
@@ -143,7 +152,7 @@ TEST_CASE("weights by their extremes are never clipped") {
     for (const bool narrow : {true, false}) {
       const std::vector<float> values = bell(4, 64, 3.0f);
       const Tensor weights = Tensor::of<float>({8, 8}, std::span<const float>(values));
-      const QuantizationParams params = choose_weight_params(weights, method, {8, true, narrow}, 0, kNoClipping);
+      const QuantizationParams params = weight_params(weights, method, {8, true, narrow}, 0, kNoClipping);
       const Tensor result = fake_quantize(weights, params);
       const auto back = result.data<float>();
       for (size_t i = 0; i < values.size(); ++i)
@@ -159,8 +168,8 @@ TEST_CASE("the threshold scales with the values") {
   one.add(values);
   eight.add(eightfold);
   for (const QuantizationMethod method : acting_methods()) {
-    const Range small = select_activation_range(one, method, kUint8, Criterion{});
-    const Range large = select_activation_range(eight, method, kUint8, Criterion{});
+    const Range small = activation_range(one, method, kUint8, Criterion{});
+    const Range large = activation_range(eight, method, kUint8, Criterion{});
     REQUIRE(large.high == 8 * small.high);
     REQUIRE(large.low == 8 * small.low);
   }
@@ -168,28 +177,36 @@ TEST_CASE("the threshold scales with the values") {
 
 TEST_CASE("nothing seen, zeros only, and tiny ranges have usable parameters") {
   for (const QuantizationMethod method : acting_methods()) {
-    REQUIRE(select_activation_range(Histogram(), method, kUint8, Criterion{}) == Range{0, 0});
+    REQUIRE(activation_range(Histogram(), method, kUint8, Criterion{}) == Range{0, 0});
     Histogram zeros, tiny;
     zeros.add(std::vector<float>(10, 0.0f));
-    REQUIRE(select_activation_range(zeros, method, kUint8, Criterion{}) == Range{0, 0});
+    REQUIRE(activation_range(zeros, method, kUint8, Criterion{}) == Range{0, 0});
     tiny.add(std::vector<float>{0.0f, 1e-30f});
-    REQUIRE(choose_activation_params(tiny, method, kUint8, Criterion{}).scale[0] > 1e-26f);
+    const Range range = activation_range(tiny, method, kUint8, Criterion{});
+    REQUIRE(params_of_ranges(method, kUint8, std::span(&range, 1)).scale[0] > 1e-26f);
   }
 }
 
-TEST_CASE("what does not act yet is refused by name") {
+TEST_CASE("a method that does not fit what it is asked for is refused by name") {
   Histogram histogram;
   histogram.add(std::vector<float>{1.0f, 2.0f});
   REQUIRE_THROWS_WITH(
-      select_activation_range(histogram, QuantizationMethod::kUniform, kUint8, {ThresholdSelectionMethod::kKl}),
-      Catch::Contains("KL does not act yet"));
+      select_activation_range(histogram, QuantizationMethod::kUniform, kUint8, {ThresholdSelectionMethod::kHmse}),
+      Catch::Contains("HMSE chooses ranges of weights"));
   REQUIRE_THROWS_WITH(select_activation_range(histogram, QuantizationMethod::kLutSymQuantizer, kUint8, Criterion{}),
-                      Catch::Contains("LUT_SYM_QUANTIZER does not act yet"));
+                      Catch::Contains("LUT_SYM_QUANTIZER"));
+  const std::vector<double> row{1, 2};
+  REQUIRE_THROWS_WITH(select_weight_range(row, QuantizationMethod::kSymmetric, kInt8Narrow, true,
+                                          {ThresholdSelectionMethod::kPercentile}),
+                      Catch::Contains("chooses ranges of activations"));
+  REQUIRE_THROWS_WITH(
+      select_weight_range(row, QuantizationMethod::kSymmetric, kInt8Narrow, true, {ThresholdSelectionMethod::kHmse}),
+      Catch::Contains("importance"));
 }
 
 TEST_CASE("a weight that is not finite is refused") {
-  REQUIRE_THROWS_AS(choose_weight_params(Tensor::of<float>({2}, {1.0f, NAN}), QuantizationMethod::kSymmetric,
-                                         kInt8Narrow, std::nullopt, kNoClipping),
+  REQUIRE_THROWS_AS(weight_params(Tensor::of<float>({2}, {1.0f, NAN}), QuantizationMethod::kSymmetric, kInt8Narrow,
+                                  std::nullopt, kNoClipping),
                     Error);
 }
 
@@ -205,11 +222,122 @@ TEST_CASE("every target chooses the same ranges to the last bit") {
   std::vector<double> row;
   for (const float x : bell(78, 300, 4.0f)) row.push_back(static_cast<double>(x));
   for (const QuantizationMethod method : acting_methods())
-    for (const ThresholdSelectionMethod by : acting_selection_methods())
+    for (const ThresholdSelectionMethod by : weight_selection_methods())
       for (const int n_bits : {4, 8, 12}) {
         const bool is_signed = method != QuantizationMethod::kUniform;
-        take(select_activation_range(histogram, method, {n_bits, is_signed, false}, {by, 3}));
+        take(activation_range(histogram, method, {n_bits, is_signed, false}, {by, 3}));
         take(select_weight_range(row, method, {n_bits, true, true}, true, {by, 3}));
       }
-  REQUIRE(hash.hex() == "c965ed38aa31c0774b05be8d59f4a0802915a9f91286abbf5ecc3a8c50062340");
+  REQUIRE(hash.hex() == "50114c99ac7a2491805156a69b5d50c0ccb4fcb7584a2ad5054aa5e68f246813");
+}
+
+TEST_CASE("the expected ratio of signal to noise is that of the values") {
+  const std::vector<float> values = bell(41, 50000, 3.0f);
+  Histogram histogram;
+  histogram.add(values);
+  for (const QuantizationMethod method : acting_methods())
+    for (const int n_bits : {3, 6, 8}) {
+      const IntegerGrid grid{n_bits, method != QuantizationMethod::kUniform, false};
+      const RangeSelection found = select_activation_range(histogram, method, grid, Criterion{});
+      const Tensor x = Tensor::of<float>({50000}, std::span<const float>(values));
+      const Tensor result = fake_quantize(x, params_of_ranges(method, grid, std::span(&found.range, 1)));
+      const auto back = result.data<float>();
+      double signal = 0, noise = 0;
+      for (size_t i = 0; i < values.size(); ++i)
+        signal += static_cast<double>(values[i]) * values[i],
+            noise += (static_cast<double>(values[i]) - back[i]) * (static_cast<double>(values[i]) - back[i]);
+      REQUIRE(found.expected_sqnr_db == Approx(10 * std::log10(signal / noise)).margin(0.1));
+      const WeightSelection weights = choose_weight_params(x, method, {n_bits, true, false}, std::nullopt, Criterion{});
+      REQUIRE(weights.expected_sqnr_db == Approx(found.expected_sqnr_db).margin(0.5));
+    }
+}
+
+TEST_CASE("a method that meets values it is not made for says so") {
+  // One huge value among many small ones: the extremes leave the small ones nothing, a filter loses the huge one.
+  std::vector<float> values = bell(43, 5000, 1.0f);
+  values.push_back(1e5f);
+  Histogram histogram;
+  histogram.add(values);
+  Criterion filtered;
+  filtered.z_threshold = 6;
+  const RangeSelection found = select_activation_range(histogram, QuantizationMethod::kUniform, kUint8, filtered);
+  REQUIRE(found.range.high < 100);
+  REQUIRE(found.expected_sqnr_db < 1);
+}
+
+TEST_CASE("z_threshold leaves out what is far, and nothing when it would leave out all") {
+  Histogram histogram;
+  histogram.add(bell(9, 20000, 12.0f));
+  Criterion criterion{ThresholdSelectionMethod::kNoClipping};
+  const double all = activation_range(histogram, QuantizationMethod::kSymmetric, kUint8, criterion).high;
+  criterion.z_threshold = 5;
+  const double kept = activation_range(histogram, QuantizationMethod::kSymmetric, kUint8, criterion).high;
+  REQUIRE(kept < 0.6 * all);
+  REQUIRE(kept > 2);
+  criterion.z_threshold = 1e-9;
+  REQUIRE(activation_range(histogram, QuantizationMethod::kSymmetric, kUint8, criterion).high == all);
+}
+
+TEST_CASE("limits cut what a search adds, never below the least range") {
+  Histogram histogram;
+  histogram.add(bell(9, 20000, 1.0f));
+  const Range limits{-1, 0.5};
+  const IntegerGrid int8{8, true, false};
+  const auto selected = [&](QuantizationMethod method, const IntegerGrid& grid, const Range& within) {
+    return select_activation_range(histogram, method, grid, kNoClipping, within).range;
+  };
+  REQUIRE(selected(QuantizationMethod::kUniform, kUint8, limits) == limits);
+  REQUIRE(selected(QuantizationMethod::kSymmetric, int8, {-0.5, 1}) == Range{-1, 1});
+  // A threshold may not be cut by the smaller side, a power of two not at all.
+  REQUIRE(selected(QuantizationMethod::kSymmetric, int8, limits).high > 2);
+  REQUIRE(selected(QuantizationMethod::kPowerOfTwo, int8, {-1, 1}).high >= 2);
+  Histogram tiny;
+  tiny.add(std::vector<float>{-1e-30f, 0.0f, 1e-30f});
+  for (const ThresholdSelectionMethod by : activation_selection_methods()) {
+    const Range range =
+        select_activation_range(tiny, QuantizationMethod::kUniform, kUint8, {by}, {-1e-30, 1e-30}).range;
+    INFO(enum_word(by) << ": " << range.low << " to " << range.high);
+    REQUIRE(range.high - range.low >= 2e-23);
+    REQUIRE(select_activation_range(tiny, QuantizationMethod::kSymmetric, int8, {by}, {-1e-30, 1e-30}).range.high >=
+            Criterion{}.min_threshold);
+  }
+}
+
+TEST_CASE("every selection method gives a usable range for every quantizer, width and sign") {
+  Histogram both, positive;
+  std::vector<float> values = bell(51, 20000, 2.0f);
+  both.add(values);
+  for (float& x : values) x = std::max(x, 0.0f);
+  positive.add(values);
+  for (const ThresholdSelectionMethod by : activation_selection_methods())
+    for (const QuantizationMethod method : acting_methods())
+      for (int n_bits = 2; n_bits <= 16; ++n_bits)
+        for (const Histogram* histogram : {&both, &positive}) {
+          const IntegerGrid grid{n_bits, method != QuantizationMethod::kUniform && histogram == &both, false};
+          const RangeSelection found = select_activation_range(*histogram, method, grid, {by, 4});
+          INFO(enum_word(by) << " " << enum_word(method) << " " << n_bits << " bits: " << found.range.low << " to "
+                             << found.range.high << ", " << found.expected_sqnr_db << " dB");
+          // Two bits cannot keep more than a little; each further one adds 6 dB until clipping takes over.
+          REQUIRE(found.expected_sqnr_db > (n_bits < 4 ? -4 : n_bits < 7 ? 6 : 16));
+        }
+}
+
+TEST_CASE("HMSE weighs each weight's error") {
+  // Rounding the large weights costs nothing where only the small ones count, so the threshold falls.
+  const std::vector<double> row{-1.9, -0.4, 0.05, 0.3};
+  const IntegerGrid int3{3, true, false};
+  const Criterion criterion{ThresholdSelectionMethod::kHmse};
+  const auto threshold = [&](std::vector<double> importance) {
+    return select_weight_range(row, QuantizationMethod::kPowerOfTwo, int3, true, criterion, importance).high;
+  };
+  REQUIRE(threshold({1, 1, 1, 1}) == 2);
+  REQUIRE(threshold({1e-4, 1, 1, 1}) == 0.5);
+  const Tensor weights = Tensor::of<float>({2, 2}, {-1.9f, -0.4f, 0.05f, 0.3f});
+  const Tensor importance = Tensor::of<float>({2, 2}, {1e-4f, 1, 1, 1});
+  REQUIRE(choose_weight_params(weights, QuantizationMethod::kPowerOfTwo, int3, std::nullopt, criterion, &importance)
+              .params.range[0]
+              .high == 0.5);
+  const Tensor other = Tensor::of<float>({4}, {1, 1, 1, 1});
+  REQUIRE_THROWS_AS(
+      choose_weight_params(weights, QuantizationMethod::kPowerOfTwo, int3, std::nullopt, criterion, &other), Error);
 }

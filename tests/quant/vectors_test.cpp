@@ -69,6 +69,10 @@ std::vector<std::vector<double>> generated_weights() {
   return rows;
 }
 
+EvenBins eight_bins(const Json& input) {
+  return {-1, 0.5, numbers(input["counts"]), 0, {-1, 3}};
+}
+
 Criterion by(ThresholdSelectionMethod method, int p = 2) {
   return {method, p, kMinThreshold};
 }
@@ -180,8 +184,9 @@ TEST_CASE("V18 to V25: a search over eight bins is at least as good at their cen
                                          : power ? QuantizationMethod::kPowerOfTwo
                                                  : QuantizationMethod::kSymmetric;
     const IntegerGrid grid{input["n_bits"].get<int>(), !uniform, false};
-    const BinnedValues values(-0.75, 0.5, numbers(input["counts"]), 0, error_exponent(criterion));
-    const Range ours = select_binned_range(values, {-1, 3}, quantizer, grid, criterion);
+    EvenBins bins = eight_bins(input);
+    const BinnedValues values(bins, *error_exponent(criterion));
+    const Range ours = select_binned_range(bins, quantizer, grid, criterion);
     const Json& expected = one["expected"];
     const Range theirs = uniform ? Range{expected["range_min"].get<double>(), expected["range_max"].get<double>()}
                                  : Range{-expected["threshold"].get<double>(), expected["threshold"].get<double>()};
@@ -192,7 +197,8 @@ TEST_CASE("V18 to V25: a search over eight bins is at least as good at their cen
     REQUIRE(error(ours) <= error(theirs) * (1 + 1e-9));
     if (power) {
       // At the left edges the expected errors themselves come out.
-      const BinnedValues edges(-1, 0.5, numbers(input["counts"]), 0, error_exponent(criterion));
+      bins.first -= bins.width / 2;
+      const BinnedValues edges(bins, *error_exponent(criterion));
       const auto candidates = numbers(expected["candidates"]), errors = numbers(expected["errors"]);
       for (size_t k = 0; k < candidates.size(); ++k)
         REQUIRE(edges.error(quantizer_of(quantizer).step_of({-candidates[k], candidates[k]}, grid), grid) ==
@@ -204,10 +210,10 @@ TEST_CASE("V18 to V25: a search over eight bins is at least as good at their cen
 TEST_CASE("V21: activations by their extremes") {
   const Json one = vector_case("V21");
   if (one.is_null()) return;
-  const BinnedValues values(-0.75, 0.5, numbers(one["input"]["counts"]), 0, 2);
+  const EvenBins bins = eight_bins(one["input"]);
   const Criterion criterion = by(ThresholdSelectionMethod::kNoClipping);
   const auto range = [&](QuantizationMethod method, bool is_signed) {
-    return select_binned_range(values, {-1, 3}, method, {8, is_signed, false}, criterion);
+    return select_binned_range(bins, method, {8, is_signed, false}, criterion);
   };
   REQUIRE(range(QuantizationMethod::kPowerOfTwo, true).high == 4);
   REQUIRE(range(QuantizationMethod::kSymmetric, true).high == 3);
@@ -250,13 +256,13 @@ TEST_CASE("V27: thresholds of a long-tailed histogram") {
       const auto method = enum_from_word<ThresholdSelectionMethod>(word, "V27");
       const Criterion criterion = by(method, 3);
       const IntegerGrid grid{std::stoi(bits), true, false};
-      const int p = method == ThresholdSelectionMethod::kNoClipping ? 2 : error_exponent(criterion);
-      const BinnedValues values(-8 + 0.5 / 128, 1.0 / 128, counts, 0, p);
+      const EvenBins bins{-8, 1.0 / 128, counts, 0, {low, high}};
+      const BinnedValues values(bins, error_exponent(criterion).value_or(2));
       for (const auto& [name, theirs] : expected.items()) {
         const auto quantizer = enum_from_word<QuantizationMethod>(name, "V27");
         if (!theirs.contains("threshold")) continue;
         const double t = theirs["threshold"].get<double>();
-        const Range ours = select_binned_range(values, {low, high}, quantizer, grid, criterion);
+        const Range ours = select_binned_range(bins, quantizer, grid, criterion);
         const auto error = [&](double x) { return values.error(quantizer_of(quantizer).step_of({-x, x}, grid), grid); };
         INFO(bits << " bits " << word << " " << name << ": " << ours.high << ", theirs " << t);
         if (method == ThresholdSelectionMethod::kNoClipping)

@@ -512,8 +512,8 @@ test('a setting that does not exist, does not fit or does not act yet is refused
     ['min_threshold=nan', /config\.min_threshold: Found "nan" where a number/],
     ['weights_bias_correction=maybe', /config\.weights_bias_correction: Found "maybe" where true or false/],
     ['input_scaling=true', /config\.input_scaling: input_scaling is true, but/],
-    ['z_threshold=3', /config\.z_threshold: z_threshold is 3/],
-    ['activation_threshold_method=KL', /activation_threshold_method is KL.*\n.*NOCLIPPING, MSE/],
+    ['z_threshold=-3', /config\.z_threshold: Found -3 where a number of at least 0/],
+    ['weights_threshold_method=Entropy', /weights_threshold_method is Entropy.*\n.*NOCLIPPING, MSE/],
     ['activation_quantization_method=KMEANS', /"KMEANS" is not a quantization method/],
   ])
     assert.match(refusedData(good(), samples(), '--set', setting), message);

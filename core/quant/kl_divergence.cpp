@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// All sums over bins come from sums up to a bin, so that a range costs a logarithm per integer and not per bin.
+#include "core/quant/kl_divergence.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/kernels/transcendental.h"
+#include "core/tensor/rounding.h"
+
+namespace tersor::quant {
+
+using kernels::natural_logarithm;
+
+namespace {
+
+/// x ln x; 0 at 0.
+double x_log_x(double x) {
+  return x > 0 ? x * natural_logarithm(x) : 0;
+}
+
+}  // namespace
+
+/// How smoothing changes a distribution of `entries` entries, of which `held` are above 0, the least of them `least`.
+struct KlDivergence::Smooth {
+  double filled = 0;  // what an empty entry gets
+  double loss = 0;    // what the others give up
+
+  Smooth(double least, double entries, double held)
+      : filled(least / (2 * entries)), loss(held > 0 ? filled * (entries - held) / held : 0) {}
+};
+
+KlDivergence::KlDivergence(const EvenBins& bins) : bins_(bins) {
+  const size_t count = bins_.counts.size();
+  sums_.resize(count + 1);
+  std::vector<double> least(count, HUGE_VAL);
+  for (size_t i = 0; i < count; ++i) {
+    const double c = bins_.counts[i];
+    sums_[i + 1] = sums_[i];
+    if (!(c > 0)) continue;
+    const double logarithm = natural_logarithm(c);
+    Sums& sums = sums_[i + 1];
+    sums.bins += 1;
+    sums.counts += c;
+    sums.entropy += c * logarithm;
+    sums.logarithms += logarithm;
+    sums.inverse += 1 / c;
+    sums.inverse_square += 1 / (c * c);
+    least[i] = c;
+  }
+  least_.push_back(std::move(least));
+  for (size_t reach = 1; 2 * reach <= count; reach *= 2) {
+    const std::vector<double>& half = least_.back();
+    std::vector<double> whole(count - 2 * reach + 1);
+    for (size_t i = 0; i < whole.size(); ++i) whole[i] = std::min(half[i], half[i + reach]);
+    least_.push_back(std::move(whole));
+  }
+}
+
+double KlDivergence::least_count(size_t begin, size_t end) const {
+  size_t level = 0;
+  while ((size_t{2} << level) <= end - begin) ++level;
+  return std::min(least_[level][begin], least_[level][end - (size_t{1} << level)]);
+}
+
+/// How many of the edges lie below first + place * width, those that lie there counted when `and_at`.
+size_t KlDivergence::edges_upto(double place, bool and_at) const {
+  const double edges = static_cast<double>(bins_.counts.size() + 1);
+  if (!(place >= 0)) return 0;
+  if (place >= edges) return bins_.counts.size() + 1;
+  const size_t whole = static_cast<size_t>(place);
+  const bool at_edge = static_cast<double>(whole) == place;
+  return whole + (at_edge && !and_at ? 0 : 1);
+}
+
+KlDivergence::Window KlDivergence::window_of(const Range& range) const {
+  const size_t edges = bins_.counts.size() + 1;
+  const size_t below_low = edges_upto((range.low - bins_.first) / bins_.width, false);
+  const size_t below_high = edges_upto((range.high - bins_.first) / bins_.width, false);
+  if (!(range.low < range.high) || below_low == edges || below_high == 0) return {};
+  return {below_low == 0 ? 0 : below_low - 1, below_high - 1, false};
+}
+
+size_t KlDivergence::covered_bins(const Range& range) const {
+  const Window window = window_of(range);
+  return window.empty || window.end < window.begin ? 0 : window.end - window.begin;
+}
+
+/// The bins of the window by the integer their lower edge goes to: group(begin, end).
+template <class Group>
+void KlDivergence::for_each_group(const Window& window, const Step& step, const IntegerGrid& grid,
+                                  Group&& group) const {
+  const double low = grid.q_min() - step.zero_point, high = grid.q_max() - step.zero_point;
+  for (size_t begin = window.begin; begin < window.end;) {
+    const double k = std::min(std::max(round_half_even(bins_.edge(begin) / step.scale), low), high);
+    size_t end = window.end;
+    if (k < high) {
+      // A half goes to the even neighbour.
+      const bool even = k == 2 * std::floor(k / 2);
+      const double place = ((k + 0.5) * step.scale - bins_.first) / bins_.width;
+      end = std::min(std::max(edges_upto(place, even), begin + 1), window.end);
+    }
+    group(begin, end);
+    begin = end;
+  }
+}
+
+/// Sum of (c - loss) ln(c - loss) over the bins that hold something.
+double KlDivergence::plain_entropy(size_t begin, size_t end, double loss) const {
+  constexpr double kFew = 64;
+  const Sums &from = sums_[begin], &to = sums_[end];
+  const double bins = to.bins - from.bins;
+  if (loss == 0) return to.entropy - from.entropy;
+  if (bins <= kFew) {
+    double sum = 0;
+    for (size_t i = begin; i < end; ++i)
+      if (bins_.counts[i] > 0) sum += x_log_x(bins_.counts[i] - loss);
+    return sum;
+  }
+  // The loss is below c / 128: four terms of the series in it.
+  return (to.entropy - from.entropy) - loss * ((to.logarithms - from.logarithms) + bins) +
+         loss * loss / 2 * (to.inverse - from.inverse) +
+         loss * loss * loss / 6 * (to.inverse_square - from.inverse_square);
+}
+
+double KlDivergence::of(const Range& range, const Step& step, const IntegerGrid& grid) const {
+  const Window window = window_of(range);
+  if (window.empty || !(step.scale > 0)) return HUGE_VAL;
+  if (window.end <= window.begin) return 0;
+  const size_t first = window.begin, last = window.end - 1;
+  const double inside = sums_[window.end].counts - sums_[first].counts;
+  if (!(inside > 0)) return HUGE_VAL;
+  const std::vector<double>& c = bins_.counts;
+  const double all = sums_.back().counts, entries = static_cast<double>(window.end - first);
+
+  // r before it is smoothed: its sum, and the least entry.
+  double sum_r = 0, least_r = HUGE_VAL;
+  for_each_group(window, step, grid, [&](size_t begin, size_t end) {
+    const double held = sums_[end].bins - sums_[begin].bins;
+    if (held == 0) return;
+    const double each = (sums_[end].counts - sums_[begin].counts) / (held + 1e-6);
+    sum_r += each * held;
+    least_r = std::min(least_r, each);
+  });
+  const double held_r = sums_[window.end].bins - sums_[first].bins;
+  const Smooth r(least_r / sum_r, entries, held_r);
+
+  // p before it is smoothed, in counts: as r's bins, but for the tails at both ends.
+  double at_first = c[first] + sums_[first].counts, at_last = c[last] + (all - sums_[window.end].counts);
+  if (first == last) at_first = at_last = all;
+  double least_p = std::min(at_first > 0 ? at_first : HUGE_VAL, at_last > 0 ? at_last : HUGE_VAL);
+  if (last > first + 1) least_p = std::min(least_p, least_count(first + 1, last));
+  const double inner_held = last > first ? sums_[last].bins - sums_[first + 1].bins : 0;
+  const double ends_held = (at_first > 0 ? 1 : 0) + (last > first && at_last > 0 ? 1 : 0);
+  const Smooth p(least_p, entries, inner_held + ends_held);
+  const double smooth_first = at_first > 0 ? at_first - p.loss : p.filled;
+  const double smooth_last = at_last > 0 ? at_last - p.loss : p.filled;
+
+  // Sum of p ln p over the bins that hold something between the ends, and over the ends.
+  double entropy = x_log_x(smooth_first);
+  if (last > first) entropy += x_log_x(smooth_last);
+  if (last > first + 1) entropy += plain_entropy(first + 1, last, p.loss);
+
+  // Minus p ln r, group by group; the ends may hold something in p only.
+  const double log_filled = natural_logarithm(r.filled);
+  double cross = 0;
+  for_each_group(window, step, grid, [&](size_t begin, size_t end) {
+    const double held = sums_[end].bins - sums_[begin].bins;
+    const double each = held == 0 ? 0 : (sums_[end].counts - sums_[begin].counts) / (held + 1e-6);
+    const double log_r = held == 0 ? log_filled : natural_logarithm(each / sum_r - r.loss);
+    if (begin <= first) cross += smooth_first * (c[first] > 0 ? log_r : log_filled);
+    if (last > first && end > last) cross += smooth_last * (c[last] > 0 ? log_r : log_filled);
+    const size_t from = std::max(begin, first + 1), to = std::min(end, last);
+    if (to <= from) return;
+    const double bins = sums_[to].bins - sums_[from].bins;
+    cross += ((sums_[to].counts - sums_[from].counts) - p.loss * bins) * log_r;
+  });
+  // Empty bins between the ends are filled in both.
+  const double inner_empty = last > first ? static_cast<double>(last - first - 1) - inner_held : 0;
+  if (inner_empty > 0) {
+    entropy += inner_empty * x_log_x(p.filled);
+    cross += inner_empty * p.filled * log_filled;
+  }
+  // p is in counts: its sum, `all`, is divided out here.
+  return (entropy - cross) / all - natural_logarithm(all);
+}
+
+}  // namespace tersor::quant
