@@ -94,6 +94,10 @@ val target_platform_capabilities(const std::string& name, int version) {
   });
 }
 
+val read_platform(const std::string& text) {
+  return guard([&] { return to_text(tpc::to_json(tpc::read_platform(text)), false); });
+}
+
 val quantization_config(const std::string& fields) {
   return guard([&] {
     return to_text(config::to_json(config::read_quantization_config(std::string_view(fields), "config")), false);
@@ -176,6 +180,7 @@ EMSCRIPTEN_BINDINGS(tersor) {
   function("version", &version);
   function("platforms", &platforms);
   function("targetPlatformCapabilities", &target_platform_capabilities);
+  function("readPlatform", &read_platform);
   function("quantizationConfig", &quantization_config);
   function("describeQuantizationConfig", &describe_quantization_config);
   function("preprocessingPreset", &preprocessing_preset);

@@ -3,9 +3,11 @@
 // Makes wasm/dist: the compiled TypeScript beside the core that CMake built (build/wasm/bin).
 
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
+
+import { configTypes } from './config_types.mjs';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const core = ['tersor.mjs', 'tersor.wasm'];
@@ -18,5 +20,22 @@ for (const name of core) {
 }
 mkdirSync(here('dist'), { recursive: true });
 for (const name of core) copyFileSync(here(`../build/wasm/bin/${name}`), here(`dist/${name}`));
+
+/** The fields of QuantizationConfig, asked of the core that was built. */
+async function fields() {
+  const { default: makeModule } = await import(new URL('dist/tersor.mjs', import.meta.url));
+  const bytes = readFileSync(here('dist/tersor.wasm'));
+  const core = await makeModule({
+    instantiateWasm(imports, done) {
+      void WebAssembly.instantiate(bytes, imports).then(({ instance, module }) => done(instance, module));
+      return {};
+    },
+  });
+  return JSON.parse(core.describeQuantizationConfig().value);
+}
+
+const types = here('src/quantization_config.ts');
+const made = configTypes(await fields());
+if (!existsSync(types) || readFileSync(types, 'utf8') !== made) writeFileSync(types, made);
 const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc');
 execFileSync(process.execPath, [compiler, '-p', here('tsconfig.json')], { stdio: 'inherit' });

@@ -3,8 +3,19 @@
 
 #include "core/base/json.h"
 #include "core/tpc/builtin.h"
+#include "core/tpc/read.h"
 
 namespace tersor::wasm {
+
+namespace {
+
+/// A label such as "ort-cpu@v1", or a platform written out; null leaves it to `otherwise`.
+tpc::TargetPlatformCapabilities read_platform(const Json& platform, const std::string& otherwise) {
+  if (platform.is_object()) return tpc::read_platform(to_text(platform, false));
+  return tpc::get_target_platform_capabilities_by_label(platform.is_null() ? otherwise : platform.get<std::string>());
+}
+
+}  // namespace
 
 Settings read_settings(const Json& settings, std::optional<config::Recipe>* recipe) {
   std::optional<config::Recipe> opened;
@@ -12,10 +23,9 @@ Settings read_settings(const Json& settings, std::optional<config::Recipe>* reci
     opened = config::read_recipe(to_text(settings.at("recipe")), "recipe");
   std::string platform(tpc::kDefaultPlatform);
   if (opened) platform = opened->platform.name + "@v" + std::to_string(opened->platform.version);
-  if (!settings.at("platform").is_null()) platform = settings.at("platform").get<std::string>();
   Json fields = opened ? config::to_json(opened->quantization_config) : Json::object();
   for (const auto& [name, value] : settings.at("config").items()) fields[name] = value;
-  Settings result{tpc::get_target_platform_capabilities_by_label(platform),
+  Settings result{read_platform(settings.at("platform"), platform),
                   config::read_quantization_config(fields, "config"),
                   {},
                   "null"};

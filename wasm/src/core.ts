@@ -24,6 +24,7 @@ export interface Core {
   version(): Answer<string>;
   platforms(): Answer<string>;
   targetPlatformCapabilities(name: string, version: number): Answer<string>;
+  readPlatform(text: string): Answer<string>;
   quantizationConfig(fields: string): Answer<string>;
   describeQuantizationConfig(): Answer<string>;
   preprocessingPreset(name: string): Answer<string>;

@@ -123,6 +123,10 @@ export class Tersor implements types.Tersor {
     return jsonOf(this.#context.core.targetPlatformCapabilities(name, version ?? 0));
   }
 
+  readPlatform(text: string): types.TargetPlatformCapabilities {
+    return jsonOf(this.#context.core.readPlatform(text));
+  }
+
   quantizationConfig(fields: types.QuantizationConfig = {}): types.QuantizationConfig {
     return jsonOf(this.#context.core.quantizationConfig(JSON.stringify(fields)));
   }

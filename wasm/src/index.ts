@@ -29,6 +29,7 @@ export type {
   OperatorInfo,
   OutputComparison,
   Override,
+  Platform,
   PlatformInfo,
   Preprocessing,
   PreprocessingPreset,

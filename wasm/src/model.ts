@@ -132,7 +132,11 @@ export class OpenModel implements Model {
   }
 
   coverage(options: CoverageOptions = {}): Promise<Coverage> {
-    const settings = JSON.stringify({ platform: options.platform ?? null, config: options.config ?? {} });
+    const settings = JSON.stringify({
+      platform: options.platform ?? null,
+      config: options.config ?? {},
+      overrides: options.overrides ?? null,
+    });
     return this.#withModel(options, (worker) => worker.call('coverage', [this.#file.key, settings]));
   }
 

@@ -7,6 +7,10 @@
 // information, configuration, recipe, report) is the core's JSON unchanged, in snake_case, so that the page, the report
 // and the native program print the same keys.
 
+import type { QuantizationConfig } from './quantization_config.js';
+
+export type { QuantizationConfig } from './quantization_config.js';
+
 // ---------------------------------------------------------------------------------------------------------------- errors
 
 /** The one error object, in C++, in JSON, in `class TersorError extends Error` and in the page's card. */
@@ -288,10 +292,10 @@ export interface PlatformInfo {
 /** The whole TPC in the words of the requirement documents, as in `platforms/<name>/v<k>.json`. */
 export type TargetPlatformCapabilities = Readonly<Record<string, unknown>>;
 
-export type FieldValue = string | number | boolean | null;
+/** `name`, `name@vK`, or a platform written out (readPlatform). */
+export type Platform = string | TargetPlatformCapabilities;
 
-/** The fields of QuantizationConfig, by their documented names. */
-export type QuantizationConfig = Readonly<Record<string, FieldValue>>;
+export type FieldValue = string | number | boolean | null;
 
 /** One field of QuantizationConfig; the settings form is built from these. */
 export interface FieldDescription {
@@ -308,6 +312,10 @@ export interface FieldDescription {
   readonly meaning: string;
   /** False: only the default is accepted in this version. */
   readonly acts: boolean;
+  /** Its name in Model Compression Toolkit 2; empty where it has none. */
+  readonly mct: string;
+  /** Its name in ONNX Runtime's quantize_static; empty where it has none. */
+  readonly ort: string;
 }
 
 /** A setting for some layers: matched by name, by filter or by type, in this order of strength. */
@@ -464,10 +472,11 @@ export interface OpenOptions extends CallOptions {
 }
 
 export interface CoverageOptions extends CallOptions {
-  /** `name` or `name@vK`; default `ort-cpu`. */
-  readonly platform?: string | undefined;
+  /** Default `ort-cpu`. */
+  readonly platform?: Platform | undefined;
   /** Fields that the user set. */
   readonly config?: QuantizationConfig | undefined;
+  readonly overrides?: readonly Override[] | undefined;
 }
 
 export interface SampleOptions extends CallOptions {
@@ -476,7 +485,7 @@ export interface SampleOptions extends CallOptions {
 }
 
 export interface CalibrateOptions extends SampleOptions {
-  readonly platform?: string | undefined;
+  readonly platform?: Platform | undefined;
   readonly config?: QuantizationConfig | undefined;
   readonly overrides?: readonly Override[] | undefined;
   readonly selection?: Selection | undefined;
@@ -520,6 +529,8 @@ export interface Tersor {
   platforms(): readonly PlatformInfo[];
   /** Throws for a name or version that is not there; without a version, the newest. */
   getTargetPlatformCapabilities(name: string, version?: number): TargetPlatformCapabilities;
+  /** A platform file's text, written out in full. Throws an error that lists every fault, each with its path. */
+  readPlatform(text: string): TargetPlatformCapabilities;
   /** The complete configuration: the fields given, defaults for the rest. Throws for an unknown field or a value of the wrong type. */
   quantizationConfig(fields?: QuantizationConfig): QuantizationConfig;
   /** The fields of QuantizationConfig in the document's order. */

@@ -5,7 +5,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Arrival } from '../src/job/intake';
 import { addArrivals, leaveOutBadSamples } from '../src/job/load';
 import { cancel, quantize } from '../src/job/quantize';
-import { backToDefaults, formRows, setField } from '../src/job/settings';
+import { backToDefaults, formRows, namesOf, setField, setKeepFloat, setPlatform } from '../src/job/settings';
+import { platformChoices } from '../src/job/platform';
 import * as state from '../src/job/state';
 import { behaviour, Tersor } from './double';
 
@@ -21,6 +22,7 @@ beforeEach(async () => {
     sampleErrors: [],
     quantizeError: null,
     labelled: true,
+    statisticsFit: true,
     calls: [],
   });
   state.engine.value = await Tersor.create();
@@ -44,10 +46,19 @@ beforeEach(async () => {
     signal.value = null;
   for (const signal of [state.settingsProblem, state.run, state.runProblem, state.result]) signal.value = null;
   state.fields.value = {};
+  state.keepFloat.value = {};
+  state.ownPlatforms.value = [];
+  state.platformName.value = 'ort-cpu';
   state.runNote.value = '';
-  state.measured.value = { floatKey: '', float: null, statisticsKey: '', statistics: null };
+  state.measured.value = { floatKey: '', float: null, statistics: [] };
   behaviour.calls.length = 0;
 });
+
+/** Until the job that begins by itself has ended. */
+async function settle(): Promise<void> {
+  await new Promise((r) => setTimeout(r, 300));
+  while (state.run.value !== null) await new Promise((r) => setTimeout(r, 5));
+}
 
 describe('opening', () => {
   it('takes samples before the model and the model before the samples', async () => {
@@ -146,11 +157,97 @@ describe('the job', () => {
     expect(state.resultIsOld.value).toBe(true);
     behaviour.calls.length = 0;
     await quantize();
-    expect(behaviour.calls.slice(0, 2)).toEqual(['calibrate', 'choose']);
+    expect(behaviour.calls).toEqual(['choose', 'correct', 'write', 'close result', 'evaluate', 'compare']);
     backToDefaults();
     expect(state.fields.value).toEqual({});
   });
 
+  it('makes the result anew by itself when a setting changes, from kept statistics', async () => {
+    await addArrivals([model, ...set]);
+    await quantize();
+    const before = state.result.value;
+    behaviour.calls.length = 0;
+    behaviour.pace = 1;
+    const pending: unknown[] = [];
+    const stop = state.result.subscribe((result) => pending.push(result?.pending));
+    setKeepFloat('conv1', true);
+    await settle();
+    stop();
+    expect(behaviour.calls).toEqual(['choose', 'correct', 'write', 'close result', 'evaluate', 'compare']);
+    expect(pending).toEqual([null, 'figures', 'layers', null]);
+    expect(state.result.value?.quantized).not.toBe(before?.quantized);
+    expect(state.result.value?.quantized.recipe.overrides).toEqual([
+      { name: 'conv1', config: { enable_weights_quantization: false, enable_activation_quantization: false } },
+    ]);
+    expect(state.resultIsOld.value).toBe(false);
+    setKeepFloat('conv1', null);
+    expect(state.overrides.value).toEqual([]);
+    await settle();
+    expect(state.result.value?.quantized.recipe.overrides).toEqual([]);
+  });
+
+  it('gives up what runs when a setting changes once more', async () => {
+    await addArrivals([model, ...set]);
+    await quantize();
+    behaviour.pace = 3;
+    const row = formRows().find((r) => r.field.name === 'activation_threshold_method');
+    if (!row) throw new Error('no such field');
+    setField(row.field, 'NOCLIPPING');
+    while (state.run.value === null) await new Promise((r) => setTimeout(r, 5));
+    setKeepFloat('conv1', false);
+    await settle();
+    expect(state.result.value?.quantized.recipe.quantization_config).toMatchObject({
+      activation_threshold_method: 'NOCLIPPING',
+    });
+    expect(state.result.value?.quantized.recipe.overrides).toHaveLength(1);
+    expect(state.runProblem.value).toBeNull();
+  });
+
+  it('calibrates again only where the engine says that other tensors are watched', async () => {
+    await addArrivals([model, ...set]);
+    await quantize();
+    behaviour.calls.length = 0;
+    behaviour.statisticsFit = false;
+    setKeepFloat('conv1', true);
+    await settle();
+    expect(behaviour.calls.slice(0, 2)).toEqual(['calibrate', 'choose']);
+    behaviour.calls.length = 0;
+    setKeepFloat('conv1', null);
+    await settle();
+    expect(behaviour.calls[0]).toBe('choose');
+  });
+});
+
+describe('settings', () => {
+  it('have a row for every field, with its names elsewhere', () => {
+    const rows = formRows();
+    expect(rows.length).toBe(state.engine.value?.describeQuantizationConfig().length);
+    expect(rows.filter((row) => row.group === 'main').length).toBe(4);
+    const field = rows.find((row) => row.field.name === 'weights_n_bits')?.field;
+    if (!field) throw new Error('no such field');
+    expect(namesOf({ ...field, ort: 'weight_type' })).toBe('weights_n_bits · the same in MCT · ORT weight_type');
+    expect(namesOf({ ...field, mct: 'bits' })).toBe('weights_n_bits · MCT bits');
+  });
+
+  it('take a platform file, and say what is wrong with one', async () => {
+    await addArrivals([model]);
+    const file = (name: string) => ({
+      path: 'mine.json',
+      data: new Blob([JSON.stringify({ schema_version: 1, name })]),
+    });
+    await addArrivals([file('mine')]);
+    expect(state.platformName.value).toBe('file:mine.json');
+    expect(state.platform.value).toMatchObject({ name: 'mine' });
+    expect(platformChoices().map((choice) => choice.title)).toEqual(['ONNX Runtime CPU', 'mine']);
+    await addArrivals([file('broken')]);
+    expect(state.settingsProblem.value?.message.split('\n')).toHaveLength(3);
+    expect(state.platform.value).toMatchObject({ name: 'mine' });
+    setPlatform('ort-cpu');
+    expect(state.platform.value).toBe('ort-cpu');
+  });
+});
+
+describe('a job that runs', () => {
   it('is cancelled at every stage within 200 ms, keeps what was measured and goes on from there', async () => {
     await addArrivals([model, ...set]);
     behaviour.pace = 2;

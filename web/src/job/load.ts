@@ -6,6 +6,7 @@
 import { batch, effect } from '@preact/signals';
 import type { Preprocessing, SampleFile } from 'tersor';
 
+import { isPlatform, openPlatform } from './platform';
 import { applyRecipe, readRecipe } from './recipe';
 import { asDataSet, baseName, comparePaths, ending, sortArrivals, stem, type Arrival, type NamedSet } from './intake';
 import { isAbort, problemOf, type Problem } from './problem';
@@ -89,7 +90,7 @@ export function addArrivals(
     else if (others.length > 0 && unopened) await openModel(unopened);
     else if (others.length > 0 && others[0] && !set) await openModel(others[0]);
 
-    for (const file of recipes) await openRecipe(file);
+    for (const file of recipes) await openJson(file);
     if (set) await openSamples(set, given);
     else if (labels.length > 0) await openLabels(labels);
   });
@@ -109,6 +110,7 @@ async function openModel(arrival: Arrival): Promise<void> {
       state.result.value = null;
       state.runProblem.value = null;
       state.runNote.value = '';
+      state.keepFloat.value = {};
       state.openLayer.value = null;
       state.openRegions.value = new Set(['model']);
       state.announcement.value = `${baseName(arrival.path)} is open.`;
@@ -142,7 +144,11 @@ export async function updateCoverage(): Promise<void> {
   if (!open) return;
   const mine = ++coverageAsked;
   try {
-    const known = await open.handle.coverage({ platform: state.platformName.value, config: state.fields.value });
+    const known = await open.handle.coverage({
+      platform: state.platform.value,
+      config: state.config.value,
+      overrides: state.overrides.value,
+    });
     if (mine !== coverageAsked) return;
     batch(() => {
       state.coverage.value = known;
@@ -228,8 +234,14 @@ async function openLabels(labels: readonly Arrival[]): Promise<void> {
   state.samples.value = { ...set, labelsFile: asSampleFile(file) };
 }
 
-async function openRecipe(file: Arrival): Promise<void> {
+async function openJson(file: Arrival): Promise<void> {
   try {
+    const text = await file.data.text();
+    if (isPlatform(text)) {
+      openPlatform(baseName(file.path), text, await engine());
+      await updateCoverage();
+      return;
+    }
     const recipe = await readRecipe(file);
     await applyRecipe({ name: baseName(file.path), recipe, allowMismatch: false });
     await updateCoverage();

@@ -4,12 +4,21 @@
 // a job that was cancelled or repeated with other settings goes on from there.
 
 import { batch } from '@preact/signals';
-import type { CallOptions, EvaluationResult, Progress, QuantizedResult, Statistics } from 'tersor';
+import type {
+  CallOptions,
+  EvaluationResult,
+  Override,
+  Platform,
+  Progress,
+  QuantizationConfig,
+  QuantizedResult,
+  Statistics,
+} from 'tersor';
 
 import { decibels, percent } from '../numbers';
 import { fileNamed } from './load';
 import { isAbort, problemOf, type Problem } from './problem';
-import { enter, finish, report, skip, startRun, tick } from './stages';
+import { enter, finish, reopen, report, skip, startRun, tick } from './stages';
 import * as state from './state';
 
 /** Samples that the comparison by layer looks at; it keeps two runs of the model in memory at once. */
@@ -44,7 +53,11 @@ interface Inputs {
   readonly preprocessing: { readonly preprocessing?: NonNullable<typeof state.preprocessing.value> };
   readonly evaluation: { readonly part: 'evaluation'; readonly count: number };
   readonly calibration: { readonly part: 'calibration'; readonly count: number };
-  readonly settings: { readonly platform: string; readonly config: typeof state.fields.value };
+  readonly settings: {
+    readonly platform: Platform;
+    readonly config: QuantizationConfig;
+    readonly overrides: readonly Override[];
+  };
   readonly key: string;
   /** What float accuracy and statistics depend on. */
   readonly dataKey: string;
@@ -62,7 +75,7 @@ function gather(): Inputs | null {
     preprocessing: chosen ? { preprocessing: chosen } : {},
     evaluation: { part: 'evaluation', count },
     calibration: { part: 'calibration', count },
-    settings: { platform: state.platformName.value, config: state.fields.value },
+    settings: { platform: state.platform.value, config: state.config.value, overrides: state.overrides.value },
     key: state.settingsKey.value,
     dataKey: JSON.stringify([identity(model.handle), identity(set), chosen, count]),
   };
@@ -84,37 +97,60 @@ async function floatEvaluation(inputs: Inputs, signal: AbortSignal): Promise<Eva
   return float;
 }
 
-async function statistics(inputs: Inputs, signal: AbortSignal): Promise<Statistics> {
-  const key = JSON.stringify([inputs.dataKey, inputs.settings]);
-  const kept = state.measured.value;
-  if (kept.statistics && kept.statisticsKey === key) {
-    follow((run) => skip(run, 'calibrate'));
-    return kept.statistics;
-  }
-  follow((run) => enter(run, 'calibrate'));
+/** Statistics that are kept at most; each is a few megabytes for a model of millions of weights. */
+const keptStatistics = 4;
+
+function statisticsKey(inputs: Inputs): string {
+  return JSON.stringify([inputs.dataKey, state.platformName.value, inputs.settings.config, inputs.settings.overrides]);
+}
+
+async function calibrated(inputs: Inputs, signal: AbortSignal): Promise<Statistics> {
+  follow((run) => enter(reopen(run, 'calibrate'), 'calibrate'));
+  const started = performance.now();
+  const key = statisticsKey(inputs);
   const fresh = await inputs.model.handle.calibrate(inputs.set.files, {
     ...options('float', signal),
     ...inputs.preprocessing,
     ...inputs.settings,
-    ...overrides(),
     selection: inputs.calibration,
   });
-  state.measured.value = { ...state.measured.value, statisticsKey: key, statistics: fresh };
+  const kept = state.measured.value.statistics.filter((one) => one.dataKey === inputs.dataKey && one.key !== key);
+  const seconds = (performance.now() - started) / 1000;
+  const statistics = [{ key, dataKey: inputs.dataKey, statistics: fresh, seconds }, ...kept].slice(0, keptStatistics);
+  state.measured.value = { ...state.measured.value, statistics };
   return fresh;
 }
 
-function overrides() {
-  const all = state.recipe.value?.recipe.overrides ?? [];
-  return all.length > 0 ? { overrides: all } : {};
+/** Statistics of other settings serve unless these settings watch other tensors, which the engine says by a mismatch. */
+function watchesOthers(thrown: unknown): boolean {
+  const problem = problemOf(thrown);
+  return problem.code === 'mismatch' && problem.place.startsWith('statistics.');
+}
+
+/** From kept statistics where they serve, else after calibration. */
+async function quantizedFromAny(inputs: Inputs, signal: AbortSignal): Promise<QuantizedResult> {
+  const ofData = state.measured.value.statistics.filter((one) => one.dataKey === inputs.dataKey);
+  const kept = ofData.find((one) => one.key === statisticsKey(inputs)) ?? ofData[0];
+  if (kept) {
+    follow((run) => skip(run, 'calibrate'));
+    try {
+      return await quantized(inputs, kept.statistics, signal);
+    } catch (error) {
+      if (!watchesOthers(error)) throw error;
+    }
+  }
+  return quantized(inputs, await calibrated(inputs, signal), signal);
 }
 
 /** The settings, as an opened recipe with what was changed since, so that it is compared with model and samples. */
 function settingsOf(inputs: Inputs) {
   const opened = state.recipe.value;
   const config = state.engine.value?.quantizationConfig(inputs.settings.config);
-  if (!opened || !config) return { ...inputs.settings, ...overrides() };
+  if (!opened || !config) return inputs.settings;
   const preprocessing = inputs.preprocessing.preprocessing ?? null;
   return {
+    platform: inputs.settings.platform,
+    overrides: inputs.settings.overrides,
     recipe: { ...opened.recipe, quantization_config: config, preprocessing },
     allowMismatch: opened.allowMismatch,
   };
@@ -132,9 +168,36 @@ async function quantized(inputs: Inputs, from: Statistics, signal: AbortSignal):
   });
 }
 
+/** Puts a result in the place of the one before. */
+function show(result: state.Result): void {
+  const before = state.result.value;
+  state.result.value = result;
+  if (before && before.quantized !== result.quantized) before.quantized.close();
+}
+
+function passed(inputs: Inputs): state.Run {
+  return tick(state.run.value ?? startedWith(inputs), performance.now());
+}
+
 async function work(inputs: Inputs, signal: AbortSignal): Promise<void> {
   const float = await floatEvaluation(inputs, signal);
-  const made = await quantized(inputs, await statistics(inputs, signal), signal);
+  const made = await quantizedFromAny(inputs, signal);
+  const before = state.result.value;
+  const common = {
+    key: inputs.key,
+    dataKey: inputs.dataKey,
+    modelName: inputs.model.name,
+    dataName: inputs.set.name,
+    quantized: made,
+    float,
+  };
+  const partly = (result: Pick<state.Result, 'pending' | 'int8' | 'comparison'>) => {
+    const { stages, startedAt, now } = passed(inputs);
+    show({ ...common, ...result, stages, seconds: (now - startedAt) / 1000 });
+  };
+  // The new file is there at once; what is measured of it follows, and stands as old until then.
+  const again = before !== null && before.dataKey === inputs.dataKey;
+  if (again && !signal.aborted) partly({ pending: 'figures', int8: before.int8, comparison: before.comparison });
   try {
     follow((run) => enter(run, 'int8'));
     const int8 = await made.evaluate(inputs.set.files, state.labels.value, {
@@ -143,6 +206,7 @@ async function work(inputs: Inputs, signal: AbortSignal): Promise<void> {
       selection: inputs.evaluation,
       reference: float,
     });
+    if (again) partly({ pending: 'layers', int8, comparison: before.comparison });
     follow((run) => enter(run, 'compare'));
     const comparison = await made.compare(inputs.set.files, {
       ...options('int8', signal),
@@ -151,26 +215,15 @@ async function work(inputs: Inputs, signal: AbortSignal): Promise<void> {
       limit: compareLimit,
     });
     signal.throwIfAborted();
-    const run = finish(tick(state.run.value ?? startedWith(inputs), performance.now()));
-    const before = state.result.value;
+    const run = finish(passed(inputs));
     batch(() => {
-      state.result.value = {
-        key: inputs.key,
-        modelName: inputs.model.name,
-        dataName: inputs.set.name,
-        quantized: made,
-        float,
-        int8,
-        comparison,
-        seconds: (run.now - run.startedAt) / 1000,
-        stages: run.stages,
-      };
-      state.openLayer.value = null;
+      const seconds = (run.now - run.startedAt) / 1000;
+      show({ ...common, pending: null, int8, comparison, seconds, stages: run.stages });
+      if (!again) state.openLayer.value = null;
       state.announcement.value = sentence(float, int8, comparison.output_sqnr_db);
     });
-    before?.quantized.close();
   } catch (error) {
-    made.close();
+    if (state.result.value?.quantized !== made) made.close();
     throw error;
   }
 }
@@ -193,18 +246,40 @@ function startedWith(inputs: Inputs): state.Run {
   });
 }
 
+let again: ReturnType<typeof setTimeout> | undefined;
+let runningKey = '';
+/** How long settings must rest before the job runs again by itself. */
+const restMilliseconds = 250;
+
+/** Where there is a result, makes it anew with the settings as they are now; a job that runs is given up for it. */
+export function quantizeAgain(): void {
+  clearTimeout(again);
+  again = setTimeout(() => {
+    const key = state.settingsKey.value;
+    if (!state.result.value || (state.run.value ? runningKey === key : state.result.value.key === key)) return;
+    controller?.abort();
+    controller = null;
+    state.run.value = null;
+    void quantize({ regionsStay: true });
+  }, restMilliseconds);
+}
+
 /** Runs the job; does nothing while something is missing or another job runs. */
-export async function quantize(): Promise<void> {
+export async function quantize(how: { readonly regionsStay?: boolean } = {}): Promise<void> {
+  clearTimeout(again);
   const inputs = gather();
   if (!state.canQuantize.value || !inputs) return;
   const mine = new AbortController();
   controller = mine;
+  runningKey = inputs.key;
   batch(() => {
     state.run.value = startedWith(inputs);
     state.runProblem.value = null;
     state.runNote.value = '';
-    state.openRegions.value = new Set();
-    state.openLayer.value = null;
+    if (!how.regionsStay) {
+      state.openRegions.value = new Set();
+      state.openLayer.value = null;
+    }
     state.announcement.value = 'Quantizing.';
   });
   const timer = setInterval(() => follow((run) => tick(run, performance.now())), 200);
@@ -235,7 +310,9 @@ function showProblem(problem: Problem): void {
 
 function cancelled(): string {
   const kept = state.measured.value;
-  const what = [kept.float ? 'float accuracy' : '', kept.statistics ? 'statistics' : ''].filter(Boolean).join(' and ');
+  const what = [kept.float ? 'float accuracy' : '', kept.statistics.length > 0 ? 'statistics' : '']
+    .filter(Boolean)
+    .join(' and ');
   return what === '' ? 'Cancelled.' : `Cancelled. Kept: ${what}; Quantize goes on from there.`;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { batch } from '@preact/signals';
-import type { QuantizationConfig, Recipe } from 'tersor';
+import type { FieldValue, QuantizationConfig, Recipe } from 'tersor';
 
 import type { Arrival } from './intake';
 import type { Problem } from './problem';
@@ -12,7 +12,7 @@ function refuse(name: string, why: string): never {
     code: 'invalid_config',
     message: `${name} is not a recipe: ${why}.`,
     place: name,
-    hint: 'A recipe is the JSON file that "Download recipe" or --save-recipe writes.',
+    hint: 'A recipe is the JSON file that "Download recipe" or --save-recipe writes; a target platform has "schema_version".',
   } satisfies Problem;
 }
 
@@ -36,7 +36,8 @@ export async function applyRecipe(open: state.OpenRecipe): Promise<void> {
   const { recipe } = open;
   batch(() => {
     state.recipe.value = open;
-    state.platformName.value = recipe.platform.name;
+    state.platformName.value = platformLabel(recipe);
+    state.keepFloat.value = {};
     state.fields.value = changedFields(recipe.quantization_config);
     if (recipe.preprocessing) state.preprocessing.value = recipe.preprocessing;
     if (recipe.data_set) state.chosenCalibration.value = recipe.data_set.samples;
@@ -46,8 +47,20 @@ export async function applyRecipe(open: state.OpenRecipe): Promise<void> {
   });
 }
 
+/** The picker's name of a recipe's platform; one that the reader brought is known by its content. */
+function platformLabel({ platform }: Recipe): string {
+  const own = state.ownPlatforms.value.find(
+    ({ capabilities }) =>
+      capabilities['name'] === platform.name && Number(capabilities['version']) === Number(platform.version),
+  );
+  const known = state.engine.value?.platforms().filter(({ name }) => name === platform.name) ?? [];
+  if (own && known.length === 0) return own.label;
+  const newest = Math.max(...known.map(({ version }) => version));
+  return known.length === 0 || newest === platform.version ? platform.name : `${platform.name}@v${platform.version}`;
+}
+
 /** A recipe writes every field out; only those that differ from their default were set. */
-function changedFields(config: QuantizationConfig): QuantizationConfig {
+function changedFields(config: QuantizationConfig): Readonly<Record<string, FieldValue>> {
   const defaults = new Map(
     (state.engine.value?.describeQuantizationConfig() ?? []).map((field) => [field.name, field.default]),
   );

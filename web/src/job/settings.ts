@@ -7,41 +7,36 @@ import { batch } from '@preact/signals';
 import type { FieldDescription, FieldValue } from 'tersor';
 
 import { updateCoverage } from './load';
+import { quantizeAgain } from './quantize';
 import * as state from './state';
 
 export type GroupId = 'main' | 'ranges' | 'weights' | 'activations';
 
 interface Words {
   readonly title: string;
-  /** The name in ONNX Runtime's quantizer; empty where it has none. */
-  readonly ort: string;
   readonly group: GroupId;
 }
 
 const words: Readonly<Record<string, Words>> = {
-  activation_threshold_method: { title: 'Where to cut activations', ort: 'CalibrationMethod', group: 'main' },
-  weights_threshold_method: { title: 'Where to cut weights', ort: '', group: 'main' },
-  weights_per_channel_threshold: { title: 'One scale per channel', ort: 'per_channel', group: 'main' },
-  weights_bias_correction: { title: 'Correct biases', ort: '', group: 'main' },
-  activation_n_bits: { title: 'Bits of activations', ort: 'activation_type', group: 'activations' },
-  weights_n_bits: { title: 'Bits of weights', ort: 'weight_type', group: 'weights' },
-  activation_quantization_method: { title: 'Grid of activations', ort: 'ActivationSymmetric', group: 'activations' },
-  weights_quantization_method: { title: 'Grid of weights', ort: 'WeightSymmetric', group: 'weights' },
-  enable_weights_quantization: { title: 'Quantize weights', ort: '', group: 'weights' },
-  enable_activation_quantization: { title: 'Quantize activations', ort: '', group: 'activations' },
-  relu_unbound_correction: { title: 'Bound ReLU', ort: '', group: 'activations' },
-  input_scaling: { title: 'Scale inputs', ort: '', group: 'activations' },
-  shift_negative_activation_correction: { title: 'Shift negative activations', ort: '', group: 'activations' },
-  shift_negative_ratio: { title: 'Ratio that shifts', ort: '', group: 'activations' },
-  shift_negative_threshold_recalculation: {
-    title: 'Choose the range anew after a shift',
-    ort: '',
-    group: 'activations',
-  },
-  activation_channel_equalization: { title: 'Equalize channels', ort: '', group: 'activations' },
-  z_threshold: { title: 'Drop outliers beyond z', ort: '', group: 'ranges' },
-  min_threshold: { title: 'Smallest threshold', ort: '', group: 'ranges' },
-  l_p_value: { title: 'Exponent of Lp', ort: '', group: 'ranges' },
+  activation_threshold_method: { title: 'Where to cut activations', group: 'main' },
+  weights_n_bits: { title: 'Bits of weights', group: 'main' },
+  activation_n_bits: { title: 'Bits of activations', group: 'main' },
+  weights_per_channel_threshold: { title: 'One scale per channel', group: 'main' },
+  weights_threshold_method: { title: 'Where to cut weights', group: 'weights' },
+  weights_bias_correction: { title: 'Correct biases', group: 'weights' },
+  weights_quantization_method: { title: 'Grid of weights', group: 'weights' },
+  enable_weights_quantization: { title: 'Quantize weights', group: 'weights' },
+  activation_quantization_method: { title: 'Grid of activations', group: 'activations' },
+  enable_activation_quantization: { title: 'Quantize activations', group: 'activations' },
+  relu_unbound_correction: { title: 'Bound ReLU', group: 'activations' },
+  input_scaling: { title: 'Scale inputs', group: 'activations' },
+  activation_channel_equalization: { title: 'Equalize channels', group: 'activations' },
+  shift_negative_activation_correction: { title: 'Shift negative activations', group: 'activations' },
+  shift_negative_ratio: { title: 'Ratio that shifts', group: 'activations' },
+  shift_negative_threshold_recalculation: { title: 'Choose the range anew after a shift', group: 'activations' },
+  z_threshold: { title: 'Drop outliers beyond z', group: 'ranges' },
+  min_threshold: { title: 'Smallest threshold', group: 'ranges' },
+  l_p_value: { title: 'Exponent of Lp', group: 'ranges' },
 };
 
 const order = Object.keys(words);
@@ -74,14 +69,19 @@ export interface FormRow extends Words {
   readonly field: FieldDescription;
 }
 
-/** The fields that act, in the form's order. */
+/** Every field, in the form's order. */
 export function formRows(): FormRow[] {
   const described = state.engine.value?.describeQuantizationConfig() ?? [];
   const place = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length);
   return described
-    .filter((field) => field.acts && (field.choices === null || field.choices.length > 1 || field.nullable))
-    .map((field) => ({ ...(words[field.name] ?? { title: field.name, ort: '', group: 'ranges' as const }), field }))
+    .map((field) => ({ ...(words[field.name] ?? { title: field.name, group: 'ranges' as const }), field }))
     .sort((a, b) => place(a.field.name) - place(b.field.name));
+}
+
+/** What the field is called here and in the tools that people come from. */
+export function namesOf(field: FieldDescription): string {
+  const mct = field.mct === '' ? '' : field.mct === field.name ? 'the same in MCT' : `MCT ${field.mct}`;
+  return [field.name, mct, field.ort === '' ? '' : `ORT ${field.ort}`].filter(Boolean).join(' · ');
 }
 
 export function fieldValue(field: FieldDescription): FieldValue {
@@ -95,7 +95,20 @@ export function setField(field: FieldDescription, value: FieldValue): void {
   if (value === field.default) delete next[field.name];
   else next[field.name] = value;
   state.fields.value = next;
+  changed();
+}
+
+/** Keeps an operator in float, or wants it in integers; null leaves it to the platform. */
+export function setKeepFloat(name: string, value: boolean | null): void {
+  const { [name]: _before, ...next } = state.keepFloat.value;
+  state.keepFloat.value = value === null ? next : { ...next, [name]: value };
+  changed();
+}
+
+/** After a change of settings: what becomes an integer is asked again, and a result is made anew from what was kept. */
+function changed(): void {
   void updateCoverage();
+  quantizeAgain();
 }
 
 /** A recipe is of one platform: with another one it no longer counts. */
@@ -104,15 +117,16 @@ export function setPlatform(name: string): void {
     state.platformName.value = name;
     state.recipe.value = null;
   });
-  void updateCoverage();
+  changed();
 }
 
 export function backToDefaults(): void {
   batch(() => {
     state.fields.value = {};
+    state.keepFloat.value = {};
     state.recipe.value = null;
     state.settingsProblem.value = null;
     state.chosenCalibration.value = null;
   });
-  void updateCoverage();
+  changed();
 }

@@ -128,6 +128,15 @@ export function report(run: Run, progress: Progress, evaluation: 'float' | 'int8
   return estimate({ ...entered, stages });
 }
 
+/** A stage that was left out has to be run after all: it and those behind it are to come. */
+export function reopen(run: Run, id: StageId): Run {
+  const index = run.stages.findIndex((stage) => stage.id === id);
+  const stages = run.stages.map((stage, at) =>
+    at < index ? stage : { ...stage, state: 'waiting' as const, done: 0, seconds: 0 },
+  );
+  return { ...run, stages };
+}
+
 /** A stage whose result is already there. */
 export function skip(run: Run, id: StageId): Run {
   const stages = run.stages.map((stage) =>

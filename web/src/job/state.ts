@@ -8,6 +8,10 @@ import type {
   EvaluationResult,
   Comparison,
   FieldValue,
+  QuantizationConfig,
+  Override,
+  Platform,
+  TargetPlatformCapabilities,
   Labels,
   Model,
   Preprocessing,
@@ -69,9 +73,16 @@ export interface Run {
   readonly samplesPerSecond: number | null;
 }
 
+/** What of a result is still that of the settings before, while a job goes on. */
+export type Pending = 'figures' | 'layers' | null;
+
 export interface Result {
   /** Settings that made it, see settingsKey. */
   readonly key: string;
+  /** Model and samples, see dataKey of the job. */
+  readonly dataKey: string;
+  /** `figures`: int8 and comparison are from before; `layers`: the comparison is. */
+  readonly pending: Pending;
   readonly modelName: string;
   readonly dataName: string;
   readonly quantized: QuantizedResult;
@@ -86,8 +97,26 @@ export interface Result {
 export interface Measured {
   readonly floatKey: string;
   readonly float: EvaluationResult | null;
-  readonly statisticsKey: string;
-  readonly statistics: Statistics | null;
+  /** Newest first; those of other settings may serve as well. */
+  readonly statistics: readonly KeptStatistics[];
+}
+
+export interface KeptStatistics {
+  readonly key: string;
+  /** Model and samples. */
+  readonly dataKey: string;
+  readonly statistics: Statistics;
+  readonly seconds: number;
+}
+
+/** A platform that the reader brought, as a file. */
+export interface OwnPlatform {
+  /** What the picker calls it. */
+  readonly label: string;
+  readonly file: string;
+  readonly title: string;
+  readonly description: string;
+  readonly capabilities: TargetPlatformCapabilities;
 }
 
 export type RegionId = 'model' | 'samples' | 'settings' | 'results';
@@ -124,6 +153,9 @@ export const chosenCalibration = signal<number | null>(null);
 export const platformName = signal('ort-cpu');
 /** The fields that the user set. */
 export const fields = signal<Readonly<Record<string, FieldValue>>>({});
+export const ownPlatforms = signal<readonly OwnPlatform[]>([]);
+/** Operators that the reader keeps in float (true) or wants in integers (false), by name; the others are the platform's. */
+export const keepFloat = signal<Readonly<Record<string, boolean>>>({});
 export const recipe = signal<OpenRecipe | null>(null);
 export const settingsProblem = signal<Problem | null>(null);
 
@@ -132,7 +164,7 @@ export const runProblem = signal<Problem | null>(null);
 /** A sentence about the last run that ended without a result. */
 export const runNote = signal('');
 export const result = signal<Result | null>(null);
-export const measured = signal<Measured>({ floatKey: '', float: null, statisticsKey: '', statistics: null });
+export const measured = signal<Measured>({ floatKey: '', float: null, statistics: [] });
 
 export const openRegions = signal<ReadonlySet<RegionId>>(new Set());
 /** Output name of the layer whose panel is open. */
@@ -178,6 +210,23 @@ export const atStart = computed(
     result.value === null,
 );
 
+/** The platform as the package takes it. */
+export const platform = computed<Platform>(
+  () => ownPlatforms.value.find((own) => own.label === platformName.value)?.capabilities ?? platformName.value,
+);
+
+/** The fields as the package's type knows them; the form holds to the engine's list, which that type is made from. */
+export const config = computed(() => fields.value as QuantizationConfig);
+
+/** Settings of single operators: the recipe's, then the reader's, which win. */
+export const overrides = computed<readonly Override[]>(() => [
+  ...(recipe.value?.recipe.overrides ?? []),
+  ...Object.entries(keepFloat.value).map(([name, isFloat]) => ({
+    name,
+    config: { enable_weights_quantization: !isFloat, enable_activation_quantization: !isFloat },
+  })),
+]);
+
 /** What a result depends on besides the model. */
 export const settingsKey = computed(() =>
   JSON.stringify([
@@ -188,7 +237,7 @@ export const settingsKey = computed(() =>
     fields.value,
     preprocessing.value,
     calibrationCount.value,
-    recipe.value?.recipe.overrides ?? [],
+    overrides.value,
   ]),
 );
 

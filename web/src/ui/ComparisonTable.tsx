@@ -5,7 +5,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Agreement, EvaluationResult } from 'tersor';
 
-import { coverage, measured, model, result, run } from '../job/state';
+import { coverage, measured, model, result, resultIsOld, run } from '../job/state';
 import {
   count,
   counted,
@@ -100,7 +100,8 @@ export function ComparisonTable() {
             <Badge letter="F" title="Float" /> <span class="column-word">Float</span>
           </th>
           <th scope="col">
-            <Badge letter="A" title="Configuration A" /> <span class="column-word">Int8</span>
+            <Badge letter="A" title="Configuration A" /> <span class="column-word">Int8</span>{' '}
+            {(resultIsOld.value || done?.pending === 'figures') && <span class="chip">old</span>}
           </th>
           <td class="aside" />
         </tr>

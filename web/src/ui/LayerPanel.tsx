@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { LayerRow } from 'tersor';
 
 import { openLayer } from '../job/state';
+import { KeepFloat } from './KeepFloat';
 import { count, decibels, range, scale, times, value } from '../numbers';
 import { Close, Next, Previous } from './Icons';
 import { HistogramPlot, histogramTable } from './HistogramPlot';
@@ -173,6 +174,9 @@ export function LayerPanel(props: { readonly row: LayerRow; readonly rows: reado
         <Fact term="Error alone" value={decibels(row.isolated_sqnr_db)} />
         <Fact term="Accumulated" value={decibels(row.accumulated_sqnr_db)} />
       </dl>
+      <div class="panel-float">
+        <KeepFloat name={row.name} isFloat={row.range === null} />
+      </div>
       <Values row={row} />
       {row.weight_max && row.weight_max.length > 0 && <Weights largest={row.weight_max} />}
     </div>

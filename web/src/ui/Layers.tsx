@@ -220,7 +220,7 @@ export function Layers() {
   return (
     <div class={selected ? 'layers-block with-panel' : 'layers-block'}>
       <div class="tab-bar">
-        <h3 class="tab chosen">Layers</h3>
+        <h3 class="tab chosen">Layers {done.pending && <span class="chip">old</span>}</h3>
         <Tools />
       </div>
       <div class="layers-area">

@@ -3,17 +3,12 @@
 import type { Coverage, ModelInfo, Support, TensorInfo } from 'tersor';
 
 import { dismiss } from '../job/load';
-import { coverage, coverageProblem, engine, model, modelProblem, platformName, reading, result } from '../job/state';
+import { platformTitle } from '../job/platform';
+import { coverage, coverageProblem, model, modelProblem, reading, result } from '../job/state';
 import { count, counted, large, none, percent, shape, size, thin, times } from '../numbers';
 import { chooseFiles } from './files';
 import { Note, ProblemCard } from './Note';
 import { Figure, Region, type Cell } from './Region';
-
-export function platformTitle(): string {
-  return (
-    engine.value?.platforms().find((platform) => platform.name === platformName.value)?.title ?? platformName.value
-  );
-}
 
 const supportWords: Readonly<Record<Support, string>> = {
   integer: 'integer kernel',

@@ -29,6 +29,8 @@ interface ProblemCardProps {
 export function ProblemCard({ problem, children, onDismiss }: ProblemCardProps) {
   const card = useRef<HTMLDivElement>(null);
   useEffect(() => card.current?.scrollIntoView({ block: 'nearest' }), [problem]);
+  // an error that lists several faults has each on a line of its own
+  const [sentence, ...faults] = problem.message.split('\n');
   const facts = {
     version: engine.value?.version ?? '',
     model: model.value?.name ?? '',
@@ -38,7 +40,14 @@ export function ProblemCard({ problem, children, onDismiss }: ProblemCardProps) 
     <div ref={card} class="note note-stop" role="alert">
       <NoteSign kind="stop" />
       <div class="note-text">
-        <p class="problem-message">{problem.message}</p>
+        <p class="problem-message">{sentence}</p>
+        {faults.length > 0 && (
+          <ul class="faults">
+            {faults.map((fault) => (
+              <li key={fault}>{fault}</li>
+            ))}
+          </ul>
+        )}
         {problem.hint !== '' && <p>{problem.hint}</p>}
         {problem.place !== '' && <p class="problem-place">{problem.place}</p>}
         <div class="actions">

@@ -7,9 +7,11 @@ import { quantize } from '../job/quantize';
 import {
   atStart,
   calibrationCount,
+  engine,
   evaluationCount,
   measured,
   missing,
+  model,
   reading,
   recipe,
   result,
@@ -20,7 +22,7 @@ import {
   unreadable,
   type Run,
 } from '../job/state';
-import { about, count, decibels, duration, percent, thin } from '../numbers';
+import { about, count, counted, decibels, duration, percent, size, thin } from '../numbers';
 import { ComparisonTable, Intervals, overlapSentence } from './ComparisonTable';
 import { Downloads } from './Downloads';
 import { Check } from './Icons';
@@ -29,6 +31,7 @@ import { QuantizeButton } from './MainButton';
 import { Note, ProblemCard } from './Note';
 import { Region } from './Region';
 import { Stages } from './Stages';
+import { StaysFloat } from './StaysFloat';
 
 function Progress(props: { readonly run: Run }) {
   const { run: now } = props;
@@ -65,6 +68,7 @@ function Sentence() {
   const done = result.value;
   if (runNote.value !== '') return <>{runNote.value}</>;
   if (done && resultIsOld.value) return <>Settings have changed; the figures below are from before.</>;
+  if (done?.pending) return <>The new file is ready; its figures are from before until they are measured.</>;
   if (done) {
     const runtime = done.quantized.report.runtime;
     return (
@@ -149,6 +153,41 @@ function RunProblem() {
   );
 }
 
+/** What the result cost: runs of the model by stage, time, memory. */
+function Cost() {
+  const done = result.value;
+  if (!done) return null;
+  const passes = done.stages.filter((stage) => ['float', 'calibrate', 'int8', 'compare'].includes(stage.id));
+  const memory = model.value?.handle.info.peak_bytes ?? null;
+  const workers = engine.value?.workers ?? 1;
+  return (
+    <div class="block cost">
+      <div class="block-head">
+        <h3>Cost</h3>
+        <span class="soft">{duration(done.seconds)} in all</span>
+      </div>
+      <dl class="facts">
+        {passes.map((stage) => (
+          <div key={stage.id}>
+            <dt>{stage.title}</dt>
+            <dd>
+              {stage.seconds > 0 ? `${counted(stage.total, 'sample')}, ${duration(stage.seconds)}` : 'kept from before'}
+            </dd>
+          </div>
+        ))}
+        {memory !== null && (
+          <div>
+            <dt>Activations</dt>
+            <dd>
+              about {size(memory * workers)} in {counted(workers, 'worker')}
+            </dd>
+          </div>
+        )}
+      </dl>
+    </div>
+  );
+}
+
 function Body() {
   const done = result.value;
   const float = done?.float ?? (run.value ? measured.value.float : null);
@@ -175,8 +214,13 @@ function Body() {
           </div>
           {float && <FloatNote float={float} />}
           <LossNote />
+          <StaysFloat />
         </div>
-        <div class="results-side">{run.value ? <Stages run={run.value} /> : <Downloads />}</div>
+        <div class="results-side">
+          {run.value && <Stages run={run.value} />}
+          {(!run.value || done?.pending) && <Downloads />}
+          {done && !run.value && <Cost />}
+        </div>
       </div>
       <Layers />
     </>

@@ -24,6 +24,7 @@ import { Next, Previous } from './Icons';
 import { Note, ProblemCard } from './Note';
 import { Pixels, rasterOf } from './Pixels';
 import { PreprocessingForm, presetWord } from './PreprocessingForm';
+import { RecordingForm } from './RecordingForm';
 import { Figure, Region, type Cell } from './Region';
 
 /** Samples of each class set aside for calibration: the even spread over the data set's order. */
@@ -272,6 +273,14 @@ function Split() {
   );
 }
 
+function hasPictures(info: SamplesInfo): boolean {
+  return 'png' in info.formats || 'jpeg' in info.formats;
+}
+
+function hasRecordings(): boolean {
+  return samples.value?.files.some((file) => /\.wav$/i.test(file.path)) ?? false;
+}
+
 function lineCells(name: string, info: SamplesInfo | null): Cell[] {
   if (!info)
     return [
@@ -300,7 +309,7 @@ function lineCells(name: string, info: SamplesInfo | null): Cell[] {
         <span class="soft">{labelled}</span>
       ),
   });
-  if (info.preprocessing)
+  if (info.preprocessing && hasPictures(info))
     cells.push({ key: 'preset', content: <Figure value={presetWord(info.preprocessing)} what="preset" /> });
   return cells;
 }
@@ -338,7 +347,7 @@ export function SamplesRegion() {
         title="Samples"
         sentence={
           model.value
-            ? 'Drop a folder of pictures with one subfolder per class, or .npy, .npz, .pb or .zip.'
+            ? 'Drop a folder of pictures with one subfolder per class, or .npy, .npz, .csv, .wav, .pb or .zip.'
             : 'Your own pictures or arrays. Class folders become labels.'
         }
         action={
@@ -365,7 +374,7 @@ export function SamplesRegion() {
       number={2}
       title="Samples"
       cells={lineCells(set.name, info)}
-      canOpen={info !== null && (info.count > 0 || info.preprocessing !== null)}
+      canOpen={info !== null && (info.count > 0 || info.preprocessing !== null || hasRecordings())}
       always={always}
     >
       {info && (
@@ -373,7 +382,10 @@ export function SamplesRegion() {
           <div class="columns samples-columns">
             <Classes info={info} />
             {shown && <Preview shown={shown} />}
-            {chosen && <PreprocessingForm value={chosen} isGuess={info.preprocessing_is_guess} />}
+            {hasRecordings() && <RecordingForm />}
+            {chosen && (hasPictures(info) || !hasRecordings()) && (
+              <PreprocessingForm value={chosen} isGuess={info.preprocessing_is_guess} />
+            )}
           </div>
           {info.count > 0 && <Split />}
         </>

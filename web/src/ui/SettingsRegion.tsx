@@ -5,12 +5,14 @@ import { useId } from 'preact/hooks';
 import type { FieldDescription, FieldValue } from 'tersor';
 
 import { dismiss } from '../job/load';
+import { chosenPlatform, platformChoices, platformTitle } from '../job/platform';
 import {
   backToDefaults,
   choiceText,
   fieldValue,
   formRows,
   groupTitles,
+  namesOf,
   setField,
   setPlatform,
   type FormRow,
@@ -21,7 +23,6 @@ import { count, counted } from '../numbers';
 import { NumberField, Select, Switch } from './fields';
 import { chooseFiles } from './files';
 import { Chevron } from './Icons';
-import { platformTitle } from './ModelRegion';
 import { ProblemCard } from './Note';
 import { Figure, Region, type Cell } from './Region';
 
@@ -78,8 +79,13 @@ function Control(props: { readonly row: FormRow }) {
   );
 }
 
+function defaultText(field: FieldDescription): string {
+  if (field.default === null) return nullText(field);
+  return typeof field.default === 'boolean' ? (field.default ? 'on' : 'off') : String(field.default);
+}
+
 function SettingRow(props: { readonly row: FormRow }) {
-  const { field, title, ort } = props.row;
+  const { field, title } = props.row;
   const changed = field.name in fields.value;
   return (
     <div class="setting">
@@ -89,19 +95,21 @@ function SettingRow(props: { readonly row: FormRow }) {
           {changed && <span class="chip">changed</span>}
         </p>
         <p class="setting-meaning">{field.meaning}</p>
-        <p class="setting-field">{[field.name, ort].filter(Boolean).join(' · ')}</p>
+        <p class="setting-field">{namesOf(field)}</p>
       </div>
       <div class="setting-control">
-        <Control row={props.row} />
+        {field.acts ? (
+          <Control row={props.row} />
+        ) : (
+          <p class="soft">{defaultText(field)}, the only value this version takes</p>
+        )}
       </div>
     </div>
   );
 }
 
 function PlatformRow() {
-  const platforms = engine.value?.platforms() ?? [];
-  const names = [...new Set(platforms.map((platform) => platform.name))];
-  const chosen = platforms.find((platform) => platform.name === platformName.value);
+  const chosen = chosenPlatform();
   return (
     <div class="setting">
       <div>
@@ -109,50 +117,64 @@ function PlatformRow() {
         <p class="setting-meaning">
           {chosen?.description || 'The runtime decides which operators become integers and which rounding is used.'}
         </p>
-        <p class="setting-field">platform · ORT execution provider</p>
+        <p class="setting-field">platform · MCT target_platform_capabilities · ORT execution provider</p>
       </div>
       <div class="setting-control">
         <Select
           label="Where it will run"
           hideLabel
           value={platformName.value}
-          choices={names.map((name) => ({
-            value: name,
-            text: platforms.find((platform) => platform.name === name)?.title ?? name,
+          choices={platformChoices().map(({ label, title }) => ({
+            value: label,
+            text: label.startsWith('file:') ? `${title}, ${label.slice(5)}` : title,
           }))}
           onChoose={setPlatform}
         />
+        <button type="button" class="link" onClick={chooseFiles}>
+          Open platform file
+        </button>
       </div>
     </div>
   );
 }
 
-const unfolded = signal<ReadonlySet<GroupId>>(new Set());
+const unfolded = signal(false);
 
-function Group(props: { readonly id: Exclude<GroupId, 'main'>; readonly rows: readonly FormRow[] }) {
-  const { id, rows } = props;
+/** Everything beyond the five that matter, in groups. */
+function AllSettings(props: { readonly rows: readonly FormRow[] }) {
+  const { rows } = props;
   const body = useId();
-  const open = unfolded.value.has(id);
+  const open = unfolded.value;
   const changed = rows.filter((row) => row.field.name in fields.value).length;
-  const toggle = () => {
-    const next = new Set(unfolded.value);
-    if (!next.delete(id)) next.add(id);
-    unfolded.value = next;
-  };
+  const groups = Object.keys(groupTitles) as Exclude<GroupId, 'main'>[];
   return (
     <div class="setting-group">
-      <button type="button" class="setting-group-head" aria-expanded={open} aria-controls={body} onClick={toggle}>
+      <button
+        type="button"
+        class="setting-group-head"
+        aria-expanded={open}
+        aria-controls={body}
+        onClick={() => (unfolded.value = !open)}
+      >
         <Chevron class={open ? '' : 'sideways'} />
-        <b>{groupTitles[id]}</b>
+        <b>All settings</b>
         <span class="soft setting-group-list">
-          {rows.map((row) => row.title.charAt(0).toLowerCase() + row.title.slice(1)).join(', ')}
+          {groups.map((id) => groupTitles[id].toLowerCase()).join(', ')}: {counted(rows.length, 'more setting')}
         </span>
-        <span class="soft">
-          {counted(rows.length, 'setting')}, {changed === 0 ? 'all at default' : `${count(changed)} changed`}
-        </span>
+        <span class="soft">{changed === 0 ? 'all at default' : `${count(changed)} changed`}</span>
       </button>
       <div id={body} hidden={!open}>
-        {open && rows.map((row) => <SettingRow key={row.field.name} row={row} />)}
+        {open &&
+          groups.map((id) => (
+            <div key={id}>
+              <h4 class="setting-group-title">{groupTitles[id]}</h4>
+              {rows
+                .filter((row) => row.group === id)
+                .map((row) => (
+                  <SettingRow key={row.field.name} row={row} />
+                ))}
+            </div>
+          ))}
       </div>
     </div>
   );
@@ -199,9 +221,6 @@ export function SettingsRegion() {
     );
   }
   const rows = formRows();
-  const groups = (Object.keys(groupTitles) as Exclude<GroupId, 'main'>[]).filter((id) =>
-    rows.some((row) => row.group === id),
-  );
   const opened = recipe.value;
   return (
     <Region id="settings" number={3} title="Settings" cells={lineCells(rows)} canOpen openWord="Change" always={always}>
@@ -212,9 +231,7 @@ export function SettingsRegion() {
           .map((row) => (
             <SettingRow key={row.field.name} row={row} />
           ))}
-        {groups.map((id) => (
-          <Group key={id} id={id} rows={rows.filter((row) => row.group === id)} />
-        ))}
+        <AllSettings rows={rows.filter((row) => row.group !== 'main')} />
         <div class="actions">
           <button type="button" class="link" onClick={chooseFiles}>
             Open recipe

@@ -16,6 +16,8 @@ export const behaviour = {
   sampleErrors: [] as t.SampleErrorRow[],
   quantizeError: null as t.TersorErrorFields | null,
   labelled: true,
+  /** False: statistics serve the settings that they were made with, and no others. */
+  statisticsFit: true,
   calls: [] as string[],
   /** Set while the site of the double is built for looking at. */
   rasters: true,
@@ -232,6 +234,8 @@ const fields: t.FieldDescription[] = [
   maximum: null,
   meaning: meaning as string,
   acts: true,
+  mct: name as string,
+  ort: '',
 }));
 
 class Quantized implements t.QuantizedResult {
@@ -340,10 +344,14 @@ class OpenModel implements t.Model {
   async calibrate(samples: t.Samples, options: t.CalibrateOptions = {}): Promise<t.Statistics> {
     const n = selected(samples, options.selection);
     await steps('calibrate', n, options);
-    return { bytes: new Uint8Array(), sampleCount: n };
+    return { bytes: new TextEncoder().encode(JSON.stringify(options.overrides ?? [])), sampleCount: n };
   }
   async quantize(options: t.QuantizeOptions): Promise<t.QuantizedResult> {
     if (behaviour.quantizeError && !options.allowMismatch) throw new TersorError(behaviour.quantizeError);
+    const madeFor = new TextDecoder().decode(options.statistics?.bytes);
+    if (!behaviour.statisticsFit && madeFor !== JSON.stringify(options.overrides ?? [])) {
+      throw new TersorError({ code: 'mismatch', message: 'Other tensors.', place: 'statistics.graph', hint: '' });
+    }
     await steps('choose', 31, options);
     await steps('correct', 20, options);
     await steps('write', 1, options);
@@ -395,6 +403,18 @@ export class Tersor implements t.Tersor {
   }
   getTargetPlatformCapabilities(): t.TargetPlatformCapabilities {
     return {};
+  }
+  readPlatform(text: string): t.TargetPlatformCapabilities {
+    const platform = JSON.parse(text) as t.TargetPlatformCapabilities;
+    if (platform['name'] === 'broken') {
+      throw new TersorError({
+        code: 'invalid_platform',
+        message: 'The platform has 2 faults:\nplatform.name: wrong\nplatform.version: wrong',
+        place: 'platform',
+        hint: '',
+      });
+    }
+    return platform;
   }
   quantizationConfig(set: t.QuantizationConfig = {}): t.QuantizationConfig {
     return { ...Object.fromEntries(fields.map((field) => [field.name, field.default])), ...set };

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Made by build.mjs from the core's list of fields: do not edit.
+
+/** The fields of QuantizationConfig, by their documented names; what is left out has its default. */
+export interface QuantizationConfig {
+  /** By what error the range of an activation is chosen. Default MSE. */
+  readonly activation_threshold_method?:
+    | 'NOCLIPPING'
+    | 'MSE'
+    | 'MAE'
+    | 'KL'
+    | 'Lp'
+    | 'Entropy'
+    | 'Percentile'
+    | 'Distribution'
+    | undefined;
+  /** By what error the range of a weight tensor is chosen; the document has MSE, but with a scale per channel clipping gains nothing. Default NOCLIPPING. */
+  readonly weights_threshold_method?: 'NOCLIPPING' | 'MSE' | 'MAE' | 'KL' | 'Lp' | undefined;
+  /** The quantizer of activations; null leaves it to the platform. Default null. */
+  readonly activation_quantization_method?: 'POWER_OF_TWO' | 'SYMMETRIC' | 'UNIFORM' | null | undefined;
+  /** The quantizer of weights; null leaves it to the platform. Default null. */
+  readonly weights_quantization_method?: 'POWER_OF_TWO' | 'SYMMETRIC' | 'UNIFORM' | null | undefined;
+  /** Bits of an activation; null leaves them to the platform. From 2 to 16. Default null. */
+  readonly activation_n_bits?: number | null | undefined;
+  /** Bits of a weight; null leaves them to the platform. From 2 to 16. Default null. */
+  readonly weights_n_bits?: number | null | undefined;
+  /** Scale bounded activations so that the bound is the whole range of the quantizer. Default false. This version takes the default only. */
+  readonly relu_unbound_correction?: boolean | undefined;
+  /** Correct the bias for the mean error that quantized weights make. Default true. */
+  readonly weights_bias_correction?: boolean | undefined;
+  /** One range per output channel of a weight tensor, or one for the tensor; null leaves it to the platform. Default null. */
+  readonly weights_per_channel_threshold?: boolean | null | undefined;
+  /** Scale the input of the model so that it uses the whole range of its quantizer. Default false. This version takes the default only. */
+  readonly input_scaling?: boolean | undefined;
+  /** Quantize weights; null leaves it to the platform. Default null. */
+  readonly enable_weights_quantization?: boolean | null | undefined;
+  /** Quantize activations; null leaves it to the platform. Default null. */
+  readonly enable_activation_quantization?: boolean | null | undefined;
+  /** Shift activations with a small negative side so that they need no sign. Default false. This version takes the default only. */
+  readonly shift_negative_activation_correction?: boolean | undefined;
+  /** Scale channels of unlike ranges to like ones before their quantizer. Default false. This version takes the default only. */
+  readonly activation_channel_equalization?: boolean | undefined;
+  /** Leave out activations that lie more than so many standard deviations from the mean; null is off. From 0 to …. Default null. */
+  readonly z_threshold?: number | null | undefined;
+  /** No threshold is chosen smaller than this. From 9.094947017729282e-13 to 1. Default 3.725290298461914e-9. */
+  readonly min_threshold?: number | undefined;
+  /** The p of the Lp error. From 1 to 8. Default 2. */
+  readonly l_p_value?: number | undefined;
+  /** Shift where the negative side is at most this part of the threshold. From 0 to 1. Default 0.25. This version takes the default only. */
+  readonly shift_negative_ratio?: number | undefined;
+  /** Choose the threshold anew after a shift. Default false. This version takes the default only. */
+  readonly shift_negative_threshold_recalculation?: boolean | undefined;
+}

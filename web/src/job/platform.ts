@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where a model will run: the platforms that come with the engine, and those that the reader brings as files.
+
+import { batch } from '@preact/signals';
+
+import * as state from './state';
+
+export interface PlatformChoice {
+  /** `name`, `name@vK` of an older version, or the label of a file. */
+  readonly label: string;
+  readonly title: string;
+  readonly description: string;
+}
+
+/** The newest version of each under its plain name, older ones behind it, then the reader's own. */
+export function platformChoices(): PlatformChoice[] {
+  const all = state.engine.value?.platforms() ?? [];
+  const newest = (name: string) => Math.max(...all.filter((one) => one.name === name).map((one) => one.version));
+  const known = all
+    .map((one) => {
+      const old = one.version !== newest(one.name);
+      return {
+        label: old ? `${one.name}@v${one.version}` : one.name,
+        title: old ? `${one.title}, version ${one.version}` : one.title,
+        description: one.description,
+      };
+    })
+    .sort((a, b) => Number(a.label.includes('@')) - Number(b.label.includes('@')));
+  return [...known, ...state.ownPlatforms.value];
+}
+
+export function chosenPlatform(): PlatformChoice | undefined {
+  return platformChoices().find((choice) => choice.label === state.platformName.value);
+}
+
+export function platformTitle(): string {
+  return chosenPlatform()?.title ?? state.platformName.value;
+}
+
+/** Whether a JSON text is meant as a target platform; what is wrong with it is the engine's business. */
+export function isPlatform(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return (
+      value !== null && typeof value === 'object' && ['schema_version', 'operator_set'].some((key) => key in value)
+    );
+  } catch {
+    return false;
+  }
+}
+
+/** Chooses the platform of a file. Throws the engine's error, which lists every fault with its path. */
+export function openPlatform(file: string, text: string, engine: state.Engine): void {
+  const capabilities = engine.readPlatform(text);
+  const label = `file:${file}`;
+  const word = (key: string) => (typeof capabilities[key] === 'string' ? capabilities[key] : '');
+  batch(() => {
+    state.ownPlatforms.value = [
+      ...state.ownPlatforms.value.filter((own) => own.label !== label),
+      { label, file, title: word('title') || word('name') || file, description: word('description'), capabilities },
+    ];
+    state.platformName.value = label;
+    state.recipe.value = null;
+    state.settingsProblem.value = null;
+    state.openRegions.value = new Set([...state.openRegions.value, 'settings']);
+    state.announcement.value = `${file}: platform ${word('name')} is chosen.`;
+  });
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The operators that stay float: each with its reason, and a switch.
+
+import { useState } from 'preact/hooks';
+import type { FloatNode } from 'tersor';
+
+import { keepFloat, result } from '../job/state';
+import { count, counted } from '../numbers';
+import { KeepFloat } from './KeepFloat';
+
+/** Rows shown before "Show all". */
+const firstRows = 8;
+
+/** Those that the reader set, and then those that stay float by themselves. */
+function rowsOf(stay: readonly FloatNode[]): FloatNode[] {
+  const set = Object.entries(keepFloat.value).map(([name, isFloat]) => {
+    const known = stay.find((node) => node.name === name);
+    return known ?? { name, op: '', reason: isFloat ? 'Kept in float by you.' : 'Wanted in integers by you.' };
+  });
+  return [...set, ...stay.filter((node) => !(node.name in keepFloat.value))];
+}
+
+export function StaysFloat() {
+  const [all, setAll] = useState(false);
+  const done = result.value;
+  if (!done) return null;
+  const rows = rowsOf(done.quantized.report.coverage.stays_float);
+  const shown = all || rows.length <= firstRows + 2 ? rows : rows.slice(0, firstRows);
+  return (
+    <div class="block stays-float">
+      <div class="block-head">
+        <h3>Stays float</h3>
+        <span class="soft">
+          {rows.length === 0 ? 'nothing: every operator runs as an integer' : counted(rows.length, 'operator')}
+        </span>
+      </div>
+      {rows.length > 0 && (
+        <table class="figures float-nodes">
+          <caption class="visually-hidden">Operators that stay float, and why</caption>
+          <thead>
+            <tr>
+              <th scope="col">Operator</th>
+              <th scope="col">Why</th>
+              <th scope="col">Keep in float</th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((node, k) => (
+              <tr key={`${node.name}.${k}`}>
+                <th scope="row">
+                  <span class="float-name">{node.name || node.op}</span>
+                  {node.name !== '' && node.op !== '' && <span class="sub">{node.op}</span>}
+                </th>
+                <td class="float-reason">{node.reason}</td>
+                <td>{node.name === '' ? '–' : <KeepFloat name={node.name} isFloat hideLabel />}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {shown.length < rows.length && (
+        <button type="button" class="link show-all" onClick={() => setAll(true)}>
+          Show all {count(rows.length)} operators
+        </button>
+      )}
+    </div>
+  );
+}
