@@ -174,16 +174,12 @@ double mean_error(std::span<const double> values, const Step& step, const Intege
   });
 }
 
-namespace {
-
 double decibels(double signal, double noise) {
   if (!(noise > 0)) return HUGE_VAL;
   if (!(signal > 0)) return -HUGE_VAL;
   constexpr double kPerNeper = 4.3429448190325182765;  // 10 / ln 10
   return kPerNeper * (kernels::natural_logarithm(signal) - kernels::natural_logarithm(noise));
 }
-
-}  // namespace
 
 double sqnr_db(const EvenBins& bins, const Step& step, const IntegerGrid& grid) {
   if (!(step.scale > 0)) return HUGE_VAL;

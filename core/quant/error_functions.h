@@ -43,6 +43,8 @@ class BinnedValues {
 double mean_error(std::span<const double> values, const Step& step, const IntegerGrid& grid, int p,
                   std::span<const double> importance = {});
 
+/// 10 log10(signal / noise); infinite where there is no noise.
+double decibels(double signal, double noise);
 /// 10 log10(sum x^2 / sum (x - x')^2): how far the signal stands above the noise of quantizing it, in dB. Infinite
 /// where there is no noise.
 double sqnr_db(const EvenBins& bins, const Step& step, const IntegerGrid& grid);

@@ -57,7 +57,8 @@ Range search_least_divergence(const EvenBins& bins, const Quantizer& quantizer, 
   SearchEffort effort = histogram_effort(bins.counts.size(), grid);
   effort.power_candidates = 10;
   const Range found = quantizer.search(start, error, effort, least);
-  return error(found) < HUGE_VAL ? found : start;
+  // Too few bins for any: least squares judge.
+  return error(found) < HUGE_VAL ? found : search_least_error(bins, quantizer, grid, 2, least);
 }
 
 /// What a calibrator of ONNX Runtime's tool would answer, its histogram of 2048 bins taken from these bins.
