@@ -17,6 +17,7 @@
 #include "core/ptq/apply_plan.h"
 #include "core/ptq/check_export.h"
 #include "core/ptq/choose_params.h"
+#include "core/samples/selection.h"
 #include "core/tpc/read.h"
 
 namespace tersor {
@@ -44,6 +45,8 @@ int channel_axis(const Graph& graph, const Uses& uses, const std::vector<int>& r
     if (!placement.roles[reader].has_kernel() || !placement.roles[reader].op || node.inputs[0] != value) continue;
     return placement.roles[reader].op->is_conv ? 1 : rank - 1;
   }
+  if (const auto maker = uses.producer_index(value); maker && placement.roles[*maker].op)
+    return placement.roles[*maker].op->is_conv ? 1 : rank - 1;
   return rank >= 3 ? 1 : -1;
 }
 
@@ -62,6 +65,15 @@ std::vector<calibrate::Request> find_requests(const Model& model, const ptq::Pla
   std::vector<calibrate::Request> requests;
   for (const ValueId value : values)
     requests.push_back({value, graph.name_of(value), channel_axis(graph, uses, ranks, placement, value)});
+  // The means of the kernels' outputs, for bias correction.
+  for (size_t i = 0; i < placement.roles.size(); ++i) {
+    const ptq::NodeRole& role = placement.roles[i];
+    const ValueId output = graph.nodes()[i].outputs[0];
+    if (!role.has_kernel() || !role.op || !role.op->can_have_bias) continue;
+    if (std::find(values.begin(), values.end(), output) != values.end()) continue;
+    const int axis = role.op->is_conv ? 1 : ranks[static_cast<size_t>(output.index)] - 1;
+    if (axis >= 0) requests.push_back({output, graph.name_of(output), axis, true});
+  }
   return requests;
 }
 
@@ -181,15 +193,50 @@ config::Recipe recipe_of(const Job& job, const calibrate::Statistics& statistics
   return recipe;
 }
 
-QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics) {
+Draft draft(const Job& job, const calibrate::Statistics& statistics) {
   calibrate::Provenance expected = job.provenance;
   expected.preprocessing = statistics.provenance.preprocessing;
   calibrate::check_provenance(statistics.provenance, expected);
   if (statistics.samples.empty())
     throw Error(ErrorCode::kInvalidSamples, "There are no samples to calibrate with.", "samples",
                 "Give at least one; 32 or more make good ranges.");
+  Draft draft;
+  draft.plan = ptq::choose_params(job.model.graph, job.attachment, job.placement, statistics, job.settings.config);
+  const std::string text = to_text(ptq::to_json(job.model.graph, draft.plan), false);
+  draft.digest = sha256_hex(std::as_bytes(std::span(text)));
+  return draft;
+}
+
+std::unique_ptr<ptq::BiasSweep> bias_sweep(const Job& job, const calibrate::Statistics& statistics,
+                                           const Draft& draft) {
+  if (!job.settings.config.measures_bias() || statistics.measured.plan == draft.digest) return nullptr;
+  auto sweep = std::make_unique<ptq::BiasSweep>(job.model, draft.plan, statistics);
+  if (sweep->steps() == 0) return nullptr;
+  return sweep;
+}
+
+std::vector<size_t> sweep_samples(const ptq::BiasSweep& sweep, const calibrate::Statistics& statistics) {
+  constexpr int64_t kMemory = int64_t{512} << 20;
+  const auto total = static_cast<int64_t>(statistics.samples.size());
+  const int64_t fitting = std::max<int64_t>(1, kMemory / std::max<int64_t>(1, sweep.state_bytes()));
+  std::vector<size_t> chosen;
+  for (const int64_t place : samples::spread_evenly(total, std::min(total, fitting)))
+    chosen.push_back(static_cast<size_t>(place));
+  return chosen;
+}
+
+QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics) {
+  Draft decided = draft(job, statistics);
+  if (bias_sweep(job, statistics, decided) != nullptr)
+    throw Error(ErrorCode::kInvalidConfig,
+                "weights_bias_correction_method is MEASURED, which needs the samples: these statistics do not hold what "
+                "was measured for these settings.",
+                "config.weights_bias_correction_method",
+                "Give the samples, calibrate the whole data set in one go with the same settings, or set it to "
+                "ANALYTIC.");
   QuantizeResult result;
-  result.plan = ptq::choose_params(job.model.graph, job.attachment, job.placement, statistics, job.settings.config);
+  result.plan = std::move(decided.plan);
+  if (job.settings.config.measures_bias()) ptq::correct_biases(job.model.graph, statistics.measured, result.plan);
   result.recipe = recipe_of(job, statistics);
   result.model = ptq::apply_plan(job.model, result.plan);
   result.model.producer_name = "tersor";

@@ -6,6 +6,8 @@
 //   calibrate::Calibrator calibrator = calibrator_of(*job, size);  // one per thread or worker
 //   for (each of its samples) calibrator.add({index, digest}, place, inputs);
 //   calibrate::merge(statistics, calibrator.statistics());     // of all threads, in any order
+//   if (auto sweep = bias_sweep(*job, statistics))              // measured bias correction, see ptq/bias_sweep.h
+//     statistics.measured = ...;                               // of all samples of sweep_samples()
 //   QuantizeResult result = quantize(*job, statistics);        // model bytes, recipe, plan
 //
 // Same model, settings and samples give the same bytes, whatever the number of threads and the machine.
@@ -24,6 +26,7 @@
 #include "core/framework/attach.h"
 #include "core/onnx/source.h"
 #include "core/passes/pipeline.h"
+#include "core/ptq/bias_sweep.h"
 #include "core/ptq/placement.h"
 #include "core/ptq/plan.h"
 #include "core/tpc/target_platform_capabilities.h"
@@ -83,6 +86,24 @@ calibrate::Statistics empty_statistics(const Job& job);
 /// run's buffers cannot be known beforehand.
 int64_t calibration_bytes(const Job& job, std::span<const Shape> input_shapes);
 
+/// What statistics alone decide.
+struct Draft {
+  ptq::QuantizationPlan plan;
+  std::string digest;  // SHA-256 of the plan
+};
+
+/// Chooses parameters. Error kMismatch when the statistics belong to another model or other settings; kInvalidSamples
+/// when they hold no sample.
+Draft draft(const Job& job, const calibrate::Statistics& statistics);
+
+/// The sweep over the samples that measured bias correction needs; none when the settings do not ask for it, when there
+/// is nothing to correct, or when the statistics hold what such a sweep measured for the same plan.
+std::unique_ptr<ptq::BiasSweep> bias_sweep(const Job& job, const calibrate::Statistics& statistics, const Draft& draft);
+
+/// Which of the calibrated samples take part in the sweep, as places in statistics.samples: all, or so many, spread
+/// evenly, that their states together stay within half a gigabyte.
+std::vector<size_t> sweep_samples(const ptq::BiasSweep& sweep, const calibrate::Statistics& statistics);
+
 struct QuantizeResult {
   std::vector<std::byte> bytes;  // the ONNX file
   config::Recipe recipe;
@@ -90,8 +111,8 @@ struct QuantizeResult {
   Model model;  // what the bytes hold
 };
 
-/// Chooses parameters from the statistics, carries them out, checks the result and writes it. Error kMismatch when the
-/// statistics belong to another model or other settings; kInvalidSamples when they hold no sample.
+/// Chooses parameters from the statistics, carries them out, checks the result and writes it. Errors of draft();
+/// kInvalidConfig when the settings ask for what has to be measured on the samples and the statistics do not hold it.
 QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics);
 
 /// The recipe of a job and the samples it was calibrated with.

@@ -70,13 +70,16 @@ void Collector::observe(const run::ObservedTensor& tensor) {
   if (index >= by_value_.size() || by_value_[index] == kNotWatched || tensor.data.empty()) return;
   const Request& request = requests_[by_value_[index]];
   Gathered& gathered = gathered_[by_value_[index]];
-  const kernels::Extremes extremes = kernels::extremes(tensor.data);
-  if (!extremes.finite) refuse_not_finite(request.name, tensor.data);
-  if (gathered.bins.empty())
+  if (gathered.elements == 0)
     gathered.shape = tensor.shape;
   else if (!gathered.shape_varies && !(gathered.shape == tensor.shape))
     gathered.shape_varies = true;
-  gathered.bins.add(tensor.data, extremes.min, extremes.max);
+  gathered.elements += tensor.data.size();
+  if (!request.channels_only) {
+    const kernels::Extremes extremes = kernels::extremes(tensor.data);
+    if (!extremes.finite) refuse_not_finite(request.name, tensor.data);
+    gathered.bins.add(tensor.data, extremes.min, extremes.max);
+  }
   if (request.channel_axis >= 0) gather_channels(request, gathered, tensor);
 }
 
@@ -113,6 +116,7 @@ void Collector::gather_channels(const Request& request, Gathered& gathered, cons
     sum_plain(blocks, x);
   }
   for (size_t c = 0; c < blocks.channels; ++c) {
+    if (!std::isfinite(sums_[c]) || !std::isfinite(squares_[c])) refuse_not_finite(request.name, tensor.data);
     ChannelStatistics& channel = gathered.channels[c];
     channel.min = (first_time ? lows_[c] : std::min(channel.min, lows_[c])) + 0.0f;
     channel.max = (first_time ? highs_[c] : std::max(channel.max, highs_[c])) + 0.0f;
@@ -141,6 +145,7 @@ std::vector<TensorStatistics> Collector::statistics() const {
     one.channel_axis = requests_[k].channel_axis;
     one.histogram = gathered_[k].bins.histogram();
     one.channels = gathered_[k].channels;
+    one.elements = gathered_[k].elements;
     one.shape_varies = gathered_[k].shape_varies;
     if (!one.shape_varies) one.shape = gathered_[k].shape;
     all.push_back(std::move(one));

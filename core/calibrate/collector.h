@@ -18,6 +18,8 @@ struct Request {
   ValueId value;
   std::string name;
   int channel_axis = -1;  // of the ONNX shape; -1: not per channel
+  /// Per channel alone: no histogram. For tensors whose range nobody needs.
+  bool channels_only = false;
 
   bool operator==(const Request&) const = default;
 };
@@ -61,6 +63,7 @@ class Collector : public run::Observer {
     std::vector<ChannelStatistics> channels;
     Shape shape;
     bool shape_varies = false;
+    uint64_t elements = 0;
   };
   /// A tensor as `outer` blocks of `channels` runs of `inner` elements each, in memory order.
   struct Blocks {

@@ -32,6 +32,7 @@ void merge(TensorStatistics& into, const TensorStatistics& more) {
   }
   for (size_t c = 0; c < into.channels.size(); ++c) merge(into.channels[c], more.channels[c]);
   into.histogram.merge(more.histogram);
+  into.elements += more.elements;
   if (into.shape_varies || more.shape_varies || !(into.shape == more.shape)) {
     into.shape = Shape{};
     into.shape_varies = true;
@@ -108,6 +109,7 @@ void merge(Statistics& into, const Statistics& more) {
                 "Sample " + std::to_string(twice->index) + " was counted in both statistics that are to be merged.",
                 "statistics.samples", "Merge parts that have no sample in common.");
   into.samples = std::move(samples);
+  into.measured = {};
   into.data_set_size = std::max(into.data_set_size, more.data_set_size);
   for (size_t k = 0; k < into.tensors.size(); ++k) merge(into.tensors[k], more.tensors[k]);
 }

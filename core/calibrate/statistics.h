@@ -32,14 +32,15 @@ struct ChannelStatistics {
 
 struct TensorStatistics {
   std::string name;            // of the value in the prepared graph
-  quant::Histogram histogram;  // of all elements; holds the extremes and the count
+  uint64_t elements = 0;       // seen in all samples
+  quant::Histogram histogram;  // of all elements, holds the extremes; empty for tensors taken per channel alone
   int channel_axis = -1;       // -1: not taken per channel
   std::vector<ChannelStatistics> channels;
   /// The tensor's shape in every sample; rank 0 and `shape_varies` when samples differ.
   Shape shape;
   bool shape_varies = false;
 
-  uint64_t count() const { return histogram.total(); }
+  uint64_t count() const { return elements; }
   /// Means over elements; 0 where none was seen.
   double channel_mean(size_t channel) const;
   double channel_mean_square(size_t channel) const;
@@ -67,11 +68,29 @@ struct Provenance {
   bool operator==(const Provenance&) const = default;
 };
 
+/// By how much quantization moved the mean of each channel of a kernel's output, as a sweep over the samples measured it
+/// (ptq/bias_sweep.h).
+struct MeasuredShift {
+  std::string name;            // of the kernel's output in the prepared graph
+  std::vector<double> shifts;  // float mean minus quantized mean, by channel
+
+  bool operator==(const MeasuredShift&) const = default;
+};
+
+struct MeasuredShifts {
+  std::string plan;  // SHA-256 of the plan they were measured for
+  std::vector<MeasuredShift> outputs;
+
+  bool operator==(const MeasuredShifts&) const = default;
+};
+
 struct Statistics {
   Provenance provenance;
   std::vector<SampleRecord> samples;      // ascending by index, then digest
   uint64_t data_set_size = 0;             // samples in the data set they were taken from
   std::vector<TensorStatistics> tensors;  // in the order of the graph
+  /// Of all samples together; merging parts of a data set drops them.
+  MeasuredShifts measured = {};
 
   /// Null when the value was not observed.
   const TensorStatistics* find(std::string_view name) const;

@@ -14,7 +14,7 @@ namespace tersor::calibrate {
 namespace {
 
 constexpr std::string_view kMagic = "tersorst";
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 constexpr size_t kDigestBytes = 32;
 constexpr size_t kMostTensors = 1 << 20;
 
@@ -104,6 +104,7 @@ struct TensorEntry {
   std::string name;
   std::vector<int64_t> shape;
   bool shape_varies = false;
+  int64_t elements = 0;
   int64_t channel_axis = -1, channels = 0;
   int64_t exponent = 0, first_bin = 0, bins = 0;
   std::vector<int64_t> sum_words, square_words;  // first word and count
@@ -111,10 +112,19 @@ struct TensorEntry {
   static constexpr auto fields() {
     return std::make_tuple(
         field("name", &TensorEntry::name, ""), field("shape", &TensorEntry::shape, ""),
-        field("shape_varies", &TensorEntry::shape_varies, ""), field("channel_axis", &TensorEntry::channel_axis, ""),
+        field("shape_varies", &TensorEntry::shape_varies, ""), field("elements", &TensorEntry::elements, ""), field("channel_axis", &TensorEntry::channel_axis, ""),
         field("channels", &TensorEntry::channels, ""), field("exponent", &TensorEntry::exponent, ""),
         field("first_bin", &TensorEntry::first_bin, ""), field("bins", &TensorEntry::bins, ""),
         field("sum_words", &TensorEntry::sum_words, ""), field("square_words", &TensorEntry::square_words, ""));
+  }
+};
+
+struct MeasuredEntry {
+  std::string name;
+  int64_t channels = 0;
+
+  static constexpr auto fields() {
+    return std::make_tuple(field("name", &MeasuredEntry::name, ""), field("channels", &MeasuredEntry::channels, ""));
   }
 };
 
@@ -122,12 +132,16 @@ struct Header {
   std::string model, graph, settings, preprocessing;
   int64_t samples = 0, data_set_size = 0;
   std::vector<TensorEntry> tensors;
+  std::string measured_plan;
+  std::vector<MeasuredEntry> measured;
 
   static constexpr auto fields() {
     return std::make_tuple(field("model", &Header::model, ""), field("graph", &Header::graph, ""),
                            field("settings", &Header::settings, ""), field("preprocessing", &Header::preprocessing, ""),
                            field("samples", &Header::samples, ""), field("data_set_size", &Header::data_set_size, ""),
-                           field("tensors", &Header::tensors, ""));
+                           field("tensors", &Header::tensors, ""),
+                           field("measured_plan", &Header::measured_plan, ""),
+                           field("measured", &Header::measured, ""));
   }
 };
 
@@ -143,6 +157,7 @@ TensorEntry entry_of(const TensorStatistics& tensor) {
   entry.name = tensor.name;
   entry.shape = tensor.shape.dims();
   entry.shape_varies = tensor.shape_varies;
+  entry.elements = static_cast<int64_t>(tensor.elements);
   entry.channel_axis = tensor.channel_axis;
   entry.channels = static_cast<int64_t>(tensor.channels.size());
   entry.exponent = tensor.histogram.exponent();
@@ -195,7 +210,10 @@ TensorStatistics take_tensor(Reader& reader, const TensorEntry& entry) {
   tensor.shape = Shape(entry.shape);
   tensor.shape_varies = entry.shape_varies;
   tensor.channel_axis = static_cast<int>(entry.channel_axis);
+  tensor.elements = static_cast<uint64_t>(entry.elements);
   tensor.histogram = take_histogram(reader, entry);
+  if (!tensor.histogram.empty() && tensor.histogram.total() != tensor.elements)
+    broken("The histogram of \"" + entry.name + "\" holds another number of elements than were seen.");
   if (entry.channels < 0 || static_cast<uint64_t>(entry.channels) > reader.left() / (2 * sizeof(float)))
     broken("The statistics file has an impossible number of channels for \"" + entry.name + "\".");
   tensor.channels.resize(static_cast<size_t>(entry.channels));
@@ -208,6 +226,17 @@ TensorStatistics take_tensor(Reader& reader, const TensorEntry& entry) {
   take_words(reader, tensor.channels, &ChannelStatistics::sum, entry.sum_words);
   take_words(reader, tensor.channels, &ChannelStatistics::sum_of_squares, entry.square_words);
   return tensor;
+}
+
+MeasuredShift take_shifts(Reader& reader, const MeasuredEntry& entry) {
+  if (entry.channels < 0 || static_cast<uint64_t>(entry.channels) > reader.left() / sizeof(double))
+    broken("The statistics file has an impossible number of channels for \"" + entry.name + "\".");
+  MeasuredShift output{entry.name, std::vector<double>(static_cast<size_t>(entry.channels))};
+  for (double& shift : output.shifts) {
+    shift = reader.take<double>();
+    if (!std::isfinite(shift)) broken("A measured shift of \"" + entry.name + "\" is not a number.");
+  }
+  return output;
 }
 
 Header take_header(Reader& reader) {
@@ -235,8 +264,12 @@ std::vector<std::byte> write(const Statistics& statistics) {
             from.preprocessing,
             static_cast<int64_t>(statistics.samples.size()),
             static_cast<int64_t>(statistics.data_set_size),
+            {},
+            statistics.measured.plan,
             {}};
   for (const TensorStatistics& tensor : statistics.tensors) header.tensors.push_back(entry_of(tensor));
+  for (const MeasuredShift& output : statistics.measured.outputs)
+    header.measured.push_back({output.name, static_cast<int64_t>(output.shifts.size())});
   std::string text = to_text(to_json(header), false);
   text.append((8 - text.size() % 8) % 8, ' ');
   Writer writer;
@@ -248,7 +281,7 @@ std::vector<std::byte> write(const Statistics& statistics) {
   for (const SampleRecord& sample : statistics.samples) writer.put_digest(sample.digest);
   for (size_t k = 0; k < statistics.tensors.size(); ++k) {
     const TensorStatistics& tensor = statistics.tensors[k];
-    if (tensor.count() != 0) {
+    if (!tensor.histogram.empty()) {
       writer.put(tensor.histogram.zeros());
       writer.put(tensor.histogram.min());
       writer.put(tensor.histogram.max());
@@ -261,6 +294,8 @@ std::vector<std::byte> write(const Statistics& statistics) {
     put_words(writer, tensor.channels, &ChannelStatistics::sum, header.tensors[k].sum_words);
     put_words(writer, tensor.channels, &ChannelStatistics::sum_of_squares, header.tensors[k].square_words);
   }
+  for (const MeasuredShift& output : statistics.measured.outputs)
+    for (const double shift : output.shifts) writer.put(shift);
   writer.put_digest(sha256_hex(writer.bytes()));
   return std::move(writer.bytes());
 }
@@ -284,6 +319,8 @@ Statistics read(std::span<const std::byte> bytes) {
   for (SampleRecord& sample : statistics.samples) sample.index = reader.take<uint64_t>();
   for (SampleRecord& sample : statistics.samples) sample.digest = reader.take_digest();
   for (const TensorEntry& entry : header.tensors) statistics.tensors.push_back(take_tensor(reader, entry));
+  statistics.measured.plan = header.measured_plan;
+  for (const MeasuredEntry& entry : header.measured) statistics.measured.outputs.push_back(take_shifts(reader, entry));
   if (reader.left() != 0) broken("The statistics file is longer than its header says.");
   return statistics;
 }

@@ -6,6 +6,7 @@
 
 #include "core/base/json.h"
 #include "core/cli/files.h"
+#include "core/cli/measure.h"
 #include "core/cli/model_file.h"
 #include "core/cli/settings_option.h"
 
@@ -42,7 +43,8 @@ void calibrate_model(CalibrateOptions& options) {
   const auto data = open_data(options.data, opened->model.graph, options.json);
   settings.preprocessing = preprocessing_text(*data);
   const auto job = prepare(opened, std::move(settings));
-  const auto statistics = calibrate_data(*job, *data, chosen_samples(options.data, *data), options.run);
+  auto statistics = calibrate_data(*job, *data, chosen_samples(options.data, *data), options.run);
+  if (options.run.shards == 1) measure_shifts(*job, *data, options.run.threads, statistics);
   write_file(options.output, calibrate::write(statistics));
   if (options.json) {
     const Json json{

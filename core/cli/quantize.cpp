@@ -6,6 +6,7 @@
 
 #include "core/base/json.h"
 #include "core/cli/files.h"
+#include "core/cli/measure.h"
 #include "core/cli/model_file.h"
 #include "core/cli/report_file.h"
 #include "core/cli/settings_option.h"
@@ -106,18 +107,24 @@ Gathered gather(QuantizeOptions& options, Settings settings, const std::shared_p
   if (!options.stats.empty()) {
     calibrate::Statistics statistics = read_statistics(options.stats);
     settings.preprocessing = statistics.provenance.preprocessing;
-    return {prepare(opened, std::move(settings)), std::move(statistics), nullptr};
+    const auto job = prepare(opened, std::move(settings));
+    if (options.data.data.empty()) return {job, std::move(statistics), nullptr};
+    const auto data = open_data(options.data, opened->model.graph, false);
+    measure_shifts(*job, *data, options.run.threads, statistics);
+    return {job, std::move(statistics), data};
   }
   const auto data = open_data(options.data, opened->model.graph, options.json);
   settings.preprocessing = preprocessing_text(*data);
   const auto job = prepare(opened, std::move(settings));
-  return {job, calibrate_data(*job, *data, chosen_samples(options.data, *data), options.run), data};
+  auto statistics = calibrate_data(*job, *data, chosen_samples(options.data, *data), options.run);
+  measure_shifts(*job, *data, options.run.threads, statistics);
+  return {job, std::move(statistics), data};
 }
 
 /// Faults of the command line that would else come to light only when all the work is done.
 void check_options(const QuantizeOptions& options) {
-  if (options.stats.empty() == options.data.data.empty())
-    throw CLI::ValidationError("quantize", "give either --data or --stats");
+  if (options.stats.empty() && options.data.data.empty())
+    throw CLI::ValidationError("quantize", "give --data or --stats");
   std::vector<std::string> outputs = {options.output};
   for (const std::string& path : {options.save_recipe, options.report.path}) {
     if (path.empty()) continue;
@@ -160,7 +167,7 @@ void add_quantize(CLI::App& program) {
   add_data_option(*command, options->data, false);
   command->get_option("--data")->required(false);
   command->add_option("--stats", options->stats,
-                      "Statistics of tersor calibrate, instead of --data; several are merged");
+                      "Statistics of tersor calibrate, instead of calibrating on --data; several are merged");
   add_settings_option(*command, options->settings, true);
   command->add_option("--save-recipe", options->save_recipe, "Write what makes this file again");
   command->add_option("--report", options->report.path,

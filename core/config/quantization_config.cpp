@@ -68,6 +68,10 @@ std::vector<std::string> acting_words(QuantizationMethod, std::string_view) {
   for (const QuantizationMethod one : quant::acting_methods()) words.emplace_back(enum_word(one));
   return words;
 }
+std::vector<std::string> acting_words(BiasCorrectionMethod, std::string_view) {
+  return {std::string(enum_word(BiasCorrectionMethod::kMeasured)),
+          std::string(enum_word(BiasCorrectionMethod::kAnalytic))};
+}
 std::vector<std::string> acting_words(ThresholdSelectionMethod, std::string_view field) {
   std::vector<std::string> words;
   for (const ThresholdSelectionMethod one :

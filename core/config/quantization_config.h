@@ -8,6 +8,7 @@
 
 #include "core/base/fields.h"
 #include "core/base/json_fwd.h"
+#include "core/config/bias_correction_method.h"
 #include "core/quant/quantization_method.h"
 #include "core/quant/threshold_search.h"
 #include "core/quant/threshold_selection_method.h"
@@ -61,6 +62,12 @@ struct QuantizationConfig {
   int l_p_value = 2;
   double shift_negative_ratio = 0.25;
   bool shift_negative_threshold_recalculation = false;
+  BiasCorrectionMethod weights_bias_correction_method = BiasCorrectionMethod::kMeasured;
+
+  /// Bias correction needs a sweep over the samples.
+  bool measures_bias() const {
+    return weights_bias_correction && weights_bias_correction_method == BiasCorrectionMethod::kMeasured;
+  }
 
   static constexpr auto fields() {
     using C = QuantizationConfig;
@@ -107,7 +114,10 @@ struct QuantizationConfig {
                      "Shift where the negative side is at most this part of the threshold.",
                      FieldLimits{0.0, 1.0, false}),
         config_field("shift_negative_threshold_recalculation", &C::shift_negative_threshold_recalculation,
-                     "Choose the threshold anew after a shift.", later));
+                     "Choose the threshold anew after a shift.", later),
+        config_field("weights_bias_correction_method", &C::weights_bias_correction_method,
+                     "How the mean error is found: MEASURED on the samples layer by layer, or ANALYTIC from the "
+                     "statistics alone."));
   }
 
   quant::Criterion activation_criterion() const;
