@@ -200,17 +200,20 @@ Draft draft(const Job& job, const calibrate::Statistics& statistics) {
   if (statistics.samples.empty())
     throw Error(ErrorCode::kInvalidSamples, "There are no samples to calibrate with.", "samples",
                 "Give at least one; 32 or more make good ranges.");
-  Draft draft;
-  draft.plan = ptq::choose_params(job.model.graph, job.attachment, job.placement, statistics, job.settings.config);
+  constexpr size_t kEnoughToEqualize = 32;  // extremes by channel of fewer samples do not hold on others
+  const config::QuantizationConfig& config = job.settings.config;
+  Draft draft{job.model, statistics, {}, {}, {}};
+  if (config.activation_channel_equalization && statistics.samples.size() >= kEnoughToEqualize)
+    draft.equalized = ptq::equalize_channels(draft.model, job.placement, draft.statistics);
+  draft.plan = ptq::choose_params(draft.model.graph, job.attachment, job.placement, draft.statistics, config);
   const std::string text = to_text(ptq::to_json(job.model.graph, draft.plan), false);
   draft.digest = sha256_hex(std::as_bytes(std::span(text)));
   return draft;
 }
 
-std::unique_ptr<ptq::BiasSweep> bias_sweep(const Job& job, const calibrate::Statistics& statistics,
-                                           const Draft& draft) {
-  if (!job.settings.config.measures_bias() || statistics.measured.plan == draft.digest) return nullptr;
-  auto sweep = std::make_unique<ptq::BiasSweep>(job.model, draft.plan, statistics);
+std::unique_ptr<ptq::BiasSweep> bias_sweep(const Job& job, const Draft& draft) {
+  if (!job.settings.config.measures_bias() || draft.statistics.measured.plan == draft.digest) return nullptr;
+  auto sweep = std::make_unique<ptq::BiasSweep>(draft.model, draft.plan, draft.statistics);
   if (sweep->steps() == 0) return nullptr;
   return sweep;
 }
@@ -227,7 +230,7 @@ std::vector<size_t> sweep_samples(const ptq::BiasSweep& sweep, const calibrate::
 
 QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics) {
   Draft decided = draft(job, statistics);
-  if (bias_sweep(job, statistics, decided) != nullptr)
+  if (bias_sweep(job, decided) != nullptr)
     throw Error(ErrorCode::kInvalidConfig,
                 "weights_bias_correction_method is MEASURED, which needs the samples: these statistics do not hold what "
                 "was measured for these settings.",
@@ -238,7 +241,7 @@ QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics)
   result.plan = std::move(decided.plan);
   if (job.settings.config.measures_bias()) ptq::correct_biases(job.model.graph, statistics.measured, result.plan);
   result.recipe = recipe_of(job, statistics);
-  result.model = ptq::apply_plan(job.model, result.plan);
+  result.model = ptq::apply_plan(decided.model, result.plan);
   result.model.producer_name = "tersor";
   result.model.producer_version = tool_version();
   const std::string recipe = config::write_recipe(result.recipe);

@@ -27,6 +27,7 @@
 #include "core/onnx/source.h"
 #include "core/passes/pipeline.h"
 #include "core/ptq/bias_sweep.h"
+#include "core/ptq/equalize_channels.h"
 #include "core/ptq/placement.h"
 #include "core/ptq/plan.h"
 #include "core/tpc/target_platform_capabilities.h"
@@ -88,6 +89,9 @@ int64_t calibration_bytes(const Job& job, std::span<const Shape> input_shapes);
 
 /// What statistics alone decide.
 struct Draft {
+  Model model;                       // the job's, with equalized weights
+  calibrate::Statistics statistics;  // as that model would have given them
+  std::vector<ptq::EqualizedRegion> equalized;
   ptq::QuantizationPlan plan;
   std::string digest;  // SHA-256 of the plan
 };
@@ -98,7 +102,7 @@ Draft draft(const Job& job, const calibrate::Statistics& statistics);
 
 /// The sweep over the samples that measured bias correction needs; none when the settings do not ask for it, when there
 /// is nothing to correct, or when the statistics hold what such a sweep measured for the same plan.
-std::unique_ptr<ptq::BiasSweep> bias_sweep(const Job& job, const calibrate::Statistics& statistics, const Draft& draft);
+std::unique_ptr<ptq::BiasSweep> bias_sweep(const Job& job, const Draft& draft);
 
 /// Which of the calibrated samples take part in the sweep, as places in statistics.samples: all, or so many, spread
 /// evenly, that their states together stay within half a gigabyte.

@@ -27,7 +27,7 @@ std::vector<Tensor> load_recorded(samples::SampleReader& reader, const samples::
 
 void measure_shifts(const Job& job, const samples::DataSet& data, int threads, calibrate::Statistics& statistics) {
   const Draft decided = draft(job, statistics);
-  const auto sweep = bias_sweep(job, statistics, decided);
+  const auto sweep = bias_sweep(job, decided);
   if (!sweep) return;
   const std::vector<size_t> chosen = sweep_samples(*sweep, statistics);
   const auto count = static_cast<int64_t>(chosen.size());
