@@ -246,8 +246,12 @@ QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics)
   result.model.producer_version = tool_version();
   const std::string recipe = config::write_recipe(result.recipe);
   auto& metadata = result.model.metadata;
-  std::erase_if(metadata, [](const auto& entry) { return entry.first == "tersor.recipe_sha256"; });
+  std::erase_if(metadata, [](const auto& entry) {
+    return entry.first == "tersor.recipe_sha256" || entry.first == ptq::kChannelScales;
+  });
   metadata.emplace_back("tersor.recipe_sha256", sha256_hex(std::as_bytes(std::span(recipe))));
+  const std::string scales = ptq::channel_scales_text(job.model.graph, job.placement, decided.equalized);
+  if (!scales.empty()) metadata.emplace_back(ptq::kChannelScales, scales);
   ptq::check_export(job.model, result.model, result.plan);
   result.bytes = onnx::write(result.model);
   return result;

@@ -169,6 +169,18 @@ val finish_job(const std::string& job) {
 val merge_job(const std::string& kind, const std::string& settings, const val& parts, const val& extra) {
   return guard([&] { return session().merge_job(kind, settings, parts, extra); });
 }
+val begin_sweep(const std::string& key, const std::string& settings, const val& statistics) {
+  return guard([&] { return session().begin_sweep(key, settings, statistics); });
+}
+val sweep_step(const std::string& job, double step, const val& shifts) {
+  return guard([&] { return session().sweep_step(job, step, shifts); });
+}
+val merge_sweep_step(const std::string& job, double step, const val& parts) {
+  return guard([&] { return session().merge_sweep_step(job, step, parts); });
+}
+val finish_sweep(const std::string& job, const val& shifts) {
+  return guard([&] { return session().finish_sweep(job, shifts); });
+}
 val quantize(const std::string& model, const std::string& settings, const val& statistics, const val& progress) {
   return guard([&] { return session().quantize(model, settings, statistics, progress_of(progress)); });
 }
@@ -200,6 +212,10 @@ EMSCRIPTEN_BINDINGS(tersor) {
   function("addSample", &add_sample);
   function("finishJob", &finish_job);
   function("mergeJob", &merge_job);
+  function("beginSweep", &begin_sweep);
+  function("sweepStep", &sweep_step);
+  function("mergeSweepStep", &merge_sweep_step);
+  function("finishSweep", &finish_sweep);
   function("quantize", &quantize);
 }
 

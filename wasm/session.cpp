@@ -294,10 +294,14 @@ void Session::begin_job(const std::string& key, const std::string& kind, const s
   jobs_[key] = std::move(running);
 }
 
-void Session::add_sample(const std::string& key, const val& sample) {
+Session::RunningJob& Session::running(const std::string& key) {
   const auto found = jobs_.find(key);
   if (found == jobs_.end()) throw no_such("job", key);
-  RunningJob& running = found->second;
+  return found->second;
+}
+
+void Session::add_sample(const std::string& key, const val& sample) {
+  RunningJob& running = this->running(key);
   JobSample given;
   given.index = static_cast<int64_t>(sample["index"].as<double>());
   if (const val label = sample["label"]; !label.isNull()) given.label = static_cast<int64_t>(label.as<double>());
@@ -308,13 +312,49 @@ void Session::add_sample(const std::string& key, const val& sample) {
     given.place = "samples[" + std::to_string(given.index) + "]";
     given.inputs = given_tensors(sample, running.inputs, given.place);
   }
-  running.job->add(given);
+  if (running.sweep)
+    running.sweep->add(given.inputs);
+  else
+    running.job->add(given);
 }
 
 val Session::finish_job(const std::string& key) {
-  const auto found = jobs_.find(key);
-  if (found == jobs_.end()) throw no_such("job", key);
-  return to_array(found->second.job->finish());
+  return to_array(running(key).job->finish());
+}
+
+std::string Session::begin_sweep(const std::string& key, const std::string& text, const val& statistics_file) {
+  const Json settings = parse_json(text, "settings");
+  RunningJob running;
+  const Json& data_key = settings.at("data");
+  if (!data_key.is_null()) running.data = data(data_key.get<std::string>());
+  if (running.data) running.reader.emplace(running.data);
+  OpenModel& opened = model(settings.at("model").get<std::string>());
+  running.inputs = input_specs(opened.opened->model.graph);
+  calibrate::Statistics statistics = calibrate::read(to_bytes(statistics_file));
+  Settings chosen = read_settings(settings, nullptr);
+  chosen.preprocessing = statistics.provenance.preprocessing;
+  running.sweep = std::make_unique<SweepJob>(job_of(opened, std::move(chosen)), std::move(statistics));
+  if (!running.sweep->needed()) return "null";
+  const Json plan{{"steps", running.sweep->steps()}, {"samples", running.sweep->samples()}};
+  jobs_[key] = std::move(running);
+  return to_text(plan, false);
+}
+
+val Session::sweep_step(const std::string& key, double step, const val& shifts) {
+  return to_array(running(key).sweep->advance(static_cast<size_t>(step),
+                                              emscripten::convertJSArrayToNumberVector<double>(shifts)));
+}
+
+val Session::merge_sweep_step(const std::string& key, double step, const val& parts) {
+  const std::vector<double> shifts = running(key).sweep->merge(static_cast<size_t>(step), parts_of(parts));
+  return val(emscripten::typed_memory_view(shifts.size(), shifts.data())).call<val>("slice");
+}
+
+val Session::finish_sweep(const std::string& key, const val& shifts) {
+  std::vector<std::vector<double>> all;
+  for (int step = 0, count = shifts["length"].as<int>(); step < count; ++step)
+    all.push_back(emscripten::convertJSArrayToNumberVector<double>(shifts[step]));
+  return to_array(running(key).sweep->finish(all));
 }
 
 val Session::merge_job(const std::string& kind, const std::string& text, const val& parts, const val& extra) {

@@ -17,6 +17,7 @@
 #include "core/samples/data_set.h"
 #include "core/tersor.h"
 #include "wasm/sample_job.h"
+#include "wasm/sweep_job.h"
 
 namespace tersor::wasm {
 
@@ -52,6 +53,13 @@ class Session {
   emscripten::val merge_job(const std::string& kind, const std::string& settings, const emscripten::val& parts,
                             const emscripten::val& extra);
 
+  /// The bias sweep that settings and statistics ask for, as a job of that key: JSON {steps, samples}, or null.
+  /// `settings`: as of a calibration. Samples are added with add_sample().
+  std::string begin_sweep(const std::string& key, const std::string& settings, const emscripten::val& statistics);
+  emscripten::val sweep_step(const std::string& key, double step, const emscripten::val& shifts);
+  emscripten::val merge_sweep_step(const std::string& key, double step, const emscripten::val& parts);
+  emscripten::val finish_sweep(const std::string& key, const emscripten::val& shifts);
+
   /// `settings`: {platform, config, overrides, recipe, allow_mismatch}. {model, recipe, report}.
   emscripten::val quantize(const std::string& model, const std::string& settings, const emscripten::val& statistics,
                            const ProgressFunction& progress);
@@ -71,8 +79,10 @@ class Session {
     std::optional<samples::SampleReader> reader;
     std::vector<samples::InputSpec> inputs;
     std::unique_ptr<SampleJob> job;
+    std::unique_ptr<SweepJob> sweep;  // one of the two
   };
 
+  RunningJob& running(const std::string& key);
   OpenModel& model(const std::string& key);
   const std::shared_ptr<const samples::DataSet>& data(const std::string& key) const;
   std::shared_ptr<const Job> job_of(OpenModel& model, Settings settings);

@@ -166,7 +166,10 @@ quant::Criterion QuantizationConfig::weights_criterion() const {
 
 QuantizationConfig requirement_defaults() {
   QuantizationConfig config;
+  config.activation_threshold_method = quant::ThresholdSelectionMethod::kMse;
   config.weights_threshold_method = quant::ThresholdSelectionMethod::kMse;
+  config.activation_channel_equalization = false;
+  config.l_p_value = 2;
   config.activation_quantization_method = QuantizationMethod::kPowerOfTwo;
   config.weights_quantization_method = QuantizationMethod::kPowerOfTwo;
   config.activation_n_bits = 8;

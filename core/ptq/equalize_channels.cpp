@@ -20,8 +20,16 @@ constexpr double kMustWinBy = 0.98;       // a larger alpha, over a smaller one
 constexpr double kMustFallTo = 0.8;       // the noise, for a region to be rescaled
 constexpr double kReachesBound = 0.98;    // of a Clip's bound: such a channel keeps its scale
 constexpr double kRoomUnderBound = 1.1;   // for other samples
+constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 constexpr double kActivationSteps = 255;
 constexpr double kWeightSteps = 127;
+
+/// 2^(-k/4). Square roots are the same on every target.
+double scale_of(int quarters) {
+  const double part = quarters % 4 == 0 ? 1 : quarters % 4 == 2 ? std::sqrt(0.5) : std::sqrt(std::sqrt(0.5));
+  const double root = quarters % 4 == 3 ? std::sqrt(0.5) * part : part;
+  return std::ldexp(root, -(quarters / 4));
+}
 
 /// A tensor region, and where it begins and ends.
 struct Region {
@@ -208,8 +216,15 @@ class Equalizer {
 
   std::vector<double> scales_for(double alpha) const {
     std::vector<double> scales(channels_);
-    for (size_t c = 0; c < channels_; ++c)
-      scales[c] = std::max(static_cast<double>(static_cast<float>(std::pow(parts_[c], alpha))), least_[c]);
+    for (size_t c = 0; c < channels_; ++c) {
+      // The smallest step of the ladder at or above r^alpha and what a Clip allows.
+      const double root = alpha == 1 ? parts_[c] : alpha == 0.5 ? std::sqrt(parts_[c]) : std::sqrt(std::sqrt(parts_[c]));
+      const double wanted = alpha == 0.75 ? root * root * root : root;
+      int quarters = 0;
+      while (quarters + 1 < static_cast<int>(kDigits.size()) && scale_of(quarters + 1) >= std::max(wanted, least_[c]))
+        ++quarters;
+      scales[c] = scale_of(quarters);
+    }
     return scales;
   }
 
@@ -335,6 +350,40 @@ class Equalizer {
 };
 
 }  // namespace
+
+std::string channel_scales_text(const Graph& graph, const Placement& placement,
+                                const std::vector<EqualizedRegion>& regions) {
+  std::string text;
+  for (const EqualizedRegion& region : regions) {
+    std::string letters;
+    for (const double scale : region.scales) {
+      size_t quarters = 0;
+      while (quarters + 1 < kDigits.size() && scale_of(static_cast<int>(quarters)) > scale) ++quarters;
+      letters += kDigits[quarters];
+    }
+    for (const ValueId value : region.values)
+      if (placement.find(value) != nullptr) text += letters + " " + graph.name_of(value) + "\n";
+  }
+  return text;
+}
+
+std::map<std::string, std::vector<double>> read_channel_scales(std::string_view text) {
+  std::map<std::string, std::vector<double>> scales;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    const size_t space = line.find(' ');
+    if (space == std::string_view::npos) continue;
+    std::vector<double> one;
+    for (const char letter : line.substr(0, space)) {
+      const size_t quarters = kDigits.find(letter);
+      if (quarters == std::string_view::npos) break;
+      one.push_back(scale_of(static_cast<int>(quarters)));
+    }
+    if (one.size() == space) scales[std::string(line.substr(space + 1))] = std::move(one);
+  }
+  return scales;
+}
 
 std::vector<EqualizedRegion> equalize_channels(Model& model, const Placement& placement,
                                                calibrate::Statistics& statistics) {

@@ -6,7 +6,9 @@
 // s_c: r_c^alpha, r_c being the channel's part of the tensor's range, and the alpha of least predicted noise.)
 #pragma once
 
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/calibrate/statistics.h"
@@ -17,7 +19,8 @@ namespace tersor::ptq {
 
 struct EqualizedRegion {
   std::vector<ValueId> values;  // all tensors that are rescaled, ascending
-  std::vector<double> scales;   // by channel: what the tensors are divided by
+  /// By channel (axis 1): what the tensors are divided by, from 2^-15 to 1 in quarters of an octave.
+  std::vector<double> scales;
   double alpha = 0;
   /// Predicted noise power after over before, in all readers of the region.
   double noise_ratio = 1;
@@ -28,5 +31,13 @@ struct EqualizedRegion {
 /// elements lie at either end, so that a search for its range clips nothing.
 std::vector<EqualizedRegion> equalize_channels(Model& model, const Placement& placement,
                                                calibrate::Statistics& statistics);
+
+/// How a quantized file says in its metadata (kChannelScales) by what its tensors differ from those of the float model: a
+/// line "SCALES NAME" per quantized tensor, one letter per channel, the quarter octaves in base64.
+constexpr std::string_view kChannelScales = "tersor.channel_scales";
+std::string channel_scales_text(const Graph& graph, const Placement& placement,
+                                const std::vector<EqualizedRegion>& regions);
+/// By tensor name. Lines that are none of these are left out.
+std::map<std::string, std::vector<double>> read_channel_scales(std::string_view text);
 
 }  // namespace tersor::ptq

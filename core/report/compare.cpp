@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/evaluate/output_difference.h"
+#include "core/ptq/equalize_channels.h"
 #include "core/report/pair_tensors.h"
 #include "core/simulate/operators.h"
 
@@ -92,9 +94,14 @@ std::shared_ptr<const CompareProgram> CompareProgram::make(const Model& float_mo
   const simulate::FusedModel fused = simulate::fuse(quantized, profile);
   const std::vector<PairedTensor> paired = pair_tensors(float_model.graph, quantized.graph, fused.model.graph);
   std::shared_ptr<CompareProgram> program(new CompareProgram);
+  std::map<std::string, std::vector<double>> scales;
+  for (const auto& [key, value] : quantized.metadata)
+    if (key == ptq::kChannelScales) scales = ptq::read_channel_scales(value);
   run::ProgramOptions in_float, accumulated;
   for (const PairedTensor& one : paired) {
     program->pairs_.push_back(one.pair);
+    const auto equalized = scales.find(one.pair.row.output);
+    if (equalized != scales.end()) program->pairs_.back().scales = equalized->second;
     in_float.fetched.push_back(one.in_float);
     accumulated.fetched.push_back(one.real);
   }
@@ -127,7 +134,7 @@ Comparer::Comparer(std::shared_ptr<const CompareProgram> program)
       outputs_(program_->outputs_.size()) {}
 
 void Comparer::add(std::span<const Tensor> inputs) {
-  const std::vector<Tensor> reference = float_.run(inputs), accumulated = accumulated_.run(inputs);
+  const std::vector<Tensor> reference = run_float(inputs), accumulated = accumulated_.run(inputs);
   const size_t outputs = outputs_.size();
   add_outputs(inputs, std::span(reference).first(outputs), std::span(accumulated).first(outputs));
   for (size_t i = 0; i < pairs_.size(); ++i)
@@ -145,6 +152,24 @@ void Comparer::add(std::span<const Tensor> inputs) {
     pairs_[i].values += static_cast<int64_t>(values.size());
     pairs_[i].lost += std::count_if(values.begin(), values.end(), [&](float x) { return x < low || x > high; });
   }
+}
+
+/// Outputs and fetched tensors of the float model, those of equalized tensors as the quantized model has them.
+std::vector<Tensor> Comparer::run_float(std::span<const Tensor> inputs) {
+  std::vector<Tensor> results = float_.run(inputs);
+  for (size_t i = 0; i < pairs_.size(); ++i) {
+    const std::vector<double>& scales = program_->pairs_[i].scales;
+    Tensor& tensor = results[outputs_.size() + i];
+    const Shape& shape = tensor.shape();
+    if (scales.empty() || shape.rank() < 2 || shape[1] != static_cast<int64_t>(scales.size())) continue;
+    Tensor scaled = Tensor::make(DType::kFloat32, shape);
+    const auto from = tensor.data<float>();
+    const auto to = scaled.mutable_data<float>();
+    const auto inner = static_cast<size_t>(shape.elements(2, shape.rank()));
+    for (size_t k = 0; k < from.size(); ++k) to[k] = static_cast<float>(from[k] / scales[k / inner % scales.size()]);
+    tensor = std::move(scaled);
+  }
+  return results;
 }
 
 void Comparer::add_outputs(std::span<const Tensor> inputs, std::span<const Tensor> reference,

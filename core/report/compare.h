@@ -22,6 +22,8 @@ namespace tersor::report {
 struct TensorPair {
   LayerRow row;  // what is known without samples
   double low = 0, high = 0;
+  /// By channel (axis 1): the quantized model's tensor is the float one's divided by these; empty: they are alike.
+  std::vector<double> scales = {};
 };
 
 /// The two models made ready to be run beside each other. Immutable; may be shared between threads.
@@ -70,6 +72,7 @@ class Comparer {
     int64_t values = 0, lost = 0;
   };
 
+  std::vector<Tensor> run_float(std::span<const Tensor> inputs);
   void add_outputs(std::span<const Tensor> inputs, std::span<const Tensor> reference, std::span<const Tensor> other);
 
   std::shared_ptr<const CompareProgram> program_;

@@ -51,6 +51,10 @@ export interface Core {
     parts: readonly Uint8Array[],
     extra: Uint8Array | null,
   ): Answer<Uint8Array | string>;
+  beginSweep(key: string, settings: string, statistics: Uint8Array): Answer<string>;
+  sweepStep(job: string, step: number, shifts: Float64Array): Answer<Uint8Array>;
+  mergeSweepStep(job: string, step: number, parts: readonly Uint8Array[]): Answer<Float64Array>;
+  finishSweep(job: string, shifts: readonly Float64Array[]): Answer<Uint8Array>;
   quantize(
     model: string,
     settings: string,

@@ -7,7 +7,8 @@ import { pack, type NamedData, type Packed } from './packed.js';
 import type { Pool, PoolWorker, Resource } from './pool.js';
 import type { EvaluationAnswer, SentSample } from './protocol.js';
 import { OpenResult } from './result.js';
-import { areFiles, DataSets, newKey, tensorSample, type Feed } from './samples.js';
+import { areFiles, DataSets, keep, newKey, tensorSample, type Feed, type Kept } from './samples.js';
+import { runSweep } from './sweep.js';
 import type {
   CalibrateOptions,
   CallOptions,
@@ -108,6 +109,8 @@ export class OpenModel implements Model {
   readonly #context: Context;
   readonly #file: ModelFile;
   readonly #sets: DataSets;
+  /** The samples that statistics were made of, for settings that need them again. */
+  readonly #sources = new WeakMap<Statistics, Kept>();
   #open = true;
 
   constructor(context: Context, file: ModelFile, info: ModelInfo) {
@@ -211,7 +214,8 @@ export class OpenModel implements Model {
     settings: Record<string, unknown>,
   ): Promise<Statistics> {
     this.#check(options);
-    const feed = await abortable(this.#sets.feed(samples, options), options.signal);
+    const kept = keep(await abortable(this.#sets.feed(samples, options), options.signal));
+    const { feed } = kept;
     const bytes = await runJob<Uint8Array>(
       this.#context.pool,
       {
@@ -228,7 +232,38 @@ export class OpenModel implements Model {
       },
       options,
     );
-    return { bytes, sampleCount: valueOf(this.#context.core.sampleCount(bytes)) };
+    const measured = await this.#measure(bytes, kept, options, settings);
+    const statistics = { bytes: measured, sampleCount: valueOf(this.#context.core.sampleCount(measured)) };
+    this.#sources.set(statistics, kept);
+    return statistics;
+  }
+
+  /** The statistics with what these settings want measured on the samples. */
+  #measure(
+    statistics: Uint8Array,
+    kept: Kept,
+    call: CallOptions,
+    settings: Record<string, unknown>,
+  ): Promise<Uint8Array> {
+    const { data } = kept.feed;
+    const text = JSON.stringify({ ...settings, model: this.#file.key, data: data?.key ?? null });
+    const needs = [this.#file, ...(data ? [data] : [])];
+    return runSweep(this.#context.pool, { settings: text, needs, statistics, pick: kept.pick }, call);
+  }
+
+  /** Statistics given beside other settings, or beside samples. */
+  async #refresh(
+    statistics: Statistics,
+    options: QuantizeOptions,
+    settings: Record<string, unknown>,
+  ): Promise<Uint8Array> {
+    let kept = this.#sources.get(statistics);
+    if (!kept && options.samples) {
+      const { preprocessing } = options;
+      kept = keep(await abortable(this.#sets.feed(options.samples, { preprocessing }), options.signal));
+      await kept.collect();
+    }
+    return kept ? this.#measure(statistics.bytes, kept, options, settings) : statistics.bytes;
   }
 
   async quantize(options: QuantizeOptions): Promise<QuantizedResult> {
@@ -239,7 +274,7 @@ export class OpenModel implements Model {
       options.selection ?? (spread === undefined ? undefined : { part: 'calibration', count: spread });
     const preprocessing = options.preprocessing ?? recipe?.preprocessing ?? undefined;
     const settings = this.#settings(options);
-    let statistics = options.statistics;
+    const { statistics } = options;
     if (!statistics && !samples) {
       throw new TersorError({
         code: 'invalid_argument',
@@ -247,11 +282,9 @@ export class OpenModel implements Model {
         hint: 'Give { samples } or { statistics } from calibrate().',
       });
     }
-    if (!statistics && samples) {
-      statistics = await this.#calibrate(samples, { ...options, selection, preprocessing }, settings);
-    }
-    if (!statistics) throw new TersorError({ code: 'internal', message: 'There are no statistics.' });
-    const { bytes } = statistics;
+    const bytes = statistics
+      ? await this.#refresh(statistics, { ...options, preprocessing }, settings)
+      : (await this.#calibrate(samples ?? [], { ...options, selection, preprocessing }, settings)).bytes;
     const text = JSON.stringify(settings);
     const made = await this.#withModel(options, (worker) =>
       worker.call('quantize', [this.#file.key, text, bytes], (progress) => {

@@ -36,6 +36,13 @@ export type JobKind = 'calibrate' | 'evaluate' | 'compare';
 
 export type EvaluationAnswer = Omit<EvaluationResult, 'answers'> & { readonly answers: readonly number[] | null };
 
+/** A pass over the samples that goes kernel by kernel, all workers together. */
+export interface SweepPlan {
+  readonly steps: number;
+  /** Numbers of the samples that take part. */
+  readonly samples: readonly number[];
+}
+
 export interface Quantized {
   readonly model: Uint8Array;
   readonly recipe: Recipe;
@@ -68,6 +75,13 @@ export interface Calls {
     parts: readonly Uint8Array[],
     extra: Uint8Array | null,
   ): Uint8Array | EvaluationAnswer | Comparison;
+  /** Null: settings and statistics ask for no sweep. */
+  beginSweep(key: string, settings: string, statistics: Uint8Array): SweepPlan | null;
+  /** What this worker's samples add up to behind the step. */
+  sweepStep(job: string, step: number, shifts: Float64Array): Uint8Array;
+  mergeSweepStep(job: string, step: number, parts: readonly Uint8Array[]): Float64Array;
+  /** The statistics with what was measured. */
+  finishSweep(job: string, shifts: readonly Float64Array[]): Uint8Array;
   quantize(model: string, settings: string, statistics: Uint8Array): Quantized;
 }
 

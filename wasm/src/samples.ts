@@ -45,6 +45,55 @@ export interface Feed {
   readonly items: Iterable<SentSample> | AsyncIterable<SentSample>;
 }
 
+/** A feed whose samples can be had again by their numbers. */
+export interface Kept {
+  readonly feed: Feed;
+  /** Null when they are not at hand any more. */
+  readonly pick: (numbers: readonly number[]) => readonly SentSample[] | null;
+  /** Goes through samples that stream in, where no job does. */
+  readonly collect: () => Promise<void>;
+}
+
+/** Samples that stream in are kept up to so many bytes; of more than that, none. */
+const mostKeptBytes = 1 << 30;
+
+export function keep(feed: Feed): Kept {
+  if (feed.data) {
+    const pick = (numbers: readonly number[]) => numbers.map((index) => ({ index, label: null, tensors: null }));
+    return { feed, pick, collect: () => Promise.resolve() };
+  }
+  const { items } = feed;
+  const held = new Map<number, SentSample>();
+  let bytes = 0;
+  const pick = (numbers: readonly number[]) => {
+    const found = numbers.flatMap((index) => held.get(index) ?? []);
+    return found.length === numbers.length ? found : null;
+  };
+  if (Array.isArray(items)) {
+    for (const sample of items as readonly SentSample[]) held.set(sample.index, sample);
+    return { feed, pick, collect: () => Promise.resolve() };
+  }
+  async function* kept(): AsyncGenerator<SentSample> {
+    for await (const sample of items) {
+      bytes += (sample.tensors ?? []).reduce((sum, tensor) => sum + tensor.data.byteLength, 0);
+      // a caller may fill the same arrays again for the next sample
+      const tensors = sample.tensors?.map((tensor) => ({ ...tensor, data: tensor.data.slice() })) ?? null;
+      if (bytes <= mostKeptBytes) held.set(sample.index, { ...sample, tensors });
+      else held.clear();
+      yield sample;
+    }
+  }
+  const stream = kept();
+  return {
+    feed: { ...feed, items: stream },
+    pick,
+    async collect() {
+      let over = false;
+      while (!over) over = (await stream.next()).done ?? false;
+    },
+  };
+}
+
 function named(file: SampleFile | File): NamedData {
   if (!(file instanceof Blob)) return file;
   const whole = file.webkitRelativePath;

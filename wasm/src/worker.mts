@@ -69,6 +69,10 @@ const handlers: Handlers = {
     const merged = valueOf(core().mergeJob(kind, settings, parts, extra));
     return typeof merged === 'string' ? (JSON.parse(merged) as ReturnType<Calls['mergeJob']>) : merged;
   },
+  beginSweep: (_report, key, settings, statistics) => jsonOf(core().beginSweep(key, settings, statistics)),
+  sweepStep: (_report, job, step, shifts) => valueOf(core().sweepStep(job, step, shifts)),
+  mergeSweepStep: (_report, job, step, parts) => valueOf(core().mergeSweepStep(job, step, parts)),
+  finishSweep: (_report, job, shifts) => valueOf(core().finishSweep(job, shifts)),
   quantize(report, model, settings, statistics): Quantized {
     const made = valueOf(
       core().quantize(model, settings, statistics, (stage, done, total, note) =>
