@@ -62,6 +62,7 @@ std::vector<calibrate::Request> find_requests(const Model& model, const ptq::Pla
   for (const ptq::PlacedTensor& tensor : placement.tensors) add(tensor.value);
   for (size_t i = 0; i < placement.roles.size(); ++i)
     if (placement.roles[i].has_kernel()) add(graph.nodes()[i].inputs[0]);
+  for (const ValueId value : ptq::front_end_operands(graph, placement.roles)) add(value);
   std::vector<calibrate::Request> requests;
   for (const ValueId value : values)
     requests.push_back({value, graph.name_of(value), channel_axis(graph, uses, ranks, placement, value)});
@@ -202,10 +203,15 @@ Draft draft(const Job& job, const calibrate::Statistics& statistics) {
                 "Give at least one; 32 or more make good ranges.");
   constexpr size_t kEnoughToEqualize = 32;  // extremes by channel of fewer samples do not hold on others
   const config::QuantizationConfig& config = job.settings.config;
-  Draft draft{job.model, statistics, {}, {}, {}};
+  Draft draft{job.model, statistics, job.placement, {}, {}, {}};
+  if (config.keep_float_automatically) {
+    const auto in_float = ptq::find_front_ends(job.model.graph, job.placement.roles, statistics);
+    if (!in_float.empty()) draft.placement = ptq::place(job.model.graph, job.attachment, in_float);
+    ptq::require_kernels(job.model.graph, draft.placement);
+  }
   if (config.activation_channel_equalization && statistics.samples.size() >= kEnoughToEqualize)
-    draft.equalized = ptq::equalize_channels(draft.model, job.placement, draft.statistics);
-  draft.plan = ptq::choose_params(draft.model.graph, job.attachment, job.placement, draft.statistics, config);
+    draft.equalized = ptq::equalize_channels(draft.model, draft.placement, draft.statistics);
+  draft.plan = ptq::choose_params(draft.model.graph, job.attachment, draft.placement, draft.statistics, config);
   const std::string text = to_text(ptq::to_json(job.model.graph, draft.plan), false);
   draft.digest = sha256_hex(std::as_bytes(std::span(text)));
   return draft;
@@ -229,7 +235,9 @@ std::vector<size_t> sweep_samples(const ptq::BiasSweep& sweep, const calibrate::
 }
 
 QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics) {
-  Draft decided = draft(job, statistics);
+  QuantizeResult result;
+  result.draft = draft(job, statistics);
+  const Draft& decided = result.draft;
   if (bias_sweep(job, decided) != nullptr)
     throw Error(ErrorCode::kInvalidConfig,
                 "weights_bias_correction_method is MEASURED, which needs the samples: these statistics do not hold what "
@@ -237,8 +245,7 @@ QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics)
                 "config.weights_bias_correction_method",
                 "Give the samples, calibrate the whole data set in one go with the same settings, or set it to "
                 "ANALYTIC.");
-  QuantizeResult result;
-  result.plan = std::move(decided.plan);
+  result.plan = decided.plan;
   if (job.settings.config.measures_bias()) ptq::correct_biases(job.model.graph, statistics.measured, result.plan);
   result.recipe = recipe_of(job, statistics);
   result.model = ptq::apply_plan(decided.model, result.plan);
@@ -250,7 +257,7 @@ QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics)
     return entry.first == "tersor.recipe_sha256" || entry.first == ptq::kChannelScales;
   });
   metadata.emplace_back("tersor.recipe_sha256", sha256_hex(std::as_bytes(std::span(recipe))));
-  const std::string scales = ptq::channel_scales_text(job.model.graph, job.placement, decided.equalized);
+  const std::string scales = ptq::channel_scales_text(job.model.graph, decided.placement, decided.equalized);
   if (!scales.empty()) metadata.emplace_back(ptq::kChannelScales, scales);
   ptq::check_export(job.model, result.model, result.plan);
   result.bytes = onnx::write(result.model);

@@ -91,6 +91,7 @@ int64_t calibration_bytes(const Job& job, std::span<const Shape> input_shapes);
 struct Draft {
   Model model;                       // the job's, with equalized weights
   calibrate::Statistics statistics;  // as that model would have given them
+  ptq::Placement placement;          // the job's, less what statistics say to keep in float
   std::vector<ptq::EqualizedRegion> equalized;
   ptq::QuantizationPlan plan;
   std::string digest;  // SHA-256 of the plan
@@ -111,8 +112,9 @@ std::vector<size_t> sweep_samples(const ptq::BiasSweep& sweep, const calibrate::
 struct QuantizeResult {
   std::vector<std::byte> bytes;  // the ONNX file
   config::Recipe recipe;
-  ptq::QuantizationPlan plan;
-  Model model;  // what the bytes hold
+  Draft draft;                 // what was decided before biases were corrected
+  ptq::QuantizationPlan plan;  // with corrected biases
+  Model model;                 // what the bytes hold
 };
 
 /// Chooses parameters from the statistics, carries them out, checks the result and writes it. Errors of draft();

@@ -186,15 +186,16 @@ std::shared_ptr<const Job> Session::job_of(OpenModel& model, Settings settings) 
   return model.job;
 }
 
-report::Coverage Session::coverage_of_job(const Job& job, const OpenModel& opened) {
-  return report::coverage_of(opened.opened->model.graph, job.model.graph, job.placement,
+report::Coverage Session::coverage_of_job(const Job& job, const ptq::Placement& placement,
+                                          const OpenModel& opened) {
+  return report::coverage_of(opened.opened->model.graph, job.model.graph, placement,
                              static_cast<int64_t>(opened.size_bytes));
 }
 
 std::string Session::coverage(const std::string& key, const std::string& settings) {
   OpenModel& opened = model(key);
   const auto job = job_of(opened, read_settings(parse_json(settings, "settings"), nullptr));
-  return to_text(to_json(coverage_of_job(*job, opened)), false);
+  return to_text(to_json(coverage_of_job(*job, job->placement, opened)), false);
 }
 
 std::string Session::open_data(const std::string& key, const std::string& model_key, const val& table,
@@ -389,7 +390,7 @@ val Session::quantize(const std::string& key, const std::string& text, const val
   report.model = {opened.name, opened.opened->digest, static_cast<int64_t>(opened.size_bytes)};
   report.output = {{}, sha256_hex(made.bytes), static_cast<int64_t>(made.bytes.size())};
   report.platform = {job->settings.platform.name, job->settings.platform.version};
-  report.coverage = coverage_of_job(*job, opened);
+  report.coverage = coverage_of_job(*job, made.draft.placement, opened);
   report.coverage.estimated_size_bytes = report.output.size_bytes;
   report.samples.calibration = static_cast<int64_t>(statistics.samples.size());
   report.diagnostics = opened.opened->model.warnings;

@@ -50,7 +50,7 @@ void write_report(const ReportRequest& request, const std::string& model_path, s
   report.platform = {job.settings.platform.name, job.settings.platform.version};
   report.runtime = request.runtime;
   report.coverage =
-      report::coverage_of(original.graph, job.model.graph, job.placement, static_cast<int64_t>(model_bytes));
+      report::coverage_of(original.graph, job.model.graph, result.draft.placement, static_cast<int64_t>(model_bytes));
   report.coverage.estimated_size_bytes = report.output.size_bytes;
   report.samples.calibration = static_cast<int64_t>(statistics.samples.size());
   report.diagnostics = original.warnings;

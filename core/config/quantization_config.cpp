@@ -169,6 +169,7 @@ QuantizationConfig requirement_defaults() {
   config.activation_threshold_method = quant::ThresholdSelectionMethod::kMse;
   config.weights_threshold_method = quant::ThresholdSelectionMethod::kMse;
   config.activation_channel_equalization = false;
+  config.keep_float_automatically = false;
   config.l_p_value = 2;
   config.activation_quantization_method = QuantizationMethod::kPowerOfTwo;
   config.weights_quantization_method = QuantizationMethod::kPowerOfTwo;

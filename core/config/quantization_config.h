@@ -64,6 +64,8 @@ struct QuantizationConfig {
   bool shift_negative_threshold_recalculation = false;
   BiasCorrectionMethod weights_bias_correction_method = BiasCorrectionMethod::kMeasured;
 
+  bool keep_float_automatically = true;
+
   /// Bias correction needs a sweep over the samples.
   bool measures_bias() const {
     return weights_bias_correction && weights_bias_correction_method == BiasCorrectionMethod::kMeasured;
@@ -119,7 +121,9 @@ struct QuantizationConfig {
                      "Choose the threshold anew after a shift.", later),
         config_field("weights_bias_correction_method", &C::weights_bias_correction_method,
                      "How the mean error is found: MEASURED on the samples layer by layer, or ANALYTIC from the "
-                     "statistics alone."));
+                     "statistics alone."),
+        config_field("keep_float_automatically", &C::keep_float_automatically,
+                     "Keep in float what feeds a logarithm, root or reciprocal that 8 bits cannot feed."));
   }
 
   quant::Criterion activation_criterion() const;

@@ -14,8 +14,12 @@ namespace {
 
 class Placer {
  public:
-  Placer(const Graph& graph, const Attachment& attachment)
-      : graph_(graph), attachment_(attachment), uses_(graph), roles_(find_roles(graph, attachment)) {}
+  Placer(const Graph& graph, const Attachment& attachment, const std::vector<FloatChoice>& in_float)
+      : graph_(graph), attachment_(attachment), uses_(graph), roles_(find_roles(graph, attachment)) {
+    for (const FloatChoice& choice : in_float)
+      for (size_t i = 0; i < roles_.size(); ++i)
+        if (graph.nodes()[i].id == choice.node) roles_[i] = {Role::kFloat, std::nullopt, choice.reason};
+  }
 
   Placement place() {
     if (attachment_.export_rules.placement == tpc::Placement::kOutputs) {
@@ -201,8 +205,8 @@ const PlacedTensor* Placement::find(ValueId value) const {
   return it == tensors.end() ? nullptr : &*it;
 }
 
-Placement place(const Graph& graph, const Attachment& attachment) {
-  return Placer(graph, attachment).place();
+Placement place(const Graph& graph, const Attachment& attachment, const std::vector<FloatChoice>& in_float) {
+  return Placer(graph, attachment, in_float).place();
 }
 
 ValueId behind_clamps(const Graph& graph, const Uses& uses, const std::vector<NodeRole>& roles, ValueId value) {

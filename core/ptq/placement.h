@@ -21,6 +21,7 @@
 #include "core/framework/attach.h"
 #include "core/graph/graph.h"
 #include "core/graph/uses.h"
+#include "core/ptq/find_front_ends.h"
 #include "core/ptq/role.h"
 
 namespace tersor::ptq {
@@ -46,7 +47,9 @@ struct Placement {
   const PlacedTensor* find(ValueId value) const;
 };
 
-Placement place(const Graph& graph, const framework::Attachment& attachment);
+/// `in_float`: kernels that stay in float.
+Placement place(const Graph& graph, const framework::Attachment& attachment,
+                const std::vector<FloatChoice>& in_float = {});
 
 /// The value behind the clamps that, one after the other, alone read their input, starting with `value`.
 ValueId behind_clamps(const Graph& graph, const Uses& uses, const std::vector<NodeRole>& roles, ValueId value);

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ptq/find_front_ends.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "core/graph/uses.h"
+#include "core/passes/edit.h"
+
+namespace tersor::ptq {
+
+namespace {
+
+constexpr double kOperandDecibels = 30;
+constexpr double kTolerableDrop = 10;
+constexpr double kStatisticShrinks = 8;  // elements that a reduction takes together, at least, for its result to be a statistic
+
+/// An operand of an operator that may magnify errors, and the function it goes through.
+struct Sensitive {
+  size_t node = 0;
+  ValueId operand;
+  std::function<double(double)> f;
+  bool positive_only = false;
+};
+
+std::optional<Sensitive> sensitive(const Graph& graph, size_t index) {
+  const Node& node = graph.nodes()[index];
+  if (node.inputs.empty() || node.outputs.empty()) return std::nullopt;
+  const auto of = [&](size_t slot, std::function<double(double)> f, bool positive) -> std::optional<Sensitive> {
+    if (slot >= node.inputs.size() || !node.inputs[slot].valid() || graph.initializer(node.inputs[slot]) != nullptr)
+      return std::nullopt;
+    return Sensitive{index, node.inputs[slot], std::move(f), positive};
+  };
+  if (node.is("Log")) return of(0, [](double x) { return std::log(x); }, true);
+  if (node.is("Sqrt")) return of(0, [](double x) { return std::sqrt(x); }, true);
+  if (node.is("Reciprocal")) return of(0, [](double x) { return 1 / x; }, false);
+  if (node.is("Div")) return of(1, [](double x) { return 1 / x; }, false);
+  if (node.is("Pow") && node.inputs.size() == 2) {
+    const Tensor* exponent = passes::float_constant(graph, node.inputs[1]);
+    if (exponent == nullptr || exponent->elements() != 1) return std::nullopt;
+    const double power = passes::to_doubles(*exponent)[0];
+    const bool whole = power == std::floor(power);
+    return of(0, [power](double x) { return std::pow(x, power); }, !whole);
+  }
+  return std::nullopt;
+}
+
+bool reduces(const Node& node) {
+  return node.domain.empty() && (node.op_type.rfind("Reduce", 0) == 0 || node.op_type == "GlobalAveragePool");
+}
+
+/// The first reduction met going back from the value through operators that are no kernels.
+std::optional<size_t> reduction_before(const Graph& graph, const Uses& uses, const std::vector<NodeRole>& roles,
+                                       ValueId value) {
+  std::vector<ValueId> open = {value};
+  std::set<size_t> visited;
+  for (size_t next = 0; next < open.size(); ++next) {
+    const auto maker = uses.producer_index(open[next]);
+    if (!maker || !visited.insert(*maker).second || roles[*maker].has_kernel()) continue;
+    const Node& node = graph.nodes()[*maker];
+    if (reduces(node)) return maker;
+    for (const ValueId input : node.inputs)
+      if (input.valid()) open.push_back(input);
+  }
+  return std::nullopt;
+}
+
+std::set<size_t> kernels_before(const Graph& graph, const Uses& uses, const std::vector<NodeRole>& roles, ValueId value) {
+  std::vector<ValueId> open = {value};
+  std::set<size_t> visited, kernels;
+  while (!open.empty()) {
+    const auto maker = uses.producer_index(open.back());
+    open.pop_back();
+    if (!maker || !visited.insert(*maker).second) continue;
+    if (roles[*maker].has_kernel()) kernels.insert(*maker);
+    for (const ValueId input : graph.nodes()[*maker].inputs)
+      if (input.valid()) open.push_back(input);
+  }
+  return kernels;
+}
+
+/// By how many dB the function lowers the SQNR of an operand of kOperandDecibels.
+double drop(const quant::Histogram& histogram, const Sensitive& sensitive) {
+  double power = 0, signal = 0, noise = 0;
+  for (size_t i = 0; i < histogram.counts().size(); ++i)
+    power += static_cast<double>(histogram.counts()[i]) * histogram.center(i) * histogram.center(i);
+  const double error = std::sqrt(power / static_cast<double>(histogram.total())) *
+                       std::sqrt(std::pow(10.0, -kOperandDecibels / 10));
+  const double least = histogram.min() > 0 ? histogram.min() : histogram.bin_width() / 2;
+  for (size_t i = 0; i < histogram.counts().size(); ++i) {
+    const double x = histogram.center(i), count = static_cast<double>(histogram.counts()[i]);
+    if (count == 0 || (sensitive.positive_only && x <= 0)) continue;
+    const auto apart = [&](double at) {
+      const double side = x > 0 ? std::max(at, least) : std::min(at, -least);
+      return sensitive.f(sensitive.positive_only || x > 0 ? std::max(side, least) : side);
+    };
+    const double exact = sensitive.f(x), up = apart(x + error) - exact, down = apart(x - error) - exact;
+    signal += count * exact * exact;
+    noise += count * (up * up + down * down) / 2;
+  }
+  if (!(noise > 0) || !(signal > 0) || !std::isfinite(noise)) return 0;
+  return kOperandDecibels - 10 * std::log10(signal / noise);
+}
+
+const calibrate::TensorStatistics* seen(const Graph& graph, const calibrate::Statistics& statistics, ValueId value) {
+  const calibrate::TensorStatistics* found = statistics.find(graph.name_of(value));
+  return found == nullptr || found->histogram.empty() ? nullptr : found;
+}
+
+bool is_statistic(const Graph& graph, const Uses& uses, const std::vector<NodeRole>& roles, ValueId operand,
+                  const calibrate::Statistics& statistics) {
+  const auto reduction = reduction_before(graph, uses, roles, operand);
+  if (!reduction) return false;
+  const Node& node = graph.nodes()[*reduction];
+  const auto *from = seen(graph, statistics, node.inputs[0]), *to = seen(graph, statistics, node.outputs[0]);
+  return from != nullptr && to != nullptr &&
+         static_cast<double>(from->elements) >= kStatisticShrinks * static_cast<double>(to->elements);
+}
+
+}  // namespace
+
+std::vector<ValueId> front_end_operands(const Graph& graph, const std::vector<NodeRole>& roles) {
+  const Uses uses(graph);
+  std::vector<ValueId> operands;
+  const auto add = [&](ValueId value) {
+    if (graph.initializer(value) == nullptr && std::count(operands.begin(), operands.end(), value) == 0)
+      operands.push_back(value);
+  };
+  for (size_t i = 0; i < graph.nodes().size(); ++i) {
+    const auto found = sensitive(graph, i);
+    if (!found || kernels_before(graph, uses, roles, found->operand).empty()) continue;
+    add(found->operand);
+    if (const auto reduction = reduction_before(graph, uses, roles, found->operand)) {
+      add(graph.nodes()[*reduction].inputs[0]);
+      add(graph.nodes()[*reduction].outputs[0]);
+    }
+  }
+  return operands;
+}
+
+std::vector<FloatChoice> find_front_ends(const Graph& graph, const std::vector<NodeRole>& roles,
+                                         const calibrate::Statistics& statistics) {
+  const Uses uses(graph);
+  std::map<size_t, std::string> reasons;
+  for (size_t i = 0; i < graph.nodes().size(); ++i) {
+    const auto found = sensitive(graph, i);
+    const auto* operand = found ? seen(graph, statistics, found->operand) : nullptr;
+    if (operand == nullptr) continue;
+    const double lost = drop(operand->histogram, *found);
+    if (lost < kTolerableDrop || is_statistic(graph, uses, roles, found->operand, statistics)) continue;
+    for (const size_t kernel : kernels_before(graph, uses, roles, found->operand))
+      reasons.try_emplace(kernel, "It feeds " + place_of(graph.nodes()[i], i) +
+                                      ", which magnifies the errors of small operands: about " +
+                                      std::to_string(static_cast<int>(std::lround(lost))) +
+                                      " dB would be lost there.");
+  }
+  std::vector<FloatChoice> choices;
+  for (const auto& [index, reason] : reasons) choices.push_back({graph.nodes()[index].id, reason});
+  return choices;
+}
+
+}  // namespace tersor::ptq
