@@ -239,12 +239,13 @@ QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics)
   result.draft = draft(job, statistics);
   const Draft& decided = result.draft;
   if (bias_sweep(job, decided) != nullptr)
-    throw Error(ErrorCode::kInvalidConfig,
-                "weights_bias_correction_method is MEASURED, which needs the samples: these statistics do not hold what "
-                "was measured for these settings.",
-                "config.weights_bias_correction_method",
-                "Give the samples, calibrate the whole data set in one go with the same settings, or set it to "
-                "ANALYTIC.");
+    throw Error(
+        ErrorCode::kInvalidConfig,
+        "weights_bias_correction_method is MEASURED, which needs the samples: these statistics do not hold what "
+        "was measured for these settings.",
+        "config.weights_bias_correction_method",
+        "Give the samples, calibrate the whole data set in one go with the same settings, or set it to "
+        "ANALYTIC.");
   result.plan = decided.plan;
   if (job.settings.config.measures_bias()) ptq::correct_biases(job.model.graph, statistics.measured, result.plan);
   result.recipe = recipe_of(job, statistics);

@@ -51,7 +51,7 @@ OpenedModel open_model(const onnx::Source& source, const onnx::ExternalData& ext
 struct Settings {
   tpc::TargetPlatformCapabilities platform;
   config::QuantizationConfig config;
-  std::vector<config::Override> overrides;  // for single nodes
+  std::vector<config::Override> overrides = {};  // for single nodes
   /// JSON text of the preprocessing that the samples go through; "null" when they are taken as they are.
   std::string preprocessing = "null";
 };

@@ -186,8 +186,7 @@ std::shared_ptr<const Job> Session::job_of(OpenModel& model, Settings settings) 
   return model.job;
 }
 
-report::Coverage Session::coverage_of_job(const Job& job, const ptq::Placement& placement,
-                                          const OpenModel& opened) {
+report::Coverage Session::coverage_of_job(const Job& job, const ptq::Placement& placement, const OpenModel& opened) {
   return report::coverage_of(opened.opened->model.graph, job.model.graph, placement,
                              static_cast<int64_t>(opened.size_bytes));
 }
@@ -342,8 +341,8 @@ std::string Session::begin_sweep(const std::string& key, const std::string& text
 }
 
 val Session::sweep_step(const std::string& key, double step, const val& shifts) {
-  return to_array(running(key).sweep->advance(static_cast<size_t>(step),
-                                              emscripten::convertJSArrayToNumberVector<double>(shifts)));
+  return to_array(
+      running(key).sweep->advance(static_cast<size_t>(step), emscripten::convertJSArrayToNumberVector<double>(shifts)));
 }
 
 val Session::merge_sweep_step(const std::string& key, double step, const val& parts) {

@@ -68,8 +68,8 @@ struct Provenance {
   bool operator==(const Provenance&) const = default;
 };
 
-/// By how much quantization moved the mean of each channel of a kernel's output, as a sweep over the samples measured it
-/// (ptq/bias_sweep.h).
+/// By how much quantization moved the mean of each channel of a kernel's output, as a sweep over the samples measured
+/// it (ptq/bias_sweep.h).
 struct MeasuredShift {
   std::string name;            // of the kernel's output in the prepared graph
   std::vector<double> shifts;  // float mean minus quantized mean, by channel

@@ -112,10 +112,11 @@ struct TensorEntry {
   static constexpr auto fields() {
     return std::make_tuple(
         field("name", &TensorEntry::name, ""), field("shape", &TensorEntry::shape, ""),
-        field("shape_varies", &TensorEntry::shape_varies, ""), field("elements", &TensorEntry::elements, ""), field("channel_axis", &TensorEntry::channel_axis, ""),
-        field("channels", &TensorEntry::channels, ""), field("exponent", &TensorEntry::exponent, ""),
-        field("first_bin", &TensorEntry::first_bin, ""), field("bins", &TensorEntry::bins, ""),
-        field("sum_words", &TensorEntry::sum_words, ""), field("square_words", &TensorEntry::square_words, ""));
+        field("shape_varies", &TensorEntry::shape_varies, ""), field("elements", &TensorEntry::elements, ""),
+        field("channel_axis", &TensorEntry::channel_axis, ""), field("channels", &TensorEntry::channels, ""),
+        field("exponent", &TensorEntry::exponent, ""), field("first_bin", &TensorEntry::first_bin, ""),
+        field("bins", &TensorEntry::bins, ""), field("sum_words", &TensorEntry::sum_words, ""),
+        field("square_words", &TensorEntry::square_words, ""));
   }
 };
 
@@ -139,8 +140,7 @@ struct Header {
     return std::make_tuple(field("model", &Header::model, ""), field("graph", &Header::graph, ""),
                            field("settings", &Header::settings, ""), field("preprocessing", &Header::preprocessing, ""),
                            field("samples", &Header::samples, ""), field("data_set_size", &Header::data_set_size, ""),
-                           field("tensors", &Header::tensors, ""),
-                           field("measured_plan", &Header::measured_plan, ""),
+                           field("tensors", &Header::tensors, ""), field("measured_plan", &Header::measured_plan, ""),
                            field("measured", &Header::measured, ""));
   }
 };

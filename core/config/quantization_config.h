@@ -113,7 +113,8 @@ struct QuantizationConfig {
                      FieldLimits{0.0, std::nullopt, true}),
         config_field("min_threshold", &C::min_threshold, "No threshold is chosen smaller than this.",
                      FieldLimits{9.094947017729282e-13, 1.0, true}),  // 2^-40
-        config_field("l_p_value", &C::l_p_value, "The p of the Lp error; the document has 2.", FieldLimits{1.0, 8.0, true}),
+        config_field("l_p_value", &C::l_p_value, "The p of the Lp error; the document has 2.",
+                     FieldLimits{1.0, 8.0, true}),
         config_field("shift_negative_ratio", &C::shift_negative_ratio,
                      "Shift where the negative side is at most this part of the threshold.",
                      FieldLimits{0.0, 1.0, false}),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bias correction as it is measured: all samples go through the quantized graph kernel by kernel; behind each kernel the
-// mean of every output channel is compared with that of the float model, the difference is added to the bias, and what
-// lies behind is computed with the corrected values. So the errors of one layer are not corrected twice by the next.
+// Bias correction as it is measured: all samples go through the quantized graph kernel by kernel; behind each kernel
+// the mean of every output channel is compared with that of the float model, the difference is added to the bias, and
+// what lies behind is computed with the corrected values. So the errors of one layer are not corrected twice by the
+// next.
 //
 //   ptq::BiasSweep sweep(float_model, plan, statistics);
 //   std::vector<ptq::SweepState> states;                  // one per sample: states.push_back(sweep.start(inputs))
@@ -43,8 +44,8 @@ using SweepState = std::map<ValueId, Tensor>;
 
 class BiasSweep {
  public:
-  /// `statistics` are those of the float model: they hold the channel sums of the kernels' outputs. Kernels whose output
-  /// they do not hold, or that cannot have a bias, are not corrected.
+  /// `statistics` are those of the float model: they hold the channel sums of the kernels' outputs. Kernels whose
+  /// output they do not hold, or that cannot have a bias, are not corrected.
   BiasSweep(const Model& float_model, const QuantizationPlan& plan, const calibrate::Statistics& statistics);
 
   /// One per corrected kernel, in the order of the graph; 0 when there is nothing to correct.

@@ -115,8 +115,8 @@ KernelPlan choose_weight(const Node& node, const KernelOp& op, const WeightConte
   const Tensor& weight = *graph.initializer(op.weight);
   KernelPlan plan{node.id, op, weight_params(op, weight, attribute, context), {}, false, 1, 0, 0};
   const std::vector<double> bias = *passes::bias_values(graph, op);
-  const bool corrects = context.config.weights_bias_correction && !context.config.measures_bias() && op.can_have_bias && context.input != nullptr &&
-                        static_cast<int64_t>(context.input->channels.size()) == op.inputs;
+  const bool corrects = context.config.weights_bias_correction && !context.config.measures_bias() && op.can_have_bias &&
+                        context.input != nullptr && static_cast<int64_t>(context.input->channels.size()) == op.inputs;
   plan.integer_bias = context.input_params != nullptr && context.attachment.export_rules.integer_bias &&
                       !op.is_transposed && op.can_have_bias;
   if (plan.integer_bias) plan.input_scale = context.input_params->scale[0];

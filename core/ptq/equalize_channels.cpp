@@ -15,11 +15,11 @@ using passes::KernelOp;
 
 namespace {
 
-constexpr double kLeastPart = 1e-4;       // of the tensor's range that a channel is taken to have
-constexpr double kMustWinBy = 0.98;       // a larger alpha, over a smaller one
-constexpr double kMustFallTo = 0.8;       // the noise, for a region to be rescaled
-constexpr double kReachesBound = 0.98;    // of a Clip's bound: such a channel keeps its scale
-constexpr double kRoomUnderBound = 1.1;   // for other samples
+constexpr double kLeastPart = 1e-4;      // of the tensor's range that a channel is taken to have
+constexpr double kMustWinBy = 0.98;      // a larger alpha, over a smaller one
+constexpr double kMustFallTo = 0.8;      // the noise, for a region to be rescaled
+constexpr double kReachesBound = 0.98;   // of a Clip's bound: such a channel keeps its scale
+constexpr double kRoomUnderBound = 1.1;  // for other samples
 constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 constexpr double kActivationSteps = 255;
 constexpr double kWeightSteps = 127;
@@ -65,7 +65,9 @@ class Finder {
       if (!grow_from(value)) return std::nullopt;
     }
     for (const size_t gated : gates_)
-      if (region_.values.count(graph_.nodes()[gated].inputs[0]) + region_.values.count(graph_.nodes()[gated].inputs[1]) != 1)
+      if (region_.values.count(graph_.nodes()[gated].inputs[0]) +
+              region_.values.count(graph_.nodes()[gated].inputs[1]) !=
+          1)
         return std::nullopt;
     return region_.ends.empty() ? std::nullopt : std::optional(std::move(region_));
   }
@@ -208,7 +210,8 @@ class Equalizer {
       const double bound = clamp_bounds(graph_, node)->high;
       for (size_t c = 0; c < channels_; ++c) {
         const double most = tensor->channels[c].max;
-        least_[c] = std::max(least_[c], most >= kReachesBound * bound ? 1.0 : std::min(1.0, kRoomUnderBound * most / bound));
+        least_[c] =
+            std::max(least_[c], most >= kReachesBound * bound ? 1.0 : std::min(1.0, kRoomUnderBound * most / bound));
       }
     }
     return true;
@@ -218,7 +221,9 @@ class Equalizer {
     std::vector<double> scales(channels_);
     for (size_t c = 0; c < channels_; ++c) {
       // The smallest step of the ladder at or above r^alpha and what a Clip allows.
-      const double root = alpha == 1 ? parts_[c] : alpha == 0.5 ? std::sqrt(parts_[c]) : std::sqrt(std::sqrt(parts_[c]));
+      const double root = alpha == 1     ? parts_[c]
+                          : alpha == 0.5 ? std::sqrt(parts_[c])
+                                         : std::sqrt(std::sqrt(parts_[c]));
       const double wanted = alpha == 0.75 ? root * root * root : root;
       int quarters = 0;
       while (quarters + 1 < static_cast<int>(kDigits.size()) && scale_of(quarters + 1) >= std::max(wanted, least_[c]))
@@ -327,7 +332,8 @@ class Equalizer {
       calibrate::ChannelStatistics& channel = tensor.channels[c];
       channel.min = static_cast<float>(channel.min / scales[c]);
       channel.max = static_cast<float>(channel.max / scales[c]);
-      const double sum = channel.sum.value() / scales[c], squares = channel.sum_of_squares.value() / (scales[c] * scales[c]);
+      const double sum = channel.sum.value() / scales[c],
+                   squares = channel.sum_of_squares.value() / (scales[c] * scales[c]);
       channel.sum = {}, channel.sum_of_squares = {};
       channel.sum.add(sum), channel.sum_of_squares.add(squares);
       low = std::min(low, channel.min), high = std::max(high, channel.max);
@@ -395,7 +401,8 @@ std::vector<EqualizedRegion> equalize_channels(Model& model, const Placement& pl
     const auto region = Finder(model.graph, placement).grow(output);
     if (!region) continue;
     visited.insert(region->values.begin(), region->values.end());
-    if (auto equalized = Equalizer(model, placement, statistics).equalize(*region)) done.push_back(std::move(*equalized));
+    if (auto equalized = Equalizer(model, placement, statistics).equalize(*region))
+      done.push_back(std::move(*equalized));
   }
   return done;
 }

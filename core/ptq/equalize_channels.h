@@ -2,8 +2,9 @@
 // Channel equalization. Where the channels of a tensor have unlike ranges, the quiet ones get few of the 256 steps. A
 // region of the graph through which a factor per channel passes unchanged (Relu, pooling, Add, ...) and that begins and
 // ends in Convs can be rescaled: the Convs that make it divide their rows by s_c, those that read it multiply their
-// input channels by it, and the float function stays the same. (Nagel et al. 2019, arXiv:1906.04721, with our own choice of
-// s_c: r_c^alpha, r_c being the channel's part of the tensor's range, and the alpha of least predicted noise.)
+// input channels by it, and the float function stays the same. (Nagel et al. 2019, arXiv:1906.04721, with our own
+// choice of s_c: r_c^alpha, r_c being the channel's part of the tensor's range, and the alpha of least predicted
+// noise.)
 #pragma once
 
 #include <map>
@@ -26,14 +27,14 @@ struct EqualizedRegion {
   double noise_ratio = 1;
 };
 
-/// Rescales the weights in `model` and the statistics of the regions' tensors, region by region, where the predicted noise falls to
-/// at most 0.8 of what it was. A rescaled tensor keeps its extremes; its histogram is lost: it says that half of all
-/// elements lie at either end, so that a search for its range clips nothing.
+/// Rescales the weights in `model` and the statistics of the regions' tensors, region by region, where the predicted
+/// noise falls to at most 0.8 of what it was. A rescaled tensor keeps its extremes; its histogram is lost: it says that
+/// half of all elements lie at either end, so that a search for its range clips nothing.
 std::vector<EqualizedRegion> equalize_channels(Model& model, const Placement& placement,
                                                calibrate::Statistics& statistics);
 
-/// How a quantized file says in its metadata (kChannelScales) by what its tensors differ from those of the float model: a
-/// line "SCALES NAME" per quantized tensor, one letter per channel, the quarter octaves in base64.
+/// How a quantized file says in its metadata (kChannelScales) by what its tensors differ from those of the float model:
+/// a line "SCALES NAME" per quantized tensor, one letter per channel, the quarter octaves in base64.
 constexpr std::string_view kChannelScales = "tersor.channel_scales";
 std::string channel_scales_text(const Graph& graph, const Placement& placement,
                                 const std::vector<EqualizedRegion>& regions);

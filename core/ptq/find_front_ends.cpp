@@ -17,7 +17,8 @@ namespace {
 
 constexpr double kOperandDecibels = 30;
 constexpr double kTolerableDrop = 10;
-constexpr double kStatisticShrinks = 8;  // elements that a reduction takes together, at least, for its result to be a statistic
+constexpr double kStatisticShrinks =
+    8;  // elements that a reduction takes together, at least, for its result to be a statistic
 
 /// An operand of an operator that may magnify errors, and the function it goes through.
 struct Sensitive {
@@ -35,16 +36,25 @@ std::optional<Sensitive> sensitive(const Graph& graph, size_t index) {
       return std::nullopt;
     return Sensitive{index, node.inputs[slot], std::move(f), positive};
   };
-  if (node.is("Log")) return of(0, [](double x) { return std::log(x); }, true);
-  if (node.is("Sqrt")) return of(0, [](double x) { return std::sqrt(x); }, true);
-  if (node.is("Reciprocal")) return of(0, [](double x) { return 1 / x; }, false);
-  if (node.is("Div")) return of(1, [](double x) { return 1 / x; }, false);
+  if (node.is("Log"))
+    return of(
+        0, [](double x) { return std::log(x); }, true);
+  if (node.is("Sqrt"))
+    return of(
+        0, [](double x) { return std::sqrt(x); }, true);
+  if (node.is("Reciprocal"))
+    return of(
+        0, [](double x) { return 1 / x; }, false);
+  if (node.is("Div"))
+    return of(
+        1, [](double x) { return 1 / x; }, false);
   if (node.is("Pow") && node.inputs.size() == 2) {
     const Tensor* exponent = passes::float_constant(graph, node.inputs[1]);
     if (exponent == nullptr || exponent->elements() != 1) return std::nullopt;
     const double power = passes::to_doubles(*exponent)[0];
     const bool whole = power == std::floor(power);
-    return of(0, [power](double x) { return std::pow(x, power); }, !whole);
+    return of(
+        0, [power](double x) { return std::pow(x, power); }, !whole);
   }
   return std::nullopt;
 }
@@ -69,7 +79,8 @@ std::optional<size_t> reduction_before(const Graph& graph, const Uses& uses, con
   return std::nullopt;
 }
 
-std::set<size_t> kernels_before(const Graph& graph, const Uses& uses, const std::vector<NodeRole>& roles, ValueId value) {
+std::set<size_t> kernels_before(const Graph& graph, const Uses& uses, const std::vector<NodeRole>& roles,
+                                ValueId value) {
   std::vector<ValueId> open = {value};
   std::set<size_t> visited, kernels;
   while (!open.empty()) {
@@ -88,8 +99,8 @@ double drop(const quant::Histogram& histogram, const Sensitive& sensitive) {
   double power = 0, signal = 0, noise = 0;
   for (size_t i = 0; i < histogram.counts().size(); ++i)
     power += static_cast<double>(histogram.counts()[i]) * histogram.center(i) * histogram.center(i);
-  const double error = std::sqrt(power / static_cast<double>(histogram.total())) *
-                       std::sqrt(std::pow(10.0, -kOperandDecibels / 10));
+  const double error =
+      std::sqrt(power / static_cast<double>(histogram.total())) * std::sqrt(std::pow(10.0, -kOperandDecibels / 10));
   const double least = histogram.min() > 0 ? histogram.min() : histogram.bin_width() / 2;
   for (size_t i = 0; i < histogram.counts().size(); ++i) {
     const double x = histogram.center(i), count = static_cast<double>(histogram.counts()[i]);
@@ -155,8 +166,7 @@ std::vector<FloatChoice> find_front_ends(const Graph& graph, const std::vector<N
     for (const size_t kernel : kernels_before(graph, uses, roles, found->operand))
       reasons.try_emplace(kernel, "It feeds " + place_of(graph.nodes()[i], i) +
                                       ", which magnifies the errors of small operands: about " +
-                                      std::to_string(static_cast<int>(std::lround(lost))) +
-                                      " dB would be lost there.");
+                                      std::to_string(static_cast<int>(std::lround(lost))) + " dB would be lost there.");
   }
   std::vector<FloatChoice> choices;
   for (const auto& [index, reason] : reasons) choices.push_back({graph.nodes()[index].id, reason});

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Front ends that 8 bits cannot feed. A logarithm, root, power or reciprocal magnifies the errors of small operands: a
 // spectrum that comes out of integer kernels at 30 dB is noise behind the logarithm. What lies upstream of such an
-// operator stays in float, unless its operand is a statistic (the variance of a normalisation), whose errors average out.
+// operator stays in float, unless its operand is a statistic (the variance of a normalisation), whose errors average
+// out.
 #pragma once
 
 #include <string>
@@ -23,9 +24,9 @@ struct FloatChoice {
 /// sides of the reductions in front of them.
 std::vector<ValueId> front_end_operands(const Graph& graph, const std::vector<NodeRole>& roles);
 
-/// The kernels upstream of each operator that would lose at least 10 dB of an operand of 30 dB, in the order of the graph,
-/// each once. The loss is computed from the operand's histogram: noise of the operand's power less 30 dB, of either sign, is
-/// sent through the function.
+/// The kernels upstream of each operator that would lose at least 10 dB of an operand of 30 dB, in the order of the
+/// graph, each once. The loss is computed from the operand's histogram: noise of the operand's power less 30 dB, of
+/// either sign, is sent through the function.
 std::vector<FloatChoice> find_front_ends(const Graph& graph, const std::vector<NodeRole>& roles,
                                          const calibrate::Statistics& statistics);
 

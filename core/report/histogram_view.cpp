@@ -28,7 +28,8 @@ HistogramView view(const quant::Histogram& histogram, size_t most_bins) {
 
 void add_histograms(Comparison& comparison, const calibrate::Statistics& statistics) {
   for (LayerRow& row : comparison.layers)
-    if (const calibrate::TensorStatistics* seen = statistics.find(row.output); seen != nullptr && !seen->histogram.empty())
+    if (const calibrate::TensorStatistics* seen = statistics.find(row.output);
+        seen != nullptr && !seen->histogram.empty())
       row.histogram = view(seen->histogram);
 }
 

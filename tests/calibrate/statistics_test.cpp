@@ -46,6 +46,8 @@ Statistics of_sample(uint64_t index) {
   plain.shape = index % 5 == 3 ? Shape{1, 2} : Shape{1, 1};
   const float one = -static_cast<float>(random() % 100);
   plain.histogram.add({&one, 1});
+  wide.elements = wide.histogram.total();
+  plain.elements = plain.histogram.total();
   statistics.tensors = {wide, plain};
   return statistics;
 }
@@ -91,7 +93,8 @@ TEST_CASE("a statistics file gives back what was written") {
   REQUIRE(read(write(all)) == all);
   Statistics nothing_seen = of_sample(0);
   nothing_seen.samples.clear();
-  for (TensorStatistics& tensor : nothing_seen.tensors) tensor = {tensor.name, {}, tensor.channel_axis, {}, {}, false};
+  for (TensorStatistics& tensor : nothing_seen.tensors)
+    tensor = {tensor.name, 0, {}, tensor.channel_axis, {}, {}, false};
   REQUIRE(read(write(nothing_seen)) == nothing_seen);
 }
 

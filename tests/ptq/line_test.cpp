@@ -33,7 +33,9 @@ NamedModel residual() {
 }
 
 Settings default_settings() {
-  return {tpc::get_target_platform_capabilities(tpc::kDefaultPlatform), {}};
+  Settings settings{tpc::get_target_platform_capabilities(tpc::kDefaultPlatform), {}};
+  settings.config.weights_bias_correction_method = config::BiasCorrectionMethod::kAnalytic;  // needs no samples
+  return settings;
 }
 
 std::shared_ptr<const Job> job_of(const Model& model, Settings settings = default_settings()) {

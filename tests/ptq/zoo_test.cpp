@@ -41,8 +41,10 @@ TEST_CASE("every Conv, Gemm and MatMul of the labelled eight becomes an integer 
     const auto path = test::shared_file("zoo/" + name + "/model.onnx");
     if (!path) return;
     INFO(name);
+    Settings settings{tpc::get_target_platform_capabilities(tpc::kDefaultPlatform), {}};
+    settings.config.weights_bias_correction_method = config::BiasCorrectionMethod::kAnalytic;
     const auto job = prepare(std::make_shared<const OpenedModel>(open_model(onnx::Source::of(test::read_file(*path)))),
-                             {tpc::get_target_platform_capabilities(tpc::kDefaultPlatform), {}});
+                             std::move(settings));
     calibrate::Calibrator calibrator = calibrator_of(*job, 2);
     for (uint64_t k = 0; k < 2; ++k) {
       const std::vector<Tensor> inputs = test::random_inputs(job->model, static_cast<uint32_t>(k));

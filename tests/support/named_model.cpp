@@ -39,6 +39,17 @@ NamedModel& NamedModel::constant(const std::string& name, Tensor tensor) {
   return *this;
 }
 
+NamedModel& NamedModel::scale_along(const std::string& name, int axis, double factor) {
+  const Tensor& old = *model_.graph.initializer(value(name));
+  Tensor scaled = Tensor::make(DType::kFloat32, old.shape());
+  const auto inner = static_cast<size_t>(old.shape().elements(axis + 1, old.shape().rank()));
+  const auto channels = static_cast<size_t>(old.shape()[axis]);
+  for (size_t i = 0; i < old.data<float>().size(); ++i)
+    scaled.mutable_data<float>()[i] =
+        static_cast<float>(old.data<float>()[i] * std::pow(factor, static_cast<double>(i / inner % channels)));
+  return constant(name, std::move(scaled));
+}
+
 NamedModel& NamedModel::node(const std::string& type, std::vector<std::string> inputs, std::vector<std::string> outputs,
                              std::map<std::string, Attribute> attributes) {
   Node node;

@@ -19,6 +19,8 @@ class NamedModel {
   NamedModel& input(const std::string& name, std::vector<int64_t> dims);
   NamedModel& weight(const std::string& name, std::vector<int64_t> dims, float low = -1, float high = 1);
   NamedModel& constant(const std::string& name, Tensor tensor);
+  /// Multiplies what lies at place c of the constant's axis by factor^c.
+  NamedModel& scale_along(const std::string& name, int axis, double factor);
   /// A node named after its first output.
   NamedModel& node(const std::string& type, std::vector<std::string> inputs, std::vector<std::string> outputs,
                    std::map<std::string, Attribute> attributes = {});

