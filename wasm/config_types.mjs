@@ -19,6 +19,8 @@ function remarks(field) {
 function member(field) {
   const line = `  readonly ${field.name}?: ${typeOf(field)} | undefined;`;
   if (line.length <= 120) return line;
+  const below = `  readonly ${field.name}?:\n    ${typeOf(field)} | undefined;`;
+  if (below.length - below.indexOf('\n') - 1 <= 120) return below;
   const words = [...typeOf(field).split(' | '), 'undefined'];
   return `  readonly ${field.name}?:\n${words.map((word) => `    | ${word}`).join('\n')};`;
 }
