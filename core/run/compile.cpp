@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "core/graph/uses.h"
+#include "core/run/control.h"
 #include "core/run/fold.h"
 #include "core/run/plan.h"
 #include "core/run/ports.h"
@@ -26,6 +28,13 @@ void check_definitions(const Graph& graph) {
   for (const ValueId id : graph.inputs) define(id);
   for (size_t i = 0; i < graph.nodes().size(); ++i) {
     const Node& node = graph.nodes()[i];
+    for (const std::string& name : captures_of(node)) {
+      const auto id = graph.find(name);
+      if (!id || !is_defined(*id))
+        throw Error(ErrorCode::kInvalidModel,
+                    "A subgraph reads \"" + name + "\", which is neither inside it nor made before this node.",
+                    place_of(node, i));
+    }
     for (const ValueId id : node.inputs)
       if (id.valid() && !is_defined(id))
         throw Error(ErrorCode::kInvalidModel,
@@ -48,15 +57,14 @@ void check_definitions(const Graph& graph) {
 }
 
 /// Which nodes the wanted values depend on.
-std::vector<bool> find_live(const Graph& graph, const std::vector<bool>& wanted) {
+std::vector<bool> find_live(const Graph& graph, const Uses& uses, const std::vector<bool>& wanted) {
   std::vector<bool> needed = wanted, live(graph.nodes().size(), false);
   for (size_t i = graph.nodes().size(); i-- > 0;) {
     const Node& node = graph.nodes()[i];
     live[i] = std::any_of(node.outputs.begin(), node.outputs.end(),
                           [&](ValueId id) { return id.valid() && needed[static_cast<size_t>(id.index)]; });
     if (!live[i]) continue;
-    for (const ValueId id : node.inputs)
-      if (id.valid()) needed[static_cast<size_t>(id.index)] = true;
+    for (const ValueId id : uses.reads(i)) needed[static_cast<size_t>(id.index)] = true;
   }
   return live;
 }
@@ -68,11 +76,20 @@ std::vector<const Tensor*> constants_of(const Node& node, Constants& constants) 
   return tensors;
 }
 
+/// The values of outer constants that the node's subgraphs read.
+std::map<std::string, const Tensor*> known_captures(const Model& model, const Node& node, Constants& constants) {
+  std::map<std::string, const Tensor*> known;
+  for (const std::string& name : captures_of(node))
+    if (const auto id = model.graph.find(name); id && constants.is_constant(*id)) known[name] = &constants.value(*id);
+  return known;
+}
+
 class Compiler {
  public:
   Compiler(const Model& model, const ops::Registry& registry, const ProgramOptions& options)
-      : model_(model), graph_(model.graph), registry_(registry) {
+      : model_(model), graph_(model.graph), uses_(model.graph), registry_(registry), options_(options) {
     prepared_.memory_limit = options.memory_limit;
+    prepared_.loop_limit = options.loop_limit;
     prepared_.inputs = graph_.inputs;
     prepared_.results = graph_.outputs;
     prepared_.results.insert(prepared_.results.end(), options.fetched.begin(), options.fetched.end());
@@ -85,7 +102,7 @@ class Compiler {
     check_definitions(graph_);
     wanted_ = prepared_.observed;
     for (const ValueId id : prepared_.results) wanted_[static_cast<size_t>(id.index)] = true;
-    live_ = find_live(graph_, wanted_);
+    live_ = find_live(graph_, uses_, wanted_);
   }
 
   PreparedGraph compile() {
@@ -95,8 +112,10 @@ class Compiler {
       if (wanted_[k] && constants.is_constant(id)) prepared_.constants[id] = constants.value(id).aligned();
     }
     plan_fusions(constants);
-    for (size_t i = 0; i < graph_.nodes().size(); ++i)
-      if (live_[i] && !constants.is_folded(i) && !fused_[i]) add(i, constants);
+    for (size_t i = 0; i < graph_.nodes().size(); ++i) {
+      if (!live_[i] || constants.is_folded(i) || fused_[i]) continue;
+      control_op(graph_.nodes()[i]) != nullptr ? add_control(i, constants) : add(i, constants);
+    }
     drop_unread_outputs();
     return std::move(prepared_);
   }
@@ -104,12 +123,15 @@ class Compiler {
  private:
   void plan_fusions(Constants& constants);
   void add(size_t index, Constants& constants);
+  void add_control(size_t index, Constants& constants);
   void drop_unread_outputs();
   std::optional<Clamp> clamp_of(size_t index, Constants& constants);
 
   const Model& model_;
   const Graph& graph_;
+  const Uses uses_;
   const ops::Registry& registry_;
+  const ProgramOptions& options_;
   PreparedGraph prepared_;
   std::vector<bool> wanted_;  // by value: results and observed ones
   std::vector<bool> live_;    // by node
@@ -136,8 +158,8 @@ void Compiler::plan_fusions(Constants& constants) {
   std::vector<int> readers(graph_.value_count(), 0);
   std::vector<size_t> reader(graph_.value_count(), 0);
   for (size_t i = 0; i < graph_.nodes().size(); ++i)
-    for (const ValueId id : graph_.nodes()[i].inputs)
-      if (live_[i] && id.valid()) {
+    for (const ValueId id : uses_.reads(i))
+      if (live_[i]) {
         ++readers[static_cast<size_t>(id.index)];
         reader[static_cast<size_t>(id.index)] = i;
       }
@@ -152,7 +174,9 @@ void Compiler::plan_fusions(Constants& constants) {
       if (wanted_[value] || readers[value] != 1) break;
       const size_t next = reader[value];
       const Node& follower = graph_.nodes()[next];
-      if (follower.inputs[0] != fusion.output || follower.outputs.empty() || !follower.outputs[0].valid()) break;
+      if (follower.inputs.empty() || follower.inputs[0] != fusion.output || follower.outputs.empty() ||
+          !follower.outputs[0].valid())
+        break;
       const std::optional<Clamp> clamp = clamp_of(next, constants);
       if (!clamp) break;
       const auto clamped = [&](float x) { return std::min(std::max(x, clamp->low), clamp->high); };
@@ -190,6 +214,28 @@ void Compiler::add(size_t index, Constants& constants) {
   });
   for (size_t k = 0; k < tensors.size(); ++k)
     if (tensors[k] != nullptr) constants.release(node.inputs[k]);
+  prepared_.nodes.push_back(std::move(prepared));
+}
+
+/// A node with subgraphs: outer values that those read are inputs of it, or constants of theirs.
+void Compiler::add_control(size_t index, Constants& constants) {
+  const Node& node = graph_.nodes()[index];
+  PreparedNode prepared;
+  prepared.index = index;
+  prepared.place = place_of(node, index);
+  prepared.inputs = node.inputs;
+  prepared.outputs = node.outputs;
+  const std::vector<const Tensor*> tensors = constants_of(node, constants);
+  at_place(prepared.place, [&] {
+    ControlSetup setup(node, prepared.place, model_, registry_, options_, tensors,
+                       known_captures(model_, node, constants));
+    prepared.control = checked_control_op(node, model_).prepare(setup);
+    for (const std::string& name : setup.captured()) prepared.inputs.push_back(*graph_.find(name));
+  });
+  for (size_t k = 0; k < tensors.size(); ++k)
+    if (tensors[k] != nullptr) prepared_.constants.emplace(node.inputs[k], tensors[k]->aligned());
+  for (const ValueId id : uses_.reads(index))
+    if (constants.is_constant(id)) constants.release(id);
   prepared_.nodes.push_back(std::move(prepared));
 }
 
@@ -247,6 +293,24 @@ int64_t Program::macs(std::span<const Shape> input_shapes) const {
   return planned(*graph_, inputs_, input_shapes).macs;
 }
 
+namespace {
+
+/// Those inside the node's subgraphs.
+void add_unsupported_inside(const Model& model, const ops::Registry& registry, size_t index, Constants& constants,
+                            std::vector<Unsupported>& list) {
+  const Node& node = model.graph.nodes()[index];
+  checked_control_op(node, model);
+  const auto known = known_captures(model, node, constants);
+  for (const auto& [name, graph] : subgraphs_of(node))
+    for (const Unsupported& one : unsupported(body_model(model, *graph, known), registry)) {
+      const Error placed =
+          inside(place_of(node, index) + "." + name, Error(ErrorCode::kUnsupportedModel, "", one.place));
+      list.push_back({node.id, placed.place, one.reason, one.hint});
+    }
+}
+
+}  // namespace
+
 std::vector<Unsupported> unsupported(const Model& model, const ops::Registry& registry) {
   const Graph& graph = model.graph;
   Constants constants(model, registry, std::vector<bool>(graph.nodes().size(), true), ProgramOptions().memory_limit);
@@ -254,6 +318,10 @@ std::vector<Unsupported> unsupported(const Model& model, const ops::Registry& re
   for (size_t i = 0; i < graph.nodes().size(); ++i) {
     const Node& node = graph.nodes()[i];
     try {
+      if (control_op(node) != nullptr) {
+        add_unsupported_inside(model, registry, i, constants, list);
+        continue;
+      }
       const Op& op = operator_of(node, model, registry);
       Setup setup(node, model.opset(node.domain), constants_of(node, constants));
       op.prepare(setup);

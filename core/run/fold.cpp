@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "core/graph/uses.h"
 #include "core/run/prepared.h"
 
 namespace tersor::run {
@@ -118,16 +119,16 @@ Constants::Constants(const Model& model, const ops::Registry& registry, const st
       readers_(model.graph.value_count(), 0),
       producer_(model.graph.value_count(), -1) {
   const Graph& graph = model.graph;
+  const Uses uses(graph);
   for (const auto& [id, tensor] : graph.initializers()) constant_[static_cast<size_t>(id.index)] = true;
   for (size_t i = 0; i < graph.nodes().size(); ++i) {
     if (!live[i]) continue;
     const Node& node = graph.nodes()[i];
     bool all = registry.find(node.domain, node.op_type, model.opset(node.domain)) != nullptr;
-    for (const ValueId id : node.inputs)
-      if (id.valid()) {
-        ++readers_[static_cast<size_t>(id.index)];
-        all = all && is_constant(id);
-      }
+    for (const ValueId id : uses.reads(i)) {
+      ++readers_[static_cast<size_t>(id.index)];
+      all = all && is_constant(id);
+    }
     folded_[i] = all;
     for (const ValueId id : node.outputs)
       if (id.valid() && all) {

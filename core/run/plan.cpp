@@ -290,6 +290,7 @@ void Planner::place_outputs(const PreparedNode& node, Step& step, std::span<cons
 
 /// False when the node waits for values that only a run can give.
 bool Planner::add(const PreparedNode& node) {
+  if (node.control != nullptr) return false;
   for (const size_t k : node.kernel->value_inputs())
     if (k < node.inputs.size() && node.inputs[k].valid() && node.absorbed.count(k) == 0 &&
         known_value(node.inputs[k]) == nullptr)

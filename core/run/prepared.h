@@ -10,14 +10,16 @@
 
 #include "core/graph/graph.h"
 #include "core/ops/op.h"
+#include "core/run/control.h"
 
 namespace tersor::run {
 
 struct PreparedNode {
   size_t index = 0;  // in the graph's list of nodes, for Observer::step_done
   std::string place;
-  std::unique_ptr<const ops::Kernel> kernel;
-  std::vector<ValueId> inputs;                 // invalid: an absent optional input
+  std::unique_ptr<const ops::Kernel> kernel;   // none where the node runs subgraphs:
+  std::unique_ptr<const Control> control;      // then this
+  std::vector<ValueId> inputs;                 // invalid: an absent optional input; captured values come last
   std::vector<ValueId> outputs;                // invalid: an absent output, or one that nobody reads
   std::map<size_t, ops::TensorType> absorbed;  // types of the constant inputs that the kernel holds in its own form
 };
@@ -30,6 +32,7 @@ struct PreparedGraph {
   std::vector<bool> observed;      // by value index
   std::vector<std::string> names;  // by value index, for error texts
   int64_t memory_limit = 0;
+  int64_t loop_limit = 0;
 };
 
 /// Runs `body` and puts `place` in front of errors that have none; translates failed allocations.

@@ -29,6 +29,9 @@ struct ProgramOptions {
   std::vector<ValueId> fetched;
   /// A run whose buffers would take more bytes than this is refused (kOutOfMemory) before any is allocated.
   int64_t memory_limit = int64_t{3} << 30;
+  /// Steps that all loops of one run may take together, those inside others counted too; more are refused
+  /// (kUnsupportedModel), so that a loop without end ends.
+  int64_t loop_limit = int64_t{1} << 20;
 };
 
 /// A graph input or output as declared. Dimensions that are not fixed may be given anew with each run.
@@ -47,8 +50,9 @@ struct Unsupported {
   std::string hint;
 };
 
-/// Nodes of `model` that have no operator in `registry`, or a form or attribute that it does not support. Never throws
-/// for what a model may hold; a model with an empty list still may fail at compile() or run() when it is broken.
+/// Nodes of `model` that have no operator in `registry`, or a form or attribute that it does not support. Nodes inside
+/// subgraphs are listed with their place and the id of the outer node. Never throws for what a model may hold; a model
+/// with an empty list still may fail at compile() or run() when it is broken.
 std::vector<Unsupported> unsupported(const Model& model, const ops::Registry& registry);
 
 class Plan;
@@ -69,10 +73,10 @@ class Program {
   const std::vector<Port>& outputs() const { return outputs_; }
 
   /// Bytes of one runner's buffers for these input shapes, inputs and returned outputs aside. 0 when it cannot be known
-  /// before the run because a shape depends on the data. Errors as Runner::run.
+  /// before the run because a shape depends on the data or a node runs a subgraph. Errors as Runner::run.
   int64_t peak_bytes(std::span<const Shape> input_shapes) const;
   /// Multiply-accumulate operations of one run (convolutions and matrix products; where a shape depends on the data,
-  /// only those before it).
+  /// or a node runs a subgraph, only those before it).
   int64_t macs(std::span<const Shape> input_shapes) const;
 
  private:
@@ -102,6 +106,10 @@ class Runner {
 
  private:
   struct State;
+  struct Steps;
+  class Bodies;
+  std::vector<Tensor> run(std::span<const Tensor> inputs, Observer* observer, Steps& steps);
+
   std::shared_ptr<const Program> program_;
   std::unique_ptr<State> state_;
 };

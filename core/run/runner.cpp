@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/run/control.h"
 #include "core/run/plan.h"
 #include "core/run/ports.h"
 #include "core/run/program.h"
@@ -124,16 +125,36 @@ Tensor make_arena(int64_t bytes) {
   return Tensor::make(DType::kUint8, Shape{std::max<int64_t>(64, bytes)});
 }
 
-/// Plans what follows `frame` with the values that are there now.
-Frame continuation(const PreparedGraph& graph, const Frame& frame, std::vector<const std::byte*>& pointers) {
-  const Plan& plan = frame.plan();
-  const PreparedNode& next = graph.nodes[plan.end];
+/// Values whose data decide the shapes of what `node` makes, and that are there now.
+std::map<ValueId, Tensor> awaited_by(const PreparedNode& node, const Frame& frame,
+                                     const std::map<ValueId, Tensor>& made) {
   std::map<ValueId, Tensor> known;
+  if (node.control != nullptr) return known;
+  const auto& values = frame.plan().values;
+  for (const size_t k : node.kernel->value_inputs()) {
+    if (k >= node.inputs.size() || !node.inputs[k].valid()) continue;
+    const ValueId id = node.inputs[k];
+    if (const auto it = made.find(id); it != made.end())
+      known[id] = it->second;
+    else if (const auto there = values.find(id); there != values.end())
+      known[id] = frame.fetch(there->second);
+  }
+  return known;
+}
+
+/// Plans the nodes from `begin` on, which follow `frame`, with the values that are there now; `made` are those that the
+/// node in front of `begin` made.
+Frame continuation(const PreparedGraph& graph, size_t begin, const Frame& frame, const std::map<ValueId, Tensor>& made,
+                   std::vector<const std::byte*>& pointers) {
+  const Plan& plan = frame.plan();
+  std::map<ValueId, Tensor> known;
+  if (begin < graph.nodes.size()) known = awaited_by(graph.nodes[begin], frame, made);
   std::vector<Source> sources;
-  for (const size_t k : next.kernel->value_inputs())
-    if (k < next.inputs.size() && next.inputs[k].valid())
-      if (const auto it = plan.values.find(next.inputs[k]); it != plan.values.end())
-        known[it->first] = frame.fetch(it->second);
+  for (const auto& [id, tensor] : made) {
+    if (known.count(id) != 0) continue;
+    sources.push_back({id, {tensor.dtype(), tensor.shape(), Layout::kPlain}});
+    pointers.push_back(tensor.bytes().data());
+  }
   for (const auto& [id, operand] : plan.values) {
     if (known.count(id) != 0) continue;
     if (operand.place.kind == Place::Kind::kConstant && operand.type.layout == Layout::kPlain) {
@@ -143,7 +164,7 @@ Frame continuation(const PreparedGraph& graph, const Frame& frame, std::vector<c
     sources.push_back({id, operand.type});
     pointers.push_back(frame.data(operand));
   }
-  return Frame(std::make_unique<const Plan>(graph, plan.end, sources, known));
+  return Frame(std::make_unique<const Plan>(graph, begin, sources, known));
 }
 
 }  // namespace
@@ -158,8 +179,11 @@ struct Runner::State {
   std::vector<std::unique_ptr<Planned>> plans;  // the latest last
   const Frame* bound = nullptr;                 // the one tied to `arena`
   Tensor arena;
+  std::map<const PreparedNode*, std::vector<Runner>> bodies;  // of nodes with subgraphs
 
   Frame& frame_for(const PreparedGraph& graph, const std::vector<Tensor>& inputs);
+  std::map<ValueId, Tensor> run_control(const PreparedGraph& graph, const PreparedNode& node, const Frame& frame,
+                                        Observer* observer, Steps& steps);
 };
 
 Frame& Runner::State::frame_for(const PreparedGraph& graph, const std::vector<Tensor>& inputs) {
@@ -196,7 +220,77 @@ Runner::~Runner() = default;
 Runner::Runner(Runner&&) noexcept = default;
 Runner& Runner::operator=(Runner&&) noexcept = default;
 
+/// How many steps the loops of a run have taken.
+struct Runner::Steps {
+  int64_t taken = 0;
+};
+
+/// Lends one node the runners of its bodies.
+class Runner::Bodies : public BodyRunner {
+ public:
+  Bodies(const PreparedNode& node, std::span<const Tensor> inputs, std::vector<Runner>& runners, Steps& steps,
+         int64_t most_steps)
+      : node_(node), inputs_(inputs), runners_(runners), steps_(steps), most_steps_(most_steps) {
+    if (runners.empty())
+      for (const Body& body : node.control->bodies()) runners.emplace_back(body.program);
+  }
+
+  std::vector<Tensor> run(size_t index, std::vector<Tensor> inputs) override {
+    const Body& body = node_.control->bodies()[index];
+    for (const size_t k : body.captured) inputs.push_back(inputs_[k]);
+    try {
+      return runners_[index].run(inputs, nullptr, steps_);
+    } catch (const Error& error) {
+      throw inside(body.place, error);
+    }
+  }
+
+  void count_step() override {
+    if (++steps_.taken > most_steps_)
+      throw Error(ErrorCode::kUnsupportedModel,
+                  "The loops of this model have taken " + std::to_string(most_steps_) + " steps and go on.", {},
+                  "A loop whose condition never fails cannot be run.");
+  }
+
+ private:
+  const PreparedNode& node_;
+  std::span<const Tensor> inputs_;
+  std::vector<Runner>& runners_;
+  Steps& steps_;
+  int64_t most_steps_;
+};
+
+/// Runs a node with subgraphs on the values that `frame` has made, and shows what it gives.
+std::map<ValueId, Tensor> Runner::State::run_control(const PreparedGraph& graph, const PreparedNode& node,
+                                                     const Frame& frame, Observer* observer, Steps& steps) {
+  std::vector<Tensor> inputs;
+  for (const ValueId id : node.inputs) {
+    if (!id.valid())
+      inputs.emplace_back();
+    else if (const auto it = frame.plan().values.find(id); it != frame.plan().values.end())
+      inputs.push_back(frame.fetch(it->second));
+    else
+      inputs.push_back(graph.constants.at(id));
+  }
+  Bodies lent(node, inputs, bodies[&node], steps, graph.loop_limit);
+  const std::vector<Tensor> outputs = at_place(node.place, [&] { return node.control->run(inputs, lent); });
+  std::map<ValueId, Tensor> made;
+  for (size_t k = 0; k < node.outputs.size(); ++k)
+    if (node.outputs[k].valid()) made[node.outputs[k]] = outputs[k].aligned();
+  if (observer == nullptr) return made;
+  observer->step_done(node.index);
+  for (const auto& [id, tensor] : made)
+    if (graph.observed[static_cast<size_t>(id.index)] && tensor.dtype() == DType::kFloat32)
+      observer->observe({id, tensor.shape(), Layout::kPlain, tensor.data<float>()});
+  return made;
+}
+
 std::vector<Tensor> Runner::run(std::span<const Tensor> inputs, Observer* observer) {
+  Steps steps;
+  return run(inputs, observer, steps);
+}
+
+std::vector<Tensor> Runner::run(std::span<const Tensor> inputs, Observer* observer, Steps& steps) {
   const PreparedGraph& graph = *program_->graph_;
   check_inputs(program_->inputs(), inputs);
   std::vector<Tensor> given;  // keeps aligned copies alive
@@ -210,11 +304,18 @@ std::vector<Tensor> Runner::run(std::span<const Tensor> inputs, Observer* observ
   first.run(observer);
 
   std::vector<std::unique_ptr<Frame>> later;
-  std::vector<Tensor> arenas;
+  std::vector<Tensor> arenas, kept;
   const Frame* last = &first;
   while (last->plan().end < graph.nodes.size()) {
+    size_t begin = last->plan().end;
+    std::map<ValueId, Tensor> made;
+    if (graph.nodes[begin].control != nullptr) {
+      made = state_->run_control(graph, graph.nodes[begin], *last, observer, steps);
+      for (const auto& [id, tensor] : made) kept.push_back(tensor);
+      ++begin;
+    }
     std::vector<const std::byte*> sources;
-    later.push_back(std::make_unique<Frame>(continuation(graph, *last, sources)));
+    later.push_back(std::make_unique<Frame>(continuation(graph, begin, *last, made, sources)));
     Frame& frame = *later.back();
     arenas.push_back(make_arena(frame.plan().arena_bytes));
     frame.bind(arenas.back().mutable_bytes());

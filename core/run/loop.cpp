@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loop: runs its body again and again, up to a number of times and while a condition holds. What the body carries from
+// step to step may change its shape; what it gives in each step is laid behind one another.
+#include <algorithm>
+
+#include "core/run/control.h"
+#include "core/run/prepared.h"
+#include "core/run/stack.h"
+
+namespace tersor::run {
+
+namespace {
+
+constexpr size_t kFixed = 2;  // the trip count and the condition come before what is carried
+
+/// A scalar for the body, or a list of one where the body declares that.
+Tensor in_rank_of(const Graph& body, size_t input, Tensor scalar) {
+  const auto& shape = body.value(body.inputs[input]).shape;
+  return shape && shape->size() == 1 ? scalar.reshaped(Shape{1}) : scalar.reshaped(Shape{});
+}
+
+class Loop : public Control {
+ public:
+  Loop(Body body, std::shared_ptr<const Graph> graph, const Node& node, int64_t memory_limit)
+      : Control({std::move(body)}),
+        graph_(std::move(graph)),
+        carried_(node.inputs.size() - std::min(kFixed, node.inputs.size())),
+        inputs_(node.inputs.size()),
+        memory_limit_(memory_limit) {}
+
+  std::vector<Tensor> run(std::span<const Tensor> inputs, BodyRunner& bodies) const override {
+    const bool is_counted = inputs_ > 0 && !inputs[0].empty();
+    const int64_t most = is_counted ? trip_count(inputs[0]) : 0;
+    bool goes_on = inputs_ > 1 && !inputs[1].empty() ? truth_of(inputs[1], "condition of Loop") : true;
+    std::vector<Tensor> carried(inputs.begin() + static_cast<std::ptrdiff_t>(inputs_ - carried_),
+                                inputs.begin() + static_cast<std::ptrdiff_t>(inputs_));
+    std::vector<Stack> stacks(graph_->outputs.size() - 1 - carried_);
+    for (int64_t k = 0; goes_on && (!is_counted || k < most); ++k) {
+      bodies.count_step();
+      std::vector<Tensor> given{in_rank_of(*graph_, 0, Tensor::scalar(k)),
+                                in_rank_of(*graph_, 1, Tensor::scalar(true))};
+      given.insert(given.end(), carried.begin(), carried.end());
+      std::vector<Tensor> made = bodies.run(0, std::move(given));
+      goes_on = truth_of(made[0], "condition that the body of Loop gives");
+      std::move(made.begin() + 1, made.begin() + static_cast<std::ptrdiff_t>(1 + carried_), carried.begin());
+      for (size_t s = 0; s < stacks.size(); ++s) stacks[s].add(made[1 + carried_ + s]);
+      check(carried, stacks);
+    }
+    for (size_t s = 0; s < stacks.size(); ++s)
+      carried.push_back(stacks[s].finish(0, false, this->bodies()[0].declared[1 + carried_ + s]));
+    return carried;
+  }
+
+ private:
+  static int64_t trip_count(const Tensor& tensor) {
+    if (tensor.dtype() != DType::kInt64 || tensor.elements() != 1)
+      throw Error(ErrorCode::kInvalidModel, "The trip count has the type " + std::string(name_of(tensor.dtype())) +
+                                                " and the shape " + tensor.shape().text() + "; it must be one int64.");
+    return tensor.data<int64_t>()[0];
+  }
+
+  void check(const std::vector<Tensor>& carried, const std::vector<Stack>& stacks) const {
+    int64_t bytes = 0;
+    for (const Tensor& tensor : carried) bytes += static_cast<int64_t>(tensor.bytes().size());
+    for (const Stack& stack : stacks) bytes += 2 * stack.bytes();
+    check_memory(bytes, memory_limit_);
+  }
+
+  std::shared_ptr<const Graph> graph_;
+  size_t carried_;
+  size_t inputs_;
+  int64_t memory_limit_;
+};
+
+}  // namespace
+
+std::unique_ptr<const Control> prepare_loop(ControlSetup& setup) {
+  const Node& node = setup.node;
+  const size_t carried = node.inputs.size() - std::min(kFixed, node.inputs.size());
+  for (size_t k = kFixed; k < node.inputs.size(); ++k)
+    if (!setup.has_input(k)) throw Error(ErrorCode::kInvalidModel, "Input " + std::to_string(k) + " is missing.");
+  if (node.outputs.size() < carried)
+    throw Error(ErrorCode::kInvalidModel, "The node carries " + std::to_string(carried) + " values and has " +
+                                              std::to_string(node.outputs.size()) + " outputs.");
+  Body body = setup.body("body", kFixed + carried, 1 + node.outputs.size());
+  return std::make_unique<Loop>(std::move(body), *node.attribute<std::shared_ptr<const Graph>>("body"), node,
+                                setup.options.memory_limit);
+}
+
+}  // namespace tersor::run
