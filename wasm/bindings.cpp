@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "core/base/json.h"
+#include "core/report/report.h"
 #include "core/samples/preprocessing.h"
 #include "core/samples/selection.h"
 #include "core/tpc/builtin.h"
@@ -112,6 +113,14 @@ val preprocessing_preset(const std::string& name) {
   return guard([&] { return to_text(to_json(samples::preset(name, {})), false); });
 }
 
+val verdict(const std::string& report_text) {
+  return guard([&] {
+    report::Report report;
+    from_json(parse_json(report_text, "report"), report, "report");
+    return to_text(to_json(report::verdict_of(report)), false);
+  });
+}
+
 val select(double total, const std::string& part, double count) {
   return guard([&] {
     const int64_t all = whole(total, "total");
@@ -196,6 +205,7 @@ EMSCRIPTEN_BINDINGS(tersor) {
   function("quantizationConfig", &quantization_config);
   function("describeQuantizationConfig", &describe_quantization_config);
   function("preprocessingPreset", &preprocessing_preset);
+  function("verdict", &verdict);
   function("select", &select);
   function("sampleCount", &sample_count);
   function("openModel", &open_model);

@@ -392,6 +392,7 @@ val Session::quantize(const std::string& key, const std::string& text, const val
   report.coverage = coverage_of_job(*job, made.draft.placement, opened);
   report.coverage.estimated_size_bytes = report.output.size_bytes;
   report.samples.calibration = static_cast<int64_t>(statistics.samples.size());
+  report.corrections = report::corrections_of(job->placement, made.draft.placement, made.draft.equalized, made.plan);
   report.diagnostics = opened.opened->model.warnings;
   val result = val::object();
   result.set("model", to_array(made.bytes));

@@ -2,6 +2,7 @@
 #include "core/cli/report_file.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "core/base/digest.h"
 #include "core/base/json.h"
@@ -19,8 +20,9 @@ std::string file_name(const std::string& path) {
   return path.substr(path.find_last_of('/') + 1);
 }
 
-/// Samples to compare on: held aside from calibration where there are any.
-std::vector<int64_t> held_aside(const samples::DataSet& data, const calibrate::Statistics& statistics) {
+/// Samples to compare on: those held aside from calibration where there are any.
+std::vector<int64_t> compared_samples(const samples::DataSet& data, const calibrate::Statistics& statistics,
+                                      bool& held_aside) {
   std::vector<int64_t> free;
   for (int64_t sample = 0; sample < data.size(); ++sample) {
     const auto used = [&](const calibrate::SampleRecord& record) {
@@ -28,12 +30,19 @@ std::vector<int64_t> held_aside(const samples::DataSet& data, const calibrate::S
     };
     if (std::none_of(statistics.samples.begin(), statistics.samples.end(), used)) free.push_back(sample);
   }
+  held_aside = !free.empty();
   if (free.empty()) free = samples::spread_evenly(data.size(), data.size());
   std::vector<int64_t> chosen;
   const auto total = static_cast<int64_t>(free.size());
   for (int64_t place : samples::spread_evenly(total, std::min(total, kComparedSamples)))
     chosen.push_back(free[static_cast<size_t>(place)]);
   return chosen;
+}
+
+void print_verdict(const report::Verdict& verdict) {
+  std::printf("%s: %s\n", std::string(enum_word(verdict.usability)).c_str(), verdict.reason.c_str());
+  for (const std::string& cause : verdict.causes) std::printf("  %s\n", cause.c_str());
+  for (const std::string& layer : verdict.worst_layers) std::printf("  much of the error: %s\n", layer.c_str());
 }
 
 }  // namespace
@@ -56,13 +65,17 @@ void write_report(const ReportRequest& request, const std::string& model_path, s
   report.diagnostics = original.warnings;
   if (data) {
     const auto profile = enum_from_word<simulate::Profile>(request.runtime, "--runtime");
-    const std::vector<int64_t> chosen = held_aside(*data, statistics);
+    const std::vector<int64_t> chosen = compared_samples(*data, statistics, report.samples.held_aside);
     report.comparison =
         compare_samples(report::CompareProgram::make(original, result.model, profile), data, chosen, request.threads);
     report::add_histograms(*report.comparison, statistics);
     report.samples.evaluation = static_cast<int64_t>(chosen.size());
   }
+  report.corrections =
+      report::corrections_of(job.placement, result.draft.placement, result.draft.equalized, result.plan);
+  if (report.comparison) report.verdict = report::verdict_of(report);
   write_file(request.path, to_text(to_json(report)) + "\n");
+  if (report.verdict) print_verdict(*report.verdict);
 }
 
 }  // namespace tersor::cli

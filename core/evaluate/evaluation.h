@@ -47,6 +47,7 @@ struct EvaluationResult {
   std::optional<double> value;
   std::optional<Interval> interval;
   std::optional<double> chance;
+  std::optional<int64_t> label_shift;
   std::optional<Agreement> agreement;
   std::optional<std::vector<int64_t>> answers;  // in the order of the samples; -1: an output is not a number
 
@@ -58,6 +59,8 @@ struct EvaluationResult {
         field("value", &EvaluationResult::value, "0 to 1; null without labels."),
         field("interval", &EvaluationResult::interval, "Wilson score interval; null for a metric that has none."),
         field("chance", &EvaluationResult::chance, "What guessing reaches, 0 to 1; null without labels."),
+        field("label_shift", &EvaluationResult::label_shift,
+              "1 or -1 where that, added to every label, would make significantly more answers right; else null."),
         field("agreement", &EvaluationResult::agreement, "Same answer as the reference; null without one."),
         field("answers", &EvaluationResult::answers,
               "Index of the largest output by sample; null where that says nothing."));

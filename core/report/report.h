@@ -13,7 +13,9 @@
 #include "core/base/fields.h"
 #include "core/evaluate/evaluation.h"
 #include "core/report/comparison.h"
+#include "core/report/corrections.h"
 #include "core/report/coverage.h"
+#include "core/report/verdict.h"
 
 namespace tersor::report {
 
@@ -53,10 +55,12 @@ struct Evaluations {
 struct SampleCounts {
   int64_t calibration = 0;
   int64_t evaluation = 0;
+  bool held_aside = false;
 
   static constexpr auto fields() {
     return std::make_tuple(field("calibration", &SampleCounts::calibration, "Samples calibrated with."),
-                           field("evaluation", &SampleCounts::evaluation, "Samples evaluated or compared with."));
+                           field("evaluation", &SampleCounts::evaluation, "Samples evaluated or compared with."),
+                           field("held_aside", &SampleCounts::held_aside, "Calibration has seen none of those."));
   }
 };
 
@@ -68,6 +72,8 @@ struct Report {
   PlatformFacts platform;
   std::string runtime = "x64";
   Coverage coverage;
+  std::vector<Correction> corrections;
+  std::optional<Verdict> verdict;
   std::optional<Comparison> comparison;
   Evaluations evaluation;
   SampleCounts samples;
@@ -81,6 +87,8 @@ struct Report {
         field("platform", &Report::platform, "What it was made for."),
         field("runtime", &Report::runtime, "Whose arithmetic the figures are in: x64, wasm, arm64 or avx2."),
         field("coverage", &Report::coverage, "What runs as integers and what stays float, and why."),
+        field("corrections", &Report::corrections, "Steps of the recipe that changed something, and what they gained."),
+        field("verdict", &Report::verdict, "Whether the model can be used; null before anything was measured."),
         field("comparison", &Report::comparison, "Error by layer; null when it was not measured."),
         field("evaluation", &Report::evaluation, "Accuracy, where it was measured."),
         field("samples", &Report::samples, "How many samples were used for what."),

@@ -28,6 +28,7 @@ export interface Core {
   quantizationConfig(fields: string): Answer<string>;
   describeQuantizationConfig(): Answer<string>;
   preprocessingPreset(name: string): Answer<string>;
+  verdict(report: string): Answer<string>;
   select(total: number, part: string, count: number): Answer<string>;
   /** Of a .tstats file. */
   sampleCount(statistics: Uint8Array): Answer<number>;

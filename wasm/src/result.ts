@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { jsonOf } from './core.js';
 import { abortable, runJob } from './job.js';
 import { evaluate, ModelFile, type Context } from './model.js';
 import type { Quantized } from './protocol.js';
@@ -15,6 +16,11 @@ import type {
   Report,
   Samples,
 } from './types.js';
+
+/** JSON has no typed arrays. */
+function plain(_key: string, value: unknown): unknown {
+  return value instanceof Int32Array ? Array.from(value) : value;
+}
 
 /** What a quantized model came from. */
 export interface Origin {
@@ -52,12 +58,16 @@ export class OpenResult implements QuantizedResult {
   async evaluate(samples: Samples, labels: Labels, options: EvaluateOptions = {}): Promise<EvaluationResult> {
     const quantized = await evaluate(this.#context, this.#file, this.#origin.sets, samples, labels, options);
     const before = this.#report;
-    this.#report = {
+    this.#update({
       ...before,
       runtime: options.runtime ?? before.runtime,
       evaluation: { float: options.reference ?? before.evaluation.float, quantized },
-      samples: { ...before.samples, evaluation: quantized.count },
-    };
+      samples: {
+        ...before.samples,
+        evaluation: quantized.count,
+        held_aside: options.selection?.part === 'evaluation',
+      },
+    });
     return quantized;
   }
 
@@ -81,8 +91,15 @@ export class OpenResult implements QuantizedResult {
       },
       options,
     );
-    this.#report = { ...this.#report, comparison };
+    const { samples: counts } = this.#report;
+    const evaluation = Math.max(counts.evaluation, comparison.samples);
+    const heldAside = options.selection?.part === 'evaluation';
+    this.#update({ ...this.#report, comparison, samples: { ...counts, evaluation, held_aside: heldAside } });
     return comparison;
+  }
+
+  #update(report: Report): void {
+    this.#report = { ...report, verdict: jsonOf(this.#context.core.verdict(JSON.stringify(report, plain))) };
   }
 
   close(): void {

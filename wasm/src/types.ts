@@ -349,6 +349,8 @@ export interface EvaluationResult {
   readonly interval: Interval | null;
   /** What guessing reaches, 0 to 1; null without labels. */
   readonly chance: number | null;
+  /** 1 or -1 where that, added to every label, would make significantly more answers right; else null. */
+  readonly label_shift: number | null;
   /** Index of the largest output by sample; null where the output is not a list of classes. */
   readonly answers: Int32Array | null;
   /** Same answer as `reference` had; null without one. */
@@ -413,6 +415,25 @@ export interface Comparison {
 }
 
 /** The JSON of `--report`; the schema lies in docs/. Never part of byte equality. */
+export interface Correction {
+  /** The field of QuantizationConfig that switches it. */
+  readonly name: string;
+  /** Regions, layers or operators that it changed. */
+  readonly places: number;
+  /** A sentence. */
+  readonly gained: string;
+}
+
+export interface Verdict {
+  readonly usability: 'usable' | 'usable with care' | 'not usable';
+  /** The figures that decided, with count and interval. */
+  readonly reason: string;
+  /** What is likely to be wrong, and what to do. */
+  readonly causes: readonly string[];
+  /** Layers that make most of the error, worst first. */
+  readonly worst_layers: readonly string[];
+}
+
 export interface Report {
   readonly format_version: number;
   readonly tool_version: string;
@@ -426,8 +447,12 @@ export interface Report {
   readonly comparison: Comparison | null;
   /** Set by `evaluate()`; `float` when a reference was given. */
   readonly evaluation: { readonly float: EvaluationResult | null; readonly quantized: EvaluationResult | null };
-  /** Samples used for each part. */
-  readonly samples: { readonly calibration: number; readonly evaluation: number };
+  /** Steps of the recipe that changed something. */
+  readonly corrections: readonly Correction[];
+  /** Whether the model can be used; null before `compare()` or `evaluate()`. */
+  readonly verdict: Verdict | null;
+  /** Samples used for each part; `held_aside`: calibration has seen none of those evaluated. */
+  readonly samples: { readonly calibration: number; readonly evaluation: number; readonly held_aside: boolean };
   readonly diagnostics: readonly Diagnostic[];
 }
 

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/report/corrections.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace tersor::report {
+
+namespace {
+
+std::string rounded(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f", value);
+  return text;
+}
+
+void add_front_ends(const ptq::Placement& placed, const ptq::Placement& kept, std::vector<Correction>& list) {
+  int64_t freed = 0;
+  for (size_t i = 0; i < placed.roles.size(); ++i)
+    freed += placed.roles[i].has_kernel() && !kept.roles[i].has_kernel() ? 1 : 0;
+  if (freed > 0)
+    list.push_back({"keep_float_automatically", freed,
+                    "Operators that feed a logarithm, root or reciprocal keep float precision; each says in "
+                    "coverage.stays_float how much would be lost."});
+}
+
+void add_equalization(const std::vector<ptq::EqualizedRegion>& regions, std::vector<Correction>& list) {
+  if (regions.empty()) return;
+  double worst = 0, best = 1;
+  for (const ptq::EqualizedRegion& region : regions) {
+    worst = std::max(worst, region.noise_ratio);
+    best = std::min(best, region.noise_ratio);
+  }
+  list.push_back({"activation_channel_equalization", static_cast<int64_t>(regions.size()),
+                  "The predicted noise in their readers falls by " + rounded(-10 * std::log10(worst)) + " to " +
+                      rounded(-10 * std::log10(best)) + " dB."});
+}
+
+void add_biases(const ptq::QuantizationPlan& plan, std::vector<Correction>& list) {
+  int64_t corrected = 0;
+  double largest = 0;
+  for (const ptq::KernelPlan& kernel : plan.kernels) {
+    if (kernel.largest_correction == 0 || kernel.bias.empty()) continue;
+    ++corrected;
+    double power = 0;
+    for (const double bias : kernel.bias) power += bias * bias;
+    const double size = std::sqrt(power / static_cast<double>(kernel.bias.size()));
+    if (size > 0) largest = std::max(largest, kernel.largest_correction / size);
+  }
+  if (corrected > 0)
+    list.push_back(
+        {"weights_bias_correction", corrected,
+         "Means of output channels that had moved are back where the float model has them; the largest shift "
+         "was " +
+             rounded(100 * largest) + " % of its layer's typical bias."});
+}
+
+}  // namespace
+
+std::vector<Correction> corrections_of(const ptq::Placement& placed, const ptq::Placement& kept,
+                                       const std::vector<ptq::EqualizedRegion>& equalized,
+                                       const ptq::QuantizationPlan& plan) {
+  std::vector<Correction> list;
+  add_front_ends(placed, kept, list);
+  add_equalization(equalized, list);
+  add_biases(plan, list);
+  return list;
+}
+
+}  // namespace tersor::report

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "core/base/fields.h"
+#include "core/graph/graph.h"
+#include "core/ptq/equalize_channels.h"
+#include "core/ptq/placement.h"
+#include "core/ptq/plan.h"
+
+namespace tersor::report {
+
+/// A step of the recipe that changed something.
+struct Correction {
+  std::string name;
+  int64_t places = 0;
+  std::string gained;
+
+  static constexpr auto fields() {
+    return std::make_tuple(field("name", &Correction::name, "The field of QuantizationConfig that switches it."),
+                           field("places", &Correction::places, "Regions, layers or operators that it changed."),
+                           field("gained", &Correction::gained, "What it gained, in a sentence."));
+  }
+};
+
+/// In the order in which they act. `placed`: quantizers as the graph alone says, `kept`: as the statistics say.
+std::vector<Correction> corrections_of(const ptq::Placement& placed, const ptq::Placement& kept,
+                                       const std::vector<ptq::EqualizedRegion>& equalized,
+                                       const ptq::QuantizationPlan& plan);
+
+}  // namespace tersor::report

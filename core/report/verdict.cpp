@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/report/verdict.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <optional>
+#include <set>
+
+#include "core/report/report.h"
+
+namespace tersor::report {
+
+namespace {
+
+constexpr double kGoodAgreement = 0.95, kFairAgreement = 0.85;
+constexpr double kGoodDecibels = 20, kFairDecibels = 10;
+constexpr double kLargeDrop = 0.05;
+constexpr double kNoticeableShare = 0.1;  // of the error, for a layer to be named
+constexpr size_t kNamedLayers = 3;
+constexpr double kOutlierRatio = 8;  // of the range to the value that all but kOutlierShare stay below
+constexpr double kOutlierShare = 0.001;
+constexpr int64_t kEnoughAnswers = 16;
+
+std::string number(double value, int digits = 1) {
+  char text[48];
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}
+
+std::string percent(double share) {
+  return number(100 * share) + " %";
+}
+
+Usability worse(Usability a, Usability b) {
+  return std::max(a, b);
+}
+
+/// The difference of two accuracies on the same samples, as if they were independent, which asks for more than a paired
+/// test does.
+bool significantly_below(const evaluate::EvaluationResult& quantized, const evaluate::EvaluationResult& exact) {
+  return quantized.interval && exact.interval && quantized.value && exact.value &&
+         quantized.interval->upper < *exact.value;
+}
+
+Usability by_agreement(const evaluate::Agreement& agreement) {
+  const double share = static_cast<double>(agreement.same) / static_cast<double>(agreement.count);
+  return share >= kGoodAgreement   ? Usability::kUsable
+         : share >= kFairAgreement ? Usability::kUsableWithCare
+                                   : Usability::kNotUsable;
+}
+
+Usability by_decibels(double decibels) {
+  return decibels >= kGoodDecibels   ? Usability::kUsable
+         : decibels >= kFairDecibels ? Usability::kUsableWithCare
+                                     : Usability::kNotUsable;
+}
+
+void judge_comparison(const Report& report, const Comparison& comparison, Verdict& verdict) {
+  const auto& decibels = comparison.output_sqnr_db;
+  if (const auto& agreement = comparison.agreement; agreement && agreement->count > 0) {
+    verdict.usability = by_agreement(*agreement);
+    const evaluate::Interval interval = evaluate::wilson_interval(agreement->same, agreement->count);
+    verdict.reason = std::to_string(agreement->same) + " of " + std::to_string(agreement->count) +
+                     " samples get the answer of the float model (95 % interval " + percent(interval.lower) + " to " +
+                     percent(interval.upper) + ")";
+    if (decibels) verdict.reason += "; output SQNR " + number(*decibels) + " dB";
+  } else if (decibels) {
+    verdict.usability = by_decibels(*decibels);
+    verdict.reason = "Output SQNR " + number(*decibels) + " dB on " + std::to_string(comparison.samples) + " samples";
+  } else {
+    verdict.reason = "The outputs are those of the float model on " + std::to_string(comparison.samples) + " samples";
+  }
+  verdict.reason += report.samples.held_aside ? ", held aside from calibration." : ", which calibration has seen too.";
+}
+
+void judge_evaluations(const Evaluations& evaluation, Verdict& verdict) {
+  if (!evaluation.in_float || !evaluation.quantized) return;
+  const auto &exact = *evaluation.in_float, &quantized = *evaluation.quantized;
+  if (!exact.value || !quantized.value) return;
+  const bool percents = exact.correct.has_value();
+  verdict.reason += " On your labels " + (percents ? percent(*quantized.value) : number(*quantized.value, 3)) +
+                    " against " + (percents ? percent(*exact.value) : number(*exact.value, 3)) + " in float (" +
+                    std::to_string(quantized.count) + " samples).";
+  if (significantly_below(quantized, exact))
+    verdict.usability =
+        worse(verdict.usability,
+              *exact.value - *quantized.value > kLargeDrop ? Usability::kNotUsable : Usability::kUsableWithCare);
+}
+
+/// The value that all but kOutlierShare of a tensor's values stay below in magnitude.
+double usual_size(const HistogramView& view) {
+  std::vector<std::pair<double, uint64_t>> sizes;
+  uint64_t total = 0;
+  for (size_t i = 0; i < view.counts.size(); ++i) {
+    const double low = view.lower + static_cast<double>(i) * view.bin_width;
+    sizes.push_back({std::max(std::fabs(low), std::fabs(low + view.bin_width)), view.counts[i]});
+    total += view.counts[i];
+  }
+  std::sort(sizes.begin(), sizes.end());
+  uint64_t seen = 0;
+  for (const auto& [size, count] : sizes) {
+    seen += count;
+    if (static_cast<double>(seen) >= (1 - kOutlierShare) * static_cast<double>(total)) return size;
+  }
+  return 0;
+}
+
+void name_layers(const Comparison& comparison, Verdict& verdict) {
+  std::vector<const LayerRow*> rows;
+  for (const LayerRow& row : comparison.layers) rows.push_back(&row);
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const LayerRow* a, const LayerRow* b) { return a->error_share > b->error_share; });
+  for (const LayerRow* row : rows) {
+    if (verdict.worst_layers.size() == kNamedLayers || row->error_share < kNoticeableShare) break;
+    verdict.worst_layers.push_back(row->name);
+    if (!row->histogram || !row->range || row->histogram->counts.empty()) continue;
+    const double usual = usual_size(*row->histogram),
+                 reach = std::max(std::fabs((*row->range)[0]), std::fabs((*row->range)[1]));
+    if (usual > 0 && reach > kOutlierRatio * usual)
+      verdict.causes.push_back("Outliers set the range of \"" + row->output + "\": it reaches to " + number(reach, 3) +
+                               ", and 99.9 % of its values stay below " + number(usual, 3) +
+                               ". Look at the samples that make them, or keep \"" + row->name + "\" in float.");
+  }
+}
+
+void look_at_float(const evaluate::EvaluationResult& exact, Verdict& verdict) {
+  if (exact.answers && static_cast<int64_t>(exact.answers->size()) >= kEnoughAnswers &&
+      std::set<int64_t>(exact.answers->begin(), exact.answers->end()).size() == 1)
+    verdict.causes.push_back(
+        "The float model gives every sample the same answer: the preprocessing (range, channel order, layout) is "
+        "probably not the one the model was trained with.");
+  if (exact.label_shift)
+    verdict.causes.push_back("The labels are off by one: with " + std::string(*exact.label_shift > 0 ? "+1" : "-1") +
+                             " added to each, the float model is right far more often. Set label_offset.");
+  else if (exact.interval && exact.chance && exact.count >= kEnoughAnswers && exact.interval->lower <= *exact.chance)
+    verdict.causes.push_back("The float model itself is no better than guessing on these labels (" +
+                             percent(*exact.value) + "): check the preprocessing and the labels first.");
+}
+
+}  // namespace
+
+Verdict verdict_of(const Report& report) {
+  Verdict verdict;
+  if (report.comparison) {
+    judge_comparison(report, *report.comparison, verdict);
+    name_layers(*report.comparison, verdict);
+  } else if (!report.evaluation.quantized) {
+    verdict.usability = Usability::kUsableWithCare;
+    verdict.reason = "Nothing was measured yet: compare or evaluate on samples.";
+  }
+  judge_evaluations(report.evaluation, verdict);
+  if (report.evaluation.in_float) {
+    look_at_float(*report.evaluation.in_float, verdict);
+    const bool senseless = std::any_of(verdict.causes.begin(), verdict.causes.end(), [](const std::string& cause) {
+      return cause.rfind("The float model", 0) == 0 || cause.rfind("The labels", 0) == 0;
+    });
+    if (senseless) verdict.usability = worse(verdict.usability, Usability::kUsableWithCare);
+  }
+  return verdict;
+}
+
+}  // namespace tersor::report

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a quantized model can be used, said before anybody takes it away.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "core/base/fields.h"
+#include "core/base/names.h"
+
+namespace tersor::report {
+
+struct Report;
+
+enum class Usability {
+  kUsable,
+  kUsableWithCare,
+  kNotUsable,
+};
+
+struct Verdict {
+  Usability usability = Usability::kUsable;
+  std::string reason;
+  std::vector<std::string> causes;
+  std::vector<std::string> worst_layers;
+
+  static constexpr auto fields() {
+    return std::make_tuple(
+        field("usability", &Verdict::usability, "usable, usable with care, or not usable."),
+        field("reason", &Verdict::reason, "The figures that decided, with count and interval."),
+        field("causes", &Verdict::causes, "What is likely to be wrong, and what to do; sentences."),
+        field("worst_layers", &Verdict::worst_layers, "Names of the layers that make most of the error, worst first."));
+  }
+};
+
+/// The verdict that a report's comparison and evaluations allow:
+///   usable           at least 95 % of the answers are those of the float model, or 20 dB without classes
+///   usable with care at least 85 %, or 10 dB
+///   not usable       less, or an accuracy that is significantly (95 %) and by more than 5 points below the float
+///   model's
+/// An accuracy significantly below the float model's is never better than "with care". `causes` looks for ranges that
+/// outliers set, for a float model that is no better than guessing, for one that gives every sample the same answer,
+/// and for labels that are off by one.
+Verdict verdict_of(const Report& report);
+
+}  // namespace tersor::report
+
+template <>
+struct tersor::EnumWords<tersor::report::Usability> {
+  using U = tersor::report::Usability;
+  static constexpr const char* kind = "usability";
+  static constexpr std::pair<U, std::string_view> words[] = {
+      {U::kUsable, "usable"}, {U::kUsableWithCare, "usable with care"}, {U::kNotUsable, "not usable"}};
+};
