@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/report/verdict.h"
+
+#include "core/report/report.h"
+#include "tests/catch.h"
+
+using namespace tersor;
+using Catch::Matchers::Contains;
+using report::Usability;
+
+namespace {
+
+report::Report compared(double decibels, std::optional<evaluate::Agreement> agreement = std::nullopt) {
+  report::Report report;
+  report.comparison.emplace();
+  report.comparison->samples = 64;
+  report.comparison->output_sqnr_db = decibels;
+  report.comparison->agreement = agreement;
+  report.samples.held_aside = true;
+  return report;
+}
+
+evaluate::EvaluationResult top1(int64_t correct, int64_t count) {
+  evaluate::EvaluationResult result;
+  result.count = count;
+  result.correct = correct;
+  result.value = static_cast<double>(correct) / static_cast<double>(count);
+  result.interval = evaluate::wilson_interval(correct, count);
+  result.chance = 0.1;
+  return result;
+}
+
+report::LayerRow layer(const std::string& name, double share, double outlier) {
+  report::LayerRow row;
+  row.name = row.output = name;
+  row.error_share = share;
+  row.range = std::vector<double>{0, outlier};
+  row.histogram = report::HistogramView{0, outlier / 100, std::vector<uint64_t>(100, 0)};
+  row.histogram->counts[0] = 100000;
+  row.histogram->counts[99] = 1;
+  return row;
+}
+
+}  // namespace
+
+TEST_CASE("agreement decides where the output is a list of classes, decibels elsewhere") {
+  REQUIRE(verdict_of(compared(30)).usability == Usability::kUsable);
+  REQUIRE(verdict_of(compared(15)).usability == Usability::kUsableWithCare);
+  REQUIRE(verdict_of(compared(-1)).usability == Usability::kNotUsable);
+  REQUIRE(verdict_of(compared(12, evaluate::Agreement{63, 64})).usability == Usability::kUsable);
+  REQUIRE(verdict_of(compared(12, evaluate::Agreement{58, 64})).usability == Usability::kUsableWithCare);
+  const report::Verdict lost = verdict_of(compared(12, evaluate::Agreement{2, 64}));
+  REQUIRE(lost.usability == Usability::kNotUsable);
+  REQUIRE_THAT(lost.reason, Contains("2 of 64") && Contains("95 % interval") && Contains("held aside"));
+}
+
+TEST_CASE("an accuracy significantly below the float model's is not hidden by agreement") {
+  report::Report report = compared(30, evaluate::Agreement{64, 64});
+  report.evaluation.in_float = top1(900, 1000);
+  report.evaluation.quantized = top1(895, 1000);
+  REQUIRE(verdict_of(report).usability == Usability::kUsable);
+  report.evaluation.quantized = top1(870, 1000);
+  REQUIRE(verdict_of(report).usability == Usability::kUsableWithCare);
+  report.evaluation.quantized = top1(20, 1000);
+  REQUIRE(verdict_of(report).usability == Usability::kNotUsable);
+}
+
+TEST_CASE("the layers that lose most are named, and outliers as the cause") {
+  report::Report report = compared(5);
+  report.comparison->layers = {layer("quiet", 0.02, 1), layer("loud", 0.9, 100)};
+  const report::Verdict verdict = verdict_of(report);
+  REQUIRE(verdict.worst_layers == std::vector<std::string>{"loud"});
+  REQUIRE(verdict.causes.size() == 1);
+  REQUIRE_THAT(verdict.causes[0], Contains("Outliers") && Contains("loud"));
+}
+
+TEST_CASE("a float model that guesses, answers always the same, or has labels off by one is said to be the cause") {
+  report::Report report = compared(30, evaluate::Agreement{64, 64});
+  report.evaluation.in_float = top1(11, 100);
+  report.evaluation.quantized = top1(11, 100);
+  REQUIRE_THAT(verdict_of(report).causes.at(0), Contains("guessing"));
+  REQUIRE(verdict_of(report).usability == Usability::kUsableWithCare);
+  report.evaluation.in_float->label_shift = 1;
+  REQUIRE_THAT(verdict_of(report).causes.at(0), Contains("off by one") && Contains("label_offset"));
+  report.evaluation.in_float = top1(95, 100);
+  report.evaluation.in_float->answers = std::vector<int64_t>(100, 3);
+  REQUIRE_THAT(verdict_of(report).causes.at(0), Contains("same answer"));
+}
+
+TEST_CASE("a shift of the labels is found from answers, and none where they are right") {
+  for (const int64_t shift : {int64_t{0}, int64_t{1}, int64_t{-1}}) {
+    evaluate::Evaluation evaluation(evaluate::Metric::kTop1);
+    for (int64_t k = 0; k < 60; ++k) {
+      const int64_t answer = 1 + k % 8;
+      std::vector<float> scores(10, 0.0f);
+      scores[static_cast<size_t>(answer)] = 1;
+      const std::vector<Tensor> outputs = {Tensor::of<float>(Shape{1, 10}, scores)};
+      evaluation.add(k, answer - shift, {}, outputs);
+    }
+    const auto found = evaluation.result().label_shift;
+    REQUIRE(found == (shift == 0 ? std::nullopt : std::optional(shift)));
+  }
+}
