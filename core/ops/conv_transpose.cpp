@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ConvTranspose of one or two spatial axes, channels last: every output element gathers what reaches it, summed over
-// kernel rows, columns, then input channels.
+// ConvTranspose of one to three spatial axes, channels last: every output element gathers what reaches it, summed over
+// the kernel's axes from the first on, then input channels.
 #include <algorithm>
 
 #include "core/ops/clamp.h"
@@ -14,7 +14,7 @@ namespace {
 
 struct Sizes {
   int64_t batch = 0, in_channels = 0, out_channels = 0, group = 1;
-  WindowAxis rows, columns;  // `in` and `out` as seen from the node: `out` is the larger one
+  WindowAxis depth, rows, columns;  // `in` and `out` as seen from the node: `out` is the larger one
 
   int64_t group_inputs() const { return in_channels / group; }
   int64_t group_outputs() const { return out_channels / group; }
@@ -29,32 +29,44 @@ void for_each_source(const WindowAxis& axis, int64_t out, Visit visit) {
   }
 }
 
-/// Weights C x M/g x kH x kW as kH x kW x C x M/g.
+/// Weights C x M/g x kernel as kernel x C x M/g.
 std::vector<float> turned(const Shape& shape, const float* weights) {
   std::vector<float> result(static_cast<size_t>(shape.elements()));
-  const std::vector<int> order = shape.rank() == 4 ? std::vector<int>{2, 3, 0, 1} : std::vector<int>{2, 0, 1};
+  std::vector<int> order;
+  for (int axis = 2; axis < shape.rank(); ++axis) order.push_back(axis);
+  order.insert(order.end(), {0, 1});
   permute(weights, shape.dims(), order, sizeof(float), result.data());
   return result;
 }
 
-void convolve(const Sizes& s, const float* x, const float* weights, const float* bias, float* y) {
+/// One output place: y[o] += what sample `n` of x sends there.
+void gather(const Sizes& s, const float* x, const float* weights, int64_t n, int64_t oz, int64_t oy, int64_t ox,
+            float* y) {
   const int64_t inputs = s.group_inputs(), outputs = s.group_outputs();
+  for_each_source(s.depth, oz, [&](int64_t iz, int64_t kz) {
+    for_each_source(s.rows, oy, [&](int64_t iy, int64_t ky) {
+      for_each_source(s.columns, ox, [&](int64_t ix, int64_t kx) {
+        const int64_t place = ((n * s.depth.in + iz) * s.rows.in + iy) * s.columns.in + ix;
+        const int64_t tap = (kz * s.rows.kernel + ky) * s.columns.kernel + kx;
+        const float *from = x + place * s.in_channels, *w = weights + tap * s.in_channels * outputs;
+        for (int64_t c = 0; c < s.in_channels; ++c) {
+          float* to = y + c / inputs * outputs;
+          for (int64_t o = 0; o < outputs; ++o) to[o] += from[c] * w[c * outputs + o];
+        }
+      });
+    });
+  });
+}
+
+void convolve(const Sizes& s, const float* x, const float* weights, const float* bias, float* y) {
   for (int64_t n = 0; n < s.batch; ++n)
-    for (int64_t oy = 0; oy < s.rows.out; ++oy)
-      for (int64_t ox = 0; ox < s.columns.out; ++ox, y += s.out_channels) {
-        std::fill_n(y, s.out_channels, 0.0f);
-        for_each_source(s.rows, oy, [&](int64_t iy, int64_t ky) {
-          for_each_source(s.columns, ox, [&](int64_t ix, int64_t kx) {
-            const float* from = x + ((n * s.rows.in + iy) * s.columns.in + ix) * s.in_channels;
-            const float* w = weights + (ky * s.columns.kernel + kx) * s.in_channels * outputs;
-            for (int64_t c = 0; c < s.in_channels; ++c) {
-              float* to = y + c / inputs * outputs;
-              for (int64_t o = 0; o < outputs; ++o) to[o] += from[c] * w[c * outputs + o];
-            }
-          });
-        });
-        for (int64_t o = 0; bias != nullptr && o < s.out_channels; ++o) y[o] += bias[o];
-      }
+    for (int64_t oz = 0; oz < s.depth.out; ++oz)
+      for (int64_t oy = 0; oy < s.rows.out; ++oy)
+        for (int64_t ox = 0; ox < s.columns.out; ++ox, y += s.out_channels) {
+          std::fill_n(y, s.out_channels, 0.0f);
+          gather(s, x, weights, n, oz, oy, ox, y);
+          for (int64_t o = 0; bias != nullptr && o < s.out_channels; ++o) y[o] += bias[o];
+        }
 }
 
 class ConvTranspose : public Kernel {
@@ -80,7 +92,7 @@ class ConvTranspose : public Kernel {
     if (group_ < 1) invalid("The attribute group is " + std::to_string(group_) + ".");
     const Tensor* weights = setup.constant(1);
     if (weights == nullptr || weights->dtype() != DType::kFloat32 || weights->elements() == 0 ||
-        (weights->shape().rank() != 3 && weights->shape().rank() != 4))
+        weights->shape().rank() < 3 || weights->shape().rank() > 5)
       return;  // infer() says what is wrong
     turned_ = turned(weights->shape(), weights->aligned().data<float>().data());
     setup.absorb(1);
@@ -94,14 +106,14 @@ class ConvTranspose : public Kernel {
 
   std::vector<TensorType> infer(std::span<const Input> inputs) const override {
     const Sizes s = sizes(inputs);
-    std::vector<int64_t> dims{s.batch, s.out_channels, s.rows.out, s.columns.out};
-    if (inputs[0].shape().rank() == 3) dims.erase(dims.begin() + 2);
+    std::vector<int64_t> dims{s.batch, s.out_channels, s.depth.out, s.rows.out, s.columns.out};
+    dims.erase(dims.begin() + 2, dims.begin() + 7 - inputs[0].shape().rank());
     return {{DType::kFloat32, Shape(std::move(dims)), Layout::kChannelsLast}};
   }
 
   int64_t macs(std::span<const Input> inputs, std::span<const TensorType>) const override {
     const Sizes s = sizes(inputs);
-    return inputs[0].elements() * s.group_outputs() * s.rows.kernel * s.columns.kernel;
+    return inputs[0].elements() * s.group_outputs() * s.depth.kernel * s.rows.kernel * s.columns.kernel;
   }
 
   void run(const Call& call) const override {
@@ -120,8 +132,8 @@ class ConvTranspose : public Kernel {
     require_type(inputs[0], {DType::kFloat32}, "X");
     require_type(inputs[1], {DType::kFloat32}, "W");
     const Shape &x = inputs[0].shape(), &w = inputs[1].shape();
-    if (w.rank() != 3 && w.rank() != 4)
-      unsupported("The weights have the shape " + w.text() + "; one or two spatial axes are supported.");
+    if (w.rank() < 3 || w.rank() > 5)
+      unsupported("The weights have the shape " + w.text() + "; one to three spatial axes are supported.");
     const auto spatial = static_cast<size_t>(w.rank() - 2);
     bool fits = x.rank() == w.rank() && x[1] == w[0] && w.elements() > 0 && w[0] % group_ == 0;
     for (const auto* list : {&kernel_, &strides_, &dilations_, &output_padding_})
@@ -131,13 +143,17 @@ class ConvTranspose : public Kernel {
     if (!fits)
       invalid("The input has the shape " + x.text() + ", which does not fit weights of shape " + w.text() + " in " +
               std::to_string(group_) + " groups, or an attribute does not fit them.");
-    Sizes s{
-        .batch = x[0], .in_channels = x[1], .out_channels = w[1] * group_, .group = group_, .rows = {}, .columns = {}};
+    Sizes s;
+    s.batch = x[0];
+    s.in_channels = x[1];
+    s.out_channels = w[1] * group_;
+    s.group = group_;
     if (inputs.size() > 2 && inputs[2].present() &&
         (inputs[2].elements() != s.out_channels || inputs[2].dtype() != DType::kFloat32))
       invalid("The bias has the shape " + inputs[2].shape().text() + "; there are " + std::to_string(s.out_channels) +
               " output channels.");
-    for (size_t k = 0; k < spatial; ++k) (k + 1 == spatial ? s.columns : s.rows) = axis(x, w, k, spatial);
+    WindowAxis* const axes[] = {&s.columns, &s.rows, &s.depth};  // the last first
+    for (size_t k = 0; k < spatial; ++k) *axes[spatial - 1 - k] = axis(x, w, k, spatial);
     return s;
   }
 

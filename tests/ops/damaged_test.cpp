@@ -39,6 +39,7 @@ Tensor ints(std::initializer_list<int64_t> values) {
 std::vector<RightNode> right_nodes() {
   const std::vector<int64_t> two{2, 2};
   return {
+      {"AffineGrid", {floats({1, 2, 3}), ints({1, 1, 3, 4})}},
       {"Attention", {floats({2, 4, 3, 8}), floats({2, 2, 5, 8}), floats({2, 2, 5, 6}), floats({3, 5})}, {}, 28, 4},
       {"Attention",
        {floats({1, 3, 8}), floats({1, 2, 8}), floats({1, 2, 8}), Tensor(), floats({1, 2, 4, 4}), floats({1, 2, 4, 4})},
@@ -47,7 +48,7 @@ std::vector<RightNode> right_nodes() {
        3},
       {"Col2Im", {floats({1, 8, 4}), ints({3, 3}), ints({2, 2})}},
       {"ConvTranspose", {floats({1, 4, 3, 3}), floats({4, 3, 2, 2})}, {{"strides", two}}},
-      {"Conv", {floats({1, 4, 5, 5}), floats({6, 2, 2, 2}), floats({6})}, {{"group", int64_t{2}}}},
+      {"Conv", {floats({1, 4, 5, 5, 5}), floats({6, 2, 2, 2, 2}), floats({6})}, {{"group", int64_t{2}}}},
       {"DeformConv",
        {floats({1, 2, 4, 4}), floats({2, 1, 2, 2}), floats({1, 8, 3, 3}), floats({2}), floats({1, 4, 3, 3})},
        {{"group", int64_t{2}}}},
