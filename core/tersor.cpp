@@ -13,6 +13,7 @@
 #include "core/onnx/read.h"
 #include "core/onnx/write.h"
 #include "core/ops/registry.h"
+#include "core/passes/passes.h"
 #include "core/passes/ranks.h"
 #include "core/ptq/apply_plan.h"
 #include "core/ptq/check_export.h"
@@ -250,6 +251,7 @@ QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics)
   if (job.settings.config.measures_bias()) ptq::correct_biases(job.model.graph, statistics.measured, result.plan);
   result.recipe = recipe_of(job, statistics);
   result.model = ptq::apply_plan(decided.model, result.plan);
+  passes::share_equal_constants(result.model);
   result.model.producer_name = "tersor";
   result.model.producer_version = tool_version();
   const std::string recipe = config::write_recipe(result.recipe);

@@ -147,7 +147,8 @@ void quantize_model(QuantizeOptions& options) {
     const config::RecipeDataSet& used = recipe->data_set;
     if (options.data.limit == 0 && used.samples < used.of) options.data.limit = used.samples;
   }
-  const auto [job, statistics, data] = gather(options, read_settings(options.settings, recipe), opened);
+  const auto [job, statistics, data] =
+      gather(options, read_settings(options.settings, recipe, &opened->model.graph), opened);
   check_recipe(recipe, recipe_of(*job, statistics), options.anyway);
   const QuantizeResult result = quantize(*job, statistics);
   write_file(options.output, result.bytes);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cli/settings_option.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "core/base/json.h"
 #include "core/cli/files.h"
 #include "core/cli/progress_line.h"
 #include "core/cli/workers.h"
+#include "core/framework/overrides.h"
+#include "core/ops/registry.h"
 #include "core/samples/sample_digest.h"
 #include "core/tpc/builtin.h"
 #include "core/tpc/read.h"
@@ -29,6 +32,30 @@ std::vector<config::Override> read_override_option(const std::string& given) {
   return config::parse_overrides(map_file(given).text(), given);
 }
 
+bool has_weights(std::string_view type) {
+  return type == "Conv" || type == "ConvTranspose" || type == "Gemm" || type == "MatMul";
+}
+
+/// --keep-float: auto and none switch the rules from statistics; else a node's name or an operator type stays in float.
+void keep_float(const std::string& word, const Graph& graph, Settings& settings) {
+  if (word == "auto" || word == "none") {
+    settings.config.keep_float_automatically = word == "auto";
+    return;
+  }
+  const auto& nodes = graph.nodes();
+  const auto named = std::find_if(nodes.begin(), nodes.end(),
+                                  [&](const Node& node) { return framework::override_name(graph, node) == word; });
+  constexpr int64_t kAnyVersion = 21;
+  config::Override override;
+  // A type that preparation makes (a Gemm of MatMul and Add) need not be in the graph as read.
+  const bool is_type = named == nodes.end() && ops::standard().find("", word, kAnyVersion) != nullptr;
+  (is_type ? override.type : override.name) = word;
+  const bool weights = named != nodes.end() ? has_weights(named->op_type) : has_weights(word);
+  override.config = std::string("{\"enable_activation_quantization\": false") +
+                    (weights ? ", \"enable_weights_quantization\": false}" : "}");
+  settings.overrides.push_back(std::move(override));
+}
+
 }  // namespace
 
 void add_settings_option(CLI::App& command, SettingsOption& option, bool with_recipe) {
@@ -42,6 +69,11 @@ void add_settings_option(CLI::App& command, SettingsOption& option, bool with_re
           "Settings for single nodes, JSON or a file of it: {\"name\" | \"type\" | \"filter\": ..., \"config\": "
           "{FIELD: VALUE}}; may be given several times")
       ->allow_extra_args(false);
+  command
+      .add_option("--keep-float", option.keep_float,
+                  "A node's name or an operator type that stays in float; \"none\" switches the automatic choice off, "
+                  "\"auto\" on; may be given several times")
+      ->allow_extra_args(false);
   if (with_recipe) command.add_option("--recipe", option.recipe, "A recipe to follow again");
 }
 
@@ -50,7 +82,7 @@ std::optional<config::Recipe> read_recipe_option(const SettingsOption& option) {
   return config::read_recipe(map_file(option.recipe).text(), option.recipe);
 }
 
-Settings read_settings(const SettingsOption& option, const std::optional<config::Recipe>& recipe) {
+Settings read_settings(const SettingsOption& option, const std::optional<config::Recipe>& recipe, const Graph* graph) {
   std::string platform = option.platform;
   if (platform.empty() && recipe) platform = recipe->platform.name + "@v" + std::to_string(recipe->platform.version);
   if (platform.empty()) platform = tpc::kDefaultPlatform;
@@ -62,6 +94,8 @@ Settings read_settings(const SettingsOption& option, const std::optional<config:
   for (const std::string& assignment : option.sets) config::set_field(settings.config, assignment);
   for (const std::string& given : option.overrides)
     for (config::Override& one : read_override_option(given)) settings.overrides.push_back(std::move(one));
+  if (graph != nullptr)
+    for (const std::string& word : option.keep_float) keep_float(word, *graph, settings);
   return settings;
 }
 

@@ -14,11 +14,12 @@
 namespace tersor::cli {
 
 struct SettingsOption {
-  std::string platform;                // --platform: NAME[@vK] or a file
-  std::string config;                  // --config: a JSON file of QuantizationConfig fields
-  std::vector<std::string> sets;       // --set FIELD=VALUE
-  std::vector<std::string> overrides;  // --override JSON or FILE: settings for single nodes
-  std::string recipe;                  // --recipe: a recipe file, under all of the above
+  std::string platform;                 // --platform: NAME[@vK] or a file
+  std::string config;                   // --config: a JSON file of QuantizationConfig fields
+  std::vector<std::string> sets;        // --set FIELD=VALUE
+  std::vector<std::string> overrides;   // --override JSON or FILE: settings for single nodes
+  std::vector<std::string> keep_float;  // --keep-float NODE|TYPE|auto|none
+  std::string recipe;                   // --recipe: a recipe file, under all of the above
 };
 
 void add_settings_option(CLI::App& command, SettingsOption& option, bool with_recipe);
@@ -26,9 +27,10 @@ void add_settings_option(CLI::App& command, SettingsOption& option, bool with_re
 /// The recipe that --recipe names; absent without one.
 std::optional<config::Recipe> read_recipe_option(const SettingsOption& option);
 
-/// Platform and configuration: the recipe's, then --config, then --set; overrides: the recipe's, then --override. The
+/// Platform and configuration: the recipe's, then --config, then --set; overrides: the recipe's, then --override, then
+/// --keep-float. `graph` is that of the model, for what --keep-float names; null where it cannot be given. The
 /// preprocessing is left as "null".
-Settings read_settings(const SettingsOption& option, const std::optional<config::Recipe>& recipe);
+Settings read_settings(const SettingsOption& option, const std::optional<config::Recipe>& recipe, const Graph* graph);
 
 /// The JSON text of the preprocessing that enters statistics and recipe: "null" where samples are no pictures.
 std::string preprocessing_text(const samples::DataSet& data);

@@ -16,5 +16,7 @@ int fold_constant_affine(Model& model);
 int fold_batch_norm(Model& model);
 int copy_shared_weights(Model& model);
 int remove_unused(Model& model);
+/// Not part of the pipeline: for a model that is quantized already.
+int share_equal_constants(Model& model);
 
 }  // namespace tersor::passes
