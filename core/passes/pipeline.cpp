@@ -10,6 +10,8 @@ namespace {
 constexpr Pass kPasses[] = {
     // First, so that every later pass finds weights, bounds and shapes as initializers.
     {"fold_constants", fold_constants},
+    // Once conditions are constants, and before all else: a branch's layers are then layers like any other.
+    {"inline_constant_if", inline_constant_if},
     // Before anything looks for neighbours: an Identity would hide them.
     {"remove_identities", remove_identities},
     // Before a weight is changed, so that no change reaches another node.

@@ -238,3 +238,43 @@ TEST_CASE("nodes and constants that nothing needs are dropped") {
   REQUIRE(after(remove_unused, builder.build(), 1, &result) == "Relu");
   REQUIRE(result.graph.initializers().empty());
 }
+
+TEST_CASE("an If with a constant condition gives way to its branch") {
+  const auto branch = [](const std::string& type, const std::string& inner_output) {
+    NamedModel inner;
+    inner.weight("w", {3}).node(type, {"x", "w"}, {"t"}).node("Relu", {"t"}, {inner_output}).output(inner_output);
+    inner.output("x").output(inner_output).output("w");
+    return std::make_shared<const Graph>(inner.build().graph);
+  };
+  for (const bool holds : {true, false}) {
+    NamedModel builder(3);
+    builder.input("x", {2, 3}).weight("w", {3}).constant("c", Tensor::scalar(holds)).node("Mul", {"x", "w"}, {"t"});
+    builder.node("If", {"c"}, {"made", "same", "again", "weight"},
+                 {{"then_branch", branch("Add", "y")}, {"else_branch", branch("Sub", "z")}});
+    for (const char* name : {"t", "made", "same", "again", "weight"}) builder.output(name);
+    Model result;
+    const std::string tail = " Relu Identity Identity Identity";
+    REQUIRE(after(inline_constant_if, builder.build(), 1, &result) == (holds ? "Mul Add" : "Mul Sub") + tail);
+    REQUIRE(result.graph.find("t_2"));
+  }
+}
+
+TEST_CASE("an If inside a branch goes too, and what stays reads the new names") {
+  const auto graph = [](NamedModel& inner) { return std::make_shared<const Graph>(inner.build().graph); };
+  NamedModel plus, minus, kept, constant, taken, never;
+  plus.node("Add", {"s", "s"}, {"p"}).output("p");
+  minus.node("Sub", {"s", "x"}, {"m"}).output("m");
+  taken.constant("yes", Tensor::scalar(true)).node("Identity", {"yes"}, {"still"}).node("Tanh", {"x"}, {"s"});
+  taken.node("If", {"still"}, {"u"}, {{"then_branch", graph(minus)}, {"else_branch", graph(plus)}});
+  taken.node("If", {"open"}, {"v"}, {{"then_branch", graph(plus)}, {"else_branch", graph(minus)}});
+  taken.output("u").output("v");
+  never.node("Nothing", {"x"}, {"q"}).output("q").output("q");
+  NamedModel builder;
+  builder.input("x", {2, 3}).node("Relu", {"x"}, {"s"}).node("ReduceSum", {"x"}, {"sum"}, {{"keepdims", int64_t{0}}});
+  builder.node("Greater", {"sum", "sum"}, {"open"}).constant("yes", Tensor::scalar(true));
+  builder.node("If", {"yes"}, {"a", "b"}, {{"then_branch", graph(taken)}, {"else_branch", graph(never)}});
+  builder.node("Add", {"a", "b"}, {"y"}).output("s").output("y");
+  Model result;
+  REQUIRE(after(inline_constant_if, builder.build(), 2, &result) == "Relu ReduceSum Greater Tanh Sub If Add");
+  REQUIRE(result.graph.find("s_2"));
+}
