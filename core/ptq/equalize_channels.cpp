@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/graph/clamp_bounds.h"
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
 

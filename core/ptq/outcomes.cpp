@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/graph/clamp_bounds.h"
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/ptq/role.h"
 
-#include <cmath>
-#include <limits>
-
+#include "core/graph/clamp_bounds.h"
 #include "core/passes/edit.h"
 
 namespace tersor::ptq {
@@ -75,21 +73,6 @@ std::vector<ValueId> value_inputs(const Node& node, Role role) {
   if (role == Role::kKernel || role == Role::kKernelFloatOutput || role == Role::kWeightOnly)
     return node.is("MatMul") ? node.inputs : std::vector<ValueId>{node.inputs[0]};
   return node.inputs;
-}
-
-std::optional<ClampBounds> clamp_bounds(const Graph& graph, const Node& node) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  if (node.is("Relu")) return ClampBounds{0, kInfinity};
-  if (!node.is("Clip")) return std::nullopt;
-  ClampBounds bounds{-kInfinity, kInfinity};
-  for (size_t slot = 1; slot < node.inputs.size() && slot < 3; ++slot) {
-    if (!node.inputs[slot].valid()) continue;
-    const Tensor* bound = passes::float_constant(graph, node.inputs[slot]);
-    if (bound == nullptr || bound->elements() != 1) return std::nullopt;
-    (slot == 1 ? bounds.low : bounds.high) = passes::to_doubles(*bound)[0];
-  }
-  if (std::isnan(bounds.low) || std::isnan(bounds.high) || bounds.low > bounds.high) return std::nullopt;
-  return bounds;
 }
 
 }  // namespace tersor::ptq

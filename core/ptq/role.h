@@ -40,11 +40,4 @@ std::vector<NodeRole> find_roles(const Graph& graph, const framework::Attachment
 /// The inputs of a node that carry values rather than shapes, axes or indices.
 std::vector<ValueId> value_inputs(const Node& node, Role role);
 
-/// The bounds of a Relu, or of a Clip with constant ones; none for other operators.
-struct ClampBounds {
-  double low = 0;
-  double high = 0;
-};
-std::optional<ClampBounds> clamp_bounds(const Graph& graph, const Node& node);
-
 }  // namespace tersor::ptq

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/simulate/fuse_rewrites.h"
 
-#include <limits>
 #include <set>
 
+#include "core/graph/clamp_bounds.h"
 #include "core/graph/uses.h"
 #include "core/simulate/qdq.h"
 
@@ -24,35 +24,6 @@ void replace_reads(Graph& graph, ValueId from, ValueId to) {
   for (Node& node : graph.nodes())
     for (ValueId& input : node.inputs)
       if (input == from) input = to;
-}
-
-/// Bounds of a Relu or Clip with constant bounds.
-struct Bounds {
-  float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
-};
-
-std::optional<float> constant_scalar(const Graph& graph, ValueId id) {
-  const Tensor* tensor = id.valid() ? graph.initializer(id) : nullptr;
-  if (tensor == nullptr || tensor->dtype() != DType::kFloat32 || tensor->elements() != 1) return std::nullopt;
-  return tensor->aligned().data<float>()[0];
-}
-
-std::optional<Bounds> clamp_of(const Graph& graph, const Node& node) {
-  Bounds bounds;
-  if (node.is("Relu")) {
-    bounds.low = 0;
-    return bounds;
-  }
-  if (!node.is("Clip")) return std::nullopt;
-  bounds.low = node.float_or("min", bounds.low);
-  bounds.high = node.float_or("max", bounds.high);
-  for (size_t k = 1; k < node.inputs.size(); ++k) {
-    if (!node.inputs[k].valid()) continue;
-    const auto value = constant_scalar(graph, node.inputs[k]);
-    if (!value) return std::nullopt;
-    (k == 1 ? bounds.low : bounds.high) = *value;
-  }
-  return bounds;
 }
 
 }  // namespace
@@ -121,14 +92,14 @@ void drop_clamps_before_quantization(Graph& graph) {
     changed = false;
     const Uses uses(graph);
     for (Node& node : graph.nodes()) {
-      const auto bounds = clamp_of(graph, node);
+      const auto bounds = clamp_bounds(graph, node);
       if (!bounds) continue;
       const auto output = quantized(graph, uses, node.outputs[0]);
       if (!output || !output->quantize.per_tensor() || !output->quantize.is_8_bit()) continue;
       const Grid grid = output->quantize.grid();
       const float low = grid.scale * static_cast<float>(grid.low() - grid.zero_point);
       const float high = grid.scale * static_cast<float>(grid.high() - grid.zero_point);
-      if (low < bounds->low || high > bounds->high) continue;
+      if (static_cast<double>(low) < bounds->low || static_cast<double>(high) > bounds->high) continue;
       const NodeId gone = node.id;
       graph.nodes()[output->index].inputs[0] = node.inputs[0];
       graph.erase_nodes([&](const Node& one) { return one.id == gone; });
