@@ -20,6 +20,10 @@ struct Range {
 /// Of the types that a quantized tensor may have; 32-bit ones are for biases.
 Range range_of(DType dtype) {
   switch (dtype) {
+    case DType::kUint2:
+      return {0, 3};
+    case DType::kInt2:
+      return {-2, 1};
     case DType::kUint4:
       return {0, 15};
     case DType::kInt4:
@@ -37,13 +41,25 @@ Range range_of(DType dtype) {
   }
 }
 
+/// Where element `at` of a type of less than a byte stands in its byte: low bits first.
+struct NarrowPlace {
+  NarrowPlace(DType dtype, size_t at)
+      : bits(static_cast<size_t>(bits_of(dtype))), byte(at * bits / 8), shift(at * bits % 8) {}
+  int32_t mask() const { return (1 << bits) - 1; }
+  size_t bits, byte, shift;
+};
+
 int32_t integer_at(const std::byte* data, DType dtype, int64_t k) {
   const auto at = static_cast<size_t>(k);
   switch (dtype) {
+    case DType::kUint2:
+    case DType::kInt2:
     case DType::kUint4:
-      return static_cast<int32_t>(data[at / 2]) >> (at % 2 * 4) & 15;
-    case DType::kInt4:
-      return ((static_cast<int32_t>(data[at / 2]) >> (at % 2 * 4) & 15) ^ 8) - 8;
+    case DType::kInt4: {
+      const NarrowPlace place(dtype, at);
+      const int32_t code = static_cast<int32_t>(data[place.byte]) >> place.shift & place.mask();
+      return code > range_of(dtype).high ? code - place.mask() - 1 : code;
+    }
     case DType::kUint8:
       return reinterpret_cast<const uint8_t*>(data)[at];
     case DType::kInt8:
@@ -64,11 +80,13 @@ bool is_byte(DType dtype) {
 void set_integer(std::byte* data, DType dtype, int64_t k, int32_t q) {
   const auto at = static_cast<size_t>(k);
   switch (dtype) {
+    case DType::kUint2:
+    case DType::kInt2:
     case DType::kUint4:
     case DType::kInt4: {
-      const auto shift = at % 2 * 4;
-      const auto kept = at % 2 == 0 ? std::byte{0} : data[at / 2] & std::byte{15};
-      data[at / 2] = kept | static_cast<std::byte>((q & 15) << shift);
+      const NarrowPlace place(dtype, at);
+      const auto kept = place.shift == 0 ? std::byte{0} : data[place.byte];
+      data[place.byte] = kept | static_cast<std::byte>((q & place.mask()) << place.shift);
       return;
     }
     case DType::kUint8:
@@ -104,6 +122,7 @@ class QuantizeBase : public Kernel {
       : axis_(setup.node.int_or("axis", 1)), block_(setup.node.int_or("block_size", 0)) {
     require_inputs(setup, 2, 3);
     if (block_ < 0) invalid("The attribute block_size is " + std::to_string(block_) + ".");
+    if (const Tensor* scale = setup.constant(1)) check_scale(*scale);
   }
 
   std::vector<Form> forms(std::span<const Input> inputs) const override {
@@ -113,6 +132,15 @@ class QuantizeBase : public Kernel {
   }
 
  protected:
+  static void check_scale(const Tensor& scale) {
+    if (scale.dtype() != DType::kFloat32) return;  // infer() says so
+    const Tensor aligned = scale.aligned();
+    for (float one : aligned.data<float>())
+      if (!(one > 0) || !std::isfinite(one))
+        invalid("A scale is " + std::to_string(one) + "; scales are above 0 and finite.",
+                "Quantize the model again, or look at what computed its scales.");
+  }
+
   Grid grid(std::span<const Input> inputs) const {
     const TensorType& type = *inputs[0].type;
     const Shape &shape = type.shape, &scales = inputs[1].shape();
@@ -161,7 +189,11 @@ class Quantize : public QuantizeBase {
     require_type(inputs[0], {DType::kFloat32, DType::kInt32}, "x");
     require_type(inputs[1], {DType::kFloat32}, "y_scale");
     DType to = declared_ > 0 && declared_ < 256 ? static_cast<DType>(declared_) : DType::kUint8;
-    if (inputs.size() > 2 && inputs[2].present()) to = inputs[2].dtype();
+    if (inputs.size() > 2 && inputs[2].present()) {
+      to = inputs[2].dtype();
+      if (declared_ != 0 && static_cast<DType>(declared_) != to)
+        invalid("The attribute output_dtype and the zero point's type (" + std::string(name_of(to)) + ") differ.");
+    }
     if (range_of(to).high > 65535) unsupported("Quantizing to " + std::string(name_of(to)) + " is not supported.");
     grid(inputs);
     if (bits_of(to) < 8 && inputs[0].type->layout != Layout::kPlain) return {{to, inputs[0].shape(), Layout::kPlain}};
@@ -207,9 +239,10 @@ class Dequantize : public QuantizeBase {
   using QuantizeBase::QuantizeBase;
 
   std::vector<TensorType> infer(std::span<const Input> inputs) const override {
-    require_type(
-        inputs[0],
-        {DType::kUint8, DType::kInt8, DType::kUint16, DType::kInt16, DType::kInt32, DType::kUint4, DType::kInt4}, "x");
+    require_type(inputs[0],
+                 {DType::kUint8, DType::kInt8, DType::kUint16, DType::kInt16, DType::kInt32, DType::kUint4,
+                  DType::kInt4, DType::kUint2, DType::kInt2},
+                 "x");
     require_type(inputs[1], {DType::kFloat32}, "x_scale");
     if (inputs.size() > 2 && inputs[2].present()) require_same_type(inputs[0], inputs[2]);
     grid(inputs);
@@ -238,15 +271,13 @@ class Dequantize : public QuantizeBase {
 }  // namespace
 
 std::vector<Op> quantize_ops() {
+  const auto quantize = [](Setup& setup) { return std::make_unique<Quantize>(setup); };
+  const auto dequantize = [](Setup& setup) { return std::make_unique<Dequantize>(setup); };
   return {
-      {.domain = "",
-       .type = "QuantizeLinear",
-       .since = 10,
-       .prepare = [](Setup& setup) { return std::make_unique<Quantize>(setup); }},
-      {.domain = "",
-       .type = "DequantizeLinear",
-       .since = 10,
-       .prepare = [](Setup& setup) { return std::make_unique<Dequantize>(setup); }},
+      {.domain = "", .type = "QuantizeLinear", .since = 10, .prepare = quantize},
+      {.domain = "", .type = "DequantizeLinear", .since = 10, .prepare = dequantize},
+      {.domain = "com.microsoft", .type = "QuantizeLinear", .prepare = quantize},
+      {.domain = "com.microsoft", .type = "DequantizeLinear", .prepare = dequantize},
   };
 }
 
