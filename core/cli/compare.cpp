@@ -43,6 +43,17 @@ void print_layers(std::vector<report::LayerRow> layers) {
   }
 }
 
+void print_saturation(const report::Comparison& comparison) {
+  const auto remark = report::saturation_remark(comparison);
+  if (!remark) return;
+  std::printf("\n%-32s %-18s %12s %12s\n", "layer that saturates", "operator", "sums", "saturated");
+  for (const report::SaturationRow& row : comparison.saturation)
+    if (row.saturated > 0)
+      std::printf("%-32s %-18s %12" PRId64 " %12" PRId64 "\n", row.name.c_str(), row.op.c_str(), row.sums,
+                  row.saturated);
+  std::printf("%s\n%s\n", remark->message.c_str(), remark->hint.c_str());
+}
+
 void print_comparison(const report::Comparison& comparison, const report::CompareProgram& program,
                       const std::string& runtime) {
   std::printf("%" PRId64 " samples, arithmetic of %s\n", comparison.samples, runtime.c_str());
@@ -52,6 +63,7 @@ void print_comparison(const report::Comparison& comparison, const report::Compar
     std::printf("same answer as float: %" PRId64 " of %" PRId64 "\n", comparison.agreement->same,
                 comparison.agreement->count);
   print_layers(comparison.layers);
+  print_saturation(comparison);
   if (!program.float_islands().empty()) std::printf("\nruns in float there:\n");
   for (const simulate::FloatIsland& island : program.float_islands())
     std::printf("  %s (%s): %s%s\n", island.node.c_str(), island.op.c_str(), island.reason.c_str(),
@@ -66,6 +78,8 @@ void print_json(const report::Comparison& comparison, const report::CompareProgr
   for (const simulate::FloatIsland& island : program.float_islands())
     json["stays_float"].push_back(
         {{"name", island.node}, {"op", island.op}, {"reason", island.reason}, {"exact", island.exact}});
+  json["diagnostics"] = Json::array();
+  if (const auto remark = report::saturation_remark(comparison)) json["diagnostics"].push_back(to_json(*remark));
   std::printf("%s\n", to_text(json).c_str());
 }
 

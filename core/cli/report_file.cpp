@@ -69,6 +69,7 @@ void write_report(const ReportRequest& request, const std::string& model_path, s
     report.comparison =
         compare_samples(report::CompareProgram::make(original, result.model, profile), data, chosen, request.threads);
     report::add_histograms(*report.comparison, statistics);
+    if (const auto remark = report::saturation_remark(*report.comparison)) report.diagnostics.push_back(*remark);
     report.samples.evaluation = static_cast<int64_t>(chosen.size());
   }
   report.corrections =

@@ -105,6 +105,10 @@ std::shared_ptr<const CompareProgram> CompareProgram::make(const Model& float_mo
     in_float.fetched.push_back(one.in_float);
     accumulated.fetched.push_back(one.real);
   }
+  for (const simulate::Saturation& one : fused.saturations) {
+    program->saturations_.push_back({one.node, one.op});
+    accumulated.fetched.push_back(one.counts);
+  }
   for (ValueId id : float_model.graph.outputs) program->outputs_.push_back(float_model.graph.name_of(id));
   program->float_islands_ = fused.float_islands;
   program->float_ = run::Program::compile(float_model, ops::standard(), in_float);
@@ -131,7 +135,8 @@ Comparer::Comparer(std::shared_ptr<const CompareProgram> program)
       accumulated_(program_->accumulated_),
       isolated_(program_->isolated_ ? std::make_unique<run::Runner>(program_->isolated_) : nullptr),
       pairs_(program_->pairs_.size()),
-      outputs_(program_->outputs_.size()) {}
+      outputs_(program_->outputs_.size()),
+      saturations_(program_->saturations()) {}
 
 void Comparer::add(std::span<const Tensor> inputs) {
   const std::vector<Tensor> reference = run_float(inputs), accumulated = accumulated_.run(inputs);
@@ -139,6 +144,11 @@ void Comparer::add(std::span<const Tensor> inputs) {
   add_outputs(inputs, std::span(reference).first(outputs), std::span(accumulated).first(outputs));
   for (size_t i = 0; i < pairs_.size(); ++i)
     check_same_shape(program_->pairs_[i], reference[outputs + i], accumulated[outputs + i]);
+  for (size_t i = 0; i < saturations_.size(); ++i) {
+    const auto counts = accumulated[outputs + pairs_.size() + i].data<int64_t>();
+    saturations_[i].saturated += counts[0];
+    saturations_[i].sums += counts[1];
+  }
   if (!isolated_) return;
   std::vector<Tensor> given(inputs.begin(), inputs.end());
   given.insert(given.end(), reference.begin() + static_cast<std::ptrdiff_t>(outputs), reference.end());
@@ -205,6 +215,10 @@ void Comparer::merge(const Comparer& other) {
     pairs_[i].lost += other.pairs_[i].lost;
   }
   for (size_t i = 0; i < outputs_.size(); ++i) add(outputs_[i], other.outputs_[i]);
+  for (size_t i = 0; i < saturations_.size(); ++i) {
+    saturations_[i].saturated += other.saturations_[i].saturated;
+    saturations_[i].sums += other.saturations_[i].sums;
+  }
   agreement_.same += other.agreement_.same;
   agreement_.count += other.agreement_.count;
   classes_ = classes_ && other.classes_;
@@ -217,6 +231,7 @@ std::string Comparer::state() const {
   for (const PairSums& one : pairs_)
     json["pairs"].push_back({list(one.isolated), list(one.accumulated), one.values, one.lost});
   for (const Sums& one : outputs_) json["outputs"].push_back(list(one));
+  for (const SaturationRow& one : saturations_) json["saturation"].push_back({one.saturated, one.sums});
   json["agreement"] = {agreement_.same, agreement_.count};
   json["classes"] = classes_;
   json["samples"] = samples_;
@@ -232,6 +247,10 @@ void Comparer::merge_state(std::string_view state) {
     other.pairs_[i] = {sums(one[0]), sums(one[1]), one[2].get<int64_t>(), one[3].get<int64_t>()};
   }
   for (size_t i = 0; i < outputs_.size(); ++i) other.outputs_[i] = sums(json["outputs"].at(i));
+  for (size_t i = 0; i < saturations_.size(); ++i) {
+    other.saturations_[i].saturated = json["saturation"].at(i)[0].get<int64_t>();
+    other.saturations_[i].sums = json["saturation"].at(i)[1].get<int64_t>();
+  }
   other.agreement_ = {json["agreement"][0].get<int64_t>(), json["agreement"][1].get<int64_t>()};
   other.classes_ = json["classes"].get<bool>();
   other.samples_ = json["samples"].get<int64_t>();
@@ -262,6 +281,7 @@ Comparison Comparer::result() const {
     row.lost = pairs_[i].lost;
     comparison.layers.push_back(std::move(row));
   }
+  comparison.saturation = saturations_;
   return comparison;
 }
 

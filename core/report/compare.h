@@ -40,6 +40,8 @@ class CompareProgram {
   const std::vector<TensorPair>& pairs() const { return pairs_; }
   const std::vector<std::string>& outputs() const { return outputs_; }
   const std::vector<simulate::FloatIsland>& float_islands() const { return float_islands_; }
+  /// Layers that can saturate, their counts 0.
+  const std::vector<SaturationRow>& saturations() const { return saturations_; }
 
  private:
   friend class Comparer;
@@ -47,6 +49,7 @@ class CompareProgram {
   std::vector<TensorPair> pairs_;
   std::vector<std::string> outputs_;
   std::vector<simulate::FloatIsland> float_islands_;
+  std::vector<SaturationRow> saturations_;
   std::shared_ptr<const run::Program> float_, accumulated_, isolated_;
 };
 
@@ -80,6 +83,7 @@ class Comparer {
   std::unique_ptr<run::Runner> isolated_;
   std::vector<PairSums> pairs_;
   std::vector<Sums> outputs_;
+  std::vector<SaturationRow> saturations_;
   evaluate::Agreement agreement_;
   bool classes_ = true;
   int64_t samples_ = 0;

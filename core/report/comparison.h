@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/diagnostic.h"
 #include "core/base/fields.h"
 #include "core/evaluate/evaluation.h"
 
@@ -80,12 +81,29 @@ struct OutputComparison {
   }
 };
 
+/// A layer whose sums saturate on x64 CPUs without VNNI.
+struct SaturationRow {
+  std::string name;
+  std::string op;
+  int64_t sums = 0;
+  int64_t saturated = 0;
+
+  static constexpr auto fields() {
+    return std::make_tuple(
+        field("name", &SaturationRow::name, "Name of the node, or of its output."),
+        field("op", &SaturationRow::op, "Operator type."),
+        field("sums", &SaturationRow::sums, "Sums of products over all samples: one for each value of its output."),
+        field("saturated", &SaturationRow::saturated, "Those in which a pair of products saturated at 16 bits."));
+  }
+};
+
 struct Comparison {
   int64_t samples = 0;
   std::optional<double> output_sqnr_db;  // mean over the outputs that differ; absent when all are exact
   std::vector<OutputComparison> outputs;
   std::optional<evaluate::Agreement> agreement;  // absent where the first output is no list of classes
   std::vector<LayerRow> layers;                  // in graph order
+  std::vector<SaturationRow> saturation;         // in graph order; for the runtime avx2 only
 
   static constexpr auto fields() {
     return std::make_tuple(field("samples", &Comparison::samples, "Samples compared."),
@@ -94,8 +112,13 @@ struct Comparison {
                            field("outputs", &Comparison::outputs, "Each output by itself."),
                            field("agreement", &Comparison::agreement,
                                  "Same answers as float; null where the output is no list of classes."),
-                           field("layers", &Comparison::layers, "Every quantized tensor, in graph order."));
+                           field("layers", &Comparison::layers, "Every quantized tensor, in graph order."),
+                           field("saturation", &Comparison::saturation,
+                                 "Every layer that can saturate, in graph order; empty but for the runtime avx2."));
   }
 };
+
+/// A remark that names the layer that saturates most, and the remedy; none where nothing did.
+std::optional<Diagnostic> saturation_remark(const Comparison& comparison);
 
 }  // namespace tersor::report

@@ -109,7 +109,7 @@ class QuantizedConv : public ops::Kernel {
     for (int64_t dim : dims)
       if (dim < 0) ops::invalid("The window is larger than the padded input of shape " + shape.text() + ".");
     std::vector<TensorType> types = {{output_type(inputs), Shape(dims), ops::Layout::kChannelsLast}};
-    if (profile_ == Profile::kAvx2) types.push_back({DType::kInt64, Shape{1}, ops::Layout::kPlain});
+    if (profile_ == Profile::kAvx2) types.push_back(saturation_type());
     return types;
   }
 
@@ -149,7 +149,7 @@ class QuantizedConv : public ops::Kernel {
         std::copy(sums.begin(), sums.end(),
                   call.outputs[0].values<int32_t>().begin() + static_cast<std::ptrdiff_t>(at * count));
     }
-    if (call.outputs.size() > 1 && call.outputs[1].present()) call.outputs[1].values<int64_t>()[0] = saturated;
+    give_saturation(call, saturated);
   }
 
  private:

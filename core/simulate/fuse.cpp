@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/graph/quantized.h"
+#include "core/simulate/fuse_blocks.h"
 #include "core/simulate/fuse_rewrites.h"
 #include "core/simulate/qdq.h"
 
@@ -117,7 +118,7 @@ std::variant<ValueId, Reason> integer_bias(const Group& group, size_t k, const Q
   auto to = bias.mutable_data<int32_t>();
   for (size_t c = 0; c < to.size(); ++c) {
     const double steps = static_cast<double>(round_half_even(from[c] / scale_at(c)));
-    to[c] = static_cast<int32_t>(std::min(std::max(steps, -2147483648.0), 2147483647.0));
+    to[c] = std::isnan(steps) ? 0 : static_cast<int32_t>(std::min(std::max(steps, -2147483648.0), 2147483647.0));
   }
   return group.graph.add_initializer(group.graph.name_of(node.inputs[k]) + "_as_int32", std::move(bias));
 }
@@ -163,6 +164,7 @@ Attempt fuse_conv(const Group& group) {
 }
 
 Attempt fuse_matmul(const Group& group) {
+  if (auto blocks = matmul_of_blocks(group.graph, group.uses, group.node)) return std::move(*blocks);
   if (!group.activation(0)) return Reason("its first input is not 8-bit");
   if (const auto reason = refuse_weight(group, 1, -1)) return *reason;
   if (const auto reason = refuse_int8(group)) return *reason;
@@ -267,15 +269,16 @@ bool is_core(const Node& node) {
   return node.is("Conv") || node.is("ConvTranspose") || node.is("Gemm") || node.is("MatMul");
 }
 
-/// True when the operator's float result is the same in every runtime: one rounded operation per element, or a copy.
+/// True when the operator's float result is the runtime's to the bit: one rounded operation per element, a copy, or a
+/// function whose arithmetic is known (runtime_sigmoid, runtime_tanh, runtime_softmax).
 bool exact_in_float(const Node& node) {
   if (node.domain == "com.tersor") return true;  // a mover that works on the integers already
   static const std::set<std::string, std::less<>> kExact = {
-      "Add",           "Sub",       "Mul",     "Div",       "Max",    "Min",      "Relu",
-      "Clip",          "Abs",       "Neg",     "LeakyRelu", "PRelu",  "Where",    "Sqrt",
-      "Sigmoid",       "Tanh",      "Concat",  "Reshape",   "Slice",  "Split",    "Transpose",
-      "Squeeze",       "Unsqueeze", "Flatten", "Pad",       "Cast",   "Gather",   "MaxPool",
-      "GlobalMaxPool", "Expand",    "Tile",    "Resize",    "ArgMax", "Identity", "QuantizeLinear"};
+      "Add",     "Sub",    "Mul",       "Div",           "Max",     "Min",           "Relu",    "Clip",
+      "Abs",     "Neg",    "LeakyRelu", "PRelu",         "Where",   "Sqrt",          "Sigmoid", "Tanh",
+      "Softmax", "Concat", "Reshape",   "Slice",         "Split",   "Transpose",     "Squeeze", "Unsqueeze",
+      "Flatten", "Pad",    "Cast",      "Gather",        "MaxPool", "GlobalMaxPool", "Expand",  "Tile",
+      "Resize",  "ArgMax", "Identity",  "QuantizeLinear"};
   return node.domain.empty() && kExact.count(node.op_type) != 0;
 }
 
@@ -301,6 +304,12 @@ void note_island(const Group& group, Reason reason, FusedModel& fused) {
   fused.float_islands.push_back({name_of(group.graph, node), node.op_type, std::move(reason), exact});
 }
 
+FloatIsland few_bits(const Group& group) {
+  return {name_of(group.graph, group.node), group.node.op_type,
+          "its weights of few bits are multiplied with floats, or with floats that are made int8 block by block",
+          false};
+}
+
 /// Lets every operator whose pairs of products may saturate say in how many sums they did.
 void count_saturation(FusedModel& fused, const std::map<NodeId, std::string>& sources) {
   static const std::set<std::string, std::less<>> kSaturating = {
@@ -308,11 +317,11 @@ void count_saturation(FusedModel& fused, const std::map<NodeId, std::string>& so
   Graph& graph = fused.model.graph;
   for (Node& node : graph.nodes()) {
     if (kSaturating.count(node.op_type) == 0 || node.outputs.size() != 1) continue;
-    const ValueId count = graph.add_unique_value(graph.name_of(node.outputs[0]) + "_saturated", DType::kInt64);
+    const ValueId counts = graph.add_unique_value(graph.name_of(node.outputs[0]) + "_saturated", DType::kInt64);
     const auto source = sources.find(node.id);
     fused.saturations.push_back(
-        {name_of(graph, node), source == sources.end() ? node.op_type : source->second, node.outputs[0], count});
-    node.outputs.push_back(count);
+        {name_of(graph, node), source == sources.end() ? node.op_type : source->second, counts});
+    node.outputs.push_back(counts);
   }
 }
 
@@ -324,12 +333,17 @@ void fuse_groups(FusedModel& fused, Profile profile) {
   std::vector<std::pair<size_t, Node>> replacements;
   for (size_t i = 0; i < graph.nodes().size(); ++i) {
     const Node& node = graph.nodes()[i];
-    if (is_quantized(node) || node.outputs.empty()) continue;
+    if (node.outputs.empty()) continue;
     const Group group = group_of(graph, uses, node, fused.model.opset(), profile);
+    if (node.op_type == "MatMulNBits") fused.float_islands.push_back(few_bits(group));
+    if (is_quantized(node)) continue;
     const Rule* rule = rule_for(node);
     Attempt attempt = rule != nullptr ? rule->attempt(group) : Attempt(Reason());
     if (Node* replacement = std::get_if<Node>(&attempt)) {
-      if (is_core(node)) fused.integer_nodes.push_back(name_of(graph, node));
+      if (replacement->op_type == "MatMulNBits")
+        fused.float_islands.push_back(few_bits(group));
+      else if (is_core(node))
+        fused.integer_nodes.push_back(name_of(graph, node));
       sources[node.id] = node.op_type;
       if (group.output) gone.insert(graph.nodes()[group.output->index].id);
       replacements.emplace_back(i, std::move(*replacement));

@@ -22,12 +22,11 @@ struct FloatIsland {
   bool exact = true;
 };
 
-/// An integer operator whose sums can saturate (Profile::kAvx2), and the int64 value that says how many did.
+/// An integer operator whose sums can saturate (Profile::kAvx2).
 struct Saturation {
   std::string node;  // its name, or its first output's
   std::string op;    // of the given model, such as Conv
-  ValueId output;    // what it gives: its element count is that of the sums
-  ValueId count;
+  ValueId counts;    // int64[2]: in how many sums a pair of products saturated, and the number of sums
 };
 
 struct FusedModel {

@@ -108,7 +108,7 @@ class IntegerMatMul : public ops::Kernel {
     if (a.shape().rank() > 1) dims.push_back(s.m);
     if (b.shape().rank() > 1) dims.push_back(s.n);
     std::vector<TensorType> types = {{output_type(inputs), Shape(dims), ops::Layout::kPlain}};
-    if (profile_ == Profile::kAvx2) types.push_back({DType::kInt64, Shape{1}, ops::Layout::kPlain});
+    if (profile_ == Profile::kAvx2) types.push_back(saturation_type());
     return types;
   }
 
@@ -143,7 +143,7 @@ class IntegerMatMul : public ops::Kernel {
                                                                     left.codes.zero_point, sums);
       give({sums, out_one}, finish, call, static_cast<size_t>(i) * out_one, static_cast<size_t>(s.n));
     }
-    if (call.outputs.size() > 1 && call.outputs[1].present()) call.outputs[1].values<int64_t>()[0] = saturated;
+    give_saturation(call, saturated);
   }
 
  private:

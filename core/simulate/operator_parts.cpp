@@ -81,6 +81,13 @@ int32_t first_code(std::span<const ops::Input> inputs, size_t k) {
   return codes.empty() ? 0 : codes[0];
 }
 
+void give_saturation(const ops::Call& call, int64_t saturated) {
+  if (call.outputs.size() < 2 || !call.outputs[1].present()) return;
+  const auto counts = call.outputs[1].values<int64_t>();
+  counts[0] = saturated;
+  counts[1] = call.outputs[0].elements();
+}
+
 void check_type(const ops::Input& input, const Grid& grid) {
   if (input.dtype() != dtype_of_grid(grid))
     throw Error(ErrorCode::kInvalidModel, "An input is " + std::string(name_of(input.dtype())) +

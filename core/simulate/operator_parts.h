@@ -57,6 +57,12 @@ inline DType dtype_of_grid(const Grid& grid) {
 /// Refuses an input that is not of the grid's type.
 void check_type(const ops::Input& input, const Grid& grid);
 
+/// Output 1 of the operators whose pairs of products may saturate: in how many sums one did, and the number of sums.
+inline ops::TensorType saturation_type() {
+  return {DType::kInt64, Shape{2}, ops::Layout::kPlain};
+}
+void give_saturation(const ops::Call& call, int64_t saturated);
+
 using PrepareFunction = std::unique_ptr<const ops::Kernel> (*)(ops::Setup&, Profile);
 
 std::unique_ptr<const ops::Kernel> prepare_qlinear_conv(ops::Setup& setup, Profile profile);
@@ -78,5 +84,8 @@ std::unique_ptr<const ops::Kernel> prepare_qlinear_global_average_pool(ops::Setu
 std::unique_ptr<const ops::Kernel> prepare_integer_max_pool(ops::Setup& setup, Profile profile);
 std::unique_ptr<const ops::Kernel> prepare_sigmoid(ops::Setup& setup, Profile profile);
 std::unique_ptr<const ops::Kernel> prepare_tanh(ops::Setup& setup, Profile profile);
+std::unique_ptr<const ops::Kernel> prepare_softmax(ops::Setup& setup, Profile profile);
+std::unique_ptr<const ops::Kernel> prepare_resize(ops::Setup& setup, Profile profile);
+std::unique_ptr<const ops::Kernel> prepare_matmul_nbits(ops::Setup& setup, Profile profile);
 
 }  // namespace tersor::simulate

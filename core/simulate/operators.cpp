@@ -26,7 +26,11 @@ bool is_no_plain_weight(size_t k) {
   return k != 1 && k != 3;
 }
 
-// The list: one line per integer operator. Sigmoid, Tanh, Softmax and LogSoftmax replace the standard ones.
+bool is_no_block(size_t k) {
+  return k == 0 || k == 5;
+}
+
+// The list: one line per integer operator. Float functions, softmax and Resize replace the standard ones.
 constexpr IntegerOperator kOperators[] = {
     {"", "QLinearConv", prepare_qlinear_conv, is_no_weight},
     {"com.microsoft", "QLinearConv", prepare_qlinear_conv, is_no_weight},
@@ -36,6 +40,7 @@ constexpr IntegerOperator kOperators[] = {
     {"com.microsoft", "MatMulIntegerToFloat", prepare_matmul_integer_to_float},
     {"com.microsoft", "DynamicQuantizeMatMul", prepare_dynamic_quantize_matmul},
     {"com.microsoft", "QGemm", prepare_qgemm},
+    {"com.microsoft", "MatMulNBits", prepare_matmul_nbits, is_no_block},
     {"", "DynamicQuantizeLinear", prepare_dynamic_quantize_linear},
     {"com.microsoft", "QLinearAdd", prepare_qlinear_add, is_operand, {2, 5, 7}},
     {"com.microsoft", "QLinearMul", prepare_qlinear_mul, is_operand, {2, 5, 7}},
@@ -48,6 +53,9 @@ constexpr IntegerOperator kOperators[] = {
     {"com.tersor", "MaxPool", prepare_integer_max_pool},
     {"", "Sigmoid", prepare_sigmoid},
     {"", "Tanh", prepare_tanh},
+    {"", "Softmax", prepare_softmax},
+    {"", "LogSoftmax", prepare_softmax},
+    {"", "Resize", prepare_resize},
 };
 
 constexpr std::array kProfiles = {Profile::kX64, Profile::kWasm, Profile::kArm64, Profile::kAvx2};

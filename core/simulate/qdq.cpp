@@ -38,6 +38,8 @@ std::optional<QuantizationNode> as_quantization(const Graph& graph, const Node& 
   found.dtype = integer_type(graph, node, type, zero_point);
   const auto scales = scale->aligned();
   found.scales.assign(scales.data<float>().begin(), scales.data<float>().end());
+  for (float one : found.scales)
+    if (!(one > 0) || !std::isfinite(one)) return std::nullopt;  // the operator itself says what is wrong
   if (zero_point != nullptr && !is_integer(found.dtype)) return std::nullopt;
   found.zero_points = zero_point != nullptr && bits_of(found.dtype) >= 8 ? zero_point->to_int64s()
                                                                          : std::vector<int64_t>(found.scales.size(), 0);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The runtimes' outputs for operators that are quantized by themselves, not as a group.
+#include <cmath>
+
 #include "tests/simulate/builder.h"
 
 using namespace tersor;
@@ -143,7 +145,7 @@ TEST_CASE("operators without an integer kernel of their own give each runtime's 
       const ValueId y = b.node("Where", {c, left, right});
       check(b.run(b.with_parameters("QuantizeLinear", y, params, "y", type), profile, "Where"), one, profile);
     }
-  for (const char* kernel : {"Resize nearest"})
+  for (const char* kernel : {"Resize nearest", "Resize linear"})
     for (const Json& one : vector_cases(kernel))
       for (Profile profile : kAllProfiles) {
         Builder b;
@@ -164,5 +166,44 @@ TEST_CASE("operators without an integer kernel of their own give each runtime's 
       attributes["keepdims"] = int64_t{0};
       b.graph().outputs = {b.node("ArgMax", {b.feed("x", one["inputs"]["x"])}, attributes)};
       check_numbers(output_of(b.model, b.feeds, profile), one, profile);
+    }
+}
+
+TEST_CASE("MatMulNBits comes as near to each runtime as the order of its float sums lets it") {
+  for (const Json& one : vector_cases("MatMulNBits"))
+    for (Profile profile : kAllProfiles) {
+      Builder b;
+      b.model.opset_imports.push_back({"com.microsoft", 1});
+      const Json& params = one["params"];
+      const int64_t depth = params["w_shape"][0], columns = params["w_shape"][1], block = params["block_size"];
+      const int64_t blocks = depth / block;
+      // [depth, columns] codes and [blocks, columns] parameters, to column by column, two codes to a byte.
+      std::vector<uint8_t> weight(static_cast<size_t>(depth * columns / 2)),
+          zero(static_cast<size_t>(columns * ((blocks + 1) / 2)));
+      std::vector<float> scales;
+      for (int64_t n = 0; n < columns; ++n) {
+        for (int64_t k = 0; k < depth; ++k)
+          weight[static_cast<size_t>((n * depth + k) / 2)] |=
+              static_cast<uint8_t>(params["w4"][static_cast<size_t>(k * columns + n)].get<int>() << (k % 2 * 4));
+        for (int64_t k = 0; k < blocks; ++k) {
+          scales.push_back(number_of(params["scale"][static_cast<size_t>(k * columns + n)]));
+          zero[static_cast<size_t>(n * ((blocks + 1) / 2) + k / 2)] |=
+              static_cast<uint8_t>(params["zp4"][static_cast<size_t>(k * columns + n)].get<int>() << (k % 2 * 4));
+        }
+      }
+      const ValueId x = b.feed("x", one["inputs"]["x"]);
+      const ValueId w = b.constant(Tensor::of<uint8_t>({columns, blocks, block / 2}, weight));
+      const ValueId z = b.constant(Tensor::of<uint8_t>({static_cast<int64_t>(zero.size())}, zero));
+      Attributes attributes = copied(params, {"block_size", "accuracy_level"});
+      attributes["K"] = depth;
+      attributes["N"] = columns;
+      attributes["bits"] = int64_t{4};
+      b.graph().outputs = {
+          b.node("MatMulNBits", {x, w, b.constant(Tensor::of<float>({columns * blocks}, scales)), z}, attributes)};
+      b.graph().nodes()[0].domain = "com.microsoft";
+      const Tensor got = output_of(b.model, b.feeds, profile);
+      const auto wanted = floats_of(expected(one, profile));
+      CAPTURE(key_of(profile));
+      for (size_t k = 0; k < wanted.size(); ++k) REQUIRE(std::fabs(got.data<float>()[k] - wanted[k]) <= 2e-6f);
     }
 }

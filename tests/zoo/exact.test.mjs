@@ -2,7 +2,7 @@
 // The exact preview against the real runtimes: outputs of `tersor run` equal onnxruntime-node's (x64) and onnxruntime-web's (wasm) byte for
 // byte, on the vendors' quantized models and on our own. x64 is asserted on CPUs with VNNI only: elsewhere the runtime saturates.
 //
-// Where operators stay float in the runtime and are sums or exponentials (the preview says which), the runtime rounds in ways of its own: there
+// Where operators stay float in the runtime and are sums (the preview says which), the runtime rounds in ways of its own: there
 // nearly all values are asserted, or, behind such an operator at the very end, all values to a few units of float32.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -112,11 +112,12 @@ function attribute(name, value) {
   throw new Error('unknown kind of attribute');
 }
 
-function nodeProto({ op, inputs = [], outputs, attributes = {} }) {
+function nodeProto({ op, domain, inputs = [], outputs, attributes = {} }) {
   return Buffer.concat([
     ...inputs.map((name) => text(1, name)),
     ...outputs.map((name) => text(2, name)),
     text(4, op),
+    ...(domain ? [text(7, domain)] : []),
     ...Object.entries(attributes).map(([name, value]) => block(5, attribute(name, value))),
   ]);
 }
@@ -137,6 +138,12 @@ export function graphProto({ nodes, constants = {}, inputs = {}, outputs }) {
   ]);
 }
 
-export function modelProto(opset, graph) {
-  return Buffer.concat([int(1, 4), block(7, graphProto(graph)), block(8, Buffer.concat([text(1, ''), int(2, opset)]))]);
+/** Further operator sets in `domains`: {domain: version}. */
+export function modelProto(opset, graph, { domains = {}, irVersion = 4 } = {}) {
+  const sets = Object.entries({ '': opset, ...domains });
+  return Buffer.concat([
+    int(1, irVersion),
+    block(7, graphProto(graph)),
+    ...sets.map(([domain, version]) => block(8, Buffer.concat([text(1, domain), int(2, version)]))),
+  ]);
 }

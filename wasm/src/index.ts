@@ -46,6 +46,7 @@ export type {
   SamplePreview,
   Samples,
   SamplesInfo,
+  SaturationRow,
   Selection,
   Stage,
   Statistics,

@@ -404,6 +404,15 @@ export interface OutputComparison {
   readonly sqnr_db: number | null;
 }
 
+/** A layer whose sums saturate on x64 CPUs without VNNI. */
+export interface SaturationRow {
+  readonly name: string;
+  readonly op: string;
+  /** One for each value of its output, over all samples. */
+  readonly sums: number;
+  readonly saturated: number;
+}
+
 export interface Comparison {
   readonly samples: number;
   /** All outputs together; null when exact. */
@@ -412,6 +421,8 @@ export interface Comparison {
   readonly agreement: Agreement | null;
   /** In graph order. */
   readonly layers: readonly LayerRow[];
+  /** In graph order; empty but for the runtime avx2. */
+  readonly saturation: readonly SaturationRow[];
 }
 
 /** The JSON of `--report`; the schema lies in docs/. Never part of byte equality. */

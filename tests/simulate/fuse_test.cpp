@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <functional>
+#include <limits>
+
+#include "tests/simulate/builder.h"
+
+using namespace tersor;
+using namespace tersor::simulate;
+using namespace tersor::test;
+
+namespace {
+
+constexpr int64_t kChannels = 3, kSide = 4;
+
+Tensor picture() {
+  Tensor x = Tensor::make(DType::kFloat32, {1, kChannels, kSide, kSide});
+  for (size_t k = 0; k < x.mutable_data<float>().size(); ++k)
+    x.mutable_data<float>()[k] = static_cast<float>(k * 37 % 101) * 0.1f;
+  return x;
+}
+
+/// Quantized tensor and its DequantizeLinear.
+struct Quantized {
+  ValueId raw, real;
+};
+
+struct Net : Builder {
+  Net() {
+    const ValueId x = graph().add_value("x", DType::kFloat32);
+    graph().inputs = {x};
+    feeds = {picture()};
+  }
+  ValueId scale(float value) { return constant(Tensor::scalar(value)); }
+  Tensor zero(DType type, int value) {
+    Tensor tensor = Tensor::make(type, {});
+    tensor.mutable_bytes()[0] = static_cast<std::byte>(value);
+    return tensor;
+  }
+  Quantized quantize(ValueId of, float step, DType type, int zero_point) {
+    const ValueId s = scale(step), z = constant(zero(type, zero_point));
+    const ValueId raw = node("QuantizeLinear", {of, s, z});
+    return {raw, node("DequantizeLinear", {raw, s, z})};
+  }
+  ValueId dequantize_again(const Quantized& of, float step, DType type, int zero_point) {
+    return node("DequantizeLinear", {of.raw, scale(step), constant(zero(type, zero_point))});
+  }
+  /// A convolution of every channel with int8 weights of this size.
+  ValueId conv(ValueId x, int weight, const char* name) {
+    Tensor w = Tensor::make(DType::kInt8, {2, kChannels, 3, 3});
+    for (std::byte& byte : w.mutable_bytes()) byte = static_cast<std::byte>(weight);
+    const ValueId y = node(
+        "Conv", {x, node("DequantizeLinear", {constant(std::move(w)), scale(0.01f), constant(zero(DType::kInt8, 0))})});
+    graph().nodes().back().name = name;
+    return y;
+  }
+};
+
+std::string message_of(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    REQUIRE((error.code == ErrorCode::kInvalidModel || error.code == ErrorCode::kUnsupportedModel));
+    return error.message;
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("an int8 tensor with two readers keeps its convolution in float off ARM, and is named") {
+  Net net;
+  const Quantized x = net.quantize(net.graph().inputs[0], 0.1f, DType::kInt8, -128);
+  const Quantized first = net.quantize(net.conv(x.real, 20, "first"), 0.3f, DType::kInt8, 3);
+  const ValueId other = net.node("Relu", {net.dequantize_again(x, 0.1f, DType::kInt8, -128)});
+  net.graph().outputs = {first.real, other};
+  const std::string name = net.graph().name_of(x.raw);
+  for (Profile profile : {Profile::kX64, Profile::kWasm, Profile::kAvx2}) {
+    const FusedModel fused = fuse(net.model, profile);
+    REQUIRE(fused.integer_nodes.empty());
+    REQUIRE(fused.float_islands.size() == 2);
+    REQUIRE(fused.float_islands[0].node == "first");
+    REQUIRE(fused.float_islands[0].reason.find("\"" + name + "\" has several readers") != std::string::npos);
+  }
+  REQUIRE(fuse(net.model, Profile::kArm64).integer_nodes == std::vector<std::string>{"first"});
+}
+
+TEST_CASE("without VNNI sums say how many of them saturate; weights of 7 bits never do") {
+  const auto counts_of = [](int weight, Profile profile) {
+    Net net;
+    const Quantized x = net.quantize(net.graph().inputs[0], 0.04f, DType::kUint8, 0);
+    net.graph().outputs = {net.quantize(net.conv(x.real, weight, "conv"), 0.5f, DType::kUint8, 7).real};
+    const FusedModel fused = fuse(net.model, profile);
+    REQUIRE(fused.integer_nodes == std::vector<std::string>{"conv"});
+    run::ProgramOptions options;
+    for (const Saturation& one : fused.saturations) {
+      REQUIRE((one.node == "conv" && one.op == "Conv"));
+      options.fetched.push_back(one.counts);
+    }
+    run::Runner runner(run::Program::compile(fused.model, registry(profile), options));
+    const std::vector<Tensor> results = runner.run(net.feeds);
+    return results.size() == 1 ? std::vector<int64_t>{} : results[1].to_int64s();
+  };
+  REQUIRE(counts_of(127, Profile::kX64).empty());
+  const std::vector<int64_t> wide = counts_of(127, Profile::kAvx2);
+  REQUIRE(wide[1] == 2 * 2 * 2);  // values of the output
+  REQUIRE(wide[0] == wide[1]);
+  for (int weight : {63, -64}) REQUIRE(counts_of(weight, Profile::kAvx2) == std::vector<int64_t>{0, 8});
+}
+
+TEST_CASE("quantized files with parameters that cannot be right are refused with a sentence") {
+  const float inf = std::numeric_limits<float>::infinity();
+  for (float step : {0.0f, -1.0f, std::numeric_limits<float>::quiet_NaN(), inf})
+    for (const char* op : {"QuantizeLinear", "QLinearSigmoid", "QLinearMatMul"}) {
+      const std::string message = message_of([&] {
+        Net net;
+        net.model.opset_imports.push_back({"com.microsoft", 1});
+        const ValueId s = net.scale(step), z = net.constant(net.zero(DType::kUint8, 0));
+        const ValueId good = net.node("QuantizeLinear", {net.graph().inputs[0], net.scale(0.1f), z});
+        std::vector<ValueId> inputs = {net.graph().inputs[0], s, z};
+        if (std::string(op) == "QLinearSigmoid") inputs = {good, s, z, s, z};
+        if (std::string(op) == "QLinearMatMul") inputs = {good, s, z, good, s, z, s, z};
+        net.graph().outputs = {net.node(op, inputs)};
+        if (std::string(op) == "QLinearSigmoid") net.graph().nodes().back().domain = "com.microsoft";
+        run::Runner runner(run::Program::compile(fuse(net.model, Profile::kX64).model, registry(Profile::kX64)));
+        runner.run(net.feeds);
+      });
+      CAPTURE(op, step, message);
+      REQUIRE(message.find("scale") != std::string::npos);
+    }
+  struct Case {
+    const char* what;
+    Tensor scale, zero_point;
+    int64_t axis;
+  };
+  const std::vector<Case> cases = {
+      {"zero point of another type", Tensor::scalar(0.1f), Tensor::scalar(int8_t{0}), 1},
+      {"two scales for three channels", Tensor::of<float>({2}, {0.1f, 0.2f}), Tensor::of<uint8_t>({2}, {0, 0}), 1},
+      {"another number of zero points", Tensor::of<float>({3}, {0.1f, 0.2f, 0.3f}), Tensor::of<uint8_t>({2}, {0, 0}),
+       1},
+      {"an axis that is not there", Tensor::of<float>({3}, {0.1f, 0.2f, 0.3f}), Tensor::of<uint8_t>({3}, {0, 0, 0}),
+       9}};
+  for (const Case& one : cases) {
+    CAPTURE(one.what);
+    REQUIRE_FALSE(
+        message_of([&] {
+          Net net;
+          const ValueId raw = net.node(
+              "QuantizeLinear", {net.graph().inputs[0], net.scale(0.1f), net.constant(net.zero(DType::kUint8, 0))});
+          Attributes attributes;
+          attributes["axis"] = one.axis;
+          net.graph().outputs = {
+              net.node("DequantizeLinear", {raw, net.constant(one.scale), net.constant(one.zero_point)}, attributes)};
+          run::Runner runner(run::Program::compile(fuse(net.model, Profile::kX64).model, registry(Profile::kX64)));
+          runner.run(net.feeds);
+        }).empty());
+  }
+}
