@@ -54,6 +54,15 @@ void print_saturation(const report::Comparison& comparison) {
   std::printf("%s\n%s\n", remark->message.c_str(), remark->hint.c_str());
 }
 
+void print_float_sums(const report::Comparison& comparison) {
+  if (comparison.float_sums.empty()) return;
+  std::printf("\n%-32s %-18s %12s %12s %10s\n", "float sums in the runtime's order", "operator", "values", "undecided",
+              "steps");
+  for (const report::FloatSumRow& row : comparison.float_sums)
+    std::printf("%-32s %-18s %12" PRId64 " %12" PRId64 " %10.2g\n", row.name.c_str(), row.op.c_str(), row.values,
+                row.undecided, row.largest_difference_steps);
+}
+
 void print_comparison(const report::Comparison& comparison, const report::CompareProgram& program,
                       const std::string& runtime) {
   std::printf("%" PRId64 " samples, arithmetic of %s\n", comparison.samples, runtime.c_str());
@@ -68,6 +77,7 @@ void print_comparison(const report::Comparison& comparison, const report::Compar
   for (const simulate::FloatIsland& island : program.float_islands())
     std::printf("  %s (%s): %s%s\n", island.node.c_str(), island.op.c_str(), island.reason.c_str(),
                 island.exact ? "" : "; its last bits depend on the runtime's order of sums");
+  print_float_sums(comparison);
 }
 
 void print_json(const report::Comparison& comparison, const report::CompareProgram& program,

@@ -82,6 +82,26 @@ void check_same_shape(const TensorPair& pair, const Tensor& reference, const Ten
               "graph", "Compare files that come from each other, such as a model and what Tersor made of it.");
 }
 
+/// What another order of float sums may change in an operator's output, as a part of its largest value.
+constexpr double kFloatSumError = 1.0 / (1 << 20);
+
+void add_float_sums(FloatSumRow& row, std::span<const float> values, std::optional<float> step) {
+  double most = 0;
+  for (float value : values) most = std::max(most, std::abs(static_cast<double>(value)));
+  row.values += static_cast<int64_t>(values.size());
+  if (!step) {
+    if (most > 0) row.largest_difference_steps = std::max(row.largest_difference_steps, 256 * kFloatSumError);
+    return;
+  }
+  const double error = most * kFloatSumError / static_cast<double>(*step);
+  const auto undecided = std::count_if(values.begin(), values.end(), [&](float value) {
+    const double steps = static_cast<double>(value) / static_cast<double>(*step);
+    return std::abs(steps - std::floor(steps) - 0.5) <= error;
+  });
+  row.undecided += undecided;
+  if (undecided > 0) row.largest_difference_steps = std::max({row.largest_difference_steps, 1.0, std::ceil(error)});
+}
+
 size_t largest(std::span<const float> values) {
   return static_cast<size_t>(std::max_element(values.begin(), values.end()) - values.begin());
 }
@@ -108,6 +128,12 @@ std::shared_ptr<const CompareProgram> CompareProgram::make(const Model& float_mo
   for (const simulate::Saturation& one : fused.saturations) {
     program->saturations_.push_back({one.node, one.op});
     accumulated.fetched.push_back(one.counts);
+  }
+  for (const simulate::FloatIsland& one : fused.float_islands) {
+    if (one.exact || !one.output.valid()) continue;
+    program->float_sums_.push_back({one.node, one.op});
+    program->float_sum_steps_.push_back(one.step);
+    accumulated.fetched.push_back(one.output);
   }
   for (ValueId id : float_model.graph.outputs) program->outputs_.push_back(float_model.graph.name_of(id));
   program->float_islands_ = fused.float_islands;
@@ -136,7 +162,8 @@ Comparer::Comparer(std::shared_ptr<const CompareProgram> program)
       isolated_(program_->isolated_ ? std::make_unique<run::Runner>(program_->isolated_) : nullptr),
       pairs_(program_->pairs_.size()),
       outputs_(program_->outputs_.size()),
-      saturations_(program_->saturations()) {}
+      saturations_(program_->saturations()),
+      float_sums_(program_->float_sums()) {}
 
 void Comparer::add(std::span<const Tensor> inputs) {
   const std::vector<Tensor> reference = run_float(inputs), accumulated = accumulated_.run(inputs);
@@ -148,6 +175,11 @@ void Comparer::add(std::span<const Tensor> inputs) {
     const auto counts = accumulated[outputs + pairs_.size() + i].data<int64_t>();
     saturations_[i].saturated += counts[0];
     saturations_[i].sums += counts[1];
+  }
+  for (size_t i = 0; i < float_sums_.size(); ++i) {
+    const Tensor& output = accumulated[outputs + pairs_.size() + saturations_.size() + i];
+    if (output.dtype() == DType::kFloat32)
+      add_float_sums(float_sums_[i], output.data<float>(), program_->float_sum_steps_[i]);
   }
   if (!isolated_) return;
   std::vector<Tensor> given(inputs.begin(), inputs.end());
@@ -219,6 +251,13 @@ void Comparer::merge(const Comparer& other) {
     saturations_[i].saturated += other.saturations_[i].saturated;
     saturations_[i].sums += other.saturations_[i].sums;
   }
+  for (size_t i = 0; i < float_sums_.size(); ++i) {
+    const FloatSumRow& from = other.float_sums_[i];
+    float_sums_[i].values += from.values;
+    float_sums_[i].undecided += from.undecided;
+    float_sums_[i].largest_difference_steps =
+        std::max(float_sums_[i].largest_difference_steps, from.largest_difference_steps);
+  }
   agreement_.same += other.agreement_.same;
   agreement_.count += other.agreement_.count;
   classes_ = classes_ && other.classes_;
@@ -232,6 +271,8 @@ std::string Comparer::state() const {
     json["pairs"].push_back({list(one.isolated), list(one.accumulated), one.values, one.lost});
   for (const Sums& one : outputs_) json["outputs"].push_back(list(one));
   for (const SaturationRow& one : saturations_) json["saturation"].push_back({one.saturated, one.sums});
+  for (const FloatSumRow& one : float_sums_)
+    json["float_sums"].push_back({one.values, one.undecided, one.largest_difference_steps});
   json["agreement"] = {agreement_.same, agreement_.count};
   json["classes"] = classes_;
   json["samples"] = samples_;
@@ -250,6 +291,12 @@ void Comparer::merge_state(std::string_view state) {
   for (size_t i = 0; i < saturations_.size(); ++i) {
     other.saturations_[i].saturated = json["saturation"].at(i)[0].get<int64_t>();
     other.saturations_[i].sums = json["saturation"].at(i)[1].get<int64_t>();
+  }
+  for (size_t i = 0; i < float_sums_.size(); ++i) {
+    const Json& one = json["float_sums"].at(i);
+    other.float_sums_[i].values = one[0].get<int64_t>();
+    other.float_sums_[i].undecided = one[1].get<int64_t>();
+    other.float_sums_[i].largest_difference_steps = one[2].get<double>();
   }
   other.agreement_ = {json["agreement"][0].get<int64_t>(), json["agreement"][1].get<int64_t>()};
   other.classes_ = json["classes"].get<bool>();
@@ -282,6 +329,7 @@ Comparison Comparer::result() const {
     comparison.layers.push_back(std::move(row));
   }
   comparison.saturation = saturations_;
+  comparison.float_sums = float_sums_;
   return comparison;
 }
 

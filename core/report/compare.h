@@ -40,6 +40,8 @@ class CompareProgram {
   const std::vector<TensorPair>& pairs() const { return pairs_; }
   const std::vector<std::string>& outputs() const { return outputs_; }
   const std::vector<simulate::FloatIsland>& float_islands() const { return float_islands_; }
+  /// Float operators that are not exact to the bit, their counts 0.
+  const std::vector<FloatSumRow>& float_sums() const { return float_sums_; }
   /// Layers that can saturate, their counts 0.
   const std::vector<SaturationRow>& saturations() const { return saturations_; }
 
@@ -50,6 +52,8 @@ class CompareProgram {
   std::vector<std::string> outputs_;
   std::vector<simulate::FloatIsland> float_islands_;
   std::vector<SaturationRow> saturations_;
+  std::vector<FloatSumRow> float_sums_;
+  std::vector<std::optional<float>> float_sum_steps_;
   std::shared_ptr<const run::Program> float_, accumulated_, isolated_;
 };
 
@@ -84,6 +88,7 @@ class Comparer {
   std::vector<PairSums> pairs_;
   std::vector<Sums> outputs_;
   std::vector<SaturationRow> saturations_;
+  std::vector<FloatSumRow> float_sums_;
   evaluate::Agreement agreement_;
   bool classes_ = true;
   int64_t samples_ = 0;

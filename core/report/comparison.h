@@ -97,6 +97,27 @@ struct SaturationRow {
   }
 };
 
+/// A float operator whose order of sums is the runtime's own, so that its last bits may differ from ours.
+struct FloatSumRow {
+  std::string name;
+  std::string op;
+  int64_t values = 0;
+  int64_t undecided = 0;
+  double largest_difference_steps = 0;
+
+  static constexpr auto fields() {
+    return std::make_tuple(
+        field("name", &FloatSumRow::name, "Name of the node, or of its output."),
+        field("op", &FloatSumRow::op, "Operator type."),
+        field("values", &FloatSumRow::values, "Values of its output over all samples."),
+        field("undecided", &FloatSumRow::undecided,
+              "Those within float error of the middle between two codes: the runtime may give the other one."),
+        field("largest_difference_steps", &FloatSumRow::largest_difference_steps,
+              "Largest difference from the runtime to expect, in steps of the grid that the output is quantized to, or "
+              "in 1/256 of its largest value where it stays float."));
+  }
+};
+
 struct Comparison {
   int64_t samples = 0;
   std::optional<double> output_sqnr_db;  // mean over the outputs that differ; absent when all are exact
@@ -104,6 +125,7 @@ struct Comparison {
   std::optional<evaluate::Agreement> agreement;  // absent where the first output is no list of classes
   std::vector<LayerRow> layers;                  // in graph order
   std::vector<SaturationRow> saturation;         // in graph order; for the runtime avx2 only
+  std::vector<FloatSumRow> float_sums;           // in graph order
 
   static constexpr auto fields() {
     return std::make_tuple(field("samples", &Comparison::samples, "Samples compared."),
@@ -114,7 +136,9 @@ struct Comparison {
                                  "Same answers as float; null where the output is no list of classes."),
                            field("layers", &Comparison::layers, "Every quantized tensor, in graph order."),
                            field("saturation", &Comparison::saturation,
-                                 "Every layer that can saturate, in graph order; empty but for the runtime avx2."));
+                                 "Every layer that can saturate, in graph order; empty but for the runtime avx2."),
+                           field("float_sums", &Comparison::float_sums,
+                                 "Every float operator whose order of sums is the runtime's own, in graph order."));
   }
 };
 

@@ -23,7 +23,7 @@ std::optional<Diagnostic> saturation_remark(const Comparison& comparison) {
           " pairs of products that do not fit into 16 bits, which x64 CPUs without VNNI cut off; most in \"" +
           worst->name + "\" (" + worst->op + "): " + percent + " of its sums.",
       worst->name,
-      "Quantize with 7-bit weights (weights_n_bits 7), or run with the session option "
+      "Quantize with 7-bit weights (the platform ort-cpu-avx2), or run with the session option "
       "session.x64quantprecision set to 1."};
 }
 

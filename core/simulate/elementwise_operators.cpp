@@ -134,6 +134,7 @@ class QLinearConcat : public ops::Kernel {
  public:
   explicit QLinearConcat(Setup& setup) : y_(grid_at(setup, 0)), axis_(setup.node.int_or("axis", 0)) {
     for (size_t k = 2; k + 2 < setup.node.inputs.size(); k += 3) {
+      require_present(setup, {k});
       parts_.push_back(grid_at(setup, k + 1));
       tables_.push_back(requantize_table(parts_.back(), y_));
       setup.absorb(k + 1);
@@ -211,26 +212,32 @@ class FloatFunction : public ops::Kernel {
 }  // namespace
 
 std::unique_ptr<const ops::Kernel> prepare_qlinear_add(Setup& setup, Profile profile) {
+  require_present(setup, {0, 1, 3, 4, 6});
   return std::make_unique<QLinearBinary>(setup, BinaryKind::kAdd, profile);
 }
 std::unique_ptr<const ops::Kernel> prepare_qlinear_mul(Setup& setup, Profile profile) {
+  require_present(setup, {0, 1, 3, 4, 6});
   return std::make_unique<QLinearBinary>(setup, BinaryKind::kMul, profile);
 }
 std::unique_ptr<const ops::Kernel> prepare_qlinear_sigmoid(Setup& setup, Profile profile) {
+  require_present(setup, {0, 1, 3});
   const Grid x = grid_at(setup, 1), y = grid_at(setup, 3);
   return std::make_unique<TableKernel>(setup, x, y, sigmoid_table(x, y, profile));
 }
 std::unique_ptr<const ops::Kernel> prepare_qlinear_leaky_relu(Setup& setup, Profile) {
+  require_present(setup, {0, 1, 3});
   const Grid x = grid_at(setup, 1), y = grid_at(setup, 3);
   return std::make_unique<TableKernel>(setup, x, y, leaky_relu_table(x, y, setup.node.float_or("alpha", 0.01f)));
 }
 std::unique_ptr<const ops::Kernel> prepare_qlinear_concat(Setup& setup, Profile) {
   return std::make_unique<QLinearConcat>(setup);
 }
-std::unique_ptr<const ops::Kernel> prepare_sigmoid(Setup&, Profile profile) {
+std::unique_ptr<const ops::Kernel> prepare_sigmoid(Setup& setup, Profile profile) {
+  require_present(setup, {0});
   return std::make_unique<FloatFunction>(runtime_sigmoid, profile);
 }
-std::unique_ptr<const ops::Kernel> prepare_tanh(Setup&, Profile profile) {
+std::unique_ptr<const ops::Kernel> prepare_tanh(Setup& setup, Profile profile) {
+  require_present(setup, {0});
   return std::make_unique<FloatFunction>(runtime_tanh, profile);
 }
 

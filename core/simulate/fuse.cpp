@@ -293,6 +293,13 @@ std::string name_of(const Graph& graph, const Node& node) {
   return node.name.empty() ? graph.name_of(node.outputs[0]) : node.name;
 }
 
+FloatIsland island(const Group& group, Reason reason, bool exact) {
+  FloatIsland found{name_of(group.graph, group.node), group.node.op_type, std::move(reason), exact,
+                    group.node.outputs[0]};
+  if (group.output && group.output->quantize.per_tensor()) found.step = group.output->quantize.scales[0];
+  return found;
+}
+
 void note_island(const Group& group, Reason reason, FusedModel& fused) {
   bool touches = false;
   for (const auto& input : group.inputs) touches = touches || input.has_value();
@@ -301,13 +308,13 @@ void note_island(const Group& group, Reason reason, FusedModel& fused) {
   if (!touches && exact) return;
   if (!touches) reason = "what it reads is float";
   if (reason.empty()) reason = "the runtime has no integer kernel for " + node.op_type;
-  fused.float_islands.push_back({name_of(group.graph, node), node.op_type, std::move(reason), exact});
+  fused.float_islands.push_back(island(group, std::move(reason), exact));
 }
 
 FloatIsland few_bits(const Group& group) {
-  return {name_of(group.graph, group.node), group.node.op_type,
-          "its weights of few bits are multiplied with floats, or with floats that are made int8 block by block",
-          false};
+  return island(group,
+                "its weights of few bits are multiplied with floats, or with floats that are made int8 block by block",
+                false);
 }
 
 /// Lets every operator whose pairs of products may saturate say in how many sums they did.

@@ -4,6 +4,7 @@
 // runs in float.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct FloatIsland {
   std::string reason;  // a sentence
   /// False where the runtime's float sums follow an order of its own, so that our result may differ in the last bits.
   bool exact = true;
+  ValueId output = {};             // its first output, in the fused graph
+  std::optional<float> step = {};  // of the grid that it is quantized to next; absent where it stays float
 };
 
 /// An integer operator whose sums can saturate (Profile::kAvx2).

@@ -102,6 +102,8 @@ class LateKernel : public ops::Kernel {
     for (size_t zero : op_.zero_points) {
       if (zero == 0 || (zero < inputs.size() && inputs[zero].present())) continue;
       const size_t like = op_.is_data(zero - 2) ? zero - 2 : 0;
+      if (like >= inputs.size() || !inputs[like].present())
+        ops::invalid("Input " + std::to_string(like) + " is missing.");
       if (tensors.size() <= zero) tensors.resize(zero + 1);
       tensors[zero] = Tensor::make(inputs[like].dtype(), Shape{});
     }

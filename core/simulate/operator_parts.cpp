@@ -81,6 +81,11 @@ int32_t first_code(std::span<const ops::Input> inputs, size_t k) {
   return codes.empty() ? 0 : codes[0];
 }
 
+void require_present(const ops::Setup& setup, std::initializer_list<size_t> needed) {
+  for (size_t k : needed)
+    if (!setup.has_input(k)) ops::invalid("Input " + std::to_string(k) + " is missing.");
+}
+
 void give_saturation(const ops::Call& call, int64_t saturated) {
   if (call.outputs.size() < 2 || !call.outputs[1].present()) return;
   const auto counts = call.outputs[1].values<int64_t>();

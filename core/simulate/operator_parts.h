@@ -54,6 +54,9 @@ inline DType dtype_of_grid(const Grid& grid) {
   return grid.is_signed ? DType::kInt8 : DType::kUint8;
 }
 
+/// Error kInvalidModel unless the node names the inputs `needed`.
+void require_present(const ops::Setup& setup, std::initializer_list<size_t> needed);
+
 /// Refuses an input that is not of the grid's type.
 void check_type(const ops::Input& input, const Grid& grid);
 

@@ -226,15 +226,19 @@ class SoftmaxKernel : public ops::Kernel {
 }  // namespace
 
 std::unique_ptr<const ops::Kernel> prepare_qlinear_average_pool(Setup& setup, Profile) {
+  require_present(setup, {0, 1, 3});
   return std::make_unique<QLinearAveragePool>(setup);
 }
 std::unique_ptr<const ops::Kernel> prepare_qlinear_global_average_pool(Setup& setup, Profile) {
+  require_present(setup, {0, 1, 3});
   return std::make_unique<QLinearGlobalAveragePool>(setup);
 }
 std::unique_ptr<const ops::Kernel> prepare_integer_max_pool(Setup& setup, Profile) {
+  require_present(setup, {0});
   return std::make_unique<IntegerMaxPool>(setup);
 }
 std::unique_ptr<const ops::Kernel> prepare_qlinear_softmax(Setup& setup, Profile) {
+  require_present(setup, {0, 1, 3});
   return std::make_unique<SoftmaxKernel>(setup);
 }
 

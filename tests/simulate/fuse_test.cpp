@@ -155,3 +155,27 @@ TEST_CASE("quantized files with parameters that cannot be right are refused with
         }).empty());
   }
 }
+
+TEST_CASE("integer operators with inputs missing are refused with a sentence") {
+  for (const ops::Op* op : registry(Profile::kX64).ops()) {
+    const bool here = op->domain == "com.microsoft" || op->type.substr(0, 7) == "QLinear" ||
+                      op->type == "ConvInteger" || op->type == "MatMulInteger" || op->type == "DynamicQuantizeLinear";
+    if (!here) continue;
+    for (size_t count = 0; count < 10; ++count)
+      for (size_t absent = 0; absent <= count; ++absent) {
+        Net net;
+        net.model.opset_imports.push_back({"com.microsoft", 1});
+        std::vector<ValueId> inputs(count, net.graph().inputs[0]);
+        if (absent < count) inputs[absent] = ValueId{};
+        const ValueId y = net.node(std::string(op->type), inputs);
+        net.graph().nodes().back().domain = op->domain;
+        net.graph().outputs = {y};
+        CAPTURE(op->type, count, absent);
+        const bool right = op->type == "DynamicQuantizeLinear" && count == 1 && absent == 1;
+        REQUIRE(message_of([&] {
+                  run::Runner runner(run::Program::compile(net.model, registry(Profile::kX64)));
+                  runner.run(net.feeds);
+                }).empty() == right);
+      }
+  }
+}

@@ -17,6 +17,7 @@ export type {
   FieldDescription,
   FieldValue,
   FloatNode,
+  FloatSumRow,
   Histogram,
   Interval,
   Labels,

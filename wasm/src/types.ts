@@ -413,6 +413,18 @@ export interface SaturationRow {
   readonly saturated: number;
 }
 
+/** A float operator whose order of sums is the runtime's own. */
+export interface FloatSumRow {
+  readonly name: string;
+  readonly op: string;
+  /** Values of its output over all samples. */
+  readonly values: number;
+  /** Those within float error of the middle between two codes. */
+  readonly undecided: number;
+  /** Steps of the output's grid; 1/256 of its largest value where it stays float. */
+  readonly largest_difference_steps: number;
+}
+
 export interface Comparison {
   readonly samples: number;
   /** All outputs together; null when exact. */
@@ -423,6 +435,8 @@ export interface Comparison {
   readonly layers: readonly LayerRow[];
   /** In graph order; empty but for the runtime avx2. */
   readonly saturation: readonly SaturationRow[];
+  /** In graph order. */
+  readonly float_sums: readonly FloatSumRow[];
 }
 
 /** The JSON of `--report`; the schema lies in docs/. Never part of byte equality. */
