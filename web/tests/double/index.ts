@@ -271,6 +271,8 @@ class Quantized implements t.QuantizedResult {
       output_sqnr_db: 30.2,
       outputs: [{ name: 'logits', sqnr_db: 30.2 }],
       agreement: { same: n, count: n },
+      saturation: [],
+      float_sums: [],
       layers: Array.from({ length: behaviour.layers }, (_, k) =>
         layer(`${names[k % names.length]}${k < names.length ? '' : `.${k}`}`, k),
       ),
