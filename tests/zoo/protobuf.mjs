@@ -93,7 +93,7 @@ const typeNumber = (data) =>
   Number(Object.keys(elements).find((key) => key !== '9' && key !== '10' && data instanceof elements[key][1]));
 
 /** {dims, data}; `type` where the array does not tell it (float16), `location` in place of data for weights in another file. */
-function tensorProto(name, { dims, data, type = data ? typeNumber(data) : 1, location }) {
+export function tensorProto(name, { dims, data, type = data ? typeNumber(data) : 1, location }) {
   const content = location
     ? [block(13, Buffer.concat([text(1, 'location'), text(2, location)])), int(14, 1)]
     : [block(9, Buffer.from(data.buffer, data.byteOffset, data.byteLength))];
