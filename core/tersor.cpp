@@ -97,6 +97,12 @@ bool is_float16(const Graph& graph) {
                      [&](const auto& entry) { return is_half(entry.second.dtype()); });
 }
 
+/// `former`: the graph before it was prepared, for errors.
+framework::Attachment attach(const Graph& graph, const Settings& settings, const Graph* former) {
+  const framework::Overrides overrides(settings.overrides, former);
+  return framework::attach(graph, settings.platform, framework::onnx_framework_info(), settings.config, overrides);
+}
+
 }  // namespace
 
 std::string_view tool_version() {
@@ -136,9 +142,7 @@ std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Se
   Model model = opened->model;
   onnx::convert_to_opset(model, kLowestOpset);
   std::vector<passes::PassResult> results = passes::prepare(model);
-  const framework::Overrides overrides(settings.overrides, &opened->model.graph);
-  framework::Attachment attachment =
-      framework::attach(model.graph, settings.platform, framework::onnx_framework_info(), settings.config, overrides);
+  framework::Attachment attachment = attach(model.graph, settings, &opened->model.graph);
   ptq::Placement placement = ptq::place(model.graph, attachment);
   auto job = std::make_shared<Job>(Job{opened,
                                        std::move(settings),
@@ -202,18 +206,29 @@ Draft draft(const Job& job, const calibrate::Statistics& statistics) {
   if (statistics.samples.empty())
     throw Error(ErrorCode::kInvalidSamples, "There are no samples to calibrate with.", "samples",
                 "Give at least one; 32 or more make good ranges.");
-  constexpr size_t kEnoughToEqualize = 32;  // extremes by channel of fewer samples do not hold on others
+  constexpr size_t kEnoughForChannels = 32;  // extremes by channel of fewer samples do not hold on others
+  const bool enough = statistics.samples.size() >= kEnoughForChannels;
   const config::QuantizationConfig& config = job.settings.config;
-  Draft draft{job.model, statistics, job.placement, {}, {}, {}};
+  Draft draft{job.placement, job.model, statistics, job.attachment, {}, {}, {}, {}, {}};
+  std::vector<ptq::FloatChoice> in_float;
   if (config.keep_float_automatically) {
-    const auto in_float = ptq::find_front_ends(job.model.graph, job.placement.roles, statistics);
-    if (!in_float.empty()) draft.placement = ptq::place(job.model.graph, job.attachment, in_float);
-    ptq::require_kernels(job.model.graph, draft.placement);
+    in_float = ptq::find_front_ends(job.model.graph, job.placement.roles, statistics);
+    if (!in_float.empty()) draft.kept = ptq::place(job.model.graph, job.attachment, in_float);
+    ptq::require_kernels(job.model.graph, draft.kept);
   }
-  if (config.activation_channel_equalization && statistics.samples.size() >= kEnoughToEqualize)
+  draft.placement = draft.kept;
+  const bool splits = job.attachment.export_rules.placement == tpc::Placement::kOperands;
+  if (config.split_scales && splits && enough) {
+    draft.split = ptq::insert_split_scales(draft.model, draft.placement, draft.statistics);
+    if (draft.split.before + draft.split.behind > 0) {
+      draft.attachment = attach(draft.model.graph, job.settings, nullptr);
+      draft.placement = ptq::place(draft.model.graph, draft.attachment, in_float);
+    }
+  }
+  if (config.activation_channel_equalization && enough)
     draft.equalized = ptq::equalize_channels(draft.model, draft.placement, draft.statistics);
-  draft.plan = ptq::choose_params(draft.model.graph, job.attachment, draft.placement, draft.statistics, config);
-  const std::string text = to_text(ptq::to_json(job.model.graph, draft.plan), false);
+  draft.plan = ptq::choose_params(draft.model.graph, draft.attachment, draft.placement, draft.statistics, config);
+  const std::string text = to_text(ptq::to_json(draft.model.graph, draft.plan), false);
   draft.digest = sha256_hex(std::as_bytes(std::span(text)));
   return draft;
 }
@@ -248,10 +263,16 @@ QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics)
         "Give the samples, calibrate the whole data set in one go with the same settings, or set it to "
         "ANALYTIC.");
   result.plan = decided.plan;
-  if (job.settings.config.measures_bias()) ptq::correct_biases(job.model.graph, statistics.measured, result.plan);
+  if (job.settings.config.measures_bias()) ptq::correct_biases(decided.model.graph, statistics.measured, result.plan);
   result.recipe = recipe_of(job, statistics);
   result.model = ptq::apply_plan(decided.model, result.plan);
+  ptq::check_export(job.model, result.model, result.plan);
+  ptq::fuse_split_scales(result.model);
   passes::share_equal_constants(result.model);
+  for (ptq::NodeOutcome& outcome : result.plan.outcomes)
+    if (outcome.arithmetic == ptq::NodeOutcome::Arithmetic::kFloat && result.model.graph.find(outcome.node) == nullptr)
+      outcome.arithmetic = ptq::NodeOutcome::Arithmetic::kFolded;
+  validate(result.model);
   result.model.producer_name = "tersor";
   result.model.producer_version = tool_version();
   const std::string recipe = config::write_recipe(result.recipe);
@@ -260,9 +281,8 @@ QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics)
     return entry.first == "tersor.recipe_sha256" || entry.first == ptq::kChannelScales;
   });
   metadata.emplace_back("tersor.recipe_sha256", sha256_hex(std::as_bytes(std::span(recipe))));
-  const std::string scales = ptq::channel_scales_text(job.model.graph, decided.placement, decided.equalized);
+  const std::string scales = ptq::channel_scales_text(decided.model.graph, decided.placement, decided.equalized);
   if (!scales.empty()) metadata.emplace_back(ptq::kChannelScales, scales);
-  ptq::check_export(job.model, result.model, result.plan);
   result.bytes = onnx::write(result.model);
   return result;
 }

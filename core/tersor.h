@@ -30,6 +30,7 @@
 #include "core/ptq/equalize_channels.h"
 #include "core/ptq/placement.h"
 #include "core/ptq/plan.h"
+#include "core/ptq/split_scales.h"
 #include "core/tpc/target_platform_capabilities.h"
 
 namespace tersor {
@@ -89,9 +90,12 @@ int64_t calibration_bytes(const Job& job, std::span<const Shape> input_shapes);
 
 /// What statistics alone decide.
 struct Draft {
-  Model model;                       // the job's, with equalized weights
+  ptq::Placement kept;               // the job's placement, less what statistics say to keep in float
+  Model model;                       // the job's, with equalized weights and per-channel factors around a Swish
   calibrate::Statistics statistics;  // as that model would have given them
-  ptq::Placement placement;          // the job's, less what statistics say to keep in float
+  framework::Attachment attachment;  // of that model
+  ptq::Placement placement;          // in that model
+  ptq::SplitScales split;
   std::vector<ptq::EqualizedRegion> equalized;
   ptq::QuantizationPlan plan;
   std::string digest;  // SHA-256 of the plan

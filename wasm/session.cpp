@@ -389,10 +389,10 @@ val Session::quantize(const std::string& key, const std::string& text, const val
   report.model = {opened.name, opened.opened->digest, static_cast<int64_t>(opened.size_bytes)};
   report.output = {{}, sha256_hex(made.bytes), static_cast<int64_t>(made.bytes.size())};
   report.platform = {job->settings.platform.name, job->settings.platform.version};
-  report.coverage = coverage_of_job(*job, made.draft.placement, opened);
+  report.coverage = coverage_of_job(*job, made.draft.kept, opened);
   report.coverage.estimated_size_bytes = report.output.size_bytes;
   report.samples.calibration = static_cast<int64_t>(statistics.samples.size());
-  report.corrections = report::corrections_of(job->placement, made.draft.placement, made.draft.equalized, made.plan);
+  report.corrections = report::corrections_of(job->placement, made.draft.kept, made.draft.equalized, made.plan);
   report.diagnostics = opened.opened->model.warnings;
   val result = val::object();
   result.set("model", to_array(made.bytes));

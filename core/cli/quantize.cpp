@@ -59,7 +59,7 @@ int64_t count_of(const ptq::QuantizationPlan& plan, ptq::NodeOutcome::Arithmetic
   return count;
 }
 
-void print_result(const Job& job, const QuantizeResult& result, const std::string& output, size_t before) {
+void print_result(const QuantizeResult& result, const std::string& output, size_t before) {
   using Arithmetic = ptq::NodeOutcome::Arithmetic;
   std::printf("%s: %.1f kB, was %.1f kB; %lld samples; %s@v%d\n", output.c_str(), result.bytes.size() / 1e3,
               before / 1e3, static_cast<long long>(result.recipe.data_set.samples), result.recipe.platform.name.c_str(),
@@ -69,17 +69,17 @@ void print_result(const Job& job, const QuantizeResult& result, const std::strin
                                      count_of(result.plan, Arithmetic::kIntegerFloatOutput)),
               static_cast<long long>(count_of(result.plan, Arithmetic::kIntegerFloatOutput)),
               static_cast<long long>(count_of(result.plan, Arithmetic::kFloat)));
-  const auto& nodes = job.model.graph.nodes();
+  const auto& nodes = result.draft.model.graph.nodes();
   for (size_t i = 0; i < nodes.size(); ++i)
     if (result.plan.outcomes[i].arithmetic == Arithmetic::kFloat)
       std::printf("  in float: %s \"%s\": %s\n", nodes[i].op_type.c_str(), nodes[i].name.c_str(),
                   result.plan.outcomes[i].reason.c_str());
 }
 
-void print_json(const Job& job, const QuantizeResult& result, const std::string& output, size_t before) {
+void print_json(const QuantizeResult& result, const std::string& output, size_t before) {
   using Arithmetic = ptq::NodeOutcome::Arithmetic;
   Json in_float = Json::array();
-  const auto& nodes = job.model.graph.nodes();
+  const auto& nodes = result.draft.model.graph.nodes();
   for (size_t i = 0; i < nodes.size(); ++i)
     if (result.plan.outcomes[i].arithmetic == Arithmetic::kFloat)
       in_float.push_back(
@@ -155,7 +155,7 @@ void quantize_model(QuantizeOptions& options) {
   if (!options.save_recipe.empty()) write_file(options.save_recipe, config::write_recipe(result.recipe));
   options.report.threads = options.run.threads;
   write_report(options.report, options.model, before, *job, result, statistics, data);
-  (options.json ? print_json : print_result)(*job, result, options.output, before);
+  (options.json ? print_json : print_result)(result, options.output, before);
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ void write_report(const ReportRequest& request, const std::string& model_path, s
   report.platform = {job.settings.platform.name, job.settings.platform.version};
   report.runtime = request.runtime;
   report.coverage =
-      report::coverage_of(original.graph, job.model.graph, result.draft.placement, static_cast<int64_t>(model_bytes));
+      report::coverage_of(original.graph, job.model.graph, result.draft.kept, static_cast<int64_t>(model_bytes));
   report.coverage.estimated_size_bytes = report.output.size_bytes;
   report.samples.calibration = static_cast<int64_t>(statistics.samples.size());
   report.diagnostics = original.warnings;
@@ -73,7 +73,7 @@ void write_report(const ReportRequest& request, const std::string& model_path, s
     report.samples.evaluation = static_cast<int64_t>(chosen.size());
   }
   report.corrections =
-      report::corrections_of(job.placement, result.draft.placement, result.draft.equalized, result.plan);
+      report::corrections_of(job.placement, result.draft.kept, result.draft.equalized, result.plan);
   if (report.comparison) report.verdict = report::verdict_of(report);
   write_file(request.path, to_text(to_json(report)) + "\n");
   if (report.verdict) print_verdict(*report.verdict);

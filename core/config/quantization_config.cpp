@@ -170,6 +170,7 @@ QuantizationConfig requirement_defaults() {
   config.weights_threshold_method = quant::ThresholdSelectionMethod::kMse;
   config.activation_channel_equalization = false;
   config.keep_float_automatically = false;
+  config.split_scales = false;
   config.l_p_value = 2;
   config.activation_quantization_method = QuantizationMethod::kPowerOfTwo;
   config.weights_quantization_method = QuantizationMethod::kPowerOfTwo;

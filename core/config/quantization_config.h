@@ -65,6 +65,7 @@ struct QuantizationConfig {
   BiasCorrectionMethod weights_bias_correction_method = BiasCorrectionMethod::kMeasured;
 
   bool keep_float_automatically = true;
+  bool split_scales = true;
 
   /// Bias correction needs a sweep over the samples.
   bool measures_bias() const {
@@ -124,7 +125,9 @@ struct QuantizationConfig {
                      "How the mean error is found: MEASURED on the samples layer by layer, or ANALYTIC from the "
                      "statistics alone."),
         config_field("keep_float_automatically", &C::keep_float_automatically,
-                     "Keep in float what feeds a logarithm, root or reciprocal that 8 bits cannot feed."));
+                     "Keep in float what feeds a logarithm, root or reciprocal that 8 bits cannot feed."),
+        config_field("split_scales", &C::split_scales,
+                     "Around a Swish, give the two nodes of a quantizer scales of their own by channel."));
   }
 
   quant::Criterion activation_criterion() const;

@@ -16,11 +16,12 @@ using passes::KernelOp;
 
 namespace {
 
-constexpr double kLeastPart = 1e-4;      // of the tensor's range that a channel is taken to have
-constexpr double kMustWinBy = 0.98;      // a larger alpha, over a smaller one
-constexpr double kMustFallTo = 0.8;      // the noise, for a region to be rescaled
-constexpr double kReachesBound = 0.98;   // of a Clip's bound: such a channel keeps its scale
-constexpr double kRoomUnderBound = 1.1;  // for other samples
+constexpr double kLeastPart = 1e-4;       // of the tensor's range that a channel is taken to have
+constexpr double kMustWinBy = 0.98;       // a larger alpha, over a smaller one
+constexpr double kMustFallTo = 0.8;       // the noise, for a region to be rescaled
+constexpr double kSplitMustFallTo = 0.5;  // the same where a quantizer gets scales of its own for it
+constexpr double kReachesBound = 0.98;    // of a Clip's bound: such a channel keeps its scale
+constexpr double kRoomUnderBound = 1.1;   // for other samples
 constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 constexpr double kActivationSteps = 255;
 constexpr double kWeightSteps = 127;
@@ -35,7 +36,7 @@ double scale_of(int quarters) {
 /// A tensor region, and where it begins and ends.
 struct Region {
   std::set<ValueId> values;
-  std::set<size_t> sources, ends;  // Convs that make a value of it, Convs that read one
+  std::set<size_t> sources, ends;  // Convs (or Muls by a constant) that make a value of it, Convs that read one
   int64_t channels = 0;
 };
 
@@ -47,6 +48,14 @@ bool spatial_resize(const Node& node) {
 bool is_homogeneous(const Node& node) {
   return node.is("Relu") || node.is("LeakyRelu") || node.is("PRelu") || node.is("MaxPool") || node.is("AveragePool") ||
          node.is("GlobalAveragePool") || node.is("GlobalMaxPool") || (node.is("Resize") && spatial_resize(node));
+}
+
+/// The constant of a Mul that has one factor per channel (split_scales.h inserts such).
+const Tensor* channel_factors(const Graph& graph, const Node& node) {
+  if (!node.is("Mul") || node.inputs.size() != 2) return nullptr;
+  const Tensor* factors = passes::float_constant(graph, node.inputs[1]);
+  const bool fits = factors != nullptr && factors->shape().rank() == 4 && factors->shape()[1] == factors->elements();
+  return fits ? factors : nullptr;
 }
 
 class Finder {
@@ -100,6 +109,10 @@ class Finder {
     if (const KernelOp* op = conv(index)) {
       region_.sources.insert(index);
       return fits(op->outputs);
+    }
+    if (const Tensor* factors = channel_factors(graph_, node)) {
+      region_.sources.insert(index);
+      return fits(factors->elements());
     }
     return pass_through(index, node);
   }
@@ -170,7 +183,10 @@ class Equalizer {
       const double ratio = plain > 0 ? cost(region, scales) / plain : 1;
       if (ratio < kMustWinBy * best.noise_ratio) best.alpha = alpha, best.noise_ratio = ratio, best.scales = scales;
     }
-    if (best.alpha == 0 || best.noise_ratio > kMustFallTo) return std::nullopt;
+    const bool split = std::any_of(region.sources.begin(), region.sources.end(), [&](size_t source) {
+      return channel_factors(graph_, graph_.nodes()[source]) != nullptr;
+    });
+    if (best.alpha == 0 || best.noise_ratio > (split ? kSplitMustFallTo : kMustFallTo)) return std::nullopt;
     apply(region, best.scales);
     return best;
   }
@@ -300,7 +316,12 @@ class Equalizer {
   }
 
   void apply(const Region& region, const std::vector<double>& scales) {
-    for (const size_t source : region.sources) scale_rows(*placement_.roles[source].op, scales);
+    for (const size_t source : region.sources) {
+      if (placement_.roles[source].op)
+        scale_rows(*placement_.roles[source].op, scales);
+      else
+        scale_factors(graph_.nodes()[source], scales);
+    }
     for (const size_t end : region.ends) scale_inputs(*placement_.roles[end].op, scales);
     for (const ValueId value : region.values)
       if (TensorStatistics* tensor = seen(value)) scale(*tensor, scales);
@@ -315,6 +336,13 @@ class Equalizer {
     const Shape shape = graph_.initializer(op.bias)->shape();
     for (size_t c = 0; c < bias.size(); ++c) bias[c] *= factors[c];
     graph_.set_initializer(op.bias, passes::from_doubles(bias, shape));
+  }
+
+  void scale_factors(const Node& node, const std::vector<double>& scales) {
+    const Tensor& old = *channel_factors(graph_, node);
+    std::vector<double> factors = passes::to_doubles(old);
+    for (size_t c = 0; c < scales.size(); ++c) factors[c] /= scales[c];
+    graph_.set_initializer(node.inputs[1], passes::from_doubles(factors, old.shape()));
   }
 
   void scale_inputs(const KernelOp& op, const std::vector<double>& scales) {
@@ -360,6 +388,7 @@ class Equalizer {
 
 std::string channel_scales_text(const Graph& graph, const Placement& placement,
                                 const std::vector<EqualizedRegion>& regions) {
+  const Uses uses(graph);
   std::string text;
   for (const EqualizedRegion& region : regions) {
     std::string letters;
@@ -368,8 +397,13 @@ std::string channel_scales_text(const Graph& graph, const Placement& placement,
       while (quarters + 1 < kDigits.size() && scale_of(static_cast<int>(quarters)) > scale) ++quarters;
       letters += kDigits[quarters];
     }
-    for (const ValueId value : region.values)
-      if (placement.find(value) != nullptr) text += letters + " " + graph.name_of(value) + "\n";
+    for (const ValueId value : region.values) {
+      if (placement.find(value) == nullptr) continue;
+      // Factors in front of a quantizer move into it: the tensor is then known by the name of what they multiply.
+      const auto maker = uses.producer_index(value);
+      const bool moves = maker && channel_factors(graph, graph.nodes()[*maker]) != nullptr;
+      text += letters + " " + graph.name_of(moves ? graph.nodes()[*maker].inputs[0] : value) + "\n";
+    }
   }
   return text;
 }
@@ -398,7 +432,9 @@ std::vector<EqualizedRegion> equalize_channels(Model& model, const Placement& pl
   std::set<ValueId> visited;
   for (size_t i = 0; i < placement.roles.size(); ++i) {
     const ValueId output = model.graph.nodes()[i].outputs[0];
-    if (!placement.roles[i].has_kernel() || visited.count(output) != 0) continue;
+    const bool begins =
+        placement.roles[i].has_kernel() || channel_factors(model.graph, model.graph.nodes()[i]) != nullptr;
+    if (!begins || visited.count(output) != 0) continue;
     const auto region = Finder(model.graph, placement).grow(output);
     if (!region) continue;
     visited.insert(region->values.begin(), region->values.end());

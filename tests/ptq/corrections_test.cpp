@@ -193,3 +193,56 @@ TEST_CASE("what feeds a logarithm stays in float; what feeds a normalisation doe
   for (const ptq::NodeRole& role : draft(*other, statistics_of(*other)).placement.roles)
     REQUIRE(role.reason.find("magnifies") == std::string::npos);
 }
+
+namespace {
+
+/// Pointwise Conv, Swish, depthwise Conv, Swish, pointwise Conv; channels are up to 30 times as loud as others.
+Model swishes(const char* gate) {
+  NamedModel model;
+  const Ints pads{1, 1, 1, 1};
+  model.input("x", {1, 4, 8, 8}).weight("w1", {8, 4, 1, 1}).weight("b1", {8}).weight("w2", {8, 1, 3, 3});
+  model.weight("w3", {5, 8, 1, 1}).node("Conv", {"x", "w1", "b1"}, {"c1"}).node(gate, {"c1"}, {"g1"});
+  model.node("Mul", {"c1", "g1"}, {"m1"}).node("Conv", {"m1", "w2"}, {"c2"}, {{"pads", pads}, {"group", int64_t{8}}});
+  model.node(gate, {"c2"}, {"g2"}).node("Mul", {"c2", "g2"}, {"m2"}).node("Conv", {"m2", "w3"}, {"y"}).output("y");
+  model.scale_along("w1", 0, 1.6).scale_along("w3", 1, 0.6);
+  return model.build();
+}
+
+}  // namespace
+
+TEST_CASE("around a Swish the two nodes of a quantizer carry scales of their own") {
+  for (const char* gate : {"Sigmoid", "HardSigmoid"}) {
+    INFO(gate);
+    const auto job = job_of(swishes(gate));
+    calibrate::Statistics statistics = statistics_of(*job);
+    const Draft decided = draft(*job, statistics);
+    REQUIRE(decided.split.before == 2);
+    REQUIRE(decided.split.behind == 2);
+    for (uint64_t k = 0; k < 3; ++k)
+      REQUIRE(test::relative_difference(job->model, decided.model, sample(*job, k)) < 1e-5);
+    statistics.measured = measure(*job, statistics, 1);
+    const Model quantized = quantize(*job, statistics).model;
+    int per_axis = 0;
+    for (const Node& node : quantized.graph.nodes())
+      per_axis += node.is("DequantizeLinear") && quantized.graph.initializer(node.inputs[0]) == nullptr &&
+                          quantized.graph.initializer(node.inputs[1])->shape().rank() == 1
+                      ? 1
+                      : 0;
+    REQUIRE(per_axis == 2);
+    // No node is added: one pair for each quantized tensor and weight.
+    for (const Node& node : quantized.graph.nodes()) REQUIRE_FALSE(node.is("Add"));
+
+    config::QuantizationConfig off;
+    off.split_scales = false;
+    const auto plain = job_of(swishes(gate), off);
+    calibrate::Statistics without = statistics_of(*plain);
+    without.measured = measure(*plain, without, 1);
+    REQUIRE(sqnr(*job, quantized) > sqnr(*plain, quantize(*plain, without).model) + 2);
+  }
+}
+
+TEST_CASE("a model without a Swish has no split scales") {
+  const auto job = job_of(separable(0.3));
+  const Draft decided = draft(*job, statistics_of(*job));
+  REQUIRE(decided.split.before + decided.split.behind == 0);
+}

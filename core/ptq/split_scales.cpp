@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ptq/split_scales.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <optional>
+
+#include "core/graph/uses.h"
+#include "core/passes/edit.h"
+
+namespace tersor::ptq {
+
+using calibrate::ChannelStatistics;
+using calibrate::TensorStatistics;
+using passes::KernelOp;
+
+namespace {
+
+constexpr double kMargin = 1.25;         // for other samples
+constexpr double kLeastPart = 1.0 / 64;  // of the widest channel's range
+constexpr double kSteps = 255;
+constexpr double kShrinks[] = {1, 0.85, 0.7, 0.55, 0.4, 0.3, 0.2, 0.12};
+constexpr int kPoints = 64;
+constexpr const char* kScaledSuffix = "_scaled";
+constexpr const char* kStretchedSuffix = "_stretched";
+
+using Function = std::function<double(double)>;
+
+double sigmoid(double x) {
+  return 1 / (1 + std::exp(-x));
+}
+
+double hard_sigmoid(double x, double alpha, double beta) {
+  return std::clamp(alpha * x + beta, 0.0, 1.0);
+}
+
+/// x gate(x) where the value is read by a gate and by the Mul of both alone, or by a HardSwish alone.
+std::optional<Function> swish_behind(const Graph& graph, const Uses& uses, ValueId value) {
+  const auto& readers = uses.reader_indices(value);
+  if (uses.is_output(value)) return std::nullopt;
+  if (readers.size() == 1 && graph.nodes()[readers[0]].is("HardSwish"))
+    return [](double x) { return x * hard_sigmoid(x, 1.0 / 6, 0.5); };
+  if (readers.size() != 2) return std::nullopt;
+  for (size_t k = 0; k < 2; ++k) {
+    const Node &gate = graph.nodes()[readers[k]], &product = graph.nodes()[readers[1 - k]];
+    if (!product.is("Mul") || std::count(product.inputs.begin(), product.inputs.end(), gate.outputs[0]) != 1) continue;
+    if (gate.is("Sigmoid")) return [](double x) { return x * sigmoid(x); };
+    if (gate.is("HardSigmoid")) {
+      const double alpha = gate.float_or("alpha", 0.2f), beta = gate.float_or("beta", 0.5f);
+      return [alpha, beta](double x) { return x * hard_sigmoid(x, alpha, beta); };
+    }
+  }
+  return std::nullopt;
+}
+
+Tensor per_channel(const std::vector<double>& values) {
+  return passes::from_doubles(values, Shape{1, static_cast<int64_t>(values.size()), 1, 1});
+}
+
+class Inserter {
+ public:
+  Inserter(Model& model, const Placement& placement, calibrate::Statistics& statistics)
+      : graph_(model.graph), placement_(placement), statistics_(statistics) {}
+
+  SplitScales insert() {
+    SplitScales done;
+    const Uses uses(graph_);
+    struct Before {
+      NodeId conv;
+      KernelOp op;
+      Function f;
+    };
+    std::vector<Before> before;
+    std::vector<ValueId> behind;
+    for (size_t i = 0; i < placement_.roles.size(); ++i) {
+      const NodeRole& role = placement_.roles[i];
+      const Node& node = graph_.nodes()[i];
+      if (role.role != Role::kKernel || !role.op || !node.is("Conv") || placement_.find(node.outputs[0]) == nullptr)
+        continue;
+      if (auto f = swish_behind(graph_, uses, node.outputs[0])) before.push_back({node.id, *role.op, *f});
+    }
+    if (before.empty()) return done;
+    for (const PlacedTensor& tensor : placement_.tensors)
+      if (!tensor.integer_made && scales_behind(uses, tensor.value)) behind.push_back(tensor.value);
+    for (const Before& one : before) done.before += stretch(one.conv, one.op, one.f) ? 1 : 0;
+    for (const ValueId value : behind) done.behind += prepare_behind(value) ? 1 : 0;
+    graph_.sort_topologically();
+    return done;
+  }
+
+ private:
+  bool scales_behind(const Uses& uses, ValueId value) const {
+    const auto maker = uses.producer_index(value);
+    if (!maker || uses.is_output(value)) return false;
+    const Node& node = graph_.nodes()[*maker];
+    const bool fits = node.is("Mul") || node.is("HardSwish") || node.is("Concat") || node.is("Add") ||
+                      node.is("MaxPool") || node.is("Resize");
+    if (!fits) return false;
+    bool any = false;
+    for (const size_t reader : uses.reader_indices(value)) {
+      const NodeRole& role = placement_.roles[reader];
+      if (!role.has_kernel()) continue;
+      const bool conv = role.op && graph_.nodes()[reader].is("Conv") && graph_.nodes()[reader].inputs[0] == value &&
+                        (role.op->groups == 1 || role.op->groups == role.op->inputs);
+      if (!conv) return false;
+      any = true;
+    }
+    return any;
+  }
+
+  TensorStatistics* seen(ValueId value) {
+    const auto found = std::find_if(statistics_.tensors.begin(), statistics_.tensors.end(),
+                                    [&](const auto& one) { return one.name == graph_.name_of(value); });
+    const bool usable = found != statistics_.tensors.end() && found->channel_axis == 1 && !found->channels.empty() &&
+                        found->elements > 0 && found->shape.rank() == 4;
+    return usable ? &*found : nullptr;
+  }
+
+  ValueId insert_behind(const char* type, ValueId input, ValueId output, const std::string& stem, Tensor constant) {
+    Node node;
+    node.op_type = type;
+    node.name = graph_.name_of(input) + "_" + type;
+    node.inputs = {input, graph_.add_initializer(stem, std::move(constant))};
+    node.outputs = {output};
+    graph_.append(std::move(node));
+    return output;
+  }
+
+  /// A Mul by ones in front of the kernels that read the value, for equalize_channels() to fill.
+  bool prepare_behind(ValueId value) {
+    const TensorStatistics* tensor = seen(value);
+    if (tensor == nullptr) return false;
+    const std::string name = graph_.name_of(value) + kScaledSuffix;
+    const ValueId scaled = graph_.add_unique_value(name, DType::kFloat32);
+    for (size_t i = 0; i < placement_.roles.size(); ++i)
+      if (placement_.roles[i].has_kernel() && graph_.nodes()[i].inputs[0] == value)
+        graph_.nodes()[i].inputs[0] = scaled;
+    TensorStatistics copy = *tensor;
+    copy.name = graph_.name_of(scaled);
+    insert_behind("Mul", value, scaled, name + "_factors", per_channel(std::vector<double>(copy.channels.size(), 1.0)));
+    statistics_.tensors.push_back(std::move(copy));
+    return true;
+  }
+
+  struct Stretch {
+    double scale = 1;
+    double zero_point = 128;
+  };
+
+  /// The channel's 8-bit range of least error behind f, its values taken to be normal between its extremes.
+  static Stretch stretch_of(const ChannelStatistics& channel, double mean, double variance, double least,
+                            const Function& f) {
+    const double low = std::min(0.0, kMargin * channel.min), high = std::max(0.0, kMargin * channel.max);
+    Stretch best;
+    double least_error = std::numeric_limits<double>::infinity();
+    for (const double shrink : kShrinks) {
+      const double bottom = shrink * low, step = std::max(high - bottom, least) / kSteps;
+      double error = 0, weight = 0;
+      for (int k = 0; k < kPoints; ++k) {
+        const double x = channel.min + (k + 0.5) * (static_cast<double>(channel.max) - channel.min) / kPoints;
+        const double density = variance > 0 ? std::exp(-(x - mean) * (x - mean) / (2 * variance)) : 1;
+        const double slope = (f(x + 1e-3) - f(x - 1e-3)) / 2e-3, lost = x < bottom ? f(x) - f(bottom) : 0;
+        error += density * (lost * lost + (x < bottom ? 0 : slope * slope * step * step / 12));
+        weight += density;
+      }
+      if (weight > 0 && error / weight < 0.999 * least_error) {
+        least_error = error / weight;
+        const float scale = static_cast<float>(step);
+        best = {scale, std::clamp(std::nearbyint(-bottom / scale), 0.0, kSteps)};
+      }
+    }
+    return best;
+  }
+
+  bool stretch(NodeId id, const KernelOp& op, const Function& f) {
+    Node& conv = *graph_.find(id);
+    const ValueId output = conv.outputs[0];
+    TensorStatistics* tensor = seen(output);
+    if (tensor == nullptr || static_cast<int64_t>(tensor->channels.size()) != op.outputs) return false;
+    const size_t count = tensor->channels.size();
+    double widest = 0, sum = 0;
+    for (const ChannelStatistics& channel : tensor->channels)
+      widest = std::max(widest, kMargin * (std::max(0.0f, channel.max) - std::min(0.0f, channel.min)));
+    if (!(widest > 0)) return false;
+    std::vector<Stretch> stretches;
+    for (size_t c = 0; c < count; ++c) {
+      const double mean = tensor->channel_mean(c), variance = tensor->channel_mean_square(c) - mean * mean;
+      stretches.push_back(stretch_of(tensor->channels[c], mean, variance, kLeastPart * widest, f));
+      sum += stretches.back().scale;
+    }
+    const float common = static_cast<float>(sum / static_cast<double>(count));
+    std::vector<double> factors, offsets, inverse;
+    for (const Stretch& one : stretches) {
+      factors.push_back(static_cast<float>(one.scale / common));
+      inverse.push_back(1 / factors.back());
+      offsets.push_back(static_cast<float>(common * factors.back() * (128 - one.zero_point)));
+    }
+    rescale(conv, op, inverse, offsets);
+    const std::string name = graph_.name_of(output);
+    const ValueId stretched = graph_.add_unique_value(name + kStretchedSuffix, DType::kFloat32),
+                  multiplied = graph_.add_unique_value(name + "_multiplied", DType::kFloat32);
+    graph_.find(id)->outputs[0] = stretched;
+    insert_behind("Mul", stretched, multiplied, name + "_factors", per_channel(factors));
+    insert_behind("Add", multiplied, output, name + "_offsets", per_channel(offsets));
+    statistics_.tensors.push_back(stretched_statistics(*tensor, graph_.name_of(stretched), factors, offsets, common));
+    return true;
+  }
+
+  void rescale(Node& conv, const KernelOp& op, const std::vector<double>& inverse, const std::vector<double>& offsets) {
+    std::vector<double> bias = *passes::bias_values(graph_, op);
+    for (size_t c = 0; c < bias.size(); ++c) bias[c] = (bias[c] - offsets[c]) * inverse[c];
+    graph_.set_initializer(op.weight, passes::scale_outputs(op, *graph_.initializer(op.weight), inverse));
+    const Tensor shifted = passes::from_doubles(bias, Shape{static_cast<int64_t>(bias.size())});
+    if (op.bias.valid()) {
+      graph_.set_initializer(op.bias, shifted);
+      return;
+    }
+    if (conv.inputs.size() <= op.bias_slot) conv.inputs.resize(op.bias_slot + 1);
+    conv.inputs[op.bias_slot] = graph_.add_initializer(graph_.name_of(op.weight) + "_bias", shifted);
+  }
+
+  /// Of (x - offset) / factor; its range is all of -128 to 127 steps.
+  static TensorStatistics stretched_statistics(const TensorStatistics& of, const std::string& name,
+                                               const std::vector<double>& factors, const std::vector<double>& offsets,
+                                               float common) {
+    TensorStatistics result = of;
+    result.name = name;
+    const double elements = static_cast<double>(of.elements) / static_cast<double>(of.channels.size());
+    for (size_t c = 0; c < of.channels.size(); ++c) {
+      ChannelStatistics& channel = result.channels[c];
+      const double sum = of.channels[c].sum.value(), squares = of.channels[c].sum_of_squares.value();
+      channel.min = static_cast<float>((of.channels[c].min - offsets[c]) / factors[c]);
+      channel.max = static_cast<float>((of.channels[c].max - offsets[c]) / factors[c]);
+      channel.sum = {}, channel.sum_of_squares = {};
+      channel.sum.add((sum - elements * offsets[c]) / factors[c]);
+      channel.sum_of_squares.add((squares - 2 * offsets[c] * sum + elements * offsets[c] * offsets[c]) /
+                                 (factors[c] * factors[c]));
+    }
+    result.histogram = two_ends(-128 * common, 127 * common, of.elements);
+    return result;
+  }
+
+  static quant::Histogram two_ends(float low, float high, uint64_t elements) {
+    const int exponent = quant::Histogram::exponent_for(low, high);
+    const int32_t first = quant::Histogram::bin_of(low, exponent);
+    std::vector<uint64_t> counts(static_cast<size_t>(quant::Histogram::bin_of(high, exponent) - first) + 1, 0);
+    counts.front() += elements - elements / 2;
+    counts.back() += elements / 2;
+    return quant::Histogram::of_counts(low, high, exponent, first, counts, 0);
+  }
+
+  Graph& graph_;
+  const Placement& placement_;
+  calibrate::Statistics& statistics_;
+};
+
+/// The constant operand of a Mul or Add that has one value per channel of axis 1; empty otherwise.
+std::vector<double> channel_constant(const Graph& graph, const Node& node) {
+  if ((!node.is("Mul") && !node.is("Add")) || node.inputs.size() != 2) return {};
+  const Tensor* constant = passes::float_constant(graph, node.inputs[1]);
+  if (constant == nullptr || constant->shape().rank() != 4 || constant->shape()[1] != constant->elements()) return {};
+  return passes::to_doubles(*constant);
+}
+
+ValueId channel_parameters(Graph& graph, const std::string& stem, const std::vector<float>& values) {
+  return graph.add_initializer(stem, Tensor::of<float>(Shape{static_cast<int64_t>(values.size())}, values));
+}
+
+class Fuser {
+ public:
+  explicit Fuser(Model& model) : graph_(model.graph) {}
+
+  int64_t fuse() {
+    const size_t count = graph_.nodes().size();
+    gone_.assign(count, false);
+    int64_t fused = 0;
+    for (size_t i = 0; i < count; ++i) {
+      const Node node = graph_.nodes()[i];
+      const std::vector<double> factors = node.is("Mul") ? channel_constant(graph_, node) : std::vector<double>{};
+      if (factors.empty()) continue;
+      if (is_inserted(node.outputs[0], kScaledSuffix)) fused += fuse_into_quantize(i, factors) ? 1 : 0;
+      if (is_inserted(node.inputs[0], kStretchedSuffix)) fused += fuse_into_dequantize(i, factors) ? 1 : 0;
+    }
+    passes::erase_marked(graph_, gone_);
+    graph_.erase_unused_initializers();
+    return fused;
+  }
+
+ private:
+  bool is_inserted(ValueId value, std::string_view suffix) const {
+    return graph_.name_of(value).find(suffix) != std::string::npos;
+  }
+
+  /// x -> Mul -> Q(D)   becomes   x -> Q(D / factor per channel).
+  bool fuse_into_quantize(size_t mul, const std::vector<double>& factors) {
+    const Uses uses(graph_);
+    const ValueId scaled = graph_.nodes()[mul].outputs[0];
+    const auto reader = passes::sole_reader(graph_, uses, scaled);
+    if (!reader || !graph_.nodes()[*reader].is("QuantizeLinear")) return false;
+    Node& quantize = graph_.nodes()[*reader];
+    quantize.inputs[0] = graph_.nodes()[mul].inputs[0];
+    gone_[mul] = true;
+    if (std::all_of(factors.begin(), factors.end(), [](double factor) { return factor == 1; })) return false;
+    const Tensor &scale = *graph_.initializer(quantize.inputs[1]), &zero = *graph_.initializer(quantize.inputs[2]);
+    std::vector<float> scales;
+    for (const double factor : factors) scales.push_back(static_cast<float>(scale.data<float>()[0] / factor));
+    Tensor zeros = Tensor::make(zero.dtype(), Shape{static_cast<int64_t>(factors.size())});
+    std::fill(zeros.mutable_bytes().begin(), zeros.mutable_bytes().end(), zero.bytes()[0]);
+    set_parameters(quantize, scales, std::move(zeros));
+    return true;
+  }
+
+  /// DQ(d) -> Mul -> Add   becomes   DQ(d factor, zero point per channel).
+  bool fuse_into_dequantize(size_t mul, const std::vector<double>& factors) {
+    const Uses uses(graph_);
+    const Node& product = graph_.nodes()[mul];
+    const auto maker = uses.producer_index(product.inputs[0]);
+    const auto reader = passes::sole_reader(graph_, uses, product.outputs[0]);
+    if (!maker || !reader || !graph_.nodes()[*maker].is("DequantizeLinear") ||
+        uses.reader_count(product.inputs[0]) != 1)
+      return false;
+    const std::vector<double> offsets = channel_constant(graph_, graph_.nodes()[*reader]);
+    Node& dequantize = graph_.nodes()[*maker];
+    const float common = graph_.initializer(dequantize.inputs[1])->data<float>()[0];
+    const Tensor& zero = *graph_.initializer(dequantize.inputs[2]);
+    const bool is_signed = zero.dtype() == DType::kInt8;
+    if (offsets.size() != factors.size() || bits_of(zero.dtype()) != 8) return false;
+    const double middle = is_signed ? static_cast<int8_t>(zero.bytes()[0]) : static_cast<uint8_t>(zero.bytes()[0]);
+    std::vector<float> scales;
+    Tensor zeros = Tensor::make(zero.dtype(), Shape{static_cast<int64_t>(factors.size())});
+    for (size_t c = 0; c < factors.size(); ++c) {
+      scales.push_back(static_cast<float>(common * factors[c]));
+      const double point = std::nearbyint(middle - offsets[c] / scales.back());
+      if (point < (is_signed ? -128 : 0) || point > (is_signed ? 127 : 255)) return false;
+      zeros.mutable_bytes()[c] = static_cast<std::byte>(static_cast<int>(point) & 0xff);
+    }
+    set_parameters(dequantize, scales, std::move(zeros));
+    dequantize.outputs[0] = graph_.nodes()[*reader].outputs[0];
+    gone_[mul] = gone_[*reader] = true;
+    return true;
+  }
+
+  void set_parameters(Node& node, const std::vector<float>& scales, Tensor zeros) {
+    const std::string stem = node.name;
+    node.inputs[1] = channel_parameters(graph_, stem + "_scale", scales);
+    node.inputs[2] = graph_.add_initializer(stem + "_zero_point", std::move(zeros));
+    node.attributes["axis"] = int64_t{1};
+  }
+
+  Graph& graph_;
+  std::vector<bool> gone_;
+};
+
+}  // namespace
+
+SplitScales insert_split_scales(Model& model, const Placement& placement, calibrate::Statistics& statistics) {
+  return Inserter(model, placement, statistics).insert();
+}
+
+int64_t fuse_split_scales(Model& quantized) {
+  return Fuser(quantized).fuse();
+}
+
+}  // namespace tersor::ptq

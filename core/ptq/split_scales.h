@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Equalization cannot cross a Swish: f(s x) is not s f(x). But the two nodes of a quantizer need not carry the same
+// scale.
+//
+//   - In front of a Swish: the Conv writes its channels stretched to the same integers, and the DequantizeLinear behind
+//   it
+//     has a scale and a zero point for each channel.
+//   - Behind a Swish (or a float Concat, Add, MaxPool or Resize): the QuantizeLinear has a scale for each channel, and
+//   the
+//     Convs that read it have the factors in their weights.
+//
+// insert_split_scales() writes both as per-channel Mul and Add in the float graph, so that all that follows sees
+// ordinary nodes; fuse_split_scales() moves them into the quantizers of the finished model. No node and no kernel is
+// added in the end. For runtimes of the ONNX Runtime kind, which look at each node's parameters by themselves.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/calibrate/statistics.h"
+#include "core/graph/graph.h"
+#include "core/ptq/placement.h"
+
+namespace tersor::ptq {
+
+struct SplitScales {
+  int64_t before = 0;  // Convs whose output is dequantized channel by channel
+  int64_t behind = 0;  // tensors that are prepared to be quantized channel by channel; equalize_channels() decides
+};
+
+/// Changes the model where Convs feed a Swish (x sigmoid(x), with HardSigmoid too) or a HardSwish; nothing in models
+/// without one. The statistics get entries for the new tensors. Attachment and placement must be made anew afterwards.
+SplitScales insert_split_scales(Model& model, const Placement& placement, calibrate::Statistics& statistics);
+
+/// Moves per-channel Mul and Add beside a scalar quantizer into it, and drops Muls that equalization left at 1. Returns
+/// how many quantizers became per channel.
+int64_t fuse_split_scales(Model& quantized);
+
+}  // namespace tersor::ptq
