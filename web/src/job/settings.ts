@@ -24,10 +24,12 @@ const words: Readonly<Record<string, Words>> = {
   weights_per_channel_threshold: { title: 'One scale per channel', group: 'main' },
   weights_threshold_method: { title: 'Where to cut weights', group: 'weights' },
   weights_bias_correction: { title: 'Correct biases', group: 'weights' },
+  weights_bias_correction_method: { title: 'How biases are corrected', group: 'weights' },
   weights_quantization_method: { title: 'Grid of weights', group: 'weights' },
   enable_weights_quantization: { title: 'Quantize weights', group: 'weights' },
   activation_quantization_method: { title: 'Grid of activations', group: 'activations' },
   enable_activation_quantization: { title: 'Quantize activations', group: 'activations' },
+  keep_float_automatically: { title: 'Keep in float what 8 bits cannot feed', group: 'activations' },
   relu_unbound_correction: { title: 'Bound ReLU', group: 'activations' },
   input_scaling: { title: 'Scale inputs', group: 'activations' },
   activation_channel_equalization: { title: 'Equalize channels', group: 'activations' },
@@ -47,11 +49,18 @@ export const groupTitles: Readonly<Record<Exclude<GroupId, 'main'>, string>> = {
   activations: 'Activations',
 };
 
+/** What people call a field. */
+export function titleOf(name: string): string {
+  return words[name]?.title ?? name;
+}
+
 const choiceTexts: Readonly<Record<string, string>> = {
   NOCLIPPING: 'No clipping',
   MSE: 'MSE',
   MAE: 'MAE',
   KL: 'KL divergence',
+  MEASURED: 'measured on the samples',
+  ANALYTIC: 'from the statistics',
   Lp: 'Lp',
   Entropy: 'Entropy (ONNX Runtime)',
   Percentile: 'Percentile (ONNX Runtime)',

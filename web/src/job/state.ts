@@ -160,6 +160,7 @@ export const recipe = signal<OpenRecipe | null>(null);
 export const settingsProblem = signal<Problem | null>(null);
 
 export const run = signal<Run | null>(null);
+export const running = computed(() => run.value !== null);
 export const runProblem = signal<Problem | null>(null);
 /** A sentence about the last run that ended without a result. */
 export const runNote = signal('');

@@ -5,7 +5,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Agreement, EvaluationResult } from 'tersor';
 
-import { coverage, measured, model, result, resultIsOld, run } from '../job/state';
+import { coverage, measured, model, result, resultIsOld, running } from '../job/state';
 import {
   count,
   counted,
@@ -79,7 +79,7 @@ export function overlapSentence(float: EvaluationResult, int8: EvaluationResult)
 
 export function ComparisonTable() {
   const done = result.value;
-  const float = done?.float ?? (run.value ? measured.value.float : null);
+  const float = done?.float ?? (running.value ? measured.value.float : null);
   const int8 = done?.int8 ?? null;
   const labelled = float ? float.value !== null : true;
   const agreement = agreementOf(int8, done?.comparison.agreement ?? null);

@@ -4,6 +4,7 @@ import type { EvaluationResult } from 'tersor';
 
 import { dismiss, leaveOutBadSamples } from '../job/load';
 import { quantize } from '../job/quantize';
+import { titleOf } from '../job/settings';
 import {
   atStart,
   calibrationCount,
@@ -19,6 +20,7 @@ import {
   run,
   runNote,
   runProblem,
+  running,
   unreadable,
   type Run,
 } from '../job/state';
@@ -32,6 +34,7 @@ import { Note, ProblemCard } from './Note';
 import { Region } from './Region';
 import { Stages } from './Stages';
 import { StaysFloat } from './StaysFloat';
+import { Verdict } from './Verdict';
 
 function Progress(props: { readonly run: Run }) {
   const { run: now } = props;
@@ -103,27 +106,6 @@ function FloatNote(props: { readonly float: EvaluationResult }) {
   );
 }
 
-/** Accuracy that fell by more than the interval: say so and name the worst layers. */
-function LossNote() {
-  const done = result.value;
-  if (!done || done.float.value === null || done.int8.value === null || !done.float.interval) return null;
-  const lost = done.float.value - done.int8.value;
-  if (lost <= done.float.interval.upper - done.float.value) return null;
-  const worst = [...done.comparison.layers].sort((a, b) => b.error_share - a.error_share).slice(0, 2);
-  const share = worst.reduce((sum, row) => sum + row.error_share, 0);
-  return (
-    <Note kind="caution">
-      <p>
-        <b>
-          Accuracy fell from {percent(done.float.value)} to {percent(done.int8.value)}
-        </b>{' '}
-        (n = {count(done.int8.count)}). {percent(share, 0)} of the output error comes from{' '}
-        {worst.map((row) => row.name).join(' and ')}.
-      </p>
-    </Note>
-  );
-}
-
 function RunProblem() {
   const problem = runProblem.value;
   if (!problem) return null;
@@ -188,13 +170,40 @@ function Cost() {
   );
 }
 
+/** Only this follows every step of a run; the tables beside it are drawn when a figure changes. */
+function RunStages() {
+  return run.value && <Stages run={run.value} />;
+}
+
+/** What the recipe changed in this model by itself. */
+function Corrections() {
+  const steps = result.value?.quantized.report.corrections ?? [];
+  if (steps.length === 0) return null;
+  return (
+    <div class="block corrections">
+      <div class="block-head">
+        <h3>Corrected</h3>
+      </div>
+      {steps.map((step) => (
+        <div key={step.name} class="correction">
+          <p>
+            {titleOf(step.name)} <span class="soft">{counted(step.places, 'place')}</span>
+          </p>
+          <p class="soft">{step.gained}</p>
+        </div>
+      ))}
+    </div>
+  );
+}
+
 function Body() {
   const done = result.value;
-  const float = done?.float ?? (run.value ? measured.value.float : null);
+  const float = done?.float ?? (running.value ? measured.value.float : null);
   return (
     <>
       <div class="results-top">
         <div class="results-main">
+          <Verdict />
           <ComparisonTable />
           <div class="results-aside">
             {float?.interval && (
@@ -212,14 +221,18 @@ function Body() {
               <p class="soft">Float comes first: it shows that samples and labels fit the model.</p>
             )}
           </div>
-          {float && <FloatNote float={float} />}
-          <LossNote />
+          {float && !done && <FloatNote float={float} />}
           <StaysFloat />
         </div>
         <div class="results-side">
-          {run.value && <Stages run={run.value} />}
-          {(!run.value || done?.pending) && <Downloads />}
-          {done && !run.value && <Cost />}
+          {running.value && <RunStages />}
+          {(!running.value || done?.pending) && <Downloads />}
+          {done && !running.value && (
+            <>
+              <Cost />
+              <Corrections />
+            </>
+          )}
         </div>
       </div>
       <Layers />
@@ -228,7 +241,7 @@ function Body() {
 }
 
 export function ResultsRegion() {
-  const body = run.value !== null || result.value !== null;
+  const body = running.value || result.value !== null;
   return (
     <Region
       id="results"

@@ -184,6 +184,7 @@ function evaluation(share: number, n: number, reference: t.EvaluationResult | un
     value: behaviour.labelled ? correct / n : null,
     interval: behaviour.labelled ? wilson(correct, n) : null,
     chance: behaviour.labelled ? 0.1 : null,
+    label_shift: null,
     answers: new Int32Array(n),
     agreement: reference ? { same: Math.round(0.989 * n), count: n } : null,
   };
@@ -252,9 +253,17 @@ class Quantized implements t.QuantizedResult {
       platform: { name: 'ort-cpu', version: 1 },
       runtime: 'x64',
       coverage,
+      corrections: [
+        {
+          name: 'weights_bias_correction',
+          places: 20,
+          gained: 'The mean of each channel stays where it was.',
+        },
+      ],
+      verdict: null,
       comparison: null,
       evaluation: { float: null, quantized: null },
-      samples: { calibration, evaluation: 0 },
+      samples: { calibration, evaluation: 0, held_aside: true },
       diagnostics: [],
     };
   }
@@ -277,7 +286,13 @@ class Quantized implements t.QuantizedResult {
         layer(`${names[k % names.length]}${k < names.length ? '' : `.${k}`}`, k),
       ),
     };
-    this.report = { ...this.report, comparison };
+    const verdict: t.Verdict = {
+      usability: 'usable with care',
+      reason: '98.9 % of the answers are those of the float model (190 of 192).',
+      causes: ['Outliers set the range of "layer3.1.conv2"; a threshold that cuts them would leave finer steps.'],
+      worst_layers: ['layer3.1.conv2', 'conv1', 'layer2.0.conv1'],
+    };
+    this.report = { ...this.report, comparison, verdict };
     return comparison;
   }
   close(): void {
