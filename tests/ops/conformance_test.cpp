@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX's own cases, one operator each: every case whose operators are all registered must pass, or be listed below with
-// the reason. The rule of comparison is that of ONNX's runner.
+// ONNX's own cases, one operator each: every case must pass, or be listed below with the reason. The rule of comparison
+// is that of ONNX's runner.
 #include <cstdio>
 #include <map>
 #include <set>
@@ -24,6 +24,13 @@ const std::map<std::string, std::string>& exceptions() {
   return list;
 }
 
+/// Integer operators are no float operators: they run with the registry of core/simulate, whose tests have their cases.
+bool is_integer_operator(const std::string& type) {
+  const std::set<std::string> types = {"ConvInteger", "DynamicQuantizeLinear", "MatMulInteger", "QLinearConv",
+                                       "QLinearMatMul"};
+  return types.count(type) != 0;
+}
+
 struct Score {
   int passed = 0, known = 0, present = 0;
 };
@@ -40,7 +47,11 @@ TEST_CASE("ONNX's conformance cases pass") {
     Score& score = scores[entry["op"]];
     ++score.present;
     const Model model = given->model_of(entry);
-    if (!test::all_known(model)) continue;
+    if (!test::all_known(model)) {
+      INFO(name << " has an operator that the engine does not know");
+      CHECK(is_integer_operator(entry["op"]));
+      continue;
+    }
     ++score.known;
     const std::string what = test::run_case(entry, model, given->folder_of(entry) + "test_data_set_0/");
     const auto exception = exceptions().find(name);

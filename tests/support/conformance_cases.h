@@ -75,22 +75,23 @@ inline std::string difference(const Tensor& got, const Tensor& want, bool by_ran
 }
 
 /// Every node has an operator.
-inline bool all_known(const Model& model) {
+inline bool all_known(const Model& model, const ops::Registry& registry = ops::standard()) {
   for (const Node& node : model.graph.nodes())
     if (run::control_op(node) == nullptr &&
-        ops::standard().find(node.domain, node.op_type, model.opset(node.domain)) == nullptr)
+        registry.find(node.domain, node.op_type, model.opset(node.domain)) == nullptr)
       return false;
   return true;
 }
 
 /// Empty when the case passes.
-inline std::string run_case(const Json& entry, const Model& model, const std::string& data) {
+inline std::string run_case(const Json& entry, const Model& model, const std::string& data,
+                            const ops::Registry& registry = ops::standard()) {
   std::vector<Tensor> inputs;
   for (size_t k = 0; k < entry["inputs"].size(); ++k)
     inputs.push_back(read_case_tensor(data + "input_" + std::to_string(k) + ".pb"));
   std::vector<Tensor> outputs;
   try {
-    run::Runner runner(run::Program::compile(model, ops::standard()));
+    run::Runner runner(run::Program::compile(model, registry));
     outputs = runner.run(inputs);
   } catch (const Error& error) {
     return error.what();
