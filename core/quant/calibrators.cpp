@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/kernels/transcendental.h"
+#include "core/quant/log_table.h"
 
 namespace tersor::quant {
 
@@ -138,12 +139,12 @@ struct EntropySums {
   double bins = 0, counts = 0, entropy = 0, logarithms = 0, inverse = 0, inverse_square = 0;
 };
 
-std::vector<EntropySums> entropy_sums(std::span<const int64_t> counts) {
+std::vector<EntropySums> entropy_sums(std::span<const int64_t> counts, const LogTable& log) {
   std::vector<EntropySums> sums(counts.size() + 1);
   for (size_t i = 0; i < counts.size(); ++i) {
     EntropySums& sum = sums[i + 1] = sums[i];
     if (counts[i] == 0) continue;
-    const double c = static_cast<double>(counts[i]), logarithm = natural_logarithm(c);
+    const double c = static_cast<double>(counts[i]), logarithm = log(c);
     sum.bins += 1, sum.counts += c, sum.entropy += c * logarithm, sum.logarithms += logarithm;
     sum.inverse += 1 / c, sum.inverse_square += 1 / (c * c);
   }
@@ -153,9 +154,15 @@ std::vector<EntropySums> entropy_sums(std::span<const int64_t> counts) {
 /// One candidate of the Entropy calibrator: bins `begin` to `end` of a histogram against the same bins in groups.
 class EntropyCandidate {
  public:
-  EntropyCandidate(std::span<const int64_t> counts, const std::vector<EntropySums>& sums, size_t begin, size_t end,
-                   size_t groups)
-      : counts_(counts), sums_(sums), begin_(begin), end_(end), groups_(groups), merged_((end - begin) / groups) {
+  EntropyCandidate(std::span<const int64_t> counts, const std::vector<EntropySums>& sums, const LogTable& log,
+                   size_t begin, size_t end, size_t groups)
+      : counts_(counts),
+        sums_(sums),
+        log_(log),
+        begin_(begin),
+        end_(end),
+        groups_(groups),
+        merged_((end - begin) / groups) {
     first_ = sums[begin + 1].counts;
     last_ = sums.back().counts - sums[end - 1].counts;
     const double held = inner_held() + (first_ > 0 ? 1 : 0) + (last_ > 0 ? 1 : 0);
@@ -164,25 +171,25 @@ class EntropyCandidate {
     smooth_last_ = last_ > 0 ? last_ - loss_ : kFilled;
   }
 
-  double divergence() const {
-    const Groups groups = read_groups();
+  /// `values` is room for one number per group.
+  double divergence(std::vector<double>& values) const {
+    const Groups groups = read_groups(values);
     if (groups.held == 0) return HUGE_VAL;
     const double loss = kFilled * (entries() - groups.held) / groups.held;
-    const double log_filled = natural_logarithm(kFilled);
+    const double log_filled = log_(kFilled);
     double cross = 0, tail_mass = 0;
     for (size_t g = 0; g < groups_; ++g)
       cross += mass(begin_ + g * merged_, begin_ + (g + 1) * merged_) *
-               (groups.values[g] > 0 ? natural_logarithm(groups.values[g] - loss) : log_filled);
+               (values[g] > 0 ? log_(values[g] - loss) : log_filled);
     tail_mass = mass(begin_ + groups_ * merged_, end_);
     cross += tail_mass * log_filled;
     const double total = sums_.back().counts;
-    return (entropy() - cross) / total - natural_logarithm(total) + natural_logarithm(groups.sum);
+    return (entropy() - cross) / total - log_(total) + log_(groups.sum);
   }
 
  private:
   struct Groups {
-    std::vector<double> values;  // of each bin of a group, a whole number
-    double held = 0, sum = 0;    // bins whose value is not 0, and their sum
+    double held = 0, sum = 0;  // bins whose value is not 0, and their sum
   };
 
   double entries() const { return static_cast<double>(end_ - begin_); }
@@ -196,18 +203,19 @@ class EntropyCandidate {
     return bins;
   }
 
-  Groups read_groups() const {
+  /// `values`: of each bin of a group, a whole number.
+  Groups read_groups(std::vector<double>& values) const {
     Groups groups;
-    groups.values.resize(groups_);
+    values.assign(groups_, 0.0);
     for (size_t g = 0; g < groups_ && merged_ > 0; ++g) {
       const size_t from = begin_ + g * merged_, to = from + merged_;
       const double bins = held(from, to);
       // The last group counts what is left over behind it too.
       const double count = sums_[g + 1 == groups_ ? end_ : to].counts - sums_[from].counts;
-      if (bins > 0) groups.values[g] = std::floor(count / bins);
-      if (!(groups.values[g] > 0)) continue;
+      if (bins > 0) values[g] = std::floor(count / bins);
+      if (!(values[g] > 0)) continue;
       groups.held += static_cast<double>(merged_);
-      groups.sum += groups.values[g] * static_cast<double>(merged_);
+      groups.sum += values[g] * static_cast<double>(merged_);
     }
     return groups;
   }
@@ -224,7 +232,7 @@ class EntropyCandidate {
            kFilled * (static_cast<double>(to - from) - bins);
   }
 
-  static double x_log_x(double x) { return x > 0 ? x * natural_logarithm(x) : 0; }
+  double x_log_x(double x) const { return x > 0 ? x * log_(x) : 0; }
 
   /// Sum of p ln p over the smoothed bins. What smoothing takes from a bin is small against its count, a whole number.
   double entropy() const {
@@ -244,6 +252,7 @@ class EntropyCandidate {
 
   std::span<const int64_t> counts_;
   const std::vector<EntropySums>& sums_;
+  const LogTable& log_;
   size_t begin_, end_, groups_, merged_;
   double first_ = 0, last_ = 0, loss_ = 0, smooth_first_ = 0, smooth_last_ = 0;
 };
@@ -262,14 +271,16 @@ Range entropy_range(const CalibrationHistogram& histogram, int groups) {
     throw Error(ErrorCode::kInvalidArgument, "The Entropy calibrator was asked for " + std::to_string(groups) +
                                                  " groups of " + std::to_string(bins) + " bins; 2 to " +
                                                  std::to_string(2 * middle) + " are possible.");
-  const std::vector<EntropySums> sums = entropy_sums(counts);
+  const LogTable log;
+  const std::vector<EntropySums> sums = entropy_sums(counts, log);
   if (!(sums.back().counts > 0)) return within_extremes(edges.front(), edges.back(), histogram);
   Range best{edges[middle - half], edges[std::min(middle + half + 1, bins)]};
   float least = HUGE_VALF;
+  std::vector<double> values;
   for (size_t i = half; i <= middle; ++i) {
     const size_t begin = middle - i, end = std::min(middle + i + 1, bins);
-    const auto divergence =
-        static_cast<float>(EntropyCandidate(counts, sums, begin, end, static_cast<size_t>(groups)).divergence());
+    const auto divergence = static_cast<float>(
+        EntropyCandidate(counts, sums, log, begin, end, static_cast<size_t>(groups)).divergence(values));
     if (divergence < least) least = divergence, best = {edges[begin], edges[end]};
   }
   return within_extremes(best.low, best.high, histogram);

@@ -140,11 +140,11 @@ std::optional<NegativeShift> search_negative_shift(const EvenBins& bins, double 
   for (const double t : {threshold, 2 * threshold})
     for (int k = 0; k < 1 << n_bits; ++k) {
       const Step step{std::ldexp(t, -n_bits), 0};
-      const double point = static_cast<float>(k * step.scale);
+      const float point = static_cast<float>(k * step.scale);
       double error = 0;
       for (size_t i = 0; i < bins.counts.size() && error < least; ++i) {
         if (!(bins.counts[i] > 0)) continue;
-        const double x = bins.edge(i) + point, difference = quantized(x, step, grid) - x;
+        const double x = static_cast<float>(bins.edge(i)) + point, difference = quantized(x, step, grid) - x;
         error += bins.counts[i] * (difference * difference);
       }
       if (error < least) least = error, best = {point, t};

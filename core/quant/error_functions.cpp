@@ -14,8 +14,8 @@ namespace tersor::quant {
 
 namespace {
 
-/// Up to this p a cell's error is taken from sums of x^k; above, cancellation would leave too few digits.
-constexpr int kMostSums = 3;
+/// A cell's error is taken from sums of x^k. What cancels grows as levels^p: above this it would leave too few digits.
+constexpr double kMostCancelled = 1e10;
 
 double power(double x, int p) {
   double result = x;
@@ -79,7 +79,6 @@ std::optional<int> error_exponent(const Criterion& criterion) {
 
 BinnedValues::BinnedValues(const EvenBins& bins, int p)
     : first_(bins.center(0)), width_(bins.width), total_(bins.total()), p_(p), counts_(bins.counts) {
-  if (p_ > kMostSums) return;
   sums_.reserve(counts_.size() + 1);
   sums_.push_back({});
   for (size_t i = 0; i < counts_.size(); ++i) {
@@ -89,6 +88,8 @@ BinnedValues::BinnedValues(const EvenBins& bins, int p)
     sums[1] += counts_[i] * x;
     sums[2] += counts_[i] * (x * x);
     sums[3] += counts_[i] * (x * x * x);
+    double powered = x * x * x;
+    for (size_t k = 4; k <= static_cast<size_t>(p_); ++k) sums[k] += counts_[i] * (powered *= x);
     sums_.push_back(sums);
   }
 }
@@ -97,7 +98,8 @@ double BinnedValues::error(const Step& step, const IntegerGrid& grid) const {
   if (!(step.scale > 0)) return HUGE_VAL;
   if (total_ == 0) return 0;
   const double levels = grid.q_max() - grid.q_min() + 1.0;
-  const bool by_cells = p_ <= kMostSums && levels < static_cast<double>(counts_.size());
+  const bool by_cells =
+      levels < static_cast<double>(counts_.size()) && (p_ <= 3 || power(levels, p_) <= kMostCancelled);
   return (by_cells ? error_by_cells(step, grid) : error_by_bins(step, grid)) / total_;
 }
 
@@ -112,13 +114,19 @@ double BinnedValues::error_by_bins(const Step& step, const IntegerGrid& grid) co
 }
 
 /// Sum of count * |x - value|^p over bins all on one side of `value` by expanding the power; m[k] is the sum of
-/// count * x^k. For p = 1 and 3 it is negative where the bins are below.
+/// count * x^k. For an odd p it is negative where the bins are below.
 double BinnedValues::cell_error(const Moments& from, const Moments& to, double value) const {
   const double m0 = to[0] - from[0], m1 = to[1] - from[1];
   if (p_ == 1) return m1 - value * m0;
   const double m2 = to[2] - from[2];
   if (p_ == 2) return m2 - 2 * value * m1 + value * value * m0;
-  return (to[3] - from[3]) - 3 * value * m2 + 3 * value * value * m1 - value * value * value * m0;
+  if (p_ == 3) return (to[3] - from[3]) - 3 * value * m2 + 3 * value * value * m1 - value * value * value * m0;
+  double sum = 0, binomial = 1;  // Horner's rule in -value: the sum of binomial * x^k * (-value)^(p - k)
+  for (int k = 0; k <= p_; ++k) {
+    sum = sum * -value + binomial * (to[static_cast<size_t>(k)] - from[static_cast<size_t>(k)]);
+    binomial = binomial * (p_ - k) / (k + 1);
+  }
+  return sum;
 }
 
 /// Each integer stands for one cell of bins; the lowest and the highest take all that lies beyond.
@@ -142,7 +150,7 @@ double BinnedValues::error_by_cells(const Step& step, const IntegerGrid& grid) c
   for (size_t begin = 0; begin < bins; ++k) {
     const size_t end = k >= high ? bins : bins_below(k + 0.5);
     const double value = k * step.scale;
-    if (end > begin && p_ == 2) {
+    if (end > begin && p_ % 2 == 0) {
       sum += cell_error(sums_[begin], sums_[end], value);
     } else if (end > begin) {
       const size_t middle = std::clamp(bins_below(k), begin, end);

@@ -28,7 +28,7 @@ class BinnedValues {
   size_t bins() const { return counts_.size(); }
 
  private:
-  using Moments = std::array<double, 4>;
+  using Moments = std::array<double, 9>;
   double cell_error(const Moments& from, const Moments& to, double value) const;
   double error_by_cells(const Step& step, const IntegerGrid& grid) const;
   double error_by_bins(const Step& step, const IntegerGrid& grid) const;

@@ -5,21 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/kernels/transcendental.h"
 #include "core/tensor/rounding.h"
 
 namespace tersor::quant {
-
-using kernels::natural_logarithm;
-
-namespace {
-
-/// x ln x; 0 at 0.
-double x_log_x(double x) {
-  return x > 0 ? x * natural_logarithm(x) : 0;
-}
-
-}  // namespace
 
 /// How smoothing changes a distribution of `entries` entries, of which `held` are above 0, the least of them `least`.
 struct KlDivergence::Smooth {
@@ -38,7 +26,7 @@ KlDivergence::KlDivergence(const EvenBins& bins) : bins_(bins) {
     const double c = bins_.counts[i];
     sums_[i + 1] = sums_[i];
     if (!(c > 0)) continue;
-    const double logarithm = natural_logarithm(c);
+    const double logarithm = log_(c);
     Sums& sums = sums_[i + 1];
     sums.bins += 1;
     sums.counts += c;
@@ -86,23 +74,42 @@ size_t KlDivergence::covered_bins(const Range& range) const {
   return window.empty || window.end < window.begin ? 0 : window.end - window.begin;
 }
 
-/// The bins of the window by the integer their lower edge goes to: group(begin, end).
-template <class Group>
-void KlDivergence::for_each_group(const Window& window, const Step& step, const IntegerGrid& grid,
-                                  Group&& group) const {
-  const double low = grid.q_min() - step.zero_point, high = grid.q_max() - step.zero_point;
+/// The bins of the window by the integer their lower edge goes to, counted from the grid's lower end as the reference
+/// does: edges half-way between two are common, and which way they go is in the last bit.
+std::vector<KlDivergence::Group> KlDivergence::groups_of(const Window& window, const Step& step,
+                                                         const IntegerGrid& grid) const {
+  const double top = grid.q_max() - grid.q_min(), low = (grid.q_min() - step.zero_point) * step.scale;
+  const auto code_of = [&](size_t i) {
+    const double clipped = std::min(std::max(bins_.edge(i), low), low + top * step.scale);
+    return round_half_even_small((clipped - low) / step.scale);
+  };
+  std::vector<Group> groups;
+  groups.reserve(std::min(window.end - window.begin, static_cast<size_t>(top) + 1));
+  const double bins_per_step = step.scale / bins_.width, base = (low - bins_.first) / bins_.width;
+  double code = -1;
   for (size_t begin = window.begin; begin < window.end;) {
-    const double k = std::min(std::max(round_half_even(bins_.edge(begin) / step.scale), low), high);
+    // Steps of a bin or more leave no integer out.
+    code = code >= 0 && bins_per_step >= 1 ? code + 1 : code_of(begin);
     size_t end = window.end;
-    if (k < high) {
-      // A half goes to the even neighbour.
-      const bool even = k == 2 * std::floor(k / 2);
-      const double place = ((k + 0.5) * step.scale - bins_.first) / bins_.width;
-      end = std::min(std::max(edges_upto(place, even), begin + 1), window.end);
+    if (code < top) {
+      constexpr double kNearTie = 1e-6;
+      const double place = (code + 0.5) * bins_per_step + base;
+      end = std::min(std::max(edges_upto(place, false), begin + 1), window.end);
+      if (std::fabs(place - round_half_even_small(place)) < kNearTie) {
+        while (end < window.end && code_of(end) <= code) ++end;
+        while (end > begin + 1 && code_of(end - 1) > code) --end;
+      }
     }
-    group(begin, end);
+    Group group{begin, end, sums_[end].bins - sums_[begin].bins, 0};
+    if (group.held > 0) group.each = (sums_[end].counts - sums_[begin].counts) / (group.held + 1e-6);
+    groups.push_back(group);
     begin = end;
   }
+  return groups;
+}
+
+double KlDivergence::x_log_x(double x) const {
+  return x > 0 ? x * log_(x) : 0;
 }
 
 /// Sum of (c - loss) ln(c - loss) over the bins that hold something.
@@ -134,14 +141,12 @@ double KlDivergence::of(const Range& range, const Step& step, const IntegerGrid&
   const double all = sums_.back().counts, entries = static_cast<double>(window.end - first);
 
   // r before it is smoothed: its sum, and the least entry.
+  const std::vector<Group> groups = groups_of(window, step, grid);
   double sum_r = 0, least_r = HUGE_VAL;
-  for_each_group(window, step, grid, [&](size_t begin, size_t end) {
-    const double held = sums_[end].bins - sums_[begin].bins;
-    if (held == 0) return;
-    const double each = (sums_[end].counts - sums_[begin].counts) / (held + 1e-6);
-    sum_r += each * held;
-    least_r = std::min(least_r, each);
-  });
+  for (const Group& group : groups) {
+    sum_r += group.each * group.held;
+    if (group.held > 0) least_r = std::min(least_r, group.each);
+  }
   const double held_r = sums_[window.end].bins - sums_[first].bins;
   const Smooth r(least_r / sum_r, entries, held_r);
 
@@ -162,19 +167,17 @@ double KlDivergence::of(const Range& range, const Step& step, const IntegerGrid&
   if (last > first + 1) entropy += plain_entropy(first + 1, last, p.loss);
 
   // Minus p ln r, group by group; the ends may hold something in p only.
-  const double log_filled = natural_logarithm(r.filled);
+  const double log_filled = log_(r.filled), by_sum = 1 / sum_r;
   double cross = 0;
-  for_each_group(window, step, grid, [&](size_t begin, size_t end) {
-    const double held = sums_[end].bins - sums_[begin].bins;
-    const double each = held == 0 ? 0 : (sums_[end].counts - sums_[begin].counts) / (held + 1e-6);
-    const double log_r = held == 0 ? log_filled : natural_logarithm(each / sum_r - r.loss);
+  for (const auto& [begin, end, held, each] : groups) {
+    const double log_r = held == 0 ? log_filled : log_(each * by_sum - r.loss);
     if (begin <= first) cross += smooth_first * (c[first] > 0 ? log_r : log_filled);
     if (last > first && end > last) cross += smooth_last * (c[last] > 0 ? log_r : log_filled);
     const size_t from = std::max(begin, first + 1), to = std::min(end, last);
-    if (to <= from) return;
+    if (to <= from) continue;
     const double bins = sums_[to].bins - sums_[from].bins;
     cross += ((sums_[to].counts - sums_[from].counts) - p.loss * bins) * log_r;
-  });
+  }
   // Empty bins between the ends are filled in both.
   const double inner_empty = last > first ? static_cast<double>(last - first - 1) - inner_held : 0;
   if (inner_empty > 0) {
@@ -182,7 +185,7 @@ double KlDivergence::of(const Range& range, const Step& step, const IntegerGrid&
     cross += inner_empty * p.filled * log_filled;
   }
   // p is in counts: its sum, `all`, is divided out here.
-  return (entropy - cross) / all - natural_logarithm(all);
+  return (entropy - cross) / all - log_(all);
 }
 
 }  // namespace tersor::quant

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/quant/even_bins.h"
+#include "core/quant/log_table.h"
 #include "core/quant/params.h"
 
 namespace tersor::quant {
@@ -39,11 +40,17 @@ class KlDivergence {
   Window window_of(const Range& range) const;
   double least_count(size_t begin, size_t end) const;
   size_t edges_upto(double place, bool and_at) const;
+  double x_log_x(double x) const;  // 0 at 0
   double plain_entropy(size_t begin, size_t end, double loss) const;
-  template <class Group>
-  void for_each_group(const Window& window, const Step& step, const IntegerGrid& grid, Group&& group) const;
+  /// Bins [begin, end) that go to one integer, and how many of them hold something; `each` is what those get.
+  struct Group {
+    size_t begin = 0, end = 0;
+    double held = 0, each = 0;
+  };
+  std::vector<Group> groups_of(const Window& window, const Step& step, const IntegerGrid& grid) const;
 
   EvenBins bins_;
+  LogTable log_;
   std::vector<Sums> sums_;
   std::vector<std::vector<double>> least_;  // least_[k][i]: of the counts above 0 in bins i to i + 2^k - 1
 };

@@ -23,7 +23,7 @@ using Method = ThresholdSelectionMethod;
 SearchEffort histogram_effort(size_t bins, const IntegerGrid& grid) {
   if (grid.n_bits <= 5 || bins <= 512) return {20, 20, 4, 30, 12, 16, 2};
   if (grid.n_bits <= 8) return {20, 5, 2, 2, 8, 10, 1};
-  return {20, 4, 4, 1, 6, 8, 1};
+  return {20, 2, 4, 1, 6, 8, 1};
 }
 
 /// A divergence over fewer bins says nothing: over one it is 0, and that would win.
@@ -54,8 +54,11 @@ Range search_least_divergence(const EvenBins& bins, const Quantizer& quantizer, 
     if (divergence.covered_bins(range) < covered) return HUGE_VAL;
     return divergence.of(range, quantizer.step_of(range, grid), grid);
   };
+  // A step of one bin or less leaves nothing to diverge but what is clipped.
+  if (grid.n_bits > 8 && bins.width * (grid.q_max() - grid.q_min()) >= start.high - start.low) return start;
   SearchEffort effort = histogram_effort(bins.counts.size(), grid);
   effort.power_candidates = 10;
+  if (grid.n_bits <= 8) effort.symmetric_iterations = 20, effort.shrink_every = 4;
   const Range found = quantizer.search(start, error, effort, least);
   // Too few bins for any: least squares judge.
   return error(found) < HUGE_VAL ? found : search_least_error(bins, quantizer, grid, 2, least);
@@ -83,7 +86,8 @@ Range calibrate(const EvenBins& bins, bool symmetric, const IntegerGrid& grid, c
   if (bins.extremes.low >= 0 || bins.extremes.high <= 0)
     for (size_t i = 0; i < kBins / 2; ++i)
       around.counts[i] = around.counts[kBins - 1 - i] = around.counts[i] + around.counts[kBins - 1 - i];
-  return entropy_range(CalibrationHistogram(around), std::min(1 << (grid.n_bits - 1), static_cast<int>(kBins / 2)));
+  constexpr int kMostGroups = 128;
+  return entropy_range(CalibrationHistogram(around), std::min(1 << (grid.n_bits - 1), kMostGroups));
 }
 
 /// A range within the limits, and no narrower than `least` allows.

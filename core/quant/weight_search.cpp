@@ -58,12 +58,14 @@ void check_finite(std::span<const double> values) {
                   "The file may be damaged, or training diverged.");
 }
 
-/// The divergence of ranges over a histogram of 2048 bins.
+/// The divergence of ranges over a histogram of 2048 bins. Whatever the quantizer, its integers are taken to stand
+/// evenly from one end of the range to the other, as the reference does.
 Range search_least_divergence(std::span<const double> weights, const Quantizer& quantizer, const IntegerGrid& grid,
                               const Range& start, const SearchEffort& effort, double least) {
   constexpr size_t kBins = 2048;
   const KlDivergence divergence(even_histogram(weights, kBins));
-  const auto error = [&](const Range& range) { return divergence.of(range, quantizer.step_of(range, grid), grid); };
+  const Quantizer& even = quantizer_of(QuantizationMethod::kUniform);
+  const auto error = [&](const Range& range) { return divergence.of(range, even.step_of(range, grid), grid); };
   return quantizer.search(start, error, effort, least);
 }
 
