@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each method that chooses ranges, through the whole line.
+#include <algorithm>
+#include <cmath>
+
+#include "core/onnx/write.h"
+#include "core/samples/sample_digest.h"
+#include "core/tersor.h"
+#include "core/tpc/builtin.h"
+#include "tests/catch.h"
+#include "tests/support/named_model.h"
+
+using namespace tersor;
+using tersor::test::NamedModel;
+
+namespace {
+
+Model two_convs() {
+  NamedModel model;
+  model.input("x", {1, 3, 8, 8}).weight("w1", {8, 3, 3, 3}).weight("w2", {4, 8, 3, 3});
+  model.node("Conv", {"x", "w1"}, {"c"}).node("Relu", {"c"}, {"r"}).node("Conv", {"r", "w2"}, {"y"});
+  return model.output("y").build();
+}
+
+QuantizeResult quantized(const Model& model, const config::QuantizationConfig& config, float magnitude = 1) {
+  Settings settings{tpc::get_target_platform_capabilities(tpc::kDefaultPlatform), config};
+  const auto opened = std::make_shared<const OpenedModel>(open_model(onnx::Source::of(onnx::write(model))));
+  const auto job = prepare(opened, std::move(settings));
+  calibrate::Calibrator calibrator = calibrator_of(*job, 16);
+  for (uint64_t k = 0; k < 16; ++k) {
+    std::vector<Tensor> inputs = test::random_inputs(job->model, static_cast<uint32_t>(k + 1));
+    for (float& x : inputs[0].mutable_data<float>()) x *= magnitude;
+    calibrator.add({k, samples::sample_digest(inputs)}, "sample", inputs);
+  }
+  return quantize(*job, calibrator.statistics());
+}
+
+}  // namespace
+
+TEST_CASE("every selection method that acts makes a file that computes nearly the same") {
+  const Model model = two_convs();
+  for (const auto activations : quant::activation_selection_methods())
+    for (const auto weights : quant::weight_selection_methods()) {
+      if (activations != quant::ThresholdSelectionMethod::kMse && weights != quant::ThresholdSelectionMethod::kMse)
+        continue;
+      config::QuantizationConfig config;
+      config.activation_threshold_method = activations;
+      config.weights_threshold_method = weights;
+      config.z_threshold = 12;
+      config.weights_bias_correction = false;
+      const QuantizeResult result = quantized(model, config);
+      INFO(enum_word(activations) << " and " << enum_word(weights));
+      REQUIRE(result.plan.kernels.size() == 2);
+      REQUIRE(test::relative_difference(model, result.model, test::random_inputs(model, 99)) < 0.2);
+    }
+}
+
+TEST_CASE("activations near the least float32 leave the weights their values") {
+  for (const auto method : quant::activation_selection_methods()) {
+    config::QuantizationConfig config;
+    config.activation_threshold_method = method;
+    config.weights_bias_correction = false;
+    const QuantizeResult result = quantized(two_convs(), config, 1e-30f);
+    INFO(enum_word(method));
+    for (const ptq::KernelPlan& kernel : result.plan.kernels)
+      REQUIRE(*std::max_element(kernel.weight.scale.begin(), kernel.weight.scale.end()) < 0.1f);
+  }
+}
