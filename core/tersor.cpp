@@ -89,18 +89,35 @@ std::string graph_digest(const Graph& graph, const std::vector<calibrate::Reques
   return sha.hex();
 }
 
+/// `former`: the graph before it was prepared, for errors.
+framework::Attachment attach(const Graph& graph, const Settings& settings, const Graph* former) {
+  const auto scope = settings.quantize_scope ? settings.quantize_scope : std::make_shared<framework::QuantizeScope>();
+  const framework::Overrides overrides(settings.overrides, former, *scope);
+  framework::FrameworkInfo info = framework::onnx_framework_info();
+  if (!settings.framework_info.empty())
+    info = framework::read_framework_info(parse_json(settings.framework_info, "framework_info"));
+  return framework::attach(graph, settings.platform, info, settings.config, overrides);
+}
+
+/// A quantized tensor that several nodes read, where the platform does badly with these.
+void note_branch_points(const Graph& graph, const Settings& settings, const ptq::Placement& placement,
+                        std::vector<Diagnostic>& notes) {
+  if (!settings.platform.export_rules.warn_branch_points) return;
+  const Uses uses(graph);
+  for (const ptq::PlacedTensor& tensor : placement.tensors)
+    if (uses.reader_count(tensor.value) > 1)
+      notes.push_back({"branch_point",
+                       "Several operators read the int8 tensor \"" + graph.name_of(tensor.value) +
+                           "\": on x64 and in the browser ONNX Runtime computes the operators around it in float.",
+                       graph.name_of(tensor.value), "Use the platform ort-cpu there; on ARM64 nothing is lost."});
+}
+
 bool is_float16(const Graph& graph) {
   const auto is_half = [](DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kBfloat16; };
   for (const ValueId id : graph.inputs)
     if (is_half(graph.value(id).dtype)) return true;
   return std::any_of(graph.initializers().begin(), graph.initializers().end(),
                      [&](const auto& entry) { return is_half(entry.second.dtype()); });
-}
-
-/// `former`: the graph before it was prepared, for errors.
-framework::Attachment attach(const Graph& graph, const Settings& settings, const Graph* former) {
-  const framework::Overrides overrides(settings.overrides, former);
-  return framework::attach(graph, settings.platform, framework::onnx_framework_info(), settings.config, overrides);
 }
 
 }  // namespace
@@ -152,7 +169,10 @@ std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Se
                                        std::move(placement),
                                        {},
                                        {},
+                                       {},
                                        nullptr});
+  job->notes = job->attachment.notes;
+  note_branch_points(job->model.graph, job->settings, job->placement, job->notes);
   ptq::require_kernels(job->model.graph, job->placement);
   job->requests = find_requests(job->model, job->placement);
   job->provenance = {opened->digest, graph_digest(job->model.graph, job->requests), shaping_settings(job->settings),
@@ -192,6 +212,7 @@ config::Recipe recipe_of(const Job& job, const calibrate::Statistics& statistics
   recipe.platform = platform_of(job.settings);
   recipe.quantization_config = job.settings.config;
   recipe.overrides = job.settings.overrides;
+  recipe.framework_info = job.settings.framework_info;
   const std::string& preprocessing = statistics.provenance.preprocessing;
   if (preprocessing != "null") recipe.preprocessing = preprocessing;
   recipe.data_set = {static_cast<int64_t>(statistics.samples.size()), static_cast<int64_t>(statistics.data_set_size),

@@ -53,6 +53,10 @@ struct Settings {
   tpc::TargetPlatformCapabilities platform;
   config::QuantizationConfig config;
   std::vector<config::Override> overrides = {};  // for single nodes
+  /// JSON text of the fields of FrameworkInfo that replace the defaults; empty: none.
+  std::string framework_info = {};
+  /// Classes of QuantizeConfigs that overrides may name; null: the built-in ones.
+  std::shared_ptr<const framework::QuantizeScope> quantize_scope = nullptr;
   /// JSON text of the preprocessing that the samples go through; "null" when they are taken as they are.
   std::string preprocessing = "null";
 };
@@ -67,6 +71,7 @@ struct Job {
   ptq::Placement placement;
   std::vector<calibrate::Request> requests;  // the tensors to watch
   calibrate::Provenance provenance;
+  std::vector<Diagnostic> notes;                // remarks for a person, of platform and settings
   std::shared_ptr<const run::Program> program;  // runs the float model and shows what is watched
 };
 

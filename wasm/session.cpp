@@ -139,7 +139,7 @@ Parts parts_of(const val& parts) {
 std::string key_of(const Settings& settings) {
   return settings.platform.name + "@" + std::to_string(settings.platform.version) + " " +
          to_text(config::to_json(settings.config), false) + " " + to_text(config::to_json(settings.overrides), false) +
-         " " + settings.preprocessing;
+         " " + settings.framework_info + " " + settings.preprocessing;
 }
 
 }  // namespace

@@ -25,9 +25,9 @@ Settings read_settings(const Json& settings, std::optional<config::Recipe>* reci
   if (opened) platform = opened->platform.name + "@v" + std::to_string(opened->platform.version);
   Json fields = opened ? config::to_json(opened->quantization_config) : Json::object();
   for (const auto& [name, value] : settings.at("config").items()) fields[name] = value;
-  Settings result{
-      read_platform(settings.at("platform"), platform), config::read_quantization_config(fields, "config"), {}, "null"};
+  Settings result{read_platform(settings.at("platform"), platform), config::read_quantization_config(fields, "config")};
   if (opened) result.overrides = opened->overrides;
+  if (opened) result.framework_info = opened->framework_info;
   if (settings.contains("overrides") && !settings.at("overrides").is_null())
     result.overrides = config::read_overrides(settings.at("overrides"), "overrides");
   if (recipe != nullptr) *recipe = std::move(opened);

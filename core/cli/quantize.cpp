@@ -149,6 +149,9 @@ void quantize_model(QuantizeOptions& options) {
   }
   const auto [job, statistics, data] =
       gather(options, read_settings(options.settings, recipe, &opened->model.graph), opened);
+  for (const Diagnostic& note : job->notes)
+    std::fprintf(stderr, "note: %s%s%s\n", note.place.empty() ? "" : (note.place + ": ").c_str(), note.message.c_str(),
+                 note.hint.empty() ? "" : (" " + note.hint).c_str());
   check_recipe(recipe, recipe_of(*job, statistics), options.anyway);
   const QuantizeResult result = quantize(*job, statistics);
   write_file(options.output, result.bytes);

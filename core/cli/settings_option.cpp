@@ -24,12 +24,24 @@ tpc::TargetPlatformCapabilities read_platform_option(const std::string& platform
   return tpc::get_target_platform_capabilities_by_label(platform);
 }
 
-/// Text that begins like JSON is JSON, all else a file.
-std::vector<config::Override> read_override_option(const std::string& given) {
+/// Text that begins like JSON is JSON, all else a file. With the place that errors name.
+std::pair<std::string, std::string> json_or_file(const std::string& given, const std::string& option) {
   const size_t first = given.find_first_not_of(" \t\r\n");
-  if (first != std::string::npos && (given[first] == '{' || given[first] == '['))
-    return config::parse_overrides(given, "--override");
-  return config::parse_overrides(map_file(given).text(), given);
+  if (first != std::string::npos && (given[first] == '{' || given[first] == '[')) return {given, option};
+  return {std::string(map_file(given).text()), given};
+}
+
+std::vector<config::Override> read_override_option(const std::string& given) {
+  const auto [text, place] = json_or_file(given, "--override");
+  return config::parse_overrides(text, place);
+}
+
+/// Compact, so that equal settings are equal in a recipe. Its faults are told here.
+std::string read_framework_info_option(const std::string& given) {
+  const auto [text, place] = json_or_file(given, "--framework-info");
+  const Json json = parse_json(text, place);
+  framework::read_framework_info(json, place);
+  return to_text(json, false);
 }
 
 bool has_weights(std::string_view type) {
@@ -74,6 +86,8 @@ void add_settings_option(CLI::App& command, SettingsOption& option, bool with_re
                   "A node's name or an operator type that stays in float; \"none\" switches the automatic choice off, "
                   "\"auto\" on; may be given several times")
       ->allow_extra_args(false);
+  command.add_option("--framework-info", option.framework_info,
+                     "Fields of FrameworkInfo in place of the defaults: JSON, or a file of it");
   if (with_recipe) command.add_option("--recipe", option.recipe, "A recipe to follow again");
 }
 
@@ -86,9 +100,11 @@ Settings read_settings(const SettingsOption& option, const std::optional<config:
   std::string platform = option.platform;
   if (platform.empty() && recipe) platform = recipe->platform.name + "@v" + std::to_string(recipe->platform.version);
   if (platform.empty()) platform = tpc::kDefaultPlatform;
-  Settings settings{read_platform_option(platform), {}, {}};
+  Settings settings{read_platform_option(platform), {}};
   if (recipe) settings.config = recipe->quantization_config;
   if (recipe) settings.overrides = recipe->overrides;
+  if (recipe) settings.framework_info = recipe->framework_info;
+  if (!option.framework_info.empty()) settings.framework_info = read_framework_info_option(option.framework_info);
   if (!option.config.empty())
     settings.config = config::read_quantization_config(map_file(option.config).text(), option.config);
   for (const std::string& assignment : option.sets) config::set_field(settings.config, assignment);

@@ -28,6 +28,9 @@ Json to_json(const Override& one) {
   if (!one.type.empty()) json["type"] = one.type;
   if (!one.filter.empty()) json["filter"] = parse_part(one.filter, "override.filter");
   json["config"] = one.config.empty() ? Json::object() : parse_part(one.config, "override.config");
+  if (!one.quantize_config.empty())
+    json["quantize_config"] = parse_part(one.quantize_config, "override.quantize_config");
+  if (one.annotate) json["annotate"] = true;
   return json;
 }
 
@@ -65,8 +68,12 @@ Override read_override(const Json& json, const std::string& place) {
       read_quantization_config(value, at);  // its faults are told here, with their place
       check_node_fields(value, at);
       one.config = text_of(value);
+    } else if (key == "quantize_config") {
+      one.quantize_config = text_of(value);
+    } else if (key == "annotate") {
+      from_json(value, one.annotate, at);
     } else {
-      detail::unknown_key(key, {"name", "type", "filter", "config"}, place);
+      detail::unknown_key(key, {"name", "type", "filter", "config", "quantize_config", "annotate"}, place);
     }
   }
   if (one.name.empty() && one.type.empty() && one.filter.empty())
@@ -88,6 +95,9 @@ void read_member(const std::string& key, const Json& value, Recipe& recipe, cons
   } else if (key == "overrides") {
     if (!value.is_array()) detail::wrong_type(value, "a list", at);
     recipe.overrides = read_overrides(value, at);
+  } else if (key == "framework_info") {
+    if (!value.is_object() && !value.is_null()) detail::wrong_type(value, "an object or null", at);
+    recipe.framework_info = text_of(value);
   } else if (key == "preprocessing") {
     if (!value.is_object() && !value.is_null()) detail::wrong_type(value, "an object or null", at);
     recipe.preprocessing = text_of(value);
@@ -98,7 +108,7 @@ void read_member(const std::string& key, const Json& value, Recipe& recipe, cons
   } else if (key != "format" && key != "format_version") {
     detail::unknown_key(key,
                         {"format", "format_version", "tool_version", "model_digest", "platform", "quantization_config",
-                         "overrides", "preprocessing", "data_set", "seeds"},
+                         "overrides", "framework_info", "preprocessing", "data_set", "seeds"},
                         place);
   }
 }
@@ -127,16 +137,17 @@ Json to_json(const std::vector<Override>& overrides) {
 }
 
 std::string write_recipe(const Recipe& recipe) {
-  const Json json{{"format", kFormat},
-                  {"format_version", Recipe::kFormatVersion},
-                  {"tool_version", recipe.tool_version},
-                  {"model_digest", recipe.model_digest},
-                  {"platform", tersor::to_json(recipe.platform)},
-                  {"quantization_config", to_json(recipe.quantization_config)},
-                  {"overrides", to_json(recipe.overrides)},
-                  {"preprocessing", parse_part(recipe.preprocessing, "recipe.preprocessing")},
-                  {"data_set", tersor::to_json(recipe.data_set)},
-                  {"seeds", tersor::to_json(recipe.seeds)}};
+  Json json{{"format", kFormat},
+            {"format_version", Recipe::kFormatVersion},
+            {"tool_version", recipe.tool_version},
+            {"model_digest", recipe.model_digest},
+            {"platform", tersor::to_json(recipe.platform)},
+            {"quantization_config", to_json(recipe.quantization_config)},
+            {"overrides", to_json(recipe.overrides)},
+            {"preprocessing", parse_part(recipe.preprocessing, "recipe.preprocessing")},
+            {"data_set", tersor::to_json(recipe.data_set)},
+            {"seeds", tersor::to_json(recipe.seeds)}};
+  if (!recipe.framework_info.empty()) json["framework_info"] = parse_part(recipe.framework_info, "framework_info");
   return to_text(json) + "\n";
 }
 

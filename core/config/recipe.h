@@ -15,10 +15,12 @@ namespace tersor::config {
 /// A setting for some nodes only. Where several are given (name, type, filter) all must match; an override by name
 /// beats one by filter, which beats one by type; among equals the later one wins, field by field.
 struct Override {
-  std::string name;    // the node's name, or a pattern with * and ?; empty: not by name
-  std::string type;    // the operator type, such as "Conv"; empty: not by type
-  std::string filter;  // JSON text of a layer filter; empty: none
-  std::string config;  // JSON text of an object of QuantizationConfig fields
+  std::string name;                  // the node's name, or a pattern with * and ?; empty: not by name
+  std::string type;                  // the operator type, such as "Conv"; empty: not by type
+  std::string filter;                // JSON text of a layer filter; empty: none
+  std::string config;                // JSON text of an object of QuantizationConfig fields
+  std::string quantize_config = {};  // JSON text of {"class_name", "config"} of a QuantizeConfig; empty: none
+  bool annotate = false;             // where some override annotates, all nodes that none annotates stay float
   bool operator==(const Override&) const = default;
 };
 
@@ -58,16 +60,17 @@ struct Recipe {
   RecipePlatform platform;
   QuantizationConfig quantization_config;
   std::vector<Override> overrides;
-  std::string preprocessing;  // JSON text of the preprocessing description; empty: none
+  std::string framework_info;  // JSON text of the fields of FrameworkInfo that replace the defaults; empty: none
+  std::string preprocessing;   // JSON text of the preprocessing description; empty: none
   RecipeDataSet data_set;
   std::map<std::string, uint64_t> seeds;
 
   bool operator==(const Recipe&) const = default;
 };
 
-/// A list of overrides, or one: {"name", "type", "filter", "config"}. Error kInvalidConfig listing every fault: an
-/// unknown member, one that chooses no node, a configuration that cannot be read or holds a field that concerns the
-/// whole model.
+/// A list of overrides, or one: {"name", "type", "filter", "config", "quantize_config", "annotate"}. Error
+/// kInvalidConfig listing every fault: an unknown member, one that chooses no node, a configuration that cannot be read
+/// or holds a field that concerns the whole model.
 std::vector<Override> read_overrides(const Json& json, const std::string& place = "overrides");
 std::vector<Override> parse_overrides(std::string_view text, const std::string& place);
 Json to_json(const std::vector<Override>& overrides);

@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "core/base/faults.h"
 #include "core/base/json.h"
+#include "core/framework/effective.h"
 #include "core/framework/fuse.h"
 #include "core/framework/kernel_operand.h"
+#include "core/framework/value_types.h"
 
 namespace tersor::framework {
 
@@ -26,8 +29,16 @@ bool contains(const std::vector<std::string>& list, const std::string& type) {
 class Attacher {
  public:
   Attacher(const Graph& graph, const TargetPlatformCapabilities& platform, const FrameworkInfo& info,
-           const QuantizationConfig& settings, const Overrides& overrides, const OperationsToLayers& layers)
-      : graph_(graph), platform_(platform), info_(info), settings_(settings), overrides_(overrides), layers_(layers) {}
+           const QuantizationConfig& settings, const Overrides& overrides, OperationsToLayers layers)
+      : graph_(graph),
+        platform_(platform),
+        info_(info),
+        settings_(settings),
+        overrides_(overrides),
+        layers_(layers_of(platform, std::move(layers))),
+        types_(value_types(graph)),
+        requests_(overrides.requests(graph)),
+        annotated_(overrides.annotated(graph)) {}
 
   /// The operator set of a node among those that the platform has: of entries with filters that match, else of plain
   /// ones. Several are an error where their options differ.
@@ -58,7 +69,8 @@ class Attacher {
     for (const tpc::OperatorsSet& set : platform_.tp_model.operator_set)
       if (layers_.find(set.name) == nullptr)
         faults.add(Error(ErrorCode::kInvalidPlatform, "No layers are known for the operator set \"" + set.name + "\".",
-                         "platform.tp_model.operator_set", "Map it to layers, or take it out."));
+                         "platform.tp_model.operator_set",
+                         "Say with its \"layers\" which operators it stands for, or take it out."));
     faults.throw_if_any(ErrorCode::kInvalidPlatform, "The platform", "platform");
   }
 
@@ -68,13 +80,16 @@ class Attacher {
     attached.operator_set = set;
     attached.kernel = platform_.kernel_of(set);
     attached.bounds = info_.bounds_of(graph_, node);
-    const NodeSettings settings = overrides_.settings_of(graph_, node, settings_);
+    const NodeSettings settings = settings_of(node);
     const auto& [candidates, base] = narrowed(set, settings, faults);
     attached.candidates = candidates;
     attached.base = base;
+    attached.kernel_quantizer = settings.kernel_quantizer;
+    attached.output_quantizer = settings.output_quantizer;
     if (settings.config.enable_activation_quantization == false)
-      say(attached, "The settings leave its output in float.");
+      say(attached, is_annotated(node) ? "The settings leave its output in float." : "It is not annotated.");
     restrict_to_info(node, attached);
+    faults.attempt([&] { map_methods(attached); });
     add_weights(node, attached);
     set_mode(node, attached);
     return attached;
@@ -83,8 +98,53 @@ class Attacher {
   OpQuantizationConfig input_config(Faults& faults) {
     NodeSettings settings;
     settings.config = settings_;
+    if (annotated_ && attachment_outputs() && !feeds_annotated_input()) {
+      settings.config.enable_activation_quantization = false;
+      settings.key = "not annotated";
+    }
     const auto& [candidates, base] = narrowed("", settings, faults);
-    return candidates[base];
+    NodeAttachment inputs;
+    inputs.candidates = candidates;
+    inputs.base = base;
+    faults.attempt([&] { map_methods(inputs); });
+    return inputs.config();
+  }
+
+  /// An output inside a fused chain: not quantized, or by the pattern's own configuration.
+  static void fuse_inside(const tpc::Fusing& pattern, NodeAttachment& attached) {
+    const auto& fused = pattern.fuse_op_quantization_config;
+    if (!fused || !fused->enable_activation_quantization) {
+      attached.activation = ActivationMode::kFlnNoQuant;
+      return;
+    }
+    attached.activation = ActivationMode::kFlnQuant;
+    for (OpQuantizationConfig& op : attached.candidates) {
+      const OpQuantizationConfig own = op;
+      op = *fused;
+      op.default_weight_attr_config = own.default_weight_attr_config;
+      op.attr_weights_configs_mapping = own.attr_weights_configs_mapping;
+    }
+  }
+
+  /// What no file can hold yet.
+  void check_bits(const NodeAttachment& attached, Faults& faults) {
+    const OpQuantizationConfig& op = attached.config();
+    const bool placed = attachment_outputs() || attached.kernel != tpc::RuntimeKernel::kFloat;
+    const auto refuse = [&](const std::string& field, int bits) {
+      if (!refused_.insert(attached.operator_set + field).second) return;
+      faults.add(Error(ErrorCode::kInvalidConfig,
+                       "The " + field + " of " + set_text(attached) + " is " + std::to_string(bits) +
+                           ", which cannot be written: a file holds " +
+                           (field == "activation_n_bits" ? "8 or 16 bits." : "8 bits or fewer."),
+                       "config." + field, "Use 8 bits, or another platform."));
+    };
+    if (placed && attached.activation != ActivationMode::kNoQuant && op.enable_activation_quantization &&
+        op.activation_n_bits != 8 && op.activation_n_bits != 16)
+      refuse("activation_n_bits", op.activation_n_bits);
+    for (const WeightAttribute& weight : attached.weights)
+      if (weight.name == tpc::kKernelAttr && weight.config.enable_weights_quantization &&
+          weight.config.weights_n_bits > 8)
+        refuse("weights_n_bits", weight.config.weights_n_bits);
   }
 
  private:
@@ -101,6 +161,43 @@ class Attacher {
     return narrowed_.emplace(key, std::move(result)).first->second;
   }
 
+  bool is_annotated(const Node& node) const {
+    return !annotated_ || std::find(annotated_->begin(), annotated_->end(), node.id) != annotated_->end();
+  }
+
+  bool attachment_outputs() const { return platform_.export_rules.placement == tpc::Placement::kOutputs; }
+
+  bool feeds_annotated_input() const {
+    return std::any_of(graph_.nodes().begin(), graph_.nodes().end(), [&](const Node& node) {
+      return is_annotated(node) && std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+               return std::find(graph_.inputs.begin(), graph_.inputs.end(), id) != graph_.inputs.end();
+             });
+    });
+  }
+
+  /// The one reader of a node that is not annotated is: its output is quantized for it.
+  bool feeds_annotated(const Node& node) const {
+    if (node.outputs.size() != 1 || !node.outputs[0].valid()) return false;
+    size_t readers = 0;
+    bool annotated = false;
+    for (const Node& reader : graph_.nodes())
+      if (std::find(reader.inputs.begin(), reader.inputs.end(), node.outputs[0]) != reader.inputs.end()) {
+        ++readers;
+        annotated = is_annotated(reader);
+      }
+    return readers == 1 && annotated;
+  }
+
+  NodeSettings settings_of(const Node& node) const {
+    NodeSettings settings = overrides_.settings_of(graph_, node, settings_, requests_);
+    if (is_annotated(node)) return settings;
+    settings.config.enable_weights_quantization = false;
+    const bool output_only = attachment_outputs() && feeds_annotated(node);
+    if (!output_only) settings.config.enable_activation_quantization = false;
+    settings.key += output_only ? " output only" : " not annotated";
+    return settings;
+  }
+
   static void say(NodeAttachment& attached, const std::string& sentence) {
     attached.reason += (attached.reason.empty() ? "" : " ") + sentence;
   }
@@ -113,7 +210,11 @@ class Attacher {
   /// Takes out of the candidates what FrameworkInfo does not let be quantized.
   void restrict_to_info(const Node& node, NodeAttachment& attached) const {
     const std::string& type = node.op_type;
-    const bool alone = contains(info_.no_quantization_ops, type);
+    const bool not_float = std::any_of(node.outputs.begin(), node.outputs.end(), [&](ValueId id) {
+      const DType dtype = id.valid() ? types_[static_cast<size_t>(id.index)] : DType::kUndefined;
+      return dtype != DType::kUndefined && dtype != DType::kFloat32;
+    });
+    const bool alone = contains(info_.no_quantization_ops, type) || not_float;
     const bool kernel = !alone && contains(info_.kernel_ops, type);
     const bool output = !alone && (contains(info_.activation_ops, type) || !listed(type));
     for (OpQuantizationConfig& op : attached.candidates) {
@@ -121,10 +222,47 @@ class Attacher {
       for (auto& [name, attribute] : op.attr_weights_configs_mapping)
         if (!kernel && name.find(tpc::kKernelAttr) != std::string::npos) attribute.enable_weights_quantization = false;
     }
-    if (alone)
+    if (not_float)
+      say(attached, "It gives no float32 numbers.");
+    else if (alone)
       say(attached, type + " is among the operators that are left alone.");
     else if (!output)
       say(attached, "Outputs of " + type + " are not among those to quantize.");
+  }
+
+  static std::string set_text(const NodeAttachment& attached) {
+    return attached.operator_set.empty() ? "operators of no set" : "the operator set \"" + attached.operator_set + "\"";
+  }
+
+  static quant::QuantizationMethod acting(const std::map<quant::QuantizationMethod, const quant::Quantizer*>& mapping,
+                                          quant::QuantizationMethod method, const NodeAttachment& attached,
+                                          const std::string& field) {
+    const auto found = mapping.find(method);
+    if (found != mapping.end()) return found->second->method;
+    std::string known;
+    for (const auto& one : mapping) known += (known.empty() ? "" : ", ") + std::string(enum_word(one.first));
+    throw Error(ErrorCode::kInvalidConfig,
+                "The " + field + " of " + set_text(attached) + " is " + std::string(enum_word(method)) +
+                    ", for which there is no quantizer; there are some for " + known + ".",
+                "config." + field);
+  }
+
+  /// Puts the quantizers of FrameworkInfo in place of the methods. Candidates beside the base may ask for methods that
+  /// do not act.
+  void map_methods(NodeAttachment& attached) const {
+    for (size_t k = 0; k < attached.candidates.size(); ++k) {
+      OpQuantizationConfig& op = attached.candidates[k];
+      const auto map_one = [&](const auto& mapping, quant::QuantizationMethod& method, const char* field) {
+        if (k == attached.base || mapping.count(method) != 0) method = acting(mapping, method, attached, field);
+      };
+      if (op.enable_activation_quantization)
+        map_one(info_.activation_quantizer_mapping, op.activation_quantization_method,
+                "activation_quantization_method");
+      for (auto& [name, attribute] : op.attr_weights_configs_mapping)
+        if (attribute.enable_weights_quantization)
+          map_one(info_.weights_quantizer_mapping, attribute.weights_quantization_method,
+                  "weights_quantization_method");
+    }
   }
 
   void add_weight(const Node& node, NodeAttachment& attached, std::string_view name, size_t input) const {
@@ -185,7 +323,11 @@ class Attacher {
   const FrameworkInfo& info_;
   const QuantizationConfig& settings_;
   const Overrides& overrides_;
-  const OperationsToLayers& layers_;
+  OperationsToLayers layers_;
+  const std::vector<DType> types_;
+  const NodeRequests requests_;
+  const std::optional<std::vector<NodeId>> annotated_;
+  std::set<std::string> refused_;
   std::map<std::pair<std::string, std::string>, Narrowed> narrowed_;
 };
 
@@ -225,17 +367,19 @@ Attachment attach(const Graph& graph, const TargetPlatformCapabilities& platform
     attachment.by_node_[node.id.index] = attachment.nodes.size();
     attachment.nodes.push_back(attacher.attach_node(node, sets.back(), faults));
   }
-  faults.throw_if_any(ErrorCode::kInvalidConfig, "The configuration", "config");
-
   for (const FusedChain& chain : fuse(graph, sets, platform.tp_model.fusing_patterns)) {
-    FusedGroup group{platform.tp_model.fusing_patterns[chain.pattern].name, {}};
+    const tpc::Fusing& pattern = platform.tp_model.fusing_patterns[chain.pattern];
+    FusedGroup group{pattern.name, {}};
     for (const size_t index : chain.nodes) {
       group.nodes.push_back(graph.nodes()[index].id);
       attachment.nodes[index].fused_group = attachment.groups.size();
-      if (index != chain.nodes.back()) attachment.nodes[index].activation = ActivationMode::kFlnNoQuant;
+      if (index != chain.nodes.back()) attacher.fuse_inside(pattern, attachment.nodes[index]);
     }
     attachment.groups.push_back(std::move(group));
   }
+  limit_input_bits(graph, attachment, faults);
+  for (const NodeAttachment& node : attachment.nodes) attacher.check_bits(node, faults);
+  faults.throw_if_any(ErrorCode::kInvalidConfig, "The configuration", "config");
   return attachment;
 }
 

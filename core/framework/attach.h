@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/diagnostic.h"
+#include "core/base/faults.h"
 #include "core/base/json_fwd.h"
 #include "core/base/names.h"
 #include "core/config/quantization_config.h"
@@ -53,6 +55,8 @@ struct NodeAttachment {
   std::optional<size_t> fused_group;  // index into Attachment::groups
   std::vector<WeightAttribute> weights;
   ValueBounds bounds;  // of the output, known without statistics
+  /// How a QuantizeConfig has the ranges chosen; none: by the configuration.
+  std::optional<LayerQuantizer> kernel_quantizer, output_quantizer;
   /// Sentences: why the output or the kernel is not quantized. Empty when both are, or fused.
   std::string reason;
 
@@ -72,6 +76,7 @@ struct Attachment {
   std::vector<FusedGroup> groups;
   tpc::OpQuantizationConfig input_config;  // of the model's inputs: the platform's default, narrowed
   tpc::ExportRules export_rules;
+  std::vector<Diagnostic> notes;  // remarks for a person
 
   /// Error kInvalidArgument when the node was not in the graph at the time.
   const NodeAttachment& of(NodeId id) const;
@@ -101,6 +106,11 @@ std::pair<std::vector<tpc::OpQuantizationConfig>, size_t> narrow(const tpc::Quan
 std::pair<std::vector<tpc::OpQuantizationConfig>, size_t> narrow(const tpc::QuantizationConfigOptions& options,
                                                                  const NodeSettings& settings,
                                                                  std::string_view operator_set);
+
+/// Takes from every node the candidates whose outputs have more bits than some operator that reads them supports,
+/// looking through operators that pass their input on; where a reader's base supports fewer bits than the node's base,
+/// the widest candidate left becomes the base and a note says so. A fault where none is left.
+void limit_input_bits(const Graph& graph, Attachment& attachment, Faults& faults);
 
 Json to_json(const Graph& graph, const Attachment& attachment);
 

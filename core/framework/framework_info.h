@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/json_fwd.h"
 #include "core/framework/layer_filter_params.h"
 #include "core/quant/quantizer.h"
 
@@ -50,5 +51,13 @@ struct FrameworkInfo {
 
 /// The defaults for ONNX.
 FrameworkInfo onnx_framework_info();
+
+/// Reads an object of the eight fields over `start`: a field that is given replaces that of `start` as a whole, the
+/// others stay. Axes and bounds are lists of two, null for none: {"kernel_channels_mapping": {"Conv": [0, 1]},
+/// "layer_min_max_mapping": {"Relu": [0, null]}}; a quantizer mapping says which quantizer acts for a method:
+/// {"SYMMETRIC": "POWER_OF_TWO"}. Error kInvalidConfig listing every fault.
+FrameworkInfo read_framework_info(const Json& json, const std::string& place = "framework_info",
+                                  FrameworkInfo start = onnx_framework_info());
+Json to_json(const FrameworkInfo& info);
 
 }  // namespace tersor::framework

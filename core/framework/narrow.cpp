@@ -64,8 +64,12 @@ bool searches_activation(const OpQuantizationConfig& op) {
   return op.enable_activation_quantization && !op.fixed_scale;
 }
 
-bool quantizes_kernel(const OpQuantizationConfig& op) {
-  return kernel(op).enable_weights_quantization;
+/// It is the kernel that settings of weights are about; what a set says of other attributes (constants of an Add) is
+/// not asked. Operators of no set may have kernels, so the default counts for them.
+bool quantizes_kernel(const OpQuantizationConfig& op, bool of_no_set) {
+  const bool named = std::any_of(op.attr_weights_configs_mapping.begin(), op.attr_weights_configs_mapping.end(),
+                                 [](const auto& one) { return tpc::kKernelAttr.find(one.first) != std::string::npos; });
+  return (named || of_no_set) && kernel(op).enable_weights_quantization;
 }
 
 /// The values that the candidates have, each once, in their order.
@@ -123,7 +127,9 @@ std::pair<std::vector<OpQuantizationConfig>, size_t> narrow(const tpc::Quantizat
   const bool no_weights = settings.config.enable_weights_quantization == false,
              no_activation = settings.config.enable_activation_quantization == false;
   const bool activation = !no_activation && std::any_of(list.begin(), list.end(), searches_activation);
-  const bool weights = !no_weights && std::any_of(list.begin(), list.end(), quantizes_kernel);
+  const bool weights = !no_weights && std::any_of(list.begin(), list.end(), [&](const OpQuantizationConfig& op) {
+    return quantizes_kernel(op, operator_set.empty());
+  });
   std::vector<Condition> asked = conditions(settings.config);
   std::erase_if(asked, [&](const Condition& one) {
     if (one.of_weights ? no_weights : no_activation) return true;

@@ -31,6 +31,26 @@ std::vector<std::string> types_of(const Graph& graph) {
   return types;
 }
 
+std::string_view method_of(const LayerQuantizer& quantizer) {
+  return enum_word(quantizer.symmetric ? quant::QuantizationMethod::kSymmetric : quant::QuantizationMethod::kUniform);
+}
+
+/// What a QuantizeConfig asks of a node, as fields of the configuration.
+Json fields_of(const NodeRequest& request) {
+  Json fields{{"enable_activation_quantization", request.output.has_value()}};
+  if (request.output) {
+    fields["activation_n_bits"] = request.output->num_bits;
+    fields["activation_quantization_method"] = method_of(*request.output);
+  }
+  if (!request.about_kernel) return fields;
+  fields["enable_weights_quantization"] = request.kernel.has_value();
+  if (!request.kernel) return fields;
+  fields["weights_n_bits"] = request.kernel->num_bits;
+  fields["weights_quantization_method"] = method_of(*request.kernel);
+  fields["weights_per_channel_threshold"] = request.kernel->per_axis;
+  return fields;
+}
+
 std::string suggest(const std::string& nearest) {
   return nearest.empty() ? std::string() : "The nearest there is: \"" + nearest + "\".";
 }
@@ -62,11 +82,16 @@ bool matches_pattern(std::string_view pattern, std::string_view text) {
   return p == pattern.size();
 }
 
-Overrides::Overrides(const std::vector<config::Override>& list, const Graph* former, const std::string& place) {
+Overrides::Overrides(const std::vector<config::Override>& list, const Graph* former, const QuantizeScope& scope,
+                     const std::string& place) {
   Faults faults;
   for (size_t k = 0; k < list.size(); ++k)
     faults.attempt([&] {
-      Entry entry{list[k], {}, Strength::kType, place + "[" + std::to_string(k) + "]"};
+      Entry entry{list[k], {}, nullptr, Strength::kType, place + "[" + std::to_string(k) + "]"};
+      if (!list[k].quantize_config.empty()) {
+        const std::string at = entry.place + ".quantize_config";
+        entry.quantize_config = scope.from_config(parse_json(list[k].quantize_config, at), at);
+      }
       if (!list[k].filter.empty()) {
         const std::string at = entry.place + ".filter";
         entry.filter.push_back(read_layer_filter(parse_json(list[k].filter, at), at));
@@ -90,27 +115,73 @@ bool Overrides::matches(const Entry& entry, const Graph& graph, const Node& node
   return given.name == name || matches_pattern(given.name, name);
 }
 
-NodeSettings Overrides::settings_of(const Graph& graph, const Node& node,
-                                    const config::QuantizationConfig& base) const {
+NodeRequests Overrides::requests(const Graph& graph) const {
+  NodeRequests all(entries_.size());
+  const Uses uses(graph);
+  Faults faults;
+  for (size_t k = 0; k < entries_.size(); ++k) {
+    if (!entries_[k].quantize_config) continue;
+    for (const Node& node : graph.nodes()) {
+      if (!matches(entries_[k], graph, node)) continue;
+      faults.attempt([&] {
+        try {
+          for (const NodeRequest& one : requests_of(*entries_[k].quantize_config, layer_of(graph, uses, node)))
+            all[k][one.node] = one;
+        } catch (const Error& error) {
+          throw Error(error.code, error.message, entries_[k].place + "." + error.place, error.hint);
+        }
+      });
+    }
+  }
+  faults.throw_if_any(ErrorCode::kInvalidConfig, "The list of overrides", "overrides");
+  return all;
+}
+
+NodeSettings Overrides::settings_of(const Graph& graph, const Node& node, const config::QuantizationConfig& base,
+                                    const NodeRequests& requests) const {
   NodeSettings settings;
   settings.config = base;
   Json fields;
-  for (const Entry& entry : entries_) {
-    if (!matches(entry, graph, node)) continue;
+  const auto apply = [&](const Json& given, const Entry& entry, const std::string& place) {
     if (fields.is_null()) fields = config::to_json(base);
-    settings.key += entry.place + " ";
-    if (entry.given.config.empty()) continue;
-    const Json config = parse_json(entry.given.config, entry.place + ".config");
-    for (const auto& [name, value] : config.items()) {
+    settings.key += entry.place + to_text(given, false);
+    for (const auto& [name, value] : given.items()) {
       const std::string field(canonical_name(name));
       fields[field] = value;
-      settings.set_at[field] = entry.place + ".config." + field;
+      settings.set_at[field] = place + (place == entry.place + ".config" ? "." + field : "");
       std::erase(settings.by_name, field);
       if (entry.strength == Strength::kName) settings.by_name.push_back(field);
     }
+  };
+  for (size_t k = 0; k < entries_.size(); ++k) {
+    const Entry& entry = entries_[k];
+    if (const auto asked = requests[k].find(node.id); asked != requests[k].end()) {
+      apply(fields_of(asked->second), entry, entry.place + ".quantize_config");
+      if (asked->second.about_kernel) settings.kernel_quantizer = asked->second.kernel;
+      settings.output_quantizer = asked->second.output;
+    }
+    if (!entry.given.config.empty() && matches(entry, graph, node))
+      apply(parse_json(entry.given.config, entry.place + ".config"), entry, entry.place + ".config");
   }
   if (!fields.is_null()) settings.config = config::read_quantization_config(fields, "overrides");
   return settings;
+}
+
+std::optional<std::vector<NodeId>> Overrides::annotated(const Graph& graph) const {
+  const bool some = std::any_of(entries_.begin(), entries_.end(), [](const Entry& one) { return one.given.annotate; });
+  if (!some) return std::nullopt;
+  const Uses uses(graph);
+  std::vector<NodeId> ids;
+  for (const Node& node : graph.nodes()) {
+    const bool chosen = std::any_of(entries_.begin(), entries_.end(),
+                                    [&](const Entry& one) { return one.given.annotate && matches(one, graph, node); });
+    if (!chosen) continue;
+    const Layer layer = layer_of(graph, uses, node);
+    ids.push_back(node.id);
+    if (layer.bias_node) ids.push_back(*layer.bias_node);
+    if (layer.activation_node) ids.push_back(*layer.activation_node);
+  }
+  return ids;
 }
 
 void Overrides::unmatched(const Entry& entry, const Graph& graph) const {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "core/config/quantization_config.h"
 #include "core/config/recipe.h"
 #include "core/framework/layer_filter_params.h"
+#include "core/framework/quantize_config.h"
 #include "core/graph/graph.h"
 
 namespace tersor::framework {
@@ -23,19 +25,30 @@ struct NodeSettings {
   /// Of these fields those that an override of this very node's name sets: they must mean something for the node.
   std::vector<std::string> by_name;
   std::string key;  // equal for nodes whose overrides are the same
+  /// How a QuantizeConfig has the ranges chosen; none: by the configuration.
+  std::optional<LayerQuantizer> kernel_quantizer, output_quantizer;
 };
+
+/// What the QuantizeConfigs of the overrides ask of the nodes of a graph: by override, then by node.
+using NodeRequests = std::vector<std::map<NodeId, NodeRequest>>;
 
 /// A list of overrides, read.
 class Overrides {
  public:
   Overrides() = default;
   /// `former`: the graph before it was prepared, so that an error can say of a name that preparation has done away with
-  /// the node; may be null. Error kInvalidConfig for a filter that cannot be read.
+  /// the node; may be null. `scope` knows the classes of QuantizeConfigs. Error kInvalidConfig for a filter or
+  /// QuantizeConfig that cannot be read.
   explicit Overrides(const std::vector<config::Override>& list, const Graph* former = nullptr,
-                     const std::string& place = "overrides");
+                     const QuantizeScope& scope = QuantizeScope(), const std::string& place = "overrides");
 
   bool empty() const { return entries_.empty(); }
-  NodeSettings settings_of(const Graph& graph, const Node& node, const config::QuantizationConfig& base) const;
+  /// Error kInvalidConfig where a QuantizeConfig does not fit a node that its override matches.
+  NodeRequests requests(const Graph& graph) const;
+  NodeSettings settings_of(const Graph& graph, const Node& node, const config::QuantizationConfig& base,
+                           const NodeRequests& requests) const;
+  /// The nodes that overrides annotate, with what belongs to their layers; none where no override annotates.
+  std::optional<std::vector<NodeId>> annotated(const Graph& graph) const;
   /// Error kInvalidConfig naming every override that matches no node of the graph, and the nearest name there is.
   void check_matched(const Graph& graph) const;
 
@@ -45,6 +58,7 @@ class Overrides {
   struct Entry {
     config::Override given;
     std::vector<LayerFilterParams> filter;  // one or none
+    QuantizeScope::Ptr quantize_config;
     Strength strength = Strength::kType;
     std::string place;
   };

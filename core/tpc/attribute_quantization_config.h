@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include "core/base/fields.h"
 #include "core/quant/quantization_method.h"
@@ -19,6 +20,14 @@ struct AttributeQuantizationConfig {
   bool weights_per_channel_threshold = false;
   bool enable_weights_quantization = false;
   std::optional<int> lut_values_bitwidth;
+
+  /// A copy that `edit(copy)` has changed.
+  template <class Edit>
+  AttributeQuantizationConfig clone_and_edit(Edit&& edit) const {
+    AttributeQuantizationConfig copy = *this;
+    std::forward<Edit>(edit)(copy);
+    return copy;
+  }
 
   static constexpr auto fields() {
     using A = AttributeQuantizationConfig;

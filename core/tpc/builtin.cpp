@@ -15,10 +15,39 @@ std::string label_of(const BuiltinFile& file) {
   return std::string(file.name) + "@v" + std::to_string(file.version);
 }
 
+std::string table_of(const TargetPlatformModel& model) {
+  if (!model.tpc_minor_version) return {};
+  return std::to_string(*model.tpc_minor_version) + "." + std::to_string(model.tpc_patch_version.value_or(0));
+}
+
 std::string all_labels() {
   std::string list;
-  for (const BuiltinFile& file : builtin_files()) list += (list.empty() ? "" : ", ") + label_of(file);
+  for (const PlatformLabel& one : builtin_platforms())
+    list += (list.empty() ? "" : ", ") + one.name + "@v" + std::to_string(one.version) +
+            (one.table.empty() ? "" : " (" + one.table + ")");
   return list;
+}
+
+[[noreturn]] void unknown(const std::string& what) {
+  throw Error(ErrorCode::kInvalidPlatform, what, "platform",
+              "Use one of: " + all_labels() + "; or give a platform file.");
+}
+
+std::optional<int> whole_number(std::string_view digits) {
+  int number = 0;
+  const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (fault != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  return number;
+}
+
+/// The newest of the platform's files whose table is `number`, or begins with it ("4" of "4.1").
+std::optional<int> version_of_table(std::string_view name, std::string_view number) {
+  std::optional<int> version;
+  for (const PlatformLabel& one : builtin_platforms()) {
+    const bool same = one.table == number || one.table.substr(0, one.table.find('.')) == number;
+    if (one.name == name && !one.table.empty() && same) version = one.version;
+  }
+  return version;
 }
 
 }  // namespace
@@ -27,7 +56,8 @@ std::vector<PlatformLabel> builtin_platforms() {
   std::vector<PlatformLabel> labels;
   for (const BuiltinFile& file : builtin_files()) {
     const TargetPlatformCapabilities platform = read_platform(file.text, label_of(file));
-    labels.push_back({platform.name, platform.version, platform.title, platform.description});
+    labels.push_back(
+        {platform.name, platform.version, platform.title, platform.description, table_of(platform.tp_model)});
   }
   return labels;
 }
@@ -37,22 +67,17 @@ TargetPlatformCapabilities get_target_platform_capabilities(std::string_view nam
   for (const BuiltinFile& file : builtin_files())
     if (file.name == name && (!version || file.version == *version)) found = &file;
   if (found != nullptr) return read_platform(found->text, label_of(*found));
-  throw Error(ErrorCode::kInvalidPlatform,
-              "There is no platform \"" + std::string(name) + "\"" +
-                  (version ? " of version " + std::to_string(*version) : "") + ".",
-              "platform", "Use one of: " + all_labels() + "; or give a platform file.");
+  unknown("There is no platform \"" + std::string(name) + "\"" +
+          (version ? " of version " + std::to_string(*version) : "") + ".");
 }
 
 TargetPlatformCapabilities get_target_platform_capabilities_by_label(std::string_view label) {
-  const size_t at = label.find("@v");
+  const size_t at = label.find('@');
   if (at == std::string_view::npos) return get_target_platform_capabilities(label);
-  int version = 0;
-  const std::string_view digits = label.substr(at + 2);
-  const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), version);
-  if (fault != std::errc() || end != digits.data() + digits.size())
-    throw Error(ErrorCode::kInvalidPlatform, "\"" + std::string(label) + "\" is not of the form NAME@vK.", "platform",
-                "Use one of: " + all_labels() + ".");
-  return get_target_platform_capabilities(label.substr(0, at), version);
+  const std::string_view name = label.substr(0, at), rest = label.substr(at + 1);
+  const auto version = !rest.empty() && rest[0] == 'v' ? whole_number(rest.substr(1)) : version_of_table(name, rest);
+  if (version) return get_target_platform_capabilities(name, version);
+  unknown("There is no platform \"" + std::string(label) + "\"; the form is NAME, NAME@vK or NAME@TABLE.");
 }
 
 }  // namespace tersor::tpc

@@ -38,8 +38,17 @@ struct OpQuantizationConfig {
   int simd_size = 1;
   Signedness signedness = Signedness::kAuto;
 
-  /// The attribute's configuration: that of the key which `attribute` contains, else default_weight_attr_config.
+  /// The attribute's configuration: that of the key which `attribute` contains, else default_weight_attr_config. Error
+  /// kInvalidPlatform when it contains several.
   const AttributeQuantizationConfig& attribute_config(std::string_view attribute) const;
+
+  /// A copy that `edit(copy)` has changed.
+  template <class Edit>
+  OpQuantizationConfig clone_and_edit(Edit&& edit) const {
+    OpQuantizationConfig copy = *this;
+    std::forward<Edit>(edit)(copy);
+    return copy;
+  }
 
   static constexpr auto fields() {
     using O = OpQuantizationConfig;

@@ -24,11 +24,15 @@ enum class RuntimeKernel {
 struct OperatorsSet {
   std::string name;
   std::optional<QuantizationConfigOptions> qc_options;
-  std::optional<RuntimeKernel> runtime_kernel;  // absent: kInteger where the output is quantized, else kFloat
+  std::optional<RuntimeKernel> runtime_kernel = std::nullopt;  // absent: kInteger where the output is quantized, else
+                                                               // kFloat
+  /// JSON text of the list of layers that the set stands for, each an operator type or a filter; empty: those that
+  /// are known for its name.
+  std::string layers = {};
   bool operator==(const OperatorsSet&) const = default;
 };
 
-/// Several sets treated alike in a fusing pattern, by their names. Newer spelling: OperatorSetGroup.
+/// Several sets treated alike in a fusing pattern, by their names.
 struct OperatorSetConcat {
   std::vector<std::string> operators_set;
   bool operator==(const OperatorSetConcat&) const = default;
@@ -39,6 +43,9 @@ struct OperatorSetConcat {
   /// The names joined by "_".
   std::string name() const;
 };
+
+/// The newer name.
+using OperatorSetGroup = OperatorSetConcat;
 
 }  // namespace tersor::tpc
 

@@ -25,4 +25,36 @@ QuantizationConfigOptions::QuantizationConfigOptions(std::vector<OpQuantizationC
   base_ = static_cast<size_t>(it - list_.begin());
 }
 
+QuantizationConfigOptions QuantizationConfigOptions::clone_and_edit(
+    const std::function<void(OpQuantizationConfig&)>& edit) const {
+  QuantizationConfigOptions copy = *this;
+  for (OpQuantizationConfig& one : copy.list_) edit(one);
+  return copy;
+}
+
+QuantizationConfigOptions QuantizationConfigOptions::clone_and_edit_weight_attribute(
+    const std::vector<std::string>& attributes, const std::function<void(AttributeQuantizationConfig&)>& edit) const {
+  return clone_and_edit([&](OpQuantizationConfig& op) {
+    if (attributes.empty()) edit(op.default_weight_attr_config);
+    for (auto& [name, config] : op.attr_weights_configs_mapping)
+      if (attributes.empty() || std::find(attributes.begin(), attributes.end(), name) != attributes.end()) edit(config);
+    for (const std::string& name : attributes)
+      if (op.attr_weights_configs_mapping.count(name) == 0)
+        throw Error(ErrorCode::kInvalidPlatform, "There is no attribute \"" + name + "\" to edit.",
+                    "attr_weights_configs_mapping");
+  });
+}
+
+QuantizationConfigOptions QuantizationConfigOptions::clone_and_map_weights_attr_keys(
+    const std::map<std::string, std::string>& names) const {
+  return clone_and_edit([&](OpQuantizationConfig& op) {
+    std::map<std::string, AttributeQuantizationConfig> renamed;
+    for (const auto& [name, config] : op.attr_weights_configs_mapping) {
+      const auto found = names.find(name);
+      renamed[found == names.end() ? name : found->second] = config;
+    }
+    op.attr_weights_configs_mapping = std::move(renamed);
+  });
+}
+
 }  // namespace tersor::tpc

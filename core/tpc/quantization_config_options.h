@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/tpc/op_quantization_config.h"
@@ -20,6 +23,13 @@ class QuantizationConfigOptions {
   const std::vector<OpQuantizationConfig>& quantization_config_list() const { return list_; }
   const OpQuantizationConfig& base_config() const { return list_[base_]; }
   size_t base_index() const { return base_; }
+  /// Copies in which every configuration is changed: the whole of it, or of the attributes named those that a mapping
+  /// has (without names, every attribute and the default).
+  QuantizationConfigOptions clone_and_edit(const std::function<void(OpQuantizationConfig&)>& edit) const;
+  QuantizationConfigOptions clone_and_edit_weight_attribute(
+      const std::vector<std::string>& attributes, const std::function<void(AttributeQuantizationConfig&)>& edit) const;
+  /// A copy with the keys of attr_weights_configs_mapping renamed; keys that `names` does not have stay.
+  QuantizationConfigOptions clone_and_map_weights_attr_keys(const std::map<std::string, std::string>& names) const;
   bool operator==(const QuantizationConfigOptions&) const = default;
 
  private:

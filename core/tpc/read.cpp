@@ -10,6 +10,7 @@
 #include "core/base/digest.h"
 #include "core/base/faults.h"
 #include "core/base/json.h"
+#include "core/tpc/read_mct.h"
 
 namespace tersor::tpc {
 
@@ -19,22 +20,31 @@ constexpr int kSchemaVersion = 1;
 
 class Reader {
  public:
-  explicit Reader(const Json& file) : file_(file) {}
+  /// `model_at`: path of the model inside the file; empty where the file is the model.
+  Reader(const Json& file, std::string model_at) : file_(file), model_at_(std::move(model_at)) {}
 
   TargetPlatformCapabilities read(const std::string& place) {
     check_head(place);
-    const std::string model_place = place + ".tp_model";
+    const std::string model_place = place + model_at_;
     const Json& model = member(file_, "tp_model", place);
-    check_keys(model, {"name", "default_qco", "add_metadata", "operator_set", "fusing_patterns"}, model_place);
+    check_keys(model,
+               {"name", "default_qco", "add_metadata", "operator_set", "fusing_patterns", "tpc_minor_version",
+                "tpc_patch_version", "tpc_platform_type", "is_simd_padding", "insert_preserving_quantizers"},
+               model_place);
     std::optional<TargetPlatformModel> made;
     attempt(
         [&] { made.emplace(read_options(member(model, "default_qco", model_place), model_place + ".default_qco")); });
     if (!made) made.emplace(QuantizationConfigOptions({OpQuantizationConfig()}));  // to find the other faults
     read_into(model, "name", made->name, model_place);
     read_into(model, "add_metadata", made->add_metadata, model_place);
+    read_into(model, "tpc_minor_version", made->tpc_minor_version, model_place);
+    read_into(model, "tpc_patch_version", made->tpc_patch_version, model_place);
+    read_into(model, "tpc_platform_type", made->tpc_platform_type, model_place);
+    read_into(model, "is_simd_padding", made->is_simd_padding, model_place);
+    read_into(model, "insert_preserving_quantizers", made->insert_preserving_quantizers, model_place);
     read_operator_sets(model, *made, model_place);
     read_fusings(model, *made, model_place);
-    if (faults_.empty()) attempt([&] { validate(*made, model_place); });
+    find_contradictions(*made, model_place);
     TargetPlatformCapabilities platform(std::move(*made));
     read_into(file_, "name", platform.name, place);
     read_into(file_, "version", platform.version, place);
@@ -60,6 +70,15 @@ class Reader {
   void read_into(const Json& object, const char* key, T& value, const std::string& place) {
     if (object.is_object() && object.contains(key))
       attempt([&] { from_json(object[key], value, detail::join_place(place, key)); });
+  }
+
+  /// What the parts that could be read say wrongly. A set or pattern that could not be read at all is missing here, so
+  /// names are looked up only when all of them are there.
+  void find_contradictions(const TargetPlatformModel& model, const std::string& place) {
+    for (const Error& error : faults_of(model, place)) {
+      const bool about_names = error.place.find("fusing_patterns") != std::string::npos && !all_sets_read_;
+      if (!about_names) faults_.add(error);
+    }
   }
 
   void check_head(const std::string& place) {
@@ -192,18 +211,24 @@ class Reader {
     if (!list.is_array()) return faults_.attempt([&] { detail::wrong_type(list, "a list", list_place); });
     for (size_t i = 0; i < list.size(); ++i) {
       const std::string at = list_place + "[" + std::to_string(i) + "]";
-      check_keys(list[i], {"name", "qc_options", "runtime_kernel"}, at);
+      check_keys(list[i], {"name", "qc_options", "runtime_kernel", "layers"}, at);
+      const size_t faults_before = faults_.errors().size();
       attempt([&] {
         OperatorsSet one;
         if (list[i].is_object() && list[i].contains("qc_options") && !list[i]["qc_options"].is_null())
           one.qc_options = read_options(list[i]["qc_options"], at + ".qc_options");
         if (list[i].is_object() && list[i].contains("runtime_kernel"))
           from_json(list[i]["runtime_kernel"], one.runtime_kernel, at + ".runtime_kernel");
+        if (list[i].is_object() && list[i].contains("layers")) {
+          if (!list[i]["layers"].is_array()) detail::wrong_type(list[i]["layers"], "a list of layers", at + ".layers");
+          one.layers = to_text(list[i]["layers"], false);
+        }
         for (const std::string& name : read_names(member(list[i], "name", at), at + ".name")) {
           one.name = name;
           made.operator_set.push_back(one);
         }
       });
+      all_sets_read_ = all_sets_read_ && faults_.errors().size() == faults_before;
     }
   }
 
@@ -223,7 +248,7 @@ class Reader {
     if (!list.is_array()) return faults_.attempt([&] { detail::wrong_type(list, "a list", list_place); });
     for (size_t i = 0; i < list.size(); ++i) {
       const std::string at = list_place + "[" + std::to_string(i) + "]";
-      check_keys(list[i], {"operator_groups_list", "name"}, at);
+      check_keys(list[i], {"operator_groups_list", "name", "fuse_op_quantization_config"}, at);
       attempt([&] {
         const Json& groups = member(list[i], "operator_groups_list", at);
         if (!groups.is_array()) detail::wrong_type(groups, "a list", at + ".operator_groups_list");
@@ -232,8 +257,12 @@ class Reader {
           read.push_back({read_names(groups[k], at + ".operator_groups_list[" + std::to_string(k) + "]")});
         std::string name;
         if (list[i].contains("name")) from_json(list[i]["name"], name, at + ".name");
+        std::optional<OpQuantizationConfig> fused;
+        if (list[i].contains("fuse_op_quantization_config") && !list[i]["fuse_op_quantization_config"].is_null())
+          fused = read_op(list[i]["fuse_op_quantization_config"], at + ".fuse_op_quantization_config");
         try {
           made.fusing_patterns.push_back(Fusing::of(std::move(read), std::move(name)));
+          made.fusing_patterns.back().fuse_op_quantization_config = std::move(fused);
         } catch (const Error& error) {
           throw error.within(at);
         }
@@ -242,6 +271,8 @@ class Reader {
   }
 
   const Json& file_;
+  const std::string model_at_;
+  bool all_sets_read_ = true;
   Faults faults_;
 };
 
@@ -255,7 +286,8 @@ Json to_json(const QuantizationConfigOptions& options) {
 TargetPlatformCapabilities read_platform(std::string_view text, const std::string& place) {
   const Json json = parse_json(text, place, ErrorCode::kInvalidPlatform);
   try {
-    return Reader(json).read(place);
+    if (is_mct_capabilities(json)) return Reader(from_mct_capabilities(json, place), "").read(place);
+    return Reader(json, ".tp_model").read(place);
   } catch (const Error& error) {
     throw Error(ErrorCode::kInvalidPlatform, error.message, error.place, error.hint);
   }
@@ -264,27 +296,33 @@ TargetPlatformCapabilities read_platform(std::string_view text, const std::strin
 Json to_json(const TargetPlatformCapabilities& platform) {
   const TargetPlatformModel& model = platform.tp_model;
   Json sets = Json::array(), fusings = Json::array();
-  for (const OperatorsSet& one : model.operator_set)
+  for (const OperatorsSet& one : model.operator_set) {
     sets.push_back(Json{{"name", one.name},
                         {"qc_options", one.qc_options ? to_json(*one.qc_options) : Json(nullptr)},
                         {"runtime_kernel", enum_word(platform.kernel_of(one.name))}});
+    if (!one.layers.empty()) sets.back()["layers"] = parse_json(one.layers, "layers");
+  }
   for (const Fusing& one : model.fusing_patterns) {
     Json groups = Json::array();
     for (const OperatorSetConcat& group : one.operator_groups_list) groups.push_back(group.operators_set);
     fusings.push_back(Json{{"operator_groups_list", groups}, {"name", one.name}});
+    if (one.fuse_op_quantization_config)
+      fusings.back()["fuse_op_quantization_config"] = tersor::to_json(*one.fuse_op_quantization_config);
   }
-  return Json{{"schema_version", kSchemaVersion},
-              {"name", platform.name},
-              {"version", platform.version},
-              {"title", platform.title},
-              {"description", platform.description},
-              {"export_rules", tersor::to_json(platform.export_rules)},
-              {"tp_model",
-               {{"name", model.name},
-                {"default_qco", to_json(model.default_qco)},
-                {"add_metadata", model.add_metadata},
-                {"operator_set", sets},
-                {"fusing_patterns", fusings}}}};
+  Json described = Json{{"name", model.name},
+                        {"default_qco", to_json(model.default_qco)},
+                        {"add_metadata", model.add_metadata},
+                        {"operator_set", sets},
+                        {"fusing_patterns", fusings}};
+  if (model.tpc_minor_version) described["tpc_minor_version"] = *model.tpc_minor_version;
+  if (model.tpc_patch_version) described["tpc_patch_version"] = *model.tpc_patch_version;
+  if (!model.tpc_platform_type.empty()) described["tpc_platform_type"] = model.tpc_platform_type;
+  if (model.is_simd_padding) described["is_simd_padding"] = true;
+  if (model.insert_preserving_quantizers) described["insert_preserving_quantizers"] = true;
+  return Json{{"schema_version", kSchemaVersion},    {"name", platform.name},
+              {"version", platform.version},         {"title", platform.title},
+              {"description", platform.description}, {"export_rules", tersor::to_json(platform.export_rules)},
+              {"tp_model", std::move(described)}};
 }
 
 std::string digest(const TargetPlatformCapabilities& platform) {

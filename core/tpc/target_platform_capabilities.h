@@ -27,6 +27,7 @@ struct ExportRules {
   bool fold_clamps = true;          // a Relu or Clip in front of a quantizer becomes that quantizer's range
   bool quantize_outputs = true;     // the model's outputs pass a quantizer where their operator has one
   RuntimeKernel unlisted_kernel = RuntimeKernel::kInteger;  // of operators that belong to no set
+  bool warn_branch_points = false;                          // a tensor that several operators read costs speed
 
   static constexpr auto fields() {
     using E = ExportRules;
@@ -39,7 +40,9 @@ struct ExportRules {
         field("integer_bias", &E::integer_bias, "The bias is int32 with the product of input and weight scale."),
         field("fold_clamps", &E::fold_clamps, "A Relu or Clip before a quantizer becomes the quantizer's range."),
         field("quantize_outputs", &E::quantize_outputs, "The model's outputs pass a quantizer."),
-        field("unlisted_kernel", &E::unlisted_kernel, "How operators of no set are computed."));
+        field("unlisted_kernel", &E::unlisted_kernel, "How operators of no set are computed."),
+        field("warn_branch_points", &E::warn_branch_points,
+              "Say of each quantized tensor with several readers that its neighbours may run in float."));
   }
   bool operator==(const ExportRules&) const = default;
 };

@@ -54,6 +54,13 @@ void check_op(const OpQuantizationConfig& config, const std::string& place, Faul
     faults.attempt([&, &key = name, &value = attribute] {
       check_attribute(value, place + ".attr_weights_configs_mapping." + key);
     });
+  faults.attempt([&] {
+    try {
+      for (const std::string_view attribute : {kKernelAttr, kBiasAttr, kPosAttr}) config.attribute_config(attribute);
+    } catch (const Error& error) {
+      throw error.within(place);
+    }
+  });
   faults.attempt([&] { check_fixed(config, place); });
   faults.attempt([&] {
     if (config.enable_activation_quantization && config.quantization_preserving)
@@ -84,23 +91,33 @@ void check_options(const QuantizationConfigOptions& options, const std::string& 
              faults);
 }
 
-void check_fusing(const TargetPlatformModel& model, const Fusing& fusing, const std::string& place) {
-  if (fusing.operator_groups_list.size() < 2)
-    invalid("A fusing pattern of fewer than two groups.", place + ".operator_groups_list");
+void check_fusing(const TargetPlatformModel& model, const Fusing& fusing, const std::string& place, Faults& faults) {
+  const auto fault = [&](const std::string& message) {
+    faults.add(Error(ErrorCode::kInvalidPlatform, message, place + ".operator_groups_list"));
+  };
+  if (fusing.operator_groups_list.size() < 2) fault("A fusing pattern of fewer than two groups.");
   for (const OperatorSetConcat& group : fusing.operator_groups_list) {
-    if (group.operators_set.empty()) invalid("A group without operator sets.", place + ".operator_groups_list");
+    if (group.operators_set.empty()) fault("A group without operator sets.");
     for (const std::string& name : group.operators_set)
-      if (model.find(name) == nullptr)
-        invalid("There is no operator set \"" + name + "\".", place + ".operator_groups_list");
+      if (model.find(name) == nullptr) fault("There is no operator set \"" + name + "\".");
   }
+  if (fusing.fuse_op_quantization_config)
+    check_op(*fusing.fuse_op_quantization_config, place + ".fuse_op_quantization_config", faults);
 }
 
 }  // namespace
 
 const AttributeQuantizationConfig& OpQuantizationConfig::attribute_config(std::string_view attribute) const {
-  for (const auto& [key, config] : attr_weights_configs_mapping)
-    if (attribute.find(key) != std::string_view::npos) return config;
-  return default_weight_attr_config;
+  const AttributeQuantizationConfig* found = nullptr;
+  for (const auto& [key, config] : attr_weights_configs_mapping) {
+    if (attribute.find(key) == std::string_view::npos) continue;
+    if (found != nullptr)
+      invalid("The attribute \"" + std::string(attribute) + "\" contains several keys of the mapping, one of them \"" +
+                  key + "\".",
+              "attr_weights_configs_mapping");
+    found = &config;
+  }
+  return found != nullptr ? *found : default_weight_attr_config;
 }
 
 OperatorSetConcat OperatorSetConcat::of(const std::vector<OperatorsSet>& opsets) {
@@ -124,12 +141,15 @@ Fusing Fusing::of(std::vector<OperatorSetConcat> operator_groups_list, std::stri
   if (operator_groups_list.size() < 2) invalid("A fusing pattern of fewer than two groups.", "operator_groups_list");
   if (name.empty())
     for (const OperatorSetConcat& group : operator_groups_list) name += (name.empty() ? "" : "_") + group.name();
-  return {std::move(operator_groups_list), std::move(name)};
+  return {std::move(operator_groups_list), std::move(name), std::nullopt};
 }
 
 bool Fusing::contains(const Fusing& other) const {
+  const auto within = [](const OperatorSetConcat& mine, const OperatorSetConcat& theirs) {
+    return mine == theirs || (theirs.operators_set.size() == 1 && mine.contains(theirs.operators_set[0]));
+  };
   return std::search(operator_groups_list.begin(), operator_groups_list.end(), other.operator_groups_list.begin(),
-                     other.operator_groups_list.end()) != operator_groups_list.end();
+                     other.operator_groups_list.end(), within) != operator_groups_list.end();
 }
 
 const OperatorsSet* TargetPlatformModel::find(std::string_view operators_set_name) const {
@@ -152,7 +172,7 @@ RuntimeKernel TargetPlatformCapabilities::kernel_of(std::string_view operators_s
                                                                              : RuntimeKernel::kFloat;
 }
 
-void validate(const TargetPlatformModel& model, const std::string& place) {
+std::vector<Error> faults_of(const TargetPlatformModel& model, const std::string& place) {
   Faults faults;
   check_options(model.default_qco, place + ".default_qco", faults);
   std::set<std::string> names;
@@ -167,8 +187,13 @@ void validate(const TargetPlatformModel& model, const std::string& place) {
     if (one.qc_options) check_options(*one.qc_options, at + ".qc_options", faults);
   }
   for (size_t i = 0; i < model.fusing_patterns.size(); ++i)
-    faults.attempt(
-        [&] { check_fusing(model, model.fusing_patterns[i], place + ".fusing_patterns[" + std::to_string(i) + "]"); });
+    check_fusing(model, model.fusing_patterns[i], place + ".fusing_patterns[" + std::to_string(i) + "]", faults);
+  return faults.errors();
+}
+
+void validate(const TargetPlatformModel& model, const std::string& place) {
+  Faults faults;
+  for (const Error& error : faults_of(model, place)) faults.add(error);
   faults.throw_if_any(ErrorCode::kInvalidPlatform, "The platform", place);
 }
 

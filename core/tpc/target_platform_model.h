@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/tpc/fusing.h"
 #include "core/tpc/operators_set.h"
 #include "core/tpc/quantization_config_options.h"
@@ -18,6 +20,12 @@ struct TargetPlatformModel {
   std::string name = "default_tp_model";
   std::vector<OperatorsSet> operator_set;
   std::vector<Fusing> fusing_patterns;
+  /// The table's number in its own counting, as in "4.1" of an IMX500; absent where it has none.
+  std::optional<int> tpc_minor_version;
+  std::optional<int> tpc_patch_version;
+  std::string tpc_platform_type;              // such as "imx500"
+  bool is_simd_padding = false;               // kept for the exported metadata
+  bool insert_preserving_quantizers = false;  // likewise
 
   explicit TargetPlatformModel(QuantizationConfigOptions default_options, bool with_metadata = false,
                                std::string label = "default_tp_model")
@@ -35,5 +43,7 @@ struct TargetPlatformModel {
 /// configuration is in its limits and free of contradictions. Error kInvalidPlatform listing every fault with its
 /// place.
 void validate(const TargetPlatformModel& model, const std::string& place = "tp_model");
+/// The same faults, as a list.
+std::vector<Error> faults_of(const TargetPlatformModel& model, const std::string& place = "tp_model");
 
 }  // namespace tersor::tpc

@@ -34,7 +34,7 @@ tpc::TargetPlatformCapabilities mixed() {
   return tpc::read_platform(R"({"schema_version": 1, "name": "mixed",
     "attribute_configs": {"k8": {"weights_n_bits": 8, "enable_weights_quantization": true},
                           "k4": {"extends": "k8", "weights_n_bits": 4}},
-    "op_configs": {"act": {"activation_n_bits": 8},
+    "op_configs": {"act": {"activation_n_bits": 8, "supported_input_activation_n_bits": [8, 16]},
                    "8/8": {"extends": "act", "attr_weights_configs_mapping": {"kernel_attr": "k8"}},
                    "4/8": {"extends": "act", "attr_weights_configs_mapping": {"kernel_attr": "k4"}},
                    "8/16": {"extends": "8/8", "activation_n_bits": 16}},

@@ -52,7 +52,12 @@ TEST_CASE("a platform is found by name, version and label") {
   REQUIRE(get_target_platform_capabilities(kDefaultPlatform).version >= 1);
   REQUIRE(get_target_platform_capabilities_by_label("ort-cpu@v1").version == 1);
   REQUIRE(get_target_platform_capabilities_by_label("ort-cpu").name == "ort-cpu");
-  for (const char* wrong : {"nothing", "ort-cpu@v99", "ort-cpu@vx", "ort-cpu@v1x", ""}) {
+  REQUIRE(get_target_platform_capabilities_by_label("imx500@v1").tp_model.tpc_minor_version == 1);
+  REQUIRE(get_target_platform_capabilities_by_label("imx500@4.0").version == 2);
+  REQUIRE(get_target_platform_capabilities_by_label("imx500@4").title.find("4.1") != std::string::npos);
+  REQUIRE(get_target_platform_capabilities_by_label("imx500").title.find("5.0") != std::string::npos);
+  for (const char* wrong :
+       {"nothing", "ort-cpu@v99", "ort-cpu@vx", "ort-cpu@v1x", "", "imx500@6", "imx500@", "ort-cpu@"}) {
     INFO(wrong);
     REQUIRE_THROWS_WITH(get_target_platform_capabilities_by_label(wrong), Catch::Contains("ort-cpu@v1"));
   }
@@ -81,6 +86,102 @@ TEST_CASE("ort-cpu quantizes as ONNX Runtime's kernels want it") {
   REQUIRE(platform.kernel_of("FullyConnected") == RuntimeKernel::kIntegerFloatOutput);
   REQUIRE(platform.kernel_of("ConvTranspose") == RuntimeKernel::kFloat);
   REQUIRE(platform.kernel_of("no such set") == RuntimeKernel::kFloat);
+}
+
+namespace {
+
+struct Row {
+  const char* set;
+  const char* output;  // method, bits; "as its input"; "float"
+  const char* weights;
+};
+
+std::string bits(QuantizationMethod method, int n_bits) {
+  return std::string(enum_word(method)) + " " + std::to_string(n_bits);
+}
+
+std::string output_of(const OpQuantizationConfig& op) {
+  if (op.quantization_preserving) return "as its input";
+  return op.enable_activation_quantization ? bits(op.activation_quantization_method, op.activation_n_bits) : "float";
+}
+
+std::string kernel_of(const OpQuantizationConfig& op) {
+  const AttributeQuantizationConfig& kernel = op.attribute_config(kKernelAttr);
+  if (!kernel.enable_weights_quantization) return "float";
+  return bits(kernel.weights_quantization_method, kernel.weights_n_bits) +
+         (kernel.weights_per_channel_threshold ? " per channel" : " per tensor");
+}
+
+}  // namespace
+
+TEST_CASE("the IMX500 tables are those of the toolkit") {
+  for (const char* label : {"imx500@v1", "imx500@4.0", "imx500@4.1", "imx500@5.0"}) {
+    const TargetPlatformModel model = get_target_platform_capabilities_by_label(label).tp_model;
+    INFO(label);
+    for (const char* set : {"Conv", "ConvTranspose", "DepthwiseConv2D", "FullyConnected"}) {
+      REQUIRE(output_of(model.options_of(set).base_config()) == "POWER_OF_TWO 8");
+      REQUIRE(kernel_of(model.options_of(set).base_config()) == "SYMMETRIC 8 per channel");
+    }
+    for (const OperatorsSet& set : model.operator_set)
+      for (const OpQuantizationConfig& op : model.options_of(set.name).quantization_config_list()) {
+        REQUIRE(op.activation_quantization_method == QuantizationMethod::kPowerOfTwo);
+        if (op.activation_n_bits == 16) REQUIRE(op.signedness == Signedness::kSigned);
+        REQUIRE_FALSE(op.fixed_scale);
+      }
+  }
+  const auto v1 = get_target_platform_capabilities_by_label("imx500@v1").tp_model;
+  const auto of_v1 = v1.options_of("Conv").quantization_config_list();
+  REQUIRE(of_v1.size() == 3);
+  REQUIRE(of_v1[1].attribute_config(kKernelAttr).weights_n_bits == 4);
+  REQUIRE(of_v1[1].simd_size == 64);
+  REQUIRE(of_v1[2].simd_size == 128);
+  REQUIRE(output_of(v1.options_of("MaxPool").base_config()) == "float");
+  REQUIRE(output_of(v1.options_of("AvgPool").base_config()) == "POWER_OF_TWO 8");
+  const auto four = get_target_platform_capabilities_by_label("imx500@4.0").tp_model,
+             four_one = get_target_platform_capabilities_by_label("imx500@4.1").tp_model,
+             five = get_target_platform_capabilities_by_label("imx500@5.0").tp_model;
+  REQUIRE(four.options_of("Conv").quantization_config_list().size() == 6);
+  REQUIRE(four.options_of("Sigmoid").quantization_config_list().size() == 2);
+  REQUIRE(four_one.options_of("Sigmoid").quantization_config_list().size() == 1);
+  REQUIRE(four.options_of("Add").quantization_config_list().size() == 2);
+  REQUIRE(five.options_of("Add").quantization_config_list().size() == 4);
+  REQUIRE(five.options_of("Add").quantization_config_list()[2].attribute_config(kPosAttr).weights_n_bits == 16);
+  REQUIRE(five.find("Exp") != nullptr);
+  REQUIRE(four.find("Exp") == nullptr);
+  REQUIRE(output_of(four.options_of("MaxPool").base_config()) == "as its input");
+  REQUIRE(four.options_of("MaxPool").base_config().supported_input_activation_n_bits == std::vector<int>{8});
+  REQUIRE(four.options_of("Reshape").base_config().supported_input_activation_n_bits == std::vector<int>{8, 16});
+  REQUIRE(four.options_of("Gather").base_config().supported_input_activation_n_bits == std::vector<int>{8});
+  REQUIRE(five.options_of("Gather").base_config().supported_input_activation_n_bits == std::vector<int>{8, 16});
+  REQUIRE(four.options_of("Gather").base_config().attribute_config(kPosAttr).weights_n_bits == 16);
+}
+
+TEST_CASE("TFLite and QNNPACK are as they were meant") {
+  const auto tflite = get_target_platform_capabilities("tflite");
+  const auto of = [&](const char* set) { return tflite.tp_model.options_of(set).base_config(); };
+  for (const Row& row : std::initializer_list<Row>{{"Conv", "UNIFORM 8", "SYMMETRIC 8 per channel"},
+                                                   {"DepthwiseConv2D", "UNIFORM 8", "SYMMETRIC 8 per channel"},
+                                                   {"FullyConnected", "UNIFORM 8", "SYMMETRIC 8 per tensor"},
+                                                   {"Concatenate", "as its input", "float"},
+                                                   {"MaxPool", "as its input", "float"},
+                                                   {"Add", "UNIFORM 8", "float"}}) {
+    INFO(row.set);
+    REQUIRE(output_of(of(row.set)) == row.output);
+    REQUIRE(kernel_of(of(row.set)) == row.weights);
+  }
+  const auto fixed = [&](const char* set) { return std::make_pair(*of(set).fixed_scale, *of(set).fixed_zero_point); };
+  REQUIRE(fixed("Softmax") == std::make_pair(1.0 / 256, -128));
+  REQUIRE(fixed("Sigmoid") == std::make_pair(1.0 / 256, -128));
+  REQUIRE(fixed("Tanh") == std::make_pair(1.0 / 128, 0));
+  REQUIRE(fixed("L2Norm") == std::make_pair(1.0 / 128, 0));
+  REQUIRE(fixed("LogSoftmax") == std::make_pair(16.0 / 256, 127));
+  REQUIRE(tflite.export_rules.signed_activations);
+  REQUIRE(tflite.export_rules.narrow_weights);
+  const auto qnnpack = get_target_platform_capabilities("qnnpack").tp_model;
+  for (const char* set : {"Conv", "DepthwiseConv2D", "ConvTranspose", "FullyConnected"}) {
+    REQUIRE(output_of(qnnpack.options_of(set).base_config()) == "UNIFORM 8");
+    REQUIRE(kernel_of(qnnpack.options_of(set).base_config()) == "SYMMETRIC 8 per tensor");
+  }
 }
 
 TEST_CASE("named parts and extends give the same platform as everything written out") {
@@ -146,6 +247,18 @@ TEST_CASE("contradictions and limits are faults") {
               .message.find("There is no operator set \"B\"") != std::string::npos);
 }
 
+TEST_CASE("contradictions are told beside faults of form, every one") {
+  const Error error = error_of(R"({"schema_version": 1, "name": "p", "speed": 1, "tp_model": {"default_qco":
+      {"quantization_config_list": [{"quantization_preserving": true, "simd_size": 0, "fixed_scale": -1}]},
+      "operator_set": [{"name": "A"}, {"name": "A"}],
+      "fusing_patterns": [{"operator_groups_list": ["A", "B"]}, {"operator_groups_list": ["C", "A"]}]}})");
+  INFO(error.message);
+  REQUIRE(error.message.find("has 7 faults") != std::string::npos);
+  for (const char* part : {"no field \"speed\"", "are both true", "simd_size: It is 0", "not a positive number",
+                           "\"A\" is there twice", "no operator set \"B\"", "no operator set \"C\""})
+    REQUIRE(error.message.find(part) != std::string::npos);
+}
+
 TEST_CASE("what is no platform file is refused with its line") {
   for (const char* text : {"", "{", "[]", "3", "null", "{\"tp_model\": 1}", "{\"schema_version\": 2}"}) {
     INFO(text);
@@ -175,6 +288,38 @@ TEST_CASE("an attribute takes the configuration whose key it contains") {
   op.attr_weights_configs_mapping["kernel"].weights_n_bits = 4;
   REQUIRE(op.attribute_config("kernel_attr").weights_n_bits == 4);
   REQUIRE(op.attribute_config("bias_attr").weights_n_bits == kFloatBitwidth);
+  op.attr_weights_configs_mapping["attr"].weights_n_bits = 2;
+  REQUIRE(op.attribute_config("bias_attr").weights_n_bits == 2);
+  REQUIRE_THROWS_WITH(op.attribute_config("kernel_attr"), Catch::Contains("several keys"));
+}
+
+TEST_CASE("configurations are values; an edit makes a copy") {
+  const AttributeQuantizationConfig plain;
+  REQUIRE(plain.weights_quantization_method == QuantizationMethod::kPowerOfTwo);
+  REQUIRE(plain.weights_n_bits == 32);
+  REQUIRE_FALSE(plain.enable_weights_quantization);
+  const auto eight = plain.clone_and_edit([](auto& config) { config.weights_n_bits = 8; });
+  REQUIRE(plain.weights_n_bits == 32);
+  OpQuantizationConfig op;
+  op.attr_weights_configs_mapping["kernel_attr"] = eight;
+  const OpQuantizationConfig wide = op.clone_and_edit([](auto& config) { config.activation_n_bits = 16; });
+  const QuantizationConfigOptions options({op, wide}, wide);
+  const auto same = options.clone_and_edit([](auto& config) { config.simd_size = 32; });
+  REQUIRE(same.base_index() == 1);
+  REQUIRE(same.quantization_config_list()[0].simd_size == 32);
+  REQUIRE(options.base_config().simd_size == 1);
+  const auto four = options.clone_and_edit_weight_attribute({"kernel_attr"}, [](auto& one) { one.weights_n_bits = 4; });
+  REQUIRE(four.base_config().attribute_config("kernel_attr").weights_n_bits == 4);
+  REQUIRE(four.base_config().default_weight_attr_config.weights_n_bits == 32);
+  REQUIRE_THROWS_AS(options.clone_and_edit_weight_attribute({"bias_attr"}, [](auto&) {}), Error);
+  const auto all = options.clone_and_edit_weight_attribute({}, [](auto& one) { one.weights_n_bits = 2; });
+  REQUIRE(all.base_config().default_weight_attr_config.weights_n_bits == 2);
+  const auto renamed = options.clone_and_map_weights_attr_keys({{"kernel_attr", "W"}});
+  REQUIRE(renamed.base_config().attr_weights_configs_mapping.count("W") == 1);
+  const TargetPlatformCapabilities made(TargetPlatformModel(options, true, "model"), "mine", 3);
+  REQUIRE(made.name == "mine");
+  REQUIRE(made.version == 3);
+  REQUIRE(made.tp_model.add_metadata);
 }
 
 TEST_CASE("groups of sets and fusings") {
@@ -189,5 +334,7 @@ TEST_CASE("groups of sets and fusings") {
   const Fusing pair = Fusing::of({one, ab}), triple = Fusing::of({ab, one, ab});
   REQUIRE(pair.name == "A_A_B");
   REQUIRE(triple.contains(pair));
+  REQUIRE(Fusing::of({ab, ab}).contains(Fusing::of({one, one})));
+  REQUIRE_FALSE(Fusing::of({one, one}).contains(Fusing::of({ab, ab})));
   REQUIRE_FALSE(pair.contains(triple));
 }

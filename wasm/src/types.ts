@@ -324,6 +324,10 @@ export interface Override {
   readonly type?: string | undefined;
   readonly filter?: Readonly<Record<string, unknown>> | undefined;
   readonly config: QuantizationConfig;
+  /** How the layer is quantized, by class: {class_name, config}. */
+  readonly quantize_config?: Readonly<Record<string, unknown>> | undefined;
+  /** Where some override annotates, nodes that none annotates stay float. */
+  readonly annotate?: boolean | undefined;
 }
 
 // ---------------------------------------------------------------------------------------------------------------- results

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/framework/effective.h"
+
+#include <fstream>
+#include <sstream>
+
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/tpc/builtin.h"
+#include "core/tpc/read.h"
+#include "tests/catch.h"
+
+using namespace tersor;
+using namespace tersor::framework;
+
+TEST_CASE("every built-in platform comes to what its table in the tests says") {
+  // Written by: tersor platforms NAME@vK > tests/framework/platforms/NAME@vK.txt
+  for (const tpc::PlatformLabel& label : tpc::builtin_platforms()) {
+    const std::string name = label.name + "@v" + std::to_string(label.version);
+    INFO(name);
+    std::ifstream file("tests/framework/platforms/" + name + ".txt");
+    REQUIRE(file.good());
+    std::ostringstream expected;
+    expected << file.rdbuf();
+    const auto platform = tpc::get_target_platform_capabilities(label.name, label.version);
+    REQUIRE(effective_text(platform, effective_configs(platform)) == expected.str());
+  }
+}
+
+TEST_CASE("settings show in the effective configuration") {
+  const auto platform = tpc::get_target_platform_capabilities_by_label("imx500@5.0");
+  config::QuantizationConfig settings;
+  settings.weights_n_bits = 4;
+  const Json json = effective_json(platform, effective_configs(platform, settings));
+  const auto of = [&](const char* set) -> const Json& {
+    for (const Json& one : json["effective"])
+      if (one["operator_set"] == set) return one;
+    throw Error(ErrorCode::kInternal, "no such set");
+  };
+  REQUIRE(of("Conv")["config"]["attr_weights_configs_mapping"]["kernel_attr"]["weights_n_bits"] == 4);
+  REQUIRE(of("Conv")["candidates"] == 2);
+  REQUIRE(of("Conv")["operators"] == Json::array({"Conv"}));
+  // Constants are no kernels: a setting of the weights' bits does not ask for them.
+  REQUIRE(of("Add")["config"]["default_weight_attr_config"]["weights_n_bits"] == 8);
+  REQUIRE(json["digest"] == tpc::digest(platform));
+  settings.weights_n_bits = 3;
+  REQUIRE_THROWS_WITH(effective_configs(platform, settings), Catch::Contains("\"Conv\"") && Catch::Contains("8, 4, 2"));
+}
+
+TEST_CASE("a platform may say itself which operators a set stands for") {
+  const auto platform = tpc::read_platform(R"({"schema_version": 1, "name": "p", "tp_model": {"default_qco":
+      {"quantization_config_list": [{}]}, "operator_set": [{"name": "Mine", "layers": ["Mish",
+      {"layer": "Conv", "all": [{"attr": "group", "op": "Greater", "value": 1}]}]}, {"name": "Conv"}]}})");
+  const auto all = effective_configs(platform);
+  REQUIRE(all[0].operators == std::vector<std::string>{"Mish", "Conv(...)"});
+  REQUIRE(all[1].operators == std::vector<std::string>{"Conv"});
+  const auto wrong = tpc::read_platform(R"({"schema_version": 1, "name": "p", "tp_model": {"default_qco":
+      {"quantization_config_list": [{}]}, "operator_set": [{"name": "Mine", "layers": [{"all": []}]}]}})");
+  REQUIRE_THROWS_WITH(effective_configs(wrong), Catch::Contains("operator_set \"Mine\".layers[0]"));
+}

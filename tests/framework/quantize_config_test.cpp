@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// QuantizeConfig: the interface, the Dense example of its document, and configurations as data.
+#include "core/framework/quantize_config.h"
+
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/framework/attach.h"
+#include "core/tpc/builtin.h"
+#include "core/tpc/read.h"
+#include "tests/catch.h"
+#include "tests/framework/build_graph.h"
+
+using namespace tersor;
+using namespace tersor::framework;
+using quant::QuantizationMethod;
+using test::GraphBuilder;
+
+namespace {
+
+/// The document's example, for a Gemm or a MatMul with its Add.
+class MyDenseQuantizeConfig : public QuantizeConfig {
+ public:
+  Weights get_weights_and_quantizers(const Layer& layer) const override {
+    return {{layer.kernel(), LastValueQuantizer()}};
+  }
+  Activations get_activations_and_quantizers(const Layer& layer) const override {
+    return {{layer.activation, MovingAverageQuantizer()}};
+  }
+  void set_quantize_weights(Layer& layer, const std::vector<Tensor>& quantize_weights) const override {
+    layer.weights[0].value = quantize_weights[0];
+  }
+  void set_quantize_activations(Layer& layer, const std::vector<std::string>& quantize_activations) const override {
+    layer.activation = quantize_activations[0];
+  }
+  std::vector<LayerQuantizer> get_output_quantizers(const Layer&) const override { return {}; }
+  Json get_config() const override { return Json::object(); }
+  std::string class_name() const override { return "MyDenseQuantizeConfig"; }
+};
+
+QuantizeScope scope_with_mine() {
+  QuantizeScope scope;
+  scope.add("MyDenseQuantizeConfig", [](const Json&, const QuantizeScope&, const std::string&) {
+    return std::make_shared<MyDenseQuantizeConfig>();
+  });
+  return scope;
+}
+
+GraphBuilder gemm_net() {
+  GraphBuilder b;
+  ValueId x =
+      b.node("Gemm", "dense",
+             {b.input("x"), b.constant("w", {2, 3}, {0.1f, -0.9f, 0.4f, 0.3f, 0.2f, 0.5f}), b.constant("bias", {3})});
+  x = b.node("Relu", "relu", {x});
+  b.output(b.node("Gemm", "last", {x, b.constant("w2", {3, 2})}));
+  return b;
+}
+
+GraphBuilder matmul_net() {
+  GraphBuilder b;
+  ValueId x = b.node("MatMul", "dense", {b.input("x"), b.constant("w", {2, 3}, {0.1f, -0.9f, 0.4f, 0.3f, 0.2f, 0.5f})});
+  x = b.node("Add", "add", {x, b.constant("bias", {3})});
+  x = b.node("Relu", "relu", {x});
+  b.output(b.node("Gemm", "last", {x, b.constant("w2", {3, 2})}));
+  return b;
+}
+
+Layer layer_in(const GraphBuilder& b, const char* name) {
+  return layer_of(b.graph, Uses(b.graph), b.named(name));
+}
+
+Attachment attach_with(const GraphBuilder& b, const char* overrides, const char* platform = "openvino",
+                       const QuantizeScope& scope = scope_with_mine()) {
+  return attach(b.graph, tpc::get_target_platform_capabilities_by_label(platform), onnx_framework_info(), {},
+                Overrides(config::parse_overrides(overrides, "overrides"), nullptr, scope));
+}
+
+std::string message_of(const GraphBuilder& b, const char* overrides) {
+  try {
+    attach_with(b, overrides);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("a layer is the operator with its bias and its activation function") {
+  const GraphBuilder gemm = gemm_net(), matmul = matmul_net();
+  for (const GraphBuilder* b : {&gemm, &matmul}) {
+    const Layer layer = layer_in(*b, "dense");
+    REQUIRE(layer.kernel().value.shape() == Shape{2, 3});
+    REQUIRE(layer.bias().value.shape() == Shape{3});
+    REQUIRE(layer.activation == "relu");
+    REQUIRE(layer.activation_node == b->named("relu").id);
+    REQUIRE(layer.bias_node.has_value() == (b == &matmul));
+  }
+  const Layer last = layer_in(gemm, "last");
+  REQUIRE(last.activation == "linear");
+  REQUIRE_THROWS_WITH(last.bias(), Catch::Contains("\"last\" (Gemm) has no constant weight called \"bias\""));
+}
+
+TEST_CASE("the Dense example quantizes kernel and activation and no output, on a Gemm and on a MatMul with its Add") {
+  const GraphBuilder gemm = gemm_net(), matmul = matmul_net();
+  for (const GraphBuilder* b : {&gemm, &matmul}) {
+    const Attachment a = attach_with(
+        *b, R"({"name": "dense", "quantize_config": {"class_name": "MyDenseQuantizeConfig", "config": {}}})",
+        "qnnpack");
+    const NodeAttachment& dense = a.of(b->named("dense").id);
+    const auto& kernel = dense.weight(tpc::kKernelAttr)->config;
+    REQUIRE(kernel.enable_weights_quantization);
+    REQUIRE(kernel.weights_n_bits == 8);
+    REQUIRE(kernel.weights_quantization_method == QuantizationMethod::kSymmetric);
+    REQUIRE_FALSE(kernel.weights_per_channel_threshold);
+    REQUIRE(dense.kernel_quantizer == LastValueQuantizer());
+    REQUIRE_FALSE(dense.config().enable_activation_quantization);
+    REQUIRE_FALSE(dense.output_quantizer);
+    const NodeAttachment& relu = a.of(b->named("relu").id);
+    REQUIRE(relu.config().enable_activation_quantization);
+    REQUIRE(relu.config().activation_quantization_method == QuantizationMethod::kUniform);
+    REQUIRE(relu.output_quantizer == MovingAverageQuantizer());
+    if (b == &matmul) REQUIRE_FALSE(a.of(b->named("add").id).config().enable_activation_quantization);
+    // Other layers are the platform's.
+    REQUIRE(a.of(b->named("last").id).config().enable_activation_quantization);
+    REQUIRE_FALSE(a.of(b->named("last").id).output_quantizer);
+  }
+}
+
+TEST_CASE("quantize_layer gets, quantizes and sets the weights") {
+  const GraphBuilder b = gemm_net();
+  Layer layer = layer_in(b, "dense");
+  quantize_layer(MyDenseQuantizeConfig(), layer, 1);
+  const auto values = layer.kernel().value.data<float>();
+  const double scale = 0.9 / 127;
+  REQUIRE(values[1] == Approx(-0.9).epsilon(1e-6));
+  REQUIRE(values[0] == Approx(std::round(0.1 / scale) * scale).epsilon(1e-6));
+  REQUIRE(layer.activation == "relu");
+
+  struct Wrong : MyDenseQuantizeConfig {
+    void set_quantize_weights(Layer& one, const std::vector<Tensor>&) const override {
+      one.weights[0].value = Tensor::make(DType::kFloat32, Shape{1});
+    }
+  };
+  layer = layer_in(b, "dense");
+  REQUIRE_THROWS_WITH(quantize_layer(Wrong(), layer, 1), Catch::Contains("another shape than"));
+}
+
+TEST_CASE("ranges are shaped as the quantizer says") {
+  // [min, max] -> the range: symmetric narrow, symmetric wide, asymmetric
+  const quant::Range narrow = shape_range(LastValueQuantizer(8, false, true, true), -1, 2);
+  REQUIRE(narrow.low == -2);
+  REQUIRE(narrow.high == 2);
+  const quant::Range wide = shape_range(LastValueQuantizer(8, false, true, false), -1, 2);
+  REQUIRE(wide.low == Approx(-2 * 256.0 / 254));
+  REQUIRE(wide.high == 2);
+  REQUIRE(shape_range(AllValuesQuantizer(), 1, 2).low == 0);
+  REQUIRE(shape_range(AllValuesQuantizer(), -2, -1).high == 0);
+}
+
+TEST_CASE("configurations and quantizers survive the way through JSON") {
+  const QuantizeScope scope = scope_with_mine();
+  for (
+      const char* text :
+      {R"({"class_name": "NoOpQuantizeConfig", "config": {}})",
+       R"({"class_name": "DefaultQuantizeConfig", "config": {"weight_attrs": ["kernel"], "activation_attrs": ["activation"], "quantize_output": false}})",
+       R"({"class_name": "OutputOnlyConfig", "config": {"quantize_config": {"class_name": "DefaultQuantizeConfig", "config": {"weight_attrs": ["kernel"], "activation_attrs": [], "quantize_output": true}}}})",
+       R"({"class_name": "MyDenseQuantizeConfig", "config": {}})",
+       R"({"class_name": "LayerQuantizeConfig", "config": {"weights": {"kernel": {"class_name": "LastValueQuantizer", "config": {"num_bits": 4, "per_axis": true, "symmetric": true, "narrow_range": false}}}, "activation": {"class_name": "AllValuesQuantizer", "config": {"num_bits": 8, "per_axis": false, "symmetric": false, "narrow_range": false}}, "outputs": [{"class_name": "FixedQuantizer", "config": {"num_bits": 8, "per_axis": false, "symmetric": false, "narrow_range": false, "init_min": -1.0, "init_max": 1.0}}]}})"}) {
+    const Json json = parse_json(text, "c");
+    REQUIRE(to_json(*scope.from_config(json, "c")) == json);
+    REQUIRE(to_json(*scope.from_config(to_json(*scope.from_config(json, "c")), "c")) == json);
+  }
+  const auto fixed =
+      scope.from_config(parse_json(R"({"class_name": "FixedQuantizeConfig", "config": {"quantize_config": {"class_name":
+          "DefaultQuantizeConfig", "config": {"quantize_output": true}}, "init_min": 0, "init_max": 6}})",
+                                   "c"),
+                        "c");
+  REQUIRE(fixed->get_output_quantizers({})[0] == FixedQuantizer(0, 6));
+  REQUIRE_THROWS_WITH(scope.from_config("Nothing", "c"), Catch::Contains("LayerQuantizeConfig, MyDenseQuantizeConfig"));
+  REQUIRE_THROWS_WITH(read_layer_quantizer(parse_json(R"({"class_name": "FixedQuantizer"})", "q"), "q"),
+                      Catch::Contains("needs init_min and init_max"));
+  REQUIRE_THROWS_WITH(read_layer_quantizer("BestQuantizer", "q"), Catch::Contains("is not a quantizer"));
+}
+
+TEST_CASE("the default scheme") {
+  GraphBuilder b = gemm_net();
+  b.node("Conv", "conv", {b.graph.inputs[0], b.constant("cw", {4, 2, 3, 3})});
+  b.node("Mystery", "mystery", {b.graph.inputs[0]});
+  const Layer dense = layer_in(b, "dense"), conv = layer_in(b, "conv");
+  const auto of_dense = default_quantize_config(dense)->get_weights_and_quantizers(dense);
+  REQUIRE(of_dense.size() == 1);
+  REQUIRE(of_dense[0].second == LastValueQuantizer());
+  REQUIRE(default_quantize_config(conv)->get_weights_and_quantizers(conv)[0].second.per_axis);
+  const Layer relu = layer_in(b, "relu");
+  REQUIRE(default_quantize_config(relu)->get_output_quantizers(relu)[0] == MovingAverageQuantizer());
+  REQUIRE_THROWS_WITH(default_quantize_config(layer_in(b, "mystery")), Catch::Contains("Give it a QuantizeConfig"));
+}
+
+TEST_CASE("the point to quantize is the input of a function whose range is known") {
+  GraphBuilder b;
+  const ValueId x = b.node("Gemm", "dense", {b.input("x"), b.constant("w", {2, 3})});
+  b.output(b.node("Softmax", "softmax", {x}));
+  const auto requests = requests_of(MyDenseQuantizeConfig(), layer_in(b, "dense"));
+  REQUIRE(requests.size() == 2);
+  REQUIRE(requests[0].node == b.named("softmax").id);
+  REQUIRE_FALSE(requests[0].output);
+  REQUIRE(requests[1].output == MovingAverageQuantizer());
+}
+
+TEST_CASE("what a configuration asks for wrongly is told with its override") {
+  const GraphBuilder b = gemm_net();
+  const std::string unknown =
+      message_of(b, R"([{"name": "last", "quantize_config": {"class_name": "LayerQuantizeConfig",
+      "config": {"weights": {"recurrent": "LastValueQuantizer"}}}}])");
+  REQUIRE(unknown.find("overrides[0].quantize_config") == 0);
+  REQUIRE(unknown.find("no constant weight called \"recurrent\"") != std::string::npos);
+  const std::string outputs =
+      message_of(b, R"([{"name": "last", "quantize_config": {"class_name": "LayerQuantizeConfig",
+      "config": {"outputs": ["AllValuesQuantizer", "AllValuesQuantizer"]}}}])");
+  REQUIRE(outputs.find("names 2 output quantizers for 1 outputs") != std::string::npos);
+  const std::string bits = message_of(b, R"([{"name": "last", "quantize_config": {"class_name": "LayerQuantizeConfig",
+      "config": {"weights": {"kernel": {"class_name": "LastValueQuantizer", "config": {"num_bits": 3}}}}}}])");
+  INFO(bits);
+  REQUIRE(bits.find("overrides[0].quantize_config: The platform offers nothing for the operator set \"FullyConnected\" "
+                    "with weights_n_bits = 3; it can be 8.") == 0);
+}
+
+TEST_CASE("a configuration by type gives way to one by name, and both to fields by name") {
+  const GraphBuilder b = gemm_net();
+  const Attachment a = attach_with(b, R"([
+      {"name": "last", "quantize_config": {"class_name": "LayerQuantizeConfig", "config": {"weights": {"kernel":
+          {"class_name": "LastValueQuantizer", "config": {"per_axis": true}}}}}},
+      {"type": "Gemm", "quantize_config": "NoOpQuantizeConfig"}])");
+  REQUIRE_FALSE(a.of(b.named("dense").id).weight(tpc::kKernelAttr)->config.enable_weights_quantization);
+  REQUIRE(a.of(b.named("last").id).weight(tpc::kKernelAttr)->config.enable_weights_quantization);
+  REQUIRE(a.of(b.named("last").id).weight(tpc::kKernelAttr)->config.weights_per_channel_threshold);
+}
+
+TEST_CASE("where something is annotated, all else stays float") {
+  const GraphBuilder b = gemm_net();
+  const Attachment a = attach_with(b, R"({"name": "last", "annotate": true})", "qnnpack");
+  REQUIRE_FALSE(a.of(b.named("dense").id).weight(tpc::kKernelAttr)->config.enable_weights_quantization);
+  REQUIRE(a.of(b.named("dense").id).reason.find("It is not annotated.") != std::string::npos);
+  REQUIRE(a.of(b.named("last").id).weight(tpc::kKernelAttr)->config.enable_weights_quantization);
+  REQUIRE(a.of(b.named("last").id).activation == ActivationMode::kQuant);
+  // What alone feeds an annotated layer has its output quantized; the model's input feeds none.
+  REQUIRE(a.of(b.named("relu").id).activation == ActivationMode::kQuant);
+  REQUIRE_FALSE(a.input_config.enable_activation_quantization);
+  const Attachment first = attach_with(b, R"({"name": "dense", "annotate": true})", "qnnpack");
+  REQUIRE(first.input_config.enable_activation_quantization);
+  REQUIRE(first.of(b.named("relu").id).activation == ActivationMode::kQuant);
+  REQUIRE(first.of(b.named("last").id).activation == ActivationMode::kNoQuant);
+}
