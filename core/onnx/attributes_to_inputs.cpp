@@ -64,4 +64,12 @@ void split_13(Rewriter& rewriter, Node& node) {
   move_list(rewriter, node, "split", 1);
 }
 
+/// The axis was counted from the front with the batch as 0 and had the default 1.
+void dft_20(Rewriter& rewriter, Node& node) {
+  const int64_t axis = node.int_or("axis", 1);
+  node.attributes.erase("axis");
+  const Tensor scalar = Tensor::of<int64_t>(Shape{}, std::span<const int64_t>(&axis, 1));
+  set_input(node, 2, rewriter.constant(node, "axis", scalar));
+}
+
 }  // namespace tersor::onnx

@@ -38,6 +38,20 @@ constexpr Rule kRules[] = {
     {13, "Split", split_13},
     {13, "Squeeze", axes_13},
     {13, "Unsqueeze", axes_13},
+    {16, "RoiAlign", roi_align_16},
+    {18, "ReduceL1", axes_13},
+    {18, "ReduceL2", axes_13},
+    {18, "ReduceLogSum", axes_13},
+    {18, "ReduceLogSumExp", axes_13},
+    {18, "ReduceMax", axes_13},
+    {18, "ReduceMean", axes_13},
+    {18, "ReduceMin", axes_13},
+    {18, "ReduceProd", axes_13},
+    {18, "ReduceSumSquare", axes_13},
+    {18, "Split", split_18},
+    {20, "DFT", dft_20},
+    {20, "GridSample", grid_sample_20},
+    {21, "GroupNormalization", group_normalization_21},
 };
 
 // Operators that changed between opset 1 and 7.
@@ -95,7 +109,7 @@ constexpr std::array<std::string_view, 49> kChangedBefore7 = {
 
 /// The least IR version that goes with an operator set.
 int64_t ir_version_for(int64_t opset) {
-  constexpr std::array<int64_t, 5> kFrom9 = {4, 5, 6, 7, 8};
+  constexpr std::array<int64_t, 13> kFrom9 = {4, 5, 6, 7, 8, 8, 8, 8, 8, 8, 9, 9, 10};
   return opset <= 9 ? kFrom9[0] : kFrom9[static_cast<size_t>(opset - 9)];
 }
 

@@ -90,4 +90,25 @@ void softmax_13(Rewriter& rewriter, Node& node) {
   rewriter.after.push_back(rewriter.make(node, "reshape", "Reshape", {result, shape}, {y}));
 }
 
+/// The alignment that was the only one is named now, and no longer the default.
+void roi_align_16(Rewriter&, Node& node) {
+  node.attributes["coordinate_transformation_mode"] = std::string("output_half_pixel");
+}
+
+/// How many parts to split into evenly is said by an attribute.
+void split_18(Rewriter&, Node& node) {
+  const bool says_sizes = node.inputs.size() > 1 && node.inputs[1].valid();
+  if (!says_sizes) node.attributes["num_outputs"] = static_cast<int64_t>(node.outputs.size());
+}
+
+void grid_sample_20(Rewriter&, Node& node) {
+  const std::string mode = node.string_or("mode", "bilinear");
+  if (mode == "bilinear" || mode == "bicubic") node.attributes["mode"] = mode.substr(2);
+}
+
+/// Scale and bias were one per group, and are one per channel now.
+void group_normalization_21(Rewriter& rewriter, Node&) {
+  rewriter.refuse("GroupNormalization of opset 18 has another form from opset 21 on, which is not converted.");
+}
+
 }  // namespace tersor::onnx

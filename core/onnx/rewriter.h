@@ -69,6 +69,7 @@ void clip_11(Rewriter&, Node&);
 void pad_11(Rewriter&, Node&);
 void axes_13(Rewriter&, Node&);
 void split_13(Rewriter&, Node&);
+void dft_20(Rewriter&, Node&);
 // upsample.cpp
 void upsample_9(Rewriter&, Node&);
 void upsample_10(Rewriter&, Node&);
@@ -81,5 +82,9 @@ void dropout_10(Rewriter&, Node&);
 void dropout_12(Rewriter&, Node&);
 void scatter_11(Rewriter&, Node&);
 void softmax_13(Rewriter&, Node&);
+void roi_align_16(Rewriter&, Node&);
+void split_18(Rewriter&, Node&);
+void grid_sample_20(Rewriter&, Node&);
+void group_normalization_21(Rewriter&, Node&);
 
 }  // namespace tersor::onnx

@@ -251,7 +251,7 @@ TEST_CASE("the versions fit each other, and nothing is ever lowered") {
   REQUIRE(relu.model.ir_version == 8);
   REQUIRE_FALSE(onnx::convert_to_opset(relu.model, 11));
   REQUIRE(relu.model.opset() == 13);
-  REQUIRE_THROWS_AS(onnx::convert_to_opset(relu.model, 14), Error);
+  REQUIRE_THROWS_AS(onnx::convert_to_opset(relu.model, 22), Error);
   REQUIRE_THROWS_AS(onnx::convert_to_opset(relu.model, 6), Error);
 }
 
@@ -274,4 +274,39 @@ TEST_CASE("what has no newer form is refused with the node's place, and the mode
   }
   Single relu(6, "Not");
   REQUIRE(relu.raised() == "  y = Not(x)\n");
+}
+
+TEST_CASE("what changed from opset 13 to 21 takes its new form") {
+  SECTION("reductions") {
+    Single mean(13, "ReduceMean");
+    mean["axes"] = Ints{2, 3};
+    mean["keepdims"] = int64_t{0};
+    REQUIRE(mean.raised(21) == "  y_axes: int64[2] {2, 3}\n  y = ReduceMean(x, y_axes) keepdims=0\n");
+    REQUIRE(mean.model.ir_version == 10);
+  }
+  SECTION("a Split into even parts says how many") {
+    Single split(13, "Split");
+    const ValueId second = split.model.graph.add_value("y2", DType::kFloat32);
+    split.node().outputs.push_back(second);
+    split["axis"] = int64_t{3};
+    REQUIRE(split.raised(21).find("num_outputs=2") != std::string::npos);
+  }
+  SECTION("a Split that names its sizes stays") {
+    Single split(11, "Split");
+    split["split"] = Ints{2};
+    REQUIRE(split.raised(21).find("num_outputs") == std::string::npos);
+  }
+  SECTION("GridSample") {
+    Single sample(16, "GridSample");
+    sample["mode"] = std::string("bicubic");
+    REQUIRE(sample.raised(21).find("mode=\"cubic\"") != std::string::npos);
+  }
+  SECTION("RoiAlign keeps its alignment") {
+    Single align(11, "RoiAlign");
+    REQUIRE(align.raised(21).find("output_half_pixel") != std::string::npos);
+  }
+  SECTION("GroupNormalization is refused, with its place") {
+    Single group(18, "GroupNormalization");
+    REQUIRE_THROWS_WITH(onnx::convert_to_opset(group.model, 21), Catch::Contains("GroupNormalization of opset 18"));
+  }
 }
