@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 
+#include "core/onnx/convert_opset.h"
 #include "core/passes/edit.h"
 #include "core/quant/quantizer.h"
 
@@ -19,14 +21,37 @@ int64_t ir_version_for(int64_t opset) {
   return opset >= 21 ? 10 : opset >= 19 ? 9 : 8;
 }
 
+constexpr int64_t kOpsetOfSmallIntegers = 21;
+
+/// Whole numbers as a tensor of 4, 8 or 16 bits; those of 4 bits two to a byte, the first in the low half.
+Tensor integers(std::span<const int32_t> values, DType type, const Shape& shape) {
+  Tensor tensor = Tensor::make(type, shape);
+  const auto bytes = tensor.mutable_bytes();
+  const int bits = bits_of(type);
+  TERSOR_CHECK(bits == 4 || bits == 8 || bits == 16);
+  if (bits == 4) std::fill(bytes.begin(), bytes.end(), std::byte{0});
+  for (size_t k = 0; k < values.size(); ++k) {
+    const auto code = static_cast<uint32_t>(values[k]);
+    if (bits == 4) {
+      bytes[k / 2] |= static_cast<std::byte>((code & 15U) << (k % 2 * 4));
+    } else {
+      const size_t width = static_cast<size_t>(bits) / 8;
+      for (size_t b = 0; b < width; ++b) bytes[k * width + b] = static_cast<std::byte>(code >> (8 * b) & 255U);
+    }
+  }
+  return tensor;
+}
+
 class Applier {
  public:
   Applier(const Model& model, const QuantizationPlan& plan)
       : model_(model), plan_(plan), captured_(passes::captured_values(model.graph)) {}
 
   Model apply() {
+    if (needs_small_integers()) onnx::convert_to_opset(model_, kOpsetOfSmallIntegers);
     fold_clamps();
     for (const KernelPlan& kernel : plan_.kernels) store_weight(kernel);
+    for (const ConstantPlan& constant : plan_.constants) store_constant(constant);
     for (const ActivationPlan& activation : plan_.activations) insert_pair(activation);
     place_new_nodes();
     graph().erase_unused_initializers();
@@ -37,14 +62,32 @@ class Applier {
  private:
   Graph& graph() { return model_.graph; }
   const std::string& name_of(ValueId id) { return graph().name_of(id); }
+  /// Integers of 16 or 4 bits.
+  bool needs_small_integers() const {
+    return std::any_of(plan_.activations.begin(), plan_.activations.end(),
+                       [](const ActivationPlan& one) { return bits_of(one.params.storage()) != 8; }) ||
+           std::any_of(plan_.kernels.begin(), plan_.kernels.end(),
+                       [](const KernelPlan& one) { return one.weight.grid.n_bits <= 4; }) ||
+           std::any_of(plan_.constants.begin(), plan_.constants.end(), [](const ConstantPlan& one) {
+             return one.params.grid.n_bits <= 4 || bits_of(one.params.storage()) != 8;
+           });
+  }
   void fold_clamps();
   void store_weight(const KernelPlan& kernel);
+  void store_constant(const ConstantPlan& constant);
+  Node restore(const std::string& name, const Tensor& values, const QuantizationParams& params, ValueId output);
   void store_bias(const KernelPlan& kernel, Node& node);
   void insert_pair(const ActivationPlan& activation);
   void place_new_nodes();
   Node pair_node(const std::string& type, const std::string& name, std::vector<ValueId> inputs, ValueId output);
   ValueId scale_of(const std::string& stem, const QuantizationParams& params);
-  ValueId zero_point_of(const std::string& stem, const QuantizationParams& params);
+  ValueId zero_point_of(const std::string& stem, const QuantizationParams& params, DType type);
+  /// Weights of 4 bits or fewer are packed where the operator set has such integers.
+  DType weight_type(const QuantizationParams& params) const {
+    return params.grid.is_signed && params.grid.n_bits <= 4 && model_.opset() >= kOpsetOfSmallIntegers
+               ? DType::kInt4
+               : params.storage();
+  }
 
   Model model_;
   const QuantizationPlan& plan_;
@@ -85,28 +128,44 @@ ValueId Applier::scale_of(const std::string& stem, const QuantizationParams& par
   return graph().add_initializer(stem + "_scale", Tensor::of<float>(shape, params.scale));
 }
 
-ValueId Applier::zero_point_of(const std::string& stem, const QuantizationParams& params) {
+ValueId Applier::zero_point_of(const std::string& stem, const QuantizationParams& params, DType type) {
   const auto count = static_cast<int64_t>(params.zero_point.size());
-  Tensor tensor = Tensor::make(params.storage(), params.per_channel() ? Shape{count} : Shape{});
-  TERSOR_CHECK(bits_of(tensor.dtype()) == 8);
-  for (size_t k = 0; k < params.zero_point.size(); ++k)
-    tensor.mutable_bytes()[k] = static_cast<std::byte>(params.zero_point[k] & 0xff);
-  return graph().add_initializer(stem + "_zero_point", std::move(tensor));
+  const Shape shape = params.per_channel() ? Shape{count} : Shape{};
+  return graph().add_initializer(stem + "_zero_point", integers(params.zero_point, type, shape));
+}
+
+/// The values stored in integers, and the DequantizeLinear that gives them back as `output`.
+Node Applier::restore(const std::string& name, const Tensor& values, const QuantizationParams& params, ValueId output) {
+  Tensor codes = quant::quantize(values.aligned(), params);
+  const DType type = weight_type(params);
+  if (type == DType::kInt4) {
+    const auto bytes = codes.data<int8_t>();
+    codes = integers(std::vector<int32_t>(bytes.begin(), bytes.end()), type, codes.shape());
+  }
+  const ValueId stored = graph().add_initializer(name + "_quantized", std::move(codes));
+  Node node =
+      pair_node("DequantizeLinear", name, {stored, scale_of(name, params), zero_point_of(name, params, type)}, output);
+  if (params.per_channel()) node.attributes["axis"] = static_cast<int64_t>(*params.channel_axis);
+  return node;
 }
 
 /// The weight's name passes to the DequantizeLinear that restores it, so the kernel goes on reading it.
 void Applier::store_weight(const KernelPlan& kernel) {
   Node& node = *graph().find(kernel.node);
   const ValueId weight = node.inputs[kernel.op.weight_slot];
-  const std::string name = name_of(weight);
-  const Tensor stored = quant::quantize(graph().initializer(weight)->aligned(), kernel.weight);
-  const ValueId integers = graph().add_initializer(name + "_quantized", stored);
-  Node restore = pair_node("DequantizeLinear", name,
-                           {integers, scale_of(name, kernel.weight), zero_point_of(name, kernel.weight)}, weight);
-  if (kernel.weight.per_channel()) restore.attributes["axis"] = static_cast<int64_t>(*kernel.weight.channel_axis);
+  const Tensor values = *graph().initializer(weight);
   graph().erase_initializer(weight);
-  in_front_[kernel.node].push_back(std::move(restore));
+  in_front_[kernel.node].push_back(restore(name_of(weight), values, kernel.weight, weight));
   if (!kernel.bias.empty()) store_bias(kernel, node);
+}
+
+/// Other nodes may read the constant, so it stays, and goes when none does.
+void Applier::store_constant(const ConstantPlan& constant) {
+  Node& node = *graph().find(constant.node);
+  const ValueId value = node.inputs[constant.input];
+  const ValueId restored = graph().add_unique_value(name_of(value) + "_DequantizeLinear_Output", DType::kFloat32);
+  in_front_[constant.node].push_back(restore(name_of(value), *graph().initializer(value), constant.params, restored));
+  node.inputs[constant.input] = restored;
 }
 
 void Applier::store_bias(const KernelPlan& kernel, Node& node) {
@@ -123,14 +182,14 @@ void Applier::store_bias(const KernelPlan& kernel, Node& node) {
   const bool per_channel = kernel.weight.per_channel();
   std::vector<float> scale;
   for (const float weight_scale : kernel.weight.scale) scale.push_back(kernel.input_scale * weight_scale);
-  std::vector<int32_t> integers;
+  std::vector<int32_t> codes;
   for (size_t o = 0; o < kernel.bias.size(); ++o) {
     const double step = scale[per_channel ? o : 0];
     const double value = round_half_even(kernel.bias[o] / step);
     TERSOR_CHECK(value >= -2147483648.0 && value <= 2147483647.0);
-    integers.push_back(static_cast<int32_t>(value));
+    codes.push_back(static_cast<int32_t>(value));
   }
-  const ValueId stored = graph().add_initializer(name + "_quantized", Tensor::of<int32_t>(Shape{count}, integers));
+  const ValueId stored = graph().add_initializer(name + "_quantized", Tensor::of<int32_t>(Shape{count}, codes));
   const ValueId scales = graph().add_initializer(
       name + "_scale", Tensor::of<float>(per_channel ? Shape{static_cast<int64_t>(scale.size())} : Shape{}, scale));
   // No zero point: some runtimes refuse one of type int32.
@@ -144,9 +203,11 @@ void Applier::insert_pair(const ActivationPlan& activation) {
   const ValueId value = activation.tensor.value;
   const std::string name = name_of(value);
   auto [shared, is_new] = group_params_.try_emplace(activation.tensor.group);
-  if (is_new) shared->second = {scale_of(name, activation.params), zero_point_of(name, activation.params)};
+  if (is_new)
+    shared->second = {scale_of(name, activation.params),
+                      zero_point_of(name, activation.params, activation.params.storage())};
   const auto [scale, zero_point] = shared->second;
-  const ValueId integers = graph().add_unique_value(name + "_quantized", activation.params.storage());
+  const ValueId codes = graph().add_unique_value(name + "_quantized", activation.params.storage());
   ValueId source = value, restored;
   const bool keeps_name =
       activation.tensor.integer_made && (std::count(graph().outputs.begin(), graph().outputs.end(), value) != 0 ||
@@ -167,8 +228,8 @@ void Applier::insert_pair(const ActivationPlan& activation) {
           if (id == value) id = restored;
     }
   }
-  behind_[source].push_back(pair_node("QuantizeLinear", name, {source, scale, zero_point}, integers));
-  behind_[source].push_back(pair_node("DequantizeLinear", name, {integers, scale, zero_point}, restored));
+  behind_[source].push_back(pair_node("QuantizeLinear", name, {source, scale, zero_point}, codes));
+  behind_[source].push_back(pair_node("DequantizeLinear", name, {codes, scale, zero_point}, restored));
 }
 
 void Applier::place_new_nodes() {

@@ -108,7 +108,10 @@ void ExportCheck::check_zero_point(const Node& node) const {
     return;
   }
   const Tensor* zero_point = graph_.initializer(node.inputs[2]);
-  require(zero_point != nullptr && bits_of(zero_point->dtype()) == 8, "a zero point is an 8-bit initializer.");
+  require(zero_point != nullptr, "a zero point is an initializer.");
+  const int bits = bits_of(zero_point->dtype());
+  require(bits == 8 || ((bits == 4 || bits == 16) && after_.opset() >= 21),
+          "a zero point has 8 bits; 4 or 16 from operator set 21 on.");
   require(zero_point->shape() == scale_of(node).shape(), "zero point and scale have one shape.");
   const Tensor* stored = graph_.initializer(node.inputs[0]);
   if (stored != nullptr) require(stored->dtype() == zero_point->dtype(), "a zero point has the type of its integers.");

@@ -28,12 +28,25 @@ const Histogram& histogram_of(const Graph& graph, ValueId value, const calibrate
   return found->histogram;
 }
 
+/// What a QuantizeConfig says of the range of a value: of the node that makes it, or of one in front of its clamps.
+const framework::LayerQuantizer* quantizer_of(const Graph& graph, const Uses& uses, const Attachment& attachment,
+                                              const Placement& placement, ValueId value) {
+  for (auto index = uses.producer_index(value); index; index = uses.producer_index(graph.nodes()[*index].inputs[0])) {
+    const auto& quantizer = attachment.of(graph.nodes()[*index].id).output_quantizer;
+    if (quantizer) return &*quantizer;
+    if (placement.roles[*index].role != Role::kClamp) break;
+  }
+  return nullptr;
+}
+
 /// The configuration of the node that makes the value; that of the model's inputs when none does. Behind a clamp the
-/// producer's counts, whose quantizer it shares.
+/// producer's counts, whose quantizer it shares; that of the clamp where a QuantizeConfig speaks of it.
 const OpQuantizationConfig& config_of(const Graph& graph, const Uses& uses, const Attachment& attachment,
                                       const Placement& placement, ValueId value) {
   auto index = uses.producer_index(value);
-  while (index && placement.roles[*index].role == Role::kClamp && uses.producer_index(graph.nodes()[*index].inputs[0]))
+  while (index && placement.roles[*index].role == Role::kClamp &&
+         !attachment.of(graph.nodes()[*index].id).output_quantizer &&
+         uses.producer_index(graph.nodes()[*index].inputs[0]))
     index = uses.producer_index(graph.nodes()[*index].inputs[0]);
   return index ? attachment.of(graph.nodes()[*index].id).config() : attachment.input_config;
 }
@@ -52,11 +65,11 @@ struct Bounds {
 QuantizationParams choose(const Histogram& histogram, const OpQuantizationConfig& op, const Bounds& bounds,
                           bool signed_storage, const quant::Criterion& criterion) {
   const QuantizationMethod method = op.activation_quantization_method;
-  if (op.activation_n_bits != 8)
-    throw Error(ErrorCode::kInvalidConfig,
-                "Activations of " + std::to_string(op.activation_n_bits) +
-                    " bits cannot be written: a QDQ file of operator set 13 holds 8 bits.",
-                "config.activation_n_bits", "Use 8 bits, the platform's default.");
+  if (op.activation_n_bits != 8 && op.activation_n_bits != 16)
+    throw Error(
+        ErrorCode::kInvalidConfig,
+        "Activations of " + std::to_string(op.activation_n_bits) + " bits cannot be written: a file holds 8 or 16.",
+        "config.activation_n_bits", "Use 8 bits.");
   IntegerGrid grid{op.activation_n_bits, false, false};
   if (method != QuantizationMethod::kUniform)
     grid.is_signed =
@@ -64,6 +77,19 @@ QuantizationParams choose(const Histogram& histogram, const OpQuantizationConfig
   const quant::Range range =
       quant::select_activation_range(histogram, method, grid, criterion, {bounds.low, bounds.high}).range;
   return quant::with_sign(quant::params_of_ranges(method, grid, std::span(&range, 1)), signed_storage);
+}
+
+/// The range that a QuantizeConfig's quantizer takes. Statistics keep the extremes of all samples, not of each.
+QuantizationParams choose_by(const framework::LayerQuantizer& quantizer, const Histogram& histogram,
+                             const OpQuantizationConfig& op, bool signed_storage) {
+  const bool fixed = quantizer.source == framework::RangeSource::kFixed;
+  quant::Range range = framework::shape_range(quantizer, fixed ? *quantizer.init_min : histogram.min(),
+                                              fixed ? *quantizer.init_max : histogram.max());
+  IntegerGrid grid{op.activation_n_bits, quantizer.symmetric, quantizer.narrow_range};
+  if (quantizer.symmetric) range = {std::min(range.low, -range.high), std::max(range.high, -range.low)};
+  QuantizationParams params = quant::params_of_ranges(op.activation_quantization_method, grid, std::span(&range, 1));
+  // A narrow grid has no unsigned form.
+  return grid.narrow && grid.is_signed ? params : quant::with_sign(std::move(params), signed_storage);
 }
 
 }  // namespace
@@ -76,23 +102,36 @@ std::vector<ActivationPlan> choose_activations(const Graph& graph, const Attachm
   std::vector<Histogram> histograms(placement.groups);
   std::vector<const OpQuantizationConfig*> first(placement.groups), fixed(placement.groups);
   std::vector<Bounds> bounds(placement.groups);
+  std::vector<const framework::LayerQuantizer*> asked(placement.groups);
+  std::vector<bool> joined(placement.groups);  // several tensors come together: the bounds of one are not those of all
   for (const PlacedTensor& tensor : placement.tensors) {
     histograms[tensor.group].merge(histogram_of(graph, tensor.value, statistics));
     const OpQuantizationConfig& op = config_of(graph, uses, attachment, placement, tensor.value);
-    if (const auto maker = uses.producer_index(tensor.value))
-      bounds[tensor.group].narrow(attachment.of(graph.nodes()[*maker].id).bounds);
+    if (const auto maker = uses.producer_index(tensor.value)) {
+      const Node& node = graph.nodes()[*maker];
+      bounds[tensor.group].narrow(attachment.of(node.id).bounds);
+      if (placement.roles[*maker].role == Role::kMover && value_inputs(node, Role::kMover).size() > 1)
+        joined[tensor.group] = true;
+    }
     if (first[tensor.group] == nullptr) first[tensor.group] = &op;
     if (fixed[tensor.group] == nullptr && op.fixed_scale) fixed[tensor.group] = &op;
+    const framework::LayerQuantizer* quantizer = quantizer_of(graph, uses, attachment, placement, tensor.value);
+    if (asked[tensor.group] == nullptr && quantizer != nullptr) {
+      asked[tensor.group] = quantizer;
+      first[tensor.group] = &op;
+    }
   }
   std::vector<QuantizationParams> params(placement.groups);
   for (size_t g = 0; g < placement.groups; ++g) {
+    if (joined[g]) bounds[g] = {};
     bounds[g].narrow({histograms[g].min(), histograms[g].max()});
     const OpQuantizationConfig* op = fixed[g];
-    params[g] =
-        op != nullptr
-            ? quant::fixed_params(op->activation_quantization_method, {op->activation_n_bits, signed_storage, false},
-                                  *op->fixed_scale, op->fixed_zero_point.value_or(0))
-            : choose(histograms[g], *first[g], bounds[g], signed_storage, config.activation_criterion());
+    params[g] = op != nullptr ? quant::fixed_params(op->activation_quantization_method,
+                                                    {op->activation_n_bits, signed_storage, false}, *op->fixed_scale,
+                                                    op->fixed_zero_point.value_or(0))
+                : asked[g] != nullptr
+                    ? choose_by(*asked[g], histograms[g], *first[g], signed_storage)
+                    : choose(histograms[g], *first[g], bounds[g], signed_storage, config.activation_criterion());
   }
   std::vector<ActivationPlan> plans;
   for (const PlacedTensor& tensor : placement.tensors) {

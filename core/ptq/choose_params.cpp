@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/graph/uses.h"
 #include "core/ptq/choose_activations.h"
+#include "core/ptq/choose_constants.h"
 #include "core/ptq/choose_weights.h"
 #include "core/ptq/outcomes.h"
 
@@ -53,6 +54,7 @@ QuantizationPlan choose_params(const Graph& graph, const Attachment& attachment,
   QuantizationPlan plan;
   plan.activations = choose_activations(graph, attachment, placement, statistics, config);
   plan.kernels = choose_kernels(graph, attachment, placement, statistics, config, plan);
+  plan.constants = choose_constants(graph, attachment, config);
   for (size_t i = 0; i < placement.roles.size(); ++i)
     if (placement.roles[i].has_kernel()) plan.operand_readers.push_back(graph.nodes()[i].id);
   std::sort(plan.operand_readers.begin(), plan.operand_readers.end());

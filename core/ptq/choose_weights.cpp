@@ -20,8 +20,22 @@ namespace {
 /// An int32 bias stays below this, so that the products have as much room again.
 constexpr double kLargestBias = 1 << 30;
 
-QuantizationParams weight_params(const KernelOp& op, const Tensor& weight, const framework::WeightAttribute& attribute,
-                                 const WeightContext& context) {
+/// A QuantizeConfig's quantizer: a fixed range, or the extremes of the weight.
+QuantizationParams params_by(const framework::LayerQuantizer& quantizer, const Tensor& weight,
+                             quant::QuantizationMethod method, const quant::IntegerGrid& grid, std::optional<int> axis,
+                             const quant::Criterion& criterion) {
+  if (quantizer.source != framework::RangeSource::kFixed) {
+    quant::Criterion extremes = criterion;
+    extremes.method = quant::ThresholdSelectionMethod::kNoClipping;
+    return quant::choose_weight_params(weight, method, grid, axis, extremes).params;
+  }
+  quant::Range range = framework::shape_range(quantizer, *quantizer.init_min, *quantizer.init_max);
+  if (quantizer.symmetric) range = {std::min(range.low, -range.high), std::max(range.high, -range.low)};
+  return quant::params_of_ranges(method, grid, std::span(&range, 1));
+}
+
+QuantizationParams weight_params(NodeId node, const KernelOp& op, const Tensor& weight,
+                                 const framework::WeightAttribute& attribute, const WeightContext& context) {
   const tpc::AttributeQuantizationConfig& config = attribute.config;
   if (config.weights_n_bits > 8)
     throw Error(ErrorCode::kInvalidConfig,
@@ -29,14 +43,18 @@ QuantizationParams weight_params(const KernelOp& op, const Tensor& weight, const
                     " bits cannot be written: a QDQ file of "
                     "operator set 13 holds 8 bits.",
                 "config.weights_n_bits", "Use 8 bits or fewer.");
-  const quant::IntegerGrid grid{config.weights_n_bits, true, context.attachment.export_rules.narrow_weights};
+  const auto& asked = context.attachment.of(node).kernel_quantizer;
+  const quant::IntegerGrid grid{config.weights_n_bits, true,
+                                asked ? asked->narrow_range : context.attachment.export_rules.narrow_weights};
   // A grouped ConvTranspose shares each scale between its groups: the weight's axis has one group's channels.
   const std::optional<int> axis = config.weights_per_channel_threshold ? std::optional(op.output_axis) : std::nullopt;
   QuantizationParams params;
   try {
-    params = quant::choose_weight_params(weight, config.weights_quantization_method, grid, axis,
-                                         context.config.weights_criterion())
-                 .params;
+    params = asked ? params_by(*asked, weight, config.weights_quantization_method, grid, axis,
+                               context.config.weights_criterion())
+                   : quant::choose_weight_params(weight, config.weights_quantization_method, grid, axis,
+                                                 context.config.weights_criterion())
+                         .params;
   } catch (const Error& error) {
     if (error.code != ErrorCode::kInvalidModel) throw;
     throw error.within("graph.initializer \"" + context.graph.name_of(op.weight) + "\"");
@@ -113,7 +131,7 @@ KernelPlan choose_weight(const Node& node, const KernelOp& op, const WeightConte
   const Graph& graph = context.graph;
   const framework::WeightAttribute& attribute = *context.attachment.of(node.id).weight(tpc::kKernelAttr);
   const Tensor& weight = *graph.initializer(op.weight);
-  KernelPlan plan{node.id, op, weight_params(op, weight, attribute, context), {}, false, 1, 0, 0};
+  KernelPlan plan{node.id, op, weight_params(node.id, op, weight, attribute, context), {}, false, 1, 0, 0};
   const std::vector<double> bias = *passes::bias_values(graph, op);
   const bool corrects = context.config.weights_bias_correction && !context.config.measures_bias() && op.can_have_bias &&
                         context.input != nullptr && static_cast<int64_t>(context.input->channels.size()) == op.inputs;

@@ -40,9 +40,27 @@ class Placer {
     if (constant(id) || wanted(id)) return false;
     return wanted_[static_cast<size_t>(id.index)] = true;
   }
-  /// The node's output passes a quantizer as far as platform and settings go.
+  /// The node's output passes a quantizer as far as platform and settings go: its own, or that behind the chain it is
+  /// fused with.
   bool quantizes(size_t index) const {
-    return attachment_.of(graph_.nodes()[index].id).config().enable_activation_quantization;
+    const framework::NodeAttachment& attached = attachment_.of(graph_.nodes()[index].id);
+    if (attached.config().enable_activation_quantization || !attached.fused_group)
+      return attached.config().enable_activation_quantization;
+    const NodeId last = attachment_.groups[*attached.fused_group].nodes.back();
+    return attachment_.of(last).config().enable_activation_quantization;
+  }
+
+  /// Some value that a mover passes on is quantized.
+  bool preserves_quantized(size_t index) const {
+    const std::vector<ValueId> from = value_inputs(graph_.nodes()[index], Role::kMover);
+    return std::any_of(from.begin(), from.end(), [this](ValueId id) { return wanted(id); });
+  }
+
+  /// Its parameters are fixed: what it is joined with would lose its range, so the runtime has to requantize it.
+  bool keeps_own_range(const Node& reader, ValueId id) const {
+    const auto maker = uses_.producer_index(id);
+    return maker && value_inputs(reader, Role::kMover).size() > 1 &&
+           attachment_.of(graph_.nodes()[*maker].id).config().fixed_scale.has_value();
   }
 
   void place_outputs();
@@ -70,7 +88,7 @@ void Placer::place_outputs() {
   for (size_t i = 0; i < roles_.size(); ++i) {
     const Node& node = graph_.nodes()[i];
     const ActivationMode mode = attachment_.of(node.id).activation;
-    const bool preserves = mode == ActivationMode::kPreserveQuant && wanted(node.inputs[0]);
+    const bool preserves = mode == ActivationMode::kPreserveQuant && preserves_quantized(i);
     const bool quantized = mode == ActivationMode::kQuant || mode == ActivationMode::kFlnQuant;
     if (!preserves && !quantized) continue;
     for (const ValueId id : node.outputs)
@@ -185,8 +203,9 @@ Placement Placer::placement() {
     if (roles_[i].role != Role::kMover) continue;
     const Node& node = graph_.nodes()[i];
     for (const ValueId id : node.outputs)
-      if (wanted(id) && wanted(node.inputs[0]) && integer_made(id))
-        same.join(position[static_cast<size_t>(id.index)], position[static_cast<size_t>(node.inputs[0].index)]);
+      for (const ValueId from : value_inputs(node, Role::kMover))
+        if (wanted(id) && wanted(from) && integer_made(id) && !keeps_own_range(node, from))
+          same.join(position[static_cast<size_t>(id.index)], position[static_cast<size_t>(from.index)]);
   }
   std::vector<size_t> group(order.size());
   for (size_t k = 0; k < order.size(); ++k) {

@@ -70,6 +70,10 @@ Json to_json(const Graph& graph, const QuantizationPlan& plan) {
   for (const ActivationPlan& one : plan.activations) json["activations"].push_back(activation_json(graph, one));
   json["kernels"] = Json::array();
   for (const KernelPlan& one : plan.kernels) json["kernels"].push_back(kernel_json(graph, one));
+  json["constants"] = Json::array();
+  for (const ConstantPlan& one : plan.constants)
+    json["constants"].push_back(
+        Json{{"node", node_name(graph, one.node)}, {"input", one.input}, {"params", params_json(one.params)}});
   json["nodes"] = Json::array();
   for (size_t i = 0; i < plan.outcomes.size(); ++i) {
     const NodeOutcome& outcome = plan.outcomes[i];

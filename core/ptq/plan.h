@@ -38,6 +38,13 @@ struct KernelPlan {
   int64_t raised_channels = 0;
 };
 
+/// A constant operand that is no kernel, stored in integers.
+struct ConstantPlan {
+  NodeId node;
+  size_t input = 0;  // index into node.inputs
+  quant::QuantizationParams params;
+};
+
 /// How a node will be computed.
 struct NodeOutcome {
   NodeId node;
@@ -48,6 +55,7 @@ struct NodeOutcome {
 struct QuantizationPlan {
   std::vector<ActivationPlan> activations;  // in the order in which the graph makes them
   std::vector<KernelPlan> kernels;          // in the order of the graph
+  std::vector<ConstantPlan> constants;      // in the order of the graph
   std::vector<NodeId> operand_readers;      // nodes that read the quantized form of a float-made tensor, ascending
   std::vector<NodeId> folded_clamps;        // Relus and Clips that a quantizer's range does, ascending
   std::vector<NodeOutcome> outcomes;        // one per node, in the order of the graph

@@ -69,7 +69,8 @@ std::vector<NodeRole> find_roles(const Graph& graph, const framework::Attachment
 }
 
 std::vector<ValueId> value_inputs(const Node& node, Role role) {
-  if (role == Role::kMover || role == Role::kClamp) return {node.inputs[0]};
+  const bool joins = node.is("Concat") || node.is("Min") || node.is("Max");
+  if (role == Role::kClamp || (role == Role::kMover && !joins)) return {node.inputs[0]};
   if (role == Role::kKernel || role == Role::kKernelFloatOutput || role == Role::kWeightOnly)
     return node.is("MatMul") ? node.inputs : std::vector<ValueId>{node.inputs[0]};
   return node.inputs;

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "core/config/quantization_config.h"
+#include "core/framework/attach.h"
+#include "core/graph/graph.h"
+#include "core/ptq/plan.h"
+
+namespace tersor::ptq {
+
+/// Parameters of the constant operands (of an Add, a Concat, a Gather) that the platform quantizes. Per channel means
+/// along the one axis that the constant is longer than 1 on; one range where there are several or none. Only platforms
+/// that quantize every output do so: elsewhere a constant beside a float operand is better float.
+std::vector<ConstantPlan> choose_constants(const Graph& graph, const framework::Attachment& attachment,
+                                           const config::QuantizationConfig& config);
+
+}  // namespace tersor::ptq

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the choices of platforms, overrides and QuantizeConfigs come to in the file.
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/onnx/read.h"
+#include "core/onnx/write.h"
+#include "core/samples/sample_digest.h"
+#include "core/tersor.h"
+#include "core/tpc/builtin.h"
+#include "tests/catch.h"
+#include "tests/support/named_model.h"
+
+using namespace tersor;
+using tersor::test::NamedModel;
+
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+/// Two branches that a Concat joins, a constant added, Gemm and Softmax.
+Model branches() {
+  NamedModel model;
+  const Ints pads{1, 1, 1, 1};
+  model.input("x", {1, 3, 8, 8}).weight("w1", {8, 3, 3, 3}).weight("b1", {8}).weight("w2", {8, 8, 3, 3}, -3, 3);
+  model.node("Conv", {"x", "w1", "b1"}, {"c1"}, {{"pads", pads}}).node("Relu", {"c1"}, {"r1"});
+  model.node("Conv", {"r1", "w2"}, {"c2"}, {{"pads", pads}}).node("Sigmoid", {"c2"}, {"s"});
+  model.node("Concat", {"r1", "c2", "s"}, {"j"}, {{"axis", int64_t{1}}}).weight("k", {1, 24, 1, 1});
+  model.node("Add", {"j", "k"}, {"a"}).node("MaxPool", {"a"}, {"m"}, {{"kernel_shape", Ints{2, 2}}});
+  model.node("GlobalAveragePool", {"m"}, {"p"}).node("Flatten", {"p"}, {"f"});
+  model.weight("w3", {24, 4}).weight("b3", {4}).node("Gemm", {"f", "w3", "b3"}, {"g"});
+  return model.node("Softmax", {"g"}, {"y"}, {{"axis", int64_t{-1}}}).output("y").build();
+}
+
+struct Made {
+  std::shared_ptr<const Job> job;
+  QuantizeResult result;
+  Model file;
+
+  const Tensor& scale(const Node& pair) const { return *file.graph.initializer(pair.inputs[1]); }
+  const Tensor& zero_point(const Node& pair) const { return *file.graph.initializer(pair.inputs[2]); }
+  /// The QuantizeLinear behind the value of that name; null without one.
+  const Node* quantizer(const std::string& name) const {
+    for (const Node& node : file.graph.nodes())
+      if (node.is("QuantizeLinear") && node.name == name + "_QuantizeLinear") return &node;
+    return nullptr;
+  }
+  const Tensor* stored(const std::string& name) const {
+    const auto id = file.graph.find(name + "_quantized");
+    return id ? file.graph.initializer(*id) : nullptr;
+  }
+};
+
+Made make(const Model& model, const char* platform, const char* config = "{}", const char* overrides = "[]") {
+  Settings settings{tpc::get_target_platform_capabilities_by_label(platform),
+                    config::read_quantization_config(std::string_view(config), "config")};
+  settings.overrides = config::parse_overrides(overrides, "overrides");
+  const std::vector<std::byte> bytes = onnx::write(model);
+  Made made;
+  made.job = prepare(std::make_shared<const OpenedModel>(open_model(onnx::Source::of(bytes))), std::move(settings));
+  calibrate::Calibrator calibrator = calibrator_of(*made.job, 16);
+  for (uint64_t k = 0; k < 16; ++k) {
+    const std::vector<Tensor> inputs = test::random_inputs(made.job->model, static_cast<uint32_t>(k + 1));
+    calibrator.add({k, samples::sample_digest(inputs)}, "sample", inputs);
+  }
+  made.result = quantize(*made.job, calibrator.statistics());
+  made.file = onnx::read(onnx::Source::of(made.result.bytes));
+  return made;
+}
+
+double difference(const Model& model, const Made& made) {
+  double most = 0;
+  for (uint32_t seed = 100; seed < 104; ++seed)
+    most = std::max(most, test::relative_difference(model, made.file, test::random_inputs(model, seed)));
+  return most;
+}
+
+}  // namespace
+
+TEST_CASE("every built-in platform quantizes, and the file stays close to the model") {
+  const Model model = branches();
+  for (const tpc::PlatformLabel& label : tpc::builtin_platforms()) {
+    const std::string name = label.name + "@v" + std::to_string(label.version);
+    INFO(name);
+    const Made made = make(model, name.c_str());
+    REQUIRE(difference(model, made) < (label.name == "weight-only-int4" ? 0.4 : label.name == "imx500" ? 0.2 : 0.1));
+  }
+}
+
+TEST_CASE("the thresholds of IMX500 are powers of two") {
+  const Made made = make(branches(), "imx500");
+  size_t pairs = 0;
+  for (const Node& node : made.file.graph.nodes()) {
+    if (!node.is("QuantizeLinear")) continue;
+    int exponent = 0;
+    REQUIRE(std::frexp(made.scale(node).data<float>()[0], &exponent) == 0.5f);
+    ++pairs;
+  }
+  REQUIRE(pairs >= 8);
+  // Constants are quantized, per channel.
+  REQUIRE(made.stored("k")->dtype() == DType::kInt8);
+  REQUIRE(make(branches(), "imx500@v1").stored("k") == nullptr);
+  // A MaxPool has the parameters of its input.
+  REQUIRE(made.quantizer("m")->inputs[1] == made.quantizer("a")->inputs[1]);
+}
+
+TEST_CASE("activations of 16 bits are stored so, in operator set 21") {
+  const Model model = branches();
+  const Made eight = make(model, "qnn"), made = make(model, "qnn", R"({"activation_n_bits": 16})");
+  REQUIRE(eight.file.opset() == 13);
+  REQUIRE(made.file.opset() == 21);
+  REQUIRE(made.file.ir_version == 10);
+  REQUIRE(made.zero_point(*made.quantizer("r1")).dtype() == DType::kUint16);
+  REQUIRE(made.scale(*made.quantizer("s")).data<float>()[0] == 1.0f / 65536);
+  REQUIRE(difference(model, made) < difference(model, eight));
+  // One node alone.
+  const Made one = make(model, "imx500", "{}", R"({"name": "a", "config": {"activation_n_bits": 16}})");
+  REQUIRE(one.job->attachment.find(NodeId{0}) != nullptr);
+  REQUIRE(one.quantizer("r1") != nullptr);
+  REQUIRE(bits_of(one.zero_point(*one.quantizer("r1")).dtype()) == 8);
+}
+
+TEST_CASE("weights of 4 bits are packed two to a byte") {
+  const Model model = branches();
+  const Made made = make(model, "weight-only-int4"), eight = make(model, "weight-only-int8");
+  REQUIRE(made.file.opset() == 21);
+  REQUIRE(made.stored("w2")->dtype() == DType::kInt4);
+  REQUIRE(made.stored("w2")->shape() == Shape{8, 8, 3, 3});
+  REQUIRE(eight.file.opset() == 13);
+  REQUIRE(eight.stored("w2")->dtype() == DType::kInt8);
+  REQUIRE(made.result.plan.activations.empty());
+  REQUIRE(test::types_of(made.file).find(" QuantizeLinear") == std::string::npos);
+  // The packed codes are those of the plan.
+  const ptq::KernelPlan& kernel = made.result.plan.kernels[1];
+  const Tensor& packed = *made.stored("w2");
+  const Tensor codes = quant::quantize(made.job->model.graph.initializer(kernel.op.weight)->aligned(), kernel.weight);
+  for (size_t k = 0; k < 576; ++k) {
+    const int half = static_cast<int>(packed.bytes()[k / 2]) >> (k % 2 * 4) & 15;
+    REQUIRE((half ^ 8) - 8 == codes.data<int8_t>()[k]);
+  }
+}
+
+TEST_CASE("weights of 7 bits leave the outer codes free") {
+  const Made made = make(branches(), "ort-cpu-avx2");
+  int least = 0, most = 0;
+  for (const int8_t code : made.stored("w1")->data<int8_t>()) {
+    least = std::min<int>(least, code);
+    most = std::max<int>(most, code);
+  }
+  REQUIRE(std::max(-least, most) == 63);
+}
+
+TEST_CASE("TFLite's tensors have its fixed parameters, and what a Concat joins shares one") {
+  const Made made = make(branches(), "tflite");
+  const auto parameters = [&](const char* name) {
+    const Node* pair = made.quantizer(name);
+    REQUIRE(pair != nullptr);
+    REQUIRE(made.zero_point(*pair).dtype() == DType::kInt8);
+    return std::make_pair(made.scale(*pair).data<float>()[0],
+                          static_cast<int>(made.zero_point(*pair).data<int8_t>()[0]));
+  };
+  REQUIRE(parameters("y") == std::make_pair(1.0f / 256, -128));
+  REQUIRE(parameters("s") == std::make_pair(1.0f / 256, -128));
+  // What has fixed parameters keeps them; the runtime requantizes it for the Concat.
+  for (const char* name : {"r1", "c2"}) REQUIRE(parameters(name) == parameters("j"));
+  REQUIRE(parameters("j") != parameters("s"));
+}
+
+TEST_CASE("TensorRT's integers have no zero point, and biases stay float") {
+  const Made made = make(branches(), "tensorrt");
+  for (const Node& node : made.file.graph.nodes()) {
+    if (!node.is("QuantizeLinear") && !node.is("DequantizeLinear")) continue;
+    REQUIRE(made.zero_point(node).dtype() == DType::kInt8);
+    for (const int8_t zero : made.zero_point(node).data<int8_t>()) REQUIRE(zero == 0);
+  }
+  REQUIRE(made.stored("b1") == nullptr);
+}
+
+TEST_CASE("int8 activations come with a note at each branch point") {
+  const Made made = make(branches(), "ort-cpu-s8s8");
+  REQUIRE_FALSE(made.job->notes.empty());
+  REQUIRE(made.job->notes[0].message.find("\"r1\"") != std::string::npos);
+  REQUIRE(make(branches(), "ort-cpu").job->notes.empty());
+}
+
+TEST_CASE("an override leaves one operator in float, and its recipe makes the same bytes") {
+  const Model model = branches();
+  const char* overrides = R"([{"name": "c2", "config": {"enable_weights_quantization": false}}])";
+  const Made made = make(model, "ort-cpu", "{}", overrides);
+  REQUIRE(made.stored("w1") != nullptr);
+  REQUIRE(made.stored("w2") == nullptr);
+  REQUIRE(make(model, "ort-cpu").stored("w2") != nullptr);
+  const config::Recipe again = config::read_recipe(config::write_recipe(made.result.recipe));
+  REQUIRE(again.overrides == made.result.recipe.overrides);
+  REQUIRE(make(model, "ort-cpu", "{}", to_text(config::to_json(again.overrides)).c_str()).result.bytes ==
+          made.result.bytes);
+}
+
+TEST_CASE("activations can be left in float as a whole") {
+  const Model model = branches();
+  const Made made = make(model, "ort-cpu", R"({"enable_activation_quantization": false})");
+  REQUIRE(made.result.plan.activations.empty());
+  REQUIRE(made.stored("w1")->dtype() == DType::kInt8);
+  REQUIRE(difference(model, made) < 0.05);
+}
+
+TEST_CASE("the ranges of a QuantizeConfig are those in the file") {
+  const Made made = make(branches(), "qnnpack", "{}", R"([
+      {"name": "c1", "quantize_config": {"class_name": "LayerQuantizeConfig", "config": {
+          "weights": {"kernel": {"class_name": "FixedQuantizer", "config": {"init_min": -2, "init_max": 2, "symmetric": true, "narrow_range": true}}},
+          "outputs": [{"class_name": "FixedQuantizer", "config": {"init_min": 0, "init_max": 5.1}}]}}},
+      {"name": "c2", "quantize_config": {"class_name": "LayerQuantizeConfig", "config": {"weights": {"kernel": "LastValueQuantizer"},
+          "outputs": ["AllValuesQuantizer"]}}}])");
+  REQUIRE(made.scale(*made.quantizer("r1")).data<float>()[0] == Approx(5.1 / 255).epsilon(1e-6));
+  for (const ptq::KernelPlan& kernel : made.result.plan.kernels) {
+    const std::string name = made.job->model.graph.find(kernel.node)->name;
+    if (name == "c1") REQUIRE(kernel.weight.scale[0] == Approx(2.0 / 127).epsilon(1e-6));
+    if (name == "c2") {
+      double most = 0;
+      for (const float w : made.job->model.graph.initializer(kernel.op.weight)->data<float>())
+        most = std::max(most, std::fabs(static_cast<double>(w)));
+      REQUIRE(kernel.weight.scale[0] == Approx(most / 127).epsilon(1e-6));
+    }
+  }
+  const ptq::ActivationPlan& c2 = *made.result.plan.find(*made.job->model.graph.find("c2"));
+  REQUIRE(c2.params.range[0].low == Approx(c2.seen.low));
+  REQUIRE(c2.params.range[0].high == Approx(c2.seen.high));
+}
