@@ -75,7 +75,7 @@ class Applier {
   void fold_clamps();
   void store_weight(const KernelPlan& kernel);
   void store_constant(const ConstantPlan& constant);
-  Node restore(const std::string& name, const Tensor& values, const QuantizationParams& params, ValueId output);
+  Node restore(std::string name, const Tensor& values, const QuantizationParams& params, ValueId output);
   void store_bias(const KernelPlan& kernel, Node& node);
   void insert_pair(const ActivationPlan& activation);
   void place_new_nodes();
@@ -135,7 +135,7 @@ ValueId Applier::zero_point_of(const std::string& stem, const QuantizationParams
 }
 
 /// The values stored in integers, and the DequantizeLinear that gives them back as `output`.
-Node Applier::restore(const std::string& name, const Tensor& values, const QuantizationParams& params, ValueId output) {
+Node Applier::restore(std::string name, const Tensor& values, const QuantizationParams& params, ValueId output) {
   Tensor codes = quant::quantize(values.aligned(), params);
   const DType type = weight_type(params);
   if (type == DType::kInt4) {
