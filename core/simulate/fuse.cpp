@@ -10,7 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/graph/quantized.h"
-#include "core/simulate/fuse_blocks.h"
+#include "core/simulate/fuse_few_bits.h"
 #include "core/simulate/fuse_rewrites.h"
 #include "core/simulate/qdq.h"
 
@@ -164,7 +164,7 @@ Attempt fuse_conv(const Group& group) {
 }
 
 Attempt fuse_matmul(const Group& group) {
-  if (auto blocks = matmul_of_blocks(group.graph, group.uses, group.node)) return std::move(*blocks);
+  if (auto few_bits = matmul_of_few_bits(group.graph, group.uses, group.node)) return std::move(*few_bits);
   if (!group.activation(0)) return Reason("its first input is not 8-bit");
   if (const auto reason = refuse_weight(group, 1, -1)) return *reason;
   if (const auto reason = refuse_int8(group)) return *reason;
@@ -183,6 +183,7 @@ Attempt fuse_matmul(const Group& group) {
 }
 
 Attempt fuse_gemm(const Group& group) {
+  if (auto few_bits = matmul_of_few_bits(group.graph, group.uses, group.node)) return std::move(*few_bits);
   const Node& node = group.node;
   if (!group.activation(0)) return Reason("its first input is not 8-bit");
   if (node.int_or("transA", 0) != 0) return Reason("its first input is transposed");

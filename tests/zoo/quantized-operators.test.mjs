@@ -304,6 +304,33 @@ describe('integer operators of float inputs', () => {
     await compare(modelProto(opset, graph, { domains: { [microsoft]: 1 }, irVersion: 10 }), shape);
   });
 
+  test.each([
+    ['int8 by column', { ...integers(Int8Array, [48, 9], -128, 127), scales: 9 }],
+    ['uint8 with one scale', { ...integers(Uint8Array, [48, 9], 0, 255), scales: 0 }],
+    ['int4 by column', { ...integers(Uint8Array, [216], 0, 255), dims: [48, 9], type: 22, scales: 9 }],
+    ['uint4 in blocks', { ...integers(Uint8Array, [144], 0, 255), dims: [32, 9], type: 21, scales: [2, 9] }],
+    ['int8 by column, with a bias', { ...integers(Int8Array, [48, 9], -128, 127), scales: 9, bias: true }],
+  ])(
+    'a product with weights of few bits, %s, to the order of its float sums',
+    async (_, { scales, bias, ...codes }) => {
+      const dims = Array.isArray(scales) ? scales : scales > 0 ? [scales] : [];
+      const scale = { dims, data: new Float32Array(sizeOf(dims)).map(() => seeded() / 100 + 0.02) };
+      const attributes = Array.isArray(scales) ? { axis: 0, block_size: 16 } : dims.length > 0 ? { axis: 1 } : {};
+      const graph = {
+        nodes: [
+          { op: 'DequantizeLinear', inputs: ['codes', 'scale'], outputs: ['w'], attributes },
+          bias
+            ? { op: 'Gemm', inputs: ['x', 'w', 'bias'], outputs: ['y'] }
+            : { op: 'MatMul', inputs: ['x', 'w'], outputs: ['y'] },
+        ],
+        constants: { codes, scale, ...(bias ? { bias: vector(Float32Array, 1, 2, 3, 4, 5, 6, 7, 8, 9) } : {}) },
+        inputs: { x: [1, [1, codes.dims[0]]] },
+        outputs: { y: [1, null] },
+      };
+      await compare(modelProto(21, graph, { irVersion: 10 }), [codes.dims[0]], 1e-4);
+    },
+  );
+
   test('MatMulNBits, to the order of its float sums', async () => {
     const [depth, columns, block] = [64, 9, 32];
     const bytes = modelProto(
