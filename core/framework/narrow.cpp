@@ -135,7 +135,10 @@ std::pair<std::vector<OpQuantizationConfig>, size_t> narrow(const tpc::Quantizat
     if (one.of_weights ? no_weights : no_activation) return true;
     const bool by_name =
         std::find(settings.by_name.begin(), settings.by_name.end(), one.field) != settings.by_name.end();
-    return !by_name && (one.of_weights ? !weights : !activation);
+    if (by_name || (one.of_weights ? weights : activation)) return false;
+    // Not this set's concern, unless it has a choice all the same: fixed parameters of 8 and of 16 bits.
+    return std::none_of(list.begin(), list.end(),
+                        [&](const OpQuantizationConfig& op) { return one.value(op) == one.wanted; });
   });
 
   std::vector<OpQuantizationConfig> left;

@@ -113,6 +113,11 @@ NodeOutcome Outcomes::kernel_outcome(const Node& node, const NodeRole& role) con
     outcome.reason = "The platform computes " + node.op_type + " in float; its weight is stored in integers.";
     return outcome;
   }
+  for (const ValueId id : value_inputs(node, role.role))
+    if (id.valid() && graph_.initializer(id) == nullptr && !placed(id)) {
+      outcome.reason = "Its input is not quantized on the platform; its weight is stored in integers.";
+      return outcome;
+    }
   const Behind result = behind(node);
   if (result.tensor != nullptr) {
     outcome.arithmetic = has_float_reader(*result.tensor) ? Arithmetic::kIntegerFloatOutput : Arithmetic::kInteger;

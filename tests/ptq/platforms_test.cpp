@@ -29,7 +29,7 @@ Model branches() {
   model.node("Concat", {"r1", "c2", "s"}, {"j"}, {{"axis", int64_t{1}}}).weight("k", {1, 24, 1, 1});
   model.node("Add", {"j", "k"}, {"a"}).node("MaxPool", {"a"}, {"m"}, {{"kernel_shape", Ints{2, 2}}});
   model.node("GlobalAveragePool", {"m"}, {"p"}).node("Flatten", {"p"}, {"f"});
-  model.weight("w3", {24, 4}).weight("b3", {4}).node("Gemm", {"f", "w3", "b3"}, {"g"});
+  model.weight("w3", {24, 4}, -0.05f, 0.05f).weight("b3", {4}).node("Gemm", {"f", "w3", "b3"}, {"g"});
   return model.node("Softmax", {"g"}, {"y"}, {{"axis", int64_t{-1}}}).output("y").build();
 }
 
@@ -115,10 +115,12 @@ TEST_CASE("activations of 16 bits are stored so, in operator set 21") {
   REQUIRE(made.zero_point(*made.quantizer("r1")).dtype() == DType::kUint16);
   REQUIRE(made.scale(*made.quantizer("s")).data<float>()[0] == 1.0f / 65536);
   REQUIRE(difference(model, made) < difference(model, eight));
-  // One node alone.
-  const Made one = make(model, "imx500", "{}", R"({"name": "a_node", "config": {"activation_n_bits": 16}})");
-  REQUIRE(one.quantizer("r1") != nullptr);
+  // One node alone; what reads it must take as many bits.
+  const Made one = make(model, "imx500", "{}", R"({"name": "c2_node", "config": {"activation_n_bits": 16}})");
+  REQUIRE(bits_of(one.zero_point(*one.quantizer("c2")).dtype()) == 16);
   REQUIRE(bits_of(one.zero_point(*one.quantizer("r1")).dtype()) == 8);
+  REQUIRE_THROWS_WITH(make(model, "imx500", "{}", R"({"name": "a_node", "config": {"activation_n_bits": 16}})"),
+                      Catch::Contains("the operator set \"MaxPool\" takes inputs of at most 8 bits"));
 }
 
 TEST_CASE("weights of 4 bits are packed two to a byte") {
