@@ -2,6 +2,7 @@
 #include "core/tersor.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "core/base/digest.h"
@@ -89,6 +90,19 @@ std::string graph_digest(const Graph& graph, const std::vector<calibrate::Reques
   return sha.hex();
 }
 
+/// Before any sample is run: a weight that is not finite makes every tensor behind it so.
+void check_weights(const Graph& graph, const ptq::Placement& placement) {
+  for (const ptq::NodeRole& role : placement.roles) {
+    if (!role.op) continue;
+    const Tensor weight = graph.initializer(role.op->weight)->aligned();
+    for (const float x : weight.data<float>())
+      if (!std::isfinite(x))
+        throw Error(ErrorCode::kInvalidModel, "A weight is not finite: " + std::to_string(x) + ".",
+                    "graph.initializer \"" + graph.name_of(role.op->weight) + "\"",
+                    "The file may be damaged, or training diverged.");
+  }
+}
+
 /// `former`: the graph before it was prepared, for errors.
 framework::Attachment attach(const Graph& graph, const Settings& settings, const Graph* former) {
   const auto scope = settings.quantize_scope ? settings.quantize_scope : std::make_shared<framework::QuantizeScope>();
@@ -174,6 +188,7 @@ std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Se
   job->notes = job->attachment.notes;
   note_branch_points(job->model.graph, job->settings, job->placement, job->notes);
   ptq::require_kernels(job->model.graph, job->placement);
+  check_weights(job->model.graph, job->placement);
   job->requests = find_requests(job->model, job->placement);
   job->provenance = {opened->digest, graph_digest(job->model.graph, job->requests), shaping_settings(job->settings),
                      job->settings.preprocessing};
