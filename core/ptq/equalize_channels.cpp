@@ -8,6 +8,7 @@
 #include "core/graph/clamp_bounds.h"
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
+#include "core/ptq/two_ends.h"
 
 namespace tersor::ptq {
 
@@ -367,13 +368,7 @@ class Equalizer {
       channel.sum.add(sum), channel.sum_of_squares.add(squares);
       low = std::min(low, channel.min), high = std::max(high, channel.max);
     }
-    if (tensor.histogram.empty()) return;
-    const int exponent = quant::Histogram::exponent_for(low, high);
-    const int32_t first = quant::Histogram::bin_of(low, exponent);
-    std::vector<uint64_t> counts(static_cast<size_t>(quant::Histogram::bin_of(high, exponent) - first) + 1, 0);
-    counts.front() += tensor.elements - tensor.elements / 2;
-    counts.back() += tensor.elements / 2;
-    tensor.histogram = quant::Histogram::of_counts(low, high, exponent, first, counts, 0);
+    if (!tensor.histogram.empty()) tensor.histogram = two_ends(low, high, tensor.elements);
   }
 
   Graph& graph_;

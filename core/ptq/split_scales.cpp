@@ -9,6 +9,7 @@
 
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
+#include "core/ptq/two_ends.h"
 
 namespace tersor::ptq {
 
@@ -240,15 +241,6 @@ class Inserter {
     }
     result.histogram = two_ends(-128 * common, 127 * common, of.elements);
     return result;
-  }
-
-  static quant::Histogram two_ends(float low, float high, uint64_t elements) {
-    const int exponent = quant::Histogram::exponent_for(low, high);
-    const int32_t first = quant::Histogram::bin_of(low, exponent);
-    std::vector<uint64_t> counts(static_cast<size_t>(quant::Histogram::bin_of(high, exponent) - first) + 1, 0);
-    counts.front() += elements - elements / 2;
-    counts.back() += elements / 2;
-    return quant::Histogram::of_counts(low, high, exponent, first, counts, 0);
   }
 
   Graph& graph_;
