@@ -110,9 +110,12 @@ struct Plain {
   void step(const Values& x, Values& h, Values& cell) const {
     const int64_t size = c.hidden;
     Values next(h.size()), reset(h.size());
-    for (int64_t k = 0; k < size; ++k) reset[size_t(k)] = sigmoid(cut(of_x(size + k, x) + of_h(size + k, h)));
     Values reset_h(h.size());
-    for (size_t k = 0; k < h.size(); ++k) reset_h[k] = reset[k] * h[k];
+    for (int64_t k = 0; k < size && c.type == "GRU"; ++k) {
+      const auto at = static_cast<size_t>(k);
+      reset[at] = sigmoid(cut(of_x(size + k, x) + of_h(size + k, h)));
+      reset_h[at] = reset[at] * h[at];
+    }
     for (int64_t k = 0; k < size; ++k) {
       const auto at = static_cast<size_t>(k);
       const auto sum = [&](int64_t gate) { return of_x(gate * size + k, x) + of_h(gate * size + k, h); };

@@ -38,7 +38,7 @@ struct Made {
   QuantizeResult result;
   Model file;
 
-  const Tensor& scale(const Node& pair) const { return *file.graph.initializer(pair.inputs[1]); }
+  Tensor scale(const Node& pair) const { return file.graph.initializer(pair.inputs[1])->aligned(); }
   const Tensor& zero_point(const Node& pair) const { return *file.graph.initializer(pair.inputs[2]); }
   /// The QuantizeLinear behind the value of that name; null without one.
   const Node* quantizer(const std::string& name) const {
@@ -220,8 +220,8 @@ TEST_CASE("the ranges of a QuantizeConfig are those in the file") {
     if (name == "c1_node") REQUIRE(kernel.weight.scale[0] == Approx(2.0 / 127).epsilon(1e-6));
     if (name == "c2_node") {
       double most = 0;
-      for (const float w : made.job->model.graph.initializer(kernel.op.weight)->data<float>())
-        most = std::max(most, std::fabs(static_cast<double>(w)));
+      const Tensor weight = made.job->model.graph.initializer(kernel.op.weight)->aligned();
+      for (const float w : weight.data<float>()) most = std::max(most, std::fabs(static_cast<double>(w)));
       REQUIRE(kernel.weight.scale[0] == Approx(most / 127).epsilon(1e-6));
     }
   }

@@ -50,10 +50,10 @@ TEST_CASE("QuantizeLinear and DequantizeLinear of 8 and 16 bits give the runtime
       const Json &scale = params[per_axis ? "scale" : "y_scale"], &zero = params[per_axis ? "zp" : "y_zp"];
       const Shape shape = per_axis ? Shape{static_cast<int64_t>(scale.size())} : Shape{};
       const ValueId x = b.feed("x", one["inputs"]["x"]);
-      b.graph().outputs = {
-          b.node("QuantizeLinear",
-                 {x, b.constant(scale_tensor(scale)), b.constant(of_type(type, per_axis ? zero : Json{zero}, shape))},
-                 copied(params, {"axis"}))};
+      b.graph().outputs = {b.node(
+          "QuantizeLinear",
+          {x, b.constant(scale_tensor(scale)), b.constant(of_type(type, per_axis ? zero : Json::array({zero}), shape))},
+          copied(params, {"axis"}))};
       for (Profile profile : kAllProfiles) {
         if (profile == Profile::kWasm && to_text(one["inputs"]["x"]["data"], false).find("nan") != std::string::npos)
           continue;
@@ -69,8 +69,9 @@ TEST_CASE("QuantizeLinear and DequantizeLinear of 8 and 16 bits give the runtime
     const ValueId x = b.graph().add_value("x", type);
     b.graph().inputs = {x};
     b.feeds = {of_type(type, input["data"], shape_of(input["shape"]))};
-    b.graph().outputs = {b.node("DequantizeLinear", {x, b.constant(scale_tensor(params["x_scale"])),
-                                                     b.constant(of_type(type, Json{params["x_zp"]}, Shape{}))})};
+    b.graph().outputs = {
+        b.node("DequantizeLinear", {x, b.constant(scale_tensor(params["x_scale"])),
+                                    b.constant(of_type(type, Json::array({params["x_zp"]}), Shape{}))})};
     for (Profile profile : kAllProfiles) check(output_of(b.model, b.feeds, profile), one, profile);
   }
 }
@@ -109,8 +110,9 @@ TEST_CASE("MatMulInteger and ConvInteger give each runtime's sums, constant or n
             return id;
           };
           const ValueId weight = parameter("weight", bytes_tensor(type, shape_of(params[w + "_shape"]), params[w]));
-          const ValueId x_zero = parameter("x_zero", of_type(DType::kUint8, Json{params[conv ? "x_zp" : "a_zp"]}, {}));
-          const ValueId w_zero = parameter("w_zero", of_type(type, Json{params[w + "_zp"]}, {}));
+          const ValueId x_zero =
+              parameter("x_zero", of_type(DType::kUint8, Json::array({params[conv ? "x_zp" : "a_zp"]}), {}));
+          const ValueId w_zero = parameter("w_zero", of_type(type, Json::array({params[w + "_zp"]}), {}));
           b.graph().outputs = {b.node(kernel, {x, weight, x_zero, w_zero}, copied(params, {"pads"}))};
           check_numbers(output_of(b.model, b.feeds, profile), one, profile);
         }
@@ -125,7 +127,7 @@ TEST_CASE("DynamicQuantizeMatMul gives each runtime's floats") {
       const DType type = type_of(params["b_type"]);
       std::vector<ValueId> inputs = {
           b.feed("x", one["inputs"]["x"]), b.constant(bytes_tensor(type, shape_of(params["b_shape"]), params["b"])),
-          b.constant(scale_tensor(params["b_scale"])), b.constant(of_type(type, Json{params["b_zp"]}, {}))};
+          b.constant(scale_tensor(params["b_scale"])), b.constant(of_type(type, Json::array({params["b_zp"]}), {}))};
       if (params.contains("bias_float")) inputs.push_back(b.constant(scale_tensor(params["bias_float"])));
       b.graph().outputs = {b.node("DynamicQuantizeMatMul", inputs)};
       b.graph().nodes()[0].domain = "com.microsoft";
