@@ -66,6 +66,14 @@ struct QuantizationConfig {
 
   bool keep_float_automatically = true;
   bool split_scales = true;
+  bool weights_second_moment_correction = false;
+  bool activation_bias_correction = false;
+  double activation_bias_correction_threshold = 0;
+  bool softmax_shift = false;
+  bool linear_collapsing = false;
+  bool residual_collapsing = false;
+  bool concat_threshold_update = false;
+  int effort = 0;
 
   /// Bias correction needs a sweep over the samples.
   bool measures_bias() const {
@@ -127,7 +135,27 @@ struct QuantizationConfig {
         config_field("keep_float_automatically", &C::keep_float_automatically,
                      "Keep in float what feeds a logarithm, root or reciprocal that 8 bits cannot feed."),
         config_field("split_scales", &C::split_scales,
-                     "Around a Swish, give the two nodes of a quantizer scales of their own by channel."));
+                     "Around a Swish, give the two nodes of a quantizer scales of their own by channel."),
+        config_field("weights_second_moment_correction", &C::weights_second_moment_correction,
+                     "Rescale each output channel so that its deviation is what it was before the weights were "
+                     "quantized.",
+                     later),
+        config_field("activation_bias_correction", &C::activation_bias_correction,
+                     "Correct the bias for the mean error that a quantized input makes.", later),
+        config_field("activation_bias_correction_threshold", &C::activation_bias_correction_threshold,
+                     "Leave mean errors of an input alone that are below so many percent of its mean.",
+                     FieldLimits{0.0, std::nullopt, false}),
+        config_field("softmax_shift", &C::softmax_shift,
+                     "Centre the input of a Softmax on zero through the bias in front of it.", later),
+        config_field("linear_collapsing", &C::linear_collapsing,
+                     "Join a Conv and the 1x1 Conv behind it into one where that saves weights.", later),
+        config_field("residual_collapsing", &C::residual_collapsing,
+                     "Write the Add of a Conv's own input into the Conv's weights.", later),
+        config_field("concat_threshold_update", &C::concat_threshold_update,
+                     "Give what feeds a Concat the range of the Concat.", later),
+        config_field("effort", &C::effort,
+                     "Slower steps: 0 none, 1 rounds weights by what their inputs have in common, 2 tries more.",
+                     FieldLimits{0.0, 2.0, false}));
   }
 
   quant::Criterion activation_criterion() const;

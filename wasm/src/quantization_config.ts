@@ -48,4 +48,20 @@ export interface QuantizationConfig {
   readonly keep_float_automatically?: boolean | undefined;
   /** Around a Swish, give the two nodes of a quantizer scales of their own by channel. Default true. */
   readonly split_scales?: boolean | undefined;
+  /** Rescale each output channel so that its deviation is what it was before the weights were quantized. Default false. This version takes the default only. */
+  readonly weights_second_moment_correction?: boolean | undefined;
+  /** Correct the bias for the mean error that a quantized input makes. Default false. This version takes the default only. */
+  readonly activation_bias_correction?: boolean | undefined;
+  /** Leave mean errors of an input alone that are below so many percent of its mean. From 0. Default 0. This version takes the default only. */
+  readonly activation_bias_correction_threshold?: number | undefined;
+  /** Centre the input of a Softmax on zero through the bias in front of it. Default false. This version takes the default only. */
+  readonly softmax_shift?: boolean | undefined;
+  /** Join a Conv and the 1x1 Conv behind it into one where that saves weights. Default false. This version takes the default only. */
+  readonly linear_collapsing?: boolean | undefined;
+  /** Write the Add of a Conv's own input into the Conv's weights. Default false. This version takes the default only. */
+  readonly residual_collapsing?: boolean | undefined;
+  /** Give what feeds a Concat the range of the Concat. Default false. This version takes the default only. */
+  readonly concat_threshold_update?: boolean | undefined;
+  /** Slower steps: 0 none, 1 rounds weights by what their inputs have in common, 2 tries more. From 0 to 2. Default 0. This version takes the default only. */
+  readonly effort?: number | undefined;
 }
