@@ -287,10 +287,14 @@ std::vector<size_t> sweep_samples(const ptq::BiasSweep& sweep, const calibrate::
 }
 
 QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics) {
+  return quantize(job, statistics, draft(job, statistics));
+}
+
+QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics, Draft draft) {
   QuantizeResult result;
-  result.draft = draft(job, statistics);
+  result.draft = std::move(draft);
   const Draft& decided = result.draft;
-  if (bias_sweep(job, decided) != nullptr)
+  if (statistics.measured.plan != decided.digest && bias_sweep(job, decided) != nullptr)
     throw Error(
         ErrorCode::kInvalidConfig,
         "weights_bias_correction_method is MEASURED, which needs the samples: these statistics do not hold what "

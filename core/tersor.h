@@ -129,6 +129,8 @@ struct QuantizeResult {
 /// Chooses parameters from the statistics, carries them out, checks the result and writes it. Errors of draft();
 /// kInvalidConfig when the settings ask for what has to be measured on the samples and the statistics do not hold it.
 QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics);
+/// The same for a caller that has the draft of these statistics already (what was measured may have been added since).
+QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics, Draft decided);
 
 /// The recipe of a job and the samples it was calibrated with.
 config::Recipe recipe_of(const Job& job, const calibrate::Statistics& statistics);

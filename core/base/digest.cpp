@@ -23,6 +23,15 @@ constexpr uint32_t rotate_right(uint32_t value, int by) {
   return (value >> by) | (value << (32 - by));
 }
 
+/// One of the 64 steps; `word` is the message's and the constant's sum. The new a is left in h, the new e in d.
+inline void round(uint32_t a, uint32_t b, uint32_t c, uint32_t& d, uint32_t e, uint32_t f, uint32_t g, uint32_t& h,
+                  uint32_t word) {
+  const uint32_t first =
+      h + (rotate_right(e, 6) ^ rotate_right(e, 11) ^ rotate_right(e, 25)) + (g ^ (e & (f ^ g))) + word;
+  d += first;
+  h = first + (rotate_right(a, 2) ^ rotate_right(a, 13) ^ rotate_right(a, 22)) + ((a & b) | (c & (a | b)));
+}
+
 }  // namespace
 
 Sha256::Sha256()
@@ -39,12 +48,16 @@ void Sha256::block(const std::byte* bytes) {
     w[i] = w[i - 16] + low + w[i - 7] + high;
   }
   auto [a, b, c, d, e, f, g, h] = state_;
-  for (int i = 0; i < 64; ++i) {
-    const uint32_t first =
-        h + (rotate_right(e, 6) ^ rotate_right(e, 11) ^ rotate_right(e, 25)) + ((e & f) ^ (~e & g)) + kRound[i] + w[i];
-    const uint32_t second =
-        (rotate_right(a, 2) ^ rotate_right(a, 13) ^ rotate_right(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
-    h = g, g = f, f = e, e = d + first, d = c, c = b, b = a, a = first + second;
+  // Names move on by one each round, so that values need not.
+  for (int i = 0; i < 64; i += 8) {
+    round(a, b, c, d, e, f, g, h, kRound[i] + w[i]);
+    round(h, a, b, c, d, e, f, g, kRound[i + 1] + w[i + 1]);
+    round(g, h, a, b, c, d, e, f, kRound[i + 2] + w[i + 2]);
+    round(f, g, h, a, b, c, d, e, kRound[i + 3] + w[i + 3]);
+    round(e, f, g, h, a, b, c, d, kRound[i + 4] + w[i + 4]);
+    round(d, e, f, g, h, a, b, c, kRound[i + 5] + w[i + 5]);
+    round(c, d, e, f, g, h, a, b, kRound[i + 6] + w[i + 6]);
+    round(b, c, d, e, f, g, h, a, kRound[i + 7] + w[i + 7]);
   }
   const uint32_t sums[8] = {a, b, c, d, e, f, g, h};
   for (int i = 0; i < 8; ++i) state_[static_cast<size_t>(i)] += sums[i];

@@ -12,11 +12,11 @@ namespace tersor::cli {
 namespace {
 
 std::vector<Tensor> load_recorded(samples::SampleReader& reader, const samples::DataSet& data,
-                                  const calibrate::SampleRecord& record) {
+                                  const calibrate::SampleRecord& record, StatisticsOrigin origin) {
   const auto index = static_cast<int64_t>(record.index);
   if (index < data.size()) {
     std::vector<Tensor> inputs = reader.load(index);
-    if (samples::sample_digest(inputs) == record.digest) return inputs;
+    if (origin == StatisticsOrigin::kFresh || samples::sample_digest(inputs) == record.digest) return inputs;
   }
   throw Error(ErrorCode::kMismatch,
               "Sample " + std::to_string(record.index) + " of the data set is not the one the statistics were made of.",
@@ -25,8 +25,8 @@ std::vector<Tensor> load_recorded(samples::SampleReader& reader, const samples::
 
 }  // namespace
 
-void measure_shifts(const Job& job, const samples::DataSet& data, int threads, calibrate::Statistics& statistics) {
-  const Draft decided = draft(job, statistics);
+void measure_shifts(const Job& job, const Draft& decided, const samples::DataSet& data, StatisticsOrigin origin,
+                    int threads, calibrate::Statistics& statistics) {
   const auto sweep = bias_sweep(job, decided);
   if (!sweep) return;
   const std::vector<size_t> chosen = sweep_samples(*sweep, statistics);
@@ -41,7 +41,7 @@ void measure_shifts(const Job& job, const samples::DataSet& data, int threads, c
     fan_out(used, count, [&](int worker, int64_t item) {
       const calibrate::SampleRecord& record = statistics.samples[chosen[static_cast<size_t>(item)]];
       states[static_cast<size_t>(item)] =
-          sweep->start(load_recorded(readers[static_cast<size_t>(worker)], data, record));
+          sweep->start(load_recorded(readers[static_cast<size_t>(worker)], data, record, origin));
     });
   }
   calibrate::MeasuredShifts measured{decided.digest, {}};

@@ -8,7 +8,10 @@
 namespace tersor::cli {
 
 /// Adds to the statistics what measured bias correction needs, where the settings ask for it (core/ptq/bias_sweep.h).
-/// `data` is the data set that was calibrated on. Error kMismatch when it is another one.
-void measure_shifts(const Job& job, const samples::DataSet& data, int threads, calibrate::Statistics& statistics);
+/// `data` is the data set that was calibrated on: kFresh says that this process did so itself; kFromFile has every
+/// sample checked. Error kMismatch when it is another one.
+enum class StatisticsOrigin { kFresh, kFromFile };
+void measure_shifts(const Job& job, const Draft& decided, const samples::DataSet& data, StatisticsOrigin origin,
+                    int threads, calibrate::Statistics& statistics);
 
 }  // namespace tersor::cli

@@ -101,6 +101,7 @@ struct Gathered {
   std::shared_ptr<const Job> job;
   calibrate::Statistics statistics;
   std::shared_ptr<const samples::DataSet> data;
+  Draft draft;
 };
 
 Gathered gather(QuantizeOptions& options, Settings settings, const std::shared_ptr<const OpenedModel>& opened) {
@@ -108,17 +109,19 @@ Gathered gather(QuantizeOptions& options, Settings settings, const std::shared_p
     calibrate::Statistics statistics = read_statistics(options.stats);
     settings.preprocessing = statistics.provenance.preprocessing;
     const auto job = prepare(opened, std::move(settings));
-    if (options.data.data.empty()) return {job, std::move(statistics), nullptr};
+    Draft decided = draft(*job, statistics);
+    if (options.data.data.empty()) return {job, std::move(statistics), nullptr, std::move(decided)};
     const auto data = open_data(options.data, opened->model.graph, false);
-    measure_shifts(*job, *data, options.run.threads, statistics);
-    return {job, std::move(statistics), data};
+    measure_shifts(*job, decided, *data, StatisticsOrigin::kFromFile, options.run.threads, statistics);
+    return {job, std::move(statistics), data, std::move(decided)};
   }
   const auto data = open_data(options.data, opened->model.graph, options.json);
   settings.preprocessing = preprocessing_text(*data);
   const auto job = prepare(opened, std::move(settings));
   auto statistics = calibrate_data(*job, *data, chosen_samples(options.data, *data), options.run);
-  measure_shifts(*job, *data, options.run.threads, statistics);
-  return {job, std::move(statistics), data};
+  Draft decided = draft(*job, statistics);
+  measure_shifts(*job, decided, *data, StatisticsOrigin::kFresh, options.run.threads, statistics);
+  return {job, std::move(statistics), data, std::move(decided)};
 }
 
 /// Faults of the command line that would else come to light only when all the work is done.
@@ -147,13 +150,13 @@ void quantize_model(QuantizeOptions& options) {
     const config::RecipeDataSet& used = recipe->data_set;
     if (options.data.limit == 0 && used.samples < used.of) options.data.limit = used.samples;
   }
-  const auto [job, statistics, data] =
+  auto [job, statistics, data, decided] =
       gather(options, read_settings(options.settings, recipe, &opened->model.graph), opened);
   for (const Diagnostic& note : job->notes)
     std::fprintf(stderr, "note: %s%s%s\n", note.place.empty() ? "" : (note.place + ": ").c_str(), note.message.c_str(),
                  note.hint.empty() ? "" : (" " + note.hint).c_str());
   check_recipe(recipe, recipe_of(*job, statistics), options.anyway);
-  const QuantizeResult result = quantize(*job, statistics);
+  const QuantizeResult result = quantize(*job, statistics, std::move(decided));
   write_file(options.output, result.bytes);
   if (!options.save_recipe.empty()) write_file(options.save_recipe, config::write_recipe(result.recipe));
   options.report.threads = options.run.threads;

@@ -39,6 +39,10 @@ void shift_and_scale(const float* x, size_t n, double shift, double factor, floa
   for (size_t k = 0; k < n; ++k) y[k] = static_cast<float>((static_cast<double>(x[k]) - shift) * factor);
 }
 
+void add_constant(const float* x, size_t n, float term, float* y) {
+  for (size_t k = 0; k < n; ++k) y[k] = x[k] + term;
+}
+
 void scale_elements(float* y, size_t n, const float* factors, const float* terms) {
   if (terms == nullptr) {
     for (size_t k = 0; k < n; ++k) y[k] = y[k] * factors[k];

@@ -20,6 +20,9 @@ Moments moments(const float* x, size_t n);
 /// y[k] = (x[k] - shift) * factor, in double and rounded once; y may be x.
 void shift_and_scale(const float* x, size_t n, double shift, double factor, float* y);
 
+/// y[k] = x[k] + term; y may be x.
+void add_constant(const float* x, size_t n, float term, float* y);
+
 /// y[k] = y[k] * factors[k] + terms[k], each rounded; `terms` may be null.
 void scale_elements(float* y, size_t n, const float* factors, const float* terms);
 

@@ -10,23 +10,42 @@ HWY_BEFORE_NAMESPACE();
 namespace tersor::kernels {
 namespace HWY_NAMESPACE {
 
-// Plain loops, which the compiler vectorizes for each target.
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr float kNoFraction = 12582912.0f;  // 1.5 * 2^23: rounds to even when added, for what lies within 2^22
+
+/// The bounds are whole, so bounding before rounding is the same as after. NaN becomes the zero point.
+uint8_t QuantizeOne(float x, const CodeGrid& grid, float low, float high) {
+  float steps = x / grid.scale;
+  steps = steps == steps ? steps : 0.0f;
+  steps = steps < low ? low : steps;
+  steps = steps > high ? high : steps;
+  return static_cast<uint8_t>(static_cast<int32_t>((steps + kNoFraction) - kNoFraction) + grid.zero_point);
+}
 
 void QuantizeCodes(const float* HWY_RESTRICT x, size_t n, const CodeGrid& grid, uint8_t* HWY_RESTRICT q) {
-  constexpr float kNoFraction = 12582912.0f;  // 1.5 * 2^23: rounds to even when added, for what lies within 2^22
-  const float scale = grid.scale;
-  const int32_t zero_point = grid.zero_point;
-  // The bounds are whole, so bounding before rounding is the same as after.
-  const float low = static_cast<float>((grid.is_signed ? -128 : 0) - zero_point),
-              high = static_cast<float>((grid.is_signed ? 127 : 255) - zero_point);
-  for (size_t k = 0; k < n; ++k) {
-    float steps = x[k] / scale;
-    steps = steps == steps ? steps : 0.0f;
-    steps = steps < low ? low : steps;
-    steps = steps > high ? high : steps;
-    q[k] = static_cast<uint8_t>(static_cast<int32_t>((steps + kNoFraction) - kNoFraction) + zero_point);
+  const float low = static_cast<float>((grid.is_signed ? -128 : 0) - grid.zero_point),
+              high = static_cast<float>((grid.is_signed ? 127 : 255) - grid.zero_point);
+  const hn::ScalableTag<float> d;
+  const hn::RebindToSigned<decltype(d)> di;
+  const hn::Rebind<uint8_t, decltype(d)> d8;
+  const size_t lanes = hn::Lanes(d);
+  const auto scale = hn::Set(d, grid.scale), no_fraction = hn::Set(d, kNoFraction);
+  const auto least = hn::Set(d, low), most = hn::Set(d, high);
+  // Codes as unsigned bytes: 256 more for negative ones.
+  const auto zero_point = hn::Set(di, grid.zero_point), byte = hn::Set(di, 255);
+  size_t k = 0;
+  for (; k + lanes <= n; k += lanes) {
+    auto steps = hn::Div(hn::LoadU(d, x + k), scale);
+    steps = hn::IfThenElseZero(hn::Eq(steps, steps), steps);
+    steps = hn::Min(hn::Max(steps, least), most);
+    const auto whole = hn::ConvertTo(di, hn::Sub(hn::Add(steps, no_fraction), no_fraction));
+    hn::StoreU(hn::DemoteTo(d8, hn::And(hn::Add(whole, zero_point), byte)), d8, q + k);
   }
+  for (; k < n; ++k) q[k] = QuantizeOne(x[k], grid, low, high);
 }
+
+// Plain loops, which the compiler vectorizes for each target.
 
 void DequantizeCodes(const uint8_t* HWY_RESTRICT q, size_t n, const CodeGrid& grid, float* HWY_RESTRICT y) {
   const float scale = grid.scale;

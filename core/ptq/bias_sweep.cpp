@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/graph/uses.h"
+#include "core/kernels/moments.h"
 #include "core/ops/registry.h"
 #include "core/ptq/apply_plan.h"
 
@@ -30,8 +31,7 @@ Tensor shifted(const Tensor& tensor, int axis, std::span<const double> shifts) {
   const auto from = tensor.data<float>();
   const auto to = result.mutable_data<float>();
   for_each_channel_run(tensor.shape(), axis, [&](size_t c, size_t begin, size_t count) {
-    const auto shift = static_cast<float>(shifts[c]);
-    for (size_t k = begin; k < begin + count; ++k) to[k] = from[k] + shift;
+    kernels::add_constant(from.data() + begin, count, static_cast<float>(shifts[c]), to.data() + begin);
   });
   return result;
 }
@@ -40,9 +40,7 @@ void add_channels(const Tensor& tensor, int axis, ChannelSums& sums) {
   const auto x = tensor.data<float>();
   std::vector<double> own(static_cast<size_t>(tensor.shape()[axis]), 0.0);
   for_each_channel_run(tensor.shape(), axis, [&](size_t c, size_t begin, size_t count) {
-    double sum = 0;
-    for (size_t k = begin; k < begin + count; ++k) sum += x[k];
-    own[c] += sum;
+    own[c] += kernels::sum_shifted(x.data() + begin, count, 0);
   });
   if (sums.sums.empty()) sums.sums.resize(own.size());
   if (sums.sums.size() != own.size())

@@ -177,11 +177,12 @@ class Equalizer {
   std::optional<EqualizedRegion> equalize(const Region& region) {
     channels_ = static_cast<size_t>(region.channels);
     if (!find_parts(region) || !find_limits(region)) return std::nullopt;
-    const double plain = cost(region, std::vector<double>(channels_, 1.0));
+    find_readers(region);
+    const double plain = cost(std::vector<double>(channels_, 1.0));
     EqualizedRegion best{{region.values.begin(), region.values.end()}, {}, 0, 1};
     for (const double alpha : {0.25, 0.5, 0.75, 1.0}) {
       const std::vector<double> scales = scales_for(alpha);
-      const double ratio = plain > 0 ? cost(region, scales) / plain : 1;
+      const double ratio = plain > 0 ? cost(scales) / plain : 1;
       if (ratio < kMustWinBy * best.noise_ratio) best.alpha = alpha, best.noise_ratio = ratio, best.scales = scales;
     }
     const bool split = std::any_of(region.sources.begin(), region.sources.end(), [&](size_t source) {
@@ -251,62 +252,67 @@ class Equalizer {
     return scales;
   }
 
+  /// What the cost needs of a Conv that reads the region: it does not change with the scales.
+  struct Reader {
+    const TensorStatistics* input;
+    const KernelOp* op;
+    std::vector<double> power;   // per input channel: the sum of the squares of all weights that meet it
+    std::vector<float> largest;  // per output, per input of its group: the largest weight of all taps
+  };
+
+  void find_readers(const Region& region) {
+    readers_.clear();
+    for (const size_t end : region.ends) {
+      const KernelOp& op = *placement_.roles[end].op;
+      const TensorStatistics* input = seen(graph_.nodes()[end].inputs[0]);
+      if (input == nullptr) continue;
+      Reader reader{input, &op, std::vector<double>(channels_, 0.0), {}};
+      reader.largest.reserve(static_cast<size_t>(op.outputs * op.inputs_per_group()));
+      const Tensor weight = graph_.initializer(op.weight)->aligned();
+      const auto w = weight.data<float>();
+      for (int64_t o = 0; o < op.outputs; ++o)
+        for (int64_t i = 0; i < op.inputs_per_group(); ++i) {
+          double& power = reader.power[input_of(op, o, i)];
+          float largest = 0;
+          for (int64_t tap = 0; tap < op.taps; ++tap) {
+            const float x = w[op.at(o, i, tap)];
+            power += static_cast<double>(x) * x;
+            largest = std::max(largest, std::fabs(x));
+          }
+          reader.largest.push_back(largest);
+        }
+      readers_.push_back(std::move(reader));
+    }
+  }
+
   /// Predicted noise power over signal power, summed over the readers: of the 8-bit activation, and of the weights of
   /// ungrouped Convs (those of depthwise ones have a scale for each channel, which takes up the factor).
-  double cost(const Region& region, const std::vector<double>& scales) {
+  double cost(const std::vector<double>& scales) const {
     double total = 0;
-    for (const size_t end : region.ends) {
-      const Node& node = graph_.nodes()[end];
-      const KernelOp& op = *placement_.roles[end].op;
-      const TensorStatistics* input = seen(node.inputs[0]);
-      if (input == nullptr) continue;
-      double low = 0, high = 0, signal = 0, activation = 0;
+    for (const Reader& reader : readers_) {
+      double low = 0, high = 0, signal = 0, activation = 0, inputs = 0;
       for (size_t c = 0; c < channels_; ++c) {
-        low = std::min(low, input->channels[c].min / scales[c]);
-        high = std::max(high, input->channels[c].max / scales[c]);
+        low = std::min(low, reader.input->channels[c].min / scales[c]);
+        high = std::max(high, reader.input->channels[c].max / scales[c]);
+        const double mean_square = reader.input->channel_mean_square(c);
+        signal += reader.power[c] * mean_square;
+        activation += reader.power[c] * scales[c] * scales[c];
+        inputs += mean_square / (scales[c] * scales[c]);
       }
       const double step = (high - low) / kActivationSteps;
-      const std::vector<double> power = weight_power(op);
-      double inputs = 0;
-      for (size_t c = 0; c < channels_; ++c) {
-        signal += power[c] * input->channel_mean_square(c);
-        activation += power[c] * scales[c] * scales[c];
-        inputs += input->channel_mean_square(c) / (scales[c] * scales[c]);
-      }
       double noise = step * step / 12 * activation;
-      if (op.groups == 1) noise += weight_noise(op, scales) * inputs * static_cast<double>(op.taps);
+      if (reader.op->groups == 1) noise += weight_noise(reader, scales) * inputs * static_cast<double>(reader.op->taps);
       if (signal > 0) total += noise / signal;
     }
     return total;
   }
 
-  std::span<const float> weight(const KernelOp& op) {
-    held_ = graph_.initializer(op.weight)->aligned();
-    return held_.data<float>();
-  }
-
-  /// Per input channel: the sum of the squares of all weights that meet it.
-  std::vector<double> weight_power(const KernelOp& op) {
-    std::vector<double> power(channels_, 0.0);
-    const auto w = weight(op);
-    for (int64_t o = 0; o < op.outputs; ++o)
-      for (int64_t i = 0; i < op.inputs_per_group(); ++i)
-        for (int64_t tap = 0; tap < op.taps; ++tap) {
-          const double x = w[op.at(o, i, tap)];
-          power[input_of(op, o, i)] += x * x;
-        }
-    return power;
-  }
-
-  /// Sum over outputs of the variance of a weight's rounding error.
-  double weight_noise(const KernelOp& op, const std::vector<double>& scales) {
-    const auto w = weight(op);
+  /// Sum over outputs of the variance of a weight's rounding error; without groups.
+  double weight_noise(const Reader& reader, const std::vector<double>& scales) const {
     double noise = 0;
-    for (int64_t o = 0; o < op.outputs; ++o) {
+    for (size_t row = 0; row < reader.largest.size(); row += channels_) {
       double most = 0;
-      for (int64_t i = 0; i < op.inputs_per_group(); ++i)
-        for (int64_t tap = 0; tap < op.taps; ++tap)
-          most = std::max(most, std::fabs(w[op.at(o, i, tap)]) * scales[input_of(op, o, i)]);
+      for (size_t c = 0; c < channels_; ++c) most = std::max(most, reader.largest[row + c] * scales[c]);
       noise += most / kWeightSteps * (most / kWeightSteps) / 12;
     }
     return noise;
@@ -376,7 +382,7 @@ class Equalizer {
   calibrate::Statistics& statistics_;
   size_t channels_ = 0;
   std::vector<double> parts_, least_;
-  Tensor held_;
+  std::vector<Reader> readers_;
 };
 
 }  // namespace
