@@ -172,7 +172,8 @@ std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Se
   check_quantizable(opened->model);
   Model model = opened->model;
   onnx::convert_to_opset(model, kLowestOpset);
-  std::vector<passes::PassResult> results = passes::prepare(model);
+  std::vector<passes::PassResult> results =
+      passes::prepare(model, {settings.config.linear_collapsing, settings.config.residual_collapsing});
   framework::Attachment attachment = attach(model.graph, settings, &opened->model.graph);
   ptq::Placement placement = ptq::place(model.graph, attachment);
   auto job = std::make_shared<Job>(Job{opened,

@@ -25,9 +25,21 @@ constexpr Pass kPasses[] = {
     {"fold_batch_norm", fold_batch_norm},
     // ... and some write a scale and a shift of their own behind it.
     {"fold_constant_affine", fold_constant_affine},
+    // Once nothing stands between two convolutions any more.
+    {"linear_collapsing", collapse_linear, &OptionalPasses::linear_collapsing},
+    {"residual_collapsing", collapse_residual, &OptionalPasses::residual_collapsing},
     // Last: the others leave constants behind that nobody reads.
     {"remove_unused", remove_unused},
 };
+
+/// The nodes of `before` that `after` has no more, each by its name or that of its first output.
+std::vector<std::string> lost_nodes(const Graph& before, const Graph& after) {
+  std::vector<std::string> names;
+  for (const Node& node : before.nodes())
+    if (after.find(node.id) == nullptr)
+      names.push_back(node.name.empty() ? before.name_of(node.outputs[0]) : node.name);
+  return names;
+}
 
 }  // namespace
 
@@ -35,10 +47,14 @@ std::span<const Pass> pipeline() {
   return kPasses;
 }
 
-std::vector<PassResult> prepare(Model& model, const std::function<void(const Pass&, const Model&)>& after) {
+std::vector<PassResult> prepare(Model& model, const OptionalPasses& optional,
+                                const std::function<void(const Pass&, const Model&)>& after) {
   std::vector<PassResult> results;
   for (const Pass& pass : pipeline()) {
+    if (pass.wanted != nullptr && !(optional.*pass.wanted)) continue;
+    const Graph before = pass.wanted != nullptr ? model.graph : Graph();
     results.push_back({pass.name, pass.run(model)});
+    results.back().gone = lost_nodes(before, model.graph);
     if (after) after(pass, model);
   }
   return results;

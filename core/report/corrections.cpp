@@ -15,6 +15,21 @@ std::string rounded(double value) {
   return text;
 }
 
+/// The first few names, and how many more there are.
+std::string names_text(const std::vector<std::string>& names) {
+  constexpr size_t kNamed = 5;
+  std::string text;
+  for (size_t k = 0; k < std::min(names.size(), kNamed); ++k) text += (k == 0 ? "" : ", ") + names[k];
+  return names.size() > kNamed ? text + " and " + std::to_string(names.size() - kNamed) + " more" : text;
+}
+
+void add_collapsing(const std::vector<passes::PassResult>& prepared, std::vector<Correction>& list) {
+  for (const passes::PassResult& pass : prepared)
+    if (!pass.gone.empty())
+      list.push_back({std::string(pass.name), pass.changed,
+                      "The convolution in front computes them too, so they are gone: " + names_text(pass.gone) + "."});
+}
+
 void add_front_ends(const ptq::Placement& placed, const ptq::Placement& kept, std::vector<Correction>& list) {
   int64_t freed = 0;
   for (size_t i = 0; i < placed.roles.size(); ++i)
@@ -58,10 +73,11 @@ void add_biases(const ptq::QuantizationPlan& plan, std::vector<Correction>& list
 
 }  // namespace
 
-std::vector<Correction> corrections_of(const ptq::Placement& placed, const ptq::Placement& kept,
-                                       const std::vector<ptq::EqualizedRegion>& equalized,
+std::vector<Correction> corrections_of(const std::vector<passes::PassResult>& prepared, const ptq::Placement& placed,
+                                       const ptq::Placement& kept, const std::vector<ptq::EqualizedRegion>& equalized,
                                        const ptq::QuantizationPlan& plan) {
   std::vector<Correction> list;
+  add_collapsing(prepared, list);
   add_front_ends(placed, kept, list);
   add_equalization(equalized, list);
   add_biases(plan, list);

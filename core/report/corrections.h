@@ -7,6 +7,7 @@
 
 #include "core/base/fields.h"
 #include "core/graph/graph.h"
+#include "core/passes/pipeline.h"
 #include "core/ptq/equalize_channels.h"
 #include "core/ptq/placement.h"
 #include "core/ptq/plan.h"
@@ -26,9 +27,10 @@ struct Correction {
   }
 };
 
-/// In the order in which they act. `placed`: quantizers as the graph alone says, `kept`: as the statistics say.
-std::vector<Correction> corrections_of(const ptq::Placement& placed, const ptq::Placement& kept,
-                                       const std::vector<ptq::EqualizedRegion>& equalized,
+/// In the order in which they act. `prepared`: what each pass over the float graph changed; `placed`: quantizers as the
+/// graph alone says, `kept`: as the statistics say.
+std::vector<Correction> corrections_of(const std::vector<passes::PassResult>& prepared, const ptq::Placement& placed,
+                                       const ptq::Placement& kept, const std::vector<ptq::EqualizedRegion>& equalized,
                                        const ptq::QuantizationPlan& plan);
 
 }  // namespace tersor::report

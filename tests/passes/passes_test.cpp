@@ -134,7 +134,7 @@ TEST_CASE("a chain of scale, shift and normalization folds in one pipeline") {
   builder.weight("e", {1, 8, 1, 1}).node("Add", {"w2", "e"}, {"y"}).node("Relu", {"y"}, {"z"}).output("z");
   const Model before = builder.build();
   Model model = before;
-  prepare(model, [](const Pass& pass, const Model& current) {
+  prepare(model, {}, [](const Pass& pass, const Model& current) {
     INFO(pass.name);
     REQUIRE_NOTHROW(validate(current));
   });

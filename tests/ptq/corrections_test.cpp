@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "core/onnx/write.h"
+#include "core/report/corrections.h"
 #include "core/samples/sample_digest.h"
 #include "core/simulate/program.h"
 #include "core/tersor.h"
@@ -245,4 +246,32 @@ TEST_CASE("a model without a Swish has no split scales") {
   const auto job = job_of(separable(0.3));
   const Draft decided = draft(*job, statistics_of(*job));
   REQUIRE(decided.split.before + decided.split.behind == 0);
+}
+
+TEST_CASE("a collapsed model is quantized with its own statistics, and the report names what is gone") {
+  NamedModel model;
+  const Ints pads{1, 1, 1, 1};
+  model.input("x", {1, 4, 8, 8}).weight("w1", {6, 4, 3, 3}).weight("b1", {6}).weight("w2", {4, 6, 1, 1});
+  model.node("Conv", {"x", "w1", "b1"}, {"c1"}, {{"pads", pads}}).node("Conv", {"c1", "w2"}, {"c2"});
+  model.weight("w3", {4, 4, 3, 3})
+      .node("Conv", {"c2", "w3"}, {"c3"}, {{"pads", pads}})
+      .node("Add", {"c3", "c2"}, {"y"});
+  model.output("y");
+  config::QuantizationConfig config;
+  config.weights_bias_correction_method = config::BiasCorrectionMethod::kAnalytic;
+  const auto plain = job_of(model.build(), config);
+  config.linear_collapsing = config.residual_collapsing = true;
+  const auto job = job_of(model.build(), config);
+  REQUIRE(test::types_of(job->model) == "Conv Conv");
+  const QuantizeResult result = quantize(*job, statistics_of(*job));
+  REQUIRE_THROWS_AS(quantize(*job, statistics_of(*plain)), Error);
+  // Two roundings fewer: what c1 and the first operand of the Add lost.
+  REQUIRE(sqnr(*job, result.model) > sqnr(*plain, quantize(*plain, statistics_of(*plain)).model) + 1);
+  const auto list =
+      report::corrections_of(job->passes, job->placement, result.draft.kept, result.draft.equalized, result.plan);
+  REQUIRE(list.size() >= 2);
+  REQUIRE(list[0].name == "linear_collapsing");
+  REQUIRE(list[0].gained.find("c2_node") != std::string::npos);
+  REQUIRE(list[1].name == "residual_collapsing");
+  REQUIRE(list[1].gained.find(" y_node.") != std::string::npos);
 }

@@ -32,6 +32,11 @@ TEST_CASE("a prepared zoo model computes what the model computes") {
     const auto job = prepare(std::make_shared<const OpenedModel>(opened),
                              {tpc::get_target_platform_capabilities(tpc::kDefaultPlatform), {}});
     REQUIRE(test::relative_difference(opened.model, job->model, test::random_inputs(opened.model)) < 1e-5);
+    config::QuantizationConfig config;
+    config.linear_collapsing = config.residual_collapsing = true;
+    const auto collapsed = prepare(std::make_shared<const OpenedModel>(opened),
+                                   {tpc::get_target_platform_capabilities(tpc::kDefaultPlatform), config});
+    REQUIRE(test::relative_difference(opened.model, collapsed->model, test::random_inputs(opened.model)) < 1e-5);
   }
 }
 

@@ -56,9 +56,9 @@ export interface QuantizationConfig {
   readonly activation_bias_correction_threshold?: number | undefined;
   /** Centre the input of a Softmax on zero through the bias in front of it. Default false. This version takes the default only. */
   readonly softmax_shift?: boolean | undefined;
-  /** Join a Conv and the 1x1 Conv behind it into one where that saves weights. Default false. This version takes the default only. */
+  /** Join a Conv and the 1x1 Conv behind it into one where that saves weights. Default false. */
   readonly linear_collapsing?: boolean | undefined;
-  /** Write the Add of a Conv's own input into the Conv's weights. Default false. This version takes the default only. */
+  /** Write the Add of a Conv's own input into the Conv's weights. Default false. */
   readonly residual_collapsing?: boolean | undefined;
   /** Give what feeds a Concat the range of the Concat. Default false. This version takes the default only. */
   readonly concat_threshold_update?: boolean | undefined;
