@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "core/kernels/conv.h"
+#include "core/kernels/unroll.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/kernels/depthwise.cpp"
@@ -36,7 +37,7 @@ template <int kPixels, class D>
 HWY_INLINE void Outputs(D d, const DepthwiseRow& row, int64_t ox, int64_t kx0, int64_t kx1, int64_t c) {
   using V = hn::Vec<D>;
   V sums[kPixels];
-  for (int p = 0; p < kPixels; ++p) sums[p] = hn::Zero(d);
+  TERSOR_UNROLL for (int p = 0; p < kPixels; ++p) sums[p] = hn::Zero(d);
   const ConvAxis &rows = row.rows, &columns = row.columns;
   const int64_t pixel_step = columns.stride * row.channels;
   for (int64_t ky = 0; ky < rows.kernel; ++ky) {
@@ -47,11 +48,12 @@ HWY_INLINE void Outputs(D d, const DepthwiseRow& row, int64_t ox, int64_t kx0, i
     for (int64_t kx = kx0; kx < kx1; ++kx) {
       const V weight = hn::LoadU(d, w + kx * row.channels);
       const float* at = in + kx * columns.dilation * row.channels;
-      for (int p = 0; p < kPixels; ++p) sums[p] = hn::Add(sums[p], hn::Mul(hn::LoadU(d, at + p * pixel_step), weight));
+      TERSOR_UNROLL for (int p = 0; p < kPixels; ++p) sums[p] =
+          hn::Add(sums[p], hn::Mul(hn::LoadU(d, at + p * pixel_step), weight));
     }
   }
   const V low = hn::Set(d, row.epilogue.low), high = hn::Set(d, row.epilogue.high);
-  for (int p = 0; p < kPixels; ++p) {
+  TERSOR_UNROLL for (int p = 0; p < kPixels; ++p) {
     V sum = sums[p];
     if (row.epilogue.bias != nullptr) sum = hn::Add(sum, hn::LoadU(d, row.epilogue.bias + c));
     sum = hn::IfThenElse(hn::Lt(sum, low), low, sum);
@@ -60,8 +62,24 @@ HWY_INLINE void Outputs(D d, const DepthwiseRow& row, int64_t ox, int64_t kx0, i
   }
 }
 
-template <class D>
-HWY_INLINE void Channels(D d, const DepthwiseRow& row, int64_t c) {
+/// All channels of kPixels neighbouring outputs: what is read lies together, and the weights of all channels stay in
+/// the nearest cache.
+template <int kPixels>
+HWY_INLINE void Pixels(const DepthwiseRow& row, int64_t ox, int64_t kx0, int64_t kx1) {
+  const hn::ScalableTag<float> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t c = 0;
+  for (; c + lanes <= row.channels; c += lanes) Outputs<kPixels>(d, row, ox, kx0, kx1, c);
+#if HWY_TARGET != HWY_SCALAR
+  const hn::CappedTag<float, 4> four;
+  const auto few = static_cast<int64_t>(hn::Lanes(four));
+  for (; c + few <= row.channels; c += few) Outputs<kPixels>(four, row, ox, kx0, kx1, c);
+#endif
+  const hn::CappedTag<float, 1> one;
+  for (; c < row.channels; ++c) Outputs<kPixels>(one, row, ox, kx0, kx1, c);
+}
+
+void DepthwiseOneRow(const DepthwiseRow& row) {
   const ConvAxis& columns = row.columns;
   int64_t ox = 0;
   while (ox < columns.out) {
@@ -71,27 +89,13 @@ HWY_INLINE void Channels(D d, const DepthwiseRow& row, int64_t c) {
     while (kx1 > kx0 && left + (kx1 - 1) * columns.dilation >= columns.in) --kx1;
     const int64_t last = left + 3 * columns.stride + (columns.kernel - 1) * columns.dilation;
     if (kx0 == 0 && last < columns.in && ox + 4 <= columns.out) {
-      Outputs<4>(d, row, ox, 0, columns.kernel, c);
+      Pixels<4>(row, ox, 0, columns.kernel);
       ox += 4;
     } else {
-      Outputs<1>(d, row, ox, kx0, kx1, c);
+      Pixels<1>(row, ox, kx0, kx1);
       ++ox;
     }
   }
-}
-
-void DepthwiseOneRow(const DepthwiseRow& row) {
-  const hn::ScalableTag<float> d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  int64_t c = 0;
-  for (; c + lanes <= row.channels; c += lanes) Channels(d, row, c);
-#if HWY_TARGET != HWY_SCALAR
-  const hn::CappedTag<float, 4> four;
-  const auto few = static_cast<int64_t>(hn::Lanes(four));
-  for (; c + few <= row.channels; c += few) Channels(four, row, c);
-#endif
-  const hn::CappedTag<float, 1> one;
-  for (; c < row.channels; ++c) Channels(one, row, c);
 }
 
 }  // namespace HWY_NAMESPACE

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/kernels/panels.h"
+#include "core/kernels/unroll.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/kernels/integer.cpp"
@@ -12,11 +13,6 @@
 
 #ifndef TERSOR_INTEGER_ONCE
 #define TERSOR_INTEGER_ONCE
-#if defined(__clang__)
-#define TERSOR_UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define TERSOR_UNROLL _Pragma("GCC unroll 16")
-#endif
 namespace tersor::kernels {
 struct IntegerTile {
   const int16_t* panel;

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/kernels/multiply_rows.h"
 
+#include "core/kernels/unroll.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/kernels/multiply_rows.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
-
-#if defined(__clang__)
-#define TERSOR_UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define TERSOR_UNROLL _Pragma("GCC unroll 16")
-#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace tersor::kernels {
@@ -120,7 +116,10 @@ void PanelRows(const TileCall& first, int64_t count) {
     call.rows = first.rows + r;
     call.out = first.out + r * first.out_step;
   };
-  while (r + kMostRows <= count) Tile<kMostRows, kVectors>(call), step(kMostRows);
+  // One row more than tiles hold, as in 7 x 7 pictures, would read the weights once more for itself alone.
+  constexpr int kHalf = kMostRows / 2 + 1;
+  while (r + kMostRows <= count && r + kMostRows + 1 != count) Tile<kMostRows, kVectors>(call), step(kMostRows);
+  if (r + kMostRows <= count) Tile<kHalf, kVectors>(call), step(kHalf);
   if constexpr (kMostRows > 4)
     while (r + 4 <= count) Tile<4, kVectors>(call), step(4);
   while (r + 2 <= count) Tile<2, kVectors>(call), step(2);
