@@ -9,6 +9,7 @@
 #include "core/ptq/choose_constants.h"
 #include "core/ptq/choose_weights.h"
 #include "core/ptq/outcomes.h"
+#include "core/ptq/take_concat_ranges.h"
 
 namespace tersor::ptq {
 
@@ -33,6 +34,16 @@ std::vector<KernelPlan> choose_kernels(const Graph& graph, const Attachment& att
   return kernels;
 }
 
+void note_input_corrections(const Graph& graph, QuantizationPlan& plan) {
+  AppliedCorrection made{"activation_bias_correction", {}, "Their biases make up for the mean error of their inputs"};
+  for (const KernelPlan& kernel : plan.kernels) {
+    const Node& node = *graph.find(kernel.node);
+    if (kernel.input_correction != 0)
+      made.where.push_back(node.name.empty() ? graph.name_of(node.outputs[0]) : node.name);
+  }
+  if (!made.where.empty()) plan.corrections.push_back(std::move(made));
+}
+
 }  // namespace
 
 void require_kernels(const Graph& graph, const Placement& placement) {
@@ -53,7 +64,9 @@ QuantizationPlan choose_params(const Graph& graph, const Attachment& attachment,
                                const calibrate::Statistics& statistics, const config::QuantizationConfig& config) {
   QuantizationPlan plan;
   plan.activations = choose_activations(graph, attachment, placement, statistics, config);
+  if (config.concat_threshold_update) take_concat_ranges(graph, attachment, placement, plan);
   plan.kernels = choose_kernels(graph, attachment, placement, statistics, config, plan);
+  note_input_corrections(graph, plan);
   plan.constants = choose_constants(graph, attachment, config);
   for (size_t i = 0; i < placement.roles.size(); ++i)
     if (placement.roles[i].has_kernel()) plan.operand_readers.push_back(graph.nodes()[i].id);

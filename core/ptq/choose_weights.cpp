@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/passes/edit.h"
+#include "core/ptq/input_mean_shift.h"
 #include "core/ptq/window_coverage.h"
 #include "core/quant/quantizer.h"
 #include "core/quant/threshold_search.h"
@@ -132,13 +133,19 @@ KernelPlan choose_weight(const Node& node, const KernelOp& op, const WeightConte
   const framework::WeightAttribute& attribute = *context.attachment.of(node.id).weight(tpc::kKernelAttr);
   const Tensor& weight = *graph.initializer(op.weight);
   KernelPlan plan{node.id, op, weight_params(node.id, op, weight, attribute, context), {}, false, 1, 0, 0};
-  const std::vector<double> bias = *passes::bias_values(graph, op);
+  std::vector<double> bias = *passes::bias_values(graph, op);
+  const auto input_shift = input_mean_shift(node, op, context);
+  for (size_t o = 0; input_shift && o < bias.size(); ++o) {
+    bias[o] -= (*input_shift)[o];
+    plan.input_correction = std::max(plan.input_correction, std::fabs((*input_shift)[o]));
+  }
+  const bool has_bias = op.bias.valid() || input_shift;
   const bool corrects = context.config.weights_bias_correction && !context.config.measures_bias() && op.can_have_bias &&
                         context.input != nullptr && static_cast<int64_t>(context.input->channels.size()) == op.inputs;
   plan.integer_bias = context.input_params != nullptr && context.attachment.export_rules.integer_bias &&
                       !op.is_transposed && op.can_have_bias;
   if (plan.integer_bias) plan.input_scale = context.input_params->scale[0];
-  plan.bias = op.bias.valid() ? bias : std::vector<double>{};
+  plan.bias = has_bias ? bias : std::vector<double>{};
   constexpr int kRounds = 3;  // a raised scale rounds the weight anew, which moves the bias a little
   for (int round = 0; round < kRounds; ++round) {
     if (corrects) {
@@ -149,7 +156,7 @@ KernelPlan choose_weight(const Node& node, const KernelOp& op, const WeightConte
         plan.bias[o] -= errors[o];
         plan.largest_correction = std::max(plan.largest_correction, std::fabs(errors[o]));
       }
-      if (!op.bias.valid() && plan.largest_correction == 0) plan.bias.clear();
+      if (!has_bias && plan.largest_correction == 0) plan.bias.clear();
     }
     if (!plan.integer_bias) break;
     const int64_t raised = raise_scales(op, plan.bias, plan.input_scale, plan.weight);

@@ -59,6 +59,7 @@ Json kernel_json(const Graph& graph, const KernelPlan& plan) {
   json["integer_bias"] = plan.integer_bias;
   json["largest_correction"] = plan.largest_correction;
   json["raised_channels"] = plan.raised_channels;
+  if (plan.input_correction != 0) json["input_correction"] = plan.input_correction;
   return json;
 }
 

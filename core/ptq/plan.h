@@ -36,6 +36,15 @@ struct KernelPlan {
   /// fits.
   double largest_correction = 0;
   int64_t raised_channels = 0;
+  /// The largest change of the bias for what quantizing the input adds (activation_bias_correction).
+  double input_correction = 0;
+};
+
+/// A step on request that changed the plan.
+struct AppliedCorrection {
+  std::string field;               // of QuantizationConfig
+  std::vector<std::string> where;  // names of tensors or nodes
+  std::string gained;              // the sentence that says what they have of it, without its full stop
 };
 
 /// A constant operand that is no kernel, stored in integers.
@@ -59,6 +68,7 @@ struct QuantizationPlan {
   std::vector<NodeId> operand_readers;      // nodes that read the quantized form of a float-made tensor, ascending
   std::vector<NodeId> folded_clamps;        // Relus and Clips that a quantizer's range does, ascending
   std::vector<NodeOutcome> outcomes;        // one per node, in the order of the graph
+  std::vector<AppliedCorrection> corrections;
 
   const ActivationPlan* find(ValueId value) const;
   const KernelPlan* find(NodeId node) const;

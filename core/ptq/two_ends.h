@@ -19,4 +19,13 @@ inline quant::Histogram two_ends(float low, float high, uint64_t elements) {
   return quant::Histogram::of_counts(low, high, exponent, first, counts, 0);
 }
 
+/// Whether a histogram says no more than that.
+inline bool is_two_ends(const quant::Histogram& histogram) {
+  const auto counts = histogram.counts();
+  if (counts.size() < 3) return false;
+  for (size_t i = 1; i + 1 < counts.size(); ++i)
+    if (counts[i] != 0) return false;
+  return true;
+}
+
 }  // namespace tersor::ptq

@@ -61,7 +61,7 @@ std::vector<double> weights_bias_correction(const KernelView& exact, std::span<c
 std::optional<std::vector<double>> activation_bias_correction(const EvenBins& bins, const Step& step,
                                                               const IntegerGrid& grid, const KernelView& kernel,
                                                               double percent) {
-  double total = 0, exact = 0, rounded = 0;
+  double total = bins.zeros, exact = 0, rounded = 0;  // zeros stay zeros
   for (size_t i = 0; i < bins.counts.size(); ++i) {
     const double low = bins.edge(i), high = bins.edge(i + 1);
     total += bins.counts[i];

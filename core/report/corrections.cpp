@@ -80,6 +80,9 @@ std::vector<Correction> corrections_of(const std::vector<passes::PassResult>& pr
   add_collapsing(prepared, list);
   add_front_ends(placed, kept, list);
   add_equalization(equalized, list);
+  for (const ptq::AppliedCorrection& one : plan.corrections)
+    list.push_back(
+        {one.field, static_cast<int64_t>(one.where.size()), one.gained + ": " + names_text(one.where) + "."});
   add_biases(plan, list);
   return list;
 }

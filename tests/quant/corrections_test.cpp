@@ -45,3 +45,14 @@ TEST_CASE("a shift makes an activation positive, by whole steps") {
   // Where no point is high enough the first one stays.
   REQUIRE(negative_shift(-0.99, 1, 2, 1)->shift == 0);
 }
+
+TEST_CASE("zeros have no error, and count in the mean error of an activation") {
+  const std::vector<double> weights{1, 2};
+  const KernelView kernel{weights, {1, 2}, 0, 1};
+  EvenBins bins;
+  bins.first = 0.2, bins.width = 0.1, bins.counts = {10};
+  const Step step{1, 0};  // 0.2 and 0.3 become 0
+  REQUIRE((*activation_bias_correction(bins, step, {8, false, false}, kernel, 0))[0] == Approx(-0.75));
+  bins.zeros = 30;
+  REQUIRE((*activation_bias_correction(bins, step, {8, false, false}, kernel, 0))[0] == Approx(-0.1875));
+}

@@ -50,9 +50,9 @@ export interface QuantizationConfig {
   readonly split_scales?: boolean | undefined;
   /** Rescale each output channel so that its deviation is what it was before the weights were quantized. Default false. This version takes the default only. */
   readonly weights_second_moment_correction?: boolean | undefined;
-  /** Correct the bias for the mean error that a quantized input makes. Default false. This version takes the default only. */
+  /** Correct the bias for the mean error that a quantized input makes. Default false. */
   readonly activation_bias_correction?: boolean | undefined;
-  /** Leave mean errors of an input alone that are below so many percent of its mean. From 0. Default 0. This version takes the default only. */
+  /** Leave mean errors of an input alone that are below so many percent of its mean. From 0. Default 0. */
   readonly activation_bias_correction_threshold?: number | undefined;
   /** Centre the input of a Softmax on zero through the bias in front of it. Default false. This version takes the default only. */
   readonly softmax_shift?: boolean | undefined;
@@ -60,7 +60,7 @@ export interface QuantizationConfig {
   readonly linear_collapsing?: boolean | undefined;
   /** Write the Add of a Conv's own input into the Conv's weights. Default false. */
   readonly residual_collapsing?: boolean | undefined;
-  /** Give what feeds a Concat the range of the Concat. Default false. This version takes the default only. */
+  /** Give what feeds a Concat the range of the Concat. Default false. */
   readonly concat_threshold_update?: boolean | undefined;
   /** Slower steps: 0 none, 1 rounds weights by what their inputs have in common, 2 tries more. From 0 to 2. Default 0. This version takes the default only. */
   readonly effort?: number | undefined;

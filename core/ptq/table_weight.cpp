@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ptq/table_weight.h"
+
+#include <cmath>
+
+#include "core/base/error.h"
+
+namespace tersor::ptq {
+
+using quant::LutParams;
+
+namespace {
+
+constexpr int kByte = 8;
+
+template <class Number>
+Tensor tensor_of(const std::vector<int32_t>& values, Shape shape) {
+  return Tensor::of<Number>(std::move(shape), std::vector<Number>(values.begin(), values.end()));
+}
+
+Tensor whole_numbers(const std::vector<int32_t>& values, const LutParams& table, Shape shape) {
+  return table.values.value_bits <= kByte ? tensor_of<int8_t>(values, std::move(shape))
+                                          : tensor_of<int16_t>(values, std::move(shape));
+}
+
+}  // namespace
+
+bool is_table_method(quant::QuantizationMethod method) {
+  return method == quant::QuantizationMethod::kLutPotQuantizer || method == quant::QuantizationMethod::kLutSymQuantizer;
+}
+
+LutParams choose_table(const passes::KernelOp& op, const tpc::AttributeQuantizationConfig& config,
+                       const WeightContext& context) {
+  const int value_bits = config.lut_values_bitwidth.value_or(kByte);
+  if (value_bits > kByte && context.input_params != nullptr)
+    throw Error(ErrorCode::kInvalidConfig,
+                "The table's entries have " + std::to_string(value_bits) +
+                    " bits; beside a quantized input an integer kernel takes 8.",
+                "lut_values_bitwidth", "Use 8, or leave activations in float.");
+  const std::optional<int> axis = config.weights_per_channel_threshold ? std::optional(op.output_axis) : std::nullopt;
+  try {
+    return quant::choose_lut_weight_params(*context.graph.initializer(op.weight), config.weights_quantization_method,
+                                           config.weights_n_bits, value_bits, axis,
+                                           context.config.weights_criterion())
+        .params;
+  } catch (const Error& error) {
+    if (error.code == ErrorCode::kInvalidArgument)
+      throw Error(ErrorCode::kInvalidConfig, error.message, "config.weights_n_bits", error.hint);
+    throw error.within("graph.initializer \"" + context.graph.name_of(op.weight) + "\"");
+  }
+}
+
+quant::QuantizationParams even_params(const LutParams& table) {
+  quant::QuantizationParams params;
+  params.method = table.method;
+  params.grid = {table.values.value_bits <= kByte ? kByte : 2 * kByte, true, false};
+  params.channel_axis = table.channel_axis;
+  params.scale = table.scale;
+  params.zero_point.assign(table.scale.size(), 0);
+  params.range.clear();
+  for (const double threshold : table.threshold) params.range.push_back({-threshold, threshold});
+  return params;
+}
+
+LutParams with_scales(LutParams table, const quant::QuantizationParams& params) {
+  for (size_t c = 0; c < table.scale.size(); ++c) {
+    if (table.scale[c] == params.scale[c]) continue;
+    table.scale[c] = params.scale[c];
+    table.threshold[c] = std::ldexp(static_cast<double>(params.scale[c]), table.values.value_bits - 1);
+  }
+  return table;
+}
+
+Tensor entries_of(const Tensor& weight, const LutParams& table) {
+  const Tensor indices = quant::quantize(weight, table);
+  std::vector<int32_t> entries;
+  for (const uint8_t index : indices.data<uint8_t>()) entries.push_back(table.table[index]);
+  return whole_numbers(entries, table, weight.shape());
+}
+
+PackedTable pack(const Tensor& weight, const LutParams& table) {
+  const auto count = static_cast<int64_t>(table.table.size());
+  PackedTable packed;
+  int64_t rows = count;
+  while (count > 1 && rows * count <= 256) rows *= count, ++packed.per_byte;
+  std::vector<int32_t> entries;
+  for (int64_t byte = 0; byte < rows; ++byte)
+    for (int64_t k = 0, rest = byte; k < packed.per_byte; ++k, rest /= count)
+      entries.push_back(table.table[static_cast<size_t>(rest % count)]);
+  packed.rows = whole_numbers(entries, table, Shape{rows, packed.per_byte});
+  const Tensor codes = quant::quantize(weight, table);
+  const auto indices = codes.data<uint8_t>();
+  const auto per_byte = static_cast<size_t>(packed.per_byte);
+  std::vector<uint8_t> bytes((indices.size() + per_byte - 1) / per_byte, 0);
+  for (size_t k = indices.size(); k-- > 0;)
+    bytes[k / per_byte] = static_cast<uint8_t>(bytes[k / per_byte] * count + indices[k]);
+  packed.bytes = Tensor::of<uint8_t>(Shape{static_cast<int64_t>(bytes.size())}, bytes);
+  return packed;
+}
+
+}  // namespace tersor::ptq
