@@ -14,6 +14,7 @@ using quant::Histogram;
 
 namespace {
 
+constexpr size_t kInCache = size_t{1} << 16;  // elements that are looked at more than once
 constexpr size_t kNotWatched = std::numeric_limits<size_t>::max();
 
 [[noreturn]] void refuse_not_finite(const std::string& name, std::span<const float> values) {
@@ -75,12 +76,44 @@ void Collector::observe(const run::ObservedTensor& tensor) {
   else if (!gathered.shape_varies && !(gathered.shape == tensor.shape))
     gathered.shape_varies = true;
   gathered.elements += tensor.data.size();
-  if (!request.channels_only) {
-    const kernels::Extremes extremes = kernels::extremes(tensor.data);
-    if (!extremes.finite) refuse_not_finite(request.name, tensor.data);
-    gathered.bins.add(tensor.data, extremes.min, extremes.max);
+  const bool by_channel = request.channel_axis >= 0;
+  const Blocks blocks = by_channel ? begin_channels(request, gathered, tensor) : Blocks{};
+  if (by_channel && blocks.inner == 1) {
+    gather_rows(request, gathered, blocks, tensor.data);
+  } else {
+    if (!request.channels_only) count(request, gathered, tensor.data);
+    if (by_channel) sum_plain(blocks, tensor.data.data());
   }
-  if (request.channel_axis >= 0) gather_channels(request, gathered, tensor);
+  if (by_channel) end_channels(request, gathered, tensor.data);
+}
+
+void Collector::count(const Request& request, Gathered& gathered, std::span<const float> values) {
+  for (; !values.empty(); values = values.subspan(std::min(values.size(), kInCache))) {
+    const auto part = values.first(std::min(values.size(), kInCache));
+    const kernels::Extremes extremes = kernels::extremes(part);
+    if (!extremes.finite) refuse_not_finite(request.name, part);
+    gathered.bins.add(part, extremes.min, extremes.max);
+  }
+}
+
+/// Channels last: sums, extremes and bins of as many rows at a time as stay in cache.
+void Collector::gather_rows(const Request& request, Gathered& gathered, const Blocks& blocks,
+                            std::span<const float> values) {
+  const size_t at_once = std::max<size_t>(1, kInCache / blocks.channels) * blocks.channels;
+  for (; !values.empty(); values = values.subspan(std::min(values.size(), at_once))) {
+    const auto part = values.first(std::min(values.size(), at_once));
+    kernels::channel_sums(part.data(), part.size() / blocks.channels, blocks.channels, lows_.data(), highs_.data(),
+                          sums_.data(), squares_.data());
+    if (request.channels_only) continue;
+    float low = lows_[0], high = highs_[0];
+    bool finite = true;
+    for (size_t c = 0; c < blocks.channels; ++c) {
+      low = std::min(low, lows_[c]), high = std::max(high, highs_[c]);
+      finite = finite && std::isfinite(squares_[c]);
+    }
+    if (!finite) refuse_not_finite(request.name, part);
+    gathered.bins.add(part, low + 0.0f, high + 0.0f);
+  }
 }
 
 Collector::Blocks Collector::blocks_of(const run::ObservedTensor& tensor, int channel_axis) {
@@ -93,14 +126,18 @@ Collector::Blocks Collector::blocks_of(const run::ObservedTensor& tensor, int ch
   return {static_cast<size_t>(shape.elements()) / std::max<size_t>(channels, 1), channels, 1};
 }
 
-void Collector::gather_channels(const Request& request, Gathered& gathered, const run::ObservedTensor& tensor) {
+Collector::Blocks Collector::begin_channels(const Request& request, Gathered& gathered,
+                                            const run::ObservedTensor& tensor) {
   if (request.channel_axis >= tensor.shape.rank())
     throw Error(ErrorCode::kInvalidSamples, "The tensor \"" + request.name + "\" has the shape " + tensor.shape.text() +
                                                 " for this sample; it needs " +
                                                 std::to_string(request.channel_axis + 1) + " axes.");
   const Blocks blocks = blocks_of(tensor, request.channel_axis);
-  const bool first_time = gathered.channels.empty();
-  if (first_time) gathered.channels.resize(blocks.channels);
+  if (gathered.channels.empty()) {
+    const float infinity = std::numeric_limits<float>::infinity();
+    gathered.channels.resize(blocks.channels);
+    for (ChannelStatistics& channel : gathered.channels) channel.min = infinity, channel.max = -infinity;
+  }
   if (gathered.channels.size() != blocks.channels)
     throw Error(ErrorCode::kInvalidSamples, "The tensor \"" + request.name + "\" has " +
                                                 std::to_string(blocks.channels) + " channels for this sample and " +
@@ -109,17 +146,15 @@ void Collector::gather_channels(const Request& request, Gathered& gathered, cons
   highs_.assign(blocks.channels, -std::numeric_limits<float>::infinity());
   sums_.assign(blocks.channels, 0);
   squares_.assign(blocks.channels, 0);
-  const float* x = tensor.data.data();
-  if (blocks.inner == 1) {
-    kernels::channel_sums(x, blocks.outer, blocks.channels, lows_.data(), highs_.data(), sums_.data(), squares_.data());
-  } else {
-    sum_plain(blocks, x);
-  }
-  for (size_t c = 0; c < blocks.channels; ++c) {
-    if (!std::isfinite(sums_[c]) || !std::isfinite(squares_[c])) refuse_not_finite(request.name, tensor.data);
+  return blocks;
+}
+
+void Collector::end_channels(const Request& request, Gathered& gathered, std::span<const float> values) {
+  for (size_t c = 0; c < gathered.channels.size(); ++c) {
+    if (!std::isfinite(sums_[c]) || !std::isfinite(squares_[c])) refuse_not_finite(request.name, values);
     ChannelStatistics& channel = gathered.channels[c];
-    channel.min = (first_time ? lows_[c] : std::min(channel.min, lows_[c])) + 0.0f;
-    channel.max = (first_time ? highs_[c] : std::max(channel.max, highs_[c])) + 0.0f;
+    channel.min = std::min(channel.min, lows_[c]) + 0.0f;
+    channel.max = std::max(channel.max, highs_[c]) + 0.0f;
     channel.sum.add(sums_[c]);
     channel.sum_of_squares.add(squares_[c]);
   }
@@ -127,14 +162,18 @@ void Collector::gather_channels(const Request& request, Gathered& gathered, cons
 
 void Collector::sum_plain(const Blocks& blocks, const float* x) {
   for (size_t outer = 0; outer < blocks.outer; ++outer)
-    for (size_t c = 0; c < blocks.channels; ++c)
+    for (size_t c = 0; c < blocks.channels; ++c) {
+      double sum = sums_[c], squares = squares_[c];
+      float low = lows_[c], high = highs_[c];
       for (size_t k = 0; k < blocks.inner; ++k, ++x) {
         const double value = *x;
-        sums_[c] += value;
-        squares_[c] += value * value;
-        lows_[c] = std::min(lows_[c], *x);
-        highs_[c] = std::max(highs_[c], *x);
+        sum += value;
+        squares += value * value;
+        low = std::min(low, *x);
+        high = std::max(high, *x);
       }
+      sums_[c] = sum, squares_[c] = squares, lows_[c] = low, highs_[c] = high;
+    }
 }
 
 std::vector<TensorStatistics> Collector::statistics() const {

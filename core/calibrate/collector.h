@@ -70,8 +70,12 @@ class Collector : public run::Observer {
     size_t outer = 1, channels = 1, inner = 1;
   };
   static Blocks blocks_of(const run::ObservedTensor& tensor, int channel_axis);
+  void count(const Request& request, Gathered& gathered, std::span<const float> values);
+  /// Between begin and end, lows_, highs_, sums_ and squares_ hold what this tensor adds to its channels.
+  Blocks begin_channels(const Request& request, Gathered& gathered, const run::ObservedTensor& tensor);
+  void gather_rows(const Request& request, Gathered& gathered, const Blocks& blocks, std::span<const float> values);
   void sum_plain(const Blocks& blocks, const float* x);
-  void gather_channels(const Request& request, Gathered& gathered, const run::ObservedTensor& tensor);
+  void end_channels(const Request& request, Gathered& gathered, std::span<const float> values);
 
   std::vector<Request> requests_;
   std::vector<Gathered> gathered_;

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <vector>
 
+#include "core/kernels/unroll.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/kernels/observe.cpp"
 #include <hwy/foreach_target.h>
@@ -105,12 +107,11 @@ HWY_INLINE void SumColumns(const float* HWY_RESTRICT x, size_t rows, size_t chan
                            float* HWY_RESTRICT highs, double* HWY_RESTRICT sums, double* HWY_RESTRICT squares) {
   Floats low[kVectors], high[kVectors];
   Doubles sum[kVectors], square[kVectors];
-  for (size_t k = 0; k < kVectors; ++k) {
+  TERSOR_UNROLL for (size_t k = 0; k < kVectors; ++k) {
     low[k] = load<Floats>(lows + 8 * k), high[k] = load<Floats>(highs + 8 * k);
     sum[k] = load<Doubles>(sums + 8 * k), square[k] = load<Doubles>(squares + 8 * k);
   }
-  for (size_t r = 0; r < rows; ++r)
-    for (size_t k = 0; k < kVectors; ++k) {
+  for (size_t r = 0; r < rows; ++r) TERSOR_UNROLL for (size_t k = 0; k < kVectors; ++k) {
       const Floats v = load<Floats>(x + r * channels + 8 * k);
       const Doubles w = __builtin_convertvector(v, Doubles);
       low[k] = v < low[k] ? v : low[k];
@@ -118,7 +119,7 @@ HWY_INLINE void SumColumns(const float* HWY_RESTRICT x, size_t rows, size_t chan
       sum[k] += w;
       square[k] += w * w;
     }
-  for (size_t k = 0; k < kVectors; ++k) {
+  TERSOR_UNROLL for (size_t k = 0; k < kVectors; ++k) {
     std::memcpy(lows + 8 * k, &low[k], sizeof low[k]), std::memcpy(highs + 8 * k, &high[k], sizeof high[k]);
     std::memcpy(sums + 8 * k, &sum[k], sizeof sum[k]), std::memcpy(squares + 8 * k, &square[k], sizeof square[k]);
   }
@@ -127,7 +128,9 @@ HWY_INLINE void SumColumns(const float* HWY_RESTRICT x, size_t rows, size_t chan
 void ChannelSums(const float* HWY_RESTRICT x, size_t rows, size_t channels, float* HWY_RESTRICT lows,
                  float* HWY_RESTRICT highs, double* HWY_RESTRICT sums, double* HWY_RESTRICT squares) {
   size_t c = 0;
+#if HWY_TARGET != HWY_WASM  // whose 16 registers hold the sums of eight channels, not of sixteen
   for (; c + 16 <= channels; c += 16) SumColumns<2>(x + c, rows, channels, lows + c, highs + c, sums + c, squares + c);
+#endif
   for (; c + 8 <= channels; c += 8) SumColumns<1>(x + c, rows, channels, lows + c, highs + c, sums + c, squares + c);
   if (c == channels) return;
   for (size_t r = 0; r < rows; ++r)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The float engine against onnxruntime-web in one page of Chromium, one thread each.
+// The float engine against onnxruntime-web in one page of Chromium, one thread each; what watching all tensors costs, and
+// the integer simulation against the float engine.
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import path from 'node:path';
@@ -8,6 +11,7 @@ import { chromium } from 'playwright-core';
 
 import { browserPath } from '../browser/browser_path.mjs';
 import { geometricMean, row } from './rows.mjs';
+import { sample } from './sample.mjs';
 
 const types = { '.mjs': 'text/javascript', '.wasm': 'application/wasm', '.html': 'text/html' };
 
@@ -29,6 +33,22 @@ async function serveFolders(folders) {
   });
   await new Promise((done) => server.listen(0, '127.0.0.1', done));
   return server;
+}
+
+/** At most 20 % and 5 % more. */
+const observingBars = { 'mobilenet-v2': 1 / 1.2, 'resnet-50': 1 / 1.05 };
+
+/** Writes nets/NAME-int8.onnx, calibrated on two samples. */
+function quantizeNet(root, nets, name) {
+  const data = path.join(nets, 'samples.npy');
+  const header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3, 224, 224), }";
+  const preamble = Buffer.from(`\x93NUMPY\x01\x00\x00\x00${header.padEnd(117)}\n`, 'latin1');
+  preamble.writeUInt16LE(118, 8);
+  writeFileSync(data, Buffer.concat([preamble, Buffer.from(sample(2 * 3 * 224 * 224).buffer)]));
+  const file = (of) => path.join(nets, `${of}.onnx`);
+  const args = ['quantize', file(name), '--data', data, '-o', file(`${name}-int8`)];
+  const { status, stderr } = spawnSync(path.join(root, 'build/native/bin/tersor'), args, { encoding: 'utf8' });
+  if (status !== 0) throw new Error(stderr);
 }
 
 export async function benchBrowser({ root, nets, names, rounds, report }) {
@@ -55,8 +75,29 @@ export async function benchBrowser({ root, nets, names, rounds, report }) {
       report(rows.at(-1));
       await page.close();
     }
-    rows.push(geometricMean('float, Chromium, four networks', rows, 1.2));
+    rows.push(geometricMean('float, Chromium, four networks', rows, 1.5));
     report(rows.at(-1));
+    const between = async (name, ours, theirs, bar) => {
+      const page = await browser.newPage();
+      await page.goto(`http://127.0.0.1:${server.address().port}/`);
+      await page.waitForFunction(() => 'compareModes' in window);
+      const times = await page.evaluate((all) => window.compareModes(...all), [ours, theirs, rounds]);
+      rows.push(row(name, times.ours, times.theirs, bar));
+      report(rows.at(-1));
+      await page.close();
+    };
+    for (const [name, most] of Object.entries(observingBars).filter(([one]) => names.includes(one)))
+      await between(
+        `observing all tensors of ${name}, Chromium, against not`,
+        [name, 'observe'],
+        [name, 'float'],
+        most,
+      );
+    if (names.includes('mobilenet-v2')) {
+      quantizeNet(root, nets, 'mobilenet-v2');
+      const title = 'integer simulation of mobilenet-v2, Chromium, against float';
+      await between(title, ['mobilenet-v2-int8', 'simulate'], ['mobilenet-v2', 'float'], 1.5);
+    }
     return rows;
   } finally {
     await browser.close();

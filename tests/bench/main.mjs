@@ -51,7 +51,7 @@ const options = {
     const [x, y] = [ours, theirs].map((median) => `${median.toFixed(1)} ${unit}`);
     const verdict = ratio >= bar ? 'met' : 'MISSED';
     console.log(
-      `${name}: ${ratio.toFixed(2)}x (bar ${bar}x ${verdict}; ${x} against ${y}; spread ${(spread * 100).toFixed(0)} %)`,
+      `${name}: ${ratio.toFixed(2)}x (bar ${Number(bar.toFixed(2))}x ${verdict}; ${x} against ${y}; spread ${(spread * 100).toFixed(0)} %)`,
     );
   },
 };
