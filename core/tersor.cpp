@@ -19,6 +19,7 @@
 #include "core/ptq/apply_plan.h"
 #include "core/ptq/check_export.h"
 #include "core/ptq/choose_params.h"
+#include "core/ptq/round_weights.h"
 #include "core/samples/selection.h"
 #include "core/tpc/read.h"
 
@@ -126,6 +127,14 @@ void note_branch_points(const Graph& graph, const Settings& settings, const ptq:
                        graph.name_of(tensor.value), "Use the platform ort-cpu there; on ARM64 nothing is lost."});
 }
 
+/// Rounding by what inputs have in common leaves their mean to a bias that is corrected afterwards.
+void check_effort(const config::QuantizationConfig& config) {
+  if (config.effort == 0 || !config.weights_bias_correction || config.measures_bias()) return;
+  throw Error(ErrorCode::kInvalidConfig, "effort 1 and 2 go with biases that are corrected on the samples.",
+              "config.effort",
+              "Set weights_bias_correction_method to MEASURED, weights_bias_correction to false, or effort to 0.");
+}
+
 bool is_float16(const Graph& graph) {
   const auto is_half = [](DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kBfloat16; };
   for (const ValueId id : graph.inputs)
@@ -169,6 +178,7 @@ void check_quantizable(const Model& model) {
 
 std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Settings settings) {
   config::check_acts(settings.config);
+  check_effort(settings.config);
   check_quantizable(opened->model);
   Model model = opened->model;
   onnx::convert_to_opset(model, kLowestOpset);
@@ -236,6 +246,15 @@ config::Recipe recipe_of(const Job& job, const calibrate::Statistics& statistics
   return recipe;
 }
 
+namespace {
+
+std::string digest_of(const Graph& graph, const ptq::QuantizationPlan& plan) {
+  const std::string text = to_text(ptq::to_json(graph, plan), false);
+  return sha256_hex(std::as_bytes(std::span(text)));
+}
+
+}  // namespace
+
 Draft draft(const Job& job, const calibrate::Statistics& statistics) {
   calibrate::Provenance expected = job.provenance;
   expected.preprocessing = statistics.provenance.preprocessing;
@@ -246,7 +265,7 @@ Draft draft(const Job& job, const calibrate::Statistics& statistics) {
   constexpr size_t kEnoughForChannels = 32;  // extremes by channel of fewer samples do not hold on others
   const bool enough = statistics.samples.size() >= kEnoughForChannels;
   const config::QuantizationConfig& config = job.settings.config;
-  Draft draft{job.placement, job.model, statistics, job.attachment, {}, {}, {}, {}, {}};
+  Draft draft{job.placement, job.model, statistics, job.attachment, {}, {}, {}, {}, {}, {}};
   std::vector<ptq::FloatChoice> in_float;
   if (config.keep_float_automatically) {
     in_float = ptq::find_front_ends(job.model.graph, job.placement.roles, statistics);
@@ -265,8 +284,13 @@ Draft draft(const Job& job, const calibrate::Statistics& statistics) {
   if (config.activation_channel_equalization && enough)
     draft.equalized = ptq::equalize_channels(draft.model, draft.placement, draft.statistics);
   draft.plan = ptq::choose_params(draft.model.graph, draft.attachment, draft.placement, draft.statistics, config);
-  const std::string text = to_text(ptq::to_json(draft.model.graph, draft.plan), false);
-  draft.digest = sha256_hex(std::as_bytes(std::span(text)));
+  draft.unrounded = draft.digest = digest_of(draft.model.graph, draft.plan);
+  if (config.effort == 0) return draft;
+  const calibrate::RoundedWeights& rounded = statistics.rounded;
+  draft.lacks_rounding = rounded.plan != draft.unrounded || rounded.effort != config.effort;
+  if (draft.lacks_rounding) return draft;
+  ptq::take_rounded(draft.model.graph, rounded, draft.plan);
+  draft.digest = digest_of(draft.model.graph, draft.plan);
   return draft;
 }
 
@@ -287,6 +311,25 @@ std::vector<size_t> sweep_samples(const ptq::BiasSweep& sweep, const calibrate::
   return chosen;
 }
 
+std::unique_ptr<ptq::GramPass> gram_pass(const Job& job, const Draft& draft) {
+  if (!draft.lacks_rounding) return nullptr;
+  ptq::QuantizationPlan plan = draft.plan;
+  if (job.settings.config.measures_bias()) ptq::correct_biases(draft.model.graph, draft.statistics.measured, plan);
+  return std::make_unique<ptq::GramPass>(draft.model, plan, draft.statistics.samples.size());
+}
+
+calibrate::RoundedWeights round_weights(const Job& job, const Draft& draft, const ptq::GramPass& pass,
+                                        const ptq::GramSums& sums, const std::function<void()>& done) {
+  const ptq::RoundingOptions options{job.settings.config.effort, job.settings.config.measures_bias()};
+  calibrate::RoundedWeights rounded{draft.unrounded, options.effort, {}};
+  for (size_t k = 0; k < pass.kernels().size(); ++k) {
+    auto weight = ptq::round_weight(draft.model.graph, draft.plan, pass, k, sums, options);
+    if (weight) rounded.weights.push_back(std::move(*weight));
+    if (done) done();
+  }
+  return rounded;
+}
+
 QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics) {
   return quantize(job, statistics, draft(job, statistics));
 }
@@ -295,6 +338,12 @@ QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics,
   QuantizeResult result;
   result.draft = std::move(draft);
   const Draft& decided = result.draft;
+  if (decided.lacks_rounding)
+    throw Error(ErrorCode::kInvalidConfig,
+                "effort is " + std::to_string(job.settings.config.effort) +
+                    ", which needs the samples: these statistics do not hold weights rounded for these settings.",
+                "config.effort",
+                "Give the samples, calibrate the whole data set in one go with the same settings, or set it to 0.");
   if (statistics.measured.plan != decided.digest && bias_sweep(job, decided) != nullptr)
     throw Error(
         ErrorCode::kInvalidConfig,

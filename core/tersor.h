@@ -8,12 +8,15 @@
 //   calibrate::merge(statistics, calibrator.statistics());     // of all threads, in any order
 //   if (auto sweep = bias_sweep(*job, statistics))              // measured bias correction, see ptq/bias_sweep.h
 //     statistics.measured = ...;                               // of all samples of sweep_samples()
+//   if (auto pass = gram_pass(*job, draft))                      // effort 1 and 2, see ptq/gram_pass.h
+//     statistics.rounded = round_weights(...), and the sweep again;
 //   QuantizeResult result = quantize(*job, statistics);        // model bytes, recipe, plan
 //
 // Same model, settings and samples give the same bytes, whatever the number of threads and the machine.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -28,6 +31,7 @@
 #include "core/passes/pipeline.h"
 #include "core/ptq/bias_sweep.h"
 #include "core/ptq/equalize_channels.h"
+#include "core/ptq/gram_pass.h"
 #include "core/ptq/placement.h"
 #include "core/ptq/plan.h"
 #include "core/ptq/split_scales.h"
@@ -103,7 +107,9 @@ struct Draft {
   ptq::SplitScales split;
   std::vector<ptq::EqualizedRegion> equalized;
   ptq::QuantizationPlan plan;
-  std::string digest;  // SHA-256 of the plan
+  std::string digest;           // SHA-256 of the plan
+  std::string unrounded;        // SHA-256 of the plan before weights were rounded by effort 1 or 2
+  bool lacks_rounding = false;  // effort asks for rounded weights, and the statistics hold none for this plan
 };
 
 /// Chooses parameters. Error kMismatch when the statistics belong to another model or other settings; kInvalidSamples
@@ -117,6 +123,15 @@ std::unique_ptr<ptq::BiasSweep> bias_sweep(const Job& job, const Draft& draft);
 /// Which of the calibrated samples take part in the sweep, as places in statistics.samples: all, or so many, spread
 /// evenly, that their states together stay within half a gigabyte.
 std::vector<size_t> sweep_samples(const ptq::BiasSweep& sweep, const calibrate::Statistics& statistics);
+
+/// The pass over the samples that effort 1 and 2 need to round weights, after the sweep of the same draft has been
+/// measured; none when the settings do not ask for it or the statistics hold what it came to. A new draft and a new
+/// sweep follow.
+std::unique_ptr<ptq::GramPass> gram_pass(const Job& job, const Draft& draft);
+
+/// What the pass over all samples came to. `done` is called after each kernel.
+calibrate::RoundedWeights round_weights(const Job& job, const Draft& draft, const ptq::GramPass& pass,
+                                        const ptq::GramSums& sums, const std::function<void()>& done = {});
 
 struct QuantizeResult {
   std::vector<std::byte> bytes;  // the ONNX file

@@ -110,6 +110,7 @@ void merge(Statistics& into, const Statistics& more) {
                 "statistics.samples", "Merge parts that have no sample in common.");
   into.samples = std::move(samples);
   into.measured = {};
+  into.rounded = {};
   into.data_set_size = std::max(into.data_set_size, more.data_set_size);
   for (size_t k = 0; k < into.tensors.size(); ++k) merge(into.tensors[k], more.tensors[k]);
 }

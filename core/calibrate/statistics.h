@@ -84,6 +84,24 @@ struct MeasuredShifts {
   bool operator==(const MeasuredShifts&) const = default;
 };
 
+/// A weight rounded by what its inputs have in common (ptq/round_weights.h).
+struct RoundedWeight {
+  std::string name;  // of the weight in the prepared graph
+  std::vector<float> scales;
+  std::vector<int8_t> codes;  // in the weight's order
+  double noise_ratio = 1;     // of the noise that the nearest integers make, on samples held aside
+
+  bool operator==(const RoundedWeight&) const = default;
+};
+
+struct RoundedWeights {
+  std::string plan;  // SHA-256 of the plan they were rounded for
+  int effort = 0;
+  std::vector<RoundedWeight> weights;
+
+  bool operator==(const RoundedWeights&) const = default;
+};
+
 struct Statistics {
   Provenance provenance;
   std::vector<SampleRecord> samples;      // ascending by index, then digest
@@ -91,6 +109,7 @@ struct Statistics {
   std::vector<TensorStatistics> tensors;  // in the order of the graph
   /// Of all samples together; merging parts of a data set drops them.
   MeasuredShifts measured = {};
+  RoundedWeights rounded = {};
 
   /// Null when the value was not observed.
   const TensorStatistics* find(std::string_view name) const;

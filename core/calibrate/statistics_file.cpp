@@ -14,7 +14,7 @@ namespace tersor::calibrate {
 namespace {
 
 constexpr std::string_view kMagic = "tersorst";
-constexpr uint32_t kVersion = 2;
+constexpr uint32_t kVersion = 3;
 constexpr size_t kDigestBytes = 32;
 constexpr size_t kMostTensors = 1 << 20;
 
@@ -129,19 +129,33 @@ struct MeasuredEntry {
   }
 };
 
+struct RoundedEntry {
+  std::string name;
+  int64_t scales = 0, elements = 0;
+
+  static constexpr auto fields() {
+    return std::make_tuple(field("name", &RoundedEntry::name, ""), field("scales", &RoundedEntry::scales, ""),
+                           field("elements", &RoundedEntry::elements, ""));
+  }
+};
+
 struct Header {
   std::string model, graph, settings, preprocessing;
   int64_t samples = 0, data_set_size = 0;
   std::vector<TensorEntry> tensors;
   std::string measured_plan;
   std::vector<MeasuredEntry> measured;
+  std::string rounded_plan;
+  int64_t effort = 0;
+  std::vector<RoundedEntry> rounded;
 
   static constexpr auto fields() {
     return std::make_tuple(field("model", &Header::model, ""), field("graph", &Header::graph, ""),
                            field("settings", &Header::settings, ""), field("preprocessing", &Header::preprocessing, ""),
                            field("samples", &Header::samples, ""), field("data_set_size", &Header::data_set_size, ""),
                            field("tensors", &Header::tensors, ""), field("measured_plan", &Header::measured_plan, ""),
-                           field("measured", &Header::measured, ""));
+                           field("measured", &Header::measured, ""), field("rounded_plan", &Header::rounded_plan, ""),
+                           field("effort", &Header::effort, ""), field("rounded", &Header::rounded, ""));
   }
 };
 
@@ -239,6 +253,23 @@ MeasuredShift take_shifts(Reader& reader, const MeasuredEntry& entry) {
   return output;
 }
 
+RoundedWeight take_rounded(Reader& reader, const RoundedEntry& entry) {
+  const auto impossible = [&](int64_t count, size_t bytes) {
+    return count < 0 || static_cast<uint64_t>(count) > reader.left() / bytes;
+  };
+  if (impossible(entry.scales, sizeof(float)) || impossible(entry.elements, 1))
+    broken("The statistics file has an impossible size of the weight \"" + entry.name + "\".");
+  RoundedWeight weight{entry.name, {}, {}, reader.take<double>()};
+  if (!(weight.noise_ratio >= 0 && std::isfinite(weight.noise_ratio)))
+    broken("The noise of the rounded weight \"" + entry.name + "\" is not a number.");
+  for (int64_t k = 0; k < entry.scales; ++k) weight.scales.push_back(reader.take<float>());
+  for (const float scale : weight.scales)
+    if (!std::isnormal(scale) || scale < 0)
+      broken("A scale of the rounded weight \"" + entry.name + "\" is not a positive number.");
+  for (int64_t k = 0; k < entry.elements; ++k) weight.codes.push_back(reader.take<int8_t>());
+  return weight;
+}
+
 Header take_header(Reader& reader) {
   const auto magic = reader.take_bytes(kMagic.size());
   if (std::memcmp(magic.data(), kMagic.data(), kMagic.size()) != 0) broken("This is not a statistics file of Tersor.");
@@ -266,10 +297,16 @@ std::vector<std::byte> write(const Statistics& statistics) {
             static_cast<int64_t>(statistics.data_set_size),
             {},
             statistics.measured.plan,
+            {},
+            statistics.rounded.plan,
+            statistics.rounded.effort,
             {}};
   for (const TensorStatistics& tensor : statistics.tensors) header.tensors.push_back(entry_of(tensor));
   for (const MeasuredShift& output : statistics.measured.outputs)
     header.measured.push_back({output.name, static_cast<int64_t>(output.shifts.size())});
+  for (const RoundedWeight& weight : statistics.rounded.weights)
+    header.rounded.push_back(
+        {weight.name, static_cast<int64_t>(weight.scales.size()), static_cast<int64_t>(weight.codes.size())});
   std::string text = to_text(to_json(header), false);
   text.append((8 - text.size() % 8) % 8, ' ');
   Writer writer;
@@ -296,6 +333,11 @@ std::vector<std::byte> write(const Statistics& statistics) {
   }
   for (const MeasuredShift& output : statistics.measured.outputs)
     for (const double shift : output.shifts) writer.put(shift);
+  for (const RoundedWeight& weight : statistics.rounded.weights) {
+    writer.put(weight.noise_ratio);
+    for (const float scale : weight.scales) writer.put(scale);
+    for (const int8_t code : weight.codes) writer.put(code);
+  }
   writer.put_digest(sha256_hex(writer.bytes()));
   return std::move(writer.bytes());
 }
@@ -321,6 +363,9 @@ Statistics read(std::span<const std::byte> bytes) {
   for (const TensorEntry& entry : header.tensors) statistics.tensors.push_back(take_tensor(reader, entry));
   statistics.measured.plan = header.measured_plan;
   for (const MeasuredEntry& entry : header.measured) statistics.measured.outputs.push_back(take_shifts(reader, entry));
+  statistics.rounded.plan = header.rounded_plan;
+  statistics.rounded.effort = static_cast<int>(header.effort);
+  for (const RoundedEntry& entry : header.rounded) statistics.rounded.weights.push_back(take_rounded(reader, entry));
   if (reader.left() != 0) broken("The statistics file is longer than its header says.");
   return statistics;
 }

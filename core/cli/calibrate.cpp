@@ -44,8 +44,10 @@ void calibrate_model(CalibrateOptions& options) {
   settings.preprocessing = preprocessing_text(*data);
   const auto job = prepare(opened, std::move(settings));
   auto statistics = calibrate_data(*job, *data, chosen_samples(options.data, *data), options.run);
-  if (options.run.shards == 1 && job->settings.config.measures_bias())
-    measure_shifts(*job, draft(*job, statistics), *data, StatisticsOrigin::kFresh, options.run.threads, statistics);
+  if (options.run.shards == 1) {
+    Draft decided = draft(*job, statistics);
+    measure(*job, decided, *data, StatisticsOrigin::kFresh, options.run.threads, statistics);
+  }
   write_file(options.output, calibrate::write(statistics));
   if (options.json) {
     const Json json{

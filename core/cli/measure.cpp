@@ -23,8 +23,7 @@ std::vector<Tensor> load_recorded(samples::SampleReader& reader, const samples::
               "--data", "Give the samples that were calibrated on, or calibrate again.");
 }
 
-}  // namespace
-
+/// The sweep of bias_sweep(), where it is asked for.
 void measure_shifts(const Job& job, const Draft& decided, const samples::DataSet& data, StatisticsOrigin origin,
                     int threads, calibrate::Statistics& statistics) {
   const auto sweep = bias_sweep(job, decided);
@@ -62,6 +61,48 @@ void measure_shifts(const Job& job, const Draft& decided, const samples::DataSet
     progress.step();
   }
   statistics.measured = std::move(measured);
+}
+
+/// The pass of gram_pass(), where it is asked for. False: it is not.
+bool round_weights(const Job& job, const Draft& decided, const samples::DataSet& data, StatisticsOrigin origin,
+                   int threads, calibrate::Statistics& statistics) {
+  const auto pass = gram_pass(job, decided);
+  if (!pass) return false;
+  const auto count = static_cast<int64_t>(statistics.samples.size());
+  const int used = static_cast<int>(std::min<int64_t>(thread_count(threads), count));
+  const std::shared_ptr<const samples::DataSet> shared(std::shared_ptr<const void>(), &data);
+  std::vector<samples::SampleReader> readers;
+  std::vector<ptq::GramCounter> counters;
+  for (int k = 0; k < used; ++k) {
+    readers.emplace_back(shared);
+    counters.emplace_back(*pass);
+  }
+  ptq::GramSums sums = pass->empty();
+  {
+    ProgressLine progress("compare inputs", count);
+    fan_out(used, count, [&](int worker, int64_t item) {
+      const auto w = static_cast<size_t>(worker);
+      const auto place = static_cast<size_t>(item);
+      counters[w].add(place, load_recorded(readers[w], data, statistics.samples[place], origin));
+      progress.step();
+    });
+  }
+  for (const ptq::GramCounter& counter : counters) sums.add(counter.sums());
+  ProgressLine progress("round weights", static_cast<int64_t>(pass->kernels().size()));
+  statistics.rounded = tersor::round_weights(job, decided, *pass, sums, [&] { progress.step(); });
+  return true;
+}
+
+}  // namespace
+
+void measure(const Job& job, Draft& decided, const samples::DataSet& data, StatisticsOrigin origin, int threads,
+             calibrate::Statistics& statistics) {
+  measure_shifts(job, decided, data, origin, threads, statistics);
+  if (!decided.lacks_rounding) return;
+  decided.statistics.measured = statistics.measured;
+  if (!round_weights(job, decided, data, origin, threads, statistics)) return;
+  decided = draft(job, statistics);
+  measure_shifts(job, decided, data, origin, threads, statistics);
 }
 
 }  // namespace tersor::cli

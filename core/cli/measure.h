@@ -7,11 +7,12 @@
 
 namespace tersor::cli {
 
-/// Adds to the statistics what measured bias correction needs, where the settings ask for it (core/ptq/bias_sweep.h).
-/// `data` is the data set that was calibrated on: kFresh says that this process did so itself; kFromFile has every
-/// sample checked. Error kMismatch when it is another one.
+/// Adds to the statistics what measured bias correction and effort 1 and 2 need, where the settings ask for them
+/// (core/ptq/bias_sweep.h, core/ptq/gram_pass.h); `decided` is their draft, before and afterwards. `data` is the data
+/// set that was calibrated on: kFresh says that this process did so itself; kFromFile has every sample checked. Error
+/// kMismatch when it is another one.
 enum class StatisticsOrigin { kFresh, kFromFile };
-void measure_shifts(const Job& job, const Draft& decided, const samples::DataSet& data, StatisticsOrigin origin,
-                    int threads, calibrate::Statistics& statistics);
+void measure(const Job& job, Draft& decided, const samples::DataSet& data, StatisticsOrigin origin, int threads,
+             calibrate::Statistics& statistics);
 
 }  // namespace tersor::cli

@@ -112,7 +112,7 @@ Gathered gather(QuantizeOptions& options, Settings settings, const std::shared_p
     Draft decided = draft(*job, statistics);
     if (options.data.data.empty()) return {job, std::move(statistics), nullptr, std::move(decided)};
     const auto data = open_data(options.data, opened->model.graph, false);
-    measure_shifts(*job, decided, *data, StatisticsOrigin::kFromFile, options.run.threads, statistics);
+    measure(*job, decided, *data, StatisticsOrigin::kFromFile, options.run.threads, statistics);
     return {job, std::move(statistics), data, std::move(decided)};
   }
   const auto data = open_data(options.data, opened->model.graph, options.json);
@@ -120,7 +120,7 @@ Gathered gather(QuantizeOptions& options, Settings settings, const std::shared_p
   const auto job = prepare(opened, std::move(settings));
   auto statistics = calibrate_data(*job, *data, chosen_samples(options.data, *data), options.run);
   Draft decided = draft(*job, statistics);
-  measure_shifts(*job, decided, *data, StatisticsOrigin::kFresh, options.run.threads, statistics);
+  measure(*job, decided, *data, StatisticsOrigin::kFresh, options.run.threads, statistics);
   return {job, std::move(statistics), data, std::move(decided)};
 }
 

@@ -75,6 +75,7 @@ void add_settings_option(CLI::App& command, SettingsOption& option, bool with_re
   command.add_option("--config", option.config, "JSON file of QuantizationConfig fields");
   command.add_option("--set", option.sets, "FIELD=VALUE of the configuration; may be given several times")
       ->allow_extra_args(false);
+  command.add_option("--effort", option.effort, "Slower steps: 0 none, 1 rounds weights with care, 2 tries more");
   command
       .add_option(
           "--override", option.overrides,
@@ -108,6 +109,7 @@ Settings read_settings(const SettingsOption& option, const std::optional<config:
   if (!option.config.empty())
     settings.config = config::read_quantization_config(map_file(option.config).text(), option.config);
   for (const std::string& assignment : option.sets) config::set_field(settings.config, assignment);
+  if (option.effort) config::set_field(settings.config, "effort=" + std::to_string(*option.effort));
   for (const std::string& given : option.overrides)
     for (config::Override& one : read_override_option(given)) settings.overrides.push_back(std::move(one));
   if (graph != nullptr)

@@ -155,7 +155,7 @@ struct QuantizationConfig {
                      "Give what feeds a Concat the range of the Concat."),
         config_field("effort", &C::effort,
                      "Slower steps: 0 none, 1 rounds weights by what their inputs have in common, 2 tries more.",
-                     FieldLimits{0.0, 2.0, false}));
+                     FieldLimits{0.0, 2.0, true}));
   }
 
   quant::Criterion activation_criterion() const;

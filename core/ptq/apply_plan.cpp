@@ -75,7 +75,7 @@ class Applier {
   void fold_clamps();
   void store_weight(const KernelPlan& kernel);
   void store_constant(const ConstantPlan& constant);
-  Node restore(std::string name, const Tensor& values, const QuantizationParams& params, ValueId output);
+  Node restore(std::string name, Tensor codes, const QuantizationParams& params, ValueId output);
   void store_bias(const KernelPlan& kernel, Node& node);
   void insert_pair(const ActivationPlan& activation);
   void place_new_nodes();
@@ -134,9 +134,8 @@ ValueId Applier::zero_point_of(const std::string& stem, const QuantizationParams
   return graph().add_initializer(stem + "_zero_point", integers(params.zero_point, type, shape));
 }
 
-/// The values stored in integers, and the DequantizeLinear that gives them back as `output`.
-Node Applier::restore(std::string name, const Tensor& values, const QuantizationParams& params, ValueId output) {
-  Tensor codes = quant::quantize(values.aligned(), params);
+/// The codes stored, and the DequantizeLinear that gives their values back as `output`.
+Node Applier::restore(std::string name, Tensor codes, const QuantizationParams& params, ValueId output) {
   const DType type = weight_type(params);
   if (type == DType::kInt4) {
     const auto bytes = codes.data<int8_t>();
@@ -155,7 +154,9 @@ void Applier::store_weight(const KernelPlan& kernel) {
   const ValueId weight = node.inputs[kernel.op.weight_slot];
   const Tensor values = *graph().initializer(weight);
   graph().erase_initializer(weight);
-  in_front_[kernel.node].push_back(restore(name_of(weight), values, kernel.weight, weight));
+  Tensor codes = kernel.codes.empty() ? quant::quantize(values.aligned(), kernel.weight)
+                                      : Tensor::of<int8_t>(values.shape(), kernel.codes);
+  in_front_[kernel.node].push_back(restore(name_of(weight), std::move(codes), kernel.weight, weight));
   if (!kernel.bias.empty()) store_bias(kernel, node);
 }
 
@@ -164,7 +165,8 @@ void Applier::store_constant(const ConstantPlan& constant) {
   Node& node = *graph().find(constant.node);
   const ValueId value = node.inputs[constant.input];
   const ValueId restored = graph().add_unique_value(name_of(value) + "_DequantizeLinear_Output", DType::kFloat32);
-  in_front_[constant.node].push_back(restore(name_of(value), *graph().initializer(value), constant.params, restored));
+  Tensor codes = quant::quantize(graph().initializer(value)->aligned(), constant.params);
+  in_front_[constant.node].push_back(restore(name_of(value), std::move(codes), constant.params, restored));
   node.inputs[constant.input] = restored;
 }
 

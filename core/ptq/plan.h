@@ -38,6 +38,10 @@ struct KernelPlan {
   int64_t raised_channels = 0;
   /// The largest change of the bias for what quantizing the input adds (activation_bias_correction).
   double input_correction = 0;
+  /// The weight's integers in its own order where they are not simply the nearest (ptq/round_weights.h); else empty.
+  std::vector<int8_t> codes = {};
+  /// Noise that rounding the weight makes behind the kernel, as part of that of the nearest integers; 1 without codes.
+  double noise_ratio = 1;
 };
 
 /// A step on request that changed the plan.

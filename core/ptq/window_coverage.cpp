@@ -7,19 +7,15 @@ namespace tersor::ptq {
 
 namespace {
 
-struct Axis {
-  int64_t size, kernel, stride, dilation, begin, end;
-
-  int64_t outputs() const { return (size + begin + end - ((kernel - 1) * dilation + 1)) / stride + 1; }
-};
-
 int64_t at(const std::vector<int64_t>& values, size_t index, int64_t otherwise) {
   return index < values.size() ? values[index] : otherwise;
 }
 
-Axis axis_of(const Node& conv, const Shape& input, const std::vector<int64_t>& kernel, size_t k) {
-  Axis axis{input[static_cast<int>(k) + 2],          kernel[k], at(conv.ints_or("strides", {}), k, 1),
-            at(conv.ints_or("dilations", {}), k, 1), 0,         0};
+}  // namespace
+
+WindowAxis window_axis(const Node& conv, const Shape& input, const std::vector<int64_t>& kernel, size_t k) {
+  WindowAxis axis{input[static_cast<int>(k) + 2],          kernel[k], at(conv.ints_or("strides", {}), k, 1),
+                  at(conv.ints_or("dilations", {}), k, 1), 0,         0};
   const std::vector<int64_t> pads = conv.ints_or("pads", {});
   const std::string automatic = conv.string_or("auto_pad", "NOTSET");
   if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER") {
@@ -35,7 +31,9 @@ Axis axis_of(const Node& conv, const Shape& input, const std::vector<int64_t>& k
   return axis;
 }
 
-std::vector<double> axis_coverage(const Axis& axis) {
+namespace {
+
+std::vector<double> axis_coverage(const WindowAxis& axis) {
   const int64_t outputs = axis.stride > 0 ? axis.outputs() : 0;
   std::vector<double> shares;
   for (int64_t tap = 0; tap < axis.kernel; ++tap) {
@@ -54,7 +52,7 @@ std::vector<double> axis_coverage(const Axis& axis) {
 std::vector<double> window_coverage(const Node& conv, const Shape& input, const std::vector<int64_t>& kernel) {
   std::vector<double> coverage{1};
   for (size_t k = 0; k < kernel.size(); ++k) {
-    const std::vector<double> axis = axis_coverage(axis_of(conv, input, kernel, k));
+    const std::vector<double> axis = axis_coverage(window_axis(conv, input, kernel, k));
     std::vector<double> wider;
     for (const double outer : coverage)
       for (const double inner : axis) wider.push_back(outer * inner);

@@ -15,6 +15,10 @@ std::string rounded(double value) {
   return text;
 }
 
+std::string rounded_db(double ratio) {
+  return rounded(-10 * std::log10(ratio));
+}
+
 /// The first few names, and how many more there are.
 std::string names_text(const std::vector<std::string>& names) {
   constexpr size_t kNamed = 5;
@@ -47,9 +51,9 @@ void add_equalization(const std::vector<ptq::EqualizedRegion>& regions, std::vec
     worst = std::max(worst, region.noise_ratio);
     best = std::min(best, region.noise_ratio);
   }
-  list.push_back({"activation_channel_equalization", static_cast<int64_t>(regions.size()),
-                  "The predicted noise in their readers falls by " + rounded(-10 * std::log10(worst)) + " to " +
-                      rounded(-10 * std::log10(best)) + " dB."});
+  list.push_back(
+      {"activation_channel_equalization", static_cast<int64_t>(regions.size()),
+       "The predicted noise in their readers falls by " + rounded_db(worst) + " to " + rounded_db(best) + " dB."});
 }
 
 void add_biases(const ptq::QuantizationPlan& plan, std::vector<Correction>& list) {
@@ -71,6 +75,26 @@ void add_biases(const ptq::QuantizationPlan& plan, std::vector<Correction>& list
              rounded(100 * largest) + " % of its layer's typical bias."});
 }
 
+void add_rounding(const ptq::QuantizationPlan& plan, std::vector<Correction>& list) {
+  int64_t places = 0;
+  double worst = 0, best = 1;
+  for (const ptq::KernelPlan& kernel : plan.kernels) {
+    if (kernel.codes.empty()) continue;
+    ++places;
+    worst = std::max(worst, kernel.noise_ratio);
+    best = std::min(best, kernel.noise_ratio);
+  }
+  if (places == 0) return;
+  const int64_t others = static_cast<int64_t>(plan.kernels.size()) - places;
+  std::string left;
+  if (others > 0)
+    left = " " + std::to_string(others) + (others == 1 ? " kernel keeps" : " kernels keep") +
+           " the nearest integers: their input is not in 8 bits, or nothing better held on samples held aside.";
+  list.push_back({"effort", places,
+                  "The noise that rounded weights make behind their kernel falls by " + rounded_db(worst) + " to " +
+                      rounded_db(best) + " dB, on samples that the rounding had not seen." + left});
+}
+
 }  // namespace
 
 std::vector<Correction> corrections_of(const std::vector<passes::PassResult>& prepared, const ptq::Placement& placed,
@@ -83,6 +107,7 @@ std::vector<Correction> corrections_of(const std::vector<passes::PassResult>& pr
   for (const ptq::AppliedCorrection& one : plan.corrections)
     list.push_back(
         {one.field, static_cast<int64_t>(one.where.size()), one.gained + ": " + names_text(one.where) + "."});
+  add_rounding(plan, list);
   add_biases(plan, list);
   return list;
 }

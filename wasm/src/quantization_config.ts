@@ -62,6 +62,6 @@ export interface QuantizationConfig {
   readonly residual_collapsing?: boolean | undefined;
   /** Give what feeds a Concat the range of the Concat. Default false. */
   readonly concat_threshold_update?: boolean | undefined;
-  /** Slower steps: 0 none, 1 rounds weights by what their inputs have in common, 2 tries more. From 0 to 2. Default 0. This version takes the default only. */
+  /** Slower steps: 0 none, 1 rounds weights by what their inputs have in common, 2 tries more. From 0 to 2. Default 0. */
   readonly effort?: number | undefined;
 }

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ptq/round_weights.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/base/error.h"
+#include "core/quant/quantizer.h"
+#include "core/tensor/rounding.h"
+
+namespace tersor::ptq {
+
+namespace {
+
+constexpr double kDamping = 0.01;     // of the mean diagonal
+constexpr double kWorthwhile = 0.98;  // of the noise of the nearest integers, on samples held aside
+constexpr int kMostRounds = 20;       // over the columns
+constexpr double kScaleFactors[] = {1.0, 0.97, 0.94, 0.91, 0.88};
+
+/// Mean products of a block's columns, row-major.
+struct Matrix {
+  size_t size = 0;
+  std::vector<double> values;
+
+  double* row(size_t i) { return values.data() + i * size; }
+  const double* row(size_t i) const { return values.data() + i * size; }
+};
+
+Matrix mean_products(const std::vector<GramView>& halves, bool about_mean) {
+  const size_t size = halves[0].sums.size();
+  Matrix matrix{size, std::vector<double>(size * size, 0.0)};
+  double rows = 0;
+  for (const GramView& half : halves) rows += half.rows;
+  if (rows == 0) return matrix;
+  std::vector<double> means(size, 0.0);
+  for (size_t i = 0; i < size; ++i) {
+    int64_t sum = 0;
+    for (const GramView& half : halves) sum += half.sums[i];
+    if (about_mean) means[i] = static_cast<double>(sum) / rows;
+  }
+  for (size_t i = 0, k = 0; i < size; ++i)
+    for (size_t j = 0; j <= i; ++j, ++k) {
+      int64_t sum = 0;
+      for (const GramView& half : halves) sum += half.products[k];
+      const double value = static_cast<double>(sum) / rows - means[i] * means[j];
+      matrix.row(i)[j] = value;
+      matrix.row(j)[i] = value;
+    }
+  return matrix;
+}
+
+/// e^T H e.
+double noise_of(const Matrix& h, const std::vector<double>& errors) {
+  double noise = 0;
+  for (size_t i = 0; i < h.size; ++i) {
+    double row = 0;
+    for (size_t j = 0; j < h.size; ++j) row += h.row(i)[j] * errors[j];
+    noise += row * errors[i];
+  }
+  return noise;
+}
+
+/// The columns' order and the lower triangle L of the reordered matrix; no columns where all inputs are constant.
+struct Factor {
+  std::vector<size_t> order;
+  Matrix lower;
+  Matrix damped;  // in the block's own order
+};
+
+Factor factor_of(Matrix h) {
+  Factor factor;
+  double trace = 0;
+  for (size_t i = 0; i < h.size; ++i) trace += h.row(i)[i];
+  if (!(trace > 0)) return factor;
+  for (size_t i = 0; i < h.size; ++i) h.row(i)[i] += kDamping * trace / static_cast<double>(h.size);
+  factor.order.resize(h.size);
+  std::iota(factor.order.begin(), factor.order.end(), size_t{0});
+  std::stable_sort(factor.order.begin(), factor.order.end(),
+                   [&](size_t a, size_t b) { return h.row(a)[a] < h.row(b)[b]; });
+  Matrix l{h.size, std::vector<double>(h.size * h.size, 0.0)};
+  for (size_t i = 0; i < h.size; ++i)
+    for (size_t j = 0; j <= i; ++j) {
+      double value = h.row(factor.order[i])[factor.order[j]];
+      for (size_t k = 0; k < j; ++k) value -= l.row(i)[k] * l.row(j)[k];
+      // Damping keeps pivots positive but for what rounding leaves of very unlike columns.
+      l.row(i)[j] = i == j ? std::sqrt(std::max(value, kDamping * kDamping * trace / static_cast<double>(h.size)))
+                           : value / l.row(j)[j];
+    }
+  factor.lower = std::move(l);
+  factor.damped = std::move(h);
+  return factor;
+}
+
+struct Grid {
+  double lowest, highest;
+
+  double nearest(double value) const { return std::clamp(round_half_even(value), lowest, highest); }
+};
+
+/// Codes for `values` (weights in steps, zero point added) by nearest planes.
+std::vector<double> nearest_planes(const Factor& factor, const std::vector<double>& values, const Grid& grid) {
+  const size_t size = values.size();
+  std::vector<double> codes(size), carried(size, 0.0);
+  for (size_t i = size; i-- > 0;) {
+    const size_t column = factor.order[i];
+    const double* row = factor.lower.row(i);
+    // carried[i] is the sum over later columns j of L[j][i] e[j].
+    codes[column] = grid.nearest(values[column] + carried[i] / row[i]);
+    const double error = values[column] - codes[column];
+    for (size_t j = 0; j < i; ++j) carried[j] += row[j] * error;
+  }
+  return codes;
+}
+
+/// Steps of one integer, column by column, as long as they lower e^T H e.
+void descend(const Matrix& h, const std::vector<double>& values, const Grid& grid, std::vector<double>& codes) {
+  const size_t size = values.size();
+  std::vector<double> slopes(size, 0.0);  // H e
+  for (size_t i = 0; i < size; ++i)
+    for (size_t j = 0; j < size; ++j) slopes[i] += h.row(i)[j] * (values[j] - codes[j]);
+  for (int round = 0; round < kMostRounds; ++round) {
+    bool moved = false;
+    for (size_t i = 0; i < size; ++i) {
+      const double step = slopes[i] > 0 ? 1 : -1;  // of the code; the error moves by -step
+      const double next = codes[i] + step;
+      if (next < grid.lowest || next > grid.highest) continue;
+      if (2 * std::fabs(slopes[i]) <= h.row(i)[i] * (1 + 1e-9)) continue;
+      codes[i] = next;
+      for (size_t j = 0; j < size; ++j) slopes[j] -= h.row(j)[i] * step;
+      moved = true;
+    }
+    if (!moved) return;
+  }
+}
+
+/// The steps that a way of rounding takes beyond the nearest integers.
+struct Way {
+  bool planes = true;
+  bool descends = false;
+  bool tries_scales = false;
+};
+
+class Rounder {
+ public:
+  Rounder(const KernelPlan& plan, const Tensor& weight, const GramKernel& kernel)
+      : plan_(plan), kernel_(kernel), weight_(weight.aligned()), nearest_(quant::quantize(weight_, plan.weight)) {
+    const quant::IntegerGrid& grid = plan.weight.grid;
+    grid_ = {static_cast<double>(grid.q_min()), static_cast<double>(grid.q_max())};
+  }
+
+  /// Codes in the weight's order and scales, found with the matrices of `given`.
+  struct Found {
+    std::vector<int8_t> codes;
+    std::vector<float> scales;
+  };
+  Found round(const std::vector<Factor>& given, const Way& way) const;
+  Found nearest() const;
+  /// Squared error behind the kernel, summed over the outputs.
+  double noise(const Found& found, const std::vector<Matrix>& matrices) const;
+
+ private:
+  size_t scale_index(int64_t o) const { return plan_.weight.scale.size() == 1 ? 0 : static_cast<size_t>(o); }
+  size_t at(int64_t o, int64_t column) const { return plan_.op.at(o, column / plan_.op.taps, column % plan_.op.taps); }
+  template <class Visit>
+  void for_each_output(const GramBlock& block, Visit visit) const {
+    const int64_t per_group = plan_.op.outputs / plan_.op.groups;
+    for (int64_t o = block.group * per_group; o < (block.group + 1) * per_group; ++o) visit(o);
+  }
+  void round_block(const GramBlock& block, const Factor& factor, const Way& way, Found& found) const;
+  double try_scale(int64_t o, float scale, const std::vector<Factor>& given, const Way& way,
+                   std::vector<std::pair<size_t, int8_t>>& codes) const;
+  void round_with_scales(const std::vector<Factor>& given, const Way& way, Found& found) const;
+  std::vector<double> steps(int64_t o, const GramBlock& block, float scale) const {
+    const auto w = weight_.data<float>();
+    std::vector<double> values;
+    for (int64_t k = 0; k < block.size; ++k)
+      values.push_back(static_cast<double>(w[at(o, block.first + k)]) / scale + plan_.weight.zero_point[0]);
+    return values;
+  }
+
+  const KernelPlan& plan_;
+  const GramKernel& kernel_;
+  Tensor weight_, nearest_;
+  Grid grid_{};
+};
+
+Rounder::Found Rounder::nearest() const {
+  const auto codes = nearest_.data<int8_t>();
+  return {{codes.begin(), codes.end()}, plan_.weight.scale};
+}
+
+void Rounder::round_block(const GramBlock& block, const Factor& factor, const Way& way, Found& found) const {
+  for_each_output(block, [&](int64_t o) {
+    const std::vector<double> values = steps(o, block, found.scales[scale_index(o)]);
+    std::vector<double> codes = nearest_planes(factor, values, grid_);
+    if (way.descends) descend(factor.damped, values, grid_, codes);
+    for (int64_t k = 0; k < block.size; ++k)
+      found.codes[at(o, block.first + k)] = static_cast<int8_t>(codes[static_cast<size_t>(k)]);
+  });
+}
+
+/// Noise of output o with that scale, damping included, and the codes.
+double Rounder::try_scale(int64_t o, float scale, const std::vector<Factor>& given, const Way& way,
+                          std::vector<std::pair<size_t, int8_t>>& codes) const {
+  double noise = 0;
+  for (size_t b = 0; b < given.size(); ++b) {
+    const GramBlock& block = kernel_.blocks[b];
+    if (block.group != o / (plan_.op.outputs / plan_.op.groups)) continue;
+    const std::vector<double> values = steps(o, block, scale);
+    std::vector<double> own;
+    if (given[b].order.empty()) {
+      for (const double value : values) own.push_back(grid_.nearest(value));
+    } else {
+      own = nearest_planes(given[b], values, grid_);
+      if (way.descends) descend(given[b].damped, values, grid_, own);
+      std::vector<double> errors;
+      for (size_t k = 0; k < own.size(); ++k) errors.push_back((values[k] - own[k]) * scale);
+      noise += noise_of(given[b].damped, errors);
+    }
+    for (size_t k = 0; k < own.size(); ++k)
+      codes.emplace_back(at(o, block.first + static_cast<int64_t>(k)), static_cast<int8_t>(own[k]));
+  }
+  return noise;
+}
+
+void Rounder::round_with_scales(const std::vector<Factor>& given, const Way& way, Found& found) const {
+  for (int64_t o = 0; o < plan_.op.outputs; ++o) {
+    double least = 0;
+    std::vector<std::pair<size_t, int8_t>> best;
+    for (const double factor : kScaleFactors) {
+      const auto scale = static_cast<float>(plan_.weight.scale[scale_index(o)] * factor);
+      std::vector<std::pair<size_t, int8_t>> codes;
+      const double noise = try_scale(o, scale, given, way, codes);
+      if (!best.empty() && noise >= least) continue;
+      least = noise;
+      best = std::move(codes);
+      found.scales[scale_index(o)] = scale;
+    }
+    for (const auto& [place, code] : best) found.codes[place] = code;
+  }
+}
+
+Rounder::Found Rounder::round(const std::vector<Factor>& given, const Way& way) const {
+  Found found = nearest();
+  // A scale that was raised so that its bias fits, or that several outputs share, stays.
+  if (way.tries_scales && plan_.raised_channels == 0 &&
+      static_cast<int64_t>(plan_.weight.scale.size()) == plan_.op.outputs) {
+    round_with_scales(given, way, found);
+    return found;
+  }
+  for (size_t b = 0; b < given.size(); ++b)
+    if (!given[b].order.empty()) round_block(kernel_.blocks[b], given[b], way, found);
+  return found;
+}
+
+double Rounder::noise(const Found& found, const std::vector<Matrix>& matrices) const {
+  double noise = 0;
+  for (size_t b = 0; b < matrices.size(); ++b)
+    for_each_output(kernel_.blocks[b], [&](int64_t o) {
+      const float scale = found.scales[scale_index(o)];
+      std::vector<double> errors = steps(o, kernel_.blocks[b], scale);
+      for (size_t k = 0; k < errors.size(); ++k)
+        errors[k] = (errors[k] - found.codes[at(o, kernel_.blocks[b].first + static_cast<int64_t>(k))]) * scale;
+      noise += noise_of(matrices[b], errors);
+    });
+  return noise;
+}
+
+/// Which samples' matrices: 0 even, 1 odd, 2 both.
+std::vector<Matrix> matrices_of(const GramPass& pass, const GramKernel& kernel, const GramSums& sums, int half,
+                                bool about_mean) {
+  std::vector<Matrix> matrices;
+  for (size_t b = 0; b < kernel.blocks.size(); ++b) {
+    std::vector<GramView> views;
+    for (int h = 0; h < 2; ++h)
+      if (half == 2 || half == h) views.push_back(pass.view(sums, h, kernel, b));
+    matrices.push_back(mean_products(views, about_mean));
+  }
+  return matrices;
+}
+
+std::vector<Factor> factors_of(const std::vector<Matrix>& matrices) {
+  std::vector<Factor> factors;
+  for (const Matrix& matrix : matrices) factors.push_back(factor_of(matrix));
+  return factors;
+}
+
+std::vector<Way> ways_of(int effort) {
+  std::vector<Way> ways = {{true, false, false}};
+  if (effort > 1) ways.insert(ways.end(), {{true, true, false}, {true, true, true}});
+  return ways;
+}
+
+}  // namespace
+
+std::optional<calibrate::RoundedWeight> round_weight(const Graph& graph, const QuantizationPlan& plan,
+                                                     const GramPass& pass, size_t index, const GramSums& sums,
+                                                     const RoundingOptions& options) {
+  const GramKernel& kernel = pass.kernels()[index];
+  const KernelPlan& planned = plan.kernels[kernel.index];
+  if (planned.weight.storage() != DType::kInt8) return std::nullopt;
+  for (int half = 0; half < 2; ++half)
+    if (pass.view(sums, half, kernel, 0).rows == 0) return std::nullopt;
+  const Rounder rounder(planned, *graph.initializer(planned.op.weight), kernel);
+  const std::vector<Matrix> halves[2] = {matrices_of(pass, kernel, sums, 0, options.about_mean),
+                                         matrices_of(pass, kernel, sums, 1, options.about_mean)};
+  const std::vector<Factor> factors[2] = {factors_of(halves[0]), factors_of(halves[1])};
+  const Rounder::Found nearest = rounder.nearest();
+  const double before = rounder.noise(nearest, halves[0]) + rounder.noise(nearest, halves[1]);
+  if (!(before > 0)) return std::nullopt;
+  std::optional<Way> best;
+  double least = kWorthwhile;
+  for (const Way& way : ways_of(options.effort)) {
+    const double ratio = (rounder.noise(rounder.round(factors[0], way), halves[1]) +
+                          rounder.noise(rounder.round(factors[1], way), halves[0])) /
+                         before;
+    if (!(ratio < least)) continue;
+    least = ratio;
+    best = way;
+  }
+  if (!best) return std::nullopt;
+  Rounder::Found found = rounder.round(factors_of(matrices_of(pass, kernel, sums, 2, options.about_mean)), *best);
+  return calibrate::RoundedWeight{graph.name_of(planned.op.weight), std::move(found.scales), std::move(found.codes),
+                                  least};
+}
+
+void take_rounded(const Graph& graph, const calibrate::RoundedWeights& rounded, QuantizationPlan& plan) {
+  for (KernelPlan& kernel : plan.kernels) {
+    const std::string& name = graph.name_of(kernel.op.weight);
+    const auto found = std::find_if(rounded.weights.begin(), rounded.weights.end(),
+                                    [&](const calibrate::RoundedWeight& one) { return one.name == name; });
+    if (found == rounded.weights.end()) continue;
+    if (found->scales.size() != kernel.weight.scale.size() ||
+        static_cast<int64_t>(found->codes.size()) != graph.initializer(kernel.op.weight)->elements())
+      throw Error(ErrorCode::kMismatch, "The statistics hold a rounded weight \"" + name + "\" of another size.",
+                  "statistics", "Calibrate again.");
+    for (const int8_t code : found->codes)
+      if (code < kernel.weight.grid.q_min() || code > kernel.weight.grid.q_max())
+        throw Error(ErrorCode::kMismatch, "The statistics hold a rounded weight \"" + name + "\" of other bits.",
+                    "statistics", "Calibrate again.");
+    kernel.codes = found->codes;
+    kernel.noise_ratio = found->noise_ratio;
+    for (size_t k = 0; k < found->scales.size(); ++k) {
+      if (found->scales[k] == kernel.weight.scale[k]) continue;
+      kernel.weight.scale[k] = found->scales[k];
+      kernel.weight.range[k] = kernel.weight.representable(k);
+    }
+  }
+}
+
+}  // namespace tersor::ptq
