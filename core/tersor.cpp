@@ -367,9 +367,13 @@ QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics,
   result.model.producer_version = tool_version();
   const std::string recipe = config::write_recipe(result.recipe);
   auto& metadata = result.model.metadata;
-  std::erase_if(metadata, [](const auto& entry) {
-    return entry.first == "tersor.recipe_sha256" || entry.first == ptq::kChannelScales;
+  const auto of_platform = job.settings.platform.metadata();
+  std::erase_if(metadata, [&](const auto& entry) {
+    const auto same = [&](const auto& ours) { return ours.first == entry.first; };
+    return entry.first == "tersor.recipe_sha256" || entry.first == ptq::kChannelScales ||
+           std::any_of(of_platform.begin(), of_platform.end(), same);
   });
+  metadata.insert(metadata.end(), of_platform.begin(), of_platform.end());
   metadata.emplace_back("tersor.recipe_sha256", sha256_hex(std::as_bytes(std::span(recipe))));
   const std::string scales = ptq::channel_scales_text(decided.model.graph, decided.placement, decided.equalized);
   if (!scales.empty()) metadata.emplace_back(ptq::kChannelScales, scales);

@@ -99,9 +99,10 @@ val read_platform(const std::string& text) {
   return guard([&] { return to_text(tpc::to_json(tpc::read_platform(text)), false); });
 }
 
-val quantization_config(const std::string& fields) {
+val quantization_config(const std::string& fields, const std::string& preset) {
   return guard([&] {
-    return to_text(config::to_json(config::read_quantization_config(std::string_view(fields), "config")), false);
+    const auto start = preset.empty() ? config::QuantizationConfig() : config::preset(preset);
+    return to_text(config::to_json(config::read_quantization_config(std::string_view(fields), "config", start)), false);
   });
 }
 

@@ -2,6 +2,7 @@
 #include "wasm/settings.h"
 
 #include "core/base/json.h"
+#include "core/framework/framework_info.h"
 #include "core/tpc/builtin.h"
 #include "core/tpc/read.h"
 
@@ -15,21 +16,29 @@ tpc::TargetPlatformCapabilities read_platform(const Json& platform, const std::s
   return tpc::get_target_platform_capabilities_by_label(platform.is_null() ? otherwise : platform.get<std::string>());
 }
 
+bool given(const Json& settings, const char* name) {
+  return settings.contains(name) && !settings.at(name).is_null();
+}
+
 }  // namespace
 
 Settings read_settings(const Json& settings, std::optional<config::Recipe>* recipe) {
   std::optional<config::Recipe> opened;
-  if (settings.contains("recipe") && !settings.at("recipe").is_null())
-    opened = config::read_recipe(to_text(settings.at("recipe")), "recipe");
+  if (given(settings, "recipe")) opened = config::read_recipe(to_text(settings.at("recipe")), "recipe");
   std::string platform(tpc::kDefaultPlatform);
   if (opened) platform = opened->platform.name + "@v" + std::to_string(opened->platform.version);
-  Json fields = opened ? config::to_json(opened->quantization_config) : Json::object();
-  for (const auto& [name, value] : settings.at("config").items()) fields[name] = value;
-  Settings result{read_platform(settings.at("platform"), platform), config::read_quantization_config(fields, "config")};
+  config::QuantizationConfig start;
+  if (opened) start = opened->quantization_config;
+  if (given(settings, "preset")) start = config::preset(settings.at("preset").get<std::string>());
+  Settings result{read_platform(settings.at("platform"), platform),
+                  config::read_quantization_config(settings.at("config"), "config", start)};
   if (opened) result.overrides = opened->overrides;
   if (opened) result.framework_info = opened->framework_info;
-  if (settings.contains("overrides") && !settings.at("overrides").is_null())
-    result.overrides = config::read_overrides(settings.at("overrides"), "overrides");
+  if (given(settings, "framework_info")) {
+    framework::read_framework_info(settings.at("framework_info"));  // its faults are told here
+    result.framework_info = to_text(settings.at("framework_info"), false);
+  }
+  if (given(settings, "overrides")) result.overrides = config::read_overrides(settings.at("overrides"), "overrides");
   if (recipe != nullptr) *recipe = std::move(opened);
   return result;
 }

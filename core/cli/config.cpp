@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "core/base/json.h"
-#include "core/cli/command.h"
+#include "core/cli/settings_option.h"
 #include "core/config/quantization_config.h"
 #include "core/config/schema.h"
 
@@ -14,14 +14,19 @@ namespace {
 struct Options {
   bool schema = false;
   bool defaults = false;
+  std::string preset;
   std::string explain;
 };
+
+config::QuantizationConfig defaults_of(const std::string& preset) {
+  return preset.empty() ? config::QuantizationConfig() : config::preset(preset);
+}
 
 void print_config(const Options& options) {
   if (options.schema)
     std::printf("%s\n", to_text(config::quantization_config_schema()).c_str());
   else if (options.defaults)
-    std::printf("%s\n", to_text(config::to_json(config::QuantizationConfig())).c_str());
+    std::printf("%s\n", to_text(config::to_json(defaults_of(options.preset))).c_str());
   else
     std::fputs(config::explain_field(options.explain).c_str(), stdout);
 }
@@ -33,9 +38,12 @@ void add_config(CLI::App& program) {
   auto options = std::make_shared<Options>();
   CLI::Option_group& what = *command.add_option_group("what");
   what.add_flag("--schema", options->schema, "Print the configuration's JSON Schema");
-  what.add_flag("--defaults", options->defaults, "Print a configuration of defaults, for --config");
+  CLI::Option* defaults =
+      what.add_flag("--defaults", options->defaults, "Print a configuration of defaults, for --config");
   what.add_option("--explain", options->explain, "FIELD: what it means, its values, its names in MCT and ONNX Runtime");
   what.require_option(1);
+  add_preset_option(command, options->preset);
+  command.get_option("--preset")->needs(defaults);
   command.callback([options] { print_config(*options); });
 }
 

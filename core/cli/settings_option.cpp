@@ -70,8 +70,15 @@ void keep_float(const std::string& word, const Graph& graph, Settings& settings)
 
 }  // namespace
 
+void add_preset_option(CLI::App& command, std::string& preset) {
+  command.add_option("--preset", preset,
+                     "What the fields hold that are not given: \"requirements\" for the defaults of the requirement "
+                     "document, in place of ours");
+}
+
 void add_settings_option(CLI::App& command, SettingsOption& option, bool with_recipe) {
   command.add_option("--platform", option.platform, "Where the model will run: NAME[@vK], or a platform file");
+  add_preset_option(command, option.preset);
   command.add_option("--config", option.config, "JSON file of QuantizationConfig fields");
   command.add_option("--set", option.sets, "FIELD=VALUE of the configuration; may be given several times")
       ->allow_extra_args(false);
@@ -106,8 +113,11 @@ Settings read_settings(const SettingsOption& option, const std::optional<config:
   if (recipe) settings.overrides = recipe->overrides;
   if (recipe) settings.framework_info = recipe->framework_info;
   if (!option.framework_info.empty()) settings.framework_info = read_framework_info_option(option.framework_info);
+  const config::QuantizationConfig start =
+      option.preset.empty() ? config::QuantizationConfig() : config::preset(option.preset);
+  if (!option.preset.empty()) settings.config = start;
   if (!option.config.empty())
-    settings.config = config::read_quantization_config(map_file(option.config).text(), option.config);
+    settings.config = config::read_quantization_config(map_file(option.config).text(), option.config, start);
   for (const std::string& assignment : option.sets) config::set_field(settings.config, assignment);
   if (option.effort) config::set_field(settings.config, "effort=" + std::to_string(*option.effort));
   for (const std::string& given : option.overrides)

@@ -15,6 +15,7 @@ namespace tersor::cli {
 
 struct SettingsOption {
   std::string platform;                 // --platform: NAME[@vK] or a file
+  std::string preset;                   // --preset requirements: what fields hold that are not given
   std::string config;                   // --config: a JSON file of QuantizationConfig fields
   std::vector<std::string> sets;        // --set FIELD=VALUE
   std::vector<std::string> overrides;   // --override JSON or FILE: settings for single nodes
@@ -24,12 +25,16 @@ struct SettingsOption {
   std::string recipe;                   // --recipe: a recipe file, under all of the above
 };
 
+/// --preset alone.
+void add_preset_option(CLI::App& command, std::string& preset);
+
 void add_settings_option(CLI::App& command, SettingsOption& option, bool with_recipe);
 
 /// The recipe that --recipe names; absent without one.
 std::optional<config::Recipe> read_recipe_option(const SettingsOption& option);
 
-/// Platform and configuration: the recipe's, then --config, then --set; overrides: the recipe's, then --override, then
+/// Platform and configuration: the recipe's, then --preset, then --config, then --set; overrides: the recipe's, then
+/// --override, then
 /// --keep-float. `graph` is that of the model, for what --keep-float names; null where it cannot be given. The
 /// preprocessing is left as "null".
 Settings read_settings(const SettingsOption& option, const std::optional<config::Recipe>& recipe, const Graph* graph);

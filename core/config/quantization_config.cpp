@@ -182,17 +182,22 @@ QuantizationConfig requirement_defaults() {
   return config;
 }
 
-QuantizationConfig read_quantization_config(const Json& json, const std::string& place) {
-  if (!json.is_object()) detail::wrong_type(json, "an object", place);
-  QuantizationConfig config;
-  Faults faults;
-  for (const auto& entry : json.items()) faults.attempt([&] { read_entry(entry.key(), entry.value(), config, place); });
-  faults.throw_if_any(ErrorCode::kInvalidConfig, "The configuration", place);
-  return config;
+QuantizationConfig preset(std::string_view name) {
+  if (name == "requirements") return requirement_defaults();
+  throw Error(ErrorCode::kInvalidConfig, "There is no preset \"" + std::string(name) + "\".", "preset",
+              "There is \"requirements\", the defaults of the requirement document; without a preset ours hold.");
 }
 
-QuantizationConfig read_quantization_config(std::string_view text, const std::string& place) {
-  return read_quantization_config(parse_json(text, place), place);
+QuantizationConfig read_quantization_config(const Json& json, const std::string& place, QuantizationConfig start) {
+  if (!json.is_object()) detail::wrong_type(json, "an object", place);
+  Faults faults;
+  for (const auto& entry : json.items()) faults.attempt([&] { read_entry(entry.key(), entry.value(), start, place); });
+  faults.throw_if_any(ErrorCode::kInvalidConfig, "The configuration", place);
+  return start;
+}
+
+QuantizationConfig read_quantization_config(std::string_view text, const std::string& place, QuantizationConfig start) {
+  return read_quantization_config(parse_json(text, place), place, std::move(start));
 }
 
 void set_field(QuantizationConfig& config, std::string_view assignment) {

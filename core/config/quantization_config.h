@@ -167,10 +167,14 @@ struct QuantizationConfig {
 /// The defaults that the requirement document states, with the platform's fields written out as well.
 QuantizationConfig requirement_defaults();
 
-/// Reads an object of fields over the defaults. Older and newer names are accepted. Error kInvalidConfig that lists
-/// every fault (unknown field, wrong type, unknown word, number out of its limits), each with its place.
-QuantizationConfig read_quantization_config(const Json& json, const std::string& place);
-QuantizationConfig read_quantization_config(std::string_view text, const std::string& place);
+/// A configuration to start from, by name: "requirements" for requirement_defaults(). Error kInvalidConfig for another.
+QuantizationConfig preset(std::string_view name);
+
+/// Reads an object of fields over `start`. Older and newer names are accepted. Error kInvalidConfig that lists every
+/// fault (unknown field, wrong type, unknown word, number out of its limits), each with its place.
+QuantizationConfig read_quantization_config(const Json& json, const std::string& place, QuantizationConfig start = {});
+QuantizationConfig read_quantization_config(std::string_view text, const std::string& place,
+                                            QuantizationConfig start = {});
 
 /// "FIELD=VALUE" onto `config`; VALUE is JSON, or a bare word. Error kInvalidConfig.
 void set_field(QuantizationConfig& config, std::string_view assignment);

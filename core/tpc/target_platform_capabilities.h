@@ -5,6 +5,7 @@
 #include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "core/base/fields.h"
 #include "core/base/names.h"
@@ -59,6 +60,8 @@ struct TargetPlatformCapabilities {
   explicit TargetPlatformCapabilities(TargetPlatformModel model, std::string label = "base", int version_number = 1)
       : tp_model(std::move(model)), name(std::move(label)), version(version_number) {}
 
+  /// What the files for it say of it where add_metadata is set, key and value; else nothing.
+  std::vector<std::pair<std::string, std::string>> metadata() const;
   RuntimeKernel kernel_of(std::string_view operators_set_name) const;
   bool operator==(const TargetPlatformCapabilities&) const = default;
 };

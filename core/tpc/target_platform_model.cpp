@@ -163,6 +163,18 @@ const QuantizationConfigOptions& TargetPlatformModel::options_of(std::string_vie
   return found != nullptr && found->qc_options ? *found->qc_options : default_qco;
 }
 
+std::vector<std::pair<std::string, std::string>> TargetPlatformCapabilities::metadata() const {
+  std::vector<std::pair<std::string, std::string>> entries;
+  if (!tp_model.add_metadata) return entries;
+  entries.emplace_back("tersor.platform", name + "@v" + std::to_string(version));
+  if (!tp_model.tpc_platform_type.empty()) entries.emplace_back("tpc_platform_type", tp_model.tpc_platform_type);
+  if (tp_model.tpc_minor_version)
+    entries.emplace_back("tpc_minor_version", std::to_string(*tp_model.tpc_minor_version));
+  if (tp_model.tpc_patch_version)
+    entries.emplace_back("tpc_patch_version", std::to_string(*tp_model.tpc_patch_version));
+  return entries;
+}
+
 RuntimeKernel TargetPlatformCapabilities::kernel_of(std::string_view operators_set_name) const {
   const OperatorsSet* found = tp_model.find(operators_set_name);
   if (found == nullptr) return export_rules.unlisted_kernel;

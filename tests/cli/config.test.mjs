@@ -2,7 +2,7 @@
 // `tersor config`, and --json on the commands that make files.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'vitest';
 
@@ -51,6 +51,37 @@ test('a field is explained, a wrong one named, and two questions at once are wro
   assert.equal(run('config').status, 2);
   assert.equal(run('config', '--schema', '--defaults').status, 2);
 });
+
+test('the preset is the defaults of the document, a field goes over it, and another name is refused', () =>
+  withFolder((folder) => {
+    const preset = JSON.parse(run('config', '--defaults', '--preset', 'requirements').stdout);
+    const { activation_threshold_method, weights_threshold_method, l_p_value, activation_channel_equalization } =
+      preset;
+    assert.deepEqual(
+      { activation_threshold_method, weights_threshold_method, l_p_value, activation_channel_equalization },
+      {
+        activation_threshold_method: 'MSE',
+        weights_threshold_method: 'MSE',
+        l_p_value: 2,
+        activation_channel_equalization: false,
+      },
+    );
+    const { model, samples } = writeJob(folder);
+    const recipe = path.join(folder, 'recipe.json');
+    const quantize = (...args) =>
+      run('quantize', model, '--data', samples, '-o', path.join(folder, 'out.onnx'), '--save-recipe', recipe, ...args);
+    const used = (...args) => {
+      assert.equal(quantize(...args).stderr, '');
+      return JSON.parse(readFileSync(recipe, 'utf8')).quantization_config;
+    };
+    assert.deepEqual(used('--preset', 'requirements'), preset);
+    const changed = used('--preset', 'requirements', '--set', 'l_p_value=5');
+    assert.deepEqual(changed, { ...preset, l_p_value: 5 });
+    const wrong = quantize('--preset', 'mine');
+    assert.equal(wrong.status, 1);
+    assert.match(wrong.stderr, /There is no preset "mine"[^]*requirements/);
+    assert.equal(run('config', '--schema', '--preset', 'requirements').status, 2);
+  }));
 
 test('quantize, calibrate and run answer in JSON, and so do their errors', () =>
   withFolder((folder) => {

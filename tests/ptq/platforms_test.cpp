@@ -106,6 +106,22 @@ TEST_CASE("the thresholds of IMX500 are powers of two") {
   REQUIRE(made.quantizer("m")->inputs[1] == made.quantizer("a")->inputs[1]);
 }
 
+TEST_CASE("a platform that says so has its name and version in the file") {
+  const Model model = branches();
+  const auto entry = [](const Made& made, const char* key) {
+    for (const auto& [name, value] : made.file.metadata)
+      if (name == key) return value;
+    return std::string("none");
+  };
+  const Made with = make(model, "imx500@4.1"), without = make(model, "imx500@v1");
+  REQUIRE(entry(with, "tersor.platform") == "imx500@v3");
+  REQUIRE(entry(with, "tpc_platform_type") == "imx500");
+  REQUIRE(entry(with, "tpc_minor_version") == "4");
+  REQUIRE(entry(with, "tpc_patch_version") == "1");
+  for (const char* key : {"tersor.platform", "tpc_platform_type", "tpc_minor_version", "tpc_patch_version"})
+    REQUIRE(entry(without, key) == "none");
+}
+
 TEST_CASE("activations of 16 bits are stored so, in operator set 21") {
   const Model model = branches();
   const Made eight = make(model, "qnn"), made = make(model, "qnn", R"({"activation_n_bits": 16})");

@@ -25,7 +25,8 @@ export interface Core {
   platforms(): Answer<string>;
   targetPlatformCapabilities(name: string, version: number): Answer<string>;
   readPlatform(text: string): Answer<string>;
-  quantizationConfig(fields: string): Answer<string>;
+  /** `preset`: empty for our defaults. */
+  quantizationConfig(fields: string, preset: string): Answer<string>;
   describeQuantizationConfig(): Answer<string>;
   preprocessingPreset(name: string): Answer<string>;
   verdict(report: string): Answer<string>;

@@ -127,8 +127,8 @@ export class Tersor implements types.Tersor {
     return jsonOf(this.#context.core.readPlatform(text));
   }
 
-  quantizationConfig(fields: types.QuantizationConfig = {}): types.QuantizationConfig {
-    return jsonOf(this.#context.core.quantizationConfig(JSON.stringify(fields)));
+  quantizationConfig(fields: types.QuantizationConfig = {}, preset?: types.Preset): types.QuantizationConfig {
+    return jsonOf(this.#context.core.quantizationConfig(JSON.stringify(fields), preset ?? ''));
   }
 
   describeQuantizationConfig(): readonly types.FieldDescription[] {

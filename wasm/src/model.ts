@@ -135,11 +135,7 @@ export class OpenModel implements Model {
   }
 
   coverage(options: CoverageOptions = {}): Promise<Coverage> {
-    const settings = JSON.stringify({
-      platform: options.platform ?? null,
-      config: options.config ?? {},
-      overrides: options.overrides ?? null,
-    });
+    const settings = JSON.stringify(this.#settings(options));
     return this.#withModel(options, (worker) => worker.call('coverage', [this.#file.key, settings]));
   }
 
@@ -202,7 +198,9 @@ export class OpenModel implements Model {
     return {
       platform: options.platform ?? null,
       config: options.config ?? {},
+      preset: options.preset ?? null,
       overrides: options.overrides ?? null,
+      framework_info: options.frameworkInfo ?? null,
       recipe: options.recipe ?? null,
       allow_mismatch: options.allowMismatch ?? false,
     };

@@ -8,8 +8,10 @@
 // and the native program print the same keys.
 
 import type { QuantizationConfig } from './quantization_config.js';
+import type { FrameworkInfo, LayerFilterParams, QuantizeConfig, TargetPlatformCapabilities } from './requirements.js';
 
 export type { QuantizationConfig } from './quantization_config.js';
+export type * from './requirements.js';
 
 // ---------------------------------------------------------------------------------------------------------------- errors
 
@@ -289,11 +291,11 @@ export interface PlatformInfo {
   readonly description: string;
 }
 
-/** The whole TPC in the words of the requirement documents, as in `platforms/<name>/v<k>.json`. */
-export type TargetPlatformCapabilities = Readonly<Record<string, unknown>>;
+/** `name`, `name@vK`, a platform written out (readPlatform), or what a platform file holds. */
+export type Platform = string | TargetPlatformCapabilities | Readonly<Record<string, unknown>>;
 
-/** `name`, `name@vK`, or a platform written out (readPlatform). */
-export type Platform = string | TargetPlatformCapabilities;
+/** What fields that are not given hold: the document's own defaults in place of ours. */
+export type Preset = 'requirements';
 
 export type FieldValue = string | number | boolean | null;
 
@@ -322,10 +324,10 @@ export interface FieldDescription {
 export interface Override {
   readonly name?: string | undefined;
   readonly type?: string | undefined;
-  readonly filter?: Readonly<Record<string, unknown>> | undefined;
-  readonly config: QuantizationConfig;
+  readonly filter?: LayerFilterParams | undefined;
+  readonly config?: QuantizationConfig | undefined;
   /** How the layer is quantized, by class: {class_name, config}. */
-  readonly quantize_config?: Readonly<Record<string, unknown>> | undefined;
+  readonly quantize_config?: QuantizeConfig | undefined;
   /** Where some override annotates, nodes that none annotates stay float. */
   readonly annotate?: boolean | undefined;
 }
@@ -494,6 +496,7 @@ export interface Recipe {
   readonly platform: { readonly name: string; readonly version: number; readonly digest: string };
   readonly quantization_config: QuantizationConfig;
   readonly overrides: readonly Override[];
+  readonly framework_info?: FrameworkInfo | undefined;
   readonly preprocessing: Preprocessing | null;
   readonly data_set: {
     /** Samples calibrated with. */
@@ -531,6 +534,10 @@ export interface CoverageOptions extends CallOptions {
   /** Fields that the user set. */
   readonly config?: QuantizationConfig | undefined;
   readonly overrides?: readonly Override[] | undefined;
+  /** What the fields that `config` does not give hold. */
+  readonly preset?: Preset | undefined;
+  /** Replaces what is known of ONNX operators, field by field. */
+  readonly frameworkInfo?: FrameworkInfo | undefined;
 }
 
 export interface SampleOptions extends CallOptions {
@@ -542,6 +549,10 @@ export interface CalibrateOptions extends SampleOptions {
   readonly platform?: Platform | undefined;
   readonly config?: QuantizationConfig | undefined;
   readonly overrides?: readonly Override[] | undefined;
+  /** What the fields that `config` does not give hold. */
+  readonly preset?: Preset | undefined;
+  /** Replaces what is known of ONNX operators, field by field. */
+  readonly frameworkInfo?: FrameworkInfo | undefined;
   readonly selection?: Selection | undefined;
 }
 
@@ -586,7 +597,7 @@ export interface Tersor {
   /** A platform file's text, written out in full. Throws an error that lists every fault, each with its path. */
   readPlatform(text: string): TargetPlatformCapabilities;
   /** The complete configuration: the fields given, defaults for the rest. Throws for an unknown field or a value of the wrong type. */
-  quantizationConfig(fields?: QuantizationConfig): QuantizationConfig;
+  quantizationConfig(fields?: QuantizationConfig, preset?: Preset): QuantizationConfig;
   /** The fields of QuantizationConfig in the document's order. */
   describeQuantizationConfig(): readonly FieldDescription[];
   preprocessingPreset(name: PreprocessingPreset): Preprocessing;

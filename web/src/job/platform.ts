@@ -54,11 +54,11 @@ export function isPlatform(text: string): boolean {
 export function openPlatform(file: string, text: string, engine: state.Engine): void {
   const capabilities = engine.readPlatform(text);
   const label = `file:${file}`;
-  const word = (key: string) => (typeof capabilities[key] === 'string' ? capabilities[key] : '');
+  const { title, name, description } = capabilities;
   batch(() => {
     state.ownPlatforms.value = [
       ...state.ownPlatforms.value.filter((own) => own.label !== label),
-      { label, file, title: word('title') || word('name') || file, description: word('description'), capabilities },
+      { label, file, title: title || name || file, description, capabilities },
     ];
     state.platformName.value = label;
     state.recipe.value = null;

@@ -419,7 +419,7 @@ export class Tersor implements t.Tersor {
     return [{ name: 'ort-cpu', version: 1, title: 'ONNX Runtime CPU', description: '' }];
   }
   getTargetPlatformCapabilities(): t.TargetPlatformCapabilities {
-    return {};
+    return {} as t.TargetPlatformCapabilities;
   }
   readPlatform(text: string): t.TargetPlatformCapabilities {
     const platform = JSON.parse(text) as t.TargetPlatformCapabilities;

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The value types of target platforms, FrameworkInfo and QuantizeConfig, under the names of the requirement documents and
+// in the form of their JSON. Types only; docs/requirements.md says what stands behind each name.
+
+import type { QuantizationConfig } from './quantization_config.js';
+
+export type QuantizationMethod = 'POWER_OF_TWO' | 'LUT_POT_QUANTIZER' | 'SYMMETRIC' | 'UNIFORM' | 'LUT_SYM_QUANTIZER';
+
+/** By what the range of a tensor is chosen; a field says which of them act in it. */
+export type ThresholdSelectionMethod = NonNullable<QuantizationConfig['activation_threshold_method']>;
+
+export interface AttributeQuantizationConfig {
+  readonly weights_quantization_method: QuantizationMethod;
+  /** 32 is float. */
+  readonly weights_n_bits: number;
+  readonly weights_per_channel_threshold: boolean;
+  readonly enable_weights_quantization: boolean;
+  readonly lut_values_bitwidth: number | null;
+}
+
+export interface OpQuantizationConfig {
+  readonly default_weight_attr_config: AttributeQuantizationConfig;
+  /** By `kernel_attr`, `bias_attr`, `pos_attr`. */
+  readonly attr_weights_configs_mapping: Readonly<Record<string, AttributeQuantizationConfig>>;
+  readonly activation_quantization_method: QuantizationMethod;
+  readonly activation_n_bits: number;
+  readonly supported_input_activation_n_bits: readonly number[];
+  readonly enable_activation_quantization: boolean;
+  readonly quantization_preserving: boolean;
+  readonly fixed_scale: number | null;
+  readonly fixed_zero_point: number | null;
+  readonly simd_size: number;
+  readonly signedness: 'AUTO' | 'SIGNED' | 'UNSIGNED';
+}
+
+export interface QuantizationConfigOptions {
+  readonly quantization_config_list: readonly OpQuantizationConfig[];
+  readonly base_config: OpQuantizationConfig;
+}
+
+export type AttributeValue = number | string | readonly number[] | readonly string[];
+
+/** A condition on attributes: a comparison, all of several (And), or any of several (Or). */
+export type AttributeFilter =
+  | {
+      readonly attr: string;
+      readonly op: 'Eq' | 'NotEq' | 'Greater' | 'GreaterEq' | 'Smaller' | 'SmallerEq' | 'Contains';
+      readonly value: AttributeValue;
+    }
+  | { readonly all: readonly AttributeFilter[] }
+  | { readonly any: readonly AttributeFilter[] };
+
+/** Nodes of a type that fulfil every condition. */
+export interface LayerFilterParams {
+  readonly layer: string;
+  readonly all?: readonly AttributeFilter[] | undefined;
+  readonly kwargs?: Readonly<Record<string, AttributeValue>> | undefined;
+}
+
+export interface OperatorsSet {
+  readonly name: string;
+  /** Null: the default options. */
+  readonly qc_options: QuantizationConfigOptions | null;
+  readonly runtime_kernel?: 'INTEGER' | 'INTEGER_FLOAT_OUTPUT' | 'FLOAT' | undefined;
+  /** The operator types and filters that the set stands for; without it those known for its name. */
+  readonly layers?: readonly (string | LayerFilterParams)[] | undefined;
+}
+
+/** Names of operator sets that a fusing pattern treats alike. */
+export type OperatorSetConcat = readonly string[];
+
+export interface Fusing {
+  readonly operator_groups_list: readonly OperatorSetConcat[];
+  readonly name: string;
+  readonly fuse_op_quantization_config?: OpQuantizationConfig | undefined;
+}
+
+export interface TargetPlatformModel {
+  readonly name: string;
+  readonly default_qco: QuantizationConfigOptions;
+  readonly add_metadata: boolean;
+  readonly operator_set: readonly OperatorsSet[];
+  readonly fusing_patterns: readonly Fusing[];
+  readonly tpc_minor_version?: number | undefined;
+  readonly tpc_patch_version?: number | undefined;
+  readonly tpc_platform_type?: string | undefined;
+  readonly is_simd_padding?: boolean | undefined;
+  readonly insert_preserving_quantizers?: boolean | undefined;
+}
+
+/** A platform written out in full, as readPlatform and getTargetPlatformCapabilities give it. */
+export interface TargetPlatformCapabilities {
+  readonly schema_version: number;
+  readonly name: string;
+  readonly version: number;
+  readonly title: string;
+  readonly description: string;
+  readonly export_rules: Readonly<Record<string, string | boolean>>;
+  readonly tp_model: TargetPlatformModel;
+}
+
+/** The lowest and the highest value; null: unbounded on that side. */
+export type ValueBounds = readonly [number | null, number | null];
+
+/** What is known of ONNX operators; a field that is given replaces the default's as a whole. */
+export interface FrameworkInfo {
+  readonly kernel_ops?: readonly string[] | undefined;
+  readonly activation_ops?: readonly string[] | undefined;
+  readonly no_quantization_ops?: readonly string[] | undefined;
+  /** Which quantizer acts for a method. */
+  readonly activation_quantizer_mapping?: Readonly<Partial<Record<QuantizationMethod, QuantizationMethod>>> | undefined;
+  readonly weights_quantizer_mapping?: Readonly<Partial<Record<QuantizationMethod, QuantizationMethod>>> | undefined;
+  /** Operator type to the axes of its kernel's output and input channels. */
+  readonly kernel_channels_mapping?: Readonly<Record<string, readonly [number | null, number | null]>> | undefined;
+  /** By name of an activation function, in lower case. */
+  readonly activation_min_max_mapping?: Readonly<Record<string, ValueBounds>> | undefined;
+  /** By operator type. */
+  readonly layer_min_max_mapping?: Readonly<Record<string, ValueBounds>> | undefined;
+}
+
+/** A quantizer of a QuantizeConfig: its class, or class and members. */
+export type LayerQuantizer =
+  | LayerQuantizerClass
+  | {
+      readonly class_name: LayerQuantizerClass;
+      readonly config?:
+        | {
+            readonly num_bits?: number | undefined;
+            readonly per_axis?: boolean | undefined;
+            readonly symmetric?: boolean | undefined;
+            readonly narrow_range?: boolean | undefined;
+            readonly init_min?: number | undefined;
+            readonly init_max?: number | undefined;
+          }
+        | undefined;
+    };
+
+export type LayerQuantizerClass =
+  'LastValueQuantizer' | 'MovingAverageQuantizer' | 'AllValuesQuantizer' | 'FixedQuantizer';
+
+/** How a layer is quantized, as data: `LayerQuantizeConfig` names weights, activation and outputs with their quantizers. */
+export type QuantizeConfig =
+  | {
+      readonly class_name: 'LayerQuantizeConfig';
+      readonly config: {
+        readonly weights?: Readonly<Record<string, LayerQuantizer>> | undefined;
+        readonly activation?: LayerQuantizer | null | undefined;
+        readonly outputs?: readonly LayerQuantizer[] | undefined;
+      };
+    }
+  | { readonly class_name: string; readonly config?: Readonly<Record<string, unknown>> | undefined };
