@@ -74,6 +74,7 @@ void write_report(const ReportRequest& request, const std::string& model_path, s
   }
   report.corrections =
       report::corrections_of(job.passes, job.placement, result.draft.kept, result.draft.equalized, result.plan);
+  for (report::Correction& one : report::left_out(job.settings.config)) report.corrections.push_back(std::move(one));
   if (report.comparison) report.verdict = report::verdict_of(report);
   write_file(request.path, to_text(to_json(report)) + "\n");
   if (report.verdict) print_verdict(*report.verdict);

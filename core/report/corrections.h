@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/fields.h"
+#include "core/config/quantization_config.h"
 #include "core/graph/graph.h"
 #include "core/passes/pipeline.h"
 #include "core/ptq/equalize_channels.h"
@@ -21,9 +22,11 @@ struct Correction {
   std::string gained;
 
   static constexpr auto fields() {
-    return std::make_tuple(field("name", &Correction::name, "The field of QuantizationConfig that switches it."),
-                           field("places", &Correction::places, "Regions, layers or operators that it changed."),
-                           field("gained", &Correction::gained, "What it gained, in a sentence."));
+    return std::make_tuple(
+        field("name", &Correction::name, "The field of QuantizationConfig that switches it."),
+        field("places", &Correction::places,
+              "Regions, layers or operators that it changed; 0 where it was switched off."),
+        field("gained", &Correction::gained, "What it gained, or may cost to leave out, in a sentence."));
   }
 };
 
@@ -32,5 +35,8 @@ struct Correction {
 std::vector<Correction> corrections_of(const std::vector<passes::PassResult>& prepared, const ptq::Placement& placed,
                                        const ptq::Placement& kept, const std::vector<ptq::EqualizedRegion>& equalized,
                                        const ptq::QuantizationPlan& plan);
+
+/// The steps of the default recipe that the settings leave out, each with what that may cost: of no places.
+std::vector<Correction> left_out(const config::QuantizationConfig& config);
 
 }  // namespace tersor::report
