@@ -8,6 +8,7 @@
 
 #include "core/onnx/convert_opset.h"
 #include "core/passes/edit.h"
+#include "core/ptq/table_weight.h"
 #include "core/quant/quantizer.h"
 
 namespace tersor::ptq {
@@ -67,7 +68,7 @@ class Applier {
     return std::any_of(plan_.activations.begin(), plan_.activations.end(),
                        [](const ActivationPlan& one) { return bits_of(one.params.storage()) != 8; }) ||
            std::any_of(plan_.kernels.begin(), plan_.kernels.end(),
-                       [](const KernelPlan& one) { return one.weight.grid.n_bits <= 4; }) ||
+                       [](const KernelPlan& one) { return !one.table && one.weight.grid.n_bits <= 4; }) ||
            std::any_of(plan_.constants.begin(), plan_.constants.end(), [](const ConstantPlan& one) {
              return one.params.grid.n_bits <= 4 || bits_of(one.params.storage()) != 8;
            });
@@ -76,6 +77,7 @@ class Applier {
   void store_weight(const KernelPlan& kernel);
   void store_constant(const ConstantPlan& constant);
   Node restore(std::string name, Tensor codes, const QuantizationParams& params, ValueId output);
+  std::vector<Node> look_up(std::string name, const Tensor& values, const quant::LutParams& table, ValueId output);
   void store_bias(const KernelPlan& kernel, Node& node);
   void insert_pair(const ActivationPlan& activation);
   void place_new_nodes();
@@ -148,15 +150,59 @@ Node Applier::restore(std::string name, Tensor codes, const QuantizationParams& 
   return node;
 }
 
+/// Packed indices, and the nodes that look them up and scale what they find. The name is a copy: values that are added
+/// move those that are there.
+std::vector<Node> Applier::look_up(std::string name, const Tensor& values, const quant::LutParams& table,
+                                   ValueId output) {
+  PackedTable packed = pack(values, table);
+  const Shape& shape = values.shape();
+  const int64_t stored = packed.bytes.elements() * packed.per_byte;
+  std::vector<Node> nodes;
+  const auto then = [&](const char* type, const char* part, std::vector<ValueId> inputs, DType dtype) {
+    const ValueId result = graph().add_unique_value(name + part, dtype);
+    nodes.push_back(pair_node(type, name + part, std::move(inputs), result));
+    if (nodes.back().is("Cast")) nodes.back().attributes["to"] = static_cast<int64_t>(dtype);
+    return result;
+  };
+  const auto whole = [&](const char* part, std::vector<int64_t> numbers) {
+    const Shape one{static_cast<int64_t>(numbers.size())};
+    return graph().add_initializer(name + part, Tensor::of<int64_t>(one, numbers));
+  };
+  const DType entry = packed.rows.dtype();
+  const ValueId rows = graph().add_initializer(name + "_table", std::move(packed.rows));
+  ValueId value = graph().add_initializer(name + "_packed", std::move(packed.bytes));
+  value = then("Cast", "_indices", {value}, DType::kInt32);
+  value = then("Gather", "_entries", {rows, value}, entry);
+  if (stored != shape.elements()) {  // the last byte holds more than there is
+    value = then("Reshape", "_line", {value, whole("_all", {-1})}, entry);
+    value = then("Slice", "_used", {value, whole("_first", {0}), whole("_end", {shape.elements()})}, entry);
+  }
+  value = then("Reshape", "_shaped", {value, whole("_shape", shape.dims())}, entry);
+  value = then("Cast", "_places", {value}, DType::kFloat32);
+  Tensor scale = Tensor::of<float>(Shape{}, {table.scale[0]});
+  if (table.channel_axis) {
+    std::vector<int64_t> dims(static_cast<size_t>(shape.rank()), 1);
+    dims[static_cast<size_t>(*table.channel_axis)] = static_cast<int64_t>(table.scale.size());
+    scale = Tensor::of<float>(Shape(std::move(dims)), table.scale);
+  }
+  nodes.push_back(pair_node("Mul", name, {value, graph().add_initializer(name + "_scale", std::move(scale))}, output));
+  return nodes;
+}
+
 /// The weight's name passes to the DequantizeLinear that restores it, so the kernel goes on reading it.
 void Applier::store_weight(const KernelPlan& kernel) {
   Node& node = *graph().find(kernel.node);
   const ValueId weight = node.inputs[kernel.op.weight_slot];
   const Tensor values = *graph().initializer(weight);
   graph().erase_initializer(weight);
-  Tensor codes = kernel.codes.empty() ? quant::quantize(values.aligned(), kernel.weight)
-                                      : Tensor::of<int8_t>(values.shape(), kernel.codes);
-  in_front_[kernel.node].push_back(restore(name_of(weight), std::move(codes), kernel.weight, weight));
+  if (kernel.is_packed) {
+    in_front_[kernel.node] = look_up(name_of(weight), values, *kernel.table, weight);
+  } else {
+    Tensor codes = kernel.table           ? entries_of(values, *kernel.table)
+                   : kernel.codes.empty() ? quant::quantize(values.aligned(), kernel.weight)
+                                          : Tensor::of<int8_t>(values.shape(), kernel.codes);
+    in_front_[kernel.node].push_back(restore(name_of(weight), std::move(codes), kernel.weight, weight));
+  }
   if (!kernel.bias.empty()) store_bias(kernel, node);
 }
 

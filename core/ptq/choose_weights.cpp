@@ -7,6 +7,7 @@
 
 #include "core/passes/edit.h"
 #include "core/ptq/input_mean_shift.h"
+#include "core/ptq/table_weight.h"
 #include "core/ptq/window_coverage.h"
 #include "core/quant/quantizer.h"
 #include "core/quant/threshold_search.h"
@@ -77,10 +78,11 @@ size_t scale_index(const KernelOp& op, const QuantizationParams& params, int64_t
 }
 
 /// How much each output's mean changes by the rounding of the weight: sum_i eps[o, i] * mean_x[i].
-std::vector<double> mean_errors(const Node& node, const KernelOp& op, const Tensor& weight,
-                                const QuantizationParams& params, const calibrate::TensorStatistics& input) {
+std::vector<double> mean_errors(const Node& node, const KernelOp& op, const Tensor& weight, const KernelPlan& plan,
+                                const calibrate::TensorStatistics& input) {
   const Tensor exact = weight.aligned();
-  const Tensor rounded = quant::fake_quantize(exact, params);
+  const Tensor rounded = plan.table ? quant::dequantize(quant::quantize(exact, *plan.table), *plan.table)
+                                    : quant::fake_quantize(exact, plan.weight);
   const auto w = exact.data<float>(), q = rounded.data<float>();
   std::vector<double> coverage(static_cast<size_t>(op.taps), 1.0);
   if (node.is("Conv") && !input.shape_varies && input.shape.rank() == exact.shape().rank()) {
@@ -132,7 +134,17 @@ KernelPlan choose_weight(const Node& node, const KernelOp& op, const WeightConte
   const Graph& graph = context.graph;
   const framework::WeightAttribute& attribute = *context.attachment.of(node.id).weight(tpc::kKernelAttr);
   const Tensor& weight = *graph.initializer(op.weight);
-  KernelPlan plan{node.id, op, weight_params(node.id, op, weight, attribute, context), {}, false, 1, 0, 0};
+  KernelPlan plan;
+  plan.node = node.id;
+  plan.op = op;
+  if (is_table_method(attribute.config.weights_quantization_method) &&
+      !context.attachment.of(node.id).kernel_quantizer) {
+    plan.table = choose_table(op, attribute.config, context);
+    plan.weight = even_params(*plan.table);
+    plan.is_packed = context.input_params == nullptr;
+  } else {
+    plan.weight = weight_params(node.id, op, weight, attribute, context);
+  }
   std::vector<double> bias = *passes::bias_values(graph, op);
   const auto input_shift = input_mean_shift(node, op, context);
   for (size_t o = 0; input_shift && o < bias.size(); ++o) {
@@ -149,7 +161,7 @@ KernelPlan choose_weight(const Node& node, const KernelOp& op, const WeightConte
   constexpr int kRounds = 3;  // a raised scale rounds the weight anew, which moves the bias a little
   for (int round = 0; round < kRounds; ++round) {
     if (corrects) {
-      const std::vector<double> errors = mean_errors(node, op, weight, plan.weight, *context.input);
+      const std::vector<double> errors = mean_errors(node, op, weight, plan, *context.input);
       plan.bias = bias;
       plan.largest_correction = 0;
       for (size_t o = 0; o < bias.size(); ++o) {
@@ -162,6 +174,7 @@ KernelPlan choose_weight(const Node& node, const KernelOp& op, const WeightConte
     const int64_t raised = raise_scales(op, plan.bias, plan.input_scale, plan.weight);
     plan.raised_channels = std::max(plan.raised_channels, raised);
     if (raised == 0) break;
+    if (plan.table) plan.table = with_scales(*plan.table, plan.weight);
   }
   return plan;
 }

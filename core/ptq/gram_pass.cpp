@@ -157,7 +157,8 @@ GramPass::GramPass(const Model& float_model, const QuantizationPlan& plan, uint6
   for (size_t k = 0; k < plan.kernels.size(); ++k) {
     const KernelPlan& kernel = plan.kernels[k];
     const ActivationPlan* input = plan.find(float_model.graph.find(kernel.node)->inputs[0]);
-    if (input == nullptr || input->params.per_channel() || input->params.grid.n_bits > 8 || kernel.op.is_transposed)
+    if (input == nullptr || input->params.per_channel() || input->params.grid.n_bits > 8 || kernel.op.is_transposed ||
+        kernel.table)
       continue;
     const Node& node = *graph.find(kernel.node);
     GramKernel gathered{k, node, node.inputs[0], input->params.scale[0], kernel.op, {}, {}, 0, 0};

@@ -57,6 +57,7 @@ Json kernel_json(const Graph& graph, const KernelPlan& plan) {
   json["node"] = node_name(graph, plan.node);
   json["weight"] = graph.name_of(plan.op.weight);
   json["params"] = params_json(plan.weight);
+  if (plan.table) json["table"] = plan.table->table;
   json["integer_bias"] = plan.integer_bias;
   json["largest_correction"] = plan.largest_correction;
   json["raised_channels"] = plan.raised_channels;

@@ -11,6 +11,7 @@
 #include "core/graph/graph.h"
 #include "core/passes/kernel_op.h"
 #include "core/ptq/placement.h"
+#include "core/quant/lut_quantizer.h"
 #include "core/quant/params.h"
 
 namespace tersor::ptq {
@@ -27,6 +28,9 @@ struct KernelPlan {
   NodeId node;
   passes::KernelOp op;
   quant::QuantizationParams weight;  // zero points 0
+  /// Weights by a table: `weight` then holds the scales alone. Packed where the arithmetic around is float.
+  std::optional<quant::LutParams> table = {};
+  bool is_packed = false;
   /// One value per output channel; empty when the node has no bias and needs none.
   std::vector<double> bias;
   /// The bias is int32 with scale float32(s_x * s_w), s_x being that of the node's input.

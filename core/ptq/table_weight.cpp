@@ -40,8 +40,7 @@ LutParams choose_table(const passes::KernelOp& op, const tpc::AttributeQuantizat
   const std::optional<int> axis = config.weights_per_channel_threshold ? std::optional(op.output_axis) : std::nullopt;
   try {
     return quant::choose_lut_weight_params(*context.graph.initializer(op.weight), config.weights_quantization_method,
-                                           config.weights_n_bits, value_bits, axis,
-                                           context.config.weights_criterion())
+                                           config.weights_n_bits, value_bits, axis, context.config.weights_criterion())
         .params;
   } catch (const Error& error) {
     if (error.code == ErrorCode::kInvalidArgument)

@@ -68,8 +68,9 @@ const Quantizer& quantizer_of(QuantizationMethod method) {
   for (const Quantizer* one : kQuantizers)
     if (one->method == method) return *one;
   throw Error(ErrorCode::kInvalidConfig,
-              "The quantization method " + std::string(enum_word(method)) + " does not act yet in this version.", "",
-              "Use POWER_OF_TWO, SYMMETRIC or UNIFORM.");
+              "The quantization method " + std::string(enum_word(method)) +
+                  " has no even steps; it acts on the kernels of layers.",
+              "", "Use POWER_OF_TWO, SYMMETRIC or UNIFORM.");
 }
 
 std::vector<QuantizationMethod> acting_methods() {

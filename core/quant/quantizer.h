@@ -44,9 +44,9 @@ struct Quantizer {
   Range (*search)(const Range& start, const RangeError& error, const SearchEffort& effort, double min_threshold);
 };
 
-/// The record of a method. Error kInvalidConfig for one that does not act yet.
+/// The record of a method. Error kInvalidConfig for one that has no even steps (LUT).
 const Quantizer& quantizer_of(QuantizationMethod method);
-/// Every method that acts.
+/// Every method of even steps.
 std::vector<QuantizationMethod> acting_methods();
 
 inline int32_t quantize_value(float x, float scale, int32_t zero_point, int32_t q_min, int32_t q_max) {

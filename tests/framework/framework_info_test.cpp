@@ -194,6 +194,7 @@ TEST_CASE("bits and methods that no file holds are refused by operator set and f
   REQUIRE_THROWS_WITH(attach_to("", R"("weights_n_bits": 12)"),
                       Catch::Contains("The weights_n_bits of the operator set \"Conv\" is 12"));
   REQUIRE_THROWS_WITH(
-      attach_to("", R"("weights_n_bits": 4, "weights_quantization_method": "LUT_SYM_QUANTIZER")"),
-      Catch::Contains("The weights_quantization_method of the operator set \"Conv\" is LUT_SYM_QUANTIZER"));
+      attach_to(R"("activation_quantization_method": "LUT_POT_QUANTIZER", )", R"("weights_n_bits": 8)"),
+      Catch::Contains("The activation_quantization_method of the operator set \"Conv\" is LUT_POT_QUANTIZER"));
+  REQUIRE_NOTHROW(attach_to("", R"("weights_n_bits": 4, "weights_quantization_method": "LUT_SYM_QUANTIZER")"));
 }

@@ -11,7 +11,8 @@ export interface QuantizationConfig {
   /** The quantizer of activations; null leaves it to the platform. Default null. */
   readonly activation_quantization_method?: 'POWER_OF_TWO' | 'SYMMETRIC' | 'UNIFORM' | null | undefined;
   /** The quantizer of weights; null leaves it to the platform. Default null. */
-  readonly weights_quantization_method?: 'POWER_OF_TWO' | 'SYMMETRIC' | 'UNIFORM' | null | undefined;
+  readonly weights_quantization_method?:
+    'POWER_OF_TWO' | 'SYMMETRIC' | 'UNIFORM' | 'LUT_POT_QUANTIZER' | 'LUT_SYM_QUANTIZER' | null | undefined;
   /** Bits of an activation; null leaves them to the platform. From 2 to 16. Default null. */
   readonly activation_n_bits?: number | null | undefined;
   /** Bits of a weight; null leaves them to the platform. From 2 to 16. Default null. */
