@@ -1,7 +1,10 @@
-# The standard headers that nearly every file of core includes, parsed once: a quarter off a clean build. Files still include what they use.
+# The standard headers that nearly every file of core includes, parsed once. Only for Emscripten's compiler: GCC 12 crashes on some files with
+# precompiled headers and sanitizers together.
 
-add_library(tersor_precompiled OBJECT "${CMAKE_SOURCE_DIR}/cmake/precompiled.cpp")
-target_link_libraries(tersor_precompiled PRIVATE tersor_flags)
-target_precompile_headers(tersor_precompiled PRIVATE
-  <algorithm> <array> <cmath> <cstdint> <cstring> <functional> <map> <memory> <optional> <set> <span> <string> <string_view>
-  <tuple> <utility> <vector>)
+if(EMSCRIPTEN)
+  add_library(tersor_precompiled OBJECT "${CMAKE_SOURCE_DIR}/cmake/precompiled.cpp")
+  target_link_libraries(tersor_precompiled PRIVATE tersor_flags)
+  target_precompile_headers(tersor_precompiled PRIVATE
+    <algorithm> <array> <cmath> <cstdint> <cstring> <functional> <map> <memory> <optional> <set> <span> <string> <string_view>
+    <tuple> <utility> <vector>)
+endif()
