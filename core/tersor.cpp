@@ -20,6 +20,7 @@
 #include "core/ptq/check_export.h"
 #include "core/ptq/choose_params.h"
 #include "core/ptq/round_weights.h"
+#include "core/ptq/shift_softmax_inputs.h"
 #include "core/samples/selection.h"
 #include "core/tpc/read.h"
 
@@ -265,7 +266,7 @@ Draft draft(const Job& job, const calibrate::Statistics& statistics) {
   constexpr size_t kEnoughForChannels = 32;  // extremes by channel of fewer samples do not hold on others
   const bool enough = statistics.samples.size() >= kEnoughForChannels;
   const config::QuantizationConfig& config = job.settings.config;
-  Draft draft{job.placement, job.model, statistics, job.attachment, {}, {}, {}, {}, {}, {}};
+  Draft draft{job.placement, job.model, statistics, job.attachment, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   std::vector<ptq::FloatChoice> in_float;
   if (config.keep_float_automatically) {
     in_float = ptq::find_front_ends(job.model.graph, job.placement.roles, statistics);
@@ -273,13 +274,37 @@ Draft draft(const Job& job, const calibrate::Statistics& statistics) {
     ptq::require_kernels(job.model.graph, draft.kept);
   }
   draft.placement = draft.kept;
+  const auto place_again = [&] {
+    draft.attachment = attach(draft.model.graph, job.settings, nullptr);
+    ptq::quantize_scaled(draft.attachment, draft.scaled);
+    ptq::fuse_shifts(draft.attachment, draft.shifted);
+    draft.placement = ptq::place(draft.model.graph, draft.attachment, in_float);
+  };
   const bool splits = job.attachment.export_rules.placement == tpc::Placement::kOperands;
   if (config.split_scales && splits && enough) {
     draft.split = ptq::insert_split_scales(draft.model, draft.placement, draft.statistics);
-    if (draft.split.before + draft.split.behind > 0) {
-      draft.attachment = attach(draft.model.graph, job.settings, nullptr);
-      draft.placement = ptq::place(draft.model.graph, draft.attachment, in_float);
-    }
+    if (draft.split.before + draft.split.behind > 0) place_again();
+  }
+  if (config.relu_unbound_correction) {
+    auto [factors, done] = ptq::bound_relus(draft.model, draft.attachment, draft.placement, draft.statistics, config);
+    draft.rewrites.push_back(std::move(done));
+    draft.factors = std::move(factors);
+  }
+  if (config.softmax_shift)
+    draft.rewrites.push_back(
+        ptq::shift_softmax_inputs(draft.model, draft.attachment, draft.placement, draft.statistics, config));
+  if (config.input_scaling) {
+    auto [scaled, done] = ptq::scale_inputs(draft.model, draft.attachment, draft.placement, draft.statistics, config);
+    draft.rewrites.push_back(std::move(done));
+    draft.scaled = std::move(scaled);
+    if (!draft.scaled.empty()) place_again();
+  }
+  if (config.shift_negative_activation_correction) {
+    auto [shifted, done] =
+        ptq::shift_negative_activations(draft.model, draft.attachment, draft.placement, draft.statistics, config);
+    draft.rewrites.push_back(std::move(done));
+    draft.shifted = std::move(shifted);
+    if (!draft.shifted.empty()) place_again();
   }
   if (config.activation_channel_equalization && enough)
     draft.equalized = ptq::equalize_channels(draft.model, draft.placement, draft.statistics);
@@ -369,14 +394,16 @@ QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics,
   auto& metadata = result.model.metadata;
   const auto of_platform = job.settings.platform.metadata();
   std::erase_if(metadata, [&](const auto& entry) {
-    const auto same = [&](const auto& ours) { return ours.first == entry.first; };
+    const auto same = [&](const auto& other) { return other.first == entry.first; };
     return entry.first == "tersor.recipe_sha256" || entry.first == ptq::kChannelScales ||
-           std::any_of(of_platform.begin(), of_platform.end(), same);
+           entry.first == ptq::kTensorFactors || std::any_of(of_platform.begin(), of_platform.end(), same);
   });
   metadata.insert(metadata.end(), of_platform.begin(), of_platform.end());
   metadata.emplace_back("tersor.recipe_sha256", sha256_hex(std::as_bytes(std::span(recipe))));
   const std::string scales = ptq::channel_scales_text(decided.model.graph, decided.placement, decided.equalized);
   if (!scales.empty()) metadata.emplace_back(ptq::kChannelScales, scales);
+  const std::string factors = ptq::tensor_factors_text(decided.factors);
+  if (!factors.empty()) metadata.emplace_back(ptq::kTensorFactors, factors);
   result.bytes = onnx::write(result.model);
   return result;
 }

@@ -17,6 +17,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -30,10 +31,14 @@
 #include "core/onnx/source.h"
 #include "core/passes/pipeline.h"
 #include "core/ptq/bias_sweep.h"
+#include "core/ptq/bound_relus.h"
 #include "core/ptq/equalize_channels.h"
 #include "core/ptq/gram_pass.h"
 #include "core/ptq/placement.h"
 #include "core/ptq/plan.h"
+#include "core/ptq/rewrite.h"
+#include "core/ptq/scale_inputs.h"
+#include "core/ptq/shift_negative_activations.h"
 #include "core/ptq/split_scales.h"
 #include "core/tpc/target_platform_capabilities.h"
 
@@ -100,11 +105,15 @@ int64_t calibration_bytes(const Job& job, std::span<const Shape> input_shapes);
 /// What statistics alone decide.
 struct Draft {
   ptq::Placement kept;               // the job's placement, less what statistics say to keep in float
-  Model model;                       // the job's, with equalized weights and per-channel factors around a Swish
+  Model model;                       // the job's, as corrections have rewritten it
   calibrate::Statistics statistics;  // as that model would have given them
   framework::Attachment attachment;  // of that model
   ptq::Placement placement;          // in that model
   ptq::SplitScales split;
+  std::vector<ptq::Rewrite> rewrites;     // what other corrections did to the model
+  std::map<std::string, double> factors;  // by tensor: what bounded Relus were multiplied by
+  std::vector<ptq::ScaledInput> scaled;
+  std::vector<ptq::ShiftedActivation> shifted;
   std::vector<ptq::EqualizedRegion> equalized;
   ptq::QuantizationPlan plan;
   std::string digest;           // SHA-256 of the plan

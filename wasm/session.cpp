@@ -392,8 +392,8 @@ val Session::quantize(const std::string& key, const std::string& text, const val
   report.coverage = coverage_of_job(*job, made.draft.kept, opened);
   report.coverage.estimated_size_bytes = report.output.size_bytes;
   report.samples.calibration = static_cast<int64_t>(statistics.samples.size());
-  report.corrections =
-      report::corrections_of(job->passes, job->placement, made.draft.kept, made.draft.equalized, made.plan);
+  report.corrections = report::corrections_of(job->passes, job->placement, made.draft.kept, made.draft.rewrites,
+                                              made.draft.equalized, made.plan);
   for (report::Correction& one : report::left_out(job->settings.config)) report.corrections.push_back(std::move(one));
   report.diagnostics = opened.opened->model.warnings;
   val result = val::object();

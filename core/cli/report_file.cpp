@@ -72,8 +72,8 @@ void write_report(const ReportRequest& request, const std::string& model_path, s
     if (const auto remark = report::saturation_remark(*report.comparison)) report.diagnostics.push_back(*remark);
     report.samples.evaluation = static_cast<int64_t>(chosen.size());
   }
-  report.corrections =
-      report::corrections_of(job.passes, job.placement, result.draft.kept, result.draft.equalized, result.plan);
+  report.corrections = report::corrections_of(job.passes, job.placement, result.draft.kept, result.draft.rewrites,
+                                              result.draft.equalized, result.plan);
   for (report::Correction& one : report::left_out(job.settings.config)) report.corrections.push_back(std::move(one));
   if (report.comparison) report.verdict = report::verdict_of(report);
   write_file(request.path, to_text(to_json(report)) + "\n");

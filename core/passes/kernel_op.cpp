@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/passes/kernel_op.h"
 
+#include "core/base/error.h"
 #include "core/passes/edit.h"
 
 namespace tersor::passes {
@@ -65,6 +66,19 @@ Tensor scale_outputs(const KernelOp& op, const Tensor& weight, const std::vector
     for (int64_t i = 0; i < op.inputs_per_group(); ++i)
       for (int64_t tap = 0; tap < op.taps; ++tap) values[op.at(o, i, tap)] *= scale[static_cast<size_t>(o)];
   return from_doubles(values, weight.shape());
+}
+
+void scale_weight(Graph& graph, const KernelOp& op, double factor) {
+  const Tensor& weight = *graph.initializer(op.weight);
+  std::vector<double> values = to_doubles(weight);
+  for (double& value : values) value *= factor;
+  graph.set_initializer(op.weight, from_doubles(values, weight.shape()));
+}
+
+void set_bias(Graph& graph, Node& node, const KernelOp& op, const std::vector<double>& bias) {
+  TERSOR_CHECK(op.can_have_bias);
+  set_constant(graph, Uses(graph), node, op.bias_slot, from_doubles(bias, Shape{static_cast<int64_t>(bias.size())}),
+               graph.name_of(op.weight) + "_bias");
 }
 
 std::optional<std::vector<double>> bias_values(const Graph& graph, const KernelOp& op) {

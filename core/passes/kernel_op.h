@@ -39,6 +39,12 @@ std::optional<KernelOp> kernel_op(const Graph& graph, const Node& node);
 /// W[o, ...] *= scale[o] in double. The result has the weight's shape.
 Tensor scale_outputs(const KernelOp& op, const Tensor& weight, const std::vector<double>& scale);
 
+/// W *= factor in double.
+void scale_weight(Graph& graph, const KernelOp& op, double factor);
+
+/// Gives the node the bias, one value per output; as a new initializer where it had none or shares it.
+void set_bias(Graph& graph, Node& node, const KernelOp& op, const std::vector<double>& bias);
+
 /// The bias as `outputs` doubles; zeros when absent. None when it is no float constant of one element per output
 /// channel (a Gemm's may also be a scalar or a row).
 std::optional<std::vector<double>> bias_values(const Graph& graph, const KernelOp& op);

@@ -50,6 +50,11 @@ class Placer {
     return attachment_.of(last).config().enable_activation_quantization;
   }
 
+  bool stays_float(ValueId input) const {
+    const auto& list = attachment_.float_inputs;
+    return std::find(list.begin(), list.end(), input) != list.end();
+  }
+
   /// Some value that a mover passes on is quantized.
   bool preserves_quantized(size_t index) const {
     const std::vector<ValueId> from = value_inputs(graph_.nodes()[index], Role::kMover);
@@ -84,7 +89,7 @@ void Placer::place_outputs() {
   wanted_.assign(graph_.value_count(), false);
   if (attachment_.input_config.enable_activation_quantization)
     for (const ValueId id : graph_.inputs)
-      if (graph_.value(id).dtype == DType::kFloat32) want(id);
+      if (graph_.value(id).dtype == DType::kFloat32 && !stays_float(id)) want(id);
   for (size_t i = 0; i < roles_.size(); ++i) {
     const Node& node = graph_.nodes()[i];
     const ActivationMode mode = attachment_.of(node.id).activation;

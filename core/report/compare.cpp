@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/evaluate/output_difference.h"
+#include "core/ptq/bound_relus.h"
 #include "core/ptq/equalize_channels.h"
 #include "core/report/pair_tensors.h"
 #include "core/simulate/operators.h"
@@ -117,11 +118,16 @@ std::shared_ptr<const CompareProgram> CompareProgram::make(const Model& float_mo
   std::map<std::string, std::vector<double>> scales;
   for (const auto& [key, value] : quantized.metadata)
     if (key == ptq::kChannelScales) scales = ptq::read_channel_scales(value);
+  std::map<std::string, double> factors;
+  for (const auto& [key, value] : quantized.metadata)
+    if (key == ptq::kTensorFactors) factors = ptq::read_tensor_factors(value);
   run::ProgramOptions in_float, accumulated;
   for (const PairedTensor& one : paired) {
     program->pairs_.push_back(one.pair);
     const auto equalized = scales.find(one.pair.row.output);
     if (equalized != scales.end()) program->pairs_.back().scales = equalized->second;
+    const auto factor = factors.find(one.pair.row.output);
+    if (factor != factors.end()) program->pairs_.back().factor = factor->second;
     in_float.fetched.push_back(one.in_float);
     accumulated.fetched.push_back(one.real);
   }
@@ -196,19 +202,22 @@ void Comparer::add(std::span<const Tensor> inputs) {
   }
 }
 
-/// Outputs and fetched tensors of the float model, those of equalized tensors as the quantized model has them.
+/// Outputs and fetched tensors of the float model, those of rescaled tensors as the quantized model has them.
 std::vector<Tensor> Comparer::run_float(std::span<const Tensor> inputs) {
   std::vector<Tensor> results = float_.run(inputs);
   for (size_t i = 0; i < pairs_.size(); ++i) {
     const std::vector<double>& scales = program_->pairs_[i].scales;
     Tensor& tensor = results[outputs_.size() + i];
     const Shape& shape = tensor.shape();
-    if (scales.empty() || shape.rank() < 2 || shape[1] != static_cast<int64_t>(scales.size())) continue;
+    const double factor = program_->pairs_[i].factor;
+    const bool by_channel = !scales.empty() && shape.rank() >= 2 && shape[1] == static_cast<int64_t>(scales.size());
+    if (!by_channel && factor == 1) continue;
     Tensor scaled = Tensor::make(DType::kFloat32, shape);
     const auto from = tensor.data<float>();
     const auto to = scaled.mutable_data<float>();
-    const auto inner = static_cast<size_t>(shape.elements(2, shape.rank()));
-    for (size_t k = 0; k < from.size(); ++k) to[k] = static_cast<float>(from[k] / scales[k / inner % scales.size()]);
+    const auto inner = by_channel ? static_cast<size_t>(shape.elements(2, shape.rank())) : size_t{1};
+    for (size_t k = 0; k < from.size(); ++k)
+      to[k] = static_cast<float>(factor * from[k] / (by_channel ? scales[k / inner % scales.size()] : 1));
     tensor = std::move(scaled);
   }
   return results;

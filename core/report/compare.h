@@ -24,6 +24,7 @@ struct TensorPair {
   double low = 0, high = 0;
   /// By channel (axis 1): the quantized model's tensor is the float one's divided by these; empty: they are alike.
   std::vector<double> scales = {};
+  double factor = 1;  // and, before that, multiplied by this
 };
 
 /// The two models made ready to be run beside each other. Immutable; may be shared between threads.

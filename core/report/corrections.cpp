@@ -98,11 +98,13 @@ void add_rounding(const ptq::QuantizationPlan& plan, std::vector<Correction>& li
 }  // namespace
 
 std::vector<Correction> corrections_of(const std::vector<passes::PassResult>& prepared, const ptq::Placement& placed,
-                                       const ptq::Placement& kept, const std::vector<ptq::EqualizedRegion>& equalized,
+                                       const ptq::Placement& kept, const std::vector<ptq::Rewrite>& rewrites,
+                                       const std::vector<ptq::EqualizedRegion>& equalized,
                                        const ptq::QuantizationPlan& plan) {
   std::vector<Correction> list;
   add_collapsing(prepared, list);
   add_front_ends(placed, kept, list);
+  for (const ptq::Rewrite& one : rewrites) list.push_back({std::string(one.field), one.places, one.what});
   add_equalization(equalized, list);
   for (const ptq::AppliedCorrection& one : plan.corrections)
     list.push_back(

@@ -12,10 +12,11 @@
 #include "core/ptq/equalize_channels.h"
 #include "core/ptq/placement.h"
 #include "core/ptq/plan.h"
+#include "core/ptq/rewrite.h"
 
 namespace tersor::report {
 
-/// A step of the recipe that changed something.
+/// A step of the recipe that changed something, or that was asked for and says why it did not (0 places).
 struct Correction {
   std::string name;
   int64_t places = 0;
@@ -33,7 +34,8 @@ struct Correction {
 /// In the order in which they act. `prepared`: what each pass over the float graph changed; `placed`: quantizers as the
 /// graph alone says, `kept`: as the statistics say.
 std::vector<Correction> corrections_of(const std::vector<passes::PassResult>& prepared, const ptq::Placement& placed,
-                                       const ptq::Placement& kept, const std::vector<ptq::EqualizedRegion>& equalized,
+                                       const ptq::Placement& kept, const std::vector<ptq::Rewrite>& rewrites,
+                                       const std::vector<ptq::EqualizedRegion>& equalized,
                                        const ptq::QuantizationPlan& plan);
 
 /// The steps of the default recipe that the settings leave out, each with what that may cost: of no places.

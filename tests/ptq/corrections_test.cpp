@@ -267,8 +267,8 @@ TEST_CASE("a collapsed model is quantized with its own statistics, and the repor
   REQUIRE_THROWS_AS(quantize(*job, statistics_of(*plain)), Error);
   // Two roundings fewer: what c1 and the first operand of the Add lost.
   REQUIRE(sqnr(*job, result.model) > sqnr(*plain, quantize(*plain, statistics_of(*plain)).model) + 1);
-  const auto list =
-      report::corrections_of(job->passes, job->placement, result.draft.kept, result.draft.equalized, result.plan);
+  const auto list = report::corrections_of(job->passes, job->placement, result.draft.kept, result.draft.rewrites,
+                                           result.draft.equalized, result.plan);
   REQUIRE(list.size() >= 2);
   REQUIRE(list[0].name == "linear_collapsing");
   REQUIRE(list[0].gained.find("c2_node") != std::string::npos);

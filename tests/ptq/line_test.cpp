@@ -260,6 +260,6 @@ TEST_CASE("what cannot be quantized is refused with a sentence") {
   REQUIRE(error_of([&] { quantize(*job, statistics_of(*other, 0, 4)); }).code == ErrorCode::kMismatch);
   REQUIRE(error_of([&] { quantize(*job, empty_statistics(*job)); }).code == ErrorCode::kInvalidSamples);
   Settings later = default_settings();
-  later.config.input_scaling = true;
+  later.config.weights_quantization_method = quant::QuantizationMethod::kLutPotQuantizer;
   REQUIRE(error_of([&] { job_of(model, later); }).code == ErrorCode::kInvalidConfig);
 }

@@ -17,19 +17,19 @@ export interface QuantizationConfig {
   readonly activation_n_bits?: number | null | undefined;
   /** Bits of a weight; null leaves them to the platform. From 2 to 16. Default null. */
   readonly weights_n_bits?: number | null | undefined;
-  /** Scale bounded activations so that the bound is the whole range of the quantizer. Default false. This version takes the default only. */
+  /** Scale bounded activations so that the bound is the whole range of the quantizer. Default false. */
   readonly relu_unbound_correction?: boolean | undefined;
   /** Correct the bias for the mean error that quantized weights make. Default true. */
   readonly weights_bias_correction?: boolean | undefined;
   /** One range per output channel of a weight tensor, or one for the tensor; null leaves it to the platform. Default null. */
   readonly weights_per_channel_threshold?: boolean | null | undefined;
-  /** Scale the input of the model so that it uses the whole range of its quantizer. Default false. This version takes the default only. */
+  /** Scale the input of the model so that it uses the whole range of its quantizer. Default false. */
   readonly input_scaling?: boolean | undefined;
   /** Quantize weights; null leaves it to the platform. Default null. */
   readonly enable_weights_quantization?: boolean | null | undefined;
   /** Quantize activations; null leaves it to the platform. Default null. */
   readonly enable_activation_quantization?: boolean | null | undefined;
-  /** Shift activations with a small negative side so that they need no sign. Default false. This version takes the default only. */
+  /** Shift activations with a small negative side so that they need no sign. Default false. */
   readonly shift_negative_activation_correction?: boolean | undefined;
   /** Scale channels of unlike ranges to like ones before their quantizer; the document has false, but depthwise networks lose 4 to 6 dB without it. Default true. */
   readonly activation_channel_equalization?: boolean | undefined;
@@ -39,9 +39,9 @@ export interface QuantizationConfig {
   readonly min_threshold?: number | undefined;
   /** The p of the Lp error; the document has 2. From 1 to 8. Default 3. */
   readonly l_p_value?: number | undefined;
-  /** Shift where the negative side is at most this part of the threshold. From 0 to 1. Default 0.25. This version takes the default only. */
+  /** Shift where the negative side is at most this part of the threshold. From 0 to 1. Default 0.25. */
   readonly shift_negative_ratio?: number | undefined;
-  /** Choose the threshold anew after a shift. Default false. This version takes the default only. */
+  /** Choose the threshold anew after a shift. Default false. */
   readonly shift_negative_threshold_recalculation?: boolean | undefined;
   /** How the mean error is found: MEASURED on the samples layer by layer, or ANALYTIC from the statistics alone. Default MEASURED. */
   readonly weights_bias_correction_method?: 'MEASURED' | 'ANALYTIC' | undefined;
@@ -55,7 +55,7 @@ export interface QuantizationConfig {
   readonly activation_bias_correction?: boolean | undefined;
   /** Leave mean errors of an input alone that are below so many percent of its mean. From 0. Default 0. */
   readonly activation_bias_correction_threshold?: number | undefined;
-  /** Centre the input of a Softmax on zero through the bias in front of it. Default false. This version takes the default only. */
+  /** Centre the input of a Softmax on zero through the bias in front of it. Default false. */
   readonly softmax_shift?: boolean | undefined;
   /** Join a Conv and the 1x1 Conv behind it into one where that saves weights. Default false. */
   readonly linear_collapsing?: boolean | undefined;

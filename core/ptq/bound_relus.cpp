@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ptq/bound_relus.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <vector>
+
+#include "core/graph/clamp_bounds.h"
+#include "core/graph/uses.h"
+#include "core/passes/edit.h"
+#include "core/ptq/choose_activations.h"
+#include "core/ptq/move_statistics.h"
+
+namespace tersor::ptq {
+
+using passes::KernelOp;
+
+namespace {
+
+/// The least power of two that is not below x > 0.
+double power_of_two_above(double x) {
+  int exponent = 0;
+  const double mantissa = std::frexp(x, &exponent);
+  return std::ldexp(1, mantissa == 0.5 ? exponent - 1 : exponent);
+}
+
+/// The places of kernel, Clip and kernel in the graph.
+struct Triple {
+  size_t before = 0, clip = 0, behind = 0;
+  double bound = 0;
+};
+
+class Binder {
+ public:
+  Binder(Model& model, const Placement& placement, calibrate::Statistics& statistics)
+      : graph_(model.graph), uses_(model.graph), placement_(placement), statistics_(statistics) {}
+
+  BoundedRelus bind(const std::vector<ActivationPlan>& plans) {
+    BoundedRelus result;
+    std::vector<std::string> said;
+    bool any = false, of_powers = false;
+    for (size_t i = 0; i < graph_.nodes().size(); ++i) {
+      const auto triple = triple_at(i);
+      if (!triple) continue;
+      any = true;
+      const ValueId value = graph_.nodes()[i].outputs[0];
+      const auto plan = std::find_if(plans.begin(), plans.end(),
+                                     [&](const ActivationPlan& one) { return one.tensor.value == value; });
+      if (plan == plans.end() || plan->is_fixed || plan->params.method != quant::QuantizationMethod::kPowerOfTwo)
+        continue;
+      of_powers = true;
+      const double target = power_of_two_above(triple->bound);
+      if (!(plan->params.range[0].high > triple->bound) || target == triple->bound) continue;
+      rescale(*triple, target, result.factors);
+      said.push_back(graph_.name_of(value) + " from " + number_text(triple->bound) + " to " + number_text(target));
+    }
+    const std::string reason = !any ? "no bounded Relu stands alone between two kernels."
+                               : !of_powers
+                                   ? "activations are not POWER_OF_TWO, so thresholds meet the bounds as they are."
+                                   : "no threshold lies above its bound.";
+    result.done = {"relu_unbound_correction", static_cast<int64_t>(said.size()),
+                   said.empty() ? "Nothing was changed: " + reason : "Bounds moved: " + first_few(said) + "."};
+    return result;
+  }
+
+ private:
+  const KernelOp* kernel(size_t index) const {
+    const NodeRole& role = placement_.roles[index];
+    return role.has_kernel() && role.op ? &*role.op : nullptr;
+  }
+
+  std::optional<Triple> triple_at(size_t index) const {
+    const Node& clip = graph_.nodes()[index];
+    const auto bounds = clip.is("Clip") ? clamp_bounds(graph_, clip) : std::nullopt;
+    if (!bounds || bounds->low != 0 || !(bounds->high > 0) || !std::isfinite(bounds->high) || clip.inputs.size() < 3)
+      return std::nullopt;
+    const auto before = uses_.producer_index(clip.inputs[0]);
+    const auto behind = passes::sole_reader(graph_, uses_, clip.outputs[0]);
+    if (!before || !behind || passes::sole_reader(graph_, uses_, clip.inputs[0]) != index) return std::nullopt;
+    const bool kernels = kernel(*before) != nullptr && kernel(*behind) != nullptr;
+    // A product without a bias is as good: nothing but W is scaled.
+    if (!kernels || graph_.nodes()[*behind].inputs[0] != clip.outputs[0]) return std::nullopt;
+    return Triple{*before, index, *behind, bounds->high};
+  }
+
+  void rescale(const Triple& triple, double target, std::map<std::string, double>& factors) {
+    const double factor = target / triple.bound;
+    Node& before = graph_.nodes()[triple.before];
+    const KernelOp& op = *kernel(triple.before);
+    passes::scale_weight(graph_, op, factor);
+    if (op.bias.valid()) {
+      std::vector<double> bias = *passes::bias_values(graph_, op);
+      for (double& one : bias) one *= factor;
+      passes::set_bias(graph_, before, op, bias);
+    }
+    passes::scale_weight(graph_, *kernel(triple.behind), 1 / factor);
+    Node& clip = graph_.nodes()[triple.clip];
+    passes::set_constant(graph_, Uses(graph_), clip, 2, Tensor::scalar(static_cast<float>(target)),
+                         graph_.name_of(clip.outputs[0]) + "_max");
+    for (const ValueId value : {clip.inputs[0], clip.outputs[0]}) {
+      const std::string& name = graph_.name_of(value);
+      factors[name] = factor;
+      if (calibrate::TensorStatistics* seen = find(statistics_, name)) *seen = moved(*seen, factor, 0);
+    }
+  }
+
+  Graph& graph_;
+  const Uses uses_;
+  const Placement& placement_;
+  calibrate::Statistics& statistics_;
+};
+
+}  // namespace
+
+BoundedRelus bound_relus(Model& model, const framework::Attachment& attachment, const Placement& placement,
+                         calibrate::Statistics& statistics, const config::QuantizationConfig& config) {
+  const std::vector<ActivationPlan> plans = choose_activations(model.graph, attachment, placement, statistics, config);
+  return Binder(model, placement, statistics).bind(plans);
+}
+
+std::string tensor_factors_text(const std::map<std::string, double>& factors) {
+  std::string text;
+  for (const auto& [name, factor] : factors) {
+    char number[40];
+    std::snprintf(number, sizeof number, "%.17g ", factor);
+    text += number + name + "\n";
+  }
+  return text;
+}
+
+std::map<std::string, double> read_tensor_factors(std::string_view text) {
+  std::map<std::string, double> factors;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    const size_t space = line.find(' ');
+    if (space == std::string_view::npos) continue;
+    const double factor = std::strtod(std::string(line.substr(0, space)).c_str(), nullptr);
+    if (factor > 0 && std::isfinite(factor)) factors[std::string(line.substr(space + 1))] = factor;
+  }
+  return factors;
+}
+
+}  // namespace tersor::ptq

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ptq/move_statistics.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace tersor::ptq {
+
+using calibrate::ChannelStatistics;
+using calibrate::TensorStatistics;
+using quant::Histogram;
+
+namespace {
+
+float moved_value(double x, double factor, double offset) {
+  return static_cast<float>(factor * x + offset);
+}
+
+Histogram moved(const Histogram& of, double factor, double offset) {
+  if (of.empty()) return of;
+  const float min = moved_value(of.min(), factor, offset), max = moved_value(of.max(), factor, offset);
+  const int exponent = Histogram::exponent_for(min, max);
+  const int32_t first = Histogram::bin_of(min, exponent);
+  std::vector<uint64_t> counts(static_cast<size_t>(Histogram::bin_of(max, exponent) - first) + 1, 0);
+  const auto count = [&](double x, uint64_t times) {
+    const float to = std::clamp(moved_value(x, factor, offset), min, max);
+    counts[static_cast<size_t>(Histogram::bin_of(to, exponent) - first)] += times;
+  };
+  for (size_t i = 0; i < of.counts().size(); ++i) {
+    const bool has_zeros = of.first_bin() + static_cast<int32_t>(i) == 0;
+    count(of.center(i), of.counts()[i] - (has_zeros ? of.zeros() : 0));
+  }
+  if (of.zeros() > 0) count(0, of.zeros());
+  return Histogram::of_counts(min, max, exponent, first, counts, offset == 0 ? of.zeros() : 0);
+}
+
+}  // namespace
+
+TensorStatistics moved(const TensorStatistics& of, double factor, double offset) {
+  TensorStatistics result = of;
+  result.histogram = moved(of.histogram, factor, offset);
+  if (of.channels.empty()) return result;
+  const double elements = static_cast<double>(of.elements) / static_cast<double>(of.channels.size());
+  for (ChannelStatistics& channel : result.channels) {
+    const double sum = channel.sum.value(), squares = channel.sum_of_squares.value();
+    channel.min = moved_value(channel.min, factor, offset);
+    channel.max = moved_value(channel.max, factor, offset);
+    channel.sum = {}, channel.sum_of_squares = {};
+    channel.sum.add(factor * sum + elements * offset);
+    channel.sum_of_squares.add(factor * factor * squares + 2 * factor * offset * sum + elements * offset * offset);
+  }
+  return result;
+}
+
+void rename_moved(Graph& graph, calibrate::Statistics& statistics, ValueId value, std::string_view suffix,
+                  double factor, double offset) {
+  const std::string old = graph.name_of(value);
+  std::string name = old + std::string(suffix);
+  while (graph.find(name)) name += "_";
+  graph.rename(value, name);
+  TensorStatistics* seen = find(statistics, old);
+  if (seen == nullptr) return;
+  *seen = moved(*seen, factor, offset);
+  seen->name = name;
+}
+
+TensorStatistics* find(calibrate::Statistics& statistics, std::string_view name) {
+  const auto found = std::find_if(statistics.tensors.begin(), statistics.tensors.end(),
+                                  [&](const TensorStatistics& one) { return one.name == name; });
+  return found == statistics.tensors.end() ? nullptr : &*found;
+}
+
+}  // namespace tersor::ptq

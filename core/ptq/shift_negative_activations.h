@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// An activation with a small negative side (HardSwish, LeakyRelu, ...) wastes half of a signed range. Where such a
+// tensor leads to one Conv or Gemm, an Add lifts it above zero, so that its integers need no sign:
+//
+//   act -> Conv(W, b)   becomes   act -> Add(shift) -> [Pad(shift)] -> Conv(W, b - shift * sum W)
+//
+// act and Add are one fused group, only the Add's output is quantized. Operators on the way that keep a constant what
+// it is (reshapes, pools) work on the shifted tensor; zero padding becomes padding with the shift. For POWER_OF_TWO and
+// SYMMETRIC activations whose sign the platform leaves open; the zero point of UNIFORM ones does the same for nothing.
+#pragma once
+
+#include <vector>
+
+#include "core/calibrate/statistics.h"
+#include "core/config/quantization_config.h"
+#include "core/framework/attach.h"
+#include "core/graph/graph.h"
+#include "core/ptq/placement.h"
+#include "core/ptq/rewrite.h"
+
+namespace tersor::ptq {
+
+struct ShiftedActivation {
+  NodeId activation, add;
+  double shift = 0;
+  double threshold = 0;  // of the Add's output, which is unsigned
+};
+
+struct ShiftedActivations {
+  std::vector<ShiftedActivation> list;
+  Rewrite done;
+};
+
+/// Changes model and statistics where the negative side is at most shift_negative_ratio of the threshold and the shift
+/// makes the predicted error of the tensor smaller. With shift_negative_threshold_recalculation the threshold is chosen
+/// anew for the shifted values, else it stays. Every tensor of another value than before has another name. Attachment
+/// and placement must be made anew afterwards, and go through fuse_shifts() in between.
+ShiftedActivations shift_negative_activations(Model& model, const framework::Attachment& attachment,
+                                              const Placement& placement, calibrate::Statistics& statistics,
+                                              const config::QuantizationConfig& config);
+
+/// Lays the fused groups onto a new attachment of the model: the activation is not quantized, its Add is, by the
+/// activation's configuration and the threshold found.
+void fuse_shifts(framework::Attachment& attachment, const std::vector<ShiftedActivation>& shifted);
+
+}  // namespace tersor::ptq
