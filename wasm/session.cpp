@@ -6,6 +6,7 @@
 #include "core/ops/registry.h"
 #include "core/report/coverage.h"
 #include "core/report/model_card.h"
+#include "core/report/range_remarks.h"
 #include "core/report/report.h"
 #include "core/samples/given_arrays.h"
 #include "core/samples/labels.h"
@@ -395,7 +396,8 @@ val Session::quantize(const std::string& key, const std::string& text, const val
   report.corrections = report::corrections_of(job->passes, job->placement, made.draft.kept, made.draft.rewrites,
                                               made.draft.equalized, made.plan);
   for (report::Correction& one : report::left_out(job->settings.config)) report.corrections.push_back(std::move(one));
-  report.diagnostics = opened.opened->model.warnings;
+  report.diagnostics = report::remarks_of(opened.opened->model.warnings, job->notes, made.draft.model.graph, made.plan,
+                                          made.draft.statistics);
   val result = val::object();
   result.set("model", to_array(made.bytes));
   result.set("recipe", config::write_recipe(made.recipe));

@@ -10,6 +10,7 @@
 #include "core/cli/model_file.h"
 #include "core/cli/report_file.h"
 #include "core/cli/settings_option.h"
+#include "core/report/range_remarks.h"
 #include "core/simulate/program.h"
 
 namespace tersor::cli {
@@ -139,6 +140,12 @@ void check_options(const QuantizeOptions& options) {
   enum_from_word<simulate::Profile>(options.report.runtime, "--runtime");
 }
 
+void print_notes(const std::vector<Diagnostic>& notes) {
+  for (const Diagnostic& note : notes)
+    std::fprintf(stderr, "note: %s%s%s\n", note.place.empty() ? "" : (note.place + ": ").c_str(), note.message.c_str(),
+                 note.hint.empty() ? "" : (" " + note.hint).c_str());
+}
+
 void quantize_model(QuantizeOptions& options) {
   check_options(options);
   ModelFile file = open_model(options.model);
@@ -152,11 +159,9 @@ void quantize_model(QuantizeOptions& options) {
   }
   auto [job, statistics, data, decided] =
       gather(options, read_settings(options.settings, recipe, &opened->model.graph), opened);
-  for (const Diagnostic& note : job->notes)
-    std::fprintf(stderr, "note: %s%s%s\n", note.place.empty() ? "" : (note.place + ": ").c_str(), note.message.c_str(),
-                 note.hint.empty() ? "" : (" " + note.hint).c_str());
   check_recipe(recipe, recipe_of(*job, statistics), options.anyway);
   const QuantizeResult result = quantize(*job, statistics, std::move(decided));
+  print_notes(report::remarks_of({}, job->notes, result.draft.model.graph, result.plan, result.draft.statistics));
   write_file(options.output, result.bytes);
   if (!options.save_recipe.empty()) write_file(options.save_recipe, config::write_recipe(result.recipe));
   options.report.threads = options.run.threads;

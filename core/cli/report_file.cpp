@@ -9,6 +9,7 @@
 #include "core/cli/compare_samples.h"
 #include "core/cli/files.h"
 #include "core/report/histogram_view.h"
+#include "core/report/range_remarks.h"
 #include "core/report/report.h"
 #include "core/samples/selection.h"
 
@@ -62,7 +63,8 @@ void write_report(const ReportRequest& request, const std::string& model_path, s
       report::coverage_of(original.graph, job.model.graph, result.draft.kept, static_cast<int64_t>(model_bytes));
   report.coverage.estimated_size_bytes = report.output.size_bytes;
   report.samples.calibration = static_cast<int64_t>(statistics.samples.size());
-  report.diagnostics = original.warnings;
+  report.diagnostics =
+      report::remarks_of(original.warnings, job.notes, result.draft.model.graph, result.plan, result.draft.statistics);
   if (data) {
     const auto profile = enum_from_word<simulate::Profile>(request.runtime, "--runtime");
     const std::vector<int64_t> chosen = compared_samples(*data, statistics, report.samples.held_aside);
