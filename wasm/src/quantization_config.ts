@@ -53,7 +53,7 @@ export interface QuantizationConfig {
   readonly weights_second_moment_correction?: boolean | undefined;
   /** Correct the bias for the mean error that a quantized input makes. Default false. */
   readonly activation_bias_correction?: boolean | undefined;
-  /** Leave mean errors of an input alone that are below so many percent of its mean. From 0. Default 0. */
+  /** Leave mean errors of an input alone that are below so many percent of its mean. From 0 to …. Default 0. */
   readonly activation_bias_correction_threshold?: number | undefined;
   /** Centre the input of a Softmax on zero through the bias in front of it. Default false. */
   readonly softmax_shift?: boolean | undefined;

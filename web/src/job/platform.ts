@@ -64,6 +64,6 @@ export function openPlatform(file: string, text: string, engine: state.Engine): 
     state.recipe.value = null;
     state.settingsProblem.value = null;
     state.openRegions.value = new Set([...state.openRegions.value, 'settings']);
-    state.announcement.value = `${file}: platform ${word('name')} is chosen.`;
+    state.announcement.value = `${file}: platform ${name} is chosen.`;
   });
 }
