@@ -250,6 +250,9 @@ let again: ReturnType<typeof setTimeout> | undefined;
 let runningKey = '';
 /** How long settings must rest before the job runs again by itself. */
 const restMilliseconds = 250;
+/** How long after that a click on "Cancel" was meant for the "Quantize" that stood there. */
+const surpriseMilliseconds = 500;
+let startedByItself = -Infinity;
 
 /** Where there is a result, makes it anew with the settings as they are now; a job that runs is given up for it. */
 export function quantizeAgain(): void {
@@ -260,6 +263,7 @@ export function quantizeAgain(): void {
     controller?.abort();
     controller = null;
     state.run.value = null;
+    startedByItself = performance.now();
     void quantize({ regionsStay: true });
   }, restMilliseconds);
 }
@@ -318,6 +322,7 @@ function cancelled(): string {
 
 /** Ends the running job; the page is usable at once, the workers stop at their next sample. */
 export function cancel(): void {
+  if (performance.now() - startedByItself < surpriseMilliseconds) return;
   controller?.abort();
   if (state.run.value) state.announcement.value = 'Cancelled.';
 }
