@@ -26,7 +26,11 @@ export default defineConfig({
       // the program against ONNX Runtime, on models and samples from TERSOR_SHARED
       suite('zoo', ['tests/zoo/*.test.mjs'], { testTimeout: 600_000, hookTimeout: 300_000, fileParallelism: false }),
       // the npm package in Node and in Chromium
-      suite('package', ['tests/wasm/*.test.mjs'], { testTimeout: 120_000, hookTimeout: 60_000, fileParallelism: false }),
+      suite('package', ['tests/wasm/*.test.mjs'], {
+        testTimeout: 120_000,
+        hookTimeout: 60_000,
+        fileParallelism: false,
+      }),
       // the built site in Chromium
       suite('browser', ['tests/browser/*.test.mjs'], {
         testTimeout: 180_000,

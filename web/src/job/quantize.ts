@@ -263,8 +263,8 @@ export function quantizeAgain(): void {
     controller?.abort();
     controller = null;
     state.run.value = null;
-    startedByItself = performance.now();
     void quantize({ regionsStay: true });
+    startedByItself = performance.now();
   }, restMilliseconds);
 }
 
@@ -275,6 +275,7 @@ export async function quantize(how: { readonly regionsStay?: boolean } = {}): Pr
   if (!state.canQuantize.value || !inputs) return;
   const mine = new AbortController();
   controller = mine;
+  startedByItself = -Infinity;
   runningKey = inputs.key;
   batch(() => {
     state.run.value = startedWith(inputs);
