@@ -11,6 +11,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "core/kernels/codes-inl.h"
+
 #ifndef TERSOR_INTEGER_ONCE
 #define TERSOR_INTEGER_ONCE
 namespace tersor::kernels {
@@ -153,50 +155,29 @@ void SumDepthwise(const int16_t* HWY_RESTRICT x, const TapAxis& rows, const TapA
   }
 }
 
-constexpr float kNoFraction = 12582912.0f;  // 1.5 * 2^23: rounds to even when added, for what lies within 2^22
-
-struct CodeBounds {
-  float low, high;
-  int32_t zero_point;
-};
-
-HWY_INLINE uint8_t RequantizeOne(int32_t sum, float multiplier, const CodeBounds& bounds) {
-  float x = static_cast<float>(sum) * multiplier;
-  x = x < bounds.low ? bounds.low : x;
-  x = x > bounds.high ? bounds.high : x;
-  return static_cast<uint8_t>(static_cast<int32_t>((x + kNoFraction) - kNoFraction) + bounds.zero_point);
-}
-
 // One multiplier for all, or one for each.
 template <bool kEach>
 HWY_INLINE void RequantizeRun(const int32_t* HWY_RESTRICT sums, size_t n, const float* HWY_RESTRICT multipliers,
-                              const CodeBounds& bounds, uint8_t* HWY_RESTRICT y) {
+                              const Coder& coder, uint8_t* HWY_RESTRICT y) {
   const hn::ScalableTag<float> d;
   const hn::RebindToSigned<decltype(d)> di;
-  const hn::Rebind<uint8_t, decltype(d)> d8;
   const size_t lanes = hn::Lanes(d);
-  const auto one = hn::Set(d, *multipliers), no_fraction = hn::Set(d, kNoFraction);
-  const auto low = hn::Set(d, bounds.low), high = hn::Set(d, bounds.high);
-  const auto zero_point = hn::Set(di, bounds.zero_point), byte = hn::Set(di, 255);
+  const auto one = hn::Set(d, *multipliers);
   size_t k = 0;
   for (; k + lanes <= n; k += lanes) {
     const auto multiplier = kEach ? hn::LoadU(d, multipliers + k) : one;
-    auto x = hn::Mul(hn::ConvertTo(d, hn::LoadU(di, sums + k)), multiplier);
-    x = hn::Min(hn::Max(x, low), high);
-    const auto whole = hn::ConvertTo(di, hn::Sub(hn::Add(x, no_fraction), no_fraction));
-    hn::StoreU(hn::DemoteTo(d8, hn::And(hn::Add(whole, zero_point), byte)), d8, y + k);
+    coder.store(hn::Mul(hn::ConvertTo(d, hn::LoadU(di, sums + k)), multiplier), y + k);
   }
-  for (; k < n; ++k) y[k] = RequantizeOne(sums[k], multipliers[kEach ? k : 0], bounds);
+  for (; k < n; ++k) y[k] = coder.one(static_cast<float>(sums[k]) * multipliers[kEach ? k : 0]);
 }
 
 void Requantize(const int32_t* HWY_RESTRICT sums, int64_t rows, int64_t columns, const Requantization& to,
                 uint8_t* HWY_RESTRICT y) {
-  const CodeBounds bounds{static_cast<float>(to.low - to.zero_point), static_cast<float>(to.high - to.zero_point),
-                          to.zero_point};
+  const Coder coder(to.low, to.high, to.zero_point);
   const auto count = static_cast<size_t>(columns);
-  if (!to.per_column) return RequantizeRun<false>(sums, static_cast<size_t>(rows) * count, to.multipliers, bounds, y);
+  if (!to.per_column) return RequantizeRun<false>(sums, static_cast<size_t>(rows) * count, to.multipliers, coder, y);
   for (int64_t r = 0; r < rows; ++r, sums += columns, y += columns)
-    RequantizeRun<true>(sums, count, to.multipliers, bounds, y);
+    RequantizeRun<true>(sums, count, to.multipliers, coder, y);
 }
 
 }  // namespace HWY_NAMESPACE

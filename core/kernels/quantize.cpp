@@ -6,43 +6,28 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "core/kernels/codes-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace tersor::kernels {
 namespace HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
-constexpr float kNoFraction = 12582912.0f;  // 1.5 * 2^23: rounds to even when added, for what lies within 2^22
-
-/// The bounds are whole, so bounding before rounding is the same as after. NaN becomes the zero point.
-uint8_t QuantizeOne(float x, const CodeGrid& grid, float low, float high) {
-  float steps = x / grid.scale;
-  steps = steps == steps ? steps : 0.0f;
-  steps = steps < low ? low : steps;
-  steps = steps > high ? high : steps;
-  return static_cast<uint8_t>(static_cast<int32_t>((steps + kNoFraction) - kNoFraction) + grid.zero_point);
-}
-
+/// NaN becomes the zero point.
 void QuantizeCodes(const float* HWY_RESTRICT x, size_t n, const CodeGrid& grid, uint8_t* HWY_RESTRICT q) {
-  const float low = static_cast<float>((grid.is_signed ? -128 : 0) - grid.zero_point),
-              high = static_cast<float>((grid.is_signed ? 127 : 255) - grid.zero_point);
+  const Coder coder(grid.is_signed ? -128 : 0, grid.is_signed ? 127 : 255, grid.zero_point);
   const hn::ScalableTag<float> d;
-  const hn::RebindToSigned<decltype(d)> di;
-  const hn::Rebind<uint8_t, decltype(d)> d8;
   const size_t lanes = hn::Lanes(d);
-  const auto scale = hn::Set(d, grid.scale), no_fraction = hn::Set(d, kNoFraction);
-  const auto least = hn::Set(d, low), most = hn::Set(d, high);
-  // Codes as unsigned bytes: 256 more for negative ones.
-  const auto zero_point = hn::Set(di, grid.zero_point), byte = hn::Set(di, 255);
+  const float scale = grid.scale;
+  const auto scales = hn::Set(d, scale);
   size_t k = 0;
   for (; k + lanes <= n; k += lanes) {
-    auto steps = hn::Div(hn::LoadU(d, x + k), scale);
-    steps = hn::IfThenElseZero(hn::Eq(steps, steps), steps);
-    steps = hn::Min(hn::Max(steps, least), most);
-    const auto whole = hn::ConvertTo(di, hn::Sub(hn::Add(steps, no_fraction), no_fraction));
-    hn::StoreU(hn::DemoteTo(d8, hn::And(hn::Add(whole, zero_point), byte)), d8, q + k);
+    const auto steps = hn::Div(hn::LoadU(d, x + k), scales);
+    coder.store(hn::IfThenElseZero(hn::Eq(steps, steps), steps), q + k);
   }
-  for (; k < n; ++k) q[k] = QuantizeOne(x[k], grid, low, high);
+  for (; k < n; ++k) {
+    const float steps = x[k] / scale;
+    q[k] = coder.one(steps == steps ? steps : 0.0f);
+  }
 }
 
 // Plain loops, which the compiler vectorizes for each target.

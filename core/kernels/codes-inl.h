@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The last step of whatever makes 8-bit codes: bound, round to even, move by the zero point. Compiled once per SIMD
+// target: include inside the target's namespace only, through foreach_target.
+#if defined(TERSOR_CODES_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef TERSOR_CODES_INL_H
+#undef TERSOR_CODES_INL_H
+#else
+#define TERSOR_CODES_INL_H
+#endif
+
+#include <cstdint>
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace tersor::kernels {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// Steps from zero to codes between low and high. The bounds are whole, so bounding before rounding is the same as
+/// after.
+class Coder {
+ public:
+  Coder(int32_t low, int32_t high, int32_t zero_point)
+      : low_(static_cast<float>(low - zero_point)),
+        high_(static_cast<float>(high - zero_point)),
+        zero_point_(zero_point),
+        lows_(hn::Set(D(), low_)),
+        highs_(hn::Set(D(), high_)),
+        no_fractions_(hn::Set(D(), kNoFraction)),
+        zero_points_(hn::Set(DI(), zero_point)),
+        bytes_(hn::Set(DI(), 255)) {}
+
+  HWY_INLINE uint8_t one(float steps) const {
+    steps = steps < low_ ? low_ : steps;
+    steps = steps > high_ ? high_ : steps;
+    return static_cast<uint8_t>(static_cast<int32_t>((steps + kNoFraction) - kNoFraction) + zero_point_);
+  }
+
+  /// A vector of codes; negative ones as bytes, 256 more.
+  HWY_INLINE void store(hn::Vec<hn::ScalableTag<float>> steps, uint8_t* HWY_RESTRICT to) const {
+    steps = hn::Min(hn::Max(steps, lows_), highs_);
+    const auto whole = hn::ConvertTo(DI(), hn::Sub(hn::Add(steps, no_fractions_), no_fractions_));
+    const hn::Rebind<uint8_t, D> d8;
+    hn::StoreU(hn::DemoteTo(d8, hn::And(hn::Add(whole, zero_points_), bytes_)), d8, to);
+  }
+
+ private:
+  using D = hn::ScalableTag<float>;
+  using DI = hn::RebindToSigned<D>;
+  static constexpr float kNoFraction = 12582912.0f;  // 1.5 * 2^23: rounds to even when added, within 2^22
+
+  float low_, high_;
+  int32_t zero_point_;
+  hn::Vec<D> lows_, highs_, no_fractions_;
+  hn::Vec<DI> zero_points_, bytes_;
+};
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tersor::kernels
+HWY_AFTER_NAMESPACE();
+
+#endif
