@@ -1,7 +1,7 @@
-# The standard headers that nearly every file of core includes, parsed once. Only for Emscripten's compiler: GCC 12 crashes on some files with
+# The standard headers that nearly every file of core includes, parsed once. Only for clang (Emscripten's, and the fuzzers'): GCC 12 crashes on some files with
 # precompiled headers and sanitizers together.
 
-if(EMSCRIPTEN)
+if(EMSCRIPTEN OR TERSOR_FUZZ)
   add_library(tersor_precompiled OBJECT "${CMAKE_SOURCE_DIR}/cmake/precompiled.cpp")
   target_link_libraries(tersor_precompiled PRIVATE tersor_flags)
   target_precompile_headers(tersor_precompiled PRIVATE

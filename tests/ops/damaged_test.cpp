@@ -9,75 +9,13 @@
 #include "core/run/program.h"
 #include "tests/catch.h"
 #include "tests/support/model_builder.h"
+#include "tests/support/right_nodes.h"
 
 using namespace tersor;
+using test::right_nodes;
+using test::RightNode;
 
 namespace {
-
-struct RightNode {
-  std::string type;
-  std::vector<Tensor> inputs;
-  test::ModelBuilder::Attributes attributes = {};
-  int64_t opset = 28;
-  size_t outputs = 1;
-};
-
-Tensor floats(std::initializer_list<int64_t> dims, float step = 0.25f) {
-  Tensor tensor = Tensor::make(DType::kFloat32, Shape(dims));
-  float value = -1;
-  for (float& x : tensor.mutable_data<float>()) {
-    x = value;
-    value = value > 1 ? -1 : value + step;
-  }
-  return tensor;
-}
-
-Tensor ints(std::initializer_list<int64_t> values) {
-  return Tensor::of<int64_t>(Shape{static_cast<int64_t>(values.size())}, values);
-}
-
-std::vector<RightNode> right_nodes() {
-  const std::vector<int64_t> two{2, 2};
-  return {
-      {"AffineGrid", {floats({1, 2, 3}), ints({1, 1, 3, 4})}},
-      {"Attention", {floats({2, 4, 3, 8}), floats({2, 2, 5, 8}), floats({2, 2, 5, 6}), floats({3, 5})}, {}, 28, 4},
-      {"Attention",
-       {floats({1, 3, 8}), floats({1, 2, 8}), floats({1, 2, 8}), Tensor(), floats({1, 2, 4, 4}), floats({1, 2, 4, 4})},
-       {{"q_num_heads", int64_t{2}}, {"kv_num_heads", int64_t{2}}, {"is_causal", int64_t{1}}},
-       28,
-       3},
-      {"Col2Im", {floats({1, 8, 4}), ints({3, 3}), ints({2, 2})}},
-      {"ConvTranspose", {floats({1, 4, 3, 3}), floats({4, 3, 2, 2})}, {{"strides", two}}},
-      {"Conv", {floats({1, 4, 5, 5, 5}), floats({6, 2, 2, 2, 2}), floats({6})}, {{"group", int64_t{2}}}},
-      {"DeformConv",
-       {floats({1, 2, 4, 4}), floats({2, 1, 2, 2}), floats({1, 8, 3, 3}), floats({2}), floats({1, 4, 3, 3})},
-       {{"group", int64_t{2}}}},
-      {"DFT", {floats({2, 6, 1}), ints({5}), ints({1})}, {{"onesided", int64_t{1}}}},
-      {"Einsum", {floats({2, 3, 4}), floats({2, 4, 5}), floats({5})}, {{"equation", std::string("bij,bjk,k->bi")}}},
-      {"GridSample", {floats({1, 2, 4, 4}), floats({1, 3, 3, 2})}, {{"mode", std::string("cubic")}}},
-      {"LinearAttention",
-       {floats({1, 3, 8}), floats({1, 3, 4}), floats({1, 3, 6}), Tensor(), floats({1, 3, 2}), floats({1, 3, 2})},
-       {{"q_num_heads", int64_t{4}}, {"kv_num_heads", int64_t{2}}},
-       28,
-       2},
-      {"MaxRoiPool", {floats({1, 2, 6, 6}), floats({2, 5}, 0)}, {{"pooled_shape", two}}},
-      {"MaxUnpool",
-       {floats({1, 1, 2, 2}), Tensor::of<int64_t>(Shape{1, 1, 2, 2}, {0, 3, 9, 15})},
-       {{"kernel_shape", two}, {"strides", two}}},
-      {"MelWeightMatrix", {ints({8}), ints({16}), ints({8192}), Tensor::scalar(0.0f), Tensor::scalar(4000.0f)}},
-      {"NonMaxSuppression",
-       {floats({1, 6, 4}), floats({1, 2, 6}), ints({3}), Tensor::scalar(0.5f), Tensor::scalar(0.0f)}},
-      {"ReverseSequence", {floats({4, 3, 2}), ints({4, 2, 0})}},
-      {"RoiAlign",
-       {floats({2, 3, 5, 5}), floats({2, 4}, 1), ints({0, 1})},
-       {{"output_height", int64_t{2}}, {"output_width", int64_t{3}}}},
-      {"RotaryEmbedding",
-       {floats({1, 2, 3, 8}), floats({9, 4}), floats({9, 4}), Tensor::of<int64_t>(Shape{1, 3}, {0, 8, 3})}},
-      {"ScatterND", {floats({4, 3}), Tensor::of<int64_t>(Shape{2, 1}, {3, -4}), floats({2, 3})}},
-      {"STFT", {floats({1, 16, 1}), Tensor::scalar<int64_t>(4), floats({8})}},
-      {"TensorScatter", {floats({2, 3, 6, 4}), floats({2, 3, 2, 4}), ints({4, 0})}},
-  };
-}
 
 class Damage {
  public:
