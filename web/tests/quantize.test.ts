@@ -5,7 +5,16 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Arrival } from '../src/job/intake';
 import { addArrivals, leaveOutBadSamples } from '../src/job/load';
 import { cancel, quantize } from '../src/job/quantize';
-import { backToDefaults, formRows, namesOf, setField, setKeepFloat, setPlatform } from '../src/job/settings';
+import {
+  backToDefaults,
+  formRows,
+  isDocument,
+  namesOf,
+  setField,
+  setKeepFloat,
+  setPlatform,
+  toDocumentDefaults,
+} from '../src/job/settings';
 import { platformChoices } from '../src/job/platform';
 import * as state from '../src/job/state';
 import { behaviour, Tersor } from './double';
@@ -227,6 +236,27 @@ describe('settings', () => {
     if (!field) throw new Error('no such field');
     expect(namesOf({ ...field, ort: 'weight_type' })).toBe('weights_n_bits · the same in MCT · ORT weight_type');
     expect(namesOf({ ...field, mct: 'bits' })).toBe('weights_n_bits · MCT bits');
+  });
+
+  it("take the requirement document's defaults whole, and Tersor's again", async () => {
+    await addArrivals([model, ...set]);
+    await quantize();
+    setKeepFloat('conv1', true);
+    behaviour.calls.length = 0;
+    toDocumentDefaults();
+    expect(state.fields.value).toEqual({ activation_quantization_method: 'POWER_OF_TWO' });
+    expect(isDocument()).toBe(true);
+    await settle();
+    expect(behaviour.calls).toEqual(['choose', 'correct', 'write', 'close result', 'evaluate', 'compare']);
+    expect(state.result.value?.quantized.recipe.quantization_config).toMatchObject(state.fields.value);
+    expect(state.result.value?.quantized.recipe.overrides).toEqual([]);
+    const row = formRows().find((r) => r.field.name === 'activation_threshold_method');
+    if (!row) throw new Error('no such field');
+    setField(row.field, 'NOCLIPPING');
+    expect(isDocument()).toBe(false);
+    backToDefaults();
+    expect(state.fields.value).toEqual({});
+    await settle();
   });
 
   it('take a platform file, and say what is wrong with one', async () => {

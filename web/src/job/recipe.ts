@@ -60,7 +60,7 @@ function platformLabel({ platform }: Recipe): string {
 }
 
 /** A recipe writes every field out; only those that differ from their default were set. */
-function changedFields(config: QuantizationConfig): Readonly<Record<string, FieldValue>> {
+export function changedFields(config: QuantizationConfig): Readonly<Record<string, FieldValue>> {
   const defaults = new Map(
     (state.engine.value?.describeQuantizationConfig() ?? []).map((field) => [field.name, field.default]),
   );

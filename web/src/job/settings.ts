@@ -8,6 +8,7 @@ import type { FieldDescription, FieldValue } from 'tersor';
 
 import { updateCoverage } from './load';
 import { quantizeAgain } from './quantize';
+import { changedFields } from './recipe';
 import * as state from './state';
 
 export type GroupId = 'main' | 'ranges' | 'weights' | 'activations';
@@ -129,13 +130,36 @@ export function setPlatform(name: string): void {
   changed();
 }
 
-export function backToDefaults(): void {
+function startFrom(fields: typeof state.fields.value): void {
   batch(() => {
-    state.fields.value = {};
+    state.fields.value = fields;
     state.keepFloat.value = {};
     state.recipe.value = null;
     state.settingsProblem.value = null;
     state.chosenCalibration.value = null;
   });
   changed();
+}
+
+export function backToDefaults(): void {
+  startFrom({});
+}
+
+/** The fields in which the requirement document's own defaults differ from ours. */
+function documentFields(): typeof state.fields.value {
+  const engine = state.engine.value;
+  return engine ? changedFields(engine.quantizationConfig({}, 'requirements')) : {};
+}
+
+/** Every field as the requirement document has it. */
+export function toDocumentDefaults(): void {
+  startFrom(documentFields());
+}
+
+/** True while every field is as the requirement document has it. */
+export function isDocument(): boolean {
+  const theirs = documentFields();
+  const ours = state.fields.value;
+  const names = Object.keys(theirs);
+  return names.length === Object.keys(ours).length && names.every((name) => theirs[name] === ours[name]);
 }

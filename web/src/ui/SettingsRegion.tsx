@@ -12,9 +12,11 @@ import {
   fieldValue,
   formRows,
   groupTitles,
+  isDocument,
   namesOf,
   setField,
   setPlatform,
+  toDocumentDefaults,
   type FormRow,
   type GroupId,
 } from '../job/settings';
@@ -206,6 +208,18 @@ function lineCells(rows: readonly FormRow[]): Cell[] {
   return cells;
 }
 
+/** Whose defaults the fields are, where all are one's. */
+function DefaultsNote() {
+  if (Object.keys(fields.value).length === 0) return <span class="soft">All fields are at Tersor’s defaults.</span>;
+  if (!isDocument()) return null;
+  return (
+    <span class="soft">
+      All fields are as the requirement document has them (MCT QuantizationConfig): MSE, power of two, 8 bits, no
+      equalization.
+    </span>
+  );
+}
+
 export function SettingsRegion() {
   const problem = settingsProblem.value;
   const always = problem ? <ProblemCard problem={problem} onDismiss={() => dismiss('settings')} /> : undefined;
@@ -236,10 +250,13 @@ export function SettingsRegion() {
           <button type="button" class="link" onClick={chooseFiles}>
             Open recipe
           </button>
-          <button type="button" class="link" onClick={backToDefaults}>
-            Back to defaults
+          <button type="button" class="link" onClick={toDocumentDefaults}>
+            Requirement document’s defaults
           </button>
-          {opened && <span class="soft">Filled from {opened.name}.</span>}
+          <button type="button" class="link" onClick={backToDefaults}>
+            Back to Tersor’s defaults
+          </button>
+          {opened ? <span class="soft">Filled from {opened.name}.</span> : <DefaultsNote />}
         </div>
       </div>
     </Region>

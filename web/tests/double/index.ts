@@ -433,8 +433,9 @@ export class Tersor implements t.Tersor {
     }
     return platform;
   }
-  quantizationConfig(set: t.QuantizationConfig = {}): t.QuantizationConfig {
-    return { ...Object.fromEntries(fields.map((field) => [field.name, field.default])), ...set };
+  quantizationConfig(set: t.QuantizationConfig = {}, preset?: t.Preset): t.QuantizationConfig {
+    const document = preset ? { activation_quantization_method: 'POWER_OF_TWO' as const } : {};
+    return { ...Object.fromEntries(fields.map((field) => [field.name, field.default])), ...document, ...set };
   }
   describeQuantizationConfig(): readonly t.FieldDescription[] {
     return fields;
