@@ -59,8 +59,10 @@ std::string text_of(std::span<const int64_t> numbers) {
 std::vector<int64_t> integers_of(const Input& input, std::string_view name) {
   if (input.shape().rank() > 1)
     invalid("The input " + std::string(name) + " has the shape " + input.shape().text() + "; it must be a list.");
-  TERSOR_CHECK(input.data != nullptr || input.elements() == 0);
-  const auto copied = [](const auto& values) { return std::vector<int64_t>(values.begin(), values.end()); };
+  const auto copied = [&](const auto& values) {
+    TERSOR_CHECK(input.data != nullptr || values.empty());
+    return std::vector<int64_t>(values.begin(), values.end());
+  };
   if (input.dtype() == DType::kInt64) return copied(input.values<int64_t>());
   if (input.dtype() == DType::kInt32) return copied(input.values<int32_t>());
   invalid("The input " + std::string(name) + " has the type " + std::string(name_of(input.dtype())) +

@@ -19,6 +19,7 @@ struct IntegerOperator {
   /// Zero points that the operator may leave out: 0 of the type of the tensor two places before, where that is data,
   /// and of input 0 else. 0: no more.
   std::array<size_t, 3> zero_points = {};
+  int64_t since = 1;  // the first operator set that has it
 };
 
 /// Calls op.prepare with what is constant, or makes a kernel that calls it later.

@@ -55,7 +55,7 @@ constexpr IntegerOperator kOperators[] = {
     {"", "Tanh", prepare_tanh},
     {"", "Softmax", prepare_softmax},
     {"", "LogSoftmax", prepare_softmax},
-    {"", "Resize", prepare_resize},
+    {"", "Resize", prepare_resize, nullptr, {}, 10},
 };
 
 constexpr std::array kProfiles = {Profile::kX64, Profile::kWasm, Profile::kArm64, Profile::kAvx2};
@@ -67,6 +67,7 @@ std::deque<ops::Op> make_records(Profile profile) {
     ops::Op op;
     op.domain = one.domain;
     op.type = one.type;
+    op.since = one.since;
     op.prepare = [&one, profile](ops::Setup& setup) { return prepare_now_or_later(one, setup, profile); };
     records.push_back(std::move(op));
   }
