@@ -3,37 +3,14 @@
 // the integer simulation against the float engine.
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import path from 'node:path';
 
-import { chromium } from 'playwright-core';
-
-import { browserPath } from '../browser/browser_path.mjs';
+import { npyBytes } from '../zoo/samples.mjs';
+import { withPages } from './pages.mjs';
 import { geometricMean, row } from './rows.mjs';
 import { sample } from './sample.mjs';
 
-const types = { '.mjs': 'text/javascript', '.wasm': 'application/wasm', '.html': 'text/html' };
-
-/** Serves each folder under its name, and an empty page at /. */
-async function serveFolders(folders) {
-  const server = createServer(async (request, response) => {
-    const [, name, file] = /^\/(?:([^/]+)\/([\w.-]+))?/.exec(request.url);
-    try {
-      const body = name
-        ? await readFile(path.join(folders[name], file))
-        : '<!doctype html><script type="module" src="/bench/page.mjs"></script>';
-      response.writeHead(200, {
-        'Content-Type': types[path.extname(file ?? 'page.html')] ?? 'application/octet-stream',
-      });
-      response.end(body);
-    } catch {
-      response.writeHead(404).end();
-    }
-  });
-  await new Promise((done) => server.listen(0, '127.0.0.1', done));
-  return server;
-}
+const bars = { 'mobilenet-v1': 1.2, 'mobilenet-v2': 1.7, 'resnet-18': 1.2, 'resnet-50': 1.2 };
 
 /** At most 20 % and 5 % more. */
 const observingBars = { 'mobilenet-v2': 1 / 1.2, 'resnet-50': 1 / 1.05 };
@@ -41,66 +18,49 @@ const observingBars = { 'mobilenet-v2': 1 / 1.2, 'resnet-50': 1 / 1.05 };
 /** Writes nets/NAME-int8.onnx, calibrated on two samples. */
 function quantizeNet(root, nets, name) {
   const data = path.join(nets, 'samples.npy');
-  const header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3, 224, 224), }";
-  const preamble = Buffer.from(`\x93NUMPY\x01\x00\x00\x00${header.padEnd(117)}\n`, 'latin1');
-  preamble.writeUInt16LE(118, 8);
-  writeFileSync(data, Buffer.concat([preamble, Buffer.from(sample(2 * 3 * 224 * 224).buffer)]));
+  writeFileSync(data, npyBytes(sample(2 * 3 * 224 * 224), [2, 3, 224, 224]));
   const file = (of) => path.join(nets, `${of}.onnx`);
   const args = ['quantize', file(name), '--data', data, '-o', file(`${name}-int8`)];
   const { status, stderr } = spawnSync(path.join(root, 'build/native/bin/tersor'), args, { encoding: 'utf8' });
   if (status !== 0) throw new Error(stderr);
 }
 
+/** What part of the core's peak so many multiplications in that time are. */
+export function shareOfPeak(macs, milliseconds, peak) {
+  const reached = (2 * macs) / milliseconds / 1e6;
+  return `${reached.toFixed(0)} GFLOP/s, ${((100 * reached) / peak).toFixed(0)} % of the core's ${peak.toFixed(0)}`;
+}
+
 export async function benchBrowser({ root, nets, names, rounds, report }) {
-  const server = await serveFolders({
-    bench: path.join(root, 'tests/bench'),
-    engine: path.join(root, 'build/wasm/bin'),
-    ort: path.join(root, 'node_modules/onnxruntime-web/dist'),
-    nets,
-  });
-  const browser = await chromium.launch({ executablePath: browserPath(), args: ['--disable-dev-shm-usage'] });
-  try {
+  return withPages({ root, nets }, async (pages) => {
     const rows = [];
+    const add = (one) => (rows.push(one), report(one));
+    const ask = (call, options) =>
+      pages.with('engine_page.mjs', (page) => page.evaluate(([name, given]) => window[name](given), [call, options]));
+    const peak = await ask('peak', null);
+    const url = (name) => `/nets/${name}.onnx`;
     for (const name of names) {
-      // A page for each, so that no model's memory weighs on the next.
-      const page = await browser.newPage();
-      await page.goto(`http://127.0.0.1:${server.address().port}/`);
-      await page.waitForFunction(() => 'measure' in window);
-      const { ours, theirs, apart } = await page.evaluate(
-        ([model, count]) => window.measure(model, count),
-        [name, rounds],
-      );
+      const { ours, theirs, apart, macs } = await ask('measure', { model: url(name), rounds });
       if (!(apart < 1e-4)) throw new Error(`${name}: outputs are ${apart} of their range apart`);
-      rows.push(row(`float ${name}, Chromium, against onnxruntime-web`, ours, theirs, 1.0));
-      report(rows.at(-1));
-      await page.close();
+      const one = row(`float ${name}, Chromium, against onnxruntime-web`, ours, theirs, bars[name]);
+      add({ ...one, note: shareOfPeak(macs, one.ours, peak) });
     }
-    rows.push(geometricMean('float, Chromium, four networks', rows, 1.5));
-    report(rows.at(-1));
-    const between = async (name, ours, theirs, bar) => {
-      const page = await browser.newPage();
-      await page.goto(`http://127.0.0.1:${server.address().port}/`);
-      await page.waitForFunction(() => 'compareModes' in window);
-      const times = await page.evaluate((all) => window.compareModes(...all), [ours, theirs, rounds]);
-      rows.push(row(name, times.ours, times.theirs, bar));
-      report(rows.at(-1));
-      await page.close();
-    };
-    for (const [name, most] of Object.entries(observingBars).filter(([one]) => names.includes(one)))
-      await between(
-        `observing all tensors of ${name}, Chromium, against not`,
-        [name, 'observe'],
-        [name, 'float'],
-        most,
-      );
+    add(geometricMean(`float, Chromium, ${names.length} networks`, rows, 1.5));
+    for (const [name, most] of Object.entries(observingBars).filter(([one]) => names.includes(one))) {
+      const model = url(name);
+      const both = { ours: { model, mode: 'observe' }, theirs: { model, mode: 'float' }, rounds };
+      const { ours, theirs } = await ask('compareModes', both);
+      add(row(`observing all tensors of ${name}, Chromium, against not`, ours, theirs, most));
+    }
     if (names.includes('mobilenet-v2')) {
       quantizeNet(root, nets, 'mobilenet-v2');
-      const title = 'integer simulation of mobilenet-v2, Chromium, against float';
-      await between(title, ['mobilenet-v2-int8', 'simulate'], ['mobilenet-v2', 'float'], 1.5);
+      const { ours, theirs } = await ask('compareModes', {
+        ours: { model: url('mobilenet-v2-int8'), mode: 'simulate' },
+        theirs: { model: url('mobilenet-v2'), mode: 'float' },
+        rounds,
+      });
+      add(row('integer simulation of mobilenet-v2, Chromium, against float', ours, theirs, 1.5));
     }
     return rows;
-  } finally {
-    await browser.close();
-    server.close();
-  }
+  });
 }

@@ -1,36 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 // The float engine, natively, against onnxruntime-node, one thread each. Ours runs in a process of its own that waits
 // while the other runs.
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 
 import * as ort from 'onnxruntime-node';
 
+import { shareOfPeak } from './browser.mjs';
 import { row } from './rows.mjs';
 import { sample } from './sample.mjs';
 
-function startEngine(root, model) {
-  const child = spawn(path.join(root, 'build/native/bin/bench_engine'), [model], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
+const bars = { 'mobilenet-v1': 0.6, 'mobilenet-v2': 0.8, 'resnet-18': 0.6, 'resnet-50': 0.6 };
+
+async function startEngine(program, model) {
+  const child = spawn(program, [model], { stdio: ['pipe', 'pipe', 'inherit'] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const answer = async () => {
+    const { value, done } = await lines.next();
+    if (done) throw new Error(`the engine ended on ${model}`);
+    return Number(value);
+  };
   return {
-    async run() {
+    macs: await answer(),
+    run() {
       child.stdin.write('run\n');
-      const { value, done } = await lines.next();
-      if (done) throw new Error(`the engine ended on ${model}`);
-      return Number(value);
+      return answer();
     },
     stop: () => child.stdin.end(),
   };
 }
 
-export async function benchNative({ root, nets, names, rounds, bars, report }) {
+export async function benchNative({ root, nets, names, rounds, report }) {
+  const program = path.join(root, 'build/native/bin/bench_engine');
+  const [separate, fused] = execFileSync(program, ['peak'], { encoding: 'utf8' }).split(' ').map(Number);
   const rows = [];
   for (const name of names) {
     const model = path.join(nets, `${name}.onnx`);
-    const engine = startEngine(root, model);
+    const engine = await startEngine(program, model);
     const session = await ort.InferenceSession.create(model, { intraOpNumThreads: 1, interOpNumThreads: 1 });
     const feeds = { [session.inputNames[0]]: new ort.Tensor('float32', sample(3 * 224 * 224), [1, 3, 224, 224]) };
     const ours = [];
@@ -43,7 +50,9 @@ export async function benchNative({ root, nets, names, rounds, bars, report }) {
     }
     engine.stop();
     await session.release();
-    rows.push(row(`float ${name}, native, against onnxruntime-node`, ours, theirs, bars[name]));
+    const one = row(`float ${name}, native, against onnxruntime-node`, ours, theirs, bars[name]);
+    const note = `${shareOfPeak(engine.macs, one.ours, separate)} (products and sums apart; fused, which is not used: ${fused.toFixed(0)})`;
+    rows.push({ ...one, note });
     report(rows.at(-1));
   }
   return rows;

@@ -1,26 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
+// A row of the table: { name, ratio, bar, ours, theirs, spread, unit, note }. It is met when ratio >= bar.
 
 const sorted = (values) => [...values].sort((a, b) => a - b);
 export const median = (values) => sorted(values)[values.length >> 1];
 
+const quartiles = (values) => [0.25, 0.5, 0.75].map((part) => sorted(values)[Math.floor((values.length - 1) * part)]);
+const spreadOf = (values) => {
+  const [low, middle, high] = quartiles(values);
+  return (high - low) / middle;
+};
+
 /**
  * One comparison. `ratio` above 1: ours is faster (or smaller). Both were measured in turns, so the spread is that of the
- * rounds' ratios: the distance of their quartiles in parts of their median.
+ * rounds' ratios: the distance of their quartiles in parts of their median. `more`: unit (milliseconds unless given), note.
  */
-export function row(name, ours, theirs, bar) {
-  const ratios = sorted(ours.map((mine, k) => theirs[k] / mine));
-  const quartile = (part) => ratios[Math.floor((ratios.length - 1) * part)];
+export function row(name, ours, theirs, bar, more = {}) {
   return {
     name,
     ratio: median(theirs) / median(ours),
     bar,
     ours: median(ours),
     theirs: median(theirs),
-    spread: (quartile(0.75) - quartile(0.25)) / quartile(0.5),
+    spread: spreadOf(ours.map((mine, k) => theirs[k] / mine)),
+    unit: 'ms',
+    ...more,
   };
 }
 
-export function geometricMean(name, rows, bar) {
+/** Something of ours alone that is to stay below `limit`: met at a ratio of 1. */
+export function limitRow(name, ours, limit, more = {}) {
+  return {
+    name,
+    ratio: limit / median(ours),
+    bar: 1,
+    ours: median(ours),
+    theirs: limit,
+    spread: spreadOf(ours),
+    unit: 'ms',
+    isLimit: true,
+    ...more,
+  };
+}
+
+export function geometricMean(name, rows, bar, more = {}) {
   const mean = (of) => Math.exp(rows.reduce((sum, one) => sum + Math.log(of(one)), 0) / rows.length);
   return {
     name: `${name}, geometric mean`,
@@ -29,5 +51,28 @@ export function geometricMean(name, rows, bar) {
     ours: mean((one) => one.ours),
     theirs: mean((one) => one.theirs),
     spread: Math.max(...rows.map((one) => one.spread)),
+    unit: 'ms',
+    ...more,
+  };
+}
+
+/** Of something that could not be measured at all. */
+export function failure(name, note) {
+  return { name, ratio: 0, bar: 1, ours: 0, theirs: 0, spread: 0, unit: 'ms', note };
+}
+
+export const isMet = ({ ratio, bar }) => ratio >= bar;
+
+const figure = (value) => (value >= 100 ? value.toFixed(0) : value >= 1 ? value.toFixed(1) : value.toPrecision(2));
+
+/** The row's parts as texts. */
+export function texts({ ratio, bar, ours, theirs, spread, unit, isLimit, note }) {
+  return {
+    ratio: `${ratio.toFixed(2)}x`,
+    bar: isLimit ? `at most ${figure(theirs)} ${unit}` : bar > 0 ? `${Number(bar.toFixed(2))}x` : '',
+    ours: `${figure(ours)} ${unit}`,
+    theirs: isLimit ? '' : `${figure(theirs)} ${unit}`,
+    spread: `${(spread * 100).toFixed(0)} %`,
+    note: note ?? '',
   };
 }

@@ -8,3 +8,10 @@ export function sample(length) {
     return (state >>> 8) / 16777216 - 0.5;
   });
 }
+
+/** Integers of the same generator, from 0 to 255. */
+export function integers(Type, length) {
+  const values = sample(length);
+  const whole = (k) => Math.floor((values[k] + 0.5) * 256);
+  return Type.from({ length }, (_, k) => (Type === BigInt64Array ? BigInt(whole(k)) : whole(k)));
+}

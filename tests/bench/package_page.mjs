@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs in the page: the npm package with N workers, against itself with fewer and against onnxruntime-web with two threads.
+import * as ort from '/ort/ort.wasm.min.mjs';
+import { Tersor } from '/package/index.js';
+
+import { inTurns } from '/bench/in_turns.mjs';
+import { sample } from '/bench/sample.mjs';
+
+ort.env.wasm.numThreads = 2;
+ort.env.wasm.wasmPaths = '/ort/';
+
+const dims = [1, 3, 224, 224];
+
+/** Samples that all differ, one at a time. */
+async function* samplesOf(count) {
+  const values = sample(dims.reduce((a, b) => a * b, 1));
+  for (let k = 0; k < count; ++k) {
+    values[k] += 1;
+    yield { input: { data: values.slice(), shape: dims } };
+  }
+}
+
+/** Statistics of all tensors, as quantize() takes them; what else the default measures on samples is another pass. */
+const statisticsAlone = { config: { weights_bias_correction: false } };
+
+async function opened(model, workers) {
+  const tersor = await Tersor.create({ workers });
+  const handle = await tersor.open(new URL(model, location.href));
+  return { tersor, calibrate: (count) => handle.calibrate(samplesOf(count), statisticsAlone) };
+}
+
+/** Milliseconds by round: calibrating with 2 workers, and running the same samples in 2 threads of onnxruntime-web. */
+async function calibrateAgainstThreads({ model, samples, rounds }) {
+  const { tersor, calibrate } = await opened(model, 2);
+  const bytes = new Uint8Array(await (await fetch(model)).arrayBuffer());
+  const session = await ort.InferenceSession.create(bytes, { executionProviders: ['wasm'] });
+  const theirs = async () => {
+    for await (const { input } of samplesOf(samples))
+      await session.run({ [session.inputNames[0]]: new ort.Tensor('float32', input.data, dims) });
+  };
+  const milliseconds = await inTurns({ ours: () => calibrate(samples), theirs }, rounds, { warm: 1, pause: 100 });
+  await session.release();
+  tersor.close();
+  return milliseconds;
+}
+
+/** Milliseconds by round: the same calibration with 2 workers and with 1. */
+async function calibrateWithOneAndTwo({ model, samples, rounds }) {
+  const [two, one] = [await opened(model, 2), await opened(model, 1)];
+  const runs = { ours: () => two.calibrate(samples), theirs: () => one.calibrate(samples) };
+  const milliseconds = await inTurns(runs, rounds, { warm: 1, pause: 100 });
+  for (const { tersor } of [one, two]) tersor.close();
+  return milliseconds;
+}
+
+/** The engine with one worker, kept for the calls below. */
+let kept = null;
+async function start() {
+  kept = { tersor: await Tersor.create({ workers: 1 }) };
+}
+
+/** Opens the file that was chosen in the page; the milliseconds. */
+async function openChosen() {
+  const begin = performance.now();
+  kept.model = await kept.tersor.open(document.querySelector('input').files[0]);
+  return performance.now() - begin;
+}
+
+function closeModel() {
+  kept.model.close();
+  kept.model = null;
+}
+
+const calibrateOpened = async (count) => (await kept.model.calibrate(samplesOf(count), statisticsAlone)).sampleCount;
+
+Object.assign(window, {
+  calibrateAgainstThreads,
+  calibrateWithOneAndTwo,
+  start,
+  openChosen,
+  closeModel,
+  calibrateOpened,
+  isolated: crossOriginIsolated,
+  ready: true,
+});
