@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/kernels/observe.h"
@@ -14,7 +15,12 @@ using quant::Histogram;
 
 namespace {
 
-constexpr size_t kInCache = size_t{1} << 16;  // elements that are looked at more than once
+constexpr size_t kInCache = size_t{1} << 13;  // elements that are looked at more than once
+constexpr size_t kFewRows = 32;               // that are worth fetching the sums of all channels for
+constexpr size_t kRoom = Histogram::kMaxBins + 1;
+constexpr int32_t kMaxIndex = 1 << 24;                   // of a bin
+constexpr uint64_t kMostInTurns = uint64_t{1} << 31;     // values that 32-bit counters hold
+constexpr size_t kManyValues = 2 * Histogram::kMaxBins;  // that are worth adding up four counters for each bin
 constexpr size_t kNotWatched = std::numeric_limits<size_t>::max();
 
 [[noreturn]] void refuse_not_finite(const std::string& name, std::span<const float> values) {
@@ -27,35 +33,78 @@ constexpr size_t kNotWatched = std::numeric_limits<size_t>::max();
 
 }  // namespace
 
+bool BinCounter::holds(float min, float max) const {
+  if (counts_.empty()) return false;
+  if (min >= min_ && max <= max_) return true;
+  const double scale = std::ldexp(1.0, -exponent_);
+  return std::floor(min * scale) >= first_ && std::floor(max * scale) < first_ + Histogram::kMaxBins;
+}
+
 void BinCounter::widen(float min, float max) {
   if (!counts_.empty()) {
     min = std::min(min, min_);
     max = std::max(max, max_);
   }
   const int exponent = Histogram::exponent_for(min, max);
-  const int32_t first = Histogram::bin_of(min, exponent), last = Histogram::bin_of(max, exponent);
-  std::vector<uint64_t> counts(static_cast<size_t>(last - first + 1), 0);
+  const int32_t least = Histogram::bin_of(min, exponent), most = Histogram::bin_of(max, exponent);
+  const int32_t first = std::max(least - (Histogram::kMaxBins - 1 - (most - least)) / 2, -kMaxIndex);
+  std::vector<uint64_t> counts(kRoom, 0);
   const int halvings = counts_.empty() ? 0 : exponent - exponent_;
   for (size_t k = 0; k < counts_.size(); ++k) {
+    if (counts_[k] == 0) continue;
     const int64_t bin = first_ + static_cast<int64_t>(k);
     counts[static_cast<size_t>((halvings > 62 ? (bin < 0 ? -1 : 0) : bin >> halvings) - first)] += counts_[k];
   }
   counts_ = std::move(counts);
-  min_ = min;
-  max_ = max;
   exponent_ = exponent;
   first_ = first;
 }
 
+void BinCounter::include(float min, float max) {
+  const bool is_first = counts_.empty();
+  if (!holds(min, max)) widen(min, max);
+  min_ = is_first ? min : std::min(min_, min);
+  max_ = is_first ? max : std::max(max_, max);
+}
+
 void BinCounter::add(std::span<const float> values, float min, float max) {
   if (values.empty()) return;
-  if (counts_.empty() || min < min_ || max > max_) widen(min, max);
-  zeros_ += kernels::count_bins(values, std::ldexp(1.0f, -exponent_), first_, counts_);
+  include(min, max);
+  zeros_ += kernels::count_bins(values, std::ldexp(1.0f, -exponent_), first_, counts_.data());
+}
+
+void BinCounter::add(std::span<const float> values, float min, float max, BinTurns& turns) {
+  if (values.empty()) return;
+  if (!holds(min, max) || turns.counted + values.size() > kMostInTurns) settle(turns);
+  include(min, max);
+  turns.fours.resize(4 * kRoom);
+  turns.low = turns.counted == 0 ? min : std::min(turns.low, min);
+  turns.high = turns.counted == 0 ? max : std::max(turns.high, max);
+  turns.counted += values.size();
+  zeros_ += kernels::count_bins_in_fours(values, std::ldexp(1.0f, -exponent_), first_, turns.fours.data());
+}
+
+void BinCounter::settle(BinTurns& turns) {
+  if (turns.counted == 0) return;
+  // As the values were: rounded to float, so that what lies too near below zero is found where it was counted.
+  const float per_width = std::ldexp(1.0f, -exponent_);
+  const auto place = [&](float x) {
+    return static_cast<size_t>(static_cast<int32_t>(std::floor(x * per_width)) - first_);
+  };
+  const size_t begin = place(turns.low), end = place(turns.high) + 1;
+  kernels::add_up_bins(turns.fours.data() + 4 * begin, std::span(counts_).subspan(begin, end - begin));
+  turns.counted = 0;
 }
 
 Histogram BinCounter::histogram() const {
   if (counts_.empty()) return {};
-  return Histogram::of_counts(min_, max_, exponent_, first_, counts_, zeros_);
+  std::vector<uint64_t> counts = counts_;
+  // A negative number whose product with the bins' scale is too small for a float was counted in bin 0.
+  if (max_ < 0 && -first_ >= 1 && -first_ < static_cast<int32_t>(kRoom)) {
+    const auto zero = static_cast<size_t>(-first_);
+    counts[zero - 1] += std::exchange(counts[zero], 0);
+  }
+  return Histogram::of_counts(min_, max_, exponent_, first_, counts, zeros_);
 }
 
 Collector::Collector(std::vector<Request> requests) : requests_(std::move(requests)), gathered_(requests_.size()) {
@@ -76,6 +125,7 @@ void Collector::observe(const run::ObservedTensor& tensor) {
   else if (!gathered.shape_varies && !(gathered.shape == tensor.shape))
     gathered.shape_varies = true;
   gathered.elements += tensor.data.size();
+  many_ = tensor.data.size() > kManyValues;
   const bool by_channel = request.channel_axis >= 0;
   const Blocks blocks = by_channel ? begin_channels(request, gathered, tensor) : Blocks{};
   if (by_channel && blocks.inner == 1) {
@@ -84,6 +134,7 @@ void Collector::observe(const run::ObservedTensor& tensor) {
     if (!request.channels_only) count(request, gathered, tensor.data);
     if (by_channel) sum_plain(blocks, tensor.data.data());
   }
+  gathered.bins.settle(turns_);
   if (by_channel) end_channels(request, gathered, tensor.data);
 }
 
@@ -92,14 +143,21 @@ void Collector::count(const Request& request, Gathered& gathered, std::span<cons
     const auto part = values.first(std::min(values.size(), kInCache));
     const kernels::Extremes extremes = kernels::extremes(part);
     if (!extremes.finite) refuse_not_finite(request.name, part);
-    gathered.bins.add(part, extremes.min, extremes.max);
+    add_bins(gathered, part, extremes.min, extremes.max);
   }
+}
+
+void Collector::add_bins(Gathered& gathered, std::span<const float> part, float min, float max) {
+  if (many_)
+    gathered.bins.add(part, min, max, turns_);
+  else
+    gathered.bins.add(part, min, max);
 }
 
 /// Channels last: sums, extremes and bins of as many rows at a time as stay in cache.
 void Collector::gather_rows(const Request& request, Gathered& gathered, const Blocks& blocks,
                             std::span<const float> values) {
-  const size_t at_once = std::max<size_t>(1, kInCache / blocks.channels) * blocks.channels;
+  const size_t at_once = std::max(kFewRows, kInCache / blocks.channels) * blocks.channels;
   for (; !values.empty(); values = values.subspan(std::min(values.size(), at_once))) {
     const auto part = values.first(std::min(values.size(), at_once));
     kernels::channel_sums(part.data(), part.size() / blocks.channels, blocks.channels, lows_.data(), highs_.data(),
@@ -112,7 +170,7 @@ void Collector::gather_rows(const Request& request, Gathered& gathered, const Bl
       finite = finite && std::isfinite(squares_[c]);
     }
     if (!finite) refuse_not_finite(request.name, part);
-    gathered.bins.add(part, low + 0.0f, high + 0.0f);
+    add_bins(gathered, part, low + 0.0f, high + 0.0f);
   }
 }
 
@@ -196,8 +254,8 @@ int64_t Collector::bound_bytes(std::span<const int64_t> channels) {
   // Bins and channels exist once while gathering and once more in the statistics made of them.
   int64_t bytes = 0;
   for (const int64_t count : channels)
-    bytes += 2 * (static_cast<int64_t>(Histogram::kMaxBins * sizeof(uint64_t)) +
-                  count * static_cast<int64_t>(sizeof(ChannelStatistics)));
+    bytes +=
+        2 * (static_cast<int64_t>(kRoom * sizeof(uint64_t)) + count * static_cast<int64_t>(sizeof(ChannelStatistics)));
   return bytes;
 }
 

@@ -24,23 +24,36 @@ struct Request {
   bool operator==(const Request&) const = default;
 };
 
+/// Counters for the tensor that is being counted: four to each bin, in cache. One set serves all bin counters in turn.
+struct BinTurns {
+  std::vector<uint32_t> fours;  // all 0 but those of bins from `low` to `high`
+  float low = 0, high = 0;      // the values counted lie between them
+  uint64_t counted = 0;
+};
+
 /// Counts values into dyadic bins while the range that holds them is still growing. The result is the Histogram of the
 /// multiset of values, whatever their order.
 class BinCounter {
  public:
   /// Counts `values`, which lie between `min` and `max` and are finite.
   void add(std::span<const float> values, float min, float max);
+  /// The same, faster for many; settle() is due with the same `turns` before another counter uses it.
+  void add(std::span<const float> values, float min, float max, BinTurns& turns);
+  void settle(BinTurns& turns);
   quant::Histogram histogram() const;
   bool empty() const { return counts_.empty(); }
 
  private:
+  bool holds(float min, float max) const;
+  /// Makes room for [min, max] besides all that was counted.
   void widen(float min, float max);
+  void include(float min, float max);
 
   float min_ = 0, max_ = 0;
   int exponent_ = 0;
   int32_t first_ = 0;
   uint64_t zeros_ = 0;
-  std::vector<uint64_t> counts_;
+  std::vector<uint64_t> counts_;  // from first_ on; more than the range needs, so that it seldom grows
 };
 
 class Collector : public run::Observer {
@@ -71,6 +84,7 @@ class Collector : public run::Observer {
   };
   static Blocks blocks_of(const run::ObservedTensor& tensor, int channel_axis);
   void count(const Request& request, Gathered& gathered, std::span<const float> values);
+  void add_bins(Gathered& gathered, std::span<const float> part, float min, float max);
   /// Between begin and end, lows_, highs_, sums_ and squares_ hold what this tensor adds to its channels.
   Blocks begin_channels(const Request& request, Gathered& gathered, const run::ObservedTensor& tensor);
   void gather_rows(const Request& request, Gathered& gathered, const Blocks& blocks, std::span<const float> values);
@@ -80,6 +94,8 @@ class Collector : public run::Observer {
   std::vector<Request> requests_;
   std::vector<Gathered> gathered_;
   std::vector<size_t> by_value_;  // index into requests_, or npos
+  BinTurns turns_;
+  bool many_ = false;  // values in the tensor that is shown
   std::vector<float> lows_, highs_;
   std::vector<double> sums_, squares_;
 };

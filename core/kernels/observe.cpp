@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <vector>
 
 #include "core/kernels/unroll.h"
 
@@ -52,42 +51,70 @@ Extremes FindExtremes(const float* x, size_t n) {
   return {found.min + 0.0f, found.max + 0.0f, rest == 0};
 }
 
-// Bin numbers a block at a time by vectors, counted into four arrays in turn so that equal neighbours do not wait for
-// each other.
-uint64_t CountBins(const float* x, size_t n, float per_width, int32_t first, uint64_t* counts, size_t bins,
-                   uint32_t* four) {
+// Places of a block's counters by vectors, then one counter after the other. `kTurns` counters stand for each bin, of
+// which neighbours take one in turn, so that equal neighbours do not wait for each other.
+template <class Counter, size_t kTurns>
+uint64_t CountInTurns(const float* HWY_RESTRICT x, size_t n, float per_width, int32_t first,
+                      Counter* HWY_RESTRICT counters) {
   const hn::ScalableTag<float> d;
   const hn::RebindToSigned<decltype(d)> di;
   const size_t lanes = hn::Lanes(d);
   constexpr size_t kBlock = 512;
-  HWY_ALIGN int32_t index[kBlock];
-  const auto scale = hn::Set(d, per_width);
-  const auto offset = hn::Set(di, first);
+  constexpr int kPlaceShift = kTurns * sizeof(Counter) == 16 ? 4 : 3;  // bytes of a bin
+  static_assert(size_t{1} << kPlaceShift == kTurns * sizeof(Counter) && 4 % kTurns == 0);
+  // A whole number below 2^23 added to 2^23 stands in the lowest bits.
+  const auto no_fraction = hn::Set(d, 8388608.0f), scale = hn::Set(d, per_width),
+             offset = hn::Set(d, static_cast<float>(first));
+  const auto mask = hn::Set(di, 0x7fffff);
+  HWY_ALIGN int32_t places[kBlock];  // in bytes
+  auto* const bytes = reinterpret_cast<unsigned char*>(counters);
+  const auto count_at = [bytes](size_t turn, int32_t place) {
+    ++*reinterpret_cast<Counter*>(bytes + static_cast<uint32_t>(place) + turn % kTurns * sizeof(Counter));
+  };
   uint64_t zeros = 0;
   for (size_t start = 0; start < n; start += kBlock) {
     const size_t count = HWY_MIN(kBlock, n - start);
+    auto equal = hn::Zero(di);  // minus the zeros
     size_t i = 0;
     for (; i + lanes <= count; i += lanes) {
       const auto v = hn::LoadU(d, x + start + i);
-      zeros += hn::CountTrue(d, hn::Eq(v, hn::Zero(d)));
-      hn::Store(hn::Sub(hn::ConvertTo(di, hn::Floor(hn::Mul(v, scale))), offset), di, index + i);
+      equal = hn::Add(equal, hn::VecFromMask(di, hn::RebindMask(di, hn::Eq(v, hn::Zero(d)))));
+      const auto bin = hn::Add(hn::Sub(hn::Floor(hn::Mul(v, scale)), offset), no_fraction);
+      hn::Store(hn::ShiftLeft<kPlaceShift>(hn::And(hn::BitCast(di, bin), mask)), di, places + i);
     }
+    HWY_ALIGN int32_t negated[HWY_MAX_BYTES / sizeof(int32_t)];
+    hn::Store(equal, di, negated);
+    for (size_t k = 0; k < lanes; ++k) zeros += static_cast<uint64_t>(-static_cast<int64_t>(negated[k]));
     for (; i < count; ++i) {
       zeros += x[start + i] == 0 ? 1 : 0;
-      index[i] = static_cast<int32_t>(std::floor(x[start + i] * per_width)) - first;
+      places[i] = (static_cast<int32_t>(std::floor(x[start + i] * per_width)) - first) << kPlaceShift;
     }
     i = 0;
-    for (; four != nullptr && i + 4 <= count; i += 4) {
-      ++four[index[i]];
-      ++four[bins + static_cast<size_t>(index[i + 1])];
-      ++four[2 * bins + static_cast<size_t>(index[i + 2])];
-      ++four[3 * bins + static_cast<size_t>(index[i + 3])];
+    for (; i + 4 <= count; i += 4) {
+      count_at(0, places[i]);
+      count_at(1, places[i + 1]);
+      count_at(2, places[i + 2]);
+      count_at(3, places[i + 3]);
     }
-    for (; i < count; ++i) ++counts[index[i]];
+    for (; i < count; ++i) count_at(0, places[i]);
   }
-  for (size_t b = 0; four != nullptr && b < bins; ++b)
-    counts[b] += static_cast<uint64_t>(four[b]) + four[bins + b] + four[2 * bins + b] + four[3 * bins + b];
   return zeros;
+}
+
+uint64_t CountBins(const float* x, size_t n, float per_width, int32_t first, uint64_t* counts) {
+  return CountInTurns<uint64_t, 1>(x, n, per_width, first, counts);
+}
+
+uint64_t CountBinsInFours(const float* x, size_t n, float per_width, int32_t first, uint32_t* fours) {
+  return CountInTurns<uint32_t, 4>(x, n, per_width, first, fours);
+}
+
+void AddUpBins(uint32_t* HWY_RESTRICT fours, size_t bins, uint64_t* HWY_RESTRICT counts) {
+  for (size_t b = 0; b < bins; ++b) {
+    uint32_t* const four = fours + 4 * b;
+    counts[b] += static_cast<uint64_t>(four[0]) + four[1] + four[2] + four[3];
+    four[0] = four[1] = four[2] = four[3] = 0;
+  }
 }
 
 // The compiler's own vectors: Highway has no doubles in WebAssembly. `kVectors` times eight channels stay in registers
@@ -153,25 +180,24 @@ namespace tersor::kernels {
 
 HWY_EXPORT(FindExtremes);
 HWY_EXPORT(CountBins);
+HWY_EXPORT(CountBinsInFours);
+HWY_EXPORT(AddUpBins);
 HWY_EXPORT(ChannelSums);
 
 Extremes extremes(std::span<const float> values) {
   return HWY_DYNAMIC_DISPATCH(FindExtremes)(values.data(), values.size());
 }
 
-uint64_t count_bins(std::span<const float> values, float per_width, int32_t first, std::span<uint64_t> counts) {
-  // Four 32-bit arrays pay for themselves only where there is more to count than to add up; 32 bits hold one call's
-  // worth.
-  constexpr size_t kMost = size_t{1} << 31;
-  std::vector<uint32_t> four(values.size() > 2 * counts.size() ? 4 * counts.size() : 0);
-  uint64_t zeros = 0;
-  for (size_t start = 0; start < values.size(); start += kMost) {
-    const size_t count = std::min(kMost, values.size() - start);
-    std::fill(four.begin(), four.end(), 0u);
-    zeros += HWY_DYNAMIC_DISPATCH(CountBins)(values.data() + start, count, per_width, first, counts.data(),
-                                             counts.size(), four.empty() ? nullptr : four.data());
-  }
-  return zeros;
+uint64_t count_bins(std::span<const float> values, float per_width, int32_t first, uint64_t* counts) {
+  return HWY_DYNAMIC_DISPATCH(CountBins)(values.data(), values.size(), per_width, first, counts);
+}
+
+uint64_t count_bins_in_fours(std::span<const float> values, float per_width, int32_t first, uint32_t* fours) {
+  return HWY_DYNAMIC_DISPATCH(CountBinsInFours)(values.data(), values.size(), per_width, first, fours);
+}
+
+void add_up_bins(uint32_t* fours, std::span<uint64_t> counts) {
+  HWY_DYNAMIC_DISPATCH(AddUpBins)(fours, counts.size(), counts.data());
 }
 
 void channel_sums(const float* x, size_t rows, size_t channels, float* lows, float* highs, double* sums,

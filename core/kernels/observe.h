@@ -18,8 +18,15 @@ struct Extremes {
 Extremes extremes(std::span<const float> values);
 
 /// ++counts[floor(x * per_width) - first] for each x, and the number of exact zeros. `per_width` is a power of two, so
-/// the product is exact; every index must lie in counts. Values must be finite.
-uint64_t count_bins(std::span<const float> values, float per_width, int32_t first, std::span<uint64_t> counts);
+/// the product is exact; every index must lie in counts and below 2^23. Values must be finite.
+uint64_t count_bins(std::span<const float> values, float per_width, int32_t first, uint64_t* counts);
+
+/// The same into four counters of each bin, of which neighbours take one in turn: faster, but for many values only, as
+/// the four want to be added up. None may reach 2^32.
+uint64_t count_bins_in_fours(std::span<const float> values, float per_width, int32_t first, uint32_t* fours);
+
+/// Adds the four counters of each bin to its count and clears them.
+void add_up_bins(uint32_t* fours, std::span<uint64_t> counts);
 
 /// Per channel of `rows` rows of `channels` values (channels last), each of the four arrays having one entry per
 /// channel: the least and largest value of each folded into lows and highs, and each value and its square added to sums

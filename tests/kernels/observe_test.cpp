@@ -43,19 +43,35 @@ TEST_CASE("extremes are exact, a zero has no sign, and what is not finite is see
   REQUIRE_FALSE(std::signbit(extremes(std::vector<float>(20, -0.0f)).min));
 }
 
-TEST_CASE("bins count every value once, below zero too") {
+TEST_CASE("bins count every value once, below zero too, one by one and in turns") {
   for (size_t n : {1u, 5u, 511u, 512u, 513u, 3000u})
     on_every_target([&] {
       const auto x = numbers(n);
       const float per_width = 32;
-      std::vector<uint64_t> counts(200, 1), wanted(200, 1);
+      std::vector<uint64_t> counts(200, 1), in_turns(200, 1), wanted(200, 1);
       uint64_t zeros = 0;
       for (float value : x) {
         ++wanted[static_cast<size_t>(static_cast<int>(std::floor(value * per_width)) + 100)];
         zeros += value == 0 ? 1 : 0;
       }
-      REQUIRE(count_bins(x, per_width, -100, counts) == zeros);
+      REQUIRE(count_bins(x, per_width, -100, counts.data()) == zeros);
       REQUIRE(counts == wanted);
+      std::vector<uint32_t> fours(4 * 200, 0);
+      REQUIRE(count_bins_in_fours(x, per_width, -100, fours.data()) == zeros);
+      add_up_bins(fours.data(), in_turns);
+      REQUIRE(in_turns == wanted);
+      REQUIRE(fours == std::vector<uint32_t>(4 * 200, 0));
+    });
+}
+
+TEST_CASE("bins far from zero are counted where they are") {
+  for (int32_t first : {-(1 << 24), (1 << 24) - 64})
+    on_every_target([&] {
+      std::vector<float> x;
+      for (int32_t k = 0; k < 64; ++k) x.push_back(static_cast<float>(first + k));
+      std::vector<uint64_t> counts(64, 0);
+      REQUIRE(count_bins(x, 1.0f, first, counts.data()) == 0);
+      REQUIRE(counts == std::vector<uint64_t>(64, 1));
     });
 }
 
