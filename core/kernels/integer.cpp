@@ -134,31 +134,76 @@ void MultiplyIntegerRows(const IntegerPanels& weights, const IntegerRows& rows, 
   }
 }
 
-// What follows is vectorized by the compiler, for each target.
+HWY_INLINE int32_t DepthwiseSum(const DepthwiseWindows& windows, const int16_t* x, const int16_t* HWY_RESTRICT pairs,
+                                int64_t channels, int64_t c) {
+  uint32_t sum = 0;
+  for (size_t t = 0; t < windows.offsets.size(); ++t) {
+    const auto pair = static_cast<int64_t>(t / 2), half = static_cast<int64_t>(t % 2);
+    sum += static_cast<uint32_t>(x[windows.offsets[t] + c] * pairs[(pair * channels + c) * 2 + half]);
+  }
+  return static_cast<int32_t>(sum);
+}
 
-void SumDepthwise(const int16_t* HWY_RESTRICT x, const TapAxis& rows, const TapAxis& columns,
-                  const int16_t* HWY_RESTRICT w, int64_t channels, int32_t* HWY_RESTRICT sums) {
-  constexpr int64_t kBlock = 32;
-  for (int64_t first = 0; first < channels; first += kBlock) {
-    const int64_t count = HWY_MIN(kBlock, channels - first);
-    int32_t block[kBlock] = {};
-    const int16_t* HWY_RESTRICT weight = w + first;
-    for (int64_t r = 0; r < rows.count; ++r)
-      for (int64_t k = 0; k < columns.count; ++k, weight += channels) {
-        const int16_t* HWY_RESTRICT in = x + r * rows.step + k * columns.step + first;
-        if (count == kBlock)
-          for (int64_t c = 0; c < kBlock; ++c) block[c] += static_cast<int32_t>(in[c]) * weight[c];
-        else
-          for (int64_t c = 0; c < count; ++c) block[c] += static_cast<int32_t>(in[c]) * weight[c];
-      }
-    std::memcpy(sums + first, block, static_cast<size_t>(count) * sizeof(int32_t));
+#if HWY_TARGET != HWY_SCALAR
+
+// One vector of channels of kPixels neighbouring windows. Two taps at a time: their numbers in turn, as the weights
+// lie.
+template <int kPixels, class D16>
+HWY_INLINE void DepthwiseVector(D16 d16, const DepthwiseWindows& windows, const int16_t* HWY_RESTRICT x,
+                                const int16_t* HWY_RESTRICT pairs, int64_t channels, int64_t c,
+                                int32_t* HWY_RESTRICT sums) {
+  const hn::RepartitionToWide<D16> d32;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d32));
+  using V = hn::Vec<decltype(d32)>;
+  V low[kPixels], high[kPixels], unused = hn::Zero(d32);
+  TERSOR_UNROLL for (int p = 0; p < kPixels; ++p) low[p] = high[p] = hn::Zero(d32);
+  const int16_t* HWY_RESTRICT w = pairs + 2 * c;
+  for (size_t t = 0; t < windows.offsets.size(); t += 2, w += 2 * channels) {
+    const auto first = hn::LoadU(d16, w), second = hn::LoadU(d16, w + 2 * lanes);
+    const int16_t* const even = x + windows.offsets[t] + c;
+    const int16_t* const odd = x + windows.offsets[t + 1] + c;
+    TERSOR_UNROLL for (int p = 0; p < kPixels; ++p) {
+      const auto a = hn::LoadU(d16, even + p * windows.step), b = hn::LoadU(d16, odd + p * windows.step);
+      const auto lower = hn::InterleaveLower(d16, a, b), upper = hn::InterleaveUpper(d16, a, b);
+      low[p] = hn::ReorderWidenMulAccumulate(d32, lower, first, low[p], unused);
+      high[p] = hn::ReorderWidenMulAccumulate(d32, upper, second, high[p], unused);
+    }
+  }
+  TERSOR_UNROLL for (int p = 0; p < kPixels; ++p) {
+    hn::StoreU(low[p], d32, sums + p * channels + c);
+    hn::StoreU(high[p], d32, sums + p * channels + c + lanes);
   }
 }
 
-// One multiplier for all, or one for each.
-template <bool kEach>
+#endif
+
+/// All channels of kPixels windows from window `first` on.
+template <int kPixels>
+HWY_INLINE void DepthwisePixels(const DepthwiseWindows& windows, const int16_t* pairs, int64_t channels, int64_t first,
+                                int32_t* sums) {
+  const int16_t* const x = windows.x + first * windows.step;
+  sums += first * channels;
+  int64_t c = 0;
+#if HWY_TARGET != HWY_SCALAR
+  // Vectors of 128 bits: wider ones would turn the channels about.
+  const hn::CappedTag<int16_t, 8> d16;
+  for (; c + 8 <= channels; c += 8) DepthwiseVector<kPixels>(d16, windows, x, pairs, channels, c, sums);
+#endif
+  for (; c < channels; ++c)
+    for (int64_t p = 0; p < kPixels; ++p)
+      sums[p * channels + c] = DepthwiseSum(windows, x + p * windows.step, pairs, channels, c);
+}
+
+void SumDepthwise(const DepthwiseWindows& windows, const int16_t* pairs, int64_t channels, int32_t* sums) {
+  int64_t p = 0;
+  for (; p + 4 <= windows.count; p += 4) DepthwisePixels<4>(windows, pairs, channels, p, sums);
+  for (; p < windows.count; ++p) DepthwisePixels<1>(windows, pairs, channels, p, sums);
+}
+
+// One multiplier for all, or one for each; with a bias for each or none.
+template <bool kEach, bool kBias>
 HWY_INLINE void RequantizeRun(const int32_t* HWY_RESTRICT sums, size_t n, const float* HWY_RESTRICT multipliers,
-                              const Coder& coder, uint8_t* HWY_RESTRICT y) {
+                              const int32_t* HWY_RESTRICT bias, const Coder& coder, uint8_t* HWY_RESTRICT y) {
   const hn::ScalableTag<float> d;
   const hn::RebindToSigned<decltype(d)> di;
   const size_t lanes = hn::Lanes(d);
@@ -166,18 +211,29 @@ HWY_INLINE void RequantizeRun(const int32_t* HWY_RESTRICT sums, size_t n, const 
   size_t k = 0;
   for (; k + lanes <= n; k += lanes) {
     const auto multiplier = kEach ? hn::LoadU(d, multipliers + k) : one;
-    coder.store(hn::Mul(hn::ConvertTo(d, hn::LoadU(di, sums + k)), multiplier), y + k);
+    auto sum = hn::LoadU(di, sums + k);
+    if (kBias) sum = hn::Add(sum, hn::LoadU(di, bias + k));
+    coder.store(hn::Mul(hn::ConvertTo(d, sum), multiplier), y + k);
   }
-  for (; k < n; ++k) y[k] = coder.one(static_cast<float>(sums[k]) * multipliers[kEach ? k : 0]);
+  for (; k < n; ++k) {
+    const uint32_t sum = static_cast<uint32_t>(sums[k]) + (kBias ? static_cast<uint32_t>(bias[k]) : 0);
+    y[k] = coder.one(static_cast<float>(static_cast<int32_t>(sum)) * multipliers[kEach ? k : 0]);
+  }
 }
 
 void Requantize(const int32_t* HWY_RESTRICT sums, int64_t rows, int64_t columns, const Requantization& to,
                 uint8_t* HWY_RESTRICT y) {
   const Coder coder(to.low, to.high, to.zero_point);
   const auto count = static_cast<size_t>(columns);
-  if (!to.per_column) return RequantizeRun<false>(sums, static_cast<size_t>(rows) * count, to.multipliers, coder, y);
+  if (!to.per_column && to.bias == nullptr)
+    return RequantizeRun<false, false>(sums, static_cast<size_t>(rows) * count, to.multipliers, nullptr, coder, y);
   for (int64_t r = 0; r < rows; ++r, sums += columns, y += columns)
-    RequantizeRun<true>(sums, count, to.multipliers, coder, y);
+    if (to.bias == nullptr)
+      RequantizeRun<true, false>(sums, count, to.multipliers, nullptr, coder, y);
+    else if (to.per_column)
+      RequantizeRun<true, true>(sums, count, to.multipliers, to.bias, coder, y);
+    else
+      RequantizeRun<false, true>(sums, count, to.multipliers, to.bias, coder, y);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -212,9 +268,16 @@ void multiply_integer_rows(const IntegerPanels& weights, const IntegerRows& rows
   HWY_DYNAMIC_DISPATCH(MultiplyIntegerRows)(weights, rows, out, out_step);
 }
 
-void sum_depthwise(const int16_t* x, const TapAxis& rows, const TapAxis& columns, const int16_t* w, int64_t channels,
-                   int32_t* sums) {
-  HWY_DYNAMIC_DISPATCH(SumDepthwise)(x, rows, columns, w, channels, sums);
+std::vector<int16_t> pair_depthwise(const int16_t* weights, int64_t taps, int64_t channels) {
+  std::vector<int16_t> pairs(static_cast<size_t>((taps + 1) / 2 * channels * 2), 0);
+  for (int64_t t = 0; t < taps; ++t)
+    for (int64_t c = 0; c < channels; ++c)
+      pairs[static_cast<size_t>((t / 2 * channels + c) * 2 + t % 2)] = weights[t * channels + c];
+  return pairs;
+}
+
+void sum_depthwise(const DepthwiseWindows& windows, const int16_t* pairs, int64_t channels, int32_t* sums) {
+  HWY_DYNAMIC_DISPATCH(SumDepthwise)(windows, pairs, channels, sums);
 }
 
 void requantize(const int32_t* sums, int64_t rows, int64_t columns, const Requantization& to, uint8_t* y) {

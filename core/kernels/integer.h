@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <vector>
 
 namespace tersor::kernels {
 
@@ -44,22 +46,26 @@ struct IntegerRows {
 /// two neighbours may both be (-2^15)^2.
 void multiply_integer_rows(const IntegerPanels& weights, const IntegerRows& rows, int32_t* out, int64_t out_step);
 
-/// How many taps a window has along an axis, and how far they lie apart in numbers.
-struct TapAxis {
+/// Weights of a depthwise window for sum_depthwise(): taps in pairs, each [channels][2], an odd one paired with zeros.
+std::vector<int16_t> pair_depthwise(const int16_t* weights, int64_t taps, int64_t channels);
+
+/// `count` windows, each `step` numbers behind the one before: sums[p * channels + c] = sum over taps t of
+/// x[p * step + offsets[t] + c] * weight[t][c]. `offsets` has an even length, that of an odd last tap twice.
+struct DepthwiseWindows {
+  const int16_t* x;
   int64_t count, step;
+  std::span<const int64_t> offsets;
 };
+void sum_depthwise(const DepthwiseWindows& windows, const int16_t* pairs, int64_t channels, int32_t* sums);
 
-/// sums[c] = sum over rows and columns of a window of x[row * rows.step + column * columns.step + c] * w[tap][c].
-void sum_depthwise(const int16_t* x, const TapAxis& rows, const TapAxis& columns, const int16_t* w, int64_t channels,
-                   int32_t* sums);
-
-/// y = rne(min(max(float(sum) * multiplier, low - zero_point), high - zero_point)) + zero_point for rows x columns
-/// sums; one multiplier, or one per column where `per_column`. Multipliers are finite; low and high lie within -128 ...
-/// 255.
+/// y = rne(min(max(float(sum + bias) * multiplier, low - zero_point), high - zero_point)) + zero_point for rows x
+/// columns sums; one multiplier, or one per column where `per_column`; a bias per column, added modulo 2^32, or null.
+/// Multipliers are finite; low and high lie within -128 ... 255.
 struct Requantization {
   const float* multipliers;
   bool per_column;
   int32_t zero_point, low, high;
+  const int32_t* bias = nullptr;
 };
 void requantize(const int32_t* sums, int64_t rows, int64_t columns, const Requantization& to, uint8_t* y);
 

@@ -113,9 +113,9 @@ class QuantizedConv : public ops::Kernel {
     return types;
   }
 
-  int64_t scratch_bytes(std::span<const Input> inputs, std::span<const TensorType> outputs) const override {
-    return static_cast<int64_t>(sums_of_one(outputs[0].shape) * sizeof(int32_t) +
-                                padded_of_one(inputs[places_.x].shape()) * sizeof(int16_t));
+  int64_t scratch_bytes(std::span<const Input> inputs, std::span<const TensorType>) const override {
+    const Shape& x = inputs[places_.x].shape();
+    return static_cast<int64_t>(sums_at_once(x) * sizeof(int32_t) + padded_of_one(x) * sizeof(int16_t));
   }
 
   int64_t macs(std::span<const Input>, std::span<const TensorType> outputs) const override {
@@ -128,33 +128,35 @@ class QuantizedConv : public ops::Kernel {
     const Shape& shape = input.shape();
     const ConvGeometry g = padded(shape);
     const auto [in_h, in_w] = spatial(shape);
-    const size_t count = sums_of_one(call.outputs[0].shape());
-    const std::span<int32_t> sums(reinterpret_cast<int32_t*>(call.scratch.data()), count);
-    const std::span<int16_t> scratch(reinterpret_cast<int16_t*>(call.scratch.data() + count * sizeof(int32_t)),
+    const size_t at_once = sums_at_once(shape);
+    const std::span<int32_t> sums(reinterpret_cast<int32_t*>(call.scratch.data()), at_once);
+    const std::span<int16_t> scratch(reinterpret_cast<int16_t*>(call.scratch.data() + at_once * sizeof(int32_t)),
                                      padded_of_one(shape));
     const auto x = raw_bytes(input);
     const IntegerConv::Picture picture{in_h, in_w, input.dtype() == DType::kInt8,
                                        first_code(call.inputs, places_.x_zero)};
     const std::optional<Finish> finish = finish_of(call.inputs);
     const size_t in_one = shape[0] == 0 ? 0 : x.size() / static_cast<size_t>(shape[0]);
+    const Shape& out = call.outputs[0].shape();
+    const auto out_one = static_cast<size_t>(out.elements(1, out.rank()));
     int64_t saturated = 0;
-    for (int64_t n = 0; n < shape[0]; ++n) {
-      const auto at = static_cast<size_t>(n);
-      saturated += conv_.run(g, x.subspan(at * in_one, in_one), picture, scratch, sums);
-      if (has(call.inputs, places_.bias)) add_bias(sums, call.inputs[places_.bias].values<int32_t>());
-      if (finish)
-        requantize(sums, finish->multipliers, static_cast<size_t>(g.out_channels),
-                   raw_bytes(call.outputs[0]).subspan(at * count, count), finish->y);
-      else
-        std::copy(sums.begin(), sums.end(),
-                  call.outputs[0].values<int32_t>().begin() + static_cast<std::ptrdiff_t>(at * count));
-    }
+    for (size_t n = 0; n < static_cast<size_t>(shape[0]); ++n)
+      saturated += conv_.run(
+          g, x.subspan(n * in_one, in_one), picture, scratch, sums, [&](int64_t first, std::span<const int32_t> some) {
+            const size_t at = n * out_one + static_cast<size_t>(first * g.out_channels);
+            if (finish)
+              requantize(some, finish->multipliers, finish->bias, static_cast<size_t>(g.out_channels),
+                         raw_bytes(call.outputs[0]).subspan(at, some.size()), finish->y);
+            else
+              std::copy(some.begin(), some.end(), call.outputs[0].values<int32_t>().subspan(at).begin());
+          });
     give_saturation(call, saturated);
   }
 
  private:
   struct Finish {
     std::vector<float> multipliers;
+    std::span<const int32_t> bias;  // one per output channel, or none
     Grid y;
   };
 
@@ -179,8 +181,11 @@ class QuantizedConv : public ops::Kernel {
     if (places_.y_scale == kNone) return std::nullopt;
     const Grid y{scales_of(inputs, places_.y_scale)[0], first_code(inputs, places_.y_zero),
                  output_type(inputs) == DType::kInt8};
+    std::span<const int32_t> bias;
+    if (has(inputs, places_.bias)) bias = inputs[places_.bias].values<int32_t>();
     return Finish{
-        requantize_multipliers(scales_of(inputs, places_.x_scale)[0], scales_of(inputs, places_.w_scale), y.scale), y};
+        requantize_multipliers(scales_of(inputs, places_.x_scale)[0], scales_of(inputs, places_.w_scale), y.scale),
+        bias, y};
   }
 
   std::pair<int64_t, int64_t> spatial(const Shape& shape) const {
@@ -204,12 +209,9 @@ class QuantizedConv : public ops::Kernel {
     const auto [in_h, in_w] = spatial(shape);
     return padded(shape).scratch_elements(in_h, in_w);
   }
-  static size_t sums_of_one(const Shape& out) { return static_cast<size_t>(out.elements(1, out.rank())); }
-
-  static void add_bias(std::span<int32_t> sums, std::span<const int32_t> bias) {
-    for (size_t row = 0; row < sums.size(); row += bias.size())
-      for (size_t c = 0; c < bias.size(); ++c)
-        sums[row + c] = static_cast<int32_t>(static_cast<uint32_t>(sums[row + c]) + static_cast<uint32_t>(bias[c]));
+  size_t sums_at_once(const Shape& shape) const {
+    const auto [in_h, in_w] = spatial(shape);
+    return padded(shape).sum_elements(in_h, in_w);
   }
 
   Places places_;

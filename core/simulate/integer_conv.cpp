@@ -9,47 +9,9 @@ namespace tersor::simulate {
 
 namespace {
 
-bool is_depthwise(const ConvGeometry& g) {
-  return g.groups == g.in_channels && g.out_channels == g.in_channels && g.groups > 1;
-}
-
-void run_depthwise(const ConvGeometry& g, const int16_t* weights, const int16_t* padded, int64_t padded_w,
-                   int64_t out_h, int64_t out_w, int32_t* sums) {
-  const int64_t channels = g.in_channels;
-  for (int64_t oh = 0; oh < out_h; ++oh)
-    for (int64_t ow = 0; ow < out_w; ++ow) {
-      int32_t* out = sums + (oh * out_w + ow) * channels;
-      const int16_t* in = padded + (oh * g.stride_h * padded_w + ow * g.stride_w) * channels;
-      kernels::sum_depthwise(in, {g.kernel_h, g.dilation_h * padded_w * channels},
-                             {g.kernel_w, g.dilation_w * channels}, weights, channels, out);
-    }
-}
-
 /// Without groups and dilation a kernel row is one run of kernel_w * channels numbers.
 bool has_whole_rows(const ConvGeometry& g) {
   return g.groups == 1 && g.dilation_w == 1;
-}
-
-void run_group(const ConvGeometry& g, const kernels::IntegerPanels& weights, int64_t group, const int16_t* padded,
-               int64_t padded_w, int64_t out_h, int64_t out_w, int32_t* sums) {
-  constexpr int64_t kRowsPerCall = 96;
-  const int64_t runs = has_whole_rows(g) ? 1 : g.kernel_w;
-  const int16_t* const first_channel = padded + group * (g.in_channels / g.groups);
-  std::vector<const int16_t*> pointers(static_cast<size_t>(weights.taps() * kRowsPerCall));
-  for (int64_t first = 0; first < out_h * out_w; first += kRowsPerCall) {
-    const int64_t count = std::min(kRowsPerCall, out_h * out_w - first);
-    for (int64_t r = 0; r < count; ++r) {
-      const int64_t oh = (first + r) / out_w, ow = (first + r) % out_w;
-      const int16_t** pointer = pointers.data() + r;
-      for (int64_t kh = 0; kh < g.kernel_h; ++kh)
-        for (int64_t run = 0; run < runs; ++run, pointer += count) {
-          const int64_t place = (oh * g.stride_h + kh * g.dilation_h) * padded_w + ow * g.stride_w + run * g.dilation_w;
-          *pointer = first_channel + place * g.in_channels;
-        }
-    }
-    kernels::multiply_integer_rows(weights, {pointers.data(), count},
-                                   sums + first * g.out_channels + group * weights.columns(), g.out_channels);
-  }
 }
 
 /// The kernel that the runtime takes for it sums without saturation.
@@ -98,11 +60,12 @@ IntegerConv::IntegerConv(const ConvGeometry& geometry, const Codes& weights, boo
   const int64_t taps = geometry.kernel_h * geometry.kernel_w, channels = geometry.in_channels / geometry.groups;
   const std::vector<int16_t> numbers = numbers_of(geometry, weights);
   if (saturates && weights.is_signed && !runs_as_depthwise(geometry)) saturation_ = saturation_of(geometry, weights);
-  if (is_depthwise(geometry)) {
-    depthwise_.resize(numbers.size());
+  if (geometry.depthwise()) {
+    std::vector<int16_t> by_tap(numbers.size());
     for (int64_t o = 0; o < geometry.out_channels; ++o)
       for (int64_t t = 0; t < taps; ++t)
-        depthwise_[static_cast<size_t>(t * geometry.out_channels + o)] = numbers[static_cast<size_t>(o * taps + t)];
+        by_tap[static_cast<size_t>(t * geometry.out_channels + o)] = numbers[static_cast<size_t>(o * taps + t)];
+    depthwise_ = kernels::pair_depthwise(by_tap.data(), taps, geometry.out_channels);
     return;
   }
   const bool whole = has_whole_rows(geometry);
@@ -114,42 +77,104 @@ IntegerConv::IntegerConv(const ConvGeometry& geometry, const Codes& weights, boo
         kernels::IntegerPanels::Source{numbers.data() + g * outputs * taps * channels, taps * channels, depth, 1});
 }
 
+/// The numbers x - zx of a picture with its borders, or of the pixels at hand where a window is one pixel.
+class IntegerConv::Windows {
+ public:
+  Windows(const ConvGeometry& g, std::span<const uint8_t> x, const Picture& picture, std::span<int16_t> scratch)
+      : g_(g), x_(x), picture_(picture), scratch_(scratch), padded_w_(picture.width + g.pad_left + g.pad_right) {
+    if (g.pointwise()) return;
+    const int64_t row = picture.width * g.in_channels, padded_row = padded_w_ * g.in_channels;
+    if (padded_w_ != picture.width || g.pad_top != 0 || g.pad_bottom != 0)
+      std::fill(scratch.begin(), scratch.end(), int16_t{0});
+    for (int64_t h = 0; h < picture.height; ++h)
+      widen(h * row, row, (h + g.pad_top) * padded_row + g.pad_left * g.in_channels);
+  }
+
+  /// Before the windows of these output pixels are asked for.
+  void prepare(int64_t first, int64_t count) {
+    if (!g_.pointwise()) return;
+    first_ = first;
+    widen(first * g_.in_channels, count * g_.in_channels, 0);
+  }
+  const int16_t* window(int64_t pixel) const {
+    if (g_.pointwise()) return scratch_.data() + (pixel - first_) * g_.in_channels;
+    const int64_t out_w = g_.out_w(picture_.width), oh = pixel / out_w, ow = pixel % out_w;
+    return scratch_.data() + (oh * g_.stride_h * padded_w_ + ow * g_.stride_w) * g_.in_channels;
+  }
+  const ConvGeometry& geometry() const { return g_; }
+  int64_t padded_w() const { return padded_w_; }
+  /// Where each tap lies in a window, row by row.
+  std::vector<int64_t> offsets() const {
+    std::vector<int64_t> offsets;
+    for (int64_t kh = 0; kh < g_.kernel_h; ++kh)
+      for (int64_t kw = 0; kw < g_.kernel_w; ++kw)
+        offsets.push_back((kh * g_.dilation_h * padded_w_ + kw * g_.dilation_w) * g_.in_channels);
+    return offsets;
+  }
+
+ private:
+  void widen(int64_t from, int64_t count, int64_t to) {
+    kernels::widen_codes(x_.data() + from, static_cast<size_t>(count), {1, picture_.zero_point, picture_.is_signed},
+                         scratch_.data() + to);
+  }
+
+  const ConvGeometry& g_;
+  std::span<const uint8_t> x_;
+  Picture picture_;
+  std::span<int16_t> scratch_;
+  int64_t padded_w_, first_ = 0;
+};
+
 int64_t IntegerConv::run(const ConvGeometry& g, std::span<const uint8_t> x, const Picture& picture,
-                         std::span<int16_t> scratch, std::span<int32_t> sums) const {
-  const int64_t padded_w = picture.width + g.pad_left + g.pad_right, row = picture.width * g.in_channels;
-  std::fill(scratch.begin(), scratch.end(), int16_t{0});
-  for (int64_t h = 0; h < picture.height; ++h) {
-    int16_t* to = scratch.data() + ((h + g.pad_top) * padded_w + g.pad_left) * g.in_channels;
-    kernels::widen_codes(x.data() + h * row, static_cast<size_t>(row), {1, picture.zero_point, picture.is_signed}, to);
+                         std::span<int16_t> scratch, std::span<int32_t> sums, const Taker& take) const {
+  Windows windows(g, x, picture, scratch);
+  const int64_t total = g.out_h(picture.height) * g.out_w(picture.width), at_once = g.pixels_at_once(picture.width);
+  std::vector<int64_t> offsets = windows.offsets();
+  if (g.depthwise() && offsets.size() % 2 != 0) offsets.push_back(offsets.back());
+  // A run of taps that lie together counts as one.
+  const size_t runs = has_whole_rows(g) ? static_cast<size_t>(g.kernel_w) : 1;
+  std::vector<const int16_t*> pointers(g.depthwise() ? 0 : offsets.size() / runs * static_cast<size_t>(at_once));
+  const bool saturates = !saturation_.empty() && !picture.is_signed;
+  int64_t saturated = 0;
+  for (int64_t first = 0; first < total; first += at_once) {
+    const int64_t count = std::min(at_once, total - first);
+    windows.prepare(first, count);
+    const auto block = sums.first(static_cast<size_t>(count * g.out_channels));
+    if (g.depthwise()) {
+      kernels::sum_depthwise({windows.window(first), count, g.stride_w * g.in_channels, offsets}, depthwise_.data(),
+                             g.in_channels, block.data());
+    } else {
+      for (size_t group = 0; group < groups_.size(); ++group) {
+        const auto first_channel = static_cast<int64_t>(group) * (g.in_channels / g.groups);
+        for (int64_t r = 0; r < count; ++r) {
+          const int16_t* const window = windows.window(first + r) + first_channel;
+          const int16_t** pointer = pointers.data() + r;
+          for (size_t t = 0; t < offsets.size(); t += runs, pointer += count) *pointer = window + offsets[t];
+        }
+        kernels::multiply_integer_rows(groups_[group], {pointers.data(), count},
+                                       block.data() + static_cast<int64_t>(group) * groups_[group].columns(),
+                                       g.out_channels);
+      }
+    }
+    if (saturates) saturated += saturate(windows, first, picture.zero_point, block);
+    take(first, block);
   }
-  const int64_t out_h = g.out_h(picture.height), out_w = g.out_w(picture.width);
-  if (is_depthwise(g)) {
-    run_depthwise(g, depthwise_.data(), scratch.data(), padded_w, out_h, out_w, sums.data());
-    return 0;
-  }
-  for (size_t k = 0; k < groups_.size(); ++k)
-    run_group(g, groups_[k], static_cast<int64_t>(k), scratch.data(), padded_w, out_h, out_w, sums.data());
-  return saturation_.empty() || picture.is_signed ? 0 : saturate(g, scratch.data(), padded_w, picture, sums);
+  return saturated;
 }
 
-int64_t IntegerConv::saturate(const ConvGeometry& g, const int16_t* padded, int64_t padded_w, const Picture& picture,
+int64_t IntegerConv::saturate(const Windows& windows, int64_t first, int32_t zero_point,
                               std::span<int32_t> sums) const {
+  const ConvGeometry& g = windows.geometry();
   const int64_t channels = g.in_channels / g.groups, outputs = g.out_channels / g.groups;
   std::vector<int64_t> places;
-  for (int64_t kh = 0; kh < g.kernel_h; ++kh)
-    for (int64_t kw = 0; kw < g.kernel_w; ++kw)
-      for (int64_t c = 0; c < channels; ++c)
-        places.push_back((kh * g.dilation_h * padded_w + kw * g.dilation_w) * g.in_channels + c);
-  const int64_t out_h = g.out_h(picture.height), out_w = g.out_w(picture.width);
+  for (const int64_t offset : windows.offsets())
+    for (int64_t c = 0; c < channels; ++c) places.push_back(offset + c);
   int64_t saturated = 0;
-  for (int64_t oh = 0; oh < out_h; ++oh)
-    for (int64_t ow = 0; ow < out_w; ++ow) {
-      const int16_t* row = padded + (oh * g.stride_h * padded_w + ow * g.stride_w) * g.in_channels;
-      int32_t* out = sums.data() + (oh * out_w + ow) * g.out_channels;
-      for (size_t k = 0; k < saturation_.size(); ++k) {
-        const auto group = static_cast<int64_t>(k);
-        saturated += saturation_[k].apply(row + group * channels, places, picture.zero_point, out + group * outputs);
-      }
+  for (int64_t p = 0; p < static_cast<int64_t>(sums.size()) / g.out_channels; ++p)
+    for (size_t k = 0; k < saturation_.size(); ++k) {
+      const auto group = static_cast<int64_t>(k);
+      saturated += saturation_[k].apply(windows.window(first + p) + group * channels, places, zero_point,
+                                        sums.data() + p * g.out_channels + group * outputs);
     }
   return saturated;
 }

@@ -3,7 +3,9 @@
 // so the order of the sum is free, but where pairs of products saturate.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -24,10 +26,24 @@ struct ConvGeometry {
   int64_t out_w(int64_t in_w) const {
     return (in_w + pad_left + pad_right - dilation_w * (kernel_w - 1) - 1) / stride_w + 1;
   }
+  bool depthwise() const { return groups == in_channels && out_channels == in_channels && groups > 1; }
+  /// Each output pixel follows from the input pixel of the same place.
+  bool pointwise() const {
+    return kernel_h == 1 && kernel_w == 1 && stride_h == 1 && stride_w == 1 && pad_top == 0 && pad_left == 0 &&
+           pad_bottom == 0 && pad_right == 0;
+  }
+  /// Output pixels that are summed before they are handed on: a row, or as many as are worth reading the weights for.
+  int64_t pixels_at_once(int64_t in_w) const { return depthwise() ? out_w(in_w) : 96; }
   /// int16 elements of scratch for one picture.
   size_t scratch_elements(int64_t in_h, int64_t in_w) const {
+    const int64_t pixels = pointwise() ? std::min(pixels_at_once(in_w), in_h * in_w)
+                                       : (in_h + pad_top + pad_bottom) * (in_w + pad_left + pad_right);
     // One more, which an odd number of channels may read beyond its end.
-    return static_cast<size_t>((in_h + pad_top + pad_bottom) * (in_w + pad_left + pad_right) * in_channels + 1);
+    return static_cast<size_t>(pixels * in_channels + 1);
+  }
+  /// int32 elements of scratch for sums.
+  size_t sum_elements(int64_t in_h, int64_t in_w) const {
+    return static_cast<size_t>(std::min(pixels_at_once(in_w), out_h(in_h) * out_w(in_w)) * out_channels);
   }
 };
 
@@ -48,16 +64,18 @@ class IntegerConv {
     bool is_signed;
     int32_t zero_point;
   };
-  /// One picture: `x` holds raw codes, channels last; sums are [out_h * out_w, out_channels]. `geometry` is that of the
-  /// constructor, its pads aside. `scratch` has scratch_elements(). Returns how many sums hold a saturated pair.
+  /// Takes the sums of the output pixels from `first` on, [pixel][out_channels], while they are in cache.
+  using Taker = std::function<void(int64_t first, std::span<const int32_t> sums)>;
+  /// One picture: `x` holds raw codes, channels last. `geometry` is that of the constructor, its pads aside. `scratch`
+  /// has scratch_elements(), `sums` sum_elements(). Returns how many sums hold a saturated pair.
   int64_t run(const ConvGeometry& geometry, std::span<const uint8_t> x, const Picture& picture,
-              std::span<int16_t> scratch, std::span<int32_t> sums) const;
+              std::span<int16_t> scratch, std::span<int32_t> sums, const Taker& take) const;
 
  private:
-  int64_t saturate(const ConvGeometry& geometry, const int16_t* padded, int64_t padded_w, const Picture& picture,
-                   std::span<int32_t> sums) const;
+  class Windows;
+  int64_t saturate(const Windows& windows, int64_t first, int32_t zero_point, std::span<int32_t> sums) const;
 
-  std::vector<int16_t> depthwise_;              // [tap][channel]
+  std::vector<int16_t> depthwise_;              // as sum_depthwise() wants them
   std::vector<kernels::IntegerPanels> groups_;  // all others
   std::vector<PairSaturation> saturation_;      // by group; empty where nothing can saturate
 };

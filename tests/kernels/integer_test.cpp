@@ -53,22 +53,31 @@ TEST_CASE("integer rows times integer panels are exact, whatever the sizes") {
       }
 }
 
-TEST_CASE("depthwise windows are exact, whatever the number of channels") {
-  for (int64_t channels : {1, 7, 32, 37, 64}) {
-    const int64_t width = 9;
-    const auto x = numbers(6 * width * channels, 3), w = numbers(6 * channels, 4);
-    on_every_target([&] {
-      std::vector<int32_t> sums(static_cast<size_t>(channels), 100);
-      sum_depthwise(x.data(), {3, width * channels}, {2, 4 * channels}, w.data(), channels, sums.data());
-      for (int64_t c = 0; c < channels; ++c) {
-        int32_t wanted = 0;
-        for (int64_t tap = 0; tap < 6; ++tap)
-          wanted += x[static_cast<size_t>((tap / 2 * width + tap % 2 * 4) * channels + c)] *
-                    w[static_cast<size_t>(tap * channels + c)];
-        REQUIRE(sums[static_cast<size_t>(c)] == wanted);
-      }
-    });
-  }
+TEST_CASE("depthwise windows are exact, whatever the number of channels, windows and taps") {
+  for (int64_t channels : {1, 7, 8, 32, 37, 64})
+    for (int64_t taps : {1, 5, 6}) {
+      const int64_t width = 9, count = 6, step = 2 * channels;
+      const auto x = numbers(7 * width * channels, 3), w = numbers(taps * channels, 4);
+      std::vector<int64_t> offsets;
+      for (int64_t t = 0; t < taps; ++t) offsets.push_back((t / 2 * width + t % 2 * 4) * channels);
+      std::vector<int32_t> wanted;
+      for (int64_t p = 0; p < count; ++p)
+        for (int64_t c = 0; c < channels; ++c) {
+          int32_t sum = 0;
+          for (int64_t t = 0; t < taps; ++t)
+            sum += x[static_cast<size_t>(p * step + offsets[static_cast<size_t>(t)] + c)] *
+                   w[static_cast<size_t>(t * channels + c)];
+          wanted.push_back(sum);
+        }
+      if (taps % 2 != 0) offsets.push_back(offsets.back());
+      const auto pairs = pair_depthwise(w.data(), taps, channels);
+      CAPTURE(channels, taps);
+      on_every_target([&] {
+        std::vector<int32_t> sums(wanted.size(), 100);
+        sum_depthwise({x.data(), count, step, offsets}, pairs.data(), channels, sums.data());
+        REQUIRE(sums == wanted);
+      });
+    }
 }
 
 TEST_CASE("requantizing rounds halves to even and saturates, for both kinds of 8 bits") {
@@ -79,14 +88,20 @@ TEST_CASE("requantizing rounds halves to even and saturates, for both kinds of 8
   sums.resize(static_cast<size_t>(rows * 11));
   std::vector<float> multipliers;
   for (int k = 0; k < 11; ++k) multipliers.push_back(k == 0 ? 0.5f : 0.013f * static_cast<float>(k));
+  const std::vector<int32_t> bias = {0, 3, -3, 100, -100, 2147483647, 1, 7, -7, 50, 2};
   for (const auto& grid : {std::array<int32_t, 3>{0, 0, 255}, {17, 0, 255}, {-128, -128, 127}, {3, -128, 127}})
-    for (bool per_column : {false, true})
+    for (int form = 0; form < 4; ++form)
       on_every_target([&] {
+        const bool per_column = form % 2 != 0, has_bias = form / 2 != 0;
         const int32_t zero_point = grid[0], least = grid[1], most = grid[2];
         std::vector<uint8_t> y(sums.size());
-        requantize(sums.data(), rows, 11, {multipliers.data(), per_column, zero_point, least, most}, y.data());
+        requantize(sums.data(), rows, 11,
+                   {multipliers.data(), per_column, zero_point, least, most, has_bias ? bias.data() : nullptr},
+                   y.data());
         for (size_t k = 0; k < sums.size(); ++k) {
-          const float exact = static_cast<float>(sums[k]) * multipliers[per_column ? k % 11 : 0];
+          const auto sum =
+              static_cast<int32_t>(static_cast<uint32_t>(sums[k]) + static_cast<uint32_t>(has_bias ? bias[k % 11] : 0));
+          const float exact = static_cast<float>(sum) * multipliers[per_column ? k % 11 : 0];
           const float cut =
               std::min(std::max(exact, static_cast<float>(least - zero_point)), static_cast<float>(most - zero_point));
           const auto code = static_cast<int32_t>(std::nearbyint(cut)) + zero_point;
