@@ -19,6 +19,7 @@
 #include "core/ptq/apply_plan.h"
 #include "core/ptq/check_export.h"
 #include "core/ptq/choose_params.h"
+#include "core/ptq/keep_deviations.h"
 #include "core/ptq/round_weights.h"
 #include "core/ptq/shift_softmax_inputs.h"
 #include "core/samples/selection.h"
@@ -249,8 +250,10 @@ config::Recipe recipe_of(const Job& job, const calibrate::Statistics& statistics
 
 namespace {
 
-std::string digest_of(const Graph& graph, const ptq::QuantizationPlan& plan) {
-  const std::string text = to_text(ptq::to_json(graph, plan), false);
+std::string digest_of(const Graph& graph, const ptq::QuantizationPlan& plan, const config::QuantizationConfig& config) {
+  std::string text = to_text(ptq::to_json(graph, plan), false);
+  // What is measured for the plan then holds those kernels alone.
+  if (ptq::keeps_deviations(plan) && !config.measures_bias()) text += "deviations";
   return sha256_hex(std::as_bytes(std::span(text)));
 }
 
@@ -309,19 +312,44 @@ Draft draft(const Job& job, const calibrate::Statistics& statistics) {
   if (config.activation_channel_equalization && enough)
     draft.equalized = ptq::equalize_channels(draft.model, draft.placement, draft.statistics);
   draft.plan = ptq::choose_params(draft.model.graph, draft.attachment, draft.placement, draft.statistics, config);
-  draft.unrounded = draft.digest = digest_of(draft.model.graph, draft.plan);
+  if (config.weights_second_moment_correction)
+    if (auto nothing = ptq::keep_deviations(draft.plan)) draft.rewrites.push_back(std::move(*nothing));
+  draft.unrounded = draft.digest = digest_of(draft.model.graph, draft.plan, config);
   if (config.effort == 0) return draft;
   const calibrate::RoundedWeights& rounded = statistics.rounded;
   draft.lacks_rounding = rounded.plan != draft.unrounded || rounded.effort != config.effort;
   if (draft.lacks_rounding) return draft;
   ptq::take_rounded(draft.model.graph, rounded, draft.plan);
-  draft.digest = digest_of(draft.model.graph, draft.plan);
+  draft.digest = digest_of(draft.model.graph, draft.plan, config);
   return draft;
 }
 
+namespace {
+
+/// The plan needs the samples for what behind its kernels is to stay as the float model has it.
+bool measures_outputs(const Job& job, const ptq::QuantizationPlan& plan) {
+  return job.settings.config.measures_bias() || ptq::keeps_deviations(plan);
+}
+
+[[noreturn]] void refuse_unmeasured(const config::QuantizationConfig& config) {
+  const bool of_biases = config.measures_bias();
+  throw Error(
+      ErrorCode::kInvalidConfig,
+      std::string(of_biases ? "weights_bias_correction_method is MEASURED" : "weights_second_moment_correction is on") +
+          ", which needs the samples: these statistics do not hold what was measured for these settings.",
+      of_biases ? "config.weights_bias_correction_method" : "config.weights_second_moment_correction",
+      "Give the samples, calibrate the whole data set in one go with the same settings, or set it to " +
+          std::string(of_biases ? "ANALYTIC." : "false."));
+}
+
+}  // namespace
+
 std::unique_ptr<ptq::BiasSweep> bias_sweep(const Job& job, const Draft& draft) {
-  if (!job.settings.config.measures_bias() || draft.statistics.measured.plan == draft.digest) return nullptr;
-  auto sweep = std::make_unique<ptq::BiasSweep>(draft.model, draft.plan, draft.statistics);
+  if (!measures_outputs(job, draft.plan) || draft.statistics.measured.plan == draft.digest) return nullptr;
+  using Scope = ptq::BiasSweep::Scope;
+  auto sweep =
+      std::make_unique<ptq::BiasSweep>(draft.model, draft.plan, draft.statistics,
+                                       job.settings.config.measures_bias() ? Scope::kEveryKernel : Scope::kDeviations);
   if (sweep->steps() == 0) return nullptr;
   return sweep;
 }
@@ -339,7 +367,7 @@ std::vector<size_t> sweep_samples(const ptq::BiasSweep& sweep, const calibrate::
 std::unique_ptr<ptq::GramPass> gram_pass(const Job& job, const Draft& draft) {
   if (!draft.lacks_rounding) return nullptr;
   ptq::QuantizationPlan plan = draft.plan;
-  if (job.settings.config.measures_bias()) ptq::correct_biases(draft.model.graph, draft.statistics.measured, plan);
+  if (measures_outputs(job, plan)) ptq::correct_biases(draft.model.graph, draft.statistics.measured, plan);
   return std::make_unique<ptq::GramPass>(draft.model, plan, draft.statistics.samples.size());
 }
 
@@ -370,15 +398,9 @@ QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics,
                 "config.effort",
                 "Give the samples, calibrate the whole data set in one go with the same settings, or set it to 0.");
   if (statistics.measured.plan != decided.digest && bias_sweep(job, decided) != nullptr)
-    throw Error(
-        ErrorCode::kInvalidConfig,
-        "weights_bias_correction_method is MEASURED, which needs the samples: these statistics do not hold what "
-        "was measured for these settings.",
-        "config.weights_bias_correction_method",
-        "Give the samples, calibrate the whole data set in one go with the same settings, or set it to "
-        "ANALYTIC.");
+    refuse_unmeasured(job.settings.config);
   result.plan = decided.plan;
-  if (job.settings.config.measures_bias()) ptq::correct_biases(decided.model.graph, statistics.measured, result.plan);
+  if (measures_outputs(job, result.plan)) ptq::correct_biases(decided.model.graph, statistics.measured, result.plan);
   result.recipe = recipe_of(job, statistics);
   result.model = ptq::apply_plan(decided.model, result.plan);
   ptq::check_export(job.model, result.model, result.plan);

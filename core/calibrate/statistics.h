@@ -71,8 +71,10 @@ struct Provenance {
 /// By how much quantization moved the mean of each channel of a kernel's output, as a sweep over the samples measured
 /// it (ptq/bias_sweep.h).
 struct MeasuredShift {
-  std::string name;            // of the kernel's output in the prepared graph
-  std::vector<double> shifts;  // float mean minus quantized mean, by channel
+  std::string name;  // of the kernel's output in the prepared graph
+  /// Float mean minus quantized mean, by channel; of a kernel that keeps its deviation what is added to each channel
+  /// and then, channel by channel again, what each is multiplied by first.
+  std::vector<double> shifts;
 
   bool operator==(const MeasuredShift&) const = default;
 };

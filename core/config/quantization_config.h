@@ -82,7 +82,6 @@ struct QuantizationConfig {
 
   static constexpr auto fields() {
     using C = QuantizationConfig;
-    constexpr FieldLimits later{std::nullopt, std::nullopt, false};
     return std::make_tuple(
         config_field("activation_threshold_method", &C::activation_threshold_method,
                      "By what error the range of an activation is chosen; the document has MSE, but the third power, "
@@ -138,8 +137,7 @@ struct QuantizationConfig {
                      "Around a Swish, give the two nodes of a quantizer scales of their own by channel."),
         config_field("weights_second_moment_correction", &C::weights_second_moment_correction,
                      "Rescale each output channel so that its deviation is what it was before the weights were "
-                     "quantized.",
-                     later),
+                     "quantized."),
         config_field("activation_bias_correction", &C::activation_bias_correction,
                      "Correct the bias for the mean error that a quantized input makes."),
         config_field("activation_bias_correction_threshold", &C::activation_bias_correction_threshold,

@@ -199,7 +199,7 @@ void Applier::store_weight(const KernelPlan& kernel) {
     in_front_[kernel.node] = look_up(name_of(weight), values, *kernel.table, weight);
   } else {
     Tensor codes = kernel.table           ? entries_of(values, *kernel.table)
-                   : kernel.codes.empty() ? quant::quantize(values.aligned(), kernel.weight)
+                   : kernel.codes.empty() ? quant::quantize(values.aligned(), kernel.rounding())
                                           : Tensor::of<int8_t>(values.shape(), kernel.codes);
     in_front_[kernel.node].push_back(restore(name_of(weight), std::move(codes), kernel.weight, weight));
   }

@@ -26,21 +26,36 @@ void for_each_channel_run(const Shape& shape, int axis, Visit visit) {
     for (size_t c = 0; c < channels; ++c, begin += inner) visit(c, begin, inner);
 }
 
-Tensor shifted(const Tensor& tensor, int axis, std::span<const double> shifts) {
+/// What BiasSweep::shifts() says of a kernel that keeps its deviation.
+std::vector<ChannelMap> maps_of(std::span<const double> shifts) {
+  const size_t channels = shifts.size() / 2;
+  std::vector<ChannelMap> maps;
+  for (size_t c = 0; c < channels; ++c) maps.push_back({shifts[channels + c], shifts[c]});
+  return maps;
+}
+
+Tensor shifted(const Tensor& tensor, int axis, std::span<const double> shifts, bool keeps_deviation) {
   Tensor result = Tensor::make(DType::kFloat32, tensor.shape());
   const auto from = tensor.data<float>();
   const auto to = result.mutable_data<float>();
+  const std::vector<ChannelMap> maps = keeps_deviation ? maps_of(shifts) : std::vector<ChannelMap>{};
   for_each_channel_run(tensor.shape(), axis, [&](size_t c, size_t begin, size_t count) {
-    kernels::add_constant(from.data() + begin, count, static_cast<float>(shifts[c]), to.data() + begin);
+    if (keeps_deviation)
+      kernels::shift_and_scale(from.data() + begin, count, -maps[c].shift / maps[c].gain, maps[c].gain,
+                               to.data() + begin);
+    else
+      kernels::add_constant(from.data() + begin, count, static_cast<float>(shifts[c]), to.data() + begin);
   });
   return result;
 }
 
-void add_channels(const Tensor& tensor, int axis, ChannelSums& sums) {
+void add_channels(const Tensor& tensor, int axis, bool with_squares, ChannelSums& sums) {
   const auto x = tensor.data<float>();
-  std::vector<double> own(static_cast<size_t>(tensor.shape()[axis]), 0.0);
+  const auto channels = static_cast<size_t>(tensor.shape()[axis]);
+  std::vector<double> own(with_squares ? 2 * channels : channels, 0.0);
   for_each_channel_run(tensor.shape(), axis, [&](size_t c, size_t begin, size_t count) {
     own[c] += kernels::sum_shifted(x.data() + begin, count, 0);
+    if (with_squares) own[channels + c] += kernels::sum_squares_shifted(x.data() + begin, count, 0);
   });
   if (sums.sums.empty()) sums.sums.resize(own.size());
   if (sums.sums.size() != own.size())
@@ -62,9 +77,10 @@ void ChannelSums::add(const ChannelSums& more) {
   elements += more.elements;
 }
 
-BiasSweep::BiasSweep(const Model& float_model, const QuantizationPlan& plan, const calibrate::Statistics& statistics)
+BiasSweep::BiasSweep(const Model& float_model, const QuantizationPlan& plan, const calibrate::Statistics& statistics,
+                     Scope scope)
     : model_(apply_plan(float_model, plan)) {
-  find_steps(plan, float_model.graph, statistics);
+  find_steps(plan, float_model.graph, statistics, scope);
   divide();
   const Graph& graph = model_.graph;
   for (const Step& step : steps_)
@@ -83,21 +99,24 @@ BiasSweep::BiasSweep(const Model& float_model, const QuantizationPlan& plan, con
 }
 
 void BiasSweep::find_steps(const QuantizationPlan& plan, const Graph& float_graph,
-                           const calibrate::Statistics& statistics) {
+                           const calibrate::Statistics& statistics, Scope scope) {
   const auto& nodes = model_.graph.nodes();
   for (size_t i = 0; i < nodes.size(); ++i) {
     const KernelPlan* kernel = plan.find(nodes[i].id);
     if (kernel == nullptr || !kernel->op.can_have_bias) continue;
+    if (scope == Scope::kDeviations && !kernel->keeps_deviation) continue;
     // By its name in the float graph: a clamp that folds away, or a quantizer, may have taken over the kernel's output.
     Step step;
     step.node = i;
     step.name = float_graph.name_of(float_graph.find(nodes[i].id)->outputs[0]);
     step.output = nodes[i].outputs[0];
+    step.keeps_deviation = kernel->keeps_deviation;
     const calibrate::TensorStatistics* seen = statistics.find(step.name);
     if (seen == nullptr || static_cast<int64_t>(seen->channels.size()) != kernel->op.outputs) continue;
     steps_.push_back(step);
     steps_.back().channel_axis = seen->channel_axis;
-    for (size_t c = 0; c < seen->channels.size(); ++c) steps_.back().float_means.push_back(seen->channel_mean(c));
+    for (size_t c = 0; c < seen->channels.size(); ++c)
+      steps_.back().in_float.push_back({seen->channel_mean(c), seen->channel_mean_square(c)});
   }
 }
 
@@ -181,12 +200,13 @@ void BiasSweep::advance(size_t index, run::Runner& runner, SweepState& state, st
   if (index > 0) {
     const Step& before = steps_[index - 1];
     const auto corrected = state.find(before.output);
-    if (corrected != state.end()) corrected->second = shifted(corrected->second, before.channel_axis, shifts);
+    if (corrected != state.end())
+      corrected->second = shifted(corrected->second, before.channel_axis, shifts, before.keeps_deviation);
   }
   std::vector<Tensor> inputs;
   for (const ValueId value : step.inputs) inputs.push_back(state.at(value));
   std::vector<Tensor> results = runner.run(inputs);
-  add_channels(results[0], step.channel_axis, sums);
+  add_channels(results[0], step.channel_axis, step.keeps_deviation, sums);
   for (const ValueId value : step.dropped) state.erase(value);
   for (size_t k = 0; k < step.results.size(); ++k) state[step.results[k]] = std::move(results[k]);
   const auto needed = [&](ValueId value) {
@@ -200,11 +220,21 @@ void BiasSweep::advance(size_t index, run::Runner& runner, SweepState& state, st
 
 std::vector<double> BiasSweep::shifts(size_t index, const ChannelSums& quantized) const {
   const Step& step = steps_[index];
-  std::vector<double> shifts(step.float_means.size(), 0.0);
+  const size_t channels = step.in_float.size(), sums = step.keeps_deviation ? 2 * channels : channels;
+  std::vector<double> shifts(sums, 0.0);
+  if (step.keeps_deviation) std::fill_n(shifts.begin() + static_cast<std::ptrdiff_t>(channels), channels, 1.0);
   if (quantized.elements == 0) return shifts;
-  TERSOR_CHECK(quantized.sums.size() == shifts.size());
-  const double count = static_cast<double>(quantized.elements) / static_cast<double>(shifts.size());
-  for (size_t c = 0; c < shifts.size(); ++c) shifts[c] = step.float_means[c] - quantized.sums[c].value() / count;
+  TERSOR_CHECK(quantized.sums.size() == sums);
+  const double count = static_cast<double>(quantized.elements) / static_cast<double>(channels);
+  const auto mean = [&](size_t k) { return quantized.sums[k].value() / count; };
+  if (!step.keeps_deviation) {
+    for (size_t c = 0; c < channels; ++c) shifts[c] = step.in_float[c].mean - mean(c);
+    return shifts;
+  }
+  std::vector<ChannelMoments> moments;
+  for (size_t c = 0; c < channels; ++c) moments.push_back({mean(c), mean(channels + c)});
+  const std::vector<ChannelMap> maps = keeping_maps(step.in_float, moments);
+  for (size_t c = 0; c < channels; ++c) shifts[c] = maps[c].shift, shifts[channels + c] = maps[c].gain;
   return shifts;
 }
 
@@ -232,6 +262,10 @@ void correct_biases(const Graph& graph, const calibrate::MeasuredShifts& measure
     const auto found = std::find_if(measured.outputs.begin(), measured.outputs.end(),
                                     [&](const calibrate::MeasuredShift& one) { return one.name == name; });
     if (found == measured.outputs.end()) continue;
+    if (kernel.keeps_deviation) {
+      map_outputs(maps_of(found->shifts), kernel);
+      continue;
+    }
     TERSOR_CHECK(static_cast<int64_t>(found->shifts.size()) == kernel.op.outputs);
     if (kernel.bias.empty()) kernel.bias.assign(found->shifts.size(), 0.0);
     for (size_t o = 0; o < kernel.bias.size(); ++o) {

@@ -62,6 +62,7 @@ Json kernel_json(const Graph& graph, const KernelPlan& plan) {
   json["largest_correction"] = plan.largest_correction;
   json["raised_channels"] = plan.raised_channels;
   if (plan.input_correction != 0) json["input_correction"] = plan.input_correction;
+  if (plan.keeps_deviation) json["keeps_deviation"] = true;
   if (!plan.codes.empty()) json["codes"] = sha256_hex(std::as_bytes(std::span(plan.codes)));
   return json;
 }

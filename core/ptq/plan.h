@@ -44,8 +44,15 @@ struct KernelPlan {
   double input_correction = 0;
   /// The weight's integers in its own order where they are not simply the nearest (ptq/round_weights.h); else empty.
   std::vector<int8_t> codes = {};
+  /// The outputs' mean and deviation are measured and put back (ptq/keep_deviations.h) ...
+  bool keeps_deviation = false;
+  /// ... so that `weight` says what the integers stand for, and this how they were rounded.
+  std::optional<quant::QuantizationParams> rounded_by = {};
+  double least_gain = 1, largest_gain = 1;
   /// Noise that rounding the weight makes behind the kernel, as part of that of the nearest integers; 1 without codes.
   double noise_ratio = 1;
+
+  const quant::QuantizationParams& rounding() const { return rounded_by ? *rounded_by : weight; }
 };
 
 /// A step on request that changed the plan.

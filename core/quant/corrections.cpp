@@ -32,6 +32,11 @@ double quantized(double x, const Step& step, const IntegerGrid& grid) {
 
 }  // namespace
 
+double second_moment_gain(double variance, double quantized_variance, double epsilon) {
+  const double gamma = std::sqrt(variance + epsilon), deviation = std::sqrt(quantized_variance + epsilon);
+  return deviation > 0 && gamma > 0 ? gamma / deviation : 1;
+}
+
 std::vector<double> output_sums(const KernelView& kernel) {
   std::vector<double> sums(static_cast<size_t>(kernel.outputs()), 0.0);
   for_each_weight(kernel, [&](size_t k, size_t output, size_t) { sums[output] += kernel.values[k]; });

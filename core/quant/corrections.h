@@ -61,6 +61,10 @@ std::optional<NegativeShift> negative_shift(double min, double threshold, int n_
 std::optional<NegativeShift> search_negative_shift(const EvenBins& bins, double min, double threshold, int n_bits,
                                                    double ratio);
 
+/// What a channel is multiplied by so that its deviation is again what it was: a BatchNormalization that does nothing
+/// to the float outputs (its own variance and epsilon those given) takes its statistics from the quantized ones.
+double second_moment_gain(double variance, double quantized_variance, double epsilon);
+
 /// Sum of the weights of each output.
 std::vector<double> output_sums(const KernelView& kernel);
 

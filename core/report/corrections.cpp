@@ -75,6 +75,24 @@ void add_biases(const ptq::QuantizationPlan& plan, std::vector<Correction>& list
              rounded(100 * largest) + " % of its layer's typical bias."});
 }
 
+void add_deviations(const ptq::QuantizationPlan& plan, std::vector<Correction>& list) {
+  int64_t places = 0;
+  double least = 1, largest = 1;
+  for (const ptq::KernelPlan& kernel : plan.kernels) {
+    if (!kernel.rounded_by) continue;
+    ++places;
+    least = std::min(least, kernel.least_gain);
+    largest = std::max(largest, kernel.largest_gain);
+  }
+  if (places == 0) return;
+  char gains[64];
+  std::snprintf(gains, sizeof gains, "%.3f to %.3f", least, largest);
+  list.push_back({"weights_second_moment_correction", places,
+                  "Mean and deviation of output channels are back where the float model has them; their scales were "
+                  "multiplied by " +
+                      std::string(gains) + "."});
+}
+
 void add_rounding(const ptq::QuantizationPlan& plan, std::vector<Correction>& list) {
   int64_t places = 0;
   double worst = 0, best = 1;
@@ -110,6 +128,7 @@ std::vector<Correction> corrections_of(const std::vector<passes::PassResult>& pr
     list.push_back(
         {one.field, static_cast<int64_t>(one.where.size()), one.gained + ": " + names_text(one.where) + "."});
   add_rounding(plan, list);
+  add_deviations(plan, list);
   add_biases(plan, list);
   return list;
 }

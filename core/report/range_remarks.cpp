@@ -29,7 +29,7 @@ std::optional<double> weight_sqnr_db(const Graph& graph, const ptq::KernelPlan& 
   const Tensor* weight = graph.initializer(kernel.op.weight);
   if (weight == nullptr || weight->dtype() != DType::kFloat32) return std::nullopt;
   const Tensor exact = weight->aligned();
-  return quant::sqnr_db(exact, quant::fake_quantize(exact, kernel.weight));
+  return quant::sqnr_db(exact, quant::fake_quantize(exact, kernel.rounding()));
 }
 
 }  // namespace

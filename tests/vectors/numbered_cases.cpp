@@ -221,6 +221,14 @@ Verdict equalization(const Case& one) {
   return compared(expected, got, one.tolerance);
 }
 
+Verdict second_moment(const Case& one) {
+  const double variance = std::pow(number(one.input["gamma_original"][0]), 2), epsilon = number(one.input["eps"]);
+  // Over a deviation of 1 the gain is the new gamma.
+  const std::vector<double> got{second_moment_gain(variance, 1 - epsilon, epsilon),
+                                second_moment_gain(variance, number(one.output["new_var"][0]), epsilon)};
+  return compared({number(one.output["new_gamma"][0]), number(one.output["scale_after"][0])}, got, one.tolerance);
+}
+
 Verdict bounded_relu(const Case& one) {
   const double bound = number(one.input["relu_max"]);
   const double wider = quantizer_of(QuantizationMethod::kPowerOfTwo).cover(0, bound, {8, false, false}, 1e-9).high;
@@ -332,6 +340,7 @@ const std::map<std::string, Rule> kRules = {{"V01", power_of_two},
                                             {"V44", dense_bias},
                                             {"V45", depthwise_bias},
                                             {"V46", activation_bias},
+                                            {"V66", second_moment},
                                             {"V64", weighted_histogram}};
 
 struct Absent {
@@ -345,7 +354,6 @@ constexpr Absent kAbsent[] = {
     {54, 56, "sensitivities: the room mixed is not there"},
     {57, 63, "quantizers that are trained: the room trainable is not there"},
     {65, 65, "[Q5] means are over elements here, not over batches"},
-    {66, 66, "the room passes has no second moment correction"},
 };
 
 }  // namespace

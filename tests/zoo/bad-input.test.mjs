@@ -510,7 +510,7 @@ test('a setting that does not exist, does not fit or does not act yet is refused
     ['l_p_value=0', /config\.l_p_value: Found 0/],
     ['min_threshold=nan', /config\.min_threshold: Found "nan" where a number/],
     ['weights_bias_correction=maybe', /config\.weights_bias_correction: Found "maybe" where true or false/],
-    ['weights_second_moment_correction=true', /config\.weights_second_moment_correction: .* is true, but/],
+    ['weights_second_moment_correction=2', /config\.weights_second_moment_correction: Found 2 where true or false/],
     ['z_threshold=-3', /config\.z_threshold: Found -3(\.0)? where a number of at least 0/],
     ['weights_threshold_method=Entropy', /weights_threshold_method is Entropy.*\n.*NOCLIPPING, MSE/],
     ['activation_quantization_method=KMEANS', /"KMEANS" is not a quantization method/],

@@ -49,7 +49,7 @@ export interface QuantizationConfig {
   readonly keep_float_automatically?: boolean | undefined;
   /** Around a Swish, give the two nodes of a quantizer scales of their own by channel. Default true. */
   readonly split_scales?: boolean | undefined;
-  /** Rescale each output channel so that its deviation is what it was before the weights were quantized. Default false. This version takes the default only. */
+  /** Rescale each output channel so that its deviation is what it was before the weights were quantized. Default false. */
   readonly weights_second_moment_correction?: boolean | undefined;
   /** Correct the bias for the mean error that a quantized input makes. Default false. */
   readonly activation_bias_correction?: boolean | undefined;
