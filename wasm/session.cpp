@@ -392,6 +392,8 @@ val Session::quantize(const std::string& key, const std::string& text, const val
   report.platform = {job->settings.platform.name, job->settings.platform.version};
   report.coverage = coverage_of_job(*job, made.draft.kept, opened);
   report.coverage.estimated_size_bytes = report.output.size_bytes;
+  report.ranges = report::ranges_of(made.draft.model.graph, made.plan, made.draft.statistics);
+  report.padding = report::padding_of(made.draft.model.graph, made.draft.attachment, made.plan);
   report.samples.calibration = static_cast<int64_t>(statistics.samples.size());
   report.corrections = report::corrections_of(job->passes, job->placement, made.draft.kept, made.draft.rewrites,
                                               made.draft.equalized, made.plan);

@@ -15,6 +15,8 @@
 #include "core/report/comparison.h"
 #include "core/report/corrections.h"
 #include "core/report/coverage.h"
+#include "core/report/padding.h"
+#include "core/report/ranges.h"
 #include "core/report/verdict.h"
 
 namespace tersor::report {
@@ -72,6 +74,8 @@ struct Report {
   PlatformFacts platform;
   std::string runtime = "x64";
   Coverage coverage;
+  std::vector<RangeRow> ranges;
+  std::vector<PaddingRow> padding;
   std::vector<Correction> corrections;
   std::optional<Verdict> verdict;
   std::optional<Comparison> comparison;
@@ -87,6 +91,9 @@ struct Report {
         field("platform", &Report::platform, "What it was made for."),
         field("runtime", &Report::runtime, "Whose arithmetic the figures are in: x64, wasm, arm64 or avx2."),
         field("coverage", &Report::coverage, "What runs as integers and what stays float, and why."),
+        field("ranges", &Report::ranges, "The range of every quantized activation, in graph order."),
+        field("padding", &Report::padding,
+              "What padding to simd_size costs each layer, in graph order; empty where the platform has none."),
         field("corrections", &Report::corrections, "Steps of the recipe that changed something, and what they gained."),
         field("verdict", &Report::verdict, "Whether the model can be used; null before anything was measured."),
         field("comparison", &Report::comparison, "Error by layer; null when it was not measured."),

@@ -8,7 +8,13 @@
 // and the native program print the same keys.
 
 import type { QuantizationConfig } from './quantization_config.js';
-import type { FrameworkInfo, LayerFilterParams, QuantizeConfig, TargetPlatformCapabilities } from './requirements.js';
+import type {
+  FrameworkInfo,
+  LayerFilterParams,
+  QuantizationMethod,
+  QuantizeConfig,
+  TargetPlatformCapabilities,
+} from './requirements.js';
 
 export type { QuantizationConfig } from './quantization_config.js';
 export type * from './requirements.js';
@@ -465,6 +471,34 @@ export interface Verdict {
   readonly worst_layers: readonly string[];
 }
 
+/** The range that was chosen for an activation. */
+export interface RangeRow {
+  /** Its name in the prepared graph. */
+  readonly tensor: string;
+  readonly method: QuantizationMethod;
+  readonly n_bits: number;
+  /** Lowest and highest value that it represents, and that calibration saw. */
+  readonly range: readonly [number, number];
+  readonly seen: readonly [number, number];
+  /** The step between two codes; several are those of channels. */
+  readonly scale: readonly number[];
+  readonly zero_point: number;
+  /** SQNR in dB that the range by itself leaves of what calibration saw; null when exact, or where there is no histogram. */
+  readonly expected_sqnr_db: number | null;
+}
+
+/** What a layer's output channels cost more on a platform that computes `simd_size` of them at a time. */
+export interface PaddingRow {
+  readonly name: string;
+  readonly op: string;
+  readonly simd_size: number;
+  readonly channels: number;
+  /** The next multiple of `simd_size`. */
+  readonly padded_channels: number;
+  /** Part that weights and work grow by; 0.5 is half as much again. */
+  readonly overhead: number;
+}
+
 export interface Report {
   readonly format_version: number;
   readonly tool_version: string;
@@ -474,6 +508,10 @@ export interface Report {
   /** The runtime whose arithmetic the preview uses: x64, wasm, arm64, avx2. */
   readonly runtime: string;
   readonly coverage: Coverage;
+  /** Every quantized activation, in graph order. */
+  readonly ranges: readonly RangeRow[];
+  /** Layers with quantized weights, in graph order; empty where the platform has no `simd_size`. */
+  readonly padding: readonly PaddingRow[];
   /** Set by `compare()`. */
   readonly comparison: Comparison | null;
   /** Set by `evaluate()`; `float` when a reference was given. */

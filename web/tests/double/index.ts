@@ -253,6 +253,8 @@ class Quantized implements t.QuantizedResult {
       platform: { name: 'ort-cpu', version: 1 },
       runtime: 'x64',
       coverage,
+      ranges: [],
+      padding: [],
       corrections: [
         {
           name: 'weights_bias_correction',
