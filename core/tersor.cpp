@@ -154,13 +154,14 @@ std::string_view tool_version() {
 OpenedModel open_model(Model model, std::span<const std::byte> file) {
   Sha256 sha;
   sha.update(file);
+  std::string file_sha256 = Sha256(sha).hex();
   const std::less<const std::byte*> before;
   for (const auto& [id, tensor] : model.graph.initializers()) {
     const std::byte* begin = tensor.bytes().data();
     const bool inside = !before(begin, file.data()) && before(begin, file.data() + file.size());
     if (!inside) sha.update(tensor.bytes());
   }
-  return {std::move(model), sha.hex()};
+  return {std::move(model), sha.hex(), std::move(file_sha256)};
 }
 
 OpenedModel open_model(const onnx::Source& source, const onnx::ExternalData& external) {

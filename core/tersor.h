@@ -51,6 +51,7 @@ std::string_view tool_version();
 struct OpenedModel {
   Model model;
   std::string digest;
+  std::string file_sha256;  // of the file alone
 };
 
 OpenedModel open_model(Model model, std::span<const std::byte> file);

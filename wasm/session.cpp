@@ -165,7 +165,8 @@ std::string Session::open_model(const std::string& key, const val& table) {
   opened.opened = std::make_shared<const OpenedModel>(tersor::open_model(file, external_of(source)));
   opened.size_bytes = file.bytes.size();
   opened.name = source->files()[0].path;
-  const std::string info = to_text(to_json(report::describe(opened.opened->model, file.bytes)), false);
+  const std::string info =
+      to_text(to_json(report::describe(opened.opened->model, file.bytes, opened.opened->file_sha256)), false);
   models_[key] = std::move(opened);
   return info;
 }

@@ -83,6 +83,10 @@ class Counter {
 }  // namespace
 
 ModelInfo describe(const Model& model, std::span<const std::byte> file) {
+  return describe(model, file, sha256_hex(file));
+}
+
+ModelInfo describe(const Model& model, std::span<const std::byte> file, std::string sha256) {
   ModelInfo info;
   info.name = model.graph.name;
   info.producer = model.producer_name;
@@ -97,7 +101,7 @@ ModelInfo describe(const Model& model, std::span<const std::byte> file) {
   counter.count(model.graph);
   counter.list_operators();
   info.size_bytes = static_cast<int64_t>(file.size());
-  info.sha256 = sha256_hex(file);
+  info.sha256 = std::move(sha256);
   info.warnings = model.warnings;
   return info;
 }

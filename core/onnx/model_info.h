@@ -102,5 +102,7 @@ struct ModelInfo {
 /// Describes a model and the file it was read from. `macs` and `peak_bytes` are left open, and every known operator is
 /// taken to run: who has an engine fills them in.
 ModelInfo describe(const Model& model, std::span<const std::byte> file);
+/// The same for who knows the file's SHA-256 already.
+ModelInfo describe(const Model& model, std::span<const std::byte> file, std::string sha256);
 
 }  // namespace tersor::onnx

@@ -40,14 +40,19 @@ kernels::ConvAxis axis_of(const WindowAxis& axis) {
           .before = axis.before};
 }
 
-/// The weights of a plane packed: one of the two, depthwise where each input channel has one output of its own.
+/// Depthwise: each input channel has one output of its own.
+bool one_output_each(const Shape& weights, int64_t group) {
+  return group > 1 && group == weights[0] && weights[1] == 1;
+}
+
+/// The weights of a plane packed: one of the two.
 struct PackedWeights {
   kernels::Conv conv;
   kernels::Depthwise depthwise;
 
   PackedWeights(const Shape& shape, int64_t group, const Window& window, const float* weights) {
     const int64_t rows = shape.rank() == 4 ? shape[2] : 1, columns = shape[shape.rank() - 1];
-    if (group > 1 && group == shape[0] && shape[1] == 1)
+    if (one_output_each(shape, group))
       depthwise = kernels::Depthwise(group, rows, columns, weights);
     else
       conv = kernels::Conv(
@@ -95,7 +100,8 @@ class Conv : public Kernel {
     const Tensor* weights = setup.constant(1);
     if (weights == nullptr) return;
     check_weights(weights->dtype(), weights->shape());
-    packed_ = pack(weights->shape(), group_, window_, weights->aligned().data<float>().data());
+    is_depthwise_ = one_output_each(weights->shape(), group_);
+    if (setup.will_run) packed_ = pack(weights->shape(), group_, window_, weights->aligned().data<float>().data());
     setup.absorb(1);
   }
 
@@ -114,9 +120,8 @@ class Conv : public Kernel {
 
   int64_t scratch_bytes(std::span<const Input> inputs, std::span<const TensorType>) const override {
     const Sizes s = sizes(inputs);
-    const bool depthwise = !packed_.empty() && !packed_.front().depthwise.empty();
     return s.part_bytes() +
-           (depthwise ? 0 : kernels::Conv::scratch_bytes(s.weights(), axis_of(s.rows), axis_of(s.columns)));
+           (is_depthwise_ ? 0 : kernels::Conv::scratch_bytes(s.weights(), axis_of(s.rows), axis_of(s.columns)));
   }
 
   int64_t macs(std::span<const Input> inputs, std::span<const TensorType> outputs) const override {
@@ -211,6 +216,7 @@ class Conv : public Kernel {
   int64_t group_;
   std::optional<Clamp> clamp_;
   std::vector<PackedWeights> packed_;  // none when the weights are no constant
+  bool is_depthwise_ = false;          // and the weights are a constant
 };
 
 }  // namespace

@@ -31,7 +31,7 @@ class Gemm : public Kernel {
     const Tensor* b = setup.constant(1);
     if (b == nullptr) return;
     if (b->dtype() != DType::kFloat32 || b->shape().rank() != 2 || b->elements() == 0) return;
-    packed_ = pack_b(b->shape(), b->aligned().data<float>().data());
+    if (setup.will_run) packed_ = pack_b(b->shape(), b->aligned().data<float>().data());
     setup.absorb(1);
   }
 
@@ -139,7 +139,8 @@ class MatMul : public Kernel {
     require_inputs(setup, 2, 2);
     const Tensor* b = setup.constant(1);
     if (b == nullptr || b->dtype() != DType::kFloat32 || b->shape().rank() != 2 || b->elements() == 0) return;
-    packed_ = kernels::pack_matrix(b->aligned().data<float>().data(), b->shape()[0], b->shape()[1], false);
+    if (setup.will_run)
+      packed_ = kernels::pack_matrix(b->aligned().data<float>().data(), b->shape()[0], b->shape()[1], false);
     setup.absorb(1);
   }
 

@@ -78,6 +78,7 @@ class Setup {
   const Node& node;
   int64_t opset;               // version of the node's own domain
   std::optional<Clamp> clamp;  // to be applied to output 0; only for an Op that takes_clamp
+  bool will_run = true;        // else the kernel is asked for types and sizes only, and need not pack its weights
 
   /// The node names an input at this position.
   bool has_input(size_t k) const { return k < node.inputs.size() && node.inputs[k].valid(); }

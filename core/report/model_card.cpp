@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
+#include "core/base/digest.h"
 #include "core/ops/registry.h"
 #include "core/run/program.h"
 #include "core/simulate/fuse.h"
@@ -33,7 +35,11 @@ std::optional<std::vector<Shape>> one_sample(const Graph& graph) {
 }  // namespace
 
 onnx::ModelInfo describe(const Model& model, std::span<const std::byte> file) {
-  onnx::ModelInfo info = onnx::describe(model, file);
+  return describe(model, file, sha256_hex(file));
+}
+
+onnx::ModelInfo describe(const Model& model, std::span<const std::byte> file, std::string sha256) {
+  onnx::ModelInfo info = onnx::describe(model, file, std::move(sha256));
   const bool quantized = simulate::is_quantized(model);
   const ops::Registry& registry = quantized ? simulate::registry(simulate::Profile::kX64) : ops::standard();
   const std::vector<run::Unsupported> unsupported = run::unsupported(model, registry);
@@ -44,7 +50,9 @@ onnx::ModelInfo describe(const Model& model, std::span<const std::byte> file) {
   const auto shapes = one_sample(model.graph);
   if (!unsupported.empty() || !shapes) return info;
   try {
-    const auto program = run::Program::compile(model, registry);
+    run::ProgramOptions options;
+    options.will_run = false;
+    const auto program = run::Program::compile(model, registry, options);
     info.macs = program->macs(*shapes);
     if (const int64_t peak = program->peak_bytes(*shapes); peak > 0) info.peak_bytes = peak;
   } catch (const Error&) {

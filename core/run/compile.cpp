@@ -90,6 +90,7 @@ class Compiler {
       : model_(model), graph_(model.graph), uses_(model.graph), registry_(registry), options_(options) {
     prepared_.memory_limit = options.memory_limit;
     prepared_.loop_limit = options.loop_limit;
+    prepared_.will_run = options.will_run;
     prepared_.inputs = graph_.inputs;
     prepared_.results = graph_.outputs;
     prepared_.results.insert(prepared_.results.end(), options.fetched.begin(), options.fetched.end());
@@ -203,6 +204,7 @@ void Compiler::add(size_t index, Constants& constants) {
   const std::vector<const Tensor*> tensors = constants_of(node, constants);
   at_place(prepared.place, [&] {
     Setup setup(node, model_.opset(node.domain), tensors, clamp);
+    setup.will_run = prepared_.will_run;
     prepared.kernel = operator_of(node, model_, registry_).prepare(setup);
     for (size_t k = 0; k < tensors.size(); ++k) {
       if (tensors[k] == nullptr) continue;
@@ -324,6 +326,7 @@ std::vector<Unsupported> unsupported(const Model& model, const ops::Registry& re
       }
       const Op& op = operator_of(node, model, registry);
       Setup setup(node, model.opset(node.domain), constants_of(node, constants));
+      setup.will_run = false;
       op.prepare(setup);
     } catch (const Error& error) {
       if (error.code == ErrorCode::kUnsupportedModel)

@@ -233,6 +233,7 @@ bool Planner::compute_now(const PreparedNode& node) {
     results = run_on_types(*node.kernel, views_of(inputs, plan_.constants, node));
     if (results.size() < node.outputs.size()) throw too_many_outputs(node.outputs.size(), results.size());
   } else {
+    if (!graph_.will_run && !node.absorbed.empty()) return false;  // its weights are not packed
     std::vector<Tensor> inputs;
     for (const ValueId id : node.inputs) {
       const Tensor* tensor = id.valid() ? known_value(id) : nullptr;

@@ -33,6 +33,7 @@ struct PreparedGraph {
   std::vector<std::string> names;  // by value index, for error texts
   int64_t memory_limit = 0;
   int64_t loop_limit = 0;
+  bool will_run = true;
 };
 
 /// Runs `body` and puts `place` in front of errors that have none; translates failed allocations.

@@ -32,6 +32,8 @@ struct ProgramOptions {
   /// Steps that all loops of one run may take together, those inside others counted too; more are refused
   /// (kUnsupportedModel), so that a loop without end ends.
   int64_t loop_limit = int64_t{1} << 20;
+  /// False: the program is asked for macs() and peak_bytes() and never run, so no weights are packed.
+  bool will_run = true;
 };
 
 /// A graph input or output as declared. Dimensions that are not fixed may be given anew with each run.

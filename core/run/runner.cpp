@@ -215,7 +215,9 @@ Frame& Runner::State::frame_for(const PreparedGraph& graph, const std::vector<Te
 }
 
 Runner::Runner(std::shared_ptr<const Program> program)
-    : program_(std::move(program)), state_(std::make_unique<State>()) {}
+    : program_(std::move(program)), state_(std::make_unique<State>()) {
+  TERSOR_CHECK(program_->graph_->will_run);
+}
 Runner::~Runner() = default;
 Runner::Runner(Runner&&) noexcept = default;
 Runner& Runner::operator=(Runner&&) noexcept = default;

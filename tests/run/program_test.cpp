@@ -156,6 +156,30 @@ TEST_CASE("buffers are used again and the peak is known before the run") {
   REQUIRE(y[0].data<float>()[17] == 1048576.0f);
 }
 
+TEST_CASE("a program that will not run knows the sizes of the one that will") {
+  ModelBuilder builder;
+  const ValueId x = builder.input("x", {-1, 32, 12, 12});
+  const auto filled = [&](const Shape& shape) {
+    return builder.floats(shape, std::vector<float>(static_cast<size_t>(shape.elements()), 0.25f));
+  };
+  const std::vector<int64_t> pads(4, 1);
+  ValueId value = builder.node("Conv", {x, filled({48, 32, 3, 3})}, {{"pads", pads}});
+  value = builder.node("Conv", {value, filled({48, 1, 3, 3})}, {{"pads", pads}, {"group", int64_t{48}}});
+  value = builder.node("Conv", {value, filled({16, 24, 1, 1})}, {{"group", int64_t{2}}});
+  value = builder.node("MatMul", {builder.node("Flatten", {value}), filled({16 * 144, 40})});
+  value = builder.node("Gemm", {value, filled({10, 40})}, {{"transB", int64_t{1}}});
+  builder.output(value);
+  run::ProgramOptions options;
+  options.will_run = false;
+  const auto sizes = run::Program::compile(builder.model, ops::standard(), options);
+  const auto program = run::Program::compile(builder.model, ops::standard());
+  const Shape shape{2, 32, 12, 12};
+  REQUIRE(program->macs(std::span(&shape, 1)) == 2 * (144 * 9 * (32 * 48 + 48) + 144 * 24 * 16 + 16 * 144 * 40 + 400));
+  REQUIRE(sizes->macs(std::span(&shape, 1)) == program->macs(std::span(&shape, 1)));
+  REQUIRE(program->peak_bytes(std::span(&shape, 1)) > 0);
+  REQUIRE(sizes->peak_bytes(std::span(&shape, 1)) == program->peak_bytes(std::span(&shape, 1)));
+}
+
 TEST_CASE("an element-wise chain is computed in place") {
   ModelBuilder builder;
   ValueId value = builder.input("x", {-1, 256});

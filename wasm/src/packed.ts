@@ -40,7 +40,7 @@ export async function pack(files: readonly NamedData[]): Promise<Packed> {
   return { files: table, content: new Blob(files.map(({ data }) => data as BlobPart)) };
 }
 
-/** `length` bytes of a file from `offset` on, or the sentence why they cannot be read. In workers only. */
+/** `length` bytes of a file from `offset` on, which hold until the next call, or the sentence why they cannot be read. In workers only. */
 export type ReadBytes = (file: number, offset: number, length: number) => Uint8Array | string;
 
 interface SyncFileReader {
@@ -50,6 +50,11 @@ declare const FileReaderSync: new () => SyncFileReader;
 
 /** Bytes read at once from a Blob, so that many small files cost few reads. */
 const windowBytes = 1 << 18;
+
+/** Gives its memory back at once, where the engine can: a large file would else pass through memory that waits to be collected. */
+function discard(window: Uint8Array): void {
+  (window.buffer as { transfer?(length: number): unknown }).transfer?.(0);
+}
 
 export function readerOf(packed: Packed): ReadBytes {
   const { content } = packed;
@@ -71,6 +76,7 @@ export function readerOf(packed: Packed): ReadBytes {
     if (begin < from || begin + length > from + window.byteLength) {
       try {
         const end = Math.min(total, begin + Math.max(length, windowBytes));
+        discard(window);
         window = new Uint8Array(reader.readAsArrayBuffer(content.slice(begin, end)));
         from = begin;
       } catch (error) {
