@@ -49,6 +49,44 @@ void WidenCodes(const uint8_t* HWY_RESTRICT q, size_t n, const CodeGrid& grid, i
     for (size_t k = 0; k < n; ++k) y[k] = static_cast<int16_t>(q[k] - zero_point);
 }
 
+// A plain loop once more. A code less its zero point is exact as a float.
+template <bool kMul, class A, class B>
+HWY_INLINE void CombineRun(const A* HWY_RESTRICT a, const CodeGrid& of_a, const B* HWY_RESTRICT b, const CodeGrid& of_b,
+                           size_t n, const CodeGrid& to, uint8_t* HWY_RESTRICT y) {
+  constexpr float kNoFraction = 12582912.0f;  // 1.5 * 2^23: rounds to even when added, within 2^22
+  const float scale_a = of_a.scale, scale_b = of_b.scale, scale = to.scale, shift = static_cast<float>(to.zero_point),
+              low = static_cast<float>(to.is_signed ? -128 : 0) - shift,
+              high = static_cast<float>(to.is_signed ? 127 : 255) - shift;
+  const int32_t zero_a = of_a.zero_point, zero_b = of_b.zero_point;
+  for (size_t k = 0; k < n; ++k) {
+    const float left = scale_a * static_cast<float>(a[k] - zero_a), right = scale_b * static_cast<float>(b[k] - zero_b);
+    float steps = (kMul ? left * right : left + right) / scale;
+    steps = steps < low ? low : steps;
+    steps = steps > high ? high : steps;
+    y[k] = static_cast<uint8_t>(static_cast<int32_t>(((steps + shift) + kNoFraction) - kNoFraction));
+  }
+}
+
+template <bool kMul>
+void CombineKinds(const uint8_t* a, const CodeGrid& of_a, const uint8_t* b, const CodeGrid& of_b, size_t n,
+                  const CodeGrid& to, uint8_t* y) {
+  const auto* signed_a = reinterpret_cast<const int8_t*>(a);
+  const auto* signed_b = reinterpret_cast<const int8_t*>(b);
+  if (of_a.is_signed)
+    of_b.is_signed ? CombineRun<kMul>(signed_a, of_a, signed_b, of_b, n, to, y)
+                   : CombineRun<kMul>(signed_a, of_a, b, of_b, n, to, y);
+  else
+    of_b.is_signed ? CombineRun<kMul>(a, of_a, signed_b, of_b, n, to, y) : CombineRun<kMul>(a, of_a, b, of_b, n, to, y);
+}
+
+void CombineCodes(CodeArithmetic op, const uint8_t* a, const CodeGrid& of_a, const uint8_t* b, const CodeGrid& of_b,
+                  size_t n, const CodeGrid& to, uint8_t* y) {
+  if (op == CodeArithmetic::kMul)
+    CombineKinds<true>(a, of_a, b, of_b, n, to, y);
+  else
+    CombineKinds<false>(a, of_a, b, of_b, n, to, y);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace tersor::kernels
 HWY_AFTER_NAMESPACE();
@@ -59,6 +97,7 @@ namespace tersor::kernels {
 HWY_EXPORT(QuantizeCodes);
 HWY_EXPORT(DequantizeCodes);
 HWY_EXPORT(WidenCodes);
+HWY_EXPORT(CombineCodes);
 
 void quantize_codes(const float* x, size_t n, const CodeGrid& grid, uint8_t* q) {
   HWY_DYNAMIC_DISPATCH(QuantizeCodes)(x, n, grid, q);
@@ -70,6 +109,11 @@ void dequantize_codes(const uint8_t* q, size_t n, const CodeGrid& grid, float* y
 
 void widen_codes(const uint8_t* q, size_t n, const CodeGrid& grid, int16_t* y) {
   HWY_DYNAMIC_DISPATCH(WidenCodes)(q, n, grid, y);
+}
+
+void combine_codes(CodeArithmetic op, const uint8_t* a, const CodeGrid& of_a, const uint8_t* b, const CodeGrid& of_b,
+                   size_t n, const CodeGrid& to, uint8_t* y) {
+  HWY_DYNAMIC_DISPATCH(CombineCodes)(op, a, of_a, b, of_b, n, to, y);
 }
 
 }  // namespace tersor::kernels

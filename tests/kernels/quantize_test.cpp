@@ -57,3 +57,33 @@ TEST_CASE("codes stand for the numbers of their grid") {
       }
     });
 }
+
+TEST_CASE("codes are added and multiplied as WebAssembly does, for both kinds of 8 bits") {
+  std::vector<uint8_t> a, b;
+  for (int i = 0; i < 256; i += 5)
+    for (int j = 0; j < 256; j += 3) a.push_back(static_cast<uint8_t>(i)), b.push_back(static_cast<uint8_t>(j));
+  const auto number = [](const CodeGrid& grid, uint8_t raw) {
+    return static_cast<float>((grid.is_signed ? static_cast<int8_t>(raw) : static_cast<int32_t>(raw)) -
+                              grid.zero_point) *
+           grid.scale;
+  };
+  for (const CodeGrid& of_a : kGrids)
+    for (const CodeGrid& of_b : kGrids)
+      for (const CodeArithmetic op : {CodeArithmetic::kAdd, CodeArithmetic::kMul}) {
+        const CodeGrid to{0.31f, of_a.zero_point, of_a.is_signed};
+        const float low = to.is_signed ? -128 : 0, high = to.is_signed ? 127 : 255,
+                    shift = static_cast<float>(to.zero_point);
+        std::vector<uint8_t> wanted;
+        for (size_t k = 0; k < a.size(); ++k) {
+          const float x = number(of_a, a[k]), z = number(of_b, b[k]);
+          const float v = (op == CodeArithmetic::kAdd ? x + z : x * z) / to.scale;
+          const float bounded = std::min(std::max(v, low - shift), high - shift);
+          wanted.push_back(static_cast<uint8_t>(static_cast<int32_t>(std::nearbyint(bounded + shift))));
+        }
+        on_every_target([&] {
+          std::vector<uint8_t> y(a.size());
+          combine_codes(op, a.data(), of_a, b.data(), of_b, a.size(), to, y.data());
+          REQUIRE(y == wanted);
+        });
+      }
+}
