@@ -9,6 +9,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "core/kernels/bounds-inl.h"
+
 #ifndef TERSOR_DEPTHWISE_ONCE
 #define TERSOR_DEPTHWISE_ONCE
 namespace tersor::kernels {
@@ -56,9 +58,7 @@ HWY_INLINE void Outputs(D d, const DepthwiseRow& row, int64_t ox, int64_t kx0, i
   TERSOR_UNROLL for (int p = 0; p < kPixels; ++p) {
     V sum = sums[p];
     if (row.epilogue.bias != nullptr) sum = hn::Add(sum, hn::LoadU(d, row.epilogue.bias + c));
-    sum = hn::IfThenElse(hn::Lt(sum, low), low, sum);
-    sum = hn::IfThenElse(hn::Gt(sum, high), high, sum);
-    hn::StoreU(sum, d, row.y + (ox + p) * row.channels + c);
+    hn::StoreU(Bounded(sum, low, high), d, row.y + (ox + p) * row.channels + c);
   }
 }
 

@@ -6,6 +6,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "core/kernels/bounds-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace tersor::kernels {
 namespace HWY_NAMESPACE {
@@ -24,9 +26,7 @@ HWY_INLINE void ForEach(size_t n, Body body) {
 
 template <class D, class V>
 HWY_INLINE V Bounded(D d, V x, const Bounds& bounds) {
-  const V low = hn::Set(d, bounds.low), high = hn::Set(d, bounds.high);
-  x = hn::IfThenElse(hn::Lt(x, low), low, x);
-  return hn::IfThenElse(hn::Gt(x, high), high, x);
+  return Bounded(x, hn::Set(d, bounds.low), hn::Set(d, bounds.high));
 }
 
 struct AddOp {

@@ -8,6 +8,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "core/kernels/bounds-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace tersor::kernels {
 namespace HWY_NAMESPACE {
@@ -31,9 +33,7 @@ struct TileCall {
 
 HWY_INLINE V Finish(D d, V sum, const float* bias, const TileCall& call) {
   if (bias != nullptr) sum = hn::Add(sum, hn::LoadU(d, bias));
-  const V low = hn::Set(d, call.low), high = hn::Set(d, call.high);
-  sum = hn::IfThenElse(hn::Lt(sum, low), low, sum);
-  return hn::IfThenElse(hn::Gt(sum, high), high, sum);
+  return Bounded(sum, hn::Set(d, call.low), hn::Set(d, call.high));
 }
 
 // The first `count` lanes; none where it is not positive.

@@ -129,6 +129,36 @@ HWY_INLINE Vector load(const Element* from) {
   return v;
 }
 
+#if HWY_TARGET == HWY_WASM  // whose 16 registers hold the sums of eight channels, not of sixteen
+
+HWY_INLINE void SumEightColumns(const float* HWY_RESTRICT x, size_t rows, size_t channels, float* HWY_RESTRICT lows,
+                                float* HWY_RESTRICT highs, double* HWY_RESTRICT sums, double* HWY_RESTRICT squares) {
+  using Two = float __attribute__((vector_size(8)));
+  using Four = float __attribute__((vector_size(16)));
+  using Wide = double __attribute__((vector_size(16)));
+  Four low[2], high[2];
+  Wide sum[4], square[4];
+  TERSOR_UNROLL for (size_t k = 0; k < 2; ++k) low[k] = load<Four>(lows + 4 * k), high[k] = load<Four>(highs + 4 * k);
+  TERSOR_UNROLL for (size_t k = 0; k < 4; ++k) sum[k] = load<Wide>(sums + 2 * k),
+                                               square[k] = load<Wide>(squares + 2 * k);
+  for (size_t r = 0; r < rows; ++r, x += channels) {
+    TERSOR_UNROLL for (size_t k = 0; k < 2; ++k) {
+      const Four v = load<Four>(x + 4 * k);
+      low[k] = v < low[k] ? v : low[k];
+      high[k] = high[k] < v ? v : high[k];
+    }
+    TERSOR_UNROLL for (size_t k = 0; k < 4; ++k) {
+      const Wide w = __builtin_convertvector(load<Two>(x + 2 * k), Wide);
+      sum[k] += w;
+      square[k] += w * w;
+    }
+  }
+  std::memcpy(lows, low, sizeof low), std::memcpy(highs, high, sizeof high);
+  std::memcpy(sums, sum, sizeof sum), std::memcpy(squares, square, sizeof square);
+}
+
+#else
+
 template <size_t kVectors>
 HWY_INLINE void SumColumns(const float* HWY_RESTRICT x, size_t rows, size_t channels, float* HWY_RESTRICT lows,
                            float* HWY_RESTRICT highs, double* HWY_RESTRICT sums, double* HWY_RESTRICT squares) {
@@ -152,13 +182,17 @@ HWY_INLINE void SumColumns(const float* HWY_RESTRICT x, size_t rows, size_t chan
   }
 }
 
+#endif
+
 void ChannelSums(const float* HWY_RESTRICT x, size_t rows, size_t channels, float* HWY_RESTRICT lows,
                  float* HWY_RESTRICT highs, double* HWY_RESTRICT sums, double* HWY_RESTRICT squares) {
   size_t c = 0;
-#if HWY_TARGET != HWY_WASM  // whose 16 registers hold the sums of eight channels, not of sixteen
+#if HWY_TARGET == HWY_WASM
+  for (; c + 8 <= channels; c += 8) SumEightColumns(x + c, rows, channels, lows + c, highs + c, sums + c, squares + c);
+#else
   for (; c + 16 <= channels; c += 16) SumColumns<2>(x + c, rows, channels, lows + c, highs + c, sums + c, squares + c);
-#endif
   for (; c + 8 <= channels; c += 8) SumColumns<1>(x + c, rows, channels, lows + c, highs + c, sums + c, squares + c);
+#endif
   if (c == channels) return;
   for (size_t r = 0; r < rows; ++r)
     for (size_t k = c; k < channels; ++k) {

@@ -8,6 +8,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "core/kernels/bounds-inl.h"
+
 #ifndef TERSOR_WINOGRAD_ONCE
 #define TERSOR_WINOGRAD_ONCE
 namespace tersor::kernels {
@@ -71,8 +73,7 @@ HWY_INLINE void TransformSums(D d, const TileOutput& call, int64_t c) {
   const auto low = hn::Set(d, call.epilogue.low), high = hn::Set(d, call.epilogue.high);
   const auto finish = [&](hn::Vec<D> y, float* to) {
     if (call.epilogue.bias != nullptr) y = hn::Add(y, hn::LoadU(d, call.epilogue.bias + c));
-    y = hn::IfThenElse(hn::Lt(y, low), low, y);
-    hn::StoreU(hn::IfThenElse(hn::Gt(y, high), high, y), d, to + c);
+    hn::StoreU(Bounded(y, low, high), d, to + c);
   };
   for (int i = 0; i < 2; ++i) {
     const auto& m = rows[i];
