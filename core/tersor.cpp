@@ -129,12 +129,9 @@ void note_branch_points(const Graph& graph, const Settings& settings, const ptq:
                        graph.name_of(tensor.value), "Use the platform ort-cpu there; on ARM64 nothing is lost."});
 }
 
-/// Rounding by what inputs have in common leaves their mean to a bias that is corrected afterwards.
-void check_effort(const config::QuantizationConfig& config) {
-  if (config.effort == 0 || !config.weights_bias_correction || config.measures_bias()) return;
-  throw Error(ErrorCode::kInvalidConfig, "effort 1 and 2 go with biases that are corrected on the samples.",
-              "config.effort",
-              "Set weights_bias_correction_method to MEASURED, weights_bias_correction to false, or effort to 0.");
+/// Rounding by what inputs have in common leaves their mean to a bias that is corrected on the samples.
+bool rounds_weights(const config::QuantizationConfig& config) {
+  return config.effort > 0 && config.measures_bias();
 }
 
 bool is_float16(const Graph& graph) {
@@ -181,7 +178,6 @@ void check_quantizable(const Model& model) {
 
 std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Settings settings) {
   config::check_acts(settings.config);
-  check_effort(settings.config);
   check_quantizable(opened->model);
   Model model = opened->model;
   onnx::convert_to_opset(model, kLowestOpset);
@@ -316,7 +312,7 @@ Draft draft(const Job& job, const calibrate::Statistics& statistics) {
   if (config.weights_second_moment_correction)
     if (auto nothing = ptq::keep_deviations(draft.plan)) draft.rewrites.push_back(std::move(*nothing));
   draft.unrounded = draft.digest = digest_of(draft.model.graph, draft.plan, config);
-  if (config.effort == 0) return draft;
+  if (!rounds_weights(config)) return draft;
   const calibrate::RoundedWeights& rounded = statistics.rounded;
   draft.lacks_rounding = rounded.plan != draft.unrounded || rounded.effort != config.effort;
   if (draft.lacks_rounding) return draft;
@@ -332,30 +328,37 @@ bool measures_outputs(const Job& job, const ptq::QuantizationPlan& plan) {
   return job.settings.config.measures_bias() || ptq::keeps_deviations(plan);
 }
 
-[[noreturn]] void refuse_unmeasured(const config::QuantizationConfig& config) {
+[[noreturn]] void refuse_unmeasured(const config::QuantizationConfig& config, bool lacks_rounding) {
   const bool of_biases = config.measures_bias();
-  throw Error(
-      ErrorCode::kInvalidConfig,
-      std::string(of_biases ? "weights_bias_correction_method is MEASURED" : "weights_second_moment_correction is on") +
-          ", which needs the samples: these statistics do not hold what was measured for these settings.",
-      of_biases ? "config.weights_bias_correction_method" : "config.weights_second_moment_correction",
-      "Give the samples, calibrate the whole data set in one go with the same settings, or set it to " +
-          std::string(of_biases ? "ANALYTIC." : "false."));
+  const std::string field = lacks_rounding ? "effort"
+                            : of_biases    ? "weights_bias_correction_method"
+                                           : "weights_second_moment_correction";
+  const std::string value = lacks_rounding ? std::to_string(config.effort) : of_biases ? "MEASURED" : "on";
+  throw Error(ErrorCode::kInvalidConfig,
+              field + " is " + value +
+                  ", which needs the samples: these statistics do not hold what was measured for these settings.",
+              "config." + field,
+              "Give the samples, calibrate the whole data set in one go with the same settings, or set " +
+                  std::string(of_biases ? "weights_bias_correction_method to ANALYTIC."
+                                        : "weights_second_moment_correction to false."));
 }
 
 }  // namespace
 
-std::unique_ptr<ptq::BiasSweep> bias_sweep(const Job& job, const Draft& draft) {
-  if (!measures_outputs(job, draft.plan) || draft.statistics.measured.plan == draft.digest) return nullptr;
-  using Scope = ptq::BiasSweep::Scope;
-  auto sweep =
-      std::make_unique<ptq::BiasSweep>(draft.model, draft.plan, draft.statistics,
-                                       job.settings.config.measures_bias() ? Scope::kEveryKernel : Scope::kDeviations);
-  if (sweep->steps() == 0) return nullptr;
-  return sweep;
+std::unique_ptr<ptq::Sweep> sweep(const Job& job, const Draft& draft) {
+  const config::QuantizationConfig& config = job.settings.config;
+  ptq::SweepOptions options;
+  options.effort = draft.lacks_rounding ? config.effort : 0;
+  options.samples = draft.statistics.samples.size();
+  options.deviations_only = !config.measures_bias();
+  if (!measures_outputs(job, draft.plan) || (!draft.lacks_rounding && draft.statistics.measured.plan == draft.digest))
+    return nullptr;
+  auto found = std::make_unique<ptq::Sweep>(draft.model, draft.plan, draft.statistics, options);
+  if (found->steps() == 0) return nullptr;
+  return found;
 }
 
-std::vector<size_t> sweep_samples(const ptq::BiasSweep& sweep, const calibrate::Statistics& statistics) {
+std::vector<size_t> sweep_samples(const ptq::Sweep& sweep, const calibrate::Statistics& statistics) {
   constexpr int64_t kMemory = int64_t{512} << 20;
   const auto total = static_cast<int64_t>(statistics.samples.size());
   const int64_t fitting = std::max<int64_t>(1, kMemory / std::max<int64_t>(1, sweep.state_bytes()));
@@ -365,23 +368,24 @@ std::vector<size_t> sweep_samples(const ptq::BiasSweep& sweep, const calibrate::
   return chosen;
 }
 
-std::unique_ptr<ptq::GramPass> gram_pass(const Job& job, const Draft& draft) {
-  if (!draft.lacks_rounding) return nullptr;
-  ptq::QuantizationPlan plan = draft.plan;
-  if (measures_outputs(job, plan)) ptq::correct_biases(draft.model.graph, draft.statistics.measured, plan);
-  return std::make_unique<ptq::GramPass>(draft.model, plan, draft.statistics.samples.size());
-}
-
-calibrate::RoundedWeights round_weights(const Job& job, const Draft& draft, const ptq::GramPass& pass,
-                                        const ptq::GramSums& sums, const std::function<void()>& done) {
-  const ptq::RoundingOptions options{job.settings.config.effort, job.settings.config.measures_bias()};
-  calibrate::RoundedWeights rounded{draft.unrounded, options.effort, {}};
-  for (size_t k = 0; k < pass.kernels().size(); ++k) {
-    auto weight = ptq::round_weight(draft.model.graph, draft.plan, pass, k, sums, options);
-    if (weight) rounded.weights.push_back(std::move(*weight));
-    if (done) done();
+void keep_outcomes(const Job& job, const ptq::Sweep& sweep, std::vector<ptq::SweepOutcome> outcomes, Draft& draft,
+                   calibrate::Statistics& statistics) {
+  TERSOR_CHECK(outcomes.size() == sweep.steps());
+  calibrate::MeasuredShifts measured;
+  calibrate::RoundedWeights rounded{draft.unrounded, job.settings.config.effort, {}};
+  for (size_t step = 0; step < outcomes.size(); ++step) {
+    if (outcomes[step].weight) rounded.weights.push_back(std::move(*outcomes[step].weight));
+    if (!sweep.output(step).empty()) measured.outputs.push_back({sweep.output(step), std::move(outcomes[step].shifts)});
   }
-  return rounded;
+  if (draft.lacks_rounding) {
+    ptq::take_rounded(draft.model.graph, rounded, draft.plan);
+    draft.digest = digest_of(draft.model.graph, draft.plan, job.settings.config);
+    draft.lacks_rounding = false;
+    statistics.rounded = std::move(rounded);
+  }
+  measured.plan = draft.digest;
+  draft.statistics.measured = measured;
+  statistics.measured = std::move(measured);
 }
 
 QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics) {
@@ -392,14 +396,7 @@ QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics,
   QuantizeResult result;
   result.draft = std::move(draft);
   const Draft& decided = result.draft;
-  if (decided.lacks_rounding)
-    throw Error(ErrorCode::kInvalidConfig,
-                "effort is " + std::to_string(job.settings.config.effort) +
-                    ", which needs the samples: these statistics do not hold weights rounded for these settings.",
-                "config.effort",
-                "Give the samples, calibrate the whole data set in one go with the same settings, or set it to 0.");
-  if (statistics.measured.plan != decided.digest && bias_sweep(job, decided) != nullptr)
-    refuse_unmeasured(job.settings.config);
+  if (sweep(job, decided) != nullptr) refuse_unmeasured(job.settings.config, decided.lacks_rounding);
   result.plan = decided.plan;
   if (measures_outputs(job, result.plan)) ptq::correct_biases(decided.model.graph, statistics.measured, result.plan);
   result.recipe = recipe_of(job, statistics);

@@ -6,10 +6,8 @@
 //   calibrate::Calibrator calibrator = calibrator_of(*job, size);  // one per thread or worker
 //   for (each of its samples) calibrator.add({index, digest}, place, inputs);
 //   calibrate::merge(statistics, calibrator.statistics());     // of all threads, in any order
-//   if (auto sweep = bias_sweep(*job, statistics))              // measured bias correction, see ptq/bias_sweep.h
-//     statistics.measured = ...;                               // of all samples of sweep_samples()
-//   if (auto pass = gram_pass(*job, draft))                      // effort 1 and 2, see ptq/gram_pass.h
-//     statistics.rounded = round_weights(...), and the sweep again;
+//   if (auto swept = sweep(*job, draft))                       // rounds weights, corrects biases: see ptq/sweep.h
+//     keep_outcomes(*job, *swept, outcomes, draft, statistics);
 //   QuantizeResult result = quantize(*job, statistics);        // model bytes, recipe, plan
 //
 // Same model, settings and samples give the same bytes, whatever the number of threads and the machine.
@@ -30,16 +28,15 @@
 #include "core/framework/attach.h"
 #include "core/onnx/source.h"
 #include "core/passes/pipeline.h"
-#include "core/ptq/bias_sweep.h"
 #include "core/ptq/bound_relus.h"
 #include "core/ptq/equalize_channels.h"
-#include "core/ptq/gram_pass.h"
 #include "core/ptq/placement.h"
 #include "core/ptq/plan.h"
 #include "core/ptq/rewrite.h"
 #include "core/ptq/scale_inputs.h"
 #include "core/ptq/shift_negative_activations.h"
 #include "core/ptq/split_scales.h"
+#include "core/ptq/sweep.h"
 #include "core/tpc/target_platform_capabilities.h"
 
 namespace tersor {
@@ -126,22 +123,17 @@ struct Draft {
 /// when they hold no sample.
 Draft draft(const Job& job, const calibrate::Statistics& statistics);
 
-/// The sweep over the samples that measured bias correction needs; none when the settings do not ask for it, when there
-/// is nothing to correct, or when the statistics hold what such a sweep measured for the same plan.
-std::unique_ptr<ptq::BiasSweep> bias_sweep(const Job& job, const Draft& draft);
+/// The sweep over the samples that effort and measured bias correction need; none when the settings ask for neither,
+/// when there is nothing to round or correct, or when the statistics hold what such a sweep came to for the same plan.
+std::unique_ptr<ptq::Sweep> sweep(const Job& job, const Draft& draft);
 
 /// Which of the calibrated samples take part in the sweep, as places in statistics.samples: all, or so many, spread
 /// evenly, that their states together stay within half a gigabyte.
-std::vector<size_t> sweep_samples(const ptq::BiasSweep& sweep, const calibrate::Statistics& statistics);
+std::vector<size_t> sweep_samples(const ptq::Sweep& sweep, const calibrate::Statistics& statistics);
 
-/// The pass over the samples that effort 1 and 2 need to round weights, after the sweep of the same draft has been
-/// measured; none when the settings do not ask for it or the statistics hold what it came to. A new draft and a new
-/// sweep follow.
-std::unique_ptr<ptq::GramPass> gram_pass(const Job& job, const Draft& draft);
-
-/// What the pass over all samples came to. `done` is called after each kernel.
-calibrate::RoundedWeights round_weights(const Job& job, const Draft& draft, const ptq::GramPass& pass,
-                                        const ptq::GramSums& sums, const std::function<void()>& done = {});
+/// Puts what each step of the sweep came to into the statistics and, but for the biases, into the draft.
+void keep_outcomes(const Job& job, const ptq::Sweep& sweep, std::vector<ptq::SweepOutcome> outcomes, Draft& draft,
+                   calibrate::Statistics& statistics);
 
 struct QuantizeResult {
   std::vector<std::byte> bytes;  // the ONNX file

@@ -182,14 +182,14 @@ val merge_job(const std::string& kind, const std::string& settings, const val& p
 val begin_sweep(const std::string& key, const std::string& settings, const val& statistics) {
   return guard([&] { return session().begin_sweep(key, settings, statistics); });
 }
-val sweep_step(const std::string& job, double step, const val& shifts) {
-  return guard([&] { return session().sweep_step(job, step, shifts); });
+val sweep_step(const std::string& job, double step, const val& before) {
+  return guard([&] { return session().sweep_step(job, step, before); });
 }
 val merge_sweep_step(const std::string& job, double step, const val& parts) {
   return guard([&] { return session().merge_sweep_step(job, step, parts); });
 }
-val finish_sweep(const std::string& job, const val& shifts) {
-  return guard([&] { return session().finish_sweep(job, shifts); });
+val finish_sweep(const std::string& job, const val& outcomes) {
+  return guard([&] { return session().finish_sweep(job, outcomes); });
 }
 val quantize(const std::string& model, const std::string& settings, const val& statistics, const val& progress) {
   return guard([&] { return session().quantize(model, settings, statistics, progress_of(progress)); });

@@ -315,7 +315,7 @@ void Session::add_sample(const std::string& key, const val& sample) {
     given.inputs = given_tensors(sample, running.inputs, given.place);
   }
   if (running.sweep)
-    running.sweep->add(given.inputs);
+    running.sweep->add(given.index, given.inputs);
   else
     running.job->add(given);
 }
@@ -342,21 +342,16 @@ std::string Session::begin_sweep(const std::string& key, const std::string& text
   return to_text(plan, false);
 }
 
-val Session::sweep_step(const std::string& key, double step, const val& shifts) {
-  return to_array(
-      running(key).sweep->advance(static_cast<size_t>(step), emscripten::convertJSArrayToNumberVector<double>(shifts)));
+val Session::sweep_step(const std::string& key, double step, const val& before) {
+  return to_array(running(key).sweep->advance(static_cast<size_t>(step), to_bytes(before)));
 }
 
 val Session::merge_sweep_step(const std::string& key, double step, const val& parts) {
-  const std::vector<double> shifts = running(key).sweep->merge(static_cast<size_t>(step), parts_of(parts));
-  return val(emscripten::typed_memory_view(shifts.size(), shifts.data())).call<val>("slice");
+  return to_array(running(key).sweep->merge(static_cast<size_t>(step), parts_of(parts)));
 }
 
-val Session::finish_sweep(const std::string& key, const val& shifts) {
-  std::vector<std::vector<double>> all;
-  for (int step = 0, count = shifts["length"].as<int>(); step < count; ++step)
-    all.push_back(emscripten::convertJSArrayToNumberVector<double>(shifts[step]));
-  return to_array(running(key).sweep->finish(all));
+val Session::finish_sweep(const std::string& key, const val& outcomes) {
+  return to_array(running(key).sweep->finish(parts_of(outcomes)));
 }
 
 val Session::merge_job(const std::string& kind, const std::string& text, const val& parts, const val& extra) {

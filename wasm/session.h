@@ -53,12 +53,12 @@ class Session {
   emscripten::val merge_job(const std::string& kind, const std::string& settings, const emscripten::val& parts,
                             const emscripten::val& extra);
 
-  /// The bias sweep that settings and statistics ask for, as a job of that key: JSON {steps, samples}, or null.
+  /// The sweep that settings and statistics ask for, as a job of that key: JSON {steps, samples}, or null.
   /// `settings`: as of a calibration. Samples are added with add_sample().
   std::string begin_sweep(const std::string& key, const std::string& settings, const emscripten::val& statistics);
-  emscripten::val sweep_step(const std::string& key, double step, const emscripten::val& shifts);
+  emscripten::val sweep_step(const std::string& key, double step, const emscripten::val& before);
   emscripten::val merge_sweep_step(const std::string& key, double step, const emscripten::val& parts);
-  emscripten::val finish_sweep(const std::string& key, const emscripten::val& shifts);
+  emscripten::val finish_sweep(const std::string& key, const emscripten::val& outcomes);
 
   /// `settings`: {platform, config, overrides, recipe, allow_mismatch}. {model, recipe, report}.
   emscripten::val quantize(const std::string& model, const std::string& settings, const emscripten::val& statistics,

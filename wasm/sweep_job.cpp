@@ -2,38 +2,74 @@
 #include "wasm/sweep_job.h"
 
 #include <algorithm>
-#include <cstring>
+#include <array>
+#include <string>
+
+#include "core/base/byte_stream.h"
 
 namespace tersor::wasm {
 
 namespace {
 
-using Words = std::array<uint64_t, calibrate::ExactSum::kWords>;
-
-std::vector<std::byte> to_bytes(const ptq::ChannelSums& sums) {
-  std::vector<std::byte> bytes(sizeof sums.elements + sums.sums.size() * sizeof(Words));
-  std::memcpy(bytes.data(), &sums.elements, sizeof sums.elements);
-  for (size_t c = 0; c < sums.sums.size(); ++c)
-    std::memcpy(bytes.data() + sizeof sums.elements + c * sizeof(Words), sums.sums[c].words().data(), sizeof(Words));
-  return bytes;
+std::vector<std::byte> to_bytes(const ptq::SweepSums& sums) {
+  ByteWriter writer;
+  for (const auto& half : sums.inputs.words) writer.put_all(std::span<const int64_t>(half));
+  writer.put(sums.outputs.elements);
+  std::vector<uint64_t> words;
+  for (const calibrate::ExactSum& sum : sums.outputs.sums)
+    words.insert(words.end(), sum.words().begin(), sum.words().end());
+  writer.put_all(std::span<const uint64_t>(words));
+  return writer.take();
 }
 
-ptq::ChannelSums from_bytes(std::span<const std::byte> bytes) {
-  ptq::ChannelSums sums;
-  TERSOR_CHECK(bytes.size() >= sizeof sums.elements && (bytes.size() - sizeof sums.elements) % sizeof(Words) == 0);
-  std::memcpy(&sums.elements, bytes.data(), sizeof sums.elements);
-  for (size_t at = sizeof sums.elements; at < bytes.size(); at += sizeof(Words)) {
-    Words words;
-    std::memcpy(words.data(), bytes.data() + at, sizeof words);
-    sums.sums.emplace_back(words);
+ptq::SweepSums sums_of(std::span<const std::byte> bytes) {
+  ByteReader reader(bytes);
+  ptq::SweepSums sums;
+  for (auto& half : sums.inputs.words) half = reader.get_all<int64_t>();
+  sums.outputs.elements = reader.get<uint64_t>();
+  const std::vector<uint64_t> words = reader.get_all<uint64_t>();
+  std::array<uint64_t, calibrate::ExactSum::kWords> one;
+  TERSOR_CHECK(words.size() % one.size() == 0);
+  for (auto from = words.begin(); from != words.end(); from += one.size()) {
+    std::copy_n(from, one.size(), one.begin());
+    sums.outputs.sums.emplace_back(one);
   }
   return sums;
+}
+
+std::vector<std::byte> to_bytes(const ptq::SweepOutcome& outcome) {
+  ByteWriter writer;
+  writer.put_all(std::span<const double>(outcome.shifts));
+  writer.put(outcome.weight.has_value());
+  if (outcome.weight) {
+    writer.put_all(std::span<const char>(outcome.weight->name));
+    writer.put_all(std::span<const float>(outcome.weight->scales));
+    writer.put_all(std::span<const int8_t>(outcome.weight->codes));
+    writer.put(outcome.weight->noise_ratio);
+  }
+  return writer.take();
+}
+
+ptq::SweepOutcome outcome_of(std::span<const std::byte> bytes) {
+  ByteReader reader(bytes);
+  ptq::SweepOutcome outcome;
+  outcome.shifts = reader.get_all<double>();
+  if (!reader.get<bool>()) return outcome;
+  const std::vector<char> name = reader.get_all<char>();
+  outcome.weight = calibrate::RoundedWeight{std::string(name.begin(), name.end()), {}, {}, 1};
+  outcome.weight->scales = reader.get_all<float>();
+  outcome.weight->codes = reader.get_all<int8_t>();
+  outcome.weight->noise_ratio = reader.get<double>();
+  return outcome;
 }
 
 }  // namespace
 
 SweepJob::SweepJob(std::shared_ptr<const Job> job, calibrate::Statistics statistics)
-    : statistics_(std::move(statistics)), draft_(draft(*job, statistics_)), sweep_(bias_sweep(*job, draft_)) {}
+    : job_(std::move(job)),
+      statistics_(std::move(statistics)),
+      draft_(draft(*job_, statistics_)),
+      sweep_(sweep(*job_, draft_)) {}
 
 std::vector<int64_t> SweepJob::samples() const {
   std::vector<int64_t> numbers;
@@ -42,24 +78,30 @@ std::vector<int64_t> SweepJob::samples() const {
   return numbers;
 }
 
-std::vector<std::byte> SweepJob::advance(size_t step, const std::vector<double>& shifts) {
-  run::Runner runner(sweep_->program(step));
-  ptq::ChannelSums sums;
-  for (ptq::SweepState& state : states_) sweep_->advance(step, runner, state, shifts, sums);
-  return to_bytes(sums);
+void SweepJob::add(int64_t number, std::span<const Tensor> inputs) {
+  const std::vector<int64_t> numbers = samples();
+  const auto found = std::find(numbers.begin(), numbers.end(), number);
+  TERSOR_CHECK(found != numbers.end());
+  states_.emplace_back(found - numbers.begin(), sweep_->start(inputs));
 }
 
-std::vector<double> SweepJob::merge(size_t step, const std::vector<std::vector<std::byte>>& parts) const {
-  ptq::ChannelSums all;
-  for (const auto& part : parts) all.add(from_bytes(part));
-  return sweep_->shifts(step, all);
+std::vector<std::byte> SweepJob::advance(size_t step, std::span<const std::byte> before) {
+  if (step > 0) sweep_->take(step - 1, outcome_of(before));
+  ptq::SweepRunner runner(*sweep_, step, sweep_->program(step));
+  for (auto& [place, state] : states_) runner.advance(place, state);
+  return to_bytes(runner.sums());
 }
 
-std::vector<std::byte> SweepJob::finish(const std::vector<std::vector<double>>& shifts) {
-  TERSOR_CHECK(shifts.size() == steps());
-  statistics_.measured = {draft_.digest, {}};
-  for (size_t step = 0; step < steps(); ++step)
-    statistics_.measured.outputs.push_back({sweep_->output(step), shifts[step]});
+std::vector<std::byte> SweepJob::merge(size_t step, const std::vector<std::vector<std::byte>>& parts) const {
+  ptq::SweepSums all;
+  for (const auto& part : parts) all.add(sums_of(part));
+  return to_bytes(sweep_->outcome(step, all));
+}
+
+std::vector<std::byte> SweepJob::finish(const std::vector<std::vector<std::byte>>& outcomes) {
+  std::vector<ptq::SweepOutcome> all;
+  for (const auto& bytes : outcomes) all.push_back(outcome_of(bytes));
+  keep_outcomes(*job_, *sweep_, std::move(all), draft_, statistics_);
   return calibrate::write(statistics_);
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// One worker's part of a bias sweep (core/ptq/bias_sweep.h): its samples go step by step, all workers together; what a
-// step's outputs add up to crosses as bytes.
+// One worker's part of a sweep (core/ptq/sweep.h): its samples go step by step, all workers together; what a step's
+// samples add up to and what it came to cross as bytes.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/tersor.h"
@@ -22,19 +23,21 @@ class SweepJob {
   /// Numbers of the samples that take part, ascending.
   std::vector<int64_t> samples() const;
 
-  void add(std::span<const Tensor> inputs) { states_.push_back(sweep_->start(inputs)); }
-  /// Corrects by the shifts of the step before and runs the step. Bytes of ChannelSums.
-  std::vector<std::byte> advance(size_t step, const std::vector<double>& shifts);
-  /// The shifts of a step from all workers' bytes.
-  std::vector<double> merge(size_t step, const std::vector<std::vector<std::byte>>& parts) const;
-  /// The .tstats file with the shifts of all steps in it.
-  std::vector<std::byte> finish(const std::vector<std::vector<double>>& shifts);
+  /// The sample of that number.
+  void add(int64_t number, std::span<const Tensor> inputs);
+  /// Takes what the step before came to, and runs the step. Bytes of SweepSums.
+  std::vector<std::byte> advance(size_t step, std::span<const std::byte> before);
+  /// What a step came to, from all workers' bytes: bytes of SweepOutcome.
+  std::vector<std::byte> merge(size_t step, const std::vector<std::vector<std::byte>>& parts) const;
+  /// The .tstats file with what all steps came to in it.
+  std::vector<std::byte> finish(const std::vector<std::vector<std::byte>>& outcomes);
 
  private:
+  std::shared_ptr<const Job> job_;
   calibrate::Statistics statistics_;
   Draft draft_;
-  std::unique_ptr<const ptq::BiasSweep> sweep_;
-  std::vector<ptq::SweepState> states_;
+  std::unique_ptr<ptq::Sweep> sweep_;
+  std::vector<std::pair<size_t, ptq::SweepState>> states_;  // with their places
 };
 
 }  // namespace tersor::wasm

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <span>
 #include <type_traits>
@@ -21,6 +22,13 @@ class ByteWriter {
     const size_t at = bytes_.size();
     bytes_.resize(at + sizeof(T));
     std::memcpy(bytes_.data() + at, &value, sizeof(T));
+  }
+  /// How many, then all.
+  template <class T>
+  void put_all(std::span<const T> values) {
+    put(static_cast<uint64_t>(values.size()));
+    const auto bytes = std::as_bytes(values);
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
   }
   std::vector<std::byte> take() { return std::move(bytes_); }
 
@@ -41,6 +49,16 @@ class ByteReader {
     std::memcpy(&value, rest_.data(), sizeof(T));
     rest_ = rest_.subspan(sizeof(T));
     return value;
+  }
+  template <class T>
+  std::vector<T> get_all() {
+    const auto count = get<uint64_t>();
+    if (count > rest_.size() / sizeof(T)) throw Error(ErrorCode::kInvalidArgument, "The partial result is cut short.");
+    std::vector<T> values(static_cast<size_t>(count));
+    const size_t size = values.size() * sizeof(T);
+    if (size > 0) std::memcpy(values.data(), rest_.data(), size);
+    rest_ = rest_.subspan(size);
+    return values;
   }
   bool at_end() const { return rest_.empty(); }
 

@@ -69,7 +69,7 @@ struct Provenance {
 };
 
 /// By how much quantization moved the mean of each channel of a kernel's output, as a sweep over the samples measured
-/// it (ptq/bias_sweep.h).
+/// it (ptq/sweep.h).
 struct MeasuredShift {
   std::string name;  // of the kernel's output in the prepared graph
   /// Float mean minus quantized mean, by channel; of a kernel that keeps its deviation what is added to each channel

@@ -7,8 +7,8 @@
 
 namespace tersor::cli {
 
-/// Adds to the statistics what measured bias correction and effort 1 and 2 need, where the settings ask for them
-/// (core/ptq/bias_sweep.h, core/ptq/gram_pass.h); `decided` is their draft, before and afterwards. `data` is the data
+/// Adds to the statistics what effort and measured bias correction need, where the settings ask for them
+/// (core/ptq/sweep.h); `decided` is their draft, before and afterwards. `data` is the data
 /// set that was calibrated on: kFresh says that this process did so itself; kFromFile has every sample checked. Error
 /// kMismatch when it is another one.
 enum class StatisticsOrigin { kFresh, kFromFile };

@@ -82,7 +82,10 @@ void add_settings_option(CLI::App& command, SettingsOption& option, bool with_re
   command.add_option("--config", option.config, "JSON file of QuantizationConfig fields");
   command.add_option("--set", option.sets, "FIELD=VALUE of the configuration; may be given several times")
       ->allow_extra_args(false);
-  command.add_option("--effort", option.effort, "Slower steps: 0 none, 1 rounds weights with care, 2 tries more");
+  command.add_option(
+      "--effort", option.effort,
+      "How long to look for the weights' integers: 0 takes the nearest, 1 (default) those whose errors make up "
+      "for each other on the samples, 2 tries more");
   command
       .add_option(
           "--override", option.overrides,

@@ -174,6 +174,7 @@ QuantizationConfig requirement_defaults() {
   config.activation_channel_equalization = false;
   config.keep_float_automatically = false;
   config.split_scales = false;
+  config.effort = 0;
   config.l_p_value = 2;
   config.activation_quantization_method = QuantizationMethod::kPowerOfTwo;
   config.weights_quantization_method = QuantizationMethod::kPowerOfTwo;

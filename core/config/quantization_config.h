@@ -73,7 +73,7 @@ struct QuantizationConfig {
   bool linear_collapsing = false;
   bool residual_collapsing = false;
   bool concat_threshold_update = false;
-  int effort = 0;
+  int effort = 1;
 
   /// Bias correction needs a sweep over the samples.
   bool measures_bias() const {
@@ -152,7 +152,9 @@ struct QuantizationConfig {
         config_field("concat_threshold_update", &C::concat_threshold_update,
                      "Give what feeds a Concat the range of the Concat."),
         config_field("effort", &C::effort,
-                     "Slower steps: 0 none, 1 rounds weights by what their inputs have in common, 2 tries more.",
+                     "How long to look for the weights' integers: 0 takes the nearest, 1 those whose errors make up "
+                     "for each other on "
+                     "the samples, 2 tries more. Acts where biases are measured on the samples.",
                      FieldLimits{0.0, 2.0, true}));
   }
 

@@ -257,11 +257,13 @@ IntegerPanels::IntegerPanels(int64_t columns, int64_t taps, int64_t depth, const
   for (int64_t first = 0; first < columns; first += width_)
     for (int64_t tap = 0; tap < taps; ++tap)
       for (int64_t pair = 0; pair < pairs(); ++pair)
-        for (int64_t c = first; c < first + width_; ++c)
-          for (int64_t d = 2 * pair; d < 2 * pair + 2; ++d)
-            *to++ = c < columns && d < depth
-                        ? source.weights[c * source.column_step + tap * source.tap_step + d * source.depth_step]
-                        : int16_t{0};
+        for (int64_t c = first; c < first + width_; ++c, to += 2) {
+          const bool exists = c < columns;
+          const int16_t* from =
+              source.weights + c * source.column_step + tap * source.tap_step + 2 * pair * source.depth_step;
+          to[0] = exists ? from[0] : int16_t{0};
+          to[1] = exists && 2 * pair + 1 < depth ? from[source.depth_step] : int16_t{0};
+        }
 }
 
 void multiply_integer_rows(const IntegerPanels& weights, const IntegerRows& rows, int32_t* out, int64_t out_step) {

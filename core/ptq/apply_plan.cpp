@@ -139,10 +139,7 @@ ValueId Applier::zero_point_of(const std::string& stem, const QuantizationParams
 /// The codes stored, and the DequantizeLinear that gives their values back as `output`.
 Node Applier::restore(std::string name, Tensor codes, const QuantizationParams& params, ValueId output) {
   const DType type = weight_type(params);
-  if (type == DType::kInt4) {
-    const auto bytes = codes.data<int8_t>();
-    codes = integers(std::vector<int32_t>(bytes.begin(), bytes.end()), type, codes.shape());
-  }
+  if (type == DType::kInt4) codes = stored_codes(codes.data<int8_t>(), type, codes.shape());
   const ValueId stored = graph().add_initializer(name + "_quantized", std::move(codes));
   Node node =
       pair_node("DequantizeLinear", name, {stored, scale_of(name, params), zero_point_of(name, params, type)}, output);
@@ -299,6 +296,11 @@ void Applier::place_new_nodes() {
 }
 
 }  // namespace
+
+Tensor stored_codes(std::span<const int8_t> codes, DType type, const Shape& shape) {
+  if (type != DType::kInt4) return Tensor::of<int8_t>(shape, codes);
+  return integers(std::vector<int32_t>(codes.begin(), codes.end()), type, shape);
+}
 
 Model apply_plan(const Model& model, const QuantizationPlan& plan) {
   return Applier(model, plan).apply();

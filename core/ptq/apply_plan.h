@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
+
 #include "core/graph/graph.h"
 #include "core/ptq/plan.h"
 
@@ -11,5 +13,8 @@ namespace tersor::ptq {
 /// the model's tensors and nodes stay; what is new is called after them (x_scale, x_zero_point, x_quantized,
 /// x_QuantizeLinear, x_DequantizeLinear). Inputs and outputs stay float under their names.
 Model apply_plan(const Model& model, const QuantizationPlan& plan);
+
+/// A weight's integers as the file holds them: as they are, or two to a byte where the type has 4 bits.
+Tensor stored_codes(std::span<const int8_t> codes, DType type, const Shape& shape);
 
 }  // namespace tersor::ptq

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "core/base/error.h"
+#include "core/kernels/add_scaled.h"
 #include "core/quant/quantizer.h"
 #include "core/tensor/rounding.h"
 
@@ -18,7 +19,7 @@ constexpr double kWorthwhile = 0.98;  // of the noise of the nearest integers, o
 constexpr int kMostRounds = 20;       // over the columns
 constexpr double kScaleFactors[] = {1.0, 0.97, 0.94, 0.91, 0.88};
 
-/// Mean products of a block's columns, row-major.
+/// Mean products of a block's columns about their means, row-major.
 struct Matrix {
   size_t size = 0;
   std::vector<double> values;
@@ -27,7 +28,7 @@ struct Matrix {
   const double* row(size_t i) const { return values.data() + i * size; }
 };
 
-Matrix mean_products(const std::vector<GramView>& halves, bool about_mean) {
+Matrix mean_products(const std::vector<GramView>& halves) {
   const size_t size = halves[0].sums.size();
   Matrix matrix{size, std::vector<double>(size * size, 0.0)};
   double rows = 0;
@@ -37,7 +38,7 @@ Matrix mean_products(const std::vector<GramView>& halves, bool about_mean) {
   for (size_t i = 0; i < size; ++i) {
     int64_t sum = 0;
     for (const GramView& half : halves) sum += half.sums[i];
-    if (about_mean) means[i] = static_cast<double>(sum) / rows;
+    means[i] = static_cast<double>(sum) / rows;
   }
   for (size_t i = 0, k = 0; i < size; ++i)
     for (size_t j = 0; j <= i; ++j, ++k) {
@@ -50,15 +51,40 @@ Matrix mean_products(const std::vector<GramView>& halves, bool about_mean) {
   return matrix;
 }
 
-/// e^T H e.
+/// e^T H e, each product of two columns once.
 double noise_of(const Matrix& h, const std::vector<double>& errors) {
+  std::vector<double> sums(h.size, 0.0);
+  for (size_t i = 1; i < h.size; ++i) kernels::add_scaled(2 * errors[i], h.row(i), i, sums.data());
   double noise = 0;
-  for (size_t i = 0; i < h.size; ++i) {
-    double row = 0;
-    for (size_t j = 0; j < h.size; ++j) row += h.row(i)[j] * errors[j];
-    noise += row * errors[i];
-  }
+  for (size_t i = 0; i < h.size; ++i) noise += (sums[i] + h.row(i)[i] * errors[i]) * errors[i];
   return noise;
+}
+
+/// Makes L^T of a matrix's upper triangle in place, no pivot's square being less than `least`. Some pivots at a time:
+/// what lies below takes them in together.
+void factorize(Matrix& upper, double least) {
+  constexpr size_t kPivots = 4;
+  const size_t size = upper.size;
+  const double* rows[kPivots];
+  double factors[kPivots];
+  for (size_t first = 0; first < size; first += kPivots) {
+    const size_t end = std::min(first + kPivots, size);
+    for (size_t k = first; k < end; ++k) {
+      double* row = upper.row(k);
+      for (size_t before = first; before < k; ++before)
+        kernels::add_scaled(-upper.row(before)[k], upper.row(before) + k, size - k, row + k);
+      const double pivot = std::sqrt(std::max(row[k], least));
+      row[k] = pivot;
+      for (size_t j = k + 1; j < size; ++j) row[j] /= pivot;
+    }
+    for (size_t i = end; i < size; ++i) {
+      for (size_t k = first; k < end; ++k) {
+        rows[k - first] = upper.row(k) + i;
+        factors[k - first] = -upper.row(k)[i];
+      }
+      kernels::add_scaled_rows(factors, rows, end - first, size - i, upper.row(i) + i);
+    }
+  }
 }
 
 /// The columns' order and the lower triangle L of the reordered matrix; no columns where all inputs are constant.
@@ -78,16 +104,15 @@ Factor factor_of(Matrix h) {
   std::iota(factor.order.begin(), factor.order.end(), size_t{0});
   std::stable_sort(factor.order.begin(), factor.order.end(),
                    [&](size_t a, size_t b) { return h.row(a)[a] < h.row(b)[b]; });
-  Matrix l{h.size, std::vector<double>(h.size * h.size, 0.0)};
+  Matrix rest{h.size, std::vector<double>(h.size * h.size, 0.0)};
   for (size_t i = 0; i < h.size; ++i)
-    for (size_t j = 0; j <= i; ++j) {
-      double value = h.row(factor.order[i])[factor.order[j]];
-      for (size_t k = 0; k < j; ++k) value -= l.row(i)[k] * l.row(j)[k];
-      // Damping keeps pivots positive but for what rounding leaves of very unlike columns.
-      l.row(i)[j] = i == j ? std::sqrt(std::max(value, kDamping * kDamping * trace / static_cast<double>(h.size)))
-                           : value / l.row(j)[j];
-    }
-  factor.lower = std::move(l);
+    for (size_t j = i; j < h.size; ++j) rest.row(i)[j] = h.row(factor.order[i])[factor.order[j]];
+  // Damping keeps pivots positive but for what rounding leaves of very unlike columns.
+  factorize(rest, kDamping * kDamping * trace / static_cast<double>(h.size));
+  Matrix lower{h.size, std::vector<double>(h.size * h.size, 0.0)};
+  for (size_t i = 0; i < h.size; ++i)
+    for (size_t j = i; j < h.size; ++j) lower.row(j)[i] = rest.row(i)[j];
+  factor.lower = std::move(lower);
   factor.damped = std::move(h);
   return factor;
 }
@@ -108,7 +133,7 @@ std::vector<double> nearest_planes(const Factor& factor, const std::vector<doubl
     // carried[i] is the sum over later columns j of L[j][i] e[j].
     codes[column] = grid.nearest(values[column] + carried[i] / row[i]);
     const double error = values[column] - codes[column];
-    for (size_t j = 0; j < i; ++j) carried[j] += row[j] * error;
+    kernels::add_scaled(error, row, i, carried.data());
   }
   return codes;
 }
@@ -127,7 +152,7 @@ void descend(const Matrix& h, const std::vector<double>& values, const Grid& gri
       if (next < grid.lowest || next > grid.highest) continue;
       if (2 * std::fabs(slopes[i]) <= h.row(i)[i] * (1 + 1e-9)) continue;
       codes[i] = next;
-      for (size_t j = 0; j < size; ++j) slopes[j] -= h.row(j)[i] * step;
+      kernels::add_scaled(-step, h.row(i), size, slopes.data());
       moved = true;
     }
     if (!moved) return;
@@ -141,53 +166,77 @@ struct Way {
   bool tries_scales = false;
 };
 
+/// Codes by output and column, and the scales they count in.
+struct Found {
+  std::vector<int8_t> codes;
+  std::vector<float> scales;
+};
+
+/// Tries ways of rounding one weight, as a matrix of outputs and columns.
 class Rounder {
  public:
-  Rounder(const KernelPlan& plan, const Tensor& weight, const GramKernel& kernel)
-      : plan_(plan), kernel_(kernel), weight_(weight.aligned()), nearest_(quant::quantize(weight_, plan.weight)) {
-    const quant::IntegerGrid& grid = plan.weight.grid;
-    grid_ = {static_cast<double>(grid.q_min()), static_cast<double>(grid.q_max())};
-  }
+  Rounder(const KernelPlan& plan, const Tensor& weight, const GramKernel& kernel);
 
-  /// Codes in the weight's order and scales, found with the matrices of `given`.
-  struct Found {
-    std::vector<int8_t> codes;
-    std::vector<float> scales;
-  };
+  /// Found with the matrices of `given`.
   Found round(const std::vector<Factor>& given, const Way& way) const;
-  Found nearest() const;
+  const Found& nearest() const { return nearest_; }
   /// Squared error behind the kernel, summed over the outputs.
   double noise(const Found& found, const std::vector<Matrix>& matrices) const;
+  /// Codes in the weight's own order.
+  std::vector<int8_t> in_weight_order(const std::vector<int8_t>& codes) const;
 
  private:
   size_t scale_index(int64_t o) const { return plan_.weight.scale.size() == 1 ? 0 : static_cast<size_t>(o); }
-  size_t at(int64_t o, int64_t column) const { return plan_.op.at(o, column / plan_.op.taps, column % plan_.op.taps); }
+  size_t at(int64_t o, const GramBlock& block) const {
+    return static_cast<size_t>(o * kernel_.columns() + block.first);
+  }
+  template <class Visit>
+  void for_each_element(Visit visit) const {
+    size_t to = 0;
+    for (int64_t o = 0; o < plan_.op.outputs; ++o)
+      for (int64_t i = 0; i < plan_.op.inputs_per_group(); ++i)
+        for (int64_t tap = 0; tap < plan_.op.taps; ++tap) visit(to++, plan_.op.at(o, i, tap));
+  }
   template <class Visit>
   void for_each_output(const GramBlock& block, Visit visit) const {
     const int64_t per_group = plan_.op.outputs / plan_.op.groups;
     for (int64_t o = block.group * per_group; o < (block.group + 1) * per_group; ++o) visit(o);
   }
   void round_block(const GramBlock& block, const Factor& factor, const Way& way, Found& found) const;
-  double try_scale(int64_t o, float scale, const std::vector<Factor>& given, const Way& way,
-                   std::vector<std::pair<size_t, int8_t>>& codes) const;
+  double try_scale(int64_t o, float scale, const std::vector<Factor>& given, const Way& way, int8_t* codes) const;
   void round_with_scales(const std::vector<Factor>& given, const Way& way, Found& found) const;
+  /// A block's weights of output o in steps of `scale`.
   std::vector<double> steps(int64_t o, const GramBlock& block, float scale) const {
-    const auto w = weight_.data<float>();
     std::vector<double> values;
-    for (int64_t k = 0; k < block.size; ++k)
-      values.push_back(static_cast<double>(w[at(o, block.first + k)]) / scale + plan_.weight.zero_point[0]);
+    values.reserve(static_cast<size_t>(block.size));
+    for (size_t k = at(o, block), end = k + static_cast<size_t>(block.size); k < end; ++k)
+      values.push_back(weights_[k] / scale + plan_.weight.zero_point[0]);
     return values;
   }
 
   const KernelPlan& plan_;
   const GramKernel& kernel_;
-  Tensor weight_, nearest_;
+  std::vector<double> weights_;
+  Found nearest_;
   Grid grid_{};
 };
 
-Rounder::Found Rounder::nearest() const {
-  const auto codes = nearest_.data<int8_t>();
-  return {{codes.begin(), codes.end()}, plan_.weight.scale};
+Rounder::Rounder(const KernelPlan& plan, const Tensor& weight, const GramKernel& kernel)
+    : plan_(plan), kernel_(kernel), nearest_{{}, plan.weight.scale} {
+  const Tensor values = weight.aligned(), codes = quant::quantize(values, plan.weight);
+  weights_.resize(values.data<float>().size());
+  nearest_.codes.resize(weights_.size());
+  for_each_element([&](size_t to, size_t from) {
+    weights_[to] = static_cast<double>(values.data<float>()[from]);
+    nearest_.codes[to] = codes.data<int8_t>()[from];
+  });
+  grid_ = {static_cast<double>(plan.weight.grid.q_min()), static_cast<double>(plan.weight.grid.q_max())};
+}
+
+std::vector<int8_t> Rounder::in_weight_order(const std::vector<int8_t>& codes) const {
+  std::vector<int8_t> ordered(codes.size());
+  for_each_element([&](size_t from, size_t to) { ordered[to] = codes[from]; });
+  return ordered;
 }
 
 void Rounder::round_block(const GramBlock& block, const Factor& factor, const Way& way, Found& found) const {
@@ -195,14 +244,14 @@ void Rounder::round_block(const GramBlock& block, const Factor& factor, const Wa
     const std::vector<double> values = steps(o, block, found.scales[scale_index(o)]);
     std::vector<double> codes = nearest_planes(factor, values, grid_);
     if (way.descends) descend(factor.damped, values, grid_, codes);
-    for (int64_t k = 0; k < block.size; ++k)
-      found.codes[at(o, block.first + k)] = static_cast<int8_t>(codes[static_cast<size_t>(k)]);
+    int8_t* to = found.codes.data() + at(o, block);
+    for (const double code : codes) *to++ = static_cast<int8_t>(code);
   });
 }
 
-/// Noise of output o with that scale, damping included, and the codes.
+/// Noise of output o with that scale, damping included; its codes, of all columns.
 double Rounder::try_scale(int64_t o, float scale, const std::vector<Factor>& given, const Way& way,
-                          std::vector<std::pair<size_t, int8_t>>& codes) const {
+                          int8_t* codes) const {
   double noise = 0;
   for (size_t b = 0; b < given.size(); ++b) {
     const GramBlock& block = kernel_.blocks[b];
@@ -218,31 +267,29 @@ double Rounder::try_scale(int64_t o, float scale, const std::vector<Factor>& giv
       for (size_t k = 0; k < own.size(); ++k) errors.push_back((values[k] - own[k]) * scale);
       noise += noise_of(given[b].damped, errors);
     }
-    for (size_t k = 0; k < own.size(); ++k)
-      codes.emplace_back(at(o, block.first + static_cast<int64_t>(k)), static_cast<int8_t>(own[k]));
+    for (size_t k = 0; k < own.size(); ++k) codes[static_cast<size_t>(block.first) + k] = static_cast<int8_t>(own[k]);
   }
   return noise;
 }
 
 void Rounder::round_with_scales(const std::vector<Factor>& given, const Way& way, Found& found) const {
+  const auto columns = static_cast<size_t>(kernel_.columns());
+  std::vector<int8_t> codes(columns);
   for (int64_t o = 0; o < plan_.op.outputs; ++o) {
-    double least = 0;
-    std::vector<std::pair<size_t, int8_t>> best;
+    std::optional<double> least;
     for (const double factor : kScaleFactors) {
       const auto scale = static_cast<float>(plan_.weight.scale[scale_index(o)] * factor);
-      std::vector<std::pair<size_t, int8_t>> codes;
-      const double noise = try_scale(o, scale, given, way, codes);
-      if (!best.empty() && noise >= least) continue;
+      const double noise = try_scale(o, scale, given, way, codes.data());
+      if (least && noise >= *least) continue;
       least = noise;
-      best = std::move(codes);
+      std::copy(codes.begin(), codes.end(), found.codes.begin() + o * kernel_.columns());
       found.scales[scale_index(o)] = scale;
     }
-    for (const auto& [place, code] : best) found.codes[place] = code;
   }
 }
 
-Rounder::Found Rounder::round(const std::vector<Factor>& given, const Way& way) const {
-  Found found = nearest();
+Found Rounder::round(const std::vector<Factor>& given, const Way& way) const {
+  Found found = nearest_;
   // A scale that was raised so that its bias fits, or that several outputs share, stays.
   if (way.tries_scales && plan_.raised_channels == 0 &&
       static_cast<int64_t>(plan_.weight.scale.size()) == plan_.op.outputs) {
@@ -260,22 +307,21 @@ double Rounder::noise(const Found& found, const std::vector<Matrix>& matrices) c
     for_each_output(kernel_.blocks[b], [&](int64_t o) {
       const float scale = found.scales[scale_index(o)];
       std::vector<double> errors = steps(o, kernel_.blocks[b], scale);
-      for (size_t k = 0; k < errors.size(); ++k)
-        errors[k] = (errors[k] - found.codes[at(o, kernel_.blocks[b].first + static_cast<int64_t>(k))]) * scale;
+      const int8_t* codes = found.codes.data() + at(o, kernel_.blocks[b]);
+      for (double& error : errors) error = (error - *codes++) * scale;
       noise += noise_of(matrices[b], errors);
     });
   return noise;
 }
 
 /// Which samples' matrices: 0 even, 1 odd, 2 both.
-std::vector<Matrix> matrices_of(const GramPass& pass, const GramKernel& kernel, const GramSums& sums, int half,
-                                bool about_mean) {
+std::vector<Matrix> matrices_of(const GramKernel& kernel, const GramSums& sums, int half) {
   std::vector<Matrix> matrices;
   for (size_t b = 0; b < kernel.blocks.size(); ++b) {
     std::vector<GramView> views;
     for (int h = 0; h < 2; ++h)
-      if (half == 2 || half == h) views.push_back(pass.view(sums, h, kernel, b));
-    matrices.push_back(mean_products(views, about_mean));
+      if (half == 2 || half == h) views.push_back(sums.view(h, kernel, b));
+    matrices.push_back(mean_products(views));
   }
   return matrices;
 }
@@ -294,24 +340,18 @@ std::vector<Way> ways_of(int effort) {
 
 }  // namespace
 
-std::optional<calibrate::RoundedWeight> round_weight(const Graph& graph, const QuantizationPlan& plan,
-                                                     const GramPass& pass, size_t index, const GramSums& sums,
-                                                     const RoundingOptions& options) {
-  const GramKernel& kernel = pass.kernels()[index];
-  const KernelPlan& planned = plan.kernels[kernel.index];
-  if (planned.weight.storage() != DType::kInt8) return std::nullopt;
-  for (int half = 0; half < 2; ++half)
-    if (pass.view(sums, half, kernel, 0).rows == 0) return std::nullopt;
-  const Rounder rounder(planned, *graph.initializer(planned.op.weight), kernel);
-  const std::vector<Matrix> halves[2] = {matrices_of(pass, kernel, sums, 0, options.about_mean),
-                                         matrices_of(pass, kernel, sums, 1, options.about_mean)};
+std::optional<calibrate::RoundedWeight> round_weight(const std::string& name, const Tensor& weight,
+                                                     const KernelPlan& plan, const GramKernel& kernel,
+                                                     const GramSums& sums, int effort) {
+  if (plan.weight.storage() != DType::kInt8 || !sums.has_both()) return std::nullopt;
+  const Rounder rounder(plan, weight, kernel);
+  const std::vector<Matrix> halves[2] = {matrices_of(kernel, sums, 0), matrices_of(kernel, sums, 1)};
   const std::vector<Factor> factors[2] = {factors_of(halves[0]), factors_of(halves[1])};
-  const Rounder::Found nearest = rounder.nearest();
-  const double before = rounder.noise(nearest, halves[0]) + rounder.noise(nearest, halves[1]);
+  const double before = rounder.noise(rounder.nearest(), halves[0]) + rounder.noise(rounder.nearest(), halves[1]);
   if (!(before > 0)) return std::nullopt;
   std::optional<Way> best;
   double least = kWorthwhile;
-  for (const Way& way : ways_of(options.effort)) {
+  for (const Way& way : ways_of(effort)) {
     const double ratio = (rounder.noise(rounder.round(factors[0], way), halves[1]) +
                           rounder.noise(rounder.round(factors[1], way), halves[0])) /
                          before;
@@ -320,9 +360,8 @@ std::optional<calibrate::RoundedWeight> round_weight(const Graph& graph, const Q
     best = way;
   }
   if (!best) return std::nullopt;
-  Rounder::Found found = rounder.round(factors_of(matrices_of(pass, kernel, sums, 2, options.about_mean)), *best);
-  return calibrate::RoundedWeight{graph.name_of(planned.op.weight), std::move(found.scales), std::move(found.codes),
-                                  least};
+  Found found = rounder.round(factors_of(matrices_of(kernel, sums, 2)), *best);
+  return calibrate::RoundedWeight{name, std::move(found.scales), rounder.in_weight_order(found.codes), least};
 }
 
 void take_rounded(const Graph& graph, const calibrate::RoundedWeights& rounded, QuantizationPlan& plan) {

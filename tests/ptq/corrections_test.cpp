@@ -12,6 +12,7 @@
 #include "core/tpc/builtin.h"
 #include "tests/catch.h"
 #include "tests/support/named_model.h"
+#include "tests/support/run_sweep.h"
 
 using namespace tersor;
 using test::NamedModel;
@@ -38,24 +39,11 @@ calibrate::Statistics statistics_of(const Job& job, uint64_t samples = kSamples)
   return calibrator.statistics();
 }
 
-/// The sweep, its samples in `parts` parts that take turns.
-calibrate::MeasuredShifts measure(const Job& job, const calibrate::Statistics& statistics, size_t parts) {
-  const Draft decided = draft(job, statistics);
-  const auto sweep = bias_sweep(job, decided);
-  REQUIRE(sweep);
-  std::vector<ptq::SweepState> states;
-  for (uint64_t k = 0; k < statistics.samples.size(); ++k) states.push_back(sweep->start(sample(job, k)));
-  calibrate::MeasuredShifts measured{decided.digest, {}};
-  std::vector<double> shifts;
-  for (size_t step = 0; step < sweep->steps(); ++step) {
-    run::Runner runner(sweep->program(step));
-    std::vector<ptq::ChannelSums> sums(parts);
-    for (size_t k = 0; k < states.size(); ++k) sweep->advance(step, runner, states[k], shifts, sums[k * 7 % parts]);
-    for (size_t k = 1; k < parts; ++k) sums[0].add(sums[k]);
-    shifts = sweep->shifts(step, sums[0]);
-    measured.outputs.push_back({sweep->output(step), shifts});
-  }
-  return measured;
+/// The statistics with what the sweep measures, its samples in `parts` parts that take turns.
+calibrate::Statistics measured(const Job& job, calibrate::Statistics statistics, size_t parts) {
+  REQUIRE(test::run_sweep(
+      job, statistics, [&](size_t k) { return sample(job, k); }, parts));
+  return statistics;
 }
 
 /// SQNR in dB of the quantized model's outputs in the runtime's arithmetic, on samples of its own.
@@ -110,15 +98,15 @@ TEST_CASE("unlike channels are equalized and the float model stays what it is") 
   off.activation_channel_equalization = false;
   const auto plain = job_of(separable(0.3), off);
   calibrate::Statistics with = statistics, without = statistics_of(*plain);
-  with.measured = measure(*job, with, 1);
-  without.measured = measure(*plain, without, 1);
+  with = measured(*job, with, 1);
+  without = measured(*plain, without, 1);
   REQUIRE(sqnr(*job, quantize(*job, with).model) > sqnr(*plain, quantize(*plain, without).model) + 4);
 }
 
 TEST_CASE("a quantized file says by what its tensors are scaled") {
   const auto job = job_of(separable(0.3));
   calibrate::Statistics statistics = statistics_of(*job);
-  statistics.measured = measure(*job, statistics, 1);
+  statistics = measured(*job, statistics, 1);
   const QuantizeResult result = quantize(*job, statistics);
   std::string text;
   for (const auto& [key, value] : result.model.metadata)
@@ -148,12 +136,12 @@ TEST_CASE("like channels, few samples and channels at a Clip's bound are left al
 TEST_CASE("measured shifts do not depend on who saw which sample, and survive the file") {
   const auto job = job_of(separable(0.6));
   calibrate::Statistics statistics = statistics_of(*job);
-  const calibrate::MeasuredShifts once = measure(*job, statistics, 1);
-  REQUIRE(once.outputs.size() == 3);
-  REQUIRE(measure(*job, statistics, 3) == once);
-  statistics.measured = once;
+  const calibrate::Statistics once = measured(*job, statistics, 1);
+  REQUIRE(once.measured.outputs.size() == 3);
+  REQUIRE(measured(*job, statistics, 3) == once);
+  statistics = once;
   REQUIRE(calibrate::read(calibrate::write(statistics)) == statistics);
-  REQUIRE(bias_sweep(*job, draft(*job, statistics)) == nullptr);
+  REQUIRE(sweep(*job, draft(*job, statistics)) == nullptr);
 }
 
 TEST_CASE("measured bias correction needs the samples and says so") {
@@ -167,7 +155,7 @@ TEST_CASE("behind the measured correction the means are those of the float model
   config.weights_per_channel_threshold = false;  // rough weights: large shifts
   const auto job = job_of(separable(0.8), config);
   calibrate::Statistics statistics = statistics_of(*job);
-  statistics.measured = measure(*job, statistics, 1);
+  statistics = measured(*job, statistics, 1);
   config.weights_bias_correction = false;
   const auto plain = job_of(separable(0.8), config);
   const double with = sqnr(*job, quantize(*job, statistics).model),
@@ -221,7 +209,7 @@ TEST_CASE("around a Swish the two nodes of a quantizer carry scales of their own
     REQUIRE(decided.split.behind == 2);
     for (uint64_t k = 0; k < 3; ++k)
       REQUIRE(test::relative_difference(job->model, decided.model, sample(*job, k)) < 1e-5);
-    statistics.measured = measure(*job, statistics, 1);
+    statistics = measured(*job, statistics, 1);
     const Model quantized = quantize(*job, statistics).model;
     int per_axis = 0;
     for (const Node& node : quantized.graph.nodes())
@@ -237,7 +225,7 @@ TEST_CASE("around a Swish the two nodes of a quantizer carry scales of their own
     off.split_scales = false;
     const auto plain = job_of(swishes(gate), off);
     calibrate::Statistics without = statistics_of(*plain);
-    without.measured = measure(*plain, without, 1);
+    without = measured(*plain, without, 1);
     REQUIRE(sqnr(*job, quantized) > sqnr(*plain, quantize(*plain, without).model) + 2);
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// effort 1 and 2: Gram matrices of the kernels' inputs, and weights rounded by them.
+// effort: Gram matrices of the kernels' inputs, and weights rounded by them.
 #include <cmath>
 #include <memory>
 
@@ -11,6 +11,7 @@
 #include "core/tpc/builtin.h"
 #include "tests/catch.h"
 #include "tests/support/named_model.h"
+#include "tests/support/run_sweep.h"
 
 using namespace tersor;
 using test::NamedModel;
@@ -20,11 +21,10 @@ namespace {
 
 constexpr uint64_t kSamples = 24;
 
-std::shared_ptr<const Job> job_of(const Model& model, int effort, bool corrects = true) {
+std::shared_ptr<const Job> job_of(const Model& model, int effort) {
   const std::vector<std::byte> bytes = onnx::write(model);
   config::QuantizationConfig config;
   config.effort = effort;
-  config.weights_bias_correction = corrects;
   config.weights_per_channel_threshold = false;  // rough weights, where rounding matters
   return prepare(std::make_shared<const OpenedModel>(open_model(onnx::Source::of(bytes))),
                  {tpc::get_target_platform_capabilities(tpc::kDefaultPlatform), config});
@@ -45,42 +45,10 @@ calibrate::Statistics statistics_of(const Job& job, uint64_t samples = kSamples)
   return calibrator.statistics();
 }
 
-void measure(const Job& job, calibrate::Statistics& statistics) {
-  const Draft decided = draft(job, statistics);
-  const auto sweep = bias_sweep(job, decided);
-  if (!sweep) return;
-  std::vector<ptq::SweepState> states;
-  for (uint64_t k = 0; k < statistics.samples.size(); ++k) states.push_back(sweep->start(sample(job, k)));
-  calibrate::MeasuredShifts measured{decided.digest, {}};
-  std::vector<double> shifts;
-  for (size_t step = 0; step < sweep->steps(); ++step) {
-    run::Runner runner(sweep->program(step));
-    ptq::ChannelSums sums;
-    for (ptq::SweepState& state : states) sweep->advance(step, runner, state, shifts, sums);
-    shifts = sweep->shifts(step, sums);
-    measured.outputs.push_back({sweep->output(step), shifts});
-  }
-  statistics.measured = measured;
-}
-
-/// The Gram matrices of all samples, seen by `parts` counters that take turns.
-ptq::GramSums sums_of(const Job& job, const ptq::GramPass& pass, size_t parts) {
-  std::vector<ptq::GramCounter> counters;
-  for (size_t k = 0; k < parts; ++k) counters.emplace_back(pass);
-  for (uint64_t k = 0; k < kSamples; ++k) counters[k * 7 % parts].add(k, sample(job, k));
-  ptq::GramSums sums = pass.empty();
-  for (size_t k = parts; k-- > 0;) sums.add(counters[k].sums());
-  return sums;
-}
-
 calibrate::Statistics rounded_statistics(const Job& job, size_t parts = 1) {
   calibrate::Statistics statistics = statistics_of(job);
-  measure(job, statistics);
-  const Draft decided = draft(job, statistics);
-  const auto pass = gram_pass(job, decided);
-  REQUIRE(pass);
-  statistics.rounded = round_weights(job, decided, *pass, sums_of(job, *pass, parts));
-  measure(job, statistics);
+  test::run_sweep(
+      job, statistics, [&](size_t k) { return sample(job, k); }, parts);
   return statistics;
 }
 
@@ -117,18 +85,17 @@ Model net() {
 
 TEST_CASE("Gram matrices are those of the quantized inputs") {
   const auto job = job_of(net(), 1);
-  calibrate::Statistics statistics = statistics_of(*job);
-  measure(*job, statistics);
-  const Draft decided = draft(*job, statistics);
-  const auto pass = gram_pass(*job, decided);
-  REQUIRE(pass->kernels().size() == 3);
-  const ptq::GramSums sums = sums_of(*job, *pass, 1);
-  // The first Conv by hand: its input is the quantized sample.
-  const ptq::GramKernel& conv = pass->kernels()[0];
-  const auto& params = decided.plan.find(job->model.graph.inputs[0])->params;
+  const Draft decided = draft(*job, statistics_of(*job));
+  const Graph& graph = decided.model.graph;
+  const auto& params = decided.plan.find(graph.inputs[0])->params;
+  const ptq::KernelPlan& planned = decided.plan.kernels[0];
+  const ptq::GramKernel conv(*graph.find(planned.node), planned, *graph.initializer(planned.op.weight), params);
+  REQUIRE(conv.blocks.size() == 1);
+  ptq::GramCounter counter(conv), other(conv);
   std::vector<int64_t> expected[2] = {std::vector<int64_t>(18 * 18), std::vector<int64_t>(18 * 18)};
   for (uint64_t k = 0; k < kSamples; ++k) {
     const Tensor codes = quant::quantize(sample(*job, k)[0], params);
+    (k < 5 ? counter : other).add(k, codes, 36);
     const auto q = codes.data<uint8_t>();
     for (int64_t p = 0; p < 36; ++p) {
       int64_t row[18] = {};
@@ -141,21 +108,37 @@ TEST_CASE("Gram matrices are those of the quantized inputs") {
         for (int64_t j = 0; j <= i; ++j) expected[k % 2][static_cast<size_t>(i * 18 + j)] += row[i] * row[j];
     }
   }
+  ptq::GramSums sums = other.sums();
+  sums.add(counter.sums());
   for (int half = 0; half < 2; ++half) {
-    const ptq::GramView view = pass->view(sums, half, conv, 0);
+    const ptq::GramView view = sums.view(half, conv, 0);
     REQUIRE(view.rows == 36 * kSamples / 2);
     for (size_t i = 0, at = 0; i < 18; ++i)
       for (size_t j = 0; j <= i; ++j, ++at) REQUIRE(view.products[at] == expected[half][i * 18 + j]);
   }
-  REQUIRE(pass->kernels()[1].blocks.size() == 8);
-  REQUIRE(pass->kernels()[2].columns() == 288);
+  const ptq::KernelPlan& depthwise = decided.plan.kernels[1];
+  REQUIRE(ptq::GramKernel(*graph.find(depthwise.node), depthwise, *graph.initializer(depthwise.op.weight), params)
+              .blocks.size() == 8);
+}
+
+TEST_CASE("of a wide picture only so many rows are looked at") {
+  const auto job = job_of(net(), 1);
+  const Draft decided = draft(*job, statistics_of(*job));
+  const Graph& graph = decided.model.graph;
+  const ptq::KernelPlan& planned = decided.plan.kernels[0];
+  const auto& params = decided.plan.find(graph.inputs[0])->params;
+  const ptq::GramKernel conv(*graph.find(planned.node), planned, *graph.initializer(planned.op.weight), params);
+  REQUIRE(conv.rows_per_sample(1) >= 1024);
+  REQUIRE(conv.rows_per_sample(1 << 20) == 1);
+  ptq::GramCounter counter(conv);
+  for (uint64_t k = 0; k < 400; ++k) counter.add(k, quant::quantize(sample(*job, k % kSamples)[0], params), 10);
+  // 36 rows in steps of 4: 9 of each sample, all of them one after another.
+  for (int half = 0; half < 2; ++half) REQUIRE(counter.sums().view(half, conv, 0).rows == 9 * 200);
 }
 
 TEST_CASE("rounding by what inputs have in common makes less noise, and more effort no more") {
   const auto plain = job_of(net(), 0);
-  calibrate::Statistics statistics = statistics_of(*plain);
-  measure(*plain, statistics);
-  const double nearest = sqnr(*plain, quantize(*plain, statistics).model);
+  const double nearest = sqnr(*plain, quantize(*plain, rounded_statistics(*plain)).model);
   for (const int effort : {1, 2}) {
     const auto job = job_of(net(), effort);
     const calibrate::Statistics own = rounded_statistics(*job);
@@ -165,12 +148,6 @@ TEST_CASE("rounding by what inputs have in common makes less noise, and more eff
   }
 }
 
-TEST_CASE("without bias correction the inputs' mean counts too") {
-  const auto plain = job_of(net(), 0, false), job = job_of(net(), 1, false);
-  const double nearest = sqnr(*plain, quantize(*plain, statistics_of(*plain)).model);
-  REQUIRE(sqnr(*job, quantize(*job, rounded_statistics(*job)).model) > nearest + 1.5);
-}
-
 TEST_CASE("rounded weights do not depend on who saw which sample, and survive the file") {
   for (const int effort : {1, 2}) {
     const auto job = job_of(net(), effort);
@@ -178,35 +155,31 @@ TEST_CASE("rounded weights do not depend on who saw which sample, and survive th
     REQUIRE(rounded_statistics(*job, 5) == once);
     const calibrate::Statistics read = calibrate::read(calibrate::write(once));
     REQUIRE(read == once);
-    REQUIRE(gram_pass(*job, draft(*job, read)) == nullptr);
-    REQUIRE(bias_sweep(*job, draft(*job, read)) == nullptr);
+    REQUIRE(sweep(*job, draft(*job, read)) == nullptr);
     REQUIRE(quantize(*job, read).bytes == quantize(*job, once).bytes);
   }
 }
 
-TEST_CASE("effort needs the samples, measured biases, and rounding of its own plan, and says so") {
+TEST_CASE("effort needs the samples and rounding of its own plan, and says so") {
   const auto job = job_of(net(), 1);
-  calibrate::Statistics statistics = statistics_of(*job);
-  measure(*job, statistics);
-  REQUIRE_THROWS_WITH(quantize(*job, statistics), Catch::Matchers::Contains("effort"));
+  REQUIRE_THROWS_WITH(quantize(*job, statistics_of(*job)), Catch::Matchers::Contains("effort"));
   REQUIRE_THROWS_WITH(quantize(*job_of(net(), 2), rounded_statistics(*job)), Catch::Matchers::Contains("effort"));
-  config::QuantizationConfig config;
-  config.effort = 1;
-  config.weights_bias_correction_method = config::BiasCorrectionMethod::kAnalytic;
-  const Settings settings{tpc::get_target_platform_capabilities(tpc::kDefaultPlatform), config};
-  REQUIRE_THROWS_WITH(prepare(job->opened, settings), Catch::Matchers::Contains("MEASURED"));
+}
+
+TEST_CASE("biases corrected without the samples are those of the nearest integers") {
+  const auto job = job_of(net(), 1);
+  Settings settings = job->settings;
+  settings.config.weights_bias_correction_method = config::BiasCorrectionMethod::kAnalytic;
+  const auto analytic = prepare(job->opened, settings);
+  const calibrate::Statistics statistics = statistics_of(*analytic);
+  REQUIRE(sweep(*analytic, draft(*analytic, statistics)) == nullptr);
+  for (const ptq::KernelPlan& kernel : quantize(*analytic, statistics).plan.kernels) REQUIRE(kernel.codes.empty());
 }
 
 TEST_CASE("one sample is no ground to round by") {
   const auto job = job_of(net(), 2);
   calibrate::Statistics statistics = statistics_of(*job, 1);
-  measure(*job, statistics);
-  const Draft decided = draft(*job, statistics);
-  const auto pass = gram_pass(*job, decided);
-  ptq::GramCounter counter(*pass);
-  counter.add(0, sample(*job, 0));
-  statistics.rounded = round_weights(*job, decided, *pass, counter.sums());
+  test::run_sweep(*job, statistics, [&](size_t k) { return sample(*job, k); });
   REQUIRE(statistics.rounded.weights.empty());
-  measure(*job, statistics);
   REQUIRE_NOTHROW(quantize(*job, statistics));
 }

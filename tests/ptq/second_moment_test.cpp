@@ -5,6 +5,7 @@
 #include "core/ptq/keep_deviations.h"
 #include "core/report/corrections.h"
 #include "tests/ptq/corrected.h"
+#include "tests/support/run_sweep.h"
 
 using namespace tersor;
 using test::NamedModel;
@@ -43,33 +44,19 @@ config::QuantizationConfig four_bits(bool keeps) {
   config.weights_n_bits = 4;
   config.weights_threshold_method = quant::ThresholdSelectionMethod::kMse;
   config.weights_second_moment_correction = keeps;
+  config.effort = 0;
   return config;
 }
 
-/// The sweep, its samples in `parts` parts that take turns.
-calibrate::MeasuredShifts measure(const Job& job, const calibrate::Statistics& statistics, size_t parts = 1) {
-  const Draft decided = draft(job, statistics);
-  const auto sweep = bias_sweep(job, decided);
-  if (!sweep) return {};
-  std::vector<ptq::SweepState> states;
-  for (uint64_t k = 0; k < statistics.samples.size(); ++k) states.push_back(sweep->start(test::sample(job, k)));
-  calibrate::MeasuredShifts measured{decided.digest, {}};
-  std::vector<double> shifts;
-  for (size_t step = 0; step < sweep->steps(); ++step) {
-    run::Runner runner(sweep->program(step));
-    std::vector<ptq::ChannelSums> sums(parts);
-    for (size_t k = 0; k < states.size(); ++k) sweep->advance(step, runner, states[k], shifts, sums[k * 7 % parts]);
-    for (size_t k = 1; k < parts; ++k) sums[0].add(sums[k]);
-    shifts = sweep->shifts(step, sums[0]);
-    measured.outputs.push_back({sweep->output(step), shifts});
-  }
-  return measured;
+/// The statistics with what the sweep measures, its samples in `parts` parts that take turns.
+calibrate::Statistics measured(const Job& job, calibrate::Statistics statistics, size_t parts = 1) {
+  test::run_sweep(
+      job, statistics, [&](size_t k) { return test::sample(job, k); }, parts);
+  return statistics;
 }
 
 QuantizeResult quantized(const Job& job) {
-  calibrate::Statistics statistics = test::statistics_of(job);
-  statistics.measured = measure(job, statistics);
-  return quantize(job, statistics);
+  return quantize(job, measured(job, test::statistics_of(job)));
 }
 
 double sqnr(const Job& job, const Model& made) {
@@ -139,46 +126,46 @@ TEST_CASE("the integers of the weights stay, their scales and biases move") {
 TEST_CASE("behind every kernel the deviations of the samples are the float model's") {
   const auto job = test::job_of(deep(3), kTarget, four_bits(true));
   calibrate::Statistics statistics = test::statistics_of(*job);
-  statistics.measured = measure(*job, statistics);
+  statistics = measured(*job, statistics);
   QuantizeResult result = quantize(*job, statistics);
   // Measured again in the corrected graph there is nothing left to do, but for the rounding of biases and scales.
   for (ptq::KernelPlan& kernel : result.plan.kernels) {
     kernel.codes.clear();
     REQUIRE(kernel.keeps_deviation);
   }
-  const ptq::BiasSweep again(result.draft.model, result.plan, result.draft.statistics);
+  ptq::Sweep again(result.draft.model, result.plan, result.draft.statistics, {});
   std::vector<ptq::SweepState> states;
   for (uint64_t k = 0; k < 40; ++k) states.push_back(again.start(test::sample(*job, k)));
-  std::vector<double> none;
+  ptq::SweepOutcome none;
   for (size_t step = 0; step < again.steps(); ++step) {
-    run::Runner runner(again.program(step));
-    ptq::ChannelSums sums;
-    for (ptq::SweepState& state : states) again.advance(step, runner, state, none, sums);
-    const std::vector<double> found = again.shifts(step, sums);
+    ptq::SweepRunner runner(again, step, again.program(step));
+    for (size_t k = 0; k < states.size(); ++k) runner.advance(k, states[k]);
+    const std::vector<double> found = again.outcome(step, runner.sums()).shifts;
     REQUIRE(found.size() == 24);
     for (size_t c = 12; c < 24; ++c) REQUIRE(std::fabs(found[c] - 1) < 2e-3);
-    none.assign(24, 0.0);
-    std::fill_n(none.begin() + 12, 12, 1.0);
+    none.shifts.assign(24, 0.0);
+    std::fill_n(none.shifts.begin() + 12, 12, 1.0);
+    again.take(step, none);
   }
 }
 
 TEST_CASE("any parts of the samples measure the same, and a file of statistics keeps it") {
   const auto job = test::job_of(deep(2), kTarget, four_bits(true));
   calibrate::Statistics statistics = test::statistics_of(*job);
-  const calibrate::MeasuredShifts once = measure(*job, statistics, 1);
-  REQUIRE(once == measure(*job, statistics, 3));
+  const calibrate::Statistics once = measured(*job, statistics, 1);
+  REQUIRE(once == measured(*job, statistics, 3));
   REQUIRE_THROWS_AS(quantize(*job, statistics), Error);
-  statistics.measured = once;
+  statistics = once;
   const calibrate::Statistics kept = calibrate::read(calibrate::write(statistics));
   REQUIRE(kept == statistics);
-  REQUIRE(bias_sweep(*job, draft(*job, kept)) == nullptr);
+  REQUIRE(sweep(*job, draft(*job, kept)) == nullptr);
   REQUIRE(quantize(*job, kept).bytes == quantize(*job, statistics).bytes);
 }
 
 TEST_CASE("without bias correction the sweep goes over these kernels alone, and says what it needs") {
-  for (const bool measured : {false, true}) {
+  for (const bool of_biases : {false, true}) {
     config::QuantizationConfig config = four_bits(true);
-    config.weights_bias_correction = measured;
+    config.weights_bias_correction = of_biases;
     const auto job = test::job_of(deep(2), kTarget, config);
     calibrate::Statistics statistics = test::statistics_of(*job);
     try {
@@ -186,14 +173,14 @@ TEST_CASE("without bias correction the sweep goes over these kernels alone, and 
       FAIL("quantized without samples");
     } catch (const Error& error) {
       REQUIRE(error.place ==
-              (measured ? "config.weights_bias_correction_method" : "config.weights_second_moment_correction"));
+              (of_biases ? "config.weights_bias_correction_method" : "config.weights_second_moment_correction"));
     }
-    statistics.measured = measure(*job, statistics);
+    statistics = measured(*job, statistics);
     REQUIRE(find(corrections(*job, quantize(*job, statistics)))->places == 2);
     // What was measured for one does not do for the other.
-    config.weights_bias_correction = !measured;
+    config.weights_bias_correction = !of_biases;
     const auto other = test::job_of(deep(2), kTarget, config);
-    REQUIRE(bias_sweep(*other, draft(*other, statistics)) != nullptr);
+    REQUIRE(sweep(*other, draft(*other, statistics)) != nullptr);
   }
 }
 

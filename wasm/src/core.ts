@@ -54,9 +54,9 @@ export interface Core {
     extra: Uint8Array | null,
   ): Answer<Uint8Array | string>;
   beginSweep(key: string, settings: string, statistics: Uint8Array): Answer<string>;
-  sweepStep(job: string, step: number, shifts: Float64Array): Answer<Uint8Array>;
-  mergeSweepStep(job: string, step: number, parts: readonly Uint8Array[]): Answer<Float64Array>;
-  finishSweep(job: string, shifts: readonly Float64Array[]): Answer<Uint8Array>;
+  sweepStep(job: string, step: number, before: Uint8Array): Answer<Uint8Array>;
+  mergeSweepStep(job: string, step: number, parts: readonly Uint8Array[]): Answer<Uint8Array>;
+  finishSweep(job: string, outcomes: readonly Uint8Array[]): Answer<Uint8Array>;
   quantize(
     model: string,
     settings: string,

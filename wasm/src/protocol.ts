@@ -78,10 +78,10 @@ export interface Calls {
   /** Null: settings and statistics ask for no sweep. */
   beginSweep(key: string, settings: string, statistics: Uint8Array): SweepPlan | null;
   /** What this worker's samples add up to behind the step. */
-  sweepStep(job: string, step: number, shifts: Float64Array): Uint8Array;
-  mergeSweepStep(job: string, step: number, parts: readonly Uint8Array[]): Float64Array;
+  sweepStep(job: string, step: number, before: Uint8Array): Uint8Array;
+  mergeSweepStep(job: string, step: number, parts: readonly Uint8Array[]): Uint8Array;
   /** The statistics with what was measured. */
-  finishSweep(job: string, shifts: readonly Float64Array[]): Uint8Array;
+  finishSweep(job: string, outcomes: readonly Uint8Array[]): Uint8Array;
   quantize(model: string, settings: string, statistics: Uint8Array): Quantized;
 }
 

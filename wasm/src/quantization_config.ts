@@ -63,6 +63,6 @@ export interface QuantizationConfig {
   readonly residual_collapsing?: boolean | undefined;
   /** Give what feeds a Concat the range of the Concat. Default false. */
   readonly concat_threshold_update?: boolean | undefined;
-  /** Slower steps: 0 none, 1 rounds weights by what their inputs have in common, 2 tries more. From 0 to 2. Default 0. */
+  /** How long to look for the weights' integers: 0 takes the nearest, 1 those whose errors make up for each other on the samples, 2 tries more. Acts where biases are measured on the samples. From 0 to 2. Default 1. */
   readonly effort?: number | undefined;
 }

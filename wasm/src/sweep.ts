@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sweep over the samples that measured bias correction needs: each worker keeps its part of the samples and takes
-// them through one step at a time; between steps all workers' sums become the correction that the next step starts with.
+// The sweep over the samples that rounds weights and corrects biases: each worker keeps its part of the samples and takes
+// them through one step at a time; between steps all workers' sums become the outcome that the next step starts with.
 
 import { abortable } from './job.js';
 import { died, type Pool, type PoolWorker, type Resource } from './pool.js';
@@ -53,16 +53,16 @@ export async function runSweep(pool: Pool, sweep: Sweep, call: CallOptions): Pro
         }
       }),
     );
-    const shifts: Float64Array[] = [];
+    const outcomes: Uint8Array[] = [];
     for (let step = 0; step < plan.steps && !check(); ++step) {
       call.onProgress?.({ stage: 'correct', done: step, total: plan.steps, note: 'layers' });
-      const before = shifts[step - 1] ?? new Float64Array();
+      const before = outcomes[step - 1] ?? new Uint8Array();
       const parts = await Promise.all(used.map((worker) => worker.call('sweepStep', [key, step, before])));
-      shifts.push(await lead.call('mergeSweepStep', [key, step, parts]));
+      outcomes.push(await lead.call('mergeSweepStep', [key, step, parts]));
     }
     if (over) return sweep.statistics;
     call.onProgress?.({ stage: 'correct', done: plan.steps, total: plan.steps, note: 'layers' });
-    return lead.call('finishSweep', [key, shifts]);
+    return lead.call('finishSweep', [key, outcomes]);
   };
 
   try {

@@ -70,9 +70,9 @@ const handlers: Handlers = {
     return typeof merged === 'string' ? (JSON.parse(merged) as ReturnType<Calls['mergeJob']>) : merged;
   },
   beginSweep: (_report, key, settings, statistics) => jsonOf(core().beginSweep(key, settings, statistics)),
-  sweepStep: (_report, job, step, shifts) => valueOf(core().sweepStep(job, step, shifts)),
+  sweepStep: (_report, job, step, before) => valueOf(core().sweepStep(job, step, before)),
   mergeSweepStep: (_report, job, step, parts) => valueOf(core().mergeSweepStep(job, step, parts)),
-  finishSweep: (_report, job, shifts) => valueOf(core().finishSweep(job, shifts)),
+  finishSweep: (_report, job, outcomes) => valueOf(core().finishSweep(job, outcomes)),
   quantize(report, model, settings, statistics): Quantized {
     const made = valueOf(
       core().quantize(model, settings, statistics, (stage, done, total, note) =>

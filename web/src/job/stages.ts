@@ -52,7 +52,7 @@ export function startRun(plan: Plan): Run {
     stage('float', plan.labelled ? 'Float accuracy' : 'Float answers', plan.evaluate, ''),
     stage('calibrate', 'Calibrate', plan.calibrate, ''),
     stage('choose', 'Choose ranges', 0, 'tensors'),
-    ...(plan.corrects ? [stage('correct', 'Correct biases', 0, 'layers')] : []),
+    ...(plan.corrects ? [stage('correct', 'Round and correct', 0, 'layers')] : []),
     stage('write', 'Write file', 0, ''),
     stage('int8', plan.labelled ? 'Int8 accuracy' : 'Int8 answers', plan.evaluate, ''),
     stage('compare', 'Error by layer', plan.compare, ''),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/ptq/bias_sweep.h"
+#include "core/ptq/sweep.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +10,7 @@
 #include "core/kernels/moments.h"
 #include "core/ops/registry.h"
 #include "core/ptq/apply_plan.h"
+#include "core/ptq/round_weights.h"
 
 namespace tersor::ptq {
 
@@ -26,7 +27,7 @@ void for_each_channel_run(const Shape& shape, int axis, Visit visit) {
     for (size_t c = 0; c < channels; ++c, begin += inner) visit(c, begin, inner);
 }
 
-/// What BiasSweep::shifts() says of a kernel that keeps its deviation.
+/// What SweepOutcome::shifts says of a kernel that keeps its deviation.
 std::vector<ChannelMap> maps_of(std::span<const double> shifts) {
   const size_t channels = shifts.size() / 2;
   std::vector<ChannelMap> maps;
@@ -77,55 +78,100 @@ void ChannelSums::add(const ChannelSums& more) {
   elements += more.elements;
 }
 
-BiasSweep::BiasSweep(const Model& float_model, const QuantizationPlan& plan, const calibrate::Statistics& statistics,
-                     Scope scope)
-    : model_(apply_plan(float_model, plan)) {
-  find_steps(plan, float_model.graph, statistics, scope);
+void SweepSums::add(const SweepSums& more) {
+  inputs.add(more.inputs);
+  outputs.add(more.outputs);
+}
+
+Sweep::Sweep(const Model& float_model, const QuantizationPlan& plan, const calibrate::Statistics& statistics,
+             const SweepOptions& options)
+    : options_(options), model_(apply_plan(float_model, plan)) {
+  find_steps(float_model.graph, plan, statistics);
   divide();
+  measure_bytes(statistics);
+}
+
+void Sweep::measure_bytes(const calibrate::Statistics& statistics) {
   const Graph& graph = model_.graph;
+  const Uses uses(graph);
   for (const Step& step : steps_)
     for (const auto* list : {&step.inputs, &step.results})
       for (const ValueId value : *list) {
-        const Node* maker = nullptr;
-        for (const Node& node : graph.nodes())
-          if (std::count(node.outputs.begin(), node.outputs.end(), value) != 0) maker = &node;
-        const bool stored_small = maker != nullptr && maker->is("QuantizeLinear");
+        const auto maker = uses.producer_index(value);
+        const bool stored_small = maker && graph.nodes()[*maker].is("QuantizeLinear");
         const calibrate::TensorStatistics* seen =
-            statistics.find(graph.name_of(stored_small ? maker->inputs[0] : value));
+            statistics.find(graph.name_of(stored_small ? graph.nodes()[*maker].inputs[0] : value));
         if (seen == nullptr || statistics.samples.empty()) continue;
         const auto elements = static_cast<int64_t>(seen->elements / statistics.samples.size());
         bytes_[value] = elements * (stored_small ? 1 : 4);
       }
 }
 
-void BiasSweep::find_steps(const QuantizationPlan& plan, const Graph& float_graph,
-                           const calibrate::Statistics& statistics, Scope scope) {
+void Sweep::find_steps(const Graph& float_graph, const QuantizationPlan& plan,
+                       const calibrate::Statistics& statistics) {
   const auto& nodes = model_.graph.nodes();
+  const Uses uses(model_.graph);
   for (size_t i = 0; i < nodes.size(); ++i) {
-    const KernelPlan* kernel = plan.find(nodes[i].id);
-    if (kernel == nullptr || !kernel->op.can_have_bias) continue;
-    if (scope == Scope::kDeviations && !kernel->keeps_deviation) continue;
-    // By its name in the float graph: a clamp that folds away, or a quantizer, may have taken over the kernel's output.
-    Step step;
-    step.node = i;
-    step.name = float_graph.name_of(float_graph.find(nodes[i].id)->outputs[0]);
-    step.output = nodes[i].outputs[0];
-    step.keeps_deviation = kernel->keeps_deviation;
-    const calibrate::TensorStatistics* seen = statistics.find(step.name);
-    if (seen == nullptr || static_cast<int64_t>(seen->channels.size()) != kernel->op.outputs) continue;
-    steps_.push_back(step);
-    steps_.back().channel_axis = seen->channel_axis;
-    for (size_t c = 0; c < seen->channels.size(); ++c)
-      steps_.back().in_float.push_back({seen->channel_mean(c), seen->channel_mean_square(c)});
+    const auto kernel = std::find_if(plan.kernels.begin(), plan.kernels.end(),
+                                     [&](const KernelPlan& one) { return one.node == nodes[i].id; });
+    if (kernel == plan.kernels.end()) continue;
+    if (options_.effort > 0)
+      if (auto step = rounding_step(float_graph, plan, *kernel, i, uses)) steps_.push_back(std::move(*step));
+    if (auto step = correcting_step(float_graph, *kernel, i, statistics)) steps_.push_back(std::move(*step));
   }
 }
 
-bool BiasSweep::is_remade(const Node& node) const {
+std::optional<Sweep::Step> Sweep::rounding_step(const Graph& float_graph, const QuantizationPlan& plan,
+                                                const KernelPlan& kernel, size_t node_index, const Uses& uses) const {
+  const Graph& graph = model_.graph;
+  const Node& node = graph.nodes()[node_index];
+  const ActivationPlan* input = plan.find(float_graph.find(kernel.node)->inputs[0]);
+  if (input == nullptr || input->params.per_channel() || bits_of(input->params.storage()) != 8 ||
+      kernel.op.is_transposed || kernel.table)
+    return std::nullopt;
+  const auto restores = [&](ValueId value) -> const Node* {
+    const auto maker = uses.producer_index(value);
+    return maker && graph.nodes()[*maker].is("DequantizeLinear") ? &graph.nodes()[*maker] : nullptr;
+  };
+  const Node* codes = restores(node.inputs[0]);
+  const Node* weight = restores(node.inputs[kernel.op.weight_slot]);
+  if (codes == nullptr || weight == nullptr) return std::nullopt;
+  Step step;
+  step.node = uses.producer_index(codes->inputs[0]);
+  step.output = codes->inputs[0];
+  const Tensor& values = *float_graph.initializer(kernel.op.weight);
+  step.rounding = Rounding{float_graph.name_of(kernel.op.weight),
+                           values,
+                           kernel,
+                           GramKernel(node, kernel, values, input->params),
+                           weight->inputs[0],
+                           weight->inputs[1]};
+  return step;
+}
+
+std::optional<Sweep::Step> Sweep::correcting_step(const Graph& float_graph, const KernelPlan& kernel, size_t node,
+                                                  const calibrate::Statistics& statistics) const {
+  if (!kernel.op.can_have_bias || (options_.deviations_only && !kernel.keeps_deviation)) return std::nullopt;
+  // By its name in the float graph: a clamp that folds away, or a quantizer, may have taken over the kernel's output.
+  Step step;
+  step.node = node;
+  step.name = float_graph.name_of(float_graph.find(kernel.node)->outputs[0]);
+  step.output = model_.graph.nodes()[node].outputs[0];
+  const calibrate::TensorStatistics* seen = statistics.find(step.name);
+  if (seen == nullptr || static_cast<int64_t>(seen->channels.size()) != kernel.op.outputs) return std::nullopt;
+  step.channel_axis = seen->channel_axis;
+  step.keeps_deviation = kernel.keeps_deviation;
+  for (size_t c = 0; c < seen->channels.size(); ++c)
+    step.in_float.push_back({seen->channel_mean(c), seen->channel_mean_square(c)});
+  return step;
+}
+
+bool Sweep::is_remade(const Node& node) const {
   return node.is("DequantizeLinear");
 }
 
 /// Gives every node to the first step that needs it, and to each step the values that it takes from earlier ones.
-void BiasSweep::divide() {
+void Sweep::divide() {
   const Graph& graph = model_.graph;
   const Uses uses(graph);
   const auto& nodes = graph.nodes();
@@ -135,7 +181,11 @@ void BiasSweep::divide() {
     Step& step = steps_[k];
     std::set<size_t> part;
     std::set<ValueId> taken;
-    std::vector<size_t> open = {step.node};
+    std::vector<size_t> open;
+    if (step.node && !made[*step.node])
+      open.push_back(*step.node);
+    else
+      taken.insert(step.output);
     while (!open.empty()) {
       const size_t index = open.back();
       open.pop_back();
@@ -159,7 +209,8 @@ void BiasSweep::divide() {
     for (const size_t index : steps_[k].nodes)
       for (const ValueId value : nodes[index].outputs)
         if (value.valid()) maker_step[value] = k;
-  for (size_t k = 0; k < steps_.size(); ++k) steps_[k].results.push_back(steps_[k].output);
+  for (Step& step : steps_)
+    if (!step.nodes.empty()) step.results.push_back(step.output);
   for (const auto& [value, last] : last_need) {
     const auto maker = maker_step.find(value);
     if (maker == maker_step.end()) {
@@ -172,10 +223,9 @@ void BiasSweep::divide() {
   }
 }
 
-std::shared_ptr<const run::Program> BiasSweep::program(size_t step_index) const {
+std::shared_ptr<const run::Program> Sweep::program(size_t step_index) const {
   const Step& step = steps_[step_index];
   Model part = model_;
-  const std::set<size_t> wanted(step.nodes.begin(), step.nodes.end());
   std::vector<Node> nodes;
   for (const size_t index : step.nodes) nodes.push_back(part.graph.nodes()[index]);
   part.graph.nodes() = std::move(nodes);
@@ -186,7 +236,7 @@ std::shared_ptr<const run::Program> BiasSweep::program(size_t step_index) const 
   return run::Program::compile(part, ops::standard());
 }
 
-SweepState BiasSweep::start(std::span<const Tensor> inputs) const {
+SweepState Sweep::start(std::span<const Tensor> inputs) const {
   SweepState state;
   const auto& all = model_.graph.inputs;
   for (size_t k = 0; k < all.size(); ++k)
@@ -194,32 +244,55 @@ SweepState BiasSweep::start(std::span<const Tensor> inputs) const {
   return state;
 }
 
-void BiasSweep::advance(size_t index, run::Runner& runner, SweepState& state, std::span<const double> shifts,
-                        ChannelSums& sums) const {
-  const Step& step = steps_[index];
-  if (index > 0) {
-    const Step& before = steps_[index - 1];
-    const auto corrected = state.find(before.output);
-    if (corrected != state.end())
-      corrected->second = shifted(corrected->second, before.channel_axis, shifts, before.keeps_deviation);
-  }
-  std::vector<Tensor> inputs;
-  for (const ValueId value : step.inputs) inputs.push_back(state.at(value));
-  std::vector<Tensor> results = runner.run(inputs);
-  add_channels(results[0], step.channel_axis, step.keeps_deviation, sums);
-  for (const ValueId value : step.dropped) state.erase(value);
-  for (size_t k = 0; k < step.results.size(); ++k) state[step.results[k]] = std::move(results[k]);
-  const auto needed = [&](ValueId value) {
-    for (size_t later = index + 1; later < steps_.size(); ++later)
-      if (const auto& taken = steps_[later].inputs; std::find(taken.begin(), taken.end(), value) != taken.end())
-        return true;
-    return false;
-  };
-  if (!needed(step.output)) state.erase(step.output);
+SweepRunner::SweepRunner(const Sweep& sweep, size_t step, std::shared_ptr<const run::Program> program)
+    : sweep_(sweep), step_(step), runner_(std::move(program)) {
+  if (const auto& rounding = sweep.steps_[step].rounding) counter_.emplace(rounding->gram);
 }
 
-std::vector<double> BiasSweep::shifts(size_t index, const ChannelSums& quantized) const {
+void SweepRunner::advance(size_t place, SweepState& state) {
+  const auto& steps = sweep_.steps_;
+  const Sweep::Step& step = steps[step_];
+  if (step_ > 0 && !sweep_.shifts_.empty()) {
+    const Sweep::Step& before = steps[step_ - 1];
+    const auto corrected = state.find(before.output);
+    if (corrected != state.end())
+      corrected->second = shifted(corrected->second, before.channel_axis, sweep_.shifts_, before.keeps_deviation);
+  }
+  std::vector<Tensor> results;
+  if (!step.nodes.empty()) {
+    std::vector<Tensor> inputs;
+    for (const ValueId value : step.inputs) inputs.push_back(state.at(value));
+    results = runner_.run(inputs);
+  }
+  const Tensor& output = results.empty() ? state.at(step.output) : results[0];
+  if (counter_)
+    counter_->add(place, output, step.rounding->gram.rows_per_sample(sweep_.options_.samples));
+  else
+    add_channels(output, step.channel_axis, step.keeps_deviation, outputs_);
+  for (const ValueId value : step.dropped) state.erase(value);
+  for (size_t k = 0; k < step.results.size(); ++k) state[step.results[k]] = std::move(results[k]);
+  const bool is_needed =
+      std::any_of(steps.begin() + static_cast<std::ptrdiff_t>(step_) + 1, steps.end(), [&](const Sweep::Step& later) {
+        const auto& taken = later.inputs;
+        return std::find(taken.begin(), taken.end(), step.output) != taken.end();
+      });
+  if (!is_needed) state.erase(step.output);
+}
+
+SweepSums SweepRunner::sums() {
+  return {counter_ ? counter_->sums() : GramSums{}, outputs_};
+}
+
+SweepOutcome Sweep::outcome(size_t index, const SweepSums& sums) const {
   const Step& step = steps_[index];
+  if (const auto& rounding = step.rounding)
+    return {
+        round_weight(rounding->name, rounding->weight, rounding->plan, rounding->gram, sums.inputs, options_.effort),
+        {}};
+  return {std::nullopt, shifts(step, sums.outputs)};
+}
+
+std::vector<double> Sweep::shifts(const Step& step, const ChannelSums& quantized) {
   const size_t channels = step.in_float.size(), sums = step.keeps_deviation ? 2 * channels : channels;
   std::vector<double> shifts(sums, 0.0);
   if (step.keeps_deviation) std::fill_n(shifts.begin() + static_cast<std::ptrdiff_t>(channels), channels, 1.0);
@@ -238,7 +311,18 @@ std::vector<double> BiasSweep::shifts(size_t index, const ChannelSums& quantized
   return shifts;
 }
 
-int64_t BiasSweep::state_bytes() const {
+void Sweep::take(size_t index, const SweepOutcome& outcome) {
+  shifts_ = outcome.shifts;
+  if (!outcome.weight) return;
+  const Rounding& rounding = *steps_[index].rounding;
+  Graph& graph = model_.graph;
+  const Tensor& before = *graph.initializer(rounding.codes);
+  graph.set_initializer(rounding.codes, stored_codes(outcome.weight->codes, before.dtype(), before.shape()));
+  graph.set_initializer(rounding.scale,
+                        Tensor::of<float>(graph.initializer(rounding.scale)->shape(), outcome.weight->scales));
+}
+
+int64_t Sweep::state_bytes() const {
   const auto bytes_of = [&](ValueId value) {
     const auto found = bytes_.find(value);
     return found == bytes_.end() ? int64_t{0} : found->second;

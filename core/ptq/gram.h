@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which inputs of a kernel rise and fall together: the Gram matrix of its quantized input, summed over samples and
+// positions, in whole numbers. ptq/round_weights.h rounds the weight by it.
+//
+//   ptq::GramCounter counter(kernel);        // one per thread; holds sums of its own
+//   counter.add(place, codes, rows);         // for each of its samples
+//   sums.add(counter.sums());                // of all threads, in any order
+//
+// Sums of integers are exact, so neither the number of threads nor the order of the samples changes a bit.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/ptq/plan.h"
+#include "core/ptq/window_coverage.h"
+
+namespace tersor::ptq {
+
+/// Columns first ... first+size-1 of a group's weights, whose matrix is gathered.
+struct GramBlock {
+  int64_t group = 0, first = 0, size = 0;
+
+  size_t words() const { return static_cast<size_t>(size + size * (size + 1) / 2); }
+};
+
+/// A kernel whose input's matrices are gathered. A column is one input channel of a group under one tap: i * taps +
+/// tap. Matrices wider than 512 columns are gathered as blocks on the diagonal.
+struct GramKernel {
+  Node node;
+  int32_t zero_point = 0;  // of the input
+  passes::KernelOp op;
+  std::vector<int64_t> window;  // the weight's spatial sizes
+  std::vector<GramBlock> blocks;
+
+  /// `kernel` as in the graph and in the plan, `weight` its weight, `input` what quantizes its input to 8 bits.
+  GramKernel(Node kernel, const KernelPlan& plan, const Tensor& weight, const quant::QuantizationParams& input);
+  int64_t columns() const { return op.inputs_per_group() * op.taps; }
+  /// Rows that are looked at in one of `samples` samples, at most: enough together for the matrix, and few enough that
+  /// a wide layer's picture does not take longer to multiply than to compute.
+  int64_t rows_per_sample(size_t samples) const;
+};
+
+/// One block's sums, of the input's integers less their zero point.
+struct GramView {
+  double rows = 0;
+  std::span<const int64_t> sums;      // of each column
+  std::span<const int64_t> products;  // of columns i and j <= i, at i * (i + 1) / 2 + j
+};
+
+/// Even samples and odd ones apart, so that what one half says can be tried on the other. Words of a half: the number
+/// of rows, then block by block its sums and products; none before anything was added.
+struct GramSums {
+  std::vector<int64_t> words[2];
+
+  void add(const GramSums& more);
+  /// Of one half, which has seen something.
+  GramView view(int half, const GramKernel& kernel, size_t block) const;
+  bool has_both() const { return !words[0].empty() && !words[1].empty(); }
+};
+
+/// Counts for one thread. The kernel must outlive it.
+class GramCounter {
+ public:
+  explicit GramCounter(const GramKernel& kernel) : kernel_(&kernel) {}
+
+  /// `codes`: the kernel's input in 8 bits, (batch, channels, spatial...) or (..., channels). `place` of the sample
+  /// among all: every so many of its rows are looked at, not the same ones in each sample, `rows` at most.
+  void add(size_t place, const Tensor& codes, int64_t rows);
+  /// What was seen so far.
+  GramSums sums();
+
+ private:
+  /// Rows not yet multiplied, column by column.
+  struct Waiting {
+    std::vector<int16_t> columns;
+    int64_t rows = 0;
+  };
+  template <class Code>
+  void gather(const Code* codes, const Shape& shape, int64_t most, size_t place);
+  void multiply(int half);
+
+  const GramKernel* kernel_;
+  GramSums sums_;
+  Waiting waiting_[2];
+};
+
+}  // namespace tersor::ptq

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is measured on the samples: they go through the quantized graph kernel by kernel, and what lies behind is
+// computed with what was found in front. In front of a kernel its weight is rounded by its quantized inputs
+// (ptq/round_weights.h); behind it the mean of every output channel is compared with that of the float model and the
+// difference is added to the bias. So the errors of one layer are not corrected twice by the next. A kernel that keeps
+// its deviation (ptq/keep_deviations.h) has the mean squares compared as well.
+//
+//   ptq::Sweep sweep(float_model, plan, statistics, options);
+//   std::vector<ptq::SweepState> states;                  // one per sample: states.push_back(sweep.start(inputs))
+//   for (size_t step = 0; step < sweep.steps(); ++step) {
+//     const auto program = sweep.program(step);
+//     ptq::SweepRunner runner(sweep, step, program);      // one per thread, with sums of its own
+//     for (place : places) runner.advance(place, states[place]);
+//     sweep.take(step, sweep.outcome(step, all threads' runner.sums() added));
+//   }
+//
+// Sums are exact, so neither the number of threads nor the order of the samples changes a bit of the result.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/calibrate/exact_sum.h"
+#include "core/calibrate/statistics.h"
+#include "core/graph/graph.h"
+#include "core/graph/uses.h"
+#include "core/ptq/gram.h"
+#include "core/ptq/keep_deviations.h"
+#include "core/ptq/plan.h"
+#include "core/run/program.h"
+
+namespace tersor::ptq {
+
+/// Sums of the elements of each channel over samples, and of their squares behind them where the kernel keeps its
+/// deviation. Sums of parts add up.
+struct ChannelSums {
+  uint64_t elements = 0;  // of all channels together
+  std::vector<calibrate::ExactSum> sums;
+
+  void add(const ChannelSums& more);
+};
+
+/// What one step's samples add up to: the inputs' matrices where it rounds, the outputs' channels where it corrects.
+struct SweepSums {
+  GramSums inputs;
+  ChannelSums outputs;
+
+  void add(const SweepSums& more);
+};
+
+/// What a step came to. Neither: nothing to gain.
+struct SweepOutcome {
+  std::optional<calibrate::RoundedWeight> weight;
+  /// Float mean minus quantized mean of each channel; where the kernel keeps its deviation, what is added to each
+  /// channel and, behind all of these, what each is multiplied by first.
+  std::vector<double> shifts;
+};
+
+/// What later steps need of one sample.
+using SweepState = std::map<ValueId, Tensor>;
+
+struct SweepOptions {
+  int effort = 0;                // 1, 2: as round_weight() has it; 0 rounds no weight
+  size_t samples = 0;            // that take part
+  bool deviations_only = false;  // corrects those kernels alone that keep their deviation
+};
+
+class SweepRunner;
+
+class Sweep {
+ public:
+  /// `statistics` are those of the float model: they hold the channel sums of the kernels' outputs. Not corrected are
+  /// kernels whose output they do not hold, or that cannot have a bias; not rounded are weights whose input is not
+  /// quantized to 8 bits, that are read transposed or looked up in a table.
+  Sweep(const Model& float_model, const QuantizationPlan& plan, const calibrate::Statistics& statistics,
+        const SweepOptions& options);
+
+  /// Two per kernel at most, in the order of the graph; 0 when there is nothing to do.
+  size_t steps() const { return steps_.size(); }
+  /// The name of the output that the step corrects; empty for one that rounds.
+  const std::string& output(size_t step) const { return steps_[step].name; }
+  SweepState start(std::span<const Tensor> inputs) const;
+  /// Compiles the step's part of the graph.
+  std::shared_ptr<const run::Program> program(size_t step) const;
+  SweepOutcome outcome(size_t step, const SweepSums& sums) const;
+  /// Goes on with what the step came to. All that hold a part of the samples take the same.
+  void take(size_t step, const SweepOutcome& outcome);
+
+  /// Bytes that one sample's state takes at most, as far as the statistics know shapes.
+  int64_t state_bytes() const;
+
+ private:
+  friend class SweepRunner;
+
+  /// A kernel whose weight is to be rounded.
+  struct Rounding {
+    std::string name;  // of the weight
+    Tensor weight;
+    KernelPlan plan;
+    GramKernel gram;
+    ValueId codes, scale;  // of the weight, in model_
+  };
+  struct Step {
+    std::optional<size_t> node;  // index in model_: up to there; none where `output` is there already
+    std::string name;
+    ValueId output;  // the kernel's, or its quantized input where the step rounds
+    std::optional<Rounding> rounding;
+    int channel_axis = 1;
+    bool keeps_deviation = false;
+    std::vector<ChannelMoments> in_float;
+    std::vector<size_t> nodes;     // of the part, in the order of the graph
+    std::vector<ValueId> inputs;   // made by earlier steps
+    std::vector<ValueId> results;  // `output` first, then what later steps need
+    std::vector<ValueId> dropped;  // not needed any more after the step
+  };
+  void find_steps(const Graph& float_graph, const QuantizationPlan& plan, const calibrate::Statistics& statistics);
+  std::optional<Step> rounding_step(const Graph& float_graph, const QuantizationPlan& plan, const KernelPlan& kernel,
+                                    size_t node, const Uses& uses) const;
+  std::optional<Step> correcting_step(const Graph& float_graph, const KernelPlan& kernel, size_t node,
+                                      const calibrate::Statistics& statistics) const;
+  static std::vector<double> shifts(const Step& step, const ChannelSums& quantized);
+  void divide();
+  void measure_bytes(const calibrate::Statistics& statistics);
+  /// Cheap to make again from what is kept anyway: a dequantized activation takes four times the memory.
+  bool is_remade(const Node& node) const;
+
+  SweepOptions options_;
+  Model model_;  // quantized
+  std::vector<Step> steps_;
+  std::vector<double> shifts_;        // of the step before the next
+  std::vector<ValueId> kept_inputs_;  // graph inputs that some step reads
+  std::map<ValueId, int64_t> bytes_;  // of one sample, where the statistics know the shape
+};
+
+/// Takes samples through one step; for one thread. The sweep must outlive it, and take() comes after it.
+class SweepRunner {
+ public:
+  SweepRunner(const Sweep& sweep, size_t step, std::shared_ptr<const run::Program> program);
+
+  /// Corrects the sample by the step before, runs the step and adds up what it gives. `place` of the sample among
+  /// those that take part. Errors as Runner::run.
+  void advance(size_t place, SweepState& state);
+  SweepSums sums();
+
+ private:
+  const Sweep& sweep_;
+  size_t step_;
+  run::Runner runner_;
+  std::optional<GramCounter> counter_;
+  ChannelSums outputs_;
+};
+
+/// The plan with the measured shifts added to its biases, and what its kernels multiply by taken up by their scales. A
+/// shift that would not fit into int32 is left out.
+void correct_biases(const Graph& graph, const calibrate::MeasuredShifts& measured, QuantizationPlan& plan);
+
+}  // namespace tersor::ptq
