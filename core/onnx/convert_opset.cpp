@@ -182,14 +182,6 @@ class Converter {
   std::set<std::string> names_;
 };
 
-void refuse_functions(const Model& model) {
-  Fields fields(model.rest);
-  while (fields.next())
-    if (fields.tag() == model_field::kFunctions)
-      throw Error(ErrorCode::kUnsupportedModel, "The model defines functions of its own, which cannot be converted.",
-                  "functions", "Inline them, or export the model for opset 13 or newer.");
-}
-
 }  // namespace
 
 bool convert_to_opset(Model& model, int64_t target) {
@@ -199,7 +191,6 @@ bool convert_to_opset(Model& model, int64_t target) {
                                                  std::to_string(target) + ".");
   const int64_t from = model.opset();
   if (from == 0 || from >= target) return false;
-  refuse_functions(model);
   Graph graph = model.graph;  // so that the model stays whole when a node cannot be converted
   Converter(model, target).convert(graph, "graph");
   model.graph = std::move(graph);

@@ -18,7 +18,7 @@ inline constexpr int64_t kUsualTarget = 13;
 /// Model::warnings.
 ///
 /// Error kInvalidArgument: a target out of range. kUnsupportedModel: a node has no equal in the newer set, or the model
-/// has functions of its own, or comes from before opset 7 with operators that changed until then.
+/// comes from before opset 7 with operators that changed until then.
 bool convert_to_opset(Model& model, int64_t target = kUsualTarget);
 
 }  // namespace tersor::onnx

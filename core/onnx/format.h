@@ -24,6 +24,10 @@ inline constexpr Tag kIrVersion = 1, kProducerName = 2, kProducerVersion = 3, kD
 namespace opset_field {
 inline constexpr Tag kDomain = 1, kVersion = 2;
 }
+namespace function_field {
+inline constexpr Tag kName = 1, kInput = 4, kOutput = 5, kNode = 7, kOpsetImport = 9, kDomain = 10, kDefault = 11,
+                     kOverload = 13;
+}
 namespace entry_field {
 inline constexpr Tag kKey = 1, kValue = 2;
 }
@@ -32,11 +36,12 @@ inline constexpr Tag kNode = 1, kName = 2, kInitializer = 5, kDoc = 10, kInput =
                      kSparseInitializer = 15;
 }
 namespace node_field {
-inline constexpr Tag kInput = 1, kOutput = 2, kName = 3, kOpType = 4, kAttribute = 5, kDoc = 6, kDomain = 7;
+inline constexpr Tag kInput = 1, kOutput = 2, kName = 3, kOpType = 4, kAttribute = 5, kDoc = 6, kDomain = 7,
+                     kOverload = 8;
 }
 namespace attribute_field {
 inline constexpr Tag kName = 1, kFloat = 2, kInt = 3, kString = 4, kTensor = 5, kGraph = 6, kFloats = 7, kInts = 8,
-                     kStrings = 9, kTensors = 10, kGraphs = 11, kDoc = 13, kType = 20;
+                     kStrings = 9, kTensors = 10, kGraphs = 11, kDoc = 13, kType = 20, kReference = 21;
 }
 namespace value_field {
 inline constexpr Tag kName = 1, kType = 2, kDoc = 3;

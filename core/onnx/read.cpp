@@ -8,6 +8,7 @@
 #include "core/graph/validate.h"
 #include "core/onnx/external_files.h"
 #include "core/onnx/format.h"
+#include "core/onnx/functions.h"
 #include "core/onnx/operators.h"
 #include "core/onnx/place.h"
 #include "core/onnx/read_graph.h"
@@ -40,6 +41,7 @@ struct Encoded {
   std::optional<std::string_view> graph;
   std::vector<std::string_view> opset_imports;
   std::vector<std::string_view> metadata;
+  std::vector<std::string_view> functions;
 };
 
 void read_field(Fields& fields, Model& model, Encoded& encoded) {
@@ -70,6 +72,10 @@ void read_field(Fields& fields, Model& model, Encoded& encoded) {
       break;
     case model_field::kMetadata:
       encoded.metadata.push_back(fields.view());
+      break;
+    case model_field::kFunctions:
+      encoded.functions.push_back(fields.view());
+      model.rest += fields.encoded();
       break;
     default:
       model.rest += fields.encoded();
@@ -152,6 +158,20 @@ void warn(Model& model) {
                               "They are kept as they are, and cannot be run here."});
 }
 
+/// Where calls were replaced, nothing of the functions is left; functions that nobody calls stay in the file.
+void settle_functions(Model& model, const Functions& functions) {
+  if (!functions.any_expanded()) return;
+  functions.settle_imports(model);
+  std::string rest;
+  Fields fields(model.rest);
+  while (fields.next())
+    if (fields.tag() != model_field::kFunctions) rest += fields.encoded();
+  model.rest = std::move(rest);
+  model.warnings.push_back({"functions_inlined",
+                            "The model's own functions were put in place of the nodes that call them.", "functions",
+                            ""});
+}
+
 }  // namespace
 
 Model read(const Source& source, const ExternalData& external) {
@@ -165,7 +185,9 @@ Model read(const Source& source, const ExternalData& external) {
   for (const std::string_view message : encoded.metadata)
     model.metadata.push_back(within("metadata_props", [&] { return read_entry(message); }));
   ExternalFiles files(external);
-  model.graph = read_graph(*encoded.graph, {source, files, model.warnings}, "graph", 0);
+  Functions functions = within("functions", [&] { return Functions(encoded.functions); });
+  model.graph = read_graph(*encoded.graph, {source, files, model.warnings, functions}, "graph", 0);
+  settle_functions(model, functions);
   for (const Diagnostic& warning : model.warnings)
     if (warning.code == kListedInitializers) model.initializers_were_inputs = true;
   validate(model);

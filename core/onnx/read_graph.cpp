@@ -16,6 +16,9 @@ namespace tersor::onnx {
 
 namespace {
 
+/// Functions may call each other this deep.
+constexpr int kDeepestCall = 64;
+
 std::string at(const std::string& place, const char* list, size_t index) {
   return place + "." + list + "[" + std::to_string(index) + "]";
 }
@@ -74,7 +77,7 @@ class GraphReader {
     std::vector<Value> inputs = read_values(encoded.inputs, "input");
     add_inputs(std::move(inputs), initializers);
     for (auto& [where, named] : initializers) add_initializer(where, std::move(named));
-    for (size_t i = 0; i < encoded.nodes.size(); ++i) read_node(encoded.nodes[i], i);
+    for (size_t i = 0; i < encoded.nodes.size(); ++i) read_node_or_call(encoded.nodes[i], i, context_, 0);
     for (Value& described : read_values(encoded.outputs, "output"))
       graph_.outputs.push_back(describe(std::move(described)));
     for (Value& described : read_values(encoded.value_infos, "value_info"))
@@ -153,7 +156,8 @@ class GraphReader {
                 "Every tensor has one source: an input, an initializer or one node's output.");
   }
 
-  void read_node(std::string_view message, size_t index);
+  void read_node_or_call(std::string_view message, size_t index, const GraphContext& context, int depth);
+  void read_node(std::string_view message, size_t index, const GraphContext& context);
   void sort_nodes();
 
   const GraphContext& context_;
@@ -162,7 +166,21 @@ class GraphReader {
   Graph graph_;
 };
 
-void GraphReader::read_node(std::string_view message, size_t index) {
+/// What stands for a call has a context of its own: its tensors keep its message alive, not the file.
+void GraphReader::read_node_or_call(std::string_view message, size_t index, const GraphContext& context, int depth) {
+  const std::string where = at(place_, "node", index);
+  const auto expanded = within(where, [&] { return context.functions.expand(message); });
+  if (!expanded) return read_node(message, index, context);
+  if (depth == kDeepestCall)
+    throw Error(ErrorCode::kInvalidModel,
+                "The model's functions call each other more than " + std::to_string(kDeepestCall) + " deep.", where);
+  for (const OwnedMessage& one : *expanded) {
+    const Source source{one, std::as_bytes(std::span(one->data(), one->size()))};
+    read_node_or_call(*one, index, {source, context.external, context.warnings, context.functions}, depth + 1);
+  }
+}
+
+void GraphReader::read_node(std::string_view message, size_t index, const GraphContext& context) {
   Node node;
   std::vector<std::string_view> attributes;
   std::string where = at(place_, "node", index);
@@ -200,7 +218,7 @@ void GraphReader::read_node(std::string_view message, size_t index) {
   };
   within(where, read);
   where = place_ + place_of(node, index).substr(std::string("graph").size());
-  for (const std::string_view attribute : attributes) add_attribute(attribute, node, {context_, where, depth_});
+  for (const std::string_view attribute : attributes) add_attribute(attribute, node, {context, where, depth_});
   graph_.append(std::move(node));
 }
 

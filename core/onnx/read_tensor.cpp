@@ -161,6 +161,15 @@ Tensor decode(Encoded encoded, const Source& model, ExternalFiles& external) {
   return decode_typed(dtype, shape, encoded, model);
 }
 
+/// A byte that is neither is no bool to the kernels either.
+void check_bools(const Tensor& tensor) {
+  if (tensor.dtype() != DType::kBool) return;
+  for (const std::byte one : tensor.bytes())
+    if (one > std::byte{1})
+      throw Error(ErrorCode::kInvalidModel,
+                  "A bool tensor holds the byte " + std::to_string(static_cast<int>(one)) + "; 0 and 1 are allowed.");
+}
+
 /// Writes `values` into the dense tensor at `indices`, which are flat (rank 1) or one row of coordinates each.
 void scatter(const Tensor& values, const Tensor& indices, Tensor& dense) {
   const Shape& shape = dense.shape();
@@ -196,6 +205,7 @@ NamedTensor read_tensor(std::string_view message, const Source& model, ExternalF
   Encoded encoded = read_fields(message, named);
   try {
     named.tensor = decode(std::move(encoded), model, external);
+    check_bools(named.tensor);
   } catch (const Error& error) {
     if (named.name.empty()) throw;
     throw error.within("\"" + named.name + "\"");

@@ -162,7 +162,7 @@ class In {
   T take() {
     T value{};
     const size_t size = std::min(sizeof(T), left_.size());
-    std::memcpy(&value, left_.data(), size);
+    if (size > 0) std::memcpy(&value, left_.data(), size);
     left_ = left_.subspan(size);
     return value;
   }
@@ -209,6 +209,8 @@ class In {
     }
     Tensor made = Tensor::make(dtype, Shape(dims));
     fill(made.mutable_bytes());
+    if (dtype == DType::kBool)  // as the readers have it
+      for (std::byte& one : made.mutable_bytes()) one &= std::byte{1};
     return made;
   }
 

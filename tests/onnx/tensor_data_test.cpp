@@ -142,6 +142,16 @@ TEST_CASE("dimensions that multiply past memory are refused without allocating")
   }
 }
 
+TEST_CASE("a bool that is neither 0 nor 1 is refused") {
+  Message tensor = header({2}, DType::kBool), right = tensor;
+  right.text(tensor_field::kRaw, raw<uint8_t>({0, 1}));
+  REQUIRE(read_initializer(right).elements() == 2);
+  tensor.text(tensor_field::kRaw, raw<uint8_t>({1, 58}));
+  const Error error = read_error(model_with_initializer(std::move(tensor)));
+  REQUIRE(error.code == ErrorCode::kInvalidModel);
+  REQUIRE(error.message.find("58") != std::string::npos);
+}
+
 TEST_CASE("element types that nobody knows are refused by number") {
   REQUIRE(read_error(model_with_initializer(header({1}, static_cast<DType>(27)))).message.find("27") !=
           std::string::npos);
