@@ -146,6 +146,9 @@ val close(const std::string& key) {
 val coverage(const std::string& model, const std::string& settings) {
   return guard([&] { return session().coverage(model, settings); });
 }
+val layers(const std::string& model, const std::string& settings, double which) {
+  return guard([&] { return session().layers(model, settings, static_cast<size_t>(which)); });
+}
 val open_data(const std::string& key, const std::string& model, const val& table, const std::string& preprocessing) {
   return guard([&] { return session().open_data(key, model, table, preprocessing); });
 }
@@ -212,6 +215,7 @@ EMSCRIPTEN_BINDINGS(tersor) {
   function("openModel", &open_model);
   function("close", &close);
   function("coverage", &coverage);
+  function("layers", &layers);
   function("openData", &open_data);
   function("checkData", &check_data);
   function("inspectData", &inspect_data);

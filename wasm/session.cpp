@@ -13,6 +13,7 @@
 #include "core/samples/preview.h"
 #include "core/simulate/program.h"
 #include "wasm/js_source.h"
+#include "wasm/layers.h"
 #include "wasm/settings.h"
 
 namespace tersor::wasm {
@@ -197,6 +198,33 @@ std::string Session::coverage(const std::string& key, const std::string& setting
   OpenModel& opened = model(key);
   const auto job = job_of(opened, read_settings(parse_json(settings, "settings"), nullptr));
   return to_text(to_json(coverage_of_job(*job, job->placement, opened)), false);
+}
+
+val Session::layers(const std::string& key, const std::string& text, size_t which) {
+  Settings settings = read_settings(parse_json(text, "settings"), nullptr);
+  std::vector<config::Override> overrides = std::move(settings.overrides);
+  settings.overrides.clear();
+  const auto job = job_of(model(key), std::move(settings));
+  Json info = Json::array();
+  val values = val::array();
+  for (const framework::Layer& layer : layers_of(job->model.graph, std::move(overrides), which)) {
+    Json weights = Json::array();
+    for (const framework::LayerWeight& weight : layer.weights) {
+      weights.push_back({{"name", weight.name}, {"shape", weight.value.shape().dims()}});
+      const Tensor aligned = weight.value.aligned();
+      const auto data = aligned.data<float>();
+      values.call<void>("push", val(emscripten::typed_memory_view(data.size(), data.data())).call<val>("slice"));
+    }
+    info.push_back({{"name", layer.name},
+                    {"type", layer.type},
+                    {"activation", layer.activation},
+                    {"outputs", layer.outputs},
+                    {"weights", std::move(weights)}});
+  }
+  val result = val::object();
+  result.set("info", to_text(info, false));
+  result.set("values", values);
+  return result;
 }
 
 std::string Session::open_data(const std::string& key, const std::string& model_key, const val& table,

@@ -219,6 +219,52 @@ class LayerQuantizeConfig : public BuiltinConfig {
   }
 };
 
+/// ByLayerQuantizeConfig {layers}: for each layer, by its name, another configuration.
+class ByLayerQuantizeConfig : public QuantizeConfig {
+ public:
+  Weights get_weights_and_quantizers(const Layer& layer) const override {
+    return of(layer).get_weights_and_quantizers(layer);
+  }
+  Activations get_activations_and_quantizers(const Layer& layer) const override {
+    return of(layer).get_activations_and_quantizers(layer);
+  }
+  void set_quantize_weights(Layer& layer, const std::vector<Tensor>& quantize_weights) const override {
+    of(layer).set_quantize_weights(layer, quantize_weights);
+  }
+  void set_quantize_activations(Layer& layer, const std::vector<std::string>& quantize_activations) const override {
+    of(layer).set_quantize_activations(layer, quantize_activations);
+  }
+  std::vector<LayerQuantizer> get_output_quantizers(const Layer& layer) const override {
+    return of(layer).get_output_quantizers(layer);
+  }
+  Json get_config() const override {
+    Json layers = Json::object();
+    for (const auto& [name, config] : layers_) layers[name] = to_json(*config);
+    return Json{{"layers", layers}};
+  }
+  std::string class_name() const override { return "ByLayerQuantizeConfig"; }
+
+  static Ptr read(const Json& json, const QuantizeScope& scope, const std::string& place) {
+    auto config = std::make_shared<ByLayerQuantizeConfig>();
+    check_keys(json, {"layers"}, place);
+    const Json layers = json.value("layers", Json::object());
+    if (!layers.is_object()) detail::wrong_type(layers, "an object", place + ".layers");
+    for (const auto& entry : layers.items())
+      config->layers_[entry.key()] = scope.from_config(entry.value(), place + ".layers." + entry.key());
+    return config;
+  }
+
+ private:
+  const QuantizeConfig& of(const Layer& layer) const {
+    const auto found = layers_.find(layer.name);
+    if (found != layers_.end()) return *found->second;
+    throw Error(ErrorCode::kInvalidConfig, "It does not say how the layer \"" + layer.name + "\" is quantized.",
+                "quantize_config.layers", "Name it there, or choose fewer layers.");
+  }
+
+  std::map<std::string, Ptr> layers_;
+};
+
 struct QuantizerMembers {
   std::optional<int> num_bits;
   std::optional<bool> per_axis, symmetric, narrow_range;
@@ -295,6 +341,7 @@ QuantizeScope::QuantizeScope() {
   add("OutputOnlyConfig", OutputOnlyConfig::read);
   add("FixedQuantizeConfig", FixedQuantizeConfig::read);
   add("LayerQuantizeConfig", LayerQuantizeConfig::read);
+  add("ByLayerQuantizeConfig", ByLayerQuantizeConfig::read);
 }
 
 void QuantizeScope::add(const std::string& class_name, Make maker) {

@@ -1,7 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Checked by tsc, never run: the package as a caller's types see it, the wrong uses included.
-import { Tersor, TersorError, type Model, type Progress, type SampleFile, type Statistics } from 'tersor';
+import {
+  LastValueQuantizer,
+  MovingAverageQuantizer,
+  Tersor,
+  TersorError,
+  type Layer,
+  type LayerActivation,
+  type LayerWeight,
+  type Model,
+  type Progress,
+  type QuantizeConfig,
+  type SampleFile,
+  type Statistics,
+} from 'tersor';
+
+class MyDenseQuantizeConfig implements QuantizeConfig {
+  get_weights_and_quantizers(layer: Layer) {
+    return [[layer.kernel, new LastValueQuantizer()] as const];
+  }
+  get_activations_and_quantizers(layer: Layer) {
+    return [[layer.activation, new MovingAverageQuantizer({ num_bits: 8 })] as const];
+  }
+  set_quantize_weights(layer: Layer, quantize_weights: readonly LayerWeight[]) {
+    if (quantize_weights[0]) layer.kernel = quantize_weights[0];
+  }
+  set_quantize_activations(layer: Layer, quantize_activations: readonly LayerActivation[]) {
+    if (quantize_activations[0]) layer.activation = quantize_activations[0];
+  }
+  get_output_quantizers() {
+    return [];
+  }
+  get_config() {
+    return {};
+  }
+}
 
 export async function use(bytes: Uint8Array, file: File, pictures: readonly SampleFile[]): Promise<Uint8Array> {
   const tersor = await Tersor.create({
@@ -33,6 +67,9 @@ export async function use(bytes: Uint8Array, file: File, pictures: readonly Samp
   const comparison = await quantized.compare(pictures, { limit: 64, runtime: 'wasm' });
   const decibels: number | null | undefined = comparison.layers[0]?.isolated_sqnr_db;
 
+  await model.quantize({ statistics, overrides: [{ name: 'dense', quantize_config: new MyDenseQuantizeConfig() }] });
+  // @ts-expect-error neither data nor the six methods
+  await model.quantize({ statistics, overrides: [{ name: 'dense', quantize_config: { set_quantize_weights: 1 } }] });
   // @ts-expect-error a metric that there is not
   await model.evaluate(pictures, null, { metric: 'top3' });
   // @ts-expect-error samples are no text

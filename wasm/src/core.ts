@@ -37,6 +37,7 @@ export interface Core {
   openModel(key: string, table: FileTable): Answer<string>;
   close(key: string): Answer<null>;
   coverage(model: string, settings: string): Answer<string>;
+  layers(model: string, settings: string, which: number): Answer<LayersAnswer>;
   openData(key: string, model: string, table: FileTable, preprocessing: string): Answer<string>;
   checkData(data: string): Answer<null>;
   inspectData(data: string): Answer<string>;
@@ -63,6 +64,12 @@ export interface Core {
     statistics: Uint8Array,
     progress: ReportProgress,
   ): Answer<{ readonly model: Uint8Array; readonly recipe: string; readonly report: string }>;
+}
+
+/** `info` is JSON of LayerFacts without the weights' data; `values` are these, one behind the other. */
+export interface LayersAnswer {
+  readonly info: string;
+  readonly values: readonly Float32Array[];
 }
 
 /** `info` is a SamplePreview without its arrays; `values` are those of its tensors. */

@@ -2,6 +2,13 @@
 
 export { Tersor } from './engine.js';
 export { TersorError } from './error.js';
+export {
+  AllValuesQuantizer,
+  FixedQuantizer,
+  LastValueQuantizer,
+  MovingAverageQuantizer,
+  type QuantizerMembers,
+} from './quantizers.js';
 export type {
   Agreement,
   AttributeFilter,
@@ -26,10 +33,13 @@ export type {
   Histogram,
   Interval,
   Labels,
+  Layer,
+  LayerActivation,
   LayerFilterParams,
   LayerQuantizer,
   LayerQuantizerClass,
   LayerRow,
+  LayerWeight,
   Metric,
   Model,
   ModelInfo,
@@ -52,6 +62,7 @@ export type {
   QuantizationConfigOptions,
   QuantizationMethod,
   QuantizeConfig,
+  QuantizeConfigData,
   QuantizedResult,
   QuantizeOptions,
   RangeRow,

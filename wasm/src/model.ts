@@ -4,6 +4,7 @@ import { valueOf, type Core } from './core.js';
 import { TersorError } from './error.js';
 import { abortable, runJob } from './job.js';
 import { pack, type NamedData, type Packed } from './packed.js';
+import { overridesAsData } from './layer_configs.js';
 import type { Pool, PoolWorker, Resource } from './pool.js';
 import type { EvaluationAnswer, SentSample } from './protocol.js';
 import { OpenResult } from './result.js';
@@ -134,8 +135,8 @@ export class OpenModel implements Model {
     return abortable(work, call?.signal);
   }
 
-  coverage(options: CoverageOptions = {}): Promise<Coverage> {
-    const settings = JSON.stringify(this.#settings(options));
+  async coverage(options: CoverageOptions = {}): Promise<Coverage> {
+    const settings = JSON.stringify(await this.#settings(options));
     return this.#withModel(options, (worker) => worker.call('coverage', [this.#file.key, settings]));
   }
 
@@ -191,11 +192,12 @@ export class OpenModel implements Model {
   }
 
   async calibrate(samples: Samples, options: CalibrateOptions = {}): Promise<Statistics> {
-    return this.#calibrate(samples, options, this.#settings(options));
+    return this.#calibrate(samples, options, await this.#settings(options));
   }
 
-  #settings(options: QuantizeOptions): Record<string, unknown> {
-    return {
+  /** The core's settings; QuantizeConfigs that are objects have been asked. */
+  async #settings(options: QuantizeOptions): Promise<Record<string, unknown>> {
+    const settings = {
       platform: options.platform ?? null,
       config: options.config ?? {},
       preset: options.preset ?? null,
@@ -204,6 +206,12 @@ export class OpenModel implements Model {
       recipe: options.recipe ?? null,
       allow_mismatch: options.allowMismatch ?? false,
     };
+    if (!options.overrides) return settings;
+    const overrides = await overridesAsData(options.overrides, (bare, which) => {
+      const text = JSON.stringify({ ...settings, overrides: bare });
+      return this.#withModel(options, (worker) => worker.call('layers', [this.#file.key, text, which]));
+    });
+    return { ...settings, overrides };
   }
 
   async #calibrate(
@@ -271,7 +279,7 @@ export class OpenModel implements Model {
     const selection: Selection | undefined =
       options.selection ?? (spread === undefined ? undefined : { part: 'calibration', count: spread });
     const preprocessing = options.preprocessing ?? recipe?.preprocessing ?? undefined;
-    const settings = this.#settings(options);
+    const settings = await this.#settings(options);
     const { statistics } = options;
     if (!statistics && !samples) {
       throw new TersorError({

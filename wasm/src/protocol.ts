@@ -43,6 +43,19 @@ export interface SweepPlan {
   readonly samples: readonly number[];
 }
 
+/** A layer of the prepared model. */
+export interface LayerFacts {
+  readonly name: string;
+  readonly type: string;
+  readonly activation: string;
+  readonly outputs: number;
+  readonly weights: readonly {
+    readonly name: string;
+    readonly shape: readonly number[];
+    readonly data: Float32Array;
+  }[];
+}
+
 export interface Quantized {
   readonly model: Uint8Array;
   readonly recipe: Recipe;
@@ -58,6 +71,8 @@ export interface Calls {
   openModel(key: string, files: Packed): ModelInfo;
   close(key: string): null;
   coverage(model: string, settings: string): Coverage;
+  /** Those that number `which` of the settings' overrides chooses. */
+  layers(model: string, settings: string, which: number): readonly LayerFacts[];
   openData(key: string, model: string, files: Packed, preprocessing: string): { readonly count: number };
   /** Rejects where a file cannot be a sample, or where there is none. */
   checkData(data: string): null;

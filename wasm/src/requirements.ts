@@ -139,8 +139,52 @@ export type LayerQuantizer =
 export type LayerQuantizerClass =
   'LastValueQuantizer' | 'MovingAverageQuantizer' | 'AllValuesQuantizer' | 'FixedQuantizer';
 
+/** A weight of a layer; with its quantizer once it is quantized. */
+export interface LayerWeight {
+  readonly name: string;
+  readonly shape: readonly number[];
+  /** Row-major; the float values. */
+  readonly data: Float32Array;
+  readonly quantizer?: LayerQuantizer | undefined;
+}
+
+export interface LayerActivation {
+  /** "relu", "clip", ...; "linear" where no activation function follows. */
+  readonly name: string;
+  readonly quantizer?: LayerQuantizer | undefined;
+}
+
+/** A node as a QuantizeConfig sees it, with the Add of its bias and the activation function that alone reads its result. */
+export interface Layer {
+  readonly name: string;
+  /** ONNX operator type. */
+  readonly type: string;
+  readonly outputs: number;
+  /** The constant ones: kernel, bias. */
+  readonly weights: readonly LayerWeight[];
+  /** Reading one that the layer does not have is an error. */
+  kernel: LayerWeight;
+  bias: LayerWeight;
+  activation: LayerActivation;
+}
+
+/** How a layer is quantized, by methods. They are called before a job, for each layer that the override chooses. */
+export interface QuantizeConfig {
+  /** The weights to quantize; those left out stay float. */
+  get_weights_and_quantizers(layer: Layer): readonly (readonly [LayerWeight, LayerQuantizer])[];
+  /** The layer's activation, or none. */
+  get_activations_and_quantizers(layer: Layer): readonly (readonly [LayerActivation, LayerQuantizer])[];
+  /** Puts what the getter gave, quantized and in its order, into the layer. */
+  set_quantize_weights(layer: Layer, quantize_weights: readonly LayerWeight[]): void;
+  set_quantize_activations(layer: Layer, quantize_activations: readonly LayerActivation[]): void;
+  /** At most one for each output; none: outputs are not quantized. */
+  get_output_quantizers(layer: Layer): readonly LayerQuantizer[];
+  /** What makes the same object again; the recipe holds what the getters returned instead. */
+  get_config(): Readonly<Record<string, unknown>>;
+}
+
 /** How a layer is quantized, as data: `LayerQuantizeConfig` names weights, activation and outputs with their quantizers. */
-export type QuantizeConfig =
+export type QuantizeConfigData =
   | {
       readonly class_name: 'LayerQuantizeConfig';
       readonly config: {

@@ -13,6 +13,7 @@ import type {
   LayerFilterParams,
   QuantizationMethod,
   QuantizeConfig,
+  QuantizeConfigData,
   TargetPlatformCapabilities,
 } from './requirements.js';
 
@@ -332,8 +333,8 @@ export interface Override {
   readonly type?: string | undefined;
   readonly filter?: LayerFilterParams | undefined;
   readonly config?: QuantizationConfig | undefined;
-  /** How the layer is quantized, by class: {class_name, config}. */
-  readonly quantize_config?: QuantizeConfig | undefined;
+  /** How the layer is quantized: an object with the six methods, or data, {class_name, config}. In a recipe always data. */
+  readonly quantize_config?: QuantizeConfig | QuantizeConfigData | undefined;
   /** Where some override annotates, nodes that none annotates stay float. */
   readonly annotate?: boolean | undefined;
 }

@@ -3,11 +3,11 @@
 // One worker: one instance of the core, which does what the pool asks, one request after the other. Web Worker in
 // browsers, worker_threads in Node.
 
-import { instantiate, jsonOf, valueOf, type Core, type PreviewAnswer } from './core.js';
+import { instantiate, jsonOf, valueOf, type Core, type LayersAnswer, type PreviewAnswer } from './core.js';
 import { sentence, TersorError } from './error.js';
 import { isNode, nodeModule } from './host.js';
 import { readerOf, type Packed } from './packed.js';
-import type { Calls, Quantized, Reply, Request } from './protocol.js';
+import type { Calls, LayerFacts, Quantized, Reply, Request } from './protocol.js';
 import type { Progress, Recipe, Report, SamplePreview, Stage, TersorErrorFields } from './types.js';
 
 type Post = (reply: Reply) => void;
@@ -41,6 +41,14 @@ function preview(answer: PreviewAnswer): SamplePreview {
   };
 }
 
+function layers(answer: LayersAnswer): LayerFacts[] {
+  let next = 0;
+  return (JSON.parse(answer.info) as LayerFacts[]).map((layer) => ({
+    ...layer,
+    weights: layer.weights.map((weight) => ({ ...weight, data: answer.values[next++] ?? new Float32Array(0) })),
+  }));
+}
+
 const handlers: Handlers = {
   async start(_report, module) {
     started = await instantiate(module);
@@ -49,6 +57,7 @@ const handlers: Handlers = {
   openModel: (_report, key, files) => jsonOf(core().openModel(key, table(files))),
   close: (_report, key) => valueOf(core().close(key)),
   coverage: (_report, model, settings) => jsonOf(core().coverage(model, settings)),
+  layers: (_report, model, settings, which) => layers(valueOf(core().layers(model, settings, which))),
   openData: (_report, key, model, files, preprocessing) =>
     jsonOf(core().openData(key, model, table(files), preprocessing)),
   checkData: (_report, data) => valueOf(core().checkData(data)),

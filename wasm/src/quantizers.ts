@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The quantizers that a QuantizeConfig returns: descriptions, under the documents' names. What is left out has the default
+// of the class.
+
+import type { LayerQuantizerClass } from './requirements.js';
+
+export interface QuantizerMembers {
+  readonly num_bits?: number | undefined;
+  /** One range for each output channel of a weight. */
+  readonly per_axis?: boolean | undefined;
+  readonly symmetric?: boolean | undefined;
+  readonly narrow_range?: boolean | undefined;
+}
+
+class Described<Name extends LayerQuantizerClass, Members> {
+  constructor(
+    readonly class_name: Name,
+    readonly config: Members,
+  ) {}
+}
+
+/** The extremes of the last batch; after training, of the weight or of all samples. */
+export class LastValueQuantizer extends Described<'LastValueQuantizer', QuantizerMembers> {
+  constructor(members: QuantizerMembers = {}) {
+    super('LastValueQuantizer', members);
+  }
+}
+
+/** Extremes that follow the batches; after training, those of all samples. */
+export class MovingAverageQuantizer extends Described<'MovingAverageQuantizer', QuantizerMembers> {
+  constructor(members: QuantizerMembers = {}) {
+    super('MovingAverageQuantizer', members);
+  }
+}
+
+/** The extremes of all batches. */
+export class AllValuesQuantizer extends Described<'AllValuesQuantizer', QuantizerMembers> {
+  constructor(members: QuantizerMembers = {}) {
+    super('AllValuesQuantizer', members);
+  }
+}
+
+/** A range that no sample changes. */
+export class FixedQuantizer extends Described<
+  'FixedQuantizer',
+  QuantizerMembers & { readonly init_min: number; readonly init_max: number }
+> {
+  constructor(init_min: number, init_max: number, members: QuantizerMembers = {}) {
+    super('FixedQuantizer', { ...members, init_min, init_max });
+  }
+}
