@@ -331,9 +331,11 @@ void Functions::settle_imports(Model& model) const {
       }
     }
   }
-  for (const auto& [key, function] : functions_)
-    if (!function.domain.empty() && left.count(function.domain) == 0)
-      std::erase_if(model.opset_imports, [&](const OpsetImport& import) { return import.domain == function.domain; });
+  for (const auto& entry : functions_) {
+    const std::string& domain = entry.second.domain;
+    if (!domain.empty() && left.count(domain) == 0)
+      std::erase_if(model.opset_imports, [&](const OpsetImport& import) { return import.domain == domain; });
+  }
 }
 
 }  // namespace tersor::onnx
