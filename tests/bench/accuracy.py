@@ -55,6 +55,10 @@ def metric(row):
     return ''
 
 
+def bold(text):
+    return f"**{text}**" if text else ""
+
+
 def decibels(value):
     return '' if value is None else f'{value:.1f}'
 
@@ -87,7 +91,7 @@ def main():
             default = theirs.get('ort_default') or {}
             float_value = theirs.get('float')
             as_text = '' if float_value is None else (f'{float_value:.3f}' if ours.get('auc') is not None else f'{100 * float_value:.2f} %')
-            lines.append(f"| {model} | {as_text} | {metric(ours)} | **{decibels(ours.get('sqnr_db'))}** | {core_share(file)} | "
+            lines.append(f"| {model} | {as_text} | {metric(ours)} | {bold(decibels(ours.get('sqnr_db')))} | {core_share(file)} | "
                          f"{peer(theirs.get('best'))} | {peer(theirs.get('best_any'))} | {decibels(default.get('sqnr_db'))} |")
             print(lines[-1], flush=True)
             if model in LABELLED:
