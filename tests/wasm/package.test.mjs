@@ -256,7 +256,7 @@ describe('the whole line', () => {
     expect((await refusal(model.quantize({ ...samples, config: { no_such_field: 1 } }))).message).toContain(
       'no_such_field',
     );
-    expect((await refusal(model.quantize({ ...samples, config: { effort: 3 } }))).message).toContain('effort');
+    expect((await refusal(model.quantize({ ...samples, config: { effort: 3 } }))).place).toContain('effort');
     expect((await refusal(model.quantize({}))).code).toBe('invalid_argument');
     const broken = { bytes: new Uint8Array([1, 2, 3]), sampleCount: 1 };
     expect(await refusal(model.quantize({ statistics: broken }))).toBeInstanceOf(TersorError);
