@@ -208,16 +208,6 @@ Message identity(const std::string& from, const std::string& to) {
   return node;
 }
 
-OpsetImport read_import(std::string_view message) {
-  OpsetImport import;
-  Fields fields(message);
-  while (fields.next()) {
-    if (fields.tag() == opset_field::kDomain) import.domain = canonical_domain(fields.view());
-    if (fields.tag() == opset_field::kVersion) import.version = fields.integer();
-  }
-  return import;
-}
-
 void collect_domains(const Graph& graph, std::set<std::string>& domains) {
   for (const Node& node : graph.nodes()) {
     domains.insert(node.domain);
@@ -251,7 +241,7 @@ Functions::Functions(const std::vector<std::string_view>& messages) {
           function.nodes.push_back(fields.view());
           break;
         case function_field::kOpsetImport:
-          function.imports.push_back(read_import(fields.view()));
+          function.imports.push_back(read_opset(fields.view()));
           break;
         case function_field::kDomain:
           function.domain = canonical_domain(fields.view());

@@ -105,16 +105,6 @@ Encoded read_fields(std::string_view file, Model& model) {
   return encoded;
 }
 
-OpsetImport read_opset(std::string_view message) {
-  OpsetImport import;
-  Fields fields(message);
-  while (fields.next()) {
-    if (fields.tag() == opset_field::kDomain) import.domain = canonical_domain(fields.view());
-    if (fields.tag() == opset_field::kVersion) import.version = fields.integer();
-  }
-  return import;
-}
-
 std::pair<std::string, std::string> read_entry(std::string_view message) {
   std::pair<std::string, std::string> entry;
   Fields fields(message);

@@ -78,4 +78,14 @@ std::string canonical_domain(std::string_view domain) {
   return domain == "ai.onnx" ? std::string() : std::string(domain);
 }
 
+OpsetImport read_opset(std::string_view message) {
+  OpsetImport import;
+  Fields fields(message);
+  while (fields.next()) {
+    if (fields.tag() == opset_field::kDomain) import.domain = canonical_domain(fields.view());
+    if (fields.tag() == opset_field::kVersion) import.version = fields.integer();
+  }
+  return import;
+}
+
 }  // namespace tersor::onnx

@@ -10,6 +10,9 @@ namespace tersor::onnx {
 /// Reads an encoded ValueInfoProto. A negative size of a dimension counts as unknown.
 Value read_value(std::string_view message);
 
+/// Reads an encoded OperatorSetIdProto.
+OpsetImport read_opset(std::string_view message);
+
 /// "ai.onnx" is another name of the default domain "".
 std::string canonical_domain(std::string_view domain);
 

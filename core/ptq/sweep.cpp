@@ -209,8 +209,10 @@ void Sweep::divide() {
     for (const size_t index : steps_[k].nodes)
       for (const ValueId value : nodes[index].outputs)
         if (value.valid()) maker_step[value] = k;
-  for (Step& step : steps_)
+  for (Step& step : steps_) {
     if (!step.nodes.empty()) step.results.push_back(step.output);
+    step.keeps_output = last_need.count(step.output) != 0;
+  }
   for (const auto& [value, last] : last_need) {
     const auto maker = maker_step.find(value);
     if (maker == maker_step.end()) {
@@ -270,13 +272,8 @@ void SweepRunner::advance(size_t place, SweepState& state) {
   else
     add_channels(output, step.channel_axis, step.keeps_deviation, outputs_);
   for (const ValueId value : step.dropped) state.erase(value);
-  for (size_t k = 0; k < step.results.size(); ++k) state[step.results[k]] = std::move(results[k]);
-  const bool is_needed =
-      std::any_of(steps.begin() + static_cast<std::ptrdiff_t>(step_) + 1, steps.end(), [&](const Sweep::Step& later) {
-        const auto& taken = later.inputs;
-        return std::find(taken.begin(), taken.end(), step.output) != taken.end();
-      });
-  if (!is_needed) state.erase(step.output);
+  for (size_t k = step.keeps_output ? 0 : 1; k < step.results.size(); ++k)
+    state[step.results[k]] = std::move(results[k]);
 }
 
 SweepSums SweepRunner::sums() {

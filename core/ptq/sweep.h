@@ -116,6 +116,7 @@ class Sweep {
     std::vector<size_t> nodes;     // of the part, in the order of the graph
     std::vector<ValueId> inputs;   // made by earlier steps
     std::vector<ValueId> results;  // `output` first, then what later steps need
+    bool keeps_output = false;     // a later step needs it too
     std::vector<ValueId> dropped;  // not needed any more after the step
   };
   void find_steps(const Graph& float_graph, const QuantizationPlan& plan, const calibrate::Statistics& statistics);
