@@ -69,20 +69,16 @@ SweepJob::SweepJob(std::shared_ptr<const Job> job, calibrate::Statistics statist
     : job_(std::move(job)),
       statistics_(std::move(statistics)),
       draft_(draft(*job_, statistics_)),
-      sweep_(sweep(*job_, draft_)) {}
-
-std::vector<int64_t> SweepJob::samples() const {
-  std::vector<int64_t> numbers;
+      sweep_(sweep(*job_, draft_)) {
+  if (!sweep_) return;
   for (const size_t place : sweep_samples(*sweep_, statistics_))
-    numbers.push_back(static_cast<int64_t>(statistics_.samples[place].index));
-  return numbers;
+    samples_.push_back(static_cast<int64_t>(statistics_.samples[place].index));
 }
 
 void SweepJob::add(int64_t number, std::span<const Tensor> inputs) {
-  const std::vector<int64_t> numbers = samples();
-  const auto found = std::find(numbers.begin(), numbers.end(), number);
-  TERSOR_CHECK(found != numbers.end());
-  states_.emplace_back(found - numbers.begin(), sweep_->start(inputs));
+  const auto found = std::find(samples_.begin(), samples_.end(), number);
+  TERSOR_CHECK(found != samples_.end());
+  states_.emplace_back(found - samples_.begin(), sweep_->start(inputs));
 }
 
 std::vector<std::byte> SweepJob::advance(size_t step, std::span<const std::byte> before) {

@@ -21,7 +21,7 @@ class SweepJob {
   bool needed() const { return sweep_ != nullptr; }
   size_t steps() const { return sweep_->steps(); }
   /// Numbers of the samples that take part, ascending.
-  std::vector<int64_t> samples() const;
+  const std::vector<int64_t>& samples() const { return samples_; }
 
   /// The sample of that number.
   void add(int64_t number, std::span<const Tensor> inputs);
@@ -37,6 +37,7 @@ class SweepJob {
   calibrate::Statistics statistics_;
   Draft draft_;
   std::unique_ptr<ptq::Sweep> sweep_;
+  std::vector<int64_t> samples_;
   std::vector<std::pair<size_t, ptq::SweepState>> states_;  // with their places
 };
 

@@ -66,7 +66,7 @@ using SweepState = std::map<ValueId, Tensor>;
 
 struct SweepOptions {
   int effort = 0;                // 1, 2: as round_weight() has it; 0 rounds no weight
-  size_t samples = 0;            // that take part
+  size_t samples = 0;            // that were calibrated on
   bool deviations_only = false;  // corrects those kernels alone that keep their deviation
 };
 
