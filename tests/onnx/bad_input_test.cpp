@@ -20,16 +20,6 @@ std::vector<std::byte> bytes_of(const std::string& text) {
   return {bytes.begin(), bytes.end()};
 }
 
-/// A graph of the given nodes from x to y.
-Message graph_of(const std::vector<Message>& nodes) {
-  Message graph;
-  for (const Message& node : nodes) graph.message(graph_field::kNode, node);
-  graph.text(graph_field::kName, "g");
-  graph.message(graph_field::kInput, tensor_value("x", 1, {2}));
-  graph.message(graph_field::kOutput, tensor_value("y", 1, {2}));
-  return graph;
-}
-
 Error refusal_of(const std::vector<Message>& nodes) {
   return read_error(model_file(graph_of(nodes)));
 }

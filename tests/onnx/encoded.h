@@ -76,4 +76,14 @@ inline Error read_error(std::vector<std::byte> file, const onnx::ExternalData& e
   return Error(ErrorCode::kInternal, "");
 }
 
+/// A graph of the given nodes from x to y.
+inline onnx::Message graph_of(const std::vector<onnx::Message>& nodes) {
+  onnx::Message graph;
+  for (const onnx::Message& node : nodes) graph.message(onnx::graph_field::kNode, node);
+  graph.text(onnx::graph_field::kName, "g");
+  graph.message(onnx::graph_field::kInput, tensor_value("x", 1, {2}));
+  graph.message(onnx::graph_field::kOutput, tensor_value("y", 1, {2}));
+  return graph;
+}
+
 }  // namespace tersor::test

@@ -55,15 +55,6 @@ Message function(const std::string& name, const std::vector<std::string>& inputs
   return made;
 }
 
-Message graph_of(const std::vector<Message>& nodes) {
-  Message graph;
-  for (const Message& node : nodes) graph.message(graph_field::kNode, node);
-  graph.text(graph_field::kName, "g");
-  graph.message(graph_field::kInput, tensor_value("x", 1, {2}));
-  graph.message(graph_field::kOutput, tensor_value("y", 1, {2}));
-  return graph;
-}
-
 std::vector<std::byte> file_of(const std::vector<Message>& nodes, const std::vector<Message>& functions) {
   Message model;
   const auto plain = model_file(graph_of(nodes), kDomain);
