@@ -69,6 +69,17 @@ def peer(row):
     return f"{decibels(row['sqnr_db'])} ({row['tool']}, {row.get('core_int8', '?')}/{row.get('core_ops', '?')})"
 
 
+def parser_of(text):
+    """What the scripts beside this one are told: where shared files, program, page and samples are, and which models to take."""
+    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('shared', type=pathlib.Path)
+    parser.add_argument('program', type=pathlib.Path)
+    parser.add_argument('out', type=pathlib.Path)
+    parser.add_argument('--samples', type=pathlib.Path, default=pathlib.Path('samples'))
+    parser.add_argument('--models', default=','.join(LABELLED))
+    return parser
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('shared', type=pathlib.Path)

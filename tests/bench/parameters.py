@@ -5,7 +5,6 @@
 What each parameter of QuantizationConfig does by itself: quantizes the labelled models with one setting changed, lets ONNX
 Runtime judge the files, and writes the section "Each parameter alone" of docs/accuracy.md. Needs what accuracy.py needs.
 """
-import argparse
 import pathlib
 import re
 import subprocess
@@ -76,12 +75,7 @@ def table(args, platform, always, settings, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('shared', type=pathlib.Path)
-    parser.add_argument('program', type=pathlib.Path)
-    parser.add_argument('out', type=pathlib.Path)
-    parser.add_argument('--samples', type=pathlib.Path, default=pathlib.Path('samples'))
-    parser.add_argument('--models', default=','.join(accuracy.LABELLED))
+    parser = accuracy.parser_of(__doc__)
     parser.add_argument('--tables', default='', help='numbers of tables from 0, all by default')
     args = parser.parse_args()
     chosen = [TABLES[int(k)] for k in args.tables.split(',')] if args.tables else TABLES

@@ -6,7 +6,6 @@ How much the choice of calibration samples matters: quantizes each labelled mode
 sets of 8 and of 32 samples, lets ONNX Runtime judge the files, and writes the section "Which samples" of docs/accuracy.md.
 Needs what accuracy.py needs.
 """
-import argparse
 import pathlib
 import re
 import shutil
@@ -30,12 +29,7 @@ def two_sets(calib, count, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('shared', type=pathlib.Path)
-    parser.add_argument('program', type=pathlib.Path)
-    parser.add_argument('out', type=pathlib.Path)
-    parser.add_argument('--samples', type=pathlib.Path, default=pathlib.Path('samples'))
-    parser.add_argument('--models', default=','.join(accuracy.LABELLED))
+    parser = accuracy.parser_of(__doc__)
     args = parser.parse_args()
     rows, spreads = [], []
     with tempfile.TemporaryDirectory() as name:
