@@ -274,7 +274,15 @@ class Attacher {
 
   void add_weight(const Node& node, NodeAttachment& attached, std::string_view name, size_t input) const {
     const AttributeQuantizationConfig& config = attached.config().attribute_config(name);
-    attached.weights.push_back({std::string(name), input, node.inputs[input], std::nullopt, std::nullopt, config});
+    const bool left_float = settings_.enable_weights_quantization == false &&
+                            settings_.enable_activation_quantization != false &&
+                            (name != tpc::kKernelAttr || contains(info_.kernel_ops, node.op_type)) &&
+                            platform_.tp_model.options_of(attached.operator_set)
+                                .base_config()
+                                .attribute_config(name)
+                                .enable_weights_quantization;
+    attached.weights.push_back(
+        {std::string(name), input, node.inputs[input], std::nullopt, std::nullopt, config, left_float});
   }
 
   void add_weights(const Node& node, NodeAttachment& attached) const {

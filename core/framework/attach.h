@@ -42,6 +42,8 @@ struct WeightAttribute {
   std::optional<int> channel_axis;
   std::optional<int> input_channel_axis;
   tpc::AttributeQuantizationConfig config;  // of the chosen base configuration
+  /// The platform would quantize it, and the configuration says enable_weights_quantization = false for all weights.
+  bool left_float = false;
 };
 
 struct NodeAttachment {

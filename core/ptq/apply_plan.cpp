@@ -8,6 +8,7 @@
 
 #include "core/onnx/convert_opset.h"
 #include "core/passes/edit.h"
+#include "core/ptq/guard_float_weights.h"
 #include "core/ptq/table_weight.h"
 #include "core/quant/quantizer.h"
 
@@ -55,6 +56,7 @@ class Applier {
     for (const ConstantPlan& constant : plan_.constants) store_constant(constant);
     for (const ActivationPlan& activation : plan_.activations) insert_pair(activation);
     place_new_nodes();
+    guard_float_weights(graph());
     graph().erase_unused_initializers();
     model_.ir_version = std::max(model_.ir_version, ir_version_for(model_.opset()));
     return std::move(model_);

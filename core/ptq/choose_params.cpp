@@ -23,7 +23,7 @@ std::vector<KernelPlan> choose_kernels(const Graph& graph, const Attachment& att
   std::vector<KernelPlan> kernels;
   for (size_t i = 0; i < placement.roles.size(); ++i) {
     const NodeRole& role = placement.roles[i];
-    if (!role.has_kernel() || !role.op) continue;
+    if (!role.has_kernel() || !role.op || role.float_weight) continue;
     const Node& node = graph.nodes()[i];
     const ActivationPlan* input = plan.find(node.inputs[0]);
     WeightContext context{graph, attachment, config};

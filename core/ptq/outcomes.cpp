@@ -109,6 +109,10 @@ NodeOutcome Outcomes::kernel_outcome(const Node& node, const NodeRole& role) con
     outcome.reason = "Activations are left in float; only its weight is stored in integers.";
     return outcome;
   }
+  if (role.float_weight) {
+    outcome.reason = "Its weight stays float, as the settings say; what it reads and gives is quantized.";
+    return outcome;
+  }
   if (role.role == Role::kWeightOnly) {
     outcome.reason = "The platform computes " + node.op_type + " in float; its weight is stored in integers.";
     return outcome;

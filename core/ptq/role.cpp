@@ -40,13 +40,14 @@ NodeRole weighted_role(const Graph& graph, const Node& node, const NodeAttachmen
   if (!op && node.is("MatMul")) return product_role(graph, node, attached);
   if (!op) return in_float("Its weight is not a float32 constant of the form that integer kernels take.");
   const framework::WeightAttribute* weight = attached.weight(tpc::kKernelAttr);
-  if (weight == nullptr || !weight->config.enable_weights_quantization)
+  const bool activations_alone = weight != nullptr && weight->left_float && kernel_role(attached) != Role::kWeightOnly;
+  if ((weight == nullptr || !weight->config.enable_weights_quantization) && !activations_alone)
     return in_float(attached.reason.empty() ? "The platform or the settings leave its weight in float."
                                             : attached.reason);
   if (!passes::bias_values(graph, *op)) return in_float("Its bias is not one constant per output channel.");
   if (node.float_or("alpha", 1) != 1 || node.float_or("beta", 1) != 1)
     return in_float("It scales its result by alpha or beta, which integer kernels do not.");
-  return {kernel_role(attached), op, {}};
+  return {kernel_role(attached), op, {}, activations_alone};
 }
 
 NodeRole role_of(const Graph& graph, const Node& node, const NodeAttachment& attached, const tpc::ExportRules& rules) {

@@ -28,6 +28,9 @@ struct NodeRole {
   std::optional<passes::KernelOp> op;
   /// Why an operator that multiplies, or whose set has an integer kernel, is kFloat: a sentence.
   std::string reason;
+  /// A kernel whose weight stays float while what it reads and gives is quantized (enable_weights_quantization =
+  /// false).
+  bool float_weight = false;
 
   bool has_kernel() const {
     return role == Role::kKernel || role == Role::kKernelFloatOutput || role == Role::kWeightOnly;

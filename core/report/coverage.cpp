@@ -28,6 +28,8 @@ Fate fate_of(const Node& node, const ptq::NodeRole& role, const ptq::Placement& 
   switch (role.role) {
     case ptq::Role::kKernel:
     case ptq::Role::kKernelFloatOutput:
+      if (role.float_weight)
+        return {Support::kFloat, "Its weight stays float, as the settings say; what it reads and gives is quantized."};
       return {Support::kInteger, {}};
     case ptq::Role::kWeightOnly:
       return {Support::kFloat, "Its weights are stored as int8; the runtime has no integer kernel for it."};
@@ -81,7 +83,7 @@ Coverage coverage_of(const Graph& original, const Graph& prepared, const ptq::Pl
       coverage.stays_float.push_back(
           {node.name.empty() ? prepared.name_of(node.outputs[0]) : node.name, node.op_type, fate.reason});
     // A float32 weight becomes int8.
-    if (role.has_kernel() && node.inputs.size() > 1)
+    if (role.has_kernel() && !role.float_weight && node.inputs.size() > 1)
       if (const Tensor* weight = prepared.initializer(node.inputs[1]))
         coverage.estimated_size_bytes -= 3 * weight->elements();
   }

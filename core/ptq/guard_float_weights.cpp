@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ptq/guard_float_weights.h"
+
+#include <vector>
+
+#include "core/graph/uses.h"
+
+namespace tersor::ptq {
+
+namespace {
+
+bool reaches_quantizer(const Graph& graph, const Uses& uses, ValueId value) {
+  while (uses.reader_count(value) == 1 && !uses.is_output(value)) {
+    const Node& reader = graph.nodes()[uses.reader_indices(value)[0]];
+    if (reader.is("QuantizeLinear")) return true;
+    if (!(reader.is("Relu") || reader.is("Clip")) || reader.inputs[0] != value) return false;
+    value = reader.outputs[0];
+  }
+  return false;
+}
+
+bool is_tempting(const Graph& graph, const Uses& uses, const Node& node) {
+  if (!(node.is("Conv") || node.is("ConvTranspose") || node.is("Gemm")) || node.inputs.size() < 2) return false;
+  const Tensor* weight = graph.initializer(node.inputs[1]);
+  if (weight == nullptr || weight->dtype() != DType::kFloat32) return false;
+  const auto maker = uses.producer_index(node.inputs[0]);
+  return maker && graph.nodes()[*maker].is("DequantizeLinear") && reaches_quantizer(graph, uses, node.outputs[0]);
+}
+
+}  // namespace
+
+int guard_float_weights(Graph& graph) {
+  std::vector<size_t> places;
+  {
+    const Uses uses(graph);
+    for (size_t i = 0; i < graph.nodes().size(); ++i)
+      if (is_tempting(graph, uses, graph.nodes()[i])) places.push_back(i);
+  }
+  for (size_t k = places.size(); k-- > 0;) {
+    Node& node = graph.nodes()[places[k]];
+    const std::string stem = node.name.empty() ? graph.name_of(node.outputs[0]) : node.name;
+    Node sum;
+    sum.op_type = "Sum";
+    sum.name = stem + "_Sum";
+    sum.inputs = {node.inputs[0]};
+    sum.outputs = {graph.add_unique_value(stem + "_Sum_Output", DType::kFloat32)};
+    graph.nodes()[places[k]].inputs[0] = sum.outputs[0];
+    graph.insert(places[k], std::move(sum));
+  }
+  return static_cast<int>(places.size());
+}
+
+}  // namespace tersor::ptq
