@@ -7,22 +7,13 @@
 #include <hwy/highway.h>
 
 #include "core/kernels/bounds-inl.h"
+#include "core/kernels/for_each-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tersor::kernels {
 namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
-
-/// Calls body(tag, k) for vectors of elements, then for single ones.
-template <class Body>
-HWY_INLINE void ForEach(size_t n, Body body) {
-  const hn::ScalableTag<float> d;
-  size_t k = 0;
-  for (; k + hn::Lanes(d) <= n; k += hn::Lanes(d)) body(d, k);
-  const hn::CappedTag<float, 1> one;
-  for (; k < n; ++k) body(one, k);
-}
 
 template <class D, class V>
 HWY_INLINE V Bounded(D d, V x, const Bounds& bounds) {

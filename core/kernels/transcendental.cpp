@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/kernels/transcendental.h"
 
+#include <vector>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/kernels/transcendental.cpp"
 #include <hwy/foreach_target.h>
 // After foreach_target: these are read once per target.
+#include "core/kernels/float_functions-inl.h"
+#include "core/kernels/for_each-inl.h"
 #include "core/kernels/functions-inl.h"
 #include "core/kernels/trigonometry-inl.h"
 
@@ -12,6 +16,13 @@ HWY_BEFORE_NAMESPACE();
 namespace tersor::kernels {
 namespace HWY_NAMESPACE {
 
+/// Vectors of floats.
+template <class F>
+HWY_INLINE void FloatLoop(const float* x, size_t n, float* y, const F& f) {
+  ForEach(n, [&](auto d, size_t k) HWY_ATTR { hn::StoreU(f(d, hn::LoadU(d, x + k)), d, y + k); });
+}
+
+/// One value at a time, in double.
 template <class F>
 HWY_INLINE void Loop(const float* x, size_t n, float* y, const F& f) {
   for (size_t k = 0; k < n; ++k) y[k] = static_cast<float>(f(x[k]));
@@ -26,11 +37,6 @@ HWY_INLINE double Factor(double x) {
   return Limit(x, 3.5e38);
 }
 
-HWY_INLINE double GeluTanh(double x) {
-  // (1 + tanh(u)) / 2 = 1 / (1 + exp(-2 u))
-  return Factor(x) * Sigmoid(2 * 0.7978845608028654 * (x + 0.044715 * x * x * x));
-}
-
 HWY_INLINE double Mish(double x) {
   // tanh(log v) = (v^2 - 1) / (v^2 + 1) with v = 1 + e, which is e (e + 2) / (e (e + 2) + 2)
   const double e = Exp(x > 40 ? 40 : x), square = e * (e + 2);
@@ -38,10 +44,10 @@ HWY_INLINE double Mish(double x) {
 }
 
 void Apply(Function function, const float* x, size_t n, float* y, float a, float b) {
-  const double wide_a = a, wide_b = b;
+  const double wide_a = a;
   switch (function) {
     case Function::kExp:
-      return Loop(x, n, y, [](double v) { return Exp(v); });
+      return FloatLoop(x, n, y, [](auto d, auto v) HWY_ATTR { return FloatExp(d, v); });
     case Function::kLog:
       return Loop(x, n, y, [](double v) { return Log(v); });
     case Function::kSin:
@@ -61,7 +67,7 @@ void Apply(Function function, const float* x, size_t n, float* y, float a, float
     case Function::kCosh:
       return Loop(x, n, y, [](double v) { return Cosh(v); });
     case Function::kTanh:
-      return Loop(x, n, y, [](double v) { return Tanh(v); });
+      return FloatLoop(x, n, y, [](auto d, auto v) HWY_ATTR { return FloatTanh(d, v); });
     case Function::kAsinh:
       return Loop(x, n, y, [](double v) { return Asinh(v); });
     case Function::kAcosh:
@@ -71,21 +77,21 @@ void Apply(Function function, const float* x, size_t n, float* y, float a, float
     case Function::kErf:
       return Loop(x, n, y, [](double v) { return Erf(v); });
     case Function::kSigmoid:
-      return Loop(x, n, y, [](double v) { return Sigmoid(v); });
+      return FloatLoop(x, n, y, [](auto d, auto v) HWY_ATTR { return FloatSigmoid(d, v); });
     case Function::kSoftplus:
       return Loop(x, n, y, [](double v) { return Softplus(v); });
     case Function::kElu:
-      return Loop(x, n, y, [=](double v) { return wide_b * (v > 0 ? v : wide_a * Expm1(v)); });
+      return FloatLoop(x, n, y, [=](auto d, auto v) HWY_ATTR { return FloatElu(d, v, a, b); });
     case Function::kCelu:
       return Loop(x, n, y, [=](double v) { return Celu(v, wide_a); });
     case Function::kGelu:
       return Loop(x, n, y, [](double v) { return 0.5 * Factor(v) * OnePlusErf(v * 0.7071067811865476); });
     case Function::kGeluTanh:
-      return Loop(x, n, y, [](double v) { return GeluTanh(v); });
+      return FloatLoop(x, n, y, [](auto d, auto v) HWY_ATTR { return FloatGeluTanh(d, v); });
     case Function::kMish:
       return Loop(x, n, y, [](double v) { return Mish(v); });
     case Function::kSwish:
-      return Loop(x, n, y, [=](double v) { return Factor(v) * Sigmoid(wide_a * v); });
+      return FloatLoop(x, n, y, [=](auto d, auto v) HWY_ATTR { return Gated(d, v, hn::Mul(hn::Set(d, a), v)); });
   }
 }
 
@@ -109,27 +115,35 @@ double Power(double base, double exponent) {
 }
 
 void PowerLoop(const float* base, bool base_moves, const float* exponent, bool exponent_moves, size_t n, float* y) {
+  if (base_moves && !exponent_moves && *exponent == 2) return Loop(base, n, y, [](double v) { return v * v; });
+  if (base_moves && !exponent_moves && *exponent == 3) return Loop(base, n, y, [](double v) { return v * v * v; });
   for (size_t k = 0; k < n; ++k)
     y[k] = static_cast<float>(Power(base[base_moves ? k : 0], exponent[exponent_moves ? k : 0]));
 }
 
-void SoftmaxLine(const float* x, size_t length, size_t step, bool logarithm, float* y) {
+/// In four sums that take turns, joined in pairs.
+double SumOf(const float* x, size_t n) {
+  double sums[4] = {};
+  size_t k = 0;
+  for (; k + 4 <= n; k += 4)
+    for (size_t lane = 0; lane < 4; ++lane) sums[lane] += static_cast<double>(x[k + lane]);
+  for (size_t lane = 0; k < n; ++k, ++lane) sums[lane] += static_cast<double>(x[k]);
+  return (sums[0] + sums[2]) + (sums[1] + sums[3]);
+}
+
+/// `work` is room for a line of exponentials; it may be y.
+void SoftmaxLine(const float* x, size_t length, bool logarithm, float* work, float* y) {
   float most = x[0];
-  for (size_t k = 1; k < length; ++k) most = x[k * step] > most ? x[k * step] : most;
-  const double wide_most = most;
-  double sum = 0;
+  for (size_t k = 1; k < length; ++k) most = x[k] > most ? x[k] : most;
+  const float top = most;
+  FloatLoop(x, length, work, [=](auto d, auto v) HWY_ATTR { return FloatExp(d, hn::Sub(v, hn::Set(d, top))); });
+  const double sum = SumOf(work, length);
   if (logarithm) {
-    for (size_t k = 0; k < length; ++k) sum += static_cast<double>(static_cast<float>(Exp(x[k * step] - wide_most)));
-    const double shift = wide_most + Log(sum);
-    for (size_t k = 0; k < length; ++k) y[k * step] = static_cast<float>(x[k * step] - shift);
-    return;
+    const double shift = static_cast<double>(top) + Log(sum);
+    Loop(x, length, y, [=](double v) { return v - shift; });
+  } else {
+    Loop(work, length, y, [=](double v) { return v / sum; });
   }
-  if (step == 1)
-    for (size_t k = 0; k < length; ++k) y[k] = static_cast<float>(Exp(x[k] - wide_most));
-  else
-    for (size_t k = 0; k < length; ++k) y[k * step] = static_cast<float>(Exp(x[k * step] - wide_most));
-  for (size_t k = 0; k < length; ++k) sum += static_cast<double>(y[k * step]);
-  for (size_t k = 0; k < length; ++k) y[k * step] = static_cast<float>(y[k * step] / sum);
 }
 
 double Exponential(double x) {
@@ -169,10 +183,17 @@ void power(const float* base, bool base_moves, const float* exponent, bool expon
 
 void softmax(const float* x, size_t outer, size_t length, size_t inner, bool logarithm, float* y) {
   if (length == 0) return;
+  std::vector<float> line(inner == 1 ? 0 : length), work(length);
   for (size_t o = 0; o < outer; ++o)
     for (size_t i = 0; i < inner; ++i) {
       const size_t at = o * length * inner + i;
-      HWY_DYNAMIC_DISPATCH(SoftmaxLine)(x + at, length, inner, logarithm, y + at);
+      if (inner == 1) {
+        HWY_DYNAMIC_DISPATCH(SoftmaxLine)(x + at, length, logarithm, work.data(), y + at);
+        continue;
+      }
+      for (size_t k = 0; k < length; ++k) line[k] = x[at + k * inner];
+      HWY_DYNAMIC_DISPATCH(SoftmaxLine)(line.data(), length, logarithm, work.data(), line.data());
+      for (size_t k = 0; k < length; ++k) y[at + k * inner] = line[k];
     }
 }
 

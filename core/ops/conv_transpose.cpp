@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// ConvTranspose of one to three spatial axes, channels last: every output element gathers what reaches it, summed over
-// the kernel's axes from the first on, then input channels.
+// ConvTranspose of one to three spatial axes, channels last: the products of an input place with every tap are one row
+// of a matrix product; they are added to the output places that they reach, input place after input place.
 #include <algorithm>
 
+#include "core/kernels/gemm.h"
 #include "core/ops/clamp.h"
 #include "core/ops/families.h"
 #include "core/ops/refuse.h"
@@ -18,55 +19,89 @@ struct Sizes {
 
   int64_t group_inputs() const { return in_channels / group; }
   int64_t group_outputs() const { return out_channels / group; }
+  int64_t taps() const { return depth.kernel * rows.kernel * columns.kernel; }
+  int64_t places() const { return depth.out * rows.out * columns.out; }
 };
 
-/// Calls visit(input place, kernel place) for the elements along one axis that reach output place `out`.
-template <class Visit>
-void for_each_source(const WindowAxis& axis, int64_t out, Visit visit) {
-  for (int64_t k = 0; k < axis.kernel; ++k) {
-    const int64_t at = out + axis.before - k * axis.dilation;
-    if (at >= 0 && at % axis.stride == 0 && at / axis.stride < axis.in) visit(at / axis.stride, k);
-  }
-}
+/// Input places whose products are held at a time.
+constexpr int64_t kTogether = 64;
 
-/// Weights C x M/g x kernel as kernel x C x M/g.
+/// Weights C x M/g x kernel as C x kernel x M/g.
 std::vector<float> turned(const Shape& shape, const float* weights) {
   std::vector<float> result(static_cast<size_t>(shape.elements()));
-  std::vector<int> order;
+  std::vector<int> order{0};
   for (int axis = 2; axis < shape.rank(); ++axis) order.push_back(axis);
-  order.insert(order.end(), {0, 1});
+  order.push_back(1);
   permute(weights, shape.dims(), order, sizeof(float), result.data());
   return result;
 }
 
-/// One output place: y[o] += what sample `n` of x sends there.
-void gather(const Sizes& s, const float* x, const float* weights, int64_t n, int64_t oz, int64_t oy, int64_t ox,
-            float* y) {
-  const int64_t inputs = s.group_inputs(), outputs = s.group_outputs();
-  for_each_source(s.depth, oz, [&](int64_t iz, int64_t kz) {
-    for_each_source(s.rows, oy, [&](int64_t iy, int64_t ky) {
-      for_each_source(s.columns, ox, [&](int64_t ix, int64_t kx) {
-        const int64_t place = ((n * s.depth.in + iz) * s.rows.in + iy) * s.columns.in + ix;
-        const int64_t tap = (kz * s.rows.kernel + ky) * s.columns.kernel + kx;
-        const float *from = x + place * s.in_channels, *w = weights + tap * s.in_channels * outputs;
-        for (int64_t c = 0; c < s.in_channels; ++c) {
-          float* to = y + c / inputs * outputs;
-          for (int64_t o = 0; o < outputs; ++o) to[o] += from[c] * w[c * outputs + o];
-        }
-      });
+/// Weights in the form that the products take: panels where all channels are one group.
+struct Weights {
+  kernels::Panels panels;
+  std::vector<float> turned;
+
+  Weights() = default;
+  Weights(const Shape& shape, const float* values, int64_t group) : turned(ops::turned(shape, values)) {
+    if (group != 1) return;
+    panels = kernels::pack_matrix(turned.data(), shape[0], shape.elements() / shape[0], false);
+    turned = {};
+  }
+  bool empty() const { return panels.empty() && turned.empty(); }
+};
+
+/// products[place][tap][output channel] for `count` input places from `x` on.
+void multiply(const Sizes& s, const Weights& weights, const float* x, int64_t count, float* products) {
+  if (!weights.panels.empty()) return kernels::gemm(x, count, weights.panels, {}, products);
+  const int64_t inputs = s.group_inputs(), outputs = s.group_outputs(), taps = s.taps();
+  std::fill_n(products, count * taps * s.out_channels, 0.0f);
+  for (int64_t place = 0; place < count; ++place, x += s.in_channels)
+    for (int64_t c = 0; c < s.in_channels; ++c) {
+      const float* w = weights.turned.data() + c * taps * outputs;
+      float* to = products + place * taps * s.out_channels + c / inputs * outputs;
+      for (int64_t tap = 0; tap < taps; ++tap, w += outputs, to += s.out_channels)
+        for (int64_t o = 0; o < outputs; ++o) to[o] += x[c] * w[o];
+    }
+}
+
+/// Calls visit(tap, output place along the axis) for the taps of input place `in` that reach the output.
+template <class Visit>
+void for_each_target(const WindowAxis& axis, int64_t in, Visit visit) {
+  for (int64_t k = 0; k < axis.kernel; ++k) {
+    const int64_t at = in * axis.stride - axis.before + k * axis.dilation;
+    if (at >= 0 && at < axis.out) visit(k, at);
+  }
+}
+
+/// Adds the products of the input places (iz, iy, first ... first + count) to one sample's output.
+void scatter(const Sizes& s, const float* products, int64_t iz, int64_t iy, int64_t first, int64_t count, float* y) {
+  const int64_t channels = s.out_channels;
+  for_each_target(s.depth, iz, [&](int64_t kz, int64_t oz) {
+    for_each_target(s.rows, iy, [&](int64_t ky, int64_t oy) {
+      float* line = y + (oz * s.rows.out + oy) * s.columns.out * channels;
+      const float* from = products + (kz * s.rows.kernel + ky) * s.columns.kernel * channels;
+      for (int64_t ix = first; ix < first + count; ++ix, from += s.taps() * channels)
+        for_each_target(s.columns, ix, [&](int64_t kx, int64_t ox) {
+          for (int64_t o = 0; o < channels; ++o) line[ox * channels + o] += from[kx * channels + o];
+        });
     });
   });
 }
 
-void convolve(const Sizes& s, const float* x, const float* weights, const float* bias, float* y) {
-  for (int64_t n = 0; n < s.batch; ++n)
-    for (int64_t oz = 0; oz < s.depth.out; ++oz)
-      for (int64_t oy = 0; oy < s.rows.out; ++oy)
-        for (int64_t ox = 0; ox < s.columns.out; ++ox, y += s.out_channels) {
-          std::fill_n(y, s.out_channels, 0.0f);
-          gather(s, x, weights, n, oz, oy, ox, y);
-          for (int64_t o = 0; bias != nullptr && o < s.out_channels; ++o) y[o] += bias[o];
+void convolve(const Sizes& s, const float* x, const Weights& weights, const float* bias, float* products, float* y) {
+  for (int64_t n = 0; n < s.batch; ++n, y += s.places() * s.out_channels) {
+    std::fill_n(y, s.places() * s.out_channels, 0.0f);
+    for (int64_t iz = 0; iz < s.depth.in; ++iz)
+      for (int64_t iy = 0; iy < s.rows.in; ++iy)
+        for (int64_t first = 0; first < s.columns.in; first += kTogether) {
+          const int64_t count = std::min(kTogether, s.columns.in - first);
+          multiply(s, weights, x, count, products);
+          scatter(s, products, iz, iy, first, count, y);
+          x += count * s.in_channels;
         }
+    for (int64_t place = 0; bias != nullptr && place < s.places(); ++place)
+      for (int64_t o = 0; o < s.out_channels; ++o) y[place * s.out_channels + o] += bias[o];
+  }
 }
 
 class ConvTranspose : public Kernel {
@@ -94,7 +129,8 @@ class ConvTranspose : public Kernel {
     if (weights == nullptr || weights->dtype() != DType::kFloat32 || weights->elements() == 0 ||
         weights->shape().rank() < 3 || weights->shape().rank() > 5)
       return;  // infer() says what is wrong
-    turned_ = turned(weights->shape(), weights->aligned().data<float>().data());
+    if (setup.will_run && weights->shape()[0] % group_ == 0)
+      weights_ = Weights(weights->shape(), weights->aligned().data<float>().data(), group_);
     setup.absorb(1);
   }
 
@@ -116,13 +152,19 @@ class ConvTranspose : public Kernel {
     return inputs[0].elements() * s.group_outputs() * s.depth.kernel * s.rows.kernel * s.columns.kernel;
   }
 
+  int64_t scratch_bytes(std::span<const Input> inputs, std::span<const TensorType>) const override {
+    const Sizes s = sizes(inputs);
+    return std::min(kTogether, s.columns.in) * s.taps() * s.out_channels * 4;
+  }
+
   void run(const Call& call) const override {
     const Sizes s = sizes(call.inputs);
     const bool has_bias = call.inputs.size() > 2 && call.inputs[2].present();
-    const std::vector<float> fresh =
-        turned_.empty() ? turned(call.inputs[1].shape(), call.inputs[1].values<float>().data()) : std::vector<float>();
-    convolve(s, call.inputs[0].values<float>().data(), turned_.empty() ? fresh.data() : turned_.data(),
-             has_bias ? call.inputs[2].values<float>().data() : nullptr, call.outputs[0].values<float>().data());
+    const Weights fresh =
+        weights_.empty() ? Weights(call.inputs[1].shape(), call.inputs[1].values<float>().data(), group_) : Weights();
+    convolve(s, call.inputs[0].values<float>().data(), weights_.empty() ? fresh : weights_,
+             has_bias ? call.inputs[2].values<float>().data() : nullptr, reinterpret_cast<float*>(call.scratch.data()),
+             call.outputs[0].values<float>().data());
     if (clamp_)
       apply_clamp(*clamp_, DType::kFloat32, call.outputs[0].data, static_cast<size_t>(call.outputs[0].elements()));
   }
@@ -188,7 +230,7 @@ class ConvTranspose : public Kernel {
   std::string auto_pad_;
   int64_t group_;
   std::optional<Clamp> clamp_;
-  std::vector<float> turned_;  // empty when the weights are no constant
+  Weights weights_;  // empty when the weights are no constant
 };
 
 }  // namespace

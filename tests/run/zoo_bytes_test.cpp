@@ -28,23 +28,23 @@ struct ZooModel {
 
 const std::vector<ZooModel>& zoo() {
   static const std::vector<ZooModel> models = {
-      {"basic-pitch", "bb726b329800412d3c6a0216d827d07426df541146330384e052ff6ee2972c5f"},
+      {"basic-pitch", "8d661594b9c73aa80104b9c361bc1ddf57f11e53c48933adae469ef3c690ac1f"},
       {"cifar10-resnet20", "67d281aed851b536f9cbba79916cc9edf9acb093c3342177207c3f992be4b11d"},
-      {"dtln-1", "3ed32a52685efa7cf3e7795234e1d2fafbee6225519d66c8abde9b496e507eed"},
+      {"dtln-1", "dc1963361c66fb5ed5e8cddac75d5c63aef82663b3b5b0b9fd76773a9aa81494"},
       {"hand-keypoint-mlp", "af5570f5a1810b7af78caf4bc70a660f0df51e42baf91d4de5b2328de0e83dfc"},
-      {"imagenet-mobilenetv1-025-224", "0281d1e2899eacff86bfcf303efdca6518f199280171c5a18765650cde3ac4ad"},
-      {"kwt-1", "92e05d71c6f79fdee3264e99f622d2e52e800df9b0409d4704ac5c243f5a1de9"},
-      {"magika-v3-3", "b19af3cd896690daf1df0b5b343e0cd91b731d19328ad91a49a2ef23e8652f16"},
-      {"mediapipe-selfie-seg", "41124694136be0433c5911f5cb8a1f4d03e9def996501d0458634df349b06612"},
+      {"imagenet-mobilenetv1-025-224", "f86af7c247d89708e598602d6f68abeddf6a546fd83eec154f94e2934d861247"},
+      {"kwt-1", "9aec8e76d058b00745f2d32fe622f1610ceeb9416f8566807a07aab74265c76d"},
+      {"magika-v3-3", "290f6c665e2ae0c53c12585cd752029bab198bf6bab2baf3272aacb43f291ae3"},
+      {"mediapipe-selfie-seg", "81b46419c1c5330823d6566ae7744c8c3eb0b1ec15fd41836db282f94d18a9ba"},
       {"mlperf-ad-autoencoder", "e6d875fb436aee0cb578c84bc290fbf6068b772f1ca4ac6eb9d1f9d6b19907bf"},
-      {"mlperf-ic-resnet8", "acef7bdcae7af27836f16629f79dd8fe16ea891132351736be55b50af4b4894f", 128},
-      {"mlperf-kws-dscnn", "66c1bd56769e7c6a21d3e9ce5946e30dfdab82aa4df8823b29bf519c82de5c2c", 50},
+      {"mlperf-ic-resnet8", "6c8dd72716a38196c72c3144c24dc2a78167a528ed3a44d161b2812452b49ef9", 128},
+      {"mlperf-kws-dscnn", "743e6ae801dca15f84cfa91b2db198013f4e3765d0018d5f73306cbbb9b50842", 50},
       {"mlperf-vww-mobilenetv1", "1d7add21e9f44d9e569c57b586ac433f2bb20fae405c7b05269cf95c101dc2bc"},
       {"mnist-cntk", "f28b5732a2ba86896900d98ab00d975181ad68aa5c3a1f64345b699392ab10de", 128},
-      {"silero-vad-16k", "7d1d4e416458ea384e363fff44e7b18b8de6b91915574ef26d656129b092da00"},
-      {"ultraface-slim-320", "847232da12a2c62e73446b2270fb2f366318f24318bb6d8ad65fcd5f0e5473f0"},
-      {"yolox-nano-416", "f5ae0a135743aa3f3ce4318789a9d028249881635a14b5fac7dc0d3c207205ab", 128},
-      {"yunet-n-320", "f69c2f96e1c4a80ea28581a31f1c41c41a96cc3b04ed20a30bafc5b7ee52c475", 128},
+      {"silero-vad-16k", "8589ac2397b0661e1bd69699c1358a9b9e638e77b65041a4aaf893dc2a06c9f9"},
+      {"ultraface-slim-320", "a3192ee2e76d3a271fac7dda496cc903aed8371c62e23235eb7eaf5553c94880"},
+      {"yolox-nano-416", "d68d1c817ba5955367c967161811baf9126e265b8132ec540653cfae548ac552", 128},
+      {"yunet-n-320", "090bb20b59f0654752c6984f16ffca2f087201c28076a1c864ea95998609edaa", 128},
   };
   return models;
 }
