@@ -126,7 +126,87 @@ void PanelRows(const TileCall& first, int64_t count) {
   while (r < count) Tile<1, kVectors>(call), step(1);
 }
 
+// Eight sums along the depth, whatever the vectors' length.
+using Eight = hn::CappedTag<float, 8>;
+constexpr size_t kSums = 8, kEighths = kSums / hn::MaxLanes(Eight());
+
+struct DotCall {
+  const float* column;
+  const float* const* rows;
+  int64_t rows_step, taps, depth;
+};
+
+template <int kRows>
+HWY_INLINE void Dots(const DotCall& call, float* results) {
+  const Eight d;
+  using Part = hn::Vec<Eight>;
+  const size_t lanes = hn::Lanes(d);
+  Part sums[kRows][kEighths], totals[kRows][kEighths];
+  float rest[kRows] = {};
+  TERSOR_UNROLL for (int r = 0; r < kRows; ++r) {
+    TERSOR_UNROLL for (size_t v = 0; v < kEighths; ++v) sums[r][v] = totals[r][v] = hn::Zero(d);
+  }
+  const float* HWY_RESTRICT w = call.column;
+  const float* const* rows = call.rows;
+  constexpr int64_t kLong = static_cast<int64_t>(kSums) * kSumLength;
+  const int64_t whole = call.depth / static_cast<int64_t>(kSums) * static_cast<int64_t>(kSums);
+  int64_t summed = 0;
+  for (int64_t tap = 0; tap < call.taps; ++tap, rows += call.rows_step, w += call.depth) {
+    const float* base[kRows];
+    TERSOR_UNROLL for (int r = 0; r < kRows; ++r) base[r] = rows[r];
+    for (int64_t first = 0; first < whole; first += kLong) {
+      const int64_t last = HWY_MIN(whole, first + kLong);
+      for (int64_t k = first; k < last; k += static_cast<int64_t>(kSums)) {
+        TERSOR_UNROLL for (size_t v = 0; v < kEighths; ++v) {
+          const Part weights = hn::LoadU(d, w + k + v * lanes);
+          TERSOR_UNROLL for (int r = 0; r < kRows; ++r) sums[r][v] =
+              hn::Add(sums[r][v], hn::Mul(hn::LoadU(d, base[r] + k + v * lanes), weights));
+        }
+      }
+      summed += last - first;
+      if (summed < kLong) continue;
+      summed = 0;
+      TERSOR_UNROLL for (int r = 0; r < kRows; ++r) {
+        TERSOR_UNROLL for (size_t v = 0; v < kEighths; ++v) {
+          totals[r][v] = hn::Add(totals[r][v], sums[r][v]);
+          sums[r][v] = hn::Zero(d);
+        }
+      }
+    }
+    for (int64_t k = whole; k < call.depth; ++k)
+      TERSOR_UNROLL for (int r = 0; r < kRows; ++r) rest[r] += base[r][k] * w[k];
+  }
+  TERSOR_UNROLL for (int r = 0; r < kRows; ++r) {
+    HWY_ALIGN float e[kSums];
+    TERSOR_UNROLL for (size_t v = 0; v < kEighths; ++v) hn::Store(hn::Add(totals[r][v], sums[r][v]), d, e + v * lanes);
+    results[r] = (((e[0] + e[4]) + (e[2] + e[6])) + ((e[1] + e[5]) + (e[3] + e[7]))) + rest[r];
+  }
+}
+
+// Column by column.
+void DotRows(const Panels& weights, const Rows& rows, const Epilogue& epilogue, float* out, int64_t out_step) {
+  constexpr int kTogether = 4;
+  for (int64_t c = 0; c < weights.columns(); ++c) {
+    DotCall call{weights.panel(c), rows.pointers, rows.count, weights.taps(), weights.depth()};
+    for (int64_t r = 0; r < rows.count; r += kTogether, call.rows += kTogether) {
+      float y[kTogether];
+      const int64_t count = HWY_MIN(kTogether, rows.count - r);
+      if (count == kTogether)
+        Dots<kTogether>(call, y);
+      else
+        for (int64_t k = 0; k < count; ++k)
+          Dots<1>({call.column, call.rows + k, call.rows_step, call.taps, call.depth}, y + k);
+      for (int64_t k = 0; k < count; ++k) {
+        float sum = epilogue.bias == nullptr ? y[k] : y[k] + epilogue.bias[c];
+        sum = sum < epilogue.low ? epilogue.low : sum;
+        out[(r + k) * out_step + c] = sum > epilogue.high ? epilogue.high : sum;
+      }
+    }
+  }
+}
+
 void MultiplyRows(const Panels& weights, const Rows& rows, const Epilogue& epilogue, float* out, int64_t out_step) {
+  if (weights.single_columns()) return DotRows(weights, rows, epilogue, out, out_step);
   const int64_t width = weights.width();
   TileCall call{nullptr,       rows.pointers, rows.count, weights.taps(), weights.depth(), nullptr, epilogue.low,
                 epilogue.high, nullptr,       out_step,   width};

@@ -28,7 +28,10 @@ int64_t panel_width(int64_t columns) {
 }
 
 Panels::Panels(int64_t columns, int64_t taps, int64_t depth, const Source& source)
-    : columns_(columns), taps_(taps), depth_(depth), width_(panel_width(columns)) {
+    : columns_(columns),
+      taps_(taps),
+      depth_(depth),
+      width_(sums_along_depth(columns, depth) ? 1 : panel_width(columns)) {
   data_ = allocate_panels(static_cast<size_t>(count() * taps * depth * width_));
   float* to = data_.get();
   for (int64_t first = 0; first < columns; first += width_)
