@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <span>
 
 #include "core/graph/clamp_bounds.h"
 #include "core/graph/uses.h"
@@ -36,9 +37,20 @@ double scale_of(int quarters) {
 
 /// A tensor region, and where it begins and ends.
 struct Region {
-  std::set<ValueId> values;
+  std::map<ValueId, ChannelSpan> values;
   std::set<size_t> sources, ends;  // Convs (or Muls by a constant) that make a value of it, Convs that read one
   int64_t channels = 0;
+
+  /// Until now a Concat may have placed what it joins below 0.
+  void settle_channels() {
+    int64_t least = 0, most = 0;
+    for (const auto& [value, span] : values) {
+      least = std::min(least, span.first);
+      most = std::max(most, span.first + span.count);
+    }
+    for (auto& [value, span] : values) span.first -= least;
+    channels = most - least;
+  }
 };
 
 bool spatial_resize(const Node& node) {
@@ -62,14 +74,19 @@ const Tensor* channel_factors(const Graph& graph, const Node& node) {
 class Finder {
  public:
   Finder(const Graph& graph, const Placement& placement)
-      : graph_(graph), uses_(graph), placement_(placement), captured_(passes::captured_values(graph)) {}
+      : graph_(graph), uses_(graph), placement_(placement), captured_(passes::captured_values(graph)) {
+    counts_.assign(graph.value_count(), 0);
+    for (size_t i = 0; i < graph.nodes().size(); ++i)
+      if (const ValueId output = graph.nodes()[i].outputs[0]; output.valid())
+        counts_[static_cast<size_t>(output.index)] = channels_made_by(i);
+  }
 
   /// The region around the value; none when a factor per channel cannot pass through all of it.
   std::optional<Region> grow(ValueId start) {
     region_ = {};
     gates_.clear();
-    open_ = {start};
-    region_.values.insert(start);
+    open_.clear();
+    if (!join(start, 0)) return std::nullopt;
     while (!open_.empty()) {
       const ValueId value = open_.back();
       open_.pop_back();
@@ -80,20 +97,46 @@ class Finder {
               region_.values.count(graph_.nodes()[gated].inputs[1]) !=
           1)
         return std::nullopt;
-    return region_.ends.empty() ? std::nullopt : std::optional(std::move(region_));
+    if (region_.ends.empty()) return std::nullopt;
+    region_.settle_channels();
+    return std::move(region_);
   }
 
  private:
-  void join(ValueId value) {
-    if (region_.values.insert(value).second) open_.push_back(value);
+  /// False where its channels are not known or already have another place.
+  bool join(ValueId value, int64_t first) {
+    const int64_t count = channels_of(value);
+    if (count < 1) return false;
+    const auto [it, is_new] = region_.values.insert({value, {first, count}});
+    if (is_new) open_.push_back(value);
+    return it->second.first == first;
   }
+  /// Of a value that Convs make, through what regions pass through; 0 of any other.
+  int64_t channels_of(ValueId value) const { return value.valid() ? counts_[static_cast<size_t>(value.index)] : 0; }
+  int64_t channels_made_by(size_t index) const {
+    const Node& node = graph_.nodes()[index];
+    if (const KernelOp* op = conv(index)) return op->outputs;
+    if (const Tensor* factors = channel_factors(graph_, node)) return factors->elements();
+    if (node.inputs.empty()) return 0;
+    if ((node.is("Add") || node.is("Mul")) && node.inputs.size() == 2) {
+      const int64_t a = channels_of(node.inputs[0]), b = channels_of(node.inputs[1]);
+      return node.is("Mul") ? std::max(a, b) : a == b ? a : 0;  // a gate may have one channel, or be no region's
+    }
+    if (joins_channels(node)) {
+      int64_t sum = 0;
+      for (const ValueId input : node.inputs) {
+        const int64_t count = channels_of(input);
+        if (count == 0) return 0;
+        sum += count;
+      }
+      return sum;
+    }
+    return is_homogeneous(node) || clips_from_zero(node) ? channels_of(node.inputs[0]) : 0;
+  }
+  static bool joins_channels(const Node& node) { return node.is("Concat") && node.int_or("axis", 0) == 1; }
   const KernelOp* conv(size_t index) const {
     const NodeRole& role = placement_.roles[index];
     return role.has_kernel() && role.op && graph_.nodes()[index].is("Conv") ? &*role.op : nullptr;
-  }
-  bool fits(int64_t channels) {
-    if (region_.channels == 0) region_.channels = channels;
-    return region_.channels == channels;
   }
   bool constant(ValueId id) const { return !id.valid() || graph_.initializer(id) != nullptr; }
 
@@ -107,15 +150,11 @@ class Finder {
 
   bool pass_back(size_t index) {
     const Node& node = graph_.nodes()[index];
-    if (const KernelOp* op = conv(index)) {
+    if (conv(index) != nullptr || channel_factors(graph_, node) != nullptr) {
       region_.sources.insert(index);
-      return fits(op->outputs);
+      return true;
     }
-    if (const Tensor* factors = channel_factors(graph_, node)) {
-      region_.sources.insert(index);
-      return fits(factors->elements());
-    }
-    return pass_through(index, node);
+    return pass_through(index, node, node.outputs[0]);
   }
 
   bool pass_on(size_t index, ValueId value) {
@@ -123,31 +162,46 @@ class Finder {
     if (const KernelOp* op = conv(index)) {
       const bool as_data = node.inputs[0] == value && std::count(node.inputs.begin(), node.inputs.end(), value) == 1;
       region_.ends.insert(index);
-      return as_data && fits(op->inputs) && (op->groups == 1 || op->groups == op->inputs);
+      return as_data && op->inputs == channels_of(value) && (op->groups == 1 || op->groups == op->inputs);
     }
     if (node.is("Mul") && node.inputs.size() == 2 && node.inputs[0] != node.inputs[1]) {
       gates_.insert(index);
-      join(node.outputs[0]);
-      return !constant(node.inputs[0]) && !constant(node.inputs[1]);
+      return !constant(node.inputs[0]) && !constant(node.inputs[1]) &&
+             channels_of(node.outputs[0]) == channels_of(value) && join(node.outputs[0], first_of(value));
     }
-    return pass_through(index, node);
+    return pass_through(index, node, value);
   }
 
-  /// Joins what the node reads and makes; false when a factor cannot pass through it.
-  bool pass_through(size_t index, const Node& node) {
+  int64_t first_of(ValueId value) const { return region_.values.at(value).first; }
+
+  /// Joins what the node reads and makes, `from` being one of these; false when a factor cannot pass through it.
+  bool pass_through(size_t index, const Node& node, ValueId from) {
     if (node.outputs.size() != 1) return false;
+    const int64_t first = first_of(from);
+    if (joins_channels(node)) return pass_through_concat(node, from);
     if (node.is("Add") && node.inputs[0] != node.inputs[1]) {
-      if (constant(node.inputs[0]) || constant(node.inputs[1])) return false;
-      join(node.inputs[0]), join(node.inputs[1]);
+      if (!join(node.inputs[0], first) || !join(node.inputs[1], first)) return false;
     } else if (node.is("Mul")) {
       // Which side is the gate is not known from behind: the side that some other way has led to.
       if (gates_.count(index) == 0) return false;
     } else if (is_homogeneous(node) || clips_from_zero(node)) {
-      join(node.inputs[0]);
+      if (!join(node.inputs[0], first)) return false;
     } else {
       return false;
     }
-    join(node.outputs[0]);
+    return join(node.outputs[0], first);
+  }
+
+  bool pass_through_concat(const Node& node, ValueId from) {
+    int64_t before = 0;  // channels of the inputs in front of `from`
+    if (from != node.outputs[0])
+      for (size_t k = 0; node.inputs[k] != from; ++k) before += channels_of(node.inputs[k]);
+    int64_t at = first_of(from) - before;
+    if (!join(node.outputs[0], at)) return false;
+    for (const ValueId input : node.inputs) {
+      if (!join(input, at)) return false;
+      at += channels_of(input);
+    }
     return true;
   }
 
@@ -163,6 +217,7 @@ class Finder {
   Region region_;
   std::vector<ValueId> open_;
   std::set<size_t> gates_;
+  std::vector<int64_t> counts_;  // by value
 };
 
 double largest(const calibrate::ChannelStatistics& channel) {
@@ -176,10 +231,11 @@ class Equalizer {
 
   std::optional<EqualizedRegion> equalize(const Region& region) {
     channels_ = static_cast<size_t>(region.channels);
+    spans_ = &region.values;
     if (!find_parts(region) || !find_limits(region)) return std::nullopt;
     find_readers(region);
     const double plain = cost(std::vector<double>(channels_, 1.0));
-    EqualizedRegion best{{region.values.begin(), region.values.end()}, {}, 0, 1};
+    EqualizedRegion best{region.values, {}, 0, 1};
     for (const double alpha : {0.25, 0.5, 0.75, 1.0}) {
       const std::vector<double> scales = scales_for(alpha);
       const double ratio = plain > 0 ? cost(scales) / plain : 1;
@@ -197,23 +253,40 @@ class Equalizer {
   TensorStatistics* seen(ValueId value) {
     const auto found = std::find_if(statistics_.tensors.begin(), statistics_.tensors.end(),
                                     [&](const auto& one) { return one.name == graph_.name_of(value); });
-    const bool usable = found != statistics_.tensors.end() && found->channels.size() == channels_ &&
+    const bool usable = found != statistics_.tensors.end() && found->channels.size() == count_of(value) &&
                         found->channel_axis == 1 && found->elements > 0;
     return usable ? &*found : nullptr;
+  }
+  size_t first_of(ValueId value) const { return static_cast<size_t>(spans_->at(value).first); }
+  size_t count_of(ValueId value) const { return static_cast<size_t>(spans_->at(value).count); }
+  std::span<const double> part_of(const std::vector<double>& scales, ValueId value) const {
+    return std::span(scales).subspan(first_of(value), count_of(value));
+  }
+
+  /// A Concat makes another quantized tensor of it and more. What the channels of a part have in common its own
+  /// quantizer takes up.
+  bool is_part(const Region& region, const ChannelSpan& span) const {
+    return std::any_of(region.values.begin(), region.values.end(), [&](const auto& other) {
+      return other.second.count > span.count && other.second.first <= span.first &&
+             other.second.first + other.second.count >= span.first + span.count &&
+             placement_.find(other.first) != nullptr;
+    });
   }
 
   /// Each channel's part of the range, the largest over the region's quantized tensors.
   bool find_parts(const Region& region) {
     parts_.assign(channels_, kLeastPart);
     bool any = false;
-    for (const ValueId value : region.values) {
+    for (const auto& [value, span] : region.values) {
       if (placement_.find(value) == nullptr) continue;
       const TensorStatistics* tensor = seen(value);
       if (tensor == nullptr) return false;
       double whole = 0;
       for (const auto& channel : tensor->channels) whole = std::max(whole, largest(channel));
       if (whole == 0) return false;
-      for (size_t c = 0; c < channels_; ++c) parts_[c] = std::max(parts_[c], largest(tensor->channels[c]) / whole);
+      if (is_part(region, span)) continue;
+      double* const parts = parts_.data() + span.first;
+      for (size_t c = 0; c < count_of(value); ++c) parts[c] = std::max(parts[c], largest(tensor->channels[c]) / whole);
       any = true;
     }
     return any;
@@ -227,10 +300,11 @@ class Equalizer {
       const TensorStatistics* tensor = seen(node.outputs[0]);
       if (tensor == nullptr) return false;
       const double bound = clamp_bounds(graph_, node)->high;
-      for (size_t c = 0; c < channels_; ++c) {
+      double* const least = least_.data() + first_of(node.outputs[0]);
+      for (size_t c = 0; c < count_of(node.outputs[0]); ++c) {
         const double most = tensor->channels[c].max;
-        least_[c] =
-            std::max(least_[c], most >= kReachesBound * bound ? 1.0 : std::min(1.0, kRoomUnderBound * most / bound));
+        least[c] =
+            std::max(least[c], most >= kReachesBound * bound ? 1.0 : std::min(1.0, kRoomUnderBound * most / bound));
       }
     }
     return true;
@@ -254,6 +328,7 @@ class Equalizer {
 
   /// What the cost needs of a Conv that reads the region: it does not change with the scales.
   struct Reader {
+    ValueId value;
     const TensorStatistics* input;
     const KernelOp* op;
     std::vector<double> power;   // per input channel: the sum of the squares of all weights that meet it
@@ -264,9 +339,10 @@ class Equalizer {
     readers_.clear();
     for (const size_t end : region.ends) {
       const KernelOp& op = *placement_.roles[end].op;
-      const TensorStatistics* input = seen(graph_.nodes()[end].inputs[0]);
+      const ValueId value = graph_.nodes()[end].inputs[0];
+      const TensorStatistics* input = seen(value);
       if (input == nullptr) continue;
-      Reader reader{input, &op, std::vector<double>(channels_, 0.0), {}};
+      Reader reader{value, input, &op, std::vector<double>(count_of(value), 0.0), {}};
       reader.largest.reserve(static_cast<size_t>(op.outputs * op.inputs_per_group()));
       const Tensor weight = graph_.initializer(op.weight)->aligned();
       const auto w = weight.data<float>();
@@ -287,11 +363,12 @@ class Equalizer {
 
   /// Predicted noise power over signal power, summed over the readers: of the 8-bit activation, and of the weights of
   /// ungrouped Convs (those of depthwise ones have a scale for each channel, which takes up the factor).
-  double cost(const std::vector<double>& scales) const {
+  double cost(const std::vector<double>& all) const {
     double total = 0;
     for (const Reader& reader : readers_) {
+      const std::span<const double> scales = part_of(all, reader.value);
       double low = 0, high = 0, signal = 0, activation = 0, inputs = 0;
-      for (size_t c = 0; c < channels_; ++c) {
+      for (size_t c = 0; c < scales.size(); ++c) {
         low = std::min(low, reader.input->channels[c].min / scales[c]);
         high = std::max(high, reader.input->channels[c].max / scales[c]);
         const double mean_square = reader.input->channel_mean_square(c);
@@ -308,11 +385,11 @@ class Equalizer {
   }
 
   /// Sum over outputs of the variance of a weight's rounding error; without groups.
-  double weight_noise(const Reader& reader, const std::vector<double>& scales) const {
+  static double weight_noise(const Reader& reader, std::span<const double> scales) {
     double noise = 0;
-    for (size_t row = 0; row < reader.largest.size(); row += channels_) {
+    for (size_t row = 0; row < reader.largest.size(); row += scales.size()) {
       double most = 0;
-      for (size_t c = 0; c < channels_; ++c) most = std::max(most, reader.largest[row + c] * scales[c]);
+      for (size_t c = 0; c < scales.size(); ++c) most = std::max(most, reader.largest[row + c] * scales[c]);
       noise += most / kWeightSteps * (most / kWeightSteps) / 12;
     }
     return noise;
@@ -324,17 +401,19 @@ class Equalizer {
 
   void apply(const Region& region, const std::vector<double>& scales) {
     for (const size_t source : region.sources) {
+      const Node& node = graph_.nodes()[source];
       if (placement_.roles[source].op)
-        scale_rows(*placement_.roles[source].op, scales);
+        scale_rows(*placement_.roles[source].op, part_of(scales, node.outputs[0]));
       else
-        scale_factors(graph_.nodes()[source], scales);
+        scale_factors(node, part_of(scales, node.outputs[0]));
     }
-    for (const size_t end : region.ends) scale_inputs(*placement_.roles[end].op, scales);
-    for (const ValueId value : region.values)
-      if (TensorStatistics* tensor = seen(value)) scale(*tensor, scales);
+    for (const size_t end : region.ends)
+      scale_inputs(*placement_.roles[end].op, part_of(scales, graph_.nodes()[end].inputs[0]));
+    for (const auto& [value, span] : region.values)
+      if (TensorStatistics* tensor = seen(value)) scale(*tensor, part_of(scales, value));
   }
 
-  void scale_rows(const KernelOp& op, const std::vector<double>& scales) {
+  void scale_rows(const KernelOp& op, std::span<const double> scales) {
     std::vector<double> factors(scales.size());
     for (size_t c = 0; c < scales.size(); ++c) factors[c] = 1 / scales[c];
     graph_.set_initializer(op.weight, passes::scale_outputs(op, *graph_.initializer(op.weight), factors));
@@ -345,14 +424,14 @@ class Equalizer {
     graph_.set_initializer(op.bias, passes::from_doubles(bias, shape));
   }
 
-  void scale_factors(const Node& node, const std::vector<double>& scales) {
+  void scale_factors(const Node& node, std::span<const double> scales) {
     const Tensor& old = *channel_factors(graph_, node);
     std::vector<double> factors = passes::to_doubles(old);
     for (size_t c = 0; c < scales.size(); ++c) factors[c] /= scales[c];
     graph_.set_initializer(node.inputs[1], passes::from_doubles(factors, old.shape()));
   }
 
-  void scale_inputs(const KernelOp& op, const std::vector<double>& scales) {
+  void scale_inputs(const KernelOp& op, std::span<const double> scales) {
     const Tensor old = graph_.initializer(op.weight)->aligned();
     const auto w = old.data<float>();
     std::vector<double> scaled(w.begin(), w.end());
@@ -362,7 +441,7 @@ class Equalizer {
     graph_.set_initializer(op.weight, passes::from_doubles(scaled, old.shape()));
   }
 
-  static void scale(TensorStatistics& tensor, const std::vector<double>& scales) {
+  static void scale(TensorStatistics& tensor, std::span<const double> scales) {
     float low = tensor.channels.empty() ? 0 : std::numeric_limits<float>::infinity(), high = -low;
     for (size_t c = 0; c < scales.size(); ++c) {
       calibrate::ChannelStatistics& channel = tensor.channels[c];
@@ -381,25 +460,31 @@ class Equalizer {
   const Placement& placement_;
   calibrate::Statistics& statistics_;
   size_t channels_ = 0;
+  const std::map<ValueId, ChannelSpan>* spans_ = nullptr;
   std::vector<double> parts_, least_;
   std::vector<Reader> readers_;
 };
 
 }  // namespace
 
+std::vector<double> EqualizedRegion::scales_of(ValueId value) const {
+  const ChannelSpan& span = values.at(value);
+  return {scales.begin() + span.first, scales.begin() + span.first + span.count};
+}
+
 std::string channel_scales_text(const Graph& graph, const Placement& placement,
                                 const std::vector<EqualizedRegion>& regions) {
   const Uses uses(graph);
   std::string text;
   for (const EqualizedRegion& region : regions) {
-    std::string letters;
-    for (const double scale : region.scales) {
-      size_t quarters = 0;
-      while (quarters + 1 < kDigits.size() && scale_of(static_cast<int>(quarters)) > scale) ++quarters;
-      letters += kDigits[quarters];
-    }
-    for (const ValueId value : region.values) {
+    for (const auto& [value, span] : region.values) {
       if (placement.find(value) == nullptr) continue;
+      std::string letters;
+      for (const double scale : region.scales_of(value)) {
+        size_t quarters = 0;
+        while (quarters + 1 < kDigits.size() && scale_of(static_cast<int>(quarters)) > scale) ++quarters;
+        letters += kDigits[quarters];
+      }
       // Factors in front of a quantizer move into it: the tensor is then known by the name of what they multiply.
       const auto maker = uses.producer_index(value);
       const bool moves = maker && channel_factors(graph, graph.nodes()[*maker]) != nullptr;
@@ -431,14 +516,15 @@ std::vector<EqualizedRegion> equalize_channels(Model& model, const Placement& pl
                                                calibrate::Statistics& statistics) {
   std::vector<EqualizedRegion> done;
   std::set<ValueId> visited;
+  Finder finder(model.graph, placement);
   for (size_t i = 0; i < placement.roles.size(); ++i) {
     const ValueId output = model.graph.nodes()[i].outputs[0];
     const bool begins =
         placement.roles[i].has_kernel() || channel_factors(model.graph, model.graph.nodes()[i]) != nullptr;
     if (!begins || visited.count(output) != 0) continue;
-    const auto region = Finder(model.graph, placement).grow(output);
+    const auto region = finder.grow(output);
     if (!region) continue;
-    visited.insert(region->values.begin(), region->values.end());
+    for (const auto& [value, span] : region->values) visited.insert(value);
     if (auto equalized = Equalizer(model, placement, statistics).equalize(*region))
       done.push_back(std::move(*equalized));
   }

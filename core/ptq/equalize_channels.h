@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Channel equalization. Where the channels of a tensor have unlike ranges, the quiet ones get few of the 256 steps. A
-// region of the graph through which a factor per channel passes unchanged (Relu, pooling, Add, ...) and that begins and
-// ends in Convs can be rescaled: the Convs that make it divide their rows by s_c, those that read it multiply their
-// input channels by it, and the float function stays the same. (Nagel et al. 2019, arXiv:1906.04721, with our own
-// choice of s_c: r_c^alpha, r_c being the channel's part of the tensor's range, and the alpha of least predicted
-// noise.)
+// region of the graph through which a factor per channel passes unchanged (Relu, pooling, Add, Concat of channels, ...)
+// and that begins and ends in Convs can be rescaled: the Convs that make it divide their rows by s_c, those that read
+// it multiply their input channels by it, and the float function stays the same. (Nagel et al. 2019, arXiv:1906.04721,
+// with our own choice of s_c: r_c^alpha, r_c being the channel's part of the tensor's range, and the alpha of least
+// predicted noise.)
 #pragma once
 
 #include <map>
@@ -18,10 +18,17 @@
 
 namespace tersor::ptq {
 
+/// The channels (axis 1) that a tensor has of its region's: those of a Concat lie side by side.
+struct ChannelSpan {
+  int64_t first = 0, count = 0;
+};
+
 struct EqualizedRegion {
-  std::vector<ValueId> values;  // all tensors that are rescaled, ascending
-  /// By channel (axis 1): what the tensors are divided by, from 2^-15 to 1 in quarters of an octave.
+  std::map<ValueId, ChannelSpan> values;  // all tensors that are rescaled
+  /// By the region's channels: what the tensors are divided by, from 2^-15 to 1 in quarters of an octave.
   std::vector<double> scales;
+
+  std::vector<double> scales_of(ValueId value) const;
   double alpha = 0;
   /// Predicted noise power after over before, in all readers of the region.
   double noise_ratio = 1;

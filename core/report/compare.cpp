@@ -107,6 +107,12 @@ size_t largest(std::span<const float> values) {
   return static_cast<size_t>(std::max_element(values.begin(), values.end()) - values.begin());
 }
 
+/// What 1 in a rescaled tensor of the quantized model is in the float model's, in the channel where it is the most.
+double unit_of(const TensorPair& pair) {
+  const double most = pair.scales.empty() ? 1 : *std::max_element(pair.scales.begin(), pair.scales.end());
+  return most / pair.factor;
+}
+
 }  // namespace
 
 std::shared_ptr<const CompareProgram> CompareProgram::make(const Model& float_model, const Model& quantized,
@@ -335,6 +341,9 @@ Comparison Comparer::result() const {
     row.error_share = sum > 0 ? relative(pairs_[i].isolated) / sum : 0;
     row.values = pairs_[i].values;
     row.lost = pairs_[i].lost;
+    const double unit = unit_of(program_->pairs_[i]);
+    for (double& end : *row.range) end *= unit;
+    *row.scale *= unit;
     comparison.layers.push_back(std::move(row));
   }
   comparison.saturation = saturations_;

@@ -19,6 +19,17 @@ std::optional<double> expected(const calibrate::TensorStatistics* seen, const qu
   return std::clamp(decibels, -kMostDb, kMostDb);
 }
 
+std::optional<double> unevenness(const calibrate::TensorStatistics* seen) {
+  if (seen == nullptr) return std::nullopt;
+  std::vector<double> reaches;
+  for (const calibrate::ChannelStatistics& channel : seen->channels)
+    if (const float reach = std::max(-channel.min, channel.max); reach > 0)
+      reaches.push_back(static_cast<double>(reach));
+  if (reaches.empty()) return std::nullopt;
+  std::sort(reaches.begin(), reaches.end());
+  return reaches.back() / reaches[reaches.size() / 2];
+}
+
 }  // namespace
 
 std::vector<RangeRow> ranges_of(const Graph& graph, const ptq::QuantizationPlan& plan,
@@ -38,7 +49,9 @@ std::vector<RangeRow> ranges_of(const Graph& graph, const ptq::QuantizationPlan&
     row.seen = {one.seen.low, one.seen.high};
     row.scale.assign(one.params.scale.begin(), one.params.scale.end());
     row.zero_point = one.params.zero_point[0];
-    row.expected_sqnr_db = expected(statistics.find(row.tensor), one.params);
+    const calibrate::TensorStatistics* seen = statistics.find(row.tensor);
+    row.expected_sqnr_db = expected(seen, one.params);
+    row.channel_unevenness = unevenness(seen);
     rows.push_back(std::move(row));
   }
   return rows;

@@ -24,6 +24,7 @@ struct RangeRow {
   std::vector<double> scale;
   int64_t zero_point = 0;
   std::optional<double> expected_sqnr_db;
+  std::optional<double> channel_unevenness;
 
   static constexpr auto fields() {
     return std::make_tuple(
@@ -36,7 +37,11 @@ struct RangeRow {
         field(
             "expected_sqnr_db", &RangeRow::expected_sqnr_db,
             "SQNR in dB that the range by itself leaves of what calibration saw; null when exact, or where there is no "
-            "histogram."));
+            "histogram."),
+        field(
+            "channel_unevenness", &RangeRow::channel_unevenness,
+            "How many times as far from 0 the farthest channel reaches as the middle one, channels that are all 0 left "
+            "out; null where channels were not watched."));
   }
 };
 

@@ -21,6 +21,8 @@ constexpr size_t kNamedLayers = 3;
 constexpr double kOutlierRatio = 8;  // of the range to the value that all but kOutlierShare stay below
 constexpr double kOutlierShare = 0.001;
 constexpr int64_t kEnoughAnswers = 16;
+constexpr double kUneven = 16;  // 4 of 8 bits gone for the middle channel
+constexpr size_t kNamedTensors = 2;
 
 std::string number(double value, int digits = 1) {
   char text[48];
@@ -124,6 +126,28 @@ void name_layers(const Comparison& comparison, Verdict& verdict) {
   }
 }
 
+/// Tensors whose channels are too unlike for one scale, the most unlike first.
+void name_uneven_tensors(const Report& report, Verdict& verdict) {
+  std::vector<const RangeRow*> rows;
+  for (const RangeRow& row : report.ranges)
+    if (row.channel_unevenness.value_or(0) >= kUneven && row.scale.size() == 1) rows.push_back(&row);
+  std::stable_sort(rows.begin(), rows.end(), [](const RangeRow* a, const RangeRow* b) {
+    return *a->channel_unevenness > *b->channel_unevenness;
+  });
+  for (size_t k = 0; k < std::min(rows.size(), kNamedTensors); ++k) {
+    const auto& layers = report.comparison->layers;
+    const auto maker = std::find_if(layers.begin(), layers.end(),
+                                    [&](const LayerRow& layer) { return layer.output == rows[k]->tensor; });
+    const bool joins = maker != layers.end() && maker->op == "Concat";
+    verdict.causes.push_back("One range serves channels of \"" + rows[k]->tensor +
+                             "\" that are very unlike: " + (joins ? "what the Concat joins differs, and " : "") +
+                             "the farthest reaches " + number(*rows[k]->channel_unevenness, 0) +
+                             " times as far as the middle one, which is left with few codes. Equalize channels "
+                             "(activation_channel_equalization), or keep what reads \"" +
+                             rows[k]->tensor + "\" in float.");
+  }
+}
+
 void look_at_float(const evaluate::EvaluationResult& exact, Verdict& verdict) {
   if (exact.answers && static_cast<int64_t>(exact.answers->size()) >= kEnoughAnswers &&
       std::set<int64_t>(exact.answers->begin(), exact.answers->end()).size() == 1)
@@ -145,6 +169,7 @@ Verdict verdict_of(const Report& report) {
   if (report.comparison) {
     judge_comparison(report, *report.comparison, verdict);
     name_layers(*report.comparison, verdict);
+    if (verdict.usability != Usability::kUsable) name_uneven_tensors(report, verdict);
   } else if (!report.evaluation.quantized) {
     verdict.usability = Usability::kUsableWithCare;
     verdict.reason = "Nothing was measured yet: compare or evaluate on samples.";

@@ -42,8 +42,8 @@ struct Verdict {
 ///   not usable       less, or an accuracy that is significantly (95 %) and by more than 5 points below the float
 ///   model's
 /// An accuracy significantly below the float model's is never better than "with care". `causes` looks for ranges that
-/// outliers set, for a float model that is no better than guessing, for one that gives every sample the same answer,
-/// and for labels that are off by one.
+/// outliers set, where the answers suffered for channels too unlike for one scale, for a float model that is no better
+/// than guessing, for one that gives every sample the same answer, and for labels that are off by one.
 Verdict verdict_of(const Report& report);
 
 }  // namespace tersor::report

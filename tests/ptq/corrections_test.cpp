@@ -113,9 +113,9 @@ TEST_CASE("a quantized file says by what its tensors are scaled") {
     if (key == ptq::kChannelScales) text = value;
   const auto scales = ptq::read_channel_scales(text);
   for (const ptq::EqualizedRegion& region : result.draft.equalized)
-    for (const ValueId value : region.values)
+    for (const auto& [value, span] : region.values)
       if (result.draft.placement.find(value) != nullptr)
-        REQUIRE(scales.at(job->model.graph.name_of(value)) == region.scales);
+        REQUIRE(scales.at(job->model.graph.name_of(value)) == region.scales_of(value));
 }
 
 TEST_CASE("like channels, few samples and channels at a Clip's bound are left alone") {

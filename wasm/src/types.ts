@@ -486,6 +486,8 @@ export interface RangeRow {
   readonly zero_point: number;
   /** SQNR in dB that the range by itself leaves of what calibration saw; null when exact, or where there is no histogram. */
   readonly expected_sqnr_db: number | null;
+  /** How many times as far from 0 the farthest channel reaches as the middle one; null where channels were not watched. */
+  readonly channel_unevenness: number | null;
 }
 
 /** What a layer's output channels cost more on a platform that computes `simd_size` of them at a time. */
