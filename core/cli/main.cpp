@@ -17,6 +17,7 @@ namespace tersor::cli {
 // clang-format off
 void add_inspect(CLI::App& program);
 void add_calibrate(CLI::App& program);
+void add_merge(CLI::App& program);
 void add_quantize(CLI::App& program);
 void add_run(CLI::App& program);
 void add_evaluate(CLI::App& program);
@@ -28,6 +29,7 @@ void add_convert(CLI::App& program);
 const std::initializer_list<AddCommand> kCommands = {
     add_inspect,
     add_calibrate,
+    add_merge,
     add_quantize,
     add_run,
     add_evaluate,

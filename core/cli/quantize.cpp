@@ -10,6 +10,7 @@
 #include "core/cli/model_file.h"
 #include "core/cli/report_file.h"
 #include "core/cli/settings_option.h"
+#include "core/cli/statistics_files.h"
 #include "core/report/range_remarks.h"
 #include "core/simulate/program.h"
 
@@ -27,23 +28,6 @@ struct QuantizeOptions {
   bool anyway = false;
   bool json = false;
 };
-
-calibrate::Statistics read_statistics(const std::vector<std::string>& paths) {
-  calibrate::Statistics all;
-  for (size_t k = 0; k < paths.size(); ++k) {
-    try {
-      calibrate::Statistics part = calibrate::read(map_file(paths[k]).bytes);
-      if (k == 0)
-        all = std::move(part);
-      else
-        calibrate::merge(all, part);
-    } catch (const Error& error) {
-      const std::string inner = error.place.empty() ? "" : ": " + error.place;
-      throw Error(error.code, error.message, paths[k] + inner, error.hint);
-    }
-  }
-  return all;
-}
 
 void check_recipe(const std::optional<config::Recipe>& recipe, const config::Recipe& now, bool anyway) {
   if (!recipe) return;
