@@ -22,6 +22,7 @@
 #include "core/ptq/keep_deviations.h"
 #include "core/ptq/round_weights.h"
 #include "core/ptq/shift_softmax_inputs.h"
+#include "core/run/ports.h"
 #include "core/samples/selection.h"
 #include "core/tpc/read.h"
 
@@ -219,15 +220,22 @@ calibrate::Statistics empty_statistics(const Job& job) {
   return {job.provenance, {}, 0, calibrate::Collector(job.requests).statistics()};
 }
 
-int64_t calibration_bytes(const Job& job, std::span<const Shape> input_shapes) {
-  const int64_t buffers = job.program->peak_bytes(input_shapes);
+std::optional<int64_t> calibration_bytes(const Job& job) {
+  const Graph& graph = job.model.graph;
+  const auto shapes = run::shapes_of_one_sample(graph);
+  const int64_t buffers = shapes ? job.program->peak_bytes(*shapes) : 0;
+  if (buffers == 0) return std::nullopt;
+  int64_t constants = 0;
+  for (size_t k = 0; k < graph.value_count(); ++k)
+    if (const Tensor* tensor = graph.initializer(ValueId{static_cast<int32_t>(k)}))
+      constants += static_cast<int64_t>(tensor->bytes().size());
   std::vector<int64_t> channels;
   for (const calibrate::Request& request : job.requests) {
-    const auto& shape = job.model.graph.value(request.value).shape;
+    const auto& shape = graph.value(request.value).shape;
     const auto axis = static_cast<size_t>(std::max(request.channel_axis, 0));
     channels.push_back(request.channel_axis >= 0 && shape && axis < shape->size() ? (*shape)[axis].value : 0);
   }
-  return buffers == 0 ? 0 : buffers + calibrate::Collector::bound_bytes(channels);
+  return 2 * constants + buffers + calibrate::Collector::bound_bytes(channels);
 }
 
 config::Recipe recipe_of(const Job& job, const calibrate::Statistics& statistics) {

@@ -96,9 +96,9 @@ calibrate::Calibrator calibrator_of(const Job& job, uint64_t data_set_size);
 /// Statistics of no sample, to merge others into.
 calibrate::Statistics empty_statistics(const Job& job);
 
-/// Bytes that one calibrator takes at most for samples of these shapes: buffers of the run and statistics. 0 when the
-/// run's buffers cannot be known beforehand.
-int64_t calibration_bytes(const Job& job, std::span<const Shape> input_shapes);
+/// Bytes that calibration takes in one thread or worker, one sample at a time: constants as they are stored and as the
+/// engine holds them, buffers of the run, statistics. None where the buffers cannot be known before the samples.
+std::optional<int64_t> calibration_bytes(const Job& job);
 
 /// What statistics alone decide.
 struct Draft {

@@ -190,8 +190,10 @@ std::shared_ptr<const Job> Session::job_of(OpenModel& model, Settings settings) 
 }
 
 report::Coverage Session::coverage_of_job(const Job& job, const ptq::Placement& placement, const OpenModel& opened) {
-  return report::coverage_of(opened.opened->model.graph, job.model.graph, placement,
-                             static_cast<int64_t>(opened.size_bytes));
+  report::Coverage coverage = report::coverage_of(opened.opened->model.graph, job.model.graph, placement,
+                                                  static_cast<int64_t>(opened.size_bytes));
+  coverage.calibration_bytes = calibration_bytes(job);
+  return coverage;
 }
 
 std::string Session::coverage(const std::string& key, const std::string& settings) {

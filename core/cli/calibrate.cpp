@@ -9,6 +9,7 @@
 #include "core/cli/measure.h"
 #include "core/cli/model_file.h"
 #include "core/cli/settings_option.h"
+#include "core/cli/size_text.h"
 
 namespace tersor::cli {
 
@@ -57,6 +58,8 @@ void calibrate_model(CalibrateOptions& options) {
   }
   std::printf("calibrated on %zu samples, %zu tensors: %s\n", statistics.samples.size(), statistics.tensors.size(),
               options.output.c_str());
+  if (const auto bytes = calibration_bytes(*job))
+    std::printf("memory: at most %s for each thread\n", size_text(*bytes).c_str());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "core/base/json.h"
 #include "core/cli/command.h"
 #include "core/cli/model_file.h"
+#include "core/cli/size_text.h"
 #include "core/graph/print.h"
 #include "core/onnx/model_info.h"
 #include "core/report/model_card.h"
@@ -19,17 +20,6 @@ struct Options {
   bool json = false;
   bool graph = false;
 };
-
-std::string size_text(int64_t bytes) {
-  char text[32];
-  if (bytes < 1000)
-    std::snprintf(text, sizeof(text), "%" PRId64 " bytes", bytes);
-  else if (bytes < 1000 * 1000)
-    std::snprintf(text, sizeof(text), "%.1f kB", static_cast<double>(bytes) / 1e3);
-  else
-    std::snprintf(text, sizeof(text), "%.2f MB", static_cast<double>(bytes) / 1e6);
-  return text;
-}
 
 std::string shape_text(const onnx::TensorInfo& tensor) {
   if (!tensor.shape) return tensor.type + " of unknown shape";

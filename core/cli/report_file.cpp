@@ -62,6 +62,7 @@ void write_report(const ReportRequest& request, const std::string& model_path, s
   report.coverage =
       report::coverage_of(original.graph, job.model.graph, result.draft.kept, static_cast<int64_t>(model_bytes));
   report.coverage.estimated_size_bytes = report.output.size_bytes;
+  report.coverage.calibration_bytes = calibration_bytes(job);
   report.ranges = report::ranges_of(result.draft.model.graph, result.plan, result.draft.statistics);
   report.padding = report::padding_of(result.draft.model.graph, result.draft.attachment, result.plan);
   report.samples.calibration = static_cast<int64_t>(statistics.samples.size());

@@ -7,6 +7,7 @@
 #include "core/base/json.h"
 #include "core/cli/files.h"
 #include "core/cli/progress_line.h"
+#include "core/cli/size_text.h"
 #include "core/cli/workers.h"
 #include "core/framework/overrides.h"
 #include "core/ops/registry.h"
@@ -134,13 +135,32 @@ std::string preprocessing_text(const samples::DataSet& data) {
   return data.is_preprocessed() ? to_text(to_json(data.preprocessing()), false) : "null";
 }
 
+namespace {
+
+/// Before anything is run: fewer threads where all would not fit into the machine's memory.
+int fitting_threads(const Job& job, int wanted) {
+  const int64_t bytes = calibration_bytes(job).value_or(0), memory = physical_memory();
+  if (bytes > memory && memory > 0)
+    throw Error(ErrorCode::kOutOfMemory,
+                "Calibration takes " + size_text(bytes) + " of memory and this machine has " + size_text(memory) + ".",
+                {}, "Use a machine with more memory, or a model with smaller inputs.");
+  const int threads = threads_that_fit(wanted, bytes, memory);
+  if (threads < wanted)
+    std::fprintf(stderr, "note: %d of %d threads are used: each takes %s of this machine's %s\n", threads, wanted,
+                 size_text(bytes).c_str(), size_text(memory).c_str());
+  return threads;
+}
+
+}  // namespace
+
 calibrate::Statistics calibrate_data(const Job& job, const samples::DataSet& data, const std::vector<int64_t>& chosen,
                                      const CalibrationRun& run) {
   std::vector<int64_t> mine;
   for (const int64_t sample : chosen)
     if (sample % run.shards == run.shard - 1) mine.push_back(sample);
   const auto count = static_cast<int64_t>(mine.size());
-  const int threads = static_cast<int>(std::max<int64_t>(1, std::min<int64_t>(thread_count(run.threads), count)));
+  const int wanted = static_cast<int>(std::max<int64_t>(1, std::min<int64_t>(thread_count(run.threads), count)));
+  const int threads = fitting_threads(job, wanted);
   std::vector<calibrate::Calibrator> calibrators;
   std::vector<samples::SampleReader> readers;
   const std::shared_ptr<const samples::DataSet> shared(std::shared_ptr<const void>(), &data);

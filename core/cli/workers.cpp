@@ -8,12 +8,24 @@
 #include <thread>
 #include <vector>
 
+#include <unistd.h>
+
 namespace tersor::cli {
 
 int thread_count(int wanted) {
   if (wanted > 0) return wanted;
   constexpr unsigned kMost = 16;
   return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, kMost));
+}
+
+int64_t physical_memory() {
+  const int64_t pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
+  return pages > 0 && size > 0 ? pages * size : 0;
+}
+
+int threads_that_fit(int threads, int64_t bytes, int64_t memory) {
+  if (bytes <= 0 || memory <= 0) return threads;
+  return static_cast<int>(std::clamp<int64_t>(memory / bytes, 1, threads));
 }
 
 void fan_out(int threads, int64_t items, const std::function<void(int worker, int64_t item)>& work) {

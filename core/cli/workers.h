@@ -11,6 +11,12 @@ namespace tersor::cli {
 /// The number of threads for --threads: `wanted`, or one for each core (at most 16) where it is 0.
 int thread_count(int wanted);
 
+/// Bytes of memory that this machine has; 0 where that is not known.
+int64_t physical_memory();
+
+/// As many of `threads` as fit into `memory` with `bytes` each, at least 1; all where either is 0.
+int threads_that_fit(int threads, int64_t bytes, int64_t memory);
+
 /// Calls work(worker, item) once for every item 0 ... items-1, items rising, each worker (0 ... threads-1) on a thread
 /// of its own. An error stops the rest; the one of the lowest item is thrown, whatever the threads' timing.
 void fan_out(int threads, int64_t items, const std::function<void(int worker, int64_t item)>& work);

@@ -61,6 +61,7 @@ struct Coverage {
   int64_t integer_core_nodes = 0;
   std::vector<FloatNode> stays_float;
   int64_t estimated_size_bytes = 0;
+  std::optional<int64_t> calibration_bytes;
 
   static constexpr auto fields() {
     return std::make_tuple(
@@ -68,7 +69,10 @@ struct Coverage {
         field("core_nodes", &Coverage::core_nodes, "Conv, ConvTranspose, Gemm and MatMul."),
         field("integer_core_nodes", &Coverage::integer_core_nodes, "Those of them that run as integers."),
         field("stays_float", &Coverage::stays_float, "What runs in float, each with the reason."),
-        field("estimated_size_bytes", &Coverage::estimated_size_bytes, "Expected size of the quantized file."));
+        field("estimated_size_bytes", &Coverage::estimated_size_bytes, "Expected size of the quantized file."),
+        field("calibration_bytes", &Coverage::calibration_bytes,
+              "Memory that calibration takes in each thread or worker, one sample at a time; null where shapes are not "
+              "known before the samples."));
   }
 };
 

@@ -7,32 +7,12 @@
 
 #include "core/base/digest.h"
 #include "core/ops/registry.h"
+#include "core/run/ports.h"
 #include "core/run/program.h"
 #include "core/simulate/fuse.h"
 #include "core/simulate/operators.h"
 
 namespace tersor::report {
-
-namespace {
-
-/// The inputs' shapes for one sample; none when one has a free dimension beside the batch.
-std::optional<std::vector<Shape>> one_sample(const Graph& graph) {
-  std::vector<Shape> shapes;
-  for (const ValueId id : graph.inputs) {
-    const Value& value = graph.value(id);
-    if (!value.shape) return std::nullopt;
-    std::vector<int64_t> dims;
-    for (size_t axis = 0; axis < value.shape->size(); ++axis) {
-      const Dim& dim = (*value.shape)[axis];
-      if (!dim.fixed() && axis != 0) return std::nullopt;
-      dims.push_back(dim.fixed() ? dim.value : 1);
-    }
-    shapes.emplace_back(std::move(dims));
-  }
-  return shapes;
-}
-
-}  // namespace
 
 onnx::ModelInfo describe(const Model& model, std::span<const std::byte> file) {
   return describe(model, file, sha256_hex(file));
@@ -47,7 +27,7 @@ onnx::ModelInfo describe(const Model& model, std::span<const std::byte> file, st
     if (const Node* node = model.graph.find(one.node); node != nullptr)
       for (onnx::OperatorInfo& op : info.operators)
         if (op.op == node->op_type && op.domain == node->domain) op.runs = false;
-  const auto shapes = one_sample(model.graph);
+  const auto shapes = run::shapes_of_one_sample(model.graph);
   if (!unsupported.empty() || !shapes) return info;
   try {
     run::ProgramOptions options;

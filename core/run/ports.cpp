@@ -51,6 +51,22 @@ std::string declared_text(const Port& port) {
   return port.shape->empty() ? "scalar" : text;
 }
 
+std::optional<std::vector<Shape>> shapes_of_one_sample(const Graph& graph) {
+  std::vector<Shape> shapes;
+  for (const ValueId id : graph.inputs) {
+    const Value& value = graph.value(id);
+    if (!value.shape) return std::nullopt;
+    std::vector<int64_t> dims;
+    for (size_t axis = 0; axis < value.shape->size(); ++axis) {
+      const Dim& dim = (*value.shape)[axis];
+      if (!dim.fixed() && axis != 0) return std::nullopt;
+      dims.push_back(dim.fixed() ? dim.value : 1);
+    }
+    shapes.emplace_back(std::move(dims));
+  }
+  return shapes;
+}
+
 void check_input_shapes(std::span<const Port> ports, std::span<const Shape> shapes) {
   if (shapes.size() != ports.size())
     throw Error(ErrorCode::kInvalidSamples, "The model has " + std::to_string(ports.size()) + " inputs; " +

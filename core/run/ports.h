@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "core/run/program.h"
 
@@ -12,6 +14,9 @@ void check_inputs(std::span<const Port> ports, std::span<const Tensor> inputs);
 
 /// The same for shapes alone.
 void check_input_shapes(std::span<const Port> ports, std::span<const Shape> shapes);
+
+/// The inputs' shapes for one sample; none when one has a free dimension beside the batch.
+std::optional<std::vector<Shape>> shapes_of_one_sample(const Graph& graph);
 
 /// The declared shape with symbols: "Nx3x224x224"; "?" for an unknown dimension.
 std::string declared_text(const Port& port);

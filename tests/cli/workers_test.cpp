@@ -25,6 +25,15 @@ TEST_CASE("every item is worked on once, by any number of threads") {
   }
 }
 
+TEST_CASE("fewer threads work where all would not fit into memory") {
+  REQUIRE(cli::threads_that_fit(8, 1000, 10000) == 8);
+  REQUIRE(cli::threads_that_fit(8, 3000, 10000) == 3);
+  REQUIRE(cli::threads_that_fit(8, 20000, 10000) == 1);
+  REQUIRE(cli::threads_that_fit(8, 0, 10000) == 8);
+  REQUIRE(cli::threads_that_fit(8, 1000, 0) == 8);
+  REQUIRE(cli::physical_memory() > int64_t{1} << 28);
+}
+
 TEST_CASE("the error of the lowest item is thrown, whatever the timing") {
   for (int threads : {1, 2, 8})
     for (int repeat = 0; repeat < 20; ++repeat) {

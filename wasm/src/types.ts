@@ -286,6 +286,8 @@ export interface Coverage {
   readonly integer_core_nodes: number;
   readonly stays_float: readonly FloatNode[];
   readonly estimated_size_bytes: number;
+  /** Memory that calibration takes in each worker, one sample at a time; null where shapes are not known before the samples. */
+  readonly calibration_bytes: number | null;
 }
 
 // --------------------------------------------------------------------------------------------- platform and configuration

@@ -4,7 +4,7 @@ import type { Coverage, ModelInfo, Support, TensorInfo } from 'tersor';
 
 import { dismiss } from '../job/load';
 import { platformTitle } from '../job/platform';
-import { coverage, coverageProblem, model, modelProblem, reading, result } from '../job/state';
+import { coverage, coverageProblem, engine, model, modelProblem, reading, result } from '../job/state';
 import { count, counted, large, none, percent, shape, size, thin, times } from '../numbers';
 import { chooseFiles } from './files';
 import { Note, ProblemCard } from './Note';
@@ -78,6 +78,27 @@ function lineCells(name: string, info: ModelInfo, known: Coverage | null): Cell[
   ];
 }
 
+/** A worker's memory grows to 4 GB; the model's file and the engine itself take part of it. */
+const mostInTab = 3.5e9;
+
+function memory(bytes: number): string {
+  const workers = engine.value?.workers ?? 1;
+  return workers === 1 ? `about ${size(bytes)}` : `about ${size(bytes)} in each of ${workers} workers`;
+}
+
+/** Said before any sample is run. */
+function TooLarge(props: { readonly bytes: number }) {
+  return (
+    <Note kind="caution">
+      <p>
+        <b>This model is too large for a tab.</b> Calibration takes about {size(props.bytes)} and a tab gives a worker
+        at most 4 GB. The program does the same on your machine with all its memory: <code>tersor quantize</code>, with
+        the same recipe and the same bytes.
+      </p>
+    </Note>
+  );
+}
+
 function FileFacts(props: { readonly name: string; readonly info: ModelInfo; readonly known: Coverage | null }) {
   const { name, info, known } = props;
   const written = [info.producer, `opset ${info.opset}`].filter(Boolean).join(', ');
@@ -93,7 +114,7 @@ function FileFacts(props: { readonly name: string; readonly info: ModelInfo; rea
     ['Nodes', count(info.nodes)],
     ['Parameters', count(info.parameters)],
     ...(info.macs === null ? [] : [['Multiply-adds', `${large(info.macs)} a sample`] as const]),
-    ...(info.peak_bytes === null ? [] : [['Memory, batch 1', size(info.peak_bytes)] as const]),
+    ...(known?.calibration_bytes ? [['Memory to calibrate', memory(known.calibration_bytes)] as const] : []),
     ['Float size', size(info.size_bytes)],
     ['Int8 size', smaller],
   ];
@@ -273,6 +294,7 @@ export function ModelRegion() {
         <Tensors info={info} />
         <Operators info={info} known={known} />
       </div>
+      {(known?.calibration_bytes ?? 0) > mostInTab && <TooLarge bytes={known?.calibration_bytes ?? 0} />}
       {known && <Reasons known={known} />}
       {info.warnings.map((warning) => (
         <Note key={warning.place + warning.message} kind="note">

@@ -12,7 +12,6 @@ import {
   evaluationCount,
   measured,
   missing,
-  model,
   reading,
   recipe,
   result,
@@ -140,7 +139,7 @@ function Cost() {
   const done = result.value;
   if (!done) return null;
   const passes = done.stages.filter((stage) => ['float', 'calibrate', 'int8', 'compare'].includes(stage.id));
-  const memory = model.value?.handle.info.peak_bytes ?? null;
+  const memory = done.quantized.report.coverage.calibration_bytes;
   const workers = engine.value?.workers ?? 1;
   return (
     <div class="block cost">
@@ -159,7 +158,7 @@ function Cost() {
         ))}
         {memory !== null && (
           <div>
-            <dt>Activations</dt>
+            <dt>Memory</dt>
             <dd>
               about {size(memory * workers)} in {counted(workers, 'worker')}
             </dd>

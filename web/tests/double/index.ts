@@ -136,6 +136,7 @@ const coverage: t.Coverage = {
     { name: 'layer3.0.Pad', op: 'Pad', reason: '' },
   ],
   estimated_size_bytes: 301_000,
+  calibration_bytes: 4_200_000,
 };
 
 const info: t.ModelInfo = {
