@@ -315,7 +315,7 @@ Draft draft(const Job& job, const calibrate::Statistics& statistics) {
     if (!draft.shifted.empty()) place_again();
   }
   if (config.activation_channel_equalization && enough)
-    draft.equalized = ptq::equalize_channels(draft.model, draft.placement, draft.statistics);
+    draft.equalized = ptq::equalize_channels(draft.model, draft.attachment, draft.placement, draft.statistics);
   draft.plan = ptq::choose_params(draft.model.graph, draft.attachment, draft.placement, draft.statistics, config);
   if (config.weights_second_moment_correction)
     if (auto nothing = ptq::keep_deviations(draft.plan)) draft.rewrites.push_back(std::move(*nothing));

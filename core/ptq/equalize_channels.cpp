@@ -25,8 +25,6 @@ constexpr double kSplitMustFallTo = 0.5;  // the same where a quantizer gets sca
 constexpr double kReachesBound = 0.98;    // of a Clip's bound: such a channel keeps its scale
 constexpr double kRoomUnderBound = 1.1;   // for other samples
 constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-constexpr double kActivationSteps = 255;
-constexpr double kWeightSteps = 127;
 
 /// 2^(-k/4). Square roots are the same on every target.
 double scale_of(int quarters) {
@@ -226,8 +224,9 @@ double largest(const calibrate::ChannelStatistics& channel) {
 
 class Equalizer {
  public:
-  Equalizer(Model& model, const Placement& placement, calibrate::Statistics& statistics)
-      : graph_(model.graph), placement_(placement), statistics_(statistics) {}
+  Equalizer(Model& model, const framework::Attachment& attachment, const Placement& placement,
+            calibrate::Statistics& statistics)
+      : graph_(model.graph), attachment_(attachment), placement_(placement), statistics_(statistics) {}
 
   std::optional<EqualizedRegion> equalize(const Region& region) {
     channels_ = static_cast<size_t>(region.channels);
@@ -331,8 +330,9 @@ class Equalizer {
     ValueId value;
     const TensorStatistics* input;
     const KernelOp* op;
-    std::vector<double> power;   // per input channel: the sum of the squares of all weights that meet it
-    std::vector<float> largest;  // per output, per input of its group: the largest weight of all taps
+    double activation_steps, weight_steps;  // of its quantizers
+    std::vector<double> power;              // per input channel: the sum of the squares of all weights that meet it
+    std::vector<float> largest;             // per output, per input of its group: the largest weight of all taps
   };
 
   void find_readers(const Region& region) {
@@ -342,7 +342,15 @@ class Equalizer {
       const ValueId value = graph_.nodes()[end].inputs[0];
       const TensorStatistics* input = seen(value);
       if (input == nullptr) continue;
-      Reader reader{value, input, &op, std::vector<double>(count_of(value), 0.0), {}};
+      const framework::NodeAttachment& attached = attachment_.of(graph_.nodes()[end].id);
+      const framework::WeightAttribute* quantized = attached.weight(tpc::kKernelAttr);
+      Reader reader{value,
+                    input,
+                    &op,
+                    std::ldexp(1.0, attached.config().activation_n_bits) - 1,
+                    std::ldexp(1.0, (quantized == nullptr ? 8 : quantized->config.weights_n_bits) - 1) - 1,
+                    std::vector<double>(count_of(value), 0.0),
+                    {}};
       reader.largest.reserve(static_cast<size_t>(op.outputs * op.inputs_per_group()));
       const Tensor weight = graph_.initializer(op.weight)->aligned();
       const auto w = weight.data<float>();
@@ -361,7 +369,7 @@ class Equalizer {
     }
   }
 
-  /// Predicted noise power over signal power, summed over the readers: of the 8-bit activation, and of the weights of
+  /// Predicted noise power over signal power, summed over the readers: of the activation, and of the weights of
   /// ungrouped Convs (those of depthwise ones have a scale for each channel, which takes up the factor).
   double cost(const std::vector<double>& all) const {
     double total = 0;
@@ -376,7 +384,7 @@ class Equalizer {
         activation += reader.power[c] * scales[c] * scales[c];
         inputs += mean_square / (scales[c] * scales[c]);
       }
-      const double step = (high - low) / kActivationSteps;
+      const double step = (high - low) / reader.activation_steps;
       double noise = step * step / 12 * activation;
       if (reader.op->groups == 1) noise += weight_noise(reader, scales) * inputs * static_cast<double>(reader.op->taps);
       if (signal > 0) total += noise / signal;
@@ -390,7 +398,7 @@ class Equalizer {
     for (size_t row = 0; row < reader.largest.size(); row += scales.size()) {
       double most = 0;
       for (size_t c = 0; c < scales.size(); ++c) most = std::max(most, reader.largest[row + c] * scales[c]);
-      noise += most / kWeightSteps * (most / kWeightSteps) / 12;
+      noise += most / reader.weight_steps * (most / reader.weight_steps) / 12;
     }
     return noise;
   }
@@ -457,6 +465,7 @@ class Equalizer {
   }
 
   Graph& graph_;
+  const framework::Attachment& attachment_;
   const Placement& placement_;
   calibrate::Statistics& statistics_;
   size_t channels_ = 0;
@@ -512,8 +521,8 @@ std::map<std::string, std::vector<double>> read_channel_scales(std::string_view 
   return scales;
 }
 
-std::vector<EqualizedRegion> equalize_channels(Model& model, const Placement& placement,
-                                               calibrate::Statistics& statistics) {
+std::vector<EqualizedRegion> equalize_channels(Model& model, const framework::Attachment& attachment,
+                                               const Placement& placement, calibrate::Statistics& statistics) {
   std::vector<EqualizedRegion> done;
   std::set<ValueId> visited;
   Finder finder(model.graph, placement);
@@ -525,7 +534,7 @@ std::vector<EqualizedRegion> equalize_channels(Model& model, const Placement& pl
     const auto region = finder.grow(output);
     if (!region) continue;
     for (const auto& [value, span] : region->values) visited.insert(value);
-    if (auto equalized = Equalizer(model, placement, statistics).equalize(*region))
+    if (auto equalized = Equalizer(model, attachment, placement, statistics).equalize(*region))
       done.push_back(std::move(*equalized));
   }
   return done;

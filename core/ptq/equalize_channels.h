@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/calibrate/statistics.h"
+#include "core/framework/attach.h"
 #include "core/graph/graph.h"
 #include "core/ptq/placement.h"
 
@@ -37,8 +38,8 @@ struct EqualizedRegion {
 /// Rescales the weights in `model` and the statistics of the regions' tensors, region by region, where the predicted
 /// noise falls to at most 0.8 of what it was. A rescaled tensor keeps its extremes; its histogram is lost: it says that
 /// half of all elements lie at either end, so that a search for its range clips nothing.
-std::vector<EqualizedRegion> equalize_channels(Model& model, const Placement& placement,
-                                               calibrate::Statistics& statistics);
+std::vector<EqualizedRegion> equalize_channels(Model& model, const framework::Attachment& attachment,
+                                               const Placement& placement, calibrate::Statistics& statistics);
 
 /// How a quantized file says in its metadata (kChannelScales) by what its tensors differ from those of the float model:
 /// a line "SCALES NAME" per quantized tensor, one letter per channel, the quarter octaves in base64.

@@ -22,10 +22,11 @@ namespace {
 
 constexpr uint64_t kSamples = 40;
 
-std::shared_ptr<const Job> job_of(const Model& model, const config::QuantizationConfig& config = {}) {
+std::shared_ptr<const Job> job_of(const Model& model, const config::QuantizationConfig& config = {},
+                                  std::string_view platform = tpc::kDefaultPlatform) {
   const std::vector<std::byte> bytes = onnx::write(model);
   return prepare(std::make_shared<const OpenedModel>(open_model(onnx::Source::of(bytes))),
-                 {tpc::get_target_platform_capabilities(tpc::kDefaultPlatform), config});
+                 {tpc::get_target_platform_capabilities_by_label(platform), config});
 }
 
 std::vector<Tensor> sample(const Job& job, uint64_t k) {
@@ -101,6 +102,19 @@ TEST_CASE("unlike channels are equalized and the float model stays what it is") 
   with = measured(*job, with, 1);
   without = measured(*plain, without, 1);
   REQUIRE(sqnr(*job, quantize(*job, with).model) > sqnr(*plain, quantize(*plain, without).model) + 4);
+}
+
+TEST_CASE("the fewer bits weights have, the less is moved into them") {
+  const auto moved = [](int bits) {
+    config::QuantizationConfig config;
+    config.weights_n_bits = bits;
+    const auto job = job_of(separable(0.5), config, "imx500");
+    double alpha = 0;
+    for (const ptq::EqualizedRegion& region : draft(*job, statistics_of(*job)).equalized) alpha += region.alpha;
+    return alpha;
+  };
+  REQUIRE(moved(8) > 0);
+  REQUIRE(moved(4) < moved(8));
 }
 
 TEST_CASE("a quantized file says by what its tensors are scaled") {
