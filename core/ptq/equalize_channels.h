@@ -15,14 +15,10 @@
 #include "core/calibrate/statistics.h"
 #include "core/framework/attach.h"
 #include "core/graph/graph.h"
+#include "core/ptq/channel_regions.h"
 #include "core/ptq/placement.h"
 
 namespace tersor::ptq {
-
-/// The channels (axis 1) that a tensor has of its region's: those of a Concat lie side by side.
-struct ChannelSpan {
-  int64_t first = 0, count = 0;
-};
 
 struct EqualizedRegion {
   std::map<ValueId, ChannelSpan> values;  // all tensors that are rescaled
