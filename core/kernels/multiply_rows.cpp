@@ -126,87 +126,95 @@ void PanelRows(const TileCall& first, int64_t count) {
   while (r < count) Tile<1, kVectors>(call), step(1);
 }
 
-// Eight sums along the depth, whatever the vectors' length.
-using Eight = hn::CappedTag<float, 8>;
-constexpr size_t kSums = 8, kEighths = kSums / hn::MaxLanes(Eight());
+#if HWY_TARGET != HWY_SCALAR  // there a column is a vector
 
-struct DotCall {
-  const float* column;
-  const float* const* rows;
-  int64_t rows_step, taps, depth;
-};
+// Four rows to a vector, whatever its length could be: four numbers of each are loaded and turned.
+using Four = hn::CappedTag<float, 4>;
+using V4 = hn::Vec<Four>;
 
-template <int kRows>
-HWY_INLINE void Dots(const DotCall& call, float* results) {
-  const Eight d;
-  using Part = hn::Vec<Eight>;
-  const size_t lanes = hn::Lanes(d);
-  Part sums[kRows][kEighths], totals[kRows][kEighths];
-  float rest[kRows] = {};
-  TERSOR_UNROLL for (int r = 0; r < kRows; ++r) {
-    TERSOR_UNROLL for (size_t v = 0; v < kEighths; ++v) sums[r][v] = totals[r][v] = hn::Zero(d);
-  }
-  const float* HWY_RESTRICT w = call.column;
+HWY_INLINE void Turn(Four d, const float* const* base, int64_t k, V4 (&columns)[4]) {
+  const V4 a = hn::LoadU(d, base[0] + k), b = hn::LoadU(d, base[1] + k), c = hn::LoadU(d, base[2] + k),
+           e = hn::LoadU(d, base[3] + k);
+  const V4 ab_low = hn::InterleaveLower(d, a, b), ce_low = hn::InterleaveLower(d, c, e),
+           ab_high = hn::InterleaveUpper(d, a, b), ce_high = hn::InterleaveUpper(d, c, e);
+  columns[0] = hn::ConcatLowerLower(d, ce_low, ab_low);
+  columns[1] = hn::ConcatUpperUpper(d, ce_low, ab_low);
+  columns[2] = hn::ConcatLowerLower(d, ce_high, ab_high);
+  columns[3] = hn::ConcatUpperUpper(d, ce_high, ab_high);
+}
+
+// One column of 4 x kFours rows; sums as Tile() does. What of the rows is more than `count` repeats the last.
+template <int kFours>
+HWY_NOINLINE void ColumnTile(const TileCall& call, int64_t count) {
+  const Four d;
+  V4 sums[kFours], totals[kFours];
+  TERSOR_UNROLL for (int f = 0; f < kFours; ++f) sums[f] = totals[f] = hn::Zero(d);
+  const float* HWY_RESTRICT w = call.panel;
   const float* const* rows = call.rows;
-  constexpr int64_t kLong = static_cast<int64_t>(kSums) * kSumLength;
-  const int64_t whole = call.depth / static_cast<int64_t>(kSums) * static_cast<int64_t>(kSums);
   int64_t summed = 0;
-  for (int64_t tap = 0; tap < call.taps; ++tap, rows += call.rows_step, w += call.depth) {
-    const float* base[kRows];
-    TERSOR_UNROLL for (int r = 0; r < kRows; ++r) base[r] = rows[r];
-    for (int64_t first = 0; first < whole; first += kLong) {
-      const int64_t last = HWY_MIN(whole, first + kLong);
-      for (int64_t k = first; k < last; k += static_cast<int64_t>(kSums)) {
-        TERSOR_UNROLL for (size_t v = 0; v < kEighths; ++v) {
-          const Part weights = hn::LoadU(d, w + k + v * lanes);
-          TERSOR_UNROLL for (int r = 0; r < kRows; ++r) sums[r][v] =
-              hn::Add(sums[r][v], hn::Mul(hn::LoadU(d, base[r] + k + v * lanes), weights));
+  for (int64_t tap = 0; tap < call.taps; ++tap, rows += call.rows_step) {
+    const float* base[4 * kFours];
+    for (int r = 0; r < 4 * kFours; ++r) base[r] = rows[HWY_MIN(r, static_cast<int>(count) - 1)];
+    for (int64_t first = 0; first < call.depth; first += kSumLength) {
+      const int64_t last = HWY_MIN(call.depth, first + kSumLength);
+      int64_t k = first;
+      for (; k + 4 <= last; k += 4) {
+        TERSOR_UNROLL for (int f = 0; f < kFours; ++f) {
+          V4 columns[4];
+          Turn(d, base + 4 * f, k, columns);
+          TERSOR_UNROLL for (int j = 0; j < 4; ++j) sums[f] =
+              hn::Add(sums[f], hn::Mul(columns[j], hn::Set(d, w[k + j])));
+        }
+      }
+      for (; k < last; ++k) {
+        TERSOR_UNROLL for (int f = 0; f < kFours; ++f) {
+          HWY_ALIGN const float x[4] = {base[4 * f][k], base[4 * f + 1][k], base[4 * f + 2][k], base[4 * f + 3][k]};
+          sums[f] = hn::Add(sums[f], hn::Mul(hn::Load(d, x), hn::Set(d, w[k])));
         }
       }
       summed += last - first;
-      if (summed < kLong) continue;
+      if (summed < kSumLength) continue;
       summed = 0;
-      TERSOR_UNROLL for (int r = 0; r < kRows; ++r) {
-        TERSOR_UNROLL for (size_t v = 0; v < kEighths; ++v) {
-          totals[r][v] = hn::Add(totals[r][v], sums[r][v]);
-          sums[r][v] = hn::Zero(d);
-        }
+      TERSOR_UNROLL for (int f = 0; f < kFours; ++f) {
+        totals[f] = hn::Add(totals[f], sums[f]);
+        sums[f] = hn::Zero(d);
       }
     }
-    for (int64_t k = whole; k < call.depth; ++k)
-      TERSOR_UNROLL for (int r = 0; r < kRows; ++r) rest[r] += base[r][k] * w[k];
+    w += call.depth;
   }
-  TERSOR_UNROLL for (int r = 0; r < kRows; ++r) {
-    HWY_ALIGN float e[kSums];
-    TERSOR_UNROLL for (size_t v = 0; v < kEighths; ++v) hn::Store(hn::Add(totals[r][v], sums[r][v]), d, e + v * lanes);
-    results[r] = (((e[0] + e[4]) + (e[2] + e[6])) + ((e[1] + e[5]) + (e[3] + e[7]))) + rest[r];
+  TERSOR_UNROLL for (int f = 0; f < kFours; ++f) {
+    V4 y = hn::Add(totals[f], sums[f]);
+    if (call.bias != nullptr) y = hn::Add(y, hn::Set(d, *call.bias));
+    HWY_ALIGN float lanes[4];
+    hn::Store(Bounded(y, hn::Set(d, call.low), hn::Set(d, call.high)), d, lanes);
+    for (int64_t r = 4 * f; r < HWY_MIN(count, 4 * (f + 1)); ++r) call.out[r * call.out_step] = lanes[r - 4 * f];
   }
 }
 
-// Column by column.
-void DotRows(const Panels& weights, const Rows& rows, const Epilogue& epilogue, float* out, int64_t out_step) {
-  constexpr int kTogether = 4;
-  for (int64_t c = 0; c < weights.columns(); ++c) {
-    DotCall call{weights.panel(c), rows.pointers, rows.count, weights.taps(), weights.depth()};
-    for (int64_t r = 0; r < rows.count; r += kTogether, call.rows += kTogether) {
-      float y[kTogether];
-      const int64_t count = HWY_MIN(kTogether, rows.count - r);
-      if (count == kTogether)
-        Dots<kTogether>(call, y);
-      else
-        for (int64_t k = 0; k < count; ++k)
-          Dots<1>({call.column, call.rows + k, call.rows_step, call.taps, call.depth}, y + k);
-      for (int64_t k = 0; k < count; ++k) {
-        float sum = epilogue.bias == nullptr ? y[k] : y[k] + epilogue.bias[c];
-        sum = sum < epilogue.low ? epilogue.low : sum;
-        out[(r + k) * out_step + c] = sum > epilogue.high ? epilogue.high : sum;
-      }
-    }
+void ColumnRows(const TileCall& first, int64_t count) {
+  constexpr int64_t kMost = 16;
+  TileCall call = first;
+  for (int64_t r = 0; r < count; r += kMost, call.rows += kMost, call.out += kMost * call.out_step) {
+    if (count - r > kMost / 4)
+      ColumnTile<4>(call, HWY_MIN(count - r, kMost));
+    else
+      ColumnTile<1>(call, count - r);
   }
+}
+
+#endif
+
+void OnePanel(const Panels& weights, const TileCall& call, int64_t count) {
+#if HWY_TARGET != HWY_SCALAR
+  if (weights.single_columns()) return ColumnRows(call, count);
+#endif
+  if (weights.width() == VectorWidth())
+    PanelRows<kRowsOfOne, 1>(call, count);
+  else
+    PanelRows<kRowsOfTwo, 2>(call, count);
 }
 
 void MultiplyRows(const Panels& weights, const Rows& rows, const Epilogue& epilogue, float* out, int64_t out_step) {
-  if (weights.single_columns()) return DotRows(weights, rows, epilogue, out, out_step);
   const int64_t width = weights.width();
   TileCall call{nullptr,       rows.pointers, rows.count, weights.taps(), weights.depth(), nullptr, epilogue.low,
                 epilogue.high, nullptr,       out_step,   width};
@@ -222,10 +230,7 @@ void MultiplyRows(const Panels& weights, const Rows& rows, const Epilogue& epilo
         call.bias = padded_bias;
       }
     }
-    if (width == VectorWidth())
-      PanelRows<kRowsOfOne, 1>(call, rows.count);
-    else
-      PanelRows<kRowsOfTwo, 2>(call, rows.count);
+    OnePanel(weights, call, rows.count);
   }
 }
 

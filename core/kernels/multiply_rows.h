@@ -29,9 +29,6 @@ struct Rows {
 /// own.
 inline constexpr int64_t kSumLength = 256;
 
-/// Where weights.single_columns(), eight such sums take the depth in turn, each closed after kSumLength of its own
-/// products, and what is left of the depth goes to a ninth.
-///
 /// out[r * out_step + c] = epilogue(sum over taps, then over depth, of row[tap][r][d] * weight[c][tap][d]) in the order
 /// above, each product rounded before it is added. No vector width changes a bit of it.
 void multiply_rows(const Panels& weights, const Rows& rows, const Epilogue& epilogue, float* out, int64_t out_step);

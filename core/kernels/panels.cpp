@@ -31,7 +31,7 @@ Panels::Panels(int64_t columns, int64_t taps, int64_t depth, const Source& sourc
     : columns_(columns),
       taps_(taps),
       depth_(depth),
-      width_(sums_along_depth(columns, depth) ? 1 : panel_width(columns)) {
+      width_(too_few_columns(columns, depth) ? 1 : panel_width(columns)) {
   data_ = allocate_panels(static_cast<size_t>(count() * taps * depth * width_));
   float* to = data_.get();
   for (int64_t first = 0; first < columns; first += width_)

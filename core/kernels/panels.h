@@ -11,9 +11,9 @@ namespace tersor::kernels {
 int64_t vector_width();
 /// Columns of a panel: two vectors, unless that pads many more columns than one does.
 int64_t panel_width(int64_t columns);
-/// True where vectors of columns would be mostly padding and the depth fills some: the same on every machine.
-constexpr bool sums_along_depth(int64_t columns, int64_t depth) {
-  return columns <= 3 && depth >= 8;
+/// True where vectors of columns would be mostly padding.
+constexpr bool too_few_columns(int64_t columns, int64_t depth) {
+  return columns <= 2 && depth >= 4;
 }
 /// Memory for panels, on a cache line's border. Error kOutOfMemory.
 std::shared_ptr<float> allocate_panels(size_t count);
@@ -36,8 +36,8 @@ class Panels {
   int64_t taps() const { return taps_; }
   int64_t depth() const { return depth_; }
   int64_t width() const { return width_; }
-  /// Panels are single columns, whose products are summed along the depth in vectors.
-  bool single_columns() const { return sums_along_depth(columns_, depth_); }
+  /// Panels are single columns; vectors then hold rows.
+  bool single_columns() const { return too_few_columns(columns_, depth_); }
   int64_t count() const { return columns_ == 0 ? 0 : (columns_ + width_ - 1) / width_; }
   const float* panel(int64_t index) const { return data_.get() + index * taps_ * depth_ * width_; }
   bool empty() const { return columns_ == 0; }

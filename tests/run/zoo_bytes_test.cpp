@@ -28,7 +28,7 @@ struct ZooModel {
 
 const std::vector<ZooModel>& zoo() {
   static const std::vector<ZooModel> models = {
-      {"basic-pitch", "ff1d745909fd388a7b759a4a9eda4becfefb0f391cc0a0605ced0a92a32d5123"},
+      {"basic-pitch", "a8e97bcada44d50cc95f3ca705bde9d801c759a7e7ee9ed39ac521aca5628f68"},
       {"cifar10-resnet20", "67d281aed851b536f9cbba79916cc9edf9acb093c3342177207c3f992be4b11d"},
       {"dtln-1", "dc1963361c66fb5ed5e8cddac75d5c63aef82663b3b5b0b9fd76773a9aa81494"},
       {"hand-keypoint-mlp", "af5570f5a1810b7af78caf4bc70a660f0df51e42baf91d4de5b2328de0e83dfc"},
@@ -39,12 +39,12 @@ const std::vector<ZooModel>& zoo() {
       {"mlperf-ad-autoencoder", "e6d875fb436aee0cb578c84bc290fbf6068b772f1ca4ac6eb9d1f9d6b19907bf"},
       {"mlperf-ic-resnet8", "6c8dd72716a38196c72c3144c24dc2a78167a528ed3a44d161b2812452b49ef9", 128},
       {"mlperf-kws-dscnn", "743e6ae801dca15f84cfa91b2db198013f4e3765d0018d5f73306cbbb9b50842", 50},
-      {"mlperf-vww-mobilenetv1", "2f3ca721b8320c9b23c99ef6b590f6ebe4c3d0e68ed16e39e5d6f87ec570fe2f"},
+      {"mlperf-vww-mobilenetv1", "1d7add21e9f44d9e569c57b586ac433f2bb20fae405c7b05269cf95c101dc2bc"},
       {"mnist-cntk", "f28b5732a2ba86896900d98ab00d975181ad68aa5c3a1f64345b699392ab10de", 128},
       {"silero-vad-16k", "8589ac2397b0661e1bd69699c1358a9b9e638e77b65041a4aaf893dc2a06c9f9"},
       {"ultraface-slim-320", "a3192ee2e76d3a271fac7dda496cc903aed8371c62e23235eb7eaf5553c94880"},
-      {"yolox-nano-416", "fcde6629511482bef0d74fc4ac76b43ae6ac174bf18bd3b8d5bd21331ee0adaa", 128},
-      {"yunet-n-320", "03035b234329d3bab36182c35446ca57664d7aee1a3fffb429a0a7c623a45d77", 128},
+      {"yolox-nano-416", "d68d1c817ba5955367c967161811baf9126e265b8132ec540653cfae548ac552", 128},
+      {"yunet-n-320", "090bb20b59f0654752c6984f16ffca2f087201c28076a1c864ea95998609edaa", 128},
   };
   return models;
 }
