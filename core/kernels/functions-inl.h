@@ -124,15 +124,6 @@ HWY_INLINE double Cosh(double x) {
   return (e + 1 / e) / 2;
 }
 
-HWY_INLINE double Tanh(double x) {
-  const double e = Expm1(-2 * Magnitude(x));
-  return WithSign(-e / (e + 2), x);
-}
-
-HWY_INLINE double Sigmoid(double x) {
-  return 1 / (1 + Exp(-x));
-}
-
 HWY_INLINE double Softplus(double x) {
   return (x > 0 ? x : 0.0) + Log1p(Exp(-Magnitude(x)));
 }

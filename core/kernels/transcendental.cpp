@@ -131,15 +131,14 @@ double SumOf(const float* x, size_t n) {
   return (sums[0] + sums[2]) + (sums[1] + sums[3]);
 }
 
-/// `work` is room for a line of exponentials; it may be y.
+/// `work` is room for a line of exponentials; it may be y unless the logarithm is wanted.
 void SoftmaxLine(const float* x, size_t length, bool logarithm, float* work, float* y) {
   float most = x[0];
   for (size_t k = 1; k < length; ++k) most = x[k] > most ? x[k] : most;
-  const float top = most;
-  FloatLoop(x, length, work, [=](auto d, auto v) HWY_ATTR { return FloatExp(d, hn::Sub(v, hn::Set(d, top))); });
+  FloatLoop(x, length, work, [=](auto d, auto v) HWY_ATTR { return FloatExp(d, hn::Sub(v, hn::Set(d, most))); });
   const double sum = SumOf(work, length);
   if (logarithm) {
-    const double shift = static_cast<double>(top) + Log(sum);
+    const double shift = static_cast<double>(most) + Log(sum);
     Loop(x, length, y, [=](double v) { return v - shift; });
   } else {
     Loop(work, length, y, [=](double v) { return v / sum; });
@@ -183,16 +182,19 @@ void power(const float* base, bool base_moves, const float* exponent, bool expon
 
 void softmax(const float* x, size_t outer, size_t length, size_t inner, bool logarithm, float* y) {
   if (length == 0) return;
-  std::vector<float> line(inner == 1 ? 0 : length), work(length);
+  std::vector<float> line(inner == 1 ? 0 : length), exponentials(logarithm ? length : 0);
+  const auto one = [&](const float* from, float* to) {
+    HWY_DYNAMIC_DISPATCH(SoftmaxLine)(from, length, logarithm, logarithm ? exponentials.data() : to, to);
+  };
   for (size_t o = 0; o < outer; ++o)
     for (size_t i = 0; i < inner; ++i) {
       const size_t at = o * length * inner + i;
       if (inner == 1) {
-        HWY_DYNAMIC_DISPATCH(SoftmaxLine)(x + at, length, logarithm, work.data(), y + at);
+        one(x + at, y + at);
         continue;
       }
       for (size_t k = 0; k < length; ++k) line[k] = x[at + k * inner];
-      HWY_DYNAMIC_DISPATCH(SoftmaxLine)(line.data(), length, logarithm, work.data(), line.data());
+      one(line.data(), line.data());
       for (size_t k = 0; k < length; ++k) y[at + k * inner] = line[k];
     }
 }

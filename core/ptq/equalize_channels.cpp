@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <span>
 
 #include "core/graph/clamp_bounds.h"
