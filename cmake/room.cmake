@@ -1,15 +1,19 @@
 # A room is one folder of core/ and one static library. It sees its own headers and those of the rooms it USES, nothing else:
 # each room has an include folder of its own that holds a link to just that room, so an include upwards finds no file.
+# FAST: its loops decide how long a job takes. The other rooms are built for size in WebAssembly, where every visitor loads them.
 
 function(tersor_room name)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;USES;THIRD_PARTY" ${ARGN})
+  cmake_parse_arguments(ROOM "FAST" "" "SOURCES;USES;THIRD_PARTY" ${ARGN})
   set(view "${CMAKE_BINARY_DIR}/rooms/${name}")
   file(MAKE_DIRECTORY "${view}/core")
   file(CREATE_LINK "${CMAKE_SOURCE_DIR}/core/${name}" "${view}/core/${name}" SYMBOLIC)
   add_library(tersor_${name} STATIC ${ROOM_SOURCES})
   target_include_directories(tersor_${name} PUBLIC "${view}")
   target_link_libraries(tersor_${name} PUBLIC tersor_flags)
-  if(TARGET tersor_precompiled)
+  if(EMSCRIPTEN AND NOT ROOM_FAST)
+    target_compile_options(tersor_${name} PRIVATE -Os)
+  endif()
+  if(TARGET tersor_precompiled AND NOT ROOM_FAST)
     target_precompile_headers(tersor_${name} REUSE_FROM tersor_precompiled)
   endif()
   foreach(parent IN LISTS ROOM_USES)

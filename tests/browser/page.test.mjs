@@ -2,11 +2,13 @@
 //
 // The page as people use it: keyboard, drop, accessibility, widths.
 
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { button, expectQuiet, openPage, openSite, region, root, runDemo, untilDone } from './site.mjs';
+import { button, expectQuiet, openPage, openSite, region, root, runDemo, siteFolder, untilDone } from './site.mjs';
 
 const axeSource = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -36,6 +38,16 @@ const regions = [
   ['Details samples', 'Close samples'],
   ['Change settings', 'Close settings'],
 ];
+
+it('is under a megabyte in all, compressed, without the demo and its check', async () => {
+  const files = (await readdir(siteFolder, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.join(entry.parentPath ?? entry.path, entry.name))
+    .filter((file) => !/^(demo|verify)\//.test(path.relative(siteFolder, file)));
+  const sizes = await Promise.all(files.map(async (file) => gzipSync(await readFile(file), { level: 9 }).length));
+  expect(files.some((file) => file.endsWith('.wasm'))).toBe(true);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(1e6);
+});
 
 describe('accessibility and width', () => {
   for (const colorScheme of ['light', 'dark']) {
