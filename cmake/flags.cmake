@@ -11,7 +11,7 @@ if(NOT EMSCRIPTEN AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 
 if(EMSCRIPTEN)
-  target_compile_options(tersor_flags INTERFACE -msimd128 -fwasm-exceptions)
+  target_compile_options(tersor_flags INTERFACE -msimd128 -mnontrapping-fptoint -fwasm-exceptions)
   target_link_options(tersor_flags INTERFACE -fwasm-exceptions)
   # From -O2 on, linking runs acorn, which only the distribution's own Node finds by itself.
   if(IS_DIRECTORY /usr/share/nodejs/acorn)

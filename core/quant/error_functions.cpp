@@ -79,28 +79,29 @@ std::optional<int> error_exponent(const Criterion& criterion) {
 
 BinnedValues::BinnedValues(const EvenBins& bins, int p)
     : first_(bins.center(0)), width_(bins.width), total_(bins.total()), p_(p), counts_(bins.counts) {
-  sums_.reserve(counts_.size() + 1);
-  sums_.push_back({});
+  const size_t moments = static_cast<size_t>(p_) + 1;
+  sums_.resize((counts_.size() + 1) * moments);
   for (size_t i = 0; i < counts_.size(); ++i) {
     const double x = first_ + static_cast<double>(i) * width_;
-    Moments sums = sums_.back();
-    sums[0] += counts_[i];
-    sums[1] += counts_[i] * x;
-    sums[2] += counts_[i] * (x * x);
-    sums[3] += counts_[i] * (x * x * x);
-    double powered = x * x * x;
-    for (size_t k = 4; k <= static_cast<size_t>(p_); ++k) sums[k] += counts_[i] * (powered *= x);
-    sums_.push_back(sums);
+    const double powers[4] = {1, x, x * x, x * x * x};
+    const double* last = &sums_[i * moments];
+    double* next = &sums_[(i + 1) * moments];
+    double powered = powers[3];
+    for (size_t k = 0; k < moments; ++k) next[k] = last[k] + counts_[i] * (k < 4 ? powers[k] : powered *= x);
   }
 }
 
-double BinnedValues::error(const Step& step, const IntegerGrid& grid) const {
+double BinnedValues::error(const Step& step, const IntegerGrid& grid, double limit) const {
   if (!(step.scale > 0)) return HUGE_VAL;
   if (total_ == 0) return 0;
   const double levels = grid.q_max() - grid.q_min() + 1.0;
   const bool by_cells =
       levels < static_cast<double>(counts_.size()) && (p_ <= 3 || power(levels, p_) <= kMostCancelled);
-  return (by_cells ? error_by_cells(step, grid) : error_by_bins(step, grid)) / total_;
+  // What the cells lose by cancelling is far below this margin.
+  const double enough = limit * total_ * (1 + 1e-9);
+  const double sum = by_cells ? with_exponent(p_, [&](auto p) { return error_by_cells<p.value>(step, grid, enough); })
+                              : error_by_bins(step, grid);
+  return sum / total_;
 }
 
 double BinnedValues::error_by_bins(const Step& step, const IntegerGrid& grid) const {
@@ -115,23 +116,28 @@ double BinnedValues::error_by_bins(const Step& step, const IntegerGrid& grid) co
 
 /// Sum of count * |x - value|^p over bins all on one side of `value` by expanding the power; m[k] is the sum of
 /// count * x^k. For an odd p it is negative where the bins are below.
-double BinnedValues::cell_error(const Moments& from, const Moments& to, double value) const {
-  const double m0 = to[0] - from[0], m1 = to[1] - from[1];
-  if (p_ == 1) return m1 - value * m0;
-  const double m2 = to[2] - from[2];
-  if (p_ == 2) return m2 - 2 * value * m1 + value * value * m0;
-  if (p_ == 3) return (to[3] - from[3]) - 3 * value * m2 + 3 * value * value * m1 - value * value * value * m0;
+template <int P>
+double BinnedValues::cell_error(const double* from, const double* to, double value) const {
+  if constexpr (P >= 1) {
+    const double m0 = to[0] - from[0], m1 = to[1] - from[1];
+    if constexpr (P == 1) return m1 - value * m0;
+    const double m2 = to[2] - from[2];
+    if constexpr (P == 2) return m2 - 2 * value * m1 + value * value * m0;
+    return (to[3] - from[3]) - 3 * value * m2 + 3 * value * value * m1 - value * value * value * m0;
+  }
   double sum = 0, binomial = 1;  // Horner's rule in -value: the sum of binomial * x^k * (-value)^(p - k)
   for (int k = 0; k <= p_; ++k) {
-    sum = sum * -value + binomial * (to[static_cast<size_t>(k)] - from[static_cast<size_t>(k)]);
+    sum = sum * -value + binomial * (to[k] - from[k]);
     binomial = binomial * (p_ - k) / (k + 1);
   }
   return sum;
 }
 
-/// Each integer stands for one cell of bins; the lowest and the highest take all that lies beyond.
-double BinnedValues::error_by_cells(const Step& step, const IntegerGrid& grid) const {
-  const size_t bins = counts_.size();
+/// Each integer stands for one cell of bins; the lowest and the highest take all that lies beyond. Those two are looked
+/// at first where there is a limit: a range that cuts too much off needs no more.
+template <int P>
+double BinnedValues::error_by_cells(const Step& step, const IntegerGrid& grid, double limit) const {
+  const size_t bins = counts_.size(), moments = static_cast<size_t>(P > 0 ? P : p_) + 1;
   const double count = static_cast<double>(bins);
   // Bins whose centre is below (k + offset) * scale: the ceiling of that place in units of bins.
   const double steps = step.scale / width_, base = -first_ / width_;
@@ -143,29 +149,36 @@ double BinnedValues::error_by_cells(const Step& step, const IntegerGrid& grid) c
     return whole + (static_cast<double>(whole) < place ? 1 : 0);
   };
   const int32_t low = grid.q_min() - step.zero_point, high = grid.q_max() - step.zero_point;
+  // Of the bins [begin, end), which stand for the integer k.
+  const auto error_of = [&](int32_t k, size_t begin, size_t end) {
+    const double value = k * step.scale;
+    const double *from = &sums_[begin * moments], *to = &sums_[end * moments];
+    if (P == 2 || (P == 0 && p_ % 2 == 0)) return cell_error<P>(from, to, value);
+    const double* middle = &sums_[std::clamp(bins_below(k), begin, end) * moments];
+    return cell_error<P>(middle, to, value) - cell_error<P>(from, middle, value);
+  };
+  if (limit < HUGE_VAL &&
+      error_of(low, 0, bins_below(low + 0.5)) + error_of(high, bins_below(high - 0.5), bins) > limit)
+    return HUGE_VAL;
   // Cells in front of the first bin are empty.
   const double first_cell = std::floor(-base / steps) - 1;
   int32_t k = first_cell > low ? static_cast<int32_t>(std::min<double>(first_cell, high)) : low;
   double sum = 0;
-  for (size_t begin = 0; begin < bins; ++k) {
+  for (size_t begin = 0; begin < bins && sum <= limit; ++k) {
     const size_t end = k >= high ? bins : bins_below(k + 0.5);
-    const double value = k * step.scale;
-    if (end > begin && p_ % 2 == 0) {
-      sum += cell_error(sums_[begin], sums_[end], value);
-    } else if (end > begin) {
-      const size_t middle = std::clamp(bins_below(k), begin, end);
-      sum += cell_error(sums_[middle], sums_[end], value) - cell_error(sums_[begin], sums_[middle], value);
-    }
+    if (end > begin) sum += error_of(k, begin, end);
     begin = end;
   }
   return std::max(sum, 0.0);
 }
 
 double mean_error(std::span<const double> values, const Step& step, const IntegerGrid& grid, int p,
-                  std::span<const double> importance) {
+                  std::span<const double> importance, double limit) {
   if (!(step.scale > 0)) return HUGE_VAL;
   if (values.empty()) return 0;
   const Nearest nearest(step, grid);
+  constexpr size_t kBetweenLooks = 256;
+  const double enough = limit * static_cast<double>(values.size());
   return with_exponent(p, [&](auto exponent) {
     // Four sums, so that one addition need not wait for the last.
     double sums[4] = {0, 0, 0, 0};
@@ -174,11 +187,15 @@ double mean_error(std::span<const double> values, const Step& step, const Intege
       const double error = power_of<exponent.value>(nearest.error(x[i]), p);
       return importance.empty() ? error : importance[i] * error;
     };
-    size_t i = 0;
-    for (; i + 4 <= values.size(); i += 4)
-      for (size_t lane = 0; lane < 4; ++lane) sums[lane] += one(i + lane);
-    for (; i < values.size(); ++i) sums[i % 4] += one(i);
-    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) / static_cast<double>(values.size());
+    const auto sum = [&] { return (sums[0] + sums[1]) + (sums[2] + sums[3]); };
+    for (size_t begin = 0; begin < values.size() && sum() <= enough; begin += kBetweenLooks) {
+      const size_t end = std::min(begin + kBetweenLooks, values.size());
+      size_t i = begin;
+      for (; i + 4 <= end; i += 4)
+        for (size_t lane = 0; lane < 4; ++lane) sums[lane] += one(i + lane);
+      for (; i < end; ++i) sums[i % 4] += one(i);
+    }
+    return sum() / static_cast<double>(values.size());
   });
 }
 

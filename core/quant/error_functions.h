@@ -3,7 +3,7 @@
 // grid. Sums are double, in one fixed order.
 #pragma once
 
-#include <array>
+#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -24,24 +24,27 @@ class BinnedValues {
  public:
   BinnedValues(const EvenBins& bins, int p);
 
-  double error(const Step& step, const IntegerGrid& grid) const;
+  /// Above `limit` some number above it.
+  double error(const Step& step, const IntegerGrid& grid, double limit = HUGE_VAL) const;
   size_t bins() const { return counts_.size(); }
 
  private:
-  using Moments = std::array<double, 9>;
-  double cell_error(const Moments& from, const Moments& to, double value) const;
-  double error_by_cells(const Step& step, const IntegerGrid& grid) const;
+  template <int P>
+  double cell_error(const double* from, const double* to, double value) const;
+  template <int P>
+  double error_by_cells(const Step& step, const IntegerGrid& grid, double limit) const;
   double error_by_bins(const Step& step, const IntegerGrid& grid) const;
 
   double first_ = 0, width_ = 1, total_ = 0;
   int p_ = 2;
   std::vector<double> counts_;
-  std::vector<Moments> sums_;  // sums_[i][k]: sum over the first i bins of count * x^k
+  std::vector<double> sums_;  // [i * (p + 1) + k]: sum over the first i bins of count * x^k
 };
 
-/// The same for single values. They weigh alike, or as much as `importance` says, which has one entry per value.
+/// The same for single values. They weigh alike, or as much as `importance` says, which has one entry per value, none
+/// below 0.
 double mean_error(std::span<const double> values, const Step& step, const IntegerGrid& grid, int p,
-                  std::span<const double> importance = {});
+                  std::span<const double> importance = {}, double limit = HUGE_VAL);
 
 /// 10 log10(signal / noise); infinite where there is no noise.
 double decibels(double signal, double noise);

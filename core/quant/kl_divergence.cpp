@@ -20,22 +20,26 @@ struct KlDivergence::Smooth {
 
 KlDivergence::KlDivergence(const EvenBins& bins) : bins_(bins) {
   const size_t count = bins_.counts.size();
+  held_.resize(count + 1);
   sums_.resize(count + 1);
   std::vector<double> least(count, HUGE_VAL);
   for (size_t i = 0; i < count; ++i) {
     const double c = bins_.counts[i];
+    held_[i + 1] = held_[i];
     sums_[i + 1] = sums_[i];
     if (!(c > 0)) continue;
     const double logarithm = log_(c);
+    held_[i + 1].bins += 1;
+    held_[i + 1].counts += c;
     Sums& sums = sums_[i + 1];
-    sums.bins += 1;
-    sums.counts += c;
     sums.entropy += c * logarithm;
     sums.logarithms += logarithm;
     sums.inverse += 1 / c;
     sums.inverse_square += 1 / (c * c);
     least[i] = c;
   }
+  next_.assign(count + 1, count);
+  for (size_t i = count; i-- > 0;) next_[i] = bins_.counts[i] > 0 ? i : next_[i + 1];
   least_.push_back(std::move(least));
   for (size_t reach = 1; 2 * reach <= count; reach *= 2) {
     const std::vector<double>& half = least_.back();
@@ -51,20 +55,19 @@ double KlDivergence::least_count(size_t begin, size_t end) const {
   return std::min(least_[level][begin], least_[level][end - (size_t{1} << level)]);
 }
 
-/// How many of the edges lie below first + place * width, those that lie there counted when `and_at`.
-size_t KlDivergence::edges_upto(double place, bool and_at) const {
+/// How many of the edges lie below first + place * width.
+size_t KlDivergence::edges_below(double place) const {
   const double edges = static_cast<double>(bins_.counts.size() + 1);
   if (!(place >= 0)) return 0;
   if (place >= edges) return bins_.counts.size() + 1;
   const size_t whole = static_cast<size_t>(place);
-  const bool at_edge = static_cast<double>(whole) == place;
-  return whole + (at_edge && !and_at ? 0 : 1);
+  return whole + (static_cast<double>(whole) == place ? 0 : 1);
 }
 
 KlDivergence::Window KlDivergence::window_of(const Range& range) const {
   const size_t edges = bins_.counts.size() + 1;
-  const size_t below_low = edges_upto((range.low - bins_.first) / bins_.width, false);
-  const size_t below_high = edges_upto((range.high - bins_.first) / bins_.width, false);
+  const size_t below_low = edges_below((range.low - bins_.first) / bins_.width);
+  const size_t below_high = edges_below((range.high - bins_.first) / bins_.width);
   if (!(range.low < range.high) || below_low == edges || below_high == 0) return {};
   return {below_low == 0 ? 0 : below_low - 1, below_high - 1, false};
 }
@@ -74,38 +77,38 @@ size_t KlDivergence::covered_bins(const Range& range) const {
   return window.empty || window.end < window.begin ? 0 : window.end - window.begin;
 }
 
-/// The bins of the window by the integer their lower edge goes to, counted from the grid's lower end as the reference
-/// does: edges half-way between two are common, and which way they go is in the last bit.
-std::vector<KlDivergence::Group> KlDivergence::groups_of(const Window& window, const Step& step,
-                                                         const IntegerGrid& grid) const {
+/// The bins of the window that hold something by the integer their lower edge goes to, counted from the grid's lower
+/// end as the reference does: edges half-way between two are common, and which way they go is in the last bit.
+std::span<const KlDivergence::Group> KlDivergence::groups_of(const Window& window, const Step& step,
+                                                             const IntegerGrid& grid) {
   const double top = grid.q_max() - grid.q_min(), low = (grid.q_min() - step.zero_point) * step.scale;
   const auto code_of = [&](size_t i) {
     const double clipped = std::min(std::max(bins_.edge(i), low), low + top * step.scale);
     return round_half_even_small((clipped - low) / step.scale);
   };
-  std::vector<Group> groups;
-  groups.reserve(std::min(window.end - window.begin, static_cast<size_t>(top) + 1));
+  groups_.resize(std::max(groups_.size(), std::min(window.end - window.begin, static_cast<size_t>(top) + 1)));
+  Group* group = groups_.data();
   const double bins_per_step = step.scale / bins_.width, base = (low - bins_.first) / bins_.width;
-  double code = -1;
-  for (size_t begin = window.begin; begin < window.end;) {
+  double code = 0;
+  size_t end = window.end;
+  for (size_t begin = next_[window.begin]; begin < window.end; begin = next_[end]) {
     // Steps of a bin or more leave no integer out.
-    code = code >= 0 && bins_per_step >= 1 ? code + 1 : code_of(begin);
-    size_t end = window.end;
+    code = begin == end && bins_per_step >= 1 ? code + 1 : code_of(begin);
+    end = window.end;
     if (code < top) {
       constexpr double kNearTie = 1e-6;
       const double place = (code + 0.5) * bins_per_step + base;
-      end = std::min(std::max(edges_upto(place, false), begin + 1), window.end);
+      if (place < static_cast<double>(window.end))
+        end = std::max(place >= 0 ? static_cast<size_t>(place) + 1 : 0, begin + 1);
       if (std::fabs(place - round_half_even_small(place)) < kNearTie) {
         while (end < window.end && code_of(end) <= code) ++end;
         while (end > begin + 1 && code_of(end - 1) > code) --end;
       }
     }
-    Group group{begin, end, sums_[end].bins - sums_[begin].bins, 0};
-    if (group.held > 0) group.each = (sums_[end].counts - sums_[begin].counts) / (group.held + 1e-6);
-    groups.push_back(group);
-    begin = end;
+    const double held = held_[end].bins - held_[begin].bins, counts = held_[end].counts - held_[begin].counts;
+    *group++ = {begin, end, held, counts, counts / (held + 1e-6)};
   }
-  return groups;
+  return {groups_.data(), group};
 }
 
 double KlDivergence::x_log_x(double x) const {
@@ -116,12 +119,11 @@ double KlDivergence::x_log_x(double x) const {
 double KlDivergence::plain_entropy(size_t begin, size_t end, double loss) const {
   constexpr double kFew = 64;
   const Sums &from = sums_[begin], &to = sums_[end];
-  const double bins = to.bins - from.bins;
+  const double bins = held_[end].bins - held_[begin].bins;
   if (loss == 0) return to.entropy - from.entropy;
   if (bins <= kFew) {
     double sum = 0;
-    for (size_t i = begin; i < end; ++i)
-      if (bins_.counts[i] > 0) sum += x_log_x(bins_.counts[i] - loss);
+    for (size_t i = next_[begin]; i < end; i = next_[i + 1]) sum += x_log_x(bins_.counts[i] - loss);
     return sum;
   }
   // The loss is below c / 128: four terms of the series in it.
@@ -130,32 +132,32 @@ double KlDivergence::plain_entropy(size_t begin, size_t end, double loss) const 
          loss * loss * loss / 6 * (to.inverse_square - from.inverse_square);
 }
 
-double KlDivergence::of(const Range& range, const Step& step, const IntegerGrid& grid) const {
+double KlDivergence::of(const Range& range, const Step& step, const IntegerGrid& grid) {
   const Window window = window_of(range);
   if (window.empty || !(step.scale > 0)) return HUGE_VAL;
   if (window.end <= window.begin) return 0;
   const size_t first = window.begin, last = window.end - 1;
-  const double inside = sums_[window.end].counts - sums_[first].counts;
+  const double inside = held_[window.end].counts - held_[first].counts;
   if (!(inside > 0)) return HUGE_VAL;
   const std::vector<double>& c = bins_.counts;
-  const double all = sums_.back().counts, entries = static_cast<double>(window.end - first);
+  const double all = held_.back().counts, entries = static_cast<double>(window.end - first);
 
   // r before it is smoothed: its sum, and the least entry.
-  const std::vector<Group> groups = groups_of(window, step, grid);
+  const std::span<const Group> groups = groups_of(window, step, grid);
   double sum_r = 0, least_r = HUGE_VAL;
   for (const Group& group : groups) {
     sum_r += group.each * group.held;
-    if (group.held > 0) least_r = std::min(least_r, group.each);
+    least_r = std::min(least_r, group.each);
   }
-  const double held_r = sums_[window.end].bins - sums_[first].bins;
+  const double held_r = held_[window.end].bins - held_[first].bins;
   const Smooth r(least_r / sum_r, entries, held_r);
 
   // p before it is smoothed, in counts: as r's bins, but for the tails at both ends.
-  double at_first = c[first] + sums_[first].counts, at_last = c[last] + (all - sums_[window.end].counts);
+  double at_first = c[first] + held_[first].counts, at_last = c[last] + (all - held_[window.end].counts);
   if (first == last) at_first = at_last = all;
   double least_p = std::min(at_first > 0 ? at_first : HUGE_VAL, at_last > 0 ? at_last : HUGE_VAL);
   if (last > first + 1) least_p = std::min(least_p, least_count(first + 1, last));
-  const double inner_held = last > first ? sums_[last].bins - sums_[first + 1].bins : 0;
+  const double inner_held = last > first ? held_[last].bins - held_[first + 1].bins : 0;
   const double ends_held = (at_first > 0 ? 1 : 0) + (last > first && at_last > 0 ? 1 : 0);
   const Smooth p(least_p, entries, inner_held + ends_held);
   const double smooth_first = at_first > 0 ? at_first - p.loss : p.filled;
@@ -168,16 +170,21 @@ double KlDivergence::of(const Range& range, const Step& step, const IntegerGrid&
 
   // Minus p ln r, group by group; the ends may hold something in p only.
   const double log_filled = log_(r.filled), by_sum = 1 / sum_r;
-  double cross = 0;
-  for (const auto& [begin, end, held, each] : groups) {
-    const double log_r = held == 0 ? log_filled : log_(each * by_sum - r.loss);
-    if (begin <= first) cross += smooth_first * (c[first] > 0 ? log_r : log_filled);
-    if (last > first && end > last) cross += smooth_last * (c[last] > 0 ? log_r : log_filled);
+  double cross = c[first] > 0 ? 0 : smooth_first * log_filled;
+  for (const auto& [begin, end, held, counts, each] : groups) {
+    const double log_r = log_(each * by_sum - r.loss);
+    if (begin > first && end <= last) {
+      cross += (counts - p.loss * held) * log_r;
+      continue;
+    }
+    if (begin == first) cross += smooth_first * log_r;
+    if (last > first && end > last && c[last] > 0) cross += smooth_last * log_r;
     const size_t from = std::max(begin, first + 1), to = std::min(end, last);
     if (to <= from) continue;
-    const double bins = sums_[to].bins - sums_[from].bins;
-    cross += ((sums_[to].counts - sums_[from].counts) - p.loss * bins) * log_r;
+    const double bins = held_[to].bins - held_[from].bins;
+    cross += ((held_[to].counts - held_[from].counts) - p.loss * bins) * log_r;
   }
+  if (last > first && !(c[last] > 0)) cross += smooth_last * log_filled;
   // Empty bins between the ends are filled in both.
   const double inner_empty = last > first ? static_cast<double>(last - first - 1) - inner_held : 0;
   if (inner_empty > 0) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "core/quant/even_bins.h"
@@ -23,14 +24,17 @@ class KlDivergence {
   explicit KlDivergence(const EvenBins& bins);
 
   /// Infinite for a range of no width or without values; 0 when it is within one bin.
-  double of(const Range& range, const Step& step, const IntegerGrid& grid) const;
+  double of(const Range& range, const Step& step, const IntegerGrid& grid);
   /// How many bins stand for the range.
   size_t covered_bins(const Range& range) const;
 
  private:
-  /// Sums over the first bins that hold something, of count c: 1, c, c ln c, ln c, 1 / c, 1 / c^2.
+  /// Sums over the first bins that hold something, of count c: 1, c; and c ln c, ln c, 1 / c, 1 / c^2.
+  struct Held {
+    double bins = 0, counts = 0;
+  };
   struct Sums {
-    double bins = 0, counts = 0, entropy = 0, logarithms = 0, inverse = 0, inverse_square = 0;
+    double entropy = 0, logarithms = 0, inverse = 0, inverse_square = 0;
   };
   struct Window {
     size_t begin = 0, end = 0;  // bins f and l
@@ -39,19 +43,23 @@ class KlDivergence {
   struct Smooth;
   Window window_of(const Range& range) const;
   double least_count(size_t begin, size_t end) const;
-  size_t edges_upto(double place, bool and_at) const;
+  size_t edges_below(double place) const;
   double x_log_x(double x) const;  // 0 at 0
   double plain_entropy(size_t begin, size_t end, double loss) const;
-  /// Bins [begin, end) that go to one integer, and how many of them hold something; `each` is what those get.
+  /// Bins [begin, end) that go to one integer, how many of them hold something, and what; `each` is what those get. The
+  /// first holds something.
   struct Group {
     size_t begin = 0, end = 0;
-    double held = 0, each = 0;
+    double held = 0, counts = 0, each = 0;
   };
-  std::vector<Group> groups_of(const Window& window, const Step& step, const IntegerGrid& grid) const;
+  std::span<const Group> groups_of(const Window& window, const Step& step, const IntegerGrid& grid);
 
   EvenBins bins_;
   LogTable log_;
+  std::vector<Held> held_;
+  std::vector<size_t> next_;  // the first bin from here on that holds something
   std::vector<Sums> sums_;
+  std::vector<Group> groups_;               // room for groups_of()
   std::vector<std::vector<double>> least_;  // least_[k][i]: of the counts above 0 in bins i to i + 2^k - 1
 };
 

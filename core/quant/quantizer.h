@@ -27,8 +27,8 @@ struct SearchEffort {
   int starts = 2;                 // the best so many of a coarse grid are looked at more closely
 };
 
-/// The error that a range makes; less is better. Never NaN.
-using RangeError = std::function<double(const Range&)>;
+/// The error that a range makes; less is better. Never NaN. Where it is above `limit`, any number above that will do.
+using RangeError = std::function<double(const Range&, double limit)>;
 
 /// What a quantization method does. One record per method, in core/quant/quantizers; the list is in quantizer.cpp.
 struct Quantizer {

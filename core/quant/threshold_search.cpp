@@ -42,15 +42,17 @@ Range search_least_error(const EvenBins& bins, const Quantizer& quantizer, const
                          double least) {
   const BinnedValues values(bins, p);
   const Range start = quantizer.cover(bins.extremes.low, bins.extremes.high, grid, least);
-  const auto error = [&](const Range& range) { return values.error(quantizer.step_of(range, grid), grid); };
+  const auto error = [&](const Range& range, double limit) {
+    return values.error(quantizer.step_of(range, grid), grid, limit);
+  };
   return quantizer.search(start, error, histogram_effort(values.bins(), grid), least);
 }
 
 Range search_least_divergence(const EvenBins& bins, const Quantizer& quantizer, const IntegerGrid& grid, double least) {
-  const KlDivergence divergence(bins);
+  KlDivergence divergence(bins);
   const Range start = quantizer.cover(bins.extremes.low, bins.extremes.high, grid, least);
   const size_t covered = least_covered_bins(grid);
-  const auto error = [&](const Range& range) {
+  const auto error = [&](const Range& range, double /*limit*/) {
     if (divergence.covered_bins(range) < covered) return HUGE_VAL;
     return divergence.of(range, quantizer.step_of(range, grid), grid);
   };
@@ -61,7 +63,7 @@ Range search_least_divergence(const EvenBins& bins, const Quantizer& quantizer, 
   if (grid.n_bits <= 8) effort.symmetric_iterations = 20, effort.shrink_every = 4;
   const Range found = quantizer.search(start, error, effort, least);
   // Too few bins for any: least squares judge.
-  return error(found) < HUGE_VAL ? found : search_least_error(bins, quantizer, grid, 2, least);
+  return error(found, HUGE_VAL) < HUGE_VAL ? found : search_least_error(bins, quantizer, grid, 2, least);
 }
 
 /// What a calibrator of ONNX Runtime's tool would answer, its histogram of 2048 bins taken from these bins.

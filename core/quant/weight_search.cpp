@@ -63,9 +63,11 @@ void check_finite(std::span<const double> values) {
 Range search_least_divergence(std::span<const double> weights, const Quantizer& quantizer, const IntegerGrid& grid,
                               const Range& start, const SearchEffort& effort, double least) {
   constexpr size_t kBins = 2048;
-  const KlDivergence divergence(even_histogram(weights, kBins));
+  KlDivergence divergence(even_histogram(weights, kBins));
   const Quantizer& even = quantizer_of(QuantizationMethod::kUniform);
-  const auto error = [&](const Range& range) { return divergence.of(range, even.step_of(range, grid), grid); };
+  const auto error = [&](const Range& range, double /*limit*/) {
+    return divergence.of(range, even.step_of(range, grid), grid);
+  };
   return quantizer.search(start, error, effort, least);
 }
 
@@ -95,8 +97,8 @@ Range select_weight_range(std::span<const double> weights, QuantizationMethod me
                 "Use NOCLIPPING, MSE, MAE, KL or Lp.");
   if ((criterion.method == Method::kHmse) != (importance.size() == weights.size()))
     throw Error(ErrorCode::kInvalidConfig, "HMSE needs the importance of each weight, and nothing else does.");
-  const auto error = [&](const Range& range) {
-    return mean_error(weights, quantizer.step_of(range, grid), grid, *p, importance);
+  const auto error = [&](const Range& range, double limit) {
+    return mean_error(weights, quantizer.step_of(range, grid), grid, *p, importance, limit);
   };
   return quantizer.search(start, error, effort, criterion.min_threshold);
 }

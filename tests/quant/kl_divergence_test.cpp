@@ -82,7 +82,7 @@ TEST_CASE("the divergence by sums is that of the definition, bin by bin") {
 
 TEST_CASE("a range within one bin has no divergence, one without values an infinite one") {
   const EvenBins bins{0, 1, {0, 0, 5, 7}, 0, {2, 4}};
-  const KlDivergence divergence(bins);
+  KlDivergence divergence(bins);
   const IntegerGrid grid{8, false, false};
   REQUIRE(divergence.of({0, 0.5}, {1.0 / 256, 0}, grid) == 0);
   REQUIRE(divergence.of({0, 1.5}, {1.0 / 256, 0}, grid) == HUGE_VAL);

@@ -154,7 +154,7 @@ std::optional<Verdict> judge_histogram(const Case& one) {
   if (function == "_kl_error_function") {
     const std::vector<double> ends = numbers(one.input["range"]);
     const IntegerGrid grid{one.input["n_bits"].get<int>(), true, false};
-    const KlDivergence kl(even_histogram(numbers(one.named("tensor")["data"]), 2048));
+    KlDivergence kl(even_histogram(numbers(one.named("tensor")["data"]), 2048));
     return compared(
         {number(one.output)},
         {kl.of({ends[0], ends[1]}, quantizer_of(QuantizationMethod::kUniform).step_of({ends[0], ends[1]}, grid), grid)},

@@ -201,7 +201,7 @@ Verdict signedness(const Case& one) {
 }
 
 Verdict divergences(const Case& one) {
-  const KlDivergence divergence(bins_of_edges(one.input));
+  KlDivergence divergence(bins_of_edges(one.input));
   const IntegerGrid grid{one.input["n_bits"].get<int>(), true, false};
   std::vector<double> got;
   for (const double t : numbers(one.input["thresholds"]))

@@ -149,7 +149,7 @@ Verdict divergence_of_powers(const Case& one) {
     const IntegerGrid grid{std::stoi(bits), true, false};
     const Quantizer& quantizer = quantizer_of(QuantizationMethod::kPowerOfTwo);
     const Range ours = select_binned_range(*bins, quantizer.method, grid, by(Method::kKl));
-    const KlDivergence divergence(*bins);
+    KlDivergence divergence(*bins);
     std::vector<double> got;
     double t = 2 * quantizer.cover(bins->edge(0), bins->edge(bins->counts.size()), grid, kLeast).high;
     const std::vector<double> errors = numbers(one.output["errors"][bits]);

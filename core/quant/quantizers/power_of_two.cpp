@@ -36,11 +36,11 @@ Range cover(double min, double max, const IntegerGrid& grid, double min_threshol
 /// Twice the covering threshold, then halves of it.
 Range search(const Range& start, const RangeError& error, const SearchEffort& effort, double min_threshold) {
   const bool is_signed = start.low < 0;
-  double best = 2 * start.high, least = error(range_of(best, is_signed));
+  double best = 2 * start.high, least = error(range_of(best, is_signed), HUGE_VAL);
   double threshold = best;
   for (int k = 1; k < effort.power_candidates; ++k) {
     threshold /= 2;
-    const double found = error(range_of(threshold, is_signed));
+    const double found = error(range_of(threshold, is_signed), least);
     if (found < least) best = threshold, least = found;
   }
   return range_of(power_of_two_above(std::max(best, min_threshold)), is_signed);

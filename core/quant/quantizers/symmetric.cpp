@@ -37,8 +37,8 @@ class Search {
   Search(const RangeError& error, double start, bool is_signed) : error_(error), is_signed_(is_signed) { offer(start); }
   double best() const { return best_; }
   double least() const { return least_; }
-  double offer(double threshold) {
-    const double found = error_(range_of(threshold, is_signed_));
+  double offer(double threshold, double limit = HUGE_VAL) {
+    const double found = error_(range_of(threshold, is_signed_), limit);
     if (found < least_) best_ = threshold, least_ = found;
     return found;
   }
@@ -48,7 +48,7 @@ class Search {
     double where = first, window_least = HUGE_VAL;
     for (int k = 0; k < kPoints; ++k) {
       const double threshold = k == kPoints - 1 ? last : first + (last - first) / (kPoints - 1) * k;
-      const double found = offer(threshold);
+      const double found = offer(threshold, window_least);
       if (found < window_least) where = threshold, window_least = found;
     }
     return {where, window_least};

@@ -54,14 +54,14 @@ class Search {
     for (int i = 0; i < (around.low == 0 ? 1 : all); ++i)
       for (int k = 0; k < (around.high == 0 ? 1 : all); ++k) {
         const Range range{around.low * (lowest + step * i), around.high * (lowest + step * k)};
-        const double found = offer(range);
+        const double found = offer(range, pairs_least);
         if (found < pairs_least) where = range, pairs_least = found;
       }
     return {where, pairs_least};
   }
-  double offer(const Range& range) {
+  double offer(const Range& range, double limit = HUGE_VAL) {
     if (range.high - range.low < least_width_) return HUGE_VAL;
-    const double found = error_(range);
+    const double found = error_(range, limit);
     if (found < least_) best_ = range, least_ = found;
     return found;
   }
@@ -94,11 +94,13 @@ Range search(const Range& start, const RangeError& error, const SearchEffort& ef
 
   constexpr double kLowest = 0.1, kHighest = 1.5;
   std::vector<std::pair<double, Range>> ranges;
+  double limit = HUGE_VAL;
   const double step = (kHighest - kLowest) / (effort.uniform_grid - 1);
   for (int i = 0; i < (start.low == 0 ? 1 : effort.uniform_grid); ++i)
     for (int k = 0; k < (start.high == 0 ? 1 : effort.uniform_grid); ++k) {
       const Range range{start.low * (kHighest - step * i), start.high * (kHighest - step * k)};
-      ranges.emplace_back(found.offer(range), range);
+      ranges.emplace_back(found.offer(range, limit), range);
+      if (effort.starts == 1) limit = std::min(limit, ranges.back().first);
     }
   std::stable_sort(ranges.begin(), ranges.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   for (size_t k = 0; k < std::min(ranges.size(), static_cast<size_t>(effort.starts)); ++k)
