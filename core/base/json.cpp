@@ -39,10 +39,8 @@ void wrong_type(const Json& found, std::string_view expected, std::string_view p
 }
 
 void unknown_key(std::string_view key, const std::vector<std::string>& allowed, std::string_view place) {
-  std::string list;
-  for (const std::string& one : allowed) list += (list.empty() ? "" : ", ") + one;
   throw Error(ErrorCode::kInvalidConfig, "There is no field \"" + std::string(key) + "\" here.", std::string(place),
-              "The fields are: " + list + ".");
+              suggestion(key, allowed) + "The fields are: " + joined(allowed) + ".");
 }
 
 std::string join_place(std::string_view place, std::string_view key) {

@@ -19,6 +19,7 @@ constexpr Alias kAliases[] = {
     {"LP", "Lp"},
     {"activation_error_method", "activation_threshold_method"},
     {"weights_error_method", "weights_threshold_method"},
+    {"relu_bound_to_power_of_2", "relu_unbound_correction"},
     {"OperatorSetGroup", "OperatorSetConcat"},
     {"quantization_configurations", "quantization_config_list"},
 };
@@ -33,7 +34,11 @@ std::string_view canonical_name(std::string_view word) {
 
 namespace {
 
-/// Letters to add, leave out or change.
+char lower_case(char letter) {
+  return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+}
+
+/// Letters to add, leave out or change, capitals or not.
 size_t edits(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
@@ -41,7 +46,7 @@ size_t edits(std::string_view a, std::string_view b) {
     size_t diagonal = row[0];
     row[0] = i + 1;
     for (size_t k = 0; k < b.size(); ++k) {
-      const size_t change = diagonal + (a[i] == b[k] ? 0 : 1);
+      const size_t change = diagonal + (lower_case(a[i]) == lower_case(b[k]) ? 0 : 1);
       diagonal = row[k + 1];
       row[k + 1] = std::min({change, row[k] + 1, diagonal + 1});
     }
@@ -63,14 +68,23 @@ std::string nearest_name(std::string_view word, const std::vector<std::string>& 
   return best;
 }
 
+std::string joined(const std::vector<std::string>& words) {
+  std::string list;
+  for (const std::string& one : words) list += (list.empty() ? "" : ", ") + one;
+  return list;
+}
+
+std::string suggestion(std::string_view word, const std::vector<std::string>& candidates) {
+  const std::string nearest = nearest_name(word, candidates);
+  return nearest.empty() ? "" : "Did you mean \"" + nearest + "\"? ";
+}
+
 namespace detail {
 
 void unknown_word(const char* kind, std::string_view word, const std::vector<std::string>& allowed,
                   std::string_view place) {
-  std::string list;
-  for (const std::string& one : allowed) list += (list.empty() ? "" : ", ") + one;
   throw Error(ErrorCode::kInvalidConfig, "\"" + std::string(word) + "\" is not a " + kind + ".", std::string(place),
-              "Use one of: " + list + ".");
+              suggestion(word, allowed) + "Use one of: " + joined(allowed) + ".");
 }
 
 }  // namespace detail

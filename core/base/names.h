@@ -28,6 +28,12 @@ std::string_view canonical_name(std::string_view word);
 /// equals; empty when there is none, or when all are further away than half of the word.
 std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates);
 
+/// "Did you mean "X"? " where there is a nearest name, else nothing: the beginning of a hint.
+std::string suggestion(std::string_view word, const std::vector<std::string>& candidates);
+
+/// "a, b, c".
+std::string joined(const std::vector<std::string>& words);
+
 template <class E>
 std::string_view enum_word(E value) {
   for (const auto& [candidate, word] : EnumWords<E>::words)

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/base/faults.h"
 #include "core/base/json.h"
 #include "core/cli/files.h"
 #include "core/cli/progress_line.h"
@@ -122,10 +123,16 @@ Settings read_settings(const SettingsOption& option, const std::optional<config:
   if (!option.preset.empty()) settings.config = start;
   if (!option.config.empty())
     settings.config = config::read_quantization_config(map_file(option.config).text(), option.config, start);
-  for (const std::string& assignment : option.sets) config::set_field(settings.config, assignment);
-  if (option.effort) config::set_field(settings.config, "effort=" + std::to_string(*option.effort));
+  Faults faults;
+  for (const std::string& assignment : option.sets)
+    faults.attempt([&] { config::set_field(settings.config, assignment); });
+  if (option.effort)
+    faults.attempt([&] { config::set_field(settings.config, "effort=" + std::to_string(*option.effort)); });
   for (const std::string& given : option.overrides)
-    for (config::Override& one : read_override_option(given)) settings.overrides.push_back(std::move(one));
+    faults.attempt([&] {
+      for (config::Override& one : read_override_option(given)) settings.overrides.push_back(std::move(one));
+    });
+  faults.throw_if_any(ErrorCode::kInvalidConfig, "The command line", "");
   if (graph != nullptr)
     for (const std::string& word : option.keep_float) keep_float(word, *graph, settings);
   return settings;

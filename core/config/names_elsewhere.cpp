@@ -27,6 +27,13 @@ constexpr NamesElsewhere kNames[] = {
     {"l_p_value", "l_p_value", ""},
     {"shift_negative_ratio", "shift_negative_ratio", ""},
     {"shift_negative_threshold_recalculation", "shift_negative_threshold_recalculation", ""},
+    {"weights_second_moment_correction", "weights_second_moment_correction", ""},
+    {"activation_bias_correction", "activation_bias_correction", ""},
+    {"activation_bias_correction_threshold", "activation_bias_correction_threshold", ""},
+    {"softmax_shift", "softmax_shift", ""},
+    {"linear_collapsing", "linear_collapsing", ""},
+    {"residual_collapsing", "residual_collapsing", ""},
+    {"concat_threshold_update", "concat_threshold_update", ""},
 };
 
 }  // namespace

@@ -83,12 +83,6 @@ std::vector<std::string> acting_words(ThresholdSelectionMethod, std::string_view
   return words;
 }
 
-std::string join(const std::vector<std::string>& words) {
-  std::string list;
-  for (const std::string& word : words) list += (list.empty() ? "" : ", ") + word;
-  return list;
-}
-
 template <class One>
 void check_field_acts(const QuantizationConfig& config, const One& one) {
   static const QuantizationConfig defaults, documented = requirement_defaults();
@@ -108,7 +102,7 @@ void check_field_acts(const QuantizationConfig& config, const One& one) {
       throw Error(
           ErrorCode::kInvalidConfig,
           std::string(one.name) + " is " + std::string(enum_word(*chosen)) + ", which does not act in this field.",
-          std::string("config.") + one.name, "Use one of: " + join(words) + ".");
+          std::string("config.") + one.name, "Use one of: " + joined(words) + ".");
   }
 }
 
@@ -148,7 +142,8 @@ quant::Criterion criterion(ThresholdSelectionMethod method, const QuantizationCo
 
 void read_entry(const std::string& key, const Json& value, QuantizationConfig& config, const std::string& place) {
   Json entry = Json::object();
-  entry[key] = value;
+  // The requirement document's default of z_threshold, which JSON has no number for.
+  entry[key] = key == "z_threshold" && value == "inf" ? Json(nullptr) : value;
   tersor::from_json(entry, config, place);
   for_each_field<QuantizationConfig>([&](const auto& one) {
     if (key == one.name || canonical_name(key) == one.name) check_limits(config, one, place);

@@ -85,7 +85,7 @@ class Attacher {
     attached.candidates = candidates;
     attached.base = base;
     attached.kernel_quantizer = settings.kernel_quantizer;
-    attached.output_quantizer = settings.output_quantizer;
+    attached.output_quantizers = settings.output_quantizers;
     if (settings.config.enable_activation_quantization == false)
       say(attached, is_annotated(node) ? "The settings leave its output in float." : "It is not annotated.");
     restrict_to_info(node, attached);
@@ -294,8 +294,12 @@ class Attacher {
         WeightAttribute& kernel = attached.weights.back();
         kernel.channel_axis = channels->second.output_axis;
         kernel.input_channel_axis = channels->second.input_axis;
-        if (operand->swap_axes) std::swap(kernel.channel_axis, kernel.input_channel_axis);
+        if (operand->swap_axes)
+          for (auto* axis : {&kernel.channel_axis, &kernel.input_channel_axis})
+            if (*axis == 0 || *axis == 1) *axis = 1 - **axis;
         check_axis(node, kernel);
+        check_own_axes(node, channels->second);
+        if (!kernel.channel_axis) kernel.config.weights_per_channel_threshold = false;
       }
       if (operand->bias) add_weight(node, attached, tpc::kBiasAttr, *operand->bias);
       return;
@@ -318,6 +322,24 @@ class Attacher {
                     "kernel_channels_mapping gives axis " + std::to_string(*axis) + " to the kernel of " +
                         node.op_type + ", which has " + std::to_string(rank) + " axes.",
                     "\"" + node.name + "\" (" + node.op_type + ")");
+  }
+
+  /// An operator's arithmetic says where its channels are: scales along another axis would belong to nothing.
+  void check_own_axes(const Node& node, const KernelChannels& asked) const {
+    static const FrameworkInfo kOwn = onnx_framework_info();
+    const auto own = kOwn.kernel_channels_mapping.find(node.op_type);
+    if (own == kOwn.kernel_channels_mapping.end()) return;
+    const auto check = [&](const std::optional<int>& given, const std::optional<int>& right, const char* which) {
+      if (!given || !right || *given == *right) return;
+      throw Error(ErrorCode::kInvalidConfig,
+                  "kernel_channels_mapping gives axis " + std::to_string(*given) + " to the " + which +
+                      " channels of " + node.op_type + ", whose kernel has them along axis " + std::to_string(*right) +
+                      ".",
+                  "\"" + node.name + "\" (" + node.op_type + ")",
+                  "Give axis " + std::to_string(*right) + ", or null for one range for the whole kernel.");
+    };
+    check(asked.output_axis, own->second.output_axis, "output");
+    check(asked.input_axis, own->second.input_axis, "input");
   }
 
   void set_mode(const Node& node, NodeAttachment& attached) const {

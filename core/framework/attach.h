@@ -58,7 +58,8 @@ struct NodeAttachment {
   std::vector<WeightAttribute> weights;
   ValueBounds bounds;  // of the output, known without statistics
   /// How a QuantizeConfig has the ranges chosen; none: by the configuration.
-  std::optional<LayerQuantizer> kernel_quantizer, output_quantizer;
+  std::optional<LayerQuantizer> kernel_quantizer;
+  std::vector<LayerQuantizer> output_quantizers;  // NodeRequest::outputs
   /// Sentences: why the output or the kernel is not quantized. Empty when both are, or fused.
   std::string reason;
 

@@ -102,14 +102,17 @@ Layer layer_of(const Graph& graph, const Uses& uses, const Node& node) {
 }
 
 std::vector<NodeRequest> requests_of(const QuantizeConfig& config, const Layer& layer) {
-  NodeRequest own{layer.node, std::nullopt, std::nullopt, !layer.weights.empty()};
+  NodeRequest own{layer.node, std::nullopt, {}, !layer.weights.empty()};
   std::vector<std::string> seen;
   for (const auto& [weight, quantizer] : config.get_weights_and_quantizers(layer)) {
     const std::string& weight_name = layer.weight(weight.name).name;
     if (std::find(seen.begin(), seen.end(), weight_name) != seen.end())
       wrong(layer, "names \"" + weight_name + "\" twice.");
     seen.push_back(weight_name);
-    if (weight.name == "kernel") own.kernel = quantizer;
+    if (weight.name != "kernel")
+      wrong(layer, "quantizes \"" + weight_name +
+                       "\"; a bias is always written in 32 bits at the scale of the sums it is added to.");
+    own.kernel = quantizer;
   }
   const auto activations = config.get_activations_and_quantizers(layer);
   if (activations.size() > 1) wrong(layer, "names several activations; a layer has one.");
@@ -124,19 +127,22 @@ std::vector<NodeRequest> requests_of(const QuantizeConfig& config, const Layer& 
              at_output = among(layer.activation, kQuantizedAtOutput);
   if (!activations.empty() && !at_input && !at_output)
     wrong(layer, "quantizes the activation \"" + layer.activation + "\", of which no point to quantize is known.");
+  for (const LayerQuantizer& one : outputs)
+    if (one.num_bits != outputs[0].num_bits || one.symmetric != outputs[0].symmetric)
+      wrong(layer, "names output quantizers of unlike num_bits or symmetric; the outputs of a layer share them.");
   // `last`: the result of the operator itself. An output quantizer is that of the whole layer.
-  std::optional<LayerQuantizer> of_layer = outputs.empty() ? std::nullopt : std::optional(outputs[0]), last;
-  if (!activations.empty() && at_output && !of_layer) of_layer = activations[0].second;
-  if (!activations.empty() && at_input) last = activations[0].second;
+  std::vector<LayerQuantizer> of_layer = outputs, last;
+  if (!activations.empty() && at_output && of_layer.empty()) of_layer = {activations[0].second};
+  if (!activations.empty() && at_input) last = {activations[0].second};
   std::vector<NodeRequest> requests;
   if (layer.activation_node)
     requests.push_back({*layer.activation_node, std::nullopt, of_layer, false});
-  else
-    last = of_layer ? of_layer : last;
+  else if (!of_layer.empty())
+    last = of_layer;
   if (layer.bias_node)
     requests.push_back({*layer.bias_node, std::nullopt, last, false});
   else
-    own.output = last;
+    own.outputs = last;
   requests.push_back(own);
   return requests;
 }

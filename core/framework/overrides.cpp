@@ -37,10 +37,10 @@ std::string_view method_of(const LayerQuantizer& quantizer) {
 
 /// What a QuantizeConfig asks of a node, as fields of the configuration.
 Json fields_of(const NodeRequest& request) {
-  Json fields{{"enable_activation_quantization", request.output.has_value()}};
-  if (request.output) {
-    fields["activation_n_bits"] = request.output->num_bits;
-    fields["activation_quantization_method"] = method_of(*request.output);
+  Json fields{{"enable_activation_quantization", !request.outputs.empty()}};
+  if (!request.outputs.empty()) {
+    fields["activation_n_bits"] = request.outputs[0].num_bits;
+    fields["activation_quantization_method"] = method_of(request.outputs[0]);
   }
   if (!request.about_kernel) return fields;
   fields["enable_weights_quantization"] = request.kernel.has_value();
@@ -49,10 +49,6 @@ Json fields_of(const NodeRequest& request) {
   fields["weights_quantization_method"] = method_of(*request.kernel);
   fields["weights_per_channel_threshold"] = request.kernel->per_axis;
   return fields;
-}
-
-std::string suggest(const std::string& nearest) {
-  return nearest.empty() ? std::string() : "The nearest there is: \"" + nearest + "\".";
 }
 
 }  // namespace
@@ -158,7 +154,7 @@ NodeSettings Overrides::settings_of(const Graph& graph, const Node& node, const 
     if (const auto asked = requests[k].find(node.id); asked != requests[k].end()) {
       apply(fields_of(asked->second), entry, entry.place + ".quantize_config");
       if (asked->second.about_kernel) settings.kernel_quantizer = asked->second.kernel;
-      settings.output_quantizer = asked->second.output;
+      settings.output_quantizers = asked->second.outputs;
     }
     if (!entry.given.config.empty() && matches(entry, graph, node))
       apply(parse_json(entry.given.config, entry.place + ".config"), entry, entry.place + ".config");
@@ -189,7 +185,7 @@ void Overrides::unmatched(const Entry& entry, const Graph& graph) const {
   const std::string place = entry.place;
   if (!given.type.empty() && given.name.empty() && entry.filter.empty())
     throw Error(ErrorCode::kInvalidConfig, "The model has no operator of the type \"" + given.type + "\".",
-                place + ".type", suggest(nearest_name(given.type, types_of(graph))));
+                place + ".type", suggestion(given.type, types_of(graph)) + "Name what the model has.");
   if (given.name.empty())
     throw Error(ErrorCode::kInvalidConfig, "No node of the model passes this filter.", place + ".filter",
                 "It chooses operators of the type \"" + entry.filter[0].layer + "\".");
@@ -202,7 +198,7 @@ void Overrides::unmatched(const Entry& entry, const Graph& graph) const {
                 "The node \"" + given.name + "\" is not quantized on its own: it was folded into the nodes around it.",
                 place + ".name", "Name the operator that it belongs to.");
   throw Error(ErrorCode::kInvalidConfig, "No node of the model is called \"" + given.name + "\".", place + ".name",
-              suggest(nearest_name(given.name, names)));
+              suggestion(given.name, names) + "Name a node of the model, or a pattern with * and ?.");
 }
 
 void Overrides::check_matched(const Graph& graph) const {

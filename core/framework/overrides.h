@@ -26,7 +26,8 @@ struct NodeSettings {
   std::vector<std::string> by_name;
   std::string key;  // equal for nodes whose overrides are the same
   /// How a QuantizeConfig has the ranges chosen; none: by the configuration.
-  std::optional<LayerQuantizer> kernel_quantizer, output_quantizer;
+  std::optional<LayerQuantizer> kernel_quantizer;
+  std::vector<LayerQuantizer> output_quantizers;  // NodeRequest::outputs
 };
 
 /// What the QuantizeConfigs of the overrides ask of the nodes of a graph: by override, then by node.

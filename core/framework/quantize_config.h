@@ -104,7 +104,7 @@ class QuantizeConfig {
   /// Put quantized weights, in the order of the getter, into the layer.
   virtual void set_quantize_weights(Layer& layer, const std::vector<Tensor>& quantize_weights) const = 0;
   virtual void set_quantize_activations(Layer& layer, const std::vector<std::string>& quantize_activations) const = 0;
-  /// At most one for each output of the layer; empty: outputs are not quantized.
+  /// At most one for each output of the layer, the last for all that follow; empty: outputs are not quantized.
   virtual std::vector<LayerQuantizer> get_output_quantizers(const Layer& layer) const = 0;
   /// What makes the same object again, beside its class name.
   virtual Json get_config() const = 0;
@@ -142,12 +142,13 @@ std::shared_ptr<const QuantizeConfig> default_quantize_config(const Layer& layer
 /// What a configuration asks of one node.
 struct NodeRequest {
   NodeId node;
-  std::optional<LayerQuantizer> kernel, output;  // none: stays float
-  bool about_kernel = false;                     // false: the node's kernel is not this configuration's concern
+  std::optional<LayerQuantizer> kernel;  // none: stays float
+  std::vector<LayerQuantizer> outputs;   // of the node's outputs in turn, the last of all that follow; none: stay float
+  bool about_kernel = false;             // false: the node's kernel is not this configuration's concern
 };
 
 /// The configuration's answers for a layer, checked: only weights of the layer, each once; the activation is the
-/// layer's; as many output quantizers as outputs at most. Error kInvalidConfig.
+/// layer's; as many output quantizers as outputs at most, of the same bits and symmetry. Error kInvalidConfig.
 std::vector<NodeRequest> requests_of(const QuantizeConfig& config, const Layer& layer);
 
 /// The layer's weights through its quantizers, given back to the configuration: get, quantize, set. `axis`: of the

@@ -31,9 +31,12 @@ const Histogram& histogram_of(const Graph& graph, ValueId value, const calibrate
 /// What a QuantizeConfig says of the range of a value: of the node that makes it, or of one in front of its clamps.
 const framework::LayerQuantizer* quantizer_of(const Graph& graph, const Uses& uses, const Attachment& attachment,
                                               const Placement& placement, ValueId value) {
-  for (auto index = uses.producer_index(value); index; index = uses.producer_index(graph.nodes()[*index].inputs[0])) {
-    const auto& quantizer = attachment.of(graph.nodes()[*index].id).output_quantizer;
-    if (quantizer) return &*quantizer;
+  for (auto index = uses.producer_index(value); index; index = uses.producer_index(value)) {
+    const Node& node = graph.nodes()[*index];
+    const auto& quantizers = attachment.of(node.id).output_quantizers;
+    const auto output = std::find(node.outputs.begin(), node.outputs.end(), value) - node.outputs.begin();
+    if (!quantizers.empty()) return &quantizers[std::min(static_cast<size_t>(output), quantizers.size() - 1)];
+    value = node.inputs[0];
     if (placement.roles[*index].role != Role::kClamp) break;
   }
   return nullptr;
@@ -45,7 +48,7 @@ const OpQuantizationConfig& config_of(const Graph& graph, const Uses& uses, cons
                                       const Placement& placement, ValueId value) {
   auto index = uses.producer_index(value);
   while (index && placement.roles[*index].role == Role::kClamp &&
-         !attachment.of(graph.nodes()[*index].id).output_quantizer &&
+         attachment.of(graph.nodes()[*index].id).output_quantizers.empty() &&
          uses.producer_index(graph.nodes()[*index].inputs[0]))
     index = uses.producer_index(graph.nodes()[*index].inputs[0]);
   return index ? attachment.of(graph.nodes()[*index].id).config() : attachment.input_config;

@@ -41,9 +41,7 @@ QuantizationParams weight_params(NodeId node, const KernelOp& op, const Tensor& 
   const tpc::AttributeQuantizationConfig& config = attribute.config;
   if (config.weights_n_bits > 8)
     throw Error(ErrorCode::kInvalidConfig,
-                "Weights of " + std::to_string(config.weights_n_bits) +
-                    " bits cannot be written: a QDQ file of "
-                    "operator set 13 holds 8 bits.",
+                "Weights of " + std::to_string(config.weights_n_bits) + " bits cannot be written: a file holds 8.",
                 "config.weights_n_bits", "Use 8 bits or fewer.");
   const auto& asked = context.attachment.of(node).kernel_quantizer;
   const quant::IntegerGrid grid{config.weights_n_bits, true,

@@ -179,8 +179,8 @@ std::optional<quant::NegativeShift> Shifter::decide(const Chain& chain) {
   const ActivationPlan* plan = plan_of(chain.value);
   const framework::NodeAttachment& attached = attachment_.of(chain.activation);
   const TensorStatistics* seen = statistics_.find(graph_.name_of(chain.value));
-  if (plan == nullptr || plan->is_fixed || attached.output_quantizer || seen == nullptr || seen->histogram.empty() ||
-      !is_alone(chain, plan->tensor.group))
+  if (plan == nullptr || plan->is_fixed || !attached.output_quantizers.empty() || seen == nullptr ||
+      seen->histogram.empty() || !is_alone(chain, plan->tensor.group))
     return std::nullopt;
   const QuantizationMethod method = plan->params.method;
   if (method != QuantizationMethod::kPowerOfTwo && method != QuantizationMethod::kSymmetric) {
@@ -318,7 +318,7 @@ void fuse_shifts(Attachment& attachment, const std::vector<ShiftedActivation>& s
     add.weights.clear();
     add.activation = framework::ActivationMode::kQuant;
     activation.activation = framework::ActivationMode::kFlnNoQuant;
-    add.output_quantizer = framework::FixedQuantizer(0, one.threshold, add.config().activation_n_bits);
+    add.output_quantizers = {framework::FixedQuantizer(0, one.threshold, add.config().activation_n_bits)};
     // An integer kernel of either would want the tensor between them quantized.
     if (operands) activation.kernel = add.kernel = tpc::RuntimeKernel::kFloat;
   }

@@ -61,7 +61,7 @@ class SoftmaxShifter {
                                    [&](const ActivationPlan& one) { return one.tensor.value == value; });
     const TensorStatistics* seen = statistics_.find(graph_.name_of(value));
     const framework::NodeAttachment& attached = attachment_.of(node.id);
-    if (plan == plans_.end() || plan->is_fixed || attached.output_quantizer || seen == nullptr ||
+    if (plan == plans_.end() || plan->is_fixed || !attached.output_quantizers.empty() || seen == nullptr ||
         seen->histogram.empty())
       return 0;
     const double middle = (static_cast<double>(seen->histogram.max()) + seen->histogram.min()) / 2;

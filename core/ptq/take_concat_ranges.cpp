@@ -67,7 +67,7 @@ class ConcatRanges {
     const auto maker = uses_.producer_index(one.tensor.value);
     if (!maker) return true;
     const Node& node = graph_.nodes()[*maker];
-    if (node.is("Concat") || attachment_.of(node.id).output_quantizer) return false;
+    if (node.is("Concat") || !attachment_.of(node.id).output_quantizers.empty()) return false;
     if (placement_.roles[*maker].role != Role::kClamp) return true;
     const ClampBounds bounds = *clamp_bounds(graph_, node);
     const quant::Range range = params.representable();

@@ -65,9 +65,9 @@ TEST_CASE("members that the object does not name keep their defaults") {
 
 TEST_CASE("faults name the path, the value and what is allowed") {
   REQUIRE(place_of_error(R"({"inners": [{}, {"cuont": 1}]})") ==
-          "config.inners[1] | There is no field \"cuont\" here. | The fields are: count.");
-  REQUIRE(place_of_error(R"({"colour": "GREEN"})") ==
-          "config.colour | \"GREEN\" is not a colour. | Use one of: RED, BLUE.");
+          "config.inners[1] | There is no field \"cuont\" here. | Did you mean \"count\"? The fields are: count.");
+  REQUIRE(place_of_error(R"({"colour": "VIOLET"})") ==
+          "config.colour | \"VIOLET\" is not a colour. | Use one of: RED, BLUE.");
   REQUIRE(place_of_error(R"({"flag": 1})") == "config.flag | Found 1 where true or false is expected. | ");
   REQUIRE(place_of_error(R"({"inners": [{"count": 1.5}]})") ==
           "config.inners[0].count | Found 1.5 where a whole number is expected. | ");

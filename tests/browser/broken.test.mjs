@@ -200,4 +200,26 @@ describe('recipes', () => {
     await expectQuiet(visit);
     await visit.context.close();
   });
+
+  it('quantizes with what a recipe says of operators', async () => {
+    const visit = await withDemoOpen();
+    const { page } = visit;
+    await button(page, 'Quantize').click();
+    await untilDone(page);
+    const saved = async (name) => {
+      const [download] = await Promise.all([page.waitForEvent('download'), button(page, name).click()]);
+      return JSON.parse(await readFile(await download.path(), 'utf8'));
+    };
+    const recipe = await saved('Download recipe');
+    recipe.framework_info = { activation_ops: [], no_quantization_ops: ['GlobalAveragePool'] };
+    await give(page, ['pools.json', text(JSON.stringify(recipe))]);
+    await region(page, 'Settings').getByText('Filled from pools.json').waitFor();
+    await button(page, 'Quantize').click();
+    await untilDone(page);
+    const report = await saved('Download report');
+    expect(JSON.stringify(report.coverage.stays_float)).toContain('GlobalAveragePool');
+    expect((await saved('Download recipe')).framework_info).toEqual(recipe.framework_info);
+    await expectQuiet(visit);
+    await visit.context.close();
+  });
 });

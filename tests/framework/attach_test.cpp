@@ -187,6 +187,12 @@ TEST_CASE("FrameworkInfo says whose kernels and outputs may be quantized") {
   info = onnx_framework_info();
   info.kernel_channels_mapping["Gemm"] = {7, 0};
   REQUIRE_THROWS_WITH(attach_to(b.graph, {}, info), Catch::Contains("axis 7 to the kernel of Gemm, which has 2 axes"));
+  info.kernel_channels_mapping["Gemm"] = {0, 1};
+  REQUIRE_THROWS_WITH(attach_to(b.graph, {}, info),
+                      Catch::Contains("axis 0 to the output channels of Gemm, whose kernel has them along axis 1"));
+  info.kernel_channels_mapping["Gemm"] = {std::nullopt, 0};
+  REQUIRE_FALSE(
+      of(b, attach_to(b.graph, {}, info), "gemm").weight(tpc::kKernelAttr)->config.weights_per_channel_threshold);
 }
 
 TEST_CASE("bounds of outputs are known beforehand") {

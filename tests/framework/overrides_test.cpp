@@ -154,11 +154,10 @@ TEST_CASE("an override that matches no node is an error with the nearest name") 
       {"filter": {"layer": "Conv", "kwargs": {"group": 3}}, "config": {}}, {"name": "c/*", "config": {}},
       {"name": "a/conv", "type": "Relu", "config": {}}])");
   INFO(name.message);
-  for (const char* part :
-       {"overrides[0].name: No node of the model is called \"a/conf\". The nearest there is: \"a/conv\".",
-        "overrides[1].type: The model has no operator of the type \"Convolution\".", "overrides[2].filter: No node",
-        "overrides[3].name: No node of the model is called \"c/*\".",
-        "overrides[4]: The node \"a/conv\" is not of the type or filter"})
+  for (const char* part : {"overrides[0].name: No node of the model is called \"a/conf\". Did you mean \"a/conv\"?",
+                           "overrides[1].type: The model has no operator of the type \"Convolution\".",
+                           "overrides[2].filter: No node", "overrides[3].name: No node of the model is called \"c/*\".",
+                           "overrides[4]: The node \"a/conv\" is not of the type or filter"})
     REQUIRE(name.message.find(part) != std::string::npos);
   GraphBuilder former = net();
   former.node("BatchNormalization", "a/bn", {former.graph.inputs[0]});

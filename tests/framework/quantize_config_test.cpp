@@ -114,15 +114,15 @@ TEST_CASE("the Dense example quantizes kernel and activation and no output, on a
     REQUIRE_FALSE(kernel.weights_per_channel_threshold);
     REQUIRE(dense.kernel_quantizer == LastValueQuantizer());
     REQUIRE_FALSE(dense.config().enable_activation_quantization);
-    REQUIRE_FALSE(dense.output_quantizer);
+    REQUIRE(dense.output_quantizers.empty());
     const NodeAttachment& relu = a.of(b->named("relu").id);
     REQUIRE(relu.config().enable_activation_quantization);
     REQUIRE(relu.config().activation_quantization_method == QuantizationMethod::kUniform);
-    REQUIRE(relu.output_quantizer == MovingAverageQuantizer());
+    REQUIRE(relu.output_quantizers == std::vector{MovingAverageQuantizer()});
     if (b == &matmul) REQUIRE_FALSE(a.of(b->named("add").id).config().enable_activation_quantization);
     // Other layers are the platform's.
     REQUIRE(a.of(b->named("last").id).config().enable_activation_quantization);
-    REQUIRE_FALSE(a.of(b->named("last").id).output_quantizer);
+    REQUIRE(a.of(b->named("last").id).output_quantizers.empty());
   }
 }
 
@@ -203,8 +203,8 @@ TEST_CASE("the point to quantize is the input of a function whose range is known
   const auto requests = requests_of(MyDenseQuantizeConfig(), layer_in(b, "dense"));
   REQUIRE(requests.size() == 2);
   REQUIRE(requests[0].node == b.named("softmax").id);
-  REQUIRE_FALSE(requests[0].output);
-  REQUIRE(requests[1].output == MovingAverageQuantizer());
+  REQUIRE(requests[0].outputs.empty());
+  REQUIRE(requests[1].outputs == std::vector{MovingAverageQuantizer()});
 }
 
 TEST_CASE("what a configuration asks for wrongly is told with its override") {
@@ -218,6 +218,9 @@ TEST_CASE("what a configuration asks for wrongly is told with its override") {
       message_of(b, R"([{"name": "last", "quantize_config": {"class_name": "LayerQuantizeConfig",
       "config": {"outputs": ["AllValuesQuantizer", "AllValuesQuantizer"]}}}])");
   REQUIRE(outputs.find("names 2 output quantizers for 1 outputs") != std::string::npos);
+  const std::string bias = message_of(b, R"([{"name": "dense", "quantize_config": {"class_name": "LayerQuantizeConfig",
+      "config": {"weights": {"bias": "LastValueQuantizer"}}}}])");
+  REQUIRE(bias.find("quantizes \"bias\"; a bias is always written in 32 bits") != std::string::npos);
   const std::string bits = message_of(b, R"([{"name": "last", "quantize_config": {"class_name": "LayerQuantizeConfig",
       "config": {"weights": {"kernel": {"class_name": "LastValueQuantizer", "config": {"num_bits": 3}}}}}}])");
   INFO(bits);

@@ -22,8 +22,7 @@ Model two_convs() {
   return model.output("y").build();
 }
 
-QuantizeResult quantized(const Model& model, const config::QuantizationConfig& config, float magnitude = 1) {
-  Settings settings{tpc::get_target_platform_capabilities(tpc::kDefaultPlatform), config};
+QuantizeResult quantized(const Model& model, Settings settings, float magnitude = 1) {
   const auto opened = std::make_shared<const OpenedModel>(open_model(onnx::Source::of(onnx::write(model))));
   const auto job = prepare(opened, std::move(settings));
   calibrate::Calibrator calibrator = calibrator_of(*job, 16);
@@ -33,6 +32,10 @@ QuantizeResult quantized(const Model& model, const config::QuantizationConfig& c
     calibrator.add({k, samples::sample_digest(inputs)}, "sample", inputs);
   }
   return quantize(*job, calibrator.statistics());
+}
+
+QuantizeResult quantized(const Model& model, const config::QuantizationConfig& config, float magnitude = 1) {
+  return quantized(model, Settings{tpc::get_target_platform_capabilities(tpc::kDefaultPlatform), config}, magnitude);
 }
 
 }  // namespace
@@ -53,6 +56,17 @@ TEST_CASE("every selection method that acts makes a file that computes nearly th
       REQUIRE(result.plan.kernels.size() == 2);
       REQUIRE(test::relative_difference(model, result.model, test::random_inputs(model, 99)) < 0.2);
     }
+}
+
+TEST_CASE("kernels of an operator without a channel axis have one scale") {
+  config::QuantizationConfig config;
+  config.weights_bias_correction = false;
+  Settings settings{tpc::get_target_platform_capabilities(tpc::kDefaultPlatform), config};
+  settings.framework_info = R"({"kernel_channels_mapping": {"Conv": [null, 1]}})";
+  for (const ptq::KernelPlan& kernel : quantized(two_convs(), settings).plan.kernels)
+    REQUIRE(kernel.weight.scale.size() == 1);
+  for (const ptq::KernelPlan& kernel : quantized(two_convs(), config).plan.kernels)
+    REQUIRE(kernel.weight.scale.size() > 1);
 }
 
 TEST_CASE("activations near the least float32 leave the weights their values") {

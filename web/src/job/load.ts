@@ -148,6 +148,7 @@ export async function updateCoverage(): Promise<void> {
       platform: state.platform.value,
       config: state.config.value,
       overrides: state.overrides.value,
+      frameworkInfo: state.frameworkInfo.value,
     });
     if (mine !== coverageAsked) return;
     batch(() => {

@@ -7,6 +7,7 @@ import { batch } from '@preact/signals';
 import type {
   CallOptions,
   EvaluationResult,
+  FrameworkInfo,
   Override,
   Platform,
   Progress,
@@ -57,6 +58,7 @@ interface Inputs {
     readonly platform: Platform;
     readonly config: QuantizationConfig;
     readonly overrides: readonly Override[];
+    readonly frameworkInfo: FrameworkInfo | undefined;
   };
   readonly key: string;
   /** What float accuracy and statistics depend on. */
@@ -75,7 +77,12 @@ function gather(): Inputs | null {
     preprocessing: chosen ? { preprocessing: chosen } : {},
     evaluation: { part: 'evaluation', count },
     calibration: { part: 'calibration', count },
-    settings: { platform: state.platform.value, config: state.config.value, overrides: state.overrides.value },
+    settings: {
+      platform: state.platform.value,
+      config: state.config.value,
+      overrides: state.overrides.value,
+      frameworkInfo: state.frameworkInfo.value,
+    },
     key: state.settingsKey.value,
     dataKey: JSON.stringify([identity(model.handle), identity(set), chosen, count]),
   };
@@ -101,7 +108,8 @@ async function floatEvaluation(inputs: Inputs, signal: AbortSignal): Promise<Eva
 const keptStatistics = 4;
 
 function statisticsKey(inputs: Inputs): string {
-  return JSON.stringify([inputs.dataKey, state.platformName.value, inputs.settings.config, inputs.settings.overrides]);
+  const { config, overrides, frameworkInfo } = inputs.settings;
+  return JSON.stringify([inputs.dataKey, state.platformName.value, config, overrides, frameworkInfo]);
 }
 
 async function calibrated(inputs: Inputs, signal: AbortSignal): Promise<Statistics> {

@@ -229,6 +229,9 @@ export const overrides = computed<readonly Override[]>(() => [
 ]);
 
 /** What a result depends on besides the model. */
+/** An opened recipe may say otherwise what is known of operators. */
+export const frameworkInfo = computed(() => recipe.value?.recipe.framework_info);
+
 export const settingsKey = computed(() =>
   JSON.stringify([
     samples.value?.id ?? 0,
@@ -239,6 +242,7 @@ export const settingsKey = computed(() =>
     preprocessing.value,
     calibrationCount.value,
     overrides.value,
+    frameworkInfo.value,
   ]),
 );
 
