@@ -126,16 +126,16 @@ void Collector::observe(const run::ObservedTensor& tensor) {
     gathered.shape_varies = true;
   gathered.elements += tensor.data.size();
   many_ = tensor.data.size() > kManyValues;
-  const bool by_channel = request.channel_axis >= 0;
-  const Blocks blocks = by_channel ? begin_channels(request, gathered, tensor) : Blocks{};
-  if (by_channel && blocks.inner == 1) {
-    gather_rows(request, gathered, blocks, tensor.data);
+  const std::optional<Blocks> blocks =
+      request.channel_axis >= 0 ? begin_channels(request, gathered, tensor) : std::nullopt;
+  if (blocks && blocks->inner == 1) {
+    gather_rows(request, gathered, *blocks, tensor.data);
   } else {
     if (!request.channels_only) count(request, gathered, tensor.data);
-    if (by_channel) sum_plain(blocks, tensor.data.data());
+    if (blocks) sum_plain(*blocks, tensor.data.data());
   }
   gathered.bins.settle(turns_);
-  if (by_channel) end_channels(request, gathered, tensor.data);
+  if (blocks) end_channels(request, gathered, tensor.data);
 }
 
 void Collector::count(const Request& request, Gathered& gathered, std::span<const float> values) {
@@ -180,26 +180,28 @@ Collector::Blocks Collector::blocks_of(const run::ObservedTensor& tensor, int ch
   const auto channels = static_cast<size_t>(shape[channel_axis]);
   if (tensor.layout == ops::Layout::kPlain)
     return {product(0, channel_axis), channels, product(channel_axis + 1, shape.rank())};
-  TERSOR_CHECK(channel_axis == 1);
-  return {static_cast<size_t>(shape.elements()) / std::max<size_t>(channels, 1), channels, 1};
+  if (channel_axis == 1) return {static_cast<size_t>(shape.elements()) / std::max<size_t>(channels, 1), channels, 1};
+  // In memory axis 1 comes last.
+  if (channel_axis == 0) return {1, channels, product(1, shape.rank())};
+  const auto last = static_cast<size_t>(shape[1]);
+  return {product(0, 1) * product(2, channel_axis), channels, product(channel_axis + 1, shape.rank()) * last};
 }
 
-Collector::Blocks Collector::begin_channels(const Request& request, Gathered& gathered,
-                                            const run::ObservedTensor& tensor) {
-  if (request.channel_axis >= tensor.shape.rank())
-    throw Error(ErrorCode::kInvalidSamples, "The tensor \"" + request.name + "\" has the shape " + tensor.shape.text() +
-                                                " for this sample; it needs " +
-                                                std::to_string(request.channel_axis + 1) + " axes.");
-  const Blocks blocks = blocks_of(tensor, request.channel_axis);
+std::optional<Collector::Blocks> Collector::begin_channels(const Request& request, Gathered& gathered,
+                                                           const run::ObservedTensor& tensor) {
+  const bool has_axis = request.channel_axis < tensor.shape.rank();
+  const Blocks blocks = has_axis ? blocks_of(tensor, request.channel_axis) : Blocks{};
+  const bool others = !gathered.channels.empty() && gathered.channels.size() != blocks.channels;
+  if (gathered.channels_vary || !has_axis || others) {
+    gathered.channels_vary = true;
+    gathered.channels.clear();
+    return std::nullopt;
+  }
   if (gathered.channels.empty()) {
     const float infinity = std::numeric_limits<float>::infinity();
     gathered.channels.resize(blocks.channels);
     for (ChannelStatistics& channel : gathered.channels) channel.min = infinity, channel.max = -infinity;
   }
-  if (gathered.channels.size() != blocks.channels)
-    throw Error(ErrorCode::kInvalidSamples, "The tensor \"" + request.name + "\" has " +
-                                                std::to_string(blocks.channels) + " channels for this sample and " +
-                                                std::to_string(gathered.channels.size()) + " for another.");
   lows_.assign(blocks.channels, std::numeric_limits<float>::infinity());
   highs_.assign(blocks.channels, -std::numeric_limits<float>::infinity());
   sums_.assign(blocks.channels, 0);

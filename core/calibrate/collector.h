@@ -75,7 +75,7 @@ class Collector : public run::Observer {
     BinCounter bins;
     std::vector<ChannelStatistics> channels;
     Shape shape;
-    bool shape_varies = false;
+    bool shape_varies = false, channels_vary = false;
     uint64_t elements = 0;
   };
   /// A tensor as `outer` blocks of `channels` runs of `inner` elements each, in memory order.
@@ -85,8 +85,9 @@ class Collector : public run::Observer {
   static Blocks blocks_of(const run::ObservedTensor& tensor, int channel_axis);
   void count(const Request& request, Gathered& gathered, std::span<const float> values);
   void add_bins(Gathered& gathered, std::span<const float> part, float min, float max);
-  /// Between begin and end, lows_, highs_, sums_ and squares_ hold what this tensor adds to its channels.
-  Blocks begin_channels(const Request& request, Gathered& gathered, const run::ObservedTensor& tensor);
+  /// Between begin and end, lows_, highs_, sums_ and squares_ hold what this tensor adds to its channels. None where
+  /// this sample has another number of them than one before: then they are not the same things.
+  std::optional<Blocks> begin_channels(const Request& request, Gathered& gathered, const run::ObservedTensor& tensor);
   void gather_rows(const Request& request, Gathered& gathered, const Blocks& blocks, std::span<const float> values);
   void sum_plain(const Blocks& blocks, const float* x);
   void end_channels(const Request& request, Gathered& gathered, std::span<const float> values);

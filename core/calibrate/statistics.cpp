@@ -30,6 +30,7 @@ void merge(TensorStatistics& into, const TensorStatistics& more) {
     into = more;
     return;
   }
+  if (into.channels.size() != more.channels.size()) into.channels.clear();
   for (size_t c = 0; c < into.channels.size(); ++c) merge(into.channels[c], more.channels[c]);
   into.histogram.merge(more.histogram);
   into.elements += more.elements;
@@ -54,8 +55,7 @@ void check_same_tensors(const Statistics& a, const Statistics& b) {
   bool same = a.tensors.size() == b.tensors.size();
   for (size_t k = 0; same && k < a.tensors.size(); ++k) {
     const TensorStatistics &x = a.tensors[k], &y = b.tensors[k];
-    same = x.name == y.name && x.channel_axis == y.channel_axis &&
-           (x.channels.size() == y.channels.size() || x.count() == 0 || y.count() == 0);
+    same = x.name == y.name && x.channel_axis == y.channel_axis;
   }
   if (!same)
     throw Error(ErrorCode::kMismatch, "The statistics observe different tensors.", "statistics.tensors",

@@ -35,7 +35,7 @@ struct TensorStatistics {
   uint64_t elements = 0;       // seen in all samples
   quant::Histogram histogram;  // of all elements, holds the extremes; empty for tensors taken per channel alone
   int channel_axis = -1;       // -1: not taken per channel
-  std::vector<ChannelStatistics> channels;
+  std::vector<ChannelStatistics> channels;  // empty, too, where samples differ in their number
   /// The tensor's shape in every sample; rank 0 and `shape_varies` when samples differ.
   Shape shape;
   bool shape_varies = false;

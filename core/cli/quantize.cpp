@@ -2,6 +2,7 @@
 // tersor quantize MODEL.onnx (--data DATA | --stats FILE) -o OUT.onnx
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 
 #include "core/base/json.h"
@@ -110,6 +111,28 @@ Gathered gather(QuantizeOptions& options, Settings settings, const std::shared_p
 }
 
 /// Faults of the command line that would else come to light only when all the work is done.
+/// Two names of one file, or a sample of the folder `input`.
+bool is_read(const std::string& output, const std::string& input) {
+  namespace fs = std::filesystem;
+  std::error_code none;
+  if (input.empty() || !fs::exists(output, none) || !fs::exists(input, none)) return false;
+  if (fs::equivalent(output, input, none)) return true;
+  const fs::path path = fs::absolute(output, none);
+  const bool ours = path.extension() == ".onnx" || path.extension() == ".json";
+  return !ours && fs::is_directory(input, none) && fs::equivalent(path.parent_path(), input, none);
+}
+
+/// Nothing that the job reads is written over.
+void check_not_read(const std::string& output, const QuantizeOptions& options) {
+  std::vector<std::string> inputs = {options.model, options.data.data, options.settings.config, options.settings.recipe,
+                                     options.settings.platform};
+  inputs.insert(inputs.end(), options.stats.begin(), options.stats.end());
+  for (const std::string& input : inputs)
+    if (is_read(output, input))
+      throw CLI::ValidationError("quantize",
+                                 "\"" + output + "\" would be written over, and this job reads it; give another name");
+}
+
 void check_options(const QuantizeOptions& options) {
   if (options.stats.empty() && options.data.data.empty())
     throw CLI::ValidationError("quantize", "give --data or --stats");
@@ -120,7 +143,10 @@ void check_options(const QuantizeOptions& options) {
       throw CLI::ValidationError("quantize", "\"" + path + "\" is to be written twice; give each file its own name");
     outputs.push_back(path);
   }
-  for (const std::string& path : outputs) expect_writable(path);
+  for (const std::string& path : outputs) {
+    check_not_read(path, options);
+    expect_writable(path);
+  }
   enum_from_word<simulate::Profile>(options.report.runtime, "--runtime");
 }
 

@@ -51,6 +51,7 @@ class Applier {
 
   Model apply() {
     if (needs_small_integers()) onnx::convert_to_opset(model_, kOpsetOfSmallIntegers);
+    drop_plain_dilations();
     fold_clamps();
     for (const KernelPlan& kernel : plan_.kernels) store_weight(kernel);
     for (const ConstantPlan& constant : plan_.constants) store_constant(constant);
@@ -75,6 +76,7 @@ class Applier {
              return one.params.grid.n_bits <= 4 || bits_of(one.params.storage()) != 8;
            });
   }
+  void drop_plain_dilations();
   void fold_clamps();
   void store_weight(const KernelPlan& kernel);
   void store_constant(const ConstantPlan& constant);
@@ -100,6 +102,16 @@ class Applier {
   std::map<NodeId, std::vector<Node>> in_front_;                // nodes to stand in front of a node
   std::vector<bool> captured_;                                  // by value: a subgraph reads it by its name
 };
+
+/// ONNX Runtime's integer AveragePool does not know the attribute, not even where it says nothing.
+void Applier::drop_plain_dilations() {
+  for (Node& node : graph().nodes()) {
+    if (!node.is("AveragePool")) continue;
+    const std::vector<int64_t> dilations = node.ints_or("dilations", {});
+    if (std::all_of(dilations.begin(), dilations.end(), [](int64_t one) { return one == 1; }))
+      node.attributes.erase("dilations");
+  }
+}
 
 void Applier::fold_clamps() {
   std::set<NodeId> folded(plan_.folded_clamps.begin(), plan_.folded_clamps.end());

@@ -153,6 +153,9 @@ Attempt fuse_conv(const Group& group) {
   if (!group.output) return Reason("its output is not quantized");
   if (!group.output_like(0)) return types_differ(group);
   if (const auto reason = refuse_int8(group)) return *reason;
+  const Tensor* weight = group.graph.initializer(group.inputs[1]->raw);
+  if (weight != nullptr && weight->shape().rank() > 4)
+    return Reason("convolutions over three axes are computed here from the dequantized numbers");
   const auto bias = integer_bias(group, 2, *group.inputs[0], *group.inputs[1]);
   if (const Reason* reason = std::get_if<Reason>(&bias)) return *reason;
   Node fused = fused_node(group, "", "QLinearConv");

@@ -93,6 +93,36 @@ TEST_CASE("a calibrator sees what the float model makes") {
   REQUIRE(statistics.find("x")->histogram.zeros() >= 6 * (3 * 63 / 13));
 }
 
+TEST_CASE("where samples differ in their number of channels none are kept, however the samples are shared out") {
+  NamedModel named;
+  const Model model = named.input("x", {1, -1, 4}).node("Relu", {"x"}, {"y"}).output("y").build();
+  const std::vector<Request> requests = {{*model.graph.find("x"), "x", 1}};
+  run::ProgramOptions options;
+  options.observed = {requests[0].value};
+  const auto program = run::Program::compile(model, ops::standard(), options);
+  const Provenance provenance{std::string(64, 'a'), std::string(64, 'b'), "{}", "null"};
+  const auto seen = [&](const std::vector<uint64_t>& which) {
+    Calibrator calibrator(program, requests, provenance, 100);
+    for (const uint64_t k : which) {
+      Tensor x = Tensor::make(DType::kFloat32, Shape{1, k % 2 == 0 ? 3 : 5, 4});
+      for (size_t i = 0; i < x.mutable_data<float>().size(); ++i)
+        x.mutable_data<float>()[i] = static_cast<float>(i + k);
+      calibrator.add(record(k), "sample", std::vector{x});
+    }
+    return calibrator.statistics();
+  };
+  REQUIRE(seen({0, 2}).tensors[0].channels.size() == 3);
+  const Statistics all = seen({0, 1, 2, 3});
+  REQUIRE(all.tensors[0].channels.empty());
+  REQUIRE(all.tensors[0].histogram.total() == 4 * (3 + 5 + 3 + 5));
+  for (const auto& [first, second] :
+       {std::pair<std::vector<uint64_t>, std::vector<uint64_t>>{{0, 2}, {1, 3}}, {{0, 1}, {2, 3}}, {{3}, {0, 1, 2}}}) {
+    Statistics merged = seen(first);
+    merge(merged, seen(second));
+    REQUIRE(write(merged) == write(all));
+  }
+}
+
 TEST_CASE("calibrators that share the samples out gather the same bytes as one") {
   const Model model = conv_model();
   constexpr uint64_t kSamples = 24;

@@ -137,3 +137,25 @@ test('weights in a file beside the model are found there, and named when they ar
     writeFileSync(`${out}.data`, 'short');
     assert.match(run('inspect', out).stderr, /which has 5 bytes/);
   }));
+
+test('nothing that a job reads is written over', () =>
+  withFolder(async (folder) => {
+    const model = writeModel(folder);
+    const before = readFileSync(model);
+    const data = path.join(folder, 'data');
+    mkdirSync(data);
+    writeFileSync(path.join(data, '0.npy'), 'a sample');
+    const quantize = (...args) => run('quantize', model, '--data', data, ...args);
+    for (const args of [
+      ['-o', model],
+      ['-o', path.join(folder, 'data', '..', 'model.onnx')],
+      ['-o', path.join(folder, 'out.onnx'), '--report', model],
+      ['-o', path.join(data, '0.npy')],
+    ]) {
+      const refused = quantize(...args);
+      assert.equal(refused.status, 2);
+      assert.match(refused.stderr, /would be written over, and this job reads it/);
+    }
+    assert.deepEqual(readFileSync(model), before);
+    assert.equal(readFileSync(path.join(data, '0.npy'), 'utf8'), 'a sample');
+  }));

@@ -69,6 +69,20 @@ TEST_CASE("kernels of an operator without a channel axis have one scale") {
     REQUIRE(kernel.weight.scale.size() > 1);
 }
 
+TEST_CASE("a product may read what convolutions made, turned into tokens") {
+  NamedModel model;
+  model.input("x", {1, 3, 8, 8}).weight("w1", {8, 3, 3, 3}).weight("w2", {8, 5});
+  model.node("Conv", {"x", "w1"}, {"c"}).node("Relu", {"c"}, {"r"});
+  model.constant("shape", Tensor::of<int64_t>(Shape{3}, {1, 8, 36})).node("Reshape", {"r", "shape"}, {"flat"});
+  model.node("Transpose", {"flat"}, {"tokens"}, {{"perm", std::vector<int64_t>{0, 2, 1}}});
+  const Model tokens = model.node("MatMul", {"tokens", "w2"}, {"y"}).output("y").build();
+  config::QuantizationConfig config;
+  config.weights_bias_correction = false;
+  const QuantizeResult result = quantized(tokens, config);
+  REQUIRE(result.plan.kernels.size() == 2);
+  REQUIRE(test::relative_difference(tokens, result.model, test::random_inputs(tokens, 99)) < 0.2);
+}
+
 TEST_CASE("activations near the least float32 leave the weights their values") {
   for (const auto method : quant::activation_selection_methods()) {
     config::QuantizationConfig config;
