@@ -59,6 +59,11 @@ std::vector<Diagnostic> range_remarks(const Graph& graph, const ptq::Quantizatio
     const std::string& name = graph.name_of(one.tensor.value);
     const calibrate::TensorStatistics* seen = statistics.find(name);
     if (one.params.per_channel() || seen == nullptr || seen->histogram.empty()) continue;
+    if (seen->histogram.min() == 0 && seen->histogram.max() == 0) {
+      remarks.push_back({"never_moved", "The tensor \"" + name + "\" was 0 in every sample; its range is a guess.",
+                         name, "Give samples in which it moves, for a state values from the middle of a sequence."});
+      continue;
+    }
     const double decibels = expected_sqnr_db(seen->histogram, one.params);
     if (decibels >= kLeastRangeSqnrDb) continue;
     const auto maker = uses.producer_index(one.tensor.value);

@@ -83,6 +83,19 @@ TEST_CASE("a product may read what convolutions made, turned into tokens") {
   REQUIRE(test::relative_difference(tokens, result.model, test::random_inputs(tokens, 99)) < 0.2);
 }
 
+TEST_CASE("an input that is 0 in every sample leaves small biases their digits") {
+  NamedModel model;
+  model.input("x", {1, 16}).weight("w", {16, 4}).weight("b", {4}, -0.01f, 0.01f);
+  const Model product = model.node("Gemm", {"x", "w", "b"}, {"y"}).output("y").build();
+  config::QuantizationConfig config;
+  config.weights_bias_correction = false;
+  const QuantizeResult result = quantized(product, config, 0);
+  REQUIRE(result.plan.activations[0].params.range[0].low == Approx(-1).epsilon(0.01));
+  std::vector<Tensor> zeros = test::random_inputs(product, 1);
+  for (float& x : zeros[0].mutable_data<float>()) x = 0;
+  REQUIRE(test::relative_difference(product, result.model, zeros) < 0.03);
+}
+
 TEST_CASE("activations near the least float32 leave the weights their values") {
   for (const auto method : quant::activation_selection_methods()) {
     config::QuantizationConfig config;
