@@ -214,7 +214,10 @@ describe('what an object says wrongly is refused by name', () => {
 
   test('an override that matches nothing, and what a method throws', async () => {
     const error = await refusal([{ name: 'dens', quantize_config: new MyDenseQuantizeConfig() }]);
-    expect(error).toMatchObject({ code: 'invalid_config', hint: 'Did you mean "dense"? Name a node of the model, or a pattern with * and ?.' });
+    expect(error).toMatchObject({
+      code: 'invalid_config',
+      hint: 'Did you mean "dense"? Name a node of the model, or a pattern with * and ?.',
+    });
     const own = new RangeError('mine');
     const thrown = await second(
       changed({
