@@ -68,9 +68,9 @@ std::string nearest_name(std::string_view word, const std::vector<std::string>& 
   return best;
 }
 
-std::string joined(const std::vector<std::string>& words) {
+std::string joined(const std::vector<std::string>& words, std::string_view between) {
   std::string list;
-  for (const std::string& one : words) list += (list.empty() ? "" : ", ") + one;
+  for (const std::string& one : words) list += std::string(list.empty() ? "" : between) + one;
   return list;
 }
 

@@ -32,7 +32,7 @@ std::string nearest_name(std::string_view word, const std::vector<std::string>& 
 std::string suggestion(std::string_view word, const std::vector<std::string>& candidates);
 
 /// "a, b, c".
-std::string joined(const std::vector<std::string>& words);
+std::string joined(const std::vector<std::string>& words, std::string_view between = ", ");
 
 template <class E>
 std::string_view enum_word(E value) {

@@ -110,7 +110,6 @@ Gathered gather(QuantizeOptions& options, Settings settings, const std::shared_p
   return {job, std::move(statistics), data, std::move(decided)};
 }
 
-/// Faults of the command line that would else come to light only when all the work is done.
 /// Two names of one file, or a sample of the folder `input`.
 bool is_read(const std::string& output, const std::string& input) {
   namespace fs = std::filesystem;
@@ -133,6 +132,7 @@ void check_not_read(const std::string& output, const QuantizeOptions& options) {
                                  "\"" + output + "\" would be written over, and this job reads it; give another name");
 }
 
+/// Faults of the command line that would else come to light only when all the work is done.
 void check_options(const QuantizeOptions& options) {
   if (options.stats.empty() && options.data.data.empty())
     throw CLI::ValidationError("quantize", "give --data or --stats");

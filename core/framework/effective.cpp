@@ -49,12 +49,6 @@ std::string input_text(const OpQuantizationConfig& op) {
   return text;
 }
 
-std::string join(const std::vector<std::string>& words, const char* between) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
-  return text;
-}
-
 std::string padded(std::string text, size_t width) {
   text.resize(std::max(width, text.size()), ' ');
   return text + ' ';
@@ -111,13 +105,13 @@ std::string effective_text(const tpc::TargetPlatformCapabilities& platform, cons
         output_text(one.config), weights_text(one.config), input_text(one.config), std::to_string(one.candidates),
         one.operator_set.empty() ? ""
         : one.operators.empty()  ? "none"
-                                 : join(one.operators, ", "));
+                                 : joined(one.operators));
   text += "\nfused:\n";
   for (const tpc::Fusing& fusing : platform.tp_model.fusing_patterns) {
     std::vector<std::string> groups;
     for (const tpc::OperatorSetConcat& group : fusing.operator_groups_list)
-      groups.push_back(join(group.operators_set, "|"));
-    text += "  " + join(groups, "  +  ") + "\n";
+      groups.push_back(joined(group.operators_set, "|"));
+    text += "  " + joined(groups, "  +  ") + "\n";
   }
   return text + "\nSHA-256 " + tpc::digest(platform) + "\n";
 }

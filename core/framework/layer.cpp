@@ -103,15 +103,12 @@ Layer layer_of(const Graph& graph, const Uses& uses, const Node& node) {
 
 std::vector<NodeRequest> requests_of(const QuantizeConfig& config, const Layer& layer) {
   NodeRequest own{layer.node, std::nullopt, {}, !layer.weights.empty()};
-  std::vector<std::string> seen;
   for (const auto& [weight, quantizer] : config.get_weights_and_quantizers(layer)) {
     const std::string& weight_name = layer.weight(weight.name).name;
-    if (std::find(seen.begin(), seen.end(), weight_name) != seen.end())
-      wrong(layer, "names \"" + weight_name + "\" twice.");
-    seen.push_back(weight_name);
-    if (weight.name != "kernel")
+    if (weight_name != "kernel")
       wrong(layer, "quantizes \"" + weight_name +
                        "\"; a bias is always written in 32 bits at the scale of the sums it is added to.");
+    if (own.kernel) wrong(layer, "names \"" + weight_name + "\" twice.");
     own.kernel = quantizer;
   }
   const auto activations = config.get_activations_and_quantizers(layer);

@@ -75,14 +75,11 @@ bool quantizes_kernel(const OpQuantizationConfig& op, bool of_no_set) {
 /// The values that the candidates have, each once, in their order.
 std::string values(const std::vector<OpQuantizationConfig>& candidates, const Condition& condition) {
   std::vector<std::string> seen;
-  std::string list;
   for (const OpQuantizationConfig& op : candidates) {
     const std::string value = condition.value(op);
-    if (std::find(seen.begin(), seen.end(), value) != seen.end()) continue;
-    seen.push_back(value);
-    list += (list.empty() ? "" : ", ") + value;
+    if (std::find(seen.begin(), seen.end(), value) == seen.end()) seen.push_back(value);
   }
-  return list;
+  return joined(seen);
 }
 
 /// Where the field was set.

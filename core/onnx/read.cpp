@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/base/names.h"
 #include "core/graph/validate.h"
 #include "core/onnx/external_files.h"
 #include "core/onnx/format.h"
@@ -141,11 +142,10 @@ void warn(Model& model) {
                               "opset_import", "Should results differ, export the model for an older opset."});
   std::set<std::string> unknown;
   collect_unknown(model.graph, unknown);
-  std::string list;
-  for (const std::string& one : unknown) list += (list.empty() ? "" : ", ") + one;
   if (!unknown.empty())
-    model.warnings.push_back({"unknown_operators", "ONNX has no operators of these names: " + list + ".", "graph",
-                              "They are kept as they are, and cannot be run here."});
+    model.warnings.push_back({"unknown_operators",
+                              "ONNX has no operators of these names: " + joined({unknown.begin(), unknown.end()}) + ".",
+                              "graph", "They are kept as they are, and cannot be run here."});
 }
 
 /// Where calls were replaced, nothing of the functions is left; functions that nobody calls stay in the file.

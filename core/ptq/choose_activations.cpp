@@ -65,36 +65,36 @@ struct Bounds {
   }
 };
 
-bool is_written(const OpQuantizationConfig& op) {
-  return op.activation_n_bits == 8 || op.activation_n_bits == 16;
+/// For what is 0 in every sample, and says nothing of its range. A state, or what a gate opens later, often stays
+/// within 1; and the biases behind so small a step keep their digits.
+quant::Range unseen_range(const Bounds& known) {
+  const quant::Range range{std::clamp(known.low, -1.0, 0.0), std::clamp(known.high, 0.0, 1.0)};
+  return range.low == range.high ? quant::Range{range.low, 1} : range;
 }
 
-QuantizationParams choose(const Histogram& histogram, const OpQuantizationConfig& op, const Bounds& bounds,
+/// `known`: what the operators that make the tensor can give.
+QuantizationParams choose(const Histogram& histogram, const OpQuantizationConfig& op, const Bounds& known,
                           bool signed_storage, const quant::Criterion& criterion) {
   const QuantizationMethod method = op.activation_quantization_method;
-  if (!is_written(op))
+  if (op.activation_n_bits != 8 && op.activation_n_bits != 16)
     throw Error(
         ErrorCode::kInvalidConfig,
         "Activations of " + std::to_string(op.activation_n_bits) + " bits cannot be written: a file holds 8 or 16.",
         "config.activation_n_bits", "Use 8 bits.");
+  const quant::Range seen{histogram.min(), histogram.max()};
+  const bool unseen = seen.low == 0 && seen.high == 0;
+  quant::Range range = unseen ? unseen_range(known) : seen;
   IntegerGrid grid{op.activation_n_bits, false, false};
-  if (method != QuantizationMethod::kUniform)
-    grid.is_signed =
-        op.signedness == tpc::Signedness::kSigned || (op.signedness == tpc::Signedness::kAuto && histogram.min() < 0);
-  const quant::Range range =
-      quant::select_activation_range(histogram, method, grid, criterion, {bounds.low, bounds.high}).range;
-  return quant::with_sign(quant::params_of_ranges(method, grid, std::span(&range, 1)), signed_storage);
-}
-
-/// For what is 0 in every sample, and says nothing of its range. A state, or what a gate opens later, often stays
-/// within 1; and the biases behind so small a step keep their digits.
-QuantizationParams choose_unseen(const OpQuantizationConfig& op, const Bounds& known, bool signed_storage) {
-  const QuantizationMethod method = op.activation_quantization_method;
-  quant::Range range{std::min(std::max(known.low, -1.0), 0.0), std::max(std::min(known.high, 1.0), 0.0)};
-  if (range.low == range.high) range.high = 1;
   const bool even = method != QuantizationMethod::kUniform;
-  IntegerGrid grid{op.activation_n_bits, even && (op.signedness == tpc::Signedness::kSigned || range.low < 0), false};
-  if (even) range = {grid.is_signed ? -1.0 : 0.0, 1.0};
+  if (even)
+    grid.is_signed =
+        op.signedness == tpc::Signedness::kSigned || (op.signedness == tpc::Signedness::kAuto && range.low < 0);
+  if (unseen && even) range = {grid.is_signed ? -1.0 : 0.0, 1.0};
+  if (!unseen) {
+    Bounds bounds = known;
+    bounds.narrow({seen.low, seen.high});
+    range = quant::select_activation_range(histogram, method, grid, criterion, {bounds.low, bounds.high}).range;
+  }
   return quant::with_sign(quant::params_of_ranges(method, grid, std::span(&range, 1)), signed_storage);
 }
 
@@ -143,16 +143,12 @@ std::vector<ActivationPlan> choose_activations(const Graph& graph, const Attachm
   std::vector<QuantizationParams> params(placement.groups);
   for (size_t g = 0; g < placement.groups; ++g) {
     if (joined[g]) bounds[g] = {};
-    const Bounds known = bounds[g];
-    const bool unseen = histograms[g].min() == 0 && histograms[g].max() == 0;
-    bounds[g].narrow({histograms[g].min(), histograms[g].max()});
     const OpQuantizationConfig* op = fixed[g];
-    params[g] = op != nullptr         ? quant::fixed_params(op->activation_quantization_method,
-                                                            {op->activation_n_bits, signed_storage, false}, *op->fixed_scale,
-                                                            op->fixed_zero_point.value_or(0))
-                : asked[g] != nullptr ? choose_by(*asked[g], histograms[g], *first[g], signed_storage)
-                : unseen && is_written(*first[g])
-                    ? choose_unseen(*first[g], known, signed_storage)
+    params[g] = op != nullptr ? quant::fixed_params(op->activation_quantization_method,
+                                                    {op->activation_n_bits, signed_storage, false}, *op->fixed_scale,
+                                                    op->fixed_zero_point.value_or(0))
+                : asked[g] != nullptr
+                    ? choose_by(*asked[g], histograms[g], *first[g], signed_storage)
                     : choose(histograms[g], *first[g], bounds[g], signed_storage, config.activation_criterion());
   }
   std::vector<ActivationPlan> plans;

@@ -22,6 +22,7 @@ KlDivergence::KlDivergence(const EvenBins& bins) : bins_(bins) {
   const size_t count = bins_.counts.size();
   held_.resize(count + 1);
   sums_.resize(count + 1);
+  groups_.resize(count);
   std::vector<double> least(count, HUGE_VAL);
   for (size_t i = 0; i < count; ++i) {
     const double c = bins_.counts[i];
@@ -86,7 +87,6 @@ std::span<const KlDivergence::Group> KlDivergence::groups_of(const Window& windo
     const double clipped = std::min(std::max(bins_.edge(i), low), low + top * step.scale);
     return round_half_even_small((clipped - low) / step.scale);
   };
-  groups_.resize(std::max(groups_.size(), std::min(window.end - window.begin, static_cast<size_t>(top) + 1)));
   Group* group = groups_.data();
   const double bins_per_step = step.scale / bins_.width, base = (low - bins_.first) / bins_.width;
   double code = 0;

@@ -59,7 +59,7 @@ class KlDivergence {
   std::vector<Held> held_;
   std::vector<size_t> next_;  // the first bin from here on that holds something
   std::vector<Sums> sums_;
-  std::vector<Group> groups_;               // room for groups_of()
+  std::vector<Group> groups_;               // room for groups_of(): none has less than a bin
   std::vector<std::vector<double>> least_;  // least_[k][i]: of the counts above 0 in bins i to i + 2^k - 1
 };
 

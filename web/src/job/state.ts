@@ -228,10 +228,10 @@ export const overrides = computed<readonly Override[]>(() => [
   })),
 ]);
 
-/** What a result depends on besides the model. */
 /** An opened recipe may say otherwise what is known of operators. */
 export const frameworkInfo = computed(() => recipe.value?.recipe.framework_info);
 
+/** What a result depends on besides the model. */
 export const settingsKey = computed(() =>
   JSON.stringify([
     samples.value?.id ?? 0,
