@@ -7,6 +7,7 @@ import { abortable } from './job.js';
 import { ModelFile, OpenModel, type Context } from './model.js';
 import type { NamedData } from './packed.js';
 import { Pool } from './pool.js';
+import type { Lists } from './protocol.js';
 import type * as types from './types.js';
 
 const mostWorkers = 8;
@@ -72,14 +73,18 @@ async function content(source: types.ModelSource, signal: AbortSignal | undefine
   });
 }
 
-/** The engine: N workers, each with the core in WebAssembly. */
+/** The engine: N workers, each with the core in WebAssembly; the caller's own core answers what needs an answer at once. */
 export class Tersor implements types.Tersor {
   readonly version: string;
   readonly #context: Context;
+  readonly #core: Core;
+  readonly #lists: Lists;
 
-  private constructor(context: Context) {
+  private constructor(context: Context, core: Core, lists: Lists) {
     this.#context = context;
-    this.version = valueOf(context.core.version());
+    this.#core = core;
+    this.#lists = lists;
+    this.version = valueOf(core.version());
   }
 
   /** Loads the core, once, and starts the workers; afterwards nothing is fetched but what open() is given as a URL. */
@@ -90,9 +95,10 @@ export class Tersor implements types.Tersor {
     const module = await abortable(compiled(options), signal);
     const pool = new Pool(module, count, located(options.locateFile, 'worker.mjs'));
     try {
-      const started = Promise.all([instantiate(module), ...pool.workers.map((worker) => worker.start())]);
-      const [core] = (await abortable(started, signal)) as [Core, ...unknown[]];
-      return new Tersor({ pool, core });
+      await abortable(Promise.all(pool.workers.map((worker) => worker.start())), signal);
+      const lists = pool.idle().call('lists', []);
+      const [core, known] = await abortable(Promise.all([instantiate(module), lists]), signal);
+      return new Tersor({ pool }, core, known);
     } catch (error) {
       pool.close();
       throw error;
@@ -116,27 +122,27 @@ export class Tersor implements types.Tersor {
   }
 
   platforms(): readonly types.PlatformInfo[] {
-    return jsonOf(this.#context.core.platforms());
+    return this.#lists.platforms;
   }
 
   getTargetPlatformCapabilities(name: string, version?: number): types.TargetPlatformCapabilities {
-    return jsonOf(this.#context.core.targetPlatformCapabilities(name, version ?? 0));
+    return jsonOf(this.#core.targetPlatformCapabilities(name, version ?? 0));
   }
 
   readPlatform(text: string): types.TargetPlatformCapabilities {
-    return jsonOf(this.#context.core.readPlatform(text));
+    return jsonOf(this.#core.readPlatform(text));
   }
 
   quantizationConfig(fields: types.QuantizationConfig = {}, preset?: types.Preset): types.QuantizationConfig {
-    return jsonOf(this.#context.core.quantizationConfig(JSON.stringify(fields), preset ?? ''));
+    return jsonOf(this.#core.quantizationConfig(JSON.stringify(fields), preset ?? ''));
   }
 
   describeQuantizationConfig(): readonly types.FieldDescription[] {
-    return jsonOf(this.#context.core.describeQuantizationConfig());
+    return this.#lists.fields;
   }
 
   preprocessingPreset(name: types.PreprocessingPreset): types.Preprocessing {
-    return jsonOf(this.#context.core.preprocessingPreset(name));
+    return jsonOf(this.#core.preprocessingPreset(name));
   }
 
   close(): void {

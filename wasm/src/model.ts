@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { valueOf, type Core } from './core.js';
 import { TersorError } from './error.js';
 import { abortable, runJob } from './job.js';
 import { pack, type NamedData, type Packed } from './packed.js';
@@ -33,7 +32,6 @@ import type {
 /** What every call on one open model shares. */
 export interface Context {
   readonly pool: Pool;
-  readonly core: Core;
 }
 
 /** A model file that any worker can open. */
@@ -118,7 +116,7 @@ export class OpenModel implements Model {
     this.#context = context;
     this.#file = file;
     this.info = info;
-    this.#sets = new DataSets(context.pool, context.core, file);
+    this.#sets = new DataSets(context.pool, file);
   }
 
   #check(call?: CallOptions): void {
@@ -239,7 +237,8 @@ export class OpenModel implements Model {
       options,
     );
     const measured = await this.#measure(bytes, kept, options, settings);
-    const statistics = { bytes: measured, sampleCount: valueOf(this.#context.core.sampleCount(measured)) };
+    const sampleCount = await abortable(this.#context.pool.idle().call('sampleCount', [measured]), options.signal);
+    const statistics = { bytes: measured, sampleCount };
     this.#sources.set(statistics, kept);
     return statistics;
   }

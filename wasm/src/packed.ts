@@ -3,7 +3,7 @@
 // Files on their way to the workers, without copying them into each. In a browser they become one Blob: a handle, whose
 // parts stay where they are (a File on the disk) until a worker reads them. In Node they become shared memory.
 
-import { isNode } from './host.js';
+import { breath, isNode } from './host.js';
 
 export interface NamedData {
   readonly path: string;
@@ -34,10 +34,27 @@ async function shared(data: Blob | Uint8Array): Promise<Uint8Array> {
   return copy;
 }
 
+/** A Blob of more parts than this takes its time to make. */
+const mostParts = 64;
+
+/** One Blob of many, made a few at a time, so that the caller's thread is free in between. */
+async function joined(parts: readonly BlobPart[]): Promise<Blob> {
+  let whole = parts;
+  while (whole.length > mostParts) {
+    const groups: Blob[] = [];
+    for (let at = 0; at < whole.length; at += mostParts) {
+      groups.push(new Blob(whole.slice(at, at + mostParts)));
+      await breath();
+    }
+    whole = groups;
+  }
+  return new Blob([...whole]);
+}
+
 export async function pack(files: readonly NamedData[]): Promise<Packed> {
   const table = files.map(({ path, data }) => ({ path, size: sizeOf(data) }));
   if (isNode) return { files: table, content: await Promise.all(files.map(({ data }) => shared(data))) };
-  return { files: table, content: new Blob(files.map(({ data }) => data as BlobPart)) };
+  return { files: table, content: await joined(files.map(({ data }) => data as BlobPart)) };
 }
 
 /** `length` bytes of a file from `offset` on, which hold until the next call, or the sentence why they cannot be read. In workers only. */

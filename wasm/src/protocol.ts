@@ -8,14 +8,18 @@ import type {
   Coverage,
   EvaluationResult,
   Comparison,
+  FieldDescription,
   ModelInfo,
+  PlatformInfo,
   Progress,
   Recipe,
   Report,
   SamplePreview,
   SamplesInfo,
+  Selection,
   TersorErrorFields,
   TypedArray,
+  Verdict,
 } from './types.js';
 
 /** A tensor on its way to a worker; without a shape the model's input decides. */
@@ -56,6 +60,12 @@ export interface LayerFacts {
   }[];
 }
 
+/** What there is to choose from; the same for as long as the engine runs. */
+export interface Lists {
+  readonly platforms: readonly PlatformInfo[];
+  readonly fields: readonly FieldDescription[];
+}
+
 export interface Quantized {
   readonly model: Uint8Array;
   readonly recipe: Recipe;
@@ -68,6 +78,7 @@ export interface Quantized {
  */
 export interface Calls {
   start(module: WebAssembly.Module): null;
+  lists(): Lists;
   openModel(key: string, files: Packed): ModelInfo;
   close(key: string): null;
   coverage(model: string, settings: string): Coverage;
@@ -80,6 +91,8 @@ export interface Calls {
   preview(data: string, index: number): SamplePreview;
   previewTensors(model: string, sample: SentSample): SamplePreview;
   labels(data: string, labels: 'folders' | Packed, group: number): readonly number[];
+  /** Numbers of the chosen ones of `total` samples. */
+  select(total: number, part: Selection['part'], count: number): readonly number[];
   beginJob(key: string, kind: JobKind, settings: string): null;
   addSamples(job: string, samples: readonly SentSample[]): null;
   /** What this worker's part of the job came to, for mergeJob. */
@@ -97,7 +110,10 @@ export interface Calls {
   mergeSweepStep(job: string, step: number, parts: readonly Uint8Array[]): Uint8Array;
   /** The statistics with what was measured. */
   finishSweep(job: string, outcomes: readonly Uint8Array[]): Uint8Array;
+  /** Of a .tstats file. */
+  sampleCount(statistics: Uint8Array): number;
   quantize(model: string, settings: string, statistics: Uint8Array): Quantized;
+  verdict(report: Report): Verdict;
 }
 
 export type Method = keyof Calls;

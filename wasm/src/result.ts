@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { jsonOf } from './core.js';
 import { abortable, runJob } from './job.js';
 import { evaluate, ModelFile, type Context } from './model.js';
 import type { Quantized } from './protocol.js';
@@ -16,11 +15,6 @@ import type {
   Report,
   Samples,
 } from './types.js';
-
-/** JSON has no typed arrays. */
-function plain(_key: string, value: unknown): unknown {
-  return value instanceof Int32Array ? Array.from(value) : value;
-}
 
 /** What a quantized model came from. */
 export interface Origin {
@@ -58,7 +52,7 @@ export class OpenResult implements QuantizedResult {
   async evaluate(samples: Samples, labels: Labels, options: EvaluateOptions = {}): Promise<EvaluationResult> {
     const quantized = await evaluate(this.#context, this.#file, this.#origin.sets, samples, labels, options);
     const before = this.#report;
-    this.#update({
+    const report = {
       ...before,
       runtime: options.runtime ?? before.runtime,
       evaluation: { float: options.reference ?? before.evaluation.float, quantized },
@@ -67,7 +61,8 @@ export class OpenResult implements QuantizedResult {
         evaluation: quantized.count,
         held_aside: options.selection?.part === 'evaluation',
       },
-    });
+    };
+    await abortable(this.#update(report), options.signal);
     return quantized;
   }
 
@@ -94,12 +89,16 @@ export class OpenResult implements QuantizedResult {
     const { samples: counts } = this.#report;
     const evaluation = Math.max(counts.evaluation, comparison.samples);
     const heldAside = options.selection?.part === 'evaluation';
-    this.#update({ ...this.#report, comparison, samples: { ...counts, evaluation, held_aside: heldAside } });
+    const samplesUsed = { ...counts, evaluation, held_aside: heldAside };
+    await abortable(this.#update({ ...this.#report, comparison, samples: samplesUsed }), options.signal);
     return comparison;
   }
 
-  #update(report: Report): void {
-    this.#report = { ...report, verdict: jsonOf(this.#context.core.verdict(JSON.stringify(report, plain))) };
+  /** The figures count at once, so that what another call measures meanwhile is added to them; their verdict follows. */
+  async #update(report: Report): Promise<void> {
+    this.#report = report;
+    const verdict = await this.#context.pool.idle().call('verdict', [report]);
+    if (this.#report === report) this.#report = { ...report, verdict };
   }
 
   close(): void {

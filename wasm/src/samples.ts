@@ -3,7 +3,6 @@
 // What a caller may give as samples, brought into the form in which workers take it: a data set that they open, or
 // tensors one by one.
 
-import { valueOf, type Core } from './core.js';
 import { TersorError } from './error.js';
 import { pack, type NamedData, type Packed } from './packed.js';
 import type { Pool, PoolWorker, Resource } from './pool.js';
@@ -167,14 +166,12 @@ interface OpenSet {
 /** The data sets that were used with one model; each is opened once per worker, however many calls read it. */
 export class DataSets {
   readonly #pool: Pool;
-  readonly #core: Core;
   readonly #model: ModelResource;
   readonly #sets = new WeakMap<object, OpenSet>();
   readonly #keys: string[] = [];
 
-  constructor(pool: Pool, core: Core, model: ModelResource) {
+  constructor(pool: Pool, model: ModelResource) {
     this.#pool = pool;
-    this.#core = core;
     this.#model = model;
   }
 
@@ -221,9 +218,8 @@ export class DataSets {
   }
 
   /** The chosen ones of `total` samples, by the core's rule. */
-  #chosen(total: number, selection: Selection | undefined): readonly number[] {
-    const part = selection?.part ?? 'all';
-    return JSON.parse(valueOf(this.#core.select(total, part, selection?.count ?? total))) as number[];
+  #chosen(total: number, selection: Selection | undefined): Promise<readonly number[]> {
+    return this.#pool.idle().call('select', [total, selection?.part ?? 'all', selection?.count ?? total]);
   }
 
   /** The samples that take part in a call. */
@@ -236,17 +232,18 @@ export class DataSets {
       readonly limit?: number | undefined;
     },
   ): Promise<Feed> {
-    const limited = (chosen: readonly number[]) => {
+    const limited = async (chosen: readonly number[]) => {
       const { limit } = options;
       if (limit === undefined || limit >= chosen.length) return chosen;
-      return this.#chosen(chosen.length, { part: 'calibration', count: limit }).map((k) => chosen[k] ?? 0);
+      const spread = await this.#chosen(chosen.length, { part: 'calibration', count: limit });
+      return spread.map((k) => chosen[k] ?? 0);
     };
     if (areFiles(samples)) {
       const data = await this.resource(samples, options.preprocessing);
       const worker = this.#pool.idle();
       const { count } = await worker.need(data);
       await worker.call('checkData', [data.key]);
-      const chosen = limited(this.#chosen(count, options.selection));
+      const chosen = await limited(await this.#chosen(count, options.selection));
       const items = chosen.map((index) => ({ index, label: null, tensors: null }));
       return { data, total: chosen.length, of: count, items };
     }
@@ -254,7 +251,7 @@ export class DataSets {
     if (whole && !Array.isArray(samples)) return { data: null, total: null, of: null, items: numbered(samples) };
     const all: SentSample[] = [];
     for await (const one of numbered(samples)) all.push(one);
-    const chosen = limited(this.#chosen(all.length, options.selection));
+    const chosen = await limited(await this.#chosen(all.length, options.selection));
     const items = chosen.flatMap((index) => all[index] ?? []);
     return { data: null, total: chosen.length, of: all.length, items };
   }

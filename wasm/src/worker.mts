@@ -49,11 +49,17 @@ function layers(answer: LayersAnswer): LayerFacts[] {
   }));
 }
 
+/** JSON has no typed arrays. */
+function plain(_key: string, value: unknown): unknown {
+  return value instanceof Int32Array ? Array.from(value) : value;
+}
+
 const handlers: Handlers = {
   async start(_report, module) {
     started = await instantiate(module);
     return null;
   },
+  lists: () => ({ platforms: jsonOf(core().platforms()), fields: jsonOf(core().describeQuantizationConfig()) }),
   openModel: (_report, key, files) => jsonOf(core().openModel(key, table(files))),
   close: (_report, key) => valueOf(core().close(key)),
   coverage: (_report, model, settings) => jsonOf(core().coverage(model, settings)),
@@ -68,6 +74,7 @@ const handlers: Handlers = {
     if (labels === 'folders') return jsonOf(core().labelsOfFolders(data));
     return jsonOf(core().labelsOfFile(data, table(labels), group));
   },
+  select: (_report, total, part, count) => jsonOf(core().select(total, part, count)),
   beginJob: (_report, key, kind, settings) => valueOf(core().beginJob(key, kind, settings)),
   addSamples(_report, job, samples) {
     for (const sample of samples) valueOf(core().addSample(job, sample));
@@ -82,6 +89,7 @@ const handlers: Handlers = {
   sweepStep: (_report, job, step, before) => valueOf(core().sweepStep(job, step, before)),
   mergeSweepStep: (_report, job, step, parts) => valueOf(core().mergeSweepStep(job, step, parts)),
   finishSweep: (_report, job, outcomes) => valueOf(core().finishSweep(job, outcomes)),
+  sampleCount: (_report, statistics) => valueOf(core().sampleCount(statistics)),
   quantize(report, model, settings, statistics): Quantized {
     const made = valueOf(
       core().quantize(model, settings, statistics, (stage, done, total, note) =>
@@ -94,6 +102,7 @@ const handlers: Handlers = {
       report: JSON.parse(made.report) as Report,
     };
   },
+  verdict: (_report, report) => jsonOf(core().verdict(JSON.stringify(report, plain))),
 };
 
 function fieldsOf(thrown: unknown): TersorErrorFields | null {
