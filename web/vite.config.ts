@@ -21,7 +21,7 @@ export default defineConfig(async () => {
       emptyOutDir: true,
       target: 'es2022',
       assetsInlineLimit: 0,
-      modulePreload: { polyfill: false },
+      modulePreload: false,
       reportCompressedSize: false,
       rollupOptions: {
         input: { index: here('./index.html'), sw: here('./src/offline/sw.ts') },

@@ -12,8 +12,7 @@ import { listenForFiles } from './ui/drag';
 import { listenForKeys } from './ui/keys';
 import { followTitle } from './ui/title';
 
-const page = document.getElementById('page');
-if (page) {
+function show(page: HTMLElement): void {
   render(<App />, page);
   listenForFiles();
   listenForKeys();
@@ -21,3 +20,7 @@ if (page) {
   // the first paint comes before anything else is asked for
   requestAnimationFrame(() => setTimeout(() => void import('./engine/start').then(({ start }) => start()), 0));
 }
+
+const page = document.getElementById('page');
+// a task of its own, apart from that in which all modules were evaluated
+if (page) setTimeout(show, 0, page);

@@ -9,12 +9,11 @@ export function useWidth<T extends Element>(first: number): readonly [{ current:
   useLayoutEffect(() => {
     const target = element.current;
     if (!target) return undefined;
-    const measure = () => {
+    // it reports once at the beginning too, when the layout is there anyway and before anything is painted
+    const observer = new ResizeObserver(() => {
       const now = Math.round(target.clientWidth);
       if (now > 0) setWidth(now);
-    };
-    measure();
-    const observer = new ResizeObserver(measure);
+    });
     observer.observe(target);
     return () => observer.disconnect();
   }, []);
