@@ -51,6 +51,16 @@ describe('platforms', () => {
   });
 });
 
+test('every node that is listed can be named by an override', async () => {
+  const nodes = await model.nodes();
+  expect(nodes).toContainEqual({ name: 'pool', type: 'GlobalAveragePool' });
+  expect(nodes.length).toBeLessThanOrEqual(model.info.nodes);
+  expect(nodes.some(({ type }) => type === 'BatchNormalization')).toBe(false);
+  const config = { enable_activation_quantization: false };
+  await model.coverage({ overrides: [{ name: 'pool', config }, { type: 'Relu' }] });
+  await model.coverage({ overrides: nodes.map(({ name }) => ({ name })) });
+});
+
 test('an operator is kept in float by an override', async () => {
   const before = await model.coverage();
   const conv = model.info.operators.find((one) => one.op === 'Conv');

@@ -44,6 +44,7 @@ export type {
   Model,
   ModelInfo,
   ModelSource,
+  NodeInfo,
   OpenOptions,
   OperatorInfo,
   OperatorSetConcat,

@@ -19,6 +19,7 @@ import type {
   Labels,
   Model,
   ModelInfo,
+  NodeInfo,
   QuantizedResult,
   QuantizeOptions,
   SampleOptions,
@@ -136,6 +137,11 @@ export class OpenModel implements Model {
   async coverage(options: CoverageOptions = {}): Promise<Coverage> {
     const settings = JSON.stringify(await this.#settings(options));
     return this.#withModel(options, (worker) => worker.call('coverage', [this.#file.key, settings]));
+  }
+
+  async nodes(options: CoverageOptions = {}): Promise<readonly NodeInfo[]> {
+    const settings = JSON.stringify(await this.#settings({ ...options, overrides: [{ name: '*' }] }));
+    return this.#withModel(options, (worker) => worker.call('nodes', [this.#file.key, settings]));
   }
 
   async inspectSamples(samples: Samples, options: SampleOptions = {}): Promise<SamplesInfo> {

@@ -10,6 +10,7 @@ import type {
   Comparison,
   FieldDescription,
   ModelInfo,
+  NodeInfo,
   PlatformInfo,
   Progress,
   Recipe,
@@ -84,6 +85,8 @@ export interface Calls {
   coverage(model: string, settings: string): Coverage;
   /** Those that number `which` of the settings' overrides chooses. */
   layers(model: string, settings: string, which: number): readonly LayerFacts[];
+  /** Those of the settings' first override. */
+  nodes(model: string, settings: string): readonly NodeInfo[];
   openData(key: string, model: string, files: Packed, preprocessing: string): { readonly count: number };
   /** Rejects where a file cannot be a sample, or where there is none. */
   checkData(data: string): null;

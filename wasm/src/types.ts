@@ -272,6 +272,14 @@ export interface CoverageRow {
   readonly mac_share: number | null;
 }
 
+/** A node of the prepared model, as overrides name it. */
+export interface NodeInfo {
+  /** That of its first output where it has none. */
+  readonly name: string;
+  /** ONNX operator type. */
+  readonly type: string;
+}
+
 export interface FloatNode {
   readonly name: string;
   readonly op: string;
@@ -650,6 +658,8 @@ export interface Tersor {
 export interface Model {
   readonly info: ModelInfo;
   coverage(options?: CoverageOptions): Promise<Coverage>;
+  /** What overrides can choose: the nodes of the prepared model, in its order. `overrides` are not read. */
+  nodes(options?: CoverageOptions): Promise<readonly NodeInfo[]>;
   /** Reads every file's header and the first sample whole. A file that cannot be a sample is a row in `errors`, not a rejection. */
   inspectSamples(samples: Samples, options?: SampleOptions): Promise<SamplesInfo>;
   /** Sample number `index` of the data set's order, as the model receives it. */

@@ -8,7 +8,7 @@ import { sentence, TersorError } from './error.js';
 import { isNode, nodeModule } from './host.js';
 import { readerOf, type Packed } from './packed.js';
 import type { Calls, LayerFacts, Quantized, Reply, Request } from './protocol.js';
-import type { Progress, Recipe, Report, SamplePreview, Stage, TersorErrorFields } from './types.js';
+import type { NodeInfo, Progress, Recipe, Report, SamplePreview, Stage, TersorErrorFields } from './types.js';
 
 type Post = (reply: Reply) => void;
 type Handlers = {
@@ -64,6 +64,10 @@ const handlers: Handlers = {
   close: (_report, key) => valueOf(core().close(key)),
   coverage: (_report, model, settings) => jsonOf(core().coverage(model, settings)),
   layers: (_report, model, settings, which) => layers(valueOf(core().layers(model, settings, which))),
+  nodes(_report, model, settings) {
+    const { info } = valueOf(core().layers(model, settings, 0));
+    return (JSON.parse(info) as NodeInfo[]).map(({ name, type }) => ({ name, type }));
+  },
   openData: (_report, key, model, files, preprocessing) =>
     jsonOf(core().openData(key, model, table(files), preprocessing)),
   checkData: (_report, data) => valueOf(core().checkData(data)),
