@@ -68,6 +68,11 @@ describe('accessibility and width', () => {
         for (const [open, close] of regions) {
           await button(page, open).click();
           await look(open);
+          if (close === 'Close settings') {
+            await page.getByRole('button', { name: /^All settings/ }).click();
+            await page.locator('.override-form').waitFor();
+            await look('all settings');
+          }
           await button(page, close).click();
         }
         await page.locator('.layer-name').first().click();

@@ -67,6 +67,7 @@ export async function tryDemo(): Promise<void> {
   const demo = loaded.value;
   if (!demo) return;
   state.recipe.value = null;
+  state.frameworkInfo.value = undefined;
   await addArrivals(
     [
       { path: demo.about.model, data: demo.model },

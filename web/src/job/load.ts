@@ -111,6 +111,7 @@ async function openModel(arrival: Arrival): Promise<void> {
       state.runProblem.value = null;
       state.runNote.value = '';
       state.keepFloat.value = {};
+      if (!state.recipe.value) state.listedOverrides.value = [];
       state.openLayer.value = null;
       state.openRegions.value = new Set(['model']);
       state.announcement.value = `${baseName(arrival.path)} is open.`;

@@ -159,7 +159,12 @@ function settingsOf(inputs: Inputs) {
   return {
     platform: inputs.settings.platform,
     overrides: inputs.settings.overrides,
-    recipe: { ...opened.recipe, quantization_config: config, preprocessing },
+    recipe: {
+      ...opened.recipe,
+      quantization_config: config,
+      framework_info: inputs.settings.frameworkInfo,
+      preprocessing,
+    },
     allowMismatch: opened.allowMismatch,
   };
 }

@@ -38,6 +38,8 @@ export async function applyRecipe(open: state.OpenRecipe): Promise<void> {
     state.recipe.value = open;
     state.platformName.value = platformLabel(recipe);
     state.keepFloat.value = {};
+    state.listedOverrides.value = recipe.overrides ?? [];
+    state.frameworkInfo.value = recipe.framework_info;
     state.fields.value = changedFields(recipe.quantization_config);
     if (recipe.preprocessing) state.preprocessing.value = recipe.preprocessing;
     if (recipe.data_set) state.chosenCalibration.value = recipe.data_set.samples;

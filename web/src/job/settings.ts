@@ -125,7 +125,7 @@ export function setKeepFloat(name: string, value: boolean | null): void {
 }
 
 /** After a change of settings: what becomes an integer is asked again, and a result is made anew from what was kept. */
-function changed(): void {
+export function changed(): void {
   void updateCoverage();
   quantizeAgain();
 }
@@ -143,6 +143,8 @@ function startFrom(fields: typeof state.fields.value): void {
   batch(() => {
     state.fields.value = fields;
     state.keepFloat.value = {};
+    state.listedOverrides.value = [];
+    state.frameworkInfo.value = undefined;
     state.recipe.value = null;
     state.settingsProblem.value = null;
     state.chosenCalibration.value = null;

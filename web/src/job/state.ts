@@ -8,6 +8,7 @@ import type {
   EvaluationResult,
   Comparison,
   FieldValue,
+  FrameworkInfo,
   QuantizationConfig,
   Override,
   Platform,
@@ -156,6 +157,10 @@ export const fields = signal<Readonly<Record<string, FieldValue>>>({});
 export const ownPlatforms = signal<readonly OwnPlatform[]>([]);
 /** Operators that the reader keeps in float (true) or wants in integers (false), by name; the others are the platform's. */
 export const keepFloat = signal<Readonly<Record<string, boolean>>>({});
+/** Other settings of single operators, from the form or from a recipe. */
+export const listedOverrides = signal<readonly Override[]>([]);
+/** What is known of operators otherwise than by default. */
+export const frameworkInfo = signal<FrameworkInfo | undefined>(undefined);
 export const recipe = signal<OpenRecipe | null>(null);
 export const settingsProblem = signal<Problem | null>(null);
 
@@ -219,17 +224,14 @@ export const platform = computed<Platform>(
 /** The fields as the package's type knows them; the form holds to the engine's list, which that type is made from. */
 export const config = computed(() => fields.value as QuantizationConfig);
 
-/** Settings of single operators: the recipe's, then the reader's, which win. */
+/** All settings of single operators; of equals the later one wins. */
 export const overrides = computed<readonly Override[]>(() => [
-  ...(recipe.value?.recipe.overrides ?? []),
+  ...listedOverrides.value,
   ...Object.entries(keepFloat.value).map(([name, isFloat]) => ({
     name,
     config: { enable_weights_quantization: !isFloat, enable_activation_quantization: !isFloat },
   })),
 ]);
-
-/** An opened recipe may say otherwise what is known of operators. */
-export const frameworkInfo = computed(() => recipe.value?.recipe.framework_info);
 
 /** What a result depends on besides the model. */
 export const settingsKey = computed(() =>

@@ -2,7 +2,7 @@
 
 import { signal } from '@preact/signals';
 import { useId } from 'preact/hooks';
-import type { FieldDescription, FieldValue } from 'tersor';
+import type { FieldDescription } from 'tersor';
 
 import { dismiss } from '../job/load';
 import { chosenPlatform, platformChoices, platformTitle } from '../job/platform';
@@ -20,66 +20,16 @@ import {
   type FormRow,
   type GroupId,
 } from '../job/settings';
-import { engine, fields, platformName, recipe, settingsProblem } from '../job/state';
+import { engine, fields, frameworkInfo, overrides, platformName, recipe, settingsProblem } from '../job/state';
 import { count, counted } from '../numbers';
-import { NumberField, Select, Switch } from './fields';
+import { FieldControl, nullText } from './FieldControl';
+import { Select } from './fields';
 import { chooseFiles } from './files';
+import { FrameworkInfoForm } from './FrameworkInfoForm';
 import { Chevron } from './Icons';
 import { ProblemCard } from './Note';
+import { OverridesForm } from './OverridesForm';
 import { Figure, Region, type Cell } from './Region';
-
-/** What null means: the platform chooses bits, quantizers and the like; a number that may be absent is off. */
-function nullText(field: FieldDescription): string {
-  return field.type === 'number' ? 'off' : 'as the platform says';
-}
-
-function Choices(props: {
-  readonly row: FormRow;
-  readonly values: readonly FieldValue[];
-  readonly text: (value: FieldValue) => string;
-}) {
-  const { field, title } = props.row;
-  const values = field.nullable ? [null, ...props.values] : props.values;
-  return (
-    <Select
-      label={title}
-      hideLabel
-      value={String(fieldValue(field))}
-      choices={values.map((value) => ({
-        value: String(value),
-        text: value === null ? nullText(field) : props.text(value),
-      }))}
-      onChoose={(text) => setField(field, values.find((value) => String(value) === text) ?? null)}
-    />
-  );
-}
-
-function Control(props: { readonly row: FormRow }) {
-  const { field, title } = props.row;
-  const current = fieldValue(field);
-  if (field.type === 'bool' && !field.nullable) {
-    return <Switch label={title} value={current === true} onChoose={(value) => setField(field, value)} />;
-  }
-  if (field.type === 'bool') {
-    return <Choices row={props.row} values={[true, false]} text={(value) => (value === true ? 'on' : 'off')} />;
-  }
-  if (field.choices !== null) {
-    return <Choices row={props.row} values={field.choices} text={(value) => choiceText(String(value))} />;
-  }
-  return (
-    <NumberField
-      label={title}
-      hideLabel
-      value={typeof current === 'number' ? current : null}
-      minimum={field.minimum}
-      maximum={field.maximum}
-      whole={field.type === 'int'}
-      nullable={field.nullable}
-      placeholder={field.nullable ? nullText(field) : ''}
-      onEnter={(value) => setField(field, value)}
-    />
-  );
-}
 
 function defaultText(field: FieldDescription): string {
   if (field.default === null) return nullText(field);
@@ -101,7 +51,13 @@ function SettingRow(props: { readonly row: FormRow }) {
       </div>
       <div class="setting-control">
         {field.acts ? (
-          <Control row={props.row} />
+          <FieldControl
+            field={field}
+            title={title}
+            value={fieldValue(field)}
+            onChoose={(value) => setField(field, value)}
+            hideLabel
+          />
         ) : (
           <p class="soft">{defaultText(field)}, the only value this version takes</p>
         )}
@@ -147,7 +103,10 @@ function AllSettings(props: { readonly rows: readonly FormRow[] }) {
   const { rows } = props;
   const body = useId();
   const open = unfolded.value;
-  const changed = rows.filter((row) => row.field.name in fields.value).length;
+  const changed =
+    rows.filter((row) => row.field.name in fields.value).length +
+    overrides.value.length +
+    (frameworkInfo.value ? 1 : 0);
   const groups = Object.keys(groupTitles) as Exclude<GroupId, 'main'>[];
   return (
     <div class="setting-group">
@@ -161,22 +120,28 @@ function AllSettings(props: { readonly rows: readonly FormRow[] }) {
         <Chevron class={open ? '' : 'sideways'} />
         <b>All settings</b>
         <span class="soft setting-group-list">
-          {groups.map((id) => groupTitles[id].toLowerCase()).join(', ')}: {counted(rows.length, 'more setting')}
+          {groups.map((id) => groupTitles[id].toLowerCase()).join(', ')}, single operators:{' '}
+          {counted(rows.length, 'more setting')}
         </span>
         <span class="soft">{changed === 0 ? 'all at default' : `${count(changed)} changed`}</span>
       </button>
       <div id={body} hidden={!open}>
-        {open &&
-          groups.map((id) => (
-            <div key={id}>
-              <h4 class="setting-group-title">{groupTitles[id]}</h4>
-              {rows
-                .filter((row) => row.group === id)
-                .map((row) => (
-                  <SettingRow key={row.field.name} row={row} />
-                ))}
-            </div>
-          ))}
+        {open && (
+          <>
+            {groups.map((id) => (
+              <div key={id}>
+                <h4 class="setting-group-title">{groupTitles[id]}</h4>
+                {rows
+                  .filter((row) => row.group === id)
+                  .map((row) => (
+                    <SettingRow key={row.field.name} row={row} />
+                  ))}
+              </div>
+            ))}
+            <OverridesForm />
+            <FrameworkInfoForm />
+          </>
+        )}
       </div>
     </div>
   );

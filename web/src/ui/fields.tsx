@@ -11,6 +11,7 @@ export interface Choice<T extends string> {
 }
 
 interface SelectProps<T extends string> {
+  readonly id?: string;
   readonly label: ComponentChildren;
   readonly value: T;
   readonly choices: readonly Choice<T>[];
@@ -19,7 +20,8 @@ interface SelectProps<T extends string> {
 }
 
 export function Select<T extends string>(props: SelectProps<T>) {
-  const id = useId();
+  const own = useId();
+  const id = props.id ?? own;
   return (
     <div class="field">
       <label for={id} class={props.hideLabel ? 'visually-hidden' : ''}>
@@ -32,6 +34,57 @@ export function Select<T extends string>(props: SelectProps<T>) {
           </option>
         ))}
       </select>
+    </div>
+  );
+}
+
+interface TextProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onType: (text: string) => void;
+}
+
+/** `list`: id of the datalist that completes it. */
+export function TextField(props: TextProps & { readonly list: string }) {
+  const id = useId();
+  return (
+    <div class="field text">
+      <label for={id}>{props.label}</label>
+      <input
+        id={id}
+        type="text"
+        value={props.value}
+        list={props.list}
+        spellcheck={false}
+        autocomplete="off"
+        onInput={(event) => props.onType(event.currentTarget.value)}
+      />
+    </div>
+  );
+}
+
+interface TextAreaProps extends TextProps {
+  readonly placeholder: string;
+  readonly wrong?: boolean;
+  /** When the field is left after a change. */
+  readonly onEnter?: (text: string) => void;
+}
+
+export function TextArea(props: TextAreaProps) {
+  const id = useId();
+  return (
+    <div class={props.wrong ? 'field long wrong' : 'field long'}>
+      <label for={id}>{props.label}</label>
+      <textarea
+        id={id}
+        rows={4}
+        value={props.value}
+        placeholder={props.placeholder}
+        spellcheck={false}
+        aria-invalid={props.wrong === true}
+        onInput={(event) => props.onType(event.currentTarget.value)}
+        onChange={(event) => props.onEnter?.(event.currentTarget.value)}
+      />
     </div>
   );
 }

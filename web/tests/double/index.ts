@@ -305,7 +305,20 @@ class Quantized implements t.QuantizedResult {
 
 class OpenModel implements t.Model {
   readonly info = info;
-  async coverage(): Promise<t.Coverage> {
+  async nodes(): Promise<readonly t.NodeInfo[]> {
+    return names.map((name, k) => ({ name, type: layer(name, k).op }));
+  }
+  async coverage(options: t.CoverageOptions = {}): Promise<t.Coverage> {
+    const known = await this.nodes();
+    const lost = options.overrides?.find(({ name }) => name && !known.some((node) => node.name === name));
+    if (lost) {
+      throw new TersorError({
+        code: 'invalid_config',
+        message: `No node of the model is called "${lost.name}".`,
+        place: 'overrides',
+        hint: '',
+      });
+    }
     return coverage;
   }
   async inspectSamples(samples: t.Samples, options: t.SampleOptions = {}): Promise<t.SamplesInfo> {
