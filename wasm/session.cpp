@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wasm/session.h"
 
-#include "core/base/digest.h"
 #include "core/base/json.h"
 #include "core/ops/registry.h"
-#include "core/report/coverage.h"
 #include "core/report/model_card.h"
-#include "core/report/range_remarks.h"
-#include "core/report/report.h"
+#include "core/report_of.h"
 #include "core/samples/given_arrays.h"
 #include "core/samples/labels.h"
 #include "core/samples/preview.h"
@@ -189,17 +186,10 @@ std::shared_ptr<const Job> Session::job_of(OpenModel& model, Settings settings) 
   return model.job;
 }
 
-report::Coverage Session::coverage_of_job(const Job& job, const ptq::Placement& placement, const OpenModel& opened) {
-  report::Coverage coverage = report::coverage_of(opened.opened->model.graph, job.model.graph, placement,
-                                                  static_cast<int64_t>(opened.size_bytes));
-  coverage.calibration_bytes = calibration_bytes(job);
-  return coverage;
-}
-
 std::string Session::coverage(const std::string& key, const std::string& settings) {
   OpenModel& opened = model(key);
   const auto job = job_of(opened, read_settings(parse_json(settings, "settings"), nullptr));
-  return to_text(to_json(coverage_of_job(*job, job->placement, opened)), false);
+  return to_text(to_json(expected_coverage(*job, static_cast<int64_t>(opened.size_bytes))), false);
 }
 
 val Session::layers(const std::string& key, const std::string& text, size_t which) {
@@ -411,21 +401,7 @@ val Session::quantize(const std::string& key, const std::string& text, const val
   const QuantizeResult made = tersor::quantize(*job, statistics);
   report_progress(progress, {"choose", 1, 1, {}});
 
-  report::Report report;
-  report.tool_version = tool_version();
-  report.model = {opened.name, opened.opened->digest, static_cast<int64_t>(opened.size_bytes)};
-  report.output = {{}, sha256_hex(made.bytes), static_cast<int64_t>(made.bytes.size())};
-  report.platform = {job->settings.platform.name, job->settings.platform.version};
-  report.coverage = coverage_of_job(*job, made.draft.kept, opened);
-  report.coverage.estimated_size_bytes = report.output.size_bytes;
-  report.ranges = report::ranges_of(made.draft.model.graph, made.plan, made.draft.statistics);
-  report.padding = report::padding_of(made.draft.model.graph, made.draft.attachment, made.plan);
-  report.samples.calibration = static_cast<int64_t>(statistics.samples.size());
-  report.corrections = report::corrections_of(job->passes, job->placement, made.draft.kept, made.draft.rewrites,
-                                              made.draft.equalized, made.plan);
-  for (report::Correction& one : report::left_out(job->settings.config)) report.corrections.push_back(std::move(one));
-  report.diagnostics = report::remarks_of(opened.opened->model.warnings, job->notes, made.draft.model.graph, made.plan,
-                                          made.draft.statistics);
+  const report::Report report = report_of(*job, made, opened.name, static_cast<int64_t>(opened.size_bytes));
   val result = val::object();
   result.set("model", to_array(made.bytes));
   result.set("recipe", config::write_recipe(made.recipe));

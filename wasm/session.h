@@ -90,7 +90,6 @@ class Session {
   OpenModel& model(const std::string& key);
   const std::shared_ptr<const samples::DataSet>& data(const std::string& key) const;
   std::shared_ptr<const Job> job_of(OpenModel& model, Settings settings);
-  static report::Coverage coverage_of_job(const Job& job, const ptq::Placement& placement, const OpenModel& opened);
   std::shared_ptr<const report::CompareProgram> compare_program(const Json& settings);
 
   std::map<std::string, OpenModel> models_;

@@ -4,13 +4,11 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "core/base/digest.h"
 #include "core/base/json.h"
 #include "core/cli/compare_samples.h"
 #include "core/cli/files.h"
 #include "core/report/histogram_view.h"
-#include "core/report/range_remarks.h"
-#include "core/report/report.h"
+#include "core/report_of.h"
 #include "core/samples/selection.h"
 
 namespace tersor::cli {
@@ -52,34 +50,17 @@ void write_report(const ReportRequest& request, const std::string& model_path, s
                   const QuantizeResult& result, const calibrate::Statistics& statistics,
                   const std::shared_ptr<const samples::DataSet>& data) {
   if (request.path.empty()) return;
-  const Model& original = job.opened->model;
-  report::Report report;
-  report.tool_version = tool_version();
-  report.model = {file_name(model_path), job.opened->digest, static_cast<int64_t>(model_bytes)};
-  report.output = {"", sha256_hex(result.bytes), static_cast<int64_t>(result.bytes.size())};
-  report.platform = {job.settings.platform.name, job.settings.platform.version};
+  report::Report report = report_of(job, result, file_name(model_path), static_cast<int64_t>(model_bytes));
   report.runtime = request.runtime;
-  report.coverage =
-      report::coverage_of(original.graph, job.model.graph, result.draft.kept, static_cast<int64_t>(model_bytes));
-  report.coverage.estimated_size_bytes = report.output.size_bytes;
-  report.coverage.calibration_bytes = calibration_bytes(job);
-  report.ranges = report::ranges_of(result.draft.model.graph, result.plan, result.draft.statistics);
-  report.padding = report::padding_of(result.draft.model.graph, result.draft.attachment, result.plan);
-  report.samples.calibration = static_cast<int64_t>(statistics.samples.size());
-  report.diagnostics =
-      report::remarks_of(original.warnings, job.notes, result.draft.model.graph, result.plan, result.draft.statistics);
   if (data) {
     const auto profile = enum_from_word<simulate::Profile>(request.runtime, "--runtime");
     const std::vector<int64_t> chosen = compared_samples(*data, statistics, report.samples.held_aside);
-    report.comparison =
-        compare_samples(report::CompareProgram::make(original, result.model, profile), data, chosen, request.threads);
+    report.comparison = compare_samples(report::CompareProgram::make(job.opened->model, result.model, profile), data,
+                                        chosen, request.threads);
     report::add_histograms(*report.comparison, statistics);
     if (const auto remark = report::saturation_remark(*report.comparison)) report.diagnostics.push_back(*remark);
     report.samples.evaluation = static_cast<int64_t>(chosen.size());
   }
-  report.corrections = report::corrections_of(job.passes, job.placement, result.draft.kept, result.draft.rewrites,
-                                              result.draft.equalized, result.plan);
-  for (report::Correction& one : report::left_out(job.settings.config)) report.corrections.push_back(std::move(one));
   if (report.comparison) report.verdict = report::verdict_of(report);
   write_file(request.path, to_text(to_json(report)) + "\n");
   if (report.verdict) print_verdict(*report.verdict);

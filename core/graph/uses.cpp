@@ -4,20 +4,9 @@
 #include <algorithm>
 #include <set>
 
+#include "core/graph/subgraphs.h"
+
 namespace tersor {
-
-namespace {
-
-template <class Visit>
-void for_each_subgraph(const Node& node, Visit&& visit) {
-  for (const auto& [key, attribute] : node.attributes) {
-    if (const auto* one = std::get_if<std::shared_ptr<const Graph>>(&attribute)) visit(**one);
-    if (const auto* many = std::get_if<std::vector<std::shared_ptr<const Graph>>>(&attribute))
-      for (const auto& one : *many) visit(*one);
-  }
-}
-
-}  // namespace
 
 std::vector<std::string> captures(const Graph& subgraph) {
   std::set<std::string> defined, read;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/graph/subgraphs.h"
 #include "core/graph/validate.h"
 #include "core/onnx/format.h"
 #include "core/onnx/rewriter.h"
@@ -116,11 +117,7 @@ int64_t ir_version_for(int64_t opset) {
 void collect_names(const Graph& graph, std::set<std::string>& names) {
   for (size_t k = 0; k < graph.value_count(); ++k) names.insert(graph.name_of(ValueId{static_cast<int32_t>(k)}));
   for (const Node& node : graph.nodes())
-    for (const auto& [key, attribute] : node.attributes) {
-      if (const auto* one = std::get_if<std::shared_ptr<const Graph>>(&attribute)) collect_names(**one, names);
-      if (const auto* many = std::get_if<std::vector<std::shared_ptr<const Graph>>>(&attribute))
-        for (const auto& one : *many) collect_names(*one, names);
-    }
+    for_each_subgraph(node, [&](const Graph& inner) { collect_names(inner, names); });
 }
 
 class Converter {

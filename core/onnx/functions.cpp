@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/graph/subgraphs.h"
 #include "core/onnx/format.h"
 #include "core/onnx/read_value.h"
 
@@ -211,11 +212,7 @@ Message identity(const std::string& from, const std::string& to) {
 void collect_domains(const Graph& graph, std::set<std::string>& domains) {
   for (const Node& node : graph.nodes()) {
     domains.insert(node.domain);
-    for (const auto& [key, attribute] : node.attributes) {
-      if (const auto* one = std::get_if<std::shared_ptr<const Graph>>(&attribute)) collect_domains(**one, domains);
-      if (const auto* many = std::get_if<std::vector<std::shared_ptr<const Graph>>>(&attribute))
-        for (const auto& one : *many) collect_domains(*one, domains);
-    }
+    for_each_subgraph(node, [&](const Graph& inner) { collect_domains(inner, domains); });
   }
 }
 

@@ -6,6 +6,7 @@
 #include "core/graph/quantized.h"
 #include "core/base/digest.h"
 #include "core/base/json.h"
+#include "core/graph/subgraphs.h"
 #include "core/onnx/operators.h"
 
 namespace tersor {
@@ -45,11 +46,7 @@ class Counter {
       if (const auto* constant = node.attribute<Tensor>("value"); constant != nullptr && node.is("Constant"))
         count_tensor(*constant);
       info_.quantized = info_.quantized || is_quantized(node);
-      for (const auto& [key, attribute] : node.attributes) {
-        if (const auto* one = std::get_if<std::shared_ptr<const Graph>>(&attribute)) count_subgraph(**one);
-        if (const auto* many = std::get_if<std::vector<std::shared_ptr<const Graph>>>(&attribute))
-          for (const auto& one : *many) count_subgraph(*one);
-      }
+      for_each_subgraph(node, [&](const Graph& inner) { count_subgraph(inner); });
     }
   }
 

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/names.h"
+#include "core/graph/subgraphs.h"
 #include "core/graph/validate.h"
 #include "core/onnx/external_files.h"
 #include "core/onnx/format.h"
@@ -120,11 +121,7 @@ void collect_unknown(const Graph& graph, std::set<std::string>& unknown) {
   for (const Node& node : graph.nodes()) {
     if (!is_known_operator(node.domain, node.op_type))
       unknown.insert((node.domain.empty() ? "" : node.domain + "::") + node.op_type);
-    for (const auto& [key, attribute] : node.attributes) {
-      if (const auto* one = std::get_if<std::shared_ptr<const Graph>>(&attribute)) collect_unknown(**one, unknown);
-      if (const auto* many = std::get_if<std::vector<std::shared_ptr<const Graph>>>(&attribute))
-        for (const auto& one : *many) collect_unknown(*one, unknown);
-    }
+    for_each_subgraph(node, [&](const Graph& inner) { collect_unknown(inner, unknown); });
   }
 }
 

@@ -62,6 +62,15 @@ constexpr std::array kLikeFirst{"Relu",
                                 "Split",
                                 "Tile",
                                 "CumSum",
+                                "TopK",
+                                "DFT",
+                                "GatherElements",
+                                "ScatterElements",
+                                "ScatterND",
+                                "RMSNormalization",
+                                "LpNormalization",
+                                "RotaryEmbedding",
+                                "Swish",
                                 "Gelu",
                                 "Mish",
                                 "ThresholdedRelu",
@@ -109,7 +118,8 @@ class Ranks {
 
 int Ranks::infer(const Node& node) const {
   const std::string& type = node.op_type;
-  if (type == "Gemm" || type == "Flatten") return 2;
+  if (type == "Gemm" || type == "Flatten" || type == "MelWeightMatrix") return 2;
+  if (type == "STFT") return 4;
   if (is_one_of(kLikeFirst, type)) return of(node, 0);
   if (is_one_of(kBroadcast, type)) {
     int widest = -1;
@@ -133,7 +143,16 @@ int Ranks::infer(const Node& node) const {
     if (axes == nullptr) return -1;
     return of(node, 0) + (type == "Squeeze" ? -1 : 1) * static_cast<int>(axes->elements());
   }
-  if (type.rfind("Reduce", 0) == 0 && node.int_or("keepdims", 1) != 0) return of(node, 0);
+  if (type == "Gather" && of(node, 0) >= 0 && of(node, 1) >= 0) return of(node, 0) - 1 + of(node, 1);
+  if (type.rfind("Reduce", 0) == 0 && of(node, 0) >= 0) {
+    if (node.int_or("keepdims", 1) != 0) return of(node, 0);
+    const auto* listed = node.attribute<std::vector<int64_t>>("axes");
+    const Tensor* given = node.inputs.size() > 1 ? graph_.initializer(node.inputs[1]) : nullptr;
+    const int64_t axes = listed != nullptr  ? static_cast<int64_t>(listed->size())
+                         : given != nullptr ? given->elements()
+                                            : 0;
+    return axes == 0 ? -1 : of(node, 0) - static_cast<int>(axes);
+  }
   return -1;
 }
 

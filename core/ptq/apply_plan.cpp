@@ -8,7 +8,8 @@
 
 #include "core/onnx/convert_opset.h"
 #include "core/passes/edit.h"
-#include "core/ptq/guard_float_weights.h"
+#include "core/ptq/guard_float_nodes.h"
+#include "core/ptq/guard_kernels.h"
 #include "core/ptq/table_weight.h"
 #include "core/quant/quantizer.h"
 
@@ -57,7 +58,8 @@ class Applier {
     for (const ConstantPlan& constant : plan_.constants) store_constant(constant);
     for (const ActivationPlan& activation : plan_.activations) insert_pair(activation);
     place_new_nodes();
-    guard_float_weights(graph());
+    guard_float_nodes(graph());
+    guard_kernels(model_, kernels_with_float_results());
     graph().erase_unused_initializers();
     model_.ir_version = std::max(model_.ir_version, ir_version_for(model_.opset()));
     return std::move(model_);
@@ -75,6 +77,15 @@ class Applier {
            std::any_of(plan_.constants.begin(), plan_.constants.end(), [](const ConstantPlan& one) {
              return one.params.grid.n_bits <= 4 || bits_of(one.params.storage()) != 8;
            });
+  }
+  /// MatMuls and Gemms that runtimes compute in integers, or with packed weights, and whose result is float.
+  std::vector<NodeId> kernels_with_float_results() const {
+    std::vector<NodeId> list;
+    for (const NodeOutcome& outcome : plan_.outcomes)
+      if (outcome.arithmetic == NodeOutcome::Arithmetic::kIntegerFloatOutput) list.push_back(outcome.node);
+    for (const KernelPlan& kernel : plan_.kernels)
+      if (!kernel.table && weight_type(kernel.weight) == DType::kInt4) list.push_back(kernel.node);
+    return list;
   }
   void drop_plain_dilations();
   void fold_clamps();
@@ -105,12 +116,8 @@ class Applier {
 
 /// ONNX Runtime's integer AveragePool does not know the attribute, not even where it says nothing.
 void Applier::drop_plain_dilations() {
-  for (Node& node : graph().nodes()) {
-    if (!node.is("AveragePool")) continue;
-    const std::vector<int64_t> dilations = node.ints_or("dilations", {});
-    if (std::all_of(dilations.begin(), dilations.end(), [](int64_t one) { return one == 1; }))
-      node.attributes.erase("dilations");
-  }
+  for (Node& node : graph().nodes())
+    if (node.is("AveragePool") && !is_dilated(node)) node.attributes.erase("dilations");
 }
 
 void Applier::fold_clamps() {

@@ -2,7 +2,6 @@
 #include "core/ptq/outcomes.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/graph/clamp_bounds.h"
 #include "core/graph/uses.h"
@@ -14,41 +13,48 @@ using Arithmetic = NodeOutcome::Arithmetic;
 
 namespace {
 
-/// Relative room for the rounding of a scale to float32.
-constexpr double kRounding = 1e-6;
-
-bool within(const quant::Range& range, const ClampBounds& bounds) {
-  return range.low >= bounds.low - std::fabs(bounds.low) * kRounding &&
-         range.high <= bounds.high + std::fabs(bounds.high) * kRounding;
+/// `steps`: so far the range may reach beyond the bounds.
+bool within(const quant::QuantizationParams& params, const ClampBounds& bounds, double steps) {
+  constexpr double kRounding = 1e-4;  // of the scale to float32, at the far end of the grid
+  const quant::Range range = params.representable();
+  const double room = params.scale[0] * (steps + kRounding);
+  return range.low >= bounds.low - room && range.high <= bounds.high + room;
 }
 
 class Outcomes {
  public:
   Outcomes(const Graph& graph, const framework::Attachment& attachment, const Placement& placement,
-           QuantizationPlan& plan)
+           const QuantizationPlan* plan)
       : graph_(graph),
         attachment_(attachment),
         placement_(placement),
-        plan_(plan),
         uses_(graph),
         captured_(passes::captured_values(graph)) {
-    for (const ActivationPlan& activation : plan.activations) fold_clamps(activation);
-    std::sort(plan_.folded_clamps.begin(), plan_.folded_clamps.end());
-    for (size_t i = 0; i < graph.nodes().size(); ++i) {
-      NodeOutcome outcome = outcome_of(i);
-      outcome.node = graph.nodes()[i].id;
-      plan_.outcomes.push_back(std::move(outcome));
+    for (const PlacedTensor& tensor : placement.tensors) {
+      const ActivationPlan* chosen = plan != nullptr ? plan->find(tensor.value) : nullptr;
+      if (chosen != nullptr || plan == nullptr) fold_clamps(tensor, chosen != nullptr ? &chosen->params : nullptr);
     }
+    std::sort(folded_clamps_.begin(), folded_clamps_.end());
   }
+
+  std::vector<NodeOutcome> outcomes() const {
+    std::vector<NodeOutcome> list;
+    for (size_t i = 0; i < graph_.nodes().size(); ++i) {
+      list.push_back(outcome_of(i));
+      list.back().node = graph_.nodes()[i].id;
+    }
+    return list;
+  }
+  const std::vector<NodeId>& folded_clamps() const { return folded_clamps_; }
 
  private:
   bool placed(ValueId id) const { return id.valid() && placement_.find(id) != nullptr; }
   bool folded(NodeId id) const {
-    return std::find(plan_.folded_clamps.begin(), plan_.folded_clamps.end(), id) != plan_.folded_clamps.end();
+    return std::find(folded_clamps_.begin(), folded_clamps_.end(), id) != folded_clamps_.end();
   }
   /// Somebody reads the tensor's float value as well.
   bool has_float_reader(const PlacedTensor& tensor) const;
-  void fold_clamps(const ActivationPlan& activation);
+  void fold_clamps(const PlacedTensor& tensor, const quant::QuantizationParams* params);
   /// The placed tensor that the node's output becomes once clamps are folded; the clamp in the way where there is one.
   struct Behind {
     const PlacedTensor* tensor = nullptr;
@@ -62,9 +68,9 @@ class Outcomes {
   const Graph& graph_;
   const framework::Attachment& attachment_;
   const Placement& placement_;
-  QuantizationPlan& plan_;
   const Uses uses_;
   const std::vector<bool> captured_;
+  std::vector<NodeId> folded_clamps_;
 };
 
 bool Outcomes::has_float_reader(const PlacedTensor& tensor) const {
@@ -74,18 +80,19 @@ bool Outcomes::has_float_reader(const PlacedTensor& tensor) const {
   return std::any_of(readers.begin(), readers.end(), [&](size_t i) { return !placement_.roles[i].has_kernel(); });
 }
 
-void Outcomes::fold_clamps(const ActivationPlan& activation) {
-  if (has_float_reader(activation.tensor)) return;
-  const quant::Range range = activation.params.representable();
-  ValueId value = activation.tensor.value;
+/// `params`: null where none are chosen yet.
+void Outcomes::fold_clamps(const PlacedTensor& tensor, const quant::QuantizationParams* params) {
+  if (has_float_reader(tensor)) return;
+  ValueId value = tensor.value;
   while (const auto index = uses_.producer_index(value)) {
     const Node& node = graph_.nodes()[*index];
     if (placement_.roles[*index].role != Role::kClamp) return;
     const ValueId source = node.inputs[0];
     const bool alone = uses_.reader_count(source) == 1 && !captured_[static_cast<size_t>(source.index)];
-    if (!alone || placed(source) || !uses_.producer_index(source) || !within(range, *clamp_bounds(graph_, node)))
-      return;
-    plan_.folded_clamps.push_back(node.id);
+    if (!alone || placed(source) || !uses_.producer_index(source)) return;
+    const double steps = uses_.is_output(tensor.value) ? 0 : 0.5;
+    if (params != nullptr && !within(*params, *clamp_bounds(graph_, node), steps)) return;
+    folded_clamps_.push_back(node.id);
     value = source;
   }
 }
@@ -181,7 +188,14 @@ NodeOutcome Outcomes::outcome_of(size_t index) const {
 
 void find_outcomes(const Graph& graph, const framework::Attachment& attachment, const Placement& placement,
                    QuantizationPlan& plan) {
-  Outcomes(graph, attachment, placement, plan);
+  const Outcomes found(graph, attachment, placement, &plan);
+  plan.folded_clamps = found.folded_clamps();
+  plan.outcomes = found.outcomes();
+}
+
+std::vector<NodeOutcome> expected_outcomes(const Graph& graph, const framework::Attachment& attachment,
+                                           const Placement& placement) {
+  return Outcomes(graph, attachment, placement, nullptr).outcomes();
 }
 
 }  // namespace tersor::ptq

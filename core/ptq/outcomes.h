@@ -10,9 +10,14 @@ namespace tersor::ptq {
 /// Fills in, from the activations' parameters and the kernels, which clamps fold into the quantizer behind them
 /// (plan.folded_clamps) and how each node will be computed, with the reason where it stays float (plan.outcomes).
 ///
-/// A clamp folds when it stands between its producer and a quantizer whose integers all lie within its bounds, and
-/// nobody reads its float output.
+/// A clamp folds when it stands between its producer and a quantizer whose range reaches beyond the clamp's bounds by
+/// no more than rounding errs by anyway, half a step, or not at all at an output of the model, and nobody reads its
+/// float output.
 void find_outcomes(const Graph& graph, const framework::Attachment& attachment, const Placement& placement,
                    QuantizationPlan& plan);
+
+/// What is known of the outcomes before any sample is seen: as if every quantizer did the work of the clamps in front.
+std::vector<NodeOutcome> expected_outcomes(const Graph& graph, const framework::Attachment& attachment,
+                                           const Placement& placement);
 
 }  // namespace tersor::ptq

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/ptq/role.h"
 
+#include <algorithm>
+
 #include "core/graph/clamp_bounds.h"
 #include "core/passes/edit.h"
 
@@ -34,11 +36,20 @@ NodeRole product_role(const Graph& graph, const Node& node, const NodeAttachment
   return {kernel_role(attached), std::nullopt, {}};
 }
 
+std::string why_no_weight(const Graph& graph, const Node& node) {
+  const Tensor* weight = graph.initializer(node.inputs[1]);
+  if (weight == nullptr) return "Its weight is computed while the model runs.";
+  if (weight->dtype() != DType::kFloat32)
+    return "Its weight is of type " + std::string(name_of(weight->dtype())) + ", not float32.";
+  if (node.int_or("transA", 0) != 0) return "It transposes its first input, which integer kernels do not.";
+  return "Its weight has the shape " + weight->shape().text() + ", which integer kernels do not take.";
+}
+
 NodeRole weighted_role(const Graph& graph, const Node& node, const NodeAttachment& attached) {
   auto op = passes::kernel_op(graph, node);
   if (node.inputs.size() < 2 || !node.inputs[1].valid()) return in_float("It has no weight.");
   if (!op && node.is("MatMul")) return product_role(graph, node, attached);
-  if (!op) return in_float("Its weight is not a float32 constant of the form that integer kernels take.");
+  if (!op) return in_float(why_no_weight(graph, node));
   const framework::WeightAttribute* weight = attached.weight(tpc::kKernelAttr);
   const bool activations_alone = weight != nullptr && weight->left_float && kernel_role(attached) != Role::kWeightOnly;
   if ((weight == nullptr || !weight->config.enable_weights_quantization) && !activations_alone)
@@ -57,6 +68,8 @@ NodeRole role_of(const Graph& graph, const Node& node, const NodeAttachment& att
   if (rules.fold_clamps && clamp_bounds(graph, node)) return {Role::kClamp, std::nullopt, {}};
   if (attached.activation == ActivationMode::kPreserveQuant) return {Role::kMover, std::nullopt, {}};
   if (attached.kernel == RuntimeKernel::kFloat) return in_float("The platform has no integer kernel for it.");
+  if (node.is("AveragePool") && is_dilated(node))
+    return in_float("The integer kernel of ONNX Runtime for AveragePool knows no dilations.");
   return {Role::kJoin, std::nullopt, {}};
 }
 
@@ -67,6 +80,11 @@ std::vector<NodeRole> find_roles(const Graph& graph, const framework::Attachment
   for (const Node& node : graph.nodes())
     roles.push_back(role_of(graph, node, attachment.of(node.id), attachment.export_rules));
   return roles;
+}
+
+bool is_dilated(const Node& node) {
+  const std::vector<int64_t> dilations = node.ints_or("dilations", {});
+  return std::any_of(dilations.begin(), dilations.end(), [](int64_t one) { return one != 1; });
 }
 
 std::vector<ValueId> value_inputs(const Node& node, Role role) {

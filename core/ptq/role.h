@@ -40,6 +40,9 @@ struct NodeRole {
 /// One role per node, in the order of the graph.
 std::vector<NodeRole> find_roles(const Graph& graph, const framework::Attachment& attachment);
 
+/// It has dilations that say something.
+bool is_dilated(const Node& node);
+
 /// The inputs of a node that carry values rather than shapes, axes or indices.
 std::vector<ValueId> value_inputs(const Node& node, Role role);
 

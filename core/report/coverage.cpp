@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/graph/subgraphs.h"
 #include "core/ptq/role.h"
 
 namespace tersor::report {
@@ -19,33 +20,19 @@ bool is_core(const Node& node) {
   return node.is("Conv") || node.is("ConvTranspose") || node.is("Gemm") || node.is("MatMul");
 }
 
-Fate fate_of(const Node& node, const ptq::NodeRole& role, const ptq::Placement& placement) {
-  const auto made_of_integers = [&] {
-    const ptq::PlacedTensor* placed =
-        node.outputs.empty() || !node.outputs[0].valid() ? nullptr : placement.find(node.outputs[0]);
-    return placed != nullptr && placed->integer_made;
-  };
-  switch (role.role) {
-    case ptq::Role::kKernel:
-    case ptq::Role::kKernelFloatOutput:
-      if (role.float_weight)
-        return {Support::kFloat, "Its weight stays float, as the settings say; what it reads and gives is quantized."};
-      return {Support::kInteger, {}};
-    case ptq::Role::kWeightOnly:
-      return {Support::kFloat, "Its weights are stored as int8; the runtime has no integer kernel for it."};
-    case ptq::Role::kClamp:
+Fate fate_of(const ptq::NodeRole& role, const ptq::NodeOutcome& outcome) {
+  using Arithmetic = ptq::NodeOutcome::Arithmetic;
+  const bool moves = role.role == ptq::Role::kMover;
+  switch (outcome.arithmetic) {
+    case Arithmetic::kInteger:
+    case Arithmetic::kIntegerFloatOutput:
+      return {moves ? Support::kMoves : Support::kInteger, {}};
+    case Arithmetic::kFolded:
       return {Support::kFused, {}};
-    case ptq::Role::kMover:
-      return {made_of_integers() ? Support::kMoves : Support::kFloat, {}};
-    case ptq::Role::kJoin:
-      if (made_of_integers()) return {Support::kInteger, {}};
-      return {Support::kFloat,
-              "Not everything it reads, or what it gives, is quantized, so an integer kernel would not pay."};
-    case ptq::Role::kFloat:
+    case Arithmetic::kFloat:
       break;
   }
-  return {Support::kFloat,
-          role.reason.empty() ? "The platform has no integer kernel for " + node.op_type + "." : role.reason};
+  return {Support::kFloat, moves ? std::string() : outcome.reason};
 }
 
 using Counts = std::map<std::pair<std::string, std::string>, int64_t>;
@@ -66,17 +53,28 @@ void add_row(std::vector<CoverageRow>& rows, const Node& node, const Fate& fate)
   rows.push_back({node.op_type, node.domain, 1, fate.support, fate.reason, std::nullopt});
 }
 
+void add_bodies(Coverage& coverage, const Node& node) {
+  for_each_subgraph(node, [&](const Graph& body) {
+    for (const Node& inner : body.nodes()) {
+      add_row(coverage.rows, inner, {Support::kFloat, "It stands inside an If, Loop or Scan, which stays float."});
+      coverage.core_nodes += is_core(inner) ? 1 : 0;
+      add_bodies(coverage, inner);
+    }
+  });
+}
+
 }  // namespace
 
 Coverage coverage_of(const Graph& original, const Graph& prepared, const ptq::Placement& placement,
-                     int64_t model_bytes) {
+                     const std::vector<ptq::NodeOutcome>& outcomes, int64_t model_bytes) {
   Coverage coverage;
   coverage.estimated_size_bytes = model_bytes;
   for (size_t i = 0; i < prepared.nodes().size(); ++i) {
     const Node& node = prepared.nodes()[i];
     const ptq::NodeRole& role = placement.roles[i];
-    const Fate fate = fate_of(node, role, placement);
+    const Fate fate = fate_of(role, outcomes[i]);
     add_row(coverage.rows, node, fate);
+    add_bodies(coverage, node);
     const bool integer = fate.support == Support::kInteger;
     if (is_core(node)) ++coverage.core_nodes, coverage.integer_core_nodes += integer ? 1 : 0;
     if (fate.support == Support::kFloat)

@@ -13,6 +13,7 @@
 #include "core/base/names.h"
 #include "core/graph/graph.h"
 #include "core/ptq/placement.h"
+#include "core/ptq/plan.h"
 
 namespace tersor::report {
 
@@ -76,10 +77,10 @@ struct Coverage {
   }
 };
 
-/// `original` is the graph as read, `prepared` the one that quantizers were placed in; what stands in the first only
-/// was folded.
+/// `original` is the graph as read, `prepared` the one that quantizers were placed in, with one role and outcome per
+/// node; what stands in the first only was folded. Operators in the bodies of If, Loop and Scan are rows too.
 Coverage coverage_of(const Graph& original, const Graph& prepared, const ptq::Placement& placement,
-                     int64_t model_bytes);
+                     const std::vector<ptq::NodeOutcome>& outcomes, int64_t model_bytes);
 
 }  // namespace tersor::report
 

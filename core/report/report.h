@@ -12,6 +12,7 @@
 #include "core/base/diagnostic.h"
 #include "core/base/fields.h"
 #include "core/evaluate/evaluation.h"
+#include "core/report/changed_settings.h"
 #include "core/report/comparison.h"
 #include "core/report/corrections.h"
 #include "core/report/coverage.h"
@@ -73,6 +74,7 @@ struct Report {
   FileFacts output;
   PlatformFacts platform;
   std::string runtime = "x64";
+  std::vector<ChangedSetting> settings;
   Coverage coverage;
   std::vector<RangeRow> ranges;
   std::vector<PaddingRow> padding;
@@ -90,6 +92,7 @@ struct Report {
         field("model", &Report::model, "The float model."), field("output", &Report::output, "The quantized model."),
         field("platform", &Report::platform, "What it was made for."),
         field("runtime", &Report::runtime, "Whose arithmetic the figures are in: x64, wasm, arm64 or avx2."),
+        field("settings", &Report::settings, "Fields of the configuration that say something else than their default."),
         field("coverage", &Report::coverage, "What runs as integers and what stays float, and why."),
         field("ranges", &Report::ranges, "The range of every quantized activation, in graph order."),
         field("padding", &Report::padding,

@@ -92,6 +92,17 @@ std::vector<float> sum_scales(const QuantizationNode& x, const QuantizationNode&
   return scales;
 }
 
+/// A Relu or Clip that alone reads the operator, and has one reader itself, hides what follows: no integer kernel then.
+/// Those in front of a quantizer that does their work are gone by now.
+const Node* clamp_in_the_way(const Group& group) {
+  const ValueId result = group.node.outputs[0];
+  if (!result.valid() || group.uses.reader_count(result) != 1 || group.uses.is_output(result)) return nullptr;
+  const Node& reader = group.graph.nodes()[group.uses.reader_indices(result)[0]];
+  if (!reader.is("Relu") && !reader.is("Clip")) return nullptr;
+  const ValueId behind = reader.outputs[0];
+  return group.uses.reader_count(behind) == 1 && !group.uses.is_output(behind) ? &reader : nullptr;
+}
+
 /// The int32 bias of a Conv or Gemm: an int32 DequantizeLinear of nearly the right scale, or a float constant quantized
 /// as the runtime does it at load. Invalid id with no reason: there is no bias.
 std::variant<ValueId, Reason> integer_bias(const Group& group, size_t k, const QuantizationNode& x,
@@ -349,7 +360,12 @@ void fuse_groups(FusedModel& fused, Profile profile) {
     if (node.op_type == "MatMulNBits") fused.float_islands.push_back(few_bits(group));
     if (is_quantized(node)) continue;
     const Rule* rule = rule_for(node);
-    Attempt attempt = rule != nullptr ? rule->attempt(group) : Attempt(Reason());
+    const Node* clamp = rule != nullptr ? clamp_in_the_way(group) : nullptr;
+    Attempt attempt =
+        clamp != nullptr
+            ? Attempt("the runtime makes one float operator of it and the " + clamp->op_type + " behind it")
+        : rule != nullptr ? rule->attempt(group)
+                          : Attempt(Reason());
     if (Node* replacement = std::get_if<Node>(&attempt)) {
       if (replacement->op_type == "MatMulNBits")
         fused.float_islands.push_back(few_bits(group));

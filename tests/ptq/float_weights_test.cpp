@@ -3,7 +3,7 @@
 #include "tests/catch.h"
 
 #include "core/ops/registry.h"
-#include "core/ptq/guard_float_weights.h"
+#include "core/ptq/guard_float_nodes.h"
 #include "core/report/coverage.h"
 #include "tests/ptq/corrected.h"
 
@@ -89,8 +89,8 @@ TEST_CASE("a Sum of one operand keeps runtimes from quantizing a float weight, a
 
 TEST_CASE("the report says that such layers compute in float, and counts no bytes saved") {
   const Made alone("ort-cpu", without_weights());
-  const report::Coverage coverage =
-      report::coverage_of(alone.job->opened->model.graph, alone.job->model.graph, alone.result.draft.kept, 10000);
+  const report::Coverage coverage = report::coverage_of(alone.job->opened->model.graph, alone.job->model.graph,
+                                                        alone.result.draft.kept, alone.result.plan.outcomes, 10000);
   REQUIRE(coverage.core_nodes == 3);
   REQUIRE(coverage.integer_core_nodes == 0);
   REQUIRE(coverage.estimated_size_bytes == 10000);
@@ -137,7 +137,24 @@ TEST_CASE("only what stands between two quantizers is guarded") {
   model.node("Conv", {"x", "w3"}, {"c"}).node("QuantizeLinear", {"c", "s", "z"}, {"cq"});
   model.node("DequantizeLinear", {"cq", "s", "z"}, {"y"}).output("y");
   Model built = model.build();
-  REQUIRE(ptq::guard_float_weights(built.graph) == 1);
+  REQUIRE(ptq::guard_float_nodes(built.graph) == 1);
   REQUIRE(count(built, "Sum") == 1);
-  REQUIRE(ptq::guard_float_weights(built.graph) == 0);
+  REQUIRE(ptq::guard_float_nodes(built.graph) == 0);
+}
+
+TEST_CASE("an AveragePool with dilations stays float, hidden from a runtime that would refuse it as integers") {
+  NamedModel model;
+  model.input("x", {1, 4, 8, 8}).weight("w", {4, 4, 1, 1}).weight("v", {4, 4, 1, 1});
+  model.node("Conv", {"x", "w"}, {"c"});
+  model.node("AveragePool", {"c"}, {"p"},
+             {{"kernel_shape", std::vector<int64_t>{2, 2}}, {"dilations", std::vector<int64_t>{2, 2}}});
+  model.node("Conv", {"p", "v"}, {"y"}).output("y");
+  Model built = model.build();
+  built.opset_imports[0].version = 19;
+  const auto job = test::job_of(built, "ort-cpu", test::plain_config());
+  const QuantizeResult result = quantize(*job, test::statistics_of(*job));
+  REQUIRE(count(result.model, "Sum") == 1);
+  for (const ptq::NodeOutcome& outcome : result.plan.outcomes)
+    if (result.draft.model.graph.find(outcome.node)->is("AveragePool"))
+      REQUIRE(outcome.reason.find("dilations") != std::string::npos);
 }

@@ -35,6 +35,7 @@ TEST_CASE("the schema of the report has its members, row by row") {
   const Json& parts = schema.at("$defs");
   same_members(to_json(report::Report()), schema);
   same_members(to_json(report::RangeRow()), parts.at("range"));
+  same_members(to_json(report::ChangedSetting()), parts.at("changed_setting"));
   same_members(to_json(report::PaddingRow()), parts.at("padding"));
   same_members(to_json(report::LayerRow()), parts.at("layer"));
   same_members(to_json(report::Comparison()), parts.at("comparison"));

@@ -16,6 +16,7 @@ export type {
   AttributeValue,
   CalibrateOptions,
   CallOptions,
+  ChangedSetting,
   CompareOptions,
   Comparison,
   Coverage,

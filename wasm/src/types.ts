@@ -512,6 +512,13 @@ export interface PaddingRow {
   readonly overhead: number;
 }
 
+/** A field of the configuration that says something else than its default; the values are JSON texts. */
+export interface ChangedSetting {
+  readonly field: string;
+  readonly value: string;
+  readonly default: string;
+}
+
 export interface Report {
   readonly format_version: number;
   readonly tool_version: string;
@@ -520,6 +527,8 @@ export interface Report {
   readonly platform: { readonly name: string; readonly version: number };
   /** The runtime whose arithmetic the preview uses: x64, wasm, arm64, avx2. */
   readonly runtime: string;
+  /** In the order of the fields. */
+  readonly settings: readonly ChangedSetting[];
   readonly coverage: Coverage;
   /** Every quantized activation, in graph order. */
   readonly ranges: readonly RangeRow[];

@@ -253,6 +253,7 @@ class Quantized implements t.QuantizedResult {
       output: { sha256: '7f3c'.repeat(16), size_bytes: 301_104 },
       platform: { name: 'ort-cpu', version: 1 },
       runtime: 'x64',
+      settings: [],
       coverage,
       ranges: [],
       padding: [],

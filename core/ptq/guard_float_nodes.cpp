@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/ptq/guard_float_weights.h"
+#include "core/ptq/guard_float_nodes.h"
 
 #include <vector>
 
 #include "core/graph/uses.h"
+#include "core/ptq/role.h"
 
 namespace tersor::ptq {
 
@@ -19,17 +20,23 @@ bool reaches_quantizer(const Graph& graph, const Uses& uses, ValueId value) {
   return false;
 }
 
-bool is_tempting(const Graph& graph, const Uses& uses, const Node& node) {
+/// An operator that the runtime would make integers of, though it is to stay float.
+bool has_float_form_only(const Graph& graph, const Node& node) {
+  if (node.is("AveragePool")) return is_dilated(node);
   if (!(node.is("Conv") || node.is("ConvTranspose") || node.is("Gemm")) || node.inputs.size() < 2) return false;
   const Tensor* weight = graph.initializer(node.inputs[1]);
-  if (weight == nullptr || weight->dtype() != DType::kFloat32) return false;
+  return weight != nullptr && weight->dtype() == DType::kFloat32;
+}
+
+bool is_tempting(const Graph& graph, const Uses& uses, const Node& node) {
+  if (!has_float_form_only(graph, node)) return false;
   const auto maker = uses.producer_index(node.inputs[0]);
   return maker && graph.nodes()[*maker].is("DequantizeLinear") && reaches_quantizer(graph, uses, node.outputs[0]);
 }
 
 }  // namespace
 
-int guard_float_weights(Graph& graph) {
+int guard_float_nodes(Graph& graph) {
   std::vector<size_t> places;
   {
     const Uses uses(graph);

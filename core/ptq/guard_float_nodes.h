@@ -5,6 +5,8 @@
 //
 //   DequantizeLinear -> Conv(W float) -> QuantizeLinear   becomes
 //   DequantizeLinear -> Sum -> Conv(W float) -> QuantizeLinear
+//
+// It makes an integer AveragePool there of one that has dilations too, and then refuses the model: the same helps.
 #pragma once
 
 #include "core/graph/graph.h"
@@ -12,6 +14,6 @@
 namespace tersor::ptq {
 
 /// In a quantized graph. Returns how many nodes were guarded.
-int guard_float_weights(Graph& graph);
+int guard_float_nodes(Graph& graph);
 
 }  // namespace tersor::ptq

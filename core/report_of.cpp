@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/report_of.h"
+
+#include "core/base/digest.h"
+#include "core/ptq/outcomes.h"
+#include "core/report/range_remarks.h"
+
+namespace tersor {
+
+report::Coverage expected_coverage(const Job& job, int64_t model_bytes) {
+  const Graph& graph = job.model.graph;
+  report::Coverage coverage =
+      report::coverage_of(job.opened->model.graph, graph, job.placement,
+                          ptq::expected_outcomes(graph, job.attachment, job.placement), model_bytes);
+  coverage.calibration_bytes = calibration_bytes(job);
+  return coverage;
+}
+
+report::Report report_of(const Job& job, const QuantizeResult& result, std::string model_name, int64_t model_bytes) {
+  const Draft& draft = result.draft;
+  const Graph& graph = draft.model.graph;
+  report::Report report;
+  report.tool_version = tool_version();
+  report.model = {std::move(model_name), job.opened->digest, model_bytes};
+  report.output = {{}, sha256_hex(result.bytes), static_cast<int64_t>(result.bytes.size())};
+  report.platform = {job.settings.platform.name, job.settings.platform.version};
+  report.settings = report::changed_settings(job.settings.config);
+  report.coverage =
+      report::coverage_of(job.opened->model.graph, graph, draft.placement, result.plan.outcomes, model_bytes);
+  report.coverage.estimated_size_bytes = report.output.size_bytes;
+  report.coverage.calibration_bytes = calibration_bytes(job);
+  report.ranges = report::ranges_of(graph, result.plan, draft.statistics);
+  report.padding = report::padding_of(graph, draft.attachment, result.plan);
+  report.samples.calibration = static_cast<int64_t>(draft.statistics.samples.size());
+  report.corrections =
+      report::corrections_of(job.passes, job.placement, draft.kept, draft.rewrites, draft.equalized, result.plan);
+  for (report::Correction& one : report::left_out(job.settings.config)) report.corrections.push_back(std::move(one));
+  report.diagnostics = report::remarks_of(job.opened->model.warnings, job.notes, graph, result.plan, draft.statistics);
+  return report;
+}
+
+}  // namespace tersor

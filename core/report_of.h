@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report of a job, for the program and the bindings alike.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/report/report.h"
+#include "core/tersor.h"
+
+namespace tersor {
+
+/// What the platform will make of the model's operators, before any sample is seen; `model_bytes`: the size of its
+/// file.
+report::Coverage expected_coverage(const Job& job, int64_t model_bytes);
+
+/// All that is known without running the result: not `comparison`, `evaluation`, `verdict`, and of `samples` the
+/// calibrated ones alone.
+report::Report report_of(const Job& job, const QuantizeResult& result, std::string model_name, int64_t model_bytes);
+
+}  // namespace tersor
