@@ -2,12 +2,77 @@
 #include "core/base/json.h"
 
 #include <cmath>
+#include <functional>
+#include <set>
+
+#include "core/base/faults.h"
 
 namespace tersor {
 
+namespace {
+
+/// Watches a text being parsed for members that an object has twice: the parser keeps the last and says nothing.
+class Repeats {
+ public:
+  Repeats(std::string_view place, ErrorCode code) : place_(place), code_(code) {}
+
+  bool operator()(int, Json::parse_event_t event, Json& parsed) {
+    switch (event) {
+      case Json::parse_event_t::object_start:
+      case Json::parse_event_t::array_start:
+        begin_value();
+        open_.push_back({event == Json::parse_event_t::array_start, {}, {}, 0});
+        break;
+      case Json::parse_event_t::object_end:
+      case Json::parse_event_t::array_end:
+        open_.pop_back();
+        break;
+      case Json::parse_event_t::key:
+        add_key(parsed.get_ref<const std::string&>());
+        break;
+      case Json::parse_event_t::value:
+        begin_value();
+    }
+    return true;
+  }
+
+  void throw_if_any() const { faults_.throw_if_any(code_, "The file", place_); }
+
+ private:
+  struct Level {
+    bool is_array;
+    std::set<std::string> keys;
+    std::string key;  // the latest
+    size_t items;     // of an array, so far
+  };
+
+  void begin_value() {
+    if (!open_.empty() && open_.back().is_array) ++open_.back().items;
+  }
+
+  void add_key(const std::string& key) {
+    open_.back().key = key;
+    if (open_.back().keys.insert(key).second) return;
+    std::string at = place_;
+    for (const Level& level : open_)
+      at = level.is_array ? at + "[" + std::to_string(level.items - 1) + "]" : detail::join_place(at, level.key);
+    faults_.add(Error(code_, "The field \"" + key + "\" is there twice.", at, "Leave one of them."));
+  }
+
+  std::string place_;
+  ErrorCode code_;
+  std::vector<Level> open_;
+  Faults faults_;
+};
+
+}  // namespace
+
 Json parse_json(std::string_view text, std::string_view place, ErrorCode code) {
+  Repeats repeats(place, code);
   try {
-    return Json::parse(text.begin(), text.end());
+    Json json = Json::parse(text.begin(), text.end(), std::ref(repeats));
+    repeats.throw_if_any();
+    return json;
   } catch (const nlohmann::json::parse_error& error) {
     size_t line = 1, column = 1;
     for (size_t i = 0; i + 1 < error.byte && i < text.size(); ++i) {
