@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <initializer_list>
 
 #include "core/base/digest.h"
 #include "core/base/json.h"
@@ -12,6 +13,7 @@
 #include "core/graph/validate.h"
 #include "core/onnx/convert_opset.h"
 #include "core/onnx/read.h"
+#include "core/onnx/operators.h"
 #include "core/onnx/write.h"
 #include "core/ops/registry.h"
 #include "core/passes/passes.h"
@@ -108,6 +110,14 @@ void check_weights(const Graph& graph, const ptq::Placement& placement) {
 }
 
 /// `former`: the graph before it was prepared, for errors.
+/// All that a node may be: ONNX's own operators, and what these graphs have.
+std::vector<std::string> operators_of(std::initializer_list<const Graph*> graphs) {
+  std::vector<std::string> names = onnx::operator_names();
+  for (const Graph* graph : graphs)
+    for (const Node& node : graph->nodes()) names.push_back(node.op_type);
+  return names;
+}
+
 framework::Attachment attach(const Graph& graph, const Settings& settings, const Graph* former) {
   const auto scope = settings.quantize_scope ? settings.quantize_scope : std::make_shared<framework::QuantizeScope>();
   const framework::Overrides overrides(settings.overrides, former, *scope);
@@ -115,6 +125,7 @@ framework::Attachment attach(const Graph& graph, const Settings& settings, const
   if (!settings.framework_info.empty())
     info = framework::read_framework_info(parse_json(settings.framework_info, "framework_info"));
   return framework::attach(graph, settings.platform, info, settings.config, overrides);
+  if (former != nullptr) framework::check_operators(info, operators_of({&graph, former}));
 }
 
 /// A quantized tensor that several nodes read, where the platform does badly with these.

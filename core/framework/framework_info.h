@@ -60,4 +60,9 @@ FrameworkInfo read_framework_info(const Json& json, const std::string& place = "
                                   FrameworkInfo start = onnx_framework_info());
 Json to_json(const FrameworkInfo& info);
 
+/// Error kInvalidConfig listing every operator that `info` names and `known` does not have, each with the nearest that
+/// it has: a name that no node can bear would say nothing.
+void check_operators(const FrameworkInfo& info, const std::vector<std::string>& known,
+                     const std::string& place = "framework_info");
+
 }  // namespace tersor::framework

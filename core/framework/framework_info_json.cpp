@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/framework/framework_info.h"
 
+#include <algorithm>
+#include <cctype>
+
 #include "core/base/faults.h"
 #include "core/base/json.h"
 
 namespace tersor::framework {
 
 namespace {
+
+std::string lower_case(std::string text) {
+  for (char& letter : text) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return text;
+}
 
 template <class T>
 std::optional<T> read_optional(const Json& json, const std::string& place) {
@@ -110,6 +118,31 @@ Json write_quantizers(const Quantizers& mapping) {
   return json;
 }
 
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// An operator is in one list of those given at most: what is left alone has no kernel and no output to quantize.
+void check_lists(const Json& json, const FrameworkInfo& info, const std::string& place, Faults& faults) {
+  if (!json.contains("no_quantization_ops")) return;
+  const auto check = [&](const char* key, const std::vector<std::string>& list) {
+    if (!json.contains(key)) return;
+    for (const std::string& type : list)
+      if (contains(info.no_quantization_ops, type))
+        faults.add(Error(ErrorCode::kInvalidConfig, type + " is to be quantized and left alone.",
+                         detail::join_place(place, key), "Take it out of this list or out of no_quantization_ops."));
+  };
+  check("kernel_ops", info.kernel_ops);
+  check("activation_ops", info.activation_ops);
+}
+
+template <class Mapping>
+std::vector<std::string> keys_of(const Mapping& mapping) {
+  std::vector<std::string> keys;
+  for (const auto& one : mapping) keys.push_back(one.first);
+  return keys;
+}
+
 }  // namespace
 
 FrameworkInfo read_framework_info(const Json& json, const std::string& place, FrameworkInfo start) {
@@ -118,8 +151,31 @@ FrameworkInfo read_framework_info(const Json& json, const std::string& place, Fr
   for (const auto& entry : json.items())
     faults.attempt(
         [&] { read_field(entry.key(), entry.value(), start, detail::join_place(place, entry.key()), faults); });
+  check_lists(json, start, place, faults);
   faults.throw_if_any(ErrorCode::kInvalidConfig, "The FrameworkInfo", place);
   return start;
+}
+
+void check_operators(const FrameworkInfo& info, const std::vector<std::string>& known, const std::string& place) {
+  std::vector<std::string> functions;
+  for (const std::string& type : known) functions.push_back(lower_case(type));
+  Faults faults;
+  const auto check = [&](const char* field, const std::vector<std::string>& names,
+                         const std::vector<std::string>& candidates, const char* what) {
+    for (const std::string& name : names)
+      if (!contains(candidates, name))
+        faults.add(Error(ErrorCode::kInvalidConfig, "\"" + name + "\" is no " + what + ".",
+                         detail::join_place(place, field),
+                         suggestion(name, candidates) + "Name an operator of ONNX, or one that the model has."));
+  };
+  check("kernel_ops", info.kernel_ops, known, "operator");
+  check("activation_ops", info.activation_ops, known, "operator");
+  check("no_quantization_ops", info.no_quantization_ops, known, "operator");
+  check("kernel_channels_mapping", keys_of(info.kernel_channels_mapping), known, "operator");
+  check("activation_min_max_mapping", keys_of(info.activation_min_max_mapping), functions,
+        "activation function, by its operator's name in lower case");
+  check("layer_min_max_mapping", keys_of(info.layer_min_max_mapping), known, "operator");
+  faults.throw_if_any(ErrorCode::kInvalidConfig, "The FrameworkInfo", place);
 }
 
 Json to_json(const FrameworkInfo& info) {

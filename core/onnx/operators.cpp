@@ -237,6 +237,12 @@ bool is_known_operator(std::string_view domain, std::string_view op_type) {
   return std::find(std::begin(kDomains), std::end(kDomains), domain) != std::end(kDomains);
 }
 
+std::vector<std::string> operator_names() {
+  std::vector<std::string> names;
+  for (const Entry& entry : kOperators) names.emplace_back(entry.name);
+  return names;
+}
+
 bool is_in_opset(std::string_view op_type, int64_t version) {
   const Entry* entry = find(op_type);
   return entry != nullptr && version >= entry->since && (entry->removed == 0 || version < entry->removed);

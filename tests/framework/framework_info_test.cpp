@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/framework/attach.h"
+#include "core/onnx/operators.h"
 #include "core/tpc/builtin.h"
 #include "core/tpc/read.h"
 #include "tests/catch.h"
@@ -121,6 +122,41 @@ TEST_CASE("every field survives the way through JSON, and every fault is told") 
         "framework_info.activation_quantizer_mapping.UNIFORM: The quantization method LUT_POT_QUANTIZER",
         "framework_info.layer_min_max_mapping.Relu: The lower bound is above"})
     REQUIRE(message.find(part) != std::string::npos);
+}
+
+TEST_CASE("an operator of FrameworkInfo that no node can be is a fault, with the nearest there is") {
+  std::vector<std::string> known = onnx::operator_names();
+  REQUIRE_NOTHROW(check_operators(onnx_framework_info(), known));
+  const FrameworkInfo info = info_of(R"({"kernel_ops": ["Conv", "Conv2D"], "activation_ops": ["ReLU"],
+      "no_quantization_ops": ["MyReshape"], "kernel_channels_mapping": {"Gem": [0, 1]},
+      "activation_min_max_mapping": {"Softmax": [0, 1]}, "layer_min_max_mapping": {"Softmx": [0, 1]}})");
+  std::string message;
+  try {
+    check_operators(info, known);
+  } catch (const Error& error) {
+    message = error.message;
+  }
+  INFO(message);
+  for (const char* part :
+       {"has 6 faults", "framework_info.kernel_ops: \"Conv2D\" is no operator. Did you mean \"Conv\"?",
+        "framework_info.activation_ops: \"ReLU\" is no operator. Did you mean \"Relu\"?",
+        "framework_info.no_quantization_ops: \"MyReshape\" is no operator.",
+        "framework_info.kernel_channels_mapping: \"Gem\" is no operator. Did you mean \"Gemm\"?",
+        "framework_info.activation_min_max_mapping: \"Softmax\" is no activation function", "Did you mean \"softmax\"?",
+        "framework_info.layer_min_max_mapping: \"Softmx\" is no operator."})
+    REQUIRE(message.find(part) != std::string::npos);
+  // The model's own operators are known too.
+  known.push_back("MyReshape");
+  REQUIRE_NOTHROW(check_operators(info_of(R"({"no_quantization_ops": ["MyReshape"]})"), known));
+}
+
+TEST_CASE("an operator cannot be quantized and left alone") {
+  REQUIRE_THROWS_WITH(info_of(R"({"kernel_ops": ["Conv"], "no_quantization_ops": ["Conv", "Relu"],
+                                  "activation_ops": ["Relu"]})"),
+                      Catch::Contains("framework_info.kernel_ops: Conv is to be quantized and left alone.") &&
+                          Catch::Contains("framework_info.activation_ops: Relu is to be quantized and left alone."));
+  // The default's lists give way.
+  REQUIRE_NOTHROW(info_of(R"({"no_quantization_ops": ["Conv"]})"));
 }
 
 TEST_CASE("whole numbers and truths are never quantized, whatever the platform says") {
