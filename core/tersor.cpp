@@ -8,12 +8,13 @@
 
 #include "core/base/digest.h"
 #include "core/base/json.h"
+#include "core/config/contradictions.h"
 #include "core/graph/print.h"
 #include "core/graph/quantized.h"
 #include "core/graph/validate.h"
 #include "core/onnx/convert_opset.h"
-#include "core/onnx/read.h"
 #include "core/onnx/operators.h"
+#include "core/onnx/read.h"
 #include "core/onnx/write.h"
 #include "core/ops/registry.h"
 #include "core/passes/passes.h"
@@ -109,7 +110,6 @@ void check_weights(const Graph& graph, const ptq::Placement& placement) {
   }
 }
 
-/// `former`: the graph before it was prepared, for errors.
 /// All that a node may be: ONNX's own operators, and what these graphs have.
 std::vector<std::string> operators_of(std::initializer_list<const Graph*> graphs) {
   std::vector<std::string> names = onnx::operator_names();
@@ -118,14 +118,15 @@ std::vector<std::string> operators_of(std::initializer_list<const Graph*> graphs
   return names;
 }
 
+/// `former`: the graph before it was prepared, for errors.
 framework::Attachment attach(const Graph& graph, const Settings& settings, const Graph* former) {
   const auto scope = settings.quantize_scope ? settings.quantize_scope : std::make_shared<framework::QuantizeScope>();
   const framework::Overrides overrides(settings.overrides, former, *scope);
   framework::FrameworkInfo info = framework::onnx_framework_info();
   if (!settings.framework_info.empty())
     info = framework::read_framework_info(parse_json(settings.framework_info, "framework_info"));
-  return framework::attach(graph, settings.platform, info, settings.config, overrides);
   if (former != nullptr) framework::check_operators(info, operators_of({&graph, former}));
+  return framework::attach(graph, settings.platform, info, settings.config, overrides);
 }
 
 /// A quantized tensor that several nodes read, where the platform does badly with these.
@@ -189,7 +190,7 @@ void check_quantizable(const Model& model) {
 }
 
 std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Settings settings) {
-  config::check_acts(settings.config);
+  config::check_settings(settings.config, settings.overrides);
   check_quantizable(opened->model);
   Model model = opened->model;
   onnx::convert_to_opset(model, kLowestOpset);
@@ -207,7 +208,8 @@ std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Se
                                        {},
                                        {},
                                        nullptr});
-  job->notes = job->attachment.notes;
+  job->notes = config::idle_settings(job->settings.config, job->settings.overrides);
+  job->notes.insert(job->notes.end(), job->attachment.notes.begin(), job->attachment.notes.end());
   note_branch_points(job->model.graph, job->settings, job->placement, job->notes);
   ptq::require_kernels(job->model.graph, job->placement);
   check_weights(job->model.graph, job->placement);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wasm/settings.h"
 
+#include "core/base/faults.h"
 #include "core/base/json.h"
+#include "core/config/contradictions.h"
 #include "core/framework/framework_info.h"
 #include "core/tpc/builtin.h"
 #include "core/tpc/read.h"
@@ -30,15 +32,21 @@ Settings read_settings(const Json& settings, std::optional<config::Recipe>* reci
   config::QuantizationConfig start;
   if (opened) start = opened->quantization_config;
   if (given(settings, "preset")) start = config::preset(settings.at("preset").get<std::string>());
+  Faults faults;
   Settings result{read_platform(settings.at("platform"), platform),
-                  config::read_quantization_config(settings.at("config"), "config", start)};
+                  config::read_quantization_config(settings.at("config"), "config", start, faults)};
   if (opened) result.overrides = opened->overrides;
   if (opened) result.framework_info = opened->framework_info;
   if (given(settings, "framework_info")) {
-    framework::read_framework_info(settings.at("framework_info"));  // its faults are told here
+    faults.attempt([&] { framework::read_framework_info(settings.at("framework_info")); });
     result.framework_info = to_text(settings.at("framework_info"), false);
   }
-  if (given(settings, "overrides")) result.overrides = config::read_overrides(settings.at("overrides"), "overrides");
+  if (given(settings, "overrides"))
+    faults.attempt([&] { result.overrides = config::read_overrides(settings.at("overrides"), "overrides"); });
+  // Contradictions alone are left to prepare(), which knows all settings.
+  if (!faults.empty())
+    config::find_contradictions(result.config, result.overrides, config::requirement_defaults(), "config", faults);
+  faults.throw_if_any(ErrorCode::kInvalidConfig, "The configuration", "config");
   if (recipe != nullptr) *recipe = std::move(opened);
   return result;
 }

@@ -5,6 +5,8 @@
 #include "core/base/json.h"
 #include "core/cli/command.h"
 #include "core/cli/platform_option.h"
+#include "core/cli/settings_option.h"
+#include "core/config/contradictions.h"
 #include "core/framework/effective.h"
 #include "core/tpc/builtin.h"
 
@@ -39,8 +41,10 @@ void platforms(const Options& options) {
   if (options.platform.empty()) return list(options.json);
   const tpc::TargetPlatformCapabilities platform = open_platform(options.platform);
   config::QuantizationConfig settings;
-  for (const std::string& assignment : options.set) config::set_field(settings, assignment);
-  config::check_acts(settings);
+  Faults faults;
+  set_fields(settings, options.set, faults);
+  faults.throw_if_any(ErrorCode::kInvalidConfig, "The command line", "");
+  config::check_settings(settings);
   const auto all = framework::effective_configs(platform, settings);
   const std::string text = options.json ? to_text(framework::effective_json(platform, all)) + "\n"
                                         : framework::effective_text(platform, all);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "core/base/faults.h"
 #include "core/base/json.h"
@@ -10,6 +11,7 @@
 #include "core/cli/progress_line.h"
 #include "core/cli/size_text.h"
 #include "core/cli/workers.h"
+#include "core/config/contradictions.h"
 #include "core/framework/overrides.h"
 #include "core/ops/registry.h"
 #include "core/samples/sample_digest.h"
@@ -46,6 +48,13 @@ std::string read_framework_info_option(const std::string& given) {
   return to_text(json, false);
 }
 
+void check_keep_float(const std::vector<std::string>& words, Faults& faults) {
+  const auto given = [&](const char* word) { return std::find(words.begin(), words.end(), word) != words.end(); };
+  if (given("auto") && given("none"))
+    faults.add(Error(ErrorCode::kInvalidConfig, "The automatic choice is switched on and off: auto and none.",
+                     "--keep-float", "Give one of them."));
+}
+
 bool has_weights(std::string_view type) {
   return type == "Conv" || type == "ConvTranspose" || type == "Gemm" || type == "MatMul";
 }
@@ -71,6 +80,20 @@ void keep_float(const std::string& word, const Graph& graph, Settings& settings)
 }
 
 }  // namespace
+
+void set_fields(config::QuantizationConfig& config, const std::vector<std::string>& assignments, Faults& faults) {
+  std::map<std::string, std::string> seen;
+  for (const std::string& one : assignments)
+    faults.attempt([&] {
+      config::set_field(config, one);
+      const size_t equals = one.find('=');
+      const std::string field(canonical_name(one.substr(0, equals))), value = one.substr(equals + 1);
+      const auto [first, is_new] = seen.emplace(field, value);
+      if (!is_new && first->second != value)
+        throw Error(ErrorCode::kInvalidConfig, field + " is set to " + first->second + " and to " + value + ".",
+                    "config." + field, "Set it once.");
+    });
+}
 
 void add_preset_option(CLI::App& command, std::string& preset) {
   command.add_option("--preset", preset,
@@ -121,17 +144,21 @@ Settings read_settings(const SettingsOption& option, const std::optional<config:
   const config::QuantizationConfig start =
       option.preset.empty() ? config::QuantizationConfig() : config::preset(option.preset);
   if (!option.preset.empty()) settings.config = start;
-  if (!option.config.empty())
-    settings.config = config::read_quantization_config(map_file(option.config).text(), option.config, start);
   Faults faults;
-  for (const std::string& assignment : option.sets)
-    faults.attempt([&] { config::set_field(settings.config, assignment); });
-  if (option.effort)
-    faults.attempt([&] { config::set_field(settings.config, "effort=" + std::to_string(*option.effort)); });
+  if (!option.config.empty())
+    settings.config = config::read_quantization_config(parse_json(map_file(option.config).text(), option.config),
+                                                       option.config, start, faults);
+  std::vector<std::string> sets = option.sets;
+  if (option.effort) sets.push_back("effort=" + std::to_string(*option.effort));
+  set_fields(settings.config, sets, faults);
   for (const std::string& given : option.overrides)
     faults.attempt([&] {
       for (config::Override& one : read_override_option(given)) settings.overrides.push_back(std::move(one));
     });
+  check_keep_float(option.keep_float, faults);
+  // Contradictions alone are left to prepare(), which knows all settings.
+  if (!faults.empty())
+    config::find_contradictions(settings.config, settings.overrides, config::requirement_defaults(), "config", faults);
   faults.throw_if_any(ErrorCode::kInvalidConfig, "The command line", "");
   if (graph != nullptr)
     for (const std::string& word : option.keep_float) keep_float(word, *graph, settings);

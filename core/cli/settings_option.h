@@ -25,6 +25,9 @@ struct SettingsOption {
   std::string recipe;                   // --recipe: a recipe file, under all of the above
 };
 
+/// Each FIELD=VALUE onto `config`; a fault for what cannot be read and for a field with two values.
+void set_fields(config::QuantizationConfig& config, const std::vector<std::string>& assignments, Faults& faults);
+
 /// --preset alone.
 void add_preset_option(CLI::App& command, std::string& preset);
 

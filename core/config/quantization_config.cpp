@@ -2,11 +2,13 @@
 #include "core/config/quantization_config.h"
 
 #include <algorithm>
+#include <map>
 #include <type_traits>
 #include <vector>
 
 #include "core/base/faults.h"
 #include "core/base/json.h"
+#include "core/config/contradictions.h"
 #include "core/config/names_elsewhere.h"
 #include "core/quant/quantizer.h"
 
@@ -187,12 +189,33 @@ QuantizationConfig preset(std::string_view name) {
               "There is \"requirements\", the defaults of the requirement document; without a preset ours hold.");
 }
 
-QuantizationConfig read_quantization_config(const Json& json, const std::string& place, QuantizationConfig start) {
-  if (!json.is_object()) detail::wrong_type(json, "an object", place);
-  Faults faults;
-  for (const auto& entry : json.items()) faults.attempt([&] { read_entry(entry.key(), entry.value(), start, place); });
-  faults.throw_if_any(ErrorCode::kInvalidConfig, "The configuration", place);
+QuantizationConfig read_quantization_config(const Json& json, const std::string& place, QuantizationConfig start,
+                                            Faults& faults) {
+  if (!json.is_object()) {
+    faults.attempt([&] { detail::wrong_type(json, "an object", place); });
+    return start;
+  }
+  std::map<std::string_view, std::pair<std::string, Json>> seen;
+  for (const auto& entry : json.items())
+    faults.attempt([&] {
+      const auto [first, is_new] = seen.try_emplace(canonical_name(entry.key()), entry.key(), entry.value());
+      if (!is_new && first->second.second != entry.value())
+        throw Error(ErrorCode::kInvalidConfig,
+                    first->second.first + " and " + entry.key() + " are one field, and they say " +
+                        to_text(first->second.second, false) + " and " + to_text(entry.value(), false) + ".",
+                    detail::join_place(place, entry.key()), "Give one of them.");
+      read_entry(entry.key(), entry.value(), start, place);
+    });
   return start;
+}
+
+QuantizationConfig read_quantization_config(const Json& json, const std::string& place, QuantizationConfig start) {
+  Faults faults;
+  QuantizationConfig config = read_quantization_config(json, place, std::move(start), faults);
+  // Contradictions alone are left to check_settings(), which knows all settings.
+  if (!faults.empty()) find_contradictions(config, {}, requirement_defaults(), place, faults);
+  faults.throw_if_any(ErrorCode::kInvalidConfig, "The configuration", place);
+  return config;
 }
 
 QuantizationConfig read_quantization_config(std::string_view text, const std::string& place, QuantizationConfig start) {
@@ -210,9 +233,13 @@ void set_field(QuantizationConfig& config, std::string_view assignment) {
   read_entry(std::string(assignment.substr(0, equals)), value, config, "config");
 }
 
+void find_inert(const QuantizationConfig& config, Faults& faults) {
+  for_each_field<QuantizationConfig>([&](const auto& one) { faults.attempt([&] { check_field_acts(config, one); }); });
+}
+
 void check_acts(const QuantizationConfig& config) {
   Faults faults;
-  for_each_field<QuantizationConfig>([&](const auto& one) { faults.attempt([&] { check_field_acts(config, one); }); });
+  find_inert(config, faults);
   faults.throw_if_any(ErrorCode::kInvalidConfig, "The configuration", "config");
 }
 

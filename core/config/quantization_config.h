@@ -6,6 +6,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "core/base/faults.h"
 #include "core/base/fields.h"
 #include "core/base/json_fwd.h"
 #include "core/config/bias_correction_method.h"
@@ -177,6 +178,9 @@ QuantizationConfig preset(std::string_view name);
 QuantizationConfig read_quantization_config(const Json& json, const std::string& place, QuantizationConfig start = {});
 QuantizationConfig read_quantization_config(std::string_view text, const std::string& place,
                                             QuantizationConfig start = {});
+/// The same with every fault added to `faults`: what could be read.
+QuantizationConfig read_quantization_config(const Json& json, const std::string& place, QuantizationConfig start,
+                                            Faults& faults);
 
 /// "FIELD=VALUE" onto `config`; VALUE is JSON, or a bare word. Error kInvalidConfig.
 void set_field(QuantizationConfig& config, std::string_view assignment);
@@ -184,6 +188,8 @@ void set_field(QuantizationConfig& config, std::string_view assignment);
 /// Refuses values that do not act yet, each with a sentence; a field at its default is accepted. Error kInvalidConfig
 /// with every such field.
 void check_acts(const QuantizationConfig& config);
+/// The same faults, added to `faults`.
+void find_inert(const QuantizationConfig& config, Faults& faults);
 
 /// Every field with its default written out.
 Json to_json(const QuantizationConfig& config);

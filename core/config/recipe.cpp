@@ -6,6 +6,7 @@
 
 #include "core/base/faults.h"
 #include "core/base/json.h"
+#include "core/config/contradictions.h"
 
 namespace tersor::config {
 
@@ -40,49 +41,73 @@ constexpr const char* kNodeFields[] = {
     "weights_quantization_method",    "weights_n_bits",    "weights_per_channel_threshold",
     "enable_weights_quantization"};
 
-void check_node_fields(const Json& config, const std::string& place) {
+void check_node_config(const Json& config, const std::string& place, Faults& faults) {
+  const QuantizationConfig read = read_quantization_config(config, place, {}, faults);
   std::string list;
   for (const char* field : kNodeFields) list += (list.empty() ? "" : ", ") + std::string(field);
-  Faults faults;
-  for (const auto& entry : config.items()) {
-    const std::string name(canonical_name(entry.key()));
-    if (std::find(std::begin(kNodeFields), std::end(kNodeFields), name) == std::end(kNodeFields))
-      faults.add(Error(ErrorCode::kInvalidConfig, name + " concerns the whole model, not single nodes.",
-                       detail::join_place(place, entry.key()), "What can differ from node to node: " + list + "."));
-  }
-  faults.throw_if_any(ErrorCode::kInvalidConfig, "The override", place);
+  for_each_field<QuantizationConfig>([&](const auto& one) {
+    for (const auto& entry : config.items())
+      if (canonical_name(entry.key()) == one.name && std::find(std::begin(kNodeFields), std::end(kNodeFields),
+                                                               std::string_view(one.name)) == std::end(kNodeFields))
+        faults.add(Error(ErrorCode::kInvalidConfig,
+                         std::string(one.name) + " concerns the whole model, not single nodes.",
+                         detail::join_place(place, entry.key()), "What can differ from node to node: " + list + "."));
+  });
+  find_contradictions(read, {}, QuantizationConfig(), place, faults);
 }
 
-Override read_override(const Json& json, const std::string& place) {
-  if (!json.is_object()) detail::wrong_type(json, "an object", place);
-  Override one;
-  for (const auto& [key, value] : json.items()) {
-    const std::string at = detail::join_place(place, key);
-    if (key == "name") {
-      from_json(value, one.name, at);
-    } else if (key == "type") {
-      from_json(value, one.type, at);
-    } else if (key == "filter") {
-      one.filter = text_of(value);
-    } else if (key == "config") {
-      read_quantization_config(value, at);  // its faults are told here, with their place
-      check_node_fields(value, at);
-      one.config = text_of(value);
-    } else if (key == "quantize_config") {
-      one.quantize_config = text_of(value);
-    } else if (key == "annotate") {
-      from_json(value, one.annotate, at);
-    } else {
-      detail::unknown_key(key, {"name", "type", "filter", "config", "quantize_config", "annotate"}, place);
-    }
-  }
+void check_chooses(const Override& one, const std::string& place) {
   if (one.name.empty() && one.type.empty() && one.filter.empty())
     throw Error(ErrorCode::kInvalidConfig, "An override that chooses no node: it has neither name, type nor filter.",
                 place, "Give one of them; settings for all nodes belong into the configuration.");
+}
+
+void read_override_member(const std::string& key, const Json& value, Override& one, const std::string& place,
+                          Faults& faults) {
+  const std::string at = detail::join_place(place, key);
+  if (key == "name") {
+    from_json(value, one.name, at);
+  } else if (key == "type") {
+    from_json(value, one.type, at);
+  } else if (key == "filter") {
+    one.filter = text_of(value);
+  } else if (key == "config") {
+    if (!value.is_object()) detail::wrong_type(value, "an object", at);
+    one.config = text_of(value);
+    check_node_config(value, at, faults);
+  } else if (key == "quantize_config") {
+    one.quantize_config = text_of(value);
+  } else if (key == "annotate") {
+    from_json(value, one.annotate, at);
+  } else {
+    detail::unknown_key(key, {"name", "type", "filter", "config", "quantize_config", "annotate"}, place);
+  }
+}
+
+Override read_override(const Json& json, const std::string& place, Faults& faults) {
+  Override one;
+  if (!json.is_object()) {
+    faults.attempt([&] { detail::wrong_type(json, "an object", place); });
+    return one;
+  }
+  const size_t before = faults.errors().size();
+  for (const auto& entry : json.items())
+    faults.attempt([&] { read_override_member(entry.key(), entry.value(), one, place, faults); });
+  // A member that could not be read may be the one that is missed.
+  if (faults.errors().size() == before) faults.attempt([&] { check_chooses(one, place); });
   return one;
 }
 
-void read_member(const std::string& key, const Json& value, Recipe& recipe, const std::string& place) {
+std::vector<Override> read_overrides(const Json& json, const std::string& place, Faults& faults) {
+  if (json.is_object()) return {read_override(json, place, faults)};
+  if (!json.is_array()) detail::wrong_type(json, "an override or a list of them", place);
+  std::vector<Override> overrides;
+  for (size_t i = 0; i < json.size(); ++i)
+    overrides.push_back(read_override(json[i], place + "[" + std::to_string(i) + "]", faults));
+  return overrides;
+}
+
+void read_member(const std::string& key, const Json& value, Recipe& recipe, const std::string& place, Faults& faults) {
   const std::string at = detail::join_place(place, key);
   if (key == "tool_version") {
     from_json(value, recipe.tool_version, at);
@@ -91,10 +116,10 @@ void read_member(const std::string& key, const Json& value, Recipe& recipe, cons
   } else if (key == "platform") {
     from_json(value, recipe.platform, at);
   } else if (key == "quantization_config") {
-    recipe.quantization_config = read_quantization_config(value, at);
+    recipe.quantization_config = read_quantization_config(value, at, {}, faults);
   } else if (key == "overrides") {
     if (!value.is_array()) detail::wrong_type(value, "a list", at);
-    recipe.overrides = read_overrides(value, at);
+    recipe.overrides = read_overrides(value, at, faults);
   } else if (key == "framework_info") {
     if (!value.is_object() && !value.is_null()) detail::wrong_type(value, "an object or null", at);
     recipe.framework_info = text_of(value);
@@ -116,12 +141,9 @@ void read_member(const std::string& key, const Json& value, Recipe& recipe, cons
 }  // namespace
 
 std::vector<Override> read_overrides(const Json& json, const std::string& place) {
-  if (json.is_object()) return {read_override(json, place)};
-  if (!json.is_array()) detail::wrong_type(json, "an override or a list of them", place);
-  std::vector<Override> overrides;
   Faults faults;
-  for (size_t i = 0; i < json.size(); ++i)
-    faults.attempt([&] { overrides.push_back(read_override(json[i], place + "[" + std::to_string(i) + "]")); });
+  std::vector<Override> overrides;
+  faults.attempt([&] { overrides = read_overrides(json, place, faults); });
   faults.throw_if_any(ErrorCode::kInvalidConfig, "The list of overrides", place);
   return overrides;
 }
@@ -166,7 +188,7 @@ Recipe read_recipe(std::string_view text, const std::string& place) {
   Recipe recipe;
   Faults faults;
   for (const auto& entry : json.items())
-    faults.attempt([&] { read_member(entry.key(), entry.value(), recipe, place); });
+    faults.attempt([&] { read_member(entry.key(), entry.value(), recipe, place, faults); });
   faults.throw_if_any(ErrorCode::kInvalidConfig, "The recipe", place);
   return recipe;
 }

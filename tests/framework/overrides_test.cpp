@@ -119,10 +119,10 @@ TEST_CASE("every node can be left in float, its weight or its output") {
   const GraphBuilder b = net();
   const auto platform = tpc::get_target_platform_capabilities("ort-cpu", 1);
   const Attachment a = attach_with(b.graph, R"([
-      {"name": "a/conv", "config": {"enable_weights_quantization": false, "weights_n_bits": 8}},
+      {"name": "a/conv", "config": {"enable_weights_quantization": false}},
       {"name": "b/conv", "config": {"enable_activation_quantization": false}},
       {"type": "MaxPool", "config": {"enable_activation_quantization": false}}])",
-                                   "{}", platform);
+                                   R"({"weights_n_bits": 8})", platform);
   REQUIRE_FALSE(a.of(b.named("a/conv").id).weight(tpc::kKernelAttr)->config.enable_weights_quantization);
   REQUIRE(a.of(b.named("a/conv").id).config().enable_activation_quantization);
   const NodeAttachment& second = a.of(b.named("b/conv").id);
@@ -150,9 +150,11 @@ TEST_CASE("what no candidate allows names operator set, field, allowed values an
 
 TEST_CASE("an override that matches no node is an error with the nearest name") {
   const GraphBuilder b = net();
-  const Error name = error_of(b.graph, R"([{"name": "a/conf", "config": {}}, {"type": "Convolution", "config": {}},
-      {"filter": {"layer": "Conv", "kwargs": {"group": 3}}, "config": {}}, {"name": "c/*", "config": {}},
-      {"name": "a/conv", "type": "Relu", "config": {}}])");
+  const Error name = error_of(
+      b.graph,
+      R"([{"name": "a/conf", "config": {"weights_n_bits": 8}}, {"type": "Convolution", "config": {"weights_n_bits": 8}},
+      {"filter": {"layer": "Conv", "kwargs": {"group": 3}}, "config": {"weights_n_bits": 8}}, {"name": "c/*", "config": {"weights_n_bits": 8}},
+      {"name": "a/conv", "type": "Relu", "config": {"weights_n_bits": 8}}])");
   INFO(name.message);
   for (const char* part : {"overrides[0].name: No node of the model is called \"a/conf\". Did you mean \"a/conv\"?",
                            "overrides[1].type: The model has no operator of the type \"Convolution\".",
@@ -161,8 +163,8 @@ TEST_CASE("an override that matches no node is an error with the nearest name") 
     REQUIRE(name.message.find(part) != std::string::npos);
   GraphBuilder former = net();
   former.node("BatchNormalization", "a/bn", {former.graph.inputs[0]});
-  REQUIRE(error_of(b.graph, R"([{"name": "a/bn", "config": {}}])", &former.graph).message.find("folded into") !=
-          std::string::npos);
+  REQUIRE(error_of(b.graph, R"([{"name": "a/bn", "config": {"weights_n_bits": 8}}])", &former.graph)
+              .message.find("folded into") != std::string::npos);
 }
 
 TEST_CASE("patterns") {

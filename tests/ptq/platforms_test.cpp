@@ -223,6 +223,27 @@ TEST_CASE("activations can be left in float as a whole") {
   REQUIRE(difference(model, made) < 0.05);
 }
 
+TEST_CASE("settings that contradict are refused, those without effect are in the job's notes") {
+  REQUIRE_THROWS_WITH(
+      make(branches(), "ort-cpu", R"({"enable_activation_quantization": false, "activation_n_bits": 16})"),
+      Catch::Contains("activation_n_bits = 16 contradicts enable_activation_quantization = false."));
+  const Made made = make(branches(), "ort-cpu", R"({"shift_negative_ratio": 0.5})");
+  const auto& notes = made.job->notes;
+  REQUIRE(std::any_of(notes.begin(), notes.end(), [](const Diagnostic& one) {
+    return one.code == "no_effect" && one.place == "config.shift_negative_ratio";
+  }));
+}
+
+TEST_CASE("an operator that FrameworkInfo names must be one of ONNX or of the model") {
+  const Model model = branches();
+  const std::vector<std::byte> bytes = onnx::write(model);
+  Settings settings{tpc::get_target_platform_capabilities("ort-cpu"), {}};
+  settings.framework_info = R"({"no_quantization_ops": ["Convv"]})";
+  REQUIRE_THROWS_WITH(
+      prepare(std::make_shared<const OpenedModel>(open_model(onnx::Source::of(bytes))), settings),
+      Catch::Contains("framework_info.no_quantization_ops: \"Convv\" is no operator. Did you mean \"Conv\"?"));
+}
+
 TEST_CASE("the ranges of a QuantizeConfig are those in the file") {
   const Made made = make(branches(), "qnnpack", "{}", R"([
       {"name": "c1_node", "quantize_config": {"class_name": "LayerQuantizeConfig", "config": {
