@@ -109,8 +109,8 @@ export class OpenModel implements Model {
   readonly #context: Context;
   readonly #file: ModelFile;
   readonly #sets: DataSets;
-  /** The samples that statistics were made of, for settings that need them again. */
-  readonly #sources = new WeakMap<Statistics, Kept>();
+  /** The samples that statistics were made of, for settings that need them again, and the settings that have measured on them. */
+  readonly #sources = new WeakMap<Statistics, { readonly kept: Kept; readonly settings: string }>();
   #open = true;
 
   constructor(context: Context, file: ModelFile, info: ModelInfo) {
@@ -245,7 +245,7 @@ export class OpenModel implements Model {
     const measured = await this.#measure(bytes, kept, options, settings);
     const sampleCount = await abortable(this.#context.pool.idle().call('sampleCount', [measured]), options.signal);
     const statistics = { bytes: measured, sampleCount };
-    this.#sources.set(statistics, kept);
+    this.#sources.set(statistics, { kept, settings: JSON.stringify(settings) });
     return statistics;
   }
 
@@ -268,7 +268,9 @@ export class OpenModel implements Model {
     options: QuantizeOptions,
     settings: Record<string, unknown>,
   ): Promise<Uint8Array> {
-    let kept = this.#sources.get(statistics);
+    const source = this.#sources.get(statistics);
+    if (source?.settings === JSON.stringify(settings)) return statistics.bytes;
+    let kept = source?.kept;
     if (!kept && options.samples) {
       const { preprocessing } = options;
       kept = keep(await abortable(this.#sets.feed(options.samples, { preprocessing }), options.signal));

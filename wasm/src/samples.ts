@@ -29,6 +29,33 @@ export interface DataSetFacts {
   readonly count: number;
 }
 
+/** A data set whose files have been looked at once, however many calls read it. */
+class DataSet implements Resource<DataSetFacts> {
+  readonly key = newKey('data');
+  readonly #model: ModelResource;
+  readonly #packed: Packed;
+  readonly #preprocessing: string;
+  #checked: Promise<unknown> | null = null;
+
+  constructor(model: ModelResource, packed: Packed, preprocessing: string) {
+    this.#model = model;
+    this.#packed = packed;
+    this.#preprocessing = preprocessing;
+  }
+
+  async load(worker: PoolWorker): Promise<DataSetFacts> {
+    await worker.need(this.#model);
+    return worker.call('openData', [this.key, this.#model.key, this.#packed, this.#preprocessing]);
+  }
+
+  /** Rejects where a file cannot be a sample, or where there is none. */
+  check(worker: PoolWorker): Promise<unknown> {
+    const checked = (this.#checked ??= worker.call('checkData', [this.key]));
+    checked.catch(() => (this.#checked = null));
+    return checked;
+  }
+}
+
 /** A model as the workers open it. */
 export interface ModelResource extends Resource<unknown> {
   readonly key: string;
@@ -160,7 +187,7 @@ interface OpenSet {
   /** The files as they were, to see when the caller's list changed. */
   readonly files: readonly (SampleFile | File)[];
   readonly packed: Promise<Packed>;
-  readonly byPreprocessing: Map<string, Resource<DataSetFacts>>;
+  readonly byPreprocessing: Map<string, DataSet>;
 }
 
 /** The data sets that were used with one model; each is opened once per worker, however many calls read it. */
@@ -179,7 +206,7 @@ export class DataSets {
   async resource(
     files: readonly (SampleFile | File)[],
     preprocessing: Preprocessing | PreprocessingPreset | undefined,
-  ): Promise<Resource<DataSetFacts>> {
+  ): Promise<DataSet> {
     let set = this.#sets.get(files);
     if (!set || set.files.length !== files.length || set.files.some((file, k) => file !== files[k])) {
       set = { files: [...files], packed: pack(files.map(named)), byPreprocessing: new Map() };
@@ -193,18 +220,9 @@ export class DataSets {
           : JSON.stringify(preprocessing);
     const known = set.byPreprocessing.get(text);
     if (known) return known;
-    const key = newKey('data');
-    const packed = await set.packed;
-    const model = this.#model;
-    const made: Resource<DataSetFacts> = {
-      key,
-      async load(worker: PoolWorker) {
-        await worker.need(model);
-        return worker.call('openData', [key, model.key, packed, text]);
-      },
-    };
+    const made = new DataSet(this.#model, await set.packed, text);
     set.byPreprocessing.set(text, made);
-    this.#keys.push(key);
+    this.#keys.push(made.key);
     if (set.byPreprocessing.size > 3) this.#drop(set);
     return made;
   }
@@ -242,7 +260,7 @@ export class DataSets {
       const data = await this.resource(samples, options.preprocessing);
       const worker = this.#pool.idle();
       const { count } = await worker.need(data);
-      await worker.call('checkData', [data.key]);
+      await data.check(worker);
       const chosen = await limited(await this.#chosen(count, options.selection));
       const items = chosen.map((index) => ({ index, label: null, tensors: null }));
       return { data, total: chosen.length, of: count, items };

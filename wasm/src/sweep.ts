@@ -35,7 +35,8 @@ export async function runSweep(pool: Pool, sweep: Sweep, call: CallOptions): Pro
   const all = async (): Promise<Uint8Array> => {
     const [lead, ...others] = pool.workers;
     if (!lead) return sweep.statistics;
-    const plan = await begin(lead);
+    // all begin at once: each takes its time over it
+    const [plan] = await Promise.all([lead, ...others].map(begin));
     const samples = plan && sweep.pick(plan.samples);
     if (!plan || !samples) return sweep.statistics;
     const used = [lead, ...others].slice(0, Math.max(1, samples.length));
@@ -46,7 +47,6 @@ export async function runSweep(pool: Pool, sweep: Sweep, call: CallOptions): Pro
     };
     await Promise.all(
       used.map(async (worker, k) => {
-        if (k > 0) await begin(worker);
         const mine = samples.filter((_, i) => i % used.length === k);
         for (let i = 0; i < mine.length && !check(); i += handful) {
           await worker.call('addSamples', [key, mine.slice(i, i + handful)]);
