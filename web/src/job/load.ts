@@ -19,6 +19,8 @@ let unopened: Arrival | null = null;
 let sideFiles = new Map<string, Blob>();
 let inspection: AbortController | null = null;
 let coverageAsked = 0;
+/** Settles when the newest model's coverage is known. */
+let coverageKnown: Promise<void> = Promise.resolve();
 let lastSet = 0;
 
 function inTurn(work: () => Promise<void>): Promise<void> {
@@ -56,15 +58,20 @@ export function addArrivals(
 ): Promise<void> {
   return inTurn(async () => {
     const sorted = sortArrivals(await arrivals);
-    const loose = [...sorted.samples];
-    const models = [...sorted.models];
+    const models: Arrival[] = [];
     const recipes = [...sorted.recipes];
     const labels = [...sorted.labels];
     const others = [...sorted.others];
     let set: NamedSet | null = null;
-    for (const archive of sorted.archives) {
+    addSideFiles(others);
+    const unpacked = sorted.archives.map((archive) => ({ archive, files: unzip(archive) }));
+    for (const { files } of unpacked) files.catch(() => undefined); // told below, in turn
+    // a model beside archives comes before those inside, so that it is opened while they are unpacked
+    const beside = sorted.models.at(-1);
+    const opened = beside && openModel(beside);
+    for (const { archive, files } of unpacked) {
       try {
-        const inside = sortArrivals(await unzip(archive));
+        const inside = sortArrivals(await files);
         models.push(...inside.models);
         recipes.push(...inside.recipes);
         others.push(...inside.others);
@@ -82,18 +89,25 @@ export function addArrivals(
         state.samplesProblem.value = problemOf(error);
       }
     }
-    if (loose.length > 0) set = asDataSet([...loose, ...labels], null);
+    if (sorted.samples.length > 0) set = asDataSet([...sorted.samples, ...labels], null);
 
-    for (const other of others) sideFiles.set(baseName(other.path), other.data);
-    const last = models.at(-1);
-    if (last) await openModel(last);
-    else if (others.length > 0 && unopened) await openModel(unopened);
-    else if (others.length > 0 && others[0] && !set) await openModel(others[0]);
+    await opened;
+    const inside = models.at(-1);
+    const more = beside ? others.slice(sorted.others.length) : others;
+    if (!beside || unopened) addSideFiles(more);
+    if (!beside && inside) await openModel(inside);
+    else if (more.length > 0 && unopened) await openModel(unopened);
+    else if (!beside && more[0] && !set) await openModel(more[0]);
 
     for (const file of recipes) await openJson(file);
     if (set) await openSamples(set, given);
     else if (labels.length > 0) await openLabels(labels);
+    await coverageKnown;
   });
+}
+
+function addSideFiles(files: readonly Arrival[]): void {
+  for (const { path, data } of files) sideFiles.set(baseName(path), data);
 }
 
 /** Opens a model under a name, with the files that may hold its weights. */
@@ -119,7 +133,7 @@ async function openModel(arrival: Arrival): Promise<void> {
     before?.handle.close();
     unopened = null;
     sideFiles = new Map();
-    await updateCoverage();
+    coverageKnown = updateCoverage();
     if (state.samples.value) {
       state.preprocessing.value = null;
       await inspect();
