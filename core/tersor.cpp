@@ -11,6 +11,7 @@
 #include "core/config/contradictions.h"
 #include "core/graph/print.h"
 #include "core/graph/quantized.h"
+#include "core/graph/ranks.h"
 #include "core/graph/validate.h"
 #include "core/onnx/convert_opset.h"
 #include "core/onnx/operators.h"
@@ -18,7 +19,6 @@
 #include "core/onnx/write.h"
 #include "core/ops/registry.h"
 #include "core/passes/passes.h"
-#include "core/passes/ranks.h"
 #include "core/ptq/apply_plan.h"
 #include "core/ptq/check_export.h"
 #include "core/ptq/choose_params.h"
@@ -62,7 +62,7 @@ int channel_axis(const Graph& graph, const Uses& uses, const std::vector<int>& r
 std::vector<calibrate::Request> find_requests(const Model& model, const ptq::Placement& placement) {
   const Graph& graph = model.graph;
   const Uses uses(graph);
-  const std::vector<int> ranks = passes::infer_ranks(model);
+  const std::vector<int> ranks = infer_ranks(model);
   std::vector<ValueId> values;
   const auto add = [&](ValueId value) {
     if (graph.initializer(value) == nullptr && std::find(values.begin(), values.end(), value) == values.end())

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // MatMul(x, W) -> Add(b)  becomes  Gemm(x, W, b)  when x has two axes, W is a constant matrix and b has one value per
 // output channel: the bias then is added inside the integer kernel. Nobody else may read the value in between.
+#include "core/graph/ranks.h"
 #include "core/passes/edit.h"
 #include "core/passes/kernel_op.h"
 #include "core/passes/passes.h"
-#include "core/passes/ranks.h"
 
 namespace tersor::passes {
 

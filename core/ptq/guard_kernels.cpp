@@ -6,7 +6,7 @@
 
 #include "core/graph/clamp_bounds.h"
 #include "core/passes/edit.h"
-#include "core/passes/ranks.h"
+#include "core/graph/ranks.h"
 
 namespace tersor::ptq {
 
@@ -63,7 +63,7 @@ bool guard(Model& model, NodeId kernel) {
   if (!reader) return false;
   Node& behind = graph.nodes()[*reader];
   if (node->is("MatMul") && behind.is("Add")) {
-    const int rank = passes::infer_ranks(model)[static_cast<size_t>(node->inputs[0].index)];
+    const int rank = infer_ranks(model)[static_cast<size_t>(node->inputs[0].index)];
     return guard_from_add(graph, uses, *node, behind, rank);
   }
   const auto bounds = clamp_bounds(graph, behind);

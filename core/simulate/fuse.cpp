@@ -12,6 +12,7 @@
 #include "core/graph/quantized.h"
 #include "core/simulate/fuse_few_bits.h"
 #include "core/simulate/fuse_rewrites.h"
+#include "core/simulate/joined_bias.h"
 #include "core/simulate/qdq.h"
 
 namespace tersor::simulate {
@@ -347,7 +348,22 @@ void count_saturation(FusedModel& fused, const std::map<NodeId, std::string>& so
   }
 }
 
-void fuse_groups(FusedModel& fused, Profile profile) {
+/// The Gemm that a product and the Add behind it become; `output`: the quantizer behind that.
+Attempt fuse_joined(const Group& group, const JoinedBias& joined, std::optional<QuantizedOutput>& output) {
+  const Reason because = "the runtime makes a Gemm of it and the bias behind it";
+  if (joined.in_float) return because + ", and finds no quantizer behind that";
+  Node gemm = group.node;
+  gemm.op_type = "Gemm";
+  gemm.inputs.push_back(joined.bias);
+  gemm.outputs = group.graph.find(joined.add)->outputs;
+  const Group of_gemm = group_of(group.graph, group.uses, gemm, group.opset, group.profile);
+  output = of_gemm.output;
+  Attempt attempt = fuse_gemm(of_gemm);
+  if (Reason* reason = std::get_if<Reason>(&attempt)) *reason = because + ", and " + *reason;
+  return attempt;
+}
+
+void fuse_groups(FusedModel& fused, Profile profile, const std::map<NodeId, JoinedBias>& joined) {
   Graph& graph = fused.model.graph;
   const Uses uses(graph);
   std::set<NodeId> gone;
@@ -356,22 +372,25 @@ void fuse_groups(FusedModel& fused, Profile profile) {
   for (size_t i = 0; i < graph.nodes().size(); ++i) {
     const Node& node = graph.nodes()[i];
     if (node.outputs.empty()) continue;
-    const Group group = group_of(graph, uses, node, fused.model.opset(), profile);
+    Group group = group_of(graph, uses, node, fused.model.opset(), profile);
     if (node.op_type == "MatMulNBits") fused.float_islands.push_back(few_bits(group));
     if (is_quantized(node)) continue;
     const Rule* rule = rule_for(node);
     const Node* clamp = rule != nullptr ? clamp_in_the_way(group) : nullptr;
+    const auto bias = joined.find(node.id);
     Attempt attempt =
         clamp != nullptr
-            ? Attempt("the runtime makes one float operator of it and the " + clamp->op_type + " behind it")
-        : rule != nullptr ? rule->attempt(group)
-                          : Attempt(Reason());
+            ? Attempt("the runtime finds no integer kernel in front of the " + clamp->op_type + " behind it")
+        : bias != joined.end() ? fuse_joined(group, bias->second, group.output)
+        : rule != nullptr      ? rule->attempt(group)
+                               : Attempt(Reason());
     if (Node* replacement = std::get_if<Node>(&attempt)) {
       if (replacement->op_type == "MatMulNBits")
         fused.float_islands.push_back(few_bits(group));
       else if (is_core(node))
         fused.integer_nodes.push_back(name_of(graph, node));
       sources[node.id] = node.op_type;
+      if (bias != joined.end()) gone.insert(bias->second.add);
       if (group.output) gone.insert(graph.nodes()[group.output->index].id);
       replacements.emplace_back(i, std::move(*replacement));
     } else {
@@ -400,8 +419,9 @@ FusedModel fuse(const Model& model, Profile profile) {
   if (profile != Profile::kArm64) rewrite_int8_as_uint8(graph);
   move_dequantization_down(graph);
   drop_identical_pairs(graph);
+  const std::map<NodeId, JoinedBias> joined = joined_biases(fused.model);
   drop_clamps_before_quantization(graph);
-  fuse_groups(fused, profile);
+  fuse_groups(fused, profile, joined);
   for (const char* domain : {"com.microsoft", "com.tersor"}) import_domain(fused.model, domain);
   return fused;
 }

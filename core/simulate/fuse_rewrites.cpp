@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/simulate/fuse_rewrites.h"
 
+#include <algorithm>
 #include <set>
 
 #include "core/graph/clamp_bounds.h"
@@ -26,6 +27,16 @@ void replace_reads(Graph& graph, ValueId from, ValueId to) {
       if (input == from) input = to;
 }
 
+/// How often nodes read the value: an operator that takes it twice counts twice.
+int64_t times_read(const Graph& graph, const Uses& uses, ValueId value) {
+  int64_t times = uses.is_output(value) ? 1 : 0;
+  for (const size_t reader : uses.reader_indices(value)) {
+    const auto& reads = graph.nodes()[reader].inputs;
+    times += std::max<int64_t>(1, std::count(reads.begin(), reads.end(), value));
+  }
+  return times;
+}
+
 }  // namespace
 
 void rewrite_int8_as_uint8(Graph& graph) {
@@ -42,7 +53,7 @@ void rewrite_int8_as_uint8(Graph& graph) {
       continue;
     // The optimizer has by then given each reader a DequantizeLinear of its own: two readers are two consumers of the
     // pair.
-    if (uses.reader_count(dequantize->real) != 1) continue;
+    if (times_read(graph, uses, dequantize->real) != 1) continue;
     const auto shifted = [&](const QuantizationNode& node) {
       return graph.add_initializer(graph.name_of(node.zero_point) + "_as_uint8",
                                    Tensor::scalar(static_cast<uint8_t>(node.zero_points[0] + 128)));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/passes/ranks.h"
+#include "core/graph/ranks.h"
 
 #include <algorithm>
 #include <array>
 #include <string_view>
 
-namespace tersor::passes {
+namespace tersor {
 
 namespace {
 
@@ -162,4 +162,4 @@ std::vector<int> infer_ranks(const Model& model) {
   return Ranks(model.graph).take();
 }
 
-}  // namespace tersor::passes
+}  // namespace tersor
