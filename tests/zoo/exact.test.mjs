@@ -1,26 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exact preview against the real runtimes: outputs of `tersor run` equal onnxruntime-node's (x64) and onnxruntime-web's (wasm) byte for
-// byte, on the vendors' quantized models and on our own. x64 is asserted on CPUs with VNNI only: elsewhere the runtime saturates.
-//
-// Where operators stay float in the runtime and are sums (the preview says which), the runtime rounds in ways of its own: there
-// nearly all values are asserted, or, behind such an operator at the very end, all values to a few units of float32.
-import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+// The exact preview of the vendors' quantized models and of our own, on a hundred samples each.
+import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
-import * as ortNode from 'onnxruntime-node';
 import { describe, test } from 'vitest';
 
-import { labelledModels, readNpy, sharedFolder, zooSamples } from './samples.mjs';
+import { assertPreviewed, tersor } from './preview.mjs';
+import { labelledModels, sharedFolder, zooSamples } from './samples.mjs';
 
 const root = path.resolve(import.meta.dirname, '../..');
-const program = path.join(root, 'build/native/bin/tersor');
-const hasVnni = existsSync('/proc/cpuinfo') && /avx512_vnni|avx_vnni/.test(readFileSync('/proc/cpuinfo', 'latin1'));
 const count = 100;
-/** Where a runtime's own float rounding decides: the share of values that may differ, or how far all may, as a part of the range. */
-const inexactShare = 0.05;
-const inexactDistance = 1e-5;
 
 const twins = {
   'mlperf-ic-resnet8': 'int8-qdq.onnx',
@@ -30,84 +18,6 @@ const twins = {
   'imagenet-mobilenetv1-025-224': 'uint8-qdq.onnx',
 };
 
-const tersor = (...args) => execFileSync(program, args, { encoding: 'utf8', maxBuffer: 1 << 28 });
-
-/** The first output of each sample. */
-function ours(model, data, runtime) {
-  const folder = mkdtempSync(path.join(tmpdir(), 'tersor-exact-'));
-  try {
-    tersor('run', model, '--data', data, '--output', folder, '--runtime', runtime);
-    return readdirSync(folder)
-      .sort()
-      .map((sample) => {
-        const [first] = readdirSync(path.join(folder, sample)).sort();
-        return readNpy(readFileSync(path.join(folder, sample, first))).data;
-      });
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-async function theirs(ort, model, samples) {
-  const session = await ort.InferenceSession.create(readFileSync(model), {
-    intraOpNumThreads: 1,
-    logSeverityLevel: 3,
-    executionProviders: [ort === ortNode ? 'cpu' : 'wasm'],
-  });
-  const results = [];
-  for (const sample of samples) {
-    const feed = { [session.inputNames[0]]: new ort.Tensor('float32', sample.data, sample.shape) };
-    results.push((await session.run(feed))[session.outputNames[0]].data);
-  }
-  await session.release();
-  return results;
-}
-
-/** Operators whose float sums the runtime takes in its own order; the model is compared with itself, computed in float. */
-function floatSums(model, data, runtime) {
-  const text = tersor('compare', model, model, '--data', data, '--limit', '1', '--runtime', runtime, '--json');
-  return JSON.parse(text).stays_float.filter((node) => !node.exact);
-}
-
-function assertEqual(got, wanted, inexact, what) {
-  assert.equal(got.length, wanted.length, `${what}: number of samples`);
-  let differing = 0;
-  let values = 0;
-  let largest = 0;
-  let range = 0;
-  wanted.forEach((output, i) =>
-    output.forEach((value, k) => {
-      ++values;
-      range = Math.max(range, Math.abs(Number(value)));
-      if (Object.is(got[i][k], value)) return;
-      ++differing;
-      largest = Math.max(largest, Math.abs(Number(got[i][k]) - Number(value)));
-    }),
-  );
-  const difference = `${what}: ${differing} of ${values} values differ, by ${largest} at most`;
-  if (inexact.length === 0) return assert.equal(differing, 0, difference);
-  console.log(`${difference}; float in ${inexact.map((node) => `${node.name} (${node.op})`).join(', ')}`);
-  const close = largest <= inexactDistance * range;
-  assert.ok(close || differing <= values * inexactShare, difference);
-}
-
-async function compare(model, samples, what) {
-  const ortWeb = await import('onnxruntime-web/wasm');
-  ortWeb.env.wasm.numThreads = 1;
-  for (const [runtime, ort] of [
-    ['x64', ortNode],
-    ['wasm', ortWeb],
-  ]) {
-    if (runtime === 'x64' && !hasVnni) {
-      console.log(`skipped: ${what}, x64 (this CPU has no VNNI)`);
-      continue;
-    }
-    const inexact = floatSums(model, samples.folder, runtime);
-    const wanted = await theirs(ort, model, samples.list);
-    assertEqual(ours(model, samples.folder, runtime), wanted, inexact, `${what}, ${runtime}`);
-  }
-}
-
 describe.each(labelledModels)('%s', (id) => {
   const zoo = path.join(sharedFolder, 'zoo', id);
   const here = existsSync(zoo);
@@ -115,7 +25,7 @@ describe.each(labelledModels)('%s', (id) => {
   const reference = path.join(zoo, 'model.onnx');
 
   test.skipIf(!here || !twins[id])("the vendor's quantized model gives the runtime's bytes", async () => {
-    await compare(path.join(zoo, twins[id]), zooSamples(sharedFolder, id, count), `${id} by its vendor`);
+    await assertPreviewed(path.join(zoo, twins[id]), zooSamples(sharedFolder, id, count), `${id} by its vendor`);
   });
 
   test.skipIf(!here)("our quantized model gives the runtime's bytes", async () => {
@@ -124,6 +34,6 @@ describe.each(labelledModels)('%s', (id) => {
     const samples = zooSamples(sharedFolder, id, count);
     const output = path.join(folder, `${id}.onnx`);
     tersor('quantize', reference, '--data', samples.calibration, '-o', output);
-    await compare(output, samples, `${id} by Tersor`);
+    await assertPreviewed(output, samples, `${id} by Tersor`);
   });
 });
