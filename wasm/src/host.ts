@@ -96,16 +96,22 @@ export async function compileAt(url: URL): Promise<WebAssembly.Module> {
   return WebAssembly.compile(await response.arrayBuffer());
 }
 
-/** Lets the thread do what else waits. */
-export function breath(): Promise<void> {
-  return new Promise((resolve) => {
-    const { port1, port2 } = new MessageChannel();
-    port1.onmessage = () => {
-      port1.close();
-      resolve();
-    };
-    port2.postMessage(null);
-  });
+const sliceMilliseconds = 8;
+
+/** To be awaited again and again in a long loop: lets the thread do what else waits, now and then. */
+export function breaths(): () => Promise<void> | undefined {
+  let since = performance.now();
+  const breath = () =>
+    new Promise<void>((resolve) => {
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = () => {
+        port1.close();
+        since = performance.now();
+        resolve();
+      };
+      port2.postMessage(null);
+    });
+  return () => (performance.now() - since < sliceMilliseconds ? undefined : breath());
 }
 
 /** Cores of this machine. */

@@ -3,7 +3,7 @@
 // Files on their way to the workers, without copying them into each. In a browser they become one Blob: a handle, whose
 // parts stay where they are (a File on the disk) until a worker reads them. In Node they become shared memory.
 
-import { breath, isNode } from './host.js';
+import { breaths, isNode } from './host.js';
 
 export interface NamedData {
   readonly path: string;
@@ -34,25 +34,37 @@ async function shared(data: Blob | Uint8Array): Promise<Uint8Array> {
   return copy;
 }
 
-/** A Blob of more parts than this takes its time to make. */
-const mostParts = 64;
+/** Parts of a Blob that are joined at once. */
+const mostParts = 32;
 
-/** One Blob of many, made a few at a time, so that the caller's thread is free in between. */
+/** One Blob of many. */
 async function joined(parts: readonly BlobPart[]): Promise<Blob> {
+  const rest = breaths();
   let whole = parts;
   while (whole.length > mostParts) {
     const groups: Blob[] = [];
     for (let at = 0; at < whole.length; at += mostParts) {
       groups.push(new Blob(whole.slice(at, at + mostParts)));
-      await breath();
+      await rest();
     }
     whole = groups;
   }
   return new Blob([...whole]);
 }
 
+/** Asking a File for its size asks the disk; of thousands of Files that takes seconds. */
+async function tableOf(files: readonly NamedData[]): Promise<PackedFile[]> {
+  const rest = breaths();
+  const table: PackedFile[] = [];
+  for (const { path, data } of files) {
+    table.push({ path, size: sizeOf(data) });
+    await rest();
+  }
+  return table;
+}
+
 export async function pack(files: readonly NamedData[]): Promise<Packed> {
-  const table = files.map(({ path, data }) => ({ path, size: sizeOf(data) }));
+  const table = await tableOf(files);
   if (isNode) return { files: table, content: await Promise.all(files.map(({ data }) => shared(data))) };
   return { files: table, content: await joined(files.map(({ data }) => data as BlobPart)) };
 }
