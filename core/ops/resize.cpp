@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "core/ops/families.h"
+#include "core/ops/number_types.h"
 #include "core/ops/refuse.h"
 
 namespace tersor::ops {
@@ -31,13 +32,28 @@ void resample(const Taps& taps, const float* in, int64_t outer, int64_t from, in
     }
 }
 
-/// The same for the nearest place, of elements of any type.
-void pick(const Taps& taps, const std::byte* in, int64_t outer, int64_t from, size_t inner_bytes, std::byte* out) {
+/// The same for the nearest place, of elements of any type. `beyond` is a row of what lies outside.
+void pick(const Taps& taps, const std::byte* in, int64_t outer, int64_t from, size_t inner_bytes,
+          const std::byte* beyond, std::byte* out) {
   for (int64_t o = 0; o < outer; ++o)
-    for (const int64_t place : taps.places) {
-      std::memcpy(out, in + static_cast<size_t>(o * from + place) * inner_bytes, inner_bytes);
-      out += inner_bytes;
-    }
+    for (size_t k = 0; k < taps.places.size(); ++k, out += inner_bytes)
+      std::memcpy(out, taps.outside[k] ? beyond : in + static_cast<size_t>(o * from + taps.places[k]) * inner_bytes,
+                  inner_bytes);
+}
+
+/// `count` elements of the extrapolation value; in whole numbers it is cut towards zero and wraps around.
+std::vector<std::byte> row_of(double value, DType dtype, int64_t count) {
+  std::vector<std::byte> row(static_cast<size_t>(count * bits_of(dtype) / 8));
+  with_number_type(dtype, [&](auto zero) {
+    using T = decltype(zero);
+    T element;
+    if constexpr (std::is_floating_point_v<T>)
+      element = static_cast<T>(value);
+    else
+      element = static_cast<T>(std::abs(value) < 0x1p62 ? static_cast<int64_t>(value) : 0);
+    for (size_t at = 0; at < row.size(); at += sizeof(T)) std::memcpy(row.data() + at, &element, sizeof(T));
+  });
+  return row;
 }
 
 Resampling resampling_of(const Setup& setup) {
@@ -69,7 +85,7 @@ class Resize : public Kernel {
     const bool with_roi = setup.node.op_type == "Resize" && setup.opset >= 11;
     require_inputs(setup, 1, with_roi ? 4 : 2);
     if (const auto* scales = setup.node.attribute<std::vector<float>>("scales")) fixed_scales_ = *scales;
-    if (with_roi && resampling_.coordinates == "tf_crop_and_resize") roi_ = given(setup, 1);
+    if (with_roi && crops()) roi_ = given(setup, 1);
     scales_ = given(setup, with_roi ? 2 : 1);
     if (with_roi) sizes_ = given(setup, 3);
     if (fixed_scales_.empty() && !scales_ && !sizes_) invalid("Neither scales nor sizes are given.");
@@ -92,6 +108,7 @@ class Resize : public Kernel {
     if (resampling_.filter == Resampling::Filter::kNearest) {
       if (bits_of(inputs[0].dtype()) < 8)
         unsupported("The type " + std::string(name_of(inputs[0].dtype())) + " is not supported.");
+      if (crops()) with_number_type(inputs[0].dtype(), [](auto) {});
     } else {
       require_type(inputs[0], {DType::kFloat32}, "X");
     }
@@ -125,8 +142,9 @@ class Resize : public Kernel {
       std::byte* to =
           k + 1 == work.size() ? call.outputs[0].data : call.scratch.data() + k % 2 * (call.scratch.size() / 2);
       const Taps taps = taps_of(resampling_, axis);
-      if (resampling_.filter == Resampling::Filter::kNearest && resampling_.coordinates != "tf_crop_and_resize")
-        pick(taps, from, outer, axis.in, static_cast<size_t>(inner) * bytes, to);
+      if (resampling_.filter == Resampling::Filter::kNearest)
+        pick(taps, from, outer, axis.in, static_cast<size_t>(inner) * bytes,
+             crops() ? row_of(resampling_.extrapolation, type.dtype, inner).data() : nullptr, to);
       else
         resample(taps, reinterpret_cast<const float*>(from), outer, axis.in, inner,
                  static_cast<float>(resampling_.extrapolation), reinterpret_cast<float*>(to));
@@ -142,9 +160,9 @@ class Resize : public Kernel {
     return constant != nullptr && constant->elements() == 0 ? std::nullopt : std::optional(k);
   }
 
-  bool changes(const ResampledAxis& axis) const {
-    return axis.in != axis.out || axis.scale != 1 || resampling_.coordinates == "tf_crop_and_resize";
-  }
+  bool crops() const { return resampling_.coordinates == "tf_crop_and_resize"; }
+
+  bool changes(const ResampledAxis& axis) const { return axis.in != axis.out || axis.scale != 1 || crops(); }
 
   int64_t largest_between(std::span<const Input> inputs) const {
     const std::vector<ResampledAxis> axes = resampled(inputs);
