@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // QLinearAveragePool, QLinearGlobalAveragePool, MaxPool on integers and QLinearSoftmax.
+#include <algorithm>
 #include <cstring>
 
 #include "core/simulate/operator_parts.h"
@@ -48,22 +49,46 @@ void for_each_window(const Window& window, std::span<const int64_t> sizes, std::
   }
 }
 
+/// Where a pooling node has its channels. The attribute channels_last declares shapes as N, spatial axes, C, whose
+/// bytes are those of the layout that the kernels take: only the shapes differ.
+class ChannelAxis {
+ public:
+  explicit ChannelAxis(const Node& node) : last_(node.int_or("channels_last", 0) != 0) {}
+
+  Layout layout() const { return last_ ? Layout::kPlain : Layout::kChannelsLast; }
+  /// N, C, spatial axes of the shape that the node has.
+  Shape channels_first(const Shape& shape) const {
+    std::vector<int64_t> dims = shape.dims();
+    if (last_ && dims.size() > 2) std::rotate(dims.begin() + 1, dims.end() - 1, dims.end());
+    return Shape(dims);
+  }
+  /// The node's type of an output with that shape.
+  TensorType type(DType dtype, std::vector<int64_t> dims) const {
+    if (last_) std::rotate(dims.begin() + 1, dims.begin() + 2, dims.end());
+    return {dtype, Shape(dims), layout()};
+  }
+
+ private:
+  bool last_;
+};
+
 /// What the windowed kernels share: channels last in and out, the output's shape.
 class PoolKernel : public ops::Kernel {
  public:
-  PoolKernel(const Node& node) : window_(node, static_cast<int>(node.ints_or("kernel_shape", {}).size())) {
+  PoolKernel(const Node& node)
+      : channels_(node), window_(node, static_cast<int>(node.ints_or("kernel_shape", {}).size())) {
     if (window_.kernel.empty()) throw Error(ErrorCode::kInvalidModel, "The attribute kernel_shape is missing.");
   }
 
   std::vector<Form> forms(std::span<const Input> inputs) const override {
     std::vector<Form> forms = Kernel::forms(inputs);
-    forms[0].layout = Layout::kChannelsLast;
+    forms[0].layout = channels_.layout();
     return forms;
   }
 
  protected:
   TensorType pooled(const Input& input, DType dtype) const {
-    const Shape& shape = input.shape();
+    const Shape shape = channels_.channels_first(input.shape());
     if (shape.rank() != static_cast<int>(window_.kernel.size()) + 2)
       throw Error(ErrorCode::kInvalidModel, "The input of shape " + shape.text() + " does not fit a window of " +
                                                 std::to_string(window_.kernel.size()) + " axes.");
@@ -71,11 +96,12 @@ class PoolKernel : public ops::Kernel {
     const std::vector<int64_t> sizes = spatial(shape);
     const std::vector<int64_t> pads = window_.pads_for(sizes, window_.kernel);
     for (size_t i = 0; i < sizes.size(); ++i) dims.push_back(window_.out_size(sizes[i], window_.kernel[i], i, pads));
-    return {dtype, Shape(dims), Layout::kChannelsLast};
+    return channels_.type(dtype, std::move(dims));
   }
 
   static std::vector<int64_t> spatial(const Shape& shape) { return {shape.dims().begin() + 2, shape.dims().end()}; }
 
+  ChannelAxis channels_;
   Window window_;
 };
 
@@ -95,7 +121,8 @@ class QLinearAveragePool : public PoolKernel {
   }
 
   void run(const Call& call) const override {
-    const Shape &in = call.inputs[0].shape(), &out = call.outputs[0].shape();
+    const Shape in = channels_.channels_first(call.inputs[0].shape());
+    const Shape out = channels_.channels_first(call.outputs[0].shape());
     const auto x = raw_bytes(call.inputs[0]);
     const auto y = raw_bytes(call.outputs[0]);
     const int64_t channels = in[1], in_one = in.elements(1, in.rank()), out_one = out.elements(1, out.rank());
@@ -121,25 +148,26 @@ class QLinearAveragePool : public PoolKernel {
 
 class QLinearGlobalAveragePool : public ops::Kernel {
  public:
-  explicit QLinearGlobalAveragePool(Setup& setup) : x_(grid_at(setup, 1)), y_(grid_at(setup, 3)) {
+  explicit QLinearGlobalAveragePool(Setup& setup)
+      : channels_(setup.node), x_(grid_at(setup, 1)), y_(grid_at(setup, 3)) {
     for (size_t k = 1; k < setup.node.inputs.size(); ++k) setup.absorb(k);
   }
 
   std::vector<Form> forms(std::span<const Input> inputs) const override {
     std::vector<Form> forms = Kernel::forms(inputs);
-    if (inputs[0].shape().rank() >= 3) forms[0].layout = Layout::kChannelsLast;
+    if (inputs[0].shape().rank() >= 3) forms[0].layout = channels_.layout();
     return forms;
   }
   std::vector<TensorType> infer(std::span<const Input> inputs) const override {
     check_type(inputs[0], x_);
-    const Shape& shape = inputs[0].shape();
+    const Shape shape = channels_.channels_first(inputs[0].shape());
     if (shape.rank() < 3) throw Error(ErrorCode::kInvalidModel, "Global pooling of shape " + shape.text() + ".");
     std::vector<int64_t> dims(static_cast<size_t>(shape.rank()), 1);
     dims[0] = shape[0], dims[1] = shape[1];
-    return {{dtype_of_grid(y_), Shape(dims), Layout::kChannelsLast}};
+    return {channels_.type(dtype_of_grid(y_), std::move(dims))};
   }
   void run(const Call& call) const override {
-    const Shape& in = call.inputs[0].shape();
+    const Shape in = channels_.channels_first(call.inputs[0].shape());
     const auto x = raw_bytes(call.inputs[0]);
     const auto y = raw_bytes(call.outputs[0]);
     const int64_t channels = in[1], count = in.elements(2, in.rank());
@@ -150,6 +178,7 @@ class QLinearGlobalAveragePool : public ops::Kernel {
   }
 
  private:
+  ChannelAxis channels_;
   Grid x_, y_;
 };
 
@@ -165,7 +194,8 @@ class IntegerMaxPool : public PoolKernel {
   }
 
   void run(const Call& call) const override {
-    const Shape &in = call.inputs[0].shape(), &out = call.outputs[0].shape();
+    const Shape in = channels_.channels_first(call.inputs[0].shape());
+    const Shape out = channels_.channels_first(call.outputs[0].shape());
     const auto x = raw_bytes(call.inputs[0]);
     const auto y = raw_bytes(call.outputs[0]);
     const Grid grid{1, 0, call.inputs[0].dtype() == DType::kInt8};
