@@ -72,13 +72,13 @@ std::vector<WindowAxis> Window::place(const Shape& input, std::span<const int64_
       axis.after = pads_[k + spatial];
     }
     const int64_t room = axis.in + axis.before + axis.after - axis.extent();
-    if (room < 0)
+    if (room < 0 && !(ceil_ && room > -axis.stride))
       invalid("A window of " + std::to_string(axis.extent()) + " does not fit axis " + std::to_string(k + 2) +
               " of the shape " + input.text() + " with the pads " + std::to_string(axis.before) + " and " +
               std::to_string(axis.after) + ".");
-    axis.out = room / axis.stride + 1;
+    axis.out = room / axis.stride + 1;  // of a window that rounding up lets reach beyond the map: 1
     // Rounded up, unless the last window would begin in the padding behind.
-    if (ceil_ && room % axis.stride != 0 && axis.out * axis.stride < axis.in + axis.before) ++axis.out;
+    if (ceil_ && room > 0 && room % axis.stride != 0 && axis.out * axis.stride < axis.in + axis.before) ++axis.out;
   }
   return axes;
 }

@@ -46,7 +46,7 @@ std::vector<int64_t> Window::pads_for(std::span<const int64_t> sizes, std::span<
 int64_t Window::out_size(int64_t size, int64_t kernel_size, size_t axis, std::span<const int64_t> actual_pads) const {
   const int64_t begin = actual_pads[axis], end = actual_pads[strides.size() + axis];
   const int64_t room = size + begin + end - dilations[axis] * (kernel_size - 1) - 1;
-  if (room < 0) return 0;
+  if (room < 0 && !(ceil_mode && room > -strides[axis])) return 0;
   int64_t out = (ceil_mode ? (room + strides[axis] - 1) / strides[axis] : room / strides[axis]) + 1;
   // A window that would start in the padding behind the picture does not count.
   if (ceil_mode && (out - 1) * strides[axis] >= size + begin) --out;

@@ -69,3 +69,13 @@ TEST_CASE("integer pools take channels last") {
   REQUIRE(windows.to_int64s() ==
           std::vector<int64_t>{70, 35, 85, 134, 134, 183, 115, 80, 46, 95, 95, 145, 95, 145, 27, 76, 76, 125});
 }
+
+TEST_CASE("an integer pool that rounds up may be larger than the map") {
+  Attributes window;
+  window["kernel_shape"] = std::vector<int64_t>{3, 3};
+  window["strides"] = std::vector<int64_t>{2, 2};
+  window["ceil_mode"] = int64_t{1};
+  const Tensor windows = pooled("QLinearAveragePool", {1, 2, 2, 2}, window);
+  REQUIRE(windows.shape() == Shape{1, 1, 1, 2});
+  REQUIRE(windows.to_int64s() == std::vector<int64_t>{104, 70});
+}
