@@ -169,7 +169,8 @@ class GridSample : public Kernel {
     if (!(x < kFar)) x = kFar;
     if (interpolation_ == Interpolation::kNearest) x = round_half_even(x);
     const double low = aligns_ ? 0 : -0.5, high = aligns_ ? n - 1 : n - 0.5;
-    if (x < low || x > high) x = padded(x, length);
+    // Of a cubic sample each tap is padded on its own, as in ONNX Runtime and PyTorch.
+    if (interpolation_ != Interpolation::kCubic && (x < low || x > high)) x = padded(x, length);
     AxisTaps taps;
     const double first = std::floor(x), rest = x - first;
     if (interpolation_ == Interpolation::kNearest) {
