@@ -44,7 +44,7 @@ class Lstm : public Recurrent {
     add_peephole(p == nullptr ? p : p + size, c, o, size);
     activate(d, 0, o, size);
     std::copy_n(c, size, h);
-    activate(d, 2, h, size);
+    apply(d, 2, h, size);  // ONNX Runtime cuts the gates' inputs by the attribute clip, the cell it does not
     for (int64_t k = 0; k < size; ++k) h[k] = o[k] * h[k];
   }
 

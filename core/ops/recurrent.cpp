@@ -142,9 +142,12 @@ int64_t Recurrent::macs(std::span<const Input> inputs, std::span<const TensorTyp
 }
 
 void Recurrent::activate(int64_t direction, size_t index, float* x, int64_t n) const {
-  const auto count = static_cast<size_t>(n);
-  if (clip_ < std::numeric_limits<float>::infinity()) kernels::clamp(x, count, {-clip_, clip_}, x);
-  activations_[static_cast<size_t>(direction) * rule_.activations.size() + index].apply(x, count);
+  if (clip_ < std::numeric_limits<float>::infinity()) kernels::clamp(x, static_cast<size_t>(n), {-clip_, clip_}, x);
+  apply(direction, index, x, n);
+}
+
+void Recurrent::apply(int64_t direction, size_t index, float* x, int64_t n) const {
+  activations_[static_cast<size_t>(direction) * rule_.activations.size() + index].apply(x, static_cast<size_t>(n));
 }
 
 /// One run: where everything lies, and the loops.

@@ -61,6 +61,8 @@ class Recurrent : public Kernel {
 
   /// Cuts `n` numbers to the range of the attribute clip and applies function `index` of the direction.
   void activate(int64_t direction, size_t index, float* x, int64_t n) const;
+  /// The function alone.
+  void apply(int64_t direction, size_t index, float* x, int64_t n) const;
 
  private:
   struct Sizes {

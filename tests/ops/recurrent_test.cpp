@@ -129,7 +129,7 @@ struct Plain {
         const double i = sigmoid(cut(sum(0) + peephole(0, k, cell[at])));
         const double f = c.input_forget ? 1 - i : sigmoid(cut(sum(2) + peephole(2, k, cell[at])));
         cell[at] = f * cell[at] + i * std::tanh(cut(sum(3)));
-        next[at] = sigmoid(cut(sum(1) + peephole(1, k, cell[at]))) * std::tanh(cut(cell[at]));
+        next[at] = sigmoid(cut(sum(1) + peephole(1, k, cell[at]))) * std::tanh(cell[at]);
       }
     }
     h = next;
