@@ -20,9 +20,10 @@ using tpc::OpQuantizationConfig;
 
 namespace {
 
+/// Empty where the tensor was empty in every sample, as past keys before the first token are.
 const Histogram& histogram_of(const Graph& graph, ValueId value, const calibrate::Statistics& statistics) {
   const calibrate::TensorStatistics* found = statistics.find(graph.name_of(value));
-  if (found == nullptr || found->histogram.empty())
+  if (found == nullptr || (found->histogram.empty() && found->elements != 0))
     throw Error(ErrorCode::kMismatch, "The statistics say nothing about the tensor \"" + graph.name_of(value) + "\".",
                 "statistics", "Calibrate this model with samples, with the same settings.");
   return found->histogram;
@@ -65,8 +66,8 @@ struct Bounds {
   }
 };
 
-/// For what is 0 in every sample, and says nothing of its range. A state, or what a gate opens later, often stays
-/// within 1; and the biases behind so small a step keep their digits.
+/// For what is 0 or empty in every sample, and says nothing of its range. A state, or what a gate opens later, often
+/// stays within 1; and the biases behind so small a step keep their digits.
 quant::Range unseen_range(const Bounds& known) {
   const quant::Range range{std::clamp(known.low, -1.0, 0.0), std::clamp(known.high, 0.0, 1.0)};
   return range.low == range.high ? quant::Range{range.low, 1} : range;

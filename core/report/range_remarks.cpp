@@ -58,10 +58,12 @@ std::vector<Diagnostic> range_remarks(const Graph& graph, const ptq::Quantizatio
   for (const ptq::ActivationPlan& one : plan.activations) {
     const std::string& name = graph.name_of(one.tensor.value);
     const calibrate::TensorStatistics* seen = statistics.find(name);
-    if (one.params.per_channel() || seen == nullptr || seen->histogram.empty()) continue;
+    if (one.params.per_channel() || seen == nullptr || (seen->histogram.empty() && seen->elements != 0)) continue;
     if (seen->histogram.min() == 0 && seen->histogram.max() == 0) {
-      remarks.push_back({"never_moved", "The tensor \"" + name + "\" was 0 in every sample; its range is a guess.",
-                         name, "Give samples in which it moves, for a state values from the middle of a sequence."});
+      const std::string was = seen->elements == 0 ? "empty" : "0";
+      remarks.push_back({"never_moved",
+                         "The tensor \"" + name + "\" was " + was + " in every sample; its range is a guess.", name,
+                         "Give samples in which it moves, for a state values from the middle of a sequence."});
       continue;
     }
     const double decibels = expected_sqnr_db(seen->histogram, one.params);

@@ -118,10 +118,10 @@ bool fits_whole(const Shape& array, const InputSpec& input) {
   return !input.shape || fits_tail(array, 0, *input.shape, 0);
 }
 
-ArrayFit fit_array(const Shape& array, const InputSpec& input) {
-  if (array.elements() == 0)
-    throw Error(ErrorCode::kInvalidSamples, "The array of shape " + array.text() + " holds no values.");
-  if (!input.shape) return {1, array};
+namespace {
+
+ArrayFit divide(const Shape& array, const InputSpec& input) {
+  if (!input.shape) return {array.elements() == 0 ? 0 : 1, array};
   const std::vector<Dim>& wanted = *input.shape;
   const int rank = static_cast<int>(wanted.size());
   if (input.has_batch_axis()) {
@@ -133,6 +133,15 @@ ArrayFit fit_array(const Shape& array, const InputSpec& input) {
     if (array.rank() == rank + 1 && fits_tail(array, 1, wanted, 0)) return {array[0], tail(array, 1)};
   }
   refuse_shape(array, input);
+}
+
+}  // namespace
+
+ArrayFit fit_array(const Shape& array, const InputSpec& input) {
+  const ArrayFit fit = divide(array, input);
+  if (fit.count == 0)
+    throw Error(ErrorCode::kInvalidSamples, "The array of shape " + array.text() + " holds no values.");
+  return fit;
 }
 
 ValuesFit fit_values(int64_t elements, const InputSpec& input) {

@@ -34,7 +34,8 @@ struct ArrayFit {
 ///   of S's rank, all axes but the first fitting: one sample for each index of axis 0 (one where S has no batch axis);
 ///   without the batch axis, fitting the rest of S: one sample;
 ///   with one more axis in front of a whole sample of batch 1: one sample for each index of it.
-/// Error kInvalidSamples with both shapes and the likely fix.
+/// A sample may be empty where the declared shape lets it be, by an axis that is free or 0.
+/// Error kInvalidSamples with both shapes and the likely fix, and where there is no sample.
 ArrayFit fit_array(const Shape& array, const InputSpec& input);
 
 /// What values without a shape are to an input.

@@ -96,6 +96,18 @@ TEST_CASE("an input that is 0 in every sample leaves small biases their digits")
   REQUIRE(test::relative_difference(product, result.model, zeros) < 0.03);
 }
 
+TEST_CASE("an input that is empty in every sample is no obstacle") {
+  NamedModel model;
+  model.input("x", {1, 3, 8}).input("past", {1, 0, 8}).weight("w", {8, 8}).weight("v", {8, 8});
+  model.node("MatMul", {"x", "w"}, {"k"}).node("MatMul", {"past", "v"}, {"p"});
+  const Model cached = model.node("Concat", {"p", "k"}, {"y"}, {{"axis", int64_t{1}}}).output("y").build();
+  config::QuantizationConfig config;
+  config.weights_bias_correction = false;
+  const QuantizeResult result = quantized(cached, config);
+  REQUIRE(result.plan.kernels.size() == 2);
+  REQUIRE(test::relative_difference(cached, result.model, test::random_inputs(cached, 99)) < 0.2);
+}
+
 TEST_CASE("activations near the least float32 leave the weights their values") {
   for (const auto method : quant::activation_selection_methods()) {
     config::QuantizationConfig config;

@@ -53,6 +53,16 @@ TEST_CASE("inputs without a batch axis take whole samples and stacks of them") {
   REQUIRE(fit({4, 5}, InputSpec{"x", DType::kFloat32, std::nullopt}) == "1 of 4x5");
 }
 
+TEST_CASE("an axis may be empty where the input leaves it free") {
+  REQUIRE(fit({1, 2, 0, 4}, input({1, 2, -1, 4})) == "1 of 1x2x0x4");
+  REQUIRE(fit({3, 0, 4}, input({-1, -1, 4})) == "3 of 1x0x4");
+  REQUIRE(fit({0, 4}, input({-1, -1, 4})) == "1 of 1x0x4");
+  REQUIRE(fit({2, 0, 4}, input({2, 0, 4})) == "1 of 2x0x4");
+  REQUIRE_THAT(fit({1, 2, 0, 4}, input({1, 2, 3, 4})), Contains("The shape is 1x2x0x4"));
+  REQUIRE_THAT(fit({0, 0, 4}, input({-1, -1, 4})), Contains("holds no values"));
+  REQUIRE_THAT(fit({4, 0}, InputSpec{"x", DType::kFloat32, std::nullopt}), Contains("holds no values"));
+}
+
 TEST_CASE("a wrong shape is refused with both shapes and the likely fix") {
   REQUIRE_THAT(fit({1, 480, 640, 3}, input({-1, 3, 224, 224})),
                Contains("The shape is 1x480x640x3, the input \"x\" takes ?x3x224x224. Resize to 224x224 and switch to "
