@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// QLinearAdd and QLinearMul with broadcasting, the table operators, QLinearConcat, and the float forms of Sigmoid and
-// Tanh.
+// QLinearAdd and QLinearMul with broadcasting, the table operators, QLinearConcat, QLinearWhere, and the float forms of
+// Sigmoid and Tanh.
+#include <array>
 #include <cstring>
 
+#include "core/ops/broadcast.h"
+#include "core/ops/refuse.h"
 #include "core/simulate/operator_parts.h"
 #include "core/simulate/qlinear_binary.h"
 #include "core/simulate/qlinear_table.h"
@@ -184,6 +187,46 @@ class QLinearConcat : public ops::Kernel {
   std::vector<Table> tables_;
 };
 
+/// Each place from one of two inputs, through its table.
+class QLinearWhere : public ops::Kernel {
+ public:
+  explicit QLinearWhere(Setup& setup)
+      : x_(grid_at(setup, 2)),
+        y_(grid_at(setup, 5)),
+        z_(grid_at(setup, 7)),
+        of_x_(requantize_table(x_, z_)),
+        of_y_(requantize_table(y_, z_)) {
+    absorb_all_but(setup, {0, 1, 4});
+  }
+
+  std::vector<TensorType> infer(std::span<const Input> inputs) const override {
+    ops::require_type(inputs[0], {DType::kBool}, "condition");
+    check_type(inputs[1], x_);
+    check_type(inputs[4], y_);
+    return {ops::broadcast_type(chosen_from(inputs), dtype_of_grid(z_))};
+  }
+
+  void run(const Call& call) const override {
+    const auto from = chosen_from(call.inputs);
+    const ops::BroadcastLoop loops(from, *call.outputs[0].type);
+    const auto condition = raw_bytes(from[0]), x = raw_bytes(from[1]), y = raw_bytes(from[2]);
+    const auto z = raw_bytes(call.outputs[0]);
+    loops.for_each_run([&](const int64_t* offsets, int64_t output) {
+      const auto at = [&](size_t input, int64_t k) {
+        return static_cast<size_t>(offsets[input] + (loops.moves(input) ? k : 0));
+      };
+      for (int64_t k = 0; k < loops.inner(); ++k)
+        z[static_cast<size_t>(output + k)] = condition[at(0, k)] != 0 ? of_x_[x[at(1, k)]] : of_y_[y[at(2, k)]];
+    });
+  }
+
+ private:
+  static std::array<Input, 3> chosen_from(std::span<const Input> inputs) { return {inputs[0], inputs[1], inputs[4]}; }
+
+  Grid x_, y_, z_;
+  Table of_x_, of_y_;
+};
+
 /// A float function of one input that a runtime computes by its own polynomial.
 class FloatFunction : public ops::Kernel {
  public:
@@ -231,6 +274,10 @@ std::unique_ptr<const ops::Kernel> prepare_qlinear_leaky_relu(Setup& setup, Prof
 }
 std::unique_ptr<const ops::Kernel> prepare_qlinear_concat(Setup& setup, Profile) {
   return std::make_unique<QLinearConcat>(setup);
+}
+std::unique_ptr<const ops::Kernel> prepare_qlinear_where(Setup& setup, Profile) {
+  require_present(setup, {0, 1, 2, 3, 4, 5, 6, 7, 8});
+  return std::make_unique<QLinearWhere>(setup);
 }
 std::unique_ptr<const ops::Kernel> prepare_sigmoid(Setup& setup, Profile profile) {
   require_present(setup, {0});

@@ -80,9 +80,8 @@ class IntegerMatMul : public ops::Kernel {
       : places_(places),
         profile_(profile),
         alpha_(setup.node.op_type == "QGemm" ? setup.node.float_or("alpha", 1.0f) : 1.0f),
+        transposed_a_(setup.node.op_type == "QGemm" && setup.node.int_or("transA", 0) != 0),
         transposed_b_(setup.node.op_type == "QGemm" && setup.node.int_or("transB", 0) != 0) {
-    if (setup.node.op_type == "QGemm" && setup.node.int_or("transA", 0) != 0)
-      ops::unsupported("The first matrix is transposed (transA).");
     for (size_t k : {places.a_scale, places.b_scale, places.y_scale})
       if (const Tensor* scale = setup.constant(k)) check_scales(*scale);
     const Tensor* b = setup.constant(places.b);
@@ -102,7 +101,7 @@ class IntegerMatMul : public ops::Kernel {
     else
       ops::require_type(a, {DType::kUint8, DType::kInt8}, "A");
     ops::require_type(b, {DType::kUint8, DType::kInt8}, "B");
-    const Sizes s = sizes_of(a.shape(), b.shape(), transposed_b_);
+    const Sizes s = sizes_of(left_shape(a), b.shape(), transposed_b_);
     check_parameters(inputs, s);
     std::vector<int64_t> dims = s.batch.dims();
     if (a.shape().rank() > 1) dims.push_back(s.m);
@@ -113,19 +112,20 @@ class IntegerMatMul : public ops::Kernel {
   }
 
   int64_t scratch_bytes(std::span<const Input> inputs, std::span<const TensorType>) const override {
-    const Sizes s = sizes_of(inputs[places_.a].shape(), inputs[places_.b].shape(), transposed_b_);
-    const int64_t codes = places_.quantizes_a ? inputs[places_.a].elements() : 0;
+    const Sizes s = sizes_of(left_shape(inputs[places_.a]), inputs[places_.b].shape(), transposed_b_);
+    const int64_t codes = places_.quantizes_a || transposed_a_ ? inputs[places_.a].elements() : 0;
     return s.m * s.n * static_cast<int64_t>(sizeof(int32_t)) + (s.m * s.k + 1) * static_cast<int64_t>(sizeof(int16_t)) +
            codes;
   }
 
   int64_t macs(std::span<const Input> inputs, std::span<const TensorType> outputs) const override {
-    return outputs[0].shape.elements() * inputs[places_.a].shape()[inputs[places_.a].shape().rank() - 1];
+    const Shape a = left_shape(inputs[places_.a]);
+    return outputs[0].shape.elements() * a[a.rank() - 1];
   }
 
   void run(const Call& call) const override {
     const Input &a = call.inputs[places_.a], &b = call.inputs[places_.b];
-    const Sizes s = sizes_of(a.shape(), b.shape(), transposed_b_);
+    const Sizes s = sizes_of(left_shape(a), b.shape(), transposed_b_);
     const auto a_one = static_cast<size_t>(s.m * s.k), out_one = static_cast<size_t>(s.m * s.n);
     auto* sums = reinterpret_cast<int32_t*>(call.scratch.data());
     auto* rows = reinterpret_cast<int16_t*>(sums + out_one);
@@ -202,6 +202,13 @@ class IntegerMatMul : public ops::Kernel {
     return matrices;
   }
 
+  /// Of the matrix that is multiplied: turned where the attribute transA says so.
+  Shape left_shape(const Input& a) const {
+    if (!transposed_a_) return a.shape();
+    ops::require_rank(a, 2, "A");
+    return Shape{a.shape()[1], a.shape()[0]};
+  }
+
   Left left_of(const Call& call, uint8_t* codes) const {
     const Input& a = call.inputs[places_.a];
     if (places_.quantizes_a) {
@@ -211,6 +218,11 @@ class IntegerMatMul : public ops::Kernel {
       return {{{codes, values.size()}, false, grid.zero_point}, grid.scale};
     }
     Left left{{raw_bytes(a), a.dtype() == DType::kInt8, first_code(call.inputs, places_.a_zero)}, 1};
+    if (transposed_a_) {
+      const auto rows = static_cast<size_t>(a.shape()[0]), columns = static_cast<size_t>(a.shape()[1]);
+      for (size_t i = 0; i < left.codes.raw.size(); ++i) codes[i % columns * rows + i / columns] = left.codes.raw[i];
+      left.codes.raw = {codes, left.codes.raw.size()};
+    }
     if (has(call.inputs, places_.a_scale)) left.scale = alpha_ * scales_of(call.inputs, places_.a_scale)[0];
     return left;
   }
@@ -263,7 +275,7 @@ class IntegerMatMul : public ops::Kernel {
   Places places_;
   Profile profile_;
   float alpha_;
-  bool transposed_b_;
+  bool transposed_a_, transposed_b_;
   std::vector<IntegerMatrix> matrices_;  // empty when B is computed at run time
 };
 

@@ -82,6 +82,7 @@ std::unique_ptr<const ops::Kernel> prepare_qlinear_sigmoid(ops::Setup& setup, Pr
 std::unique_ptr<const ops::Kernel> prepare_qlinear_leaky_relu(ops::Setup& setup, Profile profile);
 std::unique_ptr<const ops::Kernel> prepare_qlinear_softmax(ops::Setup& setup, Profile profile);
 std::unique_ptr<const ops::Kernel> prepare_qlinear_concat(ops::Setup& setup, Profile profile);
+std::unique_ptr<const ops::Kernel> prepare_qlinear_where(ops::Setup& setup, Profile profile);
 std::unique_ptr<const ops::Kernel> prepare_qlinear_average_pool(ops::Setup& setup, Profile profile);
 std::unique_ptr<const ops::Kernel> prepare_qlinear_global_average_pool(ops::Setup& setup, Profile profile);
 std::unique_ptr<const ops::Kernel> prepare_integer_max_pool(ops::Setup& setup, Profile profile);

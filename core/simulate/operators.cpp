@@ -19,6 +19,9 @@ bool is_operand(size_t k) {
 bool is_part(size_t k) {
   return k % 3 == 2;
 }
+bool is_chosen_from(size_t k) {
+  return k == 0 || k == 1 || k == 4;
+}
 bool is_no_weight(size_t k) {
   return k != 3 && k != 5;
 }
@@ -50,6 +53,7 @@ constexpr IntegerOperator kOperators[] = {
     {"com.microsoft", "QLinearLeakyRelu", prepare_qlinear_leaky_relu, is_first, {2, 4}},
     {"com.microsoft", "QLinearSoftmax", prepare_qlinear_softmax, is_first, {2, 4}},
     {"com.microsoft", "QLinearConcat", prepare_qlinear_concat, is_part},
+    {"com.microsoft", "QLinearWhere", prepare_qlinear_where, is_chosen_from},
     {"com.tersor", "MaxPool", prepare_integer_max_pool},
     {"", "Sigmoid", prepare_sigmoid},
     {"", "Tanh", prepare_tanh},

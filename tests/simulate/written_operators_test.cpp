@@ -79,3 +79,32 @@ TEST_CASE("an integer pool that rounds up may be larger than the map") {
   REQUIRE(windows.shape() == Shape{1, 1, 1, 2});
   REQUIRE(windows.to_int64s() == std::vector<int64_t>{104, 70});
 }
+
+TEST_CASE("QLinearWhere takes each place to the output's grid") {
+  Tensor condition = Tensor::make(DType::kBool, Shape{2, 3});
+  for (const size_t k : {0u, 2u, 5u}) condition.mutable_bytes()[k] = std::byte{1};
+  Written node;
+  node.feed(condition);
+  node.feed(codes({2, 3}, {10, 20, 30, 40, 250, 3}));
+  node.grid(0.02f, 128);
+  node.feed(codes({3}, {100, 130, 250}));
+  node.grid(0.05f, 120);
+  node.grid(0.03f, 100);
+  REQUIRE(node.run("QLinearWhere", {}).to_int64s() == std::vector<int64_t>{21, 117, 35, 67, 117, 17});
+}
+
+TEST_CASE("QGemm turns its first matrix") {
+  for (const int64_t turned : {0, 1}) {
+    Written node;
+    node.feed(turned != 0 ? codes({3, 2}, {1, 40, 20, 5, 3, 60}) : codes({2, 3}, {1, 20, 3, 40, 5, 60}));
+    node.grid(0.02f, 10);
+    node.constant(Tensor::of<int8_t>(Shape{3, 2}, {1, -2, 3, 4, -5, 6}));
+    node.constant(Tensor::scalar(0.01f));
+    node.constant(Tensor::of<int8_t>(Shape{}, {0}));
+    node.constant(Tensor::of<int32_t>(Shape{2}, {100, -50}));
+    node.grid(0.005f, 100);
+    Attributes attributes;
+    attributes["transA"] = turned;
+    REQUIRE(node.run("QGemm", attributes).to_int64s() == std::vector<int64_t>{106, 99, 95, 107});
+  }
+}
