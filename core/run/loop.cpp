@@ -2,6 +2,7 @@
 // Loop: runs its body again and again, up to a number of times and while a condition holds. What the body carries from
 // step to step may change its shape; what it gives in each step is laid behind one another.
 #include <algorithm>
+#include <set>
 
 #include "core/run/control.h"
 #include "core/run/prepared.h"
@@ -19,14 +20,30 @@ Tensor in_rank_of(const Graph& body, size_t input, Tensor scalar) {
   return shape && shape->size() == 1 ? scalar.reshaped(Shape{1}) : scalar.reshaped(Shape{});
 }
 
+/// Whether the condition that the body gives may differ from step to step: it is made, by way of however many nodes,
+/// from the step's number or from what is carried. Bodies inside the body count as such, whatever they read.
+bool condition_varies(const Graph& body) {
+  std::set<ValueId> varying;
+  for (size_t k = 0; k < body.inputs.size(); ++k)
+    if (k != 1) varying.insert(body.inputs[k]);  // the condition that it is given is true in every step
+  for (const Node& node : body.nodes()) {
+    const bool varies = control_op(node) != nullptr || std::any_of(node.inputs.begin(), node.inputs.end(),
+                                                                   [&](ValueId id) { return varying.count(id) != 0; });
+    if (varies) varying.insert(node.outputs.begin(), node.outputs.end());
+  }
+  return varying.count(body.outputs[0]) != 0;
+}
+
 class Loop : public Control {
  public:
-  Loop(Body body, std::shared_ptr<const Graph> graph, const Node& node, int64_t memory_limit)
+  Loop(Body body, std::shared_ptr<const Graph> graph, const Node& node, const ProgramOptions& options)
       : Control({std::move(body)}),
         graph_(std::move(graph)),
         carried_(node.inputs.size() - std::min(kFixed, node.inputs.size())),
         inputs_(node.inputs.size()),
-        memory_limit_(memory_limit) {}
+        condition_varies_(condition_varies(*graph_)),
+        step_limit_(options.loop_limit),
+        memory_limit_(options.memory_limit) {}
 
   std::vector<Tensor> run(std::span<const Tensor> inputs, BodyRunner& bodies) const override {
     const bool is_counted = inputs_ > 0 && !inputs[0].empty();
@@ -42,6 +59,9 @@ class Loop : public Control {
       given.insert(given.end(), carried.begin(), carried.end());
       std::vector<Tensor> made = bodies.run(0, std::move(given));
       goes_on = truth_of(made[0], "condition that the body of Loop gives");
+      if (goes_on && !condition_varies_ && (!is_counted || most > step_limit_))
+        throw Error(ErrorCode::kUnsupportedModel, "The loop has no end: its condition is the same in every step.", {},
+                    "Give it a trip count, or a condition that what it carries ends.");
       std::move(made.begin() + 1, made.begin() + static_cast<std::ptrdiff_t>(1 + carried_), carried.begin());
       for (size_t s = 0; s < stacks.size(); ++s) stacks[s].add(made[1 + carried_ + s]);
       check(carried, stacks);
@@ -69,7 +89,8 @@ class Loop : public Control {
   std::shared_ptr<const Graph> graph_;
   size_t carried_;
   size_t inputs_;
-  int64_t memory_limit_;
+  bool condition_varies_;
+  int64_t step_limit_, memory_limit_;
 };
 
 }  // namespace
@@ -84,7 +105,7 @@ std::unique_ptr<const Control> prepare_loop(ControlSetup& setup) {
                                               std::to_string(node.outputs.size()) + " outputs.");
   Body body = setup.body("body", kFixed + carried, 1 + node.outputs.size());
   return std::make_unique<Loop>(std::move(body), *node.attribute<std::shared_ptr<const Graph>>("body"), node,
-                                setup.options.memory_limit);
+                                setup.options);
 }
 
 }  // namespace tersor::run

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/run/control.h"
 
+#include <limits>
 #include <map>
 
 #include "core/base/error.h"
@@ -218,16 +219,16 @@ TEST_CASE("what a loop carries may change its shape from step to step") {
 TEST_CASE("a loop without end ends in an error") {
   run::ProgramOptions options;
   options.loop_limit = 1000;
-  const Doubling loop;
-  Model model = loop.builder.model;
+  const Doubling endless(true), loop;  // what stays 0 never reaches 100
+  Model model = endless.builder.model;
   model.graph.nodes()[0].inputs[0] = ValueId{};
-  Error error = error_of(model, loop.inputs({0}, 0), options);
+  Error error = error_of(model, endless.inputs({0}, 0), options);
   REQUIRE(error.code == ErrorCode::kUnsupportedModel);
   REQUIRE(error.place == "graph.node[0] \"Loop\" (Loop)");
   REQUIRE(error.message.find("1000 steps") != std::string::npos);
 
   options = {};
-  error = error_of(model, loop.inputs({0}, 0), options);
+  error = error_of(model, endless.inputs({0}, 0), options);
   REQUIRE(error.code == ErrorCode::kUnsupportedModel);
 
   options.memory_limit = 1 << 16;
@@ -255,6 +256,24 @@ TEST_CASE("a loop without end ends in an error") {
   REQUIRE(results_of(outer.model, inputs(10), options)[0].shape() == Shape{10, 1});
   error = error_of(outer.model, inputs(11), options);
   REQUIRE(error.place == "graph.node[0] \"Loop\" (Loop).body.node[0] \"Loop\" (Loop)");
+}
+
+TEST_CASE("a loop whose condition cannot change is refused after its first step") {
+  ModelBuilder builder;
+  const ValueId trips = builder.input("trips", {}, DType::kInt64);
+  const ValueId x = builder.input("x", {-1});
+  Inner body;
+  body.given("step");
+  const ValueId condition = body.given("condition");
+  const ValueId carried = body.given("carried");
+  const ValueId goes_on = body.node("Identity", {condition});
+  builder.output(builder.nodes("Loop", {trips, ValueId{}, x}, 1,
+                               {{"body", body.graph({goes_on, body.node("Neg", {carried})})}})[0]);
+  const auto after = [&](int64_t count) { return results_of(builder.model, {Tensor::scalar(count), list({1, 2})}); };
+  REQUIRE(floats(after(3)[0]) == std::vector<float>{-1, -2});
+  const Error error = error_of(builder.model, {Tensor::scalar(std::numeric_limits<int64_t>::max()), list({1, 2})}, {});
+  REQUIRE(error.code == ErrorCode::kUnsupportedModel);
+  REQUIRE(error.message == "The loop has no end: its condition is the same in every step.");
 }
 
 TEST_CASE("a loop that grows beyond memory is refused") {
