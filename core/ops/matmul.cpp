@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gemm and MatMul. Each element of the product is summed over k from first to last.
+// Gemm and MatMul. Each element of the product is summed over k from first to last. MatMul takes the wider whole
+// numbers and float64 too, which models multiply few of.
 #include <algorithm>
+#include <type_traits>
 
 #include "core/kernels/gemm.h"
 #include "core/ops/broadcast.h"
 #include "core/ops/clamp.h"
 #include "core/ops/families.h"
+#include "core/ops/number_types.h"
 #include "core/ops/refuse.h"
 
 namespace tersor::ops {
@@ -145,13 +148,14 @@ class MatMul : public Kernel {
   }
 
   std::vector<TensorType> infer(std::span<const Input> inputs) const override {
-    require_type(inputs[0], {DType::kFloat32}, "A");
-    require_type(inputs[1], {DType::kFloat32}, "B");
+    require_type(inputs[0],
+                 {DType::kFloat32, DType::kFloat64, DType::kInt32, DType::kInt64, DType::kUint32, DType::kUint64}, "A");
+    require_same_type(inputs[0], inputs[1]);
     const Sizes s = sizes(inputs);
     std::vector<int64_t> dims = s.batch.dims();
     if (inputs[0].shape().rank() > 1) dims.push_back(s.m);
     if (inputs[1].shape().rank() > 1) dims.push_back(s.n);
-    return {{DType::kFloat32, Shape(std::move(dims)), Layout::kPlain}};
+    return {{inputs[0].dtype(), Shape(std::move(dims)), Layout::kPlain}};
   }
 
   int64_t macs(std::span<const Input> inputs, std::span<const TensorType> outputs) const override {
@@ -159,6 +163,12 @@ class MatMul : public Kernel {
   }
 
   void run(const Call& call) const override {
+    const DType dtype = call.inputs[0].dtype();
+    if (dtype != DType::kFloat32) {
+      with_number_type(dtype, [&](auto zero) { multiply<decltype(zero)>(call); });
+      if (clamp_) apply_clamp(*clamp_, dtype, call.outputs[0].data, static_cast<size_t>(call.outputs[0].elements()));
+      return;
+    }
     const Sizes s = sizes(call.inputs);
     const float* a = call.inputs[0].values<float>().data();
     float* y = call.outputs[0].values<float>().data();
@@ -200,6 +210,24 @@ class MatMul : public Kernel {
     if (s.k != (b.rank() > 1 ? b[b.rank() - 2] : b[0])) refuse();
     s.batch = broadcast(s.a_batch, s.b_batch);
     return s;
+  }
+
+  /// Whole numbers wrap around.
+  template <class T>
+  static void multiply(const Call& call) {
+    using Sum = std::conditional_t<std::is_integral_v<T>, uint64_t, T>;
+    const Sizes s = sizes(call.inputs);
+    T* y = call.outputs[0].values<T>().data();
+    for (int64_t k = 0; k < s.batch.elements(); ++k) {
+      const T* a = call.inputs[0].values<T>().data() + matrix_of(k, s.batch, s.a_batch) * s.m * s.k;
+      const T* b = call.inputs[1].values<T>().data() + matrix_of(k, s.batch, s.b_batch) * s.k * s.n;
+      for (int64_t row = 0; row < s.m; ++row, a += s.k)
+        for (int64_t column = 0; column < s.n; ++column) {
+          Sum sum = 0;
+          for (int64_t i = 0; i < s.k; ++i) sum += static_cast<Sum>(a[i]) * static_cast<Sum>(b[i * s.n + column]);
+          *y++ = static_cast<T>(sum);
+        }
+    }
   }
 
   /// Which matrix of an operand with the leading shape `own` the k-th one of `batch` reads.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element-wise operators of one input. Most take float32 only; those that mean something for whole numbers take them
-// too.
+// Element-wise operators of one input. Most take float32 only; those that shapes, positions and masks are computed with
+// take float64 too, and whole numbers where they mean something for them.
 #include <cmath>
+#include <limits>
 #include <type_traits>
 
 #include "core/kernels/transcendental.h"
@@ -56,19 +57,34 @@ struct Sign {
   }
 };
 struct Sqrt {
-  static float of(float x, const Parameters&) { return std::sqrt(x); }
+  template <class T>
+  static T of(T x, const Parameters&) {
+    return std::sqrt(x);
+  }
 };
 struct Reciprocal {
-  static float of(float x, const Parameters&) { return 1.0f / x; }
+  template <class T>
+  static T of(T x, const Parameters&) {
+    return T(1) / x;
+  }
 };
 struct Floor {
-  static float of(float x, const Parameters&) { return std::floor(x); }
+  template <class T>
+  static T of(T x, const Parameters&) {
+    return std::floor(x);
+  }
 };
 struct Ceil {
-  static float of(float x, const Parameters&) { return std::ceil(x); }
+  template <class T>
+  static T of(T x, const Parameters&) {
+    return std::ceil(x);
+  }
 };
 struct Round {
-  static float of(float x, const Parameters&) { return round_half_even(x); }
+  template <class T>
+  static T of(T x, const Parameters&) {
+    return round_half_even(x);
+  }
 };
 struct LeakyRelu {
   static float of(float x, const Parameters& p) { return x < 0 ? p.a * x : x; }
@@ -95,11 +111,18 @@ struct Shrink {
   static float of(float x, const Parameters& p) { return x < -p.b ? x + p.a : x > p.b ? x - p.a : 0.0f; }
 };
 struct IsNan {
-  static bool of(float x, const Parameters&) { return x != x; }
+  template <class T>
+  static bool of(T x, const Parameters&) {
+    return x != x;
+  }
 };
 /// a and b: whether negative and positive infinity count.
 struct IsInf {
-  static bool of(float x, const Parameters& p) { return (p.a != 0 && x == -HUGE_VALF) || (p.b != 0 && x == HUGE_VALF); }
+  template <class T>
+  static bool of(T x, const Parameters& p) {
+    constexpr T kInfinity = std::numeric_limits<T>::infinity();
+    return (p.a != 0 && x == -kInfinity) || (p.b != 0 && x == kInfinity);
+  }
 };
 struct Not {
   static bool of(bool x, const Parameters&) { return !x; }
@@ -130,6 +153,12 @@ Loop float_loop(DType dtype) {
   return dtype == DType::kFloat32 ? static_cast<Loop>(loop<F, float>) : nullptr;
 }
 
+/// float32 and float64.
+template <class F>
+Loop real_loop(DType dtype) {
+  return dtype == DType::kFloat64 ? static_cast<Loop>(loop<F, double>) : float_loop<F>(dtype);
+}
+
 Loop not_loop(DType dtype) {
   return dtype == DType::kBool ? static_cast<Loop>(loop<Not, bool>) : nullptr;
 }
@@ -143,6 +172,19 @@ void function_loop(const void* x, void* y, size_t n, const Parameters& p) {
 template <kernels::Function F>
 Loop function(DType dtype) {
   return dtype == DType::kFloat32 ? static_cast<Loop>(function_loop<F>) : nullptr;
+}
+
+struct Exp {
+  static double of(double x, const Parameters&) { return kernels::exponential(x); }
+};
+struct Log {
+  static double of(double x, const Parameters&) { return kernels::natural_logarithm(x); }
+};
+
+/// With a form in double beside it.
+template <kernels::Function F, class Double>
+Loop real_function(DType dtype) {
+  return dtype == DType::kFloat64 ? static_cast<Loop>(loop<Double, double>) : function<F>(dtype);
 }
 
 /// What distinguishes one unary operator from another: its loop by type, and where its parameters come from.
@@ -211,21 +253,21 @@ std::vector<Op> unary_ops() {
       unary("Neg", {number_loop<Neg>}),
       unary("Abs", {number_loop<Abs>}),
       unary("Sign", {number_loop<Sign>}),
-      unary("Sqrt", {float_loop<Sqrt>}),
-      unary("Reciprocal", {float_loop<Reciprocal>}),
-      unary("Floor", {float_loop<Floor>}),
-      unary("Ceil", {float_loop<Ceil>}),
-      unary("Round", {float_loop<Round>}),
+      unary("Sqrt", {real_loop<Sqrt>}),
+      unary("Reciprocal", {real_loop<Reciprocal>}),
+      unary("Floor", {real_loop<Floor>}),
+      unary("Ceil", {real_loop<Ceil>}),
+      unary("Round", {real_loop<Round>}),
       unary("LeakyRelu", {float_loop<LeakyRelu>, "alpha", 0.01f}),
       unary("ThresholdedRelu", {float_loop<ThresholdedRelu>, "alpha", 1.0f}),
       unary("HardSigmoid", {float_loop<HardSigmoid>, "alpha", 0.2f, "beta", 0.5f}),
       unary("HardSwish", {float_loop<HardSwish>}),
       unary("Softsign", {float_loop<Softsign>}),
       unary("Shrink", {float_loop<Shrink>, "bias", 0.0f, "lambd", 0.5f}),
-      unary("IsNaN", {.loop_for = float_loop<IsNan>, .gives_bool = true}),
-      unary("IsInf", {float_loop<IsInf>, "detect_negative", 1, "detect_positive", 1, true}),
-      unary("Exp", {function<kernels::Function::kExp>}),
-      unary("Log", {function<kernels::Function::kLog>}),
+      unary("IsNaN", {.loop_for = real_loop<IsNan>, .gives_bool = true}),
+      unary("IsInf", {real_loop<IsInf>, "detect_negative", 1, "detect_positive", 1, true}),
+      unary("Exp", {real_function<kernels::Function::kExp, Exp>}),
+      unary("Log", {real_function<kernels::Function::kLog, Log>}),
       unary("Sin", {function<kernels::Function::kSin>}),
       unary("Cos", {function<kernels::Function::kCos>}),
       unary("Tan", {function<kernels::Function::kTan>}),
