@@ -89,8 +89,8 @@ class Attacher {
     if (settings.config.enable_activation_quantization == false)
       say(attached, is_annotated(node) ? "The settings leave its output in float." : "It is not annotated.");
     restrict_to_info(node, attached);
-    faults.attempt([&] { map_methods(attached); });
-    add_weights(node, attached);
+    map_methods(attached, faults);
+    faults.attempt([&] { add_weights(node, attached); });
     set_mode(node, attached);
     return attached;
   }
@@ -106,7 +106,7 @@ class Attacher {
     NodeAttachment inputs;
     inputs.candidates = candidates;
     inputs.base = base;
-    faults.attempt([&] { map_methods(inputs); });
+    map_methods(inputs, faults);
     return inputs.config();
   }
 
@@ -155,10 +155,7 @@ class Attacher {
     const auto key = std::make_pair(set, settings.key);
     const auto known = narrowed_.find(key);
     if (known != narrowed_.end()) return known->second;
-    const tpc::QuantizationConfigOptions& options = platform_.tp_model.options_of(set);
-    Narrowed result{options.quantization_config_list(), options.base_index()};
-    faults.attempt([&] { result = narrow(options, settings, set); });
-    return narrowed_.emplace(key, std::move(result)).first->second;
+    return narrowed_.emplace(key, narrow(platform_.tp_model.options_of(set), settings, set, faults)).first->second;
   }
 
   bool is_annotated(const Node& node) const {
@@ -256,11 +253,14 @@ class Attacher {
 
   /// Puts the quantizers of FrameworkInfo in place of the methods. Candidates beside the base may ask for methods that
   /// do not act.
-  void map_methods(NodeAttachment& attached) const {
+  void map_methods(NodeAttachment& attached, Faults& faults) {
     for (size_t k = 0; k < attached.candidates.size(); ++k) {
       OpQuantizationConfig& op = attached.candidates[k];
       const auto map_one = [&](const auto& mapping, quant::QuantizationMethod& method, const char* field) {
-        if (k == attached.base || mapping.count(method) != 0) method = acting(mapping, method, attached, field);
+        const bool told = mapping.count(method) == 0 && refused_.count(attached.operator_set + field) != 0;
+        if (told || (k != attached.base && mapping.count(method) == 0)) return;
+        if (mapping.count(method) == 0) refused_.insert(attached.operator_set + field);
+        faults.attempt([&] { method = acting(mapping, method, attached, field); });
       };
       if (op.enable_activation_quantization)
         map_one(info_.activation_quantizer_mapping, op.activation_quantization_method,
@@ -392,10 +392,10 @@ Attachment attach(const Graph& graph, const TargetPlatformCapabilities& platform
                   const QuantizationConfig& settings, const Overrides& overrides, const OperationsToLayers& layers) {
   Attacher attacher(graph, platform, info, settings, overrides, layers);
   attacher.check_sets_known();
-  overrides.check_matched(graph);
   Attachment attachment;
   attachment.export_rules = platform.export_rules;
   Faults faults;
+  overrides.find_unmatched(graph, faults);
   attachment.input_config = attacher.input_config(faults);
   std::vector<std::string> sets;
   for (size_t i = 0; i < graph.nodes().size(); ++i) {

@@ -102,14 +102,15 @@ Attachment attach(const Graph& graph, const tpc::TargetPlatformCapabilities& pla
 /// The candidates of `options` that agree with every field set, and the index of the base among them: the platform's
 /// own base where it remains, else the first. A field that concerns weights is judged by the kernel, and only where
 /// some candidate quantizes one; likewise for activations. What is switched off (enable_... = false) is switched off in
-/// every candidate: to leave something in float is always possible. Error kInvalidConfig as above.
+/// every candidate: to leave something in float is always possible. Where nothing is left, a fault for each field that
+/// no candidate has, or one for all where none has them together, and the platform's own candidates.
 std::pair<std::vector<tpc::OpQuantizationConfig>, size_t> narrow(const tpc::QuantizationConfigOptions& options,
                                                                  const config::QuantizationConfig& settings,
-                                                                 std::string_view operator_set);
+                                                                 std::string_view operator_set, Faults& faults);
 /// The same for one node. A field that an override by the node's name sets is judged always.
 std::pair<std::vector<tpc::OpQuantizationConfig>, size_t> narrow(const tpc::QuantizationConfigOptions& options,
                                                                  const NodeSettings& settings,
-                                                                 std::string_view operator_set);
+                                                                 std::string_view operator_set, Faults& faults);
 
 /// Takes from every node the candidates whose outputs have more bits than some operator that reads them supports,
 /// looking through operators that pass their input on; where a reader's base supports fewer bits than the node's base,

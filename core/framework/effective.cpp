@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/base/faults.h"
 #include "core/base/json.h"
 #include "core/framework/attach.h"
 #include "core/tpc/read.h"
@@ -81,12 +82,14 @@ std::vector<EffectiveConfig> effective_configs(const tpc::TargetPlatformCapabili
                                                const config::QuantizationConfig& settings) {
   const OperationsToLayers layers = layers_of(platform);
   std::vector<EffectiveConfig> all;
+  Faults faults;
   const auto add = [&](const std::string& name) {
-    const auto [candidates, base] = narrow(platform.tp_model.options_of(name), settings, name);
+    const auto [candidates, base] = narrow(platform.tp_model.options_of(name), settings, name, faults);
     all.push_back({name, operators_of(layers, name), platform.kernel_of(name), candidates[base], candidates.size()});
   };
   for (const tpc::OperatorsSet& set : platform.tp_model.operator_set) add(set.name);
   add("");
+  faults.throw_if_any(ErrorCode::kInvalidConfig, "The configuration", "config");
   return all;
 }
 

@@ -88,26 +88,29 @@ std::string place_of(const NodeSettings& settings, const char* field) {
   return found == settings.set_at.end() ? std::string("config.") + field : found->second;
 }
 
-[[noreturn]] void nothing_left(const std::vector<OpQuantizationConfig>& candidates, const std::vector<Condition>& asked,
-                               std::string_view operator_set, const NodeSettings& settings) {
+void nothing_left(const std::vector<OpQuantizationConfig>& candidates, const std::vector<Condition>& asked,
+                  std::string_view operator_set, const NodeSettings& settings, Faults& faults) {
   const std::string where =
       operator_set.empty() ? "operators of no set" : "the operator set \"" + std::string(operator_set) + "\"";
+  bool each = true;
   for (const Condition& condition : asked) {
     const bool some = std::any_of(candidates.begin(), candidates.end(), [&](const OpQuantizationConfig& op) {
       return condition.value(op) == condition.wanted;
     });
     if (some) continue;
-    throw Error(ErrorCode::kInvalidConfig,
-                "The platform offers nothing for " + where + " with " + condition.field + " = " + condition.wanted +
-                    "; it can be " + values(candidates, condition) + ".",
-                place_of(settings, condition.field), "Leave the field unset, or choose another platform.");
+    each = false;
+    faults.add(Error(ErrorCode::kInvalidConfig,
+                     "The platform offers nothing for " + where + " with " + condition.field + " = " +
+                         condition.wanted + "; it can be " + values(candidates, condition) + ".",
+                     place_of(settings, condition.field), "Leave the field unset, or choose another platform."));
   }
+  if (!each) return;
   std::string together;
   for (const Condition& condition : asked)
     together += (together.empty() ? "" : ", ") + (condition.field + (" = " + condition.wanted));
-  throw Error(ErrorCode::kInvalidConfig,
-              "The platform offers each of these for " + where + ", but not all together: " + together + ".",
-              place_of(settings, asked.back().field), "Leave one of them unset.");
+  faults.add(Error(ErrorCode::kInvalidConfig,
+                   "The platform offers each of these for " + where + ", but not all together: " + together + ".",
+                   place_of(settings, asked.back().field), "Leave one of them unset."));
 }
 
 void switch_off_weights(OpQuantizationConfig& op) {
@@ -118,8 +121,8 @@ void switch_off_weights(OpQuantizationConfig& op) {
 }  // namespace
 
 std::pair<std::vector<OpQuantizationConfig>, size_t> narrow(const tpc::QuantizationConfigOptions& options,
-                                                            const NodeSettings& settings,
-                                                            std::string_view operator_set) {
+                                                            const NodeSettings& settings, std::string_view operator_set,
+                                                            Faults& faults) {
   const std::vector<OpQuantizationConfig>& list = options.quantization_config_list();
   const bool no_weights = settings.config.enable_weights_quantization == false,
              no_activation = settings.config.enable_activation_quantization == false;
@@ -149,16 +152,17 @@ std::pair<std::vector<OpQuantizationConfig>, size_t> narrow(const tpc::Quantizat
     if (no_weights) switch_off_weights(left.back());
     if (no_activation) left.back().enable_activation_quantization = left.back().quantization_preserving = false;
   }
-  if (left.empty()) nothing_left(list, asked, operator_set, settings);
-  return {std::move(left), base};
+  if (!left.empty()) return {std::move(left), base};
+  nothing_left(list, asked, operator_set, settings, faults);
+  return {list, options.base_index()};
 }
 
 std::pair<std::vector<OpQuantizationConfig>, size_t> narrow(const tpc::QuantizationConfigOptions& options,
                                                             const config::QuantizationConfig& settings,
-                                                            std::string_view operator_set) {
+                                                            std::string_view operator_set, Faults& faults) {
   NodeSettings everywhere;
   everywhere.config = settings;
-  return narrow(options, everywhere, operator_set);
+  return narrow(options, everywhere, operator_set, faults);
 }
 
 }  // namespace tersor::framework

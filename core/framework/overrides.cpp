@@ -201,13 +201,17 @@ void Overrides::unmatched(const Entry& entry, const Graph& graph) const {
               suggestion(given.name, names) + "Name a node of the model, or a pattern with * and ?.");
 }
 
-void Overrides::check_matched(const Graph& graph) const {
-  Faults faults;
+void Overrides::find_unmatched(const Graph& graph, Faults& faults) const {
   for (const Entry& entry : entries_) {
     const bool some = std::any_of(graph.nodes().begin(), graph.nodes().end(),
                                   [&](const Node& node) { return matches(entry, graph, node); });
     if (!some) faults.attempt([&] { unmatched(entry, graph); });
   }
+}
+
+void Overrides::check_matched(const Graph& graph) const {
+  Faults faults;
+  find_unmatched(graph, faults);
   faults.throw_if_any(ErrorCode::kInvalidConfig, "The list of overrides", "overrides");
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/faults.h"
 #include "core/config/quantization_config.h"
 #include "core/config/recipe.h"
 #include "core/framework/layer_filter_params.h"
@@ -52,6 +53,8 @@ class Overrides {
   std::optional<std::vector<NodeId>> annotated(const Graph& graph) const;
   /// Error kInvalidConfig naming every override that matches no node of the graph, and the nearest name there is.
   void check_matched(const Graph& graph) const;
+  /// The same as faults.
+  void find_unmatched(const Graph& graph, Faults& faults) const;
 
  private:
   /// Ascending.

@@ -13,6 +13,21 @@
 using namespace tersor;
 using namespace tersor::framework;
 
+TEST_CASE("what a platform does not offer is told for every set and field at once") {
+  const auto platform = tpc::get_target_platform_capabilities("imx500");
+  const auto settings = config::read_quantization_config(
+      std::string_view(R"({"weights_n_bits": 3, "activation_quantization_method": "UNIFORM"})"), "config");
+  try {
+    effective_configs(platform, settings);
+    FAIL("no error");
+  } catch (const Error& error) {
+    INFO(error.message);
+    for (const char* set : {"Conv", "FullyConnected"})
+      for (const char* field : {"weights_n_bits = 3", "activation_quantization_method = UNIFORM"})
+        REQUIRE(error.message.find("the operator set \"" + std::string(set) + "\" with " + field) != std::string::npos);
+  }
+}
+
 TEST_CASE("every built-in platform comes to what its table in the tests says") {
   // Written by: tersor platforms NAME@vK > tests/framework/platforms/NAME@vK.txt
   for (const tpc::PlatformLabel& label : tpc::builtin_platforms()) {

@@ -167,6 +167,20 @@ TEST_CASE("an override that matches no node is an error with the nearest name") 
               .message.find("folded into") != std::string::npos);
 }
 
+TEST_CASE("all that the platform does not offer is told at once, beside overrides that match nothing") {
+  const GraphBuilder b = net();
+  const Error error = error_of(b.graph, R"([
+      {"name": "a/conv", "config": {"weights_n_bits": 3, "activation_n_bits": 5}},
+      {"name": "b/conv", "config": {"weights_n_bits": 2}}, {"name": "nowhere", "config": {"weights_n_bits": 8}}])");
+  INFO(error.message);
+  REQUIRE(error.message.find("has 4 faults") != std::string::npos);
+  for (const char* part : {"overrides[0].config.weights_n_bits: The platform offers nothing",
+                           "overrides[0].config.activation_n_bits: The platform offers nothing",
+                           "overrides[1].config.weights_n_bits: The platform offers nothing",
+                           "overrides[2].name: No node of the model is called \"nowhere\"."})
+    REQUIRE(error.message.find(part) != std::string::npos);
+}
+
 TEST_CASE("patterns") {
   REQUIRE(matches_pattern("*", ""));
   REQUIRE(matches_pattern("a*c*e", "abcde"));
