@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A platform file may give parts a name ("attribute_configs", "op_configs", "qc_options") and use the name where the
 // part is expected; a named or inline part with "extends" starts from another one. Everything is read before anything
-// is thrown, so that one error lists all faults.
+// is thrown, so that one error lists all faults. What is wrong in a named part is told once, at the part's own place,
+// however many use it.
 #include "core/tpc/read.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -24,17 +26,19 @@ class Reader {
   Reader(const Json& file, std::string model_at) : file_(file), model_at_(std::move(model_at)) {}
 
   TargetPlatformCapabilities read(const std::string& place) {
+    root_ = place;
     check_head(place);
+    read_named_parts();
     const std::string model_place = place + model_at_;
     const Json& model = member(file_, "tp_model", place);
     check_keys(model,
                {"name", "default_qco", "add_metadata", "operator_set", "fusing_patterns", "tpc_minor_version",
                 "tpc_patch_version", "tpc_platform_type", "is_simd_padding", "insert_preserving_quantizers"},
                model_place);
-    std::optional<TargetPlatformModel> made;
-    attempt(
-        [&] { made.emplace(read_options(member(model, "default_qco", model_place), model_place + ".default_qco")); });
-    if (!made) made.emplace(QuantizationConfigOptions({OpQuantizationConfig()}));  // to find the other faults
+    std::optional<QuantizationConfigOptions> defaults;
+    attempt([&] { defaults = read_options(member(model, "default_qco", model_place), model_place + ".default_qco"); });
+    // Any options will do to find the other faults.
+    std::optional<TargetPlatformModel> made(defaults ? *defaults : QuantizationConfigOptions({OpQuantizationConfig()}));
     read_into(model, "name", made->name, model_place);
     read_into(model, "add_metadata", made->add_metadata, model_place);
     read_into(model, "tpc_minor_version", made->tpc_minor_version, model_place);
@@ -56,7 +60,15 @@ class Reader {
         throw Error(ErrorCode::kInvalidPlatform, "It is " + std::to_string(platform.version) + "; 1 or more.",
                     place + ".version");
     });
-    faults_.throw_if_any(ErrorCode::kInvalidPlatform, "The platform file", place);
+    attempt([&] {
+      if (platform.name.empty() && file_.contains("name") && file_["name"].is_string())
+        throw Error(ErrorCode::kInvalidPlatform, "The platform has no name.", place + ".name");
+    });
+    Faults once;
+    std::set<std::string> told;
+    for (const Error& error : faults_.errors())
+      if (told.insert(error.what()).second) once.add(error);
+    once.throw_if_any(ErrorCode::kInvalidPlatform, "The platform file", place);
     return platform;
   }
 
@@ -73,12 +85,55 @@ class Reader {
   }
 
   /// What the parts that could be read say wrongly. A set or pattern that could not be read at all is missing here, so
-  /// names are looked up only when all of them are there.
+  /// names are looked up only when all of them are there; where a value could not be read, its default is not judged.
   void find_contradictions(const TargetPlatformModel& model, const std::string& place) {
+    std::set<std::string> unreadable;
+    for (const Error& error : faults_.errors()) unreadable.insert(error.place);
     for (const Error& error : faults_of(model, place)) {
       const bool about_names = error.place.find("fusing_patterns") != std::string::npos && !all_sets_read_;
-      if (!about_names) faults_.add(error);
+      const std::string at = defined_at(error.place);
+      if (!about_names && unreadable.count(at) == 0) faults_.add(Error(error.code, error.message, at, error.hint));
     }
+  }
+
+  /// The place of the named part, or of the part that is extended, which the value at `place` comes from.
+  std::string defined_at(std::string place) const {
+    for (const auto& [made, entry] : entries_)
+      if (place.compare(0, made.size(), made) == 0) {
+        place = entry + place.substr(made.size());
+        break;
+      }
+    bool moved = true;
+    for (int step = 0; moved && step < 64; ++step) {  // parts may extend each other in a circle
+      moved = false;
+      for (const auto& [user, source] : sources_) {
+        if (place.compare(0, user.size(), user) != 0 || (place.size() > user.size() && place[user.size()] != '.'))
+          continue;
+        const std::string rest = place.substr(user.size());
+        const auto covers = [&rest](const std::string& own) {
+          return rest.compare(0, own.size(), own) == 0 && (rest.size() == own.size() || rest[own.size()] == '.');
+        };
+        if (rest.empty() || std::any_of(source.own.begin(), source.own.end(), covers)) continue;
+        place = source.place + rest;
+        moved = true;
+        break;
+      }
+    }
+    return place;
+  }
+
+  /// Also those that nothing uses.
+  void read_named_parts() {
+    const auto each = [this](const char* section, auto&& read) {
+      if (!file_.contains(section)) return;
+      const std::string at = root_ + "." + section;
+      if (!file_[section].is_object()) return attempt([&] { detail::wrong_type(file_[section], "an object", at); });
+      for (const auto& entry : file_[section].items())
+        attempt([&, name = Json(entry.key())] { read(name, at + "." + entry.key()); });
+    };
+    each("attribute_configs", [this](const Json& name, const std::string& at) { read_attribute(name, {}, at); });
+    each("op_configs", [this](const Json& name, const std::string& at) { read_op(name, at); });
+    each("qc_options", [this](const Json& name, const std::string& at) { read_options(name, at); });
   }
 
   void check_head(const std::string& place) {
@@ -117,28 +172,43 @@ class Reader {
     return *it;
   }
 
-  /// The part itself: an inline one, or the one of that name in the section.
-  const Json& resolve(const Json& part, const char* section, const std::string& place) const {
-    if (!part.is_string()) return part;
+  /// The part itself, an inline one or the one of that name in the section, and the place where it stands.
+  std::pair<const Json&, std::string> resolve(const Json& part, const char* section, const std::string& place) {
+    if (!part.is_string()) return {part, place};
     const std::string& name = part.get_ref<const std::string&>();
     const auto found = file_.find(section);
-    if (found == file_.end() || !found->is_object() || !found->contains(name))
-      throw Error(ErrorCode::kInvalidPlatform, "There is no \"" + name + "\" in " + section + ".", place);
-    return (*found)[name];
+    if (found == file_.end() || !found->is_object() || !found->contains(name)) {
+      std::vector<std::string> names;
+      if (found != file_.end() && found->is_object())
+        for (const auto& entry : found->items()) names.push_back(entry.key());
+      throw Error(ErrorCode::kInvalidPlatform, "There is no \"" + name + "\" in " + section + ".", place,
+                  suggestion(name, names));
+    }
+    const std::string at = root_ + "." + section + "." + name;
+    if (at != place) sources_[place] = {at, {}};
+    return {(*found)[name], at};
   }
 
   /// Applies the part that `part` extends, first of all, and then its own members.
   template <class T, class Apply>
   void extend(const Json& part, const char* section, T& value, const std::string& place, int depth, Apply&& apply) {
     if (depth > 16) throw Error(ErrorCode::kInvalidPlatform, "It extends itself.", place);
-    const Json& object = resolve(part, section, place);
-    if (!object.is_object()) detail::wrong_type(object, "an object or the name of one", place);
-    if (object.contains("extends"))
-      extend(object["extends"], section, value, detail::join_place(place, "extends"), depth + 1, apply);
-    Faults own;
+    const auto [object, at] = resolve(part, section, place);
+    if (!object.is_object()) detail::wrong_type(object, "an object or the name of one", at);
+    if (object.contains("extends")) {
+      const std::string base = detail::join_place(at, "extends");
+      attempt([&, &object = object] { extend(object["extends"], section, value, base, depth + 1, apply); });
+      Source source{base, {".extends"}};
+      for (const auto& entry : object.items()) {
+        const bool merged = entry.key() == "attr_weights_configs_mapping" && entry.value().is_object();
+        if (!merged) source.own.push_back("." + entry.key());
+        if (merged)
+          for (const auto& one : entry.value().items()) source.own.push_back("." + entry.key() + "." + one.key());
+      }
+      sources_[at] = std::move(source);
+    }
     for (const auto& entry : object.items())
-      if (entry.key() != "extends") own.attempt([&] { apply(entry.key(), entry.value(), value, place); });
-    for (const Error& error : own.errors()) faults_.add(error);
+      if (entry.key() != "extends") attempt([&, &at = at] { apply(entry.key(), entry.value(), value, at); });
   }
 
   AttributeQuantizationConfig read_attribute(const Json& part, AttributeQuantizationConfig start,
@@ -161,6 +231,17 @@ class Reader {
     return op;
   }
 
+  /// A key that no attribute's name contains would configure nothing.
+  static void check_attribute_key(const std::string& key, const std::string& place) {
+    const std::vector<std::string> known{std::string(kKernelAttr), std::string(kBiasAttr), std::string(kPosAttr)};
+    const bool some = !key.empty() && std::any_of(known.begin(), known.end(), [&](const std::string& one) {
+      return one.find(key) != std::string::npos;
+    });
+    if (!some)
+      throw Error(ErrorCode::kInvalidPlatform, "There is no attribute \"" + key + "\".", place,
+                  suggestion(key, known) + "The attributes are: " + joined(known) + ".");
+  }
+
   void read_op_member(const std::string& key, const Json& value, OpQuantizationConfig& config,
                       const std::string& place) {
     const std::string at = detail::join_place(place, key);
@@ -168,8 +249,12 @@ class Reader {
       config.default_weight_attr_config = read_attribute(value, {}, at);
     } else if (key == "attr_weights_configs_mapping") {
       if (!value.is_object()) detail::wrong_type(value, "an object", at);
-      for (const auto& [name, attribute] : value.items())
-        config.attr_weights_configs_mapping[name] = read_attribute(attribute, {}, detail::join_place(at, name));
+      for (const auto& entry : value.items())
+        attempt([&] {
+          const std::string name_at = detail::join_place(at, entry.key());
+          check_attribute_key(entry.key(), name_at);
+          config.attr_weights_configs_mapping[entry.key()] = read_attribute(entry.value(), {}, name_at);
+        });
     } else if (key == "supported_input_activation_n_bits" && value.is_number()) {
       config.supported_input_activation_n_bits.assign(1, 0);
       from_json(value, config.supported_input_activation_n_bits[0], at);
@@ -182,20 +267,33 @@ class Reader {
     }
   }
 
-  QuantizationConfigOptions read_options(const Json& part, const std::string& place) {
-    const Json& object = resolve(part, "qc_options", place);
+  /// What could be read of it, none where nothing could; the faults are kept.
+  std::optional<QuantizationConfigOptions> read_options(const Json& part, const std::string& given_at) {
+    const auto [object, place] = resolve(part, "qc_options", given_at);
+    const size_t before = faults_.errors().size();
     check_keys(object, {"quantization_config_list", "base_config"}, place);
-    const char* list_key = object.is_object() && object.contains("quantization_configurations")
-                               ? "quantization_configurations"
-                               : "quantization_config_list";
+    const bool newer = object.is_object() && object.contains("quantization_configurations");
+    if (newer && object.contains("quantization_config_list"))
+      throw Error(ErrorCode::kInvalidPlatform,
+                  "quantization_configurations and quantization_config_list are one field.", place,
+                  "Give one of them.");
+    const char* list_key = newer ? "quantization_configurations" : "quantization_config_list";
     const Json& list = member(object, list_key, place);
-    if (!list.is_array()) detail::wrong_type(list, "a list", detail::join_place(place, list_key));
+    const std::string list_at = detail::join_place(place, list_key);
+    if (!list.is_array()) detail::wrong_type(list, "a list", list_at);
+    // faults_of() knows the list by its one name.
+    if (newer) sources_[detail::join_place(place, "quantization_config_list")] = {list_at, {}};
     std::vector<OpQuantizationConfig> configs;
     for (size_t i = 0; i < list.size(); ++i)
-      configs.push_back(read_op(list[i], detail::join_place(place, list_key) + "[" + std::to_string(i) + "]"));
+      attempt([&] { configs.push_back(read_op(list[i], list_at + "[" + std::to_string(i) + "]")); });
     std::optional<OpQuantizationConfig> base;
     if (object.contains("base_config") && !object["base_config"].is_null())
-      base = read_op(object["base_config"], place + ".base_config");
+      attempt([&, &object = object, &place = place] { base = read_op(object["base_config"], place + ".base_config"); });
+    if (faults_.errors().size() != before) {  // what could be read is judged all the same
+      if (configs.empty()) return std::nullopt;
+      OpQuantizationConfig first = configs.front();
+      return QuantizationConfigOptions(std::move(configs), std::move(first));
+    }
     try {
       return QuantizationConfigOptions(std::move(configs), std::move(base));
     } catch (const Error& error) {
@@ -212,23 +310,31 @@ class Reader {
     for (size_t i = 0; i < list.size(); ++i) {
       const std::string at = list_place + "[" + std::to_string(i) + "]";
       check_keys(list[i], {"name", "qc_options", "runtime_kernel", "layers"}, at);
-      const size_t faults_before = faults_.errors().size();
+      read_operator_set(list[i], made, at);
+    }
+  }
+
+  void read_operator_set(const Json& json, TargetPlatformModel& made, const std::string& at) {
+    OperatorsSet one;
+    const auto given = [&json](const char* key) { return json.is_object() && json.contains(key); };
+    if (given("qc_options") && !json["qc_options"].is_null())
+      attempt([&] { one.qc_options = read_options(json["qc_options"], at + ".qc_options"); });
+    if (given("runtime_kernel"))
+      attempt([&] { from_json(json["runtime_kernel"], one.runtime_kernel, at + ".runtime_kernel"); });
+    if (given("layers"))
       attempt([&] {
-        OperatorsSet one;
-        if (list[i].is_object() && list[i].contains("qc_options") && !list[i]["qc_options"].is_null())
-          one.qc_options = read_options(list[i]["qc_options"], at + ".qc_options");
-        if (list[i].is_object() && list[i].contains("runtime_kernel"))
-          from_json(list[i]["runtime_kernel"], one.runtime_kernel, at + ".runtime_kernel");
-        if (list[i].is_object() && list[i].contains("layers")) {
-          if (!list[i]["layers"].is_array()) detail::wrong_type(list[i]["layers"], "a list of layers", at + ".layers");
-          one.layers = to_text(list[i]["layers"], false);
-        }
-        for (const std::string& name : read_names(member(list[i], "name", at), at + ".name")) {
-          one.name = name;
-          made.operator_set.push_back(one);
-        }
+        if (!json["layers"].is_array() || json["layers"].empty())
+          detail::wrong_type(json["layers"], "a list of at least one layer", at + ".layers");
+        one.layers = to_text(json["layers"], false);
       });
-      all_sets_read_ = all_sets_read_ && faults_.errors().size() == faults_before;
+    std::vector<std::string> names;
+    attempt([&] { names = read_names(member(json, "name", at), at + ".name"); });
+    all_sets_read_ = all_sets_read_ && !names.empty();
+    for (const std::string& name : names) {
+      one.name = name;
+      // Of several names the faults are those of one entry.
+      entries_[model_place() + ".operator_set[" + std::to_string(made.operator_set.size()) + "]"] = at;
+      made.operator_set.push_back(one);
     }
   }
 
@@ -238,6 +344,7 @@ class Reader {
       names.push_back(json.get<std::string>());
     else
       from_json(json, names, place);
+    if (names.empty()) detail::wrong_type(json, "a name or a list of names", place);
     return names;
   }
 
@@ -270,8 +377,19 @@ class Reader {
     }
   }
 
+  /// Where a value comes from that is not said at the place itself; `own`: members that are, as ".name".
+  struct Source {
+    std::string place;
+    std::vector<std::string> own;
+  };
+
+  std::string model_place() const { return root_ + model_at_; }
+
   const Json& file_;
   const std::string model_at_;
+  std::string root_;
+  std::map<std::string, Source> sources_;
+  std::map<std::string, std::string> entries_;  // of an operator set as made: one entry of the file may make several
   bool all_sets_read_ = true;
   Faults faults_;
 };
