@@ -126,27 +126,6 @@ class Attacher {
     }
   }
 
-  /// What no file can hold yet.
-  void check_bits(const NodeAttachment& attached, Faults& faults) {
-    const OpQuantizationConfig& op = attached.config();
-    const bool placed = attachment_outputs() || attached.kernel != tpc::RuntimeKernel::kFloat;
-    const auto refuse = [&](const std::string& field, int bits) {
-      if (!refused_.insert(attached.operator_set + field).second) return;
-      faults.add(Error(ErrorCode::kInvalidConfig,
-                       "The " + field + " of " + set_text(attached) + " is " + std::to_string(bits) +
-                           ", which cannot be written: a file holds " +
-                           (field == "activation_n_bits" ? "8 or 16 bits." : "8 bits or fewer."),
-                       "config." + field, "Use 8 bits, or another platform."));
-    };
-    if (placed && attached.activation != ActivationMode::kNoQuant && op.enable_activation_quantization &&
-        op.activation_n_bits != 8 && op.activation_n_bits != 16)
-      refuse("activation_n_bits", op.activation_n_bits);
-    for (const WeightAttribute& weight : attached.weights)
-      if (weight.name == tpc::kKernelAttr && weight.config.enable_weights_quantization &&
-          weight.config.weights_n_bits > 8)
-        refuse("weights_n_bits", weight.config.weights_n_bits);
-  }
-
  private:
   using Narrowed = std::pair<std::vector<OpQuantizationConfig>, size_t>;
 
@@ -364,7 +343,7 @@ class Attacher {
   const std::vector<DType> types_;
   const NodeRequests requests_;
   const std::optional<std::vector<NodeId>> annotated_;
-  std::set<std::string> refused_;
+  std::set<std::string> refused_;  // operator set and field, so that a fault is told once
   std::map<std::pair<std::string, std::string>, Narrowed> narrowed_;
 };
 
@@ -415,7 +394,6 @@ Attachment attach(const Graph& graph, const TargetPlatformCapabilities& platform
     attachment.groups.push_back(std::move(group));
   }
   limit_input_bits(graph, attachment, faults);
-  for (const NodeAttachment& node : attachment.nodes) attacher.check_bits(node, faults);
   faults.throw_if_any(ErrorCode::kInvalidConfig, "The configuration", "config");
   return attachment;
 }

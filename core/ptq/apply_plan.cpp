@@ -73,7 +73,9 @@ class Applier {
     return std::any_of(plan_.activations.begin(), plan_.activations.end(),
                        [](const ActivationPlan& one) { return bits_of(one.params.storage()) != 8; }) ||
            std::any_of(plan_.kernels.begin(), plan_.kernels.end(),
-                       [](const KernelPlan& one) { return !one.table && one.weight.grid.n_bits <= 4; }) ||
+                       [](const KernelPlan& one) {
+                         return !one.table && (one.weight.grid.n_bits <= 4 || bits_of(one.weight.storage()) != 8);
+                       }) ||
            std::any_of(plan_.constants.begin(), plan_.constants.end(), [](const ConstantPlan& one) {
              return one.params.grid.n_bits <= 4 || bits_of(one.params.storage()) != 8;
            });
@@ -94,6 +96,7 @@ class Applier {
   Node restore(std::string name, Tensor codes, const QuantizationParams& params, ValueId output);
   std::vector<Node> look_up(std::string name, const Tensor& values, const quant::LutParams& table, ValueId output);
   void store_bias(const KernelPlan& kernel, Node& node);
+  Node bound(const std::string& name, ValueId value, const QuantizationParams& params);
   void insert_pair(const ActivationPlan& activation);
   void place_new_nodes();
   Node pair_node(const std::string& type, const std::string& name, std::vector<ValueId> inputs, ValueId output);
@@ -265,6 +268,16 @@ void Applier::store_bias(const KernelPlan& kernel, Node& node) {
   in_front_[kernel.node].push_back(std::move(restore));
 }
 
+/// A Clip to what the grid's integers stand for, of which the type that holds them has more.
+Node Applier::bound(const std::string& name, ValueId value, const QuantizationParams& params) {
+  const quant::Range range = params.representable();
+  const auto constant = [&](const char* part, double number) {
+    return graph().add_initializer(name + part, Tensor::of<float>(Shape{}, {static_cast<float>(number)}));
+  };
+  const ValueId low = constant("_low", range.low), high = constant("_high", range.high);
+  return pair_node("Clip", name, {value, low, high}, graph().add_unique_value(name + "_Clip_Output", DType::kFloat32));
+}
+
 void Applier::insert_pair(const ActivationPlan& activation) {
   const ValueId value = activation.tensor.value;
   const std::string name = name_of(value);
@@ -294,8 +307,13 @@ void Applier::insert_pair(const ActivationPlan& activation) {
           if (id == value) id = restored;
     }
   }
-  behind_[source].push_back(pair_node("QuantizeLinear", name, {source, scale, zero_point}, codes));
-  behind_[source].push_back(pair_node("DequantizeLinear", name, {codes, scale, zero_point}, restored));
+  std::vector<Node>& behind = behind_[source];
+  if (activation.params.grid.n_bits != bits_of(activation.params.storage())) {
+    behind.push_back(bound(name, source, activation.params));
+    source = behind.back().outputs[0];
+  }
+  behind.push_back(pair_node("QuantizeLinear", name, {source, scale, zero_point}, codes));
+  behind.push_back(pair_node("DequantizeLinear", name, {codes, scale, zero_point}, restored));
 }
 
 void Applier::place_new_nodes() {

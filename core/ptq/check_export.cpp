@@ -46,10 +46,11 @@ class ExportCheck {
     const Node* node = producer(id);
     return node != nullptr && node->is("DequantizeLinear");
   }
-  /// The QuantizeLinear that alone reads the value.
+  /// The QuantizeLinear that alone reads the value, or its Clip to a grid of fewer bits than the type has.
   const Node* sole_quantizer(ValueId id) const {
     if (uses_.reader_count(id) != 1 || uses_.is_output(id)) return nullptr;
     const Node& node = graph_.nodes()[uses_.reader_indices(id)[0]];
+    if (node.is("Clip")) return sole_quantizer(node.outputs[0]);
     return node.is("QuantizeLinear") ? &node : nullptr;
   }
   const Tensor& scale_of(const Node& pair) const { return *graph_.initializer(pair.inputs[1]); }

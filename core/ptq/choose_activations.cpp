@@ -77,11 +77,6 @@ quant::Range unseen_range(const Bounds& known) {
 QuantizationParams choose(const Histogram& histogram, const OpQuantizationConfig& op, const Bounds& known,
                           bool signed_storage, const quant::Criterion& criterion) {
   const QuantizationMethod method = op.activation_quantization_method;
-  if (op.activation_n_bits != 8 && op.activation_n_bits != 16)
-    throw Error(
-        ErrorCode::kInvalidConfig,
-        "Activations of " + std::to_string(op.activation_n_bits) + " bits cannot be written: a file holds 8 or 16.",
-        "config.activation_n_bits", "Use 8 bits.");
   const quant::Range seen{histogram.min(), histogram.max()};
   const bool unseen = seen.low == 0 && seen.high == 0;
   quant::Range range = unseen ? unseen_range(known) : seen;

@@ -39,10 +39,6 @@ QuantizationParams params_by(const framework::LayerQuantizer& quantizer, const T
 QuantizationParams weight_params(NodeId node, const KernelOp& op, const Tensor& weight,
                                  const framework::WeightAttribute& attribute, const WeightContext& context) {
   const tpc::AttributeQuantizationConfig& config = attribute.config;
-  if (config.weights_n_bits > 8)
-    throw Error(ErrorCode::kInvalidConfig,
-                "Weights of " + std::to_string(config.weights_n_bits) + " bits cannot be written: a file holds 8.",
-                "config.weights_n_bits", "Use 8 bits or fewer.");
   const auto& asked = context.attachment.of(node).kernel_quantizer;
   const quant::IntegerGrid grid{config.weights_n_bits, true,
                                 asked ? asked->narrow_range : context.attachment.export_rules.narrow_weights};

@@ -127,7 +127,7 @@ std::optional<Sweep::Step> Sweep::rounding_step(const Graph& float_graph, const 
   const Node& node = graph.nodes()[node_index];
   const ActivationPlan* input = plan.find(float_graph.find(kernel.node)->inputs[0]);
   if (input == nullptr || input->params.per_channel() || bits_of(input->params.storage()) != 8 ||
-      kernel.op.is_transposed || kernel.table)
+      kernel.op.is_transposed || kernel.table || bits_of(kernel.weight.storage()) != 8)
     return std::nullopt;
   const auto restores = [&](ValueId value) -> const Node* {
     const auto maker = uses.producer_index(value);

@@ -75,8 +75,8 @@ test('the preset is the defaults of the document, a field goes over it, and anot
       return JSON.parse(readFileSync(recipe, 'utf8')).quantization_config;
     };
     assert.deepEqual(used('--preset', 'requirements'), preset);
-    const changed = used('--preset', 'requirements', '--set', 'l_p_value=5');
-    assert.deepEqual(changed, { ...preset, l_p_value: 5 });
+    const changed = used('--preset', 'requirements', '--set', 'z_threshold=5');
+    assert.deepEqual(changed, { ...preset, z_threshold: 5 });
     const wrong = quantize('--preset', 'mine');
     assert.equal(wrong.status, 1);
     assert.match(wrong.stderr, /There is no preset "mine"[^]*requirements/);

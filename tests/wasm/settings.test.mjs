@@ -57,8 +57,13 @@ test('every node that is listed can be named by an override', async () => {
   expect(nodes.length).toBeLessThanOrEqual(model.info.nodes);
   expect(nodes.some(({ type }) => type === 'BatchNormalization')).toBe(false);
   const config = { enable_activation_quantization: false };
-  await model.coverage({ overrides: [{ name: 'pool', config }, { type: 'Relu' }] });
-  await model.coverage({ overrides: nodes.map(({ name }) => ({ name })) });
+  await model.coverage({
+    overrides: [
+      { name: 'pool', config },
+      { type: 'Relu', config },
+    ],
+  });
+  await model.coverage({ overrides: nodes.map(({ name }) => ({ name, config: { activation_n_bits: 8 } })) });
 });
 
 test('an operator is kept in float by an override', async () => {

@@ -13,9 +13,9 @@ export interface QuantizationConfig {
   /** The quantizer of weights; null leaves it to the platform. Default null. */
   readonly weights_quantization_method?:
     'POWER_OF_TWO' | 'SYMMETRIC' | 'UNIFORM' | 'LUT_POT_QUANTIZER' | 'LUT_SYM_QUANTIZER' | null | undefined;
-  /** Bits of an activation, 8 or 16 in a file; null leaves them to the platform. From 2 to 16. Default null. */
+  /** Bits of an activation; null leaves them to the platform. From 2 to 16. Default null. */
   readonly activation_n_bits?: number | null | undefined;
-  /** Bits of a weight, at most 8 in a file; null leaves them to the platform. From 2 to 16. Default null. */
+  /** Bits of a weight; null leaves them to the platform. From 2 to 16. Default null. */
   readonly weights_n_bits?: number | null | undefined;
   /** Scale bounded activations so that the bound is the whole range of the quantizer. Default false. */
   readonly relu_unbound_correction?: boolean | undefined;
