@@ -73,23 +73,23 @@ const std::vector<Rule>& rules() {
   return all;
 }
 
-/// The value of a field as JSON.
-Json value_of(const C& config, std::string_view field) {
-  return to_json(config).at(std::string(field));
+/// Of a configuration as JSON.
+const Json& value_of(const Json& config, std::string_view field) {
+  return config.at(std::string(field));
 }
 
-std::string said(const C& config, std::string_view field) {
-  const Json value = value_of(config, field);
+std::string said(const Json& config, std::string_view field) {
+  const Json& value = value_of(config, field);
   return std::string(field) + " = " + (value.is_string() ? value.get<std::string>() : to_text(value, false));
 }
 
-std::string said(const C& config, const Fields& fields) {
+std::string said(const Json& config, const Fields& fields) {
   std::vector<std::string> all;
   for (const std::string_view one : fields) all.push_back(said(config, one));
   return joined(all);
 }
 
-bool equal(const C& a, const C& b, std::string_view field) {
+bool equal(const Json& a, const Json& b, std::string_view field) {
   return value_of(a, field) == value_of(b, field);
 }
 
@@ -129,11 +129,12 @@ void for_each_rule(const C& config, const std::vector<Override>& overrides,
 
 void find_contradictions(const C& config, const std::vector<Override>& overrides, const C& unasked,
                          const std::string& place, Faults& faults) {
+  const Json given = to_json(config), defaults = to_json(C()), silent = to_json(unasked);
   for_each_rule(config, overrides, [&](const Rule& rule) {
     for (const std::string_view field : rule.excluded)
-      if (!equal(config, C(), field) && !equal(config, unasked, field))
+      if (!equal(given, defaults, field) && !equal(given, silent, field))
         faults.add(Error(ErrorCode::kInvalidConfig,
-                         said(config, field) + " contradicts " + said(config, rule.decided_by) + ".",
+                         said(given, field) + " contradicts " + said(given, rule.decided_by) + ".",
                          detail::join_place(place, field),
                          "Leave " + std::string(field) + " out, or change " + std::string(rule.decided_by[0]) + "."));
   });
@@ -148,7 +149,7 @@ void check_settings(const C& config, const std::vector<Override>& overrides) {
 }
 
 std::vector<Diagnostic> idle_settings(const C& config, const std::vector<Override>& overrides) {
-  const C defaults, documented = requirement_defaults();
+  const Json given = to_json(config), defaults = to_json(C()), documented = to_json(requirement_defaults());
   std::vector<Diagnostic> remarks;
   Fields told;
   const auto tell = [&](Fields& idle, std::string_view field) {
@@ -160,13 +161,13 @@ std::vector<Diagnostic> idle_settings(const C& config, const std::vector<Overrid
     Fields idle;
     // Those that check_settings() lets pass because the requirement document has them.
     for (const std::string_view field : rule.excluded)
-      if (!equal(config, defaults, field)) tell(idle, field);
+      if (!equal(given, defaults, field)) tell(idle, field);
     for (const std::string_view field : rule.idle)
-      if (!equal(config, defaults, field) && !equal(config, documented, field)) tell(idle, field);
+      if (!equal(given, defaults, field) && !equal(given, documented, field)) tell(idle, field);
     if (idle.empty()) return;
     remarks.push_back({"no_effect",
-                       said(config, idle) + (idle.size() == 1 ? " has" : " have") + " no effect with " +
-                           said(config, rule.decided_by) + ".",
+                       said(given, idle) + (idle.size() == 1 ? " has" : " have") + " no effect with " +
+                           said(given, rule.decided_by) + ".",
                        "config." + std::string(idle[0]), "Leave it out, or change what switches it off."});
   });
   return remarks;

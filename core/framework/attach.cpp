@@ -236,9 +236,8 @@ class Attacher {
     for (size_t k = 0; k < attached.candidates.size(); ++k) {
       OpQuantizationConfig& op = attached.candidates[k];
       const auto map_one = [&](const auto& mapping, quant::QuantizationMethod& method, const char* field) {
-        const bool told = mapping.count(method) == 0 && refused_.count(attached.operator_set + field) != 0;
-        if (told || (k != attached.base && mapping.count(method) == 0)) return;
-        if (mapping.count(method) == 0) refused_.insert(attached.operator_set + field);
+        const bool acts = mapping.count(method) != 0;
+        if (!acts && (k != attached.base || !refused_.insert(attached.operator_set + field).second)) return;
         faults.attempt([&] { method = acting(mapping, method, attached, field); });
       };
       if (op.enable_activation_quantization)

@@ -97,11 +97,9 @@ std::vector<float> sum_scales(const QuantizationNode& x, const QuantizationNode&
 /// Those in front of a quantizer that does their work are gone by now.
 const Node* clamp_in_the_way(const Group& group) {
   const ValueId result = group.node.outputs[0];
-  if (!result.valid() || group.uses.reader_count(result) != 1 || group.uses.is_output(result)) return nullptr;
-  const Node& reader = group.graph.nodes()[group.uses.reader_indices(result)[0]];
-  if (!reader.is("Relu") && !reader.is("Clip")) return nullptr;
-  const ValueId behind = reader.outputs[0];
-  return group.uses.reader_count(behind) == 1 && !group.uses.is_output(behind) ? &reader : nullptr;
+  const Node* reader = result.valid() ? only_reader(group.graph, group.uses, result) : nullptr;
+  if (reader == nullptr || (!reader->is("Relu") && !reader->is("Clip"))) return nullptr;
+  return only_reader(group.graph, group.uses, reader->outputs[0]) != nullptr ? reader : nullptr;
 }
 
 /// The int32 bias of a Conv or Gemm: an int32 DequantizeLinear of nearly the right scale, or a float constant quantized

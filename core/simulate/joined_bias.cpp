@@ -26,12 +26,6 @@ int64_t last_length(const Graph& graph, const Uses& uses, ValueId id) {
   return constant != nullptr && constant->shape().rank() > 0 ? constant->shape().dims().back() : 0;
 }
 
-/// The one node that reads the value, which is no graph output; null otherwise.
-const Node* only_reader(const Graph& graph, const Uses& uses, ValueId id) {
-  if (uses.reader_count(id) != 1 || uses.is_output(id)) return nullptr;
-  return &graph.nodes()[uses.reader_indices(id)[0]];
-}
-
 }  // namespace
 
 std::map<NodeId, JoinedBias> joined_biases(const Model& model) {

@@ -55,6 +55,11 @@ std::optional<QuantizationNode> dequantized(const Graph& graph, const Uses& uses
   return producer ? as_quantization(graph, graph.nodes()[*producer], "DequantizeLinear") : std::nullopt;
 }
 
+const Node* only_reader(const Graph& graph, const Uses& uses, ValueId id) {
+  if (uses.reader_count(id) != 1 || uses.is_output(id)) return nullptr;
+  return &graph.nodes()[uses.reader_indices(id)[0]];
+}
+
 std::optional<QuantizedOutput> quantized(const Graph& graph, const Uses& uses, ValueId value) {
   const auto& readers = uses.reader_indices(value);
   if (readers.size() != 1 || uses.is_output(value)) return std::nullopt;

@@ -38,6 +38,9 @@ std::optional<QuantizationNode> as_quantization(const Graph& graph, const Node& 
 /// The DequantizeLinear that makes `value`, if any.
 std::optional<QuantizationNode> dequantized(const Graph& graph, const Uses& uses, ValueId value);
 
+/// The one node that reads the value, which is no graph output; null otherwise.
+const Node* only_reader(const Graph& graph, const Uses& uses, ValueId id);
+
 /// The QuantizeLinear that is the one reader of `value`, which is no graph output; with its index in graph.nodes().
 struct QuantizedOutput {
   size_t index;

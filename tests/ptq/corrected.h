@@ -2,6 +2,7 @@
 // The line on a small model with random samples, for the tests of corrections.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
@@ -13,6 +14,12 @@
 #include "tests/support/named_model.h"
 
 namespace tersor::test {
+
+/// Nodes of that type.
+inline int64_t count(const Model& model, const char* type) {
+  const auto& nodes = model.graph.nodes();
+  return std::count_if(nodes.begin(), nodes.end(), [&](const Node& node) { return node.is(type); });
+}
 
 /// Without what needs a second pass over the samples or rescales channels.
 inline config::QuantizationConfig plain_config() {

@@ -8,6 +8,7 @@
 #include "tests/ptq/corrected.h"
 
 using namespace tersor;
+using test::count;
 using test::NamedModel;
 using Ints = std::vector<int64_t>;
 
@@ -41,12 +42,6 @@ struct Made {
   Made(const char* platform, const config::QuantizationConfig& config)
       : job(test::job_of(small(), platform, config)), result(quantize(*job, test::statistics_of(*job))) {}
 };
-
-int count(const Model& model, const char* type) {
-  int found = 0;
-  for (const Node& node : model.graph.nodes()) found += node.is(type) ? 1 : 0;
-  return found;
-}
 
 }  // namespace
 

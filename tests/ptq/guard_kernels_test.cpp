@@ -9,14 +9,10 @@
 #include "tests/ptq/corrected.h"
 
 using namespace tersor;
+using test::count;
 using test::NamedModel;
 
 namespace {
-
-int64_t count(const Model& model, const char* type) {
-  const auto& nodes = model.graph.nodes();
-  return std::count_if(nodes.begin(), nodes.end(), [&](const Node& node) { return node.is(type); });
-}
 
 struct Made {
   std::shared_ptr<const Job> job;
