@@ -12,6 +12,8 @@
 
 #include <hwy/highway.h>
 
+#include "core/kernels/bounds-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace tersor::kernels {
 namespace HWY_NAMESPACE {
@@ -29,7 +31,7 @@ class Coder {
         lows_(hn::Set(D(), low_)),
         highs_(hn::Set(D(), high_)),
         no_fractions_(hn::Set(D(), kNoFraction)),
-        zero_points_(hn::Set(DI(), zero_point)),
+        zero_bits_(hn::Set(DI(), kNoFractionBits - zero_point)),
         bytes_(hn::Set(DI(), 255)) {}
 
   HWY_INLINE uint8_t one(float steps) const {
@@ -38,23 +40,37 @@ class Coder {
     return static_cast<uint8_t>(static_cast<int32_t>((steps + kNoFraction) - kNoFraction) + zero_point_);
   }
 
-  /// A vector of codes; negative ones as bytes, 256 more.
+  /// A vector of codes; negative ones as bytes, 256 more. No step is NaN.
   HWY_INLINE void store(hn::Vec<hn::ScalableTag<float>> steps, uint8_t* HWY_RESTRICT to) const {
-    steps = hn::Min(hn::Max(steps, lows_), highs_);
-    const auto whole = hn::ConvertTo(DI(), hn::Sub(hn::Add(steps, no_fractions_), no_fractions_));
     const hn::Rebind<uint8_t, D> d8;
-    hn::StoreU(hn::DemoteTo(d8, hn::And(hn::Add(whole, zero_points_), bytes_)), d8, to);
+    hn::StoreU(hn::DemoteTo(d8, hn::And(codes(steps), bytes_)), d8, to);
   }
+
+#if HWY_TARGET == HWY_WASM
+  /// Four vectors of them.
+  HWY_INLINE void store(const hn::Vec<hn::ScalableTag<float>> (&steps)[4], uint8_t* HWY_RESTRICT to) const {
+    const v128_t bytes = wasm_i16x8_const_splat(255),
+                 lower = wasm_i16x8_narrow_i32x4(codes(steps[0]).raw, codes(steps[1]).raw),
+                 upper = wasm_i16x8_narrow_i32x4(codes(steps[2]).raw, codes(steps[3]).raw);
+    wasm_v128_store(to, wasm_u8x16_narrow_i16x8(wasm_v128_and(lower, bytes), wasm_v128_and(upper, bytes)));
+  }
+#endif
 
  private:
   using D = hn::ScalableTag<float>;
   using DI = hn::RebindToSigned<D>;
+  /// The lowest bits of a sum with a number so large are the steps, rounded.
+  HWY_INLINE hn::Vec<DI> codes(hn::Vec<D> steps) const {
+    return hn::Sub(hn::BitCast(DI(), hn::Add(Bounded(steps, lows_, highs_), no_fractions_)), zero_bits_);
+  }
+
   static constexpr float kNoFraction = 12582912.0f;  // 1.5 * 2^23: rounds to even when added, within 2^22
+  static constexpr int32_t kNoFractionBits = 0x4b400000;
 
   float low_, high_;
   int32_t zero_point_;
   hn::Vec<D> lows_, highs_, no_fractions_;
-  hn::Vec<DI> zero_points_, bytes_;
+  hn::Vec<DI> zero_bits_, bytes_;
 };
 
 }  // namespace HWY_NAMESPACE

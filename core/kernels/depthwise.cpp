@@ -14,12 +14,12 @@
 #ifndef TERSOR_DEPTHWISE_ONCE
 #define TERSOR_DEPTHWISE_ONCE
 namespace tersor::kernels {
-/// One output row: which taps lie inside, and where they start.
+/// One output row.
 struct DepthwiseRow {
-  const float* x;        // the sample's first pixel
+  const float* x;        // the first pixel of the input row that tap ky0 reads
   const float* weights;  // [tap][channel]
   int64_t channels;
-  int64_t oy;
+  int64_t ky0, ky1;  // kernel rows from the first up to the second lie inside
   ConvAxis rows, columns;
   Epilogue epilogue;
   float* y;  // the output row's first pixel
@@ -33,68 +33,106 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// kPixels neighbouring outputs at one vector of channels: each weight is loaded once for all of them. All taps kx in
-// [kx0, kx1) are inside for all pixels.
-template <int kPixels, class D>
-HWY_INLINE void Outputs(D d, const DepthwiseRow& row, int64_t ox, int64_t kx0, int64_t kx1, int64_t c) {
-  using V = hn::Vec<D>;
-  V sums[kPixels];
-  TERSOR_UNROLL for (int p = 0; p < kPixels; ++p) sums[p] = hn::Zero(d);
-  const ConvAxis &rows = row.rows, &columns = row.columns;
-  const int64_t pixel_step = columns.stride * row.channels;
-  for (int64_t ky = 0; ky < rows.kernel; ++ky) {
-    const int64_t iy = row.oy * rows.stride - rows.before + ky * rows.dilation;
-    if (iy < 0 || iy >= rows.in) continue;
-    const float* in = row.x + (iy * columns.in + ox * columns.stride - columns.before) * row.channels + c;
-    const float* w = row.weights + ky * columns.kernel * row.channels + c;
-    for (int64_t kx = kx0; kx < kx1; ++kx) {
-      const V weight = hn::LoadU(d, w + kx * row.channels);
-      const float* at = in + kx * columns.dilation * row.channels;
-      TERSOR_UNROLL for (int p = 0; p < kPixels; ++p) sums[p] =
-          hn::Add(sums[p], hn::Mul(hn::LoadU(d, at + p * pixel_step), weight));
-    }
-  }
-  const V low = hn::Set(d, row.epilogue.low), high = hn::Set(d, row.epilogue.high);
-  TERSOR_UNROLL for (int p = 0; p < kPixels; ++p) {
-    V sum = sums[p];
-    if (row.epilogue.bias != nullptr) sum = hn::Add(sum, hn::LoadU(d, row.epilogue.bias + c));
-    hn::StoreU(Bounded(sum, low, high), d, row.y + (ox + p) * row.channels + c);
-  }
+template <class D>
+HWY_INLINE void Finish(D d, const DepthwiseRow& row, hn::Vec<D> sum, int64_t c, float* y) {
+  if (row.epilogue.bias != nullptr) sum = hn::Add(sum, hn::LoadU(d, row.epilogue.bias + c));
+  hn::StoreU(Bounded(sum, hn::Set(d, row.epilogue.low), hn::Set(d, row.epilogue.high)), d, y + c);
 }
 
-/// All channels of kPixels neighbouring outputs: what is read lies together, and the weights of all channels stay in
-/// the nearest cache.
-template <int kPixels>
-HWY_INLINE void Pixels(const DepthwiseRow& row, int64_t ox, int64_t kx0, int64_t kx1) {
+/// Any window: one vector of channels of one output, of whose taps those from kx0 to kx1 are inside.
+struct AnyWindow {
+  static constexpr int64_t kPixels = 1;
+  int64_t kx0, kx1;
+
+  template <class D>
+  HWY_INLINE void outputs(D d, const DepthwiseRow& row, const float* x, int64_t c, float* y) const {
+    const int64_t step = row.columns.dilation * row.channels, down = row.rows.dilation * row.columns.in * row.channels;
+    const float* w = row.weights + row.ky0 * row.columns.kernel * row.channels + c;
+    auto sum = hn::Zero(d);
+    for (int64_t ky = row.ky0; ky < row.ky1; ++ky, x += down, w += row.columns.kernel * row.channels)
+      for (int64_t kx = kx0; kx < kx1; ++kx)
+        sum = hn::Add(sum, hn::Mul(hn::LoadU(d, x + kx * step + c), hn::LoadU(d, w + kx * row.channels)));
+    Finish(d, row, sum, c, y);
+  }
+};
+
+/// Neighbouring outputs of windows of kTaps columns that lie inside: each weight is loaded once for all, and each
+/// number once for all windows that hold it.
+template <int kOutputs, int kTaps, int kStride>
+struct InnerWindows {
+  static constexpr int64_t kPixels = kOutputs;
+
+  template <class D>
+  HWY_INLINE void outputs(D d, const DepthwiseRow& row, const float* x, int64_t c, float* y) const {
+    using V = hn::Vec<D>;
+    const int64_t channels = row.channels, down = row.rows.dilation * row.columns.in * channels;
+    const float* w = row.weights + row.ky0 * kTaps * channels + c;
+    V sums[kOutputs];
+    TERSOR_UNROLL for (int p = 0; p < kOutputs; ++p) sums[p] = hn::Zero(d);
+    x += c;
+    for (int64_t ky = row.ky0; ky < row.ky1; ++ky, x += down) {
+      V weights[kTaps];
+      TERSOR_UNROLL for (int k = 0; k < kTaps; ++k, w += channels) weights[k] = hn::LoadU(d, w);
+      const float* at = x;
+      TERSOR_UNROLL for (int i = 0; i < (kOutputs - 1) * kStride + kTaps; ++i, at += channels) {
+        const V value = hn::LoadU(d, at);
+        TERSOR_UNROLL for (int p = 0; p < kOutputs; ++p) {
+          const int k = i - p * kStride;
+          if (k >= 0 && k < kTaps) sums[p] = hn::Add(sums[p], hn::Mul(value, weights[k]));
+        }
+      }
+    }
+    TERSOR_UNROLL for (int p = 0; p < kOutputs; ++p, y += channels) Finish(d, row, sums[p], c, y);
+  }
+};
+
+/// All channels: what is read lies together, and the weights of all channels stay in the nearest cache.
+template <class Windows>
+HWY_INLINE void Pixels(const DepthwiseRow& row, int64_t ox, const Windows& windows) {
   const hn::ScalableTag<float> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const float* x = row.x + (ox * row.columns.stride - row.columns.before) * row.channels;
+  float* y = row.y + ox * row.channels;
   int64_t c = 0;
-  for (; c + lanes <= row.channels; c += lanes) Outputs<kPixels>(d, row, ox, kx0, kx1, c);
+  for (; c + lanes <= row.channels; c += lanes) windows.outputs(d, row, x, c, y);
 #if HWY_TARGET != HWY_SCALAR
   const hn::CappedTag<float, 4> four;
   const auto few = static_cast<int64_t>(hn::Lanes(four));
-  for (; c + few <= row.channels; c += few) Outputs<kPixels>(four, row, ox, kx0, kx1, c);
+  for (; c + few <= row.channels; c += few) windows.outputs(four, row, x, c, y);
 #endif
   const hn::CappedTag<float, 1> one;
-  for (; c < row.channels; ++c) Outputs<kPixels>(one, row, ox, kx0, kx1, c);
+  for (; c < row.channels; ++c) windows.outputs(one, row, x, c, y);
+}
+
+/// Outputs from `ox` on up to `end`, whose windows lie inside, as far as whole groups of them go.
+template <int kTaps, int kStride>
+int64_t Inner(const DepthwiseRow& row, int64_t ox, int64_t end) {
+  for (; ox + 4 <= end; ox += 4) Pixels(row, ox, InnerWindows<4, kTaps, kStride>());
+  for (; ox + 2 <= end; ox += 2) Pixels(row, ox, InnerWindows<2, kTaps, kStride>());
+  return ox;
 }
 
 void DepthwiseOneRow(const DepthwiseRow& row) {
   const ConvAxis& columns = row.columns;
-  int64_t ox = 0;
-  while (ox < columns.out) {
+  const int64_t reach = (columns.kernel - 1) * columns.dilation;
+  // Outputs whose windows begin and end inside: from the first on, up to the second.
+  const int64_t begin = HWY_MIN(columns.out, (columns.before + columns.stride - 1) / columns.stride);
+  const int64_t room = columns.in - 1 + columns.before - reach;
+  const int64_t end = room < 0 ? 0 : HWY_MIN(columns.out, room / columns.stride + 1);
+  for (int64_t ox = 0; ox < columns.out;) {
+    if (ox == begin && begin < end && columns.dilation == 1) {
+      if (columns.kernel == 3 && columns.stride == 1) ox = Inner<3, 1>(row, ox, end);
+      if (columns.kernel == 3 && columns.stride == 2) ox = Inner<3, 2>(row, ox, end);
+      if (columns.kernel == 5 && columns.stride == 1) ox = Inner<5, 1>(row, ox, end);
+      if (columns.kernel == 5 && columns.stride == 2) ox = Inner<5, 2>(row, ox, end);
+      if (ox == columns.out) return;
+    }
     const int64_t left = ox * columns.stride - columns.before;
     int64_t kx0 = 0, kx1 = columns.kernel;
     while (kx0 < kx1 && left + kx0 * columns.dilation < 0) ++kx0;
     while (kx1 > kx0 && left + (kx1 - 1) * columns.dilation >= columns.in) --kx1;
-    const int64_t last = left + 3 * columns.stride + (columns.kernel - 1) * columns.dilation;
-    if (kx0 == 0 && last < columns.in && ox + 4 <= columns.out) {
-      Pixels<4>(row, ox, 0, columns.kernel);
-      ox += 4;
-    } else {
-      Pixels<1>(row, ox, kx0, kx1);
-      ++ox;
-    }
+    Pixels(row, ox, AnyWindow{kx0, kx1});
+    ++ox;
   }
 }
 
@@ -118,9 +156,20 @@ void Depthwise::run(const float* x, int64_t batch, const ConvAxis& rows, const C
                     const Epilogue& epilogue, float* y) const {
   for (int64_t n = 0; n < batch; ++n)
     for (int64_t oy = 0; oy < rows.out; ++oy) {
-      const DepthwiseRow row{
-          x + n * rows.in * columns.in * channels_,         weights_.data(), channels_, oy, rows, columns, epilogue,
-          y + (n * rows.out + oy) * columns.out * channels_};
+      const int64_t top = oy * rows.stride - rows.before;
+      int64_t ky0 = 0, ky1 = rows.kernel;
+      while (ky0 < ky1 && top + ky0 * rows.dilation < 0) ++ky0;
+      while (ky1 > ky0 && top + (ky1 - 1) * rows.dilation >= rows.in) --ky1;
+      const int64_t first = n * rows.in + top + ky0 * rows.dilation;
+      const DepthwiseRow row{x + first * columns.in * channels_,
+                             weights_.data(),
+                             channels_,
+                             ky0,
+                             ky1,
+                             rows,
+                             columns,
+                             epilogue,
+                             y + (n * rows.out + oy) * columns.out * channels_};
       HWY_DYNAMIC_DISPATCH(DepthwiseOneRow)(row);
     }
 }

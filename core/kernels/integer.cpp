@@ -208,13 +208,18 @@ HWY_INLINE void RequantizeRun(const int32_t* HWY_RESTRICT sums, size_t n, const 
   const hn::RebindToSigned<decltype(d)> di;
   const size_t lanes = hn::Lanes(d);
   const auto one = hn::Set(d, *multipliers);
-  size_t k = 0;
-  for (; k + lanes <= n; k += lanes) {
+  const auto steps = [&](size_t k) {
     const auto multiplier = kEach ? hn::LoadU(d, multipliers + k) : one;
     auto sum = hn::LoadU(di, sums + k);
     if (kBias) sum = hn::Add(sum, hn::LoadU(di, bias + k));
-    coder.store(hn::Mul(hn::ConvertTo(d, sum), multiplier), y + k);
-  }
+    return hn::Mul(hn::ConvertTo(d, sum), multiplier);
+  };
+  size_t k = 0;
+#if HWY_TARGET == HWY_WASM
+  for (; k + 4 * lanes <= n; k += 4 * lanes)
+    coder.store({steps(k), steps(k + lanes), steps(k + 2 * lanes), steps(k + 3 * lanes)}, y + k);
+#endif
+  for (; k + lanes <= n; k += lanes) coder.store(steps(k), y + k);
   for (; k < n; ++k) {
     const uint32_t sum = static_cast<uint32_t>(sums[k]) + (kBias ? static_cast<uint32_t>(bias[k]) : 0);
     y[k] = coder.one(static_cast<float>(static_cast<int32_t>(sum)) * multipliers[kEach ? k : 0]);

@@ -31,11 +31,6 @@ struct TileCall {
   int64_t columns;  // columns of the panel that exist
 };
 
-HWY_INLINE V Finish(D d, V sum, const float* bias, const TileCall& call) {
-  if (bias != nullptr) sum = hn::Add(sum, hn::LoadU(d, bias));
-  return Bounded(sum, hn::Set(d, call.low), hn::Set(d, call.high));
-}
-
 // The first `count` lanes; none where it is not positive.
 HWY_INLINE void StoreSome(D d, V y, int64_t count, float* out) {
   HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)];
@@ -43,52 +38,71 @@ HWY_INLINE void StoreSome(D d, V y, int64_t count, float* out) {
   for (int64_t c = 0; c < HWY_MIN(count, static_cast<int64_t>(hn::Lanes(d))); ++c) out[c] = lanes[c];
 }
 
-// kRows x kVectors sums stay in registers. The rows are addressed by one running index off kRows bases.
+// kRows x kVectors sums stay in registers, `tiles` times one below the other. The rows are addressed by one running
+// index off kRows bases.
 template <int kRows, int kVectors>
-HWY_NOINLINE void Tile(const TileCall& call) {
+HWY_NOINLINE void Tiles(const TileCall& call, int64_t tiles) {
   const D d;
   const size_t lanes = hn::Lanes(d);
-  V sums[kRows][kVectors], totals[kRows][kVectors];
-  TERSOR_UNROLL for (int r = 0; r < kRows; ++r) {
-    TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) sums[r][v] = totals[r][v] = hn::Zero(d);
-  }
-  const float* HWY_RESTRICT w = call.panel;
-  const float* const* rows = call.rows;
-  int64_t summed = 0;
-  for (int64_t tap = 0; tap < call.taps; ++tap, rows += call.rows_step) {
-    const float* base[kRows];
-    TERSOR_UNROLL for (int r = 0; r < kRows; ++r) base[r] = rows[r];
-    for (int64_t first = 0; first < call.depth; first += kSumLength) {
-      const int64_t last = HWY_MIN(call.depth, first + kSumLength);
-      for (int64_t k = first; k < last; ++k, w += kVectors * lanes) {
-        V weights[kVectors];
-        TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) weights[v] = hn::Load(d, w + static_cast<size_t>(v) * lanes);
+  const bool whole = call.columns == static_cast<int64_t>(kVectors * lanes);
+  const int64_t taps = call.taps, depth = call.depth, rows_step = call.rows_step, out_step = call.out_step;
+  const float* const* first_rows = call.rows;
+  float* out = call.out;
+  for (; tiles > 0; --tiles, first_rows += kRows, out += kRows * out_step) {
+    V sums[kRows][kVectors];
+    TERSOR_UNROLL for (int r = 0; r < kRows; ++r) {
+      TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::Zero(d);
+    }
+    // Of long sums what has been added up already; in memory, since most sums are short and registers few.
+    HWY_ALIGN float totals[kRows * kVectors * HWY_MAX_BYTES / sizeof(float)];
+    bool has_totals = false;
+    const float* HWY_RESTRICT w = call.panel;
+    const float* const* rows = first_rows;
+    int64_t summed = 0;
+    for (int64_t tap = 0; tap < taps; ++tap, rows += rows_step) {
+      const float* base[kRows];
+      TERSOR_UNROLL for (int r = 0; r < kRows; ++r) base[r] = rows[r];
+      for (int64_t first = 0; first < depth; first += kSumLength) {
+        const int64_t last = HWY_MIN(depth, first + kSumLength);
+        for (int64_t k = first; k < last; ++k, w += kVectors * lanes) {
+          V weights[kVectors];
+          TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) weights[v] = hn::Load(d, w + static_cast<size_t>(v) * lanes);
+          TERSOR_UNROLL for (int r = 0; r < kRows; ++r) {
+            const V x = hn::Set(d, base[r][k]);
+            TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::Add(sums[r][v], hn::Mul(x, weights[v]));
+          }
+        }
+        summed += last - first;
+        if (summed < kSumLength) continue;
+        summed = 0;
         TERSOR_UNROLL for (int r = 0; r < kRows; ++r) {
-          const V x = hn::Set(d, base[r][k]);
-          TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::Add(sums[r][v], hn::Mul(x, weights[v]));
+          TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) {
+            float* const total = totals + static_cast<size_t>(r * kVectors + v) * lanes;
+            hn::Store(has_totals ? hn::Add(hn::Load(d, total), sums[r][v]) : sums[r][v], d, total);
+            sums[r][v] = hn::Zero(d);
+          }
         }
-      }
-      summed += last - first;
-      if (summed < kSumLength) continue;
-      summed = 0;
-      TERSOR_UNROLL for (int r = 0; r < kRows; ++r) {
-        TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) {
-          totals[r][v] = hn::Add(totals[r][v], sums[r][v]);
-          sums[r][v] = hn::Zero(d);
-        }
+        has_totals = true;
       }
     }
-  }
-  const bool whole = call.columns == static_cast<int64_t>(kVectors * lanes);
-  TERSOR_UNROLL for (int r = 0; r < kRows; ++r) {
-    float* out = call.out + r * call.out_step;
+    if (has_totals) {
+      TERSOR_UNROLL for (int r = 0; r < kRows; ++r) {
+        TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) sums[r][v] =
+            hn::Add(hn::Load(d, totals + static_cast<size_t>(r * kVectors + v) * lanes), sums[r][v]);
+      }
+    }
+    const V low = hn::Set(d, call.low), high = hn::Set(d, call.high);
     TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) {
       const size_t at = static_cast<size_t>(v) * lanes;
-      const V y = Finish(d, hn::Add(totals[r][v], sums[r][v]), call.bias == nullptr ? nullptr : call.bias + at, call);
-      if (whole)
-        hn::StoreU(y, d, out + at);
-      else
-        StoreSome(d, y, call.columns - static_cast<int64_t>(at), out + at);
+      const V bias = call.bias == nullptr ? hn::Zero(d) : hn::LoadU(d, call.bias + at);
+      float* y = out + at;
+      TERSOR_UNROLL for (int r = 0; r < kRows; ++r, y += out_step) {
+        const V bounded = Bounded(hn::Add(sums[r][v], bias), low, high);
+        if (whole)
+          hn::StoreU(bounded, d, y);
+        else
+          StoreSome(d, bounded, call.columns - static_cast<int64_t>(at), y);
+      }
     }
   }
 }
@@ -110,20 +124,22 @@ constexpr int kRowsOfOne = 8, kRowsOfTwo = 6;
 template <int kMostRows, int kVectors>
 void PanelRows(const TileCall& first, int64_t count) {
   TileCall call = first;
-  int64_t r = 0;
-  const auto step = [&](int rows) {
-    r += rows;
-    call.rows = first.rows + r;
-    call.out = first.out + r * first.out_step;
+  int64_t left = count;
+  const auto next = [&](int64_t rows) {
+    left -= rows;
+    call.rows += rows;
+    call.out += rows * call.out_step;
   };
   // One row more than tiles hold, as in 7 x 7 pictures, would read the weights once more for itself alone.
   constexpr int kHalf = kMostRows / 2 + 1;
-  while (r + kMostRows <= count && r + kMostRows + 1 != count) Tile<kMostRows, kVectors>(call), step(kMostRows);
-  if (r + kMostRows <= count) Tile<kHalf, kVectors>(call), step(kHalf);
+  const bool one_more = left > kMostRows && left % kMostRows == 1;
+  const int64_t tiles = left / kMostRows - (one_more ? 1 : 0);
+  Tiles<kMostRows, kVectors>(call, tiles), next(tiles * kMostRows);
+  if (one_more) Tiles<kHalf, kVectors>(call, 1), next(kHalf);
   if constexpr (kMostRows > 4)
-    while (r + 4 <= count) Tile<4, kVectors>(call), step(4);
-  while (r + 2 <= count) Tile<2, kVectors>(call), step(2);
-  while (r < count) Tile<1, kVectors>(call), step(1);
+    if (left >= 4) Tiles<4, kVectors>(call, left / 4), next(left / 4 * 4);
+  if (left >= 2) Tiles<2, kVectors>(call, left / 2), next(left / 2 * 2);
+  if (left == 1) Tiles<1, kVectors>(call, 1);
 }
 
 #if HWY_TARGET != HWY_SCALAR  // there a column is a vector

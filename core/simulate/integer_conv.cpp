@@ -83,11 +83,20 @@ class IntegerConv::Windows {
   Windows(const ConvGeometry& g, std::span<const uint8_t> x, const Picture& picture, std::span<int16_t> scratch)
       : g_(g), x_(x), picture_(picture), scratch_(scratch), padded_w_(picture.width + g.pad_left + g.pad_right) {
     if (g.pointwise()) return;
-    const int64_t row = picture.width * g.in_channels, padded_row = padded_w_ * g.in_channels;
-    if (padded_w_ != picture.width || g.pad_top != 0 || g.pad_bottom != 0)
-      std::fill(scratch.begin(), scratch.end(), int16_t{0});
-    for (int64_t h = 0; h < picture.height; ++h)
-      widen(h * row, row, (h + g.pad_top) * padded_row + g.pad_left * g.in_channels);
+    const int64_t row = picture.width * g.in_channels;
+    int64_t at = 0;
+    const auto border = [&](int64_t pixels) {
+      std::fill_n(scratch_.begin() + at, pixels * g.in_channels, int16_t{0});
+      at += pixels * g.in_channels;
+    };
+    border(g.pad_top * padded_w_);
+    for (int64_t h = 0; h < picture.height; ++h) {
+      border(g.pad_left);
+      widen(h * row, row, at);
+      at += row;
+      border(g.pad_right);
+    }
+    border(g.pad_bottom * padded_w_);
   }
 
   /// Before the windows of these output pixels are asked for.
