@@ -225,6 +225,12 @@ std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Se
   return job;
 }
 
+std::shared_ptr<const Job> with_preprocessing(const Job& job, const std::string& preprocessing) {
+  auto other = std::make_shared<Job>(job);
+  other->settings.preprocessing = other->provenance.preprocessing = preprocessing;
+  return other;
+}
+
 calibrate::Calibrator calibrator_of(const Job& job, uint64_t data_set_size) {
   return calibrate::Calibrator(job.program, job.requests, job.provenance, data_set_size);
 }

@@ -87,6 +87,9 @@ struct Job {
 /// kInvalidConfig for settings that the platform does not allow or that do not act yet.
 std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Settings settings);
 
+/// The same job for samples that go through another preprocessing, which nothing else of it depends on.
+std::shared_ptr<const Job> with_preprocessing(const Job& job, const std::string& preprocessing);
+
 /// Error kUnsupportedModel when the model is quantized already or holds float16 weights.
 void check_quantizable(const Model& model);
 

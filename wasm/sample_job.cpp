@@ -15,7 +15,7 @@ class Calibration : public SampleJob {
     calibrator_.add({static_cast<uint64_t>(sample.index), samples::sample_digest(sample.inputs)}, sample.place,
                     sample.inputs);
   }
-  std::vector<std::byte> finish() override { return calibrate::write(calibrator_.statistics()); }
+  std::vector<std::byte> finish() override { return calibrate::pack(calibrator_.statistics()); }
 
  private:
   calibrate::Calibrator calibrator_;
@@ -75,8 +75,8 @@ std::unique_ptr<SampleJob> make_comparison(std::shared_ptr<const report::Compare
 }
 
 std::vector<std::byte> merge_statistics(const Parts& parts) {
-  calibrate::Statistics all = calibrate::read(parts.at(0));
-  for (size_t i = 1; i < parts.size(); ++i) calibrate::merge(all, calibrate::read(parts[i]));
+  calibrate::Statistics all = calibrate::unpack(parts.at(0));
+  for (size_t i = 1; i < parts.size(); ++i) calibrate::merge(all, calibrate::unpack(parts[i]));
   // samples that streamed in: there are no others
   if (all.data_set_size == 0) all.data_set_size = all.samples.size();
   return calibrate::write(all);

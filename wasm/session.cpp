@@ -138,7 +138,7 @@ Parts parts_of(const val& parts) {
 std::string key_of(const Settings& settings) {
   return settings.platform.name + "@" + std::to_string(settings.platform.version) + " " +
          to_text(config::to_json(settings.config), false) + " " + to_text(config::to_json(settings.overrides), false) +
-         " " + settings.framework_info + " " + settings.preprocessing;
+         " " + settings.framework_info;
 }
 
 }  // namespace
@@ -182,6 +182,8 @@ std::shared_ptr<const Job> Session::job_of(OpenModel& model, Settings settings) 
     model.job = nullptr;
     model.job = prepare(model.opened, std::move(settings));
     model.job_key = std::move(key);
+  } else if (model.job->settings.preprocessing != settings.preprocessing) {
+    model.job = with_preprocessing(*model.job, settings.preprocessing);
   }
   return model.job;
 }
@@ -346,6 +348,8 @@ val Session::finish_job(const std::string& key) {
 
 std::string Session::begin_sweep(const std::string& key, const std::string& text, const val& statistics_file) {
   const Json settings = parse_json(text, "settings");
+  Settings chosen = read_settings(settings, nullptr);
+  if (!chosen.config.measures_on_samples()) return "null";
   RunningJob running;
   const Json& data_key = settings.at("data");
   if (!data_key.is_null()) running.data = data(data_key.get<std::string>());
@@ -353,7 +357,6 @@ std::string Session::begin_sweep(const std::string& key, const std::string& text
   OpenModel& opened = model(settings.at("model").get<std::string>());
   running.inputs = input_specs(opened.opened->model.graph);
   calibrate::Statistics statistics = calibrate::read(to_bytes(statistics_file));
-  Settings chosen = read_settings(settings, nullptr);
   chosen.preprocessing = statistics.provenance.preprocessing;
   running.sweep = std::make_unique<SweepJob>(job_of(opened, std::move(chosen)), std::move(statistics));
   if (!running.sweep->needed()) return "null";

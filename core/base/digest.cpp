@@ -24,8 +24,8 @@ constexpr uint32_t rotate_right(uint32_t value, int by) {
 }
 
 /// One of the 64 steps; `word` is the message's and the constant's sum. The new a is left in h, the new e in d.
-inline void round(uint32_t a, uint32_t b, uint32_t c, uint32_t& d, uint32_t e, uint32_t f, uint32_t g, uint32_t& h,
-                  uint32_t word) {
+[[gnu::always_inline]] inline void round(uint32_t a, uint32_t b, uint32_t c, uint32_t& d, uint32_t e, uint32_t f,
+                                         uint32_t g, uint32_t& h, uint32_t word) {
   const uint32_t first =
       h + (rotate_right(e, 6) ^ rotate_right(e, 11) ^ rotate_right(e, 25)) + (g ^ (e & (f ^ g))) + word;
   d += first;

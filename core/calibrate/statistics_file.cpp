@@ -41,15 +41,21 @@ WordRange needed_words(const std::vector<ChannelStatistics>& channels, ExactSum 
 
 class Writer {
  public:
+  Writer() = default;
+  explicit Writer(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {}
+
+  void reserve(size_t bytes) { bytes_.reserve(bytes); }
   template <class T>
   void put(T value) {
     static_assert(std::is_arithmetic_v<T>);
-    const auto* begin = reinterpret_cast<const std::byte*>(&value);
-    bytes_.insert(bytes_.end(), begin, begin + sizeof value);
+    put_all(std::span<const T>(&value, 1));
   }
-  void put(std::string_view text) {
-    const auto* begin = reinterpret_cast<const std::byte*>(text.data());
-    bytes_.insert(bytes_.end(), begin, begin + text.size());
+  void put(std::string_view text) { put_all(std::span<const char>(text.data(), text.size())); }
+  template <class T>
+  void put_all(std::span<const T> values) {
+    const size_t at = bytes_.size();
+    bytes_.resize(at + values.size_bytes());
+    if (!values.empty()) std::memcpy(bytes_.data() + at, values.data(), values.size_bytes());
   }
   /// 64 hexadecimal digits as 32 bytes.
   void put_digest(const std::string& hex) {
@@ -80,6 +86,11 @@ class Reader {
     if (count > bytes_.size() - position_) broken("The statistics file ends too early.");
     position_ += count;
     return bytes_.subspan(position_ - count, count);
+  }
+  template <class T>
+  void take_all(std::span<T> values) {
+    const auto bytes = take_bytes(values.size_bytes());
+    if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
   }
   std::string take_digest() {
     static constexpr char kDigits[] = "0123456789abcdef";
@@ -182,10 +193,23 @@ TensorEntry entry_of(const TensorStatistics& tensor) {
   return entry;
 }
 
+/// Bytes behind the header, and somewhat more.
+size_t bound_of(const Statistics& statistics) {
+  constexpr size_t kOfChannel = 2 * sizeof(float) + 2 * ExactSum::kWords * sizeof(uint64_t);
+  size_t bytes = kDigestBytes + statistics.samples.size() * (sizeof(uint64_t) + kDigestBytes);
+  for (const TensorStatistics& tensor : statistics.tensors)
+    bytes += (tensor.histogram.counts().size() + 2) * sizeof(uint64_t) + tensor.channels.size() * kOfChannel;
+  for (const MeasuredShift& output : statistics.measured.outputs) bytes += output.shifts.size() * sizeof(double);
+  for (const RoundedWeight& weight : statistics.rounded.weights)
+    bytes += sizeof(double) + weight.scales.size() * sizeof(float) + weight.codes.size();
+  return bytes;
+}
+
 void put_words(Writer& writer, const std::vector<ChannelStatistics>& channels, ExactSum ChannelStatistics::*member,
                const std::vector<int64_t>& range) {
   for (const ChannelStatistics& channel : channels)
-    for (int64_t k = 0; k < range[1]; ++k) writer.put((channel.*member).words()[static_cast<size_t>(range[0] + k)]);
+    writer.put_all(std::span<const uint64_t>((channel.*member).words())
+                       .subspan(static_cast<size_t>(range[0]), static_cast<size_t>(range[1])));
 }
 
 void take_words(Reader& reader, std::vector<ChannelStatistics>& channels, ExactSum ChannelStatistics::*member,
@@ -194,7 +218,7 @@ void take_words(Reader& reader, std::vector<ChannelStatistics>& channels, ExactS
     broken("The statistics file has sums of an impossible size.");
   for (ChannelStatistics& channel : channels) {
     std::array<uint64_t, ExactSum::kWords> words{};
-    for (int64_t k = 0; k < range[1]; ++k) words[static_cast<size_t>(range[0] + k)] = reader.take<uint64_t>();
+    reader.take_all(std::span<uint64_t>(words).subspan(static_cast<size_t>(range[0]), static_cast<size_t>(range[1])));
     const auto end = static_cast<size_t>(range[0] + range[1]);
     const bool negative = end > 0 && words[end - 1] >> 63 != 0;
     for (size_t k = end; k < words.size(); ++k) words[k] = negative ? ~uint64_t{0} : 0;
@@ -214,7 +238,7 @@ quant::Histogram take_histogram(Reader& reader, const TensorEntry& entry) {
       entry.first_bin + entry.bins - 1 != quant::Histogram::bin_of(max, exponent))
     broken("The histogram of \"" + entry.name + "\" contradicts its extremes.");
   std::vector<uint64_t> counts(static_cast<size_t>(entry.bins));
-  for (uint64_t& count : counts) count = reader.take<uint64_t>();
+  reader.take_all(std::span<uint64_t>(counts));
   return quant::Histogram::of_counts(min, max, exponent, static_cast<int32_t>(entry.first_bin), counts, zeros);
 }
 
@@ -262,11 +286,13 @@ RoundedWeight take_rounded(Reader& reader, const RoundedEntry& entry) {
   RoundedWeight weight{entry.name, {}, {}, reader.take<double>()};
   if (!(weight.noise_ratio >= 0 && std::isfinite(weight.noise_ratio)))
     broken("The noise of the rounded weight \"" + entry.name + "\" is not a number.");
-  for (int64_t k = 0; k < entry.scales; ++k) weight.scales.push_back(reader.take<float>());
+  weight.scales.resize(static_cast<size_t>(entry.scales));
+  reader.take_all(std::span<float>(weight.scales));
   for (const float scale : weight.scales)
     if (!std::isnormal(scale) || scale < 0)
       broken("A scale of the rounded weight \"" + entry.name + "\" is not a positive number.");
-  for (int64_t k = 0; k < entry.elements; ++k) weight.codes.push_back(reader.take<int8_t>());
+  weight.codes.resize(static_cast<size_t>(entry.elements));
+  reader.take_all(std::span<int8_t>(weight.codes));
   return weight;
 }
 
@@ -286,7 +312,7 @@ Header take_header(Reader& reader) {
 
 }  // namespace
 
-std::vector<std::byte> write(const Statistics& statistics) {
+std::vector<std::byte> pack(const Statistics& statistics) {
   Header header;
   const Provenance& from = statistics.provenance;
   header = {from.model_digest,
@@ -310,6 +336,7 @@ std::vector<std::byte> write(const Statistics& statistics) {
   std::string text = to_text(to_json(header), false);
   text.append((8 - text.size() % 8) % 8, ' ');
   Writer writer;
+  writer.reserve(text.size() + bound_of(statistics));
   writer.put(kMagic);
   writer.put(kVersion);
   writer.put(static_cast<uint32_t>(text.size()));
@@ -322,7 +349,7 @@ std::vector<std::byte> write(const Statistics& statistics) {
       writer.put(tensor.histogram.zeros());
       writer.put(tensor.histogram.min());
       writer.put(tensor.histogram.max());
-      for (const uint64_t count : tensor.histogram.counts()) writer.put(count);
+      writer.put_all(tensor.histogram.counts());
     }
     for (const ChannelStatistics& channel : tensor.channels) {
       writer.put(channel.min);
@@ -332,12 +359,17 @@ std::vector<std::byte> write(const Statistics& statistics) {
     put_words(writer, tensor.channels, &ChannelStatistics::sum_of_squares, header.tensors[k].square_words);
   }
   for (const MeasuredShift& output : statistics.measured.outputs)
-    for (const double shift : output.shifts) writer.put(shift);
+    writer.put_all(std::span<const double>(output.shifts));
   for (const RoundedWeight& weight : statistics.rounded.weights) {
     writer.put(weight.noise_ratio);
-    for (const float scale : weight.scales) writer.put(scale);
-    for (const int8_t code : weight.codes) writer.put(code);
+    writer.put_all(std::span<const float>(weight.scales));
+    writer.put_all(std::span<const int8_t>(weight.codes));
   }
+  return std::move(writer.bytes());
+}
+
+std::vector<std::byte> write(const Statistics& statistics) {
+  Writer writer(pack(statistics));
   writer.put_digest(sha256_hex(writer.bytes()));
   return std::move(writer.bytes());
 }
@@ -349,7 +381,11 @@ Statistics read(std::span<const std::byte> bytes) {
   const auto body = bytes.first(bytes.size() - kDigestBytes);
   if (Reader(bytes.last(kDigestBytes)).take_digest() != sha256_hex(body))
     broken("The statistics file is damaged or was cut short: its checksum does not fit.");
-  Reader reader(body);
+  return unpack(body);
+}
+
+Statistics unpack(std::span<const std::byte> bytes) {
+  Reader reader(bytes);
   const Header header = take_header(reader);
   Statistics statistics;
   statistics.provenance = {header.model, header.graph, header.settings, header.preprocessing};
@@ -368,6 +404,11 @@ Statistics read(std::span<const std::byte> bytes) {
   for (const RoundedEntry& entry : header.rounded) statistics.rounded.weights.push_back(take_rounded(reader, entry));
   if (reader.left() != 0) broken("The statistics file is longer than its header says.");
   return statistics;
+}
+
+uint64_t sample_count(std::span<const std::byte> bytes) {
+  Reader reader(bytes);
+  return static_cast<uint64_t>(std::max<int64_t>(0, take_header(reader).samples));
 }
 
 }  // namespace tersor::calibrate

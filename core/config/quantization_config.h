@@ -80,6 +80,8 @@ struct QuantizationConfig {
   bool measures_bias() const {
     return weights_bias_correction && weights_bias_correction_method == BiasCorrectionMethod::kMeasured;
   }
+  /// Something is measured on the samples once more, with the parameters that their statistics gave.
+  bool measures_on_samples() const { return measures_bias() || weights_second_moment_correction; }
 
   static constexpr auto fields() {
     using C = QuantizationConfig;

@@ -44,6 +44,8 @@ struct AnyWindow {
   static constexpr int64_t kPixels = 1;
   int64_t kx0, kx1;
 
+  AnyWindow any() const { return *this; }
+
   template <class D>
   HWY_INLINE void outputs(D d, const DepthwiseRow& row, const float* x, int64_t c, float* y) const {
     const int64_t step = row.columns.dilation * row.channels, down = row.rows.dilation * row.columns.in * row.channels;
@@ -61,6 +63,8 @@ struct AnyWindow {
 template <int kOutputs, int kTaps, int kStride>
 struct InnerWindows {
   static constexpr int64_t kPixels = kOutputs;
+
+  AnyWindow any() const { return {0, kTaps}; }
 
   template <class D>
   HWY_INLINE void outputs(D d, const DepthwiseRow& row, const float* x, int64_t c, float* y) const {
@@ -86,6 +90,12 @@ struct InnerWindows {
   }
 };
 
+/// Channels from c on, fewer than a vector holds; not inlined, for its variables would take registers elsewhere.
+HWY_NOINLINE void LastChannels(const DepthwiseRow& row, const float* x, int64_t c, const AnyWindow& window, float* y) {
+  const hn::CappedTag<float, 1> one;
+  for (; c < row.channels; ++c) window.outputs(one, row, x, c, y);
+}
+
 /// All channels: what is read lies together, and the weights of all channels stay in the nearest cache.
 template <class Windows>
 HWY_INLINE void Pixels(const DepthwiseRow& row, int64_t ox, const Windows& windows) {
@@ -95,20 +105,22 @@ HWY_INLINE void Pixels(const DepthwiseRow& row, int64_t ox, const Windows& windo
   float* y = row.y + ox * row.channels;
   int64_t c = 0;
   for (; c + lanes <= row.channels; c += lanes) windows.outputs(d, row, x, c, y);
-#if HWY_TARGET != HWY_SCALAR
+#if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_WASM  // where vectors are longer than these
   const hn::CappedTag<float, 4> four;
   const auto few = static_cast<int64_t>(hn::Lanes(four));
   for (; c + few <= row.channels; c += few) windows.outputs(four, row, x, c, y);
 #endif
-  const hn::CappedTag<float, 1> one;
-  for (; c < row.channels; ++c) windows.outputs(one, row, x, c, y);
+  if (c == row.channels) return;
+  for (int64_t p = 0; p < Windows::kPixels; ++p)
+    LastChannels(row, x + p * row.columns.stride * row.channels, c, windows.any(), y + p * row.channels);
 }
 
 /// Outputs from `ox` on up to `end`, whose windows lie inside, as far as whole groups of them go.
 template <int kTaps, int kStride>
 int64_t Inner(const DepthwiseRow& row, int64_t ox, int64_t end) {
   for (; ox + 4 <= end; ox += 4) Pixels(row, ox, InnerWindows<4, kTaps, kStride>());
-  for (; ox + 2 <= end; ox += 2) Pixels(row, ox, InnerWindows<2, kTaps, kStride>());
+  if constexpr (kTaps == 3)
+    for (; ox + 2 <= end; ox += 2) Pixels(row, ox, InnerWindows<2, kTaps, kStride>());
   return ox;
 }
 

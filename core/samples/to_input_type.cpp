@@ -2,7 +2,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
+#include <type_traits>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/samples/input_spec.h"
@@ -80,36 +81,57 @@ Tensor converted_floats(const RawArray& array) {
   return result;
 }
 
-/// Whether the whole number can be held by To; exact for all signed and unsigned types.
-template <class To, class From>
-bool in_range(From value) {
-  if (value < 0) {
-    if constexpr (std::numeric_limits<To>::is_signed)
-      return static_cast<int64_t>(value) >= static_cast<int64_t>(std::numeric_limits<To>::min());
-    return false;
-  }
-  return static_cast<uint64_t>(value) <= static_cast<uint64_t>(std::numeric_limits<To>::max());
+bool is_signed(DType dtype) {
+  return dtype == DType::kInt8 || dtype == DType::kInt16 || dtype == DType::kInt32 || dtype == DType::kInt64;
 }
 
-template <class To>
+/// Stores whole numbers of any type as `dtype`.
+class WholeNumbers {
+ public:
+  WholeNumbers(const RawArray& array, DType dtype, const InputSpec& input)
+      : array_(array),
+        input_(input),
+        dtype_(dtype),
+        size_(static_cast<size_t>(bits_of(dtype)) / 8),
+        is_signed_(is_signed(dtype)),
+        most_(dtype == DType::kBool ? 1 : ~uint64_t{0} >> (64 - 8 * size_ + (is_signed_ ? 1 : 0))),
+        result_(Tensor::make(dtype, array.shape)),
+        to_(result_.mutable_bytes().data()) {}
+
+  /// `bits` is the number's two's complement in 64 bits.
+  void put(size_t index, uint64_t bits, bool is_negative) {
+    const bool fits = is_negative ? is_signed_ && bits >= ~most_ : bits <= most_;
+    if (!fits)
+      throw Error(ErrorCode::kInvalidSamples,
+                  "The value " + (is_negative ? std::to_string(static_cast<int64_t>(bits)) : std::to_string(bits)) +
+                      " at " + element_name(array_.shape, static_cast<int64_t>(index)) + " does not fit the " +
+                      std::string(name_of(dtype_)) + " that the input \"" + input_.name + "\" takes.");
+    std::memcpy(to_ + index * size_, &bits, size_);  // the low bytes come first
+  }
+  Tensor take() { return std::move(result_); }
+
+ private:
+  const RawArray& array_;
+  const InputSpec& input_;
+  DType dtype_;
+  size_t size_;
+  bool is_signed_;
+  uint64_t most_;
+  Tensor result_;
+  std::byte* to_;
+};
+
 Tensor converted_integers(const RawArray& array, DType dtype, const InputSpec& input) {
-  Tensor result = Tensor::make(dtype, array.shape);
-  auto* out = reinterpret_cast<To*>(result.mutable_bytes().data());
+  WholeNumbers numbers(array, dtype, input);
   visit_elements(array, [&](size_t i, auto value) {
-    using From = decltype(value);
-    if constexpr (std::is_floating_point_v<From>) {
+    if constexpr (std::is_floating_point_v<decltype(value)>)
       TERSOR_CHECK(false);
-    } else {
-      const bool fits = dtype == DType::kBool ? value == 0 || value == 1 : in_range<To>(value);
-      if (!fits)
-        throw Error(ErrorCode::kInvalidSamples, "The value " + std::to_string(value) + " at " +
-                                                    element_name(array.shape, static_cast<int64_t>(i)) +
-                                                    " does not fit the " + std::string(name_of(dtype)) +
-                                                    " that the input \"" + input.name + "\" takes.");
-      out[i] = static_cast<To>(value);
-    }
+    else if constexpr (std::is_signed_v<decltype(value)>)
+      numbers.put(i, static_cast<uint64_t>(int64_t{value}), value < 0);
+    else
+      numbers.put(i, value, false);
   });
-  return result;
+  return numbers.take();
 }
 
 bool is_float(DType dtype) {
@@ -141,28 +163,10 @@ Tensor to_input_type(const RawArray& array, const InputSpec& input) {
                 "The values are " + std::string(name_of(array.dtype)) + ", the input \"" + input.name + "\" takes " +
                     std::string(name_of(wanted)) + ".",
                 {}, "Save the samples as " + std::string(name_of(wanted)) + ".");
-  switch (wanted) {
-    case DType::kBool:
-    case DType::kUint8:
-      return converted_integers<uint8_t>(array, wanted, input);
-    case DType::kInt8:
-      return converted_integers<int8_t>(array, wanted, input);
-    case DType::kUint16:
-      return converted_integers<uint16_t>(array, wanted, input);
-    case DType::kInt16:
-      return converted_integers<int16_t>(array, wanted, input);
-    case DType::kUint32:
-      return converted_integers<uint32_t>(array, wanted, input);
-    case DType::kInt32:
-      return converted_integers<int32_t>(array, wanted, input);
-    case DType::kUint64:
-      return converted_integers<uint64_t>(array, wanted, input);
-    case DType::kInt64:
-      return converted_integers<int64_t>(array, wanted, input);
-    default:
-      throw Error(ErrorCode::kInvalidSamples, "The input \"" + input.name + "\" takes " + std::string(name_of(wanted)) +
-                                                  " values, for which no samples can be read.");
-  }
+  if (wanted == DType::kBool || (is_integer(wanted) && bits_of(wanted) >= 8))
+    return converted_integers(array, wanted, input);
+  throw Error(ErrorCode::kInvalidSamples, "The input \"" + input.name + "\" takes " + std::string(name_of(wanted)) +
+                                              " values, for which no samples can be read.");
 }
 
 void check_finite(const Tensor& tensor, const InputSpec& input) {
