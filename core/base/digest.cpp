@@ -38,26 +38,31 @@ Sha256::Sha256()
     : state_{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19} {}
 
 void Sha256::block(const std::byte* bytes) {
+  // Loops of their own, which compilers turn into vectors.
   uint32_t w[64];
-  for (int i = 0; i < 16; ++i)
-    w[i] = std::to_integer<uint32_t>(bytes[4 * i]) << 24 | std::to_integer<uint32_t>(bytes[4 * i + 1]) << 16 |
-           std::to_integer<uint32_t>(bytes[4 * i + 2]) << 8 | std::to_integer<uint32_t>(bytes[4 * i + 3]);
+  std::memcpy(w, bytes, 64);
+  for (int i = 0; i < 16; ++i) w[i] = __builtin_bswap32(w[i]);
   for (int i = 16; i < 64; ++i) {
     const uint32_t low = rotate_right(w[i - 15], 7) ^ rotate_right(w[i - 15], 18) ^ (w[i - 15] >> 3);
     const uint32_t high = rotate_right(w[i - 2], 17) ^ rotate_right(w[i - 2], 19) ^ (w[i - 2] >> 10);
     w[i] = w[i - 16] + low + w[i - 7] + high;
   }
-  auto [a, b, c, d, e, f, g, h] = state_;
+  for (int i = 0; i < 64; ++i) w[i] += kRound[i];
+  uint32_t a = state_[0], b = state_[1], c = state_[2], d = state_[3], e = state_[4], f = state_[5], g = state_[6],
+           h = state_[7];
   // Names move on by one each round, so that values need not.
+#if defined(__clang__)
+#pragma clang loop unroll(disable)
+#endif
   for (int i = 0; i < 64; i += 8) {
-    round(a, b, c, d, e, f, g, h, kRound[i] + w[i]);
-    round(h, a, b, c, d, e, f, g, kRound[i + 1] + w[i + 1]);
-    round(g, h, a, b, c, d, e, f, kRound[i + 2] + w[i + 2]);
-    round(f, g, h, a, b, c, d, e, kRound[i + 3] + w[i + 3]);
-    round(e, f, g, h, a, b, c, d, kRound[i + 4] + w[i + 4]);
-    round(d, e, f, g, h, a, b, c, kRound[i + 5] + w[i + 5]);
-    round(c, d, e, f, g, h, a, b, kRound[i + 6] + w[i + 6]);
-    round(b, c, d, e, f, g, h, a, kRound[i + 7] + w[i + 7]);
+    round(a, b, c, d, e, f, g, h, w[i]);
+    round(h, a, b, c, d, e, f, g, w[i + 1]);
+    round(g, h, a, b, c, d, e, f, w[i + 2]);
+    round(f, g, h, a, b, c, d, e, w[i + 3]);
+    round(e, f, g, h, a, b, c, d, w[i + 4]);
+    round(d, e, f, g, h, a, b, c, w[i + 5]);
+    round(c, d, e, f, g, h, a, b, w[i + 6]);
+    round(b, c, d, e, f, g, h, a, w[i + 7]);
   }
   const uint32_t sums[8] = {a, b, c, d, e, f, g, h};
   for (int i = 0; i < 8; ++i) state_[static_cast<size_t>(i)] += sums[i];
