@@ -1,23 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every platform over the labelled models: the file that the package makes in Node is the one that the native program makes by
-// its recipe, and what one refuses the other refuses in the same words. Four samples each: what differs between machines
+// Every platform over the labelled models: the file that the package makes in Node is the one that it makes in Chromium and that
+// the native program makes by its recipe, and what one refuses the others refuse in the same words. Four samples each: what differs between machines
 // differs with few samples too.
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { Tersor } from '../../wasm/dist/index.js';
 import { emptyFolder, filesUnder, jobs, program } from './jobs.mjs';
+import { openPage } from './page/open.mjs';
 
 const count = 4;
 
-let engine;
+let engine, page;
 beforeAll(async () => {
   engine = await Tersor.create({ workers: 2 });
+  page = await openPage();
 }, 60_000);
-afterAll(() => engine?.close());
+afterAll(async () => {
+  engine?.close();
+  await page?.close();
+});
 
 /** What the package makes of a model for a platform: the result, or the error that refuses it. */
 async function inNode(model, samples, job, platform) {
@@ -51,9 +57,12 @@ describe('every platform: the same bytes by the recipe', () => {
       const model = await engine.open(readFileSync(job.model));
       const platforms = engine.platforms().map(({ name, version }) => `${name}@v${version}`);
       expect(platforms.length).toBeGreaterThan(11);
+      const inPage = await page.quantize(job, folder, filesUnder(folder), { count, workers: 2, platforms });
       const made = [];
-      for (const platform of platforms) {
+      for (const [k, platform] of platforms.entries()) {
         const ours = await inNode(model, samples, job, platform);
+        const said = ours instanceof Error ? ours.message : createHash('sha256').update(ours.model).digest('hex');
+        expect(inPage[k], `${platform} in Chromium`).toBe(said);
         if (ours instanceof Error) {
           const more = ['--platform', platform, '--limit', String(count)];
           const theirs = natively(job, folder, work, more);

@@ -61,13 +61,14 @@ describe('the same bytes everywhere', () => {
     test.skipIf(job.missing !== '')(`${job.name}${job.missing && ` (skipped: ${job.missing})`}`, async () => {
       expect(existsSync(program), `${program} is not there: run scripts/build native`).toBe(true);
       const folder = job.data();
+      const inPage = async (workers) => (await page.quantize(job, folder, filesUnder(folder), { count, workers }))[0];
       const digests = {
         'native, 1 thread': natively(job, folder, 1),
         'native, 2 threads': natively(job, folder, 2),
         'Node, 1 worker': await inNode(one, job, folder),
         'Node, 2 workers': await inNode(two, job, folder),
-        'Chromium, 1 worker': await page.quantize(job, folder, filesUnder(folder), count, 1),
-        'Chromium, 2 workers': await page.quantize(job, folder, filesUnder(folder), count, 2),
+        'Chromium, 1 worker': await inPage(1),
+        'Chromium, 2 workers': await inPage(2),
       };
       expect(digests).toEqual(
         Object.fromEntries(Object.keys(digests).map((key) => [key, digests['native, 1 thread']])),

@@ -50,8 +50,8 @@ export async function openPage() {
   return {
     page,
     complaints,
-    /** SHA-256 of the quantized file, made in the page. */
-    async quantize(job, folder, names, count, workers) {
+    /** Of the quantized file for each platform, made in the page: its SHA-256, or the sentence that refuses it. */
+    async quantize(job, folder, names, { count, workers, platforms = ['ort-cpu'] }) {
       places.set('model', path.dirname(job.model)).set('data', folder);
       const settings = {
         model: `/model/${path.basename(job.model)}`,
@@ -59,6 +59,7 @@ export async function openPage() {
         count,
         workers,
         preprocessing: job.preprocessing,
+        platforms,
       };
       return page.evaluate((given) => window.quantize(given), settings);
     },

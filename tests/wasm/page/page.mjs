@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs in Chromium: window.quantize(settings) gives the digest of the file made.
+// Runs in Chromium: window.quantize(settings) gives for each platform the digest of the file made, or what refuses it.
 import { Tersor, TersorError } from '/dist/index.js';
 
 window.Tersor = Tersor;
@@ -9,7 +9,7 @@ window.TersorError = TersorError;
 const blobAt = async (address) => (await fetch(address)).blob();
 const hex = (buffer) => [...new Uint8Array(buffer)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 
-window.quantize = async ({ model, names, count, workers, preprocessing }) => {
+window.quantize = async ({ model, names, count, workers, preprocessing, platforms }) => {
   const tersor = await Tersor.create({ workers });
   const opened = await tersor.open(await blobAt(model));
   const samples = [];
@@ -17,11 +17,22 @@ window.quantize = async ({ model, names, count, workers, preprocessing }) => {
     const address = `/data/${name.split('/').map(encodeURIComponent).join('/')}`;
     samples.push({ path: name, data: await blobAt(address) });
   }
-  const made = await opened.quantize({
-    samples,
-    selection: { part: 'calibration', count },
-    ...(preprocessing ? { preprocessing } : {}),
-  });
+  const found = [];
+  for (const platform of platforms) {
+    try {
+      const made = await opened.quantize({
+        samples,
+        selection: { part: 'calibration', count },
+        platform,
+        ...(preprocessing ? { preprocessing } : {}),
+      });
+      made.close();
+      found.push(hex(await crypto.subtle.digest('SHA-256', made.model)));
+    } catch (error) {
+      if (!(error instanceof TersorError)) throw error;
+      found.push(error.message);
+    }
+  }
   tersor.close();
-  return hex(await crypto.subtle.digest('SHA-256', made.model));
+  return found;
 };
