@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/framework/effective.h"
 #include "core/tersor.h"
 
 #include <algorithm>
@@ -125,7 +126,11 @@ framework::Attachment attach(const Graph& graph, const Settings& settings, const
   framework::FrameworkInfo info = framework::onnx_framework_info();
   if (!settings.framework_info.empty())
     info = framework::read_framework_info(parse_json(settings.framework_info, "framework_info"));
-  if (former != nullptr) framework::check_operators(info, operators_of({&graph, former}));
+  if (former != nullptr) {
+    const std::vector<std::string> known = operators_of({&graph, former});
+    framework::check_operators(info, known);
+    framework::check_layers(settings.platform, known);
+  }
   return framework::attach(graph, settings.platform, info, settings.config, overrides);
 }
 

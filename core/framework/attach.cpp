@@ -21,6 +21,8 @@ using tpc::AttributeQuantizationConfig;
 using tpc::OpQuantizationConfig;
 using tpc::TargetPlatformCapabilities;
 
+const std::string kSwish = "Swish";  // the set's name in tables
+
 bool contains(const std::vector<std::string>& list, const std::string& type) {
   return std::find(list.begin(), list.end(), type) != list.end();
 }
@@ -62,6 +64,11 @@ class Attacher {
                         "\", whose options differ.",
                     place_of(node, index), "Give the two sets the same options, or filters that tell them apart.");
     return found.empty() ? std::string() : found[0]->name;
+  }
+
+  bool has_set(const std::string& name) const {
+    const auto& sets = platform_.tp_model.operator_set;
+    return std::any_of(sets.begin(), sets.end(), [&](const tpc::OperatorsSet& set) { return set.name == name; });
   }
 
   void check_sets_known() const {
@@ -376,21 +383,31 @@ Attachment attach(const Graph& graph, const TargetPlatformCapabilities& platform
   overrides.find_unmatched(graph, faults);
   attachment.input_config = attacher.input_config(faults);
   std::vector<std::string> sets;
+  for (size_t i = 0; i < graph.nodes().size(); ++i) sets.push_back(attacher.operator_set_of(graph.nodes()[i], i));
+  const std::vector<Swish> swishes = attacher.has_set(kSwish) ? find_swishes(graph) : std::vector<Swish>{};
+  for (const Swish& swish : swishes) sets[swish.sigmoid] = sets[swish.mul] = kSwish;
   for (size_t i = 0; i < graph.nodes().size(); ++i) {
     const Node& node = graph.nodes()[i];
-    sets.push_back(attacher.operator_set_of(node, i));
     attachment.by_node_[node.id.index] = attachment.nodes.size();
-    attachment.nodes.push_back(attacher.attach_node(node, sets.back(), faults));
+    attachment.nodes.push_back(attacher.attach_node(node, sets[i], faults));
   }
-  for (const FusedChain& chain : fuse(graph, sets, platform.tp_model.fusing_patterns)) {
-    const tpc::Fusing& pattern = platform.tp_model.fusing_patterns[chain.pattern];
-    FusedGroup group{pattern.name, {}};
-    for (const size_t index : chain.nodes) {
+  const auto add_group = [&](const std::string& name, const std::vector<size_t>& nodes) {
+    FusedGroup group{name, {}};
+    for (const size_t index : nodes) {
       group.nodes.push_back(graph.nodes()[index].id);
       attachment.nodes[index].fused_group = attachment.groups.size();
-      if (index != chain.nodes.back()) attacher.fuse_inside(pattern, attachment.nodes[index]);
     }
     attachment.groups.push_back(std::move(group));
+  };
+  for (const FusedChain& chain : fuse(graph, sets, platform.tp_model.fusing_patterns, swishes)) {
+    const tpc::Fusing& pattern = platform.tp_model.fusing_patterns[chain.pattern];
+    add_group(pattern.name, chain.nodes);
+    for (const size_t index : chain.nodes)
+      if (index != chain.nodes.back()) attacher.fuse_inside(pattern, attachment.nodes[index]);
+  }
+  for (const Swish& swish : swishes) {
+    attachment.nodes[swish.sigmoid].activation = ActivationMode::kFlnNoQuant;
+    if (!attachment.nodes[swish.mul].fused_group) add_group(kSwish, {swish.sigmoid, swish.mul});
   }
   limit_input_bits(graph, attachment, faults);
   faults.throw_if_any(ErrorCode::kInvalidConfig, "The configuration", "config");

@@ -46,6 +46,7 @@ void add_activations(OperationsToLayers& all) {
   all.set(entry("Elu", {"Elu"}));
   all.set(entry("PReLU", {"PRelu"}));
   all.set(entry("HardSwish", {"HardSwish"}));
+  all.set(entry("Swish", {"Swish"}));  // and x sigmoid(x) in two nodes (fuse.h)
   all.set(entry("Sigmoid", {"Sigmoid"}));
   all.set(entry("HardSigmoid", {"HardSigmoid"}));
   all.set(entry("Tanh", {"Tanh"}));
@@ -81,7 +82,7 @@ void add_others(OperationsToLayers& all) {
   for (const char* type : {"Size", "Shape", "ArgMax", "TopK", "Cast"}) all.set(entry(type, {type}));
   all.set(entry("FakeQuant", {"QuantizeLinear", "DequantizeLinear"}));
   all.set(entry("CombinedNonMaxSuppression", {"NonMaxSuppression"}));
-  for (const char* name : {"Swish", "Stack", "Unstack", "AddBias", "SSDPostProcess", "Take", "IndexSelect"})
+  for (const char* name : {"Stack", "Unstack", "AddBias", "SSDPostProcess", "Take", "IndexSelect"})
     all.set(entry(name, {}));
 }
 

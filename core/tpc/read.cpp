@@ -43,6 +43,8 @@ class Reader {
     read_into(model, "add_metadata", made->add_metadata, model_place);
     read_into(model, "tpc_minor_version", made->tpc_minor_version, model_place);
     read_into(model, "tpc_patch_version", made->tpc_patch_version, model_place);
+    check_number("tpc_minor_version", made->tpc_minor_version, 0, model_place);
+    check_number("tpc_patch_version", made->tpc_patch_version, 0, model_place);
     read_into(model, "tpc_platform_type", made->tpc_platform_type, model_place);
     read_into(model, "is_simd_padding", made->is_simd_padding, model_place);
     read_into(model, "insert_preserving_quantizers", made->insert_preserving_quantizers, model_place);
@@ -55,11 +57,7 @@ class Reader {
     read_into(file_, "title", platform.title, place);
     read_into(file_, "description", platform.description, place);
     read_into(file_, "export_rules", platform.export_rules, place);
-    attempt([&] {
-      if (platform.version < 1)
-        throw Error(ErrorCode::kInvalidPlatform, "It is " + std::to_string(platform.version) + "; 1 or more.",
-                    place + ".version");
-    });
+    check_number("version", platform.version, 1, place);
     attempt([&] {
       if (platform.name.empty() && file_.contains("name") && file_["name"].is_string())
         throw Error(ErrorCode::kInvalidPlatform, "The platform has no name.", place + ".name");
@@ -73,6 +71,14 @@ class Reader {
   }
 
  private:
+  void check_number(const char* key, std::optional<int> number, int least, const std::string& place) {
+    attempt([&] {
+      if (number && *number < least)
+        throw Error(ErrorCode::kInvalidPlatform,
+                    "It is " + std::to_string(*number) + "; " + std::to_string(least) + " or more.", place + "." + key);
+    });
+  }
+
   template <class Part>
   void attempt(Part&& part) {
     faults_.attempt(std::forward<Part>(part));

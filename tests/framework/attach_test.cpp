@@ -246,6 +246,36 @@ TEST_CASE("the longest complete pattern wins, and a chain breaks at a branch or 
   REQUIRE(shorter[0].nodes == std::vector<size_t>{0, 1});
 }
 
+TEST_CASE("x sigmoid(x) in two nodes is the one operator that a platform knows as Swish") {
+  GraphBuilder b;
+  ValueId x = b.input("x");
+  const ValueId conv = b.node("Conv", "conv", {x, b.constant("w", {1, 1, 1, 1})});
+  const ValueId gate = b.node("Sigmoid", "gate", {conv});
+  x = b.node("Mul", "mul", {gate, conv});
+  const ValueId late = b.node("Sigmoid", "late_gate", {x});
+  x = b.node("Mul", "late_mul", {x, late});
+  const ValueId shared = b.node("Sigmoid", "shared", {x});
+  b.output(b.node("Mul", "product", {x, shared}));
+  b.output(shared);
+  const auto mode = [&](const Attachment& a, const char* name) { return of(b, a, name).activation; };
+  const Attachment a = attach(b.graph, tpc::get_target_platform_capabilities("imx500", 4), onnx_framework_info(), {});
+  REQUIRE(of(b, a, "mul").operator_set == "Swish");
+  REQUIRE(mode(a, "conv") == ActivationMode::kFlnNoQuant);
+  REQUIRE(mode(a, "gate") == ActivationMode::kFlnNoQuant);
+  REQUIRE(mode(a, "mul") == ActivationMode::kQuant);
+  REQUIRE(of(b, a, "conv").fused_group == of(b, a, "mul").fused_group);
+  // Alone it is one operator, too; a Sigmoid that more read is one of its own.
+  REQUIRE(mode(a, "late_gate") == ActivationMode::kFlnNoQuant);
+  REQUIRE(mode(a, "late_mul") == ActivationMode::kQuant);
+  REQUIRE(of(b, a, "late_mul").fused_group != of(b, a, "mul").fused_group);
+  REQUIRE(of(b, a, "shared").operator_set == "Sigmoid");
+  REQUIRE(mode(a, "shared") == ActivationMode::kQuant);
+  // A platform without such a set takes the two as they are.
+  const Attachment other = attach_to(b.graph);
+  REQUIRE(of(b, other, "gate").operator_set == "Sigmoid");
+  REQUIRE(!of(b, other, "gate").fused_group);
+}
+
 TEST_CASE("unknown operators stay float with a reason, on any platform nothing is lost") {
   GraphBuilder b;
   ValueId x = b.input("x");

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/onnx/operators.h"
 #include "core/tpc/builtin.h"
 #include "core/tpc/read.h"
 #include "tests/catch.h"
@@ -25,6 +26,23 @@ TEST_CASE("what a platform does not offer is told for every set and field at onc
     for (const char* set : {"Conv", "FullyConnected"})
       for (const char* field : {"weights_n_bits = 3", "activation_quantization_method = UNIFORM"})
         REQUIRE(error.message.find("the operator set \"" + std::string(set) + "\" with " + field) != std::string::npos);
+  }
+}
+
+TEST_CASE("an operator in a platform's own layers that no node can be is a fault, with the nearest there is") {
+  auto platform = tpc::get_target_platform_capabilities("ort-cpu");
+  std::vector<std::string> known = onnx::operator_names();
+  REQUIRE_NOTHROW(check_layers(platform, known));
+  platform.tp_model.operator_set[0].layers = R"(["Conv", "Con", "my.domain::Mine", {"layer": "MyConv"}])";
+  const std::string place = "operator_set \"" + platform.tp_model.operator_set[0].name + "\".layers";
+  try {
+    check_layers(platform, known);
+    FAIL("no error");
+  } catch (const Error& error) {
+    INFO(error.message);
+    REQUIRE(error.message.find("has 2 faults") != std::string::npos);
+    REQUIRE(error.message.find(place + "[1]: \"Con\" is no operator. Did you mean \"Conv\"?") != std::string::npos);
+    REQUIRE(error.message.find(place + "[3]: \"MyConv\" is no operator.") != std::string::npos);
   }
 }
 

@@ -55,6 +55,8 @@ const char* const kUnknown = "There is no field \"speed\" here.";
 
 const Row kRows[] = {
     {"/speed", "1", "", kUnknown},
+    {"/version", "0", ".version", "It is 0; 1 or more."},
+    {"/tp_model/tpc_minor_version", "-1", ".tp_model.tpc_minor_version", "It is -1; 0 or more."},
     {"/export_rules/speed", "1", ".export_rules", kUnknown},
     {"/attribute_configs/k/speed", "1", ".attribute_configs.k", kUnknown},
     {"/attribute_configs/idle/speed", "1", ".attribute_configs.idle", kUnknown},
