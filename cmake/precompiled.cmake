@@ -5,7 +5,7 @@ if(EMSCRIPTEN OR TERSOR_FUZZ)
   add_library(tersor_precompiled OBJECT "${CMAKE_SOURCE_DIR}/cmake/precompiled.cpp")
   target_link_libraries(tersor_precompiled PRIVATE tersor_flags)
   if(EMSCRIPTEN)
-    target_compile_options(tersor_precompiled PRIVATE -Os)  # as the rooms that use it (room.cmake)
+    target_compile_options(tersor_precompiled PRIVATE -Oz)  # as the rooms that use it (room.cmake)
   endif()
   target_precompile_headers(tersor_precompiled PRIVATE
     <algorithm> <array> <cmath> <cstdint> <cstring> <functional> <map> <memory> <optional> <set> <span> <string> <string_view>
