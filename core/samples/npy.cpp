@@ -140,6 +140,7 @@ class Dictionary {
 /// Copies elements [begin, end) of row-major order out of a Fortran-order array.
 template <class Copy>
 void gather_fortran(const Shape& shape, int64_t begin, int64_t end, Copy&& copy) {
+  if (begin == end) return;  // an axis may be empty
   const int rank = shape.rank();
   std::vector<int64_t> index(static_cast<size_t>(rank)), stride(static_cast<size_t>(rank));
   int64_t step = 1, rest = begin, from = 0;
