@@ -66,11 +66,6 @@ class Attacher {
     return found.empty() ? std::string() : found[0]->name;
   }
 
-  bool has_set(const std::string& name) const {
-    const auto& sets = platform_.tp_model.operator_set;
-    return std::any_of(sets.begin(), sets.end(), [&](const tpc::OperatorsSet& set) { return set.name == name; });
-  }
-
   void check_sets_known() const {
     Faults faults;
     for (const tpc::OperatorsSet& set : platform_.tp_model.operator_set)
@@ -384,7 +379,8 @@ Attachment attach(const Graph& graph, const TargetPlatformCapabilities& platform
   attachment.input_config = attacher.input_config(faults);
   std::vector<std::string> sets;
   for (size_t i = 0; i < graph.nodes().size(); ++i) sets.push_back(attacher.operator_set_of(graph.nodes()[i], i));
-  const std::vector<Swish> swishes = attacher.has_set(kSwish) ? find_swishes(graph) : std::vector<Swish>{};
+  std::vector<Swish> swishes;
+  if (platform.tp_model.find(kSwish) != nullptr) swishes = find_swishes(graph);
   for (const Swish& swish : swishes) sets[swish.sigmoid] = sets[swish.mul] = kSwish;
   for (size_t i = 0; i < graph.nodes().size(); ++i) {
     const Node& node = graph.nodes()[i];

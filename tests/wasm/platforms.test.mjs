@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every platform over the labelled models: the file that the package makes in Node is the one that it makes in Chromium and that
-// the native program makes by its recipe, and what one refuses the others refuse in the same words. Four samples each: what differs between machines
-// differs with few samples too.
+// the native program makes by its recipe, and what one refuses the others refuse in the same words. Four samples each: what
+// differs between machines differs with few samples too.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
