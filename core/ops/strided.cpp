@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "core/base/error.h"
+#include "core/kernels/transpose.h"
 
 namespace tersor::ops {
 
@@ -52,6 +54,9 @@ void for_each_index(std::span<const CopyAxis> axes, Body body) {
 /// A plane of `rows` and `columns` in blocks that stay in cache.
 template <class T>
 void copy_plane(const T* source, T* target, const CopyAxis& rows, const CopyAxis& columns) {
+  if constexpr (std::is_same_v<T, uint32_t>)
+    if (rows.source == 1 && columns.target == 1)
+      return kernels::transpose(source, columns.source, rows.length, columns.length, target, rows.target);
   constexpr int64_t kBlock = 16;
   for (int64_t c0 = 0; c0 < columns.length; c0 += kBlock) {
     const int64_t c1 = std::min(columns.length, c0 + kBlock);

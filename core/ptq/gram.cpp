@@ -15,6 +15,8 @@ constexpr int64_t kFewestRows = 1024, kMostRows = 4096;  // of all samples toget
 constexpr int64_t kWidestBlock = 512;
 /// Rows multiplied at a time: products of two differences of 8-bit codes stay far within 32 bits.
 constexpr int64_t kRowsAtOnce = 256;
+/// Columns multiplied at a time: by themselves and those behind them, since products are symmetric.
+constexpr int64_t kColumnsAtOnce = 64;
 
 /// For each output position that is looked at: of each tap the input position, or -1 in the padding.
 class Window {
@@ -150,8 +152,12 @@ void GramCounter::multiply(int half) {
     }
     to += block.size;
     products.resize(static_cast<size_t>(block.size * block.size));
-    const kernels::IntegerPanels panels(block.size, 1, waiting.rows, {columns, kRowsAtOnce, 0, 1});
-    kernels::multiply_integer_rows(panels, {pointers.data(), block.size}, products.data(), block.size);
+    for (int64_t first = 0; first < block.size; first += kColumnsAtOnce) {
+      const int64_t count = std::min(kColumnsAtOnce, block.size - first);
+      const kernels::IntegerPanels panels(count, 1, waiting.rows, {pointers[first], kRowsAtOnce, 0, 1});
+      kernels::multiply_integer_rows(panels, {pointers.data() + first, block.size - first},
+                                     products.data() + first * block.size + first, block.size);
+    }
     for (int64_t i = 0; i < block.size; ++i)
       for (int64_t j = 0; j <= i; ++j) *to++ += products[static_cast<size_t>(i * block.size + j)];
   }

@@ -90,30 +90,34 @@ void factorize(Matrix& upper, double least) {
 /// The columns' order and the lower triangle L of the reordered matrix; no columns where all inputs are constant.
 struct Factor {
   std::vector<size_t> order;
-  Matrix lower;
-  Matrix damped;  // in the block's own order
+  Matrix lower;   // L^T above its diagonal
+  Matrix damped;  // in the block's own order; only for those that ask for it
 };
 
-Factor factor_of(Matrix h) {
+Factor factor_of(const Matrix& h, bool keeps_damped) {
   Factor factor;
   double trace = 0;
   for (size_t i = 0; i < h.size; ++i) trace += h.row(i)[i];
   if (!(trace > 0)) return factor;
-  for (size_t i = 0; i < h.size; ++i) h.row(i)[i] += kDamping * trace / static_cast<double>(h.size);
+  const double damping = kDamping * trace / static_cast<double>(h.size);
+  const auto diagonal = [&](size_t i) { return h.row(i)[i] + damping; };
   factor.order.resize(h.size);
   std::iota(factor.order.begin(), factor.order.end(), size_t{0});
   std::stable_sort(factor.order.begin(), factor.order.end(),
-                   [&](size_t a, size_t b) { return h.row(a)[a] < h.row(b)[b]; });
-  Matrix rest{h.size, std::vector<double>(h.size * h.size, 0.0)};
-  for (size_t i = 0; i < h.size; ++i)
-    for (size_t j = i; j < h.size; ++j) rest.row(i)[j] = h.row(factor.order[i])[factor.order[j]];
+                   [&](size_t a, size_t b) { return diagonal(a) < diagonal(b); });
+  Matrix& lower = factor.lower;
+  lower = {h.size, std::vector<double>(h.size * h.size)};
+  for (size_t i = 0; i < h.size; ++i) {
+    lower.row(i)[i] = diagonal(factor.order[i]);
+    for (size_t j = i + 1; j < h.size; ++j) lower.row(i)[j] = h.row(factor.order[i])[factor.order[j]];
+  }
   // Damping keeps pivots positive but for what rounding leaves of very unlike columns.
-  factorize(rest, kDamping * kDamping * trace / static_cast<double>(h.size));
-  Matrix lower{h.size, std::vector<double>(h.size * h.size, 0.0)};
+  factorize(lower, kDamping * damping);
   for (size_t i = 0; i < h.size; ++i)
-    for (size_t j = i; j < h.size; ++j) lower.row(j)[i] = rest.row(i)[j];
-  factor.lower = std::move(lower);
-  factor.damped = std::move(h);
+    for (size_t j = 0; j < i; ++j) lower.row(i)[j] = lower.row(j)[i];
+  if (!keeps_damped) return factor;
+  factor.damped = h;
+  for (size_t i = 0; i < h.size; ++i) factor.damped.row(i)[i] = diagonal(i);
   return factor;
 }
 
@@ -326,9 +330,9 @@ std::vector<Matrix> matrices_of(const GramKernel& kernel, const GramSums& sums, 
   return matrices;
 }
 
-std::vector<Factor> factors_of(const std::vector<Matrix>& matrices) {
+std::vector<Factor> factors_of(const std::vector<Matrix>& matrices, int effort) {
   std::vector<Factor> factors;
-  for (const Matrix& matrix : matrices) factors.push_back(factor_of(matrix));
+  for (const Matrix& matrix : matrices) factors.push_back(factor_of(matrix, effort > 1));
   return factors;
 }
 
@@ -346,7 +350,7 @@ std::optional<calibrate::RoundedWeight> round_weight(const std::string& name, co
   if (plan.weight.storage() != DType::kInt8 || !sums.has_both()) return std::nullopt;
   const Rounder rounder(plan, weight, kernel);
   const std::vector<Matrix> halves[2] = {matrices_of(kernel, sums, 0), matrices_of(kernel, sums, 1)};
-  const std::vector<Factor> factors[2] = {factors_of(halves[0]), factors_of(halves[1])};
+  const std::vector<Factor> factors[2] = {factors_of(halves[0], effort), factors_of(halves[1], effort)};
   const double before = rounder.noise(rounder.nearest(), halves[0]) + rounder.noise(rounder.nearest(), halves[1]);
   if (!(before > 0)) return std::nullopt;
   std::optional<Way> best;
@@ -360,7 +364,7 @@ std::optional<calibrate::RoundedWeight> round_weight(const std::string& name, co
     best = way;
   }
   if (!best) return std::nullopt;
-  Found found = rounder.round(factors_of(matrices_of(kernel, sums, 2)), *best);
+  Found found = rounder.round(factors_of(matrices_of(kernel, sums, 2), effort), *best);
   return calibrate::RoundedWeight{name, std::move(found.scales), rounder.in_weight_order(found.codes), least};
 }
 
