@@ -2,8 +2,7 @@
 // Conv | ConvTranspose | Gemm -> BatchNormalization  becomes the first alone, with
 //   s = gamma / sqrt(var + epsilon),  W[o] *= s[o],  b[o] = beta[o] + (b[o] - mean[o]) * s[o].
 // Needs constant float parameters, inference mode, and that nobody else reads the value in between.
-#include <cmath>
-
+#include "core/passes/channel_affine.h"
 #include "core/passes/edit.h"
 #include "core/passes/kernel_op.h"
 #include "core/passes/passes.h"
@@ -11,32 +10,6 @@
 namespace tersor::passes {
 
 namespace {
-
-struct Normalization {
-  std::vector<double> scale, shift;  // y = scale * x + shift, per channel
-};
-
-std::optional<Normalization> normalization(const Graph& graph, const Node& node, int64_t channels) {
-  if (!node.is("BatchNormalization") || node.inputs.size() != 5 || node.int_or("training_mode", 0) != 0)
-    return std::nullopt;
-  for (size_t k = 1; k < node.outputs.size(); ++k)
-    if (node.outputs[k].valid()) return std::nullopt;
-  std::vector<std::vector<double>> parameters;
-  for (size_t k = 1; k < 5; ++k) {
-    const Tensor* tensor = float_constant(graph, node.inputs[k]);
-    if (tensor == nullptr || tensor->elements() != channels) return std::nullopt;
-    parameters.push_back(to_doubles(*tensor));
-  }
-  const double epsilon = node.float_or("epsilon", 1e-5f);
-  Normalization result;
-  for (size_t c = 0; c < static_cast<size_t>(channels); ++c) {
-    const double deviation = std::sqrt(parameters[3][c] + epsilon);
-    if (!(deviation > 0)) return std::nullopt;
-    result.scale.push_back(parameters[0][c] / deviation);
-    result.shift.push_back(parameters[1][c] - parameters[2][c] * result.scale.back());
-  }
-  return result;
-}
 
 bool fold(Graph& graph, const Uses& uses, Node& node, const Node& follower) {
   const auto op = kernel_op(graph, node);

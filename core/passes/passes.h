@@ -15,6 +15,7 @@ int join_matmul_add(Model& model);
 int fold_gemm_scalars(Model& model);
 int fold_constant_affine(Model& model);
 int fold_batch_norm(Model& model);
+int fold_batch_norm_forward(Model& model);
 int collapse_linear(Model& model);
 int collapse_residual(Model& model);
 int copy_shared_weights(Model& model);

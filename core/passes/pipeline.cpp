@@ -25,6 +25,8 @@ constexpr Pass kPasses[] = {
     {"fold_batch_norm", fold_batch_norm},
     // ... and some write a scale and a shift of their own behind it.
     {"fold_constant_affine", fold_constant_affine},
+    // Of those that are left, what stands in front of a kernel of one tap.
+    {"fold_batch_norm_forward", fold_batch_norm_forward},
     // Once nothing stands between two convolutions any more.
     {"linear_collapsing", collapse_linear, &OptionalPasses::linear_collapsing},
     {"residual_collapsing", collapse_residual, &OptionalPasses::residual_collapsing},

@@ -106,6 +106,41 @@ TEST_CASE("BatchNormalization stays where the value in front of it is read elsew
           "Conv BatchNormalization Relu");
 }
 
+TEST_CASE("BatchNormalization folds into a kernel of one tap behind it") {
+  const auto behind = [](const std::string& type, const Ints& weight, std::map<std::string, Attribute> attributes) {
+    NamedModel builder;
+    builder.input("x", weight.size() == 4 ? Ints{2, 4, 6, 5} : Ints{3, 4});
+    normalization(builder, "x", "t", 4).weight("w", weight);
+    return builder.node(type, {"t", "w"}, {"y"}, std::move(attributes)).output("y").build();
+  };
+  const auto pass = fold_batch_norm_forward;
+  REQUIRE(after(pass, behind("Conv", {6, 4, 1, 1}, {}), 1) == "Conv");
+  REQUIRE(after(pass, behind("Conv", {6, 2, 1, 1}, {{"group", int64_t{2}}, {"strides", Ints{2, 2}}}), 1) == "Conv");
+  REQUIRE(after(pass, behind("Conv", {4, 1, 1, 1}, {{"group", int64_t{4}}}), 1) == "Conv");
+  REQUIRE(after(pass, behind("ConvTranspose", {4, 3, 1, 1}, {{"group", int64_t{2}}}), 1) == "ConvTranspose");
+  REQUIRE(after(pass, behind("Gemm", {4, 7}, {}), 1) == "Gemm");
+  REQUIRE(after(pass, behind("Gemm", {7, 4}, {{"transB", int64_t{1}}}), 1) == "Gemm");
+  // Borders and places between would lack the shift.
+  const std::string stays = "BatchNormalization ";
+  REQUIRE(after(pass, behind("Conv", {6, 4, 3, 3}, {}), 0) == stays + "Conv");
+  REQUIRE(after(pass, behind("Conv", {6, 4, 1, 1}, {{"pads", Ints{1, 1, 1, 1}}}), 0) == stays + "Conv");
+  REQUIRE(after(pass, behind("ConvTranspose", {4, 3, 1, 1}, {{"strides", Ints{2, 2}}}), 0) == stays + "ConvTranspose");
+  REQUIRE(after(pass, behind("Gemm", {4, 7}, {{"alpha", 2.0f}}), 0) == stays + "Gemm");
+}
+
+TEST_CASE("a depthwise Conv of one tap folds like a BatchNormalization") {
+  const auto two = [](std::map<std::string, Attribute> attributes) {
+    attributes["group"] = int64_t{4};
+    NamedModel builder;
+    builder.input("x", {2, 4, 6, 5}).weight("d", {4, 1, 1, 1}).weight("e", {4}).weight("w", {6, 4, 1, 1});
+    builder.node("Conv", {"x", "d", "e"}, {"t"}, std::move(attributes));
+    return builder.node("Conv", {"t", "w"}, {"y"}).output("y").build();
+  };
+  REQUIRE(after(fold_batch_norm_forward, two({}), 1) == "Conv");
+  REQUIRE(after(fold_batch_norm_forward, two({{"strides", Ints{2, 2}}}), 0) == "Conv Conv");
+  REQUIRE(after(fold_batch_norm_forward, two({{"pads", Ints{0, 0, 1, 0}}}), 0) == "Conv Conv");
+}
+
 TEST_CASE("constants added to and multiplied with the output of a Conv fold into it") {
   for (const char* type : {"Add", "Sub", "Mul", "Div"})
     for (const Ints& dims : {Ints{8, 1, 1}, Ints{1, 8, 1, 1}, Ints{}, Ints{1}, Ints{1, 1, 1, 1}}) {
