@@ -109,6 +109,26 @@ EvenBins bins_of_case(const Json& histogram) {
   return bins;
 }
 
+EvenBins joined_bins(const std::vector<EvenBins>& batches) {
+  if (batches.size() == 1) return batches[0];
+  const size_t bins = batches[0].counts.size();
+  EvenBins sum;
+  double high = -HUGE_VAL;
+  sum.first = HUGE_VAL;
+  for (const EvenBins& batch : batches) {
+    sum.first = std::min(sum.first, batch.first);
+    high = std::max(high, batch.edge(bins));
+  }
+  sum.width = (high - sum.first) / static_cast<double>(bins);
+  sum.counts.assign(bins, 0.0);
+  for (const EvenBins& batch : batches) {
+    const EvenBins moved = quant::rebin(batch, sum.first, high, bins);
+    for (size_t i = 0; i < bins; ++i) sum.counts[i] += moved.counts[i];
+  }
+  sum.extremes = {sum.first, high};
+  return sum;
+}
+
 Tensor tensor_of(const std::vector<double>& values, const std::vector<int64_t>& shape) {
   std::vector<float> floats(values.begin(), values.end());
   return Tensor::of<float>(Shape(shape), std::span<const float>(floats));

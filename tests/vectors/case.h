@@ -38,6 +38,7 @@ std::optional<Verdict> judge_histogram(const Case& one);
 std::optional<Verdict> judge_activation(const Case& one);
 std::optional<Verdict> judge_weight(const Case& one);
 std::optional<Verdict> judge_correction(const Case& one);
+std::optional<Verdict> judge_graph(const Case& one);
 std::optional<Verdict> judge_numbered(const Case& one);
 std::optional<Verdict> judge_numbered_selection(const Case& one);
 
@@ -63,6 +64,8 @@ std::vector<std::vector<double>> rows_of(const std::vector<double>& data, const 
                                          std::optional<int> axis);
 /// A histogram of the file: "lo", "hi", "counts".
 quant::EvenBins bins_of_case(const Json& histogram);
+/// Histograms of batches, of as many bins each, as the reference joins them: over the range of all.
+quant::EvenBins joined_bins(const std::vector<quant::EvenBins>& batches);
 /// A float32 tensor of doubles.
 Tensor tensor_of(const std::vector<double>& values, const std::vector<int64_t>& shape);
 

@@ -47,21 +47,12 @@ Verdict judge_collected(const Case& one) {
                                    numbers(input["weights"])));
   else
     for (const Json& name : input["batches"]) parts.push_back(even_histogram(batch_of(one, name), bins));
-  double low = HUGE_VAL, high = -HUGE_VAL;
   bool constant = false;
-  for (const EvenBins& part : parts) {
-    low = std::min(low, part.first);
-    high = std::max(high, part.edge(bins));
-    constant |= parts.size() > 1 && part.extremes.low == part.extremes.high;
-  }
+  for (const EvenBins& part : parts) constant |= parts.size() > 1 && part.extremes.low == part.extremes.high;
   if (constant) return skipped(one.deviates.empty() ? "constants stay in one bin here" : one.deviates);
-  std::vector<double> got{low, high};
-  std::vector<double> sum(bins, 0.0);
-  for (const EvenBins& part : parts) {
-    const EvenBins merged = parts.size() == 1 ? part : rebin(part, low, high, bins);
-    for (size_t i = 0; i < bins; ++i) sum[i] += merged.counts[i];
-  }
-  got.insert(got.end(), sum.begin(), sum.end());
+  const EvenBins sum = joined_bins(parts);
+  std::vector<double> got{sum.first, sum.edge(bins)};
+  got.insert(got.end(), sum.counts.begin(), sum.counts.end());
   std::vector<double> expected{number(one.output["lo"]), number(one.output["hi"])};
   for (const double count : counts_of(one.output, bins)) expected.push_back(count);
   // Interpolated counts carry the rounding of the sums they are differences of.

@@ -16,8 +16,8 @@ using namespace tersor::vectors;
 namespace {
 
 using Judge = std::optional<Verdict> (*)(const Case&);
-constexpr Judge kJudges[] = {judge_quantizer,  judge_histogram, judge_activation,        judge_weight,
-                             judge_correction, judge_numbered,  judge_numbered_selection};
+constexpr Judge kJudges[] = {judge_quantizer,  judge_histogram, judge_activation, judge_weight,
+                             judge_correction, judge_graph,     judge_numbered,   judge_numbered_selection};
 
 Case read_case(const Json& json, const Json& inputs) {
   Case one;

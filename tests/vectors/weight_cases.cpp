@@ -152,44 +152,11 @@ Verdict judge_table(const Case& one) {
                  text(ours.threshold, our_table, got), one.deviates);
 }
 
-/// A whole graph through another tool: what of it concerns this room, the thresholds of the weights.
-Verdict judge_graph(const Case& one) {
-  if (!one.output.contains("nodes")) return skipped("the reference stopped with an error; " + one.deviates);
-  int judged = 0;
-  for (const Json& node : one.output["nodes"]) {
-    if (!node.contains("weight_threshold")) continue;
-    const std::vector<double> weight = numbers(node["weight"]), thresholds = numbers(node["weight_threshold"]);
-    std::vector<int64_t> shape;
-    for (const Json& dim : node["weight_shape"]) shape.push_back(dim.get<int64_t>());
-    const bool transposed = node.value("op", "").find("Transpose") != std::string::npos;
-    const int axis = transposed ? 1 : 0;
-    if (static_cast<size_t>(shape[static_cast<size_t>(axis)]) != thresholds.size()) continue;
-    const auto rows = rows_of(weight, shape, axis);
-    const IntegerGrid int8{8, true, false};
-    for (size_t r = 0; r < rows.size(); ++r) {
-      const Range ours = select_weight_range(rows[r], QuantizationMethod::kSymmetric, int8, true, Criterion{});
-      const Range theirs{-thresholds[r], thresholds[r]};
-      const double got = plain_error(rows[r], {}, {QuantizationMethod::kSymmetric, int8, ours}, 2),
-                   allowed = plain_error(rows[r], {}, {QuantizationMethod::kSymmetric, int8, theirs}, 2);
-      if (got > allowed * (1 + 1e-5) + 1e-14)  // the weights are float32 there
-        return verdict(false, text_of({theirs}) + " error " + text_of(std::vector{allowed}),
-                       text_of({ours}) + " error " + text_of(std::vector{got}),
-                       node.value("name", "") + " row " + std::to_string(r));
-    }
-    judged += static_cast<int>(rows.size());
-  }
-  return skipped(
-      "a whole graph through the reference's pipeline, which is not the one here (rooms passes, calibrate, ptq); "
-      "the thresholds of its " +
-      std::to_string(judged) + " weight rows have at most the reference's error");
-}
-
 }  // namespace
 
 std::optional<Verdict> judge_weight(const Case& one) {
   if (one.function == "lut_kmeans_tensor") return judge_table(one);
   if (one.function.find("_selection_tensor") != std::string::npos) return judge_selection(one);
-  if (one.function.find("core_runner") == 0) return judge_graph(one);
   return std::nullopt;
 }
 
