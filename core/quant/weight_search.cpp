@@ -22,7 +22,7 @@ SearchEffort weight_effort(size_t weights, bool per_channel) {
   const size_t rugged = per_channel ? 128 : 4096, smooth = 8 * rugged;
   if (weights <= rugged)
     return per_channel ? SearchEffort{10, 15, 3, 10, 8, 48, 16} : SearchEffort{10, 40, 5, 30, 8, 48, 16};
-  if (weights <= smooth) return {10, 3, 3, 3, 8, 12, 1};
+  if (weights <= smooth) return {10, 15, 3, 10, 8, 12, 1};
   return {10, 1, 3, 1, 6, 8, 1};
 }
 
