@@ -19,8 +19,8 @@ using passes::KernelOp;
 
 namespace {
 
-constexpr double kMargin = 1.25;         // for other samples
-constexpr double kLeastPart = 1.0 / 64;  // of the widest channel's range
+constexpr double kMargin = 1.25;          // for other samples
+constexpr double kLeastPart = 1.0 / 256;  // of the widest channel's range
 constexpr double kSteps = 255;
 constexpr double kShrinks[] = {1, 0.85, 0.7, 0.55, 0.4, 0.3, 0.2, 0.12};
 constexpr int kPoints = 64;
