@@ -44,6 +44,8 @@ void calibrate_model(CalibrateOptions& options) {
   const auto data = open_data(options.data, opened->model.graph, options.json);
   settings.preprocessing = preprocessing_text(*data);
   const auto job = prepare(opened, std::move(settings));
+  const auto memory = calibration_bytes(*job);
+  if (memory && !options.json) std::printf("memory: at most %s for each thread\n", size_text(*memory).c_str());
   auto statistics = calibrate_data(*job, *data, chosen_samples(options.data, *data), options.run);
   if (options.run.shards == 1) {
     Draft decided = draft(*job, statistics);
@@ -51,15 +53,14 @@ void calibrate_model(CalibrateOptions& options) {
   }
   write_file(options.output, calibrate::write(statistics));
   if (options.json) {
-    const Json json{
+    Json json{
         {"output", options.output}, {"samples", statistics.samples.size()}, {"tensors", statistics.tensors.size()}};
+    if (memory) json["memory_bytes_per_thread"] = *memory;
     std::printf("%s\n", to_text(json).c_str());
     return;
   }
   std::printf("calibrated on %zu samples, %zu tensors: %s\n", statistics.samples.size(), statistics.tensors.size(),
               options.output.c_str());
-  if (const auto bytes = calibration_bytes(*job))
-    std::printf("memory: at most %s for each thread\n", size_text(*bytes).c_str());
 }
 
 }  // namespace

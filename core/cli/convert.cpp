@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tersor convert: writes a model anew, for a newer operator set where asked to.
 #include <cstdio>
+#include <filesystem>
 
 #include "core/base/json.h"
 #include "core/cli/command.h"
@@ -53,6 +54,8 @@ void convert(const Options& options) {
   ModelFile file = open_model(options.model);
   const int64_t before = file.model.opset();
   const bool raised = options.opset > 0 && onnx::convert_to_opset(file.model, options.opset);
+  std::error_code none;
+  if (std::filesystem::equivalent(options.output, options.model, none)) forget_reads();
   const std::vector<std::byte> bytes = write_model(file.model, options, raised);
   if (options.json) {
     std::printf("%s\n", to_text(to_json(onnx::describe(file.model, bytes))).c_str());

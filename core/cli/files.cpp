@@ -7,6 +7,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <list>
+#include <mutex>
+#include <set>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -33,24 +37,21 @@ struct Descriptor {
 
 volatile std::sig_atomic_t interrupted = 0;
 
-/// While one lives, SIGINT and SIGTERM only raise a flag.
-class SignalGuard {
- public:
-  SignalGuard() {
-    struct sigaction action {};
-    action.sa_handler = [](int) { interrupted = 1; };
-    for (size_t k = 0; k < std::size(kSignals); ++k) ::sigaction(kSignals[k], &action, &old_[k]);
-  }
-  ~SignalGuard() {
-    for (size_t k = 0; k < std::size(kSignals); ++k) ::sigaction(kSignals[k], &old_[k], nullptr);
-  }
-  SignalGuard(const SignalGuard&) = delete;
-  SignalGuard& operator=(const SignalGuard&) = delete;
+constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
- private:
-  static constexpr int kSignals[] = {SIGINT, SIGTERM};
-  struct sigaction old_[2]{};
-};
+std::mutex guarding;
+int guards = 0;
+struct sigaction former[std::size(kSignals)];
+
+void throw_if_interrupted(const std::string& path) {
+  if (interrupted != 0)
+    throw Error(ErrorCode::kCancelled, "Interrupted while writing; nothing was left behind.", path,
+                "Start the job again.");
+}
+
+/// Device and number of each file that this process has read.
+std::mutex reading;
+std::set<std::pair<dev_t, ino_t>> files_read;
 
 /// The file that a path leads to; the path itself where there is none yet.
 std::string follow_links(const std::string& path) {
@@ -63,12 +64,39 @@ std::string follow_links(const std::string& path) {
 
 }  // namespace
 
+SignalGuard::SignalGuard() {
+  const std::lock_guard lock(guarding);
+  if (guards++ > 0) return;
+  struct sigaction action {};
+  action.sa_handler = [](int) { interrupted = 1; };
+  for (size_t k = 0; k < std::size(kSignals); ++k) ::sigaction(kSignals[k], &action, &former[k]);
+}
+
+SignalGuard::~SignalGuard() {
+  const std::lock_guard lock(guarding);
+  if (--guards > 0) return;
+  for (size_t k = 0; k < std::size(kSignals); ++k) ::sigaction(kSignals[k], &former[k], nullptr);
+}
+
+void note_read(int descriptor) {
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return;
+  const std::lock_guard lock(reading);
+  files_read.emplace(status.st_dev, status.st_ino);
+}
+
+void forget_reads() {
+  const std::lock_guard lock(reading);
+  files_read.clear();
+}
+
 FileBytes map_file(const std::string& path) {
   const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   if (file.number < 0) fail("The file cannot be opened", path, "Check the path and its permissions.");
   struct stat status {};
   if (::fstat(file.number, &status) != 0) fail("The file cannot be read", path, {});
   if (S_ISDIR(status.st_mode)) throw Error(ErrorCode::kIo, "This is a folder where a file is expected.", path);
+  note_read(file.number);
   const auto size = static_cast<size_t>(status.st_size);
   if (size == 0) return {nullptr, {}};
   void* memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number, 0);
@@ -84,6 +112,11 @@ void expect_writable(const std::string& path) {
   const bool exists = ::stat(target.c_str(), &status) == 0;
   if (exists && S_ISDIR(status.st_mode))
     throw Error(ErrorCode::kIo, "This is a folder where a file is to be written.", path, "Add the name of a file.");
+  if (exists) {
+    const std::lock_guard lock(reading);
+    if (files_read.count({status.st_dev, status.st_ino}) != 0)
+      throw Error(ErrorCode::kIo, "This job reads the file that it is to write over.", path, "Give another name.");
+  }
   // A regular file is made anew beside its place, so it is the folder that has to let it.
   const bool direct = exists && !S_ISREG(status.st_mode);
   const size_t slash = target.rfind('/');
@@ -122,11 +155,9 @@ void OutputFile::give_up(int reason) {
 
 void OutputFile::append(std::span<const std::byte> bytes) {
   constexpr size_t kAtOnce = size_t{1} << 20;
-  const SignalGuard guard;
   while (!bytes.empty()) {
     const ssize_t written = ::write(descriptor_, bytes.data(), std::min(bytes.size(), kAtOnce));
-    if (interrupted != 0)
-      throw Error(ErrorCode::kCancelled, "Interrupted while writing; nothing was left behind.", path_);
+    throw_if_interrupted(path_);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) give_up(errno);
     bytes = bytes.subspan(static_cast<size_t>(written));
@@ -141,14 +172,15 @@ void OutputFile::commit() {
   beside_.clear();
 }
 
-void write_file(const std::string& path, std::span<const std::byte> bytes) {
-  OutputFile file(path);
-  file.append(bytes);
-  file.commit();
+void write_files(const std::vector<FileToWrite>& files) {
+  std::list<OutputFile> open;
+  for (const FileToWrite& file : files) open.emplace_back(file.path).append(file.bytes);
+  throw_if_interrupted(files[0].path);
+  for (OutputFile& file : open) file.commit();
 }
 
-void write_file(const std::string& path, std::string_view text) {
-  write_file(path, std::as_bytes(std::span(text.data(), text.size())));
+void write_file(const std::string& path, std::span<const std::byte> bytes) {
+  write_files({{path, bytes}});
 }
 
 }  // namespace tersor::cli

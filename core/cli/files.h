@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tersor::cli {
 
@@ -20,10 +21,26 @@ struct FileBytes {
 /// reason.
 FileBytes map_file(const std::string& path);
 
+/// Counts the open file among those that this process has read: none of them is written over. For readers other than
+/// map_file().
+void note_read(int descriptor);
+
+/// For a job that is to replace what it has read.
+void forget_reads();
+
+/// While one lives, SIGINT, SIGTERM and SIGHUP only raise a flag.
+class SignalGuard {
+ public:
+  SignalGuard();
+  ~SignalGuard();
+  SignalGuard(const SignalGuard&) = delete;
+  SignalGuard& operator=(const SignalGuard&) = delete;
+};
+
 /// A file that is written beside its place and renamed when complete, so that no half-written file is ever there; what
-/// is not committed leaves nothing behind, also when the program is interrupted (SIGINT, SIGTERM). A place that is no
-/// regular file (/dev/stdout, a pipe) is written directly. Errors are kIo with the path (no such folder, not writable,
-/// disk full), kCancelled when interrupted.
+/// is not committed leaves nothing behind, also when the program is interrupted. A place that is no regular file
+/// (/dev/stdout, a pipe) is written directly. Errors are kIo with the path (no such folder, not writable, disk full),
+/// kCancelled when interrupted.
 class OutputFile {
  public:
   explicit OutputFile(const std::string& path);
@@ -37,6 +54,7 @@ class OutputFile {
  private:
   [[noreturn]] void give_up(int reason);
 
+  SignalGuard guard_;
   std::string path_;    // as given, for messages
   std::string target_;  // with symbolic links followed
   std::string beside_;  // empty: written directly
@@ -44,11 +62,20 @@ class OutputFile {
 };
 
 /// Throws the error, if any, that writing a file there would end in, as far as can be told beforehand: before the work
-/// is done whose result it is to take.
+/// is done whose result it is to take. Also where the file has been read.
 void expect_writable(const std::string& path);
 
-/// The whole file at once, through OutputFile.
+struct FileToWrite {
+  std::string path;
+  std::span<const std::byte> bytes;
+};
+
+/// All of them, through OutputFile; none where one cannot be written.
+void write_files(const std::vector<FileToWrite>& files);
 void write_file(const std::string& path, std::span<const std::byte> bytes);
-void write_file(const std::string& path, std::string_view text);
+
+inline std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
 
 }  // namespace tersor::cli

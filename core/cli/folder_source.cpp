@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/cli/files.h"
 
 namespace tersor::cli {
 
@@ -32,6 +33,7 @@ class FolderSource : public samples::FileSource {
     // An ordinary read and no mapping: a file that shrinks meanwhile is an error and not a signal.
     const int descriptor = ::open(places_[file].c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor < 0) fail(file);
+    note_read(descriptor);
     auto bytes = std::make_shared<std::vector<std::byte>>();
     try {
       bytes->resize(static_cast<size_t>(length));

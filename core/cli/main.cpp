@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program `tersor`. Exit status: 0 done, 1 an error that was explained, 2 wrong usage.
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <initializer_list>
+#include <iostream>
 #include <new>
 #include <string>
 #include <vector>
@@ -59,11 +61,19 @@ int explain(const Error& error, bool json) {
   return 1;
 }
 
+/// Whether all that was printed has arrived.
+int printed(bool json) {
+  std::cout.flush();  // of the command line's library
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good()) return 0;
+  return explain(Error(ErrorCode::kIo, "What is printed could not be written completely.", "standard output",
+                       "Free some space, or print elsewhere."),
+                 json);
+}
+
 /// What was wrong with the command line. An argument that nothing takes is the likelier slip than what is missing then.
 int correct(const CLI::App& program, const CLI::ParseError& error) {
   const std::vector<std::string> unknown = program.remaining(true);
-  if (unknown.empty() || error.get_exit_code() == 0 || dynamic_cast<const CLI::RequiredError*>(&error) == nullptr)
-    // --help and --version come this way too, with status 0.
+  if (unknown.empty() || dynamic_cast<const CLI::RequiredError*>(&error) == nullptr)
     return program.exit(error) == 0 ? 0 : 2;
   const bool option = unknown[0][0] == '-';
   const bool subcommand = program.get_subcommands().empty() && !option;
@@ -82,11 +92,15 @@ int run(int argc, char** argv) {
   program.require_subcommand(1);
   program.get_formatter()->column_width(36);
   for (AddCommand add : kCommands) add(program);
+  // Then a file that grows beyond the limit of the shell is an error like a full disk.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     program.parse(argc, argv);
-    return 0;
+    return printed(json);
   } catch (const CLI::ParseError& error) {
-    return correct(program, error);
+    if (error.get_exit_code() != 0) return correct(program, error);
+    program.exit(error);  // --help and --version
+    return printed(json);
   } catch (const Error& error) {
     return explain(error, json);
   } catch (const std::bad_alloc&) {

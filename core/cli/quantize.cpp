@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <set>
 
 #include "core/base/json.h"
 #include "core/cli/files.h"
@@ -62,7 +63,14 @@ void print_result(const QuantizeResult& result, const std::string& output, size_
                   result.plan.outcomes[i].reason.c_str());
 }
 
-void print_json(const QuantizeResult& result, const std::string& output, size_t before) {
+void print_verdict(const report::Verdict& verdict) {
+  std::printf("%s: %s\n", std::string(enum_word(verdict.usability)).c_str(), verdict.reason.c_str());
+  for (const std::string& cause : verdict.causes) std::printf("  %s\n", cause.c_str());
+  for (const std::string& layer : verdict.worst_layers) std::printf("  much of the error: %s\n", layer.c_str());
+}
+
+void print_json(const QuantizeResult& result, const std::optional<report::Verdict>& verdict, const std::string& output,
+                size_t before) {
   using Arithmetic = ptq::NodeOutcome::Arithmetic;
   Json in_float = Json::array();
   const auto& nodes = result.draft.model.graph.nodes();
@@ -70,14 +78,15 @@ void print_json(const QuantizeResult& result, const std::string& output, size_t 
     if (result.plan.outcomes[i].arithmetic == Arithmetic::kFloat)
       in_float.push_back(
           {{"name", nodes[i].name}, {"op", nodes[i].op_type}, {"reason", result.plan.outcomes[i].reason}});
-  const Json json{{"output", output},
-                  {"size_bytes", result.bytes.size()},
-                  {"model_size_bytes", before},
-                  {"samples", result.recipe.data_set.samples},
-                  {"platform", result.recipe.platform.name + "@v" + std::to_string(result.recipe.platform.version)},
-                  {"in_integers", count_of(result.plan, Arithmetic::kInteger)},
-                  {"in_integers_with_float_result", count_of(result.plan, Arithmetic::kIntegerFloatOutput)},
-                  {"in_float", in_float}};
+  Json json{{"output", output},
+            {"size_bytes", result.bytes.size()},
+            {"model_size_bytes", before},
+            {"samples", result.recipe.data_set.samples},
+            {"platform", result.recipe.platform.name + "@v" + std::to_string(result.recipe.platform.version)},
+            {"in_integers", count_of(result.plan, Arithmetic::kInteger)},
+            {"in_integers_with_float_result", count_of(result.plan, Arithmetic::kIntegerFloatOutput)},
+            {"in_float", in_float}};
+  if (verdict) json["verdict"] = to_json(*verdict);
   std::printf("%s\n", to_text(json).c_str());
 }
 
@@ -132,20 +141,25 @@ void check_not_read(const std::string& output, const QuantizeOptions& options) {
                                  "\"" + output + "\" would be written over, and this job reads it; give another name");
 }
 
+/// The files to write, by which two names of one are equal.
+std::vector<std::filesystem::path> outputs_of(const QuantizeOptions& options) {
+  std::vector<std::filesystem::path> outputs;
+  for (const std::string& path : {options.output, options.save_recipe, options.report.path})
+    if (!path.empty()) outputs.push_back(std::filesystem::weakly_canonical(std::filesystem::absolute(path)));
+  return outputs;
+}
+
 /// Faults of the command line that would else come to light only when all the work is done.
 void check_options(const QuantizeOptions& options) {
   if (options.stats.empty() && options.data.data.empty())
     throw CLI::ValidationError("quantize", "give --data or --stats");
-  std::vector<std::string> outputs = {options.output};
-  for (const std::string& path : {options.save_recipe, options.report.path}) {
-    if (path.empty()) continue;
-    if (std::find(outputs.begin(), outputs.end(), path) != outputs.end())
-      throw CLI::ValidationError("quantize", "\"" + path + "\" is to be written twice; give each file its own name");
-    outputs.push_back(path);
-  }
-  for (const std::string& path : outputs) {
-    check_not_read(path, options);
-    expect_writable(path);
+  std::set<std::filesystem::path> different;
+  for (const std::filesystem::path& path : outputs_of(options)) {
+    if (!different.insert(path).second)
+      throw CLI::ValidationError("quantize",
+                                 "\"" + path.string() + "\" is to be written twice; give each file its own name");
+    check_not_read(path.string(), options);
+    expect_writable(path.string());
   }
   enum_from_word<simulate::Profile>(options.report.runtime, "--runtime");
 }
@@ -167,16 +181,24 @@ void quantize_model(QuantizeOptions& options) {
     const config::RecipeDataSet& used = recipe->data_set;
     if (options.data.limit == 0 && used.samples < used.of) options.data.limit = used.samples;
   }
-  auto [job, statistics, data, decided] =
-      gather(options, read_settings(options.settings, recipe, &opened->model.graph), opened);
+  Settings settings = read_settings(options.settings, recipe, &opened->model.graph);
+  for (const std::filesystem::path& path : outputs_of(options)) expect_writable(path.string());
+  auto [job, statistics, data, decided] = gather(options, std::move(settings), opened);
   check_recipe(recipe, recipe_of(*job, statistics), options.anyway);
   const QuantizeResult result = quantize(*job, statistics, std::move(decided));
   print_notes(report::remarks_of({}, job->notes, result.draft.model.graph, result.plan, result.draft.statistics));
-  write_file(options.output, result.bytes);
-  if (!options.save_recipe.empty()) write_file(options.save_recipe, config::write_recipe(result.recipe));
   options.report.threads = options.run.threads;
-  write_report(options.report, options.model, before, *job, result, statistics, data);
-  (options.json ? print_json : print_result)(result, options.output, before);
+  const auto report = make_report(options.report, options.model, before, *job, result, statistics, data);
+  const std::string recipe_text = config::write_recipe(result.recipe);
+  const std::string report_text = report ? to_text(to_json(*report)) + "\n" : "";
+  std::vector<FileToWrite> files = {{options.output, result.bytes}};
+  if (!options.save_recipe.empty()) files.push_back({options.save_recipe, bytes_of(recipe_text)});
+  if (report) files.push_back({options.report.path, bytes_of(report_text)});
+  write_files(files);
+  const auto verdict = report ? report->verdict : std::nullopt;
+  if (options.json) return print_json(result, verdict, options.output, before);
+  if (verdict) print_verdict(*verdict);
+  print_result(result, options.output, before);
 }
 
 }  // namespace

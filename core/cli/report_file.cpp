@@ -2,11 +2,8 @@
 #include "core/cli/report_file.h"
 
 #include <algorithm>
-#include <cstdio>
 
-#include "core/base/json.h"
 #include "core/cli/compare_samples.h"
-#include "core/cli/files.h"
 #include "core/report/histogram_view.h"
 #include "core/report_of.h"
 #include "core/samples/selection.h"
@@ -38,18 +35,13 @@ std::vector<int64_t> compared_samples(const samples::DataSet& data, const calibr
   return chosen;
 }
 
-void print_verdict(const report::Verdict& verdict) {
-  std::printf("%s: %s\n", std::string(enum_word(verdict.usability)).c_str(), verdict.reason.c_str());
-  for (const std::string& cause : verdict.causes) std::printf("  %s\n", cause.c_str());
-  for (const std::string& layer : verdict.worst_layers) std::printf("  much of the error: %s\n", layer.c_str());
-}
-
 }  // namespace
 
-void write_report(const ReportRequest& request, const std::string& model_path, size_t model_bytes, const Job& job,
-                  const QuantizeResult& result, const calibrate::Statistics& statistics,
-                  const std::shared_ptr<const samples::DataSet>& data) {
-  if (request.path.empty()) return;
+std::optional<report::Report> make_report(const ReportRequest& request, const std::string& model_path,
+                                          size_t model_bytes, const Job& job, const QuantizeResult& result,
+                                          const calibrate::Statistics& statistics,
+                                          const std::shared_ptr<const samples::DataSet>& data) {
+  if (request.path.empty()) return std::nullopt;
   report::Report report = report_of(job, result, file_name(model_path), static_cast<int64_t>(model_bytes));
   report.runtime = request.runtime;
   if (data) {
@@ -62,8 +54,7 @@ void write_report(const ReportRequest& request, const std::string& model_path, s
     report.samples.evaluation = static_cast<int64_t>(chosen.size());
   }
   if (report.comparison) report.verdict = report::verdict_of(report);
-  write_file(request.path, to_text(to_json(report)) + "\n");
-  if (report.verdict) print_verdict(*report.verdict);
+  return report;
 }
 
 }  // namespace tersor::cli

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "core/report/report.h"
 #include "core/samples/data_set.h"
 #include "core/tersor.h"
 
@@ -16,12 +18,13 @@ struct ReportRequest {
   int threads = 0;
 };
 
-/// Writes the report of a quantization. The comparison runs on at most kComparedSamples of `data`, spread evenly: on
-/// samples that calibration did not use where there are any, else on those it used. Without `data` there is no
-/// comparison.
-void write_report(const ReportRequest& request, const std::string& model_path, size_t model_bytes, const Job& job,
-                  const QuantizeResult& result, const calibrate::Statistics& statistics,
-                  const std::shared_ptr<const samples::DataSet>& data);
+/// The report of a quantization; none where none is wanted. The comparison runs on at most kComparedSamples of `data`,
+/// spread evenly: on samples that calibration did not use where there are any, else on those it used. Without `data`
+/// there is no comparison.
+std::optional<report::Report> make_report(const ReportRequest& request, const std::string& model_path,
+                                          size_t model_bytes, const Job& job, const QuantizeResult& result,
+                                          const calibrate::Statistics& statistics,
+                                          const std::shared_ptr<const samples::DataSet>& data);
 
 constexpr int64_t kComparedSamples = 64;
 

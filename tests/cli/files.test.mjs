@@ -18,6 +18,7 @@ import { test } from 'vitest';
 
 import { modelProto } from '../zoo/protobuf.mjs';
 import { withFolder } from '../zoo/runtime.mjs';
+import { npyBytes } from '../zoo/samples.mjs';
 
 const program = path.resolve(import.meta.dirname, '../../build/native/bin/tersor');
 const run = (...args) => spawnSync(program, args, { encoding: 'utf8' });
@@ -158,4 +159,85 @@ test('nothing that a job reads is written over', () =>
     }
     assert.deepEqual(readFileSync(model), before);
     assert.equal(readFileSync(path.join(data, '0.npy'), 'utf8'), 'a sample');
+  }));
+
+/** y = x w, two samples of it, and its weights in a file beside it. */
+function writeJob(folder) {
+  const model = path.join(folder, 'job.onnx');
+  const w = { dims: [400, 3], data: Float32Array.from({ length: 1200 }, (_, k) => ((k % 7) - 3) / 10) };
+  const graph = {
+    nodes: [{ op: 'MatMul', inputs: ['x', 'w'], outputs: ['y'] }],
+    constants: { w },
+    inputs: { x: [1, [1, 400]] },
+    outputs: { y: [1, [1, 3]] },
+  };
+  writeFileSync(path.join(folder, 'plain.onnx'), modelProto(13, graph));
+  assert.equal(run('convert', path.join(folder, 'plain.onnx'), '-o', model, '--external').status, 0);
+  const samples = path.join(folder, 'samples');
+  mkdirSync(samples);
+  for (const k of [0, 1])
+    writeFileSync(
+      path.join(samples, `${k}.npy`),
+      npyBytes(
+        Float32Array.from({ length: 400 }, (_, i) => Math.sin(i + k)),
+        [1, 400],
+      ),
+    );
+  return { model, samples };
+}
+
+test('nothing that has been read is written over, whatever it was', () =>
+  withFolder(async (folder) => {
+    const { model, samples } = writeJob(folder);
+    const weights = `${model}.data`;
+    const sample = path.join(samples, '1.npy');
+    const config = path.join(folder, 'config.json');
+    writeFileSync(config, '{"z_threshold": 9}');
+    const part = (k) => path.join(folder, `part${k}`);
+    const calibrate = (...args) => run('calibrate', model, '--data', samples, '--config', config, ...args);
+    for (const k of [1, 2]) assert.equal(calibrate('-o', part(k), '--shard', `${k}/2`).status, 0);
+    const kept = [model, weights, sample, config, part(1)].map((file) => [file, readFileSync(file)]);
+    for (const refused of [
+      run('quantize', model, '--data', samples, '-o', weights),
+      run('quantize', model, '--data', samples, '-o', path.join(folder, 'out.onnx'), '--report', weights),
+      run('convert', model, '-o', weights),
+      run('merge', part(1), part(2), '-o', part(1)),
+      ...[model, weights, sample, config].map((file) => calibrate('-o', file)),
+    ]) {
+      assert.equal(refused.status, 1);
+      assert.match(refused.stderr, /This job reads the file that it is to write over\.\n +Give another name\./);
+    }
+    for (const [file, bytes] of kept) assert.deepEqual(readFileSync(file), bytes, file);
+    assert.equal(run('convert', model, '-o', model, '--external').status, 0);
+    assert.equal(run('inspect', model).status, 0);
+  }));
+
+test('a job writes all its files or none', () =>
+  withFolder(async (folder) => {
+    const { model, samples } = writeJob(folder);
+    const before = readdirSync(folder);
+    const quantize = (...args) =>
+      run('quantize', model, '--data', samples, '-o', path.join(folder, 'out.onnx'), ...args);
+    const twice = quantize('--report', `${folder}/./out.onnx`);
+    assert.equal(twice.status, 2);
+    assert.match(twice.stderr, /is to be written twice/);
+    for (const args of [
+      ['--report', '/dev/full'],
+      ['--save-recipe', '/dev/full', '--report', path.join(folder, 'r.json')],
+    ])
+      assert.match(quantize(...args).stderr, /No space left on device/);
+    assert.deepEqual(readdirSync(folder), before);
+    const printed = quantize('--json', '--report', path.join(folder, 'r.json'));
+    assert.equal(printed.status, 0);
+    assert.equal(typeof JSON.parse(printed.stdout).verdict.reason, 'string');
+  }));
+
+test('a result that cannot be printed is an error', () =>
+  withFolder(async (folder) => {
+    const model = writeModel(folder);
+    for (const args of [['--version'], ['--help'], ['inspect', model], ['inspect', model, '--json']]) {
+      const full = spawnSync('sh', ['-c', 'exec "$0" "$@" > /dev/full', program, ...args], { encoding: 'utf8' });
+      assert.equal(full.status, 1, args.join(' '));
+      assert.match(full.stderr, /What is printed could not be written completely/);
+    }
   }));
