@@ -314,7 +314,7 @@ Draft draft(const Job& job, const calibrate::Statistics& statistics) {
   };
   const bool splits = job.attachment.export_rules.placement == tpc::Placement::kOperands;
   if (config.split_scales && splits && enough) {
-    draft.split = ptq::insert_split_scales(draft.model, draft.placement, draft.statistics);
+    draft.split = ptq::insert_split_scales(draft.model, draft.attachment, draft.placement, draft.statistics);
     if (draft.split.before + draft.split.behind > 0) place_again();
   }
   if (config.relu_unbound_correction) {

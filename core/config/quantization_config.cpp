@@ -65,12 +65,11 @@ void check_limits(const QuantizationConfig& config, const One& one, const std::s
 }
 
 /// The words of an enum's values that act in this version in the field of that name.
-std::vector<std::string> acting_words(QuantizationMethod, std::string_view field) {
+std::vector<std::string> acting_words(QuantizationMethod, std::string_view) {
   std::vector<std::string> words;
   for (const QuantizationMethod one : quant::acting_methods()) words.emplace_back(enum_word(one));
-  if (field == "weights_quantization_method")
-    for (const auto one : {QuantizationMethod::kLutPotQuantizer, QuantizationMethod::kLutSymQuantizer})
-      words.emplace_back(enum_word(one));
+  for (const auto one : {QuantizationMethod::kLutPotQuantizer, QuantizationMethod::kLutSymQuantizer})
+    words.emplace_back(enum_word(one));
   return words;
 }
 std::vector<std::string> acting_words(BiasCorrectionMethod, std::string_view) {

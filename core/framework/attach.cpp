@@ -212,13 +212,6 @@ class Attacher {
     return attached.operator_set.empty() ? "operators of no set" : "the operator set \"" + attached.operator_set + "\"";
   }
 
-  /// A table is no quantizer of even steps: weights alone have one, and no mapping names it.
-  bool is_by_table(quant::QuantizationMethod method) const {
-    return (method == quant::QuantizationMethod::kLutPotQuantizer ||
-            method == quant::QuantizationMethod::kLutSymQuantizer) &&
-           info_.weights_quantizer_mapping.count(method) == 0;
-  }
-
   static quant::QuantizationMethod acting(const std::map<quant::QuantizationMethod, const quant::Quantizer*>& mapping,
                                           quant::QuantizationMethod method, const NodeAttachment& attached,
                                           const std::string& field) {
@@ -239,6 +232,8 @@ class Attacher {
       OpQuantizationConfig& op = attached.candidates[k];
       const auto map_one = [&](const auto& mapping, quant::QuantizationMethod& method, const char* field) {
         const bool acts = mapping.count(method) != 0;
+        // A table is no quantizer of even steps, and no mapping need name it.
+        if (!acts && quant::is_table_method(method)) return;
         if (!acts && (k != attached.base || !refused_.insert(attached.operator_set + field).second)) return;
         faults.attempt([&] { method = acting(mapping, method, attached, field); });
       };
@@ -246,7 +241,7 @@ class Attacher {
         map_one(info_.activation_quantizer_mapping, op.activation_quantization_method,
                 "activation_quantization_method");
       for (auto& [name, attribute] : op.attr_weights_configs_mapping)
-        if (attribute.enable_weights_quantization && !is_by_table(attribute.weights_quantization_method))
+        if (attribute.enable_weights_quantization)
           map_one(info_.weights_quantizer_mapping, attribute.weights_quantization_method,
                   "weights_quantization_method");
     }

@@ -45,6 +45,12 @@ Tensor integers(std::span<const int32_t> values, DType type, const Shape& shape)
   return tensor;
 }
 
+/// Initializers that the tensors of an activation group share.
+struct GroupParams {
+  ValueId scale, zero_point;
+  ValueId table;  // the nearest entry's code for each code; invalid without a table
+};
+
 class Applier {
  public:
   Applier(const Model& model, const QuantizationPlan& plan)
@@ -111,10 +117,10 @@ class Applier {
 
   Model model_;
   const QuantizationPlan& plan_;
-  std::map<size_t, std::pair<ValueId, ValueId>> group_params_;  // scale and zero point of an activation group
-  std::map<ValueId, std::vector<Node>> behind_;                 // nodes to stand behind a value's producer
-  std::map<NodeId, std::vector<Node>> in_front_;                // nodes to stand in front of a node
-  std::vector<bool> captured_;                                  // by value: a subgraph reads it by its name
+  std::map<size_t, GroupParams> group_params_;
+  std::map<ValueId, std::vector<Node>> behind_;   // nodes to stand behind a value's producer
+  std::map<NodeId, std::vector<Node>> in_front_;  // nodes to stand in front of a node
+  std::vector<bool> captured_;                    // by value: a subgraph reads it by its name
 };
 
 /// ONNX Runtime's integer AveragePool does not know the attribute, not even where it says nothing.
@@ -282,10 +288,15 @@ void Applier::insert_pair(const ActivationPlan& activation) {
   const ValueId value = activation.tensor.value;
   const std::string name = name_of(value);
   auto [shared, is_new] = group_params_.try_emplace(activation.tensor.group);
-  if (is_new)
-    shared->second = {scale_of(name, activation.params),
-                      zero_point_of(name, activation.params, activation.params.storage())};
-  const auto [scale, zero_point] = shared->second;
+  if (is_new) {
+    const QuantizationParams& params = activation.params;
+    shared->second = {scale_of(name, params), zero_point_of(name, params, params.storage()), {}};
+    if (activation.table)
+      shared->second.table = graph().add_initializer(
+          name + "_table",
+          Tensor::of<uint8_t>(Shape{256}, quant::nearest_codes(*activation.table, params.zero_point[0])));
+  }
+  const auto [scale, zero_point, table] = shared->second;
   const ValueId codes = graph().add_unique_value(name + "_quantized", activation.params.storage());
   ValueId source = value, restored;
   const bool keeps_name =
@@ -313,7 +324,15 @@ void Applier::insert_pair(const ActivationPlan& activation) {
     source = behind.back().outputs[0];
   }
   behind.push_back(pair_node("QuantizeLinear", name, {source, scale, zero_point}, codes));
-  behind.push_back(pair_node("DequantizeLinear", name, {codes, scale, zero_point}, restored));
+  ValueId kept = codes;
+  if (table.valid()) {
+    const ValueId index = graph().add_unique_value(name + "_index", DType::kInt32);
+    kept = graph().add_unique_value(name + "_nearest", DType::kUint8);
+    behind.push_back(pair_node("Cast", name, {codes}, index));
+    behind.back().attributes["to"] = static_cast<int64_t>(DType::kInt32);
+    behind.push_back(pair_node("Gather", name, {table, index}, kept));
+  }
+  behind.push_back(pair_node("DequantizeLinear", name, {kept, scale, zero_point}, restored));
 }
 
 void Applier::place_new_nodes() {

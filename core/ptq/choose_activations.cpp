@@ -2,11 +2,13 @@
 #include "core/ptq/choose_activations.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <span>
 
 #include "core/base/error.h"
 #include "core/graph/uses.h"
+#include "core/quant/lut_quantizer.h"
 #include "core/quant/threshold_search.h"
 
 namespace tersor::ptq {
@@ -73,14 +75,28 @@ quant::Range unseen_range(const Bounds& known) {
   return range.low == range.high ? quant::Range{range.low, 1} : range;
 }
 
+struct Chosen {
+  QuantizationParams params;
+  std::optional<quant::LutParams> table = {};
+};
+
+/// The quantizer of even steps whose thresholds a table has.
+QuantizationMethod even_form(QuantizationMethod method) {
+  return method == QuantizationMethod::kLutPotQuantizer   ? QuantizationMethod::kPowerOfTwo
+         : method == QuantizationMethod::kLutSymQuantizer ? QuantizationMethod::kSymmetric
+                                                          : method;
+}
+
 /// `known`: what the operators that make the tensor can give.
-QuantizationParams choose(const Histogram& histogram, const OpQuantizationConfig& op, const Bounds& known,
-                          bool signed_storage, const quant::Criterion& criterion) {
-  const QuantizationMethod method = op.activation_quantization_method;
+Chosen choose(const Histogram& histogram, const OpQuantizationConfig& op, const Bounds& known, bool signed_storage,
+              const quant::Criterion& criterion) {
+  constexpr int kEntryBits = 8;
+  const QuantizationMethod method = even_form(op.activation_quantization_method);
   const quant::Range seen{histogram.min(), histogram.max()};
   const bool unseen = seen.low == 0 && seen.high == 0;
+  const bool by_table = op.activation_by_table() && !unseen;
   quant::Range range = unseen ? unseen_range(known) : seen;
-  IntegerGrid grid{op.activation_n_bits, false, false};
+  IntegerGrid grid{by_table ? kEntryBits : op.activation_n_bits, false, false};
   const bool even = method != QuantizationMethod::kUniform;
   if (even)
     grid.is_signed =
@@ -91,7 +107,16 @@ QuantizationParams choose(const Histogram& histogram, const OpQuantizationConfig
     bounds.narrow({seen.low, seen.high});
     range = quant::select_activation_range(histogram, method, grid, criterion, {bounds.low, bounds.high}).range;
   }
-  return quant::with_sign(quant::params_of_ranges(method, grid, std::span(&range, 1)), signed_storage);
+  Chosen chosen{quant::params_of_ranges(method, grid, std::span(&range, 1))};
+  if (by_table) {
+    const quant::LutValues values{kEntryBits, grid.is_signed};
+    const double threshold = std::ldexp(static_cast<double>(chosen.params.scale[0]), kEntryBits - grid.is_signed);
+    chosen.params.method = op.activation_quantization_method;
+    chosen.table = quant::lut_activation_params(quant::bins_of(histogram), op.activation_quantization_method,
+                                                op.activation_n_bits, values, threshold);
+  }
+  chosen.params = quant::with_sign(std::move(chosen.params), signed_storage && !by_table);
+  return chosen;
 }
 
 /// The range that a QuantizeConfig's quantizer takes. Statistics keep the extremes of all samples, not of each.
@@ -136,21 +161,25 @@ std::vector<ActivationPlan> choose_activations(const Graph& graph, const Attachm
       first[tensor.group] = &op;
     }
   }
-  std::vector<QuantizationParams> params(placement.groups);
+  std::vector<Chosen> chosen(placement.groups);
   for (size_t g = 0; g < placement.groups; ++g) {
     if (joined[g]) bounds[g] = {};
     const OpQuantizationConfig* op = fixed[g];
-    params[g] = op != nullptr ? quant::fixed_params(op->activation_quantization_method,
-                                                    {op->activation_n_bits, signed_storage, false}, *op->fixed_scale,
-                                                    op->fixed_zero_point.value_or(0))
-                : asked[g] != nullptr
-                    ? choose_by(*asked[g], histograms[g], *first[g], signed_storage)
-                    : choose(histograms[g], *first[g], bounds[g], signed_storage, config.activation_criterion());
+    if (op != nullptr)
+      chosen[g].params =
+          quant::fixed_params(op->activation_quantization_method, {op->activation_n_bits, signed_storage, false},
+                              *op->fixed_scale, op->fixed_zero_point.value_or(0));
+    else if (asked[g] != nullptr)
+      chosen[g].params = choose_by(*asked[g], histograms[g], *first[g], signed_storage);
+    else
+      chosen[g] = choose(histograms[g], *first[g], bounds[g], signed_storage, config.activation_criterion());
   }
   std::vector<ActivationPlan> plans;
   for (const PlacedTensor& tensor : placement.tensors) {
     const Histogram& seen = histograms[tensor.group];
-    plans.push_back({tensor, params[tensor.group], {seen.min(), seen.max()}, fixed[tensor.group] != nullptr});
+    const Chosen& of_group = chosen[tensor.group];
+    plans.push_back(
+        {tensor, of_group.params, {seen.min(), seen.max()}, fixed[tensor.group] != nullptr, of_group.table});
   }
   return plans;
 }

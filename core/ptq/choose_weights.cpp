@@ -131,7 +131,7 @@ KernelPlan choose_weight(const Node& node, const KernelOp& op, const WeightConte
   KernelPlan plan;
   plan.node = node.id;
   plan.op = op;
-  if (is_table_method(attribute.config.weights_quantization_method) &&
+  if (quant::is_table_method(attribute.config.weights_quantization_method) &&
       !context.attachment.of(node.id).kernel_quantizer) {
     plan.table = choose_table(op, attribute.config, context);
     plan.weight = even_params(*plan.table);

@@ -46,7 +46,7 @@ class Equalizer {
   std::optional<EqualizedRegion> equalize(const ChannelRegion& region) {
     channels_ = static_cast<size_t>(region.channels);
     spans_ = &region.values;
-    if (!find_parts(region) || !find_limits(region)) return std::nullopt;
+    if (is_by_table(region) || !find_parts(region) || !find_limits(region)) return std::nullopt;
     find_readers(region);
     const double plain = cost(std::vector<double>(channels_, 1.0));
     EqualizedRegion best{region.values, {}, 0, 1};
@@ -75,6 +75,13 @@ class Equalizer {
   size_t count_of(ValueId value) const { return static_cast<size_t>(spans_->at(value).count); }
   std::span<const double> part_of(const std::vector<double>& scales, ValueId value) const {
     return std::span(scales).subspan(first_of(value), count_of(value));
+  }
+
+  /// A table follows the histogram, which a rescaled tensor loses.
+  bool is_by_table(const ChannelRegion& region) const {
+    return std::any_of(graph_.nodes().begin(), graph_.nodes().end(), [&](const Node& node) {
+      return region.values.count(node.outputs[0]) != 0 && attachment_.of(node.id).config().activation_by_table();
+    });
   }
 
   /// A Concat makes another quantized tensor of it and more. What the channels of a part have in common its own

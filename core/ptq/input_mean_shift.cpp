@@ -25,8 +25,10 @@ bool weighs_alike(const Node& node, const passes::KernelOp& op) {
 std::optional<std::vector<double>> input_mean_shift(const Node& node, const passes::KernelOp& op,
                                                     const WeightContext& context) {
   const config::QuantizationConfig& config = context.config;
-  if (!config.activation_bias_correction || context.input_params == nullptr || context.input == nullptr ||
-      !weighs_alike(node, op) || context.input->histogram.empty() || is_two_ends(context.input->histogram))
+  // The entries of a table are the means of what they stand for.
+  if (!config.activation_bias_correction || context.input_params == nullptr ||
+      quant::is_table_method(context.input_params->method) || context.input == nullptr || !weighs_alike(node, op) ||
+      context.input->histogram.empty() || is_two_ends(context.input->histogram))
     return std::nullopt;
   const Tensor& weight = *context.graph.initializer(op.weight);
   const std::vector<double> values = passes::to_doubles(weight);

@@ -49,6 +49,7 @@ Json activation_json(const Graph& graph, const ActivationPlan& plan) {
   json["is_fixed"] = plan.is_fixed;
   json["seen"] = {plan.seen.low, plan.seen.high};
   json["params"] = params_json(plan.params);
+  if (plan.table) json["table"] = plan.table->table;
   return json;
 }
 

@@ -22,6 +22,8 @@ struct ActivationPlan {
   /// What calibration saw of the tensor's group: the extremes the range was chosen from.
   quant::Range seen;
   bool is_fixed = false;  // the platform fixes the parameters
+  /// By a table: `params` are then the even steps that its entries are taken from, in uint8.
+  std::optional<quant::LutParams> table = {};
 };
 
 struct KernelPlan {

@@ -286,7 +286,8 @@ void Shifter::pad_with(const Chain& chain, double shift) {
 
 std::string Shifter::sentence(const std::vector<std::string>& said) const {
   if (!said.empty()) return "Raised, so that they need no sign: " + first_few(said) + ".";
-  if (uniform_ > 0) return "Nothing was changed: activations are UNIFORM, whose zero point does what a shift would.";
+  if (uniform_ > 0)
+    return "Nothing was changed: activations are UNIFORM, whose zero point does what a shift would, or by a table.";
   if (of_fixed_sign_ > 0) return "Nothing was changed: the platform has activations of one sign only.";
   return "Nothing was changed: no activation with a negative side small enough leads to a single Conv or Gemm.";
 }

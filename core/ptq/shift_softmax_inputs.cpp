@@ -61,8 +61,8 @@ class SoftmaxShifter {
                                    [&](const ActivationPlan& one) { return one.tensor.value == value; });
     const TensorStatistics* seen = statistics_.find(graph_.name_of(value));
     const framework::NodeAttachment& attached = attachment_.of(node.id);
-    if (plan == plans_.end() || plan->is_fixed || !attached.output_quantizers.empty() || seen == nullptr ||
-        seen->histogram.empty())
+    if (plan == plans_.end() || plan->is_fixed || plan->table || !attached.output_quantizers.empty() ||
+        seen == nullptr || seen->histogram.empty())
       return 0;
     const double middle = (static_cast<double>(seen->histogram.max()) + seen->histogram.min()) / 2;
     const auto shift = static_cast<float>(-middle);

@@ -62,8 +62,9 @@ Tensor per_channel(const std::vector<double>& values) {
 
 class Inserter {
  public:
-  Inserter(Model& model, const Placement& placement, calibrate::Statistics& statistics)
-      : graph_(model.graph), placement_(placement), statistics_(statistics) {}
+  Inserter(Model& model, const framework::Attachment& attachment, const Placement& placement,
+           calibrate::Statistics& statistics)
+      : graph_(model.graph), attachment_(attachment), placement_(placement), statistics_(statistics) {}
 
   SplitScales insert() {
     SplitScales done;
@@ -80,6 +81,7 @@ class Inserter {
       const Node& node = graph_.nodes()[i];
       if (role.role != Role::kKernel || !role.op || !node.is("Conv") || placement_.find(node.outputs[0]) == nullptr)
         continue;
+      if (attachment_.of(node.id).config().activation_by_table()) continue;
       if (auto f = swish_behind(graph_, uses, node.outputs[0])) before.push_back({node.id, *role.op, *f});
     }
     if (before.empty()) return done;
@@ -244,6 +246,7 @@ class Inserter {
   }
 
   Graph& graph_;
+  const framework::Attachment& attachment_;
   const Placement& placement_;
   calibrate::Statistics& statistics_;
 };
@@ -347,8 +350,9 @@ class Fuser {
 
 }  // namespace
 
-SplitScales insert_split_scales(Model& model, const Placement& placement, calibrate::Statistics& statistics) {
-  return Inserter(model, placement, statistics).insert();
+SplitScales insert_split_scales(Model& model, const framework::Attachment& attachment, const Placement& placement,
+                                calibrate::Statistics& statistics) {
+  return Inserter(model, attachment, placement, statistics).insert();
 }
 
 int64_t fuse_split_scales(Model& quantized) {

@@ -30,7 +30,8 @@ struct SplitScales {
 
 /// Changes the model where Convs feed a Swish (x sigmoid(x), with HardSigmoid too) or a HardSwish; nothing in models
 /// without one. The statistics get entries for the new tensors. Attachment and placement must be made anew afterwards.
-SplitScales insert_split_scales(Model& model, const Placement& placement, calibrate::Statistics& statistics);
+SplitScales insert_split_scales(Model& model, const framework::Attachment& attachment, const Placement& placement,
+                                calibrate::Statistics& statistics);
 
 /// Moves per-channel Mul and Add beside a scalar quantizer into it, and drops Muls that equalization left at 1. Returns
 /// how many quantizers became per channel.

@@ -9,6 +9,7 @@
 #include "core/graph/uses.h"
 #include "core/kernels/moments.h"
 #include "core/ops/registry.h"
+#include "core/graph/quantized.h"
 #include "core/ptq/apply_plan.h"
 #include "core/ptq/round_weights.h"
 
@@ -97,7 +98,8 @@ void Sweep::measure_bytes(const calibrate::Statistics& statistics) {
   for (const Step& step : steps_)
     for (const auto* list : {&step.inputs, &step.results})
       for (const ValueId value : *list) {
-        const auto maker = uses.producer_index(value);
+        const auto lookup = table_lookup(graph, uses, value);
+        const auto maker = uses.producer_index(lookup ? lookup->cast->inputs[0] : value);
         const bool stored_small = maker && graph.nodes()[*maker].is("QuantizeLinear");
         const calibrate::TensorStatistics* seen =
             statistics.find(graph.name_of(stored_small ? graph.nodes()[*maker].inputs[0] : value));

@@ -25,10 +25,6 @@ Tensor whole_numbers(const std::vector<int32_t>& values, const LutParams& table,
 
 }  // namespace
 
-bool is_table_method(quant::QuantizationMethod method) {
-  return method == quant::QuantizationMethod::kLutPotQuantizer || method == quant::QuantizationMethod::kLutSymQuantizer;
-}
-
 LutParams choose_table(const passes::KernelOp& op, const tpc::AttributeQuantizationConfig& config,
                        const WeightContext& context) {
   const int value_bits = config.lut_values_bitwidth.value_or(kByte);

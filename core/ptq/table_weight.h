@@ -10,8 +10,6 @@
 
 namespace tersor::ptq {
 
-bool is_table_method(quant::QuantizationMethod method);
-
 /// The table of a kernel. lut_values_bitwidth is the platform's, or 8. Error kInvalidConfig for bits that no table has,
 /// and for entries of more than 8 bits beside a quantized input.
 quant::LutParams choose_table(const passes::KernelOp& op, const tpc::AttributeQuantizationConfig& config,

@@ -23,7 +23,7 @@ class ConcatRanges {
       const Node& node = graph_.nodes()[i];
       if (!node.is("Concat") || placement_.roles[i].role != Role::kJoin) continue;
       const ActivationPlan* joined = plan_.find(behind_clamps(graph_, uses_, placement_.roles, node.outputs[0]));
-      if (joined == nullptr || !joined->tensor.integer_made) continue;
+      if (joined == nullptr || !joined->tensor.integer_made || joined->table) continue;
       const quant::QuantizationParams params = joined->params;
       for (const ValueId input : node.inputs) {
         const ActivationPlan* fed = plan_.find(input);
@@ -61,7 +61,7 @@ class ConcatRanges {
   }
 
   bool may_take(const ActivationPlan& one, const quant::QuantizationParams& params, size_t concat) const {
-    if (!one.tensor.integer_made || one.is_fixed || one.params.grid.n_bits != params.grid.n_bits ||
+    if (!one.tensor.integer_made || one.is_fixed || one.table || one.params.grid.n_bits != params.grid.n_bits ||
         !leads_to(one.tensor, concat))
       return false;
     const auto maker = uses_.producer_index(one.tensor.value);

@@ -14,7 +14,7 @@ namespace tersor::quant {
 namespace {
 
 void check(QuantizationMethod method, int n_bits, int lut_values_bitwidth) {
-  if (method != QuantizationMethod::kLutPotQuantizer && method != QuantizationMethod::kLutSymQuantizer)
+  if (!is_table_method(method))
     throw Error(ErrorCode::kInvalidArgument, std::string(enum_word(method)) + " has no table.");
   if (n_bits < 2 || n_bits > 7)
     throw Error(ErrorCode::kInvalidArgument,
@@ -107,6 +107,17 @@ LutSelection choose_lut_weight_params(const Tensor& weights, QuantizationMethod 
   return best;
 }
 
+LutParams lut_activation_params(const EvenBins& bins, QuantizationMethod method, int n_bits, const LutValues& values,
+                                double threshold) {
+  LutParams params{method, n_bits, values, std::nullopt, {}, {threshold}, scales_of({threshold}, values)};
+  const auto place = [&](double x) { return lut_place(x, threshold, values); };
+  std::vector<double> places{place(0)}, weights{bins.zeros};
+  for (size_t i = 0; i < bins.counts.size(); ++i)
+    if (bins.counts[i] > 0) places.push_back(place(bins.center(i))), weights.push_back(bins.counts[i]);
+  params.table = least_error_table(places, weights, values, 1 << n_bits, false).entries;
+  return params;
+}
+
 LutSelection choose_lut_activation_params(const EvenBins& bins, QuantizationMethod method, int n_bits, bool is_signed,
                                           int lut_values_bitwidth, const Criterion& criterion) {
   check(method, n_bits, lut_values_bitwidth);
@@ -114,17 +125,12 @@ LutSelection choose_lut_activation_params(const EvenBins& bins, QuantizationMeth
   remove_outliers(kept, criterion.z_threshold);
   if (kept.all_zero()) kept = bins;
   const double magnitude = std::max(is_signed ? -kept.extremes.low : 0.0, kept.extremes.high);
-  LutSelection made{{method, n_bits, {lut_values_bitwidth, is_signed}, std::nullopt, {}, {}, {}}};
-  LutParams& params = made.params;
-  params.threshold = {threshold_for(method, magnitude, criterion.min_threshold)};
-  params.scale = scales_of(params.threshold, params.values);
-  const auto place = [&](double x) { return lut_place(x, params.threshold[0], params.values); };
-  std::vector<double> places{place(0)}, weights{kept.zeros};
-  for (size_t i = 0; i < kept.counts.size(); ++i)
-    if (kept.counts[i] > 0) places.push_back(place(kept.center(i))), weights.push_back(kept.counts[i]);
-  params.table = least_error_table(places, weights, params.values, 1 << n_bits, false).entries;
+  LutSelection made{lut_activation_params(kept, method, n_bits, {lut_values_bitwidth, is_signed},
+                                          threshold_for(method, magnitude, criterion.min_threshold))};
+  const LutParams& params = made.params;
   const auto back = [&](double x) {
-    return static_cast<double>(params.table[nearest_entry(params.table, place(x))]) * params.scale[0];
+    const size_t nearest = nearest_entry(params.table, lut_place(x, params.threshold[0], params.values));
+    return static_cast<double>(params.table[nearest]) * params.scale[0];
   };
   double signal = 0, noise = bins.zeros * (back(0) * back(0));
   for (size_t i = 0; i < bins.counts.size(); ++i) {
@@ -134,6 +140,15 @@ LutSelection choose_lut_activation_params(const EvenBins& bins, QuantizationMeth
   }
   made.expected_sqnr_db = decibels(signal, noise);
   return made;
+}
+
+std::vector<uint8_t> nearest_codes(const LutParams& params, int32_t zero_point) {
+  std::vector<uint8_t> codes(256);
+  for (size_t code = 0; code < codes.size(); ++code) {
+    const double place = static_cast<double>(code) - zero_point;
+    codes[code] = static_cast<uint8_t>(params.table[nearest_entry(params.table, place)] + zero_point);
+  }
+  return codes;
 }
 
 Tensor quantize(const Tensor& x, const LutParams& params) {

@@ -46,6 +46,14 @@ LutSelection choose_lut_weight_params(const Tensor& weights, QuantizationMethod 
 LutSelection choose_lut_activation_params(const EvenBins& bins, QuantizationMethod method, int n_bits, bool is_signed,
                                           int lut_values_bitwidth, const Criterion& criterion);
 
+/// The table of an activation for a threshold that was chosen already.
+LutParams lut_activation_params(const EvenBins& bins, QuantizationMethod method, int n_bits, const LutValues& values,
+                                double threshold);
+
+/// For every uint8 code of the entries' own even steps, whose code of 0 is `zero_point`, that of the nearest entry.
+/// Entries have 8 bits.
+std::vector<uint8_t> nearest_codes(const LutParams& params, int32_t zero_point);
+
 /// Indices (uint8, same shape) of the nearest entries, and the float32 values that indices stand for.
 Tensor quantize(const Tensor& x, const LutParams& params);
 Tensor dequantize(const Tensor& q, const LutParams& params);

@@ -18,6 +18,11 @@ enum class QuantizationMethod {
   kLutSymQuantizer,  // a table of values, any threshold
 };
 
+/// Its values are those of a table rather than even steps.
+constexpr bool is_table_method(QuantizationMethod method) {
+  return method == QuantizationMethod::kLutPotQuantizer || method == QuantizationMethod::kLutSymQuantizer;
+}
+
 }  // namespace tersor::quant
 
 template <>

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/evaluate/output_difference.h"
+#include "core/graph/quantized.h"
 #include "core/ptq/bound_relus.h"
 #include "core/ptq/equalize_channels.h"
 #include "core/report/pair_tensors.h"
@@ -23,6 +24,7 @@ Model cut_at_pairs(const Model& fused, const std::vector<PairedTensor>& paired) 
   Model model = fused;
   Graph& graph = model.graph;
   graph.outputs.clear();
+  const Uses uses(graph);
   for (const PairedTensor& one : paired) {
     const std::string stem = graph.name_of(one.raw);
     const ValueId given = graph.add_unique_value(stem + "_given", DType::kFloat32);
@@ -40,6 +42,14 @@ Model cut_at_pairs(const Model& fused, const std::vector<PairedTensor>& paired) 
       for (Node* node : {&quantize, &dequantize}) node->inputs.push_back(one.parameters.zero_point);
     quantize.outputs = {quantized};
     dequantize.outputs = {alone};
+    if (const auto lookup = table_lookup(fused.graph, uses, one.raw)) {
+      Node cast = *lookup->cast, gather = *lookup->gather;
+      cast.inputs[0] = quantize.outputs[0] = graph.add_unique_value(stem + "_given_codes", one.parameters.dtype);
+      cast.outputs[0] = gather.inputs[1] = graph.add_unique_value(stem + "_given_index", DType::kInt32);
+      gather.outputs[0] = quantized;
+      graph.insert(0, std::move(gather));
+      graph.insert(0, std::move(cast));
+    }
     graph.insert(0, std::move(quantize));
     graph.append(std::move(dequantize));
     graph.inputs.push_back(given);

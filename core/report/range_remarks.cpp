@@ -34,17 +34,23 @@ std::optional<double> weight_sqnr_db(const Graph& graph, const ptq::KernelPlan& 
 
 }  // namespace
 
-double expected_sqnr_db(const quant::Histogram& seen, const quant::QuantizationParams& params) {
+double expected_sqnr_db(const quant::Histogram& seen, const quant::QuantizationParams& params,
+                        const std::optional<quant::LutParams>& table) {
   const quant::IntegerGrid& grid = params.grid;
-  double signal = 0, noise = 0;
+  const int32_t zero_point = params.zero_point[0];
+  const std::vector<uint8_t> codes = table ? quant::nearest_codes(*table, zero_point) : std::vector<uint8_t>();
+  const auto error_of = [&](double x) {
+    int32_t q = quant::quantize_value(static_cast<float>(x), params.scale[0], zero_point, grid.q_min(), grid.q_max());
+    if (table) q = codes[static_cast<size_t>(q)];
+    return x - quant::dequantize_value(q, params.scale[0], zero_point);
+  };
+  const double of_zero = error_of(0);
+  double signal = 0, noise = static_cast<double>(seen.zeros()) * of_zero * of_zero;
   for (size_t i = 0; i < seen.counts().size(); ++i) {
     double count = static_cast<double>(seen.counts()[i]);
-    if (seen.lower(i) == 0) count -= static_cast<double>(seen.zeros());  // every grid represents 0
+    if (seen.lower(i) == 0) count -= static_cast<double>(seen.zeros());
     if (count == 0) continue;
-    const double x = seen.center(i);
-    const int32_t q =
-        quant::quantize_value(static_cast<float>(x), params.scale[0], params.zero_point[0], grid.q_min(), grid.q_max());
-    const double error = x - quant::dequantize_value(q, params.scale[0], params.zero_point[0]);
+    const double x = seen.center(i), error = error_of(x);
     signal += count * x * x;
     noise += count * error * error;
   }
@@ -66,7 +72,7 @@ std::vector<Diagnostic> range_remarks(const Graph& graph, const ptq::Quantizatio
                          "Give samples in which it moves, for a state values from the middle of a sequence."});
       continue;
     }
-    const double decibels = expected_sqnr_db(seen->histogram, one.params);
+    const double decibels = expected_sqnr_db(seen->histogram, one.params, one.table);
     if (decibels >= kLeastRangeSqnrDb) continue;
     const auto maker = uses.producer_index(one.tensor.value);
     const std::string of =

@@ -16,7 +16,8 @@ inline constexpr double kLeastRangeSqnrDb = 10;
 
 /// The signal-to-noise ratio in dB that a grid gives what calibration saw of a tensor, over the bin centres of its
 /// histogram; infinite without noise.
-double expected_sqnr_db(const quant::Histogram& seen, const quant::QuantizationParams& params);
+double expected_sqnr_db(const quant::Histogram& seen, const quant::QuantizationParams& params,
+                        const std::optional<quant::LutParams>& table = std::nullopt);
 
 /// A remark for every activation and every kernel whose chosen range leaves less than kLeastRangeSqnrDb, in graph
 /// order. `graph` and `statistics`: those that the plan was chosen for.

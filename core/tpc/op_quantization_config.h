@@ -42,6 +42,12 @@ struct OpQuantizationConfig {
   /// kInvalidPlatform when it contains several.
   const AttributeQuantizationConfig& attribute_config(std::string_view attribute) const;
 
+  /// The output's values are those of a table. One of 8 bits would hold every code: even steps say the same.
+  bool activation_by_table() const {
+    return enable_activation_quantization && quant::is_table_method(activation_quantization_method) &&
+           activation_n_bits < 8;
+  }
+
   /// A copy that `edit(copy)` has changed.
   template <class Edit>
   OpQuantizationConfig clone_and_edit(Edit&& edit) const {

@@ -17,10 +17,6 @@ namespace {
   throw Error(ErrorCode::kInvalidPlatform, message, place);
 }
 
-bool is_lut(quant::QuantizationMethod method) {
-  return method == quant::QuantizationMethod::kLutPotQuantizer || method == quant::QuantizationMethod::kLutSymQuantizer;
-}
-
 void check_attribute(const AttributeQuantizationConfig& config, const std::string& place) {
   if (config.enable_weights_quantization && (config.weights_n_bits < 2 || config.weights_n_bits > 16))
     invalid("Weights of " + std::to_string(config.weights_n_bits) + " bits; 2 to 16 are possible.",
@@ -31,7 +27,8 @@ void check_attribute(const AttributeQuantizationConfig& config, const std::strin
   if (config.lut_values_bitwidth && (*config.lut_values_bitwidth < 2 || *config.lut_values_bitwidth > 16))
     invalid("Table entries of " + std::to_string(*config.lut_values_bitwidth) + " bits; 2 to 16 are possible.",
             place + ".lut_values_bitwidth");
-  if (config.enable_weights_quantization && is_lut(config.weights_quantization_method) && config.weights_n_bits >= 8)
+  if (config.enable_weights_quantization && quant::is_table_method(config.weights_quantization_method) &&
+      config.weights_n_bits >= 8)
     invalid("A look-up table of " + std::to_string(config.weights_n_bits) + " bits; fewer than 8 are possible.",
             place + ".weights_n_bits");
 }
