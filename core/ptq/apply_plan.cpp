@@ -325,7 +325,7 @@ void Applier::insert_pair(const ActivationPlan& activation) {
   }
   behind.push_back(pair_node("QuantizeLinear", name, {source, scale, zero_point}, codes));
   ValueId kept = codes;
-  if (table.valid()) {
+  if (table.valid() && !activation.is_looked_up) {
     const ValueId index = graph().add_unique_value(name + "_index", DType::kInt32);
     kept = graph().add_unique_value(name + "_nearest", DType::kUint8);
     behind.push_back(pair_node("Cast", name, {codes}, index));

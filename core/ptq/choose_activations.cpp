@@ -174,12 +174,25 @@ std::vector<ActivationPlan> choose_activations(const Graph& graph, const Attachm
     else
       chosen[g] = choose(histograms[g], *first[g], bounds[g], signed_storage, config.activation_criterion());
   }
+  const auto is_passed_on = [&](const PlacedTensor& tensor) {
+    const auto maker = uses.producer_index(tensor.value);
+    if (!maker || placement.roles[*maker].role != Role::kMover) return false;
+    const std::vector<ValueId> from = value_inputs(graph.nodes()[*maker], Role::kMover);
+    return std::all_of(from.begin(), from.end(), [&](ValueId id) {
+      const PlacedTensor* other = placement.find(id);
+      return other != nullptr && other->group == tensor.group;
+    });
+  };
   std::vector<ActivationPlan> plans;
   for (const PlacedTensor& tensor : placement.tensors) {
     const Histogram& seen = histograms[tensor.group];
     const Chosen& of_group = chosen[tensor.group];
-    plans.push_back(
-        {tensor, of_group.params, {seen.min(), seen.max()}, fixed[tensor.group] != nullptr, of_group.table});
+    plans.push_back({tensor,
+                     of_group.params,
+                     {seen.min(), seen.max()},
+                     fixed[tensor.group] != nullptr,
+                     of_group.table,
+                     of_group.table && is_passed_on(tensor)});
   }
   return plans;
 }

@@ -24,6 +24,8 @@ struct ActivationPlan {
   bool is_fixed = false;  // the platform fixes the parameters
   /// By a table: `params` are then the even steps that its entries are taken from, in uint8.
   std::optional<quant::LutParams> table = {};
+  /// A mover passes on what went through the table already.
+  bool is_looked_up = false;
 };
 
 struct KernelPlan {

@@ -94,10 +94,10 @@ TEST_CASE("a value that does not act yet is refused by its field, a default is a
   REQUIRE(error_of(R"({"weights_threshold_method": "Entropy"})").hint == "Use one of: NOCLIPPING, MSE, MAE, KL, Lp.");
   REQUIRE(error_of(R"({"activation_threshold_method": "HMSE"})").hint ==
           "Use one of: NOCLIPPING, MSE, MAE, KL, Lp, Entropy, Percentile, Distribution.");
-  REQUIRE(error_of(R"({"activation_quantization_method": "LUT_POT_QUANTIZER"})").place ==
-          "config.activation_quantization_method");
-  REQUIRE_NOTHROW(check_acts(read(R"({"weights_quantization_method": "LUT_POT_QUANTIZER"})")));
-  REQUIRE(error_of(R"({"activation_quantization_method": "LUT_POT_QUANTIZER", "weights_threshold_method": "Entropy"})")
+  for (const char* field : {"activation_quantization_method", "weights_quantization_method"})
+    for (const char* method : {"LUT_POT_QUANTIZER", "LUT_SYM_QUANTIZER"})
+      REQUIRE_NOTHROW(check_acts(read((std::string("{\"") + field + "\": \"" + method + "\"}").c_str())));
+  REQUIRE(error_of(R"({"activation_threshold_method": "HMSE", "weights_threshold_method": "Entropy"})")
               .message.find("2 faults") != std::string::npos);
 }
 

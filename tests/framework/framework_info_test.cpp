@@ -212,7 +212,7 @@ TEST_CASE("an output has no more bits than its readers take") {
                       Catch::Contains("the operator set \"Sigmoid\" takes inputs of at most 8 bits"));
 }
 
-TEST_CASE("methods that no file holds are refused by operator set and field") {
+TEST_CASE("methods that the mappings lack are refused by operator set and field, tables need none") {
   const auto platform = [](const char* op, const char* kernel) {
     return tpc::read_platform(
         std::string(R"({"schema_version": 1, "name": "p", "op_configs": {"c": {)") + op +
@@ -226,8 +226,12 @@ TEST_CASE("methods that no file holds are refused by operator set and field") {
   };
   REQUIRE_NOTHROW(attach_to("", R"("weights_n_bits": 7)"));
   REQUIRE_NOTHROW(attach_to(R"("activation_n_bits": 5, )", R"("weights_n_bits": 12)"));
+  FrameworkInfo without = onnx_framework_info();
+  without.activation_quantizer_mapping.erase(quant::QuantizationMethod::kSymmetric);
   REQUIRE_THROWS_WITH(
-      attach_to(R"("activation_quantization_method": "LUT_POT_QUANTIZER", )", R"("weights_n_bits": 8)"),
-      Catch::Contains("The activation_quantization_method of the operator set \"Conv\" is LUT_POT_QUANTIZER"));
+      attach(b.graph, platform(R"("activation_quantization_method": "SYMMETRIC", )", R"("weights_n_bits": 8)"), without,
+             {}),
+      Catch::Contains("The activation_quantization_method of the operator set \"Conv\" is SYMMETRIC"));
+  REQUIRE_NOTHROW(attach_to(R"("activation_quantization_method": "LUT_POT_QUANTIZER", )", R"("weights_n_bits": 8)"));
   REQUIRE_NOTHROW(attach_to("", R"("weights_n_bits": 4, "weights_quantization_method": "LUT_SYM_QUANTIZER")"));
 }

@@ -128,6 +128,37 @@ TEST_CASE("a table of an activation, signed and not") {
   }
 }
 
+TEST_CASE("where an activation has two heaps a table beats the uniform quantizer of as many bits") {
+  std::mt19937 random(10);
+  std::vector<float> values;
+  for (int i = 0; i < 20000; ++i)
+    values.push_back((i % 3 == 0 ? 5.0f : 0.6f) + static_cast<float>(random() % 1000) * 4e-4f);
+  for (const float sign : {1.0f, -1.0f}) {
+    Histogram histogram;
+    for (float& x : values) x *= sign;
+    histogram.add(values);
+    for (const auto method : {QuantizationMethod::kLutPotQuantizer, QuantizationMethod::kLutSymQuantizer})
+      for (const int bits : {2, 3, 4, 5}) {
+        Criterion criterion;
+        criterion.method = ThresholdSelectionMethod::kMse;
+        const double table =
+            choose_lut_activation_params(bins_of(histogram), method, bits, sign < 0, 8, criterion).expected_sqnr_db;
+        const double even =
+            select_activation_range(histogram, QuantizationMethod::kUniform, {bits, false, false}, criterion)
+                .expected_sqnr_db;
+        INFO(enum_word(method) << " " << bits << ": " << table << " and " << even);
+        REQUIRE(table > even + 6);
+      }
+  }
+}
+
+TEST_CASE("each code has the code of its nearest entry") {
+  const LutParams params{QuantizationMethod::kLutSymQuantizer, 2, {8, true}, std::nullopt, {-100, 0, 40}, {1}, {1}};
+  const std::vector<uint8_t> codes = nearest_codes(params, 128);
+  REQUIRE((codes[0] == 28 && codes[78] == 28 && codes[79] == 128 && codes[128] == 128));
+  REQUIRE((codes[148] == 128 && codes[149] == 168 && codes[255] == 168));
+}
+
 TEST_CASE("what has no table is refused") {
   const Tensor weights = clustered(5);
   const auto choose = [&](QuantizationMethod method, int n_bits, int bits, std::optional<int> axis) {

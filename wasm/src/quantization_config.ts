@@ -9,7 +9,8 @@ export interface QuantizationConfig {
   /** By what error the range of a weight tensor is chosen; the document has MSE, but with a scale per channel clipping gains nothing. Default NOCLIPPING. */
   readonly weights_threshold_method?: 'NOCLIPPING' | 'MSE' | 'MAE' | 'KL' | 'Lp' | undefined;
   /** The quantizer of activations; null leaves it to the platform. Default null. */
-  readonly activation_quantization_method?: 'POWER_OF_TWO' | 'SYMMETRIC' | 'UNIFORM' | null | undefined;
+  readonly activation_quantization_method?:
+    'POWER_OF_TWO' | 'SYMMETRIC' | 'UNIFORM' | 'LUT_POT_QUANTIZER' | 'LUT_SYM_QUANTIZER' | null | undefined;
   /** The quantizer of weights; null leaves it to the platform. Default null. */
   readonly weights_quantization_method?:
     'POWER_OF_TWO' | 'SYMMETRIC' | 'UNIFORM' | 'LUT_POT_QUANTIZER' | 'LUT_SYM_QUANTIZER' | null | undefined;
