@@ -166,9 +166,9 @@ std::vector<ActivationPlan> choose_activations(const Graph& graph, const Attachm
     if (joined[g]) bounds[g] = {};
     const OpQuantizationConfig* op = fixed[g];
     if (op != nullptr)
-      chosen[g].params =
-          quant::fixed_params(op->activation_quantization_method, {op->activation_n_bits, signed_storage, false},
-                              *op->fixed_scale, op->fixed_zero_point.value_or(0));
+      chosen[g].params = quant::fixed_params(even_form(op->activation_quantization_method),
+                                             {op->activation_n_bits, signed_storage, false}, *op->fixed_scale,
+                                             op->fixed_zero_point.value_or(0));
     else if (asked[g] != nullptr)
       chosen[g].params = choose_by(*asked[g], histograms[g], *first[g], signed_storage);
     else

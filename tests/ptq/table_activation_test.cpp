@@ -230,6 +230,10 @@ TEST_CASE("channels by a table are not rescaled: the histogram that it follows w
   config.activation_channel_equalization = true;
   REQUIRE(make(model.build(), platform("LUT_SYM_QUANTIZER", 4), config).result.draft.equalized.empty());
   REQUIRE(!make(model.build(), platform("SYMMETRIC", 8), config).result.draft.equalized.empty());
+  const auto fuses = tpc::get_target_platform_capabilities("ort-cpu");  // its Convs' own outputs are not quantized
+  REQUIRE(!make(model.build(), fuses, config).result.draft.equalized.empty());
+  config::set_field(config, "activation_quantization_method=LUT_SYM_QUANTIZER");
+  REQUIRE(make(model.build(), fuses, config).result.draft.equalized.empty());
 }
 
 TEST_CASE("what the report says of a tensor by a table") {
