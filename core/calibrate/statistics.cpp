@@ -43,7 +43,8 @@ void merge(TensorStatistics& into, const TensorStatistics& more) {
 [[noreturn]] void refuse(const std::string& what, const std::string& found, const std::string& expected,
                          const std::string& hint) {
   throw Error(ErrorCode::kMismatch,
-              "The statistics belong to another " + what + ": found " + found + ", expected " + expected + ".",
+              (what == "settings" ? "The statistics belong to other " : "The statistics belong to another ") + what +
+                  ": found " + found + ", expected " + expected + ".",
               "statistics." + what, hint);
 }
 

@@ -22,12 +22,20 @@ class FolderSource : public samples::FileSource {
   void add(const fs::path& place, std::string relative) {
     std::error_code failed;
     const uint64_t size = fs::file_size(place, failed);
-    if (failed) throw Error(ErrorCode::kIo, "The file cannot be read: " + failed.message() + ".", place.string());
+    if (failed)
+      throw Error(ErrorCode::kIo, "The file cannot be read: " + failed.message() + ".", place.string(),
+                  "Check its permissions.");
     places_.push_back(place.string());
     files_.push_back({std::move(relative), size});
   }
 
   const std::vector<samples::SourceFile>& files() const override { return files_; }
+  std::string folder_name() const override { return folder_.empty() ? FileSource::folder_name() : folder_; }
+  /// Keeps the name of a test_data_set_3, which tells it from its neighbours.
+  void name_after(const fs::path& folder) {
+    const std::string name = (folder.has_filename() ? folder : folder.parent_path()).filename().string();
+    if (name.rfind(FileSource::folder_name(), 0) == 0) folder_ = name;
+  }
 
   samples::Bytes read(size_t file, uint64_t offset, uint64_t length) const override {
     // An ordinary read and no mapping: a file that shrinks meanwhile is an error and not a signal.
@@ -56,12 +64,15 @@ class FolderSource : public samples::FileSource {
       const ssize_t got = ::pread(descriptor, out.data(), out.size(), static_cast<off_t>(offset));
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) fail(file);
-      if (got == 0) throw Error(ErrorCode::kIo, "The file has become shorter while it was read.", places_[file]);
+      if (got == 0)
+        throw Error(ErrorCode::kIo, "The file has become shorter while it was read.", places_[file],
+                    "Start again when nothing writes to it.");
       out = out.subspan(static_cast<size_t>(got));
       offset += static_cast<uint64_t>(got);
     }
   }
 
+  std::string folder_;
   std::vector<std::string> places_;
   std::vector<samples::SourceFile> files_;
 };
@@ -78,6 +89,7 @@ std::shared_ptr<const samples::FileSource> open_folder(const std::string& path, 
     source->add(path, fs::path(path).filename().string());
     return source;
   }
+  source->name_after(path);
   try {
     const auto options = fs::directory_options::follow_directory_symlink;
     for (auto entry = fs::recursive_directory_iterator(path, options); entry != fs::recursive_directory_iterator();
@@ -85,13 +97,15 @@ std::shared_ptr<const samples::FileSource> open_folder(const std::string& path, 
       // A link that leads back up would go on for ever.
       constexpr int kDeepest = 32;
       if (entry.depth() > kDeepest)
-        throw Error(ErrorCode::kIo, "The folders are nested too deeply.", entry->path().string());
+        throw Error(ErrorCode::kIo, "The folders are nested more than 32 deep.", entry->path().string(),
+                    "A link may lead back to a folder above it: remove that link.");
       if (!entry->is_regular_file()) continue;
       if (!left_out.empty() && fs::equivalent(entry->path(), left_out, failed)) continue;
       source->add(entry->path(), entry->path().lexically_relative(path).generic_string());
     }
   } catch (const fs::filesystem_error& error) {
-    throw Error(ErrorCode::kIo, "The folder cannot be read: " + error.code().message() + ".", error.path1().string());
+    throw Error(ErrorCode::kIo, "The folder cannot be read: " + error.code().message() + ".", error.path1().string(),
+                "Check its permissions.");
   }
   return source;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cli/model_file.h"
 
+#include <filesystem>
+
 #include "core/base/error.h"
 #include "core/cli/files.h"
 #include "core/onnx/read.h"
@@ -11,6 +13,10 @@ namespace {
 
 onnx::Source map_source(const std::string& path) {
   FileBytes file = map_file(path);
+  std::error_code none;
+  if (file.bytes.empty() && !std::filesystem::is_regular_file(path, none))
+    throw Error(ErrorCode::kIo, "This is a pipe or a device; a regular file is needed.", path,
+                "Write the model to a file first.");
   return {std::move(file.owner), file.bytes};
 }
 

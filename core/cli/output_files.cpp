@@ -16,6 +16,9 @@ std::string plain_name(const std::string& name) {
         (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
     plain += kept ? c : '_';
   }
+  // A file system takes names of 255 bytes, and what stands behind this one counts too.
+  constexpr size_t kLongest = 200;
+  if (plain.size() > kLongest) plain.resize(kLongest);
   if (plain.find_first_not_of('.') == std::string::npos && plain.size() <= 2) return "_";
   return plain;
 }
@@ -48,7 +51,8 @@ std::string numpy_type(DType dtype) {
       return "|b1";
     default:
       throw Error(ErrorCode::kUnsupportedModel,
-                  "An output has the type " + std::string(name_of(dtype)) + ", which .npy files cannot hold.");
+                  "An output has the type " + std::string(name_of(dtype)) + ", which .npy files cannot hold.", {},
+                  "Let the model end in a Cast to a type that NumPy has.");
   }
 }
 

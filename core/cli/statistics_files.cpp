@@ -16,7 +16,7 @@ calibrate::Statistics read_statistics(const std::vector<std::string>& paths) {
       else
         calibrate::merge(all, part);
     } catch (const Error& error) {
-      const std::string inner = error.place.empty() ? "" : ": " + error.place;
+      const std::string inner = error.place.empty() || error.place == paths[k] ? "" : ": " + error.place;
       throw Error(error.code, error.message, paths[k] + inner, error.hint);
     }
   }

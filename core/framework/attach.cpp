@@ -209,7 +209,8 @@ class Attacher {
   }
 
   static std::string set_text(const NodeAttachment& attached) {
-    return attached.operator_set.empty() ? "operators of no set" : "the operator set \"" + attached.operator_set + "\"";
+    return attached.operator_set.empty() ? "operators outside its operator sets"
+                                         : "the operator set \"" + attached.operator_set + "\"";
   }
 
   static quant::QuantizationMethod acting(const std::map<quant::QuantizationMethod, const quant::Quantizer*>& mapping,

@@ -60,7 +60,8 @@ void check_subgraph(const Model& model, const std::shared_ptr<const Graph>& grap
                     const std::string& place, int depth) {
   if (graph == nullptr) refuse("A subgraph is missing.", place);
   if (depth > kDeepestSubgraph)
-    refuse("Subgraphs lie deeper in each other than " + std::to_string(kDeepestSubgraph) + " levels.", place);
+    refuse("Subgraphs lie deeper in each other than " + std::to_string(kDeepestSubgraph) + " levels.", place,
+           kFewerLevels);
   Scope scope(*graph, place, &outer);
   check_graph(model, scope, depth);
 }
@@ -83,7 +84,7 @@ void check_node(const Model& model, Scope& scope, size_t index, int depth) {
   if (model.opset(node.domain) == 0)
     refuse("The node's operator is of the domain " + quoted(node.domain) +
                ", of which the model names no operator set version.",
-           place);
+           place, "Add the domain to the model's opset_import, or export the model again.");
   check_reads(scope, node, place);
   for (const auto& [key, attribute] : node.attributes) {
     if (const auto* one = std::get_if<std::shared_ptr<const Graph>>(&attribute))
@@ -108,7 +109,9 @@ void check_graph(const Model& model, Scope& scope, int depth) {
     const ValueId id = graph.outputs[k];
     const std::string place = scope.place() + ".output[" + std::to_string(k) + "]";
     if (!id.valid() || !scope.holds(id)) refuse("A tensor's number lies outside the graph.", place);
-    if (!scope.is_defined(id)) refuse("Nothing makes the output " + quoted(graph.name_of(id)) + ".", place);
+    if (!scope.is_defined(id))
+      refuse("Nothing makes the output " + quoted(graph.name_of(id)) + ".", place,
+             "The file may have lost a node; export the model again.");
   }
 }
 

@@ -7,6 +7,7 @@ namespace tersor {
 
 /// Subgraphs may lie this deep in each other.
 inline constexpr int kDeepestSubgraph = 32;
+inline constexpr const char* kFewerLevels = "Export the model with fewer If, Loop and Scan inside each other.";
 
 /// Checks the rules that hold for every model, whatever its operators mean; subgraphs included:
 ///   - operator set versions are 1 or more, each domain imported once, and every node's domain is imported

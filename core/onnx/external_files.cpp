@@ -8,6 +8,8 @@ namespace tersor::onnx {
 
 namespace {
 
+constexpr const char* kSaveAgain = "Save the model again with its data beside it.";
+
 struct Description {
   std::string location;
   std::string offset;
@@ -39,7 +41,8 @@ uint64_t whole_number(const std::string& text, const char* what) {
   }
   if (!good)
     throw Error(ErrorCode::kInvalidModel,
-                std::string("The ") + what + " of the external data is \"" + text + "\", no whole number.");
+                std::string("The ") + what + " of the external data is \"" + text + "\", no whole number.", {},
+                kSaveAgain);
   return number;
 }
 
@@ -50,8 +53,7 @@ void check_location(const std::string& location) {
                       location.find("..\\") != std::string::npos || location.find('\0') != std::string::npos;
   if (leaves)
     throw Error(ErrorCode::kInvalidModel,
-                "The external data lies at \"" + location + "\", outside the model's own folder.", {},
-                "Save the model again with its data beside it.");
+                "The external data lies at \"" + location + "\", outside the model's own folder.", {}, kSaveAgain);
 }
 
 }  // namespace
@@ -67,12 +69,15 @@ const Source& ExternalFiles::file(const std::string& location) {
 
 Source ExternalFiles::slice(const std::vector<std::string_view>& entries, uint64_t wanted) {
   const Description description = describe(entries);
-  if (description.location.empty()) throw Error(ErrorCode::kInvalidModel, "The tensor's external data names no file.");
+  if (description.location.empty())
+    throw Error(ErrorCode::kInvalidModel, "The tensor's external data names no file.", {}, kSaveAgain);
   const uint64_t offset = whole_number(description.offset, "offset");
   const uint64_t length = description.length.empty() ? wanted : whole_number(description.length, "length");
   if (length != wanted)
-    throw Error(ErrorCode::kInvalidModel, "The tensor needs " + std::to_string(wanted) +
-                                              " bytes, its external data says " + std::to_string(length) + ".");
+    throw Error(
+        ErrorCode::kInvalidModel,
+        "The tensor needs " + std::to_string(wanted) + " bytes, its external data says " + std::to_string(length) + ".",
+        {}, kSaveAgain);
   if (wanted == 0) return {};
   const Source& source = file(description.location);
   const uint64_t available = source.bytes.size();

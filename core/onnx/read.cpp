@@ -161,7 +161,9 @@ void settle_functions(Model& model, const Functions& functions) {
 
 }  // namespace
 
-Model read(const Source& source, const ExternalData& external) {
+namespace {
+
+Model read_model(const Source& source, const ExternalData& external) {
   refuse_other_formats(source.bytes);
   Model model;
   model.ir_version = 0;
@@ -180,6 +182,17 @@ Model read(const Source& source, const ExternalData& external) {
   validate(model);
   warn(model);
   return model;
+}
+
+}  // namespace
+
+Model read(const Source& source, const ExternalData& external) {
+  try {
+    return read_model(source, external);
+  } catch (const Error& error) {
+    if (!error.hint.empty() || error.code != ErrorCode::kInvalidModel) throw;
+    throw Error(error.code, error.message, error.place, "Export the model again: this file breaks the rules of ONNX.");
+  }
 }
 
 }  // namespace tersor::onnx

@@ -241,7 +241,8 @@ void GraphReader::sort_nodes() {
 Graph read_graph(std::string_view message, const GraphContext& context, const std::string& place, int depth) {
   if (depth > kDeepestSubgraph)
     throw Error(ErrorCode::kInvalidModel,
-                "Subgraphs lie deeper in each other than " + std::to_string(kDeepestSubgraph) + " levels.", place);
+                "Subgraphs lie deeper in each other than " + std::to_string(kDeepestSubgraph) + " levels.", place,
+                kFewerLevels);
   return GraphReader(context, place, depth).read(message);
 }
 

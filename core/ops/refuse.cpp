@@ -6,10 +6,12 @@
 namespace tersor::ops {
 
 void invalid(std::string message, std::string hint) {
+  if (hint.empty()) hint = "Export the model again: ONNX does not allow this node as it is.";
   throw Error(ErrorCode::kInvalidModel, std::move(message), {}, std::move(hint));
 }
 
 void unsupported(std::string message, std::string hint) {
+  if (hint.empty()) hint = "Export the model with another form of this operator.";
   throw Error(ErrorCode::kUnsupportedModel, std::move(message), {}, std::move(hint));
 }
 

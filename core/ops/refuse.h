@@ -10,7 +10,7 @@
 
 namespace tersor::ops {
 
-/// Error kInvalidModel: the operator's definition forbids it.
+/// Error kInvalidModel: the operator's definition forbids it. An empty hint becomes a general one, here and below.
 [[noreturn]] void invalid(std::string message, std::string hint = {});
 /// Error kUnsupportedModel: allowed, but not done here.
 [[noreturn]] void unsupported(std::string message, std::string hint = {});

@@ -9,12 +9,16 @@ namespace tersor::ops {
 
 namespace {
 constexpr int64_t kMost = int64_t{1} << 31;
+
+[[noreturn]] void outside(std::string_view name, const std::vector<int64_t>& numbers, int least) {
+  invalid("The attribute " + std::string(name) + " is " + text_of(numbers) + "; its numbers must be from " +
+          std::to_string(least) + " to " + std::to_string(kMost) + ".");
 }
+}  // namespace
 
 void require_positive(const std::vector<int64_t>& numbers, std::string_view name) {
   for (const int64_t number : numbers)
-    if (number < 1 || number > kMost)
-      invalid("The attribute " + std::string(name) + " is " + text_of(numbers) + "; its numbers must be 1 or more.");
+    if (number < 1 || number > kMost) outside(name, numbers, 1);
 }
 
 Window::Window(const Setup& setup)
@@ -25,7 +29,7 @@ Window::Window(const Setup& setup)
   require_positive(strides_, "strides");
   require_positive(dilations_, "dilations");
   for (const int64_t pad : pads_)
-    if (pad < 0 || pad > kMost) invalid("The attribute pads is " + text_of(pads_) + "; its numbers must be 0 or more.");
+    if (pad < 0 || pad > kMost) outside("pads", pads_, 0);
   const std::string word = setup.node.string_or("auto_pad", "NOTSET");
   if (word == "VALID")
     auto_pad_ = AutoPad::kValid;

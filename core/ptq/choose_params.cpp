@@ -53,11 +53,12 @@ void require_kernels(const Graph& graph, const Placement& placement) {
     if (!placement.roles[i].reason.empty() && graph.nodes()[i].inputs.size() > 1)
       throw Error(ErrorCode::kUnsupportedModel,
                   "Nothing in this model can be quantized. The first operator that might: " + placement.roles[i].reason,
-                  place_of(graph.nodes()[i], i));
+                  place_of(graph.nodes()[i], i),
+                  "Export the model in float32 with such weights as constants, or change what keeps it in float.");
   throw Error(ErrorCode::kUnsupportedModel,
               "There is nothing to quantize: the model has no Conv, ConvTranspose, Gemm or MatMul with constant "
               "weights.",
-              "graph");
+              "graph", "Run it as it is, or export it with its weights as constants.");
 }
 
 QuantizationPlan choose_params(const Graph& graph, const Attachment& attachment, const Placement& placement,

@@ -60,7 +60,11 @@ Usability by_decibels(double decibels) {
 
 void judge_comparison(const Report& report, const Comparison& comparison, Verdict& verdict) {
   const auto& decibels = comparison.output_sqnr_db;
-  if (const auto& agreement = comparison.agreement; agreement && agreement->count > 0) {
+  if (decibels && !std::isfinite(*decibels)) {
+    verdict.usability = Usability::kNotUsable;
+    verdict.reason = "The float or the quantized model gives numbers that are not finite on " +
+                     std::to_string(comparison.samples) + " samples";
+  } else if (const auto& agreement = comparison.agreement; agreement && agreement->count > 0) {
     verdict.usability = by_agreement(*agreement);
     const evaluate::Interval interval = evaluate::wilson_interval(agreement->same, agreement->count);
     verdict.reason = std::to_string(agreement->same) + " of " + std::to_string(agreement->count) +

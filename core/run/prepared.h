@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "core/base/error.h"
+#include "core/base/memory_hint.h"
 #include "core/graph/graph.h"
 #include "core/ops/op.h"
 #include "core/run/control.h"
@@ -43,11 +45,13 @@ auto at_place(const std::string& place, Body&& body) -> decltype(body()) {
     return body();
   } catch (const Error& error) {
     if (!error.place.empty()) throw;
-    throw error.within(place);
+    const bool advised = !error.hint.empty() || error.code != ErrorCode::kInvalidModel;
+    throw Error(error.code, error.message, place,
+                advised ? error.hint : "Check the shapes that reach this node, or export the model again.");
   } catch (const std::bad_alloc&) {
-    throw Error(ErrorCode::kOutOfMemory, "There is not enough memory for this operator.", place);
+    throw Error(ErrorCode::kOutOfMemory, "There is not enough memory for this operator.", place, kMoreMemory);
   } catch (const std::length_error&) {
-    throw Error(ErrorCode::kOutOfMemory, "There is not enough memory for this operator.", place);
+    throw Error(ErrorCode::kOutOfMemory, "There is not enough memory for this operator.", place, kMoreMemory);
   }
 }
 

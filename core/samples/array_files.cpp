@@ -116,7 +116,8 @@ std::unique_ptr<SampleFile> open_npz(const FileGroup& group, const ReadContext& 
                       context.inputs[i].name + "\".",
                   {}, "Save as many of each.");
   if (arrays.empty())
-    throw Error(ErrorCode::kInvalidSamples, "The model has no inputs, so an archive gives it nothing.");
+    throw Error(ErrorCode::kInvalidSamples, "The model has no inputs, so an archive gives it nothing.", {},
+                "Run it without samples.");
   return std::make_unique<ArrayFile>(std::move(arrays), context);
 }
 

@@ -5,6 +5,8 @@
 #include <new>
 #include <utility>
 
+#include "core/base/memory_hint.h"
+
 namespace tersor::samples {
 
 const DataSet::Entry& DataSet::entry_of(int64_t sample) const {
@@ -79,7 +81,7 @@ std::vector<Tensor> SampleReader::load(int64_t sample) {
     throw error.within(data_->place(sample));
   } catch (const std::bad_alloc&) {
     throw Error(ErrorCode::kOutOfMemory, "There is not enough memory to decode this sample.", data_->place(sample),
-                "Use fewer workers, smaller samples, or the native program.");
+                kMoreMemory);
   }
 }
 

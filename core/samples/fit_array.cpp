@@ -140,7 +140,8 @@ ArrayFit divide(const Shape& array, const InputSpec& input) {
 ArrayFit fit_array(const Shape& array, const InputSpec& input) {
   const ArrayFit fit = divide(array, input);
   if (fit.count == 0)
-    throw Error(ErrorCode::kInvalidSamples, "The array of shape " + array.text() + " holds no values.");
+    throw Error(ErrorCode::kInvalidSamples, "The array of shape " + array.text() + " holds no values.", {},
+                "Leave it out, or save it again.");
   return fit;
 }
 

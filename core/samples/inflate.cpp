@@ -12,7 +12,8 @@ namespace tersor::samples {
 namespace {
 
 [[noreturn]] void damaged() {
-  throw Error(ErrorCode::kInvalidSamples, "The compressed data are damaged.");
+  throw Error(ErrorCode::kInvalidSamples, "The compressed data are damaged.", {},
+              "Save the file again, or leave it out.");
 }
 
 [[noreturn]] void cut_short() {

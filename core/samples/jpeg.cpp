@@ -11,7 +11,8 @@ namespace tersor::samples {
 namespace jpeg {
 
 void broken(const std::string& what) {
-  throw Error(ErrorCode::kInvalidSamples, "The JPEG picture is damaged: " + what + ".");
+  throw Error(ErrorCode::kInvalidSamples, "The JPEG picture is damaged: " + what + ".", {},
+              "Save the picture again, or leave it out.");
 }
 
 const std::array<uint8_t, 64> kNatural = {0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,

@@ -92,7 +92,8 @@ class LabelReader {
 
   std::vector<int64_t> read() {
     if (data_.size() % group_ != 0)
-      refuse(std::to_string(data_.size()) + " samples do not divide into groups of " + std::to_string(group_) + ".");
+      refuse(std::to_string(data_.size()) + " samples do not divide into groups of " + std::to_string(group_) + ".",
+             "Check the size of the groups (--group).");
     std::vector<int64_t> labels;
     if (is_npy(file_.bytes)) {
       labels = from_array();
@@ -125,7 +126,8 @@ class LabelReader {
       const bool column = shape.rank() == 1 || (shape.rank() == 2 && shape[1] == 1);
       if (!column)
         refuse("The labels have the shape " + shape.text() + "; one whole number a sample is expected.",
-               shape.rank() == 2 ? "If these are scores for each class, save their argmax." : "");
+               shape.rank() == 2 ? "If these are scores for each class, save their argmax."
+                                 : "Save them as a list of int64.");
       raw = array.part(0, Shape{shape[0]});
     } catch (const Error& error) {
       if (error.code == ErrorCode::kInvalidLabels) throw;
@@ -151,7 +153,8 @@ class LabelReader {
     const auto label = label_of(text);
     if (!label)
       refuse("The label \"" + text + "\" is neither a whole number nor a class name.",
-             data_.class_names().empty() ? "Put a labels.txt with the class names into the data set's folder." : "",
+             data_.class_names().empty() ? "Put a labels.txt with the class names into the data set's folder."
+                                         : "Write a number from 0, or a name of labels.txt.",
              line);
     return *label;
   }
@@ -169,12 +172,13 @@ class LabelReader {
     for (const Line& line : lines) {
       const std::vector<std::string> fields = fields_of(line.text);
       if (fields.size() != 2)
-        refuse("A line has " + std::to_string(fields.size()) + " columns; `sample,label` are expected.", {},
-               line.number);
+        refuse("A line has " + std::to_string(fields.size()) + " columns; `sample,label` are expected.",
+               "Write the sample's name and its label, with a comma between them.", line.number);
       // The first line may name the columns.
       if (&line == &lines.front() && !label_of(fields[1])) continue;
       const size_t index = find_sample(by_name, fields[0], line.number);
-      if (labels[index] != kNoLabel) refuse("The sample \"" + fields[0] + "\" has two labels.", {}, line.number);
+      if (labels[index] != kNoLabel)
+        refuse("The sample \"" + fields[0] + "\" has two labels.", "Remove one of them.", line.number);
       labels[index] = need_label(fields[1], line.number);
     }
     return labels;
@@ -190,19 +194,31 @@ class LabelReader {
     return found->second;
   }
 
+  /// One label for so many samples in a row may be what is meant.
+  std::string count_hint(int64_t found) const {
+    if (group_ > 1) return "Give one label for each group, in the samples' order.";
+    if (found > 0 && found < wanted_ && wanted_ % found == 0)
+      return "Give one label for each sample, or say that " + std::to_string(wanted_ / found) +
+             " samples in a row share one (--group).";
+    return "Give one label for each sample, in the samples' order.";
+  }
+
   void check(const std::vector<int64_t>& labels) const {
     const auto found = static_cast<int64_t>(labels.size());
     const std::string things = group_ == 1 ? "samples" : "groups of " + std::to_string(group_) + " samples";
     if (found < wanted_)
       refuse("There are " + std::to_string(found) + " labels for " + std::to_string(wanted_) + " " + things +
-             ": the first without one is \"" + name(found) + "\".");
+                 ": the first without one is \"" + name(found) + "\".",
+             count_hint(found));
     if (found > wanted_)
-      refuse("There are " + std::to_string(found) + " labels for " + std::to_string(wanted_) + " " + things + ".");
+      refuse("There are " + std::to_string(found) + " labels for " + std::to_string(wanted_) + " " + things + ".",
+             count_hint(found));
     for (int64_t i = 0; i < found; ++i) {
       const int64_t label = labels[static_cast<size_t>(i)];
-      if (label == kNoLabel) refuse("The sample \"" + name(i) + "\" has no label.");
+      if (label == kNoLabel) refuse("The sample \"" + name(i) + "\" has no label.", "Add a line for it.");
       if (label < 0)
-        refuse("The label of \"" + name(i) + "\" is " + std::to_string(label) + "; classes are numbered from 0.");
+        refuse("The label of \"" + name(i) + "\" is " + std::to_string(label) + "; classes are numbered from 0.",
+               "Number the classes anew, and leave out samples that have none.");
     }
   }
 
@@ -221,7 +237,7 @@ std::vector<std::string> read_class_names(const Bytes& file) {
   for (const Line& line : lines_of(text_of(file.view))) {
     if (!seen.insert(line.text).second)
       throw Error(ErrorCode::kInvalidLabels, "The class \"" + std::string(line.text) + "\" stands twice.",
-                  "samples \"labels.txt\" line " + std::to_string(line.number));
+                  "samples \"labels.txt\" line " + std::to_string(line.number), "Name each class once.");
     names.emplace_back(line.text);
   }
   return names;

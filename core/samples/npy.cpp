@@ -14,7 +14,8 @@ namespace tersor::samples {
 namespace {
 
 [[noreturn]] void broken(const std::string& what) {
-  throw Error(ErrorCode::kInvalidSamples, "The .npy file is damaged: " + what + ".");
+  throw Error(ErrorCode::kInvalidSamples, "The .npy file is damaged: " + what + ".", {},
+              "Save the array again, for example with numpy.save.");
 }
 
 /// The header: a Python dictionary of 'descr', 'fortran_order' and 'shape', in any order.

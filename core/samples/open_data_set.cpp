@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "core/base/memory_hint.h"
 #include "core/samples/data_set.h"
 #include "core/samples/labels.h"
 
@@ -116,7 +117,7 @@ class DataSetBuilder {
     const std::string folder(folder_of(path_of(file)));
     const auto [position, fresh] = folders_.try_emplace(folder, candidates_.size());
     if (fresh) {
-      candidates_.push_back({&format, {file}, folder, folder.empty() ? "test_data_set" : folder});
+      candidates_.push_back({&format, {file}, folder, folder.empty() ? set_->source_->folder_name() : folder});
     } else {
       candidates_[position->second].files.push_back(file);
     }
@@ -138,8 +139,8 @@ class DataSetBuilder {
       else
         set_->problems_.push_back({entry.path, error});
     } catch (const std::bad_alloc&) {
-      set_->problems_.push_back(
-          {entry.path, Error(ErrorCode::kOutOfMemory, "There is not enough memory to open this file.")});
+      set_->problems_.push_back({entry.path, Error(ErrorCode::kOutOfMemory,
+                                                   "There is not enough memory to open this file.", {}, kMoreMemory)});
     }
   }
 

@@ -11,13 +11,15 @@ namespace tersor::samples {
 Picture decode_picture(std::span<const std::byte> file) {
   if (is_png(file)) return decode_png(file);
   if (is_jpeg(file)) return decode_jpeg(file);
-  throw Error(ErrorCode::kInvalidSamples, "This is neither a PNG nor a JPEG picture.");
+  throw Error(ErrorCode::kInvalidSamples, "This is neither a PNG nor a JPEG picture.", {},
+              "Convert it, or leave it out.");
 }
 
 void check_picture_size(int64_t width, int64_t height) {
   if (width < 1 || height < 1)
     throw Error(ErrorCode::kInvalidSamples,
-                "The picture is " + std::to_string(width) + " x " + std::to_string(height) + " pixels.");
+                "The picture is " + std::to_string(width) + " x " + std::to_string(height) + " pixels.", {},
+                "Save the picture again, or leave it out.");
   if (width > kMostPixels || height > kMostPixels || width * height > kMostPixels)
     throw Error(ErrorCode::kInvalidSamples,
                 "The picture is " + std::to_string(width) + " x " + std::to_string(height) + " pixels, at most " +

@@ -17,7 +17,8 @@ namespace {
 constexpr uint8_t kSignature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
 
 [[noreturn]] void broken(const std::string& what) {
-  throw Error(ErrorCode::kInvalidSamples, "The PNG picture is damaged: " + what + ".");
+  throw Error(ErrorCode::kInvalidSamples, "The PNG picture is damaged: " + what + ".", {},
+              "Save the picture again, or leave it out.");
 }
 
 uint32_t big32(std::span<const std::byte> bytes, size_t at) {

@@ -32,6 +32,9 @@ class FileSource {
   /// `length` bytes from `offset` on; the range lies inside the file's size. Error kIo where it cannot be read.
   virtual Bytes read(size_t file, uint64_t offset, uint64_t length) const = 0;
 
+  /// What a sample is named that is the whole data set.
+  virtual std::string folder_name() const { return "test_data_set"; }
+
   Bytes read_all(size_t file) const { return read(file, 0, files()[file].size); }
   /// The first `length` bytes, or the whole file where it is shorter.
   Bytes read_head(size_t file, uint64_t length) const;

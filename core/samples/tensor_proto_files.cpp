@@ -10,6 +10,8 @@ namespace tersor::samples {
 
 namespace {
 
+constexpr const char* kAgain = "Write this sample again, or leave it out.";
+
 class TensorProtoFolder : public SampleFile {
  public:
   TensorProtoFolder(const FileGroup& group, const ReadContext& context) : group_(group), context_(context) {}
@@ -27,7 +29,7 @@ class TensorProtoFolder : public SampleFile {
     try {
       const onnx::ExternalData no_file = [](const std::string& location) -> onnx::Source {
         throw Error(ErrorCode::kInvalidSamples,
-                    "The values lie in the file \"" + location + "\"; samples hold their own.");
+                    "The values lie in the file \"" + location + "\"; samples hold their own.", {}, kAgain);
       };
       onnx::ExternalFiles external(no_file);
       const std::string_view message(reinterpret_cast<const char*>(file.view.data()), file.view.size());
@@ -36,8 +38,9 @@ class TensorProtoFolder : public SampleFile {
       return to_input_type({tensor.dtype(), false, tensor.shape(), {tensor.bytes(), std::make_shared<Tensor>(tensor)}},
                            input);
     } catch (const Error& error) {
+      // What the reader of models advises is about a model.
       throw Error(ErrorCode::kInvalidSamples, "input_" + std::to_string(i) + ".pb: " + error.message, error.place,
-                  error.hint);
+                  error.code == ErrorCode::kInvalidSamples ? error.hint : kAgain);
     }
   }
 
@@ -73,16 +76,18 @@ std::unique_ptr<SampleFile> open_tensor_protos(const FileGroup& group, const Rea
   for (size_t file : group.files) {
     const size_t number = *input_number(group.source.files()[file].path);
     if (number >= inputs.size())
-      throw Error(ErrorCode::kInvalidSamples, "There is an input_" + std::to_string(number) +
-                                                  ".pb, and the model has " + std::to_string(inputs.size()) +
-                                                  (inputs.size() == 1 ? " input." : " inputs."));
+      throw Error(ErrorCode::kInvalidSamples,
+                  "There is an input_" + std::to_string(number) + ".pb, and the model has " +
+                      std::to_string(inputs.size()) + (inputs.size() == 1 ? " input." : " inputs."),
+                  {}, "Leave it out, or choose the model that it was made for.");
     by_number[number] = file;
   }
   FileGroup ordered{group.source, {}};
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!by_number[i])
       throw Error(ErrorCode::kInvalidSamples,
-                  "input_" + std::to_string(i) + ".pb is missing: the model's input \"" + inputs[i].name + "\".");
+                  "input_" + std::to_string(i) + ".pb is missing: the model's input \"" + inputs[i].name + "\".", {},
+                  "Put a file for each input of the model into the folder.");
     ordered.files.push_back(*by_number[i]);
   }
   return std::make_unique<TensorProtoFolder>(ordered, context);

@@ -16,7 +16,8 @@ constexpr int64_t kMostFrames = int64_t{1} << 27;
 constexpr uint32_t kPcm = 1, kFloat = 3, kExtensible = 0xfffe;
 
 [[noreturn]] void broken(const std::string& what) {
-  throw Error(ErrorCode::kInvalidSamples, "The WAV file is damaged: " + what + ".");
+  throw Error(ErrorCode::kInvalidSamples, "The WAV file is damaged: " + what + ".", {},
+              "Save the recording again, or leave it out.");
 }
 
 [[noreturn]] void unsupported(const std::string& what) {

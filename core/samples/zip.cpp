@@ -13,7 +13,8 @@ namespace tersor::samples {
 namespace {
 
 [[noreturn]] void broken(const std::string& what) {
-  throw Error(ErrorCode::kInvalidSamples, "The zip archive is damaged: " + what + ".");
+  throw Error(ErrorCode::kInvalidSamples, "The zip archive is damaged: " + what + ".", {},
+              "Save the archive again, for example with numpy.savez.");
 }
 
 [[noreturn]] void refuse_zip64() {

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "core/base/error.h"
+#include "core/base/memory_hint.h"
 #include "core/tensor/float16.h"
 
 namespace tersor {
@@ -17,7 +18,7 @@ std::shared_ptr<std::byte> allocate(size_t size) {
   auto* memory = static_cast<std::byte*>(::operator new(size == 0 ? 1 : size, kAlignment, std::nothrow));
   if (memory == nullptr)
     throw Error(ErrorCode::kOutOfMemory, "There is no memory for a tensor of " + std::to_string(size) + " bytes.", {},
-                "Use fewer workers, smaller samples, or the native program.");
+                kMoreMemory);
   return {memory, [](std::byte* bytes) { ::operator delete(bytes, kAlignment); }};
 }
 

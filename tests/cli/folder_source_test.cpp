@@ -44,6 +44,10 @@ TEST_CASE("a folder gives its files by relative path, the one left out aside") {
   folder.put("labels.csv", "0");
   const auto source = cli::open_folder(folder.path.string(), (folder.path / "cat/../labels.csv").string());
   REQUIRE(paths(*source) == std::vector<std::string>{"a.npy:5", "cat/deep/b.png:2"});
+  REQUIRE(source->folder_name() == "test_data_set");
+  fs::create_directory(folder.path / "test_data_set_3");
+  for (const char* name : {"test_data_set_3", "test_data_set_3/"})
+    REQUIRE(cli::open_folder((folder.path / name).string(), "")->folder_name() == "test_data_set_3");
 }
 
 TEST_CASE("a single file is a data set of its own, read by ranges") {

@@ -95,6 +95,7 @@ TEST_CASE("protobuf that is no ONNX model is refused") {
     const Error error = read_error(bytes_of(bytes));
     INFO(error.message);
     REQUIRE(error.code == ErrorCode::kInvalidModel);
+    REQUIRE_FALSE(error.hint.empty());
   }
 }
 

@@ -135,6 +135,12 @@ TEST_CASE("a recipe says what differs from another model, platform or data set")
   REQUIRE(differences(recipe, "", {"", 1, ""}, {0, 0, ""}).empty());
   const config::Recipe fewer = recipe_of(*job, statistics_of(*job, 0, 15));
   REQUIRE(differences(recipe, std::string(64, '0'), {"other", 2, "1"}, fewer.data_set).size() == 3);
+  config::RecipePlatform changed = recipe.platform;
+  changed.digest = "1";
+  REQUIRE_THAT(differences(recipe, "", changed, {0, 0, ""})[0], Catch::Matchers::Contains("has other content than"));
+  fewer.model_digest.clear();
+  REQUIRE_THAT(differences(fewer, recipe.model_digest, {"", 1, ""}, {0, 0, ""})[0],
+               Catch::Matchers::Contains("model_digest is empty"));
 }
 
 TEST_CASE("tampering with what runtimes hold a file to is noticed") {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/report/verdict.h"
 
+#include <cmath>
+#include <limits>
+
 #include "core/report/report.h"
 #include "tests/catch.h"
 
@@ -49,6 +52,11 @@ TEST_CASE("agreement decides where the output is a list of classes, decibels els
   REQUIRE(verdict_of(compared(-1)).usability == Usability::kNotUsable);
   REQUIRE(verdict_of(compared(12, evaluate::Agreement{63, 64})).usability == Usability::kUsable);
   REQUIRE(verdict_of(compared(12, evaluate::Agreement{58, 64})).usability == Usability::kUsableWithCare);
+  for (const double decibels : {std::nan(""), -std::numeric_limits<double>::infinity()}) {
+    const report::Verdict unusable = verdict_of(compared(decibels, evaluate::Agreement{64, 64}));
+    REQUIRE(unusable.usability == Usability::kNotUsable);
+    REQUIRE_THAT(unusable.reason, Contains("not finite on 64 samples") && !Contains("dB"));
+  }
   const report::Verdict lost = verdict_of(compared(12, evaluate::Agreement{2, 64}));
   REQUIRE(lost.usability == Usability::kNotUsable);
   REQUIRE_THAT(lost.reason, Contains("2 of 64") && Contains("95 % interval") && Contains("held aside"));

@@ -53,17 +53,21 @@ TEST_CASE("one label may belong to a group of samples") {
   REQUIRE(labels(bytes_of("1\n0\n"), four, 2) == Labels{1, 0});
   REQUIRE(labels(bytes_of("a.0002,0\na.0000,1\n"), four, 2) == Labels{1, 0});
   REQUIRE_THAT(error_of([&] { labels(bytes_of("1\n"), four, 3); }),
-               Contains("4 samples do not divide into groups of 3."));
+               Contains("4 samples do not divide into groups of 3. | Check the size of the groups"));
 }
 
 TEST_CASE("faults show the first offender") {
   REQUIRE_THAT(fault(bytes_of("4\n0\n")),
                Contains("There are 2 labels for 3 samples: the first without one is \"b.0001\"."));
-  REQUIRE_THAT(fault(bytes_of("4\n0\n1\n1\n")), Contains("There are 4 labels for 3 samples."));
-  REQUIRE_THAT(fault(bytes_of("4\n-2\n1\n")), Contains("The label of \"b.0000\" is -2"));
+  REQUIRE_THAT(fault(bytes_of("4\n0\n1\n1\n")),
+               Contains("There are 4 labels for 3 samples. | Give one label for each sample"));
+  REQUIRE_THAT(fault(bytes_of("4\n-2\n1\n")),
+               Contains("is -2; classes are numbered from 0. | Number the classes anew"));
   REQUIRE_THAT(fault(bytes_of("4\ncow\n1\n")), Contains("labels \"labels.csv\" line 2 | The label \"cow\" is neither"));
   REQUIRE_THAT(fault(bytes_of("a,1\nb.0000,1\n")), Contains("The sample \"b.0001\" has no label."));
-  REQUIRE_THAT(fault(bytes_of("a,1\na,2\n")), Contains("line 2 | The sample \"a\" has two labels."));
+  REQUIRE_THAT(fault(bytes_of("a,1\na,2\n")),
+               Contains("line 2 | The sample \"a\" has two labels. | Remove one of them."));
+  REQUIRE_THAT(fault(bytes_of("4\n")), Contains("say that 3 samples in a row share one"));
   REQUIRE_THAT(fault(bytes_of("a,1\nq,2\n")),
                Contains("line 2 | There is no sample \"q\". | The first is named \"a\"."));
   REQUIRE_THAT(fault(bytes_of("a,1\nb,2,3\n")), Contains("3 columns"));

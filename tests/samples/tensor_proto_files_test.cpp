@@ -85,6 +85,7 @@ TEST_CASE("every prefix of an input file gives an error or a sample") {
       SampleReader(data).load(0);
     } catch (const Error& error) {
       REQUIRE(error.code == ErrorCode::kInvalidSamples);
+      REQUIRE(error.hint.find("model") == std::string::npos);
       ++refused;
     }
   }
