@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <cmath>
 #include <cstdio>
 #include <memory>
 
@@ -26,6 +27,7 @@ struct Options {
 
 std::string in_decibels(const std::optional<double>& value) {
   if (!value) return "exact";
+  if (!std::isfinite(*value)) return "not finite";
   char text[32];
   std::snprintf(text, sizeof text, "%.1f dB", *value);
   return text;

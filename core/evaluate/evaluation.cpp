@@ -11,6 +11,7 @@ namespace tersor::evaluate {
 namespace {
 
 constexpr int64_t kFive = 5;
+constexpr const char* kCheckSample = "Check this sample and its preprocessing, or keep more of the model in float.";
 
 bool is_binary_metric(Metric metric) {
   return metric == Metric::kAuc || metric == Metric::kReconstructionAuc;
@@ -69,19 +70,23 @@ std::optional<Agreement> agreement(const EvaluationResult& reference, const Eval
 
 Evaluation::Evaluation(Metric metric, int64_t group) : metric_(metric), group_(group) {
   if (group < 1 || (group > 1 && metric != Metric::kReconstructionAuc))
-    throw Error(ErrorCode::kInvalidArgument, "A group of " + std::to_string(group) +
-                                                 " samples does not go with the metric " +
-                                                 std::string(enum_word(metric)) + ".");
+    throw Error(ErrorCode::kInvalidArgument,
+                "A group of " + std::to_string(group) + " samples does not go with the metric " +
+                    std::string(enum_word(metric)) + ".",
+                {}, "Groups are for the metric reconstruction-auc.");
 }
 
 void Evaluation::add(int64_t sample, std::optional<int64_t> label, std::span<const Tensor> inputs,
                      std::span<const Tensor> outputs) {
   if (outputs.empty()) throw Error(ErrorCode::kInvalidArgument, "The model has no output to evaluate.");
   if (!label && metric_ != Metric::kAnswers)
-    throw Error(ErrorCode::kInvalidLabels, "The metric " + std::string(enum_word(metric_)) + " needs labels.");
+    throw Error(ErrorCode::kInvalidLabels, "The metric " + std::string(enum_word(metric_)) + " needs labels.", {},
+                "Give labels, or use the metric answers.");
   if (is_binary_metric(metric_) && *label != 0 && *label != 1)
-    throw Error(ErrorCode::kInvalidLabels, "The label is " + std::to_string(*label) + "; the metric " +
-                                               std::string(enum_word(metric_)) + " knows 0 (normal) and 1 (abnormal).");
+    throw Error(ErrorCode::kInvalidLabels,
+                "The label is " + std::to_string(*label) + "; the metric " + std::string(enum_word(metric_)) +
+                    " knows 0 (normal) and 1 (abnormal).",
+                {}, "Use these two labels, or another metric.");
   Record record;
   record.sample = sample;
   record.label = label.value_or(-1);
@@ -132,22 +137,26 @@ void Evaluation::add_score(Record& record, const Tensor& output) const {
   if (count != 1 && count != 2)
     throw Error(ErrorCode::kInvalidArgument,
                 "The metric auc takes one score, or scores of \"no\" and \"yes\"; the output has the shape " +
-                    output.shape().text() + ".");
+                    output.shape().text() + ".",
+                {}, "Use the metric top1 for scores of several classes.");
   const std::vector<double> values = output.to_doubles();
   // Before or after a softmax, the difference ranks the samples alike.
   record.score = count == 1 ? values[0] : values[1] - values[0];
-  if (std::isnan(record.score)) throw Error(ErrorCode::kInvalidSamples, "The model's output is not a number (NaN).");
+  if (std::isnan(record.score))
+    throw Error(ErrorCode::kInvalidSamples, "The model's output is not a number (NaN).", {}, kCheckSample);
 }
 
 void Evaluation::add_reconstruction(Record& record, const Tensor& input, const Tensor& output) {
   if (input.elements() != output.elements())
     throw Error(ErrorCode::kInvalidArgument,
                 "The metric reconstruction-auc compares output and input; the output has the shape " +
-                    output.shape().text() + " and the input " + input.shape().text() + ".");
+                    output.shape().text() + " and the input " + input.shape().text() + ".",
+                {}, "It is for autoencoders; use another metric.");
   elements_ = input.elements();
   const std::vector<double> wanted = input.to_doubles(), found = output.to_doubles();
   for (size_t i = 0; i < wanted.size(); ++i) record.score += (wanted[i] - found[i]) * (wanted[i] - found[i]);
-  if (std::isnan(record.score)) throw Error(ErrorCode::kInvalidSamples, "The model's output is not a number (NaN).");
+  if (std::isnan(record.score))
+    throw Error(ErrorCode::kInvalidSamples, "The model's output is not a number (NaN).", {}, kCheckSample);
 }
 
 void Evaluation::merge(Evaluation&& other) {
@@ -237,8 +246,9 @@ EvaluationResult Evaluation::area(const std::vector<Record>& records) const {
     double sum = 0;
     for (size_t i = begin; i < begin + group; ++i) {
       if (i >= records.size() || records[i].sample / group_ != number || records[i].label != records[begin].label)
-        throw Error(ErrorCode::kInvalidArgument, "The group " + std::to_string(number) + " of " +
-                                                     std::to_string(group_) + " samples is incomplete.");
+        throw Error(ErrorCode::kInvalidArgument,
+                    "The group " + std::to_string(number) + " of " + std::to_string(group_) + " samples is incomplete.",
+                    {}, "Evaluate all samples of each group, with one label.");
       sum += records[i].score;
     }
     const double score =
@@ -250,9 +260,10 @@ EvaluationResult Evaluation::area(const std::vector<Record>& records) const {
   const auto positives =
       static_cast<int64_t>(std::count_if(scores.begin(), scores.end(), [](const Scored& one) { return one.positive; }));
   if (positives == 0 || positives == result.count)
-    throw Error(ErrorCode::kInvalidLabels, "All " + std::to_string(result.count) + " labels are " +
-                                               (positives == 0 ? "0" : "1") + "; the metric " +
-                                               std::string(enum_word(metric_)) + " needs both kinds.");
+    throw Error(ErrorCode::kInvalidLabels,
+                "All " + std::to_string(result.count) + " labels are " + (positives == 0 ? "0" : "1") +
+                    "; the metric " + std::string(enum_word(metric_)) + " needs both kinds.",
+                {}, "Take samples of both kinds, or more of them.");
   result.value = roc_area(std::move(scores), positives, result.count - positives);
   result.chance = 0.5;
   return result;

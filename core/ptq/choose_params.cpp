@@ -54,7 +54,7 @@ void require_kernels(const Graph& graph, const Placement& placement) {
       throw Error(ErrorCode::kUnsupportedModel,
                   "Nothing in this model can be quantized. The first operator that might: " + placement.roles[i].reason,
                   place_of(graph.nodes()[i], i),
-                  "Export the model in float32 with such weights as constants, or change what keeps it in float.");
+                  "Export the model in float32 with constant weights, or choose other settings or another platform.");
   throw Error(ErrorCode::kUnsupportedModel,
               "There is nothing to quantize: the model has no Conv, ConvTranspose, Gemm or MatMul with constant "
               "weights.",
