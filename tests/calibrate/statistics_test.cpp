@@ -127,7 +127,7 @@ TEST_CASE("statistics of another model, of other settings, or of the same sample
   REQUIRE(message_of([&] { merge(into, other); }).find("another model") != std::string::npos);
   other = of_sample(1);
   other.provenance.settings = "{}";
-  REQUIRE(message_of([&] { merge(into, other); }).find("another settings") != std::string::npos);
+  REQUIRE(message_of([&] { merge(into, other); }).find("other settings") != std::string::npos);
   REQUIRE(message_of([&] { merge(into, mine); }).find("Sample 0 was counted in both") == 0);
   REQUIRE(into == mine);
 }

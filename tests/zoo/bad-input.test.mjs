@@ -369,6 +369,7 @@ test('labels whose count or range is wrong are refused', () => {
     assert.equal(error.code, 'invalid_labels', text);
     assert.match(error.message, message);
     assert.notEqual(error.place, '');
+    assert.notEqual(error.hint, '');
   }
   assert.equal(fault('evaluate', good(), '--data', samples()).code, 'invalid_labels');
   assert.equal(fault('evaluate', good(), '--data', samples(), '--labels', at('none.csv')).code, 'io');
