@@ -190,8 +190,11 @@ Model read(const Source& source, const ExternalData& external) {
   try {
     return read_model(source, external);
   } catch (const Error& error) {
-    if (!error.hint.empty() || error.code != ErrorCode::kInvalidModel) throw;
-    throw Error(error.code, error.message, error.place, "Export the model again: this file breaks the rules of ONNX.");
+    const bool broken = error.code == ErrorCode::kInvalidModel;
+    if (!error.hint.empty() || (!broken && error.code != ErrorCode::kUnsupportedModel)) throw;
+    throw Error(
+        error.code, error.message, error.place,
+        broken ? "Export the model again: this file breaks the rules of ONNX." : "Export the model without this.");
   }
 }
 
