@@ -27,6 +27,8 @@ namespace {
   throw Error(ErrorCode::kIo, what + ": " + std::strerror(errno) + ".", path, hint);
 }
 
+constexpr const char* kReadable = "Check the path and its permissions.";
+
 /// Closes the descriptor at the end of its scope.
 struct Descriptor {
   int number;
@@ -92,15 +94,16 @@ void forget_reads() {
 
 FileBytes map_file(const std::string& path) {
   const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  if (file.number < 0) fail("The file cannot be opened", path, "Check the path and its permissions.");
+  if (file.number < 0) fail("The file cannot be opened", path, kReadable);
   struct stat status {};
-  if (::fstat(file.number, &status) != 0) fail("The file cannot be read", path, {});
-  if (S_ISDIR(status.st_mode)) throw Error(ErrorCode::kIo, "This is a folder where a file is expected.", path);
+  if (::fstat(file.number, &status) != 0) fail("The file cannot be read", path, kReadable);
+  if (S_ISDIR(status.st_mode))
+    throw Error(ErrorCode::kIo, "This is a folder where a file is expected.", path, "Give one of its files.");
   note_read(file.number);
   const auto size = static_cast<size_t>(status.st_size);
   if (size == 0) return {nullptr, {}};
   void* memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number, 0);
-  if (memory == MAP_FAILED) fail("The file cannot be read", path, {});
+  if (memory == MAP_FAILED) fail("The file cannot be read", path, kReadable);
   std::shared_ptr<const void> owner(memory, [size](const void* mapped) { ::munmap(const_cast<void*>(mapped), size); });
   return {std::move(owner), {static_cast<const std::byte*>(memory), size}};
 }

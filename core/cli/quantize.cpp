@@ -13,6 +13,7 @@
 #include "core/cli/report_file.h"
 #include "core/cli/settings_option.h"
 #include "core/cli/statistics_files.h"
+#include "core/framework/overrides.h"
 #include "core/report/range_remarks.h"
 #include "core/simulate/program.h"
 
@@ -56,11 +57,12 @@ void print_result(const QuantizeResult& result, const std::string& output, size_
                                      count_of(result.plan, Arithmetic::kIntegerFloatOutput)),
               static_cast<long long>(count_of(result.plan, Arithmetic::kIntegerFloatOutput)),
               static_cast<long long>(count_of(result.plan, Arithmetic::kFloat)));
-  const auto& nodes = result.draft.model.graph.nodes();
+  const Graph& graph = result.draft.model.graph;
+  const auto& nodes = graph.nodes();
   for (size_t i = 0; i < nodes.size(); ++i)
     if (result.plan.outcomes[i].arithmetic == Arithmetic::kFloat)
-      std::printf("  in float: %s \"%s\": %s\n", nodes[i].op_type.c_str(), nodes[i].name.c_str(),
-                  result.plan.outcomes[i].reason.c_str());
+      std::printf("  in float: %s \"%s\": %s\n", nodes[i].op_type.c_str(),
+                  framework::override_name(graph, nodes[i]).c_str(), result.plan.outcomes[i].reason.c_str());
 }
 
 void print_verdict(const report::Verdict& verdict) {
@@ -73,11 +75,13 @@ void print_json(const QuantizeResult& result, const std::optional<report::Verdic
                 size_t before) {
   using Arithmetic = ptq::NodeOutcome::Arithmetic;
   Json in_float = Json::array();
-  const auto& nodes = result.draft.model.graph.nodes();
+  const Graph& graph = result.draft.model.graph;
+  const auto& nodes = graph.nodes();
   for (size_t i = 0; i < nodes.size(); ++i)
     if (result.plan.outcomes[i].arithmetic == Arithmetic::kFloat)
-      in_float.push_back(
-          {{"name", nodes[i].name}, {"op", nodes[i].op_type}, {"reason", result.plan.outcomes[i].reason}});
+      in_float.push_back({{"name", framework::override_name(graph, nodes[i])},
+                          {"op", nodes[i].op_type},
+                          {"reason", result.plan.outcomes[i].reason}});
   Json json{{"output", output},
             {"size_bytes", result.bytes.size()},
             {"model_size_bytes", before},
