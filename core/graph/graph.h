@@ -84,8 +84,8 @@ struct Node {
     return found != nullptr ? *found : std::string(otherwise);
   }
   std::vector<int64_t> ints_or(std::string_view key, std::vector<int64_t> otherwise) const {
-    const auto* found = attribute<std::vector<int64_t>>(key);
-    return found != nullptr ? *found : std::move(otherwise);
+    if (const auto* found = attribute<std::vector<int64_t>>(key)) return *found;
+    return otherwise;
   }
   bool is(std::string_view type) const { return domain.empty() && op_type == type; }
 };

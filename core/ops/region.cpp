@@ -105,13 +105,14 @@ class RoiAlign : public Kernel {
     if (rows > kMostPoints / std::max<int64_t>(1, columns))
       unsupported("A region of " + std::to_string(height) + " x " + std::to_string(width) + " pixels is too large.");
     samples.clear();
+    const int64_t bin_row = bin / width_, bin_column = bin % width_;
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t j = 0; j < columns; ++j) {
         const double y =
-            y0 + (static_cast<double>(bin / width_) + (static_cast<double>(i) + 0.5) / static_cast<double>(rows)) *
-                     bin_height;
+            y0 +
+            (static_cast<double>(bin_row) + (static_cast<double>(i) + 0.5) / static_cast<double>(rows)) * bin_height;
         const double x =
-            x0 + (static_cast<double>(bin % width_) + (static_cast<double>(j) + 0.5) / static_cast<double>(columns)) *
+            x0 + (static_cast<double>(bin_column) + (static_cast<double>(j) + 0.5) / static_cast<double>(columns)) *
                      bin_width;
         samples.push_back(sample_at(y, x, shape[2], shape[3]));
       }

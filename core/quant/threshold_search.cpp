@@ -68,25 +68,25 @@ Range search_least_divergence(const EvenBins& bins, const Quantizer& quantizer, 
 
 /// What a calibrator of ONNX Runtime's tool would answer, its histogram of 2048 bins taken from these bins.
 Range calibrate(const EvenBins& bins, bool symmetric, const IntegerGrid& grid, const Criterion& criterion) {
-  constexpr size_t kBins = 2048;
+  constexpr size_t kBins = 2048, kHalf = kBins / 2;
   const double reach = std::max(-bins.extremes.low, bins.extremes.high);
   EvenBins around = rebin(bins, -reach, reach, kBins);
   if (criterion.method == Method::kPercentile) {
-    around.counts[kBins / 2] += bins.zeros;
+    around.counts[kHalf] += bins.zeros;
     if (!symmetric) return percentile_range(CalibrationHistogram(around), criterion.percentile, false);
-    EvenBins magnitudes{0, reach / (kBins / 2), {}, 0, bins.extremes};
-    for (size_t i = 0; i < kBins / 2; ++i)
-      magnitudes.counts.push_back(around.counts[kBins / 2 + i] + around.counts[kBins / 2 - 1 - i]);
+    EvenBins magnitudes{0, reach / kHalf, {}, 0, bins.extremes};
+    for (size_t i = 0; i < kHalf; ++i)
+      magnitudes.counts.push_back(around.counts[kHalf + i] + around.counts[kHalf - 1 - i]);
     return percentile_range(CalibrationHistogram(magnitudes), criterion.percentile, true);
   }
   if (criterion.method == Method::kDistribution) {
-    around.counts[kBins / 2] += bins.zeros;
+    around.counts[kHalf] += bins.zeros;
     const double threshold = distribution_threshold(deviation_of(CalibrationHistogram(around)).deviation);
     return {std::max(-threshold, bins.extremes.low), std::min(threshold, bins.extremes.high)};
   }
   // One side only: half of the histogram would be empty, and cut much harder. Each value counts on both sides.
   if (bins.extremes.low >= 0 || bins.extremes.high <= 0)
-    for (size_t i = 0; i < kBins / 2; ++i)
+    for (size_t i = 0; i < kHalf; ++i)
       around.counts[i] = around.counts[kBins - 1 - i] = around.counts[i] + around.counts[kBins - 1 - i];
   constexpr int kMostGroups = 128;
   return entropy_range(CalibrationHistogram(around), std::min(1 << (grid.n_bits - 1), kMostGroups));

@@ -25,8 +25,10 @@ std::vector<Window> windows(int64_t from, int64_t to) {
       continue;
     }
     const double center = (static_cast<double>(i) + 0.5) * scale;
+    // NOLINTBEGIN(bugprone-incorrect-roundings): Pillow's own rounding of a window's ends.
     window.begin = std::max<int64_t>(static_cast<int64_t>(center - support + 0.5), 0);
     const int64_t end = std::min(static_cast<int64_t>(center + support + 0.5), from);
+    // NOLINTEND(bugprone-incorrect-roundings)
     double sum = 0;
     for (int64_t at = window.begin; at < end; ++at) {
       const double distance = (static_cast<double>(at) - center + 0.5) / support;
