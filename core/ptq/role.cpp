@@ -10,7 +10,6 @@ namespace tersor::ptq {
 
 using framework::ActivationMode;
 using framework::NodeAttachment;
-using passes::KernelOp;
 using tpc::RuntimeKernel;
 
 namespace {

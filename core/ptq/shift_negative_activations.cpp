@@ -21,7 +21,6 @@ using passes::KernelOp;
 using quant::Histogram;
 using quant::IntegerGrid;
 using quant::QuantizationMethod;
-using quant::Range;
 
 namespace {
 
