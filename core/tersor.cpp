@@ -111,6 +111,23 @@ void check_weights(const Graph& graph, const ptq::Placement& placement) {
   }
 }
 
+/// A kernel at the end is not run while samples are, and its result would not load anywhere.
+void check_kernel_inputs(const Graph& graph, const ptq::Placement& placement, const calibrate::Statistics& statistics) {
+  for (size_t i = 0; i < placement.roles.size(); ++i) {
+    const auto& op = placement.roles[i].op;
+    if (!op) continue;
+    const Node& node = graph.nodes()[i];
+    const calibrate::TensorStatistics* seen = statistics.find(graph.name_of(node.inputs[0]));
+    if (seen == nullptr || seen->shape_varies || seen->shape.rank() < 2) continue;
+    const int64_t channels = seen->shape[op->is_conv ? 1 : seen->shape.rank() - 1];
+    if (channels != op->inputs)
+      throw Error(ErrorCode::kInvalidModel,
+                  "The input has " + std::to_string(channels) + " channels, and the weight is for " +
+                      std::to_string(op->inputs) + ".",
+                  place_of(node, i), "Export the model again; no runtime can run it as it is.");
+  }
+}
+
 /// All that a node may be: ONNX's own operators, and what these graphs have.
 std::vector<std::string> operators_of(std::initializer_list<const Graph*> graphs) {
   std::vector<std::string> names = onnx::operator_names();
@@ -295,6 +312,7 @@ Draft draft(const Job& job, const calibrate::Statistics& statistics) {
   if (statistics.samples.empty())
     throw Error(ErrorCode::kInvalidSamples, "There are no samples to calibrate with.", "samples",
                 "Give at least one; 32 or more make good ranges.");
+  check_kernel_inputs(job.model.graph, job.placement, statistics);
   constexpr size_t kEnoughForChannels = 32;  // extremes by channel of fewer samples do not hold on others
   const bool enough = statistics.samples.size() >= kEnoughForChannels;
   const config::QuantizationConfig& config = job.settings.config;

@@ -263,6 +263,9 @@ TEST_CASE("what cannot be quantized is refused with a sentence") {
   NamedModel half;
   half.input("x", {1, 4}).constant("w", Tensor::make(DType::kFloat16, Shape{4})).node("Add", {"x", "w"}, {"y"});
   REQUIRE(error_of([&] { job_of(half.output("y").build()); }).message.find("float16") != std::string::npos);
+  NamedModel unfit;
+  unfit.input("x", {1, 4}).weight("w", {5, 3}).node("MatMul", {"x", "w"}, {"y"}).output("y");
+  REQUIRE(error_of([&] { quantized(unfit.build()); }).message == "The input has 4 channels, and the weight is for 5.");
   const auto job = job_of(model), other = job_of(residual().output("r1").build());
   REQUIRE(error_of([&] { quantize(*job, statistics_of(*other, 0, 4)); }).code == ErrorCode::kMismatch);
   REQUIRE(error_of([&] { quantize(*job, empty_statistics(*job)); }).code == ErrorCode::kInvalidSamples);
