@@ -8,10 +8,23 @@ import { startUnzip } from '../job/unzip';
 import * as state from '../job/state';
 import { loadDemo } from './demo';
 
+function compiled(): Promise<WebAssembly.Module | undefined> {
+  return new Promise((resolve) => {
+    const worker = new Worker(new URL('./compile.worker.ts', import.meta.url), { type: 'module', name: 'compile' });
+    const end = (module: WebAssembly.Module | null) => {
+      worker.terminate();
+      resolve(module ?? undefined);
+    };
+    worker.addEventListener('message', (event: MessageEvent<WebAssembly.Module | null>) => end(event.data));
+    worker.addEventListener('messageerror', () => end(null));
+    worker.addEventListener('error', () => end(null));
+  });
+}
+
 async function startEngine(): Promise<void> {
   try {
-    const { Tersor } = await import('tersor');
-    state.engine.value = await Tersor.create({ workers: 'auto' });
+    const [{ Tersor }, wasmBinary] = await Promise.all([import('tersor'), compiled()]);
+    state.engine.value = await Tersor.create({ workers: 'auto', wasmBinary });
   } catch (error) {
     state.engineProblem.value = problemOf(error);
   }
