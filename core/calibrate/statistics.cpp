@@ -40,11 +40,10 @@ void merge(TensorStatistics& into, const TensorStatistics& more) {
   }
 }
 
-[[noreturn]] void refuse(const std::string& what, const std::string& found, const std::string& expected,
-                         const std::string& hint) {
+[[noreturn]] void refuse(const std::string& article, const std::string& what, const std::string& found,
+                         const std::string& expected, const std::string& hint) {
   throw Error(ErrorCode::kMismatch,
-              (what == "settings" ? "The statistics belong to other " : "The statistics belong to another ") + what +
-                  ": found " + found + ", expected " + expected + ".",
+              "The statistics belong to " + article + " " + what + ": found " + found + ", expected " + expected + ".",
               "statistics." + what, hint);
 }
 
@@ -86,16 +85,17 @@ std::string Statistics::samples_digest() const {
 
 void check_provenance(const Provenance& found, const Provenance& expected) {
   if (found.model_digest != expected.model_digest)
-    refuse("model", short_digest(found.model_digest), short_digest(expected.model_digest),
+    refuse("another", "model", short_digest(found.model_digest), short_digest(expected.model_digest),
            "Calibrate this model, or give the model the statistics were made of.");
   if (found.settings != expected.settings)
-    refuse("settings", found.settings, expected.settings,
+    refuse("other", "settings", found.settings, expected.settings,
            "Calibrate again with these settings: they shape the graph that is observed.");
   if (found.graph_digest != expected.graph_digest)
-    refuse("graph", short_digest(found.graph_digest), short_digest(expected.graph_digest),
+    refuse("another", "graph", short_digest(found.graph_digest), short_digest(expected.graph_digest),
            "They were made by another version of Tersor: calibrate again.");
   if (found.preprocessing != expected.preprocessing)
-    refuse("preprocessing", found.preprocessing, expected.preprocessing, "Calibrate all parts in the same way.");
+    refuse("another", "preprocessing", found.preprocessing, expected.preprocessing,
+           "Calibrate all parts in the same way.");
 }
 
 void merge(Statistics& into, const Statistics& more) {

@@ -208,11 +208,6 @@ class Attacher {
       say(attached, "Outputs of " + type + " are not among those to quantize.");
   }
 
-  static std::string set_text(const NodeAttachment& attached) {
-    return attached.operator_set.empty() ? "operators outside its operator sets"
-                                         : "the operator set \"" + attached.operator_set + "\"";
-  }
-
   static quant::QuantizationMethod acting(const std::map<quant::QuantizationMethod, const quant::Quantizer*>& mapping,
                                           quant::QuantizationMethod method, const NodeAttachment& attached,
                                           const std::string& field) {
@@ -221,7 +216,7 @@ class Attacher {
     std::string known;
     for (const auto& one : mapping) known += (known.empty() ? "" : ", ") + std::string(enum_word(one.first));
     throw Error(ErrorCode::kInvalidConfig,
-                "The " + field + " of " + set_text(attached) + " is " + std::string(enum_word(method)) +
+                "The " + field + " of " + set_text(attached.operator_set) + " is " + std::string(enum_word(method)) +
                     ", for which there is no quantizer; there are some for " + known + ".",
                 "config." + field);
   }

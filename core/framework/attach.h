@@ -99,6 +99,9 @@ Attachment attach(const Graph& graph, const tpc::TargetPlatformCapabilities& pla
                   const config::QuantizationConfig& settings, const Overrides& overrides = {},
                   const OperationsToLayers& layers = onnx_layers());
 
+/// An operator set, empty for none, as errors call it.
+std::string set_text(std::string_view operator_set);
+
 /// The candidates of `options` that agree with every field set, and the index of the base among them: the platform's
 /// own base where it remains, else the first. A field that concerns weights is judged by the kernel, and only where
 /// some candidate quantizes one; likewise for activations. What is switched off (enable_... = false) is switched off in

@@ -90,8 +90,7 @@ std::string place_of(const NodeSettings& settings, const char* field) {
 
 void nothing_left(const std::vector<OpQuantizationConfig>& candidates, const std::vector<Condition>& asked,
                   std::string_view operator_set, const NodeSettings& settings, Faults& faults) {
-  const std::string where = operator_set.empty() ? "operators outside its operator sets"
-                                                 : "the operator set \"" + std::string(operator_set) + "\"";
+  const std::string where = set_text(operator_set);
   bool each = true;
   for (const Condition& condition : asked) {
     const bool some = std::any_of(candidates.begin(), candidates.end(), [&](const OpQuantizationConfig& op) {
@@ -119,6 +118,11 @@ void switch_off_weights(OpQuantizationConfig& op) {
 }
 
 }  // namespace
+
+std::string set_text(std::string_view operator_set) {
+  return operator_set.empty() ? "operators outside its operator sets"
+                              : "the operator set \"" + std::string(operator_set) + "\"";
+}
 
 std::pair<std::vector<OpQuantizationConfig>, size_t> narrow(const tpc::QuantizationConfigOptions& options,
                                                             const NodeSettings& settings, std::string_view operator_set,

@@ -6,10 +6,10 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/graph/quantized.h"
 #include "core/graph/uses.h"
 #include "core/kernels/moments.h"
 #include "core/ops/registry.h"
-#include "core/graph/quantized.h"
 #include "core/ptq/apply_plan.h"
 #include "core/ptq/round_weights.h"
 

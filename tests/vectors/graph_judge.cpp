@@ -92,7 +92,7 @@ void GraphJudge::judge_node(const Json& node) {
     into_mean_ = 0;
     return;
   }
-  const ValueId value = node.value("op", "") == "DummyPlaceHolder" ? graph().inputs[0] : value_of(name);
+  const ValueId value = is_graph_input(node) ? graph().inputs[0] : value_of(name);
   if (!value.valid()) return judge_missing(node);
   if (!node.contains("activation")) {
     if (plan().find(value) != nullptr) fail(name + ": quantizers", {0}, {1});

@@ -42,10 +42,6 @@ std::string without_number(const std::string& name) {
 }
 
 /// The reference's own nodes, and a join that it wrote into a kernel.
-bool ends_with(const std::string& name, const std::string& end) {
-  return name.size() >= end.size() && name.compare(name.size() - end.size(), end.size(), end) == 0;
-}
-
 std::vector<Step> steps_of(const Case& one, size_t layers) {
   std::vector<std::vector<Step>> behind(layers + 1);  // of layer k - 1
   size_t last = 0;
@@ -53,10 +49,10 @@ std::vector<Step> steps_of(const Case& one, size_t layers) {
     const std::string name = node.value("name", "");
     if (const int layer = last_layer_of(name); layer >= 0) {
       last = std::min(layers, static_cast<size_t>(layer) + 1);
-      if (ends_with(name, "_add_collapsed")) behind[last].push_back({name, -1, "Add"});
+      if (name.ends_with("_add_collapsed")) behind[last].push_back({name, -1, "Add"});
       continue;
     }
-    if (node.value("op", "") == "DummyPlaceHolder") continue;
+    if (is_graph_input(node)) continue;
     const auto join = joins().find(without_number(name));
     if (join == joins().end())
       throw NotReadable("the node \"" + name + "\" is no layer and no join that is known here");
@@ -233,7 +229,7 @@ std::optional<size_t> equalized_kernel(const std::vector<TorchLayer>& layers, si
 Json& state_tensor(Json& state, size_t layer, const std::string& name) {
   const std::string end = "." + std::to_string(layer) + "." + name;
   for (auto& [key, value] : state.items())
-    if (ends_with(key, end)) return value["data"];
+    if (key.ends_with(end)) return value["data"];
   throw NotReadable("the state has no " + end.substr(1));
 }
 
@@ -267,10 +263,14 @@ Case with_equalized_channels(const Case& one) {
       beta[c] = number(beta[c]) * scales[c];
     }
     for (auto& [key, value] : state.items())
-      if (ends_with(key, "." + std::to_string(*behind) + ".weight"))
+      if (key.ends_with("." + std::to_string(*behind) + ".weight"))
         divide_inputs(layers[*behind], value["shape"], scales, value["data"]);
   }
   return changed;
+}
+
+bool is_graph_input(const Json& node) {
+  return node.value("op", "") == "DummyPlaceHolder";
 }
 
 int last_layer_of(const std::string& name) {
