@@ -313,8 +313,6 @@ Draft draft(const Job& job, const calibrate::Statistics& statistics) {
     throw Error(ErrorCode::kInvalidSamples, "There are no samples to calibrate with.", "samples",
                 "Give at least one; 32 or more make good ranges.");
   check_kernel_inputs(job.model.graph, job.placement, statistics);
-  constexpr size_t kEnoughForChannels = 32;  // extremes by channel of fewer samples do not hold on others
-  const bool enough = statistics.samples.size() >= kEnoughForChannels;
   const config::QuantizationConfig& config = job.settings.config;
   Draft draft{job.placement, job.model, statistics, job.attachment, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   std::vector<ptq::FloatChoice> in_float;
@@ -331,7 +329,7 @@ Draft draft(const Job& job, const calibrate::Statistics& statistics) {
     draft.placement = ptq::place(draft.model.graph, draft.attachment, in_float);
   };
   const bool splits = job.attachment.export_rules.placement == tpc::Placement::kOperands;
-  if (config.split_scales && splits && enough) {
+  if (config.split_scales && splits) {
     draft.split = ptq::insert_split_scales(draft.model, draft.attachment, draft.placement, draft.statistics);
     if (draft.split.before + draft.split.behind > 0) place_again();
   }
@@ -356,7 +354,7 @@ Draft draft(const Job& job, const calibrate::Statistics& statistics) {
     draft.shifted = std::move(shifted);
     if (!draft.shifted.empty()) place_again();
   }
-  if (config.activation_channel_equalization && enough)
+  if (config.activation_channel_equalization)
     draft.equalized = ptq::equalize_channels(draft.model, draft.attachment, draft.placement, draft.statistics);
   draft.plan = ptq::choose_params(draft.model.graph, draft.attachment, draft.placement, draft.statistics, config);
   if (config.weights_second_moment_correction)

@@ -189,7 +189,7 @@ class Finder {
 const Tensor* channel_factors(const Graph& graph, const Node& node) {
   if (!node.is("Mul") || node.inputs.size() != 2) return nullptr;
   const Tensor* factors = passes::float_constant(graph, node.inputs[1]);
-  const bool fits = factors != nullptr && factors->shape().rank() == 4 && factors->shape()[1] == factors->elements();
+  const bool fits = factors != nullptr && factors->shape().rank() >= 3 && factors->shape()[1] == factors->elements();
   return fits ? factors : nullptr;
 }
 

@@ -8,6 +8,7 @@
 #include "core/graph/clamp_bounds.h"
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
+#include "core/ptq/caution.h"
 #include "core/ptq/channel_regions.h"
 #include "core/ptq/two_ends.h"
 
@@ -41,7 +42,11 @@ class Equalizer {
  public:
   Equalizer(Model& model, const framework::Attachment& attachment, const Placement& placement,
             calibrate::Statistics& statistics)
-      : graph_(model.graph), attachment_(attachment), placement_(placement), statistics_(statistics) {}
+      : graph_(model.graph),
+        attachment_(attachment),
+        placement_(placement),
+        statistics_(statistics),
+        caution_(caution_of(statistics.samples.size())) {}
 
   std::optional<EqualizedRegion> equalize(const ChannelRegion& region) {
     channels_ = static_cast<size_t>(region.channels);
@@ -107,7 +112,8 @@ class Equalizer {
       if (whole == 0) return false;
       if (is_part(region, span)) continue;
       double* const parts = parts_.data() + span.first;
-      for (size_t c = 0; c < count_of(value); ++c) parts[c] = std::max(parts[c], largest(tensor->channels[c]) / whole);
+      for (size_t c = 0; c < count_of(value); ++c)
+        parts[c] = std::max(parts[c], std::min(1.0, caution_ * largest(tensor->channels[c]) / whole));
       any = true;
     }
     return any;
@@ -124,8 +130,8 @@ class Equalizer {
       double* const least = least_.data() + first_of(node.outputs[0]);
       for (size_t c = 0; c < count_of(node.outputs[0]); ++c) {
         const double most = tensor->channels[c].max;
-        least[c] =
-            std::max(least[c], most >= kReachesBound * bound ? 1.0 : std::min(1.0, kRoomUnderBound * most / bound));
+        least[c] = std::max(
+            least[c], most >= kReachesBound * bound ? 1.0 : std::min(1.0, caution_ * kRoomUnderBound * most / bound));
       }
     }
     return true;
@@ -292,6 +298,7 @@ class Equalizer {
   calibrate::Statistics& statistics_;
   size_t channels_ = 0;
   const std::map<ValueId, ChannelSpan>* spans_ = nullptr;
+  double caution_;
   std::vector<double> parts_, least_;
   std::vector<Reader> readers_;
 };

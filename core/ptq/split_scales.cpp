@@ -2,14 +2,17 @@
 #include "core/ptq/split_scales.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <optional>
+#include <span>
 
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
+#include "core/ptq/caution.h"
 #include "core/ptq/two_ends.h"
+#include "core/ptq/unary_region.h"
 
 namespace tersor::ptq {
 
@@ -19,52 +22,32 @@ using passes::KernelOp;
 
 namespace {
 
-constexpr double kMargin = 1.25;          // for other samples
+constexpr double kMargin = 1.25;          // for other samples, besides caution_of()
 constexpr double kLeastPart = 1.0 / 256;  // of the widest channel's range
 constexpr double kSteps = 255;
-constexpr double kShrinks[] = {1, 0.85, 0.7, 0.55, 0.4, 0.3, 0.2, 0.12};
-constexpr int kPoints = 64;
+constexpr std::array kShrinks{1.0, 0.85, 0.7, 0.55, 0.4, 0.3, 0.2, 0.12};
+constexpr size_t kCells = 64;
+constexpr size_t kPoints = 3 * kCells + kShrinks.size();  // three of each cell, lower ends of the range
 constexpr const char* kScaledSuffix = "_scaled";
 constexpr const char* kStretchedSuffix = "_stretched";
 
-using Function = std::function<double(double)>;
-
-double sigmoid(double x) {
-  return 1 / (1 + std::exp(-x));
-}
-
-double hard_sigmoid(double x, double alpha, double beta) {
-  return std::clamp(alpha * x + beta, 0.0, 1.0);
-}
-
-/// x gate(x) where the value is read by a gate and by the Mul of both alone, or by a HardSwish alone.
-std::optional<Function> swish_behind(const Graph& graph, const Uses& uses, ValueId value) {
-  const auto& readers = uses.reader_indices(value);
-  if (uses.is_output(value)) return std::nullopt;
-  if (readers.size() == 1 && graph.nodes()[readers[0]].is("HardSwish"))
-    return [](double x) { return x * hard_sigmoid(x, 1.0 / 6, 0.5); };
-  if (readers.size() != 2) return std::nullopt;
-  for (size_t k = 0; k < 2; ++k) {
-    const Node &gate = graph.nodes()[readers[k]], &product = graph.nodes()[readers[1 - k]];
-    if (!product.is("Mul") || std::count(product.inputs.begin(), product.inputs.end(), gate.outputs[0]) != 1) continue;
-    if (gate.is("Sigmoid")) return [](double x) { return x * sigmoid(x); };
-    if (gate.is("HardSigmoid")) {
-      const double alpha = gate.float_or("alpha", 0.2f), beta = gate.float_or("beta", 0.5f);
-      return [alpha, beta](double x) { return x * hard_sigmoid(x, alpha, beta); };
-    }
-  }
-  return std::nullopt;
-}
-
-Tensor per_channel(const std::vector<double>& values) {
-  return passes::from_doubles(values, Shape{1, static_cast<int64_t>(values.size()), 1, 1});
+/// As a factor of what a Conv of that weight reads or makes.
+Tensor per_channel(const std::vector<double>& values, const Tensor& weight) {
+  std::vector<int64_t> shape(weight.shape().rank(), 1);
+  shape[1] = static_cast<int64_t>(values.size());
+  return passes::from_doubles(values, Shape(shape));
 }
 
 class Inserter {
  public:
   Inserter(Model& model, const framework::Attachment& attachment, const Placement& placement,
            calibrate::Statistics& statistics)
-      : graph_(model.graph), attachment_(attachment), placement_(placement), statistics_(statistics) {}
+      : model_(model),
+        graph_(model.graph),
+        attachment_(attachment),
+        placement_(placement),
+        statistics_(statistics),
+        caution_(caution_of(statistics.samples.size())) {}
 
   SplitScales insert() {
     SplitScales done;
@@ -72,9 +55,10 @@ class Inserter {
     struct Before {
       NodeId conv;
       KernelOp op;
-      Function f;
     };
     std::vector<Before> before;
+    std::vector<UnaryRegion> regions;
+    std::vector<Tensor> points;
     std::vector<ValueId> behind;
     for (size_t i = 0; i < placement_.roles.size(); ++i) {
       const NodeRole& role = placement_.roles[i];
@@ -82,12 +66,20 @@ class Inserter {
       if (role.role != Role::kKernel || !role.op || !node.is("Conv") || placement_.find(node.outputs[0]) == nullptr)
         continue;
       if (attachment_.of(node.id).config().activation_by_table()) continue;
-      if (auto f = swish_behind(graph_, uses, node.outputs[0])) before.push_back({node.id, *role.op, *f});
+      const TensorStatistics* tensor = seen(node.outputs[0]);
+      if (tensor == nullptr || static_cast<int64_t>(tensor->channels.size()) != role.op->outputs) continue;
+      auto region = unary_region_behind(graph_, uses, placement_, node.outputs[0]);
+      if (!region) continue;
+      before.push_back({node.id, *role.op});
+      regions.push_back(std::move(*region));
+      points.push_back(points_of(*tensor));
     }
     if (before.empty()) return done;
     for (const PlacedTensor& tensor : placement_.tensors)
       if (!tensor.integer_made && scales_behind(uses, tensor.value)) behind.push_back(tensor.value);
-    for (const Before& one : before) done.before += stretch(one.conv, one.op, one.f) ? 1 : 0;
+    const std::vector<Tensor> values = evaluate(model_, regions, points);
+    for (size_t k = 0; k < before.size(); ++k)
+      done.before += stretch(before[k].conv, before[k].op, points[k], values[k]) ? 1 : 0;
     for (const ValueId value : behind) done.behind += prepare_behind(value) ? 1 : 0;
     graph_.sort_topologically();
     return done;
@@ -95,12 +87,7 @@ class Inserter {
 
  private:
   bool scales_behind(const Uses& uses, ValueId value) const {
-    const auto maker = uses.producer_index(value);
-    if (!maker || uses.is_output(value)) return false;
-    const Node& node = graph_.nodes()[*maker];
-    const bool fits = node.is("Mul") || node.is("HardSwish") || node.is("Concat") || node.is("Add") ||
-                      node.is("MaxPool") || node.is("Resize");
-    if (!fits) return false;
+    if (!uses.producer_index(value) || uses.is_output(value)) return false;
     bool any = false;
     for (const size_t reader : uses.reader_indices(value)) {
       const NodeRole& role = placement_.roles[reader];
@@ -117,7 +104,7 @@ class Inserter {
     const auto found = std::find_if(statistics_.tensors.begin(), statistics_.tensors.end(),
                                     [&](const auto& one) { return one.name == graph_.name_of(value); });
     const bool usable = found != statistics_.tensors.end() && found->channel_axis == 1 && !found->channels.empty() &&
-                        found->elements > 0 && found->shape.rank() == 4;
+                        found->elements > 0;
     return usable ? &*found : nullptr;
   }
 
@@ -137,12 +124,16 @@ class Inserter {
     if (tensor == nullptr) return false;
     const std::string name = graph_.name_of(value) + kScaledSuffix;
     const ValueId scaled = graph_.add_unique_value(name, DType::kFloat32);
-    for (size_t i = 0; i < placement_.roles.size(); ++i)
-      if (placement_.roles[i].has_kernel() && graph_.nodes()[i].inputs[0] == value)
-        graph_.nodes()[i].inputs[0] = scaled;
+    const Tensor* weight = nullptr;
+    for (size_t i = 0; i < placement_.roles.size(); ++i) {
+      if (!placement_.roles[i].has_kernel() || graph_.nodes()[i].inputs[0] != value) continue;
+      graph_.nodes()[i].inputs[0] = scaled;
+      weight = graph_.initializer(placement_.roles[i].op->weight);
+    }
     TensorStatistics copy = *tensor;
     copy.name = graph_.name_of(scaled);
-    insert_behind("Mul", value, scaled, name + "_factors", per_channel(std::vector<double>(copy.channels.size(), 1.0)));
+    insert_behind("Mul", value, scaled, name + "_factors",
+                  per_channel(std::vector<double>(copy.channels.size(), 1.0), *weight));
     statistics_.tensors.push_back(std::move(copy));
     return true;
   }
@@ -152,45 +143,75 @@ class Inserter {
     double zero_point = 128;
   };
 
-  /// The channel's 8-bit range of least error behind f, its values taken to be normal between its extremes.
-  static Stretch stretch_of(const ChannelStatistics& channel, double mean, double variance, double least,
-                            const Function& f) {
-    const double low = std::min(0.0, kMargin * channel.min), high = std::max(0.0, kMargin * channel.max);
-    Stretch best;
-    double least_error = std::numeric_limits<double>::infinity();
-    for (const double shrink : kShrinks) {
-      const double bottom = shrink * low, step = std::max(high - bottom, least) / kSteps;
+  double low_of(const ChannelStatistics& channel, const TensorStatistics& tensor) const {
+    return std::min(0.0, kMargin * std::max(caution_ * channel.min, static_cast<double>(tensor.histogram.min())));
+  }
+  double high_of(const ChannelStatistics& channel, const TensorStatistics& tensor) const {
+    return std::max(0.0, kMargin * std::min(caution_ * channel.max, static_cast<double>(tensor.histogram.max())));
+  }
+
+  /// By channel, where the function behind it is looked at: [1, channels, kPoints, 1].
+  Tensor points_of(const TensorStatistics& tensor) const {
+    std::vector<float> points;
+    for (const ChannelStatistics& channel : tensor.channels) {
+      const double width = (static_cast<double>(channel.max) - channel.min) / kCells;
+      for (size_t k = 0; k < kCells; ++k)
+        for (const double place : {0.375, 0.5, 0.625})
+          points.push_back(static_cast<float>(channel.min + (static_cast<double>(k) + place) * width));
+      for (const double shrink : kShrinks) points.push_back(static_cast<float>(shrink * low_of(channel, tensor)));
+    }
+    return Tensor::of<float>(Shape{1, static_cast<int64_t>(tensor.channels.size()), kPoints, 1}, points);
+  }
+
+  /// A channel's values, taken to be normal between its extremes, and what the function behind makes of them.
+  struct Seen {
+    std::span<const float> x, y;
+    double mean, variance;
+
+    /// Mean square of the error behind the function when the range begins at point `bottom`.
+    double error(size_t bottom, double step) const {
       double error = 0, weight = 0;
-      for (int k = 0; k < kPoints; ++k) {
-        const double x = channel.min + (k + 0.5) * (static_cast<double>(channel.max) - channel.min) / kPoints;
-        const double density = variance > 0 ? std::exp(-(x - mean) * (x - mean) / (2 * variance)) : 1;
-        const double slope = (f(x + 1e-3) - f(x - 1e-3)) / 2e-3, lost = x < bottom ? f(x) - f(bottom) : 0;
-        error += density * (lost * lost + (x < bottom ? 0 : slope * slope * step * step / 12));
+      for (size_t k = 1; k < 3 * kCells; k += 3) {
+        const double density = variance > 0 ? std::exp(-(x[k] - mean) * (x[k] - mean) / (2 * variance)) : 1;
+        const double width = static_cast<double>(x[k + 1]) - x[k - 1], rise = static_cast<double>(y[k + 1]) - y[k - 1];
+        const double slope = width > 0 ? rise / width : 0, lost = static_cast<double>(y[k]) - y[bottom];
+        error += density * (x[k] < x[bottom] ? lost * lost : slope * slope * step * step / 12);
         weight += density;
       }
-      if (weight > 0 && error / weight < 0.999 * least_error) {
-        least_error = error / weight;
-        const float scale = static_cast<float>(step);
-        best = {scale, std::clamp(std::nearbyint(-bottom / scale), 0.0, kSteps)};
-      }
+      return weight > 0 ? error / weight : 0;
+    }
+  };
+
+  /// The channel's 8-bit range of least error behind the function; its upper end stays.
+  static Stretch stretch_of(const Seen& channel, double high, double least) {
+    Stretch best;
+    double least_error = std::numeric_limits<double>::infinity();
+    for (size_t bottom = 3 * kCells; bottom < kPoints; ++bottom) {
+      const double step = std::max(high - channel.x[bottom], least) / kSteps, error = channel.error(bottom, step);
+      if (!(error < 0.999 * least_error)) continue;
+      least_error = error;
+      const float scale = static_cast<float>(step);
+      best = {scale, std::clamp(std::nearbyint(-static_cast<double>(channel.x[bottom]) / scale), 0.0, kSteps)};
     }
     return best;
   }
 
-  bool stretch(NodeId id, const KernelOp& op, const Function& f) {
+  bool stretch(NodeId id, const KernelOp& op, const Tensor& points, const Tensor& values) {
     Node& conv = *graph_.find(id);
     const ValueId output = conv.outputs[0];
     TensorStatistics* tensor = seen(output);
-    if (tensor == nullptr || static_cast<int64_t>(tensor->channels.size()) != op.outputs) return false;
     const size_t count = tensor->channels.size();
     double widest = 0, sum = 0;
     for (const ChannelStatistics& channel : tensor->channels)
-      widest = std::max(widest, kMargin * (std::max(0.0f, channel.max) - std::min(0.0f, channel.min)));
-    if (!(widest > 0)) return false;
+      widest = std::max(widest, high_of(channel, *tensor) - low_of(channel, *tensor));
+    const auto finite = [](float y) { return std::isfinite(y); };
+    const auto x = points.data<float>(), y = values.data<float>();
+    if (!(widest > 0) || !std::all_of(y.begin(), y.end(), finite)) return false;
     std::vector<Stretch> stretches;
     for (size_t c = 0; c < count; ++c) {
       const double mean = tensor->channel_mean(c), variance = tensor->channel_mean_square(c) - mean * mean;
-      stretches.push_back(stretch_of(tensor->channels[c], mean, variance, kLeastPart * widest, f));
+      const Seen channel{x.subspan(c * kPoints, kPoints), y.subspan(c * kPoints, kPoints), mean, variance};
+      stretches.push_back(stretch_of(channel, high_of(tensor->channels[c], *tensor), kLeastPart * widest));
       sum += stretches.back().scale;
     }
     const float common = static_cast<float>(sum / static_cast<double>(count));
@@ -205,8 +226,9 @@ class Inserter {
     const ValueId stretched = graph_.add_unique_value(name + kStretchedSuffix, DType::kFloat32),
                   multiplied = graph_.add_unique_value(name + "_multiplied", DType::kFloat32);
     graph_.find(id)->outputs[0] = stretched;
-    insert_behind("Mul", stretched, multiplied, name + "_factors", per_channel(factors));
-    insert_behind("Add", multiplied, output, name + "_offsets", per_channel(offsets));
+    const Tensor weight = *graph_.initializer(op.weight);
+    insert_behind("Mul", stretched, multiplied, name + "_factors", per_channel(factors, weight));
+    insert_behind("Add", multiplied, output, name + "_offsets", per_channel(offsets, weight));
     statistics_.tensors.push_back(stretched_statistics(*tensor, graph_.name_of(stretched), factors, offsets, common));
     return true;
   }
@@ -245,17 +267,19 @@ class Inserter {
     return result;
   }
 
+  const Model& model_;
   Graph& graph_;
   const framework::Attachment& attachment_;
   const Placement& placement_;
   calibrate::Statistics& statistics_;
+  double caution_;
 };
 
 /// The constant operand of a Mul or Add that has one value per channel of axis 1; empty otherwise.
 std::vector<double> channel_constant(const Graph& graph, const Node& node) {
   if ((!node.is("Mul") && !node.is("Add")) || node.inputs.size() != 2) return {};
   const Tensor* constant = passes::float_constant(graph, node.inputs[1]);
-  if (constant == nullptr || constant->shape().rank() != 4 || constant->shape()[1] != constant->elements()) return {};
+  if (constant == nullptr || constant->shape().rank() < 3 || constant->shape()[1] != constant->elements()) return {};
   return passes::to_doubles(*constant);
 }
 

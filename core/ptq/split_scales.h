@@ -28,8 +28,9 @@ struct SplitScales {
   int64_t behind = 0;  // tensors that are prepared to be quantized channel by channel; equalize_channels() decides
 };
 
-/// Changes the model where Convs feed a Swish (x sigmoid(x), with HardSigmoid too) or a HardSwish; nothing in models
-/// without one. The statistics get entries for the new tensors. Attachment and placement must be made anew afterwards.
+/// Changes the model where Convs feed a function of each element by itself (unary_region.h: a Swish, a GELU, ...);
+/// nothing in models without one. The statistics get entries for the new tensors. Attachment and placement must be made
+/// anew afterwards.
 SplitScales insert_split_scales(Model& model, const framework::Attachment& attachment, const Placement& placement,
                                 calibrate::Statistics& statistics);
 

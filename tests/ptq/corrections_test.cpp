@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What statistics and samples correct before a model is written: equalized channels, measured biases, front ends in
 // float.
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
@@ -11,6 +12,7 @@
 #include "core/tersor.h"
 #include "core/tpc/builtin.h"
 #include "tests/catch.h"
+#include "tests/ptq/corrected.h"
 #include "tests/support/named_model.h"
 #include "tests/support/run_sweep.h"
 
@@ -132,14 +134,25 @@ TEST_CASE("a quantized file says by what its tensors are scaled") {
         REQUIRE(scales.at(job->model.graph.name_of(value)) == region.scales_of(value));
 }
 
-TEST_CASE("like channels, few samples and channels at a Clip's bound are left alone") {
+TEST_CASE("of few samples channels are raised less") {
+  const auto job = job_of(separable(0.3));
+  const auto raised_most = [&](uint64_t samples) {
+    double least = 1;
+    for (const ptq::EqualizedRegion& region : draft(*job, statistics_of(*job, samples)).equalized)
+      least = std::min(least, *std::min_element(region.scales.begin(), region.scales.end()));
+    return least;
+  };
+  REQUIRE(raised_most(16) < raised_most(4));
+  REQUIRE(raised_most(4) < 1);
+  REQUIRE(raised_most(1) >= raised_most(4));
+}
+
+TEST_CASE("like channels and channels at a Clip's bound are left alone") {
   NamedModel alike;
   alike.input("x", {1, 4, 8, 8}).weight("w1", {6, 4, 1, 1}, 0.99f, 1.0f).weight("w2", {5, 6, 1, 1});
   alike.node("Conv", {"x", "w1"}, {"c1"}).node("Relu", {"c1"}, {"r1"}).node("Conv", {"r1", "w2"}, {"y"}).output("y");
   const auto like = job_of(alike.build());
   REQUIRE(draft(*like, statistics_of(*like)).equalized.empty());
-  const auto few = job_of(separable(0.3));
-  REQUIRE(draft(*few, statistics_of(*few, 31)).equalized.empty());
   const auto clipped = job_of(separable(0.3, true));
   const calibrate::Statistics statistics = statistics_of(*clipped);
   const Draft decided = draft(*clipped, statistics);
@@ -199,14 +212,36 @@ TEST_CASE("what feeds a logarithm stays in float; what feeds a normalisation doe
 
 namespace {
 
+/// Adds y = x gate(x) in the operators that exporters write for it.
+void gated(NamedModel& model, const std::string& form, const std::string& x, const std::string& y) {
+  const auto named = [&](const char* part) { return y + part; };
+  if (form == "HardSwish") {
+    model.node("HardSwish", {x}, {y});
+  } else if (form == "Clip") {
+    model.node("Add", {x, "three"}, {named("a")}).node("Clip", {named("a"), "zero", "six"}, {named("b")});
+    model.node("Mul", {x, named("b")}, {named("c")}).node("Div", {named("c"), "six"}, {y});
+  } else if (form == "Erf") {
+    model.node("Div", {x, "root"}, {named("a")}).node("Erf", {named("a")}, {named("b")});
+    model.node("Add", {named("b"), "one"}, {named("c")}).node("Mul", {x, named("c")}, {named("d")});
+    model.node("Mul", {named("d"), "half"}, {y});
+  } else {
+    model.node(form.c_str(), {x}, {named("a")}).node("Mul", {x, named("a")}, {y});
+  }
+}
+
 /// Pointwise Conv, Swish, depthwise Conv, Swish, pointwise Conv; channels are up to 30 times as loud as others.
-Model swishes(const char* gate) {
+Model swishes(const std::string& form) {
   NamedModel model;
   const Ints pads{1, 1, 1, 1};
   model.input("x", {1, 4, 8, 8}).weight("w1", {8, 4, 1, 1}).weight("b1", {8}).weight("w2", {8, 1, 3, 3});
-  model.weight("w3", {5, 8, 1, 1}).node("Conv", {"x", "w1", "b1"}, {"c1"}).node(gate, {"c1"}, {"g1"});
-  model.node("Mul", {"c1", "g1"}, {"m1"}).node("Conv", {"m1", "w2"}, {"c2"}, {{"pads", pads}, {"group", int64_t{8}}});
-  model.node(gate, {"c2"}, {"g2"}).node("Mul", {"c2", "g2"}, {"m2"}).node("Conv", {"m2", "w3"}, {"y"}).output("y");
+  for (const auto& [name, value] : std::vector<std::pair<const char*, float>>{
+           {"zero", 0.0f}, {"half", 0.5f}, {"one", 1.0f}, {"root", 1.41421356f}, {"three", 3.0f}, {"six", 6.0f}})
+    model.constant(name, Tensor::scalar<float>(value));
+  model.weight("w3", {5, 8, 1, 1}).node("Conv", {"x", "w1", "b1"}, {"c1"});
+  gated(model, form, "c1", "m1");
+  model.node("Conv", {"m1", "w2"}, {"c2"}, {{"pads", pads}, {"group", int64_t{8}}});
+  gated(model, form, "c2", "m2");
+  model.node("Conv", {"m2", "w3"}, {"y"}).output("y");
   model.scale_along("w1", 0, 1.6).scale_along("w3", 1, 0.6);
   return model.build();
 }
@@ -214,34 +249,63 @@ Model swishes(const char* gate) {
 }  // namespace
 
 TEST_CASE("around a Swish the two nodes of a quantizer carry scales of their own") {
-  for (const char* gate : {"Sigmoid", "HardSigmoid"}) {
-    INFO(gate);
-    const auto job = job_of(swishes(gate));
-    calibrate::Statistics statistics = statistics_of(*job);
-    const Draft decided = draft(*job, statistics);
-    REQUIRE(decided.split.before == 2);
-    REQUIRE(decided.split.behind == 2);
-    for (uint64_t k = 0; k < 3; ++k)
-      REQUIRE(test::relative_difference(job->model, decided.model, sample(*job, k)) < 1e-5);
-    statistics = measured(*job, statistics, 1);
-    const Model quantized = quantize(*job, statistics).model;
-    int per_axis = 0;
-    for (const Node& node : quantized.graph.nodes())
-      per_axis += node.is("DequantizeLinear") && quantized.graph.initializer(node.inputs[0]) == nullptr &&
-                          quantized.graph.initializer(node.inputs[1])->shape().rank() == 1
-                      ? 1
-                      : 0;
-    REQUIRE(per_axis == 2);
-    // No node is added: one pair for each quantized tensor and weight.
-    for (const Node& node : quantized.graph.nodes()) REQUIRE_FALSE(node.is("Add"));
+  const std::string form = GENERATE("Sigmoid", "HardSigmoid", "HardSwish", "Clip", "Erf");
+  const uint64_t samples = GENERATE(uint64_t{4}, uint64_t{40});
+  INFO(form << ", " << samples);
+  const auto job = job_of(swishes(form));
+  calibrate::Statistics statistics = statistics_of(*job, samples);
+  const Draft decided = draft(*job, statistics);
+  REQUIRE(decided.split.before == 2);
+  REQUIRE(decided.split.behind == 2);
+  for (uint64_t k = 0; k < 3; ++k)
+    REQUIRE(test::relative_difference(job->model, decided.model, sample(*job, k)) < 1e-5);
+  statistics = measured(*job, statistics, 1);
+  const Model quantized = quantize(*job, statistics).model;
+  int per_axis = 0;
+  for (const Node& node : quantized.graph.nodes())
+    per_axis += node.is("DequantizeLinear") && quantized.graph.initializer(node.inputs[0]) == nullptr &&
+                        quantized.graph.initializer(node.inputs[1])->shape().rank() == 1
+                    ? 1
+                    : 0;
+  REQUIRE(per_axis == 2);
+  // No node is added: one pair for each quantized tensor and weight.
+  for (const char* type : {"Add", "Mul"}) REQUIRE(test::count(quantized, type) == test::count(job->model, type));
 
-    config::QuantizationConfig off;
-    off.split_scales = false;
-    const auto plain = job_of(swishes(gate), off);
-    calibrate::Statistics without = statistics_of(*plain);
-    without = measured(*plain, without, 1);
-    REQUIRE(sqnr(*job, quantized) > sqnr(*plain, quantize(*plain, without).model) + 2);
-  }
+  config::QuantizationConfig off;
+  off.split_scales = false;
+  const auto plain = job_of(swishes(form), off);
+  calibrate::Statistics without = statistics_of(*plain, samples);
+  without = measured(*plain, without, 1);
+  REQUIRE(sqnr(*job, quantized) > sqnr(*plain, quantize(*plain, without).model) + 2);
+}
+
+TEST_CASE("convolutions along one axis have scales of their own around a Swish") {
+  NamedModel model;
+  model.input("x", {1, 4, 40}).weight("w1", {8, 4, 1}).weight("w2", {5, 8, 3});
+  model.node("Conv", {"x", "w1"}, {"c"}).node("Sigmoid", {"c"}, {"g"}).node("Mul", {"c", "g"}, {"m"});
+  model.node("Conv", {"m", "w2"}, {"y"}).output("y").scale_along("w1", 0, 1.6).scale_along("w2", 1, 0.6);
+  const auto job = job_of(model.build());
+  const calibrate::Statistics statistics = statistics_of(*job);
+  const Draft decided = draft(*job, statistics);
+  REQUIRE(decided.split.before == 1);
+  REQUIRE(decided.split.behind == 1);
+  REQUIRE(decided.equalized.size() == 1);
+  REQUIRE(test::relative_difference(job->model, decided.model, sample(*job, 0)) < 1e-5);
+  const Model quantized = quantize(*job, measured(*job, statistics, 1)).model;
+  config::QuantizationConfig off;
+  off.split_scales = false;
+  const auto plain = job_of(model.build(), off);
+  const Model without = quantize(*plain, measured(*plain, statistics_of(*plain), 1)).model;
+  REQUIRE(sqnr(*job, quantized) > sqnr(*plain, without) + 2);
+}
+
+TEST_CASE("what else reads a Conv keeps it from having scales of its own") {
+  NamedModel model;
+  model.input("x", {1, 4, 8, 8}).weight("w1", {8, 4, 1, 1}).weight("w2", {5, 8, 1, 1}).weight("other", {1, 8, 8, 8});
+  model.node("Conv", {"x", "w1"}, {"c"}).node("Sigmoid", {"c"}, {"g"}).node("Mul", {"c", "g"}, {"m"});
+  model.node("Conv", {"m", "w2"}, {"y"}).node("Mul", {"c", "other"}, {"z"}).output("y").output("z");
+  const auto job = job_of(model.build());
+  REQUIRE(draft(*job, statistics_of(*job)).split.before == 0);
 }
 
 TEST_CASE("a model without a Swish has no split scales") {

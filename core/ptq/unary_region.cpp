@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ptq/unary_region.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "core/ops/registry.h"
+#include "core/passes/edit.h"
+#include "core/run/program.h"
+
+namespace tersor::ptq {
+
+namespace {
+
+/// Of each element by itself, given that all inputs but one are constants of one element; finite wherever its input is,
+/// but for overflow.
+bool is_unary(const Node& node) {
+  static constexpr std::array types{
+      "Add",         "Celu", "Clip",           "Div", "Elu", "Erf", "Exp",  "Gelu", "Mish",    "HardSwish", "Max",
+      "HardSigmoid", "Min",  "LeakyRelu",      "Mul", "Neg", "Pow", "Relu", "Selu", "Sigmoid", "Softplus",  "Softsign",
+      "Sub",         "Tanh", "ThresholdedRelu"};
+  return node.outputs.size() == 1 &&
+         std::any_of(types.begin(), types.end(), [&](const char* type) { return node.is(type); });
+}
+
+bool is_single(const Graph& graph, ValueId id) {
+  const Tensor* constant = passes::float_constant(graph, id);
+  return constant != nullptr && constant->elements() == 1;
+}
+
+}  // namespace
+
+std::optional<UnaryRegion> unary_region_behind(const Graph& graph, const Uses& uses, const Placement& placement,
+                                               ValueId value) {
+  UnaryRegion region{value, value, {}};
+  std::set<ValueId> made{value};
+  std::set<size_t> next;
+  const auto close = [&](ValueId id) {
+    const auto& readers = uses.reader_indices(id);
+    next.insert(readers.begin(), readers.end());
+    return !uses.is_output(id);
+  };
+  if (!close(value)) return std::nullopt;
+  while (!next.empty()) {
+    const size_t index = *next.begin();
+    next.erase(next.begin());
+    const Node& node = graph.nodes()[index];
+    const bool fits = is_unary(node) && std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+                        return !id.valid() || made.count(id) != 0 || is_single(graph, id);
+                      });
+    if (!fits) return std::nullopt;
+    region.nodes.push_back(index);
+    region.to = node.outputs[0];
+    if (next.empty()) return region;
+    if (placement.find(region.to) != nullptr || !close(region.to)) return std::nullopt;
+    made.insert(region.to);
+  }
+  return std::nullopt;
+}
+
+std::vector<Tensor> evaluate(const Model& model, const std::vector<UnaryRegion>& regions,
+                             const std::vector<Tensor>& points) {
+  Model part = model;
+  std::vector<bool> gone(model.graph.nodes().size(), true);
+  part.graph.inputs.clear(), part.graph.outputs.clear();
+  for (const UnaryRegion& region : regions) {
+    for (const size_t index : region.nodes) {
+      gone[index] = false;
+      part.graph.value(model.graph.nodes()[index].outputs[0]).shape.reset();
+    }
+    part.graph.value(region.from).shape.reset();
+    part.graph.inputs.push_back(region.from);
+    part.graph.outputs.push_back(region.to);
+  }
+  passes::erase_marked(part.graph, gone);
+  return run::Runner(run::Program::compile(part, ops::standard())).run(points);
+}
+
+}  // namespace tersor::ptq
