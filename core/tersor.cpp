@@ -319,7 +319,7 @@ Draft draft(const Job& job, const calibrate::Statistics& statistics) {
   if (config.keep_float_automatically) {
     in_float = ptq::find_front_ends(job.model.graph, job.placement.roles, statistics);
     if (!in_float.empty()) draft.kept = ptq::place(job.model.graph, job.attachment, in_float);
-    ptq::require_kernels(job.model.graph, draft.kept);
+    ptq::require_kernels(job.model.graph, draft.kept, in_float);
   }
   draft.placement = draft.kept;
   const auto place_again = [&] {

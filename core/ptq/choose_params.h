@@ -10,8 +10,9 @@
 
 namespace tersor::ptq {
 
-/// Error kUnsupportedModel when no operator can become an integer kernel or store its weight in integers.
-void require_kernels(const Graph& graph, const Placement& placement);
+/// Error kUnsupportedModel when no operator can become an integer kernel or store its weight in integers; `in_float`:
+/// those that could and were kept from it.
+void require_kernels(const Graph& graph, const Placement& placement, const std::vector<FloatChoice>& in_float = {});
 
 /// Chooses the parameters of every placed tensor and of every weight. `statistics` holds the placed tensors. Error
 /// kMismatch when a tensor was not observed, kInvalidConfig for settings that this kind of file cannot hold.

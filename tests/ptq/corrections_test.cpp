@@ -201,6 +201,19 @@ TEST_CASE("what feeds a logarithm stays in float; what feeds a normalisation doe
   REQUIRE_THAT(decided.placement.roles[0].reason, Catch::Matchers::Contains("Log"));
   REQUIRE(decided.placement.roles.back().has_kernel());
 
+  NamedModel features;
+  features.input("x", {1, 64}).weight("w", {64, 32}).node("MatMul", {"x", "w"}, {"s"}).node("Mul", {"s", "s"}, {"p"});
+  features.constant("tiny", Tensor::scalar(1e-6f)).node("Add", {"p", "tiny"}, {"q"}).node("Log", {"q"}, {"y"});
+  const auto nothing = job_of(features.output("y").build());
+  try {
+    draft(*nothing, statistics_of(*nothing));
+    FAIL("nothing is left to quantize");
+  } catch (const Error& error) {
+    REQUIRE(error.place.find("MatMul") != std::string::npos);
+    REQUIRE(error.message.find("would lose too much") != std::string::npos);
+    REQUIRE(error.hint.find("--keep-float none") != std::string::npos);
+  }
+
   NamedModel norm;
   norm.input("x", {1, 64}).weight("w1", {64, 32}).node("MatMul", {"x", "w1"}, {"s"}).node("Mul", {"s", "s"}, {"p"});
   norm.node("ReduceMean", {"p"}, {"m"}, {{"axes", Ints{-1}}}).node("Sqrt", {"m"}, {"d"}).node("Div", {"s", "d"}, {"n"});
