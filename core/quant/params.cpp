@@ -17,9 +17,9 @@ constexpr double kLeastScale = std::numeric_limits<float>::min();  // the smalle
 constexpr double kMostScale = std::numeric_limits<float>::max();
 
 void check_bits(const IntegerGrid& grid) {
-  if (grid.n_bits < 2 || grid.n_bits > 16)
-    throw Error(ErrorCode::kInvalidArgument,
-                "A quantizer of " + std::to_string(grid.n_bits) + " bits was asked for; 2 to 16 are possible.");
+  if (grid.n_bits < (grid.is_signed ? 2 : 1) || grid.n_bits > 16)
+    throw Error(ErrorCode::kInvalidArgument, "A quantizer of " + std::to_string(grid.n_bits) +
+                                                 " bits was asked for; 2 to 16 are possible, 1 without a sign.");
 }
 
 void append(QuantizationParams& params, const Quantizer& quantizer, const Range& range) {

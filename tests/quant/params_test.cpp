@@ -109,7 +109,9 @@ TEST_CASE("signed integers and unsigned ones stand for the same values") {
 }
 
 TEST_CASE("what cannot be quantized is refused") {
-  REQUIRE_THROWS_AS(params(QuantizationMethod::kUniform, {1, false, false}, {0, 1}), Error);
+  REQUIRE_THROWS_AS(params(QuantizationMethod::kUniform, {0, false, false}, {0, 1}), Error);
+  REQUIRE_THROWS_AS(params(QuantizationMethod::kSymmetric, {1, true, false}, {-1, 1}), Error);
+  REQUIRE(params(QuantizationMethod::kUniform, {1, false, false}, {0, 1}).scale[0] == 1);
   REQUIRE_THROWS_AS(params(QuantizationMethod::kUniform, {17, false, false}, {0, 1}), Error);
   REQUIRE_THROWS_AS(params(QuantizationMethod::kUniform, {8, false, false}, {2, 1}), Error);
   REQUIRE_THROWS_AS(params(QuantizationMethod::kUniform, {8, false, false}, {0, NAN}), Error);

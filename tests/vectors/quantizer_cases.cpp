@@ -46,9 +46,9 @@ bool zero_is_tied(const Range& range, int n_bits) {
 Verdict judge_even_grid(const Case& one) {
   const Json& input = one.input;
   const int n_bits = input[input.contains("n_bits") ? "n_bits" : "num_bits"].get<int>();
-  if (n_bits < 2) return skipped("quantizers have 2 to 16 bits here; " + one.deviates);
   const bool uniform = input.contains("range_min") || input.contains("min_range");
   const bool is_signed = !uniform && input.value("signed", true);
+  if (n_bits < (is_signed ? 2 : 1)) return skipped("a sign and no value, in 1 bit; " + one.deviates);
   const std::vector<Range> ranges = ranges_of(input, is_signed);
   const Data data = data_of(one);
   const auto method = uniform ? QuantizationMethod::kUniform : QuantizationMethod::kSymmetric;
