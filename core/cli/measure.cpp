@@ -25,10 +25,10 @@ std::vector<Tensor> load_recorded(samples::SampleReader& reader, const samples::
 
 }  // namespace
 
-void measure(const Job& job, Draft& decided, const samples::DataSet& data, StatisticsOrigin origin, int threads,
+bool measure(const Job& job, Draft& decided, const samples::DataSet& data, StatisticsOrigin origin, int threads,
              calibrate::Statistics& statistics) {
   const auto swept = sweep(job, decided);
-  if (!swept) return;
+  if (!swept) return false;
   const std::vector<size_t> chosen = sweep_samples(*swept, statistics);
   const auto count = static_cast<int64_t>(chosen.size());
   const int used = static_cast<int>(std::min<int64_t>(thread_count(threads), count));
@@ -61,6 +61,7 @@ void measure(const Job& job, Draft& decided, const samples::DataSet& data, Stati
     progress.step();
   }
   keep_outcomes(job, *swept, std::move(outcomes), decided, statistics);
+  return true;
 }
 
 }  // namespace tersor::cli

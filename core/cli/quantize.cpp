@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tersor quantize MODEL.onnx (--data DATA | --stats FILE) -o OUT.onnx
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "core/cli/model_file.h"
 #include "core/cli/report_file.h"
 #include "core/cli/settings_option.h"
+#include "core/cli/size_text.h"
 #include "core/cli/statistics_files.h"
 #include "core/framework/overrides.h"
 #include "core/report/range_remarks.h"
@@ -71,8 +73,21 @@ void print_verdict(const report::Verdict& verdict) {
   for (const std::string& layer : verdict.worst_layers) std::printf("  much of the error: %s\n", layer.c_str());
 }
 
-void print_json(const QuantizeResult& result, const std::optional<report::Verdict>& verdict, const std::string& output,
-                size_t before) {
+struct Cost {
+  int passes = 0;  // over the samples, those of the report included
+  double seconds = 0;
+  std::optional<int64_t> bytes_per_thread;  // of calibrating; absent where it is not known
+};
+
+void print_cost(const Cost& cost) {
+  std::printf("cost: %d %s over the samples, %.2f s", cost.passes, cost.passes == 1 ? "pass" : "passes", cost.seconds);
+  if (cost.bytes_per_thread)
+    std::printf("; at most %s of memory for each thread", size_text(*cost.bytes_per_thread).c_str());
+  std::printf("\n");
+}
+
+void print_json(const QuantizeResult& result, const std::optional<report::Verdict>& verdict, const Cost& cost,
+                const std::string& output, size_t before) {
   using Arithmetic = ptq::NodeOutcome::Arithmetic;
   Json in_float = Json::array();
   const Graph& graph = result.draft.model.graph;
@@ -90,6 +105,8 @@ void print_json(const QuantizeResult& result, const std::optional<report::Verdic
             {"in_integers", count_of(result.plan, Arithmetic::kInteger)},
             {"in_integers_with_float_result", count_of(result.plan, Arithmetic::kIntegerFloatOutput)},
             {"in_float", in_float}};
+  json["cost"] = {{"passes", cost.passes}, {"seconds", cost.seconds}};
+  if (cost.bytes_per_thread) json["cost"]["memory_bytes_per_thread"] = *cost.bytes_per_thread;
   if (verdict) json["verdict"] = to_json(*verdict);
   std::printf("%s\n", to_text(json).c_str());
 }
@@ -101,6 +118,7 @@ struct Gathered {
   calibrate::Statistics statistics;
   std::shared_ptr<const samples::DataSet> data;
   Draft draft;
+  int passes = 0;  // over the samples
 };
 
 Gathered gather(QuantizeOptions& options, Settings settings, const std::shared_ptr<const OpenedModel>& opened) {
@@ -111,16 +129,16 @@ Gathered gather(QuantizeOptions& options, Settings settings, const std::shared_p
     Draft decided = draft(*job, statistics);
     if (options.data.data.empty()) return {job, std::move(statistics), nullptr, std::move(decided)};
     const auto data = open_data(options.data, opened->model.graph, false);
-    measure(*job, decided, *data, StatisticsOrigin::kFromFile, options.run.threads, statistics);
-    return {job, std::move(statistics), data, std::move(decided)};
+    const bool ran = measure(*job, decided, *data, StatisticsOrigin::kFromFile, options.run.threads, statistics);
+    return {job, std::move(statistics), data, std::move(decided), ran ? 1 : 0};
   }
   const auto data = open_data(options.data, opened->model.graph, options.json);
   settings.preprocessing = preprocessing_text(*data);
   const auto job = prepare(opened, std::move(settings));
   auto statistics = calibrate_data(*job, *data, chosen_samples(options.data, *data), options.run);
   Draft decided = draft(*job, statistics);
-  measure(*job, decided, *data, StatisticsOrigin::kFresh, options.run.threads, statistics);
-  return {job, std::move(statistics), data, std::move(decided)};
+  const bool again = measure(*job, decided, *data, StatisticsOrigin::kFresh, options.run.threads, statistics);
+  return {job, std::move(statistics), data, std::move(decided), again ? 2 : 1};
 }
 
 /// Two names of one file, or a sample of the folder `input`.
@@ -175,6 +193,7 @@ void print_notes(const std::vector<Diagnostic>& notes) {
 }
 
 void quantize_model(QuantizeOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
   check_options(options);
   ModelFile file = open_model(options.model);
   const size_t before = file.source.bytes.size();
@@ -187,7 +206,7 @@ void quantize_model(QuantizeOptions& options) {
   }
   Settings settings = read_settings(options.settings, recipe, &opened->model.graph);
   for (const std::filesystem::path& path : outputs_of(options)) expect_writable(path.string());
-  auto [job, statistics, data, decided] = gather(options, std::move(settings), opened);
+  auto [job, statistics, data, decided, passes] = gather(options, std::move(settings), opened);
   check_recipe(recipe, recipe_of(*job, statistics), options.anyway);
   const QuantizeResult result = quantize(*job, statistics, std::move(decided));
   print_notes(report::remarks_of({}, job->notes, result.draft.model.graph, result.plan, result.draft.statistics));
@@ -200,8 +219,11 @@ void quantize_model(QuantizeOptions& options) {
   if (report) files.push_back({options.report.path, bytes_of(report_text)});
   write_files(files);
   const auto verdict = report ? report->verdict : std::nullopt;
-  if (options.json) return print_json(result, verdict, options.output, before);
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+  const Cost cost{passes + (report && data ? 1 : 0), spent.count(), calibration_bytes(*job)};
+  if (options.json) return print_json(result, verdict, cost, options.output, before);
   if (verdict) print_verdict(*verdict);
+  print_cost(cost);
   print_result(result, options.output, before);
 }
 
