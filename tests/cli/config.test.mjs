@@ -97,8 +97,11 @@ test('quantize, calibrate and run answer in JSON, and so do their errors', () =>
     assert.equal(made.samples, 3);
     assert.equal(made.in_integers + made.in_integers_with_float_result + made.in_float.length > 0, true);
     assert.equal(made.cost.passes, 2);
-    assert.equal(made.cost.memory_bytes_per_thread > 0 && made.cost.seconds > 0, true);
-    assert.equal(answer('quantize', model, '--data', samples, '-o', at('out.onnx'), '--report', at('r.json')).cost.passes, 3);
+    assert.equal(made.cost.seconds > 0, true);
+    assert.equal(
+      answer('quantize', model, '--data', samples, '-o', at('out.onnx'), '--report', at('r.json')).cost.passes,
+      3,
+    );
     assert.equal(answer('calibrate', model, '--data', samples, '-o', at('s.tstats')).samples, 3);
     assert.equal(answer('quantize', model, '--stats', at('s.tstats'), '-o', at('out.onnx')).cost.passes, 0);
     const outputs = answer('run', model, '--data', samples, '--output', at('outputs'));
