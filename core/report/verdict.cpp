@@ -143,12 +143,12 @@ void name_uneven_tensors(const Report& report, Verdict& verdict) {
     const auto maker = std::find_if(layers.begin(), layers.end(),
                                     [&](const LayerRow& layer) { return layer.output == rows[k]->tensor; });
     const bool joins = maker != layers.end() && maker->op == "Concat";
-    verdict.causes.push_back("One range serves channels of \"" + rows[k]->tensor +
-                             "\" that are very unlike: " + (joins ? "what the Concat joins differs, and " : "") +
-                             "the farthest reaches " + number(*rows[k]->channel_unevenness, 0) +
-                             " times as far as the middle one, which is left with few codes. Equalize channels "
-                             "(activation_channel_equalization), or keep what reads \"" +
-                             rows[k]->tensor + "\" in float.");
+    verdict.causes.push_back(
+        "One range serves channels of \"" + rows[k]->tensor +
+        "\" that are very unlike: " + (joins ? "what the Concat joins differs, and " : "") + "the farthest reaches " +
+        number(*rows[k]->channel_unevenness, 0) +
+        " times as far as the middle one, which is left with few codes. Keep what reads it in float, or "
+        "switch activation_channel_equalization and split_scales on where they are off.");
   }
 }
 
