@@ -52,16 +52,13 @@ inline calibrate::Statistics statistics_of(const Job& job, uint64_t samples = 40
   return calibrator.statistics();
 }
 
-/// SQNR in dB of the quantized file's first output in the runtime's arithmetic, on samples of its own.
-inline double sqnr_of(const Model& model, const char* platform, const config::QuantizationConfig& config,
-                      float loudness = 1) {
-  const auto job = job_of(model, platform, config);
-  const Model quantized = quantize(*job, statistics_of(*job, 40, loudness)).model;
-  run::Runner exact(run::Program::compile(job->opened->model, ops::standard()));
+/// SQNR in dB of the quantized model's first output in the runtime's arithmetic, on samples of its own.
+inline double sqnr(const Job& job, const Model& quantized, float loudness = 1) {
+  run::Runner exact(run::Program::compile(job.opened->model, ops::standard()));
   run::Runner simulated(simulate::compile(quantized, simulate::Profile::kX64));
   double signal = 0, noise = 0;
   for (uint64_t k = 1000; k < 1010; ++k) {
-    const auto inputs = sample(*job, k, loudness);
+    const auto inputs = sample(job, k, loudness);
     const Tensor a = exact.run(inputs)[0], b = simulated.run(inputs)[0];
     for (size_t i = 0; i < a.data<float>().size(); ++i) {
       signal += std::pow(a.data<float>()[i], 2);
@@ -69,6 +66,13 @@ inline double sqnr_of(const Model& model, const char* platform, const config::Qu
     }
   }
   return 10 * std::log10(signal / noise);
+}
+
+/// The same of the file that the line makes of the model.
+inline double sqnr_of(const Model& model, const char* platform, const config::QuantizationConfig& config,
+                      float loudness = 1) {
+  const auto job = job_of(model, platform, config);
+  return sqnr(*job, quantize(*job, statistics_of(*job, 40, loudness)).model, loudness);
 }
 
 }  // namespace tersor::test

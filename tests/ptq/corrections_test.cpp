@@ -2,15 +2,10 @@
 // What statistics and samples correct before a model is written: equalized channels, measured biases, front ends in
 // float.
 #include <algorithm>
-#include <cmath>
 #include <memory>
 
-#include "core/onnx/write.h"
 #include "core/report/corrections.h"
-#include "core/samples/sample_digest.h"
-#include "core/simulate/program.h"
 #include "core/tersor.h"
-#include "core/tpc/builtin.h"
 #include "tests/catch.h"
 #include "tests/ptq/corrected.h"
 #include "tests/support/named_model.h"
@@ -18,28 +13,16 @@
 
 using namespace tersor;
 using test::NamedModel;
+using test::sample;
+using test::sqnr;
+using test::statistics_of;
 using Ints = std::vector<int64_t>;
 
 namespace {
 
-constexpr uint64_t kSamples = 40;
-
 std::shared_ptr<const Job> job_of(const Model& model, const config::QuantizationConfig& config = {},
-                                  std::string_view platform = tpc::kDefaultPlatform) {
-  const std::vector<std::byte> bytes = onnx::write(model);
-  return prepare(std::make_shared<const OpenedModel>(open_model(onnx::Source::of(bytes))),
-                 {tpc::get_target_platform_capabilities_by_label(platform), config});
-}
-
-std::vector<Tensor> sample(const Job& job, uint64_t k) {
-  return test::random_inputs(job.model, static_cast<uint32_t>(k + 1));
-}
-
-calibrate::Statistics statistics_of(const Job& job, uint64_t samples = kSamples) {
-  calibrate::Calibrator calibrator = calibrator_of(job, samples);
-  for (uint64_t k = 0; k < samples; ++k)
-    calibrator.add({k, samples::sample_digest(sample(job, k))}, "", sample(job, k));
-  return calibrator.statistics();
+                                  const char* platform = tpc::kDefaultPlatform.data()) {
+  return test::job_of(model, platform, config);
 }
 
 /// The statistics with what the sweep measures, its samples in `parts` parts that take turns.
@@ -47,21 +30,6 @@ calibrate::Statistics measured(const Job& job, calibrate::Statistics statistics,
   REQUIRE(test::run_sweep(
       job, statistics, [&](size_t k) { return sample(job, k); }, parts));
   return statistics;
-}
-
-/// SQNR in dB of the quantized model's outputs in the runtime's arithmetic, on samples of its own.
-double sqnr(const Job& job, const Model& quantized) {
-  run::Runner exact(run::Program::compile(job.opened->model, ops::standard()));
-  run::Runner simulated(simulate::compile(quantized, simulate::Profile::kX64));
-  double signal = 0, noise = 0;
-  for (uint64_t k = 1000; k < 1010; ++k) {
-    const Tensor a = exact.run(sample(job, k))[0], b = simulated.run(sample(job, k))[0];
-    for (size_t i = 0; i < a.data<float>().size(); ++i) {
-      signal += std::pow(a.data<float>()[i], 2);
-      noise += std::pow(a.data<float>()[i] - b.data<float>()[i], 2);
-    }
-  }
-  return 10 * std::log10(signal / noise);
 }
 
 /// Depthwise layers between pointwise ones; channel c of each is louder by loudness^c.
