@@ -49,14 +49,17 @@ void note_input_corrections(const Graph& graph, QuantizationPlan& plan) {
 void require_kernels(const Graph& graph, const Placement& placement, const std::vector<FloatChoice>& in_float) {
   for (const NodeRole& role : placement.roles)
     if (role.has_kernel()) return;
-  for (size_t i = 0; i < graph.nodes().size(); ++i)
-    if (!in_float.empty() && graph.nodes()[i].id == in_float[0].node)
-      throw Error(
-          ErrorCode::kUnsupportedModel,
-          "Every operator of this model that could be quantized would lose too much. The first: " + in_float[0].reason,
-          place_of(graph.nodes()[i], i),
-          "Run the model as it is, or have it quantized all the same: --keep-float none "
-          "(keep_float_automatically false).");
+  if (!in_float.empty()) {
+    const std::vector<Node>& nodes = graph.nodes();
+    const auto first =
+        std::find_if(nodes.begin(), nodes.end(), [&](const Node& node) { return node.id == in_float[0].node; });
+    throw Error(
+        ErrorCode::kUnsupportedModel,
+        "Every operator of this model that could be quantized would lose too much. The first: " + in_float[0].reason,
+        place_of(*first, static_cast<size_t>(first - nodes.begin())),
+        "Run the model as it is, or have it quantized all the same: --keep-float none "
+        "(keep_float_automatically false).");
+  }
   for (size_t i = 0; i < placement.roles.size(); ++i)
     if (!placement.roles[i].reason.empty() && graph.nodes()[i].inputs.size() > 1)
       throw Error(ErrorCode::kUnsupportedModel,

@@ -13,8 +13,7 @@ namespace tersor::ptq {
 
 namespace {
 
-/// Of each element by itself, given that all inputs but one are constants of one element; finite wherever its input is,
-/// but for overflow.
+/// Of each element by itself, given that all inputs but one are constants of one element.
 bool is_unary(const Node& node) {
   static constexpr std::array types{
       "Add",         "Celu", "Clip",           "Div", "Elu", "Erf", "Exp",  "Gelu", "Mish",    "HardSwish", "Max",

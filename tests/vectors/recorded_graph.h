@@ -34,7 +34,7 @@ RecordedGraph read_recorded_graph(const Case& one);
 /// equalization_scale, in its state. Layers must stand one behind the other.
 Case with_equalized_channels(const Case& one);
 
-/// True for the recorded node that stands for the model's input, which PyTorch's tracer calls a placeholder.
+/// True for the recorded node that stands for the model's input.
 bool is_graph_input(const Json& node);
 
 /// The index of the last layer that the name of a recorded node tells of ("l_0_bn", "l_0_l_1_collapsed"), or -1.
