@@ -56,7 +56,7 @@ void check_keep_float(const std::vector<std::string>& words, Faults& faults) {
 }
 
 bool has_weights(std::string_view type) {
-  return type == "Conv" || type == "ConvTranspose" || type == "Gemm" || type == "MatMul";
+  return type == "Conv" || type == "ConvTranspose" || type == "Gemm" || type == "MatMul" || type == "Gather";
 }
 
 /// --keep-float: auto and none switch the rules from statistics; else a node's name or an operator type stays in float.

@@ -61,7 +61,8 @@ class Applier {
     drop_plain_dilations();
     fold_clamps();
     for (const KernelPlan& kernel : plan_.kernels) store_weight(kernel);
-    for (const ConstantPlan& constant : plan_.constants) store_constant(constant);
+    for (const ConstantPlan& constant : plan_.constants)
+      constant.by_row ? store_embedding(constant) : store_constant(constant);
     for (const ActivationPlan& activation : plan_.activations) insert_pair(activation);
     place_new_nodes();
     guard_float_nodes(graph());
@@ -83,7 +84,7 @@ class Applier {
                          return !one.table && (one.weight.grid.n_bits <= 4 || bits_of(one.weight.storage()) != 8);
                        }) ||
            std::any_of(plan_.constants.begin(), plan_.constants.end(), [](const ConstantPlan& one) {
-             return one.params.grid.n_bits <= 4 || bits_of(one.params.storage()) != 8;
+             return (!one.by_row && one.params.grid.n_bits <= 4) || bits_of(one.params.storage()) != 8;
            });
   }
   /// MatMuls and Gemms that runtimes compute in integers, or with packed weights, and whose result is float.
@@ -99,6 +100,7 @@ class Applier {
   void fold_clamps();
   void store_weight(const KernelPlan& kernel);
   void store_constant(const ConstantPlan& constant);
+  void store_embedding(const ConstantPlan& embedding);
   Node restore(std::string name, Tensor codes, const QuantizationParams& params, ValueId output);
   std::vector<Node> look_up(std::string name, const Tensor& values, const quant::LutParams& table, ValueId output);
   void store_bias(const KernelPlan& kernel, Node& node);
@@ -241,6 +243,44 @@ void Applier::store_constant(const ConstantPlan& constant) {
   Tensor codes = quant::quantize(graph().initializer(value)->aligned(), constant.params);
   in_front_[constant.node].push_back(restore(name_of(value), std::move(codes), constant.params, restored));
   node.inputs[constant.input] = restored;
+}
+
+/// Runtimes would restore the whole table in each run, were it a DequantizeLinear in front of the Gather. So the codes
+/// are gathered, and the node that was the Gather scales them.
+void Applier::store_embedding(const ConstantPlan& embedding) {
+  Node& node = *graph().find(embedding.node);
+  const QuantizationParams& params = embedding.params;
+  const std::string name = name_of(node.inputs[0]);
+  const ValueId rows = node.inputs[1];
+  std::vector<Node>& in_front = in_front_[node.id];
+  const auto gather = [&](const char* part, const Tensor& table) {
+    const ValueId stored = graph().add_initializer(name + part, table);
+    const ValueId result = graph().add_unique_value(name + part + "_rows", table.dtype());
+    in_front.push_back(pair_node("Gather", name + part, {stored, rows}, result));
+    return result;
+  };
+  const ValueId codes = gather("_quantized", quant::quantize(graph().initializer(node.inputs[0])->aligned(), params));
+  node.attributes.erase("axis");
+  if (!params.per_channel()) {
+    node.op_type = "DequantizeLinear";
+    node.inputs = {codes, scale_of(name, params), zero_point_of(name, params, params.storage())};
+    return;
+  }
+  const auto column = [&](auto begin, auto end) {
+    return Tensor::of<float>(Shape{static_cast<int64_t>(end - begin), 1}, std::vector<float>(begin, end));
+  };
+  const auto then = [&](const char* type, std::vector<ValueId> inputs) {
+    const ValueId result = graph().add_unique_value(name + "_" + type + "_Output", DType::kFloat32);
+    in_front.push_back(pair_node(type, name, std::move(inputs), result));
+    return result;
+  };
+  ValueId value = then("Cast", {codes});
+  in_front.back().attributes["to"] = static_cast<int64_t>(DType::kFloat32);
+  const std::vector<int32_t>& zeros = params.zero_point;
+  if (std::any_of(zeros.begin(), zeros.end(), [](int32_t zero) { return zero != 0; }))
+    value = then("Sub", {value, gather("_zero_point", column(zeros.begin(), zeros.end()))});
+  node.op_type = "Mul";
+  node.inputs = {value, gather("_scale", column(params.scale.begin(), params.scale.end()))};
 }
 
 void Applier::store_bias(const KernelPlan& kernel, Node& node) {

@@ -191,6 +191,11 @@ void find_outcomes(const Graph& graph, const framework::Attachment& attachment, 
   const Outcomes found(graph, attachment, placement, &plan);
   plan.folded_clamps = found.folded_clamps();
   plan.outcomes = found.outcomes();
+  for (const ConstantPlan& constant : plan.constants)
+    if (constant.by_row)
+      for (NodeOutcome& outcome : plan.outcomes)
+        if (outcome.node == constant.node)
+          outcome.reason = "Its table is stored in integers; the rows that it takes become float again.";
 }
 
 std::vector<NodeOutcome> expected_outcomes(const Graph& graph, const framework::Attachment& attachment,

@@ -71,6 +71,8 @@ struct ConstantPlan {
   NodeId node;
   size_t input = 0;  // index into node.inputs
   quant::QuantizationParams params;
+  /// An embedding: the codes of the rows are gathered, and only those rows restored.
+  bool by_row = false;
 };
 
 /// How a node will be computed.
