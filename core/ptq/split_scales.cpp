@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
@@ -287,29 +288,85 @@ ValueId channel_parameters(Graph& graph, const std::string& stem, const std::vec
   return graph.add_initializer(stem, Tensor::of<float>(Shape{static_cast<int64_t>(values.size())}, values));
 }
 
+bool is_one_of(const Node& node, std::span<const std::string_view> types) {
+  return std::any_of(types.begin(), types.end(), [&](std::string_view type) { return node.is(type); });
+}
+
+/// ONNX Runtime makes one integer kernel of these between a DequantizeLinear and a QuantizeLinear, and opens no file in
+/// which either of the two has parameters by channel.
+bool fuses_with_neighbours(const Node& node) {
+  static constexpr std::array<std::string_view, 7> kTypes{"Sigmoid", "LeakyRelu",   "Softmax",          "Relu",
+                                                          "Clip",    "AveragePool", "GlobalAveragePool"};
+  return is_one_of(node, kTypes);
+}
+
+/// ONNX Runtime moves quantizers to the other side of these.
+bool lets_through(const Node& node) {
+  static constexpr std::array<std::string_view, 8> kTypes{"MaxPool", "Reshape",   "Transpose", "Squeeze",
+                                                          "Slice",   "Unsqueeze", "Flatten",   "Resize"};
+  return is_one_of(node, kTypes);
+}
+
 class Fuser {
  public:
   explicit Fuser(Model& model) : graph_(model.graph) {}
 
+  /// Into the QuantizeLinears first: where one follows decides what a DequantizeLinear may carry.
   int64_t fuse() {
-    const size_t count = graph_.nodes().size();
-    gone_.assign(count, false);
-    int64_t fused = 0;
-    for (size_t i = 0; i < count; ++i) {
-      const Node node = graph_.nodes()[i];
-      const std::vector<double> factors = node.is("Mul") ? channel_constant(graph_, node) : std::vector<double>{};
-      if (factors.empty()) continue;
-      if (is_inserted(node.outputs[0], kScaledSuffix)) fused += fuse_into_quantize(i, factors) ? 1 : 0;
-      if (is_inserted(node.inputs[0], kStretchedSuffix)) fused += fuse_into_dequantize(i, factors) ? 1 : 0;
-    }
-    passes::erase_marked(graph_, gone_);
+    int64_t fused = fuse_all([&](size_t i, const std::vector<double>& factors) {
+      return is_inserted(graph_.nodes()[i].outputs[0], kScaledSuffix) && fuse_into_quantize(i, factors);
+    });
+    fused += fuse_all([&](size_t i, const std::vector<double>& factors) {
+      return is_inserted(graph_.nodes()[i].inputs[0], kStretchedSuffix) && fuse_into_dequantize(i, factors);
+    });
     graph_.erase_unused_initializers();
     return fused;
   }
 
  private:
+  template <class Fuse>
+  int64_t fuse_all(Fuse&& fuse_one) {
+    const size_t count = graph_.nodes().size();
+    gone_.assign(count, false);
+    int64_t fused = 0;
+    for (size_t i = 0; i < count; ++i) {
+      const Node& node = graph_.nodes()[i];
+      const std::vector<double> factors = node.is("Mul") ? channel_constant(graph_, node) : std::vector<double>{};
+      if (!factors.empty() && fuse_one(i, factors)) ++fused;
+    }
+    passes::erase_marked(graph_, gone_);
+    return fused;
+  }
+
   bool is_inserted(ValueId value, std::string_view suffix) const {
     return graph_.name_of(value).find(suffix) != std::string::npos;
+  }
+
+  /// The value is made of what a DequantizeLinear gives, by a node that fuses with it.
+  bool made_from_codes(const Uses& uses, ValueId value) const {
+    bool fuses = false;
+    for (auto maker = uses.producer_index(value); maker; maker = uses.producer_index(value)) {
+      const Node& node = graph_.nodes()[*maker];
+      if (node.is("DequantizeLinear")) return fuses;
+      if (!fuses_with_neighbours(node) && !lets_through(node)) return false;
+      fuses = fuses || fuses_with_neighbours(node);
+      value = node.inputs[0];
+    }
+    return false;
+  }
+
+  /// Of the value nothing but codes are made, by a node that fuses with the QuantizeLinear.
+  bool becomes_codes(const Uses& uses, ValueId value) const {
+    bool fuses = false;
+    for (auto reader = passes::sole_reader(graph_, uses, value); reader;
+         reader = passes::sole_reader(graph_, uses, value)) {
+      const Node& node = graph_.nodes()[*reader];
+      if (node.is("QuantizeLinear")) return fuses;
+      if (!fuses_with_neighbours(node) && !lets_through(node)) return false;
+      fuses = fuses || fuses_with_neighbours(node);
+      value = node.outputs[0];
+    }
+    return false;
   }
 
   /// x -> Mul -> Q(D)   becomes   x -> Q(D / factor per channel).
@@ -318,10 +375,12 @@ class Fuser {
     const ValueId scaled = graph_.nodes()[mul].outputs[0];
     const auto reader = passes::sole_reader(graph_, uses, scaled);
     if (!reader || !graph_.nodes()[*reader].is("QuantizeLinear")) return false;
+    const bool plain = std::all_of(factors.begin(), factors.end(), [](double factor) { return factor == 1; });
+    if (!plain && made_from_codes(uses, graph_.nodes()[mul].inputs[0])) return false;
     Node& quantize = graph_.nodes()[*reader];
     quantize.inputs[0] = graph_.nodes()[mul].inputs[0];
     gone_[mul] = true;
-    if (std::all_of(factors.begin(), factors.end(), [](double factor) { return factor == 1; })) return false;
+    if (plain) return false;
     const Tensor &scale = *graph_.initializer(quantize.inputs[1]), &zero = *graph_.initializer(quantize.inputs[2]);
     std::vector<float> scales;
     for (const double factor : factors) scales.push_back(static_cast<float>(scale.data<float>()[0] / factor));
@@ -346,6 +405,7 @@ class Fuser {
     const Tensor& zero = *graph_.initializer(dequantize.inputs[2]);
     const bool is_signed = zero.dtype() == DType::kInt8;
     if (offsets.size() != factors.size() || bits_of(zero.dtype()) != 8) return false;
+    if (becomes_codes(uses, graph_.nodes()[*reader].outputs[0])) return false;
     const double middle = is_signed ? static_cast<int8_t>(zero.bytes()[0]) : static_cast<uint8_t>(zero.bytes()[0]);
     std::vector<float> scales;
     Tensor zeros = Tensor::make(zero.dtype(), Shape{static_cast<int64_t>(factors.size())});

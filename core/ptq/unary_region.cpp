@@ -28,6 +28,12 @@ bool is_single(const Graph& graph, ValueId id) {
   return constant != nullptr && constant->elements() == 1;
 }
 
+/// As a LeakyRelu in front of a quantizer.
+bool is_integer(const Placement& placement, size_t index, const Node& node) {
+  const PlacedTensor* made = placement.find(node.outputs[0]);
+  return placement.roles[index].role == Role::kJoin && made != nullptr && made->integer_made;
+}
+
 }  // namespace
 
 std::optional<UnaryRegion> unary_region_behind(const Graph& graph, const Uses& uses, const Placement& placement,
@@ -45,7 +51,8 @@ std::optional<UnaryRegion> unary_region_behind(const Graph& graph, const Uses& u
     const size_t index = *next.begin();
     next.erase(next.begin());
     const Node& node = graph.nodes()[index];
-    const bool fits = is_unary(node) && std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+    const bool fits = is_unary(node) && !is_integer(placement, index, node) &&
+                      std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
                         return !id.valid() || made.count(id) != 0 || is_single(graph, id);
                       });
     if (!fits) return std::nullopt;

@@ -322,3 +322,22 @@ TEST_CASE("a collapsed model is quantized with its own statistics, and the repor
   REQUIRE(list[1].name == "residual_collapsing");
   REQUIRE(list[1].gained.find(" y_node.") != std::string::npos);
 }
+
+TEST_CASE("no scales by channel beside what ONNX Runtime fuses with its quantizers") {
+  const std::string type = GENERATE("Sigmoid", "LeakyRelu", "Tanh");
+  const bool pools = GENERATE(false, true);
+  INFO(type << ", " << pools);
+  NamedModel model;
+  model.input("x", {1, 4, 8, 8}).weight("w1", {8, 4, 1, 1}).weight("w2", {5, 8, 1, 1});
+  model.node("Conv", {"x", "w1"}, {"c"}).node(type, {"c"}, {"a"});
+  if (pools) model.node("MaxPool", {"a"}, {"p"}, {{"kernel_shape", Ints{2, 2}}});
+  model.node("Conv", {pools ? "p" : "a", "w2"}, {"y"}).output("y");
+  model.scale_along("w1", 0, 1.6).scale_along("w2", 1, 0.6);
+  const auto job = job_of(model.build());
+  const Graph graph = quantize(*job, measured(*job, statistics_of(*job, 20), 1)).model.graph;
+  int by_channel = 0;
+  for (const Node& node : graph.nodes())
+    if (node.is("QuantizeLinear") || node.is("DequantizeLinear"))
+      by_channel += graph.initializer(node.inputs[0]) == nullptr && graph.initializer(node.inputs[1])->elements() > 1;
+  REQUIRE((by_channel > 0) == (type == "Tanh"));
+}
