@@ -122,7 +122,8 @@ struct QuantizationConfig {
         config_field("z_threshold", &C::z_threshold,
                      "Leave out activations that lie more than so many standard deviations from the mean; null is off.",
                      FieldLimits{0.0, std::nullopt, true}),
-        config_field("min_threshold", &C::min_threshold, "No threshold is chosen smaller than this.",
+        config_field("min_threshold", &C::min_threshold,
+                     "No threshold is chosen smaller than this (UNIFORM has ranges, and no thresholds).",
                      FieldLimits{9.094947017729282e-13, 1.0, true}),  // 2^-40
         config_field("l_p_value", &C::l_p_value, "The p of the Lp error; the document has 2.",
                      FieldLimits{1.0, 8.0, true}),

@@ -11,6 +11,8 @@
 #include "core/framework/fuse.h"
 #include "core/framework/kernel_operand.h"
 #include "core/framework/value_types.h"
+#include "core/graph/clamp_bounds.h"
+#include "core/graph/uses.h"
 
 namespace tersor::framework {
 
@@ -22,6 +24,10 @@ using tpc::OpQuantizationConfig;
 using tpc::TargetPlatformCapabilities;
 
 const std::string kSwish = "Swish";  // the set's name in tables
+
+constexpr const char* kMethod = "activation_quantization_method";
+constexpr const char* kBits = "activation_n_bits";
+constexpr const char* kEnabled = "enable_activation_quantization";
 
 bool contains(const std::vector<std::string>& list, const std::string& type) {
   return std::find(list.begin(), list.end(), type) != list.end();
@@ -38,6 +44,7 @@ class Attacher {
         settings_(settings),
         overrides_(overrides),
         layers_(layers_of(platform, std::move(layers))),
+        uses_(graph),
         types_(value_types(graph)),
         requests_(overrides.requests(graph)),
         annotated_(overrides.annotated(graph)) {}
@@ -166,8 +173,33 @@ class Attacher {
     return readers == 1 && annotated;
   }
 
+  /// Where one quantizer does for a node and the clamp behind it: the node.
+  const Node* bounded_by(const Node& clamp) const {
+    if (!platform_.export_rules.fold_clamps || !clamp_bounds(graph_, clamp)) return nullptr;
+    const auto maker = uses_.producer_index(clamp.inputs[0]);
+    return maker && uses_.reader_count(clamp.inputs[0]) == 1 ? &graph_.nodes()[*maker] : nullptr;
+  }
+
+  /// A clamp of whose output no override speaks takes what they say of the node that it bounds, so that naming the
+  /// kernel is enough.
+  void take_over_output(const NodeSettings& bounded, NodeSettings& clamp) const {
+    const auto says = [](const NodeSettings& settings, const char* field) { return settings.set_at.count(field) != 0; };
+    if (!clamp.output_quantizers.empty() || says(clamp, kMethod) || says(clamp, kBits) || says(clamp, kEnabled)) return;
+    const auto take = [&](const char* field, auto member) {
+      if (!says(bounded, field)) return;
+      clamp.config.*member = bounded.config.*member;
+      clamp.set_at[field] = bounded.set_at.at(field);
+      clamp.key += " behind " + bounded.key;
+    };
+    take(kMethod, &QuantizationConfig::activation_quantization_method);
+    take(kBits, &QuantizationConfig::activation_n_bits);
+    take(kEnabled, &QuantizationConfig::enable_activation_quantization);
+  }
+
   NodeSettings settings_of(const Node& node) const {
     NodeSettings settings = overrides_.settings_of(graph_, node, settings_, requests_);
+    if (const Node* bounded = overrides_.empty() ? nullptr : bounded_by(node))
+      take_over_output(settings_of(*bounded), settings);
     if (is_annotated(node)) return settings;
     settings.config.enable_weights_quantization = false;
     const bool output_only = attachment_outputs() && feeds_annotated(node);
@@ -185,6 +217,13 @@ class Attacher {
            contains(info_.no_quantization_ops, type);
   }
 
+  /// Of an operator that no list names the platform decides; but one that our own list of activation_ops names has been
+  /// left out of the list that replaces it.
+  bool left_out(const std::string& type) const {
+    static const FrameworkInfo kOwn = onnx_framework_info();
+    return !listed(type) && contains(kOwn.activation_ops, type);
+  }
+
   /// Takes out of the candidates what FrameworkInfo does not let be quantized.
   void restrict_to_info(const Node& node, NodeAttachment& attached) const {
     const std::string& type = node.op_type;
@@ -195,8 +234,10 @@ class Attacher {
     const bool alone = contains(info_.no_quantization_ops, type) || not_float;
     const bool kernel = !alone && contains(info_.kernel_ops, type);
     const bool output = !alone && (contains(info_.activation_ops, type) || !listed(type));
+    const bool out = left_out(type);
     for (OpQuantizationConfig& op : attached.candidates) {
       if (!output) op.enable_activation_quantization = op.quantization_preserving = false;
+      if (out) op.enable_activation_quantization = false;
       for (auto& [name, attribute] : op.attr_weights_configs_mapping)
         if (!kernel && name.find(tpc::kKernelAttr) != std::string::npos) attribute.enable_weights_quantization = false;
     }
@@ -204,7 +245,7 @@ class Attacher {
       say(attached, "It gives no float32 numbers.");
     else if (alone)
       say(attached, type + " is among the operators that are left alone.");
-    else if (!output)
+    else if (!output || (out && !attached.config().quantization_preserving))
       say(attached, "Outputs of " + type + " are not among those to quantize.");
   }
 
@@ -332,6 +373,7 @@ class Attacher {
   const QuantizationConfig& settings_;
   const Overrides& overrides_;
   OperationsToLayers layers_;
+  const Uses uses_;
   const std::vector<DType> types_;
   const NodeRequests requests_;
   const std::optional<std::vector<NodeId>> annotated_;
@@ -357,6 +399,15 @@ const NodeAttachment& Attachment::of(NodeId id) const {
   if (found == nullptr)
     throw Error(ErrorCode::kInvalidArgument, "The attachment knows nothing of node " + std::to_string(id.index) + ".");
   return *found;
+}
+
+bool Attachment::quantizes_output(NodeId id) const {
+  const NodeAttachment& own = of(id);
+  if (own.fused_group) {
+    const tpc::OpQuantizationConfig& last = of(groups[*own.fused_group].nodes.back()).config();
+    if (!last.quantization_preserving) return last.enable_activation_quantization;
+  }
+  return own.config().enable_activation_quantization;
 }
 
 Attachment attach(const Graph& graph, const TargetPlatformCapabilities& platform, const FrameworkInfo& info,

@@ -85,6 +85,9 @@ struct Attachment {
   /// Error kInvalidArgument when the node was not in the graph at the time.
   const NodeAttachment& of(NodeId id) const;
   const NodeAttachment* find(NodeId id) const;
+  /// Whether a node's output passes a quantizer as far as platform and settings go: its own, or in a fused group that
+  /// of the last of the group, unless that one preserves.
+  bool quantizes_output(NodeId id) const;
 
  private:
   friend Attachment attach(const Graph&, const tpc::TargetPlatformCapabilities&, const FrameworkInfo&,

@@ -30,7 +30,8 @@ struct KernelChannels {
 ///
 /// An operator's kernel is quantized only when its type is among kernel_ops, its output only when it is among
 /// activation_ops; a type in no_quantization_ops is left alone whatever the platform says. Within that, the platform
-/// decides. A type that is in none of the three lists takes the platform's default options.
+/// decides. A type that is in none of the three lists, and not in our own activation_ops either, takes the platform's
+/// default options.
 struct FrameworkInfo {
   std::vector<std::string> kernel_ops;
   std::vector<std::string> activation_ops;

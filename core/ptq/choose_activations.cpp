@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/graph/uses.h"
 #include "core/quant/lut_quantizer.h"
+#include "core/quant/quantizer.h"
 #include "core/quant/threshold_search.h"
 
 namespace tersor::ptq {
@@ -45,26 +46,34 @@ const framework::LayerQuantizer* quantizer_of(const Graph& graph, const Uses& us
   return nullptr;
 }
 
-/// The configuration of the node that makes the value; that of the model's inputs when none does. Behind a clamp the
-/// producer's counts, whose quantizer it shares; that of the clamp where a QuantizeConfig speaks of it.
+/// The configuration of the node that makes the value; that of the model's inputs when none does. Behind a clamp that
+/// the platform or the settings quantize nothing behind, or that preserves, the one in front counts.
 const OpQuantizationConfig& config_of(const Graph& graph, const Uses& uses, const Attachment& attachment,
                                       const Placement& placement, ValueId value) {
   auto index = uses.producer_index(value);
-  while (index && placement.roles[*index].role == Role::kClamp &&
-         attachment.of(graph.nodes()[*index].id).output_quantizers.empty() &&
-         uses.producer_index(graph.nodes()[*index].inputs[0]))
-    index = uses.producer_index(graph.nodes()[*index].inputs[0]);
+  while (index && placement.roles[*index].role == Role::kClamp) {
+    const framework::NodeAttachment& clamp = attachment.of(graph.nodes()[*index].id);
+    const auto in_front = uses.producer_index(graph.nodes()[*index].inputs[0]);
+    if (clamp.config().enable_activation_quantization || !clamp.output_quantizers.empty() || !in_front) break;
+    index = in_front;
+  }
   return index ? attachment.of(graph.nodes()[*index].id).config() : attachment.input_config;
 }
 
-/// What the group's values stay within: what calibration saw, and what the operators that make them can give.
+/// What the group's values stay within: what the operators that make them can give.
 struct Bounds {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
+  bool of_clip = false;
 
   void narrow(const framework::ValueBounds& known) {
     if (known.low) low = std::max(low, *known.low);
     if (known.high) high = std::min(high, *known.high);
+  }
+  /// Both ends are known, so that there is nothing to search for; but a Clip whose inputs stay far below its bound
+  /// would waste codes (3.3).
+  bool decide(const quant::Range& seen) const {
+    return std::isfinite(low) && std::isfinite(high) && low < high && (!of_clip || seen.high >= 0.5 * high);
   }
 };
 
@@ -80,32 +89,27 @@ struct Chosen {
   std::optional<quant::LutParams> table = {};
 };
 
-/// The quantizer of even steps whose thresholds a table has.
-QuantizationMethod even_form(QuantizationMethod method) {
-  return method == QuantizationMethod::kLutPotQuantizer   ? QuantizationMethod::kPowerOfTwo
-         : method == QuantizationMethod::kLutSymQuantizer ? QuantizationMethod::kSymmetric
-                                                          : method;
-}
-
 /// `known`: what the operators that make the tensor can give.
 Chosen choose(const Histogram& histogram, const OpQuantizationConfig& op, const Bounds& known, bool signed_storage,
               const quant::Criterion& criterion) {
   constexpr int kEntryBits = 8;
-  const QuantizationMethod method = even_form(op.activation_quantization_method);
+  const QuantizationMethod method = quant::even_form(op.activation_quantization_method);
   const quant::Range seen{histogram.min(), histogram.max()};
   const bool unseen = seen.low == 0 && seen.high == 0;
   const bool by_table = op.activation_by_table() && !unseen;
-  quant::Range range = unseen ? unseen_range(known) : seen;
+  const bool decided = !unseen && !by_table && known.decide(seen);
+  quant::Range range = unseen ? unseen_range(known) : decided ? quant::Range{known.low, known.high} : seen;
   IntegerGrid grid{by_table ? kEntryBits : op.activation_n_bits, false, false};
   const bool even = method != QuantizationMethod::kUniform;
   if (even)
     grid.is_signed =
         op.signedness == tpc::Signedness::kSigned || (op.signedness == tpc::Signedness::kAuto && range.low < 0);
   if (unseen && even) range = {grid.is_signed ? -1.0 : 0.0, 1.0};
-  if (!unseen) {
-    Bounds bounds = known;
-    bounds.narrow({seen.low, seen.high});
-    range = quant::select_activation_range(histogram, method, grid, criterion, {bounds.low, bounds.high}).range;
+  if (decided) {
+    range = quant::quantizer_of(method).cover(known.low, known.high, grid, criterion.min_threshold);
+  } else if (!unseen) {
+    const quant::Range limits{std::max(known.low, seen.low), std::min(known.high, seen.high)};
+    range = quant::select_activation_range(histogram, method, grid, criterion, limits).range;
   }
   Chosen chosen{quant::params_of_ranges(method, grid, std::span(&range, 1))};
   if (by_table) {
@@ -150,6 +154,7 @@ std::vector<ActivationPlan> choose_activations(const Graph& graph, const Attachm
     if (const auto maker = uses.producer_index(tensor.value)) {
       const Node& node = graph.nodes()[*maker];
       bounds[tensor.group].narrow(attachment.of(node.id).bounds);
+      bounds[tensor.group].of_clip |= node.is("Clip");
       if (placement.roles[*maker].role == Role::kMover && value_inputs(node, Role::kMover).size() > 1)
         joined[tensor.group] = true;
     }
@@ -166,7 +171,7 @@ std::vector<ActivationPlan> choose_activations(const Graph& graph, const Attachm
     if (joined[g]) bounds[g] = {};
     const OpQuantizationConfig* op = fixed[g];
     if (op != nullptr)
-      chosen[g].params = quant::fixed_params(even_form(op->activation_quantization_method),
+      chosen[g].params = quant::fixed_params(quant::even_form(op->activation_quantization_method),
                                              {op->activation_n_bits, signed_storage, false}, *op->fixed_scale,
                                              op->fixed_zero_point.value_or(0));
     else if (asked[g] != nullptr)

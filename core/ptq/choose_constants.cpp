@@ -11,14 +11,27 @@ namespace tersor::ptq {
 
 namespace {
 
-std::optional<int> channel_axis(const Shape& shape) {
-  std::optional<int> axis;
-  for (int k = 0; k < shape.rank(); ++k) {
-    if (shape[k] == 1) continue;
-    if (axis) return std::nullopt;
-    axis = k;
-  }
-  return axis;
+/// One range for each place along the axis that leaves the least error; one range where that is asked for, or where the
+/// constant is longer than 1 along no axis.
+quant::QuantizationParams params_of(const Tensor& constant, const tpc::AttributeQuantizationConfig& how,
+                                    const quant::IntegerGrid& grid, std::vector<int> axes,
+                                    const quant::Criterion& criterion) {
+  std::optional<quant::WeightSelection> best;
+  const auto consider = [&](std::optional<int> axis) {
+    auto found =
+        quant::choose_weight_params(constant, quant::even_form(how.weights_quantization_method), grid, axis, criterion);
+    if (!best || found.expected_sqnr_db > best->expected_sqnr_db) best = std::move(found);
+  };
+  for (const int axis : axes) consider(axis);
+  if (axes.empty()) consider(std::nullopt);
+  return best->params;
+}
+
+std::vector<int> long_axes(const Shape& shape) {
+  std::vector<int> axes;
+  for (int k = 0; k < shape.rank(); ++k)
+    if (shape[k] != 1) axes.push_back(k);
+  return axes;
 }
 
 /// A table of this many numbers or more is worth the nodes that restore its rows.
@@ -55,15 +68,17 @@ std::vector<ConstantPlan> choose_constants(const Graph& graph, const framework::
       const bool by_row = !all && is_embedding(graph, uses, weight.value);
       if (!all && !by_row) continue;
       const quant::IntegerGrid grid{how.weights_n_bits, true, attachment.export_rules.narrow_weights};
-      const auto axis = !how.weights_per_channel_threshold ? std::nullopt
-                        : by_row                           ? std::optional<int>(0)
-                                                           : channel_axis(constant.shape());
+      if (how.weights_by_table())
+        throw Error(ErrorCode::kInvalidPlatform,
+                    "Constants by a table cannot be written; " +
+                        framework::set_text(attachment.of(node.id).operator_set) + " asks for that.",
+                    "weights_quantization_method of pos_attr", "Use SYMMETRIC, POWER_OF_TWO or UNIFORM there.");
+      const std::vector<int> axes = !how.weights_per_channel_threshold ? std::vector<int>{}
+                                    : by_row                           ? std::vector<int>{0}
+                                                                       : long_axes(constant.shape());
       try {
-        plans.push_back({node.id, weight.input,
-                         quant::choose_weight_params(constant, how.weights_quantization_method, grid, axis,
-                                                     config.weights_criterion())
-                             .params,
-                         by_row});
+        plans.push_back(
+            {node.id, weight.input, params_of(constant, how, grid, axes, config.weights_criterion()), by_row});
       } catch (const Error& error) {
         if (error.code != ErrorCode::kInvalidModel) throw;
         throw error.within("graph.initializer \"" + graph.name_of(weight.value) + "\"");

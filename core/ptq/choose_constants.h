@@ -11,7 +11,7 @@
 namespace tersor::ptq {
 
 /// Parameters of the constant operands (of an Add, a Concat, a Gather) that the platform quantizes. Per channel means
-/// along the one axis that the constant is longer than 1 on; one range where there are several or none. Platforms that
+/// along the axis that leaves the least error, of those that the constant is longer than 1 on. Platforms that
 /// quantize what kernels read alone do so for embeddings only (large tables whose rows a Gather takes, with a scale for
 /// each row): elsewhere a constant beside a float operand is better float.
 std::vector<ConstantPlan> choose_constants(const Graph& graph, const framework::Attachment& attachment,

@@ -39,6 +39,7 @@ QuantizationParams params_by(const framework::LayerQuantizer& quantizer, const T
 QuantizationParams weight_params(NodeId node, const KernelOp& op, const Tensor& weight,
                                  const framework::WeightAttribute& attribute, const WeightContext& context) {
   const tpc::AttributeQuantizationConfig& config = attribute.config;
+  const quant::QuantizationMethod method = quant::even_form(config.weights_quantization_method);
   const auto& asked = context.attachment.of(node).kernel_quantizer;
   const quant::IntegerGrid grid{config.weights_n_bits, true,
                                 asked ? asked->narrow_range : context.attachment.export_rules.narrow_weights};
@@ -46,22 +47,20 @@ QuantizationParams weight_params(NodeId node, const KernelOp& op, const Tensor& 
   const std::optional<int> axis = config.weights_per_channel_threshold ? std::optional(op.output_axis) : std::nullopt;
   QuantizationParams params;
   try {
-    params = asked ? params_by(*asked, weight, config.weights_quantization_method, grid, axis,
-                               context.config.weights_criterion())
-                   : quant::choose_weight_params(weight, config.weights_quantization_method, grid, axis,
-                                                 context.config.weights_criterion())
-                         .params;
+    params = asked ? params_by(*asked, weight, method, grid, axis, context.config.weights_criterion())
+                   : quant::choose_weight_params(weight, method, grid, axis, context.config.weights_criterion()).params;
   } catch (const Error& error) {
     if (error.code != ErrorCode::kInvalidModel) throw;
     throw error.within("graph.initializer \"" + context.graph.name_of(op.weight) + "\"");
   }
-  // Integer kernels take one zero point for the tensor.
-  for (const int32_t zero_point : params.zero_point)
-    if (zero_point != params.zero_point[0])
-      throw Error(ErrorCode::kInvalidConfig,
-                  "Weights with a zero point for each channel cannot be written for an integer kernel.",
-                  "config.weights_quantization_method",
-                  "Use SYMMETRIC or POWER_OF_TWO, or UNIFORM with weights_per_channel_threshold=false.");
+  const bool several = std::any_of(params.zero_point.begin(), params.zero_point.end(),
+                                   [&](int32_t zero_point) { return zero_point != params.zero_point[0]; });
+  if (several && context.input_params != nullptr)
+    throw Error(ErrorCode::kInvalidConfig,
+                "Weights with a zero point for each channel (UNIFORM) cannot be written for an integer kernel, which "
+                "takes one for the tensor.",
+                "weights_quantization_method of " + framework::set_text(context.attachment.of(node).operator_set),
+                "Use SYMMETRIC or POWER_OF_TWO, or UNIFORM with weights_per_channel_threshold=false.");
   return params;
 }
 
@@ -131,8 +130,7 @@ KernelPlan choose_weight(const Node& node, const KernelOp& op, const WeightConte
   KernelPlan plan;
   plan.node = node.id;
   plan.op = op;
-  if (quant::is_table_method(attribute.config.weights_quantization_method) &&
-      !context.attachment.of(node.id).kernel_quantizer) {
+  if (attribute.config.weights_by_table() && !context.attachment.of(node.id).kernel_quantizer) {
     plan.table = choose_table(op, attribute.config, context);
     plan.weight = even_params(*plan.table);
     plan.is_packed = context.input_params == nullptr;

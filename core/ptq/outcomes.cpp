@@ -112,7 +112,7 @@ Outcomes::Behind Outcomes::behind(const Node& node) const {
 
 NodeOutcome Outcomes::kernel_outcome(const Node& node, const NodeRole& role) const {
   NodeOutcome outcome;
-  if (!attachment_.of(node.id).config().enable_activation_quantization) {
+  if (!attachment_.quantizes_output(node.id)) {
     outcome.reason = "Activations are left in float; only its weight is stored in integers.";
     return outcome;
   }

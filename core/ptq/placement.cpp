@@ -40,15 +40,7 @@ class Placer {
     if (constant(id) || wanted(id)) return false;
     return wanted_[static_cast<size_t>(id.index)] = true;
   }
-  /// The node's output passes a quantizer as far as platform and settings go: its own, or that behind the chain it is
-  /// fused with.
-  bool quantizes(size_t index) const {
-    const framework::NodeAttachment& attached = attachment_.of(graph_.nodes()[index].id);
-    if (attached.config().enable_activation_quantization || !attached.fused_group)
-      return attached.config().enable_activation_quantization;
-    const NodeId last = attachment_.groups[*attached.fused_group].nodes.back();
-    return attachment_.of(last).config().enable_activation_quantization;
-  }
+  bool quantizes(size_t index) const { return attachment_.quantizes_output(graph_.nodes()[index].id); }
 
   bool stays_float(ValueId input) const {
     const auto& list = attachment_.float_inputs;

@@ -23,6 +23,16 @@ constexpr bool is_table_method(QuantizationMethod method) {
   return method == QuantizationMethod::kLutPotQuantizer || method == QuantizationMethod::kLutSymQuantizer;
 }
 
+/// The quantizer of even steps whose thresholds a table has.
+constexpr QuantizationMethod even_form(QuantizationMethod method) {
+  return method == QuantizationMethod::kLutPotQuantizer   ? QuantizationMethod::kPowerOfTwo
+         : method == QuantizationMethod::kLutSymQuantizer ? QuantizationMethod::kSymmetric
+                                                          : method;
+}
+
+/// From this many bits on even steps are as fine as the entries of a table: a table method is then its even form.
+inline constexpr int kBitsOfEvenSteps = 8;
+
 }  // namespace tersor::quant
 
 template <>

@@ -21,6 +21,11 @@ struct AttributeQuantizationConfig {
   bool enable_weights_quantization = false;
   std::optional<int> lut_values_bitwidth;
 
+  /// The values are those of a table.
+  bool weights_by_table() const {
+    return quant::is_table_method(weights_quantization_method) && weights_n_bits < quant::kBitsOfEvenSteps;
+  }
+
   /// A copy that `edit(copy)` has changed.
   template <class Edit>
   AttributeQuantizationConfig clone_and_edit(Edit&& edit) const {

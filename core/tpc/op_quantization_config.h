@@ -44,7 +44,7 @@ struct OpQuantizationConfig {
 
   /// The output's values are those of a table. One of 8 bits would hold every code: even steps say the same.
   bool activation_by_table() const {
-    return quant::is_table_method(activation_quantization_method) && activation_n_bits < 8;
+    return quant::is_table_method(activation_quantization_method) && activation_n_bits < quant::kBitsOfEvenSteps;
   }
 
   /// A copy that `edit(copy)` has changed.

@@ -27,10 +27,6 @@ void check_attribute(const AttributeQuantizationConfig& config, const std::strin
   if (config.lut_values_bitwidth && (*config.lut_values_bitwidth < 2 || *config.lut_values_bitwidth > 16))
     invalid("Table entries of " + std::to_string(*config.lut_values_bitwidth) + " bits; 2 to 16 are possible.",
             place + ".lut_values_bitwidth");
-  if (config.enable_weights_quantization && quant::is_table_method(config.weights_quantization_method) &&
-      config.weights_n_bits >= 8)
-    invalid("A look-up table of " + std::to_string(config.weights_n_bits) + " bits; fewer than 8 are possible.",
-            place + ".weights_n_bits");
 }
 
 void check_fixed(const OpQuantizationConfig& config, const std::string& place) {

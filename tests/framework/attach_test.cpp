@@ -180,7 +180,7 @@ TEST_CASE("FrameworkInfo says whose kernels and outputs may be quantized") {
   REQUIRE_FALSE(of(b, a, "gemm").weight(tpc::kKernelAttr)->config.enable_weights_quantization);
   REQUIRE(of(b, a, "reshape").activation == ActivationMode::kNoQuant);
   REQUIRE(of(b, a, "reshape").reason.find("left alone") != std::string::npos);
-  // In none of the lists: the platform decides.
+  // It makes no numbers of its own: they are as its input's.
   REQUIRE(of(b, a, "pool").activation == ActivationMode::kPreserveQuant);
   info.activation_ops = {"MaxPool"};
   REQUIRE(of(b, attach_to(b.graph, {}, info), "conv").reason.find("Outputs of Conv") != std::string::npos);

@@ -63,8 +63,8 @@ TEST_CASE("only the outputs of the operators named are quantized") {
   const GraphBuilder b = net();
   const Attachment a = attach_with(b, info);
   REQUIRE(a.of(b.named("relu").id).activation == ActivationMode::kQuant);
-  // Of no list: the platform decides.
-  REQUIRE(a.of(b.named("softmax").id).activation == ActivationMode::kQuant);
+  REQUIRE(a.of(b.named("softmax").id).activation == ActivationMode::kNoQuant);
+  REQUIRE(a.of(b.named("softmax").id).reason == "Outputs of Softmax are not among those to quantize.");
   const FrameworkInfo also = info_of(R"({"kernel_ops": ["Conv", "Gemm"], "activation_ops": ["Relu"]})");
   REQUIRE(attach_with(b, also).of(b.named("gemm").id).activation == ActivationMode::kNoQuant);
 }

@@ -153,7 +153,27 @@ TEST_CASE("lut_values_bitwidth decides how wide entries are") {
     for (const int32_t entry : kernel.table->table) REQUIRE((entry >= -16 && entry < 16));
   REQUIRE_THROWS_WITH(make(kernels(), platform("integers", "LUT_SYM_QUANTIZER", 4, R"("lut_values_bitwidth": 12,)")),
                       Catch::Contains("12 bits"));
-  REQUIRE_THROWS_WITH(make(kernels(), platform("floats", "LUT_SYM_QUANTIZER", 8)), Catch::Contains("fewer than 8"));
+}
+
+TEST_CASE("a table of 8 bits and more is even steps of as many") {
+  for (const int bits : {8, 9, 16}) {
+    const Made table = make(kernels(), platform("floats", "LUT_SYM_QUANTIZER", bits));
+    const Made even = make(kernels(), platform("floats", "SYMMETRIC", bits));
+    REQUIRE(table.result.plan.kernels.size() == even.result.plan.kernels.size());
+    for (size_t k = 0; k < even.result.plan.kernels.size(); ++k) {
+      REQUIRE_FALSE(table.result.plan.kernels[k].table.has_value());
+      REQUIRE(table.result.plan.kernels[k].weight == even.result.plan.kernels[k].weight);
+    }
+  }
+}
+
+TEST_CASE("weights between two ends by channel where a kernel computes in float") {
+  const Made made = make(kernels(), platform("floats", "UNIFORM", 8));
+  const quant::QuantizationParams& weight = made.result.plan.kernels[0].weight;
+  REQUIRE(weight.per_channel());
+  REQUIRE(std::set<int32_t>(weight.zero_point.begin(), weight.zero_point.end()).size() > 1);
+  REQUIRE(test::relative_difference(kernels(), made.file, test::random_inputs(kernels(), 60)) < 0.05);
+  REQUIRE_THROWS_WITH(make(kernels(), platform("integers", "UNIFORM", 8)), Catch::Contains("takes one for the tensor"));
 }
 
 TEST_CASE("where weights crowd around zero a table beats even steps of as many bits") {
