@@ -406,16 +406,6 @@ std::unique_ptr<ptq::Sweep> sweep(const Job& job, const Draft& draft) {
   return found;
 }
 
-std::vector<size_t> sweep_samples(const ptq::Sweep& sweep, const calibrate::Statistics& statistics) {
-  constexpr int64_t kMemory = int64_t{512} << 20;
-  const auto total = static_cast<int64_t>(statistics.samples.size());
-  const int64_t fitting = std::max<int64_t>(1, kMemory / std::max<int64_t>(1, sweep.state_bytes()));
-  std::vector<size_t> chosen;
-  for (const int64_t place : samples::spread_evenly(total, std::min(total, fitting)))
-    chosen.push_back(static_cast<size_t>(place));
-  return chosen;
-}
-
 void keep_outcomes(const Job& job, const ptq::Sweep& sweep, std::vector<ptq::SweepOutcome> outcomes, Draft& draft,
                    calibrate::Statistics& statistics) {
   TERSOR_CHECK(outcomes.size() == sweep.steps());

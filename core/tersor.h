@@ -130,10 +130,6 @@ Draft draft(const Job& job, const calibrate::Statistics& statistics);
 /// when there is nothing to round or correct, or when the statistics hold what such a sweep came to for the same plan.
 std::unique_ptr<ptq::Sweep> sweep(const Job& job, const Draft& draft);
 
-/// Which of the calibrated samples take part in the sweep, as places in statistics.samples: all, or so many, spread
-/// evenly, that their states together stay within half a gigabyte.
-std::vector<size_t> sweep_samples(const ptq::Sweep& sweep, const calibrate::Statistics& statistics);
-
 /// Puts what each step of the sweep came to into the statistics and, but for the biases, into the draft.
 void keep_outcomes(const Job& job, const ptq::Sweep& sweep, std::vector<ptq::SweepOutcome> outcomes, Draft& draft,
                    calibrate::Statistics& statistics);

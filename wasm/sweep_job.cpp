@@ -11,14 +11,32 @@ namespace tersor::wasm {
 
 namespace {
 
+void put(ByteWriter& writer, const ptq::ChannelSums& channels) {
+  writer.put(channels.elements);
+  std::vector<uint64_t> words;
+  for (const calibrate::ExactSum& sum : channels.sums)
+    words.insert(words.end(), sum.words().begin(), sum.words().end());
+  writer.put_all(std::span<const uint64_t>(words));
+}
+
+ptq::ChannelSums get_channels(ByteReader& reader) {
+  ptq::ChannelSums channels;
+  channels.elements = reader.get<uint64_t>();
+  const std::vector<uint64_t> words = reader.get_all<uint64_t>();
+  std::array<uint64_t, calibrate::ExactSum::kWords> one;
+  TERSOR_CHECK(words.size() % one.size() == 0);
+  for (auto from = words.begin(); from != words.end(); from += one.size()) {
+    std::copy_n(from, one.size(), one.begin());
+    channels.sums.emplace_back(one);
+  }
+  return channels;
+}
+
 std::vector<std::byte> to_bytes(const ptq::SweepSums& sums) {
   ByteWriter writer;
   for (const auto& half : sums.inputs.words) writer.put_all(std::span<const int64_t>(half));
-  writer.put(sums.outputs.elements);
-  std::vector<uint64_t> words;
-  for (const calibrate::ExactSum& sum : sums.outputs.sums)
-    words.insert(words.end(), sum.words().begin(), sum.words().end());
-  writer.put_all(std::span<const uint64_t>(words));
+  put(writer, sums.outputs);
+  put(writer, sums.in_float);
   return writer.take();
 }
 
@@ -26,14 +44,8 @@ ptq::SweepSums sums_of(std::span<const std::byte> bytes) {
   ByteReader reader(bytes);
   ptq::SweepSums sums;
   for (auto& half : sums.inputs.words) half = reader.get_all<int64_t>();
-  sums.outputs.elements = reader.get<uint64_t>();
-  const std::vector<uint64_t> words = reader.get_all<uint64_t>();
-  std::array<uint64_t, calibrate::ExactSum::kWords> one;
-  TERSOR_CHECK(words.size() % one.size() == 0);
-  for (auto from = words.begin(); from != words.end(); from += one.size()) {
-    std::copy_n(from, one.size(), one.begin());
-    sums.outputs.sums.emplace_back(one);
-  }
+  sums.outputs = get_channels(reader);
+  sums.in_float = get_channels(reader);
   return sums;
 }
 
@@ -71,17 +83,19 @@ SweepJob::SweepJob(std::shared_ptr<const Job> job, calibrate::Statistics statist
       draft_(draft(*job_, statistics_)),
       sweep_(sweep(*job_, draft_)) {
   if (!sweep_) return;
-  for (const size_t place : sweep_samples(*sweep_, statistics_))
+  for (const size_t place : sweep_->places())
     samples_.push_back(static_cast<int64_t>(statistics_.samples[place].index));
 }
 
 void SweepJob::add(int64_t number, std::span<const Tensor> inputs) {
   const auto found = std::find(samples_.begin(), samples_.end(), number);
   TERSOR_CHECK(found != samples_.end());
-  states_.emplace_back(found - samples_.begin(), sweep_->start(inputs));
+  if (!start_) start_.emplace(*sweep_);
+  states_.emplace_back(found - samples_.begin(), (*start_)(inputs));
 }
 
 std::vector<std::byte> SweepJob::advance(size_t step, std::span<const std::byte> before) {
+  start_.reset();
   if (step > 0) sweep_->take(step - 1, outcome_of(before));
   ptq::SweepRunner runner(*sweep_, step, sweep_->program(step));
   for (auto& [place, state] : states_) runner.advance(place, state);

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -38,6 +39,7 @@ class SweepJob {
   Draft draft_;
   std::unique_ptr<ptq::Sweep> sweep_;
   std::vector<int64_t> samples_;
+  std::optional<ptq::SweepStart> start_;
   std::vector<std::pair<size_t, ptq::SweepState>> states_;  // with their places
 };
 

@@ -29,7 +29,7 @@ bool measure(const Job& job, Draft& decided, const samples::DataSet& data, Stati
              calibrate::Statistics& statistics) {
   const auto swept = sweep(job, decided);
   if (!swept) return false;
-  const std::vector<size_t> chosen = sweep_samples(*swept, statistics);
+  const std::vector<size_t>& chosen = swept->places();
   const auto count = static_cast<int64_t>(chosen.size());
   const int used = static_cast<int>(std::min<int64_t>(thread_count(threads), count));
   const auto workers = static_cast<size_t>(used);
@@ -37,11 +37,12 @@ bool measure(const Job& job, Draft& decided, const samples::DataSet& data, Stati
   std::vector<ptq::SweepState> states(chosen.size());
   {
     std::vector<samples::SampleReader> readers;
-    for (size_t k = 0; k < workers; ++k) readers.emplace_back(shared);
+    std::vector<ptq::SweepStart> starts;
+    for (size_t k = 0; k < workers; ++k) readers.emplace_back(shared), starts.emplace_back(*swept);
     fan_out(used, count, [&](int worker, int64_t item) {
       const calibrate::SampleRecord& record = statistics.samples[chosen[static_cast<size_t>(item)]];
-      states[static_cast<size_t>(item)] =
-          swept->start(load_recorded(readers[static_cast<size_t>(worker)], data, record, origin));
+      states[static_cast<size_t>(item)] = starts[static_cast<size_t>(worker)](
+          load_recorded(readers[static_cast<size_t>(worker)], data, record, origin));
     });
   }
   std::vector<ptq::SweepOutcome> outcomes;

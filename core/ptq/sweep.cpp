@@ -12,6 +12,7 @@
 #include "core/ops/registry.h"
 #include "core/ptq/apply_plan.h"
 #include "core/ptq/round_weights.h"
+#include "core/samples/selection.h"
 
 namespace tersor::ptq {
 
@@ -51,11 +52,11 @@ Tensor shifted(const Tensor& tensor, int axis, std::span<const double> shifts, b
   return result;
 }
 
-void add_channels(const Tensor& tensor, int axis, bool with_squares, ChannelSums& sums) {
-  const auto x = tensor.data<float>();
-  const auto channels = static_cast<size_t>(tensor.shape()[axis]);
+/// `axis` of the channels in `shape`, which is that of x as it lies in memory.
+void add_channels(std::span<const float> x, const Shape& shape, int axis, bool with_squares, ChannelSums& sums) {
+  const auto channels = static_cast<size_t>(shape[axis]);
   std::vector<double> own(with_squares ? 2 * channels : channels, 0.0);
-  for_each_channel_run(tensor.shape(), axis, [&](size_t c, size_t begin, size_t count) {
+  for_each_channel_run(shape, axis, [&](size_t c, size_t begin, size_t count) {
     own[c] += kernels::sum_shifted(x.data() + begin, count, 0);
     if (with_squares) own[channels + c] += kernels::sum_squares_shifted(x.data() + begin, count, 0);
   });
@@ -63,8 +64,7 @@ void add_channels(const Tensor& tensor, int axis, bool with_squares, ChannelSums
   if (sums.sums.size() != own.size())
     throw Error(ErrorCode::kInvalidSamples, "The number of channels differs between samples.");
   for (size_t c = 0; c < own.size(); ++c) {
-    if (!std::isfinite(own[c]))
-      throw Error(ErrorCode::kInvalidSamples, "The quantized model gives a number that is not finite.");
+    if (!std::isfinite(own[c])) throw Error(ErrorCode::kInvalidSamples, "The model gives a number that is not finite.");
     sums.sums[c].add(own[c]);
   }
   sums.elements += x.size();
@@ -82,6 +82,7 @@ void ChannelSums::add(const ChannelSums& more) {
 void SweepSums::add(const SweepSums& more) {
   inputs.add(more.inputs);
   outputs.add(more.outputs);
+  in_float.add(more.in_float);
 }
 
 Sweep::Sweep(const Model& float_model, const QuantizationPlan& plan, const calibrate::Statistics& statistics,
@@ -90,6 +91,20 @@ Sweep::Sweep(const Model& float_model, const QuantizationPlan& plan, const calib
   find_steps(float_model.graph, plan, statistics);
   divide();
   measure_bytes(statistics);
+  choose_places(float_model, statistics.samples.size());
+}
+
+/// Means of some samples are not those of all: where some are left out, the float model runs on the others as well.
+void Sweep::choose_places(const Model& float_model, size_t calibrated) {
+  const auto total = static_cast<int64_t>(calibrated);
+  const int64_t fitting = std::max<int64_t>(1, options_.memory / std::max<int64_t>(1, state_bytes()));
+  for (const int64_t place : samples::spread_evenly(total, std::min(total, fitting)))
+    places_.push_back(static_cast<size_t>(place));
+  if (fitting >= total) return;
+  run::ProgramOptions options;
+  for (const Step& step : steps_)
+    if (!step.rounding) options.observed.push_back(step.in_float_value);
+  in_float_ = run::Program::compile(float_model, ops::standard(), options);
 }
 
 void Sweep::measure_bytes(const calibrate::Statistics& statistics) {
@@ -157,7 +172,8 @@ std::optional<Sweep::Step> Sweep::correcting_step(const Graph& float_graph, cons
   // By its name in the float graph: a clamp that folds away, or a quantizer, may have taken over the kernel's output.
   Step step;
   step.node = node;
-  step.name = float_graph.name_of(float_graph.find(kernel.node)->outputs[0]);
+  step.in_float_value = float_graph.find(kernel.node)->outputs[0];
+  step.name = float_graph.name_of(step.in_float_value);
   step.output = model_.graph.nodes()[node].outputs[0];
   const calibrate::TensorStatistics* seen = statistics.find(step.name);
   if (seen == nullptr || static_cast<int64_t>(seen->channels.size()) != kernel.op.outputs) return std::nullopt;
@@ -240,12 +256,31 @@ std::shared_ptr<const run::Program> Sweep::program(size_t step_index) const {
   return run::Program::compile(part, ops::standard());
 }
 
-SweepState Sweep::start(std::span<const Tensor> inputs) const {
+SweepStart::SweepStart(const Sweep& sweep) : sweep_(sweep) {
+  if (sweep.in_float_) runner_.emplace(sweep.in_float_);
+}
+
+SweepState SweepStart::operator()(std::span<const Tensor> inputs) {
   SweepState state;
-  const auto& all = model_.graph.inputs;
+  const auto& all = sweep_.model_.graph.inputs;
+  const auto& kept = sweep_.kept_inputs_;
   for (size_t k = 0; k < all.size(); ++k)
-    if (std::find(kept_inputs_.begin(), kept_inputs_.end(), all[k]) != kept_inputs_.end()) state[all[k]] = inputs[k];
+    if (std::find(kept.begin(), kept.end(), all[k]) != kept.end()) state.values[all[k]] = inputs[k];
+  if (!runner_) return state;
+  sums_.assign(sweep_.steps_.size(), {});
+  runner_->run(inputs, this);
+  state.in_float = std::move(sums_);
   return state;
+}
+
+void SweepStart::observe(const run::ObservedTensor& tensor) {
+  for (size_t k = 0; k < sums_.size(); ++k) {
+    const Sweep::Step& step = sweep_.steps_[k];
+    if (step.rounding || step.in_float_value != tensor.value) continue;
+    const int rank = tensor.shape.rank();
+    add_channels(tensor.data, Shape(ops::physical_dims({DType::kFloat32, tensor.shape, tensor.layout})),
+                 ops::physical_axis(step.channel_axis, rank, tensor.layout), step.keeps_deviation, sums_[k]);
+  }
 }
 
 SweepRunner::SweepRunner(const Sweep& sweep, size_t step, std::shared_ptr<const run::Program> program)
@@ -258,28 +293,30 @@ void SweepRunner::advance(size_t place, SweepState& state) {
   const Sweep::Step& step = steps[step_];
   if (step_ > 0 && !sweep_.shifts_.empty()) {
     const Sweep::Step& before = steps[step_ - 1];
-    const auto corrected = state.find(before.output);
-    if (corrected != state.end())
+    const auto corrected = state.values.find(before.output);
+    if (corrected != state.values.end())
       corrected->second = shifted(corrected->second, before.channel_axis, sweep_.shifts_, before.keeps_deviation);
   }
   std::vector<Tensor> results;
   if (!step.nodes.empty()) {
     std::vector<Tensor> inputs;
-    for (const ValueId value : step.inputs) inputs.push_back(state.at(value));
+    for (const ValueId value : step.inputs) inputs.push_back(state.values.at(value));
     results = runner_.run(inputs);
   }
-  const Tensor& output = results.empty() ? state.at(step.output) : results[0];
-  if (counter_)
+  const Tensor& output = results.empty() ? state.values.at(step.output) : results[0];
+  if (counter_) {
     counter_->add(place, output, step.rounding->gram.rows_per_sample(sweep_.options_.samples));
-  else
-    add_channels(output, step.channel_axis, step.keeps_deviation, outputs_);
-  for (const ValueId value : step.dropped) state.erase(value);
+  } else {
+    add_channels(output.data<float>(), output.shape(), step.channel_axis, step.keeps_deviation, outputs_);
+    if (!state.in_float.empty()) in_float_.add(state.in_float[step_]);
+  }
+  for (const ValueId value : step.dropped) state.values.erase(value);
   for (size_t k = step.keeps_output ? 0 : 1; k < step.results.size(); ++k)
-    state[step.results[k]] = std::move(results[k]);
+    state.values[step.results[k]] = std::move(results[k]);
 }
 
 SweepSums SweepRunner::sums() {
-  return {counter_ ? counter_->sums() : GramSums{}, outputs_};
+  return {counter_ ? counter_->sums() : GramSums{}, outputs_, in_float_};
 }
 
 SweepOutcome Sweep::outcome(size_t index, const SweepSums& sums) const {
@@ -288,24 +325,30 @@ SweepOutcome Sweep::outcome(size_t index, const SweepSums& sums) const {
     return {
         round_weight(rounding->name, rounding->weight, rounding->plan, rounding->gram, sums.inputs, options_.effort),
         {}};
-  return {std::nullopt, shifts(step, sums.outputs)};
+  return {std::nullopt, shifts(step, sums)};
 }
 
-std::vector<double> Sweep::shifts(const Step& step, const ChannelSums& quantized) {
-  const size_t channels = step.in_float.size(), sums = step.keeps_deviation ? 2 * channels : channels;
-  std::vector<double> shifts(sums, 0.0);
+std::vector<double> Sweep::shifts(const Step& step, const SweepSums& sums) {
+  const size_t channels = step.in_float.size(), count = step.keeps_deviation ? 2 * channels : channels;
+  std::vector<double> shifts(count, 0.0);
   if (step.keeps_deviation) std::fill_n(shifts.begin() + static_cast<std::ptrdiff_t>(channels), channels, 1.0);
-  if (quantized.elements == 0) return shifts;
-  TERSOR_CHECK(quantized.sums.size() == sums);
-  const double count = static_cast<double>(quantized.elements) / static_cast<double>(channels);
-  const auto mean = [&](size_t k) { return quantized.sums[k].value() / count; };
+  if (sums.outputs.elements == 0) return shifts;
+  const auto moments_of = [&](const ChannelSums& of) {
+    TERSOR_CHECK(of.sums.size() == count);
+    const double elements = static_cast<double>(of.elements) / static_cast<double>(channels);
+    std::vector<ChannelMoments> moments;
+    for (size_t c = 0; c < channels; ++c)
+      moments.push_back(
+          {of.sums[c].value() / elements, step.keeps_deviation ? of.sums[channels + c].value() / elements : 0});
+    return moments;
+  };
+  const std::vector<ChannelMoments> quantized = moments_of(sums.outputs);
+  const std::vector<ChannelMoments> in_float = sums.in_float.elements > 0 ? moments_of(sums.in_float) : step.in_float;
   if (!step.keeps_deviation) {
-    for (size_t c = 0; c < channels; ++c) shifts[c] = step.in_float[c].mean - mean(c);
+    for (size_t c = 0; c < channels; ++c) shifts[c] = in_float[c].mean - quantized[c].mean;
     return shifts;
   }
-  std::vector<ChannelMoments> moments;
-  for (size_t c = 0; c < channels; ++c) moments.push_back({mean(c), mean(channels + c)});
-  const std::vector<ChannelMap> maps = keeping_maps(step.in_float, moments);
+  const std::vector<ChannelMap> maps = keeping_maps(in_float, quantized);
   for (size_t c = 0; c < channels; ++c) shifts[c] = maps[c].shift, shifts[channels + c] = maps[c].gain;
   return shifts;
 }

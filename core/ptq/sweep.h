@@ -6,7 +6,8 @@
 // its deviation (ptq/keep_deviations.h) has the mean squares compared as well.
 //
 //   ptq::Sweep sweep(float_model, plan, statistics, options);
-//   std::vector<ptq::SweepState> states;                  // one per sample: states.push_back(sweep.start(inputs))
+//   ptq::SweepStart start(sweep);                         // one per thread
+//   std::vector<ptq::SweepState> states;                  // one per sample of sweep.places(): start(inputs)
 //   for (size_t step = 0; step < sweep.steps(); ++step) {
 //     const auto program = sweep.program(step);
 //     ptq::SweepRunner runner(sweep, step, program);      // one per thread, with sums of its own
@@ -49,6 +50,8 @@ struct ChannelSums {
 struct SweepSums {
   GramSums inputs;
   ChannelSums outputs;
+  /// Of the same samples in the float model; empty where all calibrated ones take part, whose sums the statistics hold.
+  ChannelSums in_float;
 
   void add(const SweepSums& more);
 };
@@ -62,15 +65,21 @@ struct SweepOutcome {
 };
 
 /// What later steps need of one sample.
-using SweepState = std::map<ValueId, Tensor>;
+struct SweepState {
+  std::map<ValueId, Tensor> values;
+  /// By step: what its kernel's output adds to SweepSums::in_float; empty where that is.
+  std::vector<ChannelSums> in_float;
+};
 
 struct SweepOptions {
-  int effort = 0;                // 1, 2: as round_weight() has it; 0 rounds no weight
-  size_t samples = 0;            // that were calibrated on
-  bool deviations_only = false;  // corrects those kernels alone that keep their deviation
+  int effort = 0;                       // 1, 2: as round_weight() has it; 0 rounds no weight
+  size_t samples = 0;                   // that were calibrated on
+  bool deviations_only = false;         // corrects those kernels alone that keep their deviation
+  int64_t memory = int64_t{512} << 20;  // bytes that the states of all samples that take part may have
 };
 
 class SweepRunner;
+class SweepStart;
 
 class Sweep {
  public:
@@ -84,7 +93,8 @@ class Sweep {
   size_t steps() const { return steps_.size(); }
   /// The name of the output that the step corrects; empty for one that rounds.
   const std::string& output(size_t step) const { return steps_[step].name; }
-  SweepState start(std::span<const Tensor> inputs) const;
+  /// Which of the calibrated samples take part, as places among them: all, or so many, spread evenly, as memory allows.
+  const std::vector<size_t>& places() const { return places_; }
   /// Compiles the step's part of the graph.
   std::shared_ptr<const run::Program> program(size_t step) const;
   SweepOutcome outcome(size_t step, const SweepSums& sums) const;
@@ -96,6 +106,7 @@ class Sweep {
 
  private:
   friend class SweepRunner;
+  friend class SweepStart;
 
   /// A kernel whose weight is to be rounded.
   struct Rounding {
@@ -108,7 +119,8 @@ class Sweep {
   struct Step {
     std::optional<size_t> node;  // index in model_: up to there; none where `output` is there already
     std::string name;
-    ValueId output;  // the kernel's, or its quantized input where the step rounds
+    ValueId in_float_value;  // the kernel's output in the float model
+    ValueId output;          // the kernel's, or its quantized input where the step rounds
     std::optional<Rounding> rounding;
     int channel_axis = 1;
     bool keeps_deviation = false;
@@ -124,7 +136,8 @@ class Sweep {
                                     size_t node, const Uses& uses) const;
   std::optional<Step> correcting_step(const Graph& float_graph, const KernelPlan& kernel, size_t node,
                                       const calibrate::Statistics& statistics) const;
-  static std::vector<double> shifts(const Step& step, const ChannelSums& quantized);
+  static std::vector<double> shifts(const Step& step, const SweepSums& sums);
+  void choose_places(const Model& float_model, size_t calibrated);
   void divide();
   void measure_bytes(const calibrate::Statistics& statistics);
   /// Cheap to make again from what is kept anyway: a dequantized activation takes four times the memory.
@@ -136,6 +149,22 @@ class Sweep {
   std::vector<double> shifts_;        // of the step before the next
   std::vector<ValueId> kept_inputs_;  // graph inputs that some step reads
   std::map<ValueId, int64_t> bytes_;  // of one sample, where the statistics know the shape
+  std::vector<size_t> places_;
+  std::shared_ptr<const run::Program> in_float_;  // where not all samples take part
+};
+
+/// Takes samples into a sweep; for one thread. The sweep must outlive it.
+class SweepStart : private run::Observer {
+ public:
+  explicit SweepStart(const Sweep& sweep);
+  SweepState operator()(std::span<const Tensor> inputs);
+
+ private:
+  void observe(const run::ObservedTensor& tensor) override;
+
+  const Sweep& sweep_;
+  std::optional<run::Runner> runner_;
+  std::vector<ChannelSums> sums_;
 };
 
 /// Takes samples through one step; for one thread. The sweep must outlive it, and take() comes after it.
@@ -153,7 +182,7 @@ class SweepRunner {
   size_t step_;
   run::Runner runner_;
   std::optional<GramCounter> counter_;
-  ChannelSums outputs_;
+  ChannelSums outputs_, in_float_;
 };
 
 /// The plan with the measured shifts added to its biases, and what its kernels multiply by taken up by their scales. A

@@ -134,8 +134,9 @@ TEST_CASE("behind every kernel the deviations of the samples are the float model
     REQUIRE(kernel.keeps_deviation);
   }
   ptq::Sweep again(result.draft.model, result.plan, result.draft.statistics, {});
+  ptq::SweepStart start(again);
   std::vector<ptq::SweepState> states;
-  for (uint64_t k = 0; k < 40; ++k) states.push_back(again.start(test::sample(*job, k)));
+  for (uint64_t k = 0; k < 40; ++k) states.push_back(start(test::sample(*job, k)));
   ptq::SweepOutcome none;
   for (size_t step = 0; step < again.steps(); ++step) {
     ptq::SweepRunner runner(again, step, again.program(step));

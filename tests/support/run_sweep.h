@@ -15,8 +15,9 @@ bool run_sweep(const Job& job, calibrate::Statistics& statistics, Sample sample,
   Draft decided = draft(job, statistics);
   const auto swept = sweep(job, decided);
   if (!swept) return false;
+  ptq::SweepStart start(*swept);
   std::vector<ptq::SweepState> states;
-  for (size_t k = 0; k < statistics.samples.size(); ++k) states.push_back(swept->start(sample(k)));
+  for (const size_t place : swept->places()) states.push_back(start(sample(place)));
   std::vector<ptq::SweepOutcome> outcomes;
   for (size_t step = 0; step < swept->steps(); ++step) {
     const auto program = swept->program(step);
