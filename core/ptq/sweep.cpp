@@ -10,6 +10,7 @@
 #include "core/graph/uses.h"
 #include "core/kernels/moments.h"
 #include "core/ops/registry.h"
+#include "core/passes/edit.h"
 #include "core/ptq/apply_plan.h"
 #include "core/ptq/round_weights.h"
 #include "core/samples/selection.h"
@@ -52,13 +53,33 @@ Tensor shifted(const Tensor& tensor, int axis, std::span<const double> shifts, b
   return result;
 }
 
-/// `axis` of the channels in `shape`, which is that of x as it lies in memory.
-void add_channels(std::span<const float> x, const Shape& shape, int axis, bool with_squares, ChannelSums& sums) {
-  const auto channels = static_cast<size_t>(shape[axis]);
-  std::vector<double> own(with_squares ? 2 * channels : channels, 0.0);
-  for_each_channel_run(shape, axis, [&](size_t c, size_t begin, size_t count) {
-    own[c] += kernels::sum_shifted(x.data() + begin, count, 0);
-    if (with_squares) own[channels + c] += kernels::sum_squares_shifted(x.data() + begin, count, 0);
+}  // namespace
+
+void ChannelSums::add(const ChannelSums& more) {
+  if (sums.empty()) sums.resize(more.sums.size());
+  TERSOR_CHECK(more.sums.empty() || sums.size() == more.sums.size());
+  for (size_t c = 0; c < more.sums.size(); ++c) sums[c].add(more.sums[c]);
+  elements += more.elements;
+}
+
+void Sweep::Summed::add(std::span<const float> x, const Shape& physical, int axis, ChannelSums& sums) const {
+  const auto channels = static_cast<size_t>(physical[axis]);
+  std::vector<double> own(per_channel() * channels, 0.0);
+  const float low = clamp ? static_cast<float>(clamp->low) : 0, high = clamp ? static_cast<float>(clamp->high) : 0;
+  for_each_channel_run(physical, axis, [&](size_t c, size_t begin, size_t count) {
+    const float* const first = x.data() + begin;
+    if (clamp) {
+      double sum = 0;
+      size_t inside = 0;
+      for (size_t k = 0; k < count; ++k) {
+        sum += std::clamp(first[k], low, high);
+        inside += first[k] > low && first[k] < high ? 1 : 0;
+      }
+      own[c] += sum, own[channels + c] += static_cast<double>(inside);
+      return;
+    }
+    own[c] += kernels::sum_shifted(first, count, 0);
+    if (keeps_deviation) own[channels + c] += kernels::sum_squares_shifted(first, count, 0);
   });
   if (sums.sums.empty()) sums.sums.resize(own.size());
   if (sums.sums.size() != own.size())
@@ -68,15 +89,6 @@ void add_channels(std::span<const float> x, const Shape& shape, int axis, bool w
     sums.sums[c].add(own[c]);
   }
   sums.elements += x.size();
-}
-
-}  // namespace
-
-void ChannelSums::add(const ChannelSums& more) {
-  if (sums.empty()) sums.resize(more.sums.size());
-  TERSOR_CHECK(more.sums.empty() || sums.size() == more.sums.size());
-  for (size_t c = 0; c < more.sums.size(); ++c) sums[c].add(more.sums[c]);
-  elements += more.elements;
 }
 
 void SweepSums::add(const SweepSums& more) {
@@ -127,14 +139,15 @@ void Sweep::measure_bytes(const calibrate::Statistics& statistics) {
 void Sweep::find_steps(const Graph& float_graph, const QuantizationPlan& plan,
                        const calibrate::Statistics& statistics) {
   const auto& nodes = model_.graph.nodes();
-  const Uses uses(model_.graph);
+  const Uses uses(model_.graph), float_uses(float_graph);
   for (size_t i = 0; i < nodes.size(); ++i) {
     const auto kernel = std::find_if(plan.kernels.begin(), plan.kernels.end(),
                                      [&](const KernelPlan& one) { return one.node == nodes[i].id; });
     if (kernel == plan.kernels.end()) continue;
     if (options_.effort > 0)
       if (auto step = rounding_step(float_graph, plan, *kernel, i, uses)) steps_.push_back(std::move(*step));
-    if (auto step = correcting_step(float_graph, *kernel, i, statistics)) steps_.push_back(std::move(*step));
+    if (auto step = correcting_step(float_graph, float_uses, *kernel, i, statistics))
+      steps_.push_back(std::move(*step));
   }
 }
 
@@ -166,7 +179,8 @@ std::optional<Sweep::Step> Sweep::rounding_step(const Graph& float_graph, const 
   return step;
 }
 
-std::optional<Sweep::Step> Sweep::correcting_step(const Graph& float_graph, const KernelPlan& kernel, size_t node,
+std::optional<Sweep::Step> Sweep::correcting_step(const Graph& float_graph, const Uses& float_uses,
+                                                  const KernelPlan& kernel, size_t node,
                                                   const calibrate::Statistics& statistics) const {
   if (!kernel.op.can_have_bias || (options_.deviations_only && !kernel.keeps_deviation)) return std::nullopt;
   // By its name in the float graph: a clamp that folds away, or a quantizer, may have taken over the kernel's output.
@@ -175,10 +189,22 @@ std::optional<Sweep::Step> Sweep::correcting_step(const Graph& float_graph, cons
   step.in_float_value = float_graph.find(kernel.node)->outputs[0];
   step.name = float_graph.name_of(step.in_float_value);
   step.output = model_.graph.nodes()[node].outputs[0];
-  const calibrate::TensorStatistics* seen = statistics.find(step.name);
-  if (seen == nullptr || static_cast<int64_t>(seen->channels.size()) != kernel.op.outputs) return std::nullopt;
-  step.channel_axis = seen->channel_axis;
-  step.keeps_deviation = kernel.keeps_deviation;
+  const auto seen_of = [&](ValueId value) {
+    const calibrate::TensorStatistics* seen = statistics.find(float_graph.name_of(value));
+    return seen != nullptr && static_cast<int64_t>(seen->channels.size()) == kernel.op.outputs ? seen : nullptr;
+  };
+  const calibrate::TensorStatistics* seen = seen_of(step.in_float_value);
+  if (seen == nullptr) return std::nullopt;
+  step.summed = {seen->channel_axis, kernel.keeps_deviation};
+  if (const auto reader = passes::sole_reader(float_graph, float_uses, step.in_float_value);
+      reader && !kernel.keeps_deviation) {
+    const Node& next = float_graph.nodes()[*reader];
+    const auto bounds = clamp_bounds(float_graph, next);
+    if (const auto* behind = bounds ? seen_of(next.outputs[0]) : nullptr) {
+      step.summed.clamp = bounds;
+      seen = behind;
+    }
+  }
   for (size_t c = 0; c < seen->channels.size(); ++c)
     step.in_float.push_back({seen->channel_mean(c), seen->channel_mean_square(c)});
   return step;
@@ -277,9 +303,9 @@ void SweepStart::observe(const run::ObservedTensor& tensor) {
   for (size_t k = 0; k < sums_.size(); ++k) {
     const Sweep::Step& step = sweep_.steps_[k];
     if (step.rounding || step.in_float_value != tensor.value) continue;
-    const int rank = tensor.shape.rank();
-    add_channels(tensor.data, Shape(ops::physical_dims({DType::kFloat32, tensor.shape, tensor.layout})),
-                 ops::physical_axis(step.channel_axis, rank, tensor.layout), step.keeps_deviation, sums_[k]);
+    const Shape physical(ops::physical_dims({DType::kFloat32, tensor.shape, tensor.layout}));
+    const int axis = ops::physical_axis(step.summed.channel_axis, physical.rank(), tensor.layout);
+    step.summed.add(tensor.data, physical, axis, sums_[k]);
   }
 }
 
@@ -295,7 +321,8 @@ void SweepRunner::advance(size_t place, SweepState& state) {
     const Sweep::Step& before = steps[step_ - 1];
     const auto corrected = state.values.find(before.output);
     if (corrected != state.values.end())
-      corrected->second = shifted(corrected->second, before.channel_axis, sweep_.shifts_, before.keeps_deviation);
+      corrected->second =
+          shifted(corrected->second, before.summed.channel_axis, sweep_.shifts_, before.summed.keeps_deviation);
   }
   std::vector<Tensor> results;
   if (!step.nodes.empty()) {
@@ -307,7 +334,7 @@ void SweepRunner::advance(size_t place, SweepState& state) {
   if (counter_) {
     counter_->add(place, output, step.rounding->gram.rows_per_sample(sweep_.options_.samples));
   } else {
-    add_channels(output.data<float>(), output.shape(), step.channel_axis, step.keeps_deviation, outputs_);
+    step.summed.add(output.data<float>(), output.shape(), step.summed.channel_axis, outputs_);
     if (!state.in_float.empty()) in_float_.add(state.in_float[step_]);
   }
   for (const ValueId value : step.dropped) state.values.erase(value);
@@ -329,27 +356,33 @@ SweepOutcome Sweep::outcome(size_t index, const SweepSums& sums) const {
 }
 
 std::vector<double> Sweep::shifts(const Step& step, const SweepSums& sums) {
-  const size_t channels = step.in_float.size(), count = step.keeps_deviation ? 2 * channels : channels;
-  std::vector<double> shifts(count, 0.0);
-  if (step.keeps_deviation) std::fill_n(shifts.begin() + static_cast<std::ptrdiff_t>(channels), channels, 1.0);
+  constexpr double kLeastPart = 1.0 / 64;  // inside the clamp, for its mean to say anything
+  const bool keeps_deviation = step.summed.keeps_deviation;
+  const size_t channels = step.in_float.size();
+  std::vector<double> shifts(keeps_deviation ? 2 * channels : channels, 0.0);
+  if (keeps_deviation) std::fill_n(shifts.begin() + static_cast<std::ptrdiff_t>(channels), channels, 1.0);
   if (sums.outputs.elements == 0) return shifts;
   const auto moments_of = [&](const ChannelSums& of) {
-    TERSOR_CHECK(of.sums.size() == count);
+    TERSOR_CHECK(of.sums.size() == step.summed.per_channel() * channels);
     const double elements = static_cast<double>(of.elements) / static_cast<double>(channels);
     std::vector<ChannelMoments> moments;
     for (size_t c = 0; c < channels; ++c)
-      moments.push_back(
-          {of.sums[c].value() / elements, step.keeps_deviation ? of.sums[channels + c].value() / elements : 0});
+      moments.push_back({of.sums[c].value() / elements,
+                         step.summed.per_channel() == 2 ? of.sums[channels + c].value() / elements : 0});
     return moments;
   };
   const std::vector<ChannelMoments> quantized = moments_of(sums.outputs);
   const std::vector<ChannelMoments> in_float = sums.in_float.elements > 0 ? moments_of(sums.in_float) : step.in_float;
-  if (!step.keeps_deviation) {
-    for (size_t c = 0; c < channels; ++c) shifts[c] = in_float[c].mean - quantized[c].mean;
+  if (keeps_deviation) {
+    const std::vector<ChannelMap> maps = keeping_maps(in_float, quantized);
+    for (size_t c = 0; c < channels; ++c) shifts[c] = maps[c].shift, shifts[channels + c] = maps[c].gain;
     return shifts;
   }
-  const std::vector<ChannelMap> maps = keeping_maps(in_float, quantized);
-  for (size_t c = 0; c < channels; ++c) shifts[c] = maps[c].shift, shifts[channels + c] = maps[c].gain;
+  for (size_t c = 0; c < channels; ++c) {
+    // A shift moves the mean behind a clamp by the part that lies inside.
+    const double moves = step.summed.clamp ? quantized[c].square : 1;
+    if (moves >= kLeastPart) shifts[c] = (in_float[c].mean - quantized[c].mean) / moves;
+  }
   return shifts;
 }
 

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measured bias correction: which samples it compares, and what it compares behind a clamp.
+#include "core/ptq/sweep.h"
+
+#include "tests/catch.h"
+#include "tests/ptq/corrected.h"
+
+using namespace tersor;
+using test::NamedModel;
+using Ints = std::vector<int64_t>;
+
+namespace {
+
+constexpr uint64_t kSamples = 12;
+
+/// Conv, Relu, Conv; the first Conv's channels lie below 0 but for a part that differs.
+Model model_of(float bias) {
+  NamedModel model(3);
+  model.input("x", {1, 4, 12, 12}).weight("w1", {6, 4, 3, 3}).weight("b1", {6}, bias - 1, bias);
+  model.weight("w2", {3, 6, 3, 3});
+  model.node("Conv", {"x", "w1", "b1"}, {"c"}, {{"pads", Ints{1, 1, 1, 1}}}).node("Relu", {"c"}, {"r"});
+  return model.node("Conv", {"r", "w2"}, {"y"}).output("y").build();
+}
+
+/// Positive, each sample louder than the one before.
+std::vector<Tensor> louder(const Job& job, uint64_t k) {
+  std::vector<Tensor> inputs = test::sample(job, k);
+  for (float& x : inputs[0].mutable_data<float>()) x = std::fabs(x) * static_cast<float>(k + 1);
+  return inputs;
+}
+
+struct Made {
+  std::shared_ptr<const Job> job;
+  calibrate::Statistics statistics;
+  Draft decided;
+
+  explicit Made(const Model& model) : job(test::job_of(model, "ort-cpu", test::plain_config())) {
+    calibrate::Calibrator calibrator = calibrator_of(*job, kSamples);
+    for (uint64_t k = 0; k < kSamples; ++k)
+      calibrator.add({k, samples::sample_digest(louder(*job, k))}, "", louder(*job, k));
+    statistics = calibrator.statistics();
+    decided = draft(*job, statistics);
+  }
+};
+
+/// The shifts of each step.
+std::vector<std::vector<double>> swept(const Made& made, int64_t memory, size_t taking_part) {
+  ptq::SweepOptions options;
+  options.samples = kSamples;
+  options.memory = memory;
+  ptq::Sweep sweep(made.decided.model, made.decided.plan, made.decided.statistics, options);
+  REQUIRE(sweep.places().size() == taking_part);
+  ptq::SweepStart start(sweep);
+  std::vector<ptq::SweepState> states;
+  for (const size_t place : sweep.places()) states.push_back(start(louder(*made.job, place)));
+  std::vector<std::vector<double>> shifts;
+  for (size_t step = 0; step < sweep.steps(); ++step) {
+    ptq::SweepRunner runner(sweep, step, sweep.program(step));
+    for (size_t k = 0; k < states.size(); ++k) runner.advance(k, states[k]);
+    const ptq::SweepOutcome outcome = sweep.outcome(step, runner.sums());
+    shifts.push_back(outcome.shifts);
+    sweep.take(step, outcome);
+  }
+  return shifts;
+}
+
+double largest(const std::vector<double>& numbers) {
+  double most = 0;
+  for (const double x : numbers) most = std::max(most, std::fabs(x));
+  return most;
+}
+
+}  // namespace
+
+TEST_CASE("with some of the samples left out the means of the float model are those of the rest") {
+  const Made made(model_of(1));
+  const auto all = swept(made, int64_t{1} << 30, kSamples), first = swept(made, 1, 1);
+  REQUIRE(all.size() == 2);
+  REQUIRE(first.size() == 2);
+  // The means of one sample are several times those of another; rounding moves them by little.
+  for (size_t step = 0; step < 2; ++step) REQUIRE(largest(first[step]) < 8 * largest(all[step]) + 0.05);
+}
+
+TEST_CASE("behind a clamp its own means are compared, and channels that it forgets are left") {
+  const Made open(model_of(1)), shut(model_of(-500));
+  REQUIRE(largest(swept(open, int64_t{1} << 30, kSamples)[0]) > 0);
+  REQUIRE(largest(swept(shut, int64_t{1} << 30, kSamples)[0]) == 0);
+}
