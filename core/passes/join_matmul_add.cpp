@@ -22,7 +22,7 @@ bool join(Graph& graph, const Uses& uses, Node& node, const Node& follower) {
   std::vector<double> values = to_doubles(*bias);
   if (values.size() == 1) values.resize(static_cast<size_t>(op->outputs), double{values[0]});
   node.op_type = "Gemm";
-  if (shape == Shape{op->outputs}) {
+  if (shape == Shape{op->outputs} && uses.reader_count(other) == 1) {
     node.inputs.resize(3);
     node.inputs[2] = other;
   } else {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Float constants that are equal byte for byte become one. Each kernel was given a weight of its own to be quantized;
-// those that stayed float, and what folding wrote out several times, would make the file larger than it was.
+// Constants that are equal byte for byte become one. Each kernel was given a weight of its own to be quantized; those
+// that stayed float, those that came out the same (the steps of an unrolled recurrence), and what folding wrote out
+// several times, would make the file larger than it was.
 #include <map>
 #include <string>
 
@@ -17,9 +18,10 @@ int share_equal_constants(Model& model) {
   std::map<std::string, ValueId> first;
   std::vector<std::pair<ValueId, ValueId>> same;
   for (const auto& [id, tensor] : graph.initializers()) {
-    if (tensor.dtype() != DType::kFloat32 || tensor.elements() < kWorthIt || captured[static_cast<size_t>(id.index)])
-      continue;
-    const auto [found, is_new] = first.try_emplace(tensor.shape().text() + sha256_hex(tensor.bytes()), id);
+    const bool weight = tensor.dtype() == DType::kFloat32 || bits_of(tensor.dtype()) <= 8;
+    if (!weight || tensor.elements() < kWorthIt || captured[static_cast<size_t>(id.index)]) continue;
+    const auto [found, is_new] = first.try_emplace(
+        std::string(name_of(tensor.dtype())) + tensor.shape().text() + sha256_hex(tensor.bytes()), id);
     if (!is_new) same.emplace_back(id, found->second);
   }
   int shared = 0;

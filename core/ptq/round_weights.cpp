@@ -368,9 +368,26 @@ std::optional<calibrate::RoundedWeight> round_weight(const std::string& name, co
   return calibrate::RoundedWeight{name, std::move(found.scales), rounder.in_weight_order(found.codes), least};
 }
 
+size_t first_with_weight(const Graph& graph, const QuantizationPlan& plan, size_t k) {
+  const KernelPlan& kernel = plan.kernels[k];
+  const Tensor& weight = *graph.initializer(kernel.op.weight);
+  for (size_t first = 0; first < k; ++first) {
+    const KernelPlan& other = plan.kernels[first];
+    const Tensor& theirs = *graph.initializer(other.op.weight);
+    if (theirs.bytes().data() == weight.bytes().data() && theirs.shape() == weight.shape() &&
+        other.weight == kernel.weight && other.op.output_axis == kernel.op.output_axis)
+      return first;
+  }
+  return k;
+}
+
 void take_rounded(const Graph& graph, const calibrate::RoundedWeights& rounded, QuantizationPlan& plan) {
-  for (KernelPlan& kernel : plan.kernels) {
-    const std::string& name = graph.name_of(kernel.op.weight);
+  std::vector<std::string> names;
+  for (size_t k = 0; k < plan.kernels.size(); ++k)
+    names.push_back(graph.name_of(plan.kernels[first_with_weight(graph, plan, k)].op.weight));
+  for (size_t k = 0; k < plan.kernels.size(); ++k) {
+    KernelPlan& kernel = plan.kernels[k];
+    const std::string& name = names[k];
     const auto found = std::find_if(rounded.weights.begin(), rounded.weights.end(),
                                     [&](const calibrate::RoundedWeight& one) { return one.name == name; });
     if (found == rounded.weights.end()) continue;
@@ -384,10 +401,10 @@ void take_rounded(const Graph& graph, const calibrate::RoundedWeights& rounded, 
                     "statistics", "Calibrate again.");
     kernel.codes = found->codes;
     kernel.noise_ratio = found->noise_ratio;
-    for (size_t k = 0; k < found->scales.size(); ++k) {
-      if (found->scales[k] == kernel.weight.scale[k]) continue;
-      kernel.weight.scale[k] = found->scales[k];
-      kernel.weight.range[k] = kernel.weight.representable(k);
+    for (size_t c = 0; c < found->scales.size(); ++c) {
+      if (found->scales[c] == kernel.weight.scale[c]) continue;
+      kernel.weight.scale[c] = found->scales[c];
+      kernel.weight.range[c] = kernel.weight.representable(c);
     }
   }
 }

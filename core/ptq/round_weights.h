@@ -24,6 +24,11 @@ std::optional<calibrate::RoundedWeight> round_weight(const std::string& name, co
                                                      const KernelPlan& plan, const GramKernel& kernel,
                                                      const GramSums& sums, int effort);
 
+/// Index into plan.kernels of the first kernel whose weight is the very same tensor with the same parameters, as in the
+/// steps of an unrolled recurrence; that of kernel `k` itself where it is the first. What is found for the first holds
+/// for all, so that the file can have the weight once.
+size_t first_with_weight(const Graph& graph, const QuantizationPlan& plan, size_t k);
+
 /// The plan with the rounded weights in it.
 void take_rounded(const Graph& graph, const calibrate::RoundedWeights& rounded, QuantizationPlan& plan);
 

@@ -145,10 +145,32 @@ void Sweep::find_steps(const Graph& float_graph, const QuantizationPlan& plan,
                                      [&](const KernelPlan& one) { return one.node == nodes[i].id; });
     if (kernel == plan.kernels.end()) continue;
     if (options_.effort > 0)
-      if (auto step = rounding_step(float_graph, plan, *kernel, i, uses)) steps_.push_back(std::move(*step));
+      add_rounding(float_graph, plan, static_cast<size_t>(kernel - plan.kernels.begin()), i, uses);
     if (auto step = correcting_step(float_graph, float_uses, *kernel, i, statistics))
       steps_.push_back(std::move(*step));
   }
+}
+
+void Sweep::add_rounding(const Graph& float_graph, const QuantizationPlan& plan, size_t kernel, size_t node,
+                         const Uses& uses) {
+  const size_t first = first_with_weight(float_graph, plan, kernel);
+  if (first == kernel) {
+    if (auto step = rounding_step(float_graph, plan, plan.kernels[kernel], node, uses))
+      steps_.push_back(std::move(*step));
+    return;
+  }
+  const std::string& name = float_graph.name_of(plan.kernels[first].op.weight);
+  const auto stored = stored_weight(uses, model_.graph.nodes()[node], plan.kernels[kernel]);
+  for (Step& step : steps_)
+    if (stored && step.rounding && step.rounding->name == name) step.rounding->copies.push_back(*stored);
+}
+
+std::optional<std::pair<ValueId, ValueId>> Sweep::stored_weight(const Uses& uses, const Node& node,
+                                                                const KernelPlan& kernel) const {
+  const auto maker = uses.producer_index(node.inputs[kernel.op.weight_slot]);
+  if (!maker || !model_.graph.nodes()[*maker].is("DequantizeLinear")) return std::nullopt;
+  const Node& restores = model_.graph.nodes()[*maker];
+  return std::pair(restores.inputs[0], restores.inputs[1]);
 }
 
 std::optional<Sweep::Step> Sweep::rounding_step(const Graph& float_graph, const QuantizationPlan& plan,
@@ -159,23 +181,16 @@ std::optional<Sweep::Step> Sweep::rounding_step(const Graph& float_graph, const 
   if (input == nullptr || input->params.per_channel() || bits_of(input->params.storage()) != 8 ||
       kernel.op.is_transposed || kernel.table || bits_of(kernel.weight.storage()) != 8)
     return std::nullopt;
-  const auto restores = [&](ValueId value) -> const Node* {
-    const auto maker = uses.producer_index(value);
-    return maker && graph.nodes()[*maker].is("DequantizeLinear") ? &graph.nodes()[*maker] : nullptr;
-  };
-  const Node* codes = restores(node.inputs[0]);
-  const Node* weight = restores(node.inputs[kernel.op.weight_slot]);
-  if (codes == nullptr || weight == nullptr) return std::nullopt;
+  const auto restores = uses.producer_index(node.inputs[0]);
+  const auto weight = stored_weight(uses, node, kernel);
+  if (!restores || !graph.nodes()[*restores].is("DequantizeLinear") || !weight) return std::nullopt;
+  const ValueId codes = graph.nodes()[*restores].inputs[0];
   Step step;
-  step.node = uses.producer_index(codes->inputs[0]);
-  step.output = codes->inputs[0];
+  step.node = uses.producer_index(codes);
+  step.output = codes;
   const Tensor& values = *float_graph.initializer(kernel.op.weight);
-  step.rounding = Rounding{float_graph.name_of(kernel.op.weight),
-                           values,
-                           kernel,
-                           GramKernel(node, kernel, values, input->params),
-                           weight->inputs[0],
-                           weight->inputs[1]};
+  step.rounding = Rounding{float_graph.name_of(kernel.op.weight),           values,        kernel,
+                           GramKernel(node, kernel, values, input->params), weight->first, weight->second};
   return step;
 }
 
@@ -391,10 +406,13 @@ void Sweep::take(size_t index, const SweepOutcome& outcome) {
   if (!outcome.weight) return;
   const Rounding& rounding = *steps_[index].rounding;
   Graph& graph = model_.graph;
-  const Tensor& before = *graph.initializer(rounding.codes);
-  graph.set_initializer(rounding.codes, stored_codes(outcome.weight->codes, before.dtype(), before.shape()));
-  graph.set_initializer(rounding.scale,
-                        Tensor::of<float>(graph.initializer(rounding.scale)->shape(), outcome.weight->scales));
+  const auto put = [&](ValueId codes, ValueId scale) {
+    const Tensor& before = *graph.initializer(codes);
+    graph.set_initializer(codes, stored_codes(outcome.weight->codes, before.dtype(), before.shape()));
+    graph.set_initializer(scale, Tensor::of<float>(graph.initializer(scale)->shape(), outcome.weight->scales));
+  };
+  put(rounding.codes, rounding.scale);
+  for (const auto& [codes, scale] : rounding.copies) put(codes, scale);
 }
 
 int64_t Sweep::state_bytes() const {

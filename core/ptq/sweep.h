@@ -117,7 +117,8 @@ class Sweep {
     Tensor weight;
     KernelPlan plan;
     GramKernel gram;
-    ValueId codes, scale;  // of the weight, in model_
+    ValueId codes, scale;                                  // of the weight, in model_
+    std::vector<std::pair<ValueId, ValueId>> copies = {};  // those of kernels that have the same weight
   };
   /// What is summed up of a kernel's output.
   struct Summed {
@@ -144,6 +145,9 @@ class Sweep {
     std::vector<ValueId> dropped;  // not needed any more after the step
   };
   void find_steps(const Graph& float_graph, const QuantizationPlan& plan, const calibrate::Statistics& statistics);
+  /// A step of its own, or a copy's place in the step of the first kernel with that weight.
+  void add_rounding(const Graph& float_graph, const QuantizationPlan& plan, size_t kernel, size_t node,
+                    const Uses& uses);
   std::optional<Step> rounding_step(const Graph& float_graph, const QuantizationPlan& plan, const KernelPlan& kernel,
                                     size_t node, const Uses& uses) const;
   std::optional<Step> correcting_step(const Graph& float_graph, const Uses& float_uses, const KernelPlan& kernel,
@@ -154,6 +158,9 @@ class Sweep {
   void measure_bytes(const calibrate::Statistics& statistics);
   /// Cheap to make again from what is kept anyway: a dequantized activation takes four times the memory.
   bool is_remade(const Node& node) const;
+  /// The initializers of a kernel's codes and scales in model_.
+  std::optional<std::pair<ValueId, ValueId>> stored_weight(const Uses& uses, const Node& node,
+                                                           const KernelPlan& kernel) const;
 
   SweepOptions options_;
   Model model_;  // quantized

@@ -186,6 +186,15 @@ TEST_CASE("MatMul and the Add of a bias behind it become Gemm") {
   }
 }
 
+TEST_CASE("Gemms that were given the same bias have one each") {
+  NamedModel builder;
+  builder.input("x", {3, 5}).weight("w", {5, 7}).weight("v", {5, 7}).weight("b", {7});
+  builder.node("MatMul", {"x", "w"}, {"s"}).node("Add", {"s", "b"}, {"y"}).output("y");
+  Model model = builder.node("MatMul", {"x", "v"}, {"t"}).node("Add", {"t", "b"}, {"z"}).output("z").build();
+  REQUIRE(join_matmul_add(model) == 2);
+  REQUIRE(model.graph.nodes()[0].inputs[2] != model.graph.nodes()[1].inputs[2]);
+}
+
 TEST_CASE("MatMul stays where its input has three axes or the Add is no bias") {
   NamedModel three;
   three.input("x", {2, 3, 5}).weight("w", {5, 7}).weight("b", {7}).node("MatMul", {"x", "w"}, {"t"});

@@ -4,6 +4,7 @@
 
 #include "tests/catch.h"
 #include "tests/ptq/corrected.h"
+#include "tests/support/run_sweep.h"
 
 using namespace tersor;
 using test::NamedModel;
@@ -85,4 +86,30 @@ TEST_CASE("behind a clamp its own means are compared, and channels that it forge
   const Made open(model_of(1)), shut(model_of(-500));
   REQUIRE(largest(swept(open, int64_t{1} << 30, kSamples)[0]) > 0);
   REQUIRE(largest(swept(shut, int64_t{1} << 30, kSamples)[0]) == 0);
+}
+
+TEST_CASE("kernels with the very same weight have one in the file, rounded once") {
+  NamedModel model(5);
+  model.input("x", {6, 32}).weight("w", {32, 32});
+  std::string value = "x";
+  for (int step = 0; step < 4; ++step) {
+    const std::string next = "h" + std::to_string(step);
+    model.node("MatMul", {value, "w"}, {next + "m"}).node("Tanh", {next + "m"}, {next});
+    value = next;
+  }
+  const Model built = model.output(value).build();
+  for (const int effort : {0, 1}) {
+    INFO(effort);
+    config::QuantizationConfig config = test::plain_config();
+    config.effort = effort;
+    config.weights_bias_correction_method = config::BiasCorrectionMethod::kMeasured;
+    const auto job = test::job_of(built, "ort-cpu", config);
+    calibrate::Statistics statistics = test::statistics_of(*job);
+    test::run_sweep(*job, statistics, [&](uint64_t k) { return test::sample(*job, k); });
+    const Model made = quantize(*job, statistics).model;
+    int weights = 0;
+    for (const auto& [id, tensor] : made.graph.initializers()) weights += tensor.elements() == 32 * 32 ? 1 : 0;
+    REQUIRE(weights == 1);
+    REQUIRE(test::sqnr(*job, made) > 25);
+  }
 }
