@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What normalizations need of a run of floats: sums in double over eight interleaved lanes that are added up pairwise,
-// so that the order is the same on every target and the compiler may use its vectors.
+// What normalizations and bias correction need of a run of floats: sums in double over eight interleaved lanes that are
+// added up pairwise, so that the order is the same on every target and the compiler may use its vectors.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +10,10 @@ namespace tersor::kernels {
 /// The sum of (x - shift) to the power 1 or 2. 0 for no elements.
 double sum_shifted(const float* x, size_t n, double shift);
 double sum_squares_shifted(const float* x, size_t n, double shift);
+
+/// The sum of min(max(x, low), high), and how many x lie between the two, neither counted.
+double sum_clamped(const float* x, size_t n, float low, float high);
+size_t count_between(const float* x, size_t n, float low, float high);
 
 /// Mean, and mean of the squared distances from it. Both 0 for no elements.
 struct Moments {

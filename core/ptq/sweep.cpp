@@ -69,13 +69,8 @@ void Sweep::Summed::add(std::span<const float> x, const Shape& physical, int axi
   for_each_channel_run(physical, axis, [&](size_t c, size_t begin, size_t count) {
     const float* const first = x.data() + begin;
     if (clamp) {
-      double sum = 0;
-      size_t inside = 0;
-      for (size_t k = 0; k < count; ++k) {
-        sum += std::clamp(first[k], low, high);
-        inside += first[k] > low && first[k] < high ? 1 : 0;
-      }
-      own[c] += sum, own[channels + c] += static_cast<double>(inside);
+      own[c] += kernels::sum_clamped(first, count, low, high);
+      own[channels + c] += static_cast<double>(kernels::count_between(first, count, low, high));
       return;
     }
     own[c] += kernels::sum_shifted(first, count, 0);
