@@ -36,7 +36,7 @@ export interface QuantizationConfig {
   readonly activation_channel_equalization?: boolean | undefined;
   /** Leave out activations that lie more than so many standard deviations from the mean; null is off. From 0 to …. Default null. */
   readonly z_threshold?: number | null | undefined;
-  /** No threshold is chosen smaller than this. From 9.094947017729282e-13 to 1. Default 3.725290298461914e-9. */
+  /** No threshold is chosen smaller than this (UNIFORM has ranges, and no thresholds). From 9.094947017729282e-13 to 1. Default 3.725290298461914e-9. */
   readonly min_threshold?: number | undefined;
   /** The p of the Lp error; the document has 2. From 1 to 8. Default 3. */
   readonly l_p_value?: number | undefined;
