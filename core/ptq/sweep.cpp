@@ -12,23 +12,13 @@
 #include "core/ops/registry.h"
 #include "core/passes/edit.h"
 #include "core/ptq/apply_plan.h"
+#include "core/ptq/channel_runs.h"
 #include "core/ptq/round_weights.h"
 #include "core/samples/selection.h"
 
 namespace tersor::ptq {
 
 namespace {
-
-/// Calls visit(channel, begin, count) for each run of elements of one channel, in memory order.
-template <class Visit>
-void for_each_channel_run(const Shape& shape, int axis, Visit visit) {
-  const auto channels = static_cast<size_t>(shape[axis]);
-  const auto inner = static_cast<size_t>(shape.elements(axis + 1, shape.rank()));
-  const auto outer = static_cast<size_t>(shape.elements(0, axis));
-  size_t begin = 0;
-  for (size_t o = 0; o < outer; ++o)
-    for (size_t c = 0; c < channels; ++c, begin += inner) visit(c, begin, inner);
-}
 
 /// What SweepOutcome::shifts says of a kernel that keeps its deviation.
 std::vector<ChannelMap> maps_of(std::span<const double> shifts) {
@@ -55,37 +45,6 @@ Tensor shifted(const Tensor& tensor, int axis, std::span<const double> shifts, b
 
 }  // namespace
 
-void ChannelSums::add(const ChannelSums& more) {
-  if (sums.empty()) sums.resize(more.sums.size());
-  TERSOR_CHECK(more.sums.empty() || sums.size() == more.sums.size());
-  for (size_t c = 0; c < more.sums.size(); ++c) sums[c].add(more.sums[c]);
-  elements += more.elements;
-}
-
-void Sweep::Summed::add(std::span<const float> x, const Shape& physical, int axis, ChannelSums& sums) const {
-  const auto channels = static_cast<size_t>(physical[axis]);
-  std::vector<double> own(per_channel() * channels, 0.0);
-  const float low = clamp ? static_cast<float>(clamp->low) : 0, high = clamp ? static_cast<float>(clamp->high) : 0;
-  for_each_channel_run(physical, axis, [&](size_t c, size_t begin, size_t count) {
-    const float* const first = x.data() + begin;
-    if (clamp) {
-      own[c] += kernels::sum_clamped(first, count, low, high);
-      own[channels + c] += static_cast<double>(kernels::count_between(first, count, low, high));
-      return;
-    }
-    own[c] += kernels::sum_shifted(first, count, 0);
-    if (keeps_deviation) own[channels + c] += kernels::sum_squares_shifted(first, count, 0);
-  });
-  if (sums.sums.empty()) sums.sums.resize(own.size());
-  if (sums.sums.size() != own.size())
-    throw Error(ErrorCode::kInvalidSamples, "The number of channels differs between samples.");
-  for (size_t c = 0; c < own.size(); ++c) {
-    if (!std::isfinite(own[c])) throw Error(ErrorCode::kInvalidSamples, "The model gives a number that is not finite.");
-    sums.sums[c].add(own[c]);
-  }
-  sums.elements += x.size();
-}
-
 void SweepSums::add(const SweepSums& more) {
   inputs.add(more.inputs);
   outputs.add(more.outputs);
@@ -95,7 +54,7 @@ void SweepSums::add(const SweepSums& more) {
 Sweep::Sweep(const Model& float_model, const QuantizationPlan& plan, const calibrate::Statistics& statistics,
              const SweepOptions& options)
     : options_(options), model_(apply_plan(float_model, plan)) {
-  find_steps(float_model.graph, plan, statistics);
+  find_steps({float_model, Uses(float_model.graph), plan, statistics});
   divide();
   measure_bytes(statistics);
   choose_places(float_model, statistics.samples.size());
@@ -131,18 +90,17 @@ void Sweep::measure_bytes(const calibrate::Statistics& statistics) {
       }
 }
 
-void Sweep::find_steps(const Graph& float_graph, const QuantizationPlan& plan,
-                       const calibrate::Statistics& statistics) {
+void Sweep::find_steps(const Origin& from) {
   const auto& nodes = model_.graph.nodes();
-  const Uses uses(model_.graph), float_uses(float_graph);
+  const auto& kernels = from.plan.kernels;
+  const Uses uses(model_.graph);
   for (size_t i = 0; i < nodes.size(); ++i) {
-    const auto kernel = std::find_if(plan.kernels.begin(), plan.kernels.end(),
-                                     [&](const KernelPlan& one) { return one.node == nodes[i].id; });
-    if (kernel == plan.kernels.end()) continue;
+    const auto kernel =
+        std::find_if(kernels.begin(), kernels.end(), [&](const KernelPlan& one) { return one.node == nodes[i].id; });
+    if (kernel == kernels.end()) continue;
     if (options_.effort > 0)
-      add_rounding(float_graph, plan, static_cast<size_t>(kernel - plan.kernels.begin()), i, uses);
-    if (auto step = correcting_step(float_graph, float_uses, *kernel, i, statistics))
-      steps_.push_back(std::move(*step));
+      add_rounding(from.model.graph, from.plan, static_cast<size_t>(kernel - kernels.begin()), i, uses);
+    if (auto step = correcting_step(from, *kernel, i)) steps_.push_back(std::move(*step));
   }
 }
 
@@ -189,9 +147,8 @@ std::optional<Sweep::Step> Sweep::rounding_step(const Graph& float_graph, const 
   return step;
 }
 
-std::optional<Sweep::Step> Sweep::correcting_step(const Graph& float_graph, const Uses& float_uses,
-                                                  const KernelPlan& kernel, size_t node,
-                                                  const calibrate::Statistics& statistics) const {
+std::optional<Sweep::Step> Sweep::correcting_step(const Origin& from, const KernelPlan& kernel, size_t node) const {
+  const Graph& float_graph = from.model.graph;
   if (!kernel.op.can_have_bias || (options_.deviations_only && !kernel.keeps_deviation)) return std::nullopt;
   // By its name in the float graph: a clamp that folds away, or a quantizer, may have taken over the kernel's output.
   Step step;
@@ -200,13 +157,13 @@ std::optional<Sweep::Step> Sweep::correcting_step(const Graph& float_graph, cons
   step.name = float_graph.name_of(step.in_float_value);
   step.output = model_.graph.nodes()[node].outputs[0];
   const auto seen_of = [&](ValueId value) {
-    const calibrate::TensorStatistics* seen = statistics.find(float_graph.name_of(value));
+    const calibrate::TensorStatistics* seen = from.statistics.find(float_graph.name_of(value));
     return seen != nullptr && static_cast<int64_t>(seen->channels.size()) == kernel.op.outputs ? seen : nullptr;
   };
   const calibrate::TensorStatistics* seen = seen_of(step.in_float_value);
   if (seen == nullptr) return std::nullopt;
   step.summed = {seen->channel_axis, kernel.keeps_deviation};
-  if (const auto reader = passes::sole_reader(float_graph, float_uses, step.in_float_value);
+  if (const auto reader = passes::sole_reader(float_graph, from.uses, step.in_float_value);
       reader && !kernel.keeps_deviation) {
     const Node& next = float_graph.nodes()[*reader];
     const auto bounds = clamp_bounds(float_graph, next);
@@ -215,6 +172,9 @@ std::optional<Sweep::Step> Sweep::correcting_step(const Graph& float_graph, cons
       seen = behind;
     }
   }
+  if (!kernel.keeps_deviation && !step.summed.clamp)
+    if ((step.summed.curve = curve_behind(from.model, from.uses, from.plan, from.statistics, step.in_float_value)))
+      seen = seen_of(step.summed.curve->to);
   for (size_t c = 0; c < seen->channels.size(); ++c)
     step.in_float.push_back({seen->channel_mean(c), seen->channel_mean_square(c)});
   return step;
@@ -366,7 +326,7 @@ SweepOutcome Sweep::outcome(size_t index, const SweepSums& sums) const {
 }
 
 std::vector<double> Sweep::shifts(const Step& step, const SweepSums& sums) {
-  constexpr double kLeastPart = 1.0 / 64;  // inside the clamp, for its mean to say anything
+  constexpr double kLeastSlope = 1.0 / 8;  // of the steepest one, for the mean behind the function to say anything
   const bool keeps_deviation = step.summed.keeps_deviation;
   const size_t channels = step.in_float.size();
   std::vector<double> shifts(keeps_deviation ? 2 * channels : channels, 0.0);
@@ -389,9 +349,11 @@ std::vector<double> Sweep::shifts(const Step& step, const SweepSums& sums) {
     return shifts;
   }
   for (size_t c = 0; c < channels; ++c) {
-    // A shift moves the mean behind a clamp by the part that lies inside.
-    const double moves = step.summed.clamp ? quantized[c].square : 1;
-    if (moves >= kLeastPart) shifts[c] = (in_float[c].mean - quantized[c].mean) / moves;
+    // A shift moves the mean behind a function by the function's mean slope; a clamp's is the part that lies inside.
+    const double slope = step.summed.has_function() ? quantized[c].square : 1;
+    const Curve* curve = step.summed.curve.get();
+    const double steepest = curve != nullptr ? curve->steepest * std::fabs(curve->factors[c]) : 1;
+    if (slope > 0 && slope >= kLeastSlope * steepest) shifts[c] = (in_float[c].mean - quantized[c].mean) / slope;
   }
   return shifts;
 }

@@ -2,9 +2,9 @@
 // What is measured on the samples: they go through the quantized graph kernel by kernel, and what lies behind is
 // computed with what was found in front. In front of a kernel its weight is rounded by its quantized inputs
 // (ptq/round_weights.h); behind it the mean of every output channel is compared with that of the float model and the
-// difference is added to the bias. So the errors of one layer are not corrected twice by the next. Where a Relu or Clip
-// follows it is the means behind it that are compared: most of a channel may lie where the clamp forgets it. A kernel
-// that keeps its deviation (ptq/keep_deviations.h) has the mean squares compared as well.
+// difference is added to the bias, or the means of what the function behind makes of it (ptq/summed_output.h). So the
+// errors of one layer are not corrected twice by the next. A kernel that keeps its deviation (ptq/keep_deviations.h)
+// has the mean squares compared as well.
 //
 //   ptq::Sweep sweep(float_model, plan, statistics, options);
 //   ptq::SweepStart start(sweep);                         // one per thread
@@ -27,27 +27,16 @@
 #include <string>
 #include <vector>
 
-#include "core/calibrate/exact_sum.h"
 #include "core/calibrate/statistics.h"
-#include "core/graph/clamp_bounds.h"
 #include "core/graph/graph.h"
 #include "core/graph/uses.h"
 #include "core/ptq/gram.h"
 #include "core/ptq/keep_deviations.h"
 #include "core/ptq/plan.h"
+#include "core/ptq/summed_output.h"
 #include "core/run/program.h"
 
 namespace tersor::ptq {
-
-/// Sums of the elements of each channel over samples; behind them sums of their squares where the kernel keeps its
-/// deviation, or, where a clamp follows, how many it leaves as they are, the sums then being of what it makes. Sums of
-/// parts add up.
-struct ChannelSums {
-  uint64_t elements = 0;  // of all channels together
-  std::vector<calibrate::ExactSum> sums;
-
-  void add(const ChannelSums& more);
-};
 
 /// What one step's samples add up to: the inputs' matrices where it rounds, the outputs' channels where it corrects.
 struct SweepSums {
@@ -120,23 +109,13 @@ class Sweep {
     ValueId codes, scale;                                  // of the weight, in model_
     std::vector<std::pair<ValueId, ValueId>> copies = {};  // those of kernels that have the same weight
   };
-  /// What is summed up of a kernel's output.
-  struct Summed {
-    int channel_axis = 1;
-    bool keeps_deviation = false;
-    std::optional<ClampBounds> clamp = {};  // behind the kernel
-
-    size_t per_channel() const { return keeps_deviation || clamp ? 2 : 1; }
-    /// `physical`: the shape as x lies in memory, whose axis `axis` has the channels.
-    void add(std::span<const float> x, const Shape& physical, int axis, ChannelSums& sums) const;
-  };
   struct Step {
     std::optional<size_t> node;  // index in model_: up to there; none where `output` is there already
     std::string name;
     ValueId in_float_value;  // the kernel's output in the float model
     ValueId output;          // the kernel's, or its quantized input where the step rounds
     std::optional<Rounding> rounding;
-    Summed summed;
+    SummedOutput summed;
     std::vector<ChannelMoments> in_float;
     std::vector<size_t> nodes;     // of the part, in the order of the graph
     std::vector<ValueId> inputs;   // made by earlier steps
@@ -144,14 +123,19 @@ class Sweep {
     bool keeps_output = false;     // a later step needs it too
     std::vector<ValueId> dropped;  // not needed any more after the step
   };
-  void find_steps(const Graph& float_graph, const QuantizationPlan& plan, const calibrate::Statistics& statistics);
+  struct Origin {
+    const Model& model;  // in float
+    const Uses uses;
+    const QuantizationPlan& plan;
+    const calibrate::Statistics& statistics;
+  };
+  void find_steps(const Origin& from);
   /// A step of its own, or a copy's place in the step of the first kernel with that weight.
   void add_rounding(const Graph& float_graph, const QuantizationPlan& plan, size_t kernel, size_t node,
                     const Uses& uses);
   std::optional<Step> rounding_step(const Graph& float_graph, const QuantizationPlan& plan, const KernelPlan& kernel,
                                     size_t node, const Uses& uses) const;
-  std::optional<Step> correcting_step(const Graph& float_graph, const Uses& float_uses, const KernelPlan& kernel,
-                                      size_t node, const calibrate::Statistics& statistics) const;
+  std::optional<Step> correcting_step(const Origin& from, const KernelPlan& kernel, size_t node) const;
   static std::vector<double> shifts(const Step& step, const SweepSums& sums);
   void choose_places(const Model& float_model, size_t calibrated);
   void divide();

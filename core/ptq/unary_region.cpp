@@ -38,6 +38,14 @@ bool is_integer(const Placement& placement, size_t index, const Node& node) {
 
 std::optional<UnaryRegion> unary_region_behind(const Graph& graph, const Uses& uses, const Placement& placement,
                                                ValueId value) {
+  auto region = unary_region_behind(graph, uses, value, [&](ValueId id) { return placement.find(id) != nullptr; });
+  const auto in_integers = [&](size_t index) { return is_integer(placement, index, graph.nodes()[index]); };
+  if (region && std::any_of(region->nodes.begin(), region->nodes.end(), in_integers)) return std::nullopt;
+  return region;
+}
+
+std::optional<UnaryRegion> unary_region_behind(const Graph& graph, const Uses& uses, ValueId value,
+                                               const std::function<bool(ValueId)>& is_quantized) {
   UnaryRegion region{value, value, {}};
   std::set<ValueId> made{value};
   std::set<size_t> next;
@@ -51,15 +59,14 @@ std::optional<UnaryRegion> unary_region_behind(const Graph& graph, const Uses& u
     const size_t index = *next.begin();
     next.erase(next.begin());
     const Node& node = graph.nodes()[index];
-    const bool fits = is_unary(node) && !is_integer(placement, index, node) &&
-                      std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+    const bool fits = is_unary(node) && std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
                         return !id.valid() || made.count(id) != 0 || is_single(graph, id);
                       });
     if (!fits) return std::nullopt;
     region.nodes.push_back(index);
     region.to = node.outputs[0];
     if (next.empty()) return region;
-    if (placement.find(region.to) != nullptr || !close(region.to)) return std::nullopt;
+    if (is_quantized(region.to) || !close(region.to)) return std::nullopt;
     made.insert(region.to);
   }
   return std::nullopt;

@@ -3,6 +3,7 @@
 // nodes, x clip(x + 3, 0, 6) / 6 in three or four, a GELU in five, a HardSwish in one.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct UnaryRegion {
 /// Empty where something else than such nodes reads the value, or a tensor of the region has a quantizer.
 std::optional<UnaryRegion> unary_region_behind(const Graph& graph, const Uses& uses, const Placement& placement,
                                                ValueId value);
+/// The same, with integer kernels among the nodes; `is_quantized` says which tensors have a quantizer.
+std::optional<UnaryRegion> unary_region_behind(const Graph& graph, const Uses& uses, ValueId value,
+                                               const std::function<bool(ValueId)>& is_quantized);
 
 /// `points[k]` is a tensor of any shape for `regions[k].from`; gives the tensors at `to`, of the same shapes.
 std::vector<Tensor> evaluate(const Model& model, const std::vector<UnaryRegion>& regions,

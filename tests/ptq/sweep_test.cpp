@@ -14,12 +14,12 @@ namespace {
 
 constexpr uint64_t kSamples = 12;
 
-/// Conv, Relu, Conv; the first Conv's channels lie below 0 but for a part that differs.
-Model model_of(float bias) {
+/// Conv, Relu or another, Conv; the first Conv's channels lie below 0 but for a part that differs.
+Model model_of(float bias, const char* type = "Relu") {
   NamedModel model(3);
   model.input("x", {1, 4, 12, 12}).weight("w1", {6, 4, 3, 3}).weight("b1", {6}, bias - 1, bias);
   model.weight("w2", {3, 6, 3, 3});
-  model.node("Conv", {"x", "w1", "b1"}, {"c"}, {{"pads", Ints{1, 1, 1, 1}}}).node("Relu", {"c"}, {"r"});
+  model.node("Conv", {"x", "w1", "b1"}, {"c"}, {{"pads", Ints{1, 1, 1, 1}}}).node(type, {"c"}, {"r"});
   return model.node("Conv", {"r", "w2"}, {"y"}).output("y").build();
 }
 
@@ -82,10 +82,13 @@ TEST_CASE("with some of the samples left out the means of the float model are th
   for (size_t step = 0; step < 2; ++step) REQUIRE(largest(first[step]) < 8 * largest(all[step]) + 0.05);
 }
 
-TEST_CASE("behind a clamp its own means are compared, and channels that it forgets are left") {
-  const Made open(model_of(1)), shut(model_of(-500));
-  REQUIRE(largest(swept(open, int64_t{1} << 30, kSamples)[0]) > 0);
-  REQUIRE(largest(swept(shut, int64_t{1} << 30, kSamples)[0]) == 0);
+TEST_CASE("behind a function its own means are compared, and channels that it forgets are left") {
+  for (const char* type : {"Relu", "HardSwish", "Softplus"}) {
+    INFO(type);
+    const Made open(model_of(1, type)), shut(model_of(-500, type));
+    REQUIRE(largest(swept(open, int64_t{1} << 30, kSamples)[0]) > 0);
+    REQUIRE(largest(swept(shut, int64_t{1} << 30, kSamples)[0]) == 0);
+  }
 }
 
 TEST_CASE("kernels with the very same weight have one in the file, rounded once") {

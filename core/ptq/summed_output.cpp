@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ptq/summed_output.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/kernels/moments.h"
+#include "core/passes/edit.h"
+#include "core/ptq/channel_runs.h"
+#include "core/ptq/unary_region.h"
+
+namespace tersor::ptq {
+
+namespace {
+
+/// The sum of y, and that of the slope in x.
+std::pair<double, double> sums_on(const Curve& curve, size_t channel, const float* x, size_t count) {
+  const double factor = curve.factors[channel], offset = curve.offsets[channel];
+  const size_t last = curve.y.size() - 2;
+  double sum = 0, rises = 0;
+  for (size_t k = 0; k < count; ++k) {
+    const double place = (factor * x[k] + offset - curve.low) / curve.step;
+    const size_t cell = place > 0 ? std::min(last, static_cast<size_t>(std::min(place, 1e9))) : 0;
+    const double rise = curve.y[cell + 1] - curve.y[cell];
+    sum += curve.y[cell] + (place - static_cast<double>(cell)) * rise;
+    rises += rise;
+  }
+  return {sum, rises / curve.step * factor};
+}
+
+}  // namespace
+
+void ChannelSums::add(const ChannelSums& more) {
+  if (sums.empty()) sums.resize(more.sums.size());
+  TERSOR_CHECK(more.sums.empty() || sums.size() == more.sums.size());
+  for (size_t c = 0; c < more.sums.size(); ++c) sums[c].add(more.sums[c]);
+  elements += more.elements;
+}
+
+void SummedOutput::add(std::span<const float> x, const Shape& physical, int axis, ChannelSums& sums) const {
+  const auto channels = static_cast<size_t>(physical[axis]);
+  std::vector<double> own(per_channel() * channels, 0.0);
+  const float low = clamp ? static_cast<float>(clamp->low) : 0, high = clamp ? static_cast<float>(clamp->high) : 0;
+  for_each_channel_run(physical, axis, [&](size_t c, size_t begin, size_t count) {
+    const float* const first = x.data() + begin;
+    if (clamp) {
+      own[c] += kernels::sum_clamped(first, count, low, high);
+      own[channels + c] += static_cast<double>(kernels::count_between(first, count, low, high));
+    } else if (curve) {
+      const auto [sum, slopes] = sums_on(*curve, c, first, count);
+      own[c] += sum, own[channels + c] += slopes;
+    } else {
+      own[c] += kernels::sum_shifted(first, count, 0);
+      if (keeps_deviation) own[channels + c] += kernels::sum_squares_shifted(first, count, 0);
+    }
+  });
+  if (sums.sums.empty()) sums.sums.resize(own.size());
+  if (sums.sums.size() != own.size())
+    throw Error(ErrorCode::kInvalidSamples, "The number of channels differs between samples.");
+  for (size_t c = 0; c < own.size(); ++c) {
+    if (!std::isfinite(own[c])) throw Error(ErrorCode::kInvalidSamples, "The model gives a number that is not finite.");
+    sums.sums[c].add(own[c]);
+  }
+  sums.elements += x.size();
+}
+
+std::shared_ptr<const Curve> curve_behind(const Model& model, const Uses& uses, const QuantizationPlan& plan,
+                                          const calibrate::Statistics& statistics, ValueId value) {
+  constexpr int64_t kPoints = 4096;
+  const Graph& graph = model.graph;
+  const calibrate::TensorStatistics* made = statistics.find(graph.name_of(value));
+  if (made == nullptr) return nullptr;
+  const size_t channels = made->channels.size();
+  auto curve = std::make_shared<Curve>();
+  curve->factors.assign(channels, 1), curve->offsets.assign(channels, 0);
+  for (const char* type : {"Mul", "Add"}) {  // of scales that are split (ptq/split_scales.h)
+    const auto reader = passes::sole_reader(graph, uses, value);
+    if (!reader || !graph.nodes()[*reader].is(type)) break;
+    const Node& node = graph.nodes()[*reader];
+    const Tensor* constant = node.inputs[0] == value ? passes::float_constant(graph, node.inputs[1]) : nullptr;
+    if (constant == nullptr || constant->elements() != static_cast<int64_t>(channels) || channels == 1) break;
+    (node.is("Mul") ? curve->factors : curve->offsets) = passes::to_doubles(*constant);
+    value = node.outputs[0];
+  }
+  const auto region = unary_region_behind(graph, uses, value, [&](ValueId id) { return plan.find(id) != nullptr; });
+  const calibrate::TensorStatistics* from = statistics.find(graph.name_of(value));
+  if (!region || from == nullptr || from->histogram.empty()) return nullptr;
+  const calibrate::TensorStatistics* to = statistics.find(graph.name_of(region->to));
+  if (to == nullptr || to->channels.size() != channels || to->channel_axis != made->channel_axis) return nullptr;
+  curve->to = region->to;
+  curve->low = from->histogram.min();
+  curve->step = (static_cast<double>(from->histogram.max()) - curve->low) / (kPoints - 1);
+  if (!(curve->step > 0)) return nullptr;
+  std::vector<float> x;
+  for (int64_t k = 0; k < kPoints; ++k)
+    x.push_back(static_cast<float>(curve->low + static_cast<double>(k) * curve->step));
+  const Tensor y = evaluate(model, {*region}, {Tensor::of<float>(Shape{1, 1, kPoints, 1}, x)})[0];
+  const auto values = y.data<float>();
+  if (!std::all_of(values.begin(), values.end(), [](float one) { return std::isfinite(one); })) return nullptr;
+  curve->y.assign(values.begin(), values.end());
+  for (size_t k = 1; k < curve->y.size(); ++k)
+    curve->steepest = std::max(curve->steepest, std::fabs(curve->y[k] - curve->y[k - 1]) / curve->step);
+  return curve;
+}
+
+}  // namespace tersor::ptq
