@@ -19,8 +19,11 @@ const platforms = existsSync(program)
     )
   : [];
 
-/** Files for other hardware run mostly in float here: a code that falls to the other side early may move what follows so far. */
-const roundedApart = 0.06;
+/**
+ * Files for other hardware run mostly in float here: a code that falls to the other side early may move what follows so
+ * far. Of four samples MobileNet has 14 dB, so that its answers move by much.
+ */
+const roundedApart = 0.15;
 
 let folder = '';
 beforeAll(() => (folder = mkdtempSync(path.join(tmpdir(), 'platforms-'))));
