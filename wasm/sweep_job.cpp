@@ -90,7 +90,7 @@ SweepJob::SweepJob(std::shared_ptr<const Job> job, calibrate::Statistics statist
 void SweepJob::add(int64_t number, std::span<const Tensor> inputs) {
   const auto found = std::find(samples_.begin(), samples_.end(), number);
   TERSOR_CHECK(found != samples_.end());
-  if (!start_) start_.emplace(*sweep_);
+  if (!start_) start_.emplace(*sweep_, sweep_->float_program());
   states_.emplace_back(found - samples_.begin(), (*start_)(inputs));
 }
 

@@ -38,7 +38,8 @@ bool measure(const Job& job, Draft& decided, const samples::DataSet& data, Stati
   {
     std::vector<samples::SampleReader> readers;
     std::vector<ptq::SweepStart> starts;
-    for (size_t k = 0; k < workers; ++k) readers.emplace_back(shared), starts.emplace_back(*swept);
+    const auto in_float = swept->float_program();
+    for (size_t k = 0; k < workers; ++k) readers.emplace_back(shared), starts.emplace_back(*swept, in_float);
     fan_out(used, count, [&](int worker, int64_t item) {
       const calibrate::SampleRecord& record = statistics.samples[chosen[static_cast<size_t>(item)]];
       states[static_cast<size_t>(item)] = starts[static_cast<size_t>(worker)](

@@ -14,6 +14,43 @@ namespace tersor::ptq {
 
 namespace {
 
+constexpr int64_t kPoints = 4096;
+
+/// The nodes that make the function, with all of the curve but y.
+std::optional<UnaryRegion> region_behind(const Graph& graph, const Uses& uses, const QuantizationPlan& plan,
+                                         const calibrate::Statistics& statistics, ValueId value, Curve& curve) {
+  const calibrate::TensorStatistics* made = statistics.find(graph.name_of(value));
+  if (made == nullptr) return std::nullopt;
+  const size_t channels = made->channels.size();
+  curve.factors.assign(channels, 1), curve.offsets.assign(channels, 0);
+  for (const char* type : {"Mul", "Add"}) {  // of scales that are split (ptq/split_scales.h)
+    const auto reader = passes::sole_reader(graph, uses, value);
+    if (!reader || !graph.nodes()[*reader].is(type)) break;
+    const Node& node = graph.nodes()[*reader];
+    const Tensor* constant = node.inputs[0] == value ? passes::float_constant(graph, node.inputs[1]) : nullptr;
+    if (constant == nullptr || constant->elements() != static_cast<int64_t>(channels) || channels == 1) break;
+    (node.is("Mul") ? curve.factors : curve.offsets) = passes::to_doubles(*constant);
+    value = node.outputs[0];
+  }
+  auto region = unary_region_behind(graph, uses, value, [&](ValueId id) { return plan.find(id) != nullptr; });
+  const calibrate::TensorStatistics* from = statistics.find(graph.name_of(value));
+  if (!region || from == nullptr || from->histogram.empty()) return std::nullopt;
+  const calibrate::TensorStatistics* to = statistics.find(graph.name_of(region->to));
+  if (to == nullptr || to->channels.size() != channels || to->channel_axis != made->channel_axis) return std::nullopt;
+  curve.to = region->to;
+  curve.low = from->histogram.min();
+  curve.step = (static_cast<double>(from->histogram.max()) - curve.low) / (kPoints - 1);
+  if (!(curve.step > 0)) return std::nullopt;
+  return region;
+}
+
+Tensor points_of(const Curve& curve) {
+  std::vector<float> x;
+  for (int64_t k = 0; k < kPoints; ++k)
+    x.push_back(static_cast<float>(curve.low + static_cast<double>(k) * curve.step));
+  return Tensor::of<float>(Shape{1, 1, kPoints, 1}, x);
+}
+
 /// The sum of y, and that of the slope in x.
 std::pair<double, double> sums_on(const Curve& curve, size_t channel, const float* x, size_t count) {
   const double factor = curve.factors[channel], offset = curve.offsets[channel];
@@ -65,43 +102,36 @@ void SummedOutput::add(std::span<const float> x, const Shape& physical, int axis
   sums.elements += x.size();
 }
 
-std::shared_ptr<const Curve> curve_behind(const Model& model, const Uses& uses, const QuantizationPlan& plan,
-                                          const calibrate::Statistics& statistics, ValueId value) {
-  constexpr int64_t kPoints = 4096;
-  const Graph& graph = model.graph;
-  const calibrate::TensorStatistics* made = statistics.find(graph.name_of(value));
-  if (made == nullptr) return nullptr;
-  const size_t channels = made->channels.size();
-  auto curve = std::make_shared<Curve>();
-  curve->factors.assign(channels, 1), curve->offsets.assign(channels, 0);
-  for (const char* type : {"Mul", "Add"}) {  // of scales that are split (ptq/split_scales.h)
-    const auto reader = passes::sole_reader(graph, uses, value);
-    if (!reader || !graph.nodes()[*reader].is(type)) break;
-    const Node& node = graph.nodes()[*reader];
-    const Tensor* constant = node.inputs[0] == value ? passes::float_constant(graph, node.inputs[1]) : nullptr;
-    if (constant == nullptr || constant->elements() != static_cast<int64_t>(channels) || channels == 1) break;
-    (node.is("Mul") ? curve->factors : curve->offsets) = passes::to_doubles(*constant);
-    value = node.outputs[0];
+std::vector<std::shared_ptr<const Curve>> curves_behind(const Model& float_model, const Uses& uses,
+                                                        const QuantizationPlan& plan,
+                                                        const calibrate::Statistics& statistics,
+                                                        std::span<const ValueId> values) {
+  std::vector<std::shared_ptr<const Curve>> curves(values.size());
+  std::vector<size_t> places;
+  std::vector<Curve> found;
+  std::vector<UnaryRegion> regions;
+  std::vector<Tensor> points;
+  for (size_t k = 0; k < values.size(); ++k) {
+    Curve curve;
+    auto region = region_behind(float_model.graph, uses, plan, statistics, values[k], curve);
+    if (!region) continue;
+    places.push_back(k);
+    points.push_back(points_of(curve));
+    regions.push_back(std::move(*region));
+    found.push_back(std::move(curve));
   }
-  const auto region = unary_region_behind(graph, uses, value, [&](ValueId id) { return plan.find(id) != nullptr; });
-  const calibrate::TensorStatistics* from = statistics.find(graph.name_of(value));
-  if (!region || from == nullptr || from->histogram.empty()) return nullptr;
-  const calibrate::TensorStatistics* to = statistics.find(graph.name_of(region->to));
-  if (to == nullptr || to->channels.size() != channels || to->channel_axis != made->channel_axis) return nullptr;
-  curve->to = region->to;
-  curve->low = from->histogram.min();
-  curve->step = (static_cast<double>(from->histogram.max()) - curve->low) / (kPoints - 1);
-  if (!(curve->step > 0)) return nullptr;
-  std::vector<float> x;
-  for (int64_t k = 0; k < kPoints; ++k)
-    x.push_back(static_cast<float>(curve->low + static_cast<double>(k) * curve->step));
-  const Tensor y = evaluate(model, {*region}, {Tensor::of<float>(Shape{1, 1, kPoints, 1}, x)})[0];
-  const auto values = y.data<float>();
-  if (!std::all_of(values.begin(), values.end(), [](float one) { return std::isfinite(one); })) return nullptr;
-  curve->y.assign(values.begin(), values.end());
-  for (size_t k = 1; k < curve->y.size(); ++k)
-    curve->steepest = std::max(curve->steepest, std::fabs(curve->y[k] - curve->y[k - 1]) / curve->step);
-  return curve;
+  if (found.empty()) return curves;
+  const std::vector<Tensor> made = evaluate(float_model, regions, points);
+  for (size_t k = 0; k < found.size(); ++k) {
+    const auto y = made[k].data<float>();
+    if (!std::all_of(y.begin(), y.end(), [](float one) { return std::isfinite(one); })) continue;
+    Curve& curve = found[k];
+    curve.y.assign(y.begin(), y.end());
+    for (size_t c = 1; c < curve.y.size(); ++c)
+      curve.steepest = std::max(curve.steepest, std::fabs(curve.y[c] - curve.y[c - 1]) / curve.step);
+    curves[places[k]] = std::make_shared<const Curve>(std::move(curve));
+  }
+  return curves;
 }
 
 }  // namespace tersor::ptq

@@ -50,9 +50,11 @@ struct SummedOutput {
   void add(std::span<const float> x, const Shape& physical, int axis, ChannelSums& sums) const;
 };
 
-/// The function that the float graph makes of each element of the value, through a factor and a term by channel, where
-/// the statistics hold what comes of it, by channel; else null. The model's graph is the float one.
-std::shared_ptr<const Curve> curve_behind(const Model& model, const Uses& uses, const QuantizationPlan& plan,
-                                          const calibrate::Statistics& statistics, ValueId value);
+/// For each value the function that the float model makes of each of its elements, through a factor and a term by
+/// channel, where the statistics hold what comes of it, by channel; else null.
+std::vector<std::shared_ptr<const Curve>> curves_behind(const Model& float_model, const Uses& uses,
+                                                        const QuantizationPlan& plan,
+                                                        const calibrate::Statistics& statistics,
+                                                        std::span<const ValueId> values);
 
 }  // namespace tersor::ptq

@@ -20,6 +20,14 @@ namespace tersor::ptq {
 
 namespace {
 
+/// By channel.
+std::vector<ChannelMoments> moments_of(const calibrate::TensorStatistics& seen) {
+  std::vector<ChannelMoments> moments;
+  for (size_t c = 0; c < seen.channels.size(); ++c)
+    moments.push_back({seen.channel_mean(c), seen.channel_mean_square(c)});
+  return moments;
+}
+
 /// What SweepOutcome::shifts says of a kernel that keeps its deviation.
 std::vector<ChannelMap> maps_of(std::span<const double> shifts) {
   const size_t channels = shifts.size() / 2;
@@ -60,17 +68,21 @@ Sweep::Sweep(const Model& float_model, const QuantizationPlan& plan, const calib
   choose_places(float_model, statistics.samples.size());
 }
 
-/// Means of some samples are not those of all: where some are left out, the float model runs on the others as well.
 void Sweep::choose_places(const Model& float_model, size_t calibrated) {
   const auto total = static_cast<int64_t>(calibrated);
   const int64_t fitting = std::max<int64_t>(1, options_.memory / std::max<int64_t>(1, state_bytes()));
   for (const int64_t place : samples::spread_evenly(total, std::min(total, fitting)))
     places_.push_back(static_cast<size_t>(place));
-  if (fitting >= total) return;
+  if (fitting < total) float_model_ = float_model;
+}
+
+/// Means of some samples are not those of all: where some are left out, the float model runs on the others as well.
+std::shared_ptr<const run::Program> Sweep::float_program() const {
+  if (!float_model_) return nullptr;
   run::ProgramOptions options;
   for (const Step& step : steps_)
     if (!step.rounding) options.observed.push_back(step.in_float_value);
-  in_float_ = run::Program::compile(float_model, ops::standard(), options);
+  return run::Program::compile(*float_model_, ops::standard(), options);
 }
 
 void Sweep::measure_bytes(const calibrate::Statistics& statistics) {
@@ -101,6 +113,21 @@ void Sweep::find_steps(const Origin& from) {
     if (options_.effort > 0)
       add_rounding(from.model.graph, from.plan, static_cast<size_t>(kernel - kernels.begin()), i, uses);
     if (auto step = correcting_step(from, *kernel, i)) steps_.push_back(std::move(*step));
+  }
+  find_curves(from);
+}
+
+void Sweep::find_curves(const Origin& from) {
+  std::vector<Step*> steps;
+  std::vector<ValueId> values;
+  for (Step& step : steps_)
+    if (!step.rounding && !step.summed.keeps_deviation && !step.summed.clamp)
+      steps.push_back(&step), values.push_back(step.in_float_value);
+  const auto curves = curves_behind(from.model, from.uses, from.plan, from.statistics, values);
+  for (size_t k = 0; k < steps.size(); ++k) {
+    if (!curves[k]) continue;
+    steps[k]->summed.curve = curves[k];
+    steps[k]->in_float = moments_of(*from.statistics.find(from.model.graph.name_of(curves[k]->to)));
   }
 }
 
@@ -172,11 +199,7 @@ std::optional<Sweep::Step> Sweep::correcting_step(const Origin& from, const Kern
       seen = behind;
     }
   }
-  if (!kernel.keeps_deviation && !step.summed.clamp)
-    if ((step.summed.curve = curve_behind(from.model, from.uses, from.plan, from.statistics, step.in_float_value)))
-      seen = seen_of(step.summed.curve->to);
-  for (size_t c = 0; c < seen->channels.size(); ++c)
-    step.in_float.push_back({seen->channel_mean(c), seen->channel_mean_square(c)});
+  step.in_float = moments_of(*seen);
   return step;
 }
 
@@ -252,8 +275,8 @@ std::shared_ptr<const run::Program> Sweep::program(size_t step_index) const {
   return run::Program::compile(part, ops::standard());
 }
 
-SweepStart::SweepStart(const Sweep& sweep) : sweep_(sweep) {
-  if (sweep.in_float_) runner_.emplace(sweep.in_float_);
+SweepStart::SweepStart(const Sweep& sweep, std::shared_ptr<const run::Program> program) : sweep_(sweep) {
+  if (program) runner_.emplace(std::move(program));
 }
 
 SweepState SweepStart::operator()(std::span<const Tensor> inputs) {
@@ -332,7 +355,7 @@ std::vector<double> Sweep::shifts(const Step& step, const SweepSums& sums) {
   std::vector<double> shifts(keeps_deviation ? 2 * channels : channels, 0.0);
   if (keeps_deviation) std::fill_n(shifts.begin() + static_cast<std::ptrdiff_t>(channels), channels, 1.0);
   if (sums.outputs.elements == 0) return shifts;
-  const auto moments_of = [&](const ChannelSums& of) {
+  const auto means_of = [&](const ChannelSums& of) {
     TERSOR_CHECK(of.sums.size() == step.summed.per_channel() * channels);
     const double elements = static_cast<double>(of.elements) / static_cast<double>(channels);
     std::vector<ChannelMoments> moments;
@@ -341,8 +364,8 @@ std::vector<double> Sweep::shifts(const Step& step, const SweepSums& sums) {
                          step.summed.per_channel() == 2 ? of.sums[channels + c].value() / elements : 0});
     return moments;
   };
-  const std::vector<ChannelMoments> quantized = moments_of(sums.outputs);
-  const std::vector<ChannelMoments> in_float = sums.in_float.elements > 0 ? moments_of(sums.in_float) : step.in_float;
+  const std::vector<ChannelMoments> quantized = means_of(sums.outputs);
+  const std::vector<ChannelMoments> in_float = sums.in_float.elements > 0 ? means_of(sums.in_float) : step.in_float;
   if (keeps_deviation) {
     const std::vector<ChannelMap> maps = keeping_maps(in_float, quantized);
     for (size_t c = 0; c < channels; ++c) shifts[c] = maps[c].shift, shifts[channels + c] = maps[c].gain;

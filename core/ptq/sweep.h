@@ -7,7 +7,7 @@
 // has the mean squares compared as well.
 //
 //   ptq::Sweep sweep(float_model, plan, statistics, options);
-//   ptq::SweepStart start(sweep);                         // one per thread
+//   ptq::SweepStart start(sweep, sweep.float_program());  // one per thread
 //   std::vector<ptq::SweepState> states;                  // one per sample of sweep.places(): start(inputs)
 //   for (size_t step = 0; step < sweep.steps(); ++step) {
 //     const auto program = sweep.program(step);
@@ -87,6 +87,8 @@ class Sweep {
   const std::string& output(size_t step) const { return steps_[step].name; }
   /// Which of the calibrated samples take part, as places among them: all, or so many, spread evenly, as memory allows.
   const std::vector<size_t>& places() const { return places_; }
+  /// Compiles the float model, where some of the calibrated samples do not take part; else null.
+  std::shared_ptr<const run::Program> float_program() const;
   /// Compiles the step's part of the graph.
   std::shared_ptr<const run::Program> program(size_t step) const;
   SweepOutcome outcome(size_t step, const SweepSums& sums) const;
@@ -130,6 +132,7 @@ class Sweep {
     const calibrate::Statistics& statistics;
   };
   void find_steps(const Origin& from);
+  void find_curves(const Origin& from);
   /// A step of its own, or a copy's place in the step of the first kernel with that weight.
   void add_rounding(const Graph& float_graph, const QuantizationPlan& plan, size_t kernel, size_t node,
                     const Uses& uses);
@@ -153,13 +156,13 @@ class Sweep {
   std::vector<ValueId> kept_inputs_;  // graph inputs that some step reads
   std::map<ValueId, int64_t> bytes_;  // of one sample, where the statistics know the shape
   std::vector<size_t> places_;
-  std::shared_ptr<const run::Program> in_float_;  // where not all samples take part
+  std::optional<Model> float_model_;  // where not all samples take part
 };
 
-/// Takes samples into a sweep; for one thread. The sweep must outlive it.
+/// Takes samples into a sweep; for one thread. `program` is the sweep's float_program(). The sweep must outlive it.
 class SweepStart : private run::Observer {
  public:
-  explicit SweepStart(const Sweep& sweep);
+  SweepStart(const Sweep& sweep, std::shared_ptr<const run::Program> program);
   SweepState operator()(std::span<const Tensor> inputs);
 
  private:

@@ -134,7 +134,7 @@ TEST_CASE("behind every kernel the deviations of the samples are the float model
     REQUIRE(kernel.keeps_deviation);
   }
   ptq::Sweep again(result.draft.model, result.plan, result.draft.statistics, {});
-  ptq::SweepStart start(again);
+  ptq::SweepStart start(again, again.float_program());
   std::vector<ptq::SweepState> states;
   for (uint64_t k = 0; k < 40; ++k) states.push_back(start(test::sample(*job, k)));
   ptq::SweepOutcome none;

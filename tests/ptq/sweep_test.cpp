@@ -51,7 +51,7 @@ std::vector<std::vector<double>> swept(const Made& made, int64_t memory, size_t 
   options.memory = memory;
   ptq::Sweep sweep(made.decided.model, made.decided.plan, made.decided.statistics, options);
   REQUIRE(sweep.places().size() == taking_part);
-  ptq::SweepStart start(sweep);
+  ptq::SweepStart start(sweep, sweep.float_program());
   std::vector<ptq::SweepState> states;
   for (const size_t place : sweep.places()) states.push_back(start(louder(*made.job, place)));
   std::vector<std::vector<double>> shifts;

@@ -15,7 +15,7 @@ bool run_sweep(const Job& job, calibrate::Statistics& statistics, Sample sample,
   Draft decided = draft(job, statistics);
   const auto swept = sweep(job, decided);
   if (!swept) return false;
-  ptq::SweepStart start(*swept);
+  ptq::SweepStart start(*swept, swept->float_program());
   std::vector<ptq::SweepState> states;
   for (const size_t place : swept->places()) states.push_back(start(sample(place)));
   std::vector<ptq::SweepOutcome> outcomes;
