@@ -29,6 +29,11 @@ constexpr const char* kMethod = "activation_quantization_method";
 constexpr const char* kBits = "activation_n_bits";
 constexpr const char* kEnabled = "enable_activation_quantization";
 
+const FrameworkInfo& own_info() {
+  static const FrameworkInfo kOwn = onnx_framework_info();
+  return kOwn;
+}
+
 bool contains(const std::vector<std::string>& list, const std::string& type) {
   return std::find(list.begin(), list.end(), type) != list.end();
 }
@@ -219,10 +224,7 @@ class Attacher {
 
   /// Of an operator that no list names the platform decides; but one that our own list of activation_ops names has been
   /// left out of the list that replaces it.
-  bool left_out(const std::string& type) const {
-    static const FrameworkInfo kOwn = onnx_framework_info();
-    return !listed(type) && contains(kOwn.activation_ops, type);
-  }
+  bool left_out(const std::string& type) const { return !listed(type) && contains(own_info().activation_ops, type); }
 
   /// Takes out of the candidates what FrameworkInfo does not let be quantized.
   void restrict_to_info(const Node& node, NodeAttachment& attached) const {
@@ -234,10 +236,10 @@ class Attacher {
     const bool alone = contains(info_.no_quantization_ops, type) || not_float;
     const bool kernel = !alone && contains(info_.kernel_ops, type);
     const bool output = !alone && (contains(info_.activation_ops, type) || !listed(type));
-    const bool out = left_out(type);
+    const bool unnamed = left_out(type);
     for (OpQuantizationConfig& op : attached.candidates) {
       if (!output) op.enable_activation_quantization = op.quantization_preserving = false;
-      if (out) op.enable_activation_quantization = false;
+      if (unnamed) op.enable_activation_quantization = false;
       for (auto& [name, attribute] : op.attr_weights_configs_mapping)
         if (!kernel && name.find(tpc::kKernelAttr) != std::string::npos) attribute.enable_weights_quantization = false;
     }
@@ -245,7 +247,7 @@ class Attacher {
       say(attached, "It gives no float32 numbers.");
     else if (alone)
       say(attached, type + " is among the operators that are left alone.");
-    else if (!output || (out && !attached.config().quantization_preserving))
+    else if (!output || (unnamed && !attached.config().quantization_preserving))
       say(attached, "Outputs of " + type + " are not among those to quantize.");
   }
 
@@ -338,9 +340,8 @@ class Attacher {
 
   /// An operator's arithmetic says where its channels are: scales along another axis would belong to nothing.
   void check_own_axes(const Node& node, const KernelChannels& asked) const {
-    static const FrameworkInfo kOwn = onnx_framework_info();
-    const auto own = kOwn.kernel_channels_mapping.find(node.op_type);
-    if (own == kOwn.kernel_channels_mapping.end()) return;
+    const auto own = own_info().kernel_channels_mapping.find(node.op_type);
+    if (own == own_info().kernel_channels_mapping.end()) return;
     const auto check = [&](const std::optional<int>& given, const std::optional<int>& right, const char* which) {
       if (!given || !right || *given == *right) return;
       throw Error(ErrorCode::kInvalidConfig,

@@ -108,6 +108,8 @@ class Applier {
   void insert_pair(const ActivationPlan& activation);
   void place_new_nodes();
   Node pair_node(const std::string& type, const std::string& name, std::vector<ValueId> inputs, ValueId output);
+  ValueId chain(std::vector<Node>& nodes, const std::string& type, const std::string& name, std::vector<ValueId> inputs,
+                const std::string& result, DType dtype);
   ValueId scale_of(const std::string& stem, const QuantizationParams& params);
   ValueId zero_point_of(const std::string& stem, const QuantizationParams& params, DType type);
   /// Weights of 4 bits or fewer are packed where the operator set has such integers.
@@ -156,6 +158,15 @@ Node Applier::pair_node(const std::string& type, const std::string& name, std::v
   return node;
 }
 
+/// A node at the end of `nodes`, and the value it makes; a Cast casts to `dtype`.
+ValueId Applier::chain(std::vector<Node>& nodes, const std::string& type, const std::string& name,
+                       std::vector<ValueId> inputs, const std::string& result, DType dtype) {
+  const ValueId made = graph().add_unique_value(result, dtype);
+  nodes.push_back(pair_node(type, name, std::move(inputs), made));
+  if (type == "Cast") nodes.back().attributes["to"] = static_cast<int64_t>(dtype);
+  return made;
+}
+
 ValueId Applier::scale_of(const std::string& stem, const QuantizationParams& params) {
   const auto count = static_cast<int64_t>(params.scale.size());
   const Shape shape = params.per_channel() ? Shape{count} : Shape{};
@@ -188,10 +199,7 @@ std::vector<Node> Applier::look_up(std::string name, const Tensor& values, const
   const int64_t stored = packed.bytes.elements() * packed.per_byte;
   std::vector<Node> nodes;
   const auto then = [&](const char* type, const char* part, std::vector<ValueId> inputs, DType dtype) {
-    const ValueId result = graph().add_unique_value(name + part, dtype);
-    nodes.push_back(pair_node(type, name + part, std::move(inputs), result));
-    if (nodes.back().is("Cast")) nodes.back().attributes["to"] = static_cast<int64_t>(dtype);
-    return result;
+    return chain(nodes, type, name + part, std::move(inputs), name + part, dtype);
   };
   const auto whole = [&](const char* part, std::vector<int64_t> numbers) {
     const Shape one{static_cast<int64_t>(numbers.size())};
@@ -255,9 +263,7 @@ void Applier::store_embedding(const ConstantPlan& embedding) {
   std::vector<Node>& in_front = in_front_[node.id];
   const auto gather = [&](const char* part, const Tensor& table) {
     const ValueId stored = graph().add_initializer(name + part, table);
-    const ValueId result = graph().add_unique_value(name + part + "_rows", table.dtype());
-    in_front.push_back(pair_node("Gather", name + part, {stored, rows}, result));
-    return result;
+    return chain(in_front, "Gather", name + part, {stored, rows}, name + part + "_rows", table.dtype());
   };
   const ValueId codes = gather("_quantized", quant::quantize(graph().initializer(node.inputs[0])->aligned(), params));
   node.attributes.erase("axis");
@@ -269,16 +275,11 @@ void Applier::store_embedding(const ConstantPlan& embedding) {
   const auto column = [&](auto begin, auto end) {
     return Tensor::of<float>(Shape{static_cast<int64_t>(end - begin), 1}, std::vector<float>(begin, end));
   };
-  const auto then = [&](const char* type, std::vector<ValueId> inputs) {
-    const ValueId result = graph().add_unique_value(name + "_" + type + "_Output", DType::kFloat32);
-    in_front.push_back(pair_node(type, name, std::move(inputs), result));
-    return result;
-  };
-  ValueId value = then("Cast", {codes});
-  in_front.back().attributes["to"] = static_cast<int64_t>(DType::kFloat32);
+  ValueId value = chain(in_front, "Cast", name, {codes}, name + "_Cast_Output", DType::kFloat32);
   const std::vector<int32_t>& zeros = params.zero_point;
   if (std::any_of(zeros.begin(), zeros.end(), [](int32_t zero) { return zero != 0; }))
-    value = then("Sub", {value, gather("_zero_point", column(zeros.begin(), zeros.end()))});
+    value = chain(in_front, "Sub", name, {value, gather("_zero_point", column(zeros.begin(), zeros.end()))},
+                  name + "_Sub_Output", DType::kFloat32);
   node.op_type = "Mul";
   node.inputs = {value, gather("_scale", column(params.scale.begin(), params.scale.end()))};
 }

@@ -11,27 +11,27 @@ namespace tersor::ptq {
 
 namespace {
 
-/// One range for each place along the axis that leaves the least error; one range where that is asked for, or where the
-/// constant is longer than 1 along no axis.
-quant::QuantizationParams params_of(const Tensor& constant, const tpc::AttributeQuantizationConfig& how,
-                                    const quant::IntegerGrid& grid, std::vector<int> axes,
-                                    const quant::Criterion& criterion) {
-  std::optional<quant::WeightSelection> best;
-  const auto consider = [&](std::optional<int> axis) {
-    auto found =
-        quant::choose_weight_params(constant, quant::even_form(how.weights_quantization_method), grid, axis, criterion);
-    if (!best || found.expected_sqnr_db > best->expected_sqnr_db) best = std::move(found);
-  };
-  for (const int axis : axes) consider(axis);
-  if (axes.empty()) consider(std::nullopt);
-  return best->params;
-}
+/// The axes that there may be a range for each place of; none stands for one range for the whole constant.
+using Axes = std::vector<std::optional<int>>;
 
-std::vector<int> long_axes(const Shape& shape) {
-  std::vector<int> axes;
+Axes long_axes(const Shape& shape) {
+  Axes axes;
   for (int k = 0; k < shape.rank(); ++k)
     if (shape[k] != 1) axes.push_back(k);
-  return axes;
+  return axes.empty() ? Axes{std::nullopt} : axes;
+}
+
+/// With the axis that leaves the least error.
+quant::QuantizationParams params_of(const Tensor& constant, const tpc::AttributeQuantizationConfig& how,
+                                    const quant::IntegerGrid& grid, const Axes& axes,
+                                    const quant::Criterion& criterion) {
+  const quant::QuantizationMethod method = quant::even_form(how.weights_quantization_method);
+  std::optional<quant::WeightSelection> best;
+  for (const std::optional<int> axis : axes) {
+    auto found = quant::choose_weight_params(constant, method, grid, axis, criterion);
+    if (!best || found.expected_sqnr_db > best->expected_sqnr_db) best = std::move(found);
+  }
+  return best->params;
 }
 
 /// A table of this many numbers or more is worth the nodes that restore its rows.
@@ -73,9 +73,9 @@ std::vector<ConstantPlan> choose_constants(const Graph& graph, const framework::
                     "Constants by a table cannot be written; " +
                         framework::set_text(attachment.of(node.id).operator_set) + " asks for that.",
                     "weights_quantization_method of pos_attr", "Use SYMMETRIC, POWER_OF_TWO or UNIFORM there.");
-      const std::vector<int> axes = !how.weights_per_channel_threshold ? std::vector<int>{}
-                                    : by_row                           ? std::vector<int>{0}
-                                                                       : long_axes(constant.shape());
+      const Axes axes = !how.weights_per_channel_threshold ? Axes{std::nullopt}
+                        : by_row                           ? Axes{0}
+                                                           : long_axes(constant.shape());
       try {
         plans.push_back(
             {node.id, weight.input, params_of(constant, how, grid, axes, config.weights_criterion()), by_row});

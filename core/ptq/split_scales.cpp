@@ -342,31 +342,34 @@ class Fuser {
     return graph_.name_of(value).find(suffix) != std::string::npos;
   }
 
-  /// The value is made of what a DequantizeLinear gives, by a node that fuses with it.
-  bool made_from_codes(const Uses& uses, ValueId value) const {
+  /// From the value on, node by node, nodes that quantizers pass and one at least that fuses with them, up to a node of
+  /// type `end`. `next` gives the node there, and goes on to the value behind it.
+  template <class Next>
+  bool fuses_up_to(const char* end, ValueId value, Next next) const {
     bool fuses = false;
-    for (auto maker = uses.producer_index(value); maker; maker = uses.producer_index(value)) {
-      const Node& node = graph_.nodes()[*maker];
-      if (node.is("DequantizeLinear")) return fuses;
+    while (const auto index = next(value)) {
+      const Node& node = graph_.nodes()[*index];
+      if (node.is(end)) return fuses;
       if (!fuses_with_neighbours(node) && !lets_through(node)) return false;
       fuses = fuses || fuses_with_neighbours(node);
-      value = node.inputs[0];
     }
     return false;
   }
 
-  /// Of the value nothing but codes are made, by a node that fuses with the QuantizeLinear.
-  bool becomes_codes(const Uses& uses, ValueId value) const {
-    bool fuses = false;
-    for (auto reader = passes::sole_reader(graph_, uses, value); reader;
-         reader = passes::sole_reader(graph_, uses, value)) {
-      const Node& node = graph_.nodes()[*reader];
-      if (node.is("QuantizeLinear")) return fuses;
-      if (!fuses_with_neighbours(node) && !lets_through(node)) return false;
-      fuses = fuses || fuses_with_neighbours(node);
-      value = node.outputs[0];
-    }
-    return false;
+  bool made_from_codes(const Uses& uses, ValueId made) const {
+    return fuses_up_to("DequantizeLinear", made, [&](ValueId& value) {
+      const auto maker = uses.producer_index(value);
+      if (maker && !graph_.nodes()[*maker].inputs.empty()) value = graph_.nodes()[*maker].inputs[0];
+      return maker;
+    });
+  }
+
+  bool becomes_codes(const Uses& uses, ValueId read) const {
+    return fuses_up_to("QuantizeLinear", read, [&](ValueId& value) {
+      const auto reader = passes::sole_reader(graph_, uses, value);
+      if (reader) value = graph_.nodes()[*reader].outputs[0];
+      return reader;
+    });
   }
 
   /// x -> Mul -> Q(D)   becomes   x -> Q(D / factor per channel).
