@@ -68,8 +68,12 @@ void print_float_sums(const report::Comparison& comparison) {
 void print_comparison(const report::Comparison& comparison, const report::CompareProgram& program,
                       const std::string& runtime) {
   std::printf("%" PRId64 " samples, arithmetic of %s\n", comparison.samples, runtime.c_str());
-  for (const report::OutputComparison& one : comparison.outputs)
+  for (const report::OutputComparison& one : comparison.outputs) {
     std::printf("output %-24s %s\n", one.name.c_str(), in_decibels(one.sqnr_db).c_str());
+    for (const report::OutputPart& part : one.parts)
+      std::printf("  axis %" PRId64 ", %s (to %.3g): %s\n", part.axis, part.indices.c_str(), part.largest,
+                  in_decibels(part.sqnr_db).c_str());
+  }
   if (comparison.agreement)
     std::printf("same answer as float: %" PRId64 " of %" PRId64 "\n", comparison.agreement->same,
                 comparison.agreement->count);

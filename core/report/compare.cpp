@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "core/base/error.h"
 #include "core/base/json.h"
-#include "core/evaluate/output_difference.h"
 #include "core/graph/quantized.h"
 #include "core/ptq/bound_relus.h"
 #include "core/ptq/equalize_channels.h"
@@ -78,9 +78,10 @@ void check_ports(const Graph& a, const Graph& b) {
 }
 
 std::optional<double> decibels(double signal, double noise) {
-  if (noise == 0) return std::nullopt;
-  // A tensor of zeros that did not stay zero has no finite ratio: -200 dB stands for it.
-  return signal == 0 ? -200.0 : std::clamp(evaluate::decibels(signal, noise), -200.0, 200.0);
+  evaluate::Similarity sums;
+  sums.signal = signal;
+  sums.noise = noise;
+  return sums.sqnr_db();
 }
 
 /// Tensors are paired by name; a model that another tool made may mean something else by it.
@@ -113,8 +114,21 @@ void add_float_sums(FloatSumRow& row, std::span<const float> values, std::option
   if (undecided > 0) row.largest_difference_steps = std::max({row.largest_difference_steps, 1.0, std::ceil(error)});
 }
 
+/// One row of scores for each sample: [N, C], or more dimensions of which all but one are 1. [N, P, 1] is not: that is
+/// one value for each of P positions, as detectors have them.
+bool is_list_of_classes(const Shape& shape) {
+  if (shape.rank() < 2 || shape[0] < 1 || (shape.rank() == 3 && shape[2] == 1)) return false;
+  const int64_t length = shape.elements(1, shape.rank());
+  return length > 1 && length == *std::max_element(shape.begin() + 1, shape.end());
+}
+
 size_t largest(std::span<const float> values) {
   return static_cast<size_t>(std::max_element(values.begin(), values.end()) - values.begin());
+}
+
+/// JSON has no NaN and no infinity: null stands for them.
+double number_of(const Json& json) {
+  return json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.get<double>();
 }
 
 /// What 1 in a rescaled tensor of the quantized model is in the float model's, in the channel where it is the most.
@@ -241,15 +255,19 @@ std::vector<Tensor> Comparer::run_float(std::span<const Tensor> inputs) {
 
 void Comparer::add_outputs(std::span<const Tensor> inputs, std::span<const Tensor> reference,
                            std::span<const Tensor> other) {
-  for (size_t i = 0; i < outputs_.size(); ++i)
-    if (reference[i].dtype() == DType::kFloat32 && other[i].dtype() == DType::kFloat32)
-      outputs_[i].add(reference[i].data<float>(), other[i].data<float>());
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    if (reference[i].dtype() != DType::kFloat32 || other[i].dtype() != DType::kFloat32) continue;
+    const auto exact = reference[i].data<float>(), values = other[i].data<float>();
+    evaluate::Similarity sums;
+    for (size_t k = 0; k < exact.size(); ++k) sums.add(exact[k], values[k]);
+    outputs_[i].all.merge(sums);
+    outputs_[i].parts.add(reference[i].shape(), exact, values);
+  }
   const Tensor &a = reference[0], &b = other[0];
   const int64_t rows = a.shape().rank() > 0 ? a.shape()[0] : 1;
   samples_ += rows;
   const bool ids = a.dtype() == DType::kInt64 && a.shape().rank() == 1;
-  const bool scores = a.dtype() == DType::kFloat32 && a.shape().rank() >= 2 && rows > 0 && a.elements() / rows > 1 &&
-                      a.elements() / rows == *std::max_element(a.shape().begin() + 1, a.shape().end());
+  const bool scores = a.dtype() == DType::kFloat32 && is_list_of_classes(a.shape());
   // An output like the input is a reconstruction, not a list of classes.
   const bool reconstruction = !inputs.empty() && inputs[0].shape() == a.shape();
   classes_ = classes_ && !reconstruction && (ids || scores) && a.shape() == b.shape();
@@ -271,7 +289,10 @@ void Comparer::merge(const Comparer& other) {
     pairs_[i].values += other.pairs_[i].values;
     pairs_[i].lost += other.pairs_[i].lost;
   }
-  for (size_t i = 0; i < outputs_.size(); ++i) add(outputs_[i], other.outputs_[i]);
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    outputs_[i].all.merge(other.outputs_[i].all);
+    outputs_[i].parts.merge(other.outputs_[i].parts);
+  }
   for (size_t i = 0; i < saturations_.size(); ++i) {
     saturations_[i].saturated += other.saturations_[i].saturated;
     saturations_[i].sums += other.saturations_[i].sums;
@@ -294,7 +315,9 @@ std::string Comparer::state() const {
   Json json;
   for (const PairSums& one : pairs_)
     json["pairs"].push_back({list(one.isolated), list(one.accumulated), one.values, one.lost});
-  for (const Sums& one : outputs_) json["outputs"].push_back(list(one));
+  for (const OutputSums& one : outputs_)
+    json["outputs"].push_back({list({one.all.signal, one.all.noise}), list({one.all.other, one.all.product}),
+                               one.all.max_error, one.all.count, to_json(one.parts.state())});
   for (const SaturationRow& one : saturations_) json["saturation"].push_back({one.saturated, one.sums});
   for (const FloatSumRow& one : float_sums_)
     json["float_sums"].push_back({one.values, one.undecided, one.largest_difference_steps});
@@ -306,13 +329,21 @@ std::string Comparer::state() const {
 
 void Comparer::merge_state(std::string_view state) {
   const Json json = parse_json(state, "comparison");
-  const auto sums = [](const Json& list) { return Sums{list[0].get<double>(), list[1].get<double>()}; };
+  const auto sums = [](const Json& list) { return Sums{number_of(list[0]), number_of(list[1])}; };
   Comparer other(program_);
   for (size_t i = 0; i < pairs_.size(); ++i) {
     const Json& one = json["pairs"].at(i);
     other.pairs_[i] = {sums(one[0]), sums(one[1]), one[2].get<int64_t>(), one[3].get<int64_t>()};
   }
-  for (size_t i = 0; i < outputs_.size(); ++i) other.outputs_[i] = sums(json["outputs"].at(i));
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    const Json& one = json["outputs"].at(i);
+    const Sums errors = sums(one[0]), products = sums(one[1]);
+    other.outputs_[i].all = {errors.signal, products.signal,   products.noise,
+                             errors.noise,  number_of(one[2]), one[3].get<int64_t>()};
+    std::vector<double> parts;
+    from_json(one[4], parts, "comparison");
+    other.outputs_[i].parts = OutputParts::of_state(parts);
+  }
   for (size_t i = 0; i < saturations_.size(); ++i) {
     other.saturations_[i].saturated = json["saturation"].at(i)[0].get<int64_t>();
     other.saturations_[i].sums = json["saturation"].at(i)[1].get<int64_t>();
@@ -335,8 +366,14 @@ Comparison Comparer::result() const {
   double total = 0;
   int differing = 0;
   for (size_t i = 0; i < outputs_.size(); ++i) {
-    const auto db = decibels(outputs_[i].signal, outputs_[i].noise);
-    comparison.outputs.push_back({program_->outputs_[i], db});
+    const evaluate::Similarity& all = outputs_[i].all;
+    const auto db = all.sqnr_db();
+    comparison.outputs.push_back(
+        {program_->outputs_[i], db, std::nullopt, std::nullopt, std::nullopt, outputs_[i].parts.result()});
+    if (std::isfinite(all.noise) && std::isfinite(all.signal)) {
+      OutputComparison& output = comparison.outputs.back();
+      output.mse = all.mse(), output.cosine_similarity = all.cosine(), output.max_error = all.max_error;
+    }
     if (db) total += *db, ++differing;
   }
   if (differing > 0) comparison.output_sqnr_db = total / differing;

@@ -12,7 +12,9 @@
 #include <string_view>
 #include <vector>
 
+#include "core/evaluate/similarity.h"
 #include "core/report/comparison.h"
+#include "core/report/output_parts.h"
 #include "core/run/program.h"
 #include "core/simulate/fuse.h"
 
@@ -75,6 +77,10 @@ class Comparer {
     double signal = 0, noise = 0;
     void add(std::span<const float> reference, std::span<const float> other);
   };
+  struct OutputSums {
+    evaluate::Similarity all;
+    OutputParts parts;
+  };
   struct PairSums {
     Sums isolated, accumulated;
     int64_t values = 0, lost = 0;
@@ -87,7 +93,7 @@ class Comparer {
   run::Runner float_, accumulated_;
   std::unique_ptr<run::Runner> isolated_;
   std::vector<PairSums> pairs_;
-  std::vector<Sums> outputs_;
+  std::vector<OutputSums> outputs_;
   std::vector<SaturationRow> saturations_;
   std::vector<FloatSumRow> float_sums_;
   evaluate::Agreement agreement_;

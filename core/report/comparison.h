@@ -70,14 +70,41 @@ struct LayerRow {
   }
 };
 
+/// Part of an output whose values are of another size than the rest's.
+struct OutputPart {
+  int64_t axis = 1;
+  std::string indices;
+  double largest = 0;
+  std::optional<double> sqnr_db;
+
+  static constexpr auto fields() {
+    return std::make_tuple(field("axis", &OutputPart::axis, "Axis of the output along which the parts lie."),
+                           field("indices", &OutputPart::indices, "Indices on that axis, such as \"0 to 3\"."),
+                           field("largest", &OutputPart::largest, "Largest absolute value of the float model here."),
+                           field("sqnr_db", &OutputPart::sqnr_db, "SQNR in dB of this part; null when exact."));
+  }
+};
+
 struct OutputComparison {
   std::string name;
   std::optional<double> sqnr_db;
+  std::optional<double> mse = {};
+  std::optional<double> cosine_similarity = {};
+  std::optional<double> max_error = {};
+  std::vector<OutputPart> parts = {};
 
   static constexpr auto fields() {
     return std::make_tuple(
         field("name", &OutputComparison::name, "Name of the model output."),
-        field("sqnr_db", &OutputComparison::sqnr_db, "SQNR in dB over all samples; null when exact."));
+        field("sqnr_db", &OutputComparison::sqnr_db, "SQNR in dB over all samples; null when exact."),
+        field("mse", &OutputComparison::mse, "Mean square error over all samples; null where a value is not finite."),
+        field("cosine_similarity", &OutputComparison::cosine_similarity,
+              "Cosine similarity over all samples, -1 to 1; null where a value is not finite."),
+        field("max_error", &OutputComparison::max_error,
+              "Largest absolute difference of an element; null where a value is not finite."),
+        field("parts", &OutputComparison::parts,
+              "Parts whose values are of unlike size, the larger first, as the boxes and the scores of a detector; "
+              "empty where there are none."));
   }
 };
 

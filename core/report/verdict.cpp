@@ -58,6 +58,25 @@ Usability by_decibels(double decibels) {
                                      : Usability::kNotUsable;
 }
 
+/// Outputs, and parts of them, that lost much where the mean over the outputs does not show it.
+void judge_outputs(const Comparison& comparison, Verdict& verdict) {
+  const auto judge = [&](const std::optional<double>& decibels, const std::string& what) {
+    if (!decibels || *decibels >= kFairDecibels) return;
+    verdict.usability = worse(verdict.usability, *decibels < 0 ? Usability::kNotUsable : Usability::kUsableWithCare);
+    verdict.reason += "; " + what + " " + number(*decibels) + " dB";
+  };
+  for (const OutputComparison& output : comparison.outputs) {
+    if (comparison.outputs.size() > 1) judge(output.sqnr_db, "\"" + output.name + "\"");
+    for (size_t k = 1; k < output.parts.size(); ++k) {
+      const OutputPart& large = output.parts[0];
+      const OutputPart& small = output.parts[k];
+      judge(small.sqnr_db, "\"" + output.name + "\" at " + small.indices + " of axis " + std::to_string(small.axis) +
+                               ", where values reach to " + number(small.largest, 3) + " and elsewhere to " +
+                               number(large.largest, 0) + ",");
+    }
+  }
+}
+
 void judge_comparison(const Report& report, const Comparison& comparison, Verdict& verdict) {
   const auto& decibels = comparison.output_sqnr_db;
   if (decibels && !std::isfinite(*decibels)) {
@@ -66,6 +85,10 @@ void judge_comparison(const Report& report, const Comparison& comparison, Verdic
                      std::to_string(comparison.samples) + " samples";
   } else if (const auto& agreement = comparison.agreement; agreement && agreement->count > 0) {
     verdict.usability = by_agreement(*agreement);
+    // Answers turn on a hair where the largest two are alike, or where the output was no list of classes after all.
+    if (decibels && *decibels >= kGoodDecibels)
+      verdict.usability = std::min(verdict.usability, Usability::kUsableWithCare);
+    if (decibels && *decibels < kFairDecibels) verdict.usability = worse(verdict.usability, Usability::kUsableWithCare);
     const evaluate::Interval interval = evaluate::wilson_interval(agreement->same, agreement->count);
     verdict.reason = std::to_string(agreement->same) + " of " + std::to_string(agreement->count) +
                      " samples get the answer of the float model (95 % interval " + percent(interval.lower) + " to " +
@@ -74,6 +97,7 @@ void judge_comparison(const Report& report, const Comparison& comparison, Verdic
   } else if (decibels) {
     verdict.usability = by_decibels(*decibels);
     verdict.reason = "Output SQNR " + number(*decibels) + " dB on " + std::to_string(comparison.samples) + " samples";
+    judge_outputs(comparison, verdict);
   } else {
     verdict.reason = "The outputs are those of the float model on " + std::to_string(comparison.samples) + " samples";
   }

@@ -38,12 +38,14 @@ struct Verdict {
 
 /// The verdict that a report's comparison and evaluations allow:
 ///   usable           at least 95 % of the answers are those of the float model, or 20 dB without classes
-///   usable with care at least 85 %, or 10 dB
+///   usable with care at least 85 %, or 10 dB; with classes also from 20 dB on, and at best below 10 dB
 ///   not usable       less, or an accuracy that is significantly (95 %) and by more than 5 points below the float
 ///   model's
-/// An accuracy significantly below the float model's is never better than "with care". `causes` looks for ranges that
-/// outliers set, where the answers suffered for channels too unlike for one scale, for a float model that is no better
-/// than guessing, for one that gives every sample the same answer, and for labels that are off by one.
+/// Without classes, an output or a part of one of smaller values (output_parts.h) below 10 dB is never better than
+/// "with care", and below 0 dB not usable. An accuracy significantly below the float model's is never better than "with
+/// care". `causes` looks for ranges that outliers set, where the answers suffered for channels too unlike for one
+/// scale, for a float model that is no better than guessing, for one that gives every sample the same answer, and for
+/// labels that are off by one.
 Verdict verdict_of(const Report& report);
 
 }  // namespace tersor::report

@@ -137,6 +137,36 @@ TEST_CASE("values beyond the range are counted as lost") {
   REQUIRE(row(comparer.result(), "input").values == 2);
 }
 
+TEST_CASE("outputs that are not finite go from worker to worker as text") {
+  const auto program = CompareProgram::make(make_model(false), make_model(true), simulate::Profile::kX64);
+  Comparer one(program), other(program);
+  other.add(std::vector<Tensor>{Tensor::of<float>({1, 2}, {std::nanf(""), 3.0f})});
+  one.merge_state(other.state());
+  const Comparison comparison = one.result();
+  REQUIRE(std::isnan(*comparison.output_sqnr_db));
+  REQUIRE_FALSE(comparison.outputs[0].mse.has_value());
+}
+
+TEST_CASE("one value for each of many positions is no list of classes") {
+  const auto answers = [](std::vector<int64_t> shape) {
+    Model model;
+    model.opset_imports = {{"", 13}};
+    Graph& graph = model.graph;
+    const ValueId x = graph.add_value("x", DType::kFloat32, std::vector<Dim>{{1, {}}, {8, {}}});
+    const ValueId to =
+        graph.add_initializer("to", Tensor::of<int64_t>(Shape{static_cast<int64_t>(shape.size())}, shape));
+    graph.inputs = {x};
+    graph.outputs = {add_node(graph, "Reshape", {x, to}, "y")};
+    Comparer comparer(CompareProgram::make(model, model, simulate::Profile::kX64));
+    comparer.add(std::vector<Tensor>{Tensor::of<float>({1, 8}, {1, 2, 3, 4, 5, 6, 7, 8})});
+    return comparer.result().agreement.has_value();
+  };
+  REQUIRE(answers({1, 8, 1, 1}));
+  REQUIRE(answers({1, 1, 8}));
+  REQUIRE_FALSE(answers({1, 8, 1}));
+  REQUIRE_FALSE(answers({1, 4, 2}));
+}
+
 TEST_CASE("models with other inputs are refused") {
   Model other = make_model(true);
   other.graph.rename(other.graph.inputs[0], "picture");

@@ -38,6 +38,8 @@ TEST_CASE("the schema of the report has its members, row by row") {
   same_members(to_json(report::ChangedSetting()), parts.at("changed_setting"));
   same_members(to_json(report::PaddingRow()), parts.at("padding"));
   same_members(to_json(report::LayerRow()), parts.at("layer"));
+  same_members(to_json(report::OutputPart()), parts.at("output_part"));
+  same_members(to_json(report::OutputComparison()), parts.at("output"));
   same_members(to_json(report::Comparison()), parts.at("comparison"));
   same_members(to_json(report::Coverage()), parts.at("coverage"));
   same_members(to_json(report::FileFacts()), parts.at("file"));

@@ -57,9 +57,31 @@ TEST_CASE("agreement decides where the output is a list of classes, decibels els
     REQUIRE(unusable.usability == Usability::kNotUsable);
     REQUIRE_THAT(unusable.reason, Contains("not finite on 64 samples") && !Contains("dB"));
   }
+  REQUIRE(verdict_of(compared(26, evaluate::Agreement{20, 64})).usability == Usability::kUsableWithCare);
+  REQUIRE(verdict_of(compared(6, evaluate::Agreement{64, 64})).usability == Usability::kUsableWithCare);
   const report::Verdict lost = verdict_of(compared(12, evaluate::Agreement{2, 64}));
   REQUIRE(lost.usability == Usability::kNotUsable);
   REQUIRE_THAT(lost.reason, Contains("2 of 64") && Contains("95 % interval") && Contains("held aside"));
+}
+
+TEST_CASE("an output or a part of one that is lost is not hidden by the others") {
+  report::Report report = compared(31);
+  report.comparison->outputs.resize(1);
+  report::OutputComparison& output = report.comparison->outputs[0];
+  output.name = "boxes_and_scores";
+  const auto with_scores_of = [&](double decibels) {
+    output.parts = {{1, "0 to 3", 640, 31}, {1, "4 to 83", 0.9, decibels}};
+    return verdict_of(report);
+  };
+  REQUIRE(with_scores_of(15).usability == Usability::kUsable);
+  REQUIRE(with_scores_of(8).usability == Usability::kUsableWithCare);
+  REQUIRE(with_scores_of(-12).usability == Usability::kNotUsable);
+  REQUIRE_THAT(with_scores_of(-12).reason,
+               Contains("\"boxes_and_scores\" at 4 to 83 of axis 1") && Contains("-12.0 dB"));
+  report = compared(31);
+  report.comparison->outputs = {{"boxes", 60}, {"scores", 2}};
+  REQUIRE(verdict_of(report).usability == Usability::kUsableWithCare);
+  REQUIRE_THAT(verdict_of(report).reason, Contains("\"scores\" 2.0 dB") && !Contains("boxes"));
 }
 
 TEST_CASE("an accuracy significantly below the float model's is not hidden by agreement") {

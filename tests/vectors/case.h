@@ -39,7 +39,9 @@ std::optional<Verdict> judge_activation(const Case& one);
 std::optional<Verdict> judge_weight(const Case& one);
 std::optional<Verdict> judge_correction(const Case& one);
 std::optional<Verdict> judge_graph(const Case& one);
+std::optional<Verdict> judge_similarity(const Case& one);
 std::optional<Verdict> judge_numbered(const Case& one);
+std::optional<Verdict> judge_numbered_graph(const Case& one);
 std::optional<Verdict> judge_numbered_selection(const Case& one);
 
 Verdict skipped(std::string reason);

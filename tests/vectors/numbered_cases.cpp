@@ -348,9 +348,7 @@ struct Absent {
   const char* reason;
 };
 constexpr Absent kAbsent[] = {
-    {40, 43, "a rewrite of the graph: the room passes and its tests"},
     {47, 52, "a choice of bits within a budget: the room mixed is not there"},
-    {53, 53, "metrics of two outputs: the room evaluate and its tests"},
     {54, 56, "sensitivities: the room mixed is not there"},
     {57, 63, "quantizers that are trained: the room trainable is not there"},
     {65, 65, "[Q5] means are over elements here, not over batches"},

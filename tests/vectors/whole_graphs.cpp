@@ -10,6 +10,7 @@
 #include "core/samples/sample_digest.h"
 #include "core/tersor.h"
 #include "core/tpc/builtin.h"
+#include "tests/support/run_sweep.h"
 #include "tests/vectors/case.h"
 #include "tests/vectors/graph_judge.h"
 
@@ -50,7 +51,9 @@ Line run_line(const RecordedGraph& graph, const config::QuantizationConfig& conf
     const std::span<const Tensor> sample(&graph.samples[k], 1);
     calibrator.add({k, samples::sample_digest(sample)}, "batches", sample);
   }
-  line.result = quantize(*line.job, calibrator.statistics());
+  calibrate::Statistics statistics = calibrator.statistics();
+  test::run_sweep(*line.job, statistics, [&](size_t k) { return std::vector<Tensor>{graph.samples[k]}; });
+  line.result = quantize(*line.job, statistics);
   return line;
 }
 

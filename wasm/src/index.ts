@@ -52,6 +52,7 @@ export type {
   OperatorsSet,
   OpQuantizationConfig,
   OutputComparison,
+  OutputPart,
   Override,
   PaddingRow,
   Platform,

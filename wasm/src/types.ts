@@ -421,10 +421,29 @@ export interface LayerRow {
   readonly weight_max: readonly number[] | null;
 }
 
+/** Part of an output whose values are of another size than the rest's. */
+export interface OutputPart {
+  /** Axis of the output along which the parts lie. */
+  readonly axis: number;
+  /** Indices on it, such as "0 to 3". */
+  readonly indices: string;
+  /** Largest absolute value of the float model here. */
+  readonly largest: number;
+  /** Null when exact. */
+  readonly sqnr_db: number | null;
+}
+
 export interface OutputComparison {
   readonly name: string;
   /** Null when exact. */
   readonly sqnr_db: number | null;
+  /** Null, as the next two, where a value is not finite. */
+  readonly mse: number | null;
+  /** -1 to 1. */
+  readonly cosine_similarity: number | null;
+  readonly max_error: number | null;
+  /** Such as the boxes and the scores of a detector, the larger values first; mostly empty. */
+  readonly parts: readonly OutputPart[];
 }
 
 /** A layer whose sums saturate on x64 CPUs without VNNI. */

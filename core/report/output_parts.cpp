@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/report/output_parts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/evaluate/similarity.h"
+
+namespace tersor::report {
+
+namespace {
+
+constexpr double kUnlike = 32;
+constexpr int64_t kMostIndices = 4096;  // more are positions, not kinds of values
+
+/// "0 to 3", "4 to 83", "0, 2 to 5".
+std::string ranges_text(const std::vector<bool>& here) {
+  std::string text;
+  for (size_t k = 0; k < here.size(); ++k) {
+    if (!here[k]) continue;
+    const size_t first = k;
+    while (k + 1 < here.size() && here[k + 1]) ++k;
+    if (!text.empty()) text += ", ";
+    text += std::to_string(first);
+    if (k > first) text += " to " + std::to_string(k);
+  }
+  return text;
+}
+
+bool all_finite(const std::vector<double>& numbers) {
+  return std::all_of(numbers.begin(), numbers.end(), [](double x) { return std::isfinite(x); });
+}
+
+}  // namespace
+
+void OutputParts::add(const Shape& shape, std::span<const float> reference, std::span<const float> values) {
+  const auto rank = static_cast<size_t>(shape.rank());
+  const bool first = !started_;
+  started_ = true;
+  if (first) axes_.resize(rank > 1 ? rank - 1 : 0);
+  for (size_t a = 0; a < axes_.size(); ++a) {
+    Axis& axis = axes_[a];
+    const int64_t length = a + 1 < rank ? shape[static_cast<int>(a) + 1] : 0;
+    const bool usable = length > 1 && length <= kMostIndices;
+    if (first && usable) axis.resize(3 * static_cast<size_t>(length));
+    if (!usable || axis.size() != 3 * static_cast<size_t>(length)) {
+      axis.clear();
+      continue;
+    }
+    const auto inner = static_cast<size_t>(shape.elements(static_cast<int>(a) + 2, shape.rank()));
+    for (size_t i = 0; i < reference.size();) {
+      double* at = &axis[3 * (i / inner % static_cast<size_t>(length))];
+      for (const size_t end = i + inner; i < end; ++i) {
+        const double x = reference[i], difference = x - static_cast<double>(values[i]);
+        at[0] += x * x;
+        at[1] += difference * difference;
+        at[2] = std::max(at[2], std::fabs(x));
+      }
+    }
+    if (!all_finite(axis)) axis.clear();
+  }
+}
+
+void OutputParts::merge(const OutputParts& more) {
+  if (!more.started_) return;
+  if (!started_) {
+    *this = more;
+    return;
+  }
+  for (size_t a = 0; a < axes_.size(); ++a) {
+    Axis& axis = axes_[a];
+    if (a >= more.axes_.size() || more.axes_[a].size() != axis.size()) axis.clear();
+    for (size_t k = 0; k < axis.size(); ++k)
+      axis[k] = k % 3 == 2 ? std::max(axis[k], more.axes_[a][k]) : axis[k] + more.axes_[a][k];
+  }
+}
+
+std::vector<OutputPart> OutputParts::result() const {
+  std::vector<OutputPart> parts;
+  double most = kUnlike;
+  for (size_t a = 0; a < axes_.size(); ++a) {
+    const Axis& axis = axes_[a];
+    std::vector<std::pair<double, uint64_t>> order;  // largest value and index, without what is always 0
+    for (size_t k = 0; k < axis.size() / 3; ++k)
+      if (axis[3 * k + 2] > 0) order.push_back({axis[3 * k + 2], k});
+    std::sort(order.begin(), order.end());
+    size_t cut = 0;
+    for (size_t k = 1; k < order.size(); ++k)
+      if (const double ratio = order[k].first / order[k - 1].first; ratio >= most) most = ratio, cut = k;
+    if (cut == 0) continue;
+    parts.clear();
+    for (const bool large : {true, false}) {
+      evaluate::Similarity sums;
+      std::vector<bool> here(axis.size() / 3, false);
+      const size_t end = large ? order.size() : cut;
+      for (size_t k = large ? cut : 0; k < end; ++k) {
+        const auto index = static_cast<size_t>(order[k].second);
+        here[index] = true;
+        sums.signal += axis[3 * index], sums.noise += axis[3 * index + 1];
+      }
+      parts.push_back({static_cast<int64_t>(a) + 1, ranges_text(here), order[end - 1].first, sums.sqnr_db()});
+    }
+  }
+  return parts;
+}
+
+std::vector<double> OutputParts::state() const {
+  std::vector<double> numbers;
+  for (const Axis& axis : axes_) {
+    numbers.push_back(static_cast<double>(axis.size()));
+    numbers.insert(numbers.end(), axis.begin(), axis.end());
+  }
+  return numbers;
+}
+
+OutputParts OutputParts::of_state(const std::vector<double>& state) {
+  OutputParts parts;
+  parts.started_ = true;
+  for (auto at = state.begin(); at != state.end();) {
+    const auto end = at + 1 + static_cast<std::ptrdiff_t>(*at);
+    parts.axes_.emplace_back(at + 1, end);
+    at = end;
+  }
+  return parts;
+}
+
+}  // namespace tersor::report
