@@ -126,6 +126,7 @@ void Collector::observe(const run::ObservedTensor& tensor) {
     gathered.shape_varies = true;
   gathered.elements += tensor.data.size();
   many_ = tensor.data.size() > kManyValues;
+  lowest_ = std::numeric_limits<float>::infinity(), highest_ = -lowest_;
   const std::optional<Blocks> blocks =
       request.channel_axis >= 0 ? begin_channels(request, gathered, tensor) : std::nullopt;
   if (blocks && blocks->inner == 1) {
@@ -135,6 +136,7 @@ void Collector::observe(const run::ObservedTensor& tensor) {
     if (blocks) sum_plain(*blocks, tensor.data.data());
   }
   gathered.bins.settle(turns_);
+  if (!request.channels_only) gathered.extremes.add(lowest_, highest_);
   if (blocks) end_channels(request, gathered, tensor.data);
 }
 
@@ -148,6 +150,7 @@ void Collector::count(const Request& request, Gathered& gathered, std::span<cons
 }
 
 void Collector::add_bins(Gathered& gathered, std::span<const float> part, float min, float max) {
+  lowest_ = std::min(lowest_, min), highest_ = std::max(highest_, max);
   if (many_)
     gathered.bins.add(part, min, max, turns_);
   else
@@ -243,6 +246,7 @@ std::vector<TensorStatistics> Collector::statistics() const {
     one.name = requests_[k].name;
     one.channel_axis = requests_[k].channel_axis;
     one.histogram = gathered_[k].bins.histogram();
+    one.extremes = gathered_[k].extremes;
     one.channels = gathered_[k].channels;
     one.elements = gathered_[k].elements;
     one.shape_varies = gathered_[k].shape_varies;

@@ -73,6 +73,7 @@ class Collector : public run::Observer {
  private:
   struct Gathered {
     BinCounter bins;
+    ExtremeSums extremes;
     std::vector<ChannelStatistics> channels;
     Shape shape;
     bool shape_varies = false, channels_vary = false;
@@ -96,7 +97,8 @@ class Collector : public run::Observer {
   std::vector<Gathered> gathered_;
   std::vector<size_t> by_value_;  // index into requests_, or npos
   BinTurns turns_;
-  bool many_ = false;  // values in the tensor that is shown
+  bool many_ = false;               // values in the tensor that is shown
+  float lowest_ = 0, highest_ = 0;  // of them so far
   std::vector<float> lows_, highs_;
   std::vector<double> sums_, squares_;
 };

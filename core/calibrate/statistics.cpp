@@ -33,6 +33,7 @@ void merge(TensorStatistics& into, const TensorStatistics& more) {
   if (into.channels.size() != more.channels.size()) into.channels.clear();
   for (size_t c = 0; c < into.channels.size(); ++c) merge(into.channels[c], more.channels[c]);
   into.histogram.merge(more.histogram);
+  into.extremes.merge(more.extremes);
   into.elements += more.elements;
   if (into.shape_varies || more.shape_varies || !(into.shape == more.shape)) {
     into.shape = Shape{};
@@ -63,6 +64,24 @@ void check_same_tensors(const Statistics& a, const Statistics& b) {
 }
 
 }  // namespace
+
+void ExtremeSums::add(float lowest, float highest) {
+  ++times;
+  low.add(lowest);
+  high.add(highest);
+}
+
+void ExtremeSums::merge(const ExtremeSums& more) {
+  times += more.times;
+  low.add(more.low);
+  high.add(more.high);
+}
+
+quant::Range TensorStatistics::mean_extremes() const {
+  const double low = histogram.min(), high = histogram.max(), times = static_cast<double>(extremes.times);
+  if (extremes.times == 0) return {low, high};
+  return {std::clamp(extremes.low.value() / times, low, high), std::clamp(extremes.high.value() / times, low, high)};
+}
 
 double TensorStatistics::channel_mean(size_t channel) const {
   return count() == 0 ? 0 : channels[channel].sum.value() / channel_count(*this);

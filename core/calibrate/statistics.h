@@ -15,6 +15,7 @@
 
 #include "core/calibrate/exact_sum.h"
 #include "core/quant/histogram.h"
+#include "core/quant/params.h"
 #include "core/tensor/shape.h"
 
 namespace tersor::calibrate {
@@ -30,6 +31,17 @@ struct ChannelStatistics {
   bool operator==(const ChannelStatistics&) const = default;
 };
 
+/// Of the lowest and highest value of each time the tensor was seen, which is once in a sample but in a Loop: what ONNX
+/// Runtime's moving average is the mean of. Empty where the values have been rescaled since.
+struct ExtremeSums {
+  uint64_t times = 0;
+  ExactSum low, high;
+
+  void add(float lowest, float highest);
+  void merge(const ExtremeSums& more);
+  bool operator==(const ExtremeSums&) const = default;
+};
+
 struct TensorStatistics {
   std::string name;            // of the value in the prepared graph
   uint64_t elements = 0;       // seen in all samples
@@ -39,11 +51,14 @@ struct TensorStatistics {
   /// The tensor's shape in every sample; rank 0 and `shape_varies` when samples differ.
   Shape shape;
   bool shape_varies = false;
+  ExtremeSums extremes = {};
 
   uint64_t count() const { return elements; }
   /// Means over elements; 0 where none was seen.
   double channel_mean(size_t channel) const;
   double channel_mean_square(size_t channel) const;
+  /// Mean of the lowest and of the highest values; the extremes of all where those are not known.
+  quant::Range mean_extremes() const;
   bool operator==(const TensorStatistics&) const = default;
 };
 

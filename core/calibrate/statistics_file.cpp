@@ -14,7 +14,7 @@ namespace tersor::calibrate {
 namespace {
 
 constexpr std::string_view kMagic = "tersorst";
-constexpr uint32_t kVersion = 3;
+constexpr uint32_t kVersion = 4;
 constexpr size_t kDigestBytes = 32;
 constexpr size_t kMostTensors = 1 << 20;
 
@@ -22,11 +22,23 @@ struct WordRange {
   size_t first = 0, count = 0;
 };
 
+std::vector<const ExactSum*> sums_of(const std::vector<ChannelStatistics>& channels,
+                                     ExactSum ChannelStatistics::*member) {
+  std::vector<const ExactSum*> sums;
+  for (const ChannelStatistics& channel : channels) sums.push_back(&(channel.*member));
+  return sums;
+}
+
+std::vector<const ExactSum*> sums_of(const ExtremeSums& extremes) {
+  if (extremes.times == 0) return {};
+  return {&extremes.low, &extremes.high};
+}
+
 /// The words outside of which every sum has only copies of its sign.
-WordRange needed_words(const std::vector<ChannelStatistics>& channels, ExactSum ChannelStatistics::*member) {
+WordRange needed_words(const std::vector<const ExactSum*>& sums) {
   size_t first = ExactSum::kWords, last = 0;
-  for (const ChannelStatistics& channel : channels) {
-    const auto& words = (channel.*member).words();
+  for (const ExactSum* sum : sums) {
+    const auto& words = sum->words();
     const uint64_t sign = words.back() >> 63 != 0 ? ~uint64_t{0} : 0;
     for (size_t k = 0; k < words.size(); ++k) {
       if (words[k] != 0) first = std::min(first, k);
@@ -118,7 +130,8 @@ struct TensorEntry {
   int64_t elements = 0;
   int64_t channel_axis = -1, channels = 0;
   int64_t exponent = 0, first_bin = 0, bins = 0;
-  std::vector<int64_t> sum_words, square_words;  // first word and count
+  int64_t times = 0;
+  std::vector<int64_t> extreme_words, sum_words, square_words;  // first word and count
 
   static constexpr auto fields() {
     return std::make_tuple(
@@ -126,7 +139,8 @@ struct TensorEntry {
         field("shape_varies", &TensorEntry::shape_varies, ""), field("elements", &TensorEntry::elements, ""),
         field("channel_axis", &TensorEntry::channel_axis, ""), field("channels", &TensorEntry::channels, ""),
         field("exponent", &TensorEntry::exponent, ""), field("first_bin", &TensorEntry::first_bin, ""),
-        field("bins", &TensorEntry::bins, ""), field("sum_words", &TensorEntry::sum_words, ""),
+        field("bins", &TensorEntry::bins, ""), field("times", &TensorEntry::times, ""),
+        field("extreme_words", &TensorEntry::extreme_words, ""), field("sum_words", &TensorEntry::sum_words, ""),
         field("square_words", &TensorEntry::square_words, ""));
   }
 };
@@ -173,8 +187,6 @@ struct Header {
 namespace {
 
 TensorEntry entry_of(const TensorStatistics& tensor) {
-  const WordRange sums = needed_words(tensor.channels, &ChannelStatistics::sum);
-  const WordRange squares = needed_words(tensor.channels, &ChannelStatistics::sum_of_squares);
   const auto pair = [](const WordRange& range) {
     return std::vector<int64_t>{static_cast<int64_t>(range.first), static_cast<int64_t>(range.count)};
   };
@@ -188,8 +200,10 @@ TensorEntry entry_of(const TensorStatistics& tensor) {
   entry.exponent = tensor.histogram.exponent();
   entry.first_bin = tensor.histogram.first_bin();
   entry.bins = static_cast<int64_t>(tensor.histogram.counts().size());
-  entry.sum_words = pair(sums);
-  entry.square_words = pair(squares);
+  entry.times = static_cast<int64_t>(tensor.extremes.times);
+  entry.extreme_words = pair(needed_words(sums_of(tensor.extremes)));
+  entry.sum_words = pair(needed_words(sums_of(tensor.channels, &ChannelStatistics::sum)));
+  entry.square_words = pair(needed_words(sums_of(tensor.channels, &ChannelStatistics::sum_of_squares)));
   return entry;
 }
 
@@ -198,32 +212,29 @@ size_t bound_of(const Statistics& statistics) {
   constexpr size_t kOfChannel = 2 * sizeof(float) + 2 * ExactSum::kWords * sizeof(uint64_t);
   size_t bytes = kDigestBytes + statistics.samples.size() * (sizeof(uint64_t) + kDigestBytes);
   for (const TensorStatistics& tensor : statistics.tensors)
-    bytes += (tensor.histogram.counts().size() + 2) * sizeof(uint64_t) + tensor.channels.size() * kOfChannel;
+    bytes += (tensor.histogram.counts().size() + 2 + 2 * ExactSum::kWords) * sizeof(uint64_t) +
+             tensor.channels.size() * kOfChannel;
   for (const MeasuredShift& output : statistics.measured.outputs) bytes += output.shifts.size() * sizeof(double);
   for (const RoundedWeight& weight : statistics.rounded.weights)
     bytes += sizeof(double) + weight.scales.size() * sizeof(float) + weight.codes.size();
   return bytes;
 }
 
-void put_words(Writer& writer, const std::vector<ChannelStatistics>& channels, ExactSum ChannelStatistics::*member,
-               const std::vector<int64_t>& range) {
-  for (const ChannelStatistics& channel : channels)
-    writer.put_all(std::span<const uint64_t>((channel.*member).words())
-                       .subspan(static_cast<size_t>(range[0]), static_cast<size_t>(range[1])));
+void put_words(Writer& writer, const std::vector<const ExactSum*>& sums, const std::vector<int64_t>& range) {
+  for (const ExactSum* sum : sums)
+    writer.put_all(
+        std::span<const uint64_t>(sum->words()).subspan(static_cast<size_t>(range[0]), static_cast<size_t>(range[1])));
 }
 
-void take_words(Reader& reader, std::vector<ChannelStatistics>& channels, ExactSum ChannelStatistics::*member,
-                const std::vector<int64_t>& range) {
+ExactSum take_words(Reader& reader, const std::vector<int64_t>& range) {
   if (range.size() != 2 || range[0] < 0 || range[1] < 0 || range[0] + range[1] > static_cast<int64_t>(ExactSum::kWords))
     broken("The statistics file has sums of an impossible size.");
-  for (ChannelStatistics& channel : channels) {
-    std::array<uint64_t, ExactSum::kWords> words{};
-    reader.take_all(std::span<uint64_t>(words).subspan(static_cast<size_t>(range[0]), static_cast<size_t>(range[1])));
-    const auto end = static_cast<size_t>(range[0] + range[1]);
-    const bool negative = end > 0 && words[end - 1] >> 63 != 0;
-    for (size_t k = end; k < words.size(); ++k) words[k] = negative ? ~uint64_t{0} : 0;
-    channel.*member = ExactSum(words);
-  }
+  std::array<uint64_t, ExactSum::kWords> words{};
+  reader.take_all(std::span<uint64_t>(words).subspan(static_cast<size_t>(range[0]), static_cast<size_t>(range[1])));
+  const auto end = static_cast<size_t>(range[0] + range[1]);
+  const bool negative = end > 0 && words[end - 1] >> 63 != 0;
+  for (size_t k = end; k < words.size(); ++k) words[k] = negative ? ~uint64_t{0} : 0;
+  return ExactSum(words);
 }
 
 quant::Histogram take_histogram(Reader& reader, const TensorEntry& entry) {
@@ -252,6 +263,15 @@ TensorStatistics take_tensor(Reader& reader, const TensorEntry& entry) {
   tensor.histogram = take_histogram(reader, entry);
   if (!tensor.histogram.empty() && tensor.histogram.total() != tensor.elements)
     broken("The histogram of \"" + entry.name + "\" holds another number of elements than were seen.");
+  if (entry.times < 0 || (entry.times > 0 && tensor.histogram.empty()))
+    broken("The statistics file counts the extremes of \"" + entry.name + "\" wrongly.");
+  tensor.extremes.times = static_cast<uint64_t>(entry.times);
+  if (entry.times > 0) {
+    tensor.extremes.low = take_words(reader, entry.extreme_words);
+    tensor.extremes.high = take_words(reader, entry.extreme_words);
+    if (!(tensor.extremes.low.value() <= tensor.extremes.high.value()))
+      broken("The mean extremes of \"" + entry.name + "\" contradict each other.");
+  }
   if (entry.channels < 0 || static_cast<uint64_t>(entry.channels) > reader.left() / (2 * sizeof(float)))
     broken("The statistics file has an impossible number of channels for \"" + entry.name + "\".");
   tensor.channels.resize(static_cast<size_t>(entry.channels));
@@ -261,8 +281,8 @@ TensorStatistics take_tensor(Reader& reader, const TensorEntry& entry) {
     if (!std::isfinite(channel.min) || !std::isfinite(channel.max) || channel.min > channel.max)
       broken("The extremes of a channel of \"" + entry.name + "\" contradict each other.");
   }
-  take_words(reader, tensor.channels, &ChannelStatistics::sum, entry.sum_words);
-  take_words(reader, tensor.channels, &ChannelStatistics::sum_of_squares, entry.square_words);
+  for (ChannelStatistics& channel : tensor.channels) channel.sum = take_words(reader, entry.sum_words);
+  for (ChannelStatistics& channel : tensor.channels) channel.sum_of_squares = take_words(reader, entry.square_words);
   return tensor;
 }
 
@@ -351,12 +371,13 @@ std::vector<std::byte> pack(const Statistics& statistics) {
       writer.put(tensor.histogram.max());
       writer.put_all(tensor.histogram.counts());
     }
+    put_words(writer, sums_of(tensor.extremes), header.tensors[k].extreme_words);
     for (const ChannelStatistics& channel : tensor.channels) {
       writer.put(channel.min);
       writer.put(channel.max);
     }
-    put_words(writer, tensor.channels, &ChannelStatistics::sum, header.tensors[k].sum_words);
-    put_words(writer, tensor.channels, &ChannelStatistics::sum_of_squares, header.tensors[k].square_words);
+    put_words(writer, sums_of(tensor.channels, &ChannelStatistics::sum), header.tensors[k].sum_words);
+    put_words(writer, sums_of(tensor.channels, &ChannelStatistics::sum_of_squares), header.tensors[k].square_words);
   }
   for (const MeasuredShift& output : statistics.measured.outputs)
     writer.put_all(std::span<const double>(output.shifts));

@@ -22,9 +22,9 @@
 
 namespace tersor::framework {
 
-/// Where a quantizer takes its range from. In training the first three differ by how a range follows the batches; after
-/// training there is one range, that of all samples, and they are the same: of a weight its own extremes, of an
-/// activation the extremes of all samples.
+/// Where a quantizer takes its range from. In training the first three differ by how a range follows the batches; of
+/// samples that came in no order the first and third take the extremes of all, the second the mean of the extremes of
+/// each, which is where a moving average settles. Of a weight all three take its own extremes.
 enum class RangeSource {
   kLastValue,
   kMovingAverage,
@@ -46,7 +46,8 @@ struct LayerQuantizer {
   bool operator==(const LayerQuantizer&) const = default;
 };
 
-/// With the defaults of the 8-bit scheme.
+/// With the defaults of the 8-bit scheme: LastValueQuantizer is that of weights, which most platforms take symmetric
+/// only, so that the documents' example holds on each.
 LayerQuantizer LastValueQuantizer(int num_bits = 8, bool per_axis = false, bool symmetric = true,
                                   bool narrow_range = true);
 LayerQuantizer MovingAverageQuantizer(int num_bits = 8, bool per_axis = false, bool symmetric = false,

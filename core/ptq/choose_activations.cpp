@@ -24,13 +24,28 @@ using tpc::OpQuantizationConfig;
 namespace {
 
 /// Empty where the tensor was empty in every sample, as past keys before the first token are.
-const Histogram& histogram_of(const Graph& graph, ValueId value, const calibrate::Statistics& statistics) {
+const calibrate::TensorStatistics& seen_of(const Graph& graph, ValueId value, const calibrate::Statistics& statistics) {
   const calibrate::TensorStatistics* found = statistics.find(graph.name_of(value));
   if (found == nullptr || (found->histogram.empty() && found->elements != 0))
     throw Error(ErrorCode::kMismatch, "The statistics say nothing about the tensor \"" + graph.name_of(value) + "\".",
                 "statistics", "Calibrate this model with samples, with the same settings.");
-  return found->histogram;
+  return *found;
 }
+
+/// What the tensors of a group were seen to hold together.
+struct Seen {
+  Histogram histogram;
+  quant::Range mean_extremes;
+
+  void add(const calibrate::TensorStatistics& tensor) {
+    if (tensor.histogram.empty()) return;
+    const quant::Range mean = tensor.mean_extremes();
+    mean_extremes = histogram.empty()
+                        ? mean
+                        : quant::Range{std::min(mean_extremes.low, mean.low), std::max(mean_extremes.high, mean.high)};
+    histogram.merge(tensor.histogram);
+  }
+};
 
 /// What a QuantizeConfig says of the range of a value: of the node that makes it, or of one in front of its clamps.
 const framework::LayerQuantizer* quantizer_of(const Graph& graph, const Uses& uses, const Attachment& attachment,
@@ -90,9 +105,10 @@ struct Chosen {
 };
 
 /// `known`: what the operators that make the tensor can give.
-Chosen choose(const Histogram& histogram, const OpQuantizationConfig& op, const Bounds& known, bool signed_storage,
+Chosen choose(const Seen& group, const OpQuantizationConfig& op, const Bounds& known, bool signed_storage,
               const quant::Criterion& criterion) {
   constexpr int kEntryBits = 8;
+  const Histogram& histogram = group.histogram;
   const QuantizationMethod method = quant::even_form(op.activation_quantization_method);
   const quant::Range seen{histogram.min(), histogram.max()};
   const bool unseen = seen.low == 0 && seen.high == 0;
@@ -109,7 +125,7 @@ Chosen choose(const Histogram& histogram, const OpQuantizationConfig& op, const 
     range = quant::quantizer_of(method).cover(known.low, known.high, grid, criterion.min_threshold);
   } else if (!unseen) {
     const quant::Range limits{std::max(known.low, seen.low), std::min(known.high, seen.high)};
-    range = quant::select_activation_range(histogram, method, grid, criterion, limits).range;
+    range = quant::select_activation_range(histogram, method, grid, criterion, limits, group.mean_extremes).range;
   }
   Chosen chosen{quant::params_of_ranges(method, grid, std::span(&range, 1))};
   if (by_table) {
@@ -123,12 +139,13 @@ Chosen choose(const Histogram& histogram, const OpQuantizationConfig& op, const 
   return chosen;
 }
 
-/// The range that a QuantizeConfig's quantizer takes. Statistics keep the extremes of all samples, not of each.
-QuantizationParams choose_by(const framework::LayerQuantizer& quantizer, const Histogram& histogram,
+/// The range that a QuantizeConfig's quantizer takes.
+QuantizationParams choose_by(const framework::LayerQuantizer& quantizer, const Seen& group,
                              const OpQuantizationConfig& op, bool signed_storage) {
-  const bool fixed = quantizer.source == framework::RangeSource::kFixed;
-  quant::Range range = framework::shape_range(quantizer, fixed ? *quantizer.init_min : histogram.min(),
-                                              fixed ? *quantizer.init_max : histogram.max());
+  quant::Range range{group.histogram.min(), group.histogram.max()};
+  if (quantizer.source == framework::RangeSource::kFixed) range = {*quantizer.init_min, *quantizer.init_max};
+  if (quantizer.source == framework::RangeSource::kMovingAverage) range = group.mean_extremes;
+  range = framework::shape_range(quantizer, range.low, range.high);
   IntegerGrid grid{op.activation_n_bits, quantizer.symmetric, quantizer.narrow_range};
   if (quantizer.symmetric) range = {std::min(range.low, -range.high), std::max(range.high, -range.low)};
   QuantizationParams params = quant::params_of_ranges(op.activation_quantization_method, grid, std::span(&range, 1));
@@ -143,13 +160,13 @@ std::vector<ActivationPlan> choose_activations(const Graph& graph, const Attachm
                                                const config::QuantizationConfig& config) {
   const Uses uses(graph);
   const bool signed_storage = attachment.export_rules.signed_activations;
-  std::vector<Histogram> histograms(placement.groups);
+  std::vector<Seen> groups(placement.groups);
   std::vector<const OpQuantizationConfig*> first(placement.groups), fixed(placement.groups);
   std::vector<Bounds> bounds(placement.groups);
   std::vector<const framework::LayerQuantizer*> asked(placement.groups);
   std::vector<bool> joined(placement.groups);  // several tensors come together: the bounds of one are not those of all
   for (const PlacedTensor& tensor : placement.tensors) {
-    histograms[tensor.group].merge(histogram_of(graph, tensor.value, statistics));
+    groups[tensor.group].add(seen_of(graph, tensor.value, statistics));
     const OpQuantizationConfig& op = config_of(graph, uses, attachment, placement, tensor.value);
     if (const auto maker = uses.producer_index(tensor.value)) {
       const Node& node = graph.nodes()[*maker];
@@ -175,9 +192,9 @@ std::vector<ActivationPlan> choose_activations(const Graph& graph, const Attachm
                                              {op->activation_n_bits, signed_storage, false}, *op->fixed_scale,
                                              op->fixed_zero_point.value_or(0));
     else if (asked[g] != nullptr)
-      chosen[g].params = choose_by(*asked[g], histograms[g], *first[g], signed_storage);
+      chosen[g].params = choose_by(*asked[g], groups[g], *first[g], signed_storage);
     else
-      chosen[g] = choose(histograms[g], *first[g], bounds[g], signed_storage, config.activation_criterion());
+      chosen[g] = choose(groups[g], *first[g], bounds[g], signed_storage, config.activation_criterion());
   }
   const auto is_passed_on = [&](const PlacedTensor& tensor) {
     const auto maker = uses.producer_index(tensor.value);
@@ -190,7 +207,7 @@ std::vector<ActivationPlan> choose_activations(const Graph& graph, const Attachm
   };
   std::vector<ActivationPlan> plans;
   for (const PlacedTensor& tensor : placement.tensors) {
-    const Histogram& seen = histograms[tensor.group];
+    const Histogram& seen = groups[tensor.group].histogram;
     const Chosen& of_group = chosen[tensor.group];
     plans.push_back({tensor,
                      of_group.params,

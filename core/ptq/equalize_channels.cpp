@@ -290,6 +290,7 @@ class Equalizer {
       low = std::min(low, channel.min), high = std::max(high, channel.max);
     }
     if (!tensor.histogram.empty()) tensor.histogram = two_ends(low, high, tensor.elements);
+    tensor.extremes = {};
   }
 
   Graph& graph_;

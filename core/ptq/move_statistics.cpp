@@ -39,6 +39,12 @@ Histogram moved(const Histogram& of, double factor, double offset) {
 TensorStatistics moved(const TensorStatistics& of, double factor, double offset) {
   TensorStatistics result = of;
   result.histogram = moved(of.histogram, factor, offset);
+  if (of.extremes.times > 0) {
+    const auto times = static_cast<double>(of.extremes.times);
+    result.extremes = {of.extremes.times, {}, {}};
+    result.extremes.low.add(factor * of.extremes.low.value() + times * offset);
+    result.extremes.high.add(factor * of.extremes.high.value() + times * offset);
+  }
   if (of.channels.empty()) return result;
   const double elements = static_cast<double>(of.elements) / static_cast<double>(of.channels.size());
   for (ChannelStatistics& channel : result.channels) {

@@ -265,6 +265,7 @@ class Inserter {
                                  (factors[c] * factors[c]));
     }
     result.histogram = two_ends(-128 * common, 127 * common, of.elements);
+    result.extremes = {};
     return result;
   }
 

@@ -109,8 +109,8 @@ Range cut(Range range, const Range& limits, const Quantizer& quantizer, const In
 }  // namespace
 
 std::vector<Method> activation_selection_methods() {
-  return {Method::kNoClipping, Method::kMse,     Method::kMae,        Method::kKl,
-          Method::kLp,         Method::kEntropy, Method::kPercentile, Method::kDistribution};
+  return {Method::kNoClipping, Method::kMse,        Method::kMae,          Method::kKl,           Method::kLp,
+          Method::kEntropy,    Method::kPercentile, Method::kDistribution, Method::kMovingAverage};
 }
 
 Range select_binned_range(const EvenBins& bins, QuantizationMethod method, const IntegerGrid& grid,
@@ -133,7 +133,8 @@ Range select_binned_range(const EvenBins& bins, QuantizationMethod method, const
 }
 
 RangeSelection select_activation_range(const Histogram& histogram, QuantizationMethod method, const IntegerGrid& grid,
-                                       const Criterion& criterion, const Range& limits) {
+                                       const Criterion& criterion, const Range& limits,
+                                       const std::optional<Range>& mean_extremes) {
   const Quantizer& quantizer = quantizer_of(method);
   if (criterion.method == Method::kHmse)
     throw Error(ErrorCode::kInvalidConfig,
@@ -143,8 +144,11 @@ RangeSelection select_activation_range(const Histogram& histogram, QuantizationM
   remove_outliers(kept, criterion.z_threshold);
   if (kept.all_zero()) kept = all;
   if (kept.all_zero()) return {};
-  const Range found = select_binned_range(kept, method, grid, criterion);
-  const Range range = cut(found, limits, quantizer, grid, least_threshold(method, criterion));
+  const double least = least_threshold(method, criterion);
+  const bool by_mean = criterion.method == Method::kMovingAverage && mean_extremes;
+  const Range found = by_mean ? quantizer.cover(mean_extremes->low, mean_extremes->high, grid, least)
+                              : select_binned_range(kept, method, grid, criterion);
+  const Range range = cut(found, limits, quantizer, grid, least);
   return {range, sqnr_db(all, quantizer.step_of(range, grid), grid)};
 }
 

@@ -48,10 +48,12 @@ constexpr Range kUnlimited{-std::numeric_limits<double>::infinity(), std::numeri
 /// the largest to line its grid up with them, which does not hold on other samples, and a quantizer that keeps the
 /// bounds of a clamp does the clamp's work. A POWER_OF_TWO threshold is not cut. However close the extremes, the range
 /// is at least `min_threshold` wide (UNIFORM: 2^-75), so that its scale times a weight's is a normal float32. An empty
-/// histogram, or one that holds zeros only, gives a range of no width. Error kInvalidConfig for a quantization method
+/// histogram, or one that holds zeros only, gives a range of no width. MovingAverage takes `mean_extremes`, which the
+/// histogram does not have, or its extremes. Error kInvalidConfig for a quantization method
 /// without a scale, or a selection method that is for weights.
 RangeSelection select_activation_range(const Histogram& histogram, QuantizationMethod method, const IntegerGrid& grid,
-                                       const Criterion& criterion, const Range& limits = kUnlimited);
+                                       const Criterion& criterion, const Range& limits = kUnlimited,
+                                       const std::optional<Range>& mean_extremes = std::nullopt);
 
 /// The same for any evenly spaced bins, no limits and outliers taken out beforehand.
 Range select_binned_range(const EvenBins& bins, QuantizationMethod method, const IntegerGrid& grid,

@@ -46,6 +46,8 @@ Statistics of_sample(uint64_t index) {
   plain.shape = index % 5 == 3 ? Shape{1, 2} : Shape{1, 1};
   const float one = -static_cast<float>(random() % 100);
   plain.histogram.add({&one, 1});
+  for (TensorStatistics* tensor : {&wide, &plain})
+    tensor->extremes.add(tensor->histogram.min(), tensor->histogram.max());
   wide.elements = wide.histogram.total();
   plain.elements = plain.histogram.total();
   statistics.tensors = {wide, plain};
@@ -130,6 +132,24 @@ TEST_CASE("statistics of another model, of other settings, or of the same sample
   REQUIRE(message_of([&] { merge(into, other); }).find("other settings") != std::string::npos);
   REQUIRE(message_of([&] { merge(into, mine); }).find("Sample 0 was counted in both") == 0);
   REQUIRE(into == mine);
+}
+
+TEST_CASE("mean extremes are those of the samples, whatever the order they are merged in, and survive the file") {
+  const std::vector<Statistics> parts{of_sample(1), of_sample(2), of_sample(3), of_sample(4)};
+  double low = 0, high = 0;
+  for (const Statistics& part : parts) {
+    low += part.tensors[0].histogram.min();
+    high += part.tensors[0].histogram.max();
+  }
+  const Statistics all = merged(parts), turned = merged({parts[3], parts[1], parts[0], parts[2]});
+  const quant::Range mean = all.tensors[0].mean_extremes();
+  REQUIRE(mean.low == Approx(low / 4));
+  REQUIRE(mean.high == Approx(high / 4));
+  REQUIRE(turned.tensors[0].extremes == all.tensors[0].extremes);
+  REQUIRE(read(write(all)).tensors[0].extremes == all.tensors[0].extremes);
+  TensorStatistics rescaled = all.tensors[0];
+  rescaled.extremes = {};
+  REQUIRE(rescaled.mean_extremes() == quant::Range{rescaled.histogram.min(), rescaled.histogram.max()});
 }
 
 TEST_CASE("means are those of the elements") {

@@ -93,7 +93,7 @@ TEST_CASE("a value that does not act yet is refused by its field, a default is a
   REQUIRE_NOTHROW(check_acts(read(R"({"z_threshold": 5, "activation_threshold_method": "Entropy"})")));
   REQUIRE(error_of(R"({"weights_threshold_method": "Entropy"})").hint == "Use one of: NOCLIPPING, MSE, MAE, KL, Lp.");
   REQUIRE(error_of(R"({"activation_threshold_method": "HMSE"})").hint ==
-          "Use one of: NOCLIPPING, MSE, MAE, KL, Lp, Entropy, Percentile, Distribution.");
+          "Use one of: NOCLIPPING, MSE, MAE, KL, Lp, Entropy, Percentile, Distribution, MovingAverage.");
   for (const char* field : {"activation_quantization_method", "weights_quantization_method"})
     for (const char* method : {"LUT_POT_QUANTIZER", "LUT_SYM_QUANTIZER"})
       REQUIRE_NOTHROW(check_acts(read((std::string("{\"") + field + "\": \"" + method + "\"}").c_str())));

@@ -119,3 +119,52 @@ TEST_CASE("activations near the least float32 leave the weights their values") {
       REQUIRE(*std::max_element(kernel.weight.scale.begin(), kernel.weight.scale.end()) < 0.1f);
   }
 }
+
+TEST_CASE("a moving average is the mean of the extremes of the samples, as a method and as a quantizer") {
+  const Model model = two_convs();
+  double low = 0, high = 0;
+  for (uint64_t k = 0; k < 16; ++k) {
+    const Tensor x = test::random_inputs(model, static_cast<uint32_t>(k + 1))[0];
+    const auto [least, most] = std::minmax_element(x.data<float>().begin(), x.data<float>().end());
+    low += static_cast<double>(*least) / 16, high += static_cast<double>(*most) / 16;
+  }
+  const auto range_of_input = [](const QuantizeResult& result) {
+    for (const ptq::ActivationPlan& one : result.plan.activations)
+      if (result.draft.model.graph.name_of(one.tensor.value) == "x") return one.params.range[0];
+    FAIL("no range of x");
+    return quant::Range{};
+  };
+  config::QuantizationConfig config;
+  config.weights_bias_correction = false;
+  config.activation_threshold_method = quant::ThresholdSelectionMethod::kMovingAverage;
+  const quant::Range by_method = range_of_input(quantized(model, config));
+  REQUIRE(by_method.low == Approx(low));
+  REQUIRE(by_method.high == Approx(high));
+  config.activation_threshold_method = quant::ThresholdSelectionMethod::kNoClipping;
+  const quant::Range covering = range_of_input(quantized(model, config));
+  REQUIRE(covering.low < low);
+  REQUIRE(covering.high > high);
+}
+
+TEST_CASE("quantizers of a QuantizeConfig that differ by how a range follows the samples") {
+  const Model model = two_convs();
+  const auto relu_range = [&](const std::string& quantizer) {
+    Settings settings{tpc::get_target_platform_capabilities("qnnpack"), {}};
+    settings.config.weights_bias_correction = false;
+    settings.overrides = config::parse_overrides(
+        R"([{"name": "c_node", "quantize_config": {"class_name": "LayerQuantizeConfig", "config": {
+        "weights": {"kernel": "LastValueQuantizer"}, "activation": ")" +
+            quantizer + R"("}}}])",
+        "overrides");
+    const QuantizeResult result = quantized(model, std::move(settings));
+    for (const ptq::ActivationPlan& one : result.plan.activations)
+      if (result.draft.model.graph.name_of(one.tensor.value) == "r") return std::pair(one.params.range[0], one.seen);
+    FAIL("no range of r");
+    return std::pair(quant::Range{}, quant::Range{});
+  };
+  const auto [all, seen] = relu_range("AllValuesQuantizer");
+  REQUIRE(all.high == Approx(seen.high));
+  const auto [mean, same] = relu_range("MovingAverageQuantizer");
+  REQUIRE(mean.high < 0.99 * same.high);
+  REQUIRE(mean.high > 0.5 * same.high);
+}

@@ -5,7 +5,16 @@
 export interface QuantizationConfig {
   /** By what error the range of an activation is chosen; the document has MSE, but the third power, which minds rare large errors more, holds better on other samples. Default Lp. */
   readonly activation_threshold_method?:
-    'NOCLIPPING' | 'MSE' | 'MAE' | 'KL' | 'Lp' | 'Entropy' | 'Percentile' | 'Distribution' | undefined;
+    | 'NOCLIPPING'
+    | 'MSE'
+    | 'MAE'
+    | 'KL'
+    | 'Lp'
+    | 'Entropy'
+    | 'Percentile'
+    | 'Distribution'
+    | 'MovingAverage'
+    | undefined;
   /** By what error the range of a weight tensor is chosen; the document has MSE, but with a scale per channel clipping gains nothing. Default NOCLIPPING. */
   readonly weights_threshold_method?: 'NOCLIPPING' | 'MSE' | 'MAE' | 'KL' | 'Lp' | undefined;
   /** The quantizer of activations; null leaves it to the platform. Default null. */

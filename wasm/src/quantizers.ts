@@ -27,7 +27,7 @@ export class LastValueQuantizer extends Described<'LastValueQuantizer', Quantize
   }
 }
 
-/** Extremes that follow the batches; after training, those of all samples. */
+/** Extremes that follow the batches; of samples without an order, the mean of the extremes of each. */
 export class MovingAverageQuantizer extends Described<'MovingAverageQuantizer', QuantizerMembers> {
   constructor(members: QuantizerMembers = {}) {
     super('MovingAverageQuantizer', members);

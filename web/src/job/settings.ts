@@ -75,6 +75,7 @@ const choiceTexts: Readonly<Record<string, string>> = {
   Entropy: 'Entropy (ONNX Runtime)',
   Percentile: 'Percentile (ONNX Runtime)',
   Distribution: 'Distribution (ONNX Runtime)',
+  MovingAverage: 'Moving average (ONNX Runtime)',
   SYMMETRIC: 'symmetric',
   POWER_OF_TWO: 'power of two',
   UNIFORM: 'uniform',
