@@ -42,6 +42,15 @@ class Placer {
   }
   bool quantizes(size_t index) const { return attachment_.quantizes_output(graph_.nodes()[index].id); }
 
+  /// A QuantizeConfig has quantizers for its outputs. Behind a kernel that stays float none may stand: ONNX Runtime
+  /// would quantize its weight by itself.
+  bool asked(size_t index) const {
+    const Node& node = graph_.nodes()[index];
+    const bool float_kernel =
+        roles_[index].role == Role::kFloat && (node.is("Conv") || node.is("Gemm") || node.is("ConvTranspose"));
+    return !attachment_.of(node.id).output_quantizers.empty() && !float_kernel;
+  }
+
   bool stays_float(ValueId input) const {
     const auto& list = attachment_.float_inputs;
     return std::find(list.begin(), list.end(), input) != list.end();
@@ -110,7 +119,7 @@ void Placer::find_integer_made() {
                                                     [this](ValueId id) { return !id.valid() || integer_made(id); });
     const Role role = roles_[i].role;
     const bool passes_on = role == Role::kMover || role == Role::kClamp || (role == Role::kJoin && quantizes(i));
-    const bool made = (role == Role::kKernel && quantizes(i)) || (passes_on && all);
+    const bool made = (role == Role::kKernel && quantizes(i)) || (passes_on && all) || asked(i);
     for (const ValueId id : node.outputs)
       if (id.valid()) integer_made_[static_cast<size_t>(id.index)] = made;
   }
@@ -118,8 +127,12 @@ void Placer::find_integer_made() {
 
 void Placer::want_operands() {
   for (size_t i = 0; i < roles_.size(); ++i) {
-    if (!roles_[i].has_kernel() || !quantizes(i)) continue;
     const Node& node = graph_.nodes()[i];
+    if (asked(i))
+      for (const ValueId id : node.outputs)
+        if (id.valid() && (graph_.value(id).dtype == DType::kFloat32 || graph_.value(id).dtype == DType::kUndefined))
+          want(roles_[i].role == Role::kClamp ? id : fused(id));
+    if (!roles_[i].has_kernel() || !quantizes(i)) continue;
     for (const ValueId id : value_inputs(node, roles_[i].role)) want(id);
     if (roles_[i].role == Role::kKernel) want(fused(node.outputs[0]));
   }

@@ -7,6 +7,7 @@
 //     whose output is not quantized in float);
 //   - what lies between integer kernels and itself has an integer form (Add, Concat, pooling, movers), when everything
 //     it reads is integer-made;
+//   - what a QuantizeConfig has output quantizers for;
 //   - nothing else: outputs of Gemm and MatMul stay float unless a kernel reads them, islands of float operators stay
 //     float inside, and a float reader of a float-made tensor reads the tensor itself.
 // A platform of placement OUTPUTS quantizes the model's inputs and the output of every operator that it says to.

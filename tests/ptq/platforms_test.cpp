@@ -266,3 +266,21 @@ TEST_CASE("the ranges of a QuantizeConfig are those in the file") {
   REQUIRE(c2.params.range[0].low == Approx(c2.seen.low));
   REQUIRE(c2.params.range[0].high == Approx(c2.seen.high));
 }
+
+TEST_CASE("output quantizers of a QuantizeConfig act where no integer kernel comes of them") {
+  NamedModel model;
+  model.input("x", {1, 8}).weight("w", {8, 6}).weight("b", {6}).node("Gemm", {"x", "w", "b"}, {"g"});
+  const Model tanh = model.node("Tanh", {"g"}, {"y"}).output("y").build();
+  REQUIRE(make(tanh, "ort-cpu").quantizer("g") == nullptr);
+  // Of a Tanh it is the input that is quantized as the layer's activation; the layer's output is that of the Tanh.
+  const Made made = make(tanh, "ort-cpu", "{}", R"([
+      {"name": "g_node", "quantize_config": {"class_name": "LayerQuantizeConfig", "config": {
+          "weights": {"kernel": "LastValueQuantizer"},
+          "activation": {"class_name": "FixedQuantizer", "config": {"init_min": -5.1, "init_max": 5.1}},
+          "outputs": [{"class_name": "FixedQuantizer", "config": {"init_min": -1, "init_max": 1}}]}}}])");
+  REQUIRE(made.quantizer("g") != nullptr);
+  REQUIRE(made.scale(*made.quantizer("g")).data<float>()[0] == Approx(10.2 / 255).epsilon(1e-6));
+  REQUIRE(made.quantizer("y") != nullptr);
+  REQUIRE(made.scale(*made.quantizer("y")).data<float>()[0] == Approx(2.0 / 255).epsilon(1e-6));
+  REQUIRE(difference(tanh, made) < 0.05);
+}
