@@ -269,13 +269,15 @@ LayerFilterParams read_layer_filter(const Json& json, const std::string& place) 
     if (key == "layer") {
       from_json(value, filter.layer, at);
     } else if (key == "all") {
-      filter.conditions = read_conditions(value, at);
+      for (AttributeFilter& one : read_conditions(value, at)) filter.conditions.push_back(std::move(one));
+    } else if (key == "any") {
+      filter.conditions.push_back(Or(read_conditions(value, at)));
     } else if (key == "kwargs") {
       if (!value.is_object()) detail::wrong_type(value, "an object", at);
       for (const auto& [name, wanted] : value.items())
         filter.kwargs[name] = read_value(wanted, detail::join_place(at, name));
     } else {
-      detail::unknown_key(key, {"layer", "all", "kwargs"}, place);
+      detail::unknown_key(key, {"layer", "all", "any", "kwargs"}, place);
     }
   }
   if (filter.layer.empty())

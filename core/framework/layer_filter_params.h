@@ -65,7 +65,7 @@ struct LayerFilterParams {
   bool operator==(const LayerFilterParams&) const = default;
 };
 
-/// {"layer": "Clip", "all": [{"attr": "min", "op": "Eq", "value": 0}, {"any": [...]}], "kwargs": {...}}.
+/// {"layer": "Clip", "all": [{"attr": "min", "op": "Eq", "value": 0}, {"any": [...]}], "any": [...], "kwargs": {...}}.
 /// Error kInvalidConfig.
 LayerFilterParams read_layer_filter(const Json& json, const std::string& place);
 Json to_json(const LayerFilterParams& filter);

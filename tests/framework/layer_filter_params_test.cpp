@@ -71,6 +71,10 @@ TEST_CASE("a filter survives the way through JSON") {
                                  {{"axes", std::vector<double>{1, 2}}});
   REQUIRE(read_layer_filter(to_json(filter), "filter") == filter);
   REQUIRE(read_layer_filter(Json("Relu"), "filter").plain());
+  const char* all_and_any = R"({"layer": "Clip", "all": [{"attr": "min", "op": "Eq", "value": 0}],
+      "any": [{"attr": "max", "op": "Eq", "value": 6}, {"attr": "max", "op": "Eq", "value": 1}]})";
+  REQUIRE(read_layer_filter(parse_json(all_and_any, "t"), "filter") ==
+          LayerFilterParams("Clip", {Eq("min", 0.0), Eq("max", 6.0) | Eq("max", 1.0)}));
 }
 
 TEST_CASE("faults of a filter name their place") {

@@ -51,10 +51,11 @@ export type AttributeFilter =
   | { readonly all: readonly AttributeFilter[] }
   | { readonly any: readonly AttributeFilter[] };
 
-/** Nodes of a type that fulfil every condition. */
+/** Nodes of a type that fulfil every condition of `all`, and one of `any` where it is there. */
 export interface LayerFilterParams {
   readonly layer: string;
   readonly all?: readonly AttributeFilter[] | undefined;
+  readonly any?: readonly AttributeFilter[] | undefined;
   readonly kwargs?: Readonly<Record<string, AttributeValue>> | undefined;
 }
 
