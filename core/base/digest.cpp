@@ -5,6 +5,12 @@
 #include <cstring>
 #include <string_view>
 
+#if defined(__x86_64__) && __has_include(<sys/platform/x86.h>)
+#include <immintrin.h>
+#include <sys/platform/x86.h>
+#define TERSOR_SHA_INSTRUCTIONS
+#endif
+
 namespace tersor {
 
 namespace {
@@ -32,10 +38,55 @@ constexpr uint32_t rotate_right(uint32_t value, int by) {
   h = first + (rotate_right(a, 2) ^ rotate_right(a, 13) ^ rotate_right(a, 22)) + ((a & b) | (c & (a | b)));
 }
 
+#ifdef TERSOR_SHA_INSTRUCTIONS
+
+/// Blocks by the processor's own instructions, five to eight times as fast. They keep the state as (a b e f), (c d g
+/// h).
+[[gnu::target("sha,sse4.1")]] void blocks_by_instructions(uint32_t* state, const std::byte* bytes, size_t count) {
+  const __m128i big_endian = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
+  const auto at = [](uint32_t* words) { return reinterpret_cast<__m128i*>(words); };
+  const __m128i cdab = _mm_shuffle_epi32(_mm_loadu_si128(at(state)), 0xb1);
+  const __m128i efgh = _mm_shuffle_epi32(_mm_loadu_si128(at(state + 4)), 0x1b);
+  __m128i abef = _mm_alignr_epi8(cdab, efgh, 8), cdgh = _mm_blend_epi16(efgh, cdab, 0xf0);
+  for (; count > 0; --count, bytes += 64) {
+    const __m128i abef_before = abef, cdgh_before = cdgh;
+    __m128i w[16];  // four words each
+#pragma GCC unroll 16
+    for (size_t i = 0; i < 16; ++i) {
+      if (i < 4) {
+        const __m128i read = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + 16 * i));
+        w[i] = _mm_shuffle_epi8(read, big_endian);
+      } else {
+        const __m128i sum =
+            _mm_add_epi32(_mm_sha256msg1_epu32(w[i - 4], w[i - 3]), _mm_alignr_epi8(w[i - 1], w[i - 2], 4));
+        w[i] = _mm_sha256msg2_epu32(sum, w[i - 1]);
+      }
+      const __m128i constants = _mm_loadu_si128(reinterpret_cast<const __m128i*>(kRound + 4 * i));
+      const __m128i words = _mm_add_epi32(w[i], constants);
+      cdgh = _mm_sha256rnds2_epu32(cdgh, abef, words);
+      abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(words, 0x0e));
+    }
+    abef = _mm_add_epi32(abef, abef_before);
+    cdgh = _mm_add_epi32(cdgh, cdgh_before);
+  }
+  const __m128i feba = _mm_shuffle_epi32(abef, 0x1b), dchg = _mm_shuffle_epi32(cdgh, 0xb1);
+  _mm_storeu_si128(at(state), _mm_blend_epi16(feba, dchg, 0xf0));
+  _mm_storeu_si128(at(state + 4), _mm_alignr_epi8(dchg, feba, 8));
+}
+
+#endif
+
 }  // namespace
 
 Sha256::Sha256()
     : state_{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19} {}
+
+void Sha256::blocks(const std::byte* bytes, size_t count) {
+#ifdef TERSOR_SHA_INSTRUCTIONS
+  if (CPU_FEATURE_ACTIVE(SHA) && CPU_FEATURE_ACTIVE(SSE4_1)) return blocks_by_instructions(state_.data(), bytes, count);
+#endif
+  for (; count > 0; --count, bytes += 64) block(bytes);
+}
 
 void Sha256::block(const std::byte* bytes) {
   // Loops of their own, which compilers turn into vectors.
@@ -73,15 +124,15 @@ void Sha256::update(std::span<const std::byte> bytes) {
   length_ += bytes.size();
   while (!bytes.empty()) {
     if (filled == 0 && bytes.size() >= 64) {
-      block(bytes.data());
-      bytes = bytes.subspan(64);
+      blocks(bytes.data(), bytes.size() / 64);
+      bytes = bytes.last(bytes.size() % 64);
       continue;
     }
     const size_t take = std::min(bytes.size(), 64 - filled);
     std::memcpy(pending_.data() + filled, bytes.data(), take);
     filled += take;
     bytes = bytes.subspan(take);
-    if (filled == 64) block(pending_.data()), filled = 0;
+    if (filled == 64) blocks(pending_.data(), 1), filled = 0;
   }
 }
 
