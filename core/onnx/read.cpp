@@ -169,8 +169,12 @@ Model read_model(const Source& source, const ExternalData& external) {
   model.ir_version = 0;
   const std::string_view file(reinterpret_cast<const char*>(source.bytes.data()), source.bytes.size());
   const Encoded encoded = read_fields(file, model);
-  for (const std::string_view message : encoded.opset_imports)
-    model.opset_imports.push_back(within("opset_import", [&] { return read_opset(message); }));
+  for (const std::string_view message : encoded.opset_imports) {
+    const OpsetImport import = within("opset_import", [&] { return read_opset(message); });
+    // Of a domain that is there twice ONNX Runtime takes the last.
+    std::erase_if(model.opset_imports, [&](const OpsetImport& other) { return other.domain == import.domain; });
+    model.opset_imports.push_back(import);
+  }
   for (const std::string_view message : encoded.metadata)
     model.metadata.push_back(within("metadata_props", [&] { return read_entry(message); }));
   ExternalFiles files(external);

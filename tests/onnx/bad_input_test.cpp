@@ -228,6 +228,26 @@ TEST_CASE("newer versions are read with a warning, missing ones refused") {
   REQUIRE(read_error(without.bytes()).place == "opset_import");
 }
 
+TEST_CASE("of a domain that is imported twice the last version counts, under either name") {
+  const auto opset_of = [](const std::vector<std::pair<std::string, int64_t>>& imports) {
+    Message model;
+    model.integer(model_field::kIrVersion, 8);
+    model.message(model_field::kGraph, graph_of({plain_node("Relu", {"x"}, {"y"})}));
+    for (const auto& [domain, version] : imports) {
+      Message opset;
+      opset.text(opset_field::kDomain, domain);
+      opset.integer(opset_field::kVersion, version);
+      model.message(model_field::kOpsetImport, std::move(opset));
+    }
+    const Model found = read(Source::of(model.bytes()));
+    REQUIRE(found.opset_imports.size() == 1);
+    return found.opset();
+  };
+  REQUIRE(opset_of({{"", 13}, {"", 13}}) == 13);
+  REQUIRE(opset_of({{"", 13}, {"ai.onnx", 17}}) == 17);
+  REQUIRE(opset_of({{"ai.onnx", 17}, {"", 13}}) == 13);
+}
+
 TEST_CASE("damage anywhere in a model gives a model or an error, never worse") {
   const auto path = shared_file("zoo/mnist-cntk/model.onnx");
   if (!path) return;
