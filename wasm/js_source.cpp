@@ -17,6 +17,15 @@ namespace {
 /// Bytes that JavaScript hands over at once, so that a large file is never twice in memory.
 constexpr uint64_t kPieceBytes = uint64_t{8} << 20;
 
+/// Not set to 0, as a vector would be: what is copied in may be large.
+std::shared_ptr<std::byte[]> room_for(uint64_t length) {
+  return std::shared_ptr<std::byte[]>(new std::byte[static_cast<size_t>(length)]);
+}
+
+val as_bytes(const val& array) {
+  return val::global("Uint8Array").new_(array["buffer"], array["byteOffset"], array["byteLength"]);
+}
+
 void copy_in(const val& array, std::byte* to, size_t length) {
   val(typed_memory_view(length, reinterpret_cast<uint8_t*>(to))).call<void>("set", array);
 }
@@ -34,7 +43,7 @@ samples::Bytes JsSource::read(size_t file, uint64_t offset, uint64_t length) con
   if (length > (uint64_t{1} << 31))
     throw Error(ErrorCode::kOutOfMemory, "The file has " + std::to_string(length) + " bytes; 2 GiB are the most here.",
                 files_[file].path, "Use the native program.");
-  auto bytes = std::make_shared<std::vector<std::byte>>(static_cast<size_t>(length));
+  const auto bytes = room_for(length);
   for (uint64_t at = 0; at < length;) {
     const uint64_t piece = std::min(kPieceBytes, length - at);
     const val got = read_(static_cast<double>(file), static_cast<double>(offset + at), static_cast<double>(piece));
@@ -43,16 +52,22 @@ samples::Bytes JsSource::read(size_t file, uint64_t offset, uint64_t length) con
                   "It may have been changed or moved since it was chosen; choose it again.");
     if (got["length"].as<double>() != static_cast<double>(piece))
       throw Error(ErrorCode::kIo, "The file is shorter than it was.", files_[file].path, "Choose it again.");
-    copy_in(got, bytes->data() + at, static_cast<size_t>(piece));
+    copy_in(got, bytes.get() + at, static_cast<size_t>(piece));
     at += piece;
   }
-  return {std::span<const std::byte>(*bytes), bytes};
+  return {{bytes.get(), static_cast<size_t>(length)}, bytes};
+}
+
+samples::Bytes copied(const val& array) {
+  const auto length = static_cast<size_t>(array["byteLength"].as<double>());
+  const auto bytes = room_for(length);
+  copy_in(as_bytes(array), bytes.get(), length);
+  return {{bytes.get(), length}, bytes};
 }
 
 std::vector<std::byte> to_bytes(const val& array) {
   std::vector<std::byte> bytes(static_cast<size_t>(array["byteLength"].as<double>()));
-  const val view = val::global("Uint8Array").new_(array["buffer"], array["byteOffset"], array["byteLength"]);
-  copy_in(view, bytes.data(), bytes.size());
+  copy_in(as_bytes(array), bytes.data(), bytes.size());
   return bytes;
 }
 

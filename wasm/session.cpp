@@ -83,8 +83,7 @@ std::vector<Tensor> given_tensors(const val& sample, const std::vector<samples::
       const std::vector<double> dims = emscripten::convertJSArrayToNumberVector<double>(shape);
       array.shape = Shape(std::vector<int64_t>(dims.begin(), dims.end()));
     }
-    auto bytes = std::make_shared<const std::vector<std::byte>>(to_bytes(tensor["data"]));
-    array.bytes = {std::span<const std::byte>(*bytes), bytes};
+    array.bytes = copied(tensor["data"]);
     arrays.push_back(std::move(array));
   }
   return samples::arrange(arrays, inputs, place);

@@ -81,13 +81,6 @@ constexpr uint32_t rotate_right(uint32_t value, int by) {
 Sha256::Sha256()
     : state_{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19} {}
 
-void Sha256::blocks(const std::byte* bytes, size_t count) {
-#ifdef TERSOR_SHA_INSTRUCTIONS
-  if (CPU_FEATURE_ACTIVE(SHA) && CPU_FEATURE_ACTIVE(SSE4_1)) return blocks_by_instructions(state_.data(), bytes, count);
-#endif
-  for (; count > 0; --count, bytes += 64) block(bytes);
-}
-
 void Sha256::block(const std::byte* bytes) {
   // Loops of their own, which compilers turn into vectors.
   uint32_t w[64];
@@ -124,15 +117,23 @@ void Sha256::update(std::span<const std::byte> bytes) {
   length_ += bytes.size();
   while (!bytes.empty()) {
     if (filled == 0 && bytes.size() >= 64) {
-      blocks(bytes.data(), bytes.size() / 64);
-      bytes = bytes.last(bytes.size() % 64);
+#ifdef TERSOR_SHA_INSTRUCTIONS
+      if (CPU_FEATURE_ACTIVE(SHA) && CPU_FEATURE_ACTIVE(SSE4_1)) {
+        blocks_by_instructions(state_.data(), bytes.data(), bytes.size() / 64);
+        bytes = bytes.last(bytes.size() % 64);
+        continue;
+      }
+#endif
+      // Block by block: V8 makes a WebAssembly function fast between its calls, not during one.
+      block(bytes.data());
+      bytes = bytes.subspan(64);
       continue;
     }
     const size_t take = std::min(bytes.size(), 64 - filled);
     std::memcpy(pending_.data() + filled, bytes.data(), take);
     filled += take;
     bytes = bytes.subspan(take);
-    if (filled == 64) blocks(pending_.data(), 1), filled = 0;
+    if (filled == 64) block(pending_.data()), filled = 0;
   }
 }
 

@@ -20,7 +20,6 @@ class Sha256 {
   std::string hex();
 
  private:
-  void blocks(const std::byte* bytes, size_t count);
   void block(const std::byte* bytes);
   std::array<uint32_t, 8> state_;
   std::array<std::byte, 64> pending_{};
