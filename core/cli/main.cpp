@@ -71,17 +71,21 @@ int printed(bool json) {
 }
 
 /// What was wrong with the command line. An argument that nothing takes is the likelier slip than what is missing then.
-int correct(const CLI::App& program, const CLI::ParseError& error) {
+std::string slip(const CLI::App& program, const CLI::ParseError& error) {
   const std::vector<std::string> unknown = program.remaining(true);
-  if (unknown.empty() || dynamic_cast<const CLI::RequiredError*>(&error) == nullptr)
-    return program.exit(error) == 0 ? 0 : 2;
+  if (unknown.empty() || dynamic_cast<const CLI::RequiredError*>(&error) == nullptr) return error.what();
   const bool option = unknown[0][0] == '-';
   const bool subcommand = program.get_subcommands().empty() && !option;
-  std::fprintf(stderr, "There is no %s \"%s\".\nRun with --help for more information.\n",
-               subcommand ? "subcommand"
-               : option   ? "option"
-                          : "place for the argument",
-               unknown[0].c_str());
+  const std::string what = subcommand ? "subcommand" : option ? "option" : "place for the argument";
+  return "There is no " + what + " \"" + unknown[0] + "\".";
+}
+
+int correct(const std::string& message, bool json) {
+  const char* const hint = "Run with --help for more information.";
+  if (json)
+    explain(Error(ErrorCode::kInvalidArgument, message, "command line", hint), json);
+  else
+    std::fprintf(stderr, "%s\n%s\n", message.c_str(), hint);
   return 2;
 }
 
@@ -98,7 +102,7 @@ int run(int argc, char** argv) {
     program.parse(argc, argv);
     return printed(json);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() != 0) return correct(program, error);
+    if (error.get_exit_code() != 0) return correct(slip(program, error), json);
     program.exit(error);  // --help and --version
     return printed(json);
   } catch (const Error& error) {

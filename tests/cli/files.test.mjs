@@ -50,8 +50,13 @@ test('help and version end with 0, wrong usage with 2', () => {
     ['nothing'],
     ['inspect', 'a', '--what'],
     ['convert', 'a', '-o', 'b', '--opset', '5'],
-  ])
+  ]) {
     assert.equal(run(...args).status, 2, args.join(' '));
+    const { status, stderr } = run(...args, '--json');
+    const error = JSON.parse(stderr);
+    assert.deepEqual([status, error.code, error.place], [2, 'invalid_argument', 'command line'], args.join(' '));
+    assert.match(error.message + error.hint, /\S.*--help/);
+  }
 });
 
 test('an error is explained in words, and as its four fields on --json', () =>
