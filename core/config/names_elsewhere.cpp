@@ -27,6 +27,7 @@ constexpr NamesElsewhere kNames[] = {
     {"l_p_value", "l_p_value", ""},
     {"shift_negative_ratio", "shift_negative_ratio", ""},
     {"shift_negative_threshold_recalculation", "shift_negative_threshold_recalculation", ""},
+    {"shift_negative_params_search", "shift_negative_params_search", ""},
     {"weights_second_moment_correction", "weights_second_moment_correction", ""},
     {"activation_bias_correction", "activation_bias_correction", ""},
     {"activation_bias_correction_threshold", "activation_bias_correction_threshold", ""},

@@ -63,6 +63,7 @@ struct QuantizationConfig {
   int l_p_value = 3;
   double shift_negative_ratio = 0.25;
   bool shift_negative_threshold_recalculation = false;
+  bool shift_negative_params_search = false;
   BiasCorrectionMethod weights_bias_correction_method = BiasCorrectionMethod::kMeasured;
 
   bool keep_float_automatically = true;
@@ -132,6 +133,8 @@ struct QuantizationConfig {
                      FieldLimits{0.0, 1.0, true}),
         config_field("shift_negative_threshold_recalculation", &C::shift_negative_threshold_recalculation,
                      "Choose the threshold anew after a shift."),
+        config_field("shift_negative_params_search", &C::shift_negative_params_search,
+                     "Choose shift and threshold of such a shift together, by least square error."),
         config_field("weights_bias_correction_method", &C::weights_bias_correction_method,
                      "How the mean error is found: MEASURED on the samples layer by layer, or ANALYTIC from the "
                      "statistics alone."),

@@ -193,9 +193,19 @@ std::optional<quant::NegativeShift> Shifter::decide(const Chain& chain) {
   const Histogram& values = seen->histogram;
   const int n_bits = plan->params.grid.n_bits;
   const double before = plan->params.range[0].high;
+  const IntegerGrid grid{n_bits, false, false};
+  const auto gains = [&](const quant::NegativeShift& by) {
+    return by.shift > 0 && error_of(values, by.shift, by.threshold, grid) <
+                               error_of(values, 0, before, IntegerGrid{n_bits, true, false});
+  };
+  if (config_.shift_negative_params_search) {
+    quant::EvenBins bins = quant::bins_of(values);
+    quant::remove_outliers(bins, config_.z_threshold.value_or(HUGE_VAL));
+    const auto best = quant::search_negative_shift(bins, values.min(), before, n_bits, config_.shift_negative_ratio);
+    return best && gains(*best) ? best : std::nullopt;  // what it leaves below 0 is clipped
+  }
   auto found = quant::negative_shift(values.min(), before, n_bits, config_.shift_negative_ratio);
   if (!found) return std::nullopt;
-  const IntegerGrid grid{n_bits, false, false};
   if (config_.shift_negative_threshold_recalculation) {
     const Histogram shifted = moved(*seen, 1, found->shift).histogram;
     found->threshold = quant::select_activation_range(shifted, method, grid, config_.activation_criterion()).range.high;
@@ -203,10 +213,8 @@ std::optional<quant::NegativeShift> Shifter::decide(const Chain& chain) {
     const double step = std::ldexp(found->threshold, -n_bits);
     found->shift = static_cast<float>(std::ceil(-static_cast<double>(values.min()) / step) * step);
   }
-  const bool lifts = found->shift > 0 && static_cast<float>(found->shift) + values.min() >= 0;
-  const bool gains = error_of(values, found->shift, found->threshold, grid) <
-                     error_of(values, 0, before, IntegerGrid{n_bits, true, false});
-  return lifts && gains ? found : std::nullopt;
+  const bool lifts = static_cast<float>(found->shift) + values.min() >= 0;
+  return lifts && gains(*found) ? found : std::nullopt;
 }
 
 NodeId Shifter::rewrite(const Chain& chain, double shift) {

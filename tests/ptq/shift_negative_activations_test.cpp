@@ -74,6 +74,22 @@ TEST_CASE("a shift gains where the activation is most of the error") {
           test::sqnr_of(around("HardSwish"), "ort-cpu", plain) + 1);
 }
 
+TEST_CASE("shift and threshold found together lose no more than each by itself") {
+  const Model model = around("HardSwish");
+  config::QuantizationConfig searching = shifting(false);
+  searching.shift_negative_params_search = true;
+  searching.shift_negative_ratio = 0.6;
+  const auto job = test::job_of(model, "imx500", searching);
+  const Draft decided = draft(*job, test::statistics_of(*job));
+  REQUIRE(decided.shifted.size() == 1);
+  for (uint64_t k = 0; k < 3; ++k)
+    REQUIRE(test::relative_difference(job->model, decided.model, test::sample(*job, k)) < 1e-5);
+  config::QuantizationConfig kept = shifting(false);
+  kept.shift_negative_ratio = 0.6;
+  REQUIRE(test::sqnr_of(model, "imx500", searching) > test::sqnr_of(model, "imx500", kept) - 0.2);
+  REQUIRE(gain(model, "imx500", searching) > 1);
+}
+
 TEST_CASE("no shift for zero points, for a large negative side, or for two readers") {
   const auto places = [](const Model& model, const char* platform, const config::QuantizationConfig& config) {
     const auto job = test::job_of(model, platform, config);

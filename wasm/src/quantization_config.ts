@@ -53,6 +53,8 @@ export interface QuantizationConfig {
   readonly shift_negative_ratio?: number | undefined;
   /** Choose the threshold anew after a shift. Default false. */
   readonly shift_negative_threshold_recalculation?: boolean | undefined;
+  /** Choose shift and threshold of such a shift together, by least square error. Default false. */
+  readonly shift_negative_params_search?: boolean | undefined;
   /** How the mean error is found: MEASURED on the samples layer by layer, or ANALYTIC from the statistics alone. Default MEASURED. */
   readonly weights_bias_correction_method?: 'MEASURED' | 'ANALYTIC' | undefined;
   /** Keep in float what feeds a logarithm, root or reciprocal that 8 bits cannot feed. Default true. */

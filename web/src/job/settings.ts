@@ -42,6 +42,7 @@ const words: Readonly<Record<string, Words>> = {
   shift_negative_activation_correction: { title: 'Shift negative activations', group: 'activations' },
   shift_negative_ratio: { title: 'Ratio that shifts', group: 'activations' },
   shift_negative_threshold_recalculation: { title: 'Choose the range anew after a shift', group: 'activations' },
+  shift_negative_params_search: { title: 'Search shift and threshold together', group: 'activations' },
   activation_bias_correction: { title: 'Correct for the error of activations', group: 'activations' },
   activation_bias_correction_threshold: { title: 'Smallest correction, percent', group: 'activations' },
   softmax_shift: { title: 'Shift inputs of Softmax', group: 'activations' },
