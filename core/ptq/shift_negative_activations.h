@@ -33,8 +33,9 @@ struct ShiftedActivations {
 
 /// Changes model and statistics where the negative side is at most shift_negative_ratio of the threshold and the shift
 /// makes the predicted error of the tensor smaller. With shift_negative_threshold_recalculation the threshold is chosen
-/// anew for the shifted values, with shift_negative_params_search shift and threshold together, else it stays. Every tensor of another value than before has another name. Attachment
-/// and placement must be made anew afterwards, and go through fuse_shifts() in between.
+/// anew for the shifted values, with shift_negative_params_search shift and threshold together, else it stays. Every
+/// tensor of another value than before has another name. Attachment and placement must be made anew afterwards, and go
+/// through fuse_shifts() in between.
 ShiftedActivations shift_negative_activations(Model& model, const framework::Attachment& attachment,
                                               const Placement& placement, calibrate::Statistics& statistics,
                                               const config::QuantizationConfig& config);
