@@ -41,8 +41,8 @@ config::RecipePlatform platform_of(const Settings& settings) {
 }
 
 /// The settings that decide what is observed.
-std::string shaping_settings(const Settings& settings) {
-  return to_text(to_json(platform_of(settings)), false);
+std::string shaping_settings(const config::RecipePlatform& platform) {
+  return to_text(to_json(platform), false);
 }
 
 /// Axis of the channels by which a tensor is watched: that of the kernel that reads it; else 1 for what has spatial
@@ -229,6 +229,7 @@ std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Se
                                        {},
                                        {},
                                        {},
+                                       {},
                                        nullptr});
   job->notes = config::idle_settings(job->settings.config, job->settings.overrides);
   job->notes.insert(job->notes.end(), job->attachment.notes.begin(), job->attachment.notes.end());
@@ -236,7 +237,8 @@ std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Se
   ptq::require_kernels(job->model.graph, job->placement);
   check_weights(job->model.graph, job->placement);
   job->requests = find_requests(job->model, job->placement);
-  job->provenance = {opened->digest, graph_digest(job->model.graph, job->requests), shaping_settings(job->settings),
+  job->platform = platform_of(job->settings);
+  job->provenance = {opened->digest, graph_digest(job->model.graph, job->requests), shaping_settings(job->platform),
                      job->settings.preprocessing};
   run::ProgramOptions options;
   for (const calibrate::Request& request : job->requests) options.observed.push_back(request.value);
@@ -283,7 +285,7 @@ config::Recipe recipe_of(const Job& job, const calibrate::Statistics& statistics
   config::Recipe recipe;
   recipe.tool_version = tool_version();
   recipe.model_digest = job.opened->digest;
-  recipe.platform = platform_of(job.settings);
+  recipe.platform = job.platform;
   recipe.quantization_config = job.settings.config;
   recipe.overrides = job.settings.overrides;
   recipe.framework_info = job.settings.framework_info;
