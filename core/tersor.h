@@ -77,7 +77,7 @@ struct Job {
   framework::Attachment attachment;
   ptq::Placement placement;
   std::vector<calibrate::Request> requests;  // the tensors to watch
-  config::RecipePlatform platform;  // with the digest of its table
+  config::RecipePlatform platform;           // with the digest of its table
   calibrate::Provenance provenance;
   std::vector<Diagnostic> notes;                // remarks for a person, of platform and settings
   std::shared_ptr<const run::Program> program;  // runs the float model and shows what is watched

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/graph/subgraphs.h"
 #include "core/graph/uses.h"
 #include "core/ptq/choose_activations.h"
 #include "core/ptq/choose_constants.h"
@@ -44,6 +45,37 @@ void note_input_corrections(const Graph& graph, QuantizationPlan& plan) {
   if (!made.where.empty()) plan.corrections.push_back(std::move(made));
 }
 
+bool multiplies(const Node& node) {
+  return node.is("Conv") || node.is("ConvTranspose") || node.is("Gemm") || node.is("MatMul");
+}
+
+int64_t multiplying_nodes(const Graph& graph) {
+  int64_t count = 0;
+  for (const Node& node : graph.nodes()) {
+    count += multiplies(node) ? 1 : 0;
+    for_each_subgraph(node, [&](const Graph& body) { count += multiplying_nodes(body); });
+  }
+  return count;
+}
+
+/// The work of some models lies in the branches of an If, such as one for each sample rate.
+void refuse_work_in_bodies(const Graph& graph) {
+  const std::vector<Node>& nodes = graph.nodes();
+  if (std::any_of(nodes.begin(), nodes.end(), multiplies)) return;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    int64_t inside = 0;
+    for_each_subgraph(nodes[i], [&](const Graph& body) { inside += multiplying_nodes(body); });
+    if (inside > 0)
+      throw Error(ErrorCode::kUnsupportedModel,
+                  "Nothing in this model can be quantized: its Conv, Gemm and MatMul lie in the bodies of If, Loop or "
+                  "Scan, which stay in float. The first holds " +
+                      std::to_string(inside) + ".",
+                  place_of(nodes[i], i),
+                  "Export the branch that you use as a model of its own; an If whose condition is a constant is "
+                  "replaced by its branch.");
+  }
+}
+
 }  // namespace
 
 void require_kernels(const Graph& graph, const Placement& placement, const std::vector<FloatChoice>& in_float) {
@@ -60,12 +92,16 @@ void require_kernels(const Graph& graph, const Placement& placement, const std::
         "Run the model as it is, or have it quantized all the same: --keep-float none "
         "(keep_float_automatically false).");
   }
-  for (size_t i = 0; i < placement.roles.size(); ++i)
-    if (!placement.roles[i].reason.empty() && graph.nodes()[i].inputs.size() > 1)
+  refuse_work_in_bodies(graph);
+  for (const bool multiplying : {true, false})
+    for (size_t i = 0; i < placement.roles.size(); ++i) {
+      const Node& node = graph.nodes()[i];
+      if (placement.roles[i].reason.empty() || node.inputs.size() < 2 || (multiplying && !multiplies(node))) continue;
       throw Error(ErrorCode::kUnsupportedModel,
                   "Nothing in this model can be quantized. The first operator that might: " + placement.roles[i].reason,
-                  place_of(graph.nodes()[i], i),
+                  place_of(node, i),
                   "Export the model in float32 with constant weights, or choose other settings or another platform.");
+    }
   throw Error(ErrorCode::kUnsupportedModel,
               "There is nothing to quantize: the model has no Conv, ConvTranspose, Gemm or MatMul with constant "
               "weights.",

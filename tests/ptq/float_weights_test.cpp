@@ -107,6 +107,26 @@ TEST_CASE("where nothing is left to quantize the settings are refused with a sen
   }
 }
 
+TEST_CASE("where all the work lies in the branches of an If, the message says so") {
+  NamedModel model;
+  model.input("x", {1, 4}).weight("w", {4, 4}).constant("zero", Tensor::scalar(0.0f));
+  NamedModel branch;
+  branch.node("MatMul", {"x", "w"}, {"m"}).output("m");
+  const auto body = std::make_shared<const Graph>(branch.build().graph);
+  model.node("ReduceMax", {"x"}, {"most"}, {{"keepdims", int64_t{0}}}).node("Greater", {"most", "zero"}, {"is_above"});
+  model.node("If", {"is_above"}, {"y"}, {{"then_branch", body}, {"else_branch", body}}).output("y");
+  try {
+    test::job_of(model.build(), "ort-cpu", test::plain_config());
+    FAIL("accepted");
+  } catch (const Error& error) {
+    INFO(error.what());
+    REQUIRE(error.code == ErrorCode::kUnsupportedModel);
+    REQUIRE(error.message.find("lie in the bodies of If, Loop or Scan") != std::string::npos);
+    REQUIRE(error.message.find("The first holds 2.") != std::string::npos);
+    REQUIRE(error.place.find("y_node") != std::string::npos);
+  }
+}
+
 TEST_CASE("single nodes with float weights are guarded on platforms that quantize every output") {
   Settings settings{tpc::get_target_platform_capabilities("imx500"), test::plain_config()};
   for (const char* name : {"c1_node", "c2_node"}) {
