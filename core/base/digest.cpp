@@ -50,8 +50,7 @@ bool has_instructions() {
   return found;
 }
 
-/// Blocks by the processor's own instructions, five to eight times as fast. They keep the state as (a b e f), (c d g
-/// h).
+/// Blocks by the processor's own instructions, five to eight times as fast; they keep the state as (abef) and (cdgh).
 [[gnu::target("sha,sse4.1")]] void blocks_by_instructions(uint32_t* state, const std::byte* bytes, size_t count) {
   const __m128i big_endian = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
   const auto at = [](uint32_t* words) { return reinterpret_cast<__m128i*>(words); };

@@ -17,6 +17,11 @@ constexpr double kFarthest = 200;
 
 }  // namespace
 
+std::optional<double> sqnr_db(double signal, double noise) {
+  if (noise == 0) return std::nullopt;
+  return signal == 0 ? -kFarthest : std::clamp(decibels(signal, noise), -kFarthest, kFarthest);
+}
+
 void Similarity::merge(const Similarity& more) {
   signal += more.signal;
   other += more.other;
@@ -28,11 +33,6 @@ void Similarity::merge(const Similarity& more) {
 
 double Similarity::sqnr() const {
   return noise == 0 ? std::numeric_limits<double>::infinity() : signal / noise;
-}
-
-std::optional<double> Similarity::sqnr_db() const {
-  if (noise == 0) return std::nullopt;
-  return signal == 0 ? -kFarthest : std::clamp(decibels(signal, noise), -kFarthest, kFarthest);
 }
 
 double Similarity::cosine() const {

@@ -9,6 +9,10 @@
 
 namespace tersor::evaluate {
 
+/// 10 log10(signal / noise) within -200 to 200; absent without noise, -200 where a reference of zeros did not stay
+/// zero.
+std::optional<double> sqnr_db(double signal, double noise);
+
 /// What decides whether two sequences are alike, summed over any number of them; finite values only.
 struct Similarity {
   double signal = 0;   // squares of the reference
@@ -33,8 +37,6 @@ struct Similarity {
   double mse() const { return count > 0 ? noise / static_cast<double>(count) : 0; }
   /// Signal over noise, a ratio; infinite where they are equal.
   double sqnr() const;
-  /// The same in dB within -200 to 200; absent where they are equal, -200 where a reference of zeros did not stay zero.
-  std::optional<double> sqnr_db() const;
   /// Cosine of the angle between them, -1 to 1; 1 for two of zeros, 0 where one is.
   double cosine() const;
 };

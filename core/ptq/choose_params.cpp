@@ -45,27 +45,21 @@ void note_input_corrections(const Graph& graph, QuantizationPlan& plan) {
   if (!made.where.empty()) plan.corrections.push_back(std::move(made));
 }
 
-bool multiplies(const Node& node) {
-  return node.is("Conv") || node.is("ConvTranspose") || node.is("Gemm") || node.is("MatMul");
-}
-
-int64_t multiplying_nodes(const Graph& graph) {
+/// Of the graphs in the node's attributes, and in theirs.
+int64_t core_nodes_inside(const Node& node) {
   int64_t count = 0;
-  for (const Node& node : graph.nodes()) {
-    count += multiplies(node) ? 1 : 0;
-    for_each_subgraph(node, [&](const Graph& body) { count += multiplying_nodes(body); });
-  }
+  for_each_subgraph(node, [&](const Graph& body) {
+    for (const Node& inner : body.nodes()) count += (is_core(inner) ? 1 : 0) + core_nodes_inside(inner);
+  });
   return count;
 }
 
 /// The work of some models lies in the branches of an If, such as one for each sample rate.
 void refuse_work_in_bodies(const Graph& graph) {
   const std::vector<Node>& nodes = graph.nodes();
-  if (std::any_of(nodes.begin(), nodes.end(), multiplies)) return;
+  if (std::any_of(nodes.begin(), nodes.end(), is_core)) return;
   for (size_t i = 0; i < nodes.size(); ++i) {
-    int64_t inside = 0;
-    for_each_subgraph(nodes[i], [&](const Graph& body) { inside += multiplying_nodes(body); });
-    if (inside > 0)
+    if (const int64_t inside = core_nodes_inside(nodes[i]); inside > 0)
       throw Error(ErrorCode::kUnsupportedModel,
                   "Nothing in this model can be quantized: its Conv, Gemm and MatMul lie in the bodies of If, Loop or "
                   "Scan, which stay in float. The first holds " +
@@ -93,10 +87,10 @@ void require_kernels(const Graph& graph, const Placement& placement, const std::
         "(keep_float_automatically false).");
   }
   refuse_work_in_bodies(graph);
-  for (const bool multiplying : {true, false})
+  for (const bool core : {true, false})
     for (size_t i = 0; i < placement.roles.size(); ++i) {
       const Node& node = graph.nodes()[i];
-      if (placement.roles[i].reason.empty() || node.inputs.size() < 2 || (multiplying && !multiplies(node))) continue;
+      if (placement.roles[i].reason.empty() || node.inputs.size() < 2 || (core && !is_core(node))) continue;
       throw Error(ErrorCode::kUnsupportedModel,
                   "Nothing in this model can be quantized. The first operator that might: " + placement.roles[i].reason,
                   place_of(node, i),

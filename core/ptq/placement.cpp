@@ -42,13 +42,16 @@ class Placer {
   }
   bool quantizes(size_t index) const { return attachment_.quantizes_output(graph_.nodes()[index].id); }
 
-  /// A QuantizeConfig has quantizers for its outputs. Behind a kernel that stays float none may stand: ONNX Runtime
-  /// would quantize its weight by itself.
-  bool asked(size_t index) const {
+  /// It multiplies in float. ONNX Runtime quantizes the constant weight of such a node by itself, per tensor, when it
+  /// stands between a DequantizeLinear and a QuantizeLinear.
+  bool multiplies_in_float(size_t index) const {
     const Node& node = graph_.nodes()[index];
-    const bool float_kernel =
-        roles_[index].role == Role::kFloat && (node.is("Conv") || node.is("Gemm") || node.is("ConvTranspose"));
-    return !attachment_.of(node.id).output_quantizers.empty() && !float_kernel;
+    return roles_[index].role == Role::kFloat && (node.is("Conv") || node.is("Gemm") || node.is("ConvTranspose"));
+  }
+
+  /// A QuantizeConfig has quantizers for its outputs, and they may stand there.
+  bool asked(size_t index) const {
+    return !attachment_.of(graph_.nodes()[index].id).output_quantizers.empty() && !multiplies_in_float(index);
   }
 
   bool stays_float(ValueId input) const {
@@ -159,8 +162,7 @@ void Placer::spread_backwards() {
   }
 }
 
-/// A node that multiplies in float by a constant and whose result, passed on unchanged, is `id`. ONNX Runtime quantizes
-/// the weight of such a node by itself, per tensor, when it stands between a DequantizeLinear and a QuantizeLinear.
+/// A node that multiplies quantized values in float by a constant and whose result, passed on unchanged, is `id`.
 std::optional<size_t> Placer::unwilling_producer(ValueId id) const {
   while (true) {
     const auto index = uses_.producer_index(id);
@@ -171,8 +173,7 @@ std::optional<size_t> Placer::unwilling_producer(ValueId id) const {
       id = node.inputs[0];
       continue;
     }
-    const bool multiplies = node.is("Conv") || node.is("Gemm") || node.is("ConvTranspose");
-    const bool unwilling = multiplies && role == Role::kFloat && node.inputs.size() > 1 && constant(node.inputs[1]) &&
+    const bool unwilling = multiplies_in_float(*index) && node.inputs.size() > 1 && constant(node.inputs[1]) &&
                            wanted(node.inputs[0]) && integer_made(node.inputs[0]);
     return unwilling ? index : std::nullopt;
   }

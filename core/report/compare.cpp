@@ -77,13 +77,6 @@ void check_ports(const Graph& a, const Graph& b) {
   check(a, b, a.outputs, b.outputs, "outputs");
 }
 
-std::optional<double> decibels(double signal, double noise) {
-  evaluate::Similarity sums;
-  sums.signal = signal;
-  sums.noise = noise;
-  return sums.sqnr_db();
-}
-
 /// Tensors are paired by name; a model that another tool made may mean something else by it.
 void check_same_shape(const TensorPair& pair, const Tensor& reference, const Tensor& quantized) {
   if (reference.shape() == quantized.shape()) return;
@@ -367,7 +360,7 @@ Comparison Comparer::result() const {
   int differing = 0;
   for (size_t i = 0; i < outputs_.size(); ++i) {
     const evaluate::Similarity& all = outputs_[i].all;
-    const auto db = all.sqnr_db();
+    const auto db = evaluate::sqnr_db(all.signal, all.noise);
     comparison.outputs.push_back(
         {program_->outputs_[i], db, std::nullopt, std::nullopt, std::nullopt, outputs_[i].parts.result()});
     if (std::isfinite(all.noise) && std::isfinite(all.signal)) {
@@ -383,8 +376,8 @@ Comparison Comparer::result() const {
   for (const PairSums& one : pairs_) sum += relative(one.isolated);
   for (size_t i = 0; i < pairs_.size(); ++i) {
     LayerRow row = program_->pairs_[i].row;
-    row.isolated_sqnr_db = decibels(pairs_[i].isolated.signal, pairs_[i].isolated.noise);
-    row.accumulated_sqnr_db = decibels(pairs_[i].accumulated.signal, pairs_[i].accumulated.noise);
+    row.isolated_sqnr_db = evaluate::sqnr_db(pairs_[i].isolated.signal, pairs_[i].isolated.noise);
+    row.accumulated_sqnr_db = evaluate::sqnr_db(pairs_[i].accumulated.signal, pairs_[i].accumulated.noise);
     row.error_share = sum > 0 ? relative(pairs_[i].isolated) / sum : 0;
     row.values = pairs_[i].values;
     row.lost = pairs_[i].lost;

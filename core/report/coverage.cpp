@@ -16,10 +16,6 @@ struct Fate {
   std::string reason;
 };
 
-bool is_core(const Node& node) {
-  return node.is("Conv") || node.is("ConvTranspose") || node.is("Gemm") || node.is("MatMul");
-}
-
 Fate fate_of(const ptq::NodeRole& role, const ptq::NodeOutcome& outcome) {
   using Arithmetic = ptq::NodeOutcome::Arithmetic;
   const bool moves = role.role == ptq::Role::kMover;
@@ -57,7 +53,7 @@ void add_bodies(Coverage& coverage, const Node& node) {
   for_each_subgraph(node, [&](const Graph& body) {
     for (const Node& inner : body.nodes()) {
       add_row(coverage.rows, inner, {Support::kFloat, "It stands inside an If, Loop or Scan, which stays float."});
-      coverage.core_nodes += is_core(inner) ? 1 : 0;
+      coverage.core_nodes += ptq::is_core(inner) ? 1 : 0;
       add_bodies(coverage, inner);
     }
   });
@@ -76,7 +72,7 @@ Coverage coverage_of(const Graph& original, const Graph& prepared, const ptq::Pl
     add_row(coverage.rows, node, fate);
     add_bodies(coverage, node);
     const bool integer = fate.support == Support::kInteger;
-    if (is_core(node)) ++coverage.core_nodes, coverage.integer_core_nodes += integer ? 1 : 0;
+    if (ptq::is_core(node)) ++coverage.core_nodes, coverage.integer_core_nodes += integer ? 1 : 0;
     if (fate.support == Support::kFloat)
       coverage.stays_float.push_back(
           {node.name.empty() ? prepared.name_of(node.outputs[0]) : node.name, node.op_type, fate.reason});

@@ -91,15 +91,16 @@ std::vector<OutputPart> OutputParts::result() const {
     if (cut == 0) continue;
     parts.clear();
     for (const bool large : {true, false}) {
-      evaluate::Similarity sums;
+      double signal = 0, noise = 0;
       std::vector<bool> here(axis.size() / 3, false);
       const size_t end = large ? order.size() : cut;
       for (size_t k = large ? cut : 0; k < end; ++k) {
         const auto index = static_cast<size_t>(order[k].second);
         here[index] = true;
-        sums.signal += axis[3 * index], sums.noise += axis[3 * index + 1];
+        signal += axis[3 * index], noise += axis[3 * index + 1];
       }
-      parts.push_back({static_cast<int64_t>(a) + 1, ranges_text(here), order[end - 1].first, sums.sqnr_db()});
+      parts.push_back(
+          {static_cast<int64_t>(a) + 1, ranges_text(here), order[end - 1].first, evaluate::sqnr_db(signal, noise)});
     }
   }
   return parts;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/graph/uses.h"
+#include "core/ptq/role.h"
 
 namespace tersor::report {
 
@@ -59,8 +60,7 @@ std::vector<double> largest_by_channel(const Tensor& weight, int axis) {
 }
 
 void describe_weights(const Graph& graph, const Node& node, LayerRow& row) {
-  const bool core = node.is("Conv") || node.is("ConvTranspose") || node.is("Gemm") || node.is("MatMul");
-  if (!core || node.inputs.size() < 2) return;
+  if (!ptq::is_core(node) || node.inputs.size() < 2) return;
   const Tensor* weight = graph.initializer(node.inputs[1]);
   if (weight == nullptr || weight->dtype() != DType::kFloat32 || weight->shape().rank() < 2) return;
   const Shape& shape = weight->shape();

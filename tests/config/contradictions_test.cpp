@@ -106,32 +106,32 @@ TEST_CASE("a setting that has no effect beside the others is remarked upon") {
     const char* fields;
     const char* remark;
   };
-  for (
-      const Row& row : std::initializer_list<Row>{
-          {R"({"shift_negative_ratio": 0.5, "shift_negative_threshold_recalculation": true})",
-           "shift_negative_ratio = 0.5, shift_negative_threshold_recalculation = true have no effect with "
-           "shift_negative_activation_correction = false."},
-          {R"({"shift_negative_activation_correction": true, "shift_negative_params_search": true, "shift_negative_threshold_recalculation": true})",
-           "shift_negative_threshold_recalculation = true has no effect with shift_negative_params_search = true."},
-          {R"({"activation_bias_correction_threshold": 5})",
-           "activation_bias_correction_threshold = 5.0 has no effect with activation_bias_correction = false."},
-          {R"({"weights_bias_correction": false, "effort": 2})",
-           "effort = 2 has no effect with weights_bias_correction = false."},
-          {R"({"weights_bias_correction": false, "weights_bias_correction_method": "ANALYTIC"})",
-           "weights_bias_correction_method = ANALYTIC has no effect with weights_bias_correction = false."},
-          {R"({"weights_bias_correction_method": "ANALYTIC", "effort": 2})",
-           "effort = 2 has no effect with weights_bias_correction_method = ANALYTIC."},
-          {R"({"activation_threshold_method": "MAE", "l_p_value": 4})",
-           "l_p_value = 4 has no effect with activation_threshold_method = MAE, weights_threshold_method = "
-           "NOCLIPPING."},
-          {R"({"enable_weights_quantization": false, "weights_second_moment_correction": true})",
-           "weights_second_moment_correction = true has no effect with enable_weights_quantization = false."},
-          {R"({"enable_activation_quantization": false, "z_threshold": 4})",
-           "z_threshold = 4.0 has no effect with enable_activation_quantization = false."},
-          {R"({"activation_quantization_method": "UNIFORM", "input_scaling": true})",
-           "input_scaling = true has no effect with activation_quantization_method = UNIFORM."},
-          {R"({"activation_quantization_method": "SYMMETRIC", "relu_unbound_correction": true})",
-           "relu_unbound_correction = true has no effect with activation_quantization_method = SYMMETRIC."}}) {
+  for (const Row& row : std::initializer_list<Row>{
+           {R"({"shift_negative_ratio": 0.5, "shift_negative_threshold_recalculation": true})",
+            "shift_negative_ratio = 0.5, shift_negative_threshold_recalculation = true have no effect with "
+            "shift_negative_activation_correction = false."},
+           {R"({"shift_negative_activation_correction": true, "shift_negative_params_search": true, )"
+            R"("shift_negative_threshold_recalculation": true})",
+            "shift_negative_threshold_recalculation = true has no effect with shift_negative_params_search = true."},
+           {R"({"activation_bias_correction_threshold": 5})",
+            "activation_bias_correction_threshold = 5.0 has no effect with activation_bias_correction = false."},
+           {R"({"weights_bias_correction": false, "effort": 2})",
+            "effort = 2 has no effect with weights_bias_correction = false."},
+           {R"({"weights_bias_correction": false, "weights_bias_correction_method": "ANALYTIC"})",
+            "weights_bias_correction_method = ANALYTIC has no effect with weights_bias_correction = false."},
+           {R"({"weights_bias_correction_method": "ANALYTIC", "effort": 2})",
+            "effort = 2 has no effect with weights_bias_correction_method = ANALYTIC."},
+           {R"({"activation_threshold_method": "MAE", "l_p_value": 4})",
+            "l_p_value = 4 has no effect with activation_threshold_method = MAE, weights_threshold_method = "
+            "NOCLIPPING."},
+           {R"({"enable_weights_quantization": false, "weights_second_moment_correction": true})",
+            "weights_second_moment_correction = true has no effect with enable_weights_quantization = false."},
+           {R"({"enable_activation_quantization": false, "z_threshold": 4})",
+            "z_threshold = 4.0 has no effect with enable_activation_quantization = false."},
+           {R"({"activation_quantization_method": "UNIFORM", "input_scaling": true})",
+            "input_scaling = true has no effect with activation_quantization_method = UNIFORM."},
+           {R"({"activation_quantization_method": "SYMMETRIC", "relu_unbound_correction": true})",
+            "relu_unbound_correction = true has no effect with activation_quantization_method = SYMMETRIC."}}) {
     INFO(row.fields);
     REQUIRE_NOTHROW(check_settings(read(row.fields)));
     REQUIRE(remarks_of(read(row.fields)) == std::vector<std::string>{row.remark});
