@@ -25,6 +25,10 @@ struct Line {
   const Graph& graph() const { return result.draft.model.graph; }  // float, as corrections have left it
 };
 
+/// Takes a model through the line on the reference's own platform, the sweep that the settings ask for included.
+Line run_line(const Model& model, const std::vector<std::vector<Tensor>>& samples,
+              const config::QuantizationConfig& config);
+
 /// By how much an activation was raised, and the reference's threshold for it before that.
 struct Raise {
   double theirs = 0, ours = 0, threshold = 0;

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbered cases of rewrites: the case's layers as a model that goes through the pass, or through the whole line.
 #include <map>
-#include <memory>
 
-#include "core/onnx/write.h"
 #include "core/passes/edit.h"
 #include "core/passes/passes.h"
-#include "core/samples/sample_digest.h"
-#include "core/tersor.h"
-#include "core/tpc/builtin.h"
 #include "tests/support/model_builder.h"
 #include "tests/vectors/case.h"
+#include "tests/vectors/graph_judge.h"
 
 namespace tersor::vectors {
 
@@ -76,24 +72,11 @@ Verdict collapsed(const Case& one) {
   return judge_conv(one, builder.model);
 }
 
-struct Line {
-  std::shared_ptr<const Job> job;
-  QuantizeResult result;
-};
-
-/// One sample through the line, on a platform of thresholds that are powers of two, with nothing on but what `config`
-/// asks for.
+/// One sample through the line, with nothing on but what `config` asks for.
 Line through_line(const Model& model, const std::vector<Tensor>& sample, config::QuantizationConfig config) {
   config.activation_threshold_method = quant::ThresholdSelectionMethod::kNoClipping;
   config.activation_channel_equalization = config.weights_bias_correction = false;
-  const std::vector<std::byte> bytes = onnx::write(model);
-  Line line;
-  line.job = prepare(std::make_shared<const OpenedModel>(open_model(onnx::Source::of(bytes))),
-                     {tpc::get_target_platform_capabilities("imx500"), config});
-  calibrate::Calibrator calibrator = calibrator_of(*line.job, 1);
-  calibrator.add({0, samples::sample_digest(sample)}, "", sample);
-  line.result = quantize(*line.job, calibrator.statistics());
-  return line;
+  return run_line(model, {sample}, config);
 }
 
 Verdict shifted_softmax(const Case& one) {

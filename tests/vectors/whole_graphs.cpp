@@ -41,22 +41,6 @@ bool is_our_field(const std::string& name) {
   return false;
 }
 
-Line run_line(const RecordedGraph& graph, const config::QuantizationConfig& config) {
-  const std::vector<std::byte> bytes = onnx::write(graph.model);
-  Line line;
-  line.job = prepare(std::make_shared<const OpenedModel>(open_model(onnx::Source::of(bytes))),
-                     {tpc::get_target_platform_capabilities_by_label(kPlatform), config});
-  calibrate::Calibrator calibrator = calibrator_of(*line.job, graph.samples.size());
-  for (size_t k = 0; k < graph.samples.size(); ++k) {
-    const std::span<const Tensor> sample(&graph.samples[k], 1);
-    calibrator.add({k, samples::sample_digest(sample)}, "batches", sample);
-  }
-  calibrate::Statistics statistics = calibrator.statistics();
-  test::run_sweep(*line.job, statistics, [&](size_t k) { return std::vector<Tensor>{graph.samples[k]}; });
-  line.result = quantize(*line.job, statistics);
-  return line;
-}
-
 /// "QuantizationErrorMethod.MAE" is "MAE".
 Json without_class(const Json& value) {
   if (!value.is_string()) return value;
@@ -92,13 +76,15 @@ Verdict judge_through_line(const Case& one) {
     remarks.push_back("channels divided beforehand by the formula of 2.9; ours go by ranges (equalize_channels.h)");
   config.activation_channel_equalization = false;
   const RecordedGraph graph = read_recorded_graph(equalizes ? with_equalized_channels(one) : one);
-  Line line = run_line(graph, config);
+  std::vector<std::vector<Tensor>> samples;
+  for (const Tensor& sample : graph.samples) samples.push_back({sample});
+  Line line = run_line(graph.model, samples, config);
   if (!line.result.draft.shifted.empty() && !raises_activations(one)) {
     remarks.push_back("without shift_negative_activation_correction, which raises " +
                       std::to_string(line.result.draft.shifted.size()) +
                       " here: ours passes through pools that the reference's PyTorch side does not (2.10)");
     config.shift_negative_activation_correction = false;
-    line = run_line(graph, config);
+    line = run_line(graph.model, samples, config);
   }
   Verdict found = GraphJudge(one, graph, config, line).judge();
   for (const std::string& remark : remarks) found.remark += (found.remark.empty() ? "" : "; ") + remark;
@@ -106,6 +92,21 @@ Verdict judge_through_line(const Case& one) {
 }
 
 }  // namespace
+
+Line run_line(const Model& model, const std::vector<std::vector<Tensor>>& samples,
+              const config::QuantizationConfig& config) {
+  const std::vector<std::byte> bytes = onnx::write(model);
+  Line line;
+  line.job = prepare(std::make_shared<const OpenedModel>(open_model(onnx::Source::of(bytes))),
+                     {tpc::get_target_platform_capabilities_by_label(kPlatform), config});
+  calibrate::Calibrator calibrator = calibrator_of(*line.job, samples.size());
+  for (size_t k = 0; k < samples.size(); ++k)
+    calibrator.add({k, samples::sample_digest(samples[k])}, "batches", samples[k]);
+  calibrate::Statistics statistics = calibrator.statistics();
+  test::run_sweep(*line.job, statistics, [&](size_t k) { return samples[k]; });
+  line.result = quantize(*line.job, statistics);
+  return line;
+}
 
 std::optional<Verdict> judge_graph(const Case& one) {
   if (one.function.find("core_runner") != 0) return std::nullopt;
