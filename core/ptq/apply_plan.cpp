@@ -51,6 +51,14 @@ struct GroupParams {
   ValueId table;  // the nearest entry's code for each code; invalid without a table
 };
 
+/// Initializers that the readers of one embedding share; by row, scales and zero points are columns of floats.
+struct StoredTable {
+  ValueId table;
+  QuantizationParams params;
+  ValueId codes, scale;
+  ValueId zero_point;  // invalid where all rows' are zero
+};
+
 class Applier {
  public:
   Applier(const Model& model, const QuantizationPlan& plan)
@@ -67,6 +75,7 @@ class Applier {
     place_new_nodes();
     guard_float_nodes(graph());
     guard_kernels(model_, kernels_with_float_results());
+    make_names_unique();
     graph().erase_unused_initializers();
     model_.ir_version = std::max(model_.ir_version, ir_version_for(model_.opset()));
     return std::move(model_);
@@ -101,12 +110,14 @@ class Applier {
   void store_weight(const KernelPlan& kernel);
   void store_constant(const ConstantPlan& constant);
   void store_embedding(const ConstantPlan& embedding);
+  StoredTable stored_table(ValueId table, const QuantizationParams& params);
   Node restore(std::string name, Tensor codes, const QuantizationParams& params, ValueId output);
   std::vector<Node> look_up(std::string name, const Tensor& values, const quant::LutParams& table, ValueId output);
   void store_bias(const KernelPlan& kernel, Node& node);
   Node bound(const std::string& name, ValueId value, const QuantizationParams& params);
   void insert_pair(const ActivationPlan& activation);
   void place_new_nodes();
+  void make_names_unique();
   Node pair_node(const std::string& type, const std::string& name, std::vector<ValueId> inputs, ValueId output);
   ValueId chain(std::vector<Node>& nodes, const std::string& type, const std::string& name, std::vector<ValueId> inputs,
                 const std::string& result, DType dtype);
@@ -122,6 +133,7 @@ class Applier {
   Model model_;
   const QuantizationPlan& plan_;
   std::map<size_t, GroupParams> group_params_;
+  std::vector<StoredTable> tables_;
   std::map<ValueId, std::vector<Node>> behind_;   // nodes to stand behind a value's producer
   std::map<NodeId, std::vector<Node>> in_front_;  // nodes to stand in front of a node
   std::vector<bool> captured_;                    // by value: a subgraph reads it by its name
@@ -260,28 +272,48 @@ void Applier::store_embedding(const ConstantPlan& embedding) {
   const QuantizationParams& params = embedding.params;
   const std::string name = name_of(node.inputs[0]);
   const ValueId rows = node.inputs[1];
+  const StoredTable table = stored_table(node.inputs[0], params);
   std::vector<Node>& in_front = in_front_[node.id];
-  const auto gather = [&](const char* part, const Tensor& table) {
-    const ValueId stored = graph().add_initializer(name + part, table);
-    return chain(in_front, "Gather", name + part, {stored, rows}, name + part + "_rows", table.dtype());
+  const auto gather = [&](const char* part, ValueId stored, DType dtype) {
+    return chain(in_front, "Gather", name + part, {stored, rows}, name + part + "_rows", dtype);
   };
-  const ValueId codes = gather("_quantized", quant::quantize(graph().initializer(node.inputs[0])->aligned(), params));
+  const ValueId codes = gather("_quantized", table.codes, params.storage());
   node.attributes.erase("axis");
   if (!params.per_channel()) {
     node.op_type = "DequantizeLinear";
-    node.inputs = {codes, scale_of(name, params), zero_point_of(name, params, params.storage())};
+    node.inputs = {codes, table.scale, table.zero_point};
     return;
   }
-  const auto column = [&](auto begin, auto end) {
-    return Tensor::of<float>(Shape{static_cast<int64_t>(end - begin), 1}, std::vector<float>(begin, end));
-  };
   ValueId value = chain(in_front, "Cast", name, {codes}, name + "_Cast_Output", DType::kFloat32);
-  const std::vector<int32_t>& zeros = params.zero_point;
-  if (std::any_of(zeros.begin(), zeros.end(), [](int32_t zero) { return zero != 0; }))
-    value = chain(in_front, "Sub", name, {value, gather("_zero_point", column(zeros.begin(), zeros.end()))},
+  if (table.zero_point.valid())
+    value = chain(in_front, "Sub", name, {value, gather("_zero_point", table.zero_point, DType::kFloat32)},
                   name + "_Sub_Output", DType::kFloat32);
   node.op_type = "Mul";
-  node.inputs = {value, gather("_scale", column(params.scale.begin(), params.scale.end()))};
+  node.inputs = {value, gather("_scale", table.scale, DType::kFloat32)};
+}
+
+/// Several Gathers may read one table, an encoder's and a decoder's say; it is stored once.
+StoredTable Applier::stored_table(ValueId table, const QuantizationParams& params) {
+  for (const StoredTable& known : tables_)
+    if (known.table == table && known.params == params) return known;
+  StoredTable& stored = tables_.emplace_back(StoredTable{table, params, {}, {}, {}});
+  const std::string name = name_of(table);
+  const auto column = [&](const char* part, auto begin, auto end) {
+    const Shape shape{static_cast<int64_t>(end - begin), 1};
+    return graph().add_initializer(name + part, Tensor::of<float>(shape, std::vector<float>(begin, end)));
+  };
+  stored.codes =
+      graph().add_initializer(name + "_quantized", quant::quantize(graph().initializer(table)->aligned(), params));
+  if (!params.per_channel()) {
+    stored.scale = scale_of(name, params);
+    stored.zero_point = zero_point_of(name, params, params.storage());
+    return stored;
+  }
+  stored.scale = column("_scale", params.scale.begin(), params.scale.end());
+  const std::vector<int32_t>& zeros = params.zero_point;
+  if (std::any_of(zeros.begin(), zeros.end(), [](int32_t zero) { return zero != 0; }))
+    stored.zero_point = column("_zero_point", zeros.begin(), zeros.end());
+  return stored;
 }
 
 void Applier::store_bias(const KernelPlan& kernel, Node& node) {
@@ -391,6 +423,19 @@ void Applier::place_new_nodes() {
       for (Node& restore : found->second) graph().append(std::move(restore));
     graph().nodes().push_back(std::move(node));
     for (const ValueId output : outputs) append_behind(output);
+  }
+}
+
+/// Runtimes refuse two nodes of one name, and nodes are named after what they restore, which several may read.
+void Applier::make_names_unique() {
+  std::set<std::string> taken;
+  for (const Node& node : graph().nodes()) taken.insert(node.name);
+  std::set<std::string> seen;
+  for (Node& node : graph().nodes()) {
+    if (node.name.empty() || seen.insert(node.name).second) continue;
+    const std::string stem = node.name;
+    for (int k = 2; !taken.insert(node.name).second; ++k) node.name = stem + "_" + std::to_string(k);
+    seen.insert(node.name);
   }
 }
 

@@ -2,6 +2,8 @@
 // Embeddings: large tables whose rows a Gather takes. Codes with a scale for each row, and only the rows restored.
 #include "tests/catch.h"
 
+#include <set>
+
 #include "core/ptq/apply_plan.h"
 #include "tests/ptq/corrected.h"
 
@@ -74,6 +76,24 @@ TEST_CASE("an embedding is stored in int8, and the rows that are taken lie withi
 
     REQUIRE(largest_difference(form, result.model, true) <= 0.501 / 127);
   }
+}
+
+TEST_CASE("a table that two Gathers read is stored once, and no two nodes have one name") {
+  NamedModel model;
+  model.input("x", {4, 400}).input("z", {2, 400}).weight("table", {400, 48}).weight("w", {48, 5}).weight("b", {5});
+  for (const std::string way : {"x", "z"}) {
+    model.node("ArgMax", {way}, {"ids_" + way}, {{"axis", int64_t{1}}, {"keepdims", int64_t{0}}});
+    model.node("Gather", {"table", "ids_" + way}, {"rows_" + way});
+    model.node("Gemm", {"rows_" + way, "w", "b"}, {"y_" + way}).output("y_" + way);
+  }
+  const auto job = test::job_of(model.build(), "ort-cpu", test::plain_config());
+  const Model made = quantize(*job, test::statistics_of(*job)).model;
+  REQUIRE(count(made, "Gather") == 4);
+  REQUIRE(stored(made, "table_quantized") != nullptr);
+  REQUIRE(stored(made, "table_quantized_2") == nullptr);
+  std::set<std::string> names;
+  for (const Node& node : made.graph.nodes())
+    if (!node.name.empty()) REQUIRE(names.insert(node.name).second);
 }
 
 TEST_CASE("an embedding with one scale, and one with zero points, are restored too") {
