@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/kernels/quantize.h"
 
+#include <limits>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/kernels/quantize.cpp"
 #include <hwy/foreach_target.h>
@@ -41,6 +43,53 @@ void DequantizeCodes(const uint8_t* HWY_RESTRICT q, size_t n, const CodeGrid& gr
     for (size_t k = 0; k < n; ++k) y[k] = static_cast<float>(q[k] - zero_point) * scale;
 }
 
+constexpr float kNoFraction = 12582912.0f;  // 1.5 * 2^23: rounds to even when added, within 2^22
+
+/// With a zero point for each place, or 0 for all.
+template <class Code, bool kZero>
+HWY_INLINE void QuantizeEach(const float* HWY_RESTRICT x, size_t n, const float* HWY_RESTRICT scales,
+                             const Code* HWY_RESTRICT zero_points, Code* HWY_RESTRICT q) {
+  constexpr float kLow = std::numeric_limits<Code>::min(), kHigh = std::numeric_limits<Code>::max();
+  for (size_t k = 0; k < n; ++k) {
+    const float zero_point = kZero ? 0.0f : static_cast<float>(zero_points[k]);
+    float steps = x[k] / scales[k];
+    steps = steps == steps ? steps : 0.0f;
+    steps = steps < kLow - zero_point ? kLow - zero_point : steps;
+    steps = steps > kHigh - zero_point ? kHigh - zero_point : steps;
+    q[k] = static_cast<Code>(static_cast<int32_t>(((steps + kNoFraction) - kNoFraction) + zero_point));
+  }
+}
+
+template <class Code, bool kZero>
+HWY_INLINE void DequantizeEach(const Code* HWY_RESTRICT q, size_t n, const float* HWY_RESTRICT scales,
+                               const Code* HWY_RESTRICT zero_points, float* HWY_RESTRICT y) {
+  for (size_t k = 0; k < n; ++k) y[k] = static_cast<float>(q[k] - (kZero ? 0 : zero_points[k])) * scales[k];
+}
+
+template <class Code>
+HWY_INLINE void QuantizeRun(const float* x, size_t n, const CodeGrids& grids, uint8_t* q) {
+  const auto* zero_points = reinterpret_cast<const Code*>(grids.zero_points);
+  auto* codes = reinterpret_cast<Code*>(q);
+  zero_points == nullptr ? QuantizeEach<Code, true>(x, n, grids.scales, zero_points, codes)
+                         : QuantizeEach<Code, false>(x, n, grids.scales, zero_points, codes);
+}
+
+template <class Code>
+HWY_INLINE void DequantizeRun(const uint8_t* q, size_t n, const CodeGrids& grids, float* y) {
+  const auto* zero_points = reinterpret_cast<const Code*>(grids.zero_points);
+  const auto* codes = reinterpret_cast<const Code*>(q);
+  zero_points == nullptr ? DequantizeEach<Code, true>(codes, n, grids.scales, zero_points, y)
+                         : DequantizeEach<Code, false>(codes, n, grids.scales, zero_points, y);
+}
+
+void QuantizeCodesEach(const float* x, size_t n, const CodeGrids& grids, uint8_t* q) {
+  grids.is_signed ? QuantizeRun<int8_t>(x, n, grids, q) : QuantizeRun<uint8_t>(x, n, grids, q);
+}
+
+void DequantizeCodesEach(const uint8_t* q, size_t n, const CodeGrids& grids, float* y) {
+  grids.is_signed ? DequantizeRun<int8_t>(q, n, grids, y) : DequantizeRun<uint8_t>(q, n, grids, y);
+}
+
 template <bool kSigned>
 HWY_INLINE void WidenRun(const uint8_t* HWY_RESTRICT q, size_t n, int16_t zero_point, int16_t* HWY_RESTRICT y) {
   size_t k = 0;
@@ -66,7 +115,6 @@ void WidenCodes(const uint8_t* HWY_RESTRICT q, size_t n, const CodeGrid& grid, i
 template <bool kMul, class A, class B>
 HWY_INLINE void CombineRun(const A* HWY_RESTRICT a, const CodeGrid& of_a, const B* HWY_RESTRICT b, const CodeGrid& of_b,
                            size_t n, const CodeGrid& to, uint8_t* HWY_RESTRICT y) {
-  constexpr float kNoFraction = 12582912.0f;  // 1.5 * 2^23: rounds to even when added, within 2^22
   const float scale_a = of_a.scale, scale_b = of_b.scale, scale = to.scale, shift = static_cast<float>(to.zero_point),
               low = static_cast<float>(to.is_signed ? -128 : 0) - shift,
               high = static_cast<float>(to.is_signed ? 127 : 255) - shift;
@@ -109,6 +157,8 @@ namespace tersor::kernels {
 
 HWY_EXPORT(QuantizeCodes);
 HWY_EXPORT(DequantizeCodes);
+HWY_EXPORT(QuantizeCodesEach);
+HWY_EXPORT(DequantizeCodesEach);
 HWY_EXPORT(WidenCodes);
 HWY_EXPORT(CombineCodes);
 
@@ -118,6 +168,14 @@ void quantize_codes(const float* x, size_t n, const CodeGrid& grid, uint8_t* q) 
 
 void dequantize_codes(const uint8_t* q, size_t n, const CodeGrid& grid, float* y) {
   HWY_DYNAMIC_DISPATCH(DequantizeCodes)(q, n, grid, y);
+}
+
+void quantize_codes(const float* x, size_t n, const CodeGrids& grids, uint8_t* q) {
+  HWY_DYNAMIC_DISPATCH(QuantizeCodesEach)(x, n, grids, q);
+}
+
+void dequantize_codes(const uint8_t* q, size_t n, const CodeGrids& grids, float* y) {
+  HWY_DYNAMIC_DISPATCH(DequantizeCodesEach)(q, n, grids, y);
 }
 
 void widen_codes(const uint8_t* q, size_t n, const CodeGrid& grid, int16_t* y) {

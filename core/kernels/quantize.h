@@ -14,10 +14,19 @@ struct CodeGrid {
   bool is_signed;
 };
 
+/// A grid for each place: `n` scales and as many raw codes that are their zero points, or null where all are 0.
+struct CodeGrids {
+  const float* scales;  // finite and above 0
+  const uint8_t* zero_points;
+  bool is_signed;
+};
+
 /// q[k] = saturate(rne(x[k] / scale) + zero_point), a division and no reciprocal. NaN gives the zero point.
 void quantize_codes(const float* x, size_t n, const CodeGrid& grid, uint8_t* q);
+void quantize_codes(const float* x, size_t n, const CodeGrids& grids, uint8_t* q);
 /// y[k] = float(q[k] - zero_point) * scale.
 void dequantize_codes(const uint8_t* q, size_t n, const CodeGrid& grid, float* y);
+void dequantize_codes(const uint8_t* q, size_t n, const CodeGrids& grids, float* y);
 /// y[k] = q[k] - zero_point.
 void widen_codes(const uint8_t* q, size_t n, const CodeGrid& grid, int16_t* y);
 

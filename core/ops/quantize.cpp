@@ -178,6 +178,16 @@ class QuantizeBase : public Kernel {
     return integer_at(inputs[2].data, inputs[2].dtype(), k);
   }
 
+  /// That of index k, and those from it on.
+  static kernels::CodeGrid grid_at(std::span<const Input> inputs, int64_t k, DType type) {
+    return {inputs[1].values<float>()[static_cast<size_t>(k)], zero_point(inputs, k), type == DType::kInt8};
+  }
+  static kernels::CodeGrids grids(std::span<const Input> inputs, int64_t k, DType type) {
+    const bool has_zero_points = inputs.size() > 2 && inputs[2].present();
+    return {inputs[1].values<float>().data() + k,
+            has_zero_points ? reinterpret_cast<const uint8_t*>(inputs[2].data) + k : nullptr, type == DType::kInt8};
+  }
+
   int64_t axis_, block_;
 };
 
@@ -213,10 +223,12 @@ class Quantize : public QuantizeBase {
     const auto* scales = call.inputs[1].values<float>().data();
     const bool whole = call.inputs[0].dtype() == DType::kInt32;
     grid(call.inputs).for_each_run([&](int64_t first, int64_t count, int64_t scale, bool moves) {
-      if (!moves && !whole && is_byte(to)) {
-        const kernels::CodeGrid codes{scales[scale], zero_point(call.inputs, scale), to == DType::kInt8};
-        return kernels::quantize_codes(call.inputs[0].values<float>().data() + first, static_cast<size_t>(count), codes,
-                                       reinterpret_cast<uint8_t*>(call.outputs[0].data) + first);
+      if (!whole && is_byte(to)) {
+        const float* x = call.inputs[0].values<float>().data() + first;
+        auto* codes = reinterpret_cast<uint8_t*>(call.outputs[0].data) + first;
+        const auto n = static_cast<size_t>(count);
+        return moves ? kernels::quantize_codes(x, n, grids(call.inputs, scale, to), codes)
+                     : kernels::quantize_codes(x, n, grid_at(call.inputs, scale, to), codes);
       }
       for (int64_t k = 0; k < count; ++k) {
         const int64_t at = first + k, s = scale + (moves ? k : 0);
@@ -254,10 +266,11 @@ class Dequantize : public QuantizeBase {
     const auto* scales = call.inputs[1].values<float>().data();
     auto* out = call.outputs[0].values<float>().data();
     grid(call.inputs).for_each_run([&](int64_t first, int64_t count, int64_t scale, bool moves) {
-      if (!moves && is_byte(from)) {
-        const kernels::CodeGrid codes{scales[scale], zero_point(call.inputs, scale), from == DType::kInt8};
-        return kernels::dequantize_codes(reinterpret_cast<const uint8_t*>(call.inputs[0].data) + first,
-                                         static_cast<size_t>(count), codes, out + first);
+      if (is_byte(from)) {
+        const auto* codes = reinterpret_cast<const uint8_t*>(call.inputs[0].data) + first;
+        const auto n = static_cast<size_t>(count);
+        return moves ? kernels::dequantize_codes(codes, n, grids(call.inputs, scale, from), out + first)
+                     : kernels::dequantize_codes(codes, n, grid_at(call.inputs, scale, from), out + first);
       }
       for (int64_t k = 0; k < count; ++k) {
         const int64_t s = scale + (moves ? k : 0);

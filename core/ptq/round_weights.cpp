@@ -51,12 +51,29 @@ Matrix mean_products(const std::vector<GramView>& halves) {
   return matrix;
 }
 
-/// e^T H e, each product of two columns once.
-double noise_of(const Matrix& h, const std::vector<double>& errors) {
-  std::vector<double> sums(h.size, 0.0);
-  for (size_t i = 1; i < h.size; ++i) kernels::add_scaled(2 * errors[i], h.row(i), i, sums.data());
-  double noise = 0;
-  for (size_t i = 0; i < h.size; ++i) noise += (sums[i] + h.row(i)[i] * errors[i]) * errors[i];
+/// Rows that are taken into a sum together, and outputs that take them while they are in the cache.
+constexpr size_t kRowsAtOnce = 8, kOutputsAtOnce = 16;
+
+/// e^T H e for each row e of `errors`, each product of two columns once.
+std::vector<double> noise_of(const Matrix& h, const std::vector<double>& errors) {
+  std::vector<double> sums(errors.size(), 0.0);
+  const size_t outputs = errors.size() / h.size;
+  const double* rows[kRowsAtOnce];
+  double factors[kRowsAtOnce];
+  for (size_t first = 0; first < h.size; first += kRowsAtOnce) {
+    const size_t end = std::min(first + kRowsAtOnce, h.size);
+    for (size_t i = first; i < end; ++i) rows[i - first] = h.row(i);
+    for (size_t o = 0; o < outputs; ++o) {
+      double* own = sums.data() + o * h.size;
+      for (size_t i = first; i < end; ++i) factors[i - first] = 2 * errors[o * h.size + i];
+      kernels::add_scaled_rows(factors, rows, end - first, first, own);
+      for (size_t i = first + 1; i < end; ++i)
+        for (size_t k = first; k < i; ++k) own[k] += factors[i - first] * h.row(i)[k];
+    }
+  }
+  std::vector<double> noise(outputs, 0.0);
+  for (size_t k = 0; k < errors.size(); ++k)
+    noise[k / h.size] += (sums[k] + h.row(k % h.size)[k % h.size] * errors[k]) * errors[k];
   return noise;
 }
 
@@ -127,24 +144,35 @@ struct Grid {
   double nearest(double value) const { return std::clamp(round_half_even(value), lowest, highest); }
 };
 
-/// Codes for `values` (weights in steps, zero point added) by nearest planes.
+/// Codes for rows of `values` (weights in steps, zero point added) by nearest planes.
 std::vector<double> nearest_planes(const Factor& factor, const std::vector<double>& values, const Grid& grid) {
-  const size_t size = values.size();
-  std::vector<double> codes(size), carried(size, 0.0);
-  for (size_t i = size; i-- > 0;) {
-    const size_t column = factor.order[i];
-    const double* row = factor.lower.row(i);
-    // carried[i] is the sum over later columns j of L[j][i] e[j].
-    codes[column] = grid.nearest(values[column] + carried[i] / row[i]);
-    const double error = values[column] - codes[column];
-    kernels::add_scaled(error, row, i, carried.data());
+  const size_t size = factor.order.size(), outputs = values.size() / size;
+  // carried[i] of a row is the sum over later columns j of L[j][i] e[j].
+  std::vector<double> codes(values.size()), carried(values.size(), 0.0);
+  const double* rows[kRowsAtOnce];
+  double errors[kRowsAtOnce];
+  for (size_t end = size, first = 0; end > 0; end = first) {
+    first = end - std::min(end, kRowsAtOnce);
+    for (size_t i = first; i < end; ++i) rows[end - 1 - i] = factor.lower.row(i);
+    for (size_t o = 0; o < outputs; ++o) {
+      double* own = carried.data() + o * size;
+      for (size_t i = end; i-- > first;) {
+        const size_t column = o * size + factor.order[i];
+        const double* row = factor.lower.row(i);
+        codes[column] = grid.nearest(values[column] + own[i] / row[i]);
+        const double error = values[column] - codes[column];
+        for (size_t k = first; k < i; ++k) own[k] += error * row[k];
+        errors[end - 1 - i] = error;
+      }
+      kernels::add_scaled_rows(errors, rows, end - first, first, own);
+    }
   }
   return codes;
 }
 
 /// Steps of one integer, column by column, as long as they lower e^T H e.
-void descend(const Matrix& h, const std::vector<double>& values, const Grid& grid, std::vector<double>& codes) {
-  const size_t size = values.size();
+void descend(const Matrix& h, const double* values, const Grid& grid, double* codes) {
+  const size_t size = h.size;
   std::vector<double> slopes(size, 0.0);  // H e
   for (size_t i = 0; i < size; ++i)
     for (size_t j = 0; j < size; ++j) slopes[i] += h.row(i)[j] * (values[j] - codes[j]);
@@ -201,21 +229,20 @@ class Rounder {
       for (int64_t i = 0; i < plan_.op.inputs_per_group(); ++i)
         for (int64_t tap = 0; tap < plan_.op.taps; ++tap) visit(to++, plan_.op.at(o, i, tap));
   }
+  /// The block's outputs, some at a time.
   template <class Visit>
-  void for_each_output(const GramBlock& block, Visit visit) const {
-    const int64_t per_group = plan_.op.outputs / plan_.op.groups;
-    for (int64_t o = block.group * per_group; o < (block.group + 1) * per_group; ++o) visit(o);
+  void for_outputs(const GramBlock& block, Visit visit) const {
+    const int64_t per_group = plan_.op.outputs / plan_.op.groups, end = (block.group + 1) * per_group;
+    constexpr auto kAtOnce = static_cast<int64_t>(kOutputsAtOnce);
+    for (int64_t o = block.group * per_group; o < end; o += kAtOnce) visit(o, std::min(o + kAtOnce, end));
   }
   void round_block(const GramBlock& block, const Factor& factor, const Way& way, Found& found) const;
   double try_scale(int64_t o, float scale, const std::vector<Factor>& given, const Way& way, int8_t* codes) const;
   void round_with_scales(const std::vector<Factor>& given, const Way& way, Found& found) const;
-  /// A block's weights of output o in steps of `scale`.
-  std::vector<double> steps(int64_t o, const GramBlock& block, float scale) const {
-    std::vector<double> values;
-    values.reserve(static_cast<size_t>(block.size));
+  /// Appends a block's weights of output o in steps of `scale`.
+  void add_steps(int64_t o, const GramBlock& block, float scale, std::vector<double>& values) const {
     for (size_t k = at(o, block), end = k + static_cast<size_t>(block.size); k < end; ++k)
       values.push_back(weights_[k] / scale + plan_.weight.zero_point[0]);
-    return values;
   }
 
   const KernelPlan& plan_;
@@ -244,12 +271,18 @@ std::vector<int8_t> Rounder::in_weight_order(const std::vector<int8_t>& codes) c
 }
 
 void Rounder::round_block(const GramBlock& block, const Factor& factor, const Way& way, Found& found) const {
-  for_each_output(block, [&](int64_t o) {
-    const std::vector<double> values = steps(o, block, found.scales[scale_index(o)]);
+  std::vector<double> values;
+  for_outputs(block, [&](int64_t first, int64_t end) {
+    values.clear();
+    for (int64_t o = first; o < end; ++o) add_steps(o, block, found.scales[scale_index(o)], values);
     std::vector<double> codes = nearest_planes(factor, values, grid_);
-    if (way.descends) descend(factor.damped, values, grid_, codes);
-    int8_t* to = found.codes.data() + at(o, block);
-    for (const double code : codes) *to++ = static_cast<int8_t>(code);
+    const double* code = codes.data();
+    for (size_t k = 0; way.descends && k < codes.size(); k += factor.damped.size)
+      descend(factor.damped, values.data() + k, grid_, codes.data() + k);
+    for (int64_t o = first; o < end; ++o) {
+      int8_t* to = found.codes.data() + at(o, block);
+      for (int64_t k = 0; k < block.size; ++k) to[k] = static_cast<int8_t>(*code++);
+    }
   });
 }
 
@@ -260,16 +293,16 @@ double Rounder::try_scale(int64_t o, float scale, const std::vector<Factor>& giv
   for (size_t b = 0; b < given.size(); ++b) {
     const GramBlock& block = kernel_.blocks[b];
     if (block.group != o / (plan_.op.outputs / plan_.op.groups)) continue;
-    const std::vector<double> values = steps(o, block, scale);
-    std::vector<double> own;
+    std::vector<double> values, own;
+    add_steps(o, block, scale, values);
     if (given[b].order.empty()) {
       for (const double value : values) own.push_back(grid_.nearest(value));
     } else {
       own = nearest_planes(given[b], values, grid_);
-      if (way.descends) descend(given[b].damped, values, grid_, own);
+      if (way.descends) descend(given[b].damped, values.data(), grid_, own.data());
       std::vector<double> errors;
       for (size_t k = 0; k < own.size(); ++k) errors.push_back((values[k] - own[k]) * scale);
-      noise += noise_of(given[b].damped, errors);
+      noise += noise_of(given[b].damped, errors)[0];
     }
     for (size_t k = 0; k < own.size(); ++k) codes[static_cast<size_t>(block.first) + k] = static_cast<int8_t>(own[k]);
   }
@@ -307,13 +340,18 @@ Found Rounder::round(const std::vector<Factor>& given, const Way& way) const {
 
 double Rounder::noise(const Found& found, const std::vector<Matrix>& matrices) const {
   double noise = 0;
+  std::vector<double> errors;
   for (size_t b = 0; b < matrices.size(); ++b)
-    for_each_output(kernel_.blocks[b], [&](int64_t o) {
-      const float scale = found.scales[scale_index(o)];
-      std::vector<double> errors = steps(o, kernel_.blocks[b], scale);
-      const int8_t* codes = found.codes.data() + at(o, kernel_.blocks[b]);
-      for (double& error : errors) error = (error - *codes++) * scale;
-      noise += noise_of(matrices[b], errors);
+    for_outputs(kernel_.blocks[b], [&](int64_t first, int64_t end) {
+      errors.clear();
+      for (int64_t o = first; o < end; ++o) {
+        const float scale = found.scales[scale_index(o)];
+        const int8_t* codes = found.codes.data() + at(o, kernel_.blocks[b]);
+        add_steps(o, kernel_.blocks[b], scale, errors);
+        double* error = errors.data() + errors.size() - kernel_.blocks[b].size;
+        for (int64_t k = 0; k < kernel_.blocks[b].size; ++k) error[k] = (error[k] - codes[k]) * scale;
+      }
+      for (const double own : noise_of(matrices[b], errors)) noise += own;
     });
   return noise;
 }

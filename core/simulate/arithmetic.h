@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "core/kernels/fused.h"
 #include "core/tensor/rounding.h"
 
 namespace tersor::simulate {
@@ -24,10 +25,7 @@ struct Grid {
   bool operator==(const Grid&) const = default;
 };
 
-/// a * b + c rounded once to float32, on every target alike. The product of two float32 is exact in double; the sum is
-/// rounded to odd in double before it is rounded to float32, which equals a single rounding (Boldo and Melquiond,
-/// 2008).
-float fma_once(float a, float b, float c);
+using kernels::fma_once;
 
 /// rne(x) clamped to the grid's codes, as a raw byte. NaN gives the lowest code.
 inline uint8_t saturate(float x, const Grid& grid) {

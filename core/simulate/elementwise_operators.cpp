@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "core/kernels/runtime_functions.h"
 #include "core/ops/broadcast.h"
 #include "core/ops/refuse.h"
 #include "core/simulate/operator_parts.h"
@@ -230,7 +231,9 @@ class QLinearWhere : public ops::Kernel {
 /// A float function of one input that a runtime computes by its own polynomial.
 class FloatFunction : public ops::Kernel {
  public:
-  FloatFunction(float (*function)(float, Profile), Profile profile) : function_(function), profile_(profile) {}
+  using Function = void (*)(const float*, size_t, bool, float*);
+
+  FloatFunction(Function function, Profile profile) : function_(function), profile_(profile) {}
 
   std::vector<Form> forms(std::span<const Input> inputs) const override {
     return {{inputs[0].type->layout, inputs[0].shape().rank()}};
@@ -244,11 +247,11 @@ class FloatFunction : public ops::Kernel {
   void run(const Call& call) const override {
     const auto x = call.inputs[0].values<float>();
     const auto y = call.outputs[0].values<float>();
-    for (size_t i = 0; i < y.size(); ++i) y[i] = function_(x[i], profile_);
+    function_(x.data(), y.size(), fuses(profile_), y.data());
   }
 
  private:
-  float (*function_)(float, Profile);
+  Function function_;
   Profile profile_;
 };
 
@@ -281,11 +284,11 @@ std::unique_ptr<const ops::Kernel> prepare_qlinear_where(Setup& setup, Profile) 
 }
 std::unique_ptr<const ops::Kernel> prepare_sigmoid(Setup& setup, Profile profile) {
   require_present(setup, {0});
-  return std::make_unique<FloatFunction>(runtime_sigmoid, profile);
+  return std::make_unique<FloatFunction>(kernels::runtime_sigmoid, profile);
 }
 std::unique_ptr<const ops::Kernel> prepare_tanh(Setup& setup, Profile profile) {
   require_present(setup, {0});
-  return std::make_unique<FloatFunction>(runtime_tanh, profile);
+  return std::make_unique<FloatFunction>(kernels::runtime_tanh, profile);
 }
 
 }  // namespace tersor::simulate

@@ -284,7 +284,7 @@ bool is_core(const Node& node) {
 }
 
 /// True when the operator's float result is the runtime's to the bit: one rounded operation per element, a copy, or a
-/// function whose arithmetic is known (runtime_sigmoid, runtime_tanh, runtime_softmax).
+/// function whose arithmetic is known (core/kernels/runtime_functions.h, runtime_softmax).
 bool exact_in_float(const Node& node) {
   if (node.domain == "com.tersor") return true;  // a mover that works on the integers already
   static const std::set<std::string, std::less<>> kExact = {

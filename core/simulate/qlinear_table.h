@@ -19,10 +19,4 @@ Table leaky_relu_table(const Grid& x, const Grid& y, float alpha);
 /// The same value on another grid; the identity where the grids are equal.
 Table requantize_table(const Grid& x, const Grid& y);
 
-/// The rational approximation of the logistic function (onnxruntime core/mlas/lib/logistic.cpp): fused Horner steps on
-/// x64 and ARM64, separate ones on WebAssembly.
-float runtime_sigmoid(float x, Profile profile);
-/// The same for tanh (core/mlas/lib/tanh.cpp), which runs in float between DQ and Q.
-float runtime_tanh(float x, Profile profile);
-
 }  // namespace tersor::simulate

@@ -3,41 +3,15 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 #include <vector>
 
+#include "core/kernels/runtime_functions.h"
 #include "core/kernels/transcendental.h"
-#include "core/simulate/arithmetic.h"
 
 namespace tersor::simulate {
 
 namespace {
-
-/// How a build of the runtime computes exp of a number that is 0 or less.
-struct Exponential {
-  explicit Exponential(Profile profile)
-      : fused(profile != Profile::kWasm), lowest(profile == Profile::kX64 ? -103.9720840454f : -88.3762626647949f) {}
-
-  float operator()(float x) const {
-    constexpr float kNoFraction = 12582912.0f;  // 1.5 * 2^23: rounds to an integer when added
-    x = std::max(lowest, x);
-    const float steps = step(x, 1.44269504088896341f, kNoFraction) - kNoFraction;  // of ln 2
-    x = step(steps, -6.93145752e-1f, x);
-    x = step(steps, -1.42860677e-6f, x);
-    float p = 0x1.694000p-10f;
-    for (float coefficient : {0x1.125edcp-7f, 0x1.555b5ap-5f, 0x1.555450p-3f, 0x1.fffff6p-2f, 1.0f, 1.0f})
-      p = step(p, x, coefficient);
-    // -127 stands for 0 where the power of two is made of an exponent's bits alone.
-    if (steps < -126 && lowest > -100) return 0;
-    return static_cast<float>(std::ldexp(static_cast<double>(p), static_cast<int>(steps)));
-  }
-
-  float step(float a, float b, float c) const { return fused ? fma_once(a, b, c) : a * b + c; }
-
-  bool fused;
-  float lowest;
-};
 
 /// Adds in the order of `kLanes` lanes, each with every kLanes-th number.
 template <size_t kLanes>
@@ -74,15 +48,18 @@ void runtime_softmax(Profile profile, std::span<const float> x, bool logarithm, 
   if (x.empty()) return;
   float most = std::numeric_limits<float>::lowest();
   for (float value : x) most = std::max(most, value);
-  const Exponential exponential(profile);
+  const float lowest = profile == Profile::kX64 ? -103.9720840454f : -88.3762626647949f;
+  const auto powers_of = [&](std::span<float> powers) {
+    kernels::runtime_exponential(x.data(), x.size(), most, lowest, fuses(profile), powers.data());
+  };
   if (logarithm) {
     std::vector<float> powers(x.size());
-    for (size_t k = 0; k < x.size(); ++k) powers[k] = exponential(x[k] - most);
+    powers_of(powers);
     const auto sum = static_cast<float>(kernels::natural_logarithm(static_cast<double>(sum_of(profile, powers))));
     for (size_t k = 0; k < x.size(); ++k) y[k] = x[k] - most - sum;
     return;
   }
-  for (size_t k = 0; k < x.size(); ++k) y[k] = exponential(x[k] - most);
+  powers_of(y);
   const float share = 1.0f / sum_of(profile, y);
   for (float& value : y) value *= share;
 }

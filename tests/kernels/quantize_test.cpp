@@ -87,3 +87,36 @@ TEST_CASE("codes are added and multiplied as WebAssembly does, for both kinds of
         });
       }
 }
+
+TEST_CASE("a grid for each place gives what one for all does there") {
+  std::vector<float> x, scales;
+  std::vector<uint8_t> zero_points;
+  for (int k = -300; k < 300; ++k) {
+    x.push_back(static_cast<float>(k) * 0.0417f);
+    scales.push_back(0.01f + 0.003f * static_cast<float>((k + 300) % 17));
+    zero_points.push_back(static_cast<uint8_t>(k * 37));
+  }
+  x[5] = std::numeric_limits<float>::quiet_NaN();
+  x[6] = std::numeric_limits<float>::infinity();
+  x[7] = -3.4e38f;
+  for (const bool is_signed : {false, true})
+    for (const bool has_zero_points : {false, true})
+      on_every_target([&] {
+        const CodeGrids grids{scales.data(), has_zero_points ? zero_points.data() : nullptr, is_signed};
+        std::vector<uint8_t> q(x.size());
+        std::vector<float> y(x.size());
+        quantize_codes(x.data(), x.size(), grids, q.data());
+        dequantize_codes(q.data(), q.size(), grids, y.data());
+        for (size_t k = 0; k < x.size(); ++k) {
+          const int32_t raw = has_zero_points ? zero_points[k] : 0;
+          const CodeGrid grid{scales[k], is_signed && raw > 127 ? raw - 256 : raw, is_signed};
+          uint8_t code;
+          float value;
+          quantize_codes(&x[k], 1, grid, &code);
+          dequantize_codes(&code, 1, grid, &value);
+          CAPTURE(x[k], scales[k], raw);
+          REQUIRE(q[k] == code);
+          REQUIRE(y[k] == value);
+        }
+      });
+}
