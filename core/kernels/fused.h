@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 
 namespace tersor::kernels {
 
@@ -15,7 +15,9 @@ float fma_by_rounding_to_odd(float a, float b, float c);
 /// That needs a sum halfway between two floats, which lie further apart among the subnormal ones.
 inline bool rounds_twice(double sum) {
   constexpr uint64_t kBelowFloat = (uint64_t{1} << 29) - 1, kHalf = uint64_t{1} << 28;
-  return (std::bit_cast<uint64_t>(sum) & kBelowFloat) == kHalf || std::fabs(sum) < 0x1p-126;
+  uint64_t bits;
+  std::memcpy(&bits, &sum, sizeof bits);
+  return (bits & kBelowFloat) == kHalf || std::fabs(sum) < 0x1p-126;
 }
 
 /// a * b + c rounded once to float32, on every target alike.

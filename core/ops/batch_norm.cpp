@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// BatchNormalization outside training: y = x * a + b per channel, with a = scale / sqrt(var + epsilon) and
-// b = bias - mean * a, computed in double and rounded once.
+// BatchNormalization: y = x * a + b per channel, with a = scale / sqrt(var + epsilon) and b = bias - mean * a, computed
+// in double and rounded once. In training mode mean and var are those of the input; exporters leave it where weights
+// are standardized.
 #include <cmath>
 
 #include "core/kernels/elementwise.h"
+#include "core/kernels/moments.h"
 #include "core/ops/clamp.h"
 #include "core/ops/families.h"
 #include "core/ops/refuse.h"
@@ -12,12 +14,25 @@ namespace tersor::ops {
 
 namespace {
 
+int64_t channels_of(const Shape& x) {
+  return x.rank() > 1 ? x[1] : 1;
+}
+
+void check_inputs(std::span<const Input> inputs) {
+  require_type(inputs[0], {DType::kFloat32}, "X");
+  const Shape& x = inputs[0].shape();
+  for (size_t k = 1; k <= 4; ++k) {
+    require_type(inputs[k], {DType::kFloat32}, "of parameters");
+    if (x.rank() < 1 || inputs[k].shape().rank() != 1 || inputs[k].elements() != channels_of(x))
+      invalid("A parameter has the shape " + inputs[k].shape().text() + "; the input has " + x.text() + ".");
+  }
+}
+
 class BatchNormalization : public Kernel {
  public:
   explicit BatchNormalization(Setup& setup) : epsilon_(setup.node.float_or("epsilon", 1e-5f)), clamp_(setup.clamp) {
     require_inputs(setup, 5, 5);
-    if (setup.node.int_or("training_mode", 0) != 0 || setup.has_output(1))
-      unsupported("BatchNormalization in training mode is not supported.", "Export the model in inference mode.");
+    if (setup.has_output(1)) invalid("It has several outputs, which only training mode has.");
     std::vector<std::vector<float>> parameters;
     for (size_t k = 1; k <= 4; ++k) {
       const Tensor* constant = setup.constant(k);
@@ -40,14 +55,7 @@ class BatchNormalization : public Kernel {
   }
 
   std::vector<TensorType> infer(std::span<const Input> inputs) const override {
-    require_type(inputs[0], {DType::kFloat32}, "X");
-    const Shape& x = inputs[0].shape();
-    const int64_t channels = x.rank() > 1 ? x[1] : 1;
-    for (size_t k = 1; k <= 4; ++k) {
-      require_type(inputs[k], {DType::kFloat32}, "of parameters");
-      if (x.rank() < 1 || inputs[k].shape().rank() != 1 || inputs[k].elements() != channels)
-        invalid("A parameter has the shape " + inputs[k].shape().text() + "; the input has " + x.text() + ".");
-    }
+    check_inputs(inputs);
     return {*inputs[0].type};
   }
 
@@ -60,7 +68,7 @@ class BatchNormalization : public Kernel {
   void run(const Call& call) const override {
     const TensorType& type = *call.inputs[0].type;
     const int rank = type.shape.rank();
-    const int64_t channels = rank > 1 ? type.shape[1] : 1;
+    const int64_t channels = channels_of(type.shape);
     const float* factors = factors_.data();
     if (factors_.empty()) {
       auto* fresh = reinterpret_cast<float*>(call.scratch.data());
@@ -101,14 +109,74 @@ class BatchNormalization : public Kernel {
   std::vector<float> factors_;
 };
 
+/// Training mode: y, and as further outputs the running mean and variance moved towards the batch's.
+class BatchStatistics : public Kernel {
+ public:
+  explicit BatchStatistics(const Setup& setup)
+      : epsilon_(setup.node.float_or("epsilon", 1e-5f)),
+        momentum_(setup.node.float_or("momentum", 0.9f)),
+        clamp_(setup.clamp) {
+    require_inputs(setup, 5, 5);
+  }
+
+  std::vector<TensorType> infer(std::span<const Input> inputs) const override {
+    check_inputs(inputs);
+    const TensorType parameter{DType::kFloat32, inputs[3].shape(), Layout::kPlain};
+    return {*inputs[0].type, parameter, parameter};
+  }
+
+  void run(const Call& call) const override {
+    const Shape& shape = call.inputs[0].shape();
+    const int64_t channels = channels_of(shape), batch = shape[0],
+                  inner = shape.rank() > 2 ? shape.elements(2, shape.rank()) : 1;
+    const auto n = static_cast<size_t>(inner);
+    const float* x = call.inputs[0].values<float>().data();
+    for (int64_t c = 0; c < channels; ++c) {
+      const auto sum = [&](const auto& of_run) {
+        double total = 0;
+        for (int64_t b = 0; b < batch; ++b) total += of_run(x + (b * channels + c) * inner);
+        return batch * inner == 0 ? 0.0 : total / static_cast<double>(batch * inner);
+      };
+      const double mean = sum([&](const float* run) { return kernels::sum_shifted(run, n, 0); });
+      const double variance = sum([&](const float* run) { return kernels::sum_squares_shifted(run, n, mean); });
+      const double factor = at(call, 1, c) / std::sqrt(variance + static_cast<double>(epsilon_));
+      const auto a = static_cast<float>(factor), b = static_cast<float>(at(call, 2, c) - mean * factor);
+      if (call.outputs[0].present()) {
+        float* y = call.outputs[0].values<float>().data();
+        for (int64_t k = 0; k < batch; ++k)
+          for (int64_t i = (k * channels + c) * inner, end = i + inner; i < end; ++i) y[i] = x[i] * a + b;
+      }
+      move_towards(call, 1, c, mean);
+      move_towards(call, 2, c, variance);
+    }
+    if (clamp_ && call.outputs[0].present())
+      apply_clamp(*clamp_, DType::kFloat32, call.outputs[0].data, static_cast<size_t>(call.outputs[0].elements()));
+  }
+
+ private:
+  static double at(const Call& call, size_t input, int64_t c) {
+    return static_cast<double>(call.inputs[input].values<float>()[static_cast<size_t>(c)]);
+  }
+  void move_towards(const Call& call, size_t output, int64_t c, double current) const {
+    if (output >= call.outputs.size() || !call.outputs[output].present()) return;
+    const auto momentum = static_cast<double>(momentum_);
+    call.outputs[output].values<float>()[static_cast<size_t>(c)] =
+        static_cast<float>(at(call, output + 2, c) * momentum + current * (1 - momentum));
+  }
+
+  float epsilon_, momentum_;
+  std::optional<Clamp> clamp_;
+};
+
+std::unique_ptr<const Kernel> prepare(Setup& setup) {
+  if (setup.node.int_or("training_mode", 0) != 0) return std::make_unique<BatchStatistics>(setup);
+  return std::make_unique<BatchNormalization>(setup);
+}
+
 }  // namespace
 
 std::vector<Op> batch_norm_ops() {
-  return {{.domain = "",
-           .type = "BatchNormalization",
-           .since = 7,
-           .prepare = [](Setup& setup) { return std::make_unique<BatchNormalization>(setup); },
-           .takes_clamp = true}};
+  return {{.domain = "", .type = "BatchNormalization", .since = 7, .prepare = prepare, .takes_clamp = true}};
 }
 
 }  // namespace tersor::ops

@@ -15,8 +15,6 @@ namespace {
 /// Cases that are not expected to pass, and why.
 const std::map<std::string, std::string>& exceptions() {
   static const std::map<std::string, std::string> list = {
-      {"test_batchnorm_epsilon_training_mode", "training is not supported"},
-      {"test_batchnorm_example_training_mode", "training is not supported"},
       {"test_resize_downsample_scales_cubic_align_corners",
        "the corners are aligned by the output's size, as ONNX's text and ONNX Runtime have it; the case takes the size "
        "before it is rounded down"},
