@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/kernels/quantize.h"
 
-#include <limits>
+#include <algorithm>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/kernels/quantize.cpp"
@@ -45,49 +45,45 @@ void DequantizeCodes(const uint8_t* HWY_RESTRICT q, size_t n, const CodeGrid& gr
 
 constexpr float kNoFraction = 12582912.0f;  // 1.5 * 2^23: rounds to even when added, within 2^22
 
-/// With a zero point for each place, or 0 for all.
-template <class Code, bool kZero>
-HWY_INLINE void QuantizeEach(const float* HWY_RESTRICT x, size_t n, const float* HWY_RESTRICT scales,
-                             const Code* HWY_RESTRICT zero_points, Code* HWY_RESTRICT q) {
-  constexpr float kLow = std::numeric_limits<Code>::min(), kHigh = std::numeric_limits<Code>::max();
-  for (size_t k = 0; k < n; ++k) {
-    const float zero_point = kZero ? 0.0f : static_cast<float>(zero_points[k]);
-    float steps = x[k] / scales[k];
-    steps = steps == steps ? steps : 0.0f;
-    steps = steps < kLow - zero_point ? kLow - zero_point : steps;
-    steps = steps > kHigh - zero_point ? kHigh - zero_point : steps;
-    q[k] = static_cast<Code>(static_cast<int32_t>(((steps + kNoFraction) - kNoFraction) + zero_point));
-  }
+/// int8 codes are uint8 codes with their highest bit turned, zero points too.
+uint8_t turn_of(const CodeGrids& grids) {
+  return grids.is_signed ? 0x80 : 0;
 }
 
-template <class Code, bool kZero>
-HWY_INLINE void DequantizeEach(const Code* HWY_RESTRICT q, size_t n, const float* HWY_RESTRICT scales,
-                               const Code* HWY_RESTRICT zero_points, float* HWY_RESTRICT y) {
-  for (size_t k = 0; k < n; ++k) y[k] = static_cast<float>(q[k] - (kZero ? 0 : zero_points[k])) * scales[k];
+/// Calls body(place, count, zero points) for some places at a time.
+template <class Body>
+HWY_INLINE void ForGrids(size_t n, const CodeGrids& grids, const Body& body) {
+  constexpr size_t kPlaces = 256;
+  static constexpr uint8_t kNone[kPlaces] = {};
+  for (size_t k = 0; k < n; k += kPlaces)
+    body(k, std::min(kPlaces, n - k), grids.zero_points == nullptr ? kNone : grids.zero_points + k);
 }
 
-template <class Code>
-HWY_INLINE void QuantizeRun(const float* x, size_t n, const CodeGrids& grids, uint8_t* q) {
-  const auto* zero_points = reinterpret_cast<const Code*>(grids.zero_points);
-  auto* codes = reinterpret_cast<Code*>(q);
-  zero_points == nullptr ? QuantizeEach<Code, true>(x, n, grids.scales, zero_points, codes)
-                         : QuantizeEach<Code, false>(x, n, grids.scales, zero_points, codes);
+void QuantizeCodesEach(const float* HWY_RESTRICT from, size_t n, const CodeGrids& grids, uint8_t* HWY_RESTRICT to) {
+  const uint8_t turn = turn_of(grids);
+  ForGrids(n, grids, [&](size_t at, size_t count, const uint8_t* HWY_RESTRICT zero_points) {
+    const float* HWY_RESTRICT x = from + at;
+    const float* HWY_RESTRICT scales = grids.scales + at;
+    uint8_t* HWY_RESTRICT q = to + at;
+    for (size_t k = 0; k < count; ++k) {
+      const auto zero_point = static_cast<float>(zero_points[k] ^ turn);
+      float steps = x[k] / scales[k];
+      steps = steps == steps ? steps : 0.0f;
+      steps = steps < 0 - zero_point ? 0 - zero_point : steps;
+      steps = steps > 255 - zero_point ? 255 - zero_point : steps;
+      q[k] = static_cast<uint8_t>(static_cast<int32_t>(((steps + kNoFraction) - kNoFraction) + zero_point) ^ turn);
+    }
+  });
 }
 
-template <class Code>
-HWY_INLINE void DequantizeRun(const uint8_t* q, size_t n, const CodeGrids& grids, float* y) {
-  const auto* zero_points = reinterpret_cast<const Code*>(grids.zero_points);
-  const auto* codes = reinterpret_cast<const Code*>(q);
-  zero_points == nullptr ? DequantizeEach<Code, true>(codes, n, grids.scales, zero_points, y)
-                         : DequantizeEach<Code, false>(codes, n, grids.scales, zero_points, y);
-}
-
-void QuantizeCodesEach(const float* x, size_t n, const CodeGrids& grids, uint8_t* q) {
-  grids.is_signed ? QuantizeRun<int8_t>(x, n, grids, q) : QuantizeRun<uint8_t>(x, n, grids, q);
-}
-
-void DequantizeCodesEach(const uint8_t* q, size_t n, const CodeGrids& grids, float* y) {
-  grids.is_signed ? DequantizeRun<int8_t>(q, n, grids, y) : DequantizeRun<uint8_t>(q, n, grids, y);
+void DequantizeCodesEach(const uint8_t* HWY_RESTRICT from, size_t n, const CodeGrids& grids, float* HWY_RESTRICT to) {
+  const uint8_t turn = turn_of(grids);
+  ForGrids(n, grids, [&](size_t at, size_t count, const uint8_t* HWY_RESTRICT zero_points) {
+    const uint8_t* HWY_RESTRICT q = from + at;
+    const float* HWY_RESTRICT scales = grids.scales + at;
+    float* HWY_RESTRICT y = to + at;
+    for (size_t k = 0; k < count; ++k) y[k] = static_cast<float>((q[k] ^ turn) - (zero_points[k] ^ turn)) * scales[k];
+  });
 }
 
 template <bool kSigned>

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/kernels/runtime_functions.h"
 
+#include <algorithm>
+
 #include "core/kernels/fused.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/kernels/runtime_functions.cpp"
 #include <hwy/foreach_target.h>
-// After foreach_target: read once per target.
-#include "core/kernels/for_each-inl.h"
+#include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace tersor::kernels {
@@ -15,14 +16,9 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// a * b + c rounded once in each lane.
-template <class D, class V>
-HWY_INLINE V FmaOnce(D d, V a, V b, V c) {
-#if HWY_NATIVE_FMA
-  (void)d;
-  return hn::MulAdd(a, b, c);
-#else
 #if HWY_TARGET == HWY_WASM
+/// a * b + c rounded once in each lane. A call costs less than a copy of this wherever it is needed takes to load.
+HWY_NOINLINE v128_t FmaOnceInEach(v128_t a, v128_t b, v128_t c) {
   const auto sum_of = [](v128_t x, v128_t y, v128_t z) HWY_ATTR {
     return wasm_f64x2_add(wasm_f64x2_mul(wasm_f64x2_promote_low_f32x4(x), wasm_f64x2_promote_low_f32x4(y)),
                           wasm_f64x2_promote_low_f32x4(z));
@@ -33,10 +29,27 @@ HWY_INLINE V FmaOnce(D d, V a, V b, V c) {
         wasm_i64x2_eq(wasm_v128_and(sum, wasm_i64x2_splat((int64_t{1} << 29) - 1)), wasm_i64x2_splat(int64_t{1} << 28)),
         wasm_f64x2_lt(wasm_f64x2_abs(sum), wasm_f64x2_splat(0x1p-126)));
   };
-  const v128_t low = sum_of(a.raw, b.raw, c.raw), high = sum_of(upper(a.raw), upper(b.raw), upper(c.raw));
+  const v128_t low = sum_of(a, b, c), high = sum_of(upper(a), upper(b), upper(c));
   if (!wasm_v128_any_true(wasm_v128_or(rounds_twice(low), rounds_twice(high))))
-    return V{wasm_i64x2_shuffle(wasm_f32x4_demote_f64x2_zero(low), wasm_f32x4_demote_f64x2_zero(high), 0, 2)};
+    return wasm_i64x2_shuffle(wasm_f32x4_demote_f64x2_zero(low), wasm_f32x4_demote_f64x2_zero(high), 0, 2);
+  float x[4], y[4], z[4];
+  wasm_v128_store(x, a);
+  wasm_v128_store(y, b);
+  wasm_v128_store(z, c);
+  for (size_t k = 0; k < 4; ++k) z[k] = fma_once(x[k], y[k], z[k]);
+  return wasm_v128_load(z);
+}
 #endif
+
+/// a * b + c rounded once in each lane.
+template <class D, class V>
+HWY_INLINE V FmaOnce(D d, V a, V b, V c) {
+  (void)d;
+#if HWY_NATIVE_FMA
+  return hn::MulAdd(a, b, c);
+#elif HWY_TARGET == HWY_WASM
+  return V{FmaOnceInEach(a.raw, b.raw, c.raw)};
+#else
   constexpr size_t kLanes = hn::MaxLanes(D());
   HWY_ALIGN float x[kLanes], y[kLanes], z[kLanes];
   hn::Store(a, d, x);
@@ -93,19 +106,31 @@ HWY_INLINE V Ratio(D d, V x, float limit, const float (&above)[kAbove], const fl
   return hn::Div(hn::Mul(Horner<kFused>(d, t, above), x), Horner<kFused>(d, t, below));
 }
 
+/// y[k] = f(d, x[k]), the last ones in a vector that is padded.
+template <class F>
+HWY_INLINE void Map(const float* x, size_t n, float* y, const F& f) {
+  const hn::ScalableTag<float> d;
+  const size_t lanes = hn::Lanes(d);
+  size_t k = 0;
+  for (; k + lanes <= n; k += lanes) hn::StoreU(f(d, hn::LoadU(d, x + k)), d, y + k);
+  if (k == n) return;
+  HWY_ALIGN float rest[hn::MaxLanes(hn::ScalableTag<float>())] = {};
+  std::copy(x + k, x + n, rest);
+  hn::Store(f(d, hn::Load(d, rest)), d, rest);
+  std::copy(rest, rest + (n - k), y + k);
+}
+
 template <bool kFused>
 HWY_INLINE void SigmoidLoop(const float* x, size_t n, float* y) {
-  ForEach(n, [&](auto d, size_t k) HWY_ATTR {
-    const auto ratio = Ratio<kFused>(d, hn::LoadU(d, x + k), 18.0f, kSigmoidAbove, kSigmoidBelow);
-    hn::StoreU(AtMost(d, AtLeast(d, hn::Add(ratio, hn::Set(d, 0.5f)), 0.0f), 1.0f), d, y + k);
+  Map(x, n, y, [](auto d, auto v) HWY_ATTR {
+    const auto ratio = Ratio<kFused>(d, v, 18.0f, kSigmoidAbove, kSigmoidBelow);
+    return AtMost(d, AtLeast(d, hn::Add(ratio, hn::Set(d, 0.5f)), 0.0f), 1.0f);
   });
 }
 
 template <bool kFused>
 HWY_INLINE void TanhLoop(const float* x, size_t n, float* y) {
-  ForEach(n, [&](auto d, size_t k) HWY_ATTR {
-    hn::StoreU(Ratio<kFused>(d, hn::LoadU(d, x + k), 9.0f, kTanhAbove, kTanhBelow), d, y + k);
-  });
+  Map(x, n, y, [](auto d, auto v) HWY_ATTR { return Ratio<kFused>(d, v, 9.0f, kTanhAbove, kTanhBelow); });
 }
 
 template <bool kFused>
@@ -114,9 +139,9 @@ HWY_INLINE void ExponentialLoop(const float* x, size_t n, float most, float lowe
   constexpr int32_t kAhead = 64;              // so that only the last product may round, to a subnormal number
   // -127 stands for 0 where the power of two is made of an exponent's bits alone.
   const float least_steps = lowest > -100 ? -126.0f : -1000.0f;
-  ForEach(n, [&](auto d, size_t k) HWY_ATTR {
+  Map(x, n, y, [=](auto d, auto v) HWY_ATTR {
     const hn::RebindToSigned<decltype(d)> di;
-    auto v = hn::Sub(hn::LoadU(d, x + k), hn::Set(d, most));
+    v = hn::Sub(v, hn::Set(d, most));
     v = hn::IfThenElse(hn::Lt(hn::Set(d, lowest), v), v, hn::Set(d, lowest));
     const auto steps = hn::Sub(Step<kFused>(d, v, hn::Set(d, 1.44269504088896341f), hn::Set(d, kNoFraction)),
                                hn::Set(d, kNoFraction));  // of ln 2
@@ -126,7 +151,7 @@ HWY_INLINE void ExponentialLoop(const float* x, size_t n, float most, float lowe
     const auto exponent = hn::Add(hn::ConvertTo(di, steps), hn::Set(di, kAhead + 127));
     const auto power = hn::BitCast(d, hn::ShiftLeft<23>(exponent));
     const auto scaled = hn::Mul(hn::Mul(p, power), hn::Set(d, 0x1p-64f));
-    hn::StoreU(hn::IfThenElseZero(hn::Ge(steps, hn::Set(d, least_steps)), scaled), d, y + k);
+    return hn::IfThenElseZero(hn::Ge(steps, hn::Set(d, least_steps)), scaled);
   });
 }
 
