@@ -35,8 +35,10 @@ struct Agreement {
   int64_t count = 0;
 
   static constexpr auto fields() {
-    return std::make_tuple(field("same", &Agreement::same, "Samples with the same answer."),
-                           field("count", &Agreement::count, "Samples compared."));
+    return std::make_tuple(
+        field("same", &Agreement::same, "Answers that are the same."),
+        field("count", &Agreement::count,
+              "Answers compared: one for each sample, or for each row of a sample that is a batch."));
   }
 };
 

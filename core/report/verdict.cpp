@@ -90,9 +90,12 @@ void judge_comparison(const Report& report, const Comparison& comparison, Verdic
       verdict.usability = std::min(verdict.usability, Usability::kUsableWithCare);
     if (decibels && *decibels < kFairDecibels) verdict.usability = worse(verdict.usability, Usability::kUsableWithCare);
     const evaluate::Interval interval = evaluate::wilson_interval(agreement->same, agreement->count);
-    verdict.reason = std::to_string(agreement->same) + " of " + std::to_string(agreement->count) +
-                     " samples get the answer of the float model (95 % interval " + percent(interval.lower) + " to " +
-                     percent(interval.upper) + ")";
+    const std::string answers = std::to_string(agreement->same) + " of " + std::to_string(agreement->count);
+    verdict.reason =
+        (agreement->count == comparison.samples ? answers + " samples get the answer of the float model"
+                                                : answers + " answers on " + std::to_string(comparison.samples) +
+                                                      " samples are those of the float model") +
+        " (95 % interval " + percent(interval.lower) + " to " + percent(interval.upper) + ")";
     if (decibels) verdict.reason += "; output SQNR " + number(*decibels) + " dB";
   } else if (decibels) {
     verdict.usability = by_decibels(*decibels);

@@ -52,6 +52,9 @@ TEST_CASE("agreement decides where the output is a list of classes, decibels els
   REQUIRE(verdict_of(compared(-1)).usability == Usability::kNotUsable);
   REQUIRE(verdict_of(compared(12, evaluate::Agreement{63, 64})).usability == Usability::kUsable);
   REQUIRE(verdict_of(compared(12, evaluate::Agreement{58, 64})).usability == Usability::kUsableWithCare);
+  REQUIRE_THAT(verdict_of(compared(30, evaluate::Agreement{63, 64})).reason, Contains("63 of 64 samples get"));
+  REQUIRE_THAT(verdict_of(compared(30, evaluate::Agreement{760, 768})).reason,
+               Contains("760 of 768 answers on 64 samples are those of"));
   for (const double decibels : {std::nan(""), -std::numeric_limits<double>::infinity()}) {
     const report::Verdict unusable = verdict_of(compared(decibels, evaluate::Agreement{64, 64}));
     REQUIRE(unusable.usability == Usability::kNotUsable);
