@@ -10,6 +10,7 @@
 #include "core/framework/effective.h"
 #include "core/framework/fuse.h"
 #include "core/framework/kernel_operand.h"
+#include "core/framework/masks.h"
 #include "core/framework/value_types.h"
 #include "core/graph/clamp_bounds.h"
 #include "core/graph/uses.h"
@@ -51,6 +52,7 @@ class Attacher {
         layers_(layers_of(platform, std::move(layers))),
         uses_(graph),
         types_(value_types(graph)),
+        masked_(masked_values(graph)),
         requests_(overrides.requests(graph)),
         annotated_(overrides.annotated(graph)) {}
 
@@ -226,14 +228,21 @@ class Attacher {
   /// left out of the list that replaces it.
   bool left_out(const std::string& type) const { return !listed(type) && contains(own_info().activation_ops, type); }
 
-  /// Takes out of the candidates what FrameworkInfo does not let be quantized.
+  bool is_masked(const Node& node) const {
+    return std::any_of(node.outputs.begin(), node.outputs.end(),
+                       [&](ValueId id) { return id.valid() && masked_[static_cast<size_t>(id.index)]; });
+  }
+
+  /// Takes out of the candidates what FrameworkInfo does not let be quantized, and what no range can hold.
   void restrict_to_info(const Node& node, NodeAttachment& attached) const {
     const std::string& type = node.op_type;
     const bool not_float = std::any_of(node.outputs.begin(), node.outputs.end(), [&](ValueId id) {
       const DType dtype = id.valid() ? types_[static_cast<size_t>(id.index)] : DType::kUndefined;
       return dtype != DType::kUndefined && dtype != DType::kFloat32;
     });
-    const bool alone = contains(info_.no_quantization_ops, type) || not_float;
+    const bool masked = std::any_of(node.outputs.begin(), node.outputs.end(),
+                                    [&](ValueId id) { return id.valid() && masked_[static_cast<size_t>(id.index)]; });
+    const bool alone = contains(info_.no_quantization_ops, type) || not_float || masked;
     const bool kernel = !alone && contains(info_.kernel_ops, type);
     const bool output = !alone && (contains(info_.activation_ops, type) || !listed(type));
     const bool unnamed = left_out(type);
@@ -245,6 +254,8 @@ class Attacher {
     }
     if (not_float)
       say(attached, "It gives no float32 numbers.");
+    else if (masked)
+      say(attached, "A mask of very large numbers is laid on its output; no range holds both.");
     else if (alone)
       say(attached, type + " is among the operators that are left alone.");
     else if (!output || (unnamed && !attached.config().quantization_preserving))
@@ -320,6 +331,7 @@ class Attacher {
     }
     if (contains(info_.kernel_ops, node.op_type) && !node.is("MatMul"))
       say(attached, "Its weight is not a float32 constant.");
+    if (is_masked(node)) return;
     for (const char* type : {"Add", "Sub", "Mul", "Div", "Min", "Max", "Concat", "Gather"})
       if (node.is(type))
         for (size_t i = 0; i < node.inputs.size(); ++i) {
@@ -376,6 +388,7 @@ class Attacher {
   OperationsToLayers layers_;
   const Uses uses_;
   const std::vector<DType> types_;
+  const std::vector<bool> masked_;
   const NodeRequests requests_;
   const std::optional<std::vector<NodeId>> annotated_;
   std::set<std::string> refused_;  // operator set and field, so that a fault is told once

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <string_view>
 
 namespace tersor::framework {
@@ -22,6 +23,13 @@ constexpr std::string_view kWithPositions[] = {"TopK", "MaxPool", "Unique"};
 
 const Tensor* value_attribute(const Node& node) {
   return node.attribute<Tensor>("value");
+}
+
+/// What a subgraph declares of its output `k`.
+DType declared(const Node& node, const char* subgraph, size_t k) {
+  const auto* graph = node.attribute<std::shared_ptr<const Graph>>(subgraph);
+  return graph != nullptr && k < (*graph)->outputs.size() ? (*graph)->value((*graph)->outputs[k]).dtype
+                                                          : DType::kUndefined;
 }
 
 /// The type of output `k`, of an operator of ONNX's own domain.
@@ -46,6 +54,9 @@ DType type_of_output(const Node& node, size_t k, const std::vector<DType>& types
   if (node.op_type == "QuantizeLinear") return node.inputs.size() > 2 ? input(2) : DType::kUint8;
   if (node.op_type == "Where" || node.op_type == "CastLike") return input(1);
   if (node.op_type == "OneHot") return input(2);
+  if (node.op_type == "If") return declared(node, "then_branch", k);
+  if (node.op_type == "Scan") return declared(node, "body", k);
+  if (node.op_type == "Loop") return declared(node, "body", k + 1);  // behind the condition
   return input(0);
 }
 

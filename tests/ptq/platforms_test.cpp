@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the choices of platforms, overrides and QuantizeConfigs come to in the file.
 #include <cmath>
+#include <limits>
 
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/graph/uses.h"
 #include "core/onnx/read.h"
 #include "core/onnx/write.h"
 #include "core/samples/sample_digest.h"
@@ -283,4 +285,77 @@ TEST_CASE("output quantizers of a QuantizeConfig act where no integer kernel com
   REQUIRE(made.quantizer("y") != nullptr);
   REQUIRE(made.scale(*made.quantizer("y")).data<float>()[0] == Approx(2.0 / 255).epsilon(1e-6));
   REQUIRE(difference(tanh, made) < 0.05);
+}
+
+namespace {
+
+/// A Loop of two rounds over whole numbers and floats; its body reads `t`, which a Transpose gives.
+Model loop() {
+  auto body = std::make_shared<Graph>();
+  const auto input = [&](const char* name, DType type) {
+    body->inputs.push_back(body->add_value(name, type, std::vector<Dim>{}));
+    return body->inputs.back();
+  };
+  input("round", DType::kInt64);
+  const ValueId goes_on = input("goes_on", DType::kBool), sum = input("sum", DType::kFloat32);
+  body->value(sum).shape = std::nullopt;
+  const ValueId count = input("count", DType::kInt32);
+  const auto node = [&](const char* type, std::vector<ValueId> inputs, const char* name, DType dtype) {
+    Node made;
+    made.op_type = type;
+    made.inputs = std::move(inputs);
+    made.outputs = {body->add_value(name, dtype)};
+    body->outputs.push_back(made.outputs[0]);
+    body->append(std::move(made));
+  };
+  node("Identity", {goes_on}, "still", DType::kBool);
+  node("Add", {sum, body->add_value("t")}, "more", DType::kFloat32);
+  node("Add", {count, count}, "twice", DType::kInt32);
+
+  NamedModel model;
+  model.input("x", {1, 8}).weight("w", {8, 6}).weight("b", {6}).node("Gemm", {"x", "w", "b"}, {"g"});
+  model.node("Transpose", {"g"}, {"t"}, {{"perm", Ints{1, 0}}}).weight("start", {6, 1});
+  model.constant("two", Tensor::of<int64_t>(Shape{}, {2})).constant("go", Tensor::of<bool>(Shape{}, {true}));
+  model.constant("one", Tensor::of<int32_t>(Shape{}, {1}));
+  model.node("Loop", {"two", "go", "start", "one"}, {"y", "n"}, {{"body", std::shared_ptr<const Graph>(body)}});
+  return model.output("y").output("n").build();
+}
+
+}  // namespace
+
+TEST_CASE("whole numbers that a Loop gives are not quantized, nor does its body read what a quantized mover gives") {
+  const Model model = loop();
+  for (const char* platform : {"imx500@v1", "qnn", "tflite", "ort-cpu"}) {
+    INFO(platform);
+    const Made made = make(model, platform);
+    REQUIRE(made.quantizer("n") == nullptr);
+    const Graph& graph = made.file.graph;
+    const Uses uses(graph);
+    const Node& maker = graph.nodes()[*uses.producer_index(*graph.find("t"))];
+    if (made.quantizer("g") != nullptr) REQUIRE((maker.is("Sum") || maker.is("DequantizeLinear")));
+    REQUIRE(difference(model, made) < 0.1);
+  }
+}
+
+TEST_CASE("a mask and what it is laid on stay float, on platforms that quantize every output") {
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const float beyond : {-infinity, std::numeric_limits<float>::lowest(), -1e9f}) {
+    NamedModel model;
+    model.input("x", {1, 4, 8}).weight("w", {8, 4}).node("MatMul", {"x", "w"}, {"scores"});
+    std::vector<float> mask(16, 0.0f);
+    for (size_t row = 0; row < 4; ++row)
+      for (size_t k = row + 1; k < 4; ++k) mask[4 * row + k] = beyond;
+    model.constant("mask", Tensor::of<float>(Shape{4, 4}, mask)).node("Add", {"scores", "mask"}, {"masked"});
+    model.node("Reshape", {"masked", "heads"}, {"apart"})
+        .constant("heads", Tensor::of<int64_t>(Shape{4}, {1, 1, 4, 4}));
+    model.node("Softmax", {"apart"}, {"shares"}, {{"axis", int64_t{-1}}}).weight("v", {4, 8});
+    const Model attention = model.node("MatMul", {"shares", "v"}, {"y"}).output("y").build();
+    for (const char* platform : {"imx500", "qnn", "tflite", "openvino", "ort-cpu"}) {
+      INFO(platform << " " << beyond);
+      const Made made = make(attention, platform);
+      REQUIRE(made.quantizer("masked") == nullptr);
+      REQUIRE(made.quantizer("apart") == nullptr);
+      REQUIRE(difference(attention, made) < 0.1);
+    }
+  }
 }
