@@ -59,6 +59,16 @@ class Placer {
     return std::find(list.begin(), list.end(), input) != list.end();
   }
 
+  /// Nothing but Casts to other types than floats reads it: positions or words, of which rounding makes others.
+  bool is_index(ValueId id) const {
+    const auto& readers = uses_.reader_indices(id);
+    return !readers.empty() && !uses_.is_output(id) && std::all_of(readers.begin(), readers.end(), [&](size_t reader) {
+      const Node& node = graph_.nodes()[reader];
+      const auto to = static_cast<DType>(node.int_or("to", 0));
+      return node.is("Cast") && to != DType::kFloat32 && to != DType::kFloat16 && to != DType::kFloat64;
+    });
+  }
+
   /// Some value that a mover passes on is quantized.
   bool preserves_quantized(size_t index) const {
     const std::vector<ValueId> from = value_inputs(graph_.nodes()[index], Role::kMover);
@@ -93,7 +103,7 @@ void Placer::place_outputs() {
   wanted_.assign(graph_.value_count(), false);
   if (attachment_.input_config.enable_activation_quantization)
     for (const ValueId id : graph_.inputs)
-      if (graph_.value(id).dtype == DType::kFloat32 && !stays_float(id)) want(id);
+      if (graph_.value(id).dtype == DType::kFloat32 && !stays_float(id) && !is_index(id)) want(id);
   for (size_t i = 0; i < roles_.size(); ++i) {
     const Node& node = graph_.nodes()[i];
     const ActivationMode mode = attachment_.of(node.id).activation;
@@ -101,7 +111,7 @@ void Placer::place_outputs() {
     const bool quantized = mode == ActivationMode::kQuant || mode == ActivationMode::kFlnQuant;
     if (!preserves && !quantized) continue;
     for (const ValueId id : node.outputs)
-      if (id.valid()) want(roles_[i].role == Role::kClamp ? id : fused(id));
+      if (id.valid() && !is_index(id)) want(roles_[i].role == Role::kClamp ? id : fused(id));
   }
   integer_made_ = wanted_;
 }

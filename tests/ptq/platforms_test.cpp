@@ -359,3 +359,22 @@ TEST_CASE("a mask and what it is laid on stay float, on platforms that quantize 
     }
   }
 }
+
+TEST_CASE("float inputs that are cast to indices stay float, on platforms that quantize every output") {
+  NamedModel model;
+  model.input("words", {1, 6}).weight("table", {500, 8}).weight("w", {8, 5}).weight("b", {5});
+  model.constant("last", Tensor::of<float>(Shape{}, {499})).node("Abs", {"words"}, {"size"});
+  model.node("Mul", {"size", "last"}, {"places"}).node("Cast", {"places"}, {"ids"}, {{"to", int64_t{6}}});
+  model.node("Gather", {"table", "ids"}, {"rows"}).node("MatMul", {"rows", "w"}, {"m"}).node("Add", {"m", "b"}, {"y"});
+  const Model embedding = model.output("y").build();
+  for (const char* platform : {"imx500@v1", "qnn", "tflite"}) {
+    INFO(platform);
+    const Made made = make(embedding, platform);
+    REQUIRE(made.quantizer("places") == nullptr);
+  }
+  NamedModel direct;
+  direct.input("words", {1, 6}).weight("table", {500, 8}).weight("w", {8, 5});
+  direct.node("Cast", {"words"}, {"ids"}, {{"to", int64_t{6}}}).node("Gather", {"table", "ids"}, {"rows"});
+  const Model plain = direct.node("MatMul", {"rows", "w"}, {"y"}).output("y").build();
+  REQUIRE(make(plain, "qnn").quantizer("words") == nullptr);
+}
