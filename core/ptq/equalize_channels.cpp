@@ -119,9 +119,35 @@ class Equalizer {
     return any;
   }
 
-  /// How far each channel may be raised under the bounds of Clips.
+  /// Its weight has one scale for all outputs, which the largest of them sets.
+  bool has_one_scale(size_t node) const {
+    const framework::WeightAttribute* weight = attachment_.of(graph_.nodes()[node].id).weight(tpc::kKernelAttr);
+    return weight != nullptr && !weight->config.weights_per_channel_threshold;
+  }
+
+  /// A weight with one scale is not to reach further than it does, or its other channels pay for those that are raised.
+  void limit_by_weight(size_t source) {
+    const Node& node = graph_.nodes()[source];
+    if (!placement_.roles[source].op || !has_one_scale(source)) return;
+    const KernelOp& op = *placement_.roles[source].op;
+    const Tensor weight = graph_.initializer(op.weight)->aligned();
+    std::vector<float> rows(static_cast<size_t>(op.outputs), 0.0f);
+    for (int64_t o = 0; o < op.outputs; ++o)
+      for (int64_t i = 0; i < op.inputs_per_group(); ++i)
+        for (int64_t tap = 0; tap < op.taps; ++tap) {
+          float& row = rows[static_cast<size_t>(o)];
+          row = std::max(row, std::fabs(weight.data<float>()[op.at(o, i, tap)]));
+        }
+    const float whole = *std::max_element(rows.begin(), rows.end());
+    double* const least = least_.data() + first_of(node.outputs[0]);
+    for (size_t c = 0; whole > 0 && c < rows.size(); ++c)
+      least[c] = std::max(least[c], static_cast<double>(rows[c]) / static_cast<double>(whole));
+  }
+
+  /// How far each channel may be raised under the bounds of Clips, and in weights with one scale.
   bool find_limits(const ChannelRegion& region) {
     least_.assign(channels_, 0.0);
+    for (const size_t source : region.sources) limit_by_weight(source);
     for (const Node& node : graph_.nodes()) {
       if (!node.is("Clip") || region.values.count(node.outputs[0]) == 0) continue;
       const TensorStatistics* tensor = seen(node.outputs[0]);
@@ -158,6 +184,7 @@ class Equalizer {
     ValueId value;
     const TensorStatistics* input;
     const KernelOp* op;
+    bool has_one_scale;                     // for all outputs of its weight
     double activation_steps, weight_steps;  // of its quantizers
     std::vector<double> power;              // per input channel: the sum of the squares of all weights that meet it
     std::vector<float> largest;             // per output, per input of its group: the largest weight of all taps
@@ -175,6 +202,7 @@ class Equalizer {
       Reader reader{value,
                     input,
                     &op,
+                    has_one_scale(end),
                     std::ldexp(1.0, attached.config().activation_n_bits) - 1,
                     std::ldexp(1.0, (quantized == nullptr ? 8 : quantized->config.weights_n_bits) - 1) - 1,
                     std::vector<double>(count_of(value), 0.0),
@@ -198,7 +226,8 @@ class Equalizer {
   }
 
   /// Predicted noise power over signal power, summed over the readers: of the activation, and of the weights of
-  /// ungrouped Convs (those of depthwise ones have a scale for each channel, which takes up the factor).
+  /// ungrouped Convs (those of depthwise ones have a scale for each channel, which takes up the factor) and of those
+  /// with one scale.
   double cost(const std::vector<double>& all) const {
     double total = 0;
     for (const Reader& reader : readers_) {
@@ -214,21 +243,28 @@ class Equalizer {
       }
       const double step = (high - low) / reader.activation_steps;
       double noise = step * step / 12 * activation;
-      if (reader.op->groups == 1) noise += weight_noise(reader, scales) * inputs * static_cast<double>(reader.op->taps);
+      if (reader.op->groups == 1 || reader.has_one_scale)
+        noise += weight_noise(reader, scales) * inputs * static_cast<double>(reader.op->taps);
       if (signal > 0) total += noise / signal;
     }
     return total;
   }
 
-  /// Sum over outputs of the variance of a weight's rounding error; without groups.
+  /// Sum over the outputs that an input meets of the variance of a weight's rounding error.
   static double weight_noise(const Reader& reader, std::span<const double> scales) {
-    double noise = 0;
-    for (size_t row = 0; row < reader.largest.size(); row += scales.size()) {
+    const auto variance = [&](double most) { return most / reader.weight_steps * (most / reader.weight_steps) / 12; };
+    const auto inputs = static_cast<size_t>(reader.op->inputs_per_group());
+    double noise = 0, most_of_all = 0;
+    for (size_t o = 0, k = 0; o < static_cast<size_t>(reader.op->outputs); ++o) {
       double most = 0;
-      for (size_t c = 0; c < scales.size(); ++c) most = std::max(most, reader.largest[row + c] * scales[c]);
-      noise += most / reader.weight_steps * (most / reader.weight_steps) / 12;
+      for (size_t i = 0; i < inputs; ++i, ++k)
+        most = std::max(
+            most, reader.largest[k] * scales[input_of(*reader.op, static_cast<int64_t>(o), static_cast<int64_t>(i))]);
+      noise += variance(most);
+      most_of_all = std::max(most_of_all, most);
     }
-    return noise;
+    return reader.has_one_scale ? variance(most_of_all) * static_cast<double>(reader.op->outputs / reader.op->groups)
+                                : noise;
   }
 
   static size_t input_of(const KernelOp& op, int64_t o, int64_t i) {

@@ -378,3 +378,16 @@ TEST_CASE("float inputs that are cast to indices stay float, on platforms that q
   const Model plain = direct.node("MatMul", {"rows", "w"}, {"y"}).output("y").build();
   REQUIRE(make(plain, "qnn").quantizer("words") == nullptr);
 }
+
+TEST_CASE("channels that are never used do not set the scale of a weight that has one for all") {
+  NamedModel model;
+  const Ints pads{1, 1, 1, 1};
+  std::vector<float> biases(8, 0.1f);
+  for (const size_t dead : {1u, 4u, 5u}) biases[dead] = -40.0f;
+  model.input("x", {1, 4, 8, 8}).weight("w1", {8, 4, 3, 3}).constant("b1", Tensor::of<float>(Shape{8}, biases));
+  model.weight("w2", {6, 8, 3, 3}).scale_along("w2", 1, 0.6).weight("b2", {6});
+  model.node("Conv", {"x", "w1", "b1"}, {"c1"}, {{"pads", pads}}).node("Relu", {"c1"}, {"r1"});
+  const Model dead = model.node("Conv", {"r1", "w2", "b2"}, {"y"}, {{"pads", pads}}).output("y").build();
+  REQUIRE(difference(dead, make(dead, "qnnpack")) < 0.12);
+  REQUIRE(difference(dead, make(dead, "ort-cpu", R"({"weights_per_channel_threshold": false})")) < 0.12);
+}
