@@ -2,6 +2,7 @@
 // Operators whose output is as long as the data say: NonZero, Compress, Unique.
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <numeric>
 #include <type_traits>
 
@@ -172,14 +173,6 @@ class Unique : public Kernel {
     return Shape{shape.elements(0, axis), shape[axis], shape.elements(axis + 1, shape.rank())};
   }
 
-  Groups grouped(const Input& input) const {
-    Groups groups;
-    with_value_type(input.dtype(), [&](auto zero) {
-      groups = grouped_as(elements_of<decltype(zero)>(input), as_seen(input.shape()));
-    });
-    return groups;
-  }
-
   /// NaN comes last and equals itself.
   template <class T>
   static int compare(T a, T b) {
@@ -188,13 +181,23 @@ class Unique : public Kernel {
     return static_cast<int>(a > b) - static_cast<int>(a < b);
   }
 
-  template <class T>
-  Groups grouped_as(const T* x, const Shape& seen) const {
+  /// Compares two elements by their places: negative, 0 or positive.
+  static std::function<int(int64_t, int64_t)> order_of(const Input& input) {
+    std::function<int(int64_t, int64_t)> order;
+    with_value_type(input.dtype(), [&](auto zero) {
+      order = [x = elements_of<decltype(zero)>(input)](int64_t a, int64_t b) { return compare(x[a], x[b]); };
+    });
+    return order;
+  }
+
+  Groups grouped(const Input& input) const {
+    const Shape seen = as_seen(input.shape());
+    const auto compare_elements = order_of(input);
     const auto compare_slices = [&](int64_t a, int64_t b) {
       for (int64_t o = 0; o < seen[0]; ++o)
         for (int64_t i = 0; i < seen[2]; ++i) {
-          const T* row = x + o * seen[1] * seen[2] + i;
-          if (const int order = compare(row[a * seen[2]], row[b * seen[2]]); order != 0) return order;
+          const int64_t row = o * seen[1] * seen[2] + i;
+          if (const int order = compare_elements(row + a * seen[2], row + b * seen[2]); order != 0) return order;
         }
       return 0;
     };
