@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The vocabulary of the kernels here. A quantized tensor is a span of raw bytes with its parameters; whether the bytes
 // are uint8 or int8 is in Grid. All float operations are single float32 operations, rounded; where a runtime fuses,
-// fma() rounds once.
+// fma_once() does.
 #pragma once
 
 #include <algorithm>
