@@ -11,9 +11,9 @@
 #include "core/framework/fuse.h"
 #include "core/framework/kernel_operand.h"
 #include "core/framework/masks.h"
-#include "core/framework/value_types.h"
 #include "core/graph/clamp_bounds.h"
 #include "core/graph/uses.h"
+#include "core/graph/value_types.h"
 
 namespace tersor::framework {
 

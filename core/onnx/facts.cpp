@@ -5,6 +5,8 @@
 #include <array>
 #include <string_view>
 
+#include "core/graph/value_types.h"
+
 namespace tersor::onnx {
 
 namespace {
@@ -67,11 +69,6 @@ constexpr std::array<std::string_view, 2> kToOne = {"GlobalAveragePool", "Global
 constexpr std::array<std::string_view, 18> kBroadcast = {"Add",  "And", "BitShift", "Div", "Equal", "Greater",
                                                          "Less", "Max", "Mean",     "Min", "Mod",   "Mul",
                                                          "Or",   "Pow", "Sub",      "Sum", "Where", "Xor"};
-constexpr std::array<std::string_view, 8> kMakesBool = {"And",   "Equal", "Greater", "IsInf",
-                                                        "IsNaN", "Less",  "Not",     "Or"};
-constexpr std::array<std::string_view, 6> kMakesInt64 = {"ArgMax",  "ArgMin", "NonMaxSuppression",
-                                                         "NonZero", "Shape",  "Size"};
-
 std::vector<int64_t> unknown(size_t rank) {
   return std::vector<int64_t>(rank, -1);
 }
@@ -158,21 +155,6 @@ Dims output_dims(const Node& node, const Inputs& inputs) {
   return unknown(op == "Squeeze" ? dims.size() - axes->size() : dims.size() + axes->size());
 }
 
-DType output_dtype(const Node& node, const Inputs& inputs, size_t output) {
-  const std::string& op = node.op_type;
-  if (op == "Cast") return static_cast<DType>(node.int_or("to", 0));
-  if (among(op, kMakesBool) || op == "Xor") return DType::kBool;
-  if (among(op, kMakesInt64) || (output == 1 && (op == "TopK" || op == "MaxPool"))) return DType::kInt64;
-  if (op == "ConstantOfShape") {
-    const auto* value = node.attribute<Tensor>("value");
-    return value != nullptr ? value->dtype() : DType::kFloat32;
-  }
-  if (op == "Where") return inputs.size() > 1 ? inputs[1].dtype : DType::kUndefined;
-  if (op == "DequantizeLinear") return DType::kFloat32;
-  if (op == "QuantizeLinear") return inputs.size() > 2 ? inputs[2].dtype : DType::kUint8;
-  return inputs.empty() ? DType::kUndefined : inputs[0].dtype;
-}
-
 Fact declared(const Value& value) {
   Fact fact;
   fact.dtype = value.dtype;
@@ -203,7 +185,9 @@ void Facts::pass(const Graph& graph, const Node& node) {
     Fact fact = declared(value);
     const auto* constant = node.attribute<Tensor>("value");
     if (constant != nullptr && node.is("Constant")) fact = of_constant(*constant);
-    if (node.domain.empty() && fact.dtype == DType::kUndefined) fact.dtype = output_dtype(node, inputs, k);
+    if (node.domain.empty() && fact.dtype == DType::kUndefined)
+      fact.dtype = output_type(
+          node, k, [&](size_t slot) { return slot < inputs.size() ? inputs[slot].dtype : DType::kUndefined; });
     if (node.domain.empty() && !fact.dims && (k == 0 || node.op_type == "Split" || node.op_type == "TopK"))
       fact.dims = output_dims(node, inputs);
     facts_[value.name] = std::move(fact);

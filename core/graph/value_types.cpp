@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/framework/value_types.h"
+#include "core/graph/value_types.h"
 
 #include <algorithm>
 #include <iterator>
 #include <memory>
 #include <string_view>
 
-namespace tersor::framework {
+namespace tersor {
 
 namespace {
 
@@ -21,8 +21,14 @@ constexpr std::string_view kTruths[] = {"Equal", "Less", "LessOrEqual", "Greater
 /// Second and later outputs are positions.
 constexpr std::string_view kWithPositions[] = {"TopK", "MaxPool", "Unique"};
 
-const Tensor* value_attribute(const Node& node) {
-  return node.attribute<Tensor>("value");
+/// Of a Constant or ConstantOfShape.
+DType constant_type(const Node& node) {
+  if (const Tensor* value = node.attribute<Tensor>("value")) return value->dtype();
+  if (node.op_type == "ConstantOfShape" || node.attributes.count("value_float") != 0 ||
+      node.attributes.count("value_floats") != 0)
+    return DType::kFloat32;
+  const bool whole = node.attributes.count("value_int") != 0 || node.attributes.count("value_ints") != 0;
+  return whole ? DType::kInt64 : DType::kUndefined;
 }
 
 /// What a subgraph declares of its output `k`.
@@ -32,12 +38,9 @@ DType declared(const Node& node, const char* subgraph, size_t k) {
                                                           : DType::kUndefined;
 }
 
-/// The type of output `k`, of an operator of ONNX's own domain.
-DType type_of_output(const Node& node, size_t k, const std::vector<DType>& types) {
-  const auto input = [&](size_t slot) {
-    if (slot >= node.inputs.size() || !node.inputs[slot].valid()) return DType::kUndefined;
-    return types[static_cast<size_t>(node.inputs[slot].index)];
-  };
+}  // namespace
+
+DType output_type(const Node& node, size_t k, const std::function<DType(size_t)>& input) {
   if (among(node, kWholeNumbers)) return DType::kInt64;
   if (among(node, kTruths)) return DType::kBool;
   if (k > 0 && among(node, kWithPositions)) return DType::kInt64;
@@ -46,11 +49,8 @@ DType type_of_output(const Node& node, size_t k, const std::vector<DType>& types
     const int64_t to = node.int_or("to", 0);
     return to >= 0 && to <= static_cast<int64_t>(DType::kInt2) ? static_cast<DType>(to) : DType::kUndefined;
   }
-  if (node.op_type == "Constant" || node.op_type == "ConstantOfShape") {
-    const Tensor* value = value_attribute(node);
-    return value != nullptr ? value->dtype() : DType::kUndefined;
-  }
-  if (node.op_type == "DequantizeLinear") return input(1);
+  if (node.op_type == "Constant" || node.op_type == "ConstantOfShape") return constant_type(node);
+  if (node.op_type == "DequantizeLinear") return input(1) == DType::kUndefined ? DType::kFloat32 : input(1);
   if (node.op_type == "QuantizeLinear") return node.inputs.size() > 2 ? input(2) : DType::kUint8;
   if (node.op_type == "Where" || node.op_type == "CastLike") return input(1);
   if (node.op_type == "OneHot") return input(2);
@@ -60,8 +60,6 @@ DType type_of_output(const Node& node, size_t k, const std::vector<DType>& types
   return input(0);
 }
 
-}  // namespace
-
 std::vector<DType> value_types(const Graph& graph) {
   std::vector<DType> types(graph.value_count(), DType::kUndefined);
   for (size_t i = 0; i < types.size(); ++i) types[i] = graph.value(ValueId{static_cast<int32_t>(i)}).dtype;
@@ -70,9 +68,13 @@ std::vector<DType> value_types(const Graph& graph) {
     for (size_t k = 0; k < node.outputs.size(); ++k) {
       if (!node.outputs[k].valid() || !node.domain.empty()) continue;
       DType& type = types[static_cast<size_t>(node.outputs[k].index)];
-      if (type == DType::kUndefined) type = type_of_output(node, k, types);
+      if (type != DType::kUndefined) continue;
+      type = output_type(node, k, [&](size_t slot) {
+        if (slot >= node.inputs.size() || !node.inputs[slot].valid()) return DType::kUndefined;
+        return types[static_cast<size_t>(node.inputs[slot].index)];
+      });
     }
   return types;
 }
 
-}  // namespace tersor::framework
+}  // namespace tersor
