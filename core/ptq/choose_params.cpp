@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/graph/core_operator.h"
 #include "core/graph/subgraphs.h"
 #include "core/graph/uses.h"
 #include "core/ptq/choose_activations.h"

@@ -81,10 +81,6 @@ std::vector<NodeRole> find_roles(const Graph& graph, const framework::Attachment
   return roles;
 }
 
-bool is_core(const Node& node) {
-  return node.is("Conv") || node.is("ConvTranspose") || node.is("Gemm") || node.is("MatMul");
-}
-
 bool is_dilated(const Node& node) {
   const std::vector<int64_t> dilations = node.ints_or("dilations", {});
   return std::any_of(dilations.begin(), dilations.end(), [](int64_t one) { return one != 1; });

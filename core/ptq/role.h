@@ -40,9 +40,6 @@ struct NodeRole {
 /// One role per node, in the order of the graph.
 std::vector<NodeRole> find_roles(const Graph& graph, const framework::Attachment& attachment);
 
-/// Conv, ConvTranspose, Gemm or MatMul: where nearly all of a model's work is.
-bool is_core(const Node& node);
-
 /// It has dilations that say something.
 bool is_dilated(const Node& node);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/graph/core_operator.h"
 #include "core/graph/subgraphs.h"
 #include "core/ptq/role.h"
 
@@ -53,7 +54,7 @@ void add_bodies(Coverage& coverage, const Node& node) {
   for_each_subgraph(node, [&](const Graph& body) {
     for (const Node& inner : body.nodes()) {
       add_row(coverage.rows, inner, {Support::kFloat, "It stands inside an If, Loop or Scan, which stays float."});
-      coverage.core_nodes += ptq::is_core(inner) ? 1 : 0;
+      coverage.core_nodes += is_core(inner) ? 1 : 0;
       add_bodies(coverage, inner);
     }
   });
@@ -72,7 +73,7 @@ Coverage coverage_of(const Graph& original, const Graph& prepared, const ptq::Pl
     add_row(coverage.rows, node, fate);
     add_bodies(coverage, node);
     const bool integer = fate.support == Support::kInteger;
-    if (ptq::is_core(node)) ++coverage.core_nodes, coverage.integer_core_nodes += integer ? 1 : 0;
+    if (is_core(node)) ++coverage.core_nodes, coverage.integer_core_nodes += integer ? 1 : 0;
     if (fate.support == Support::kFloat)
       coverage.stays_float.push_back(
           {node.name.empty() ? prepared.name_of(node.outputs[0]) : node.name, node.op_type, fate.reason});

@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
+#include "core/graph/core_operator.h"
 #include "core/graph/uses.h"
-#include "core/ptq/role.h"
 
 namespace tersor::report {
 
@@ -60,7 +60,7 @@ std::vector<double> largest_by_channel(const Tensor& weight, int axis) {
 }
 
 void describe_weights(const Graph& graph, const Node& node, LayerRow& row) {
-  if (!ptq::is_core(node) || node.inputs.size() < 2) return;
+  if (!is_core(node) || node.inputs.size() < 2) return;
   const Tensor* weight = graph.initializer(node.inputs[1]);
   if (weight == nullptr || weight->dtype() != DType::kFloat32 || weight->shape().rank() < 2) return;
   const Shape& shape = weight->shape();

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "core/base/error.h"
+#include "core/graph/core_operator.h"
 #include "core/graph/quantized.h"
 #include "core/simulate/fuse_few_bits.h"
 #include "core/simulate/fuse_rewrites.h"
@@ -277,10 +278,6 @@ const Rule* rule_for(const Node& node) {
   for (const Rule& rule : kRules)
     if (rule.op == node.op_type) return &rule;
   return nullptr;
-}
-
-bool is_core(const Node& node) {
-  return node.is("Conv") || node.is("ConvTranspose") || node.is("Gemm") || node.is("MatMul");
 }
 
 /// True when the operator's float result is the runtime's to the bit: one rounded operation per element, a copy, or a
