@@ -8,9 +8,9 @@
 
 #include "core/onnx/convert_opset.h"
 #include "core/passes/edit.h"
-#include "core/ptq/guard_captured_values.h"
 #include "core/ptq/guard_float_nodes.h"
 #include "core/ptq/guard_kernels.h"
+#include "core/ptq/guard_moved_quantizers.h"
 #include "core/ptq/table_weight.h"
 #include "core/quant/quantizer.h"
 
@@ -74,7 +74,7 @@ class Applier {
       constant.by_row ? store_embedding(constant) : store_constant(constant);
     for (const ActivationPlan& activation : plan_.activations) insert_pair(activation);
     place_new_nodes();
-    guard_captured_values(graph());
+    guard_moved_quantizers(graph());
     guard_float_nodes(graph());
     guard_kernels(model_, kernels_with_float_results());
     make_names_unique();

@@ -75,7 +75,7 @@ class Frame {
   /// The value as a plain tensor of its own.
   Tensor fetch(const Operand& operand) const {
     Tensor tensor = Tensor::make(operand.type.dtype, operand.type.shape);
-    if (tensor.elements() == 0) return tensor;
+    if (tensor.bytes().empty()) return tensor;  // strings, which nothing reads, have none either
     if (operand.type.layout == Layout::kPlain)
       std::memcpy(tensor.mutable_bytes().data(), data(operand), tensor.bytes().size());
     else

@@ -391,3 +391,17 @@ TEST_CASE("channels that are never used do not set the scale of a weight that ha
   REQUIRE(difference(dead, make(dead, "qnnpack")) < 0.12);
   REQUIRE(difference(dead, make(dead, "ort-cpu", R"({"weights_per_channel_threshold": false})")) < 0.12);
 }
+
+TEST_CASE("what the model gives out is not the rounded form that a Transpose behind it is quantized to") {
+  NamedModel model;
+  model.input("x", {4, 8}).weight("w", {8, 6}).weight("v", {4, 5}).node("MatMul", {"x", "w"}, {"m"});
+  model.node("Sigmoid", {"m"}, {"s"}).node("Transpose", {"s"}, {"t"}, {{"perm", Ints{1, 0}}});
+  const Model transposed = model.node("MatMul", {"t", "v"}, {"y"}).output("s").output("y").build();
+  const Made made = make(transposed, "ort-cpu");
+  REQUIRE(made.quantizer("t") != nullptr);
+  const Graph& graph = made.file.graph;
+  const Uses uses(graph);
+  const Node& moved = graph.nodes()[*uses.producer_index(*graph.find("t"))];
+  REQUIRE(moved.is("Transpose"));
+  REQUIRE(graph.nodes()[*uses.producer_index(moved.inputs[0])].is("Sum"));
+}
