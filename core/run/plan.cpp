@@ -267,9 +267,15 @@ std::vector<Operand> Planner::place_inputs(const PreparedNode& node) {
     else
       present.push_back({{}, {}, true});
   }
+  for (const Operand& operand : present)
+    if (!operand.absent && operand.type.dtype == DType::kString)
+      throw Error(ErrorCode::kUnsupportedModel, "It reads strings, which are not run here.");
   const std::vector<Form> forms = node.kernel->forms(views_of(present, plan_.constants, node));
-  for (size_t k = 0; k < present.size(); ++k)
-    if (!present[k].absent && node.absorbed.count(k) == 0) present[k] = in_form(node, node.inputs[k], forms[k]);
+  for (size_t k = 0; k < present.size(); ++k) {
+    if (present[k].absent || node.absorbed.count(k) != 0) continue;
+    TERSOR_CHECK(k < forms.size());
+    present[k] = in_form(node, node.inputs[k], forms[k]);
+  }
   return present;
 }
 

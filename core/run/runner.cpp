@@ -74,8 +74,10 @@ class Frame {
 
   /// The value as a plain tensor of its own.
   Tensor fetch(const Operand& operand) const {
+    if (operand.type.dtype == DType::kString)
+      throw Error(ErrorCode::kUnsupportedModel, "It reads or gives strings, which are not run here.");
     Tensor tensor = Tensor::make(operand.type.dtype, operand.type.shape);
-    if (tensor.bytes().empty()) return tensor;  // strings, which nothing reads, have none either
+    if (tensor.bytes().empty()) return tensor;
     if (operand.type.layout == Layout::kPlain)
       std::memcpy(tensor.mutable_bytes().data(), data(operand), tensor.bytes().size());
     else
@@ -137,7 +139,7 @@ std::map<ValueId, Tensor> awaited_by(const PreparedNode& node, const Frame& fram
     if (const auto it = made.find(id); it != made.end())
       known[id] = it->second;
     else if (const auto there = values.find(id); there != values.end())
-      known[id] = frame.fetch(there->second);
+      at_place(node.place, [&] { known[id] = frame.fetch(there->second); });
   }
   return known;
 }

@@ -283,11 +283,11 @@ std::unique_ptr<const ops::Kernel> prepare_qlinear_where(Setup& setup, Profile) 
   return std::make_unique<QLinearWhere>(setup);
 }
 std::unique_ptr<const ops::Kernel> prepare_sigmoid(Setup& setup, Profile profile) {
-  require_present(setup, {0});
+  ops::require_inputs(setup, 1, 1);
   return std::make_unique<FloatFunction>(kernels::runtime_sigmoid, profile);
 }
 std::unique_ptr<const ops::Kernel> prepare_tanh(Setup& setup, Profile profile) {
-  require_present(setup, {0});
+  ops::require_inputs(setup, 1, 1);
   return std::make_unique<FloatFunction>(kernels::runtime_tanh, profile);
 }
 
