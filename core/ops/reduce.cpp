@@ -52,6 +52,17 @@ A magnitude(A x) {
   return x < 0 ? times(x, A(-1)) : x;
 }
 
+/// What no whole number holds becomes the lowest one, as x64 converts.
+template <class A>
+A from_double(double x) {
+  if constexpr (std::is_floating_point_v<A>) {
+    return static_cast<A>(x);
+  } else {
+    const double end = std::ldexp(1.0, std::numeric_limits<A>::digits);
+    return x >= -end && x < end ? static_cast<A>(x) : std::numeric_limits<A>::lowest();
+  }
+}
+
 template <class A, class T>
 Reduction<A> reduction_of(Kind kind) {
   constexpr bool kFraction = std::is_floating_point_v<T>;
@@ -74,10 +85,10 @@ Reduction<A> reduction_of(Kind kind) {
       return {0, [](A acc, A x) -> A { return plus(acc, magnitude(x)); }, keep<A>};
     case Kind::kL2:
       return {0, [](A acc, A x) -> A { return plus(acc, times(x, x)); },
-              [](A acc, int64_t) -> A { return static_cast<A>(std::sqrt(static_cast<double>(acc))); }};
+              [](A acc, int64_t) -> A { return from_double<A>(std::sqrt(static_cast<double>(acc))); }};
     case Kind::kLogSum:
       return {0, [](A acc, A x) -> A { return plus(acc, x); },
-              [](A acc, int64_t) -> A { return static_cast<A>(kernels::natural_logarithm(static_cast<double>(acc))); }};
+              [](A acc, int64_t) -> A { return from_double<A>(kernels::natural_logarithm(static_cast<double>(acc))); }};
     case Kind::kSumSquare:
       break;
   }

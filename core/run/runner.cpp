@@ -331,7 +331,7 @@ std::vector<Tensor> Runner::run(std::span<const Tensor> inputs, Observer* observ
   for (const ValueId id : graph.results) {
     const auto it = last->plan().values.find(id);
     TERSOR_CHECK(it != last->plan().values.end());
-    results.push_back(last->fetch(it->second));
+    at_place("graph.output", [&] { results.push_back(last->fetch(it->second)); });
   }
   return results;
 }
