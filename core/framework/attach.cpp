@@ -240,8 +240,7 @@ class Attacher {
       const DType dtype = id.valid() ? types_[static_cast<size_t>(id.index)] : DType::kUndefined;
       return dtype != DType::kUndefined && dtype != DType::kFloat32;
     });
-    const bool masked = std::any_of(node.outputs.begin(), node.outputs.end(),
-                                    [&](ValueId id) { return id.valid() && masked_[static_cast<size_t>(id.index)]; });
+    const bool masked = is_masked(node);
     const bool alone = contains(info_.no_quantization_ops, type) || not_float || masked;
     const bool kernel = !alone && contains(info_.kernel_ops, type);
     const bool output = !alone && (contains(info_.activation_ops, type) || !listed(type));

@@ -69,6 +69,7 @@ constexpr std::array<std::string_view, 2> kToOne = {"GlobalAveragePool", "Global
 constexpr std::array<std::string_view, 18> kBroadcast = {"Add",  "And", "BitShift", "Div", "Equal", "Greater",
                                                          "Less", "Max", "Mean",     "Min", "Mod",   "Mul",
                                                          "Or",   "Pow", "Sub",      "Sum", "Where", "Xor"};
+
 std::vector<int64_t> unknown(size_t rank) {
   return std::vector<int64_t>(rank, -1);
 }
