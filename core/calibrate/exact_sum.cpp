@@ -12,24 +12,6 @@ namespace {
 
 using Words = std::array<uint64_t, ExactSum::kWords>;
 
-void add_at(Words& words, size_t index, uint64_t amount) {
-  while (amount != 0 && index < words.size()) {
-    const uint64_t before = words[index];
-    words[index] += amount;
-    amount = words[index] < before ? 1 : 0;
-    ++index;
-  }
-}
-
-void subtract_at(Words& words, size_t index, uint64_t amount) {
-  while (amount != 0 && index < words.size()) {
-    const uint64_t before = words[index];
-    words[index] -= amount;
-    amount = words[index] > before ? 1 : 0;
-    ++index;
-  }
-}
-
 void negate(Words& words) {
   uint64_t carry = 1;
   for (uint64_t& word : words) {
@@ -58,9 +40,20 @@ void ExactSum::add(double x) {
   const int offset = shift % 64;
   TERSOR_CHECK(index + 1 < kWords);
   const uint64_t low = mantissa << offset, high = offset == 0 ? 0 : mantissa >> (64 - offset);
-  const auto apply = x > 0 ? add_at : subtract_at;
-  apply(words_, index, low);
-  apply(words_, index + 1, high);
+  uint64_t* word = words_.data() + index;
+  const uint64_t* const end = words_.data() + kWords;
+  const uint64_t before = *word, before_next = word[1];
+  if (x > 0) {
+    word[0] += low;
+    word[1] += high + (word[0] < before ? 1 : 0);  // high has bits to spare
+    if (word[1] < before_next)
+      for (word += 2; word != end && ++*word == 0;) ++word;
+  } else {
+    word[0] -= low;
+    word[1] -= high + (word[0] > before ? 1 : 0);
+    if (word[1] > before_next)
+      for (word += 2; word != end && (*word)-- == 0;) ++word;
+  }
 }
 
 void ExactSum::add(const ExactSum& other) {

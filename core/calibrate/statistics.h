@@ -24,7 +24,7 @@ namespace tersor::calibrate {
 struct ChannelStatistics {
   float min = 0;  // both 0 while nothing was seen
   float max = 0;
-  /// Sums over the samples of the sample's own sum, which is double in the order of positions.
+  /// Sums over the samples of the sample's own sum, which is added up in one order (kernels/observe.h).
   ExactSum sum;
   ExactSum sum_of_squares;
 

@@ -60,17 +60,21 @@ uint64_t CountInTurns(const float* HWY_RESTRICT x, size_t n, float per_width, in
   const hn::RebindToSigned<decltype(d)> di;
   const size_t lanes = hn::Lanes(d);
   constexpr size_t kBlock = 512;
-  constexpr int kPlaceShift = kTurns * sizeof(Counter) == 16 ? 4 : 3;  // bytes of a bin
-  static_assert(size_t{1} << kPlaceShift == kTurns * sizeof(Counter) && 4 % kTurns == 0);
+  constexpr int kCounterShift = sizeof(Counter) == 8 ? 3 : 2, kPlaceShift = kCounterShift + (kTurns == 4 ? 2 : 0);
+  static_assert(size_t{1} << kPlaceShift == kTurns * sizeof(Counter));
   // A whole number below 2^23 added to 2^23 stands in the lowest bits.
   const auto no_fraction = hn::Set(d, 8388608.0f), scale = hn::Set(d, per_width),
              offset = hn::Set(d, static_cast<float>(first));
   const auto mask = hn::Set(di, 0x7fffff);
-  HWY_ALIGN int32_t places[kBlock];  // in bytes
-  auto* const bytes = reinterpret_cast<unsigned char*>(counters);
-  const auto count_at = [bytes](size_t turn, int32_t place) {
-    ++*reinterpret_cast<Counter*>(bytes + static_cast<uint32_t>(place) + turn % kTurns * sizeof(Counter));
-  };
+  // Of counters, in bytes; where 32 bits hold an address they are addresses, so that nothing is left to add.
+  HWY_ALIGN int32_t places[kBlock];
+  constexpr bool kAddresses = sizeof(uintptr_t) == sizeof(int32_t);
+  const auto start_of_all = reinterpret_cast<uintptr_t>(counters);
+  const uintptr_t origin = kAddresses ? 0 : start_of_all;
+  const auto start_of_places = static_cast<int32_t>(static_cast<uint32_t>(start_of_all - origin));
+  const auto turns = hn::Add(hn::ShiftLeft<kCounterShift>(hn::And(hn::Iota(di, 0), hn::Set(di, kTurns - 1))),
+                             hn::Set(di, start_of_places));
+  const auto count_at = [&](int32_t place) { ++*reinterpret_cast<Counter*>(origin + static_cast<uint32_t>(place)); };
   uint64_t zeros = 0;
   for (size_t start = 0; start < n; start += kBlock) {
     const size_t count = HWY_MIN(kBlock, n - start);
@@ -80,23 +84,24 @@ uint64_t CountInTurns(const float* HWY_RESTRICT x, size_t n, float per_width, in
       const auto v = hn::LoadU(d, x + start + i);
       equal = hn::Add(equal, hn::VecFromMask(di, hn::RebindMask(di, hn::Eq(v, hn::Zero(d)))));
       const auto bin = hn::Add(hn::Sub(hn::Floor(hn::Mul(v, scale)), offset), no_fraction);
-      hn::Store(hn::ShiftLeft<kPlaceShift>(hn::And(hn::BitCast(di, bin), mask)), di, places + i);
+      hn::Store(hn::Add(hn::ShiftLeft<kPlaceShift>(hn::And(hn::BitCast(di, bin), mask)), turns), di, places + i);
     }
     HWY_ALIGN int32_t negated[HWY_MAX_BYTES / sizeof(int32_t)];
     hn::Store(equal, di, negated);
     for (size_t k = 0; k < lanes; ++k) zeros += static_cast<uint64_t>(-static_cast<int64_t>(negated[k]));
     for (; i < count; ++i) {
       zeros += x[start + i] == 0 ? 1 : 0;
-      places[i] = (static_cast<int32_t>(std::floor(x[start + i] * per_width)) - first) << kPlaceShift;
+      const int32_t bin = static_cast<int32_t>(std::floor(x[start + i] * per_width)) - first;
+      places[i] = (bin << kPlaceShift) + start_of_places;
     }
     i = 0;
     for (; i + 4 <= count; i += 4) {
-      count_at(0, places[i]);
-      count_at(1, places[i + 1]);
-      count_at(2, places[i + 2]);
-      count_at(3, places[i + 3]);
+      count_at(places[i]);
+      count_at(places[i + 1]);
+      count_at(places[i + 2]);
+      count_at(places[i + 3]);
     }
-    for (; i < count; ++i) count_at(0, places[i]);
+    for (; i < count; ++i) count_at(places[i]);
   }
   return zeros;
 }
@@ -117,92 +122,127 @@ void AddUpBins(uint32_t* HWY_RESTRICT fours, size_t bins, uint64_t* HWY_RESTRICT
   }
 }
 
-// The compiler's own vectors: Highway has no doubles in WebAssembly. `kVectors` times eight channels stay in registers
-// over all rows.
-using Floats = float __attribute__((vector_size(32)));
-using Doubles = double __attribute__((vector_size(64)));
+// The compiler's own vectors, of which a float is the one of one lane.
+using EightFloats = float __attribute__((vector_size(32)));
 
-template <class Vector, class Element>
-HWY_INLINE Vector load(const Element* from) {
-  Vector v;
-  std::memcpy(&v, from, sizeof v);
-  return v;
-}
+constexpr size_t kRowsInFloat = 16;
+// Between these, squares of floats and sums of so many of them stay clear of what a float cannot hold.
+constexpr float kSmall = 0x1p-40f, kLarge = 0x1p+50f;
 
-#if HWY_TARGET == HWY_WASM  // whose 16 registers hold the sums of eight channels, not of sixteen
-
-HWY_INLINE void SumEightColumns(const float* HWY_RESTRICT x, size_t rows, size_t channels, float* HWY_RESTRICT lows,
-                                float* HWY_RESTRICT highs, double* HWY_RESTRICT sums, double* HWY_RESTRICT squares) {
-  using Two = float __attribute__((vector_size(8)));
-  using Four = float __attribute__((vector_size(16)));
-  using Wide = double __attribute__((vector_size(16)));
-  Four low[2], high[2];
-  Wide sum[4], square[4];
-  TERSOR_UNROLL for (size_t k = 0; k < 2; ++k) low[k] = load<Four>(lows + 4 * k), high[k] = load<Four>(highs + 4 * k);
-  TERSOR_UNROLL for (size_t k = 0; k < 4; ++k) sum[k] = load<Wide>(sums + 2 * k),
-                                               square[k] = load<Wide>(squares + 2 * k);
-  for (size_t r = 0; r < rows; ++r, x += channels) {
-    TERSOR_UNROLL for (size_t k = 0; k < 2; ++k) {
-      const Four v = load<Four>(x + 4 * k);
-      low[k] = v < low[k] ? v : low[k];
-      high[k] = high[k] < v ? v : high[k];
-    }
-    TERSOR_UNROLL for (size_t k = 0; k < 4; ++k) {
-      const Wide w = __builtin_convertvector(load<Two>(x + 2 * k), Wide);
-      sum[k] += w;
-      square[k] += w * w;
-    }
+HWY_INLINE void AddInDouble(const float* HWY_RESTRICT x, size_t rows, size_t channels, double& sum, double& square) {
+  for (size_t r = 0; r < rows; ++r) {
+    const double v = static_cast<double>(x[r * channels]);
+    sum += v;
+    square += v * v;
   }
-  std::memcpy(lows, low, sizeof low), std::memcpy(highs, high, sizeof high);
-  std::memcpy(sums, sum, sizeof sum), std::memcpy(squares, square, sizeof square);
 }
 
-#else
+/// Whether a comparison holds anywhere.
+HWY_INLINE bool Any(int holds) {
+  return holds != 0;
+}
+template <class Mask>
+HWY_INLINE bool Any(const Mask& mask) {
+  uint64_t words[sizeof mask / sizeof(uint64_t)], all = 0;
+  std::memcpy(words, &mask, sizeof mask);
+  for (const uint64_t word : words) all |= word;
+  return all != 0;
+}
 
-template <size_t kVectors>
+/// kVectors times as many channels as a vector has lanes.
+template <class Vector, size_t kVectors>
 HWY_INLINE void SumColumns(const float* HWY_RESTRICT x, size_t rows, size_t channels, float* HWY_RESTRICT lows,
                            float* HWY_RESTRICT highs, double* HWY_RESTRICT sums, double* HWY_RESTRICT squares) {
-  Floats low[kVectors], high[kVectors];
-  Doubles sum[kVectors], square[kVectors];
-  TERSOR_UNROLL for (size_t k = 0; k < kVectors; ++k) {
-    low[k] = load<Floats>(lows + 8 * k), high[k] = load<Floats>(highs + 8 * k);
-    sum[k] = load<Doubles>(sums + 8 * k), square[k] = load<Doubles>(squares + 8 * k);
+  constexpr size_t kColumns = kVectors * sizeof(Vector) / sizeof(float);
+  Vector low[kVectors], high[kVectors];
+  std::memcpy(low, x, sizeof low);
+  std::memcpy(high, x, sizeof high);
+  double sum[kColumns] = {}, square[kColumns] = {};
+  for (size_t start = 0; start < rows; start += kRowsInFloat) {
+    Vector part[kVectors] = {}, part_square[kVectors] = {};
+    const float* row = x + start * channels;
+    for (const float* const end = x + HWY_MIN(start + kRowsInFloat, rows) * channels; row != end; row += channels)
+      TERSOR_UNROLL for (size_t k = 0; k < kVectors; ++k) {
+        Vector v;
+        std::memcpy(&v, row + k * (kColumns / kVectors), sizeof v);
+        low[k] = v < low[k] ? v : low[k];
+        high[k] = high[k] < v ? v : high[k];  // one instruction in WebAssembly
+        part[k] += v;
+        part_square[k] += v * v;
+      }
+    float columns[2][kColumns];
+    std::memcpy(columns[0], part, sizeof part);
+    std::memcpy(columns[1], part_square, sizeof part_square);
+    for (size_t c = 0; c < kColumns; ++c) sum[c] += static_cast<double>(columns[0][c]);
+    for (size_t c = 0; c < kColumns; ++c) square[c] += static_cast<double>(columns[1][c]);
   }
-  for (size_t r = 0; r < rows; ++r) TERSOR_UNROLL for (size_t k = 0; k < kVectors; ++k) {
-      const Floats v = load<Floats>(x + r * channels + 8 * k);
-      const Doubles w = __builtin_convertvector(v, Doubles);
-      low[k] = v < low[k] ? v : low[k];
-      high[k] = v > high[k] ? v : high[k];
-      sum[k] += w;
-      square[k] += w * w;
+  Vector all_lows[kVectors], all_highs[kVectors];
+  std::memcpy(all_lows, lows, sizeof low);
+  std::memcpy(all_highs, highs, sizeof high);
+  bool wide = false;
+  TERSOR_UNROLL for (size_t k = 0; k < kVectors; ++k) {
+    const Vector largest = -low[k] < high[k] ? high[k] : -low[k];
+    wide = wide || Any((largest > kLarge) | ((largest < kSmall) & (largest > 0)));
+    all_lows[k] = low[k] < all_lows[k] ? low[k] : all_lows[k];
+    all_highs[k] = all_highs[k] < high[k] ? high[k] : all_highs[k];
+  }
+  std::memcpy(lows, all_lows, sizeof low);
+  std::memcpy(highs, all_highs, sizeof high);
+  if (wide) {
+    float ends[2][kColumns];
+    std::memcpy(ends[0], low, sizeof low);
+    std::memcpy(ends[1], high, sizeof high);
+    for (size_t c = 0; c < kColumns; ++c) {
+      const float largest = HWY_MAX(-ends[0][c], ends[1][c]);
+      if (largest > kLarge || (largest < kSmall && largest > 0)) {
+        sum[c] = square[c] = 0;
+        AddInDouble(x + c, rows, channels, sum[c], square[c]);
+      }
     }
-  TERSOR_UNROLL for (size_t k = 0; k < kVectors; ++k) {
-    std::memcpy(lows + 8 * k, &low[k], sizeof low[k]), std::memcpy(highs + 8 * k, &high[k], sizeof high[k]);
-    std::memcpy(sums + 8 * k, &sum[k], sizeof sum[k]), std::memcpy(squares + 8 * k, &square[k], sizeof square[k]);
   }
+  for (size_t c = 0; c < kColumns; ++c) sums[c] += sum[c];
+  for (size_t c = 0; c < kColumns; ++c) squares[c] += square[c];
 }
 
-#endif
+constexpr size_t kEight = sizeof(EightFloats) / sizeof(float);
 
 void ChannelSums(const float* HWY_RESTRICT x, size_t rows, size_t channels, float* HWY_RESTRICT lows,
                  float* HWY_RESTRICT highs, double* HWY_RESTRICT sums, double* HWY_RESTRICT squares) {
   size_t c = 0;
-#if HWY_TARGET == HWY_WASM
-  for (; c + 8 <= channels; c += 8) SumEightColumns(x + c, rows, channels, lows + c, highs + c, sums + c, squares + c);
-#else
-  for (; c + 16 <= channels; c += 16) SumColumns<2>(x + c, rows, channels, lows + c, highs + c, sums + c, squares + c);
-  for (; c + 8 <= channels; c += 8) SumColumns<1>(x + c, rows, channels, lows + c, highs + c, sums + c, squares + c);
-#endif
-  if (c == channels) return;
-  for (size_t r = 0; r < rows; ++r)
-    for (size_t k = c; k < channels; ++k) {
-      const float v = x[r * channels + k];
-      const double w = static_cast<double>(v);
-      lows[k] = v < lows[k] ? v : lows[k];
-      highs[k] = v > highs[k] ? v : highs[k];
-      sums[k] += w;
-      squares[k] += w * w;
+  const auto columns = [&](size_t count, auto sum) {
+    for (; c + count <= channels; c += count) sum(x + c, rows, channels, lows + c, highs + c, sums + c, squares + c);
+  };
+  if (channels < kEight && rows >= kEight) {
+    const size_t wide = kEight * channels;
+    float low[kEight * kEight], high[kEight * kEight];
+    double sum[kEight * kEight] = {}, square[kEight * kEight] = {};
+    for (size_t k = 0; k < wide; ++k) low[k] = lows[k % channels], high[k] = highs[k % channels];
+    ChannelSums(x, rows / kEight, wide, low, high, sum, square);
+    for (size_t k = 0; k < wide; ++k) {
+      lows[k % channels] = HWY_MIN(lows[k % channels], low[k]),
+               highs[k % channels] = HWY_MAX(highs[k % channels], high[k]);
+      sums[k % channels] += sum[k], squares[k % channels] += square[k];
     }
+    x += rows / kEight * wide;
+    rows %= kEight;
+    if (rows == 0) return;
+  }
+  if (HWY_TARGET != HWY_WASM) columns(2 * kEight, SumColumns<EightFloats, 2>);  // more than its registers hold
+  columns(kEight, SumColumns<EightFloats, 1>);
+  if (c < channels && channels > kEight) {  // once more with some of those before
+    const size_t known = kEight - (channels - c);
+    c = channels - kEight;
+    float low[kEight], high[kEight];
+    double sum[kEight] = {}, square[kEight] = {};
+    std::copy_n(lows + c, kEight, low), std::copy_n(highs + c, kEight, high);
+    SumColumns<EightFloats, 1>(x + c, rows, channels, low, high, sum, square);
+    for (size_t k = known; k < kEight; ++k) {
+      lows[c + k] = low[k], highs[c + k] = high[k];
+      sums[c + k] += sum[k], squares[c + k] += square[k];
+    }
+    return;
+  }
+  columns(1, SumColumns<float, 1>);
 }
 
 }  // namespace HWY_NAMESPACE

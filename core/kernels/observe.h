@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loops that look at every value while a sample runs. Their results are functions of the values alone: extremes and
-// counts do not depend on order, and sums by channel follow the order of positions on every target.
+// counts do not depend on order, and sums by channel are added in one order on every target.
 #pragma once
 
 #include <cstddef>
@@ -28,9 +28,10 @@ uint64_t count_bins_in_fours(std::span<const float> values, float per_width, int
 /// Adds the four counters of each bin to its count and clears them.
 void add_up_bins(uint32_t* fours, std::span<uint64_t> counts);
 
-/// Per channel of `rows` rows of `channels` values (channels last), each of the four arrays having one entry per
-/// channel: the least and largest value of each folded into lows and highs, and each value and its square added to sums
-/// and squares in double, row by row.
+/// Per channel of `rows` rows of `channels` values (channels last), at least one, each of the four arrays having one
+/// entry per channel: the least and largest value of each folded into lows and highs, and the sums of the values and of
+/// their squares added to sums and squares: sixteen rows after another in float, these in double; all in double where
+/// the values are too large or too small for squares in float. Fewer than eight channels: as if eight rows were one.
 void channel_sums(const float* x, size_t rows, size_t channels, float* lows, float* highs, double* sums,
                   double* squares);
 

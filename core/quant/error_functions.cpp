@@ -221,13 +221,18 @@ double sqnr_db(const EvenBins& bins, const Step& step, const IntegerGrid& grid) 
 double sqnr_db(const Tensor& exact, const Tensor& quantized) {
   const Tensor aligned = exact.aligned();
   const auto x = aligned.data<float>(), back = quantized.data<float>();
-  double signal = 0, noise = 0;
-  for (size_t i = 0; i < x.size(); ++i) {
-    const double error = static_cast<double>(x[i]) - back[i];
-    signal += static_cast<double>(x[i]) * x[i];
-    noise += error * error;
-  }
-  return decibels(signal, noise);
+  double signals[4] = {}, noises[4] = {};  // as above
+  const auto add = [&](size_t i) {
+    const double value = static_cast<double>(x[i]), error = value - static_cast<double>(back[i]);
+    signals[i % 4] += value * value;
+    noises[i % 4] += error * error;
+  };
+  size_t i = 0;
+  for (; i + 4 <= x.size(); i += 4)
+    for (size_t lane = 0; lane < 4; ++lane) add(i + lane);
+  for (; i < x.size(); ++i) add(i);
+  return decibels((signals[0] + signals[1]) + (signals[2] + signals[3]),
+                  (noises[0] + noises[1]) + (noises[2] + noises[3]));
 }
 
 }  // namespace tersor::quant

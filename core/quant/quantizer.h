@@ -4,6 +4,7 @@
 //   x = (q - zero_point) * scale                              in float32
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -50,9 +51,11 @@ const Quantizer& quantizer_of(QuantizationMethod method);
 std::vector<QuantizationMethod> acting_methods();
 
 inline int32_t quantize_value(float x, float scale, int32_t zero_point, int32_t q_min, int32_t q_max) {
-  const float steps = round_half_even(x / scale) + static_cast<float>(zero_point);
-  if (!(steps > static_cast<float>(q_min))) return q_min;  // NaN too
-  return steps < static_cast<float>(q_max) ? static_cast<int32_t>(steps) : q_max;
+  constexpr float kFar = 1 << 20;  // beyond every grid
+  float steps = x / scale;
+  steps = steps > -kFar ? steps : -kFar;  // NaN too
+  steps = steps < kFar ? steps : kFar;
+  return std::clamp(static_cast<int32_t>(round_half_even_small(steps)) + zero_point, q_min, q_max);
 }
 
 inline float dequantize_value(int32_t q, float scale, int32_t zero_point) {

@@ -19,5 +19,10 @@ inline double round_half_even_small(double x) {
   constexpr double kNoFraction = 6755399441055744.0;
   return (x + kNoFraction) - kNoFraction;
 }
+/// For |x| < 2^22.
+inline float round_half_even_small(float x) {
+  constexpr float kNoFraction = 12582912.0f;
+  return (x + kNoFraction) - kNoFraction;
+}
 
 }  // namespace tersor

@@ -75,20 +75,32 @@ TEST_CASE("bins far from zero are counted where they are") {
     });
 }
 
-TEST_CASE("sums by channel follow the rows, with equal bits on every target") {
-  for (size_t channels : {1u, 2u, 7u, 16u, 19u}) {
-    const size_t rows = 33;
+TEST_CASE("sums by channel are taken in float over sixteen rows, with equal bits on every target") {
+  for (size_t channels : {1u, 2u, 7u, 16u, 19u, 25u}) {
+    const size_t rows = 333;
     const auto x = numbers(rows * channels);
     std::vector<float> lows(channels, 1e30f), highs(channels, -1e30f);
     std::vector<double> sums(channels, 0.5), squares(channels, 0.25);
     auto l = lows, h = highs;
     auto s = sums, q = squares;
-    for (size_t r = 0; r < rows; ++r)
-      for (size_t c = 0; c < channels; ++c) {
-        const float v = x[r * channels + c];
-        l[c] = std::min(l[c], v), h[c] = std::max(h[c], v);
-        s[c] += static_cast<double>(v), q[c] += static_cast<double>(v) * static_cast<double>(v);
+    const auto add = [&](size_t c, size_t first, size_t end, size_t step) {
+      double sum = 0, square = 0;
+      for (size_t start = first; start < end; start += 16 * step) {
+        float part = 0, part_square = 0;
+        for (size_t r = start; r < std::min(start + 16 * step, end); r += step) {
+          const float v = x[r * channels + c];
+          l[c] = std::min(l[c], v), h[c] = std::max(h[c], v);
+          part += v, part_square += v * v;
+        }
+        sum += static_cast<double>(part), square += static_cast<double>(part_square);
       }
+      s[c] += sum, q[c] += square;
+    };
+    const size_t side_by_side = channels < 8 ? 8 : 1, even = rows / side_by_side * side_by_side;
+    for (size_t c = 0; c < channels; ++c) {
+      for (size_t first = 0; first < side_by_side; ++first) add(c, first, even, side_by_side);
+      if (even < rows) add(c, even, rows, 1);
+    }
     on_every_target([&] {
       auto tl = lows, th = highs;
       auto ts = sums, tq = squares;
@@ -97,6 +109,38 @@ TEST_CASE("sums by channel follow the rows, with equal bits on every target") {
       REQUIRE(th == h);
       REQUIRE(ts == s);
       REQUIRE(tq == q);
+    });
+  }
+}
+
+TEST_CASE("channels whose squares no float holds are summed in double, the others as always") {
+  const size_t rows = 40, channels = 11;
+  const auto usual = numbers(rows * channels);
+  for (const float factor : {1e30f, 1e-30f, 3.4e38f, 0.0f}) {
+    auto x = usual;
+    for (size_t c : {3u, 10u})
+      for (size_t r = 0; r < rows; ++r) x[r * channels + c] = std::clamp(x[r * channels + c], -1.0f, 1.0f) * factor;
+    on_every_target([&] {
+      std::vector<float> lows(channels, 1e30f), highs(channels, -1e30f);
+      std::vector<double> sums(channels, 0), squares(channels, 0), plain_sums = sums, plain_squares = sums;
+      auto other_lows = lows, other_highs = highs;
+      channel_sums(x.data(), rows, channels, lows.data(), highs.data(), sums.data(), squares.data());
+      channel_sums(usual.data(), rows, channels, other_lows.data(), other_highs.data(), plain_sums.data(),
+                   plain_squares.data());
+      for (size_t c = 0; c < channels; ++c) {
+        if (c != 3 && c != 10) {
+          REQUIRE(sums[c] == plain_sums[c]);
+          REQUIRE(squares[c] == plain_squares[c]);
+          continue;
+        }
+        double sum = 0, square = 0;
+        for (size_t r = 0; r < rows; ++r) {
+          const double v = static_cast<double>(x[r * channels + c]);
+          sum += v, square += v * v;
+        }
+        REQUIRE(sums[c] == sum);
+        REQUIRE(squares[c] == square);
+      }
     });
   }
 }
