@@ -122,51 +122,47 @@ void AddUpBins(uint32_t* HWY_RESTRICT fours, size_t bins, uint64_t* HWY_RESTRICT
   }
 }
 
-// The compiler's own vectors, of which a float is the one of one lane.
-using EightFloats = float __attribute__((vector_size(32)));
+// The compiler's own vectors: Highway has no comparison that WebAssembly makes one instruction of.
+using Floats = float __attribute__((vector_size(32)));
+constexpr size_t kLanes = sizeof(Floats) / sizeof(float);
 
 constexpr size_t kRowsInFloat = 16;
 // Between these, squares of floats and sums of so many of them stay clear of what a float cannot hold.
 constexpr float kSmall = 0x1p-40f, kLarge = 0x1p+50f;
 
-HWY_INLINE void AddInDouble(const float* HWY_RESTRICT x, size_t rows, size_t channels, double& sum, double& square) {
-  for (size_t r = 0; r < rows; ++r) {
-    const double v = static_cast<double>(x[r * channels]);
-    sum += v;
-    square += v * v;
-  }
+/// Of `count` of the channels.
+HWY_INLINE void SumInDouble(const float* HWY_RESTRICT x, size_t rows, size_t channels, size_t count,
+                            float* HWY_RESTRICT lows, float* HWY_RESTRICT highs, double* HWY_RESTRICT sums,
+                            double* HWY_RESTRICT squares) {
+  for (size_t r = 0; r < rows; ++r)
+    for (size_t c = 0; c < count; ++c) {
+      const float v = x[r * channels + c];
+      const double w = static_cast<double>(v);
+      lows[c] = HWY_MIN(lows[c], v);
+      highs[c] = HWY_MAX(highs[c], v);
+      sums[c] += w;
+      squares[c] += w * w;
+    }
 }
 
-/// Whether a comparison holds anywhere.
-HWY_INLINE bool Any(int holds) {
-  return holds != 0;
-}
-template <class Mask>
-HWY_INLINE bool Any(const Mask& mask) {
-  uint64_t words[sizeof mask / sizeof(uint64_t)], all = 0;
-  std::memcpy(words, &mask, sizeof mask);
-  for (const uint64_t word : words) all |= word;
-  return all != 0;
-}
-
-/// kVectors times as many channels as a vector has lanes.
-template <class Vector, size_t kVectors>
-HWY_INLINE void SumColumns(const float* HWY_RESTRICT x, size_t rows, size_t channels, float* HWY_RESTRICT lows,
+/// Of kVectors * kLanes of the channels.
+template <size_t kVectors>
+HWY_INLINE void SumInFloat(const float* HWY_RESTRICT x, size_t rows, size_t channels, float* HWY_RESTRICT lows,
                            float* HWY_RESTRICT highs, double* HWY_RESTRICT sums, double* HWY_RESTRICT squares) {
-  constexpr size_t kColumns = kVectors * sizeof(Vector) / sizeof(float);
-  Vector low[kVectors], high[kVectors];
+  constexpr size_t kColumns = kVectors * kLanes;
+  Floats low[kVectors], high[kVectors];
   std::memcpy(low, x, sizeof low);
   std::memcpy(high, x, sizeof high);
   double sum[kColumns] = {}, square[kColumns] = {};
   for (size_t start = 0; start < rows; start += kRowsInFloat) {
-    Vector part[kVectors] = {}, part_square[kVectors] = {};
+    Floats part[kVectors] = {}, part_square[kVectors] = {};
     const float* row = x + start * channels;
     for (const float* const end = x + HWY_MIN(start + kRowsInFloat, rows) * channels; row != end; row += channels)
       TERSOR_UNROLL for (size_t k = 0; k < kVectors; ++k) {
-        Vector v;
-        std::memcpy(&v, row + k * (kColumns / kVectors), sizeof v);
+        Floats v;
+        std::memcpy(&v, row + k * kLanes, sizeof v);
         low[k] = v < low[k] ? v : low[k];
-        high[k] = high[k] < v ? v : high[k];  // one instruction in WebAssembly
+        high[k] = high[k] < v ? v : high[k];
         part[k] += v;
         part_square[k] += v * v;
       }
@@ -176,73 +172,52 @@ HWY_INLINE void SumColumns(const float* HWY_RESTRICT x, size_t rows, size_t chan
     for (size_t c = 0; c < kColumns; ++c) sum[c] += static_cast<double>(columns[0][c]);
     for (size_t c = 0; c < kColumns; ++c) square[c] += static_cast<double>(columns[1][c]);
   }
-  Vector all_lows[kVectors], all_highs[kVectors];
-  std::memcpy(all_lows, lows, sizeof low);
-  std::memcpy(all_highs, highs, sizeof high);
-  bool wide = false;
-  TERSOR_UNROLL for (size_t k = 0; k < kVectors; ++k) {
-    const Vector largest = -low[k] < high[k] ? high[k] : -low[k];
-    wide = wide || Any((largest > kLarge) | ((largest < kSmall) & (largest > 0)));
-    all_lows[k] = low[k] < all_lows[k] ? low[k] : all_lows[k];
-    all_highs[k] = all_highs[k] < high[k] ? high[k] : all_highs[k];
+  float ends[2][kColumns];
+  std::memcpy(ends[0], low, sizeof low);
+  std::memcpy(ends[1], high, sizeof high);
+  const auto fits = [&](size_t c) {
+    const float largest = HWY_MAX(-ends[0][c], ends[1][c]);
+    return (largest == 0) | ((largest >= kSmall) & (largest <= kLarge));
+  };
+  bool all_fit = true;
+  for (size_t c = 0; c < kColumns; ++c) {
+    all_fit &= fits(c);
+    lows[c] = HWY_MIN(lows[c], ends[0][c]);
+    highs[c] = HWY_MAX(highs[c], ends[1][c]);
   }
-  std::memcpy(lows, all_lows, sizeof low);
-  std::memcpy(highs, all_highs, sizeof high);
-  if (wide) {
-    float ends[2][kColumns];
-    std::memcpy(ends[0], low, sizeof low);
-    std::memcpy(ends[1], high, sizeof high);
-    for (size_t c = 0; c < kColumns; ++c) {
-      const float largest = HWY_MAX(-ends[0][c], ends[1][c]);
-      if (largest > kLarge || (largest < kSmall && largest > 0)) {
-        sum[c] = square[c] = 0;
-        AddInDouble(x + c, rows, channels, sum[c], square[c]);
-      }
+  for (size_t c = 0; !all_fit && c < kColumns; ++c)
+    if (!fits(c)) {
+      sum[c] = square[c] = 0;
+      SumInDouble(x + c, rows, channels, 1, lows + c, highs + c, sum + c, square + c);
     }
-  }
   for (size_t c = 0; c < kColumns; ++c) sums[c] += sum[c];
   for (size_t c = 0; c < kColumns; ++c) squares[c] += square[c];
 }
 
-constexpr size_t kEight = sizeof(EightFloats) / sizeof(float);
-
 void ChannelSums(const float* HWY_RESTRICT x, size_t rows, size_t channels, float* HWY_RESTRICT lows,
                  float* HWY_RESTRICT highs, double* HWY_RESTRICT sums, double* HWY_RESTRICT squares) {
-  size_t c = 0;
-  const auto columns = [&](size_t count, auto sum) {
-    for (; c + count <= channels; c += count) sum(x + c, rows, channels, lows + c, highs + c, sums + c, squares + c);
-  };
-  if (channels < kEight && rows >= kEight) {
-    const size_t wide = kEight * channels;
-    float low[kEight * kEight], high[kEight * kEight];
-    double sum[kEight * kEight] = {}, square[kEight * kEight] = {};
+  if (channels < kLanes && rows >= kLanes) {
+    const size_t wide = kLanes * channels;
+    float low[kLanes * kLanes], high[kLanes * kLanes];
+    double sum[kLanes * kLanes] = {}, square[kLanes * kLanes] = {};
     for (size_t k = 0; k < wide; ++k) low[k] = lows[k % channels], high[k] = highs[k % channels];
-    ChannelSums(x, rows / kEight, wide, low, high, sum, square);
+    ChannelSums(x, rows / kLanes, wide, low, high, sum, square);
     for (size_t k = 0; k < wide; ++k) {
-      lows[k % channels] = HWY_MIN(lows[k % channels], low[k]),
-               highs[k % channels] = HWY_MAX(highs[k % channels], high[k]);
-      sums[k % channels] += sum[k], squares[k % channels] += square[k];
+      const size_t c = k % channels;
+      lows[c] = HWY_MIN(lows[c], low[k]), highs[c] = HWY_MAX(highs[c], high[k]);
+      sums[c] += sum[k], squares[c] += square[k];
     }
-    x += rows / kEight * wide;
-    rows %= kEight;
-    if (rows == 0) return;
+    x += rows / kLanes * wide;
+    rows %= kLanes;
   }
-  if (HWY_TARGET != HWY_WASM) columns(2 * kEight, SumColumns<EightFloats, 2>);  // more than its registers hold
-  columns(kEight, SumColumns<EightFloats, 1>);
-  if (c < channels && channels > kEight) {  // once more with some of those before
-    const size_t known = kEight - (channels - c);
-    c = channels - kEight;
-    float low[kEight], high[kEight];
-    double sum[kEight] = {}, square[kEight] = {};
-    std::copy_n(lows + c, kEight, low), std::copy_n(highs + c, kEight, high);
-    SumColumns<EightFloats, 1>(x + c, rows, channels, low, high, sum, square);
-    for (size_t k = known; k < kEight; ++k) {
-      lows[c + k] = low[k], highs[c + k] = high[k];
-      sums[c + k] += sum[k], squares[c + k] += square[k];
-    }
-    return;
-  }
-  columns(1, SumColumns<float, 1>);
+  size_t c = 0;
+#if HWY_TARGET != HWY_WASM  // whose registers do not hold as many
+  for (; c + 2 * kLanes <= channels; c += 2 * kLanes)
+    SumInFloat<2>(x + c, rows, channels, lows + c, highs + c, sums + c, squares + c);
+#endif
+  for (; c + kLanes <= channels; c += kLanes)
+    SumInFloat<1>(x + c, rows, channels, lows + c, highs + c, sums + c, squares + c);
+  SumInDouble(x + c, rows, channels, channels - c, lows + c, highs + c, sums + c, squares + c);
 }
 
 }  // namespace HWY_NAMESPACE

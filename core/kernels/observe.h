@@ -30,8 +30,9 @@ void add_up_bins(uint32_t* fours, std::span<uint64_t> counts);
 
 /// Per channel of `rows` rows of `channels` values (channels last), at least one, each of the four arrays having one
 /// entry per channel: the least and largest value of each folded into lows and highs, and the sums of the values and of
-/// their squares added to sums and squares: sixteen rows after another in float, these in double; all in double where
-/// the values are too large or too small for squares in float. Fewer than eight channels: as if eight rows were one.
+/// their squares added to sums and squares: for each eight channels sixteen rows after another in float, these in
+/// double; in double alone what is left of channels, and values too large or too small for squares in float. Fewer than
+/// eight channels: as if eight rows were one.
 void channel_sums(const float* x, size_t rows, size_t channels, float* lows, float* highs, double* sums,
                   double* squares);
 

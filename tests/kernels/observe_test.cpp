@@ -75,7 +75,9 @@ TEST_CASE("bins far from zero are counted where they are") {
     });
 }
 
-TEST_CASE("sums by channel are taken in float over sixteen rows, with equal bits on every target") {
+TEST_CASE(
+    "sums by channel are taken in float over sixteen rows, those left over in double, with equal bits on every "
+    "target") {
   for (size_t channels : {1u, 2u, 7u, 16u, 19u, 25u}) {
     const size_t rows = 333;
     const auto x = numbers(rows * channels);
@@ -96,10 +98,21 @@ TEST_CASE("sums by channel are taken in float over sixteen rows, with equal bits
       }
       s[c] += sum, q[c] += square;
     };
-    const size_t side_by_side = channels < 8 ? 8 : 1, even = rows / side_by_side * side_by_side;
+    const auto add_in_double = [&](size_t c, size_t first) {
+      for (size_t r = first; r < rows; ++r) {
+        const float v = x[r * channels + c];
+        l[c] = std::min(l[c], v), h[c] = std::max(h[c], v);
+        s[c] += static_cast<double>(v), q[c] += static_cast<double>(v) * static_cast<double>(v);
+      }
+    };
     for (size_t c = 0; c < channels; ++c) {
-      for (size_t first = 0; first < side_by_side; ++first) add(c, first, even, side_by_side);
-      if (even < rows) add(c, even, rows, 1);
+      for (size_t first = 0; channels < 8 && first < 8; ++first) add(c, first, rows / 8 * 8, 8);
+      if (channels < 8)
+        add_in_double(c, rows / 8 * 8);
+      else if (c < channels / 8 * 8)
+        add(c, 0, rows, 1);
+      else
+        add_in_double(c, 0);
     }
     on_every_target([&] {
       auto tl = lows, th = highs;
