@@ -80,9 +80,14 @@ declare const FileReaderSync: new () => SyncFileReader;
 /** Bytes read at once from a Blob, so that many small files cost few reads. */
 const windowBytes = 1 << 18;
 
-/** Gives its memory back at once, where the engine can: a large file would else pass through memory that waits to be collected. */
-function discard(window: Uint8Array): void {
-  (window.buffer as { transfer?(length: number): unknown }).transfer?.(0);
+/**
+ * Gives memory back at once: a large file would else pass through memory that waits to be collected. Chromium does so with
+ * what is sent to nobody, and not with what `transfer(0)` detaches.
+ */
+function discarder(): (window: Uint8Array<ArrayBuffer>) => void {
+  const { port1, port2 } = new MessageChannel();
+  port2.close();
+  return ({ buffer }) => port1.postMessage(null, [buffer]);
 }
 
 export function readerOf(packed: Packed): ReadBytes {
@@ -98,6 +103,7 @@ export function readerOf(packed: Packed): ReadBytes {
     total += size;
   }
   const reader = new FileReaderSync();
+  const discard = discarder();
   let from = 0;
   let window = new Uint8Array(0);
   return (file, offset, length) => {
