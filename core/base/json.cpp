@@ -96,6 +96,16 @@ Json error_to_json(const Error& error) {
 
 namespace detail {
 
+Json object_for(size_t members) {
+  Json::object_t object;
+  object.reserve(members);
+  return object;
+}
+
+void append(Json& object, const char* key, Json value) {
+  object.get_ref<Json::object_t&>().emplace_back(key, std::move(value));
+}
+
 void wrong_type(const Json& found, std::string_view expected, std::string_view place) {
   std::string text = found.dump(-1, ' ', false, Json::error_handler_t::replace);
   if (text.size() > 60) text = text.substr(0, 57) + "...";

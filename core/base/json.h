@@ -27,6 +27,10 @@ Json parse_json(std::string_view text, std::string_view place, ErrorCode code = 
 std::string to_text(const Json& json, bool pretty = true);
 
 namespace detail {
+
+/// An empty object with room for so many members, and one more member of it, whose key it does not have yet.
+Json object_for(size_t members);
+void append(Json& object, const char* key, Json value);
 [[noreturn]] void wrong_type(const Json& found, std::string_view expected, std::string_view place);
 [[noreturn]] void unknown_key(std::string_view key, const std::vector<std::string>& allowed, std::string_view place);
 std::string join_place(std::string_view place, std::string_view key);
@@ -51,8 +55,8 @@ struct IsMap<std::map<std::string, T>> : std::true_type {};
 template <class T>
 Json to_json(const T& value) {
   if constexpr (HasFields<T>) {
-    Json json = Json::object();
-    for_each_field<T>([&](const auto& one) { json[one.name] = to_json(value.*(one.member)); });
+    Json json = detail::object_for(std::tuple_size_v<decltype(T::fields())>);
+    for_each_field<T>([&](const auto& one) { detail::append(json, one.name, to_json(value.*(one.member))); });
     return json;
   } else if constexpr (std::is_enum_v<T>) {
     return std::string(enum_word(value));

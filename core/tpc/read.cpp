@@ -429,15 +429,15 @@ Json to_json(const TargetPlatformCapabilities& platform) {
   for (const Fusing& one : model.fusing_patterns) {
     Json groups = Json::array();
     for (const OperatorSetConcat& group : one.operator_groups_list) groups.push_back(group.operators_set);
-    fusings.push_back(Json{{"operator_groups_list", groups}, {"name", one.name}});
+    fusings.push_back(Json{{"operator_groups_list", std::move(groups)}, {"name", one.name}});
     if (one.fuse_op_quantization_config)
       fusings.back()["fuse_op_quantization_config"] = tersor::to_json(*one.fuse_op_quantization_config);
   }
   Json described = Json{{"name", model.name},
                         {"default_qco", to_json(model.default_qco)},
                         {"add_metadata", model.add_metadata},
-                        {"operator_set", sets},
-                        {"fusing_patterns", fusings}};
+                        {"operator_set", std::move(sets)},
+                        {"fusing_patterns", std::move(fusings)}};
   if (model.tpc_minor_version) described["tpc_minor_version"] = *model.tpc_minor_version;
   if (model.tpc_patch_version) described["tpc_patch_version"] = *model.tpc_patch_version;
   if (!model.tpc_platform_type.empty()) described["tpc_platform_type"] = model.tpc_platform_type;
