@@ -134,7 +134,7 @@ val select(double total, const std::string& part, double count) {
 }
 
 val sample_count(const val& statistics) {
-  return guard([&] { return static_cast<double>(calibrate::sample_count(to_bytes(statistics))); });
+  return guard([&] { return static_cast<double>(calibrate::sample_count(copied(statistics).view)); });
 }
 
 val open_model(const std::string& key, const val& table) {

@@ -65,12 +65,6 @@ samples::Bytes copied(const val& array) {
   return {{bytes.get(), length}, bytes};
 }
 
-std::vector<std::byte> to_bytes(const val& array) {
-  std::vector<std::byte> bytes(static_cast<size_t>(array["byteLength"].as<double>()));
-  copy_in(as_bytes(array), bytes.data(), bytes.size());
-  return bytes;
-}
-
 val to_array(std::span<const std::byte> bytes) {
   const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
   return val(typed_memory_view(bytes.size(), data)).call<val>("slice");

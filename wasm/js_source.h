@@ -26,7 +26,6 @@ class JsSource : public samples::FileSource {
 
 /// The bytes of a typed array, copied in.
 samples::Bytes copied(const emscripten::val& array);
-std::vector<std::byte> to_bytes(const emscripten::val& array);
 /// A Uint8Array of its own with these bytes.
 emscripten::val to_array(std::span<const std::byte> bytes);
 

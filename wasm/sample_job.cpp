@@ -74,17 +74,18 @@ std::unique_ptr<SampleJob> make_comparison(std::shared_ptr<const report::Compare
   return std::make_unique<ComparisonJob>(std::move(program));
 }
 
-std::vector<std::byte> merge_statistics(const Parts& parts) {
-  calibrate::Statistics all = calibrate::unpack(parts.at(0));
-  for (size_t i = 1; i < parts.size(); ++i) calibrate::merge(all, calibrate::unpack(parts[i]));
+std::vector<std::byte> merge_statistics(std::span<const samples::Bytes> parts) {
+  calibrate::Statistics all = calibrate::unpack(parts[0].view);
+  for (size_t i = 1; i < parts.size(); ++i) calibrate::merge(all, calibrate::unpack(parts[i].view));
   // samples that streamed in: there are no others
   if (all.data_set_size == 0) all.data_set_size = all.samples.size();
   return calibrate::write(all);
 }
 
-evaluate::EvaluationResult merge_evaluations(const Parts& parts, const std::optional<std::vector<int64_t>>& reference) {
-  evaluate::Evaluation all = evaluate::Evaluation::load(parts.at(0));
-  for (size_t i = 1; i < parts.size(); ++i) all.merge(evaluate::Evaluation::load(parts[i]));
+evaluate::EvaluationResult merge_evaluations(std::span<const samples::Bytes> parts,
+                                             const std::optional<std::vector<int64_t>>& reference) {
+  evaluate::Evaluation all = evaluate::Evaluation::load(parts[0].view);
+  for (size_t i = 1; i < parts.size(); ++i) all.merge(evaluate::Evaluation::load(parts[i].view));
   evaluate::EvaluationResult result = all.result();
   if (reference) {
     evaluate::EvaluationResult other = result;
@@ -94,10 +95,12 @@ evaluate::EvaluationResult merge_evaluations(const Parts& parts, const std::opti
   return result;
 }
 
-report::Comparison merge_comparisons(const Parts& parts, std::shared_ptr<const report::CompareProgram> program,
+report::Comparison merge_comparisons(std::span<const samples::Bytes> parts,
+                                     std::shared_ptr<const report::CompareProgram> program,
                                      std::span<const std::byte> statistics) {
   report::Comparer all(std::move(program));
-  for (const auto& part : parts) all.merge_state({reinterpret_cast<const char*>(part.data()), part.size()});
+  for (const samples::Bytes& part : parts)
+    all.merge_state({reinterpret_cast<const char*>(part.view.data()), part.view.size()});
   report::Comparison comparison = all.result();
   if (!statistics.empty()) report::add_histograms(comparison, calibrate::read(statistics));
   return comparison;

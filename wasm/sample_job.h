@@ -11,6 +11,7 @@
 
 #include "core/evaluate/evaluation.h"
 #include "core/report/compare.h"
+#include "core/samples/source.h"
 #include "core/tersor.h"
 
 namespace tersor::wasm {
@@ -35,11 +36,11 @@ std::unique_ptr<SampleJob> make_evaluation(std::shared_ptr<const run::Program> p
                                            int64_t group);
 std::unique_ptr<SampleJob> make_comparison(std::shared_ptr<const report::CompareProgram> program);
 
-using Parts = std::vector<std::vector<std::byte>>;
-
-std::vector<std::byte> merge_statistics(const Parts& parts);
-evaluate::EvaluationResult merge_evaluations(const Parts& parts, const std::optional<std::vector<int64_t>>& reference);
-report::Comparison merge_comparisons(const Parts& parts, std::shared_ptr<const report::CompareProgram> program,
+std::vector<std::byte> merge_statistics(std::span<const samples::Bytes> parts);
+evaluate::EvaluationResult merge_evaluations(std::span<const samples::Bytes> parts,
+                                             const std::optional<std::vector<int64_t>>& reference);
+report::Comparison merge_comparisons(std::span<const samples::Bytes> parts,
+                                     std::shared_ptr<const report::CompareProgram> program,
                                      std::span<const std::byte> statistics);
 
 }  // namespace tersor::wasm

@@ -128,9 +128,9 @@ val to_js(const samples::SamplePreview& preview) {
   return result;
 }
 
-Parts parts_of(const val& parts) {
-  Parts result;
-  for (int i = 0, count = parts["length"].as<int>(); i < count; ++i) result.push_back(to_bytes(parts[i]));
+std::vector<samples::Bytes> parts_of(const val& parts) {
+  std::vector<samples::Bytes> result;
+  for (int i = 0, count = parts["length"].as<int>(); i < count; ++i) result.push_back(copied(parts[i]));
   return result;
 }
 
@@ -355,7 +355,7 @@ std::string Session::begin_sweep(const std::string& key, const std::string& text
   if (running.data) running.reader.emplace(running.data);
   OpenModel& opened = model(settings.at("model").get<std::string>());
   running.inputs = input_specs(opened.opened->model.graph);
-  calibrate::Statistics statistics = calibrate::read(to_bytes(statistics_file));
+  calibrate::Statistics statistics = calibrate::read(copied(statistics_file).view);
   chosen.preprocessing = statistics.provenance.preprocessing;
   running.sweep = std::make_unique<SweepJob>(job_of(opened, std::move(chosen)), std::move(statistics));
   if (!running.sweep->needed()) return "null";
@@ -365,7 +365,7 @@ std::string Session::begin_sweep(const std::string& key, const std::string& text
 }
 
 val Session::sweep_step(const std::string& key, double step, const val& before) {
-  return to_array(running(key).sweep->advance(static_cast<size_t>(step), to_bytes(before)));
+  return to_array(running(key).sweep->advance(static_cast<size_t>(step), copied(before).view));
 }
 
 val Session::merge_sweep_step(const std::string& key, double step, const val& parts) {
@@ -385,15 +385,15 @@ val Session::merge_job(const std::string& kind, const std::string& text, const v
       reference = answers.get<std::vector<int64_t>>();
     return val(to_text(to_json(merge_evaluations(parts_of(parts), reference)), false));
   }
-  const std::vector<std::byte> statistics = extra.isNull() ? std::vector<std::byte>{} : to_bytes(extra);
-  return val(to_text(to_json(merge_comparisons(parts_of(parts), compare_program(settings), statistics)), false));
+  const samples::Bytes statistics = extra.isNull() ? samples::Bytes{} : copied(extra);
+  return val(to_text(to_json(merge_comparisons(parts_of(parts), compare_program(settings), statistics.view)), false));
 }
 
 val Session::quantize(const std::string& key, const std::string& text, const val& statistics_file,
                       const ProgressFunction& progress) {
   OpenModel& opened = model(key);
   const Json json = parse_json(text, "settings");
-  const calibrate::Statistics statistics = calibrate::read(to_bytes(statistics_file));
+  const calibrate::Statistics statistics = calibrate::read(copied(statistics_file).view);
   std::optional<config::Recipe> recipe;
   Settings settings = read_settings(json, &recipe);
   settings.preprocessing = statistics.provenance.preprocessing;

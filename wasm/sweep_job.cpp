@@ -102,15 +102,15 @@ std::vector<std::byte> SweepJob::advance(size_t step, std::span<const std::byte>
   return to_bytes(runner.sums());
 }
 
-std::vector<std::byte> SweepJob::merge(size_t step, const std::vector<std::vector<std::byte>>& parts) const {
+std::vector<std::byte> SweepJob::merge(size_t step, std::span<const samples::Bytes> parts) const {
   ptq::SweepSums all;
-  for (const auto& part : parts) all.add(sums_of(part));
+  for (const samples::Bytes& part : parts) all.add(sums_of(part.view));
   return to_bytes(sweep_->outcome(step, all));
 }
 
-std::vector<std::byte> SweepJob::finish(const std::vector<std::vector<std::byte>>& outcomes) {
+std::vector<std::byte> SweepJob::finish(std::span<const samples::Bytes> outcomes) {
   std::vector<ptq::SweepOutcome> all;
-  for (const auto& bytes : outcomes) all.push_back(outcome_of(bytes));
+  for (const samples::Bytes& one : outcomes) all.push_back(outcome_of(one.view));
   keep_outcomes(*job_, *sweep_, std::move(all), draft_, statistics_);
   return calibrate::write(statistics_);
 }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/samples/source.h"
 #include "core/tersor.h"
 
 namespace tersor::wasm {
@@ -29,9 +30,9 @@ class SweepJob {
   /// Takes what the step before came to, and runs the step. Bytes of SweepSums.
   std::vector<std::byte> advance(size_t step, std::span<const std::byte> before);
   /// What a step came to, from all workers' bytes: bytes of SweepOutcome.
-  std::vector<std::byte> merge(size_t step, const std::vector<std::vector<std::byte>>& parts) const;
+  std::vector<std::byte> merge(size_t step, std::span<const samples::Bytes> parts) const;
   /// The .tstats file with what all steps came to in it.
-  std::vector<std::byte> finish(const std::vector<std::vector<std::byte>>& outcomes);
+  std::vector<std::byte> finish(std::span<const samples::Bytes> outcomes);
 
  private:
   std::shared_ptr<const Job> job_;

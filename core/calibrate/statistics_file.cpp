@@ -65,9 +65,8 @@ class Writer {
   void put(std::string_view text) { put_all(std::span<const char>(text.data(), text.size())); }
   template <class T>
   void put_all(std::span<const T> values) {
-    const size_t at = bytes_.size();
-    bytes_.resize(at + values.size_bytes());
-    if (!values.empty()) std::memcpy(bytes_.data() + at, values.data(), values.size_bytes());
+    const auto bytes = std::as_bytes(values);
+    bytes_.insert(bytes_.end(), bytes.data(), bytes.data() + bytes.size());
   }
   /// 64 hexadecimal digits as 32 bytes.
   void put_digest(const std::string& hex) {
