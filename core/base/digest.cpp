@@ -25,6 +25,8 @@ constexpr uint32_t kRound[64] = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
+using FourWords = uint32_t __attribute__((vector_size(16)));
+
 constexpr uint32_t rotate_right(uint32_t value, int by) {
   return (value >> by) | (value << (32 - by));
 }
@@ -91,14 +93,23 @@ Sha256::Sha256()
     : state_{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19} {}
 
 void Sha256::block(const std::byte* bytes) {
-  // Loops of their own, which compilers turn into vectors.
   uint32_t w[64];
   std::memcpy(w, bytes, 64);
   for (int i = 0; i < 16; ++i) w[i] = __builtin_bswap32(w[i]);
-  for (int i = 16; i < 64; ++i) {
-    const uint32_t low = rotate_right(w[i - 15], 7) ^ rotate_right(w[i - 15], 18) ^ (w[i - 15] >> 3);
-    const uint32_t high = rotate_right(w[i - 2], 17) ^ rotate_right(w[i - 2], 19) ^ (w[i - 2] >> 10);
-    w[i] = w[i - 16] + low + w[i - 7] + high;
+  // What eight words take from those 15 and 16 before is known for all, in vectors; the rest comes one from the other.
+  for (int i = 16; i < 64; i += 8) {
+    uint32_t known[8];
+    for (int k = 0; k < 8; k += 4) {
+      FourWords sum, next;
+      std::memcpy(&sum, w + i + k - 16, sizeof sum);
+      std::memcpy(&next, w + i + k - 15, sizeof next);
+      sum += (next >> 7 | next << 25) ^ (next >> 18 | next << 14) ^ next >> 3;
+      std::memcpy(known + k, &sum, sizeof sum);
+    }
+    for (int k = i; k < i + 8; ++k) {
+      const uint32_t high = rotate_right(w[k - 2], 17) ^ rotate_right(w[k - 2], 19) ^ (w[k - 2] >> 10);
+      w[k] = known[k - i] + w[k - 7] + high;
+    }
   }
   for (int i = 0; i < 64; ++i) w[i] += kRound[i];
   uint32_t a = state_[0], b = state_[1], c = state_[2], d = state_[3], e = state_[4], f = state_[5], g = state_[6],
