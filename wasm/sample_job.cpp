@@ -75,6 +75,7 @@ std::unique_ptr<SampleJob> make_comparison(std::shared_ptr<const report::Compare
 }
 
 std::vector<std::byte> merge_statistics(std::span<const samples::Bytes> parts) {
+  TERSOR_CHECK(!parts.empty());
   calibrate::Statistics all = calibrate::unpack(parts[0].view);
   for (size_t i = 1; i < parts.size(); ++i) calibrate::merge(all, calibrate::unpack(parts[i].view));
   // samples that streamed in: there are no others
@@ -84,6 +85,7 @@ std::vector<std::byte> merge_statistics(std::span<const samples::Bytes> parts) {
 
 evaluate::EvaluationResult merge_evaluations(std::span<const samples::Bytes> parts,
                                              const std::optional<std::vector<int64_t>>& reference) {
+  TERSOR_CHECK(!parts.empty());
   evaluate::Evaluation all = evaluate::Evaluation::load(parts[0].view);
   for (size_t i = 1; i < parts.size(); ++i) all.merge(evaluate::Evaluation::load(parts[i].view));
   evaluate::EvaluationResult result = all.result();

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/graph/uses.h"
+#include "core/ptq/one_operand_sum.h"
 #include "core/ptq/role.h"
 
 namespace tersor::ptq {
@@ -44,15 +45,9 @@ int guard_float_nodes(Graph& graph) {
       if (is_tempting(graph, uses, graph.nodes()[i])) places.push_back(i);
   }
   for (size_t k = places.size(); k-- > 0;) {
-    Node& node = graph.nodes()[places[k]];
+    const Node& node = graph.nodes()[places[k]];
     const std::string stem = node.name.empty() ? graph.name_of(node.outputs[0]) : node.name;
-    Node sum;
-    sum.op_type = "Sum";
-    sum.name = stem + "_Sum";
-    sum.inputs = {node.inputs[0]};
-    sum.outputs = {graph.add_unique_value(stem + "_Sum_Output", DType::kFloat32)};
-    graph.nodes()[places[k]].inputs[0] = sum.outputs[0];
-    graph.insert(places[k], std::move(sum));
+    read_through_sum(graph, places[k], stem);
   }
   return static_cast<int>(places.size());
 }

@@ -7,6 +7,7 @@
 
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
+#include "core/ptq/one_operand_sum.h"
 
 namespace tersor::ptq {
 
@@ -17,15 +18,6 @@ bool passes_on(const Node& node) {
   constexpr std::string_view kTypes[] = {"Transpose", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "MaxPool",
                                          "Slice",     "Gather",  "Split",   "Expand",    "Tile"};
   return node.domain.empty() && std::find(std::begin(kTypes), std::end(kTypes), node.op_type) != std::end(kTypes);
-}
-
-Node sum_of(const std::string& stem, ValueId operand, ValueId result) {
-  Node sum;
-  sum.op_type = "Sum";
-  sum.name = stem + "_Sum";
-  sum.inputs = {operand};
-  sum.outputs = {result};
-  return sum;
 }
 
 int guard_captured(Graph& graph) {
@@ -47,7 +39,7 @@ int guard_captured(Graph& graph) {
       restored[static_cast<size_t>(moved.index)] = true;
       passes::replace_reads(graph, value, moved);
       graph.nodes()[i].outputs[k] = moved;
-      graph.insert(i + 1, sum_of(name, moved, value));
+      graph.insert(i + 1, one_operand_sum(name, moved, value));
       ++guarded;
     }
   }
@@ -78,13 +70,8 @@ int guard_outputs(Graph& graph) {
       if (reaches_quantizer(graph, uses, node.outputs[0])) places.push_back(i);
     }
   }
-  for (size_t k = places.size(); k-- > 0;) {
-    const ValueId given = graph.nodes()[places[k]].inputs[0];
-    const std::string name = graph.name_of(given);
-    const ValueId apart = graph.add_unique_value(name + "_Sum_Output", DType::kFloat32);
-    graph.nodes()[places[k]].inputs[0] = apart;
-    graph.insert(places[k], sum_of(name, given, apart));
-  }
+  for (size_t k = places.size(); k-- > 0;)
+    read_through_sum(graph, places[k], graph.name_of(graph.nodes()[places[k]].inputs[0]));
   return static_cast<int>(places.size());
 }
 

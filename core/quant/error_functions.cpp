@@ -172,6 +172,25 @@ double BinnedValues::error_by_cells(const Step& step, const IntegerGrid& grid, d
   return std::max(sum, 0.0);
 }
 
+namespace {
+
+/// Four sums, so that one addition need not wait for the last.
+struct FourSums {
+  double lanes[4] = {};
+  double total() const { return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]); }
+};
+
+/// Calls `one(i, lane)` for the places from `begin`, a multiple of four.
+template <class One>
+void in_fours(size_t begin, size_t end, One&& one) {
+  size_t i = begin;
+  for (; i + 4 <= end; i += 4)
+    for (size_t lane = 0; lane < 4; ++lane) one(i + lane, lane);
+  for (; i < end; ++i) one(i, i % 4);
+}
+
+}  // namespace
+
 double mean_error(std::span<const double> values, const Step& step, const IntegerGrid& grid, int p,
                   std::span<const double> importance, double limit) {
   if (!(step.scale > 0)) return HUGE_VAL;
@@ -180,22 +199,16 @@ double mean_error(std::span<const double> values, const Step& step, const Intege
   constexpr size_t kBetweenLooks = 256;
   const double enough = limit * static_cast<double>(values.size());
   return with_exponent(p, [&](auto exponent) {
-    // Four sums, so that one addition need not wait for the last.
-    double sums[4] = {0, 0, 0, 0};
+    FourSums sums;
     const double* x = values.data();
     const auto one = [&](size_t i) {
       const double error = power_of<exponent.value>(nearest.error(x[i]), p);
       return importance.empty() ? error : importance[i] * error;
     };
-    const auto sum = [&] { return (sums[0] + sums[1]) + (sums[2] + sums[3]); };
-    for (size_t begin = 0; begin < values.size() && sum() <= enough; begin += kBetweenLooks) {
-      const size_t end = std::min(begin + kBetweenLooks, values.size());
-      size_t i = begin;
-      for (; i + 4 <= end; i += 4)
-        for (size_t lane = 0; lane < 4; ++lane) sums[lane] += one(i + lane);
-      for (; i < end; ++i) sums[i % 4] += one(i);
-    }
-    return sum() / static_cast<double>(values.size());
+    for (size_t begin = 0; begin < values.size() && sums.total() <= enough; begin += kBetweenLooks)
+      in_fours(begin, std::min(begin + kBetweenLooks, values.size()),
+               [&](size_t i, size_t lane) { sums.lanes[lane] += one(i); });
+    return sums.total() / static_cast<double>(values.size());
   });
 }
 
@@ -221,18 +234,13 @@ double sqnr_db(const EvenBins& bins, const Step& step, const IntegerGrid& grid) 
 double sqnr_db(const Tensor& exact, const Tensor& quantized) {
   const Tensor aligned = exact.aligned();
   const auto x = aligned.data<float>(), back = quantized.data<float>();
-  double signals[4] = {}, noises[4] = {};  // as above
-  const auto add = [&](size_t i) {
+  FourSums signal, noise;
+  in_fours(0, x.size(), [&](size_t i, size_t lane) {
     const double value = static_cast<double>(x[i]), error = value - static_cast<double>(back[i]);
-    signals[i % 4] += value * value;
-    noises[i % 4] += error * error;
-  };
-  size_t i = 0;
-  for (; i + 4 <= x.size(); i += 4)
-    for (size_t lane = 0; lane < 4; ++lane) add(i + lane);
-  for (; i < x.size(); ++i) add(i);
-  return decibels((signals[0] + signals[1]) + (signals[2] + signals[3]),
-                  (noises[0] + noises[1]) + (noises[2] + noises[3]));
+    signal.lanes[lane] += value * value;
+    noise.lanes[lane] += error * error;
+  });
+  return decibels(signal.total(), noise.total());
 }
 
 }  // namespace tersor::quant
