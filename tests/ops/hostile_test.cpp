@@ -271,7 +271,7 @@ TEST_CASE("wrong nodes are refused, never more") {
   for (const ops::Op* op : ops::standard().ops()) {
     Outcome outcome;
     // Some operators need luck to be given anything that fits.
-    for (uint32_t seed = 0; seed < 500 || (outcome.results == 0 && seed < 60000 && !is_choosy(op->type)); ++seed) {
+    for (uint32_t seed = 0; seed < 250 || (outcome.results == 0 && seed < 60000 && !is_choosy(op->type)); ++seed) {
       INFO(op->type << " with seed " << seed);
       try_once(*op, seed, outcome);
     }
