@@ -2,13 +2,13 @@
 // tersor compare: the float model beside the quantized one, layer by layer.
 #include "core/report/compare.h"
 
-#include <algorithm>
 #include <cinttypes>
 #include <cmath>
 #include <cstdio>
 #include <memory>
 
 #include "core/base/json.h"
+#include "core/base/sort_stably.h"
 #include "core/cli/command.h"
 #include "core/cli/compare_samples.h"
 #include "core/cli/data_option.h"
@@ -34,8 +34,7 @@ std::string in_decibels(const std::optional<double>& value) {
 }
 
 void print_layers(std::vector<report::LayerRow> layers) {
-  std::stable_sort(layers.begin(), layers.end(),
-                   [](const auto& a, const auto& b) { return a.error_share > b.error_share; });
+  sort_stably(layers, [](const auto& a, const auto& b) { return a.error_share > b.error_share; });
   std::printf("\n%-32s %-18s %9s %9s %8s  %s\n", "layer, worst first", "operator", "alone", "so far", "share", "range");
   for (const report::LayerRow& row : layers) {
     const std::string op = row.op + (row.detail.empty() ? "" : " " + row.detail);

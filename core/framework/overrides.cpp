@@ -5,6 +5,7 @@
 
 #include "core/base/faults.h"
 #include "core/base/json.h"
+#include "core/base/sort_stably.h"
 
 namespace tersor::framework {
 
@@ -97,8 +98,7 @@ Overrides::Overrides(const std::vector<config::Override>& list, const Graph* for
       entries_.push_back(std::move(entry));
     });
   faults.throw_if_any(ErrorCode::kInvalidConfig, "The list of overrides", place);
-  std::stable_sort(entries_.begin(), entries_.end(),
-                   [](const Entry& a, const Entry& b) { return a.strength < b.strength; });
+  sort_stably(entries_, [](const Entry& a, const Entry& b) { return a.strength < b.strength; });
   if (former != nullptr && !entries_.empty()) former_names_ = names_of(*former);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/kernels/transcendental.h"
 
+#include <algorithm>
 #include <vector>
 
 #undef HWY_TARGET_INCLUDE
@@ -8,7 +9,6 @@
 #include <hwy/foreach_target.h>
 // After foreach_target: these are read once per target.
 #include "core/kernels/float_functions-inl.h"
-#include "core/kernels/for_each-inl.h"
 #include "core/kernels/functions-inl.h"
 #include "core/kernels/trigonometry-inl.h"
 
@@ -16,16 +16,41 @@ HWY_BEFORE_NAMESPACE();
 namespace tersor::kernels {
 namespace HWY_NAMESPACE {
 
-/// Vectors of floats.
-template <class F>
-HWY_INLINE void FloatLoop(const float* x, size_t n, float* y, const F& f) {
-  ForEach(n, [&](auto d, size_t k) HWY_ATTR { hn::StoreU(f(d, hn::LoadU(d, x + k)), d, y + k); });
+/// Calls body(from, to) for blocks of kBlock values; the last goes by way of a padded copy, so that a function's code
+/// exists once and not again for what is left over. x may be y.
+template <size_t kBlock, class Body>
+HWY_INLINE void InBlocks(const float* x, size_t n, float* y, Body body) {
+  float rest[kBlock] = {};
+  for (size_t k = 0; k < n; k += kBlock) {
+    const size_t left = n - k;
+    const bool whole = left >= kBlock;
+    if (!whole) std::copy_n(x + k, left, rest);
+    body(whole ? x + k : rest, whole ? y + k : rest);
+    if (!whole) std::copy_n(rest, left, y + k);
+  }
 }
 
-/// One value at a time, in double.
+/// Vectors of floats, two at a time.
+template <class F>
+HWY_INLINE void FloatLoop(const float* x, size_t n, float* y, const F& f) {
+  const hn::ScalableTag<float> d;
+  constexpr size_t lanes = hn::MaxLanes(d);
+  InBlocks<2 * lanes>(x, n, y, [&](const float* from, float* to) HWY_ATTR {
+    const auto first = f(d, hn::LoadU(d, from)), second = f(d, hn::LoadU(d, from + lanes));
+    hn::StoreU(first, d, to);
+    hn::StoreU(second, d, to + lanes);
+  });
+}
+
+/// In double, as many values at a time as a compiler may make a vector of.
 template <class F>
 HWY_INLINE void Loop(const float* x, size_t n, float* y, const F& f) {
-  for (size_t k = 0; k < n; ++k) y[k] = static_cast<float>(f(x[k]));
+  constexpr size_t lanes = hn::MaxLanes(hn::ScalableTag<double>());
+  InBlocks<lanes>(x, n, y, [&](const float* from, float* to) HWY_ATTR {
+    float results[lanes];
+    for (size_t lane = 0; lane < lanes; ++lane) results[lane] = static_cast<float>(f(from[lane]));
+    std::copy_n(results, lanes, to);
+  });
 }
 
 HWY_INLINE double Celu(double x, double a) {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/onnx/model_info.h"
 
-#include <algorithm>
-
-#include "core/graph/quantized.h"
 #include "core/base/digest.h"
 #include "core/base/json.h"
+#include "core/base/sort_stably.h"
+#include "core/graph/quantized.h"
 #include "core/graph/subgraphs.h"
 #include "core/onnx/operators.h"
 
@@ -57,8 +56,7 @@ class Counter {
       info_.operators.push_back({op, domain, nodes, known});
       if (!known) info_.unknown_operators.push_back((domain.empty() ? "" : domain + "::") + op);
     }
-    std::stable_sort(info_.operators.begin(), info_.operators.end(),
-                     [](const OperatorInfo& a, const OperatorInfo& b) { return a.nodes > b.nodes; });
+    sort_stably(info_.operators, [](const OperatorInfo& a, const OperatorInfo& b) { return a.nodes > b.nodes; });
   }
 
  private:

@@ -3,6 +3,7 @@
 // one. How many are left depends on the data, so the values of all inputs decide the output's shape.
 #include <algorithm>
 
+#include "core/base/sort_stably.h"
 #include "core/ops/families.h"
 #include "core/ops/indices.h"
 
@@ -93,7 +94,7 @@ class NonMaxSuppression : public Kernel {
         order.clear();
         for (int64_t k = 0; k < scores[2]; ++k)
           if (has(inputs, 4) ? score[k] > inputs[4].values<float>()[0] : score[k] == score[k]) order.push_back(k);
-        std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return score[a] > score[b]; });
+        sort_stably(order, [&](int64_t a, int64_t b) { return score[a] > score[b]; });
         kept.clear();
         for (const int64_t k : order) {
           if (static_cast<int64_t>(kept.size()) >= most) break;

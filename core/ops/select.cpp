@@ -6,6 +6,7 @@
 #include <numeric>
 #include <type_traits>
 
+#include "core/base/sort_stably.h"
 #include "core/ops/families.h"
 #include "core/ops/indices.h"
 #include "core/ops/number_types.h"
@@ -203,7 +204,7 @@ class Unique : public Kernel {
     };
     std::vector<int64_t> order(static_cast<size_t>(seen[1]));
     std::iota(order.begin(), order.end(), int64_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return compare_slices(a, b) < 0; });
+    sort_stably(order, [&](int64_t a, int64_t b) { return compare_slices(a, b) < 0; });
     Groups groups;
     groups.group_of.resize(order.size());
     for (const int64_t k : order) {

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "core/base/error.h"
+#include "core/base/sort_stably.h"
 #include "core/kernels/transpose.h"
 
 namespace tersor::ops {
@@ -17,8 +18,7 @@ std::vector<CopyAxis> joined(std::span<const CopyAxis> axes) {
   std::vector<CopyAxis> sorted;
   for (const CopyAxis& axis : axes)
     if (axis.length != 1) sorted.push_back(axis);
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const CopyAxis& a, const CopyAxis& b) { return a.target > b.target; });
+  sort_stably(sorted, [](const CopyAxis& a, const CopyAxis& b) { return a.target > b.target; });
   std::vector<CopyAxis> result;
   for (const CopyAxis& axis : sorted) {
     if (!result.empty() && result.back().source == axis.source * axis.length &&

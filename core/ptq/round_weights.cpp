@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "core/base/error.h"
+#include "core/base/sort_stably.h"
 #include "core/kernels/add_scaled.h"
 #include "core/quant/quantizer.h"
 #include "core/tensor/rounding.h"
@@ -118,10 +118,7 @@ Factor factor_of(const Matrix& h, bool keeps_damped) {
   if (!(trace > 0)) return factor;
   const double damping = kDamping * trace / static_cast<double>(h.size);
   const auto diagonal = [&](size_t i) { return h.row(i)[i] + damping; };
-  factor.order.resize(h.size);
-  std::iota(factor.order.begin(), factor.order.end(), size_t{0});
-  std::stable_sort(factor.order.begin(), factor.order.end(),
-                   [&](size_t a, size_t b) { return diagonal(a) < diagonal(b); });
+  factor.order = stable_order(h.size, [&](size_t a, size_t b) { return diagonal(a) < diagonal(b); });
   Matrix& lower = factor.lower;
   lower = {h.size, std::vector<double>(h.size * h.size)};
   for (size_t i = 0; i < h.size; ++i) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/base/sort_stably.h"
 #include "core/graph/core_operator.h"
 #include "core/graph/subgraphs.h"
 #include "core/ptq/role.h"
@@ -88,8 +89,7 @@ Coverage coverage_of(const Graph& original, const Graph& prepared, const ptq::Pl
     const int64_t folded = count - (left == after.end() ? 0 : left->second);
     if (folded > 0) coverage.rows.push_back({type.first, type.second, folded, Support::kFolded, {}, std::nullopt});
   }
-  std::stable_sort(coverage.rows.begin(), coverage.rows.end(),
-                   [](const CoverageRow& a, const CoverageRow& b) { return a.nodes > b.nodes; });
+  sort_stably(coverage.rows, [](const CoverageRow& a, const CoverageRow& b) { return a.nodes > b.nodes; });
   coverage.estimated_size_bytes = std::max<int64_t>(coverage.estimated_size_bytes, 0);
   return coverage;
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "core/base/sort_stably.h"
 #include "core/graph/core_operator.h"
 #include "core/graph/uses.h"
 
@@ -120,8 +121,7 @@ std::vector<PairedTensor> pair_tensors(const Graph& float_graph, const Graph& qu
     const auto producer = uses.producer_index(one.in_float);
     return producer ? static_cast<int64_t>(*producer) : int64_t{-1};
   };
-  std::stable_sort(paired.begin(), paired.end(),
-                   [&](const auto& a, const auto& b) { return position(a) < position(b); });
+  sort_stably(paired, [&](const auto& a, const auto& b) { return position(a) < position(b); });
   return paired;
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "core/base/sort_stably.h"
 #include "core/report/report.h"
 
 namespace tersor::report {
@@ -142,8 +143,7 @@ double usual_size(const HistogramView& view) {
 void name_layers(const Comparison& comparison, Verdict& verdict) {
   std::vector<const LayerRow*> rows;
   for (const LayerRow& row : comparison.layers) rows.push_back(&row);
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const LayerRow* a, const LayerRow* b) { return a->error_share > b->error_share; });
+  sort_stably(rows, [](const LayerRow* a, const LayerRow* b) { return a->error_share > b->error_share; });
   for (const LayerRow* row : rows) {
     if (verdict.worst_layers.size() == kNamedLayers || row->error_share < kNoticeableShare) break;
     verdict.worst_layers.push_back(row->name);
@@ -162,9 +162,8 @@ void name_uneven_tensors(const Report& report, Verdict& verdict) {
   std::vector<const RangeRow*> rows;
   for (const RangeRow& row : report.ranges)
     if (row.channel_unevenness.value_or(0) >= kUneven && row.scale.size() == 1) rows.push_back(&row);
-  std::stable_sort(rows.begin(), rows.end(), [](const RangeRow* a, const RangeRow* b) {
-    return *a->channel_unevenness > *b->channel_unevenness;
-  });
+  sort_stably(rows,
+              [](const RangeRow* a, const RangeRow* b) { return *a->channel_unevenness > *b->channel_unevenness; });
   for (size_t k = 0; k < std::min(rows.size(), kNamedTensors); ++k) {
     const auto& layers = report.comparison->layers;
     const auto maker = std::find_if(layers.begin(), layers.end(),

@@ -2,7 +2,8 @@
 #include "core/run/arena.h"
 
 #include <algorithm>
-#include <numeric>
+
+#include "core/base/sort_stably.h"
 
 namespace tersor::run {
 
@@ -13,9 +14,8 @@ int64_t rounded(int64_t bytes) {
 }  // namespace
 
 int64_t assign_offsets(std::vector<Buffer>& buffers) {
-  std::vector<size_t> order(buffers.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return buffers[a].bytes > buffers[b].bytes; });
+  const std::vector<size_t> order =
+      stable_order(buffers.size(), [&](size_t a, size_t b) { return buffers[a].bytes > buffers[b].bytes; });
   std::vector<const Buffer*> placed;  // by offset
   int64_t total = 0;
   for (const size_t index : order) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/sort_stably.h"
 #include "core/quant/quantizers/quantizers.h"
 
 namespace tersor::quant {
@@ -91,7 +92,7 @@ Range search(const Range& start, const RangeError& error, const SearchEffort& ef
     // Further down ever more is clipped: no valley can follow.
     if (rungs.back().first > kHopeless * found.least() && k > 8) break;
   }
-  std::stable_sort(rungs.begin(), rungs.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  sort_stably(rungs, [](const auto& a, const auto& b) { return a.first < b.first; });
   for (size_t k = 0; k < std::min(rungs.size(), static_cast<size_t>(effort.starts)); ++k) {
     const double rung = rungs[k].second;
     found.window(rung * kRung, rung / kRung);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/sort_stably.h"
 #include "core/quant/quantizers/quantizers.h"
 #include "core/tensor/rounding.h"
 
@@ -102,7 +103,7 @@ Range search(const Range& start, const RangeError& error, const SearchEffort& ef
       ranges.emplace_back(found.offer(range, limit), range);
       if (effort.starts == 1) limit = std::min(limit, ranges.back().first);
     }
-  std::stable_sort(ranges.begin(), ranges.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  sort_stably(ranges, [](const auto& a, const auto& b) { return a.first < b.first; });
   for (size_t k = 0; k < std::min(ranges.size(), static_cast<size_t>(effort.starts)); ++k)
     found.pairs(ranges[k].second, 1 - step / 2, 1 + step / 2, effort.uniform_points);
   for (const double reach : {0.02, 0.003, 0.0004})
