@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/framework/effective.h"
 #include "core/tersor.h"
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "core/base/digest.h"
 #include "core/base/json.h"
 #include "core/config/contradictions.h"
+#include "core/framework/platform_layers.h"
 #include "core/graph/print.h"
 #include "core/graph/quantized.h"
 #include "core/graph/ranks.h"

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "core/base/json.h"
+#include "core/framework/platform_layers.h"
 #include "core/report/report.h"
 #include "core/samples/preprocessing.h"
 #include "core/samples/selection.h"
@@ -96,7 +97,7 @@ val target_platform_capabilities(const std::string& name, int version) {
 }
 
 val read_platform(const std::string& text) {
-  return guard([&] { return to_text(tpc::to_json(tpc::read_platform(text)), false); });
+  return guard([&] { return to_text(tpc::to_json(framework::read_platform(text)), false); });
 }
 
 val quantization_config(const std::string& fields, const std::string& preset) {

@@ -7,8 +7,8 @@
 #include "core/base/json.h"
 #include "core/config/contradictions.h"
 #include "core/framework/framework_info.h"
+#include "core/framework/platform_layers.h"
 #include "core/tpc/builtin.h"
-#include "core/tpc/read.h"
 
 namespace tersor::wasm {
 
@@ -16,7 +16,7 @@ namespace {
 
 /// A label such as "ort-cpu@v1", or a platform written out; null leaves it to `otherwise`.
 tpc::TargetPlatformCapabilities read_platform(const Json& platform, const std::string& otherwise) {
-  if (platform.is_object()) return tpc::read_platform(to_text(platform, false));
+  if (platform.is_object()) return framework::read_platform(to_text(platform, false));
   // Each call names its platform, and reading one takes longer than many a call.
   static std::map<std::string, tpc::TargetPlatformCapabilities> known;
   const std::string label = platform.is_null() ? otherwise : platform.get<std::string>();

@@ -8,7 +8,7 @@
 namespace tersor::cli {
 
 /// What --platform names: a built-in platform as NAME or NAME@vK, or a platform file (a path that ends in .json or
-/// holds a slash). Error kInvalidPlatform, kIo.
+/// holds a slash, or a file with a dot in its name). Error kInvalidPlatform, kIo.
 tpc::TargetPlatformCapabilities open_platform(const std::string& label_or_path);
 
 }  // namespace tersor::cli

@@ -2,7 +2,6 @@
 #include "core/cli/settings_option.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 
 #include "core/base/faults.h"
@@ -12,21 +11,15 @@
 #include "core/cli/size_text.h"
 #include "core/cli/workers.h"
 #include "core/config/contradictions.h"
+#include "core/cli/platform_option.h"
 #include "core/framework/overrides.h"
 #include "core/ops/registry.h"
 #include "core/samples/sample_digest.h"
 #include "core/tpc/builtin.h"
-#include "core/tpc/read.h"
 
 namespace tersor::cli {
 
 namespace {
-
-tpc::TargetPlatformCapabilities read_platform_option(const std::string& platform) {
-  if (std::filesystem::exists(platform) && platform.find('.') != std::string::npos)
-    return tpc::read_platform(map_file(platform).text(), platform);
-  return tpc::get_target_platform_capabilities_by_label(platform);
-}
 
 /// Text that begins like JSON is JSON, all else a file. With the place that errors name.
 std::pair<std::string, std::string> json_or_file(const std::string& given, const std::string& option) {
@@ -136,7 +129,7 @@ Settings read_settings(const SettingsOption& option, const std::optional<config:
   std::string platform = option.platform;
   if (platform.empty() && recipe) platform = recipe->platform.name + "@v" + std::to_string(recipe->platform.version);
   if (platform.empty()) platform = tpc::kDefaultPlatform;
-  Settings settings{read_platform_option(platform), {}};
+  Settings settings{open_platform(platform), {}};
   if (recipe) settings.config = recipe->quantization_config;
   if (recipe) settings.overrides = recipe->overrides;
   if (recipe) settings.framework_info = recipe->framework_info;

@@ -7,10 +7,10 @@
 
 #include "core/base/faults.h"
 #include "core/base/json.h"
-#include "core/framework/effective.h"
 #include "core/framework/fuse.h"
 #include "core/framework/kernel_operand.h"
 #include "core/framework/masks.h"
+#include "core/framework/platform_layers.h"
 #include "core/graph/clamp_bounds.h"
 #include "core/graph/uses.h"
 #include "core/graph/value_types.h"
@@ -54,7 +54,9 @@ class Attacher {
         types_(value_types(graph)),
         masked_(masked_values(graph)),
         requests_(overrides.requests(graph)),
-        annotated_(overrides.annotated(graph)) {}
+        annotated_(overrides.annotated(graph)) {
+    check_sets_known(platform_, layers_);
+  }
 
   /// The operator set of a node among those that the platform has: of entries with filters that match, else of plain
   /// ones. Several are an error where their options differ.
@@ -78,16 +80,6 @@ class Attacher {
                         "\", whose options differ.",
                     place_of(node, index), "Give the two sets the same options, or filters that tell them apart.");
     return found.empty() ? std::string() : found[0]->name;
-  }
-
-  void check_sets_known() const {
-    Faults faults;
-    for (const tpc::OperatorsSet& set : platform_.tp_model.operator_set)
-      if (layers_.find(set.name) == nullptr)
-        faults.add(Error(ErrorCode::kInvalidPlatform, "No layers are known for the operator set \"" + set.name + "\".",
-                         "platform.tp_model.operator_set",
-                         "Say with its \"layers\" which operators it stands for, or take it out."));
-    faults.throw_if_any(ErrorCode::kInvalidPlatform, "The platform", "platform");
   }
 
   NodeAttachment attach_node(const Node& node, const std::string& set, Faults& faults) {
@@ -426,7 +418,6 @@ bool Attachment::quantizes_output(NodeId id) const {
 Attachment attach(const Graph& graph, const TargetPlatformCapabilities& platform, const FrameworkInfo& info,
                   const QuantizationConfig& settings, const Overrides& overrides, const OperationsToLayers& layers) {
   Attacher attacher(graph, platform, info, settings, overrides, layers);
-  attacher.check_sets_known();
   Attachment attachment;
   attachment.export_rules = platform.export_rules;
   Faults faults;

@@ -7,6 +7,7 @@
 #include "core/base/json.h"
 #include "core/base/names.h"
 #include "core/framework/attach.h"
+#include "core/framework/platform_layers.h"
 #include "core/tpc/read.h"
 
 namespace tersor::framework {
@@ -65,33 +66,6 @@ std::vector<std::string> operators_of(const OperationsToLayers& layers, const st
 }
 
 }  // namespace
-
-OperationsToLayers layers_of(const tpc::TargetPlatformCapabilities& platform, OperationsToLayers known) {
-  for (const tpc::OperatorsSet& set : platform.tp_model.operator_set) {
-    if (set.layers.empty()) continue;
-    const std::string place = "platform.tp_model.operator_set \"" + set.name + "\".layers";
-    const Json list = parse_json(set.layers, place, ErrorCode::kInvalidPlatform);
-    OperationsSetToLayers entry{set.name, {}, {}};
-    for (size_t k = 0; k < list.size(); ++k)
-      entry.layers.push_back(read_layer_filter(list[k], place + "[" + std::to_string(k) + "]"));
-    known.set(std::move(entry));
-  }
-  return known;
-}
-
-void check_layers(const tpc::TargetPlatformCapabilities& platform, const std::vector<std::string>& known) {
-  const OperationsToLayers layers = layers_of(platform, {});
-  Faults faults;
-  for (const OperationsSetToLayers& set : layers.op_sets_to_layers)
-    for (size_t k = 0; k < set.layers.size(); ++k) {
-      const std::string& type = set.layers[k].layer;
-      if (type.find("::") != std::string::npos || std::find(known.begin(), known.end(), type) != known.end()) continue;
-      faults.add(Error(ErrorCode::kInvalidPlatform, "\"" + type + "\" is no operator.",
-                       "platform.tp_model.operator_set \"" + set.op_set_name + "\".layers[" + std::to_string(k) + "]",
-                       suggestion(type, known) + "Name an operator of ONNX, or one that the model has."));
-    }
-  faults.throw_if_any(ErrorCode::kInvalidPlatform, "The platform", "platform");
-}
 
 std::vector<EffectiveConfig> effective_configs(const tpc::TargetPlatformCapabilities& platform,
                                                const config::QuantizationConfig& settings) {

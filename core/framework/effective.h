@@ -21,13 +21,6 @@ struct EffectiveConfig {
   size_t candidates = 0;  // that it was chosen among
 };
 
-/// The platform's own layers of sets, in front of those that are known by name. Error kInvalidPlatform.
-OperationsToLayers layers_of(const tpc::TargetPlatformCapabilities& platform, OperationsToLayers known = onnx_layers());
-
-/// Error kInvalidPlatform listing every operator that the platform's own layers name and `known` does not have; those
-/// of other domains than ONNX's are taken as they are.
-void check_layers(const tpc::TargetPlatformCapabilities& platform, const std::vector<std::string>& known);
-
 /// One for each operator set, in the platform's order, and one for operators of no set. Error kInvalidConfig when a
 /// setting leaves nothing.
 std::vector<EffectiveConfig> effective_configs(const tpc::TargetPlatformCapabilities& platform,

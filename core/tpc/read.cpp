@@ -23,7 +23,8 @@ constexpr int kSchemaVersion = 1;
 class Reader {
  public:
   /// `model_at`: path of the model inside the file; empty where the file is the model.
-  Reader(const Json& file, std::string model_at) : file_(file), model_at_(std::move(model_at)) {}
+  Reader(const Json& file, std::string model_at, const FindSetFaults& find_set_faults)
+      : file_(file), model_at_(std::move(model_at)), find_set_faults_(find_set_faults) {}
 
   TargetPlatformCapabilities read(const std::string& place) {
     root_ = place;
@@ -341,6 +342,7 @@ class Reader {
       // Of several names the faults are those of one entry.
       entries_[model_place() + ".operator_set[" + std::to_string(made.operator_set.size()) + "]"] = at;
       made.operator_set.push_back(one);
+      if (find_set_faults_) find_set_faults_(one, at, faults_);
     }
   }
 
@@ -393,6 +395,7 @@ class Reader {
 
   const Json& file_;
   const std::string model_at_;
+  const FindSetFaults& find_set_faults_;
   std::string root_;
   std::map<std::string, Source> sources_;
   std::map<std::string, std::string> entries_;  // of an operator set as made: one entry of the file may make several
@@ -407,11 +410,12 @@ Json to_json(const QuantizationConfigOptions& options) {
 
 }  // namespace
 
-TargetPlatformCapabilities read_platform(std::string_view text, const std::string& place) {
+TargetPlatformCapabilities read_platform(std::string_view text, const std::string& place,
+                                         const FindSetFaults& find_set_faults) {
   const Json json = parse_json(text, place, ErrorCode::kInvalidPlatform);
   try {
-    if (is_mct_capabilities(json)) return Reader(from_mct_capabilities(json, place), "").read(place);
-    return Reader(json, ".tp_model").read(place);
+    if (is_mct_capabilities(json)) return Reader(from_mct_capabilities(json, place), "", find_set_faults).read(place);
+    return Reader(json, ".tp_model", find_set_faults).read(place);
   } catch (const Error& error) {
     throw Error(ErrorCode::kInvalidPlatform, error.message, error.place, error.hint);
   }

@@ -3,8 +3,8 @@
 
 #include "core/base/error.h"
 #include "core/base/json.h"
-#include "core/framework/effective.h"
 #include "core/framework/fuse.h"
+#include "core/framework/platform_layers.h"
 #include "core/tpc/builtin.h"
 #include "core/tpc/read.h"
 #include "tests/catch.h"

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/framework/platform_layers.h"
 #include "core/onnx/operators.h"
 #include "core/tpc/builtin.h"
 #include "core/tpc/read.h"
@@ -90,4 +91,22 @@ TEST_CASE("a platform may say itself which operators a set stands for") {
   const auto wrong = tpc::read_platform(R"({"schema_version": 1, "name": "p", "tp_model": {"default_qco":
       {"quantization_config_list": [{}]}, "operator_set": [{"name": "Mine", "layers": [{"all": []}]}]}})");
   REQUIRE_THROWS_WITH(effective_configs(wrong), Catch::Contains("operator_set \"Mine\".layers[0]"));
+}
+
+TEST_CASE("a platform file that is read has every fault of its sets and layers told beside all others") {
+  try {
+    read_platform(R"({"schema_version": 1, "name": "p", "tp_model": {"default_qco":
+        {"quantization_config_list": [{"activation_n_bits": 99}]}, "operator_set": [
+        {"name": "Mine", "layers": ["Mish", {"all": []}, {"layer": "Conv", "all": [{"attr": "group", "op": "Gt"}]}]},
+        {"name": "Zap"}, {"name": ["Conv", "Zip"]}]}})",
+                  "mine.json");
+    FAIL("a wrong platform was read");
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    INFO(text);
+    REQUIRE(error.code == ErrorCode::kInvalidPlatform);
+    for (const char* part : {"operator_set[0].layers[1]", "operator_set[0].layers[2]", "operator set \"Zap\"",
+                             "operator set \"Zip\"", "activation_n_bits", "99"})
+      REQUIRE(text.find(part) != std::string::npos);
+  }
 }

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The layers that a platform's operator sets stand for: its own, and those known by name.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/framework/operations_to_layers.h"
+#include "core/tpc/target_platform_capabilities.h"
+
+namespace tersor::framework {
+
+/// Reads a user's platform file. Error kInvalidPlatform that lists every fault, each with its path: those that
+/// tpc::read_platform() finds, layers that cannot be read, and sets of which no layers are known.
+tpc::TargetPlatformCapabilities read_platform(std::string_view text, const std::string& place = "platform");
+
+/// The platform's own layers of sets, in front of those that are known by name. Error kInvalidPlatform.
+OperationsToLayers layers_of(const tpc::TargetPlatformCapabilities& platform, OperationsToLayers known = onnx_layers());
+
+/// Error kInvalidPlatform listing every set of which `layers` knows nothing.
+void check_sets_known(const tpc::TargetPlatformCapabilities& platform, const OperationsToLayers& layers);
+
+/// Error kInvalidPlatform listing every operator that the platform's own layers name and `known` does not have; those
+/// of other domains than ONNX's are taken as they are.
+void check_layers(const tpc::TargetPlatformCapabilities& platform, const std::vector<std::string>& known);
+
+}  // namespace tersor::framework
