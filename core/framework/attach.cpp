@@ -98,6 +98,7 @@ class Attacher {
       say(attached, is_annotated(node) ? "The settings leave its output in float." : "It is not annotated.");
     restrict_to_info(node, attached);
     map_methods(attached, faults);
+    settle_symmetric(attached);
     faults.attempt([&] { add_weights(node, attached); });
     set_mode(node, attached);
     return attached;

@@ -117,6 +117,9 @@ std::pair<std::vector<tpc::OpQuantizationConfig>, size_t> narrow(const tpc::Quan
 std::pair<std::vector<tpc::OpQuantizationConfig>, size_t> narrow(const tpc::QuantizationConfigOptions& options,
                                                                  const NodeSettings& settings,
                                                                  std::string_view operator_set, Faults& faults);
+/// Quantizers of a QuantizeConfig that leave symmetric open take a candidate that is asymmetric (UNIFORM), which then
+/// is the base; where there is none they are symmetric, and weights narrow.
+void settle_symmetric(NodeAttachment& attached);
 
 /// Takes from every node the candidates whose outputs have more bits than some operator that reads them supports,
 /// looking through operators that pass their input on; where a reader's base supports fewer bits than the node's base,

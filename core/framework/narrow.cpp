@@ -169,4 +169,28 @@ std::pair<std::vector<OpQuantizationConfig>, size_t> narrow(const tpc::Quantizat
   return narrow(options, everywhere, operator_set, faults);
 }
 
+void settle_symmetric(NodeAttachment& attached) {
+  using quant::QuantizationMethod;
+  auto& weights = attached.kernel_quantizer;
+  auto& outputs = attached.output_quantizers;
+  const bool open_weights = weights && !weights->symmetric, open_outputs = !outputs.empty() && !outputs[0].symmetric;
+  const auto uniform_weights = [](const OpQuantizationConfig& op) {
+    return kernel(op).weights_quantization_method == QuantizationMethod::kUniform;
+  };
+  const auto uniform_outputs = [](const OpQuantizationConfig& op) {
+    return op.activation_quantization_method == QuantizationMethod::kUniform;
+  };
+  const auto asymmetric = [&](const OpQuantizationConfig& op) {
+    return (open_weights && uniform_weights(op)) + (open_outputs && uniform_outputs(op));
+  };
+  for (size_t k = 0; k < attached.candidates.size(); ++k)
+    if (asymmetric(attached.candidates[k]) > asymmetric(attached.config())) attached.base = k;
+  if (open_weights) {
+    weights->symmetric = !uniform_weights(attached.config());
+    weights->narrow_range = weights->narrow_range || *weights->symmetric;
+  }
+  if (open_outputs)
+    for (LayerQuantizer& one : outputs) one.symmetric = !uniform_outputs(attached.config());
+}
+
 }  // namespace tersor::framework

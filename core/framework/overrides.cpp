@@ -32,8 +32,11 @@ std::vector<std::string> types_of(const Graph& graph) {
   return types;
 }
 
-std::string_view method_of(const LayerQuantizer& quantizer) {
-  return enum_word(quantizer.symmetric ? quant::QuantizationMethod::kSymmetric : quant::QuantizationMethod::kUniform);
+/// Nothing where the quantizer leaves it open: the attachment settles it.
+void ask_method(const LayerQuantizer& quantizer, const char* field, Json& fields) {
+  if (!quantizer.symmetric) return;
+  fields[field] =
+      enum_word(*quantizer.symmetric ? quant::QuantizationMethod::kSymmetric : quant::QuantizationMethod::kUniform);
 }
 
 /// What a QuantizeConfig asks of a node, as fields of the configuration.
@@ -41,13 +44,13 @@ Json fields_of(const NodeRequest& request) {
   Json fields{{"enable_activation_quantization", !request.outputs.empty()}};
   if (!request.outputs.empty()) {
     fields["activation_n_bits"] = request.outputs[0].num_bits;
-    fields["activation_quantization_method"] = method_of(request.outputs[0]);
+    ask_method(request.outputs[0], "activation_quantization_method", fields);
   }
   if (!request.about_kernel) return fields;
   fields["enable_weights_quantization"] = request.kernel.has_value();
   if (!request.kernel) return fields;
   fields["weights_n_bits"] = request.kernel->num_bits;
-  fields["weights_quantization_method"] = method_of(*request.kernel);
+  ask_method(*request.kernel, "weights_quantization_method", fields);
   fields["weights_per_channel_threshold"] = request.kernel->per_axis;
   return fields;
 }

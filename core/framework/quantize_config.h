@@ -33,26 +33,27 @@ enum class RangeSource {
 };
 
 /// A quantizer as a QuantizeConfig names it. symmetric: the range is made symmetric and 0 has the code 0 (SYMMETRIC),
-/// else the range is made to hold 0 (UNIFORM). per_axis: one range for each output channel of a weight.
+/// else the range is made to hold 0 (UNIFORM). Left open it is asymmetric where the platform offers that, and what the
+/// platform takes where it does not, so that the documents' examples hold on each. per_axis: one range for each output
+/// channel of a weight.
 struct LayerQuantizer {
   RangeSource source = RangeSource::kLastValue;
   int num_bits = 8;
   bool per_axis = false;
-  bool symmetric = false;
+  std::optional<bool> symmetric;
   bool narrow_range = false;
   std::optional<double> init_min;
   std::optional<double> init_max;
 
+  bool is_symmetric() const { return symmetric.value_or(false); }
   bool operator==(const LayerQuantizer&) const = default;
 };
 
-/// With the defaults of the 8-bit scheme: LastValueQuantizer is that of weights, which most platforms take symmetric
-/// only, so that the documents' example holds on each.
-LayerQuantizer LastValueQuantizer(int num_bits = 8, bool per_axis = false, bool symmetric = true,
-                                  bool narrow_range = true);
-LayerQuantizer MovingAverageQuantizer(int num_bits = 8, bool per_axis = false, bool symmetric = false,
+LayerQuantizer LastValueQuantizer(int num_bits = 8, bool per_axis = false, std::optional<bool> symmetric = {},
+                                  bool narrow_range = false);
+LayerQuantizer MovingAverageQuantizer(int num_bits = 8, bool per_axis = false, std::optional<bool> symmetric = {},
                                       bool narrow_range = false);
-LayerQuantizer AllValuesQuantizer(int num_bits = 8, bool per_axis = false, bool symmetric = false,
+LayerQuantizer AllValuesQuantizer(int num_bits = 8, bool per_axis = false, std::optional<bool> symmetric = {},
                                   bool narrow_range = false);
 LayerQuantizer FixedQuantizer(double init_min, double init_max, int num_bits = 8, bool narrow_range = false);
 

@@ -12,7 +12,7 @@ namespace {
 
 using Ptr = QuantizeScope::Ptr;
 
-LayerQuantizer make(RangeSource source, int num_bits, bool per_axis, bool symmetric, bool narrow_range) {
+LayerQuantizer make(RangeSource source, int num_bits, bool per_axis, std::optional<bool> symmetric, bool narrow_range) {
   LayerQuantizer quantizer;
   quantizer.source = source;
   quantizer.num_bits = num_bits;
@@ -280,33 +280,28 @@ struct QuantizerMembers {
   }
 };
 
-LayerQuantizer defaults_of(RangeSource source) {
-  return source == RangeSource::kLastValue ? LastValueQuantizer() : make(source, 8, false, false, false);
-}
-
 }  // namespace
 
-LayerQuantizer LastValueQuantizer(int num_bits, bool per_axis, bool symmetric, bool narrow_range) {
+LayerQuantizer LastValueQuantizer(int num_bits, bool per_axis, std::optional<bool> symmetric, bool narrow_range) {
   return make(RangeSource::kLastValue, num_bits, per_axis, symmetric, narrow_range);
 }
-LayerQuantizer MovingAverageQuantizer(int num_bits, bool per_axis, bool symmetric, bool narrow_range) {
+LayerQuantizer MovingAverageQuantizer(int num_bits, bool per_axis, std::optional<bool> symmetric, bool narrow_range) {
   return make(RangeSource::kMovingAverage, num_bits, per_axis, symmetric, narrow_range);
 }
-LayerQuantizer AllValuesQuantizer(int num_bits, bool per_axis, bool symmetric, bool narrow_range) {
+LayerQuantizer AllValuesQuantizer(int num_bits, bool per_axis, std::optional<bool> symmetric, bool narrow_range) {
   return make(RangeSource::kAllValues, num_bits, per_axis, symmetric, narrow_range);
 }
 LayerQuantizer FixedQuantizer(double init_min, double init_max, int num_bits, bool narrow_range) {
-  LayerQuantizer quantizer = make(RangeSource::kFixed, num_bits, false, false, narrow_range);
+  LayerQuantizer quantizer = make(RangeSource::kFixed, num_bits, false, {}, narrow_range);
   quantizer.init_min = init_min;
   quantizer.init_max = init_max;
   return quantizer;
 }
 
 Json to_json(const LayerQuantizer& quantizer) {
-  Json config{{"num_bits", quantizer.num_bits},
-              {"per_axis", quantizer.per_axis},
-              {"symmetric", quantizer.symmetric},
-              {"narrow_range", quantizer.narrow_range}};
+  Json config{{"num_bits", quantizer.num_bits}, {"per_axis", quantizer.per_axis}};
+  if (quantizer.symmetric) config["symmetric"] = *quantizer.symmetric;
+  config["narrow_range"] = quantizer.narrow_range;
   if (quantizer.init_min) config["init_min"] = *quantizer.init_min;
   if (quantizer.init_max) config["init_max"] = *quantizer.init_max;
   return Json{{"class_name", enum_word(quantizer.source)}, {"config", config}};
@@ -316,12 +311,13 @@ LayerQuantizer read_layer_quantizer(const Json& json, const std::string& place) 
   const Json name = json.is_object() ? json.value("class_name", Json()) : json;
   if (!name.is_string()) detail::wrong_type(json, "a quantizer, {\"class_name\": ..., \"config\": {...}}", place);
   if (json.is_object()) check_keys(json, {"class_name", "config"}, place);
-  LayerQuantizer quantizer = defaults_of(enum_from_word<RangeSource>(name.get<std::string>(), place));
+  LayerQuantizer quantizer;
+  quantizer.source = enum_from_word<RangeSource>(name.get<std::string>(), place);
   QuantizerMembers given;
   if (json.is_object() && json.contains("config")) from_json(json["config"], given, place + ".config");
   quantizer.num_bits = given.num_bits.value_or(quantizer.num_bits);
   quantizer.per_axis = given.per_axis.value_or(quantizer.per_axis);
-  quantizer.symmetric = given.symmetric.value_or(quantizer.symmetric);
+  quantizer.symmetric = given.symmetric;
   quantizer.narrow_range = given.narrow_range.value_or(quantizer.narrow_range);
   quantizer.init_min = given.init_min;
   quantizer.init_max = given.init_max;

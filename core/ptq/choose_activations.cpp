@@ -146,8 +146,8 @@ QuantizationParams choose_by(const framework::LayerQuantizer& quantizer, const S
   if (quantizer.source == framework::RangeSource::kFixed) range = {*quantizer.init_min, *quantizer.init_max};
   if (quantizer.source == framework::RangeSource::kMovingAverage) range = group.mean_extremes;
   range = framework::shape_range(quantizer, range.low, range.high);
-  IntegerGrid grid{op.activation_n_bits, quantizer.symmetric, quantizer.narrow_range};
-  if (quantizer.symmetric) range = {std::min(range.low, -range.high), std::max(range.high, -range.low)};
+  IntegerGrid grid{op.activation_n_bits, quantizer.is_symmetric(), quantizer.narrow_range};
+  if (quantizer.is_symmetric()) range = {std::min(range.low, -range.high), std::max(range.high, -range.low)};
   QuantizationParams params = quant::params_of_ranges(op.activation_quantization_method, grid, std::span(&range, 1));
   // A narrow grid has no unsigned form.
   return grid.narrow && grid.is_signed ? params : quant::with_sign(std::move(params), signed_storage);

@@ -32,7 +32,7 @@ QuantizationParams params_by(const framework::LayerQuantizer& quantizer, const T
     return quant::choose_weight_params(weight, method, grid, axis, extremes).params;
   }
   quant::Range range = framework::shape_range(quantizer, *quantizer.init_min, *quantizer.init_max);
-  if (quantizer.symmetric) range = {std::min(range.low, -range.high), std::max(range.high, -range.low)};
+  if (quantizer.is_symmetric()) range = {std::min(range.low, -range.high), std::max(range.high, -range.low)};
   return quant::params_of_ranges(method, grid, std::span(&range, 1));
 }
 

@@ -112,13 +112,13 @@ TEST_CASE("the Dense example quantizes kernel and activation and no output, on a
     REQUIRE(kernel.weights_n_bits == 8);
     REQUIRE(kernel.weights_quantization_method == QuantizationMethod::kSymmetric);
     REQUIRE_FALSE(kernel.weights_per_channel_threshold);
-    REQUIRE(dense.kernel_quantizer == LastValueQuantizer());
+    REQUIRE(dense.kernel_quantizer == LastValueQuantizer(8, false, true, true));  // the platform offers no other
     REQUIRE_FALSE(dense.config().enable_activation_quantization);
     REQUIRE(dense.output_quantizers.empty());
     const NodeAttachment& relu = a.of(b->named("relu").id);
     REQUIRE(relu.config().enable_activation_quantization);
     REQUIRE(relu.config().activation_quantization_method == QuantizationMethod::kUniform);
-    REQUIRE(relu.output_quantizers == std::vector{MovingAverageQuantizer()});
+    REQUIRE(relu.output_quantizers == std::vector{MovingAverageQuantizer(8, false, false)});
     if (b == &matmul) REQUIRE_FALSE(a.of(b->named("add").id).config().enable_activation_quantization);
     // Other layers are the platform's.
     REQUIRE(a.of(b->named("last").id).config().enable_activation_quantization);
@@ -126,13 +126,34 @@ TEST_CASE("the Dense example quantizes kernel and activation and no output, on a
   }
 }
 
+TEST_CASE("what a quantizer leaves open is asymmetric and wide where the platform offers it") {
+  const GraphBuilder b = gemm_net();
+  const char* mine = R"({"name": "dense", "quantize_config": {"class_name": "MyDenseQuantizeConfig", "config": {}}})";
+  const auto methods = [&](const char* platform) {
+    const Attachment a = attach_with(b, mine, platform);
+    const NodeAttachment &dense = a.of(b.named("dense").id), &relu = a.of(b.named("relu").id);
+    const QuantizationMethod weights = dense.weight(tpc::kKernelAttr)->config.weights_quantization_method,
+                             activation = relu.config().activation_quantization_method;
+    const bool uniform_weights = weights == QuantizationMethod::kUniform,
+               uniform_activation = activation == QuantizationMethod::kUniform;
+    REQUIRE(dense.kernel_quantizer == LastValueQuantizer(8, false, !uniform_weights, !uniform_weights));
+    REQUIRE(relu.output_quantizers == std::vector{MovingAverageQuantizer(8, false, !uniform_activation)});
+    return std::make_pair(weights, activation);
+  };
+  using M = QuantizationMethod;
+  for (const char* platform : {"ort-cpu", "ort-web"}) REQUIRE(methods(platform) == std::pair(M::kUniform, M::kUniform));
+  for (const char* platform : {"tflite", "qnn", "openvino", "qnnpack"})
+    REQUIRE(methods(platform) == std::pair(M::kSymmetric, M::kUniform));
+  REQUIRE(methods("tensorrt") == std::pair(M::kSymmetric, M::kSymmetric));
+}
+
 TEST_CASE("quantize_layer gets, quantizes and sets the weights") {
   const GraphBuilder b = gemm_net();
   Layer layer = layer_in(b, "dense");
   quantize_layer(MyDenseQuantizeConfig(), layer, 1);
   const auto values = layer.kernel().value.data<float>();
-  const double scale = 0.9 / 127;
-  REQUIRE(values[1] == Approx(-0.9).epsilon(1e-6));
+  const double scale = (0.5 + 0.9) / 255;
+  REQUIRE(values[1] == Approx(std::round(-0.9 / scale) * scale).epsilon(1e-6));
   REQUIRE(values[0] == Approx(std::round(0.1 / scale) * scale).epsilon(1e-6));
   REQUIRE(layer.activation == "relu");
 
@@ -189,7 +210,7 @@ TEST_CASE("the default scheme") {
   const Layer dense = layer_in(b, "dense"), conv = layer_in(b, "conv");
   const auto of_dense = default_quantize_config(dense)->get_weights_and_quantizers(dense);
   REQUIRE(of_dense.size() == 1);
-  REQUIRE(of_dense[0].second == LastValueQuantizer());
+  REQUIRE(of_dense[0].second == LastValueQuantizer(8, false, true, true));
   REQUIRE(default_quantize_config(conv)->get_weights_and_quantizers(conv)[0].second.per_axis);
   const Layer relu = layer_in(b, "relu");
   REQUIRE(default_quantize_config(relu)->get_output_quantizers(relu)[0] == MovingAverageQuantizer());

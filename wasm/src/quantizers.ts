@@ -9,6 +9,7 @@ export interface QuantizerMembers {
   readonly num_bits?: number | undefined;
   /** One range for each output channel of a weight. */
   readonly per_axis?: boolean | undefined;
+  /** Left out: asymmetric where the platform offers it, else as the platform has it. */
   readonly symmetric?: boolean | undefined;
   readonly narrow_range?: boolean | undefined;
 }
