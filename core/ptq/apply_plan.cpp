@@ -60,6 +60,10 @@ struct StoredTable {
   ValueId zero_point;  // invalid where all rows' are zero
 };
 
+Tensor codes_of(const Tensor& values, const ConstantPlan& constant) {
+  return constant.table ? entries_of(values, *constant.table) : quant::quantize(values, constant.params);
+}
+
 class Applier {
  public:
   Applier(const Model& model, const QuantizationPlan& plan)
@@ -95,7 +99,8 @@ class Applier {
                          return !one.table && (one.weight.grid.n_bits <= 4 || bits_of(one.weight.storage()) != 8);
                        }) ||
            std::any_of(plan_.constants.begin(), plan_.constants.end(), [](const ConstantPlan& one) {
-             return (!one.by_row && one.params.grid.n_bits <= 4) || bits_of(one.params.storage()) != 8;
+             return !one.is_packed &&
+                    ((!one.by_row && one.params.grid.n_bits <= 4) || bits_of(one.params.storage()) != 8);
            });
   }
   /// MatMuls and Gemms that runtimes compute in integers, or with packed weights, and whose result is float.
@@ -112,9 +117,10 @@ class Applier {
   void store_weight(const KernelPlan& kernel);
   void store_constant(const ConstantPlan& constant);
   void store_embedding(const ConstantPlan& embedding);
-  StoredTable stored_table(ValueId table, const QuantizationParams& params);
+  StoredTable stored_table(const ConstantPlan& embedding, ValueId table);
   Node restore(std::string name, Tensor codes, const QuantizationParams& params, ValueId output);
-  std::vector<Node> look_up(std::string name, const Tensor& values, const quant::LutParams& table, ValueId output);
+  void look_up(std::string name, const Tensor& values, const quant::LutParams& table, ValueId output,
+               std::vector<Node>& nodes);
   void store_bias(const KernelPlan& kernel, Node& node);
   Node bound(const std::string& name, ValueId value, const QuantizationParams& params);
   void insert_pair(const ActivationPlan& activation);
@@ -206,12 +212,11 @@ Node Applier::restore(std::string name, Tensor codes, const QuantizationParams& 
 
 /// Packed indices, and the nodes that look them up and scale what they find. The name is a copy: values that are added
 /// move those that are there.
-std::vector<Node> Applier::look_up(std::string name, const Tensor& values, const quant::LutParams& table,
-                                   ValueId output) {
+void Applier::look_up(std::string name, const Tensor& values, const quant::LutParams& table, ValueId output,
+                      std::vector<Node>& nodes) {
   PackedTable packed = pack(values, table);
   const Shape& shape = values.shape();
   const int64_t stored = packed.bytes.elements() * packed.per_byte;
-  std::vector<Node> nodes;
   const auto then = [&](const char* type, const char* part, std::vector<ValueId> inputs, DType dtype) {
     return chain(nodes, type, name + part, std::move(inputs), name + part, dtype);
   };
@@ -237,7 +242,6 @@ std::vector<Node> Applier::look_up(std::string name, const Tensor& values, const
     scale = Tensor::of<float>(Shape(std::move(dims)), table.scale);
   }
   nodes.push_back(pair_node("Mul", name, {value, graph().add_initializer(name + "_scale", std::move(scale))}, output));
-  return nodes;
 }
 
 /// The weight's name passes to the DequantizeLinear that restores it, so the kernel goes on reading it.
@@ -247,7 +251,7 @@ void Applier::store_weight(const KernelPlan& kernel) {
   const Tensor values = *graph().initializer(weight);
   graph().erase_initializer(weight);
   if (kernel.is_packed) {
-    in_front_[kernel.node] = look_up(name_of(weight), values, *kernel.table, weight);
+    look_up(name_of(weight), values, *kernel.table, weight, in_front_[kernel.node]);
   } else {
     Tensor codes = kernel.table           ? entries_of(values, *kernel.table)
                    : kernel.codes.empty() ? quant::quantize(values.aligned(), kernel.rounding())
@@ -262,9 +266,13 @@ void Applier::store_constant(const ConstantPlan& constant) {
   Node& node = *graph().find(constant.node);
   const ValueId value = node.inputs[constant.input];
   const ValueId restored = graph().add_unique_value(name_of(value) + "_DequantizeLinear_Output", DType::kFloat32);
-  Tensor codes = quant::quantize(graph().initializer(value)->aligned(), constant.params);
-  in_front_[constant.node].push_back(restore(name_of(value), std::move(codes), constant.params, restored));
+  const Tensor values = graph().initializer(value)->aligned();
   node.inputs[constant.input] = restored;
+  std::vector<Node>& in_front = in_front_[constant.node];
+  if (constant.is_packed)
+    look_up(name_of(value), values, *constant.table, restored, in_front);
+  else
+    in_front.push_back(restore(name_of(value), codes_of(values, constant), constant.params, restored));
 }
 
 /// Runtimes would restore the whole table in each run, were it a DequantizeLinear in front of the Gather. So the codes
@@ -274,7 +282,7 @@ void Applier::store_embedding(const ConstantPlan& embedding) {
   const QuantizationParams& params = embedding.params;
   const std::string name = name_of(node.inputs[0]);
   const ValueId rows = node.inputs[1];
-  const StoredTable table = stored_table(node.inputs[0], params);
+  const StoredTable table = stored_table(embedding, node.inputs[0]);
   std::vector<Node>& in_front = in_front_[node.id];
   const auto gather = [&](const char* part, ValueId stored, DType dtype) {
     return chain(in_front, "Gather", name + part, {stored, rows}, name + part + "_rows", dtype);
@@ -295,7 +303,8 @@ void Applier::store_embedding(const ConstantPlan& embedding) {
 }
 
 /// Several Gathers may read one table, an encoder's and a decoder's say; it is stored once.
-StoredTable Applier::stored_table(ValueId table, const QuantizationParams& params) {
+StoredTable Applier::stored_table(const ConstantPlan& embedding, ValueId table) {
+  const QuantizationParams& params = embedding.params;
   for (const StoredTable& known : tables_)
     if (known.table == table && known.params == params) return known;
   StoredTable& stored = tables_.emplace_back(StoredTable{table, params, {}, {}, {}});
@@ -305,7 +314,7 @@ StoredTable Applier::stored_table(ValueId table, const QuantizationParams& param
     return graph().add_initializer(name + part, Tensor::of<float>(shape, std::vector<float>(begin, end)));
   };
   stored.codes =
-      graph().add_initializer(name + "_quantized", quant::quantize(graph().initializer(table)->aligned(), params));
+      graph().add_initializer(name + "_quantized", codes_of(graph().initializer(table)->aligned(), embedding));
   if (!params.per_channel()) {
     stored.scale = scale_of(name, params);
     stored.zero_point = zero_point_of(name, params, params.storage());

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/graph/uses.h"
+#include "core/ptq/table_weight.h"
 #include "core/quant/threshold_search.h"
 
 namespace tersor::ptq {
@@ -21,17 +22,39 @@ Axes long_axes(const Shape& shape) {
   return axes.empty() ? Axes{std::nullopt} : axes;
 }
 
-/// With the axis that leaves the least error.
-quant::QuantizationParams params_of(const Tensor& constant, const tpc::AttributeQuantizationConfig& how,
-                                    const quant::IntegerGrid& grid, const Axes& axes,
-                                    const quant::Criterion& criterion) {
-  const quant::QuantizationMethod method = quant::even_form(how.weights_quantization_method);
-  std::optional<quant::WeightSelection> best;
-  for (const std::optional<int> axis : axes) {
-    auto found = quant::choose_weight_params(constant, method, grid, axis, criterion);
-    if (!best || found.expected_sqnr_db > best->expected_sqnr_db) best = std::move(found);
+/// Even steps. Error kInvalidModel with the constant's name for one that is not finite.
+quant::WeightSelection even_steps(const Graph& graph, ValueId value, const tpc::AttributeQuantizationConfig& how,
+                                  bool narrow, std::optional<int> axis, const quant::Criterion& criterion) {
+  try {
+    return quant::choose_weight_params(*graph.initializer(value), quant::even_form(how.weights_quantization_method),
+                                       {how.weights_n_bits, true, narrow}, axis, criterion);
+  } catch (const Error& error) {
+    if (error.code != ErrorCode::kInvalidModel) throw;
+    throw error.within("graph.initializer \"" + graph.name_of(value) + "\"");
   }
-  return best->params;
+}
+
+/// Adds the parameters with the axis that leaves the least error.
+void choose(const Graph& graph, const framework::WeightAttribute& weight, const Axes& axes, bool narrow,
+            bool beside_quantized, const quant::Criterion& criterion, ConstantPlan& plan) {
+  const tpc::AttributeQuantizationConfig& how = weight.config;
+  std::optional<double> best;
+  const auto is_best = [&best](double sqnr_db) {
+    if (best && sqnr_db <= *best) return false;
+    best = sqnr_db;
+    return true;
+  };
+  for (const std::optional<int> axis : axes)
+    if (how.weights_by_table()) {
+      auto found = choose_table(graph, weight.value, how, axis, beside_quantized, criterion);
+      if (!is_best(found.expected_sqnr_db)) continue;
+      plan.params = even_params(found.params);
+      plan.table = std::move(found.params);
+    } else {
+      auto found = even_steps(graph, weight.value, how, narrow, axis, criterion);
+      if (is_best(found.expected_sqnr_db)) plan.params = std::move(found.params);
+    }
+  plan.is_packed = plan.table && !plan.by_row && !beside_quantized;
 }
 
 /// A table of this many numbers or more is worth the nodes that restore its rows.
@@ -55,7 +78,7 @@ bool is_embedding(const Graph& graph, const Uses& uses, ValueId value) {
 }  // namespace
 
 std::vector<ConstantPlan> choose_constants(const Graph& graph, const framework::Attachment& attachment,
-                                           const config::QuantizationConfig& config) {
+                                           const config::QuantizationConfig& config, const QuantizationPlan& plan) {
   std::vector<ConstantPlan> plans;
   const bool all = attachment.export_rules.placement == tpc::Placement::kOutputs;
   const Uses uses(graph);
@@ -67,22 +90,15 @@ std::vector<ConstantPlan> choose_constants(const Graph& graph, const framework::
       if (constant.elements() == 0) continue;
       const bool by_row = !all && is_embedding(graph, uses, weight.value);
       if (!all && !by_row) continue;
-      const quant::IntegerGrid grid{how.weights_n_bits, true, attachment.export_rules.narrow_weights};
-      if (how.weights_by_table())
-        throw Error(ErrorCode::kInvalidPlatform,
-                    "Constants by a table cannot be written; " +
-                        framework::set_text(attachment.of(node.id).operator_set) + " asks for that.",
-                    "weights_quantization_method of pos_attr", "Use SYMMETRIC, POWER_OF_TWO or UNIFORM there.");
       const Axes axes = !how.weights_per_channel_threshold ? Axes{std::nullopt}
                         : by_row                           ? Axes{0}
                                                            : long_axes(constant.shape());
-      try {
-        plans.push_back(
-            {node.id, weight.input, params_of(constant, how, grid, axes, config.weights_criterion()), by_row});
-      } catch (const Error& error) {
-        if (error.code != ErrorCode::kInvalidModel) throw;
-        throw error.within("graph.initializer \"" + graph.name_of(weight.value) + "\"");
-      }
+      const bool beside_quantized =
+          std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return plan.find(id) != nullptr; });
+      ConstantPlan chosen{node.id, weight.input, {}, by_row};
+      choose(graph, weight, axes, attachment.export_rules.narrow_weights, beside_quantized, config.weights_criterion(),
+             chosen);
+      plans.push_back(std::move(chosen));
     }
   return plans;
 }

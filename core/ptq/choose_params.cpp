@@ -110,7 +110,7 @@ QuantizationPlan choose_params(const Graph& graph, const Attachment& attachment,
   if (config.concat_threshold_update) take_concat_ranges(graph, attachment, placement, plan);
   plan.kernels = choose_kernels(graph, attachment, placement, statistics, config, plan);
   note_input_corrections(graph, plan);
-  plan.constants = choose_constants(graph, attachment, config);
+  plan.constants = choose_constants(graph, attachment, config, plan);
   for (size_t i = 0; i < placement.roles.size(); ++i)
     if (placement.roles[i].has_kernel()) plan.operand_readers.push_back(graph.nodes()[i].id);
   std::sort(plan.operand_readers.begin(), plan.operand_readers.end());

@@ -131,7 +131,11 @@ KernelPlan choose_weight(const Node& node, const KernelOp& op, const WeightConte
   plan.node = node.id;
   plan.op = op;
   if (attribute.config.weights_by_table() && !context.attachment.of(node.id).kernel_quantizer) {
-    plan.table = choose_table(op, attribute.config, context);
+    const std::optional<int> axis =
+        attribute.config.weights_per_channel_threshold ? std::optional(op.output_axis) : std::nullopt;
+    plan.table = choose_table(graph, op.weight, attribute.config, axis, context.input_params != nullptr,
+                              context.config.weights_criterion())
+                     .params;
     plan.weight = even_params(*plan.table);
     plan.is_packed = context.input_params == nullptr;
   } else {

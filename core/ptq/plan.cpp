@@ -77,9 +77,11 @@ Json to_json(const Graph& graph, const QuantizationPlan& plan) {
   json["kernels"] = Json::array();
   for (const KernelPlan& one : plan.kernels) json["kernels"].push_back(kernel_json(graph, one));
   json["constants"] = Json::array();
-  for (const ConstantPlan& one : plan.constants)
-    json["constants"].push_back(
-        Json{{"node", node_name(graph, one.node)}, {"input", one.input}, {"params", params_json(one.params)}});
+  for (const ConstantPlan& one : plan.constants) {
+    Json entry{{"node", node_name(graph, one.node)}, {"input", one.input}, {"params", params_json(one.params)}};
+    if (one.table) entry["table"] = one.table->table;
+    json["constants"].push_back(std::move(entry));
+  }
   json["nodes"] = Json::array();
   for (size_t i = 0; i < plan.outcomes.size(); ++i) {
     const NodeOutcome& outcome = plan.outcomes[i];

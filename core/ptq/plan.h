@@ -73,6 +73,9 @@ struct ConstantPlan {
   quant::QuantizationParams params;
   /// An embedding: the codes of the rows are gathered, and only those rows restored.
   bool by_row = false;
+  /// By a table: `params` then holds the scales alone. Packed where the arithmetic around is float.
+  std::optional<quant::LutParams> table = {};
+  bool is_packed = false;
 };
 
 /// How a node will be computed.

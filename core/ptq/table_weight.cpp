@@ -25,23 +25,22 @@ Tensor whole_numbers(const std::vector<int32_t>& values, const LutParams& table,
 
 }  // namespace
 
-LutParams choose_table(const passes::KernelOp& op, const tpc::AttributeQuantizationConfig& config,
-                       const WeightContext& context) {
+quant::LutSelection choose_table(const Graph& graph, ValueId weight, const tpc::AttributeQuantizationConfig& config,
+                                 std::optional<int> channel_axis, bool beside_quantized,
+                                 const quant::Criterion& criterion) {
   const int value_bits = config.lut_values_bitwidth.value_or(kByte);
-  if (value_bits > kByte && context.input_params != nullptr)
+  if (value_bits > kByte && beside_quantized)
     throw Error(ErrorCode::kInvalidConfig,
                 "The table's entries have " + std::to_string(value_bits) +
                     " bits; beside a quantized input an integer kernel takes 8.",
                 "lut_values_bitwidth", "Use 8, or leave activations in float.");
-  const std::optional<int> axis = config.weights_per_channel_threshold ? std::optional(op.output_axis) : std::nullopt;
   try {
-    return quant::choose_lut_weight_params(*context.graph.initializer(op.weight), config.weights_quantization_method,
-                                           config.weights_n_bits, value_bits, axis, context.config.weights_criterion())
-        .params;
+    return quant::choose_lut_weight_params(*graph.initializer(weight), config.weights_quantization_method,
+                                           config.weights_n_bits, value_bits, channel_axis, criterion);
   } catch (const Error& error) {
     if (error.code == ErrorCode::kInvalidArgument)
       throw Error(ErrorCode::kInvalidConfig, error.message, "config.weights_n_bits", error.hint);
-    throw error.within("graph.initializer \"" + context.graph.name_of(op.weight) + "\"");
+    throw error.within("graph.initializer \"" + graph.name_of(weight) + "\"");
   }
 }
 

@@ -5,15 +5,19 @@
 // round a float weight beside a quantized input again.
 #pragma once
 
-#include "core/ptq/choose_weights.h"
+#include <optional>
+
+#include "core/graph/graph.h"
 #include "core/quant/lut_quantizer.h"
+#include "core/tpc/attribute_quantization_config.h"
 
 namespace tersor::ptq {
 
-/// The table of a kernel. lut_values_bitwidth is the platform's, or 8. Error kInvalidConfig for bits that no table has,
-/// and for entries of more than 8 bits beside a quantized input.
-quant::LutParams choose_table(const passes::KernelOp& op, const tpc::AttributeQuantizationConfig& config,
-                              const WeightContext& context);
+/// The table of a kernel or of a constant operand. lut_values_bitwidth is the platform's, or 8. Error kInvalidConfig
+/// for bits that no table has, and for entries of more than 8 bits beside a quantized input.
+quant::LutSelection choose_table(const Graph& graph, ValueId weight, const tpc::AttributeQuantizationConfig& config,
+                                 std::optional<int> channel_axis, bool beside_quantized,
+                                 const quant::Criterion& criterion);
 
 /// The entries seen as even steps: scale and channels of the table, zero point 0.
 quant::QuantizationParams even_params(const quant::LutParams& table);

@@ -2,6 +2,7 @@
 // Weights by a table in the file: the values, the packing, and that integer kernels take them as well.
 #include "core/ptq/table_weight.h"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <random>
@@ -35,27 +36,31 @@ Model kernels() {
   return model.node("Gemm", {"d", "w5", "b5"}, {"y"}).output("y").build();
 }
 
-tpc::TargetPlatformCapabilities platform(const char* name, const char* method, int bits, const char* more = "") {
+/// `constants`: the constant operands of Adds are as the kernels, and every output is quantized that is at all.
+tpc::TargetPlatformCapabilities platform(const char* name, const char* method, int bits, const char* more = "",
+                                         bool constants = false) {
   // The smallest table that says it: a kernel by a table, activations of 8 bits or none.
   const bool integers = std::string(name) == "integers";
   std::string text = R"({"schema_version": 1, "name": "table", "version": 1, "title": "t", "description": "d",
-    "export_rules": {"placement": "OPERANDS", "signed_activations": false, "narrow_weights": false,
+    "export_rules": {"placement": "PLACEMENT", "signed_activations": false, "narrow_weights": false,
       "integer_bias": INTEGERS, "fold_clamps": true, "quantize_outputs": false, "unlisted_kernel": "FLOAT"},
     "attribute_configs": {"float": {"weights_n_bits": 32, "enable_weights_quantization": false},
       "kernel": {"weights_quantization_method": "METHOD", "weights_n_bits": BITS, MORE
         "weights_per_channel_threshold": true, "enable_weights_quantization": true}},
     "op_configs": {"op": {"default_weight_attr_config": "float", "activation_quantization_method": "UNIFORM",
       "activation_n_bits": 8, "supported_input_activation_n_bits": 8, "enable_activation_quantization": INTEGERS,
-      "attr_weights_configs_mapping": {"kernel_attr": "kernel", "bias_attr": "float"}}},
+      "attr_weights_configs_mapping": {"kernel_attr": "kernel", "bias_attr": "float", "pos_attr": "CONSTANTS"}}},
     "qc_options": {"all": {"quantization_config_list": ["op"]}},
     "tp_model": {"name": "t", "add_metadata": false, "default_qco": "all", "operator_set": [
       {"name": ["Conv", "DepthwiseConv2D", "FullyConnected"], "qc_options": "all", "runtime_kernel": "KERNEL"},
-      {"name": ["ConvTranspose"], "qc_options": "all", "runtime_kernel": "FLOAT"}], "fusing_patterns": []}})";
+      {"name": ["ConvTranspose", "Add", "Gather"], "qc_options": "all", "runtime_kernel": "FLOAT"}], "fusing_patterns": []}})";
   const auto put = [&text](const std::string& word, const std::string& value) {
     for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + value.size()))
       text.replace(at, word.size(), value);
   };
   put("INTEGERS", integers ? "true" : "false");
+  put("PLACEMENT", constants ? "OUTPUTS" : "OPERANDS");
+  put("CONSTANTS", constants ? "kernel" : "float");
   put("METHOD", method);
   put("BITS", std::to_string(bits));
   put("MORE", more);
@@ -153,6 +158,49 @@ TEST_CASE("lut_values_bitwidth decides how wide entries are") {
     for (const int32_t entry : kernel.table->table) REQUIRE((entry >= -16 && entry < 16));
   REQUIRE_THROWS_WITH(make(kernels(), platform("integers", "LUT_SYM_QUANTIZER", 4, R"("lut_values_bitwidth": 12,)")),
                       Catch::Contains("12 bits"));
+}
+
+TEST_CASE("constants by a table: packed beside float operands, entries beside quantized ones") {
+  NamedModel net;
+  net.input("x", {1, 6, 5, 5}).weight("w", {6, 6, 1, 1}).node("Conv", {"x", "w"}, {"a"}).weight("c", {1, 6, 5, 1});
+  const Model model = net.node("Add", {"a", "c"}, {"y"}).output("y").build();
+  const auto values = [&](const Made& made) {
+    const quant::LutParams& table = *made.result.plan.constants.at(0).table;
+    REQUIRE(table.table.size() <= 16);
+    return quant::dequantize(quant::quantize(*model.graph.initializer(*model.graph.find("c")), table), table);
+  };
+  const Made floats = make(model, platform("floats", "LUT_SYM_QUANTIZER", 4, "", true));
+  REQUIRE(floats.result.plan.constants.at(0).is_packed);
+  REQUIRE(floats.file.graph.initializer(*floats.file.graph.find("c_packed"))->elements() == 15);
+  Model expected = with_table_values(floats);
+  expected.graph.set_initializer(*expected.graph.find("c"), values(floats));
+  REQUIRE(test::relative_difference(expected, floats.file, test::random_inputs(expected, 60)) < 1e-6);
+
+  const Made integers = make(model, platform("integers", "LUT_POT_QUANTIZER", 4, "", true));
+  const ptq::ConstantPlan& plan = integers.result.plan.constants.at(0);
+  REQUIRE_FALSE(plan.is_packed);
+  const Tensor& stored = *integers.file.graph.initializer(*integers.file.graph.find("c_quantized"));
+  REQUIRE(stored.dtype() == DType::kInt8);
+  const Tensor wanted = values(integers), got = quant::dequantize(stored, plan.params);
+  REQUIRE(std::equal(got.data<float>().begin(), got.data<float>().end(), wanted.data<float>().begin()));
+  REQUIRE(test::relative_difference(model, integers.file, test::random_inputs(model, 60)) < 0.2);
+}
+
+TEST_CASE("the rows of an embedding by a table are its entries") {
+  NamedModel net;
+  net.input("x", {4, 1100}).weight("table", {1100, 16}).weight("w", {16, 5});
+  net.node("ArgMax", {"x"}, {"ids"}, {{"axis", int64_t{1}}, {"keepdims", int64_t{0}}});
+  const Model model = net.node("Gather", {"table", "ids"}, {"r"}).node("MatMul", {"r", "w"}, {"y"}).output("y").build();
+  tpc::TargetPlatformCapabilities by_table = platform("floats", "LUT_SYM_QUANTIZER", 4, "", true);
+  by_table.export_rules.placement = tpc::Placement::kOperands;
+  const Made made = make(model, by_table);
+  const ptq::ConstantPlan& plan = made.result.plan.constants.at(0);
+  REQUIRE((plan.by_row && plan.table && !plan.is_packed));
+  Model expected = with_table_values(made);
+  const ValueId table = *expected.graph.find("table");
+  expected.graph.set_initializer(
+      table, quant::dequantize(quant::quantize(*expected.graph.initializer(table), *plan.table), *plan.table));
+  REQUIRE(test::relative_difference(expected, made.file, test::random_inputs(expected, 60)) < 1e-6);
 }
 
 TEST_CASE("a table of 8 bits and more is even steps of as many") {
