@@ -142,6 +142,11 @@ quant::Criterion criterion(ThresholdSelectionMethod method, const QuantizationCo
 }
 
 void read_entry(const std::string& key, const Json& value, QuantizationConfig& config, const std::string& place) {
+  if (key == "custom_tpc_opset_to_layer") {  // MCT's newest name; a platform file says it here
+    if (value.is_null()) return;
+    throw Error(ErrorCode::kInvalidConfig, "Which operators an operator set stands for is said by the platform.",
+                detail::join_place(place, key), "Give the set its \"layers\" in a platform file.");
+  }
   Json entry = Json::object();
   // The requirement document's default of z_threshold, which JSON has no number for.
   entry[key] = key == "z_threshold" && value == "inf" ? Json(nullptr) : value;

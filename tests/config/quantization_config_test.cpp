@@ -160,3 +160,10 @@ TEST_CASE("the reference page has a line for each field, with its meaning") {
       for (const Json& choice : one["choices"]) REQUIRE(line.find(choice.get<std::string>()) != std::string::npos);
   }
 }
+
+TEST_CASE("MCT's mapping of operator sets is told where a platform file says it") {
+  const auto read = [](std::string_view text) { return read_quantization_config(text, "c"); };
+  REQUIRE(read(R"({"custom_tpc_opset_to_layer": null})") == QuantizationConfig());
+  REQUIRE_THROWS_WITH(read(R"({"custom_tpc_opset_to_layer": {"Conv": ["Conv"]}})"),
+                      Catch::Contains("c.custom_tpc_opset_to_layer") && Catch::Contains("\"layers\""));
+}
