@@ -15,10 +15,10 @@ double lut_place(double x, double threshold, const LutValues& values) {
 }
 
 size_t nearest_entry(std::span<const int32_t> table, double place) {
-  size_t best = 0;
-  for (size_t k = 1; k < table.size(); ++k)
-    if (std::fabs(place - table[k]) < std::fabs(place - table[best])) best = k;
-  return best;
+  const auto above = std::lower_bound(table.begin(), table.end(), place);
+  const auto k = static_cast<size_t>(above - table.begin());
+  if (k == 0) return 0;
+  return k == table.size() || place - table[k - 1] <= table[k] - place ? k - 1 : k;
 }
 
 namespace {
@@ -57,17 +57,22 @@ class TableSearch {
       below_[h].sum += below_[h - 1].sum;
       below_[h].squares += below_[h - 1].squares;
     }
+    if (candidates_ > kFewCandidates || size_ <= kFewEntries) return;
+    costs_.resize(candidates_ * candidates_);
+    for (size_t k = 1; k < candidates_; ++k)
+      for (size_t i = 0; i < k; ++i) costs_[k * candidates_ + i] = cost_between(i, k);
   }
 
   LutTable run() {
-    std::vector<double> error(candidates_, HUGE_VAL);
+    std::vector<double> error(candidates_, HUGE_VAL), above(candidates_);
+    for (size_t i = 0; i < candidates_; ++i) above[i] = (below_.back() - below_[2 * i]).error_at(value(i));
     for (size_t i = 0; i <= first_allowed_; ++i) error[i] = below_[2 * i].error_at(value(i));
     size_t best_layer = 0, best_last = 0;
     double least = HUGE_VAL;
     for (size_t layer = 0; layer < size_; ++layer) {
-      if (layer > 0) error = next_layer(error);
+      if (layer > 0) error = next_layer(error, layer);
       for (size_t i = with_zero_ ? first_allowed_ : 0; i < candidates_; ++i) {
-        const double whole = error[i] + (below_.back() - below_[2 * i]).error_at(value(i));
+        const double whole = error[i] + above[i];
         if (whole < least) least = whole, best_layer = layer, best_last = i;
       }
     }
@@ -83,19 +88,26 @@ class TableSearch {
  private:
   double value(size_t i) const { return low_ + static_cast<double>(i); }
 
+  /// Beyond, the costs of all pairs would take more memory than time is worth; below, each is wanted too seldom.
+  static constexpr size_t kFewCandidates = 256, kFewEntries = 8;
+
+  double between(size_t i, size_t k) const { return costs_.empty() ? cost_between(i, k) : costs_[k * candidates_ + i]; }
+
   /// What the places from entry i to entry k > i cost.
-  double between(size_t i, size_t k) const {
+  double cost_between(size_t i, size_t k) const {
     return (below_[i + k] - below_[2 * i]).error_at(value(i)) + (below_[2 * k] - below_[i + k]).error_at(value(k));
   }
 
-  std::vector<double> next_layer(const std::vector<double>& error) {
+  /// `layer` entries lie in front of the one that is added, so that it is not among the first candidates.
+  std::vector<double> next_layer(const std::vector<double>& error, size_t layer) {
     std::vector<double> next(candidates_, HUGE_VAL);
     previous_.emplace_back(candidates_, 0);
     if (with_zero_) {  // none steps over zero
-      halve(error, next, 1, first_allowed_ + 1, 0, first_allowed_);
-      halve(error, next, first_allowed_ + 1, candidates_, first_allowed_, candidates_);
+      halve(error, next, layer, first_allowed_ + 1, layer - 1, first_allowed_);
+      halve(error, next, std::max(layer, first_allowed_ + 1), candidates_, std::max(layer - 1, first_allowed_),
+            candidates_);
     } else {
-      halve(error, next, 1, candidates_, 0, candidates_);
+      halve(error, next, layer, candidates_, layer - 1, candidates_);
     }
     return next;
   }
@@ -119,6 +131,7 @@ class TableSearch {
   size_t candidates_, first_allowed_, size_;
   bool with_zero_;
   std::vector<Moments> below_;  // below_[h]: places below low + h / 2
+  std::vector<double> costs_;   // between(i, k) at k * candidates + i; empty: they are not kept
   std::vector<std::vector<uint32_t>> previous_;
 };
 
