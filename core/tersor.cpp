@@ -60,7 +60,16 @@ int channel_axis(const Graph& graph, const Uses& uses, const std::vector<int>& r
   return rank >= 3 ? 1 : -1;
 }
 
-std::vector<calibrate::Request> find_requests(const Model& model, const ptq::Placement& placement) {
+/// Whether some step reads what is gathered channel by channel. The range of a tensor is chosen without.
+bool reads_channels(const Settings& settings) {
+  const config::QuantizationConfig& config = settings.config;
+  return !settings.own_statistics_only || !settings.overrides.empty() || config.weights_bias_correction ||
+         config.weights_second_moment_correction || config.activation_bias_correction ||
+         config.activation_channel_equalization || config.split_scales || config.shift_negative_activation_correction ||
+         config.input_scaling || config.relu_unbound_correction;
+}
+
+std::vector<calibrate::Request> find_requests(const Model& model, const ptq::Placement& placement, bool by_channel) {
   const Graph& graph = model.graph;
   const Uses uses(graph);
   const std::vector<int> ranks = infer_ranks(model);
@@ -75,7 +84,9 @@ std::vector<calibrate::Request> find_requests(const Model& model, const ptq::Pla
   for (const ValueId value : ptq::front_end_operands(graph, placement.roles)) add(value);
   std::vector<calibrate::Request> requests;
   for (const ValueId value : values)
-    requests.push_back({value, graph.name_of(value), channel_axis(graph, uses, ranks, placement, value)});
+    requests.push_back(
+        {value, graph.name_of(value), by_channel ? channel_axis(graph, uses, ranks, placement, value) : -1});
+  if (!by_channel) return requests;
   // The means of the kernels' outputs, for bias correction.
   for (size_t i = 0; i < placement.roles.size(); ++i) {
     const ptq::NodeRole& role = placement.roles[i];
@@ -236,7 +247,7 @@ std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Se
   note_branch_points(job->model.graph, job->settings, job->placement, job->notes);
   ptq::require_kernels(job->model.graph, job->placement);
   check_weights(job->model.graph, job->placement);
-  job->requests = find_requests(job->model, job->placement);
+  job->requests = find_requests(job->model, job->placement, reads_channels(job->settings));
   job->platform = platform_of(job->settings);
   job->provenance = {opened->digest, graph_digest(job->model.graph, job->requests), shaping_settings(job->platform),
                      job->settings.preprocessing};

@@ -66,6 +66,8 @@ struct Settings {
   std::shared_ptr<const framework::QuantizeScope> quantize_scope = nullptr;
   /// JSON text of the preprocessing that the samples go through; "null" when they are taken as they are.
   std::string preprocessing = "null";
+  /// The statistics are for this job alone, neither kept nor reported: what its settings do not read is not gathered.
+  bool own_statistics_only = false;
 };
 
 /// A float model made ready for calibration and quantization. Immutable, may be shared between threads.

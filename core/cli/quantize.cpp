@@ -134,6 +134,7 @@ Gathered gather(QuantizeOptions& options, Settings settings, const std::shared_p
   }
   const auto data = open_data(options.data, opened->model.graph, options.json);
   settings.preprocessing = preprocessing_text(*data);
+  settings.own_statistics_only = options.report.path.empty();
   const auto job = prepare(opened, std::move(settings));
   auto statistics = calibrate_data(*job, *data, chosen_samples(options.data, *data), options.run);
   Draft decided = draft(*job, statistics);

@@ -126,6 +126,31 @@ TEST_CASE("statistics from parts and from a file give the same bytes as one run 
   REQUIRE(quantize(*job, from_nothing).bytes == expected.bytes);
 }
 
+TEST_CASE("statistics that nobody keeps are by channel where a setting reads channels, and the file is the same") {
+  const auto fields = [](const char* name) {
+    Settings settings = default_settings();
+    settings.config.weights_bias_correction = settings.config.activation_channel_equalization =
+        settings.config.split_scales = false;
+    if (*name != 0) config::set_field(settings.config, std::string(name) + "=true");
+    return settings;
+  };
+  for (const char* name :
+       {"", "weights_bias_correction", "activation_channel_equalization", "split_scales", "activation_bias_correction",
+        "input_scaling", "shift_negative_activation_correction", "relu_unbound_correction", "softmax_shift",
+        "concat_threshold_update", "keep_float_automatically"}) {
+    INFO(name);
+    Settings settings = fields(name);
+    const auto kept = job_of(residual().build(), settings);
+    settings.own_statistics_only = true;
+    const auto own = job_of(residual().build(), settings);
+    const calibrate::Statistics all = statistics_of(*kept, 0, 16), needed = statistics_of(*own, 0, 16);
+    if (*name == 0) REQUIRE(all.tensors.size() > needed.tensors.size());
+    if (*name == 0)
+      for (const calibrate::TensorStatistics& seen : needed.tensors) REQUIRE(seen.channels.empty());
+    REQUIRE(quantize(*kept, all).bytes == quantize(*own, needed).bytes);
+  }
+}
+
 TEST_CASE("a recipe says what differs from another model, platform or data set") {
   const auto job = job_of(residual().build());
   const calibrate::Statistics all = statistics_of(*job, 0, 16);
