@@ -89,7 +89,7 @@ class Attacher {
     attached.kernel = platform_.kernel_of(set);
     attached.bounds = info_.bounds_of(graph_, node);
     const NodeSettings settings = settings_of(node);
-    const auto& [candidates, base] = narrowed(set, settings, faults);
+    const auto& [candidates, base, idle] = narrowed(set, settings, faults);
     attached.candidates = candidates;
     attached.base = base;
     attached.kernel_quantizer = settings.kernel_quantizer;
@@ -111,12 +111,22 @@ class Attacher {
       settings.config.enable_activation_quantization = false;
       settings.key = "not annotated";
     }
-    const auto& [candidates, base] = narrowed("", settings, faults);
+    const auto& [candidates, base, idle] = narrowed("", settings, faults);
     NodeAttachment inputs;
     inputs.candidates = candidates;
     inputs.base = base;
     map_methods(inputs, faults);
     return inputs.config();
+  }
+
+  /// Fields of overrides that none of the nodes they match takes.
+  void find_idle_overrides(Faults& faults) const {
+    for (const auto& [place, idle] : idle_)
+      if (acting_.count(place) == 0)
+        faults.add(Error(ErrorCode::kInvalidConfig,
+                         "It changes nothing: the platform leaves no choice of " + idle.first + " for " +
+                             set_text(idle.second) + ".",
+                         place, "Leave it out, or name other operators."));
   }
 
   /// An output inside a fused chain: not quantized, or by the pattern's own configuration.
@@ -136,14 +146,19 @@ class Attacher {
   }
 
  private:
-  using Narrowed = std::pair<std::vector<OpQuantizationConfig>, size_t>;
-
   /// Once per set and overrides, so that a fault is told once; after one, the platform's own options stand in.
   const Narrowed& narrowed(const std::string& set, const NodeSettings& settings, Faults& faults) {
     const auto key = std::make_pair(set, settings.key);
     const auto known = narrowed_.find(key);
     if (known != narrowed_.end()) return known->second;
-    return narrowed_.emplace(key, narrow(platform_.tp_model.options_of(set), settings, set, faults)).first->second;
+    const Narrowed& found =
+        narrowed_.emplace(key, narrow(platform_.tp_model.options_of(set), settings, set, faults)).first->second;
+    for (const auto& [field, place] : settings.said_at)
+      if (std::find(found.idle_fields.begin(), found.idle_fields.end(), field) == found.idle_fields.end())
+        acting_.insert(place);
+      else
+        idle_.try_emplace(place, field, set);
+    return found;
   }
 
   bool is_annotated(const Node& node) const {
@@ -385,6 +400,8 @@ class Attacher {
   const std::optional<std::vector<NodeId>> annotated_;
   std::set<std::string> refused_;  // operator set and field, so that a fault is told once
   std::map<std::pair<std::string, std::string>, Narrowed> narrowed_;
+  std::set<std::string> acting_;                                     // places of overrides' fields
+  std::map<std::string, std::pair<std::string, std::string>> idle_;  // such a place to the field and an operator set
 };
 
 }  // namespace
@@ -434,6 +451,7 @@ Attachment attach(const Graph& graph, const TargetPlatformCapabilities& platform
     attachment.by_node_[node.id.index] = attachment.nodes.size();
     attachment.nodes.push_back(attacher.attach_node(node, sets[i], faults));
   }
+  attacher.find_idle_overrides(faults);
   const auto add_group = [&](const std::string& name, const std::vector<size_t>& nodes) {
     FusedGroup group{name, {}};
     for (const size_t index : nodes) {

@@ -105,18 +105,23 @@ Attachment attach(const Graph& graph, const tpc::TargetPlatformCapabilities& pla
 /// An operator set, empty for none, as errors call it.
 std::string set_text(std::string_view operator_set);
 
+/// What settings leave of a set's candidates.
+struct Narrowed {
+  std::vector<tpc::OpQuantizationConfig> candidates;
+  size_t base = 0;
+  std::vector<std::string> idle_fields;  // that are set and not this set's concern
+};
+
 /// The candidates of `options` that agree with every field set, and the index of the base among them: the platform's
 /// own base where it remains, else the first. A field that concerns weights is judged by the kernel, and only where
 /// some candidate quantizes one; likewise for activations. What is switched off (enable_... = false) is switched off in
 /// every candidate: to leave something in float is always possible. Where nothing is left, a fault for each field that
 /// no candidate has, or one for all where none has them together, and the platform's own candidates.
-std::pair<std::vector<tpc::OpQuantizationConfig>, size_t> narrow(const tpc::QuantizationConfigOptions& options,
-                                                                 const config::QuantizationConfig& settings,
-                                                                 std::string_view operator_set, Faults& faults);
+Narrowed narrow(const tpc::QuantizationConfigOptions& options, const config::QuantizationConfig& settings,
+                std::string_view operator_set, Faults& faults);
 /// The same for one node. A field that an override by the node's name sets is judged always.
-std::pair<std::vector<tpc::OpQuantizationConfig>, size_t> narrow(const tpc::QuantizationConfigOptions& options,
-                                                                 const NodeSettings& settings,
-                                                                 std::string_view operator_set, Faults& faults);
+Narrowed narrow(const tpc::QuantizationConfigOptions& options, const NodeSettings& settings,
+                std::string_view operator_set, Faults& faults);
 /// Quantizers of a QuantizeConfig that leave symmetric open take a candidate that is asymmetric (UNIFORM), which then
 /// is the base; where there is none they are symmetric, and weights narrow.
 void settle_symmetric(NodeAttachment& attached);

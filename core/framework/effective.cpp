@@ -73,7 +73,7 @@ std::vector<EffectiveConfig> effective_configs(const tpc::TargetPlatformCapabili
   std::vector<EffectiveConfig> all;
   Faults faults;
   const auto add = [&](const std::string& name) {
-    const auto [candidates, base] = narrow(platform.tp_model.options_of(name), settings, name, faults);
+    const auto [candidates, base, idle] = narrow(platform.tp_model.options_of(name), settings, name, faults);
     all.push_back({name, operators_of(layers, name), platform.kernel_of(name), candidates[base], candidates.size()});
   };
   for (const tpc::OperatorsSet& set : platform.tp_model.operator_set) add(set.name);

@@ -124,9 +124,8 @@ std::string set_text(std::string_view operator_set) {
                               : "the operator set \"" + std::string(operator_set) + "\"";
 }
 
-std::pair<std::vector<OpQuantizationConfig>, size_t> narrow(const tpc::QuantizationConfigOptions& options,
-                                                            const NodeSettings& settings, std::string_view operator_set,
-                                                            Faults& faults) {
+Narrowed narrow(const tpc::QuantizationConfigOptions& options, const NodeSettings& settings,
+                std::string_view operator_set, Faults& faults) {
   const std::vector<OpQuantizationConfig>& list = options.quantization_config_list();
   const bool no_weights = settings.config.enable_weights_quantization == false,
              no_activation = settings.config.enable_activation_quantization == false;
@@ -135,35 +134,35 @@ std::pair<std::vector<OpQuantizationConfig>, size_t> narrow(const tpc::Quantizat
     return quantizes_kernel(op, operator_set.empty());
   });
   std::vector<Condition> asked = conditions(settings.config);
+  Narrowed left;
   std::erase_if(asked, [&](const Condition& one) {
     if (one.of_weights ? no_weights : no_activation) return true;
     const bool by_name =
         std::find(settings.by_name.begin(), settings.by_name.end(), one.field) != settings.by_name.end();
     if (by_name || (one.of_weights ? weights : activation)) return false;
     // Not this set's concern, unless it has a choice all the same: fixed parameters of 8 and of 16 bits.
-    return std::none_of(list.begin(), list.end(),
-                        [&](const OpQuantizationConfig& op) { return one.value(op) == one.wanted; });
+    const bool idle = std::none_of(list.begin(), list.end(),
+                                   [&](const OpQuantizationConfig& op) { return one.value(op) == one.wanted; });
+    if (idle) left.idle_fields.emplace_back(one.field);
+    return idle;
   });
 
-  std::vector<OpQuantizationConfig> left;
-  size_t base = 0;
   for (size_t i = 0; i < list.size(); ++i) {
     const bool agrees =
         std::all_of(asked.begin(), asked.end(), [&](const Condition& one) { return one.value(list[i]) == one.wanted; });
     if (!agrees) continue;
-    if (i == options.base_index()) base = left.size();
-    left.push_back(list[i]);
-    if (no_weights) switch_off_weights(left.back());
-    if (no_activation) left.back().enable_activation_quantization = left.back().quantization_preserving = false;
+    if (i == options.base_index()) left.base = left.candidates.size();
+    OpQuantizationConfig& op = left.candidates.emplace_back(list[i]);
+    if (no_weights) switch_off_weights(op);
+    if (no_activation) op.enable_activation_quantization = op.quantization_preserving = false;
   }
-  if (!left.empty()) return {std::move(left), base};
+  if (!left.candidates.empty()) return left;
   nothing_left(list, asked, operator_set, settings, faults);
-  return {list, options.base_index()};
+  return {list, options.base_index(), {}};
 }
 
-std::pair<std::vector<OpQuantizationConfig>, size_t> narrow(const tpc::QuantizationConfigOptions& options,
-                                                            const config::QuantizationConfig& settings,
-                                                            std::string_view operator_set, Faults& faults) {
+Narrowed narrow(const tpc::QuantizationConfigOptions& options, const config::QuantizationConfig& settings,
+                std::string_view operator_set, Faults& faults) {
   NodeSettings everywhere;
   everywhere.config = settings;
   return narrow(options, everywhere, operator_set, faults);

@@ -147,7 +147,8 @@ NodeSettings Overrides::settings_of(const Graph& graph, const Node& node, const 
     for (const auto& [name, value] : given.items()) {
       const std::string field(canonical_name(name));
       fields[field] = value;
-      settings.set_at[field] = place + (place == entry.place + ".config" ? "." + field : "");
+      settings.said_at.emplace_back(field, place + (place == entry.place + ".config" ? "." + field : ""));
+      settings.set_at[field] = settings.said_at.back().second;
       std::erase(settings.by_name, field);
       if (entry.strength == Strength::kName) settings.by_name.push_back(field);
     }

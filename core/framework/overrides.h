@@ -23,6 +23,8 @@ struct NodeSettings {
   config::QuantizationConfig config;
   /// Field to the place of the override that sets it, such as "overrides[2].config.weights_n_bits".
   std::map<std::string, std::string> set_at;
+  /// Fields and places of all overrides that match, those too that another one beats.
+  std::vector<std::pair<std::string, std::string>> said_at;
   /// Of these fields those that an override of this very node's name sets: they must mean something for the node.
   std::vector<std::string> by_name;
   std::string key;  // equal for nodes whose overrides are the same

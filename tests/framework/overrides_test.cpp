@@ -102,6 +102,20 @@ TEST_CASE("a name beats a pattern, a pattern a filter, a filter a type, a type t
   REQUIRE(bits(other + "," + type) == "4 4");
 }
 
+TEST_CASE("a field that none of the matched nodes takes is told, unless another override beats it there") {
+  const GraphBuilder b = net();
+  const Error error = error_of(b.graph, R"([{"type": "MaxPool", "config": {"weights_n_bits": 4}},
+      {"type": "Conv", "config": {"weights_n_bits": 4}}])");
+  REQUIRE(error.place == "overrides[0].config.weights_n_bits");
+  REQUIRE(
+      error.message.find("changes nothing: the platform leaves no choice of weights_n_bits for operators outside") !=
+      std::string::npos);
+  // One of those that a pattern matches is enough, and so is one that a name has taken from it.
+  REQUIRE_NOTHROW(attach_with(b.graph, R"([{"name": "b/*", "config": {"weights_n_bits": 4}}])"));
+  REQUIRE_NOTHROW(attach_with(b.graph, R"([{"name": "b/*", "config": {"weights_n_bits": 4}},
+      {"name": "b/conv", "config": {"weights_n_bits": 8}}])"));
+}
+
 TEST_CASE("overrides of one node join field by field") {
   const GraphBuilder b = net();
   const auto platform = tpc::get_target_platform_capabilities("ort-cpu", 1);
