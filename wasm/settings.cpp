@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wasm/settings.h"
 
-#include <map>
-
 #include "core/base/faults.h"
 #include "core/base/json.h"
 #include "core/config/contradictions.h"
@@ -17,12 +15,7 @@ namespace {
 /// A label such as "ort-cpu@v1", or a platform written out; null leaves it to `otherwise`.
 tpc::TargetPlatformCapabilities read_platform(const Json& platform, const std::string& otherwise) {
   if (platform.is_object()) return framework::read_platform(to_text(platform, false));
-  // Each call names its platform, and reading one takes longer than many a call.
-  static std::map<std::string, tpc::TargetPlatformCapabilities> known;
-  const std::string label = platform.is_null() ? otherwise : platform.get<std::string>();
-  const auto found = known.find(label);
-  if (found != known.end()) return found->second;
-  return known.emplace(label, tpc::get_target_platform_capabilities_by_label(label)).first->second;
+  return tpc::get_target_platform_capabilities_by_label(platform.is_null() ? otherwise : platform.get<std::string>());
 }
 
 bool given(const Json& settings, const char* name) {

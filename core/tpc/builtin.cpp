@@ -2,6 +2,8 @@
 #include "core/tpc/builtin.h"
 
 #include <charconv>
+#include <map>
+#include <mutex>
 
 #include "core/base/error.h"
 #include "core/tpc/builtin_files.h"
@@ -13,6 +15,17 @@ namespace {
 
 std::string label_of(const BuiltinFile& file) {
   return std::string(file.name) + "@v" + std::to_string(file.version);
+}
+
+/// Kept, for reading a platform takes longer than many a call that names one.
+TargetPlatformCapabilities read_once(const BuiltinFile& file) {
+  static std::mutex mutex;
+  static std::map<std::string, TargetPlatformCapabilities> known;
+  const std::lock_guard lock(mutex);
+  const std::string label = label_of(file);
+  const auto found = known.find(label);
+  if (found != known.end()) return found->second;
+  return known.emplace(label, read_platform(file.text, label)).first->second;
 }
 
 std::string table_of(const TargetPlatformModel& model) {
@@ -66,7 +79,7 @@ TargetPlatformCapabilities get_target_platform_capabilities(std::string_view nam
   const BuiltinFile* found = nullptr;
   for (const BuiltinFile& file : builtin_files())
     if (file.name == name && (!version || file.version == *version)) found = &file;
-  if (found != nullptr) return read_platform(found->text, label_of(*found));
+  if (found != nullptr) return read_once(*found);
   unknown("There is no platform \"" + std::string(name) + "\"" +
           (version ? " of version " + std::to_string(*version) : "") + ".");
 }
