@@ -23,6 +23,7 @@ KlDivergence::KlDivergence(const EvenBins& bins) : bins_(bins) {
   held_.resize(count + 1);
   sums_.resize(count + 1);
   groups_.resize(count);
+  ends_.resize(count);
   std::vector<double> least(count, HUGE_VAL);
   for (size_t i = 0; i < count; ++i) {
     const double c = bins_.counts[i];
@@ -78,6 +79,27 @@ size_t KlDivergence::covered_bins(const Range& range) const {
   return window.empty || window.end < window.begin ? 0 : window.end - window.begin;
 }
 
+namespace {
+
+/// Edges so near the middle between two integers, in bins, may go either way.
+constexpr double kNearTie = 1e-6;
+
+}  // namespace
+
+/// ends_[code]: the bin behind the last whose lower edge goes to that integer or a lower one, of all bins there are.
+/// False when an edge lies so near the middle between two integers that only code_of() can tell.
+bool KlDivergence::find_ends(double bins_per_step, double base, size_t codes) {
+  const double most = static_cast<double>(bins_.counts.size());
+  int64_t near_ties = 0;
+  for (size_t code = 0; code < codes; ++code) {
+    const double place = (static_cast<double>(code) + 0.5) * bins_per_step + base;
+    const double end = round_half_even_small(place + 0.5);  // place rounded up, as it is no integer
+    near_ties += std::fabs((end - place) - 0.5) > 0.5 - kNearTie ? 1 : 0;
+    ends_[code] = std::min(std::max(end, 0.0), most);
+  }
+  return near_ties == 0;
+}
+
 /// The bins of the window that hold something by the integer their lower edge goes to, counted from the grid's lower
 /// end as the reference does: edges half-way between two are common, and which way they go is in the last bit.
 std::span<const KlDivergence::Group> KlDivergence::groups_of(const Window& window, const Step& step,
@@ -88,15 +110,28 @@ std::span<const KlDivergence::Group> KlDivergence::groups_of(const Window& windo
     return round_half_even_small((clipped - low) / step.scale);
   };
   Group* group = groups_.data();
+  const auto add = [&](size_t begin, size_t end) {
+    const double held = held_[end].bins - held_[begin].bins, counts = held_[end].counts - held_[begin].counts;
+    *group++ = {begin, end, held, counts, counts / (held + 1e-6)};
+  };
   const double bins_per_step = step.scale / bins_.width, base = (low - bins_.first) / bins_.width;
-  double code = 0;
-  size_t end = window.end;
-  for (size_t begin = next_[window.begin]; begin < window.end; begin = next_[end]) {
-    // Steps of a bin or more leave no integer out.
-    code = begin == end && bins_per_step >= 1 ? code + 1 : code_of(begin);
+  size_t begin = next_[window.begin];
+  // Steps of a bin or more leave no integer out, and there are no more integers than bins.
+  const size_t codes = static_cast<size_t>(top);
+  if (bins_per_step >= 1 && codes <= ends_.size() && find_ends(bins_per_step, base, codes)) {
+    for (size_t code = 0; code < codes; ++code) {
+      const size_t end = std::min(static_cast<size_t>(static_cast<uint32_t>(ends_[code])), window.end);
+      if (end <= begin) continue;
+      add(begin, end);
+      begin = next_[end];
+    }
+    if (begin < window.end) add(begin, window.end);
+    return {groups_.data(), group};
+  }
+  for (size_t end = window.end; begin < window.end; begin = next_[end]) {
+    const double code = code_of(begin);
     end = window.end;
     if (code < top) {
-      constexpr double kNearTie = 1e-6;
       const double place = (code + 0.5) * bins_per_step + base;
       if (place < static_cast<double>(window.end))
         end = std::max(place >= 0 ? static_cast<size_t>(place) + 1 : 0, begin + 1);
@@ -105,8 +140,7 @@ std::span<const KlDivergence::Group> KlDivergence::groups_of(const Window& windo
         while (end > begin + 1 && code_of(end - 1) > code) --end;
       }
     }
-    const double held = held_[end].bins - held_[begin].bins, counts = held_[end].counts - held_[begin].counts;
-    *group++ = {begin, end, held, counts, counts / (held + 1e-6)};
+    add(begin, end);
   }
   return {groups_.data(), group};
 }
@@ -171,19 +205,21 @@ double KlDivergence::of(const Range& range, const Step& step, const IntegerGrid&
   // Minus p ln r, group by group; the ends may hold something in p only.
   const double log_filled = log_(r.filled), by_sum = 1 / sum_r;
   double cross = c[first] > 0 ? 0 : smooth_first * log_filled;
-  for (const auto& [begin, end, held, counts, each] : groups) {
-    const double log_r = log_(each * by_sum - r.loss);
-    if (begin > first && end <= last) {
-      cross += (counts - p.loss * held) * log_r;
-      continue;
-    }
-    if (begin == first) cross += smooth_first * log_r;
-    if (last > first && end > last && c[last] > 0) cross += smooth_last * log_r;
-    const size_t from = std::max(begin, first + 1), to = std::min(end, last);
-    if (to <= from) continue;
+  const auto log_of = [&](const Group& group) { return log_(group.each * by_sum - r.loss); };
+  const auto add_cut = [&](const Group& group) {
+    const double log_r = log_of(group);
+    if (group.begin == first) cross += smooth_first * log_r;
+    if (last > first && group.end > last && c[last] > 0) cross += smooth_last * log_r;
+    const size_t from = std::max(group.begin, first + 1), to = std::min(group.end, last);
+    if (to <= from) return;
     const double bins = held_[to].bins - held_[from].bins;
     cross += ((held_[to].counts - held_[from].counts) - p.loss * bins) * log_r;
-  }
+  };
+  // Only the outermost two hold an end.
+  add_cut(groups.front());
+  for (size_t k = 1; k + 1 < groups.size(); ++k)
+    cross += (groups[k].counts - p.loss * groups[k].held) * log_of(groups[k]);
+  if (groups.size() > 1) add_cut(groups.back());
   if (last > first && !(c[last] > 0)) cross += smooth_last * log_filled;
   // Empty bins between the ends are filled in both.
   const double inner_empty = last > first ? static_cast<double>(last - first - 1) - inner_held : 0;

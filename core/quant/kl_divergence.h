@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -52,6 +53,7 @@ class KlDivergence {
     size_t begin = 0, end = 0;
     double held = 0, counts = 0, each = 0;
   };
+  bool find_ends(double bins_per_step, double base, size_t codes);
   std::span<const Group> groups_of(const Window& window, const Step& step, const IntegerGrid& grid);
 
   EvenBins bins_;
@@ -60,6 +62,7 @@ class KlDivergence {
   std::vector<size_t> next_;  // the first bin from here on that holds something
   std::vector<Sums> sums_;
   std::vector<Group> groups_;               // room for groups_of(): none has less than a bin
+  std::vector<double> ends_;                // room for find_ends()
   std::vector<std::vector<double>> least_;  // least_[k][i]: of the counts above 0 in bins i to i + 2^k - 1
 };
 

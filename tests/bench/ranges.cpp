@@ -35,7 +35,7 @@ std::vector<Histogram> tensors() {
 template <class Work>
 double milliseconds(Work&& work) {
   // The time of the process, for others may run beside it; WebAssembly's counts whole milliseconds.
-  constexpr int kRounds = 7, kRuns = 4;
+  constexpr int kRounds = 9, kRuns = 16;
   double least = 1e9;
   for (int round = 0; round < kRounds; ++round) {
     const std::clock_t start = std::clock();
