@@ -41,11 +41,12 @@ constexpr ControlOp kControlOps[] = {
     {"Scan", 9, prepare_scan},
 };
 
-const std::shared_ptr<const Graph>& subgraph(const Node& node, const std::string& name) {
-  const auto* graph = node.attribute<std::shared_ptr<const Graph>>(name);
-  if (graph == nullptr || *graph == nullptr)
-    throw Error(ErrorCode::kInvalidModel, "The attribute " + name + " is missing or holds no graph.");
-  return *graph;
+/// `values` without those at `places`.
+std::vector<ValueId> without(const std::vector<ValueId>& values, const std::set<size_t>& places) {
+  std::vector<ValueId> left;
+  for (size_t k = 0; k < values.size(); ++k)
+    if (places.count(k) == 0) left.push_back(values[k]);
+  return left;
 }
 
 }  // namespace
@@ -120,16 +121,31 @@ bool truth_of(const Tensor& tensor, std::string_view what) {
   return tensor.data<uint8_t>()[0] != 0;
 }
 
-Body ControlSetup::body(const std::string& name, size_t inputs, size_t outputs) {
-  const Graph& graph = *subgraph(node, name);
+const Graph& ControlSetup::subgraph(const std::string& name, size_t inputs, size_t outputs) const {
+  const auto* held = node.attribute<std::shared_ptr<const Graph>>(name);
+  if (held == nullptr || *held == nullptr)
+    throw Error(ErrorCode::kInvalidModel, "The attribute " + name + " is missing or holds no graph.");
+  const Graph& graph = **held;
   if (graph.inputs.size() != inputs || graph.outputs.size() < outputs)
     throw Error(ErrorCode::kInvalidModel, "The graph in " + name + " has " + std::to_string(graph.inputs.size()) +
                                               " inputs and " + std::to_string(graph.outputs.size()) +
                                               " outputs; the node needs one with " + std::to_string(inputs) + " and " +
                                               std::to_string(outputs) + ".");
+  return graph;
+}
+
+Body ControlSetup::body(const std::string& name, size_t inputs, size_t outputs, const std::vector<Fixed>& fixed) {
+  const Graph& graph = subgraph(name, inputs, outputs);
   Body body;
   body.place = place + "." + name;
-  const Model as_model = body_model(model, graph, known_);
+  Model as_model = body_model(model, graph, known_);
+  std::set<size_t> fixed_inputs, fixed_outputs;
+  for (const Fixed& one : fixed) {
+    as_model.graph.set_initializer(as_model.graph.inputs[one.input], *one.value);
+    fixed_inputs.insert(one.input), fixed_outputs.insert(one.output);
+  }
+  as_model.graph.inputs = without(as_model.graph.inputs, fixed_inputs);
+  as_model.graph.outputs = without(as_model.graph.outputs, fixed_outputs);
   for (const std::string& outer : captures(graph)) {
     if (known_.count(outer) != 0) continue;
     const auto at = std::find(captured_.begin(), captured_.end(), outer);

@@ -74,9 +74,17 @@ class ControlSetup {
   const Tensor* constant(size_t k) const { return k < constants_.size() ? constants_[k] : nullptr; }
   bool has_input(size_t k) const { return k < node.inputs.size() && node.inputs[k].valid(); }
 
-  /// The subgraph in attribute `name` as a program. Error kInvalidModel when it is missing or does not have `inputs`
-  /// inputs and at least `outputs` outputs; those of Program::compile, with the place inside the subgraph.
-  Body body(const std::string& name, size_t inputs, size_t outputs);
+  /// An input of a subgraph that always has one value, and the output that gives it back.
+  struct Fixed {
+    size_t input = 0, output = 0;
+    const Tensor* value = nullptr;
+  };
+  /// The subgraph in attribute `name`. Error kInvalidModel when it is missing or does not have `inputs` inputs and at
+  /// least `outputs` outputs.
+  const Graph& subgraph(const std::string& name, size_t inputs, size_t outputs) const;
+  /// The same as a program, without what is fixed. Errors of Program::compile too, with the place inside the subgraph.
+  Body body(const std::string& name, size_t inputs, size_t outputs, const std::vector<Fixed>& fixed);
+  Body body(const std::string& name, size_t inputs, size_t outputs) { return body(name, inputs, outputs, {}); }
   /// Names of the outer values that the bodies read and that are no constants, in the order of Body::captured.
   const std::vector<std::string>& captured() const { return captured_; }
 

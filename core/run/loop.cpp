@@ -2,6 +2,7 @@
 // Loop: runs its body again and again, up to a number of times and while a condition holds. What the body carries from
 // step to step may change its shape; what it gives in each step is laid behind one another.
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "core/run/control.h"
@@ -12,7 +13,7 @@ namespace tersor::run {
 
 namespace {
 
-constexpr size_t kFixed = 2;  // the trip count and the condition come before what is carried
+constexpr size_t kOwn = 2;  // the trip count and the condition come before what is carried
 
 /// A scalar for the body, or a list of one where the body declares that.
 Tensor in_rank_of(const Graph& body, size_t input, Tensor scalar) {
@@ -34,16 +35,39 @@ bool condition_varies(const Graph& body) {
   return varying.count(body.outputs[0]) != 0;
 }
 
+/// What is carried and never changed, of constants: weights, as exporters of while loops write them. They are constants
+/// of the body, so that its kernels are made ready for them once and not in each step.
+std::vector<ControlSetup::Fixed> fixed_of(const Graph& body, const ControlSetup& setup, size_t carried) {
+  std::map<ValueId, ValueId> same;
+  for (const Node& node : body.nodes())
+    if (node.is("Identity") && node.inputs.size() == 1 && node.outputs.size() == 1)
+      same[node.outputs[0]] = node.inputs[0];
+  std::vector<ControlSetup::Fixed> fixed;
+  for (size_t k = 0; k < carried; ++k) {
+    ValueId given_back = body.outputs[1 + k];
+    for (auto it = same.find(given_back); it != same.end(); it = same.find(given_back)) given_back = it->second;
+    const Tensor* value = setup.constant(kOwn + k);
+    if (value != nullptr && given_back == body.inputs[kOwn + k]) fixed.push_back({kOwn + k, 1 + k, value});
+  }
+  return fixed;
+}
+
 class Loop : public Control {
  public:
-  Loop(Body body, std::shared_ptr<const Graph> graph, const Node& node, const ProgramOptions& options)
+  Loop(Body body, std::shared_ptr<const Graph> graph, const std::vector<ControlSetup::Fixed>& fixed, const Node& node,
+       const ProgramOptions& options)
       : Control({std::move(body)}),
         graph_(std::move(graph)),
-        carried_(node.inputs.size() - std::min(kFixed, node.inputs.size())),
+        carried_(node.inputs.size() - std::min(kOwn, node.inputs.size())),
         inputs_(node.inputs.size()),
         condition_varies_(condition_varies(*graph_)),
         step_limit_(options.loop_limit),
-        memory_limit_(options.memory_limit) {}
+        memory_limit_(options.memory_limit) {
+    std::vector<bool> is_fixed(carried_, false);
+    for (const ControlSetup::Fixed& one : fixed) is_fixed[one.input - kOwn] = true;
+    for (size_t k = 0; k < carried_; ++k)
+      if (!is_fixed[k]) changing_.push_back(k);
+  }
 
   std::vector<Tensor> run(std::span<const Tensor> inputs, BodyRunner& bodies) const override {
     const bool is_counted = inputs_ > 0 && !inputs[0].empty();
@@ -56,14 +80,14 @@ class Loop : public Control {
       bodies.count_step();
       std::vector<Tensor> given{in_rank_of(*graph_, 0, Tensor::scalar(k)),
                                 in_rank_of(*graph_, 1, Tensor::scalar(true))};
-      given.insert(given.end(), carried.begin(), carried.end());
+      for (const size_t c : changing_) given.push_back(carried[c]);
       std::vector<Tensor> made = bodies.run(0, std::move(given));
       goes_on = truth_of(made[0], "condition that the body of Loop gives");
       if (goes_on && !condition_varies_ && (!is_counted || most > step_limit_))
         throw Error(ErrorCode::kUnsupportedModel, "The loop has no end: its condition is the same in every step.", {},
                     "Give it a trip count, or a condition that what it carries ends.");
-      std::move(made.begin() + 1, made.begin() + static_cast<std::ptrdiff_t>(1 + carried_), carried.begin());
-      for (size_t s = 0; s < stacks.size(); ++s) stacks[s].add(made[1 + carried_ + s]);
+      for (size_t c = 0; c < changing_.size(); ++c) carried[changing_[c]] = std::move(made[1 + c]);
+      for (size_t s = 0; s < stacks.size(); ++s) stacks[s].add(made[1 + changing_.size() + s]);
       check(carried, stacks);
     }
     for (size_t s = 0; s < stacks.size(); ++s)
@@ -89,6 +113,7 @@ class Loop : public Control {
   std::shared_ptr<const Graph> graph_;
   size_t carried_;
   size_t inputs_;
+  std::vector<size_t> changing_;  // which of what is carried the body takes and gives
   bool condition_varies_;
   int64_t step_limit_, memory_limit_;
 };
@@ -97,14 +122,16 @@ class Loop : public Control {
 
 std::unique_ptr<const Control> prepare_loop(ControlSetup& setup) {
   const Node& node = setup.node;
-  const size_t carried = node.inputs.size() - std::min(kFixed, node.inputs.size());
-  for (size_t k = kFixed; k < node.inputs.size(); ++k)
+  const size_t carried = node.inputs.size() - std::min(kOwn, node.inputs.size());
+  for (size_t k = kOwn; k < node.inputs.size(); ++k)
     if (!setup.has_input(k)) throw Error(ErrorCode::kInvalidModel, "Input " + std::to_string(k) + " is missing.");
   if (node.outputs.size() < carried)
     throw Error(ErrorCode::kInvalidModel, "The node carries " + std::to_string(carried) + " values and has " +
                                               std::to_string(node.outputs.size()) + " outputs.");
-  Body body = setup.body("body", kFixed + carried, 1 + node.outputs.size());
-  return std::make_unique<Loop>(std::move(body), *node.attribute<std::shared_ptr<const Graph>>("body"), node,
+  const Graph& graph = setup.subgraph("body", kOwn + carried, 1 + node.outputs.size());
+  const std::vector<ControlSetup::Fixed> fixed = fixed_of(graph, setup, carried);
+  Body body = setup.body("body", kOwn + carried, 1 + node.outputs.size(), fixed);
+  return std::make_unique<Loop>(std::move(body), *node.attribute<std::shared_ptr<const Graph>>("body"), fixed, node,
                                 setup.options);
 }
 

@@ -197,6 +197,31 @@ TEST_CASE("Loop counts its steps and stops when its condition fails") {
   }
 }
 
+TEST_CASE("a weight that a loop carries unchanged gives what one read by name gives") {
+  ModelBuilder builder;
+  const ValueId x = builder.input("x", {1, 2}), trips = builder.input("trips", {}, DType::kInt64);
+  const ValueId weight = builder.floats({2, 2}, {0, 2, 1, 0});
+  Inner body;
+  body.given("step");
+  const ValueId condition = body.given("condition"), state = body.given("state"), carried = body.given("weight");
+  const ValueId next = body.node("MatMul", {state, carried});
+  const ValueId same = body.node("Identity", {body.node("Identity", {carried})});
+  for (const ValueId id : {next, carried}) body.model.graph.value(id).dtype = DType::kFloat32;
+  const auto outputs =
+      builder.nodes("Loop", {trips, ValueId{}, x, weight}, 4,
+                    {{"body", body.graph({body.node("Identity", {condition}), next, same, next, carried})}});
+  for (const ValueId id : outputs) builder.output(id);
+  const std::vector<float> held{0, 2, 1, 0};
+  for (const int64_t count : {3, 0}) {
+    const auto results =
+        results_of(builder.model, {Tensor::of<float>({1, 2}, std::vector<float>{1, 3}), Tensor::scalar(count)});
+    REQUIRE(floats(results[0]) == (count == 0 ? std::vector<float>{1, 3} : std::vector<float>{6, 4}));
+    REQUIRE(floats(results[1]) == held);
+    REQUIRE(floats(results[2]) == (count == 0 ? std::vector<float>{} : std::vector<float>{3, 2, 2, 6, 6, 4}));
+    REQUIRE(results[3].elements() == 4 * count);
+  }
+}
+
 TEST_CASE("what a loop carries may change its shape from step to step") {
   ModelBuilder builder;
   const ValueId x = builder.input("x", {-1}), trips = builder.input("trips", {}, DType::kInt64);
