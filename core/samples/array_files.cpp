@@ -71,6 +71,20 @@ const ZipMember* find_array(const std::vector<ZipMember>& members, const InputSp
   return inputs == 1 && members.size() == 1 ? &members[0] : nullptr;
 }
 
+/// A free first axis is no batch where inputs beside it can have none: frames of a recording beside one state. Each
+/// array is then its input whole.
+bool is_one_sample(const std::vector<InputArray>& arrays, const std::vector<InputSpec>& inputs) {
+  bool has_fixed = false, has_several = false;
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    if (!fits_whole(arrays[i].array.shape(), inputs[i])) return false;
+    const bool is_free = inputs[i].shape && !inputs[i].shape->empty() && !inputs[i].shape->front().fixed();
+    if (is_free && arrays[i].fit.count > 1) has_several = true;
+    if (!is_free && arrays[i].fit.count > 1) return false;
+    if (!is_free) has_fixed = true;
+  }
+  return has_fixed && has_several;
+}
+
 }  // namespace
 
 std::unique_ptr<SampleFile> open_npy(const FileGroup& group, const ReadContext& context) {
@@ -108,6 +122,8 @@ std::unique_ptr<SampleFile> open_npz(const FileGroup& group, const ReadContext& 
       throw Error(error.code, "The array \"" + member->name + "\": " + error.message, error.place, error.hint);
     }
   }
+  if (is_one_sample(arrays, context.inputs))
+    for (InputArray& one : arrays) one.fit = {1, one.array.shape()};
   for (size_t i = 1; i < arrays.size(); ++i)
     if (arrays[i].fit.count != arrays[0].fit.count)
       throw Error(ErrorCode::kInvalidSamples,

@@ -99,6 +99,20 @@ TEST_CASE("archives give an array to each input by name") {
   REQUIRE(last[1] == Tensor::of<int64_t>({1, 1}, {7}));
 }
 
+TEST_CASE("frames beside a state that cannot be stacked are one sample") {
+  const std::vector<InputSpec> inputs = {input({-1, 2}, DType::kFloat32, "frames"),
+                                         input({1, 1, 2}, DType::kFloat32, "state")};
+  const auto data = open_set({{"s.npz", zip_of({{"frames.npy", npy<float>("<f4", "(3, 2)", {1, 2, 3, 4, 5, 6})},
+                                                {"state.npy", npy<float>("<f4", "(1, 1, 2)", {7, 8})}})}},
+                             inputs);
+  data->require_samples();
+  REQUIRE(data->size() == 1);
+  SampleReader reader(data);
+  const auto sample = reader.load(0);
+  REQUIRE(sample[0] == Tensor::of<float>({3, 2}, {1, 2, 3, 4, 5, 6}));
+  REQUIRE(sample[1] == Tensor::of<float>({1, 1, 2}, {7, 8}));
+}
+
 TEST_CASE("an archive that lacks an input, or holds different counts, is a problem that names it") {
   const auto problem = [](const NamedFiles& members, const std::vector<InputSpec>& inputs) {
     return error_of([&] { open_set({{"s.npz", zip_of(members)}}, inputs)->require_samples(); });
