@@ -51,6 +51,16 @@ std::string declared_text(const Port& port) {
   return port.shape->empty() ? "scalar" : text;
 }
 
+std::string chosen_sizes(std::span<const Port> ports, std::span<const Tensor> inputs) {
+  for (size_t k = 0; k < ports.size(); ++k) {
+    const auto& shape = ports[k].shape;
+    const bool is_open = !shape || std::any_of(shape->begin() + (shape->empty() ? 0 : 1), shape->end(),
+                                               [](const Dim& dim) { return !dim.fixed(); });
+    if (is_open) return "The input \"" + ports[k].name + "\" is " + inputs[k].shape().text() + " here.";
+  }
+  return {};
+}
+
 std::optional<std::vector<Shape>> shapes_of_one_sample(const Graph& graph) {
   std::vector<Shape> shapes;
   for (const ValueId id : graph.inputs) {

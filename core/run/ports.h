@@ -18,6 +18,9 @@ void check_input_shapes(std::span<const Port> ports, std::span<const Shape> shap
 /// The inputs' shapes for one sample; none when one has a free dimension beside the batch.
 std::optional<std::vector<Shape>> shapes_of_one_sample(const Graph& graph);
 
+/// A sentence with the shape of the first input that leaves more open than its batch; empty when none does.
+std::string chosen_sizes(std::span<const Port> ports, std::span<const Tensor> inputs);
+
 /// The declared shape with symbols: "Nx3x224x224"; "?" for an unknown dimension.
 std::string declared_text(const Port& port);
 

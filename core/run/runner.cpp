@@ -291,7 +291,16 @@ std::map<ValueId, Tensor> Runner::State::run_control(const PreparedGraph& graph,
 
 std::vector<Tensor> Runner::run(std::span<const Tensor> inputs, Observer* observer) {
   Steps steps;
-  return run(inputs, observer, steps);
+  try {
+    return run(inputs, observer, steps);
+  } catch (const Error& error) {
+    if (error.code != ErrorCode::kInvalidModel) throw;
+    const std::string sizes = chosen_sizes(program_->inputs(), inputs);
+    if (sizes.empty()) throw;
+    throw Error(error.code, error.message + " " + sizes, error.place,
+                "The model leaves sizes of its input open, and may not take these: give samples of another size "
+                "(pictures by their preprocessing, often multiples of 32).");
+  }
 }
 
 std::vector<Tensor> Runner::run(std::span<const Tensor> inputs, Observer* observer, Steps& steps) {

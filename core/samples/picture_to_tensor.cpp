@@ -44,6 +44,20 @@ Picture fit_inside(const Picture& picture, int64_t height, int64_t width) {
   return result;
 }
 
+int64_t nearest_multiple(int64_t length, int64_t of) {
+  return std::max((2 * length + of) / (2 * of), int64_t{1}) * of;
+}
+
+/// Each side that the input leaves open as the nearest multiple; beside a fixed one, of what keeps the proportions.
+Picture to_multiples(const Picture& picture, const std::vector<int64_t>& of, const PictureInput& input) {
+  const int64_t height = input.height.value_or(
+      nearest_multiple(input.width ? scaled_side(picture.height, *input.width, picture.width) : picture.height, of[0]));
+  const int64_t width = input.width.value_or(nearest_multiple(
+      input.height ? scaled_side(picture.width, *input.height, picture.height) : picture.width, of[1]));
+  check_picture_size(width, height);
+  return resize(picture, width, height);
+}
+
 Picture crop_center(const Picture& picture, int64_t height, int64_t width) {
   if (picture.width == width && picture.height == height) return picture;
   if (picture.width < width || picture.height < height)
@@ -73,6 +87,9 @@ Picture arranged(Picture picture, const Preprocessing& how, const std::optional<
       break;
     case ResizeMode::kFit:
       picture = fit_inside(picture, size[0], size[1]);
+      break;
+    case ResizeMode::kMultiple:
+      picture = to_multiples(picture, size, input.value_or(PictureInput{}));
       break;
   }
   if (how.crop == Crop::kNone) return picture;

@@ -77,6 +77,8 @@ Preprocessing preset(std::string_view name, const InputSpec& input) {
       // The short side must reach over the longer one of the two, or the crop would not find enough.
       if (*shape->height != *shape->width) result.resize.mode = ResizeMode::kStretch;
       result.crop = result.resize.mode == ResizeMode::kShortSide ? Crop::kCenter : Crop::kNone;
+    } else {
+      result.resize = {ResizeMode::kMultiple, {32, 32}, ResizeFilter::kBilinear};
     }
   }
   set_numbers(name, result.channels == Channels::kGray, result);

@@ -17,7 +17,7 @@
 
 namespace tersor::samples {
 
-enum class ResizeMode { kNone, kStretch, kShortSide, kFit };
+enum class ResizeMode { kNone, kStretch, kShortSide, kFit, kMultiple };
 enum class ResizeFilter { kBilinear };
 enum class Crop { kNone, kCenter };
 enum class Channels { kRgb, kBgr, kGray };
@@ -31,7 +31,8 @@ struct Resize {
   static constexpr auto fields() {
     return std::make_tuple(
         field("mode", &Resize::mode,
-              "none; stretch to size; short_side to the smaller of size; fit inside size, the rest filled."),
+              "none; stretch to size; short_side to the smaller of size; fit inside size, the rest filled; multiple of "
+              "size, the nearest."),
         field("size", &Resize::size, "Height and width."),
         field("filter", &Resize::filter,
               "bilinear: a triangle that grows with the reduction, so that nothing is skipped."));
@@ -87,7 +88,8 @@ std::optional<PictureInput> picture_input(const InputSpec& input);
 std::vector<std::string> preset_names();
 
 /// A preset for that input: short side to the input's size and the middle cut out, so that a picture that already has
-/// the size is not touched; channels and layout from the input's shape. Error kInvalidConfig for an unknown name.
+/// the size is not touched; sides that the input leaves open to multiples of 32, which most such models need; channels
+/// and layout from the input's shape. Error kInvalidConfig for an unknown name.
 Preprocessing preset(std::string_view name, const InputSpec& input);
 
 /// The likeliest preset for an input of that shape and type, for a page to start from: it is only a guess.
@@ -113,8 +115,11 @@ template <>
 struct tersor::EnumWords<tersor::samples::ResizeMode> {
   using E = tersor::samples::ResizeMode;
   static constexpr const char* kind = "way to resize";
-  static constexpr std::pair<E, std::string_view> words[] = {
-      {E::kNone, "none"}, {E::kStretch, "stretch"}, {E::kShortSide, "short_side"}, {E::kFit, "fit"}};
+  static constexpr std::pair<E, std::string_view> words[] = {{E::kNone, "none"},
+                                                             {E::kStretch, "stretch"},
+                                                             {E::kShortSide, "short_side"},
+                                                             {E::kFit, "fit"},
+                                                             {E::kMultiple, "multiple"}};
 };
 template <>
 struct tersor::EnumWords<tersor::samples::ResizeFilter> {

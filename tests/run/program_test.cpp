@@ -327,6 +327,20 @@ TEST_CASE("inputs that do not fit are refused with both shapes and the likely fi
   REQUIRE(error_of(net.builder.model).message.find("1 inputs; 0 were given") != std::string::npos);
 }
 
+TEST_CASE("where a model leaves sizes open, a node that does not take them says which were chosen") {
+  const auto joined = [](int64_t side) {
+    ModelBuilder builder;
+    const ValueId x = builder.input("x", {-1, 1, side});
+    builder.output(builder.node("Add", {x, builder.floats({2}, {1, 2})}));
+    return error_of(builder.model, {random_tensor({1, 1, 3}, 1)});
+  };
+  const Error open = joined(-1), fixed = joined(3);
+  REQUIRE(open.place == fixed.place);
+  REQUIRE(open.message == fixed.message + " The input \"x\" is 1x1x3 here.");
+  REQUIRE(open.hint.find("another size") != std::string::npos);
+  REQUIRE(fixed.hint.find("another size") == std::string::npos);
+}
+
 TEST_CASE("a broken graph is refused with the place") {
   ModelBuilder builder;
   const ValueId x = builder.input("x", {1}), nothing = builder.model.graph.add_value("nothing");

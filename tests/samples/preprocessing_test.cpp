@@ -94,7 +94,8 @@ TEST_CASE("a preset takes size, channels and layout from the input and leaves a 
   REQUIRE(grey.layout == PictureLayout::kNhwc);
   REQUIRE(grey.mean.size() == 1);
   const Preprocessing open = preset("unit", input({1, 3, -1, -1}));
-  REQUIRE(open.resize.mode == ResizeMode::kNone);
+  REQUIRE(open.resize.mode == ResizeMode::kMultiple);
+  REQUIRE(open.resize.size == std::vector<int64_t>{32, 32});
 }
 
 TEST_CASE("short_side scales the shorter side, rounds the other, and the crop takes the middle") {
@@ -110,6 +111,22 @@ TEST_CASE("short_side scales the shorter side, rounds the other, and the crop ta
   const Picture odd{7, 4, 1, std::vector<uint8_t>(28, 1)};
   how.resize.size = {2, 2};  // 3.5 is rounded up
   REQUIRE(picture_to_tensor(odd, how, input({1, 1, -1, -1})).shape() == Shape{1, 1, 2, 4});
+}
+
+TEST_CASE("sides that the input leaves open become multiples, beside a fixed one in proportion") {
+  Preprocessing how;
+  how.channels = Channels::kGray;
+  how.resize = {ResizeMode::kMultiple, {4, 8}, ResizeFilter::kBilinear};
+  const auto size_of = [&](int64_t width, int64_t height, int64_t wanted_height, int64_t wanted_width) {
+    const Picture picture{width, height, 1, std::vector<uint8_t>(static_cast<size_t>(width * height), 9)};
+    return picture_to_tensor(picture, how, input({1, 1, wanted_height, wanted_width})).shape();
+  };
+  REQUIRE(size_of(16, 8, -1, -1) == Shape{1, 1, 8, 16});
+  REQUIRE(size_of(13, 5, -1, -1) == Shape{1, 1, 4, 16});
+  REQUIRE(size_of(3, 1, -1, -1) == Shape{1, 1, 4, 8});
+  REQUIRE(size_of(100, 20, 6, -1) == Shape{1, 1, 6, 32});  // 30 in proportion
+  REQUIRE(size_of(20, 100, -1, 6) == Shape{1, 1, 32, 6});
+  REQUIRE(size_of(7, 9, 5, 6) == Shape{1, 1, 5, 6});
 }
 
 TEST_CASE("fit keeps the proportions and fills with 114") {

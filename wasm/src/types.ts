@@ -130,7 +130,8 @@ export type PreprocessingPreset = 'imagenet' | 'unit' | 'signed' | 'raw';
 /** How a picture becomes a tensor: x = (pixel * scale - mean) / std; and what a recording must be. */
 export interface Preprocessing {
   readonly resize: {
-    readonly mode: 'none' | 'stretch' | 'short_side' | 'fit';
+    /** `multiple`: sides that the input leaves open become the nearest multiples of `size`. */
+    readonly mode: 'none' | 'stretch' | 'short_side' | 'fit' | 'multiple';
     /** [height, width]; absent for `none`. */
     readonly size?: readonly [number, number] | undefined;
     readonly filter?: 'bilinear' | undefined;

@@ -66,11 +66,16 @@ function wantedSize(layout: Preprocessing['layout']): readonly [number, number] 
   return typeof height === 'number' && typeof width === 'number' ? [height, width] : null;
 }
 
+/** Where neither the model nor the description has a size, for a person to change. */
+const usualSize = [640, 640] as const;
+const usualMultiple = [32, 32] as const;
+
 const resizeTexts = {
   none: 'none',
   stretch: 'stretch',
   short_side: 'short side, then crop',
   fit: 'fit, fill the rest',
+  multiple: 'to multiples',
 } as const;
 
 function numbersFor(list: readonly number[], channels: number): number[] {
@@ -84,7 +89,12 @@ export function PreprocessingForm(props: { readonly value: Preprocessing; readon
   const names = value.channels === 'GRAY' ? ['gray'] : [...value.channels];
   const mean = numbersFor(value.mean, channels);
   const std = numbersFor(value.std, channels);
-  const size = value.resize.size ?? wantedSize(value.layout);
+  const sizeFor = (mode: Preprocessing['resize']['mode']): readonly [number, number] => {
+    const isKept = (mode === 'multiple') === (value.resize.mode === 'multiple');
+    const other = mode === 'multiple' ? usualMultiple : (wantedSize(value.layout) ?? usualSize);
+    return isKept ? (value.resize.size ?? other) : other;
+  };
+  const size = sizeFor(value.resize.mode);
   const choosePreset = (name: PreprocessingPreset | 'own') => {
     if (name === 'own') return;
     const preset = engine.value?.preprocessingPreset(name);
@@ -94,7 +104,7 @@ export function PreprocessingForm(props: { readonly value: Preprocessing; readon
   };
   const chooseResize = (mode: Preprocessing['resize']['mode']) => {
     change({
-      resize: mode === 'none' || !size ? { mode: 'none' } : { mode, size, filter: 'bilinear' },
+      resize: mode === 'none' ? { mode } : { mode, size: sizeFor(mode), filter: 'bilinear' },
       crop: mode === 'short_side' ? 'center' : 'none',
     });
   };
@@ -124,7 +134,7 @@ export function PreprocessingForm(props: { readonly value: Preprocessing; readon
           value={value.resize.mode}
           choices={(Object.keys(resizeTexts) as (keyof typeof resizeTexts)[]).map((mode) => ({
             value: mode,
-            text: mode === 'none' || !size ? resizeTexts[mode] : `${resizeTexts[mode]}, ${size[0]}×${size[1]}`,
+            text: mode === 'none' ? resizeTexts[mode] : `${resizeTexts[mode]}, ${sizeFor(mode).join('×')}`,
           }))}
           onChoose={chooseResize}
         />
@@ -142,7 +152,7 @@ export function PreprocessingForm(props: { readonly value: Preprocessing; readon
             change({ channels: order as Preprocessing['channels'], layout: layout as Preprocessing['layout'] });
           }}
         />
-        {value.resize.mode !== 'none' && size && (
+        {value.resize.mode !== 'none' && (
           <div class="form-wide triple">
             <NumberField
               label="Height"
