@@ -195,7 +195,7 @@ Comparer::Comparer(std::shared_ptr<const CompareProgram> program)
       float_sums_(program_->float_sums()) {}
 
 void Comparer::add(std::span<const Tensor> inputs) {
-  const std::vector<Tensor> reference = run_float(inputs), accumulated = accumulated_.run(inputs);
+  const std::vector<Tensor> reference = float_.run(inputs), accumulated = accumulated_.run(inputs);
   const size_t outputs = outputs_.size();
   add_outputs(inputs, std::span(reference).first(outputs), std::span(accumulated).first(outputs));
   for (size_t i = 0; i < pairs_.size(); ++i)
@@ -212,12 +212,13 @@ void Comparer::add(std::span<const Tensor> inputs) {
   }
   if (!isolated_) return;
   std::vector<Tensor> given(inputs.begin(), inputs.end());
-  given.insert(given.end(), reference.begin() + static_cast<std::ptrdiff_t>(outputs), reference.end());
+  for (size_t i = 0; i < pairs_.size(); ++i) given.push_back(as_quantized(i, reference[outputs + i]));
   const std::vector<Tensor> alone = isolated_->run(given);
   for (size_t i = 0; i < pairs_.size(); ++i) {
-    const auto values = reference[outputs + i].data<float>();
-    pairs_[i].accumulated.add(values, accumulated[outputs + i].data<float>());
-    pairs_[i].isolated.add(values, alone[i].data<float>());
+    const auto exact = reference[outputs + i].data<float>();
+    pairs_[i].accumulated.add(exact, as_float(i, accumulated[outputs + i]).data<float>());
+    pairs_[i].isolated.add(exact, as_float(i, alone[i]).data<float>());
+    const auto values = given[inputs.size() + i].data<float>();
     const auto low = static_cast<float>(program_->pairs_[i].low - *program_->pairs_[i].row.scale / 2);
     const auto high = static_cast<float>(program_->pairs_[i].high + *program_->pairs_[i].row.scale / 2);
     pairs_[i].values += static_cast<int64_t>(values.size());
@@ -225,25 +226,33 @@ void Comparer::add(std::span<const Tensor> inputs) {
   }
 }
 
-/// Outputs and fetched tensors of the float model, those of rescaled tensors as the quantized model has them.
-std::vector<Tensor> Comparer::run_float(std::span<const Tensor> inputs) {
-  std::vector<Tensor> results = float_.run(inputs);
-  for (size_t i = 0; i < pairs_.size(); ++i) {
-    const std::vector<double>& scales = program_->pairs_[i].scales;
-    Tensor& tensor = results[outputs_.size() + i];
-    const Shape& shape = tensor.shape();
-    const double factor = program_->pairs_[i].factor;
-    const bool by_channel = !scales.empty() && shape.rank() >= 2 && shape[1] == static_cast<int64_t>(scales.size());
-    if (!by_channel && factor == 1) continue;
-    Tensor scaled = Tensor::make(DType::kFloat32, shape);
-    const auto from = tensor.data<float>();
-    const auto to = scaled.mutable_data<float>();
-    const auto inner = by_channel ? static_cast<size_t>(shape.elements(2, shape.rank())) : size_t{1};
-    for (size_t k = 0; k < from.size(); ++k)
-      to[k] = static_cast<float>(factor * from[k] / (by_channel ? scales[k / inner % scales.size()] : 1));
-    tensor = std::move(scaled);
-  }
-  return results;
+/// A tensor of the pair with each element changed by change(element, what the channel is divided by).
+template <class Change>
+Tensor Comparer::rescaled(size_t pair, const Tensor& tensor, Change&& change) const {
+  const TensorPair& how = program_->pairs_[pair];
+  const Shape& shape = tensor.shape();
+  const bool by_channel =
+      !how.scales.empty() && shape.rank() >= 2 && shape[1] == static_cast<int64_t>(how.scales.size());
+  if (!by_channel && how.factor == 1) return tensor;
+  Tensor made = Tensor::make(DType::kFloat32, shape);
+  const auto from = tensor.data<float>();
+  const auto to = made.mutable_data<float>();
+  const auto inner = by_channel ? static_cast<size_t>(shape.elements(2, shape.rank())) : size_t{1};
+  for (size_t k = 0; k < from.size(); ++k)
+    to[k] = static_cast<float>(change(from[k], by_channel ? how.scales[k / inner % how.scales.size()] : 1.0));
+  return made;
+}
+
+/// A tensor of the float model as the quantized model has it.
+Tensor Comparer::as_quantized(size_t pair, const Tensor& tensor) const {
+  const double factor = program_->pairs_[pair].factor;
+  return rescaled(pair, tensor, [&](float x, double scale) { return factor * x / scale; });
+}
+
+/// And back. Errors are measured there: what is lost in a channel that was raised is worth no more for it.
+Tensor Comparer::as_float(size_t pair, const Tensor& tensor) const {
+  const double factor = program_->pairs_[pair].factor;
+  return rescaled(pair, tensor, [&](float x, double scale) { return x * scale / factor; });
 }
 
 void Comparer::add_outputs(std::span<const Tensor> inputs, std::span<const Tensor> reference,

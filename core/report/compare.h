@@ -86,7 +86,10 @@ class Comparer {
     int64_t values = 0, lost = 0;
   };
 
-  std::vector<Tensor> run_float(std::span<const Tensor> inputs);
+  template <class Change>
+  Tensor rescaled(size_t pair, const Tensor& tensor, Change&& change) const;
+  Tensor as_quantized(size_t pair, const Tensor& tensor) const;
+  Tensor as_float(size_t pair, const Tensor& tensor) const;
   void add_outputs(std::span<const Tensor> inputs, std::span<const Tensor> reference, std::span<const Tensor> other);
 
   std::shared_ptr<const CompareProgram> program_;

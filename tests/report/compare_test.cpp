@@ -130,6 +130,18 @@ TEST_CASE("parts merge, by object and by text, to what one pass gives") {
   REQUIRE(row(a, "hidden").lost == row(b, "hidden").lost);
 }
 
+TEST_CASE("what is lost in a channel that was raised counts as it does in the float model") {
+  Model quantized = make_model(true);
+  Graph& graph = quantized.graph;
+  // The second channel of "hidden" is 32 times what it was, and beyond the range.
+  graph.set_initializer(*graph.find("w1_quantized"), Tensor::of<int8_t>({2, 3}, {4, -64, 6, 8, 32, -4}));
+  quantized.metadata.emplace_back("tersor.channel_scales", "AUA hidden");
+  Comparer comparer(CompareProgram::make(make_model(false), quantized, simulate::Profile::kX64));
+  comparer.add(std::vector<Tensor>{Tensor::of<float>({1, 2}, {-1.0f, 0.9921875f})});
+  // 0.492 becomes 0.5, and of 0.374 the 255 steps that there are leave 0.249.
+  REQUIRE(*row(comparer.result(), "hidden").isolated_sqnr_db == Approx(13.87).margin(0.02));
+}
+
 TEST_CASE("values beyond the range are counted as lost") {
   Comparer comparer(CompareProgram::make(make_model(false), make_model(true), simulate::Profile::kX64));
   comparer.add(std::vector<Tensor>{Tensor::of<float>({1, 2}, {0.5f, 3.0f})});
