@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/graph/core_operator.h"
 #include "core/graph/uses.h"
 #include "core/ptq/table_weight.h"
 #include "core/quant/threshold_search.h"
@@ -75,6 +76,12 @@ bool is_embedding(const Graph& graph, const Uses& uses, ValueId value) {
   });
 }
 
+/// Whether the constant is a weight of a recurrent layer, of one direction or two, long enough for a scale for each
+/// row.
+bool is_recurrent_weight(const Node& node, const Tensor& constant) {
+  return is_recurrent(node) && constant.shape().rank() == 3 && constant.shape()[2] >= kShortestRow;
+}
+
 }  // namespace
 
 std::vector<ConstantPlan> choose_constants(const Graph& graph, const framework::Attachment& attachment,
@@ -89,9 +96,11 @@ std::vector<ConstantPlan> choose_constants(const Graph& graph, const framework::
       const Tensor& constant = *graph.initializer(weight.value);
       if (constant.elements() == 0) continue;
       const bool by_row = !all && is_embedding(graph, uses, weight.value);
-      if (!all && !by_row) continue;
+      const bool is_recurrent = is_recurrent_weight(node, constant);
+      if (!all && !by_row && !is_recurrent) continue;
       const Axes axes = !how.weights_per_channel_threshold ? Axes{std::nullopt}
                         : by_row                           ? Axes{0}
+                        : is_recurrent                     ? Axes{1}
                                                            : long_axes(constant.shape());
       const bool beside_quantized =
           std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return plan.find(id) != nullptr; });

@@ -12,8 +12,9 @@ namespace tersor::ptq {
 
 /// Parameters of the constant operands (of an Add, a Concat, a Gather) that the platform quantizes. Per channel means
 /// along the axis that leaves the least error, of those that the constant is longer than 1 on. Platforms that
-/// quantize what kernels read alone do so for embeddings only (large tables whose rows a Gather takes, with a scale for
-/// each row): elsewhere a constant beside a float operand is better float. Of `plan` the activations count.
+/// quantize what kernels read alone do so for embeddings (large tables whose rows a Gather takes, with a scale for each
+/// row) and for the weights of recurrent layers (a scale for each row of a gate, which both directions share):
+/// elsewhere a constant beside a float operand is better float. Of `plan` the activations count.
 std::vector<ConstantPlan> choose_constants(const Graph& graph, const framework::Attachment& attachment,
                                            const config::QuantizationConfig& config, const QuantizationPlan& plan);
 

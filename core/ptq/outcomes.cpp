@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/graph/core_operator.h"
 #include "core/graph/clamp_bounds.h"
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
@@ -196,6 +197,10 @@ void find_outcomes(const Graph& graph, const framework::Attachment& attachment, 
       for (NodeOutcome& outcome : plan.outcomes)
         if (outcome.node == constant.node)
           outcome.reason = "Its table is stored in integers; the rows that it takes become float again.";
+  for (const ConstantPlan& constant : plan.constants)
+    for (NodeOutcome& outcome : plan.outcomes)
+      if (outcome.node == constant.node && is_recurrent(*graph.find(constant.node)))
+        outcome.reason = "Its weights are stored in integers; runtimes compute it in float.";
 }
 
 std::vector<NodeOutcome> expected_outcomes(const Graph& graph, const framework::Attachment& attachment,
