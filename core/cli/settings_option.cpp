@@ -50,7 +50,7 @@ void check_keep_float(const std::vector<std::string>& words, Faults& faults) {
 
 bool has_weights(std::string_view type) {
   return type == "Conv" || type == "ConvTranspose" || type == "Gemm" || type == "MatMul" || type == "Gather" ||
-         type == "LSTM" || type == "GRU" || type == "RNN";
+         type == "LSTM" || type == "GRU" || type == "RNN" || type == "Loop";
 }
 
 /// --keep-float: auto and none switch the rules from statistics; else a node's name or an operator type stays in float.

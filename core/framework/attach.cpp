@@ -11,8 +11,8 @@
 #include "core/framework/kernel_operand.h"
 #include "core/framework/masks.h"
 #include "core/framework/platform_layers.h"
-#include "core/graph/core_operator.h"
 #include "core/graph/clamp_bounds.h"
+#include "core/graph/recurrent_weights.h"
 #include "core/graph/uses.h"
 #include "core/graph/value_types.h"
 
@@ -346,12 +346,11 @@ class Attacher {
           const Tensor* constant = node.inputs[i].valid() ? graph_.initializer(node.inputs[i]) : nullptr;
           if (constant != nullptr && constant->dtype() == DType::kFloat32) add_weight(node, attached, tpc::kPosAttr, i);
         }
-    if (is_recurrent(node))
-      for (const size_t i : {size_t{1}, size_t{2}}) {
-        const Tensor* weight =
-            i < node.inputs.size() && node.inputs[i].valid() ? graph_.initializer(node.inputs[i]) : nullptr;
-        if (weight != nullptr && weight->dtype() == DType::kFloat32) add_weight(node, attached, tpc::kPosAttr, i);
-      }
+    for (const size_t i : recurrent_weights(node)) {
+      const Tensor* weight =
+          i < node.inputs.size() && node.inputs[i].valid() ? graph_.initializer(node.inputs[i]) : nullptr;
+      if (weight != nullptr && weight->dtype() == DType::kFloat32) add_weight(node, attached, tpc::kPosAttr, i);
+    }
   }
 
   void check_axis(const Node& node, const WeightAttribute& kernel) const {

@@ -79,7 +79,7 @@ void add_movers(OperationsToLayers& all) {
 }
 
 void add_others(OperationsToLayers& all) {
-  all.set(entry("Recurrent", {"LSTM", "GRU", "RNN"}));
+  all.set(entry("Recurrent", {"LSTM", "GRU", "RNN", "Loop"}));
   for (const char* type : {"Size", "Shape", "ArgMax", "TopK", "Cast"}) all.set(entry(type, {type}));
   all.set(entry("FakeQuant", {"QuantizeLinear", "DequantizeLinear"}));
   all.set(entry("CombinedNonMaxSuppression", {"NonMaxSuppression"}));

@@ -10,10 +10,4 @@ inline bool is_core(const Node& node) {
   return node.is("Conv") || node.is("ConvTranspose") || node.is("Gemm") || node.is("MatMul");
 }
 
-/// Whether the node is a recurrent layer: input 1 holds its weights [directions, gates x hidden, inputs], input 2 those
-/// of its state.
-inline bool is_recurrent(const Node& node) {
-  return node.is("LSTM") || node.is("GRU") || node.is("RNN");
-}
-
 }  // namespace tersor

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/graph/core_operator.h"
+#include "core/graph/recurrent_weights.h"
 #include "core/graph/uses.h"
 #include "core/ptq/table_weight.h"
 #include "core/quant/threshold_search.h"
@@ -76,10 +76,13 @@ bool is_embedding(const Graph& graph, const Uses& uses, ValueId value) {
   });
 }
 
-/// Whether the constant is a weight of a recurrent layer, of one direction or two, long enough for a scale for each
-/// row.
-bool is_recurrent_weight(const Node& node, const Tensor& constant) {
-  return is_recurrent(node) && constant.shape().rank() == 3 && constant.shape()[2] >= kShortestRow;
+/// Whether the input is a weight of a recurrent layer that is long enough for a range along axis 1.
+bool is_recurrent_weight(const Node& node, size_t input, const Tensor& constant) {
+  const std::vector<size_t> weights = recurrent_weights(node);
+  const Shape& shape = constant.shape();
+  return std::find(weights.begin(), weights.end(), input) != weights.end() && (shape.rank() == 3   ? shape[2]
+                                                                               : shape.rank() == 2 ? shape[0]
+                                                                                                   : 0) >= kShortestRow;
 }
 
 }  // namespace
@@ -96,7 +99,7 @@ std::vector<ConstantPlan> choose_constants(const Graph& graph, const framework::
       const Tensor& constant = *graph.initializer(weight.value);
       if (constant.elements() == 0) continue;
       const bool by_row = !all && is_embedding(graph, uses, weight.value);
-      const bool is_recurrent = is_recurrent_weight(node, constant);
+      const bool is_recurrent = is_recurrent_weight(node, weight.input, constant);
       if (!all && !by_row && !is_recurrent) continue;
       const Axes axes = !how.weights_per_channel_threshold ? Axes{std::nullopt}
                         : by_row                           ? Axes{0}

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "core/graph/core_operator.h"
 #include "core/graph/clamp_bounds.h"
+#include "core/graph/recurrent_weights.h"
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
 
@@ -199,7 +199,7 @@ void find_outcomes(const Graph& graph, const framework::Attachment& attachment, 
           outcome.reason = "Its table is stored in integers; the rows that it takes become float again.";
   for (const ConstantPlan& constant : plan.constants)
     for (NodeOutcome& outcome : plan.outcomes)
-      if (outcome.node == constant.node && is_recurrent(*graph.find(constant.node)))
+      if (outcome.node == constant.node && !recurrent_weights(*graph.find(constant.node)).empty())
         outcome.reason = "Its weights are stored in integers; runtimes compute it in float.";
 }
 

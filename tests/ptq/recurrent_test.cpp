@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/graph/recurrent_weights.h"
 #include "core/graph/uses.h"
 #include "core/ptq/apply_plan.h"
 #include "tests/ptq/corrected.h"
@@ -86,6 +87,26 @@ TEST_CASE("a recurrent layer of stored weights gives nearly what it gave") {
     }
     REQUIRE(10 * std::log10(signal / noise) > 25);
   }
+}
+
+TEST_CASE("of what a Loop carries, the weights that it only multiplies by are stored in integers") {
+  // state = Tanh(state R + bias), R and the bias carried as TensorFlow writes them.
+  NamedModel body;
+  body.input("step", {}).input("goes_on", {}).input("state", {1, kHidden}).input("r", {kHidden, kHidden});
+  body.input("bias", {1, kHidden}).input("gain", {kHidden, kHidden});
+  body.node("MatMul", {"state", "r"}, {"product"})
+      .node("Add", {"product", "bias"}, {"sum"})
+      .node("Tanh", {"sum"}, {"new"});
+  body.node("MatMul", {"gain", "gain"}, {"unused"});
+  for (const char* name : {"goes_on", "r", "bias", "gain"}) body.node("Identity", {name}, {std::string(name) + "_out"});
+  for (const char* name : {"goes_on_out", "new", "r_out", "bias_out", "gain_out"}) body.output(name);
+  Node loop;
+  loop.op_type = "Loop";
+  loop.inputs.resize(6);
+  loop.attributes["body"] = std::make_shared<const Graph>(body.build().graph);
+  REQUIRE(recurrent_weights(loop) == std::vector<size_t>{3});
+  loop.op_type = "Conv";
+  REQUIRE(recurrent_weights(loop).empty());
 }
 
 TEST_CASE("weights of recurrent layers stay float where an override says so") {
