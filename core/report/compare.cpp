@@ -268,7 +268,7 @@ void Comparer::add_outputs(std::span<const Tensor> inputs, std::span<const Tenso
   const Tensor &a = reference[0], &b = other[0];
   const int64_t rows = a.shape().rank() > 0 ? a.shape()[0] : 1;
   samples_ += rows;
-  const bool ids = a.dtype() == DType::kInt64 && a.shape().rank() == 1;
+  const bool ids = a.dtype() == DType::kInt64 && a.shape().rank() > 0 && a.elements() == rows;
   const bool scores = a.dtype() == DType::kFloat32 && is_list_of_classes(a.shape());
   // An output like the input is a reconstruction, not a list of classes.
   const bool reconstruction = !inputs.empty() && inputs[0].shape() == a.shape();

@@ -82,7 +82,9 @@ export function ComparisonTable() {
   const float = done?.float ?? (running.value ? measured.value.float : null);
   const int8 = done?.int8 ?? null;
   const labelled = float ? float.value !== null : true;
-  const agreement = agreementOf(int8, done?.comparison.agreement ?? null);
+  // Maps, boxes and the like: their largest value is no answer, unless labels say that it is.
+  const isNoAnswer = done !== null && !labelled && done.comparison.agreement === null;
+  const agreement = isNoAnswer ? null : agreementOf(int8, done?.comparison.agreement ?? null);
   const report = done?.quantized.report;
   const shownCoverage = report?.coverage ?? coverage.value;
   const info = model.value?.handle.info;
@@ -143,7 +145,7 @@ export function ComparisonTable() {
             }
             float={none}
             int8={<Readout share={same} />}
-            aside={sameWords}
+            aside={isNoAnswer ? 'the output is no list of classes' : sameWords}
           />
         )}
         <Row
