@@ -71,6 +71,16 @@ TEST_CASE("weights of recurrent layers are stored in int8 with a scale for each 
       }
 }
 
+TEST_CASE("settings of activations find what they ask for where there are recurrent layers") {
+  for (const char* platform : {"ort-cpu", "ort-cpu-s8s8", "ort-cpu-avx2", "ort-web"})
+    for (const auto method : {quant::QuantizationMethod::kSymmetric, quant::QuantizationMethod::kPowerOfTwo}) {
+      config::QuantizationConfig config = test::plain_config();
+      config.activation_quantization_method = method;
+      const auto job = test::job_of(model_of("GRU", 1), platform, config);
+      REQUIRE(restoring(quantize(*job, test::statistics_of(*job)).model, "GRU", 1) != nullptr);
+    }
+}
+
 TEST_CASE("a recurrent layer of stored weights gives nearly what it gave") {
   for (const char* type : {"LSTM", "GRU", "RNN"}) {
     const Model model = model_of(type, 2);
