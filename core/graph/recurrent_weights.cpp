@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/graph/subgraphs.h"
+#include "core/graph/uses.h"
 
 namespace tersor {
 
@@ -11,24 +12,20 @@ namespace {
 
 /// Whether the body reads its input `k` as the right factor of products alone, and gives it back as output `k - 1`.
 bool is_factor(const Graph& body, size_t k) {
-  std::vector<ValueId> same{body.inputs[k]};  // and what Identities make of it
-  const auto is_same = [&](ValueId id) { return std::find(same.begin(), same.end(), id) != same.end(); };
+  const std::vector<ValueId> copies = copies_of(body, body.inputs[k]);
+  const auto is_copy = [&](ValueId id) { return std::find(copies.begin(), copies.end(), id) != copies.end(); };
   bool multiplies = false;
   for (const Node& node : body.nodes()) {
     for (size_t i = 0; i < node.inputs.size(); ++i) {
-      if (!is_same(node.inputs[i])) continue;
-      if (node.is("MatMul") && i == 1)
-        multiplies = true;
-      else if (node.is("Identity"))
-        same.push_back(node.outputs[0]);
-      else
-        return false;
+      if (!is_copy(node.inputs[i]) || node.is("Identity")) continue;
+      if (!node.is("MatMul") || i != 1) return false;
+      multiplies = true;
     }
     bool has_body = false;
     for_each_subgraph(node, [&](const Graph&) { has_body = true; });
     if (has_body) return false;
   }
-  return multiplies && k - 1 < body.outputs.size() && is_same(body.outputs[k - 1]);
+  return multiplies && k - 1 < body.outputs.size() && is_copy(body.outputs[k - 1]);
 }
 
 }  // namespace

@@ -56,4 +56,13 @@ std::optional<size_t> Uses::producer_index(ValueId id) const {
   return index < 0 ? std::nullopt : std::optional(static_cast<size_t>(index));
 }
 
+std::vector<ValueId> copies_of(const Graph& graph, ValueId id) {
+  std::vector<ValueId> copies{id};
+  for (const Node& node : graph.nodes())
+    if (node.is("Identity") && node.inputs.size() == 1 && node.outputs.size() == 1 && node.outputs[0].valid() &&
+        std::find(copies.begin(), copies.end(), node.inputs[0]) != copies.end())
+      copies.push_back(node.outputs[0]);
+  return copies;
+}
+
 }  // namespace tersor

@@ -33,6 +33,9 @@ class Uses {
   std::vector<std::vector<ValueId>> reads_;
 };
 
+/// The value and what Identities make of it, in the order of the nodes.
+std::vector<ValueId> copies_of(const Graph& graph, ValueId id);
+
 /// Names of outer values that a subgraph reads, at any depth.
 std::vector<std::string> captures(const Graph& subgraph);
 

@@ -2,9 +2,9 @@
 // Loop: runs its body again and again, up to a number of times and while a condition holds. What the body carries from
 // step to step may change its shape; what it gives in each step is laid behind one another.
 #include <algorithm>
-#include <map>
 #include <set>
 
+#include "core/graph/uses.h"
 #include "core/run/control.h"
 #include "core/run/prepared.h"
 #include "core/run/stack.h"
@@ -38,16 +38,13 @@ bool condition_varies(const Graph& body) {
 /// What is carried and never changed, of constants: weights, as exporters of while loops write them. They are constants
 /// of the body, so that its kernels are made ready for them once and not in each step.
 std::vector<ControlSetup::Fixed> fixed_of(const Graph& body, const ControlSetup& setup, size_t carried) {
-  std::map<ValueId, ValueId> same;
-  for (const Node& node : body.nodes())
-    if (node.is("Identity") && node.inputs.size() == 1 && node.outputs.size() == 1)
-      same[node.outputs[0]] = node.inputs[0];
   std::vector<ControlSetup::Fixed> fixed;
   for (size_t k = 0; k < carried; ++k) {
-    ValueId given_back = body.outputs[1 + k];
-    for (auto it = same.find(given_back); it != same.end(); it = same.find(given_back)) given_back = it->second;
     const Tensor* value = setup.constant(kOwn + k);
-    if (value != nullptr && given_back == body.inputs[kOwn + k]) fixed.push_back({kOwn + k, 1 + k, value});
+    if (value == nullptr) continue;
+    const std::vector<ValueId> copies = copies_of(body, body.inputs[kOwn + k]);
+    if (std::find(copies.begin(), copies.end(), body.outputs[1 + k]) != copies.end())
+      fixed.push_back({kOwn + k, 1 + k, value});
   }
   return fixed;
 }

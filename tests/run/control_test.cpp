@@ -222,6 +222,24 @@ TEST_CASE("a weight that a loop carries unchanged gives what one read by name gi
   }
 }
 
+TEST_CASE("a loop that carries a weight through Identities in a circle is refused") {
+  ModelBuilder builder;
+  const ValueId trips = builder.input("trips", {}, DType::kInt64), weight = builder.floats({2}, {0, 2});
+  Inner body;
+  body.given("step");
+  const ValueId condition = body.given("condition");
+  body.given("weight");
+  const ValueId a = body.outer("a"), b = body.node("Identity", {a});
+  Node back;
+  back.op_type = "Identity";
+  back.inputs = {b};
+  back.outputs = {a};
+  body.model.graph.append(std::move(back));
+  builder.output(builder.nodes("Loop", {trips, ValueId{}, weight}, 1,
+                               {{"body", body.graph({body.node("Identity", {condition}), a})}})[0]);
+  REQUIRE(error_of(builder.model, {Tensor::scalar(int64_t{2})}).code == ErrorCode::kInvalidModel);
+}
+
 TEST_CASE("what a loop carries may change its shape from step to step") {
   ModelBuilder builder;
   const ValueId x = builder.input("x", {-1}), trips = builder.input("trips", {}, DType::kInt64);
