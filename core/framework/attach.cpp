@@ -340,17 +340,15 @@ class Attacher {
     if (contains(info_.kernel_ops, node.op_type) && !node.is("MatMul"))
       say(attached, "Its weight is not a float32 constant.");
     if (is_masked(node)) return;
+    const auto add_constant = [&](size_t i) {
+      const Tensor* constant =
+          i < node.inputs.size() && node.inputs[i].valid() ? graph_.initializer(node.inputs[i]) : nullptr;
+      if (constant != nullptr && constant->dtype() == DType::kFloat32) add_weight(node, attached, tpc::kPosAttr, i);
+    };
     for (const char* type : {"Add", "Sub", "Mul", "Div", "Min", "Max", "Concat", "Gather"})
       if (node.is(type))
-        for (size_t i = 0; i < node.inputs.size(); ++i) {
-          const Tensor* constant = node.inputs[i].valid() ? graph_.initializer(node.inputs[i]) : nullptr;
-          if (constant != nullptr && constant->dtype() == DType::kFloat32) add_weight(node, attached, tpc::kPosAttr, i);
-        }
-    for (const size_t i : recurrent_weights(node)) {
-      const Tensor* weight =
-          i < node.inputs.size() && node.inputs[i].valid() ? graph_.initializer(node.inputs[i]) : nullptr;
-      if (weight != nullptr && weight->dtype() == DType::kFloat32) add_weight(node, attached, tpc::kPosAttr, i);
-    }
+        for (size_t i = 0; i < node.inputs.size(); ++i) add_constant(i);
+    for (const size_t i : recurrent_weights(node)) add_constant(i);
   }
 
   void check_axis(const Node& node, const WeightAttribute& kernel) const {

@@ -76,13 +76,10 @@ bool is_embedding(const Graph& graph, const Uses& uses, ValueId value) {
   });
 }
 
-/// Whether the input is a weight of a recurrent layer that is long enough for a range along axis 1.
-bool is_recurrent_weight(const Node& node, size_t input, const Tensor& constant) {
-  const std::vector<size_t> weights = recurrent_weights(node);
-  const Shape& shape = constant.shape();
-  return std::find(weights.begin(), weights.end(), input) != weights.end() && (shape.rank() == 3   ? shape[2]
-                                                                               : shape.rank() == 2 ? shape[0]
-                                                                                                   : 0) >= kShortestRow;
+/// Whether a constant of the node is a weight of a recurrent layer that is long enough for a range along axis 1.
+bool is_recurrent_weight(const Node& node, const Shape& shape) {
+  const int64_t length = shape.rank() == 3 ? shape[2] : shape.rank() == 2 ? shape[0] : 0;
+  return length >= kShortestRow && !recurrent_weights(node).empty();
 }
 
 }  // namespace
@@ -99,7 +96,7 @@ std::vector<ConstantPlan> choose_constants(const Graph& graph, const framework::
       const Tensor& constant = *graph.initializer(weight.value);
       if (constant.elements() == 0) continue;
       const bool by_row = !all && is_embedding(graph, uses, weight.value);
-      const bool is_recurrent = is_recurrent_weight(node, weight.input, constant);
+      const bool is_recurrent = is_recurrent_weight(node, constant.shape());
       if (!all && !by_row && !is_recurrent) continue;
       const Axes axes = !how.weights_per_channel_threshold ? Axes{std::nullopt}
                         : by_row                           ? Axes{0}

@@ -192,15 +192,14 @@ void find_outcomes(const Graph& graph, const framework::Attachment& attachment, 
   const Outcomes found(graph, attachment, placement, &plan);
   plan.folded_clamps = found.folded_clamps();
   plan.outcomes = found.outcomes();
-  for (const ConstantPlan& constant : plan.constants)
-    if (constant.by_row)
-      for (NodeOutcome& outcome : plan.outcomes)
-        if (outcome.node == constant.node)
-          outcome.reason = "Its table is stored in integers; the rows that it takes become float again.";
-  for (const ConstantPlan& constant : plan.constants)
+  for (const ConstantPlan& constant : plan.constants) {
+    const bool is_recurrent = !recurrent_weights(*graph.find(constant.node)).empty();
+    if (!constant.by_row && !is_recurrent) continue;
     for (NodeOutcome& outcome : plan.outcomes)
-      if (outcome.node == constant.node && !recurrent_weights(*graph.find(constant.node)).empty())
-        outcome.reason = "Its weights are stored in integers; runtimes compute it in float.";
+      if (outcome.node == constant.node)
+        outcome.reason = is_recurrent ? "Its weights are stored in integers; runtimes compute it in float."
+                                      : "Its table is stored in integers; the rows that it takes become float again.";
+  }
 }
 
 std::vector<NodeOutcome> expected_outcomes(const Graph& graph, const framework::Attachment& attachment,
