@@ -10,6 +10,7 @@
 #include "core/base/json.h"
 #include "core/config/contradictions.h"
 #include "core/framework/platform_layers.h"
+#include "core/graph/clamp_bounds.h"
 #include "core/graph/print.h"
 #include "core/graph/quantized.h"
 #include "core/graph/ranks.h"
@@ -19,6 +20,7 @@
 #include "core/onnx/read.h"
 #include "core/onnx/write.h"
 #include "core/ops/registry.h"
+#include "core/passes/edit.h"
 #include "core/passes/passes.h"
 #include "core/ptq/apply_plan.h"
 #include "core/ptq/check_export.h"
@@ -69,7 +71,26 @@ bool reads_channels(const Settings& settings) {
          config.input_scaling || config.relu_unbound_correction;
 }
 
-std::vector<calibrate::Request> find_requests(const Model& model, const ptq::Placement& placement, bool by_channel) {
+/// Whether some step reads what lies between a kernel and its Relu or Clip. Corrections compare behind the clamp.
+bool reads_behind_kernels(const config::QuantizationConfig& config) {
+  return config.weights_second_moment_correction || config.relu_unbound_correction ||
+         config.shift_negative_activation_correction;
+}
+
+/// Behind a clamp that alone reads the kernel's output, the same channels are watched.
+bool is_watched_behind_clamp(const Graph& graph, const Uses& uses, const std::vector<calibrate::Request>& requests,
+                             ValueId output, int axis) {
+  const auto reader = passes::sole_reader(graph, uses, output);
+  if (!reader || !clamp_bounds(graph, graph.nodes()[*reader])) return false;
+  const ValueId behind = graph.nodes()[*reader].outputs[0];
+  return std::any_of(requests.begin(), requests.end(), [&](const calibrate::Request& request) {
+    return request.value == behind && request.channel_axis == axis;
+  });
+}
+
+std::vector<calibrate::Request> find_requests(const Model& model, const ptq::Placement& placement,
+                                              const Settings& settings) {
+  const bool by_channel = reads_channels(settings);
   const Graph& graph = model.graph;
   const Uses uses(graph);
   const std::vector<int> ranks = infer_ranks(model);
@@ -94,7 +115,10 @@ std::vector<calibrate::Request> find_requests(const Model& model, const ptq::Pla
     if (!role.has_kernel() || !role.op || !role.op->can_have_bias) continue;
     if (std::find(values.begin(), values.end(), output) != values.end()) continue;
     const int axis = role.op->is_conv ? 1 : ranks[static_cast<size_t>(output.index)] - 1;
-    if (axis >= 0) requests.push_back({output, graph.name_of(output), axis, true});
+    if (axis < 0 ||
+        (!reads_behind_kernels(settings.config) && is_watched_behind_clamp(graph, uses, requests, output, axis)))
+      continue;
+    requests.push_back({output, graph.name_of(output), axis, true});
   }
   return requests;
 }
@@ -247,7 +271,7 @@ std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Se
   note_branch_points(job->model.graph, job->settings, job->placement, job->notes);
   ptq::require_kernels(job->model.graph, job->placement);
   check_weights(job->model.graph, job->placement);
-  job->requests = find_requests(job->model, job->placement, reads_channels(job->settings));
+  job->requests = find_requests(job->model, job->placement, job->settings);
   job->platform = platform_of(job->settings);
   job->provenance = {opened->digest, graph_digest(job->model.graph, job->requests), shaping_settings(job->platform),
                      job->settings.preprocessing};

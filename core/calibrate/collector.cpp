@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "core/base/error.h"
@@ -21,6 +22,10 @@ constexpr size_t kRoom = Histogram::kMaxBins + 1;
 constexpr int32_t kMaxIndex = 1 << 24;                   // of a bin
 constexpr uint64_t kMostInTurns = uint64_t{1} << 31;     // values that 32-bit counters hold
 constexpr size_t kManyValues = Histogram::kMaxBins / 2;  // that are worth adding up four counters for each bin
+// Bins tell no more of a range by more values than these of one sample.
+constexpr size_t kEnoughValues = size_t{1} << 14;
+constexpr size_t kMostWeight = 32;
+constexpr size_t kValuesOfPart = 128;  // at least: fewer take longer to begin than to count
 constexpr size_t kNotWatched = std::numeric_limits<size_t>::max();
 
 [[noreturn]] void refuse_not_finite(const std::string& name, std::span<const float> values) {
@@ -73,15 +78,16 @@ void BinCounter::add(std::span<const float> values, float min, float max) {
   zeros_ += kernels::count_bins(values, std::ldexp(1.0f, -exponent_), first_, counts_.data());
 }
 
-void BinCounter::add(std::span<const float> values, float min, float max, BinTurns& turns) {
+void BinCounter::add(std::span<const float> values, float min, float max, uint64_t weight, BinTurns& turns) {
   if (values.empty()) return;
-  if (!holds(min, max) || turns.counted + values.size() > kMostInTurns) settle(turns);
+  if (!holds(min, max) || weight != turns.weight || turns.counted + values.size() > kMostInTurns) settle(turns);
   include(min, max);
+  turns.weight = weight;
   turns.fours.resize(4 * kRoom);
   turns.low = turns.counted == 0 ? min : std::min(turns.low, min);
   turns.high = turns.counted == 0 ? max : std::max(turns.high, max);
   turns.counted += values.size();
-  zeros_ += kernels::count_bins_in_fours(values, std::ldexp(1.0f, -exponent_), first_, turns.fours.data());
+  zeros_ += weight * kernels::count_bins_in_fours(values, std::ldexp(1.0f, -exponent_), first_, turns.fours.data());
 }
 
 void BinCounter::settle(BinTurns& turns) {
@@ -92,8 +98,22 @@ void BinCounter::settle(BinTurns& turns) {
     return static_cast<size_t>(static_cast<int32_t>(std::floor(x * per_width)) - first_);
   };
   const size_t begin = place(turns.low), end = place(turns.high) + 1;
-  kernels::add_up_bins(turns.fours.data() + 4 * begin, std::span(counts_).subspan(begin, end - begin));
+  kernels::add_up_bins(turns.fours.data() + 4 * begin, turns.weight, std::span(counts_).subspan(begin, end - begin));
   turns.counted = 0;
+}
+
+Sampling Sampling::of(std::span<const int64_t> dims, size_t unit) {
+  size_t values = 1, line = unit;
+  for (const int64_t dim : dims) values *= static_cast<size_t>(dim);
+  const size_t weight = std::min(kMostWeight, values / kEnoughValues), least = weight * kValuesOfPart;
+  if (weight < 2) return {};
+  const size_t place = dims.size() - (unit == 1 ? 1 : 2);
+  if (place < dims.size()) line *= static_cast<size_t>(dims[place]);
+  if (values / line < weight) line = unit;
+  line *= std::max<size_t>(1, (least + line - 1) / line);
+  size_t step = weight * 3 / 8;
+  while (std::gcd(step, weight) != 1) ++step;
+  return {line, weight, step, values / line / weight * weight};
 }
 
 Histogram BinCounter::histogram() const {
@@ -129,7 +149,10 @@ void Collector::observe(const run::ObservedTensor& tensor) {
   lowest_ = std::numeric_limits<float>::infinity(), highest_ = -lowest_;
   const std::optional<Blocks> blocks =
       request.channel_axis >= 0 ? begin_channels(request, gathered, tensor) : std::nullopt;
-  if (blocks && blocks->inner == 1) {
+  const bool in_rows = blocks && blocks->inner == 1;
+  sampling_ =
+      Sampling::of(ops::physical_dims({DType::kFloat32, tensor.shape, tensor.layout}), in_rows ? blocks->channels : 1);
+  if (in_rows) {
     gather_rows(request, gathered, *blocks, tensor.data);
   } else {
     if (!request.channels_only) count(request, gathered, tensor.data);
@@ -141,27 +164,38 @@ void Collector::observe(const run::ObservedTensor& tensor) {
 }
 
 void Collector::count(const Request& request, Gathered& gathered, std::span<const float> values) {
-  for (; !values.empty(); values = values.subspan(std::min(values.size(), kInCache))) {
-    const auto part = values.first(std::min(values.size(), kInCache));
+  const size_t lines = std::max<size_t>(1, kInCache / sampling_.line), at_once = lines * sampling_.line;
+  for (size_t line = 0; !values.empty(); line += lines, values = values.subspan(std::min(values.size(), at_once))) {
+    const auto part = values.first(std::min(values.size(), at_once));
     const kernels::Extremes extremes = kernels::extremes(part);
     if (!extremes.finite) refuse_not_finite(request.name, part);
-    add_bins(gathered, part, extremes.min, extremes.max);
+    add_bins(gathered, part, line, 1, extremes.min, extremes.max);
   }
 }
 
-void Collector::add_bins(Gathered& gathered, std::span<const float> part, float min, float max) {
+void Collector::add_bins(Gathered& gathered, std::span<const float> part, size_t line, size_t unit, float min,
+                         float max) {
   lowest_ = std::min(lowest_, min), highest_ = std::max(highest_, max);
-  if (many_)
-    gathered.bins.add(part, min, max, turns_);
-  else
+  if (!many_) {
     gathered.bins.add(part, min, max);
+    return;
+  }
+  const size_t units = sampling_.line / unit;
+  for (; line < sampling_.whole && !part.empty(); ++line, part = part.subspan(sampling_.line)) {
+    const size_t k = sampling_.part_of(line), begin = k * units / sampling_.weight,
+                 end = (k + 1) * units / sampling_.weight;
+    gathered.bins.add(part.subspan(begin * unit, (end - begin) * unit), min, max, sampling_.weight, turns_);
+  }
+  gathered.bins.add(part, min, max, 1, turns_);
 }
 
 /// Channels last: sums, extremes and bins of as many rows at a time as stay in cache.
 void Collector::gather_rows(const Request& request, Gathered& gathered, const Blocks& blocks,
                             std::span<const float> values) {
-  const size_t at_once = std::max(kFewRows, kInCache / blocks.channels) * blocks.channels;
-  for (; !values.empty(); values = values.subspan(std::min(values.size(), at_once))) {
+  const size_t line_values = std::max(sampling_.line, blocks.channels);
+  const size_t lines = std::max<size_t>(1, std::max(kFewRows * blocks.channels, kInCache) / line_values);
+  const size_t at_once = lines * line_values;
+  for (size_t line = 0; !values.empty(); line += lines, values = values.subspan(std::min(values.size(), at_once))) {
     const auto part = values.first(std::min(values.size(), at_once));
     kernels::channel_sums(part.data(), part.size() / blocks.channels, blocks.channels, lows_.data(), highs_.data(),
                           sums_.data(), squares_.data());
@@ -173,7 +207,7 @@ void Collector::gather_rows(const Request& request, Gathered& gathered, const Bl
       finite = finite && std::isfinite(squares_[c]);
     }
     if (!finite) refuse_not_finite(request.name, part);
-    add_bins(gathered, part, low + 0.0f, high + 0.0f);
+    add_bins(gathered, part, line, blocks.channels, low + 0.0f, high + 0.0f);
   }
 }
 
@@ -194,63 +228,55 @@ std::optional<Collector::Blocks> Collector::begin_channels(const Request& reques
                                                            const run::ObservedTensor& tensor) {
   const bool has_axis = request.channel_axis < tensor.shape.rank();
   const Blocks blocks = has_axis ? blocks_of(tensor, request.channel_axis) : Blocks{};
-  const bool others = !gathered.channels.empty() && gathered.channels.size() != blocks.channels;
+  const bool others = gathered.sums.size() != 0 && gathered.sums.size() != blocks.channels;
   if (gathered.channels_vary || !has_axis || others) {
     gathered.channels_vary = true;
-    gathered.channels.clear();
+    gathered.sums = gathered.squares = ExactSums();
     return std::nullopt;
   }
-  if (gathered.channels.empty()) {
-    const float infinity = std::numeric_limits<float>::infinity();
-    gathered.channels.resize(blocks.channels);
-    for (ChannelStatistics& channel : gathered.channels) channel.min = infinity, channel.max = -infinity;
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  if (gathered.sums.size() == 0) {
+    gathered.lows.assign(blocks.channels, kInfinity);
+    gathered.highs.assign(blocks.channels, -kInfinity);
+    gathered.sums = gathered.squares = ExactSums(blocks.channels);
   }
-  lows_.assign(blocks.channels, std::numeric_limits<float>::infinity());
-  highs_.assign(blocks.channels, -std::numeric_limits<float>::infinity());
+  lows_.assign(blocks.channels, kInfinity);
+  highs_.assign(blocks.channels, -kInfinity);
   sums_.assign(blocks.channels, 0);
   squares_.assign(blocks.channels, 0);
   return blocks;
 }
 
 void Collector::end_channels(const Request& request, Gathered& gathered, std::span<const float> values) {
-  for (size_t c = 0; c < gathered.channels.size(); ++c) {
+  for (size_t c = 0; c < sums_.size(); ++c) {
     if (!std::isfinite(sums_[c]) || !std::isfinite(squares_[c])) refuse_not_finite(request.name, values);
-    ChannelStatistics& channel = gathered.channels[c];
-    channel.min = std::min(channel.min, lows_[c]) + 0.0f;
-    channel.max = std::max(channel.max, highs_[c]) + 0.0f;
-    channel.sum.add(sums_[c]);
-    channel.sum_of_squares.add(squares_[c]);
+    gathered.lows[c] = std::min(gathered.lows[c], lows_[c]) + 0.0f;
+    gathered.highs[c] = std::max(gathered.highs[c], highs_[c]) + 0.0f;
   }
+  gathered.sums.add(sums_);
+  gathered.squares.add(squares_);
 }
 
 void Collector::sum_plain(const Blocks& blocks, const float* x) {
   for (size_t outer = 0; outer < blocks.outer; ++outer)
-    for (size_t c = 0; c < blocks.channels; ++c) {
-      double sum = sums_[c], squares = squares_[c];
-      float low = lows_[c], high = highs_[c];
-      for (size_t k = 0; k < blocks.inner; ++k, ++x) {
-        const double value = *x;
-        sum += value;
-        squares += value * value;
-        low = std::min(low, *x);
-        high = std::max(high, *x);
-      }
-      sums_[c] = sum, squares_[c] = squares, lows_[c] = low, highs_[c] = high;
-    }
+    for (size_t c = 0; c < blocks.channels; ++c, x += blocks.inner)
+      kernels::channel_sums(x, blocks.inner, 1, &lows_[c], &highs_[c], &sums_[c], &squares_[c]);
 }
 
 std::vector<TensorStatistics> Collector::statistics() const {
   std::vector<TensorStatistics> all;
   for (size_t k = 0; k < requests_.size(); ++k) {
+    const Gathered& gathered = gathered_[k];
     TensorStatistics one;
     one.name = requests_[k].name;
     one.channel_axis = requests_[k].channel_axis;
-    one.histogram = gathered_[k].bins.histogram();
-    one.extremes = gathered_[k].extremes;
-    one.channels = gathered_[k].channels;
-    one.elements = gathered_[k].elements;
-    one.shape_varies = gathered_[k].shape_varies;
-    if (!one.shape_varies) one.shape = gathered_[k].shape;
+    one.histogram = gathered.bins.histogram();
+    one.extremes = gathered.extremes;
+    for (size_t c = 0; c < gathered.sums.size(); ++c)
+      one.channels.push_back({gathered.lows[c], gathered.highs[c], gathered.sums.sum(c), gathered.squares.sum(c)});
+    one.elements = gathered.elements;
+    one.shape_varies = gathered.shape_varies;
+    if (!one.shape_varies) one.shape = gathered.shape;
     all.push_back(std::move(one));
   }
   return all;
@@ -258,10 +284,10 @@ std::vector<TensorStatistics> Collector::statistics() const {
 
 int64_t Collector::bound_bytes(std::span<const int64_t> channels) {
   // Bins and channels exist once while gathering and once more in the statistics made of them.
+  constexpr size_t kOfBins = 2 * kRoom * sizeof(uint64_t);
+  constexpr size_t kOfChannel = 2 * sizeof(ChannelStatistics) + 4 * sizeof(double);
   int64_t bytes = 0;
-  for (const int64_t count : channels)
-    bytes +=
-        2 * (static_cast<int64_t>(kRoom * sizeof(uint64_t)) + count * static_cast<int64_t>(sizeof(ChannelStatistics)));
+  for (const int64_t count : channels) bytes += static_cast<int64_t>(kOfBins) + count * int64_t{kOfChannel};
   return bytes;
 }
 

@@ -29,6 +29,22 @@ struct BinTurns {
   std::vector<uint32_t> fours;  // all 0 but those of bins from `low` to `high`
   float low = 0, high = 0;      // the values counted lie between them
   uint64_t counted = 0;
+  uint64_t weight = 1;  // of each value counted
+};
+
+/// Which values of a large tensor its bins count, each for `weight` of them. Of `weight` lines after another (a line of
+/// a picture with all its channels, say) each gives another part of itself, so that every place of a line and every
+/// line is there as often as the others; lines that are left over are counted whole.
+struct Sampling {
+  size_t line = 1;  // values
+  size_t weight = 1;
+  size_t step = 1;   // from the part that a line gives to that of the next
+  size_t whole = 0;  // the first line that is counted whole
+
+  /// Of a tensor that lies in memory as `dims`; parts of a line begin at multiples of `unit` values.
+  static Sampling of(std::span<const int64_t> dims, size_t unit);
+  /// Of line `index`: where its part begins, in units of its `units`; that of the next part is where it ends.
+  size_t part_of(size_t index) const { return (index % weight * step + index / weight) % weight; }
 };
 
 /// Counts values into dyadic bins while the range that holds them is still growing. The result is the Histogram of the
@@ -38,7 +54,7 @@ class BinCounter {
   /// Counts `values`, which lie between `min` and `max` and are finite.
   void add(std::span<const float> values, float min, float max);
   /// The same, faster for many; settle() is due with the same `turns` before another counter uses it.
-  void add(std::span<const float> values, float min, float max, BinTurns& turns);
+  void add(std::span<const float> values, float min, float max, uint64_t weight, BinTurns& turns);
   void settle(BinTurns& turns);
   quant::Histogram histogram() const;
   bool empty() const { return counts_.empty(); }
@@ -74,7 +90,8 @@ class Collector : public run::Observer {
   struct Gathered {
     BinCounter bins;
     ExtremeSums extremes;
-    std::vector<ChannelStatistics> channels;
+    std::vector<float> lows, highs;  // by channel
+    ExactSums sums, squares;
     Shape shape;
     bool shape_varies = false, channels_vary = false;
     uint64_t elements = 0;
@@ -85,7 +102,8 @@ class Collector : public run::Observer {
   };
   static Blocks blocks_of(const run::ObservedTensor& tensor, int channel_axis);
   void count(const Request& request, Gathered& gathered, std::span<const float> values);
-  void add_bins(Gathered& gathered, std::span<const float> part, float min, float max);
+  /// `part`: whole lines of the sampling, the first of them line `line`.
+  void add_bins(Gathered& gathered, std::span<const float> part, size_t line, size_t unit, float min, float max);
   /// Between begin and end, lows_, highs_, sums_ and squares_ hold what this tensor adds to its channels. None where
   /// this sample has another number of them than one before: then they are not the same things.
   std::optional<Blocks> begin_channels(const Request& request, Gathered& gathered, const run::ObservedTensor& tensor);
@@ -98,6 +116,7 @@ class Collector : public run::Observer {
   std::vector<size_t> by_value_;  // index into requests_, or npos
   BinTurns turns_;
   bool many_ = false;               // values in the tensor that is shown
+  Sampling sampling_;               // of it
   float lowest_ = 0, highest_ = 0;  // of them so far
   std::vector<float> lows_, highs_;
   std::vector<double> sums_, squares_;

@@ -66,6 +66,31 @@ void ExactSum::add(const ExactSum& other) {
   }
 }
 
+void ExactSums::add(std::span<const double> addends) {
+  TERSOR_CHECK(addends.size() == size());
+  constexpr double kLeast = 0x1p-107;  // whose last bit is above the unit: below, addends are rounded one by one
+  for (size_t k = 0; k < addends.size(); ++k) {
+    // Knuth's sum of two, twice: what the first rounds off, and what the second does.
+    const double x = addends[k], high = high_[k] + x, from_x = high - high_[k];
+    const double lost = (high_[k] - (high - from_x)) + (x - from_x);
+    const double low = low_[k] + lost, from_lost = low - low_[k];
+    const double lost_again = (low_[k] - (low - from_lost)) + (lost - from_lost);
+    if (lost_again == 0 && (std::fabs(x) >= kLeast || x == 0)) {
+      high_[k] = high, low_[k] = low;
+      continue;
+    }
+    rest_.resize(size());
+    rest_[k].add(x);
+  }
+}
+
+ExactSum ExactSums::sum(size_t index) const {
+  ExactSum sum = rest_.empty() ? ExactSum{} : rest_[index];
+  sum.add(high_[index]);
+  sum.add(low_[index]);
+  return sum;
+}
+
 double ExactSum::value() const {
   Words magnitude = words_;
   const bool negative = words_[kWords - 1] >> 63 != 0;

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 namespace tersor::calibrate {
 
@@ -30,6 +32,21 @@ class ExactSum {
 
  private:
   std::array<uint64_t, kWords> words_{};
+};
+
+/// Many exact sums that grow together, each in two doubles for as long as these hold it.
+class ExactSums {
+ public:
+  explicit ExactSums(size_t count = 0) : high_(count), low_(count) {}
+
+  size_t size() const { return high_.size(); }
+  /// To each its own; finite.
+  void add(std::span<const double> addends);
+  ExactSum sum(size_t index) const;
+
+ private:
+  std::vector<double> high_, low_;
+  std::vector<ExactSum> rest_;  // what did not fit; empty while all did
 };
 
 }  // namespace tersor::calibrate

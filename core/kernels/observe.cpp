@@ -114,10 +114,10 @@ uint64_t CountBinsInFours(const float* x, size_t n, float per_width, int32_t fir
   return CountInTurns<uint32_t, 4>(x, n, per_width, first, fours);
 }
 
-void AddUpBins(uint32_t* HWY_RESTRICT fours, size_t bins, uint64_t* HWY_RESTRICT counts) {
+void AddUpBins(uint32_t* HWY_RESTRICT fours, uint64_t weight, size_t bins, uint64_t* HWY_RESTRICT counts) {
   for (size_t b = 0; b < bins; ++b) {
     uint32_t* const four = fours + 4 * b;
-    counts[b] += static_cast<uint64_t>(four[0]) + four[1] + four[2] + four[3];
+    counts[b] += weight * (static_cast<uint64_t>(four[0]) + four[1] + four[2] + four[3]);
     four[0] = four[1] = four[2] = four[3] = 0;
   }
 }
@@ -245,8 +245,8 @@ uint64_t count_bins_in_fours(std::span<const float> values, float per_width, int
   return HWY_DYNAMIC_DISPATCH(CountBinsInFours)(values.data(), values.size(), per_width, first, fours);
 }
 
-void add_up_bins(uint32_t* fours, std::span<uint64_t> counts) {
-  HWY_DYNAMIC_DISPATCH(AddUpBins)(fours, counts.size(), counts.data());
+void add_up_bins(uint32_t* fours, uint64_t weight, std::span<uint64_t> counts) {
+  HWY_DYNAMIC_DISPATCH(AddUpBins)(fours, weight, counts.size(), counts.data());
 }
 
 void channel_sums(const float* x, size_t rows, size_t channels, float* lows, float* highs, double* sums,

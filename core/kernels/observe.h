@@ -25,8 +25,8 @@ uint64_t count_bins(std::span<const float> values, float per_width, int32_t firs
 /// the four want to be added up. None may reach 2^32.
 uint64_t count_bins_in_fours(std::span<const float> values, float per_width, int32_t first, uint32_t* fours);
 
-/// Adds the four counters of each bin to its count and clears them.
-void add_up_bins(uint32_t* fours, std::span<uint64_t> counts);
+/// Adds the four counters of each bin, `weight` times over, to its count and clears them.
+void add_up_bins(uint32_t* fours, uint64_t weight, std::span<uint64_t> counts);
 
 /// Per channel of `rows` rows of `channels` values (channels last), at least one, each of the four arrays having one
 /// entry per channel: the least and largest value of each folded into lows and highs, and the sums of the values and of

@@ -188,17 +188,18 @@ std::optional<Sweep::Step> Sweep::correcting_step(const Origin& from, const Kern
     return seen != nullptr && static_cast<int64_t>(seen->channels.size()) == kernel.op.outputs ? seen : nullptr;
   };
   const calibrate::TensorStatistics* seen = seen_of(step.in_float_value);
-  if (seen == nullptr) return std::nullopt;
-  step.summed = {seen->channel_axis, kernel.keeps_deviation};
+  std::optional<ClampBounds> clamp;
   if (const auto reader = passes::sole_reader(float_graph, from.uses, step.in_float_value);
       reader && !kernel.keeps_deviation) {
     const Node& next = float_graph.nodes()[*reader];
     const auto bounds = clamp_bounds(float_graph, next);
     if (const auto* behind = bounds ? seen_of(next.outputs[0]) : nullptr) {
-      step.summed.clamp = bounds;
+      clamp = bounds;
       seen = behind;
     }
   }
+  if (seen == nullptr) return std::nullopt;
+  step.summed = {seen->channel_axis, kernel.keeps_deviation, clamp};
   step.in_float = moments_of(*seen);
   return step;
 }

@@ -2,12 +2,14 @@
 #include "core/calibrate/exact_sum.h"
 
 #include <cmath>
+#include <functional>
 #include <random>
 #include <vector>
 
 #include "tests/catch.h"
 
 using tersor::calibrate::ExactSum;
+using tersor::calibrate::ExactSums;
 
 namespace {
 
@@ -67,4 +69,23 @@ TEST_CASE("what is below the unit is rounded half to even, each addend by itself
   REQUIRE(sum_of({unit * 0.75}) == sum_of({unit}));
   REQUIRE(sum_of({unit * 2.5}) == sum_of({unit * 2}));
   REQUIRE(sum_of({std::ldexp(1.0, -1060)}) == ExactSum());
+}
+
+TEST_CASE("sums that grow together are those of each by itself, whatever its addends") {
+  std::mt19937 random(5);
+  // Alike, of all sizes, of two that cancel, below the unit, and nothing.
+  const std::vector<std::function<double(int)>> kinds{
+      [&](int) { return std::ldexp(static_cast<double>(random()), -20); },
+      [&](int) { return std::ldexp(static_cast<double>(random()) - 2e9, static_cast<int>(random() % 300) - 150); },
+      [&](int k) { return k % 2 == 0 ? 1e30 / 3 : -1e30 / 3 + std::ldexp(1.0, -k); },
+      [&](int) { return std::ldexp(static_cast<double>(random()), -180); }, [](int) { return 0.0; }};
+  ExactSums together(kinds.size());
+  std::vector<ExactSum> wanted(kinds.size());
+  for (int k = 0; k < 200; ++k) {
+    std::vector<double> addends;
+    for (const auto& kind : kinds) addends.push_back(kind(k));
+    together.add(addends);
+    for (size_t c = 0; c < wanted.size(); ++c) wanted[c].add(addends[c]);
+  }
+  for (size_t c = 0; c < wanted.size(); ++c) CHECK(together.sum(c) == wanted[c]);
 }

@@ -58,7 +58,7 @@ TEST_CASE("bins count every value once, below zero too, one by one and in turns"
       REQUIRE(counts == wanted);
       std::vector<uint32_t> fours(4 * 200, 0);
       REQUIRE(count_bins_in_fours(x, per_width, -100, fours.data()) == zeros);
-      add_up_bins(fours.data(), in_turns);
+      add_up_bins(fours.data(), 1, in_turns);
       REQUIRE(in_turns == wanted);
       REQUIRE(fours == std::vector<uint32_t>(4 * 200, 0));
     });

@@ -74,6 +74,24 @@ TEST_CASE("unlike channels are equalized and the float model stays what it is") 
   REQUIRE(sqnr(*job, quantize(*job, with).model) > sqnr(*plain, quantize(*plain, without).model) + 4);
 }
 
+TEST_CASE("in front of a Relu or Clip nothing is watched, and the bias there is corrected all the same") {
+  const auto clips = GENERATE(false, true);
+  const auto watches = [](const Job& job, const char* name) {
+    return std::any_of(job.requests.begin(), job.requests.end(), [&](const auto& one) { return one.name == name; });
+  };
+  const auto job = job_of(separable(0.3, clips));
+  REQUIRE(watches(*job, "r1"));
+  REQUIRE_FALSE(watches(*job, "c1"));
+  const calibrate::Statistics statistics = measured(*job, statistics_of(*job), 1);
+  for (const char* name : {"c1", "c2", "y"})
+    REQUIRE(std::any_of(statistics.measured.outputs.begin(), statistics.measured.outputs.end(),
+                        [&](const auto& one) { return one.name == name; }));
+
+  config::QuantizationConfig keeps;  // which compares deviations in front of it
+  keeps.weights_second_moment_correction = true;
+  REQUIRE(watches(*job_of(separable(0.3, clips), keeps), "c1"));
+}
+
 TEST_CASE("the fewer bits weights have, the less is moved into them") {
   const auto moved = [](int bits) {
     config::QuantizationConfig config;

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/calibrate/collector.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tests/catch.h"
+
+using namespace tersor;
+using namespace tersor::calibrate;
+using quant::Histogram;
+
+namespace {
+
+/// What a collector gathers of one tensor of that shape whose value at (row, column, channel) `value` gives.
+template <class Value>
+TensorStatistics collected(const Shape& shape, ops::Layout layout, int channel_axis, Value value) {
+  const auto channels = shape[1], height = shape[2], width = shape[3];
+  std::vector<float> data;
+  const auto add = [&](int64_t y, int64_t x, int64_t c) { data.push_back(value(y, x, c)); };
+  if (layout == ops::Layout::kPlain) {
+    for (int64_t c = 0; c < channels; ++c)
+      for (int64_t y = 0; y < height; ++y)
+        for (int64_t x = 0; x < width; ++x) add(y, x, c);
+  } else {
+    for (int64_t y = 0; y < height; ++y)
+      for (int64_t x = 0; x < width; ++x)
+        for (int64_t c = 0; c < channels; ++c) add(y, x, c);
+  }
+  Collector collector({{ValueId{0}, "tensor", channel_axis}});
+  collector.observe({ValueId{0}, shape, layout, data});
+  return collector.statistics()[0];
+}
+
+/// The largest distance between the shares of values below a bound.
+double distance(const Histogram& a, const Histogram& b) {
+  REQUIRE(a.first_bin() == b.first_bin());
+  REQUIRE(a.counts().size() == b.counts().size());
+  double below_a = 0, below_b = 0, most = 0;
+  for (size_t i = 0; i < a.counts().size(); ++i) {
+    below_a += static_cast<double>(a.counts()[i]) / static_cast<double>(a.total());
+    below_b += static_cast<double>(b.counts()[i]) / static_cast<double>(b.total());
+    most = std::max(most, std::fabs(below_a - below_b));
+  }
+  return most;
+}
+
+}  // namespace
+
+TEST_CASE("the bins of a large tensor count an even part of it, and its extremes are exact") {
+  const auto layout = GENERATE(ops::Layout::kPlain, ops::Layout::kChannelsLast);
+  const auto width = GENERATE(int64_t{112}, int64_t{120}, int64_t{136}, int64_t{257});
+  CAPTURE(width);
+  const Shape shape{1, 24, 131, width};
+  // Each column, line and channel has values of its own: what is left out evenly shows in none of them.
+  const auto value = [&](int64_t y, int64_t x, int64_t c) {
+    return static_cast<float>(x) + static_cast<float>(y * 24 + c) / 4096 - static_cast<float>(width) / 3;
+  };
+  const int axis = layout == ops::Layout::kPlain ? -1 : 1;
+  const TensorStatistics seen = collected(shape, layout, axis, value);
+  Histogram all;
+  for (int64_t y = 0; y < shape[2]; ++y)
+    for (int64_t x = 0; x < width; ++x)
+      for (int64_t c = 0; c < shape[1]; ++c) {
+        const float one = value(y, x, c);
+        all.add({&one, 1});
+      }
+  CHECK(seen.histogram.total() == seen.elements);
+  CHECK(seen.elements == all.total());
+  CHECK(seen.histogram.min() == all.min());
+  CHECK(seen.histogram.max() == all.max());
+  CHECK_FALSE(seen.histogram == all);
+  CHECK(distance(seen.histogram, all) < 0.02);
+}
+
+TEST_CASE("the bins of a small tensor count each value") {
+  const Shape shape{1, 16, 32, 32};
+  const auto value = [](int64_t y, int64_t x, int64_t c) { return static_cast<float>((y * 31 + x * 7 + c) % 97) - 40; };
+  Histogram all;
+  for (int64_t y = 0; y < 32; ++y)
+    for (int64_t x = 0; x < 32; ++x)
+      for (int64_t c = 0; c < 16; ++c) {
+        const float one = value(y, x, c);
+        all.add({&one, 1});
+      }
+  CHECK(collected(shape, ops::Layout::kPlain, 1, value).histogram == all);
+  CHECK(collected(shape, ops::Layout::kChannelsLast, 1, value).histogram == all);
+}
