@@ -361,6 +361,7 @@ Draft draft(const Job& job, const calibrate::Statistics& statistics) {
   draft.placement = draft.kept;
   const auto place_again = [&] {
     draft.attachment = attach(draft.model.graph, job.settings, nullptr);
+    ptq::keep_ranges(draft.attachment, draft.split);
     ptq::quantize_scaled(draft.attachment, draft.scaled);
     ptq::fuse_shifts(draft.attachment, draft.shifted);
     draft.placement = ptq::place(draft.model.graph, draft.attachment, in_float);

@@ -26,7 +26,8 @@ namespace {
 constexpr double kMargin = 1.25;          // for other samples, besides caution_of()
 constexpr double kLeastPart = 1.0 / 256;  // of the widest channel's range
 constexpr double kSteps = 255;
-constexpr std::array kShrinks{1.0, 0.85, 0.7, 0.55, 0.4, 0.3, 0.2, 0.12};
+constexpr std::array kShrinks{1.0,   0.841, 0.707, 0.595, 0.5,   0.42,  0.354,  0.297,  0.25,  0.21,
+                              0.177, 0.149, 0.125, 0.105, 0.088, 0.074, 0.0625, 0.0526, 0.044, 0.037};
 constexpr size_t kCells = 64;
 constexpr size_t kPoints = 3 * kCells + kShrinks.size();  // three of each cell, lower ends of the range
 constexpr const char* kScaledSuffix = "_scaled";
@@ -51,7 +52,6 @@ class Inserter {
         caution_(caution_of(statistics.samples.size())) {}
 
   SplitScales insert() {
-    SplitScales done;
     const Uses uses(graph_);
     struct Before {
       NodeId conv;
@@ -75,15 +75,15 @@ class Inserter {
       regions.push_back(std::move(*region));
       points.push_back(points_of(*tensor));
     }
-    if (before.empty()) return done;
+    if (before.empty()) return done_;
     for (const PlacedTensor& tensor : placement_.tensors)
       if (!tensor.integer_made && scales_behind(uses, tensor.value)) behind.push_back(tensor.value);
     const std::vector<Tensor> values = evaluate(model_, regions, points);
     for (size_t k = 0; k < before.size(); ++k)
-      done.before += stretch(before[k].conv, before[k].op, points[k], values[k]) ? 1 : 0;
-    for (const ValueId value : behind) done.behind += prepare_behind(value) ? 1 : 0;
+      done_.before += stretch(before[k].conv, before[k].op, points[k], values[k]) ? 1 : 0;
+    for (const ValueId value : behind) done_.behind += prepare_behind(value) ? 1 : 0;
     graph_.sort_topologically();
-    return done;
+    return done_;
   }
 
  private:
@@ -231,6 +231,8 @@ class Inserter {
     insert_behind("Mul", stretched, multiplied, name + "_factors", per_channel(factors, weight));
     insert_behind("Add", multiplied, output, name + "_offsets", per_channel(offsets, weight));
     statistics_.tensors.push_back(stretched_statistics(*tensor, graph_.name_of(stretched), factors, offsets, common));
+    const quant::Histogram& range = statistics_.tensors.back().histogram;
+    done_.stretched.push_back({id, range.min(), range.max()});
     return true;
   }
 
@@ -275,6 +277,7 @@ class Inserter {
   const Placement& placement_;
   calibrate::Statistics& statistics_;
   double caution_;
+  SplitScales done_;
 };
 
 /// The constant operand of a Mul or Add that has one value per channel of axis 1; empty otherwise.
@@ -441,6 +444,13 @@ class Fuser {
 SplitScales insert_split_scales(Model& model, const framework::Attachment& attachment, const Placement& placement,
                                 calibrate::Statistics& statistics) {
   return Inserter(model, attachment, placement, statistics).insert();
+}
+
+void keep_ranges(framework::Attachment& attachment, const SplitScales& split) {
+  for (const StretchedOutput& one : split.stretched)
+    std::find_if(attachment.nodes.begin(), attachment.nodes.end(), [&](const framework::NodeAttachment& attached) {
+      return attached.node == one.conv;
+    })->bounds = {one.low, one.high};
 }
 
 int64_t fuse_split_scales(Model& quantized) {

@@ -23,9 +23,16 @@
 
 namespace tersor::ptq {
 
+/// What a Conv writes whose channels are stretched: all integers from end to end.
+struct StretchedOutput {
+  NodeId conv;
+  double low = 0, high = 0;
+};
+
 struct SplitScales {
   int64_t before = 0;  // Convs whose output is dequantized channel by channel
   int64_t behind = 0;  // tensors that are prepared to be quantized channel by channel; equalize_channels() decides
+  std::vector<StretchedOutput> stretched = {};
 };
 
 /// Changes the model where Convs feed a function of each element by itself (unary_region.h: a Swish, a GELU, ...);
@@ -33,6 +40,10 @@ struct SplitScales {
 /// anew afterwards.
 SplitScales insert_split_scales(Model& model, const framework::Attachment& attachment, const Placement& placement,
                                 calibrate::Statistics& statistics);
+
+/// Lays the ranges of stretched outputs onto a new attachment of the model. A search would move their ends by part of a
+/// step, and the zero point of each channel, which has to be whole, by as much.
+void keep_ranges(framework::Attachment& attachment, const SplitScales& split);
 
 /// Moves per-channel Mul and Add beside a scalar quantizer into it, and drops Muls that equalization left at 1. Returns
 /// how many quantizers became per channel.

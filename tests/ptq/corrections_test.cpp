@@ -278,6 +278,18 @@ TEST_CASE("around a Swish the two nodes of a quantizer carry scales of their own
   REQUIRE(sqnr(*job, quantized) > sqnr(*plain, quantize(*plain, without).model) + 2);
 }
 
+TEST_CASE("what a Conv writes in front of a Swish takes all integers, from end to end") {
+  const auto job = job_of(swishes("Sigmoid"));
+  const Draft decided = draft(*job, statistics_of(*job));
+  REQUIRE(decided.split.stretched.size() == 2);
+  for (const ptq::StretchedOutput& one : decided.split.stretched) {
+    const ptq::ActivationPlan* plan = decided.plan.find(decided.model.graph.find(one.conv)->outputs[0]);
+    REQUIRE(plan != nullptr);
+    REQUIRE(plan->params.zero_point[0] == 128);
+    REQUIRE(plan->params.scale[0] == Approx(-one.low / 128).epsilon(1e-6));
+  }
+}
+
 TEST_CASE("convolutions along one axis have scales of their own around a Swish") {
   NamedModel model;
   model.input("x", {1, 4, 40}).weight("w1", {8, 4, 1}).weight("w2", {5, 8, 3});
