@@ -354,7 +354,7 @@ Draft draft(const Job& job, const calibrate::Statistics& statistics) {
   Draft draft{job.placement, job.model, statistics, job.attachment, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   std::vector<ptq::FloatChoice> in_float;
   if (config.keep_float_automatically) {
-    in_float = ptq::find_front_ends(job.model.graph, job.placement.roles, statistics);
+    in_float = ptq::find_front_ends(job.model.graph, job.placement, statistics);
     if (!in_float.empty()) draft.kept = ptq::place(job.model.graph, job.attachment, in_float);
     ptq::require_kernels(job.model.graph, draft.kept, in_float);
   }

@@ -141,7 +141,8 @@ struct QuantizationConfig {
         config_field("keep_float_automatically", &C::keep_float_automatically,
                      "Keep in float what feeds a logarithm, root or reciprocal that 8 bits cannot feed."),
         config_field("split_scales", &C::split_scales,
-                     "Around a Swish, give the two nodes of a quantizer scales of their own by channel."),
+                     "Around a Swish, and behind a Conv that float nodes alone read, give the two nodes of a quantizer "
+                     "scales of their own by channel."),
         config_field("weights_second_moment_correction", &C::weights_second_moment_correction,
                      "Rescale each output channel so that its deviation is what it was before the weights were "
                      "quantized."),

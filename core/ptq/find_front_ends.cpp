@@ -10,6 +10,7 @@
 
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
+#include "core/ptq/placement.h"
 
 namespace tersor::ptq {
 
@@ -117,6 +118,45 @@ double drop(const quant::Histogram& histogram, const Sensitive& sensitive) {
   return kOperandDecibels - 10 * std::log10(signal / noise);
 }
 
+double exponent_of(const Graph& graph, const Node& node) {
+  const Tensor* exponent =
+      node.is("Pow") && node.inputs.size() == 2 ? passes::float_constant(graph, node.inputs[1]) : nullptr;
+  return exponent != nullptr && exponent->elements() == 1 ? passes::to_doubles(*exponent)[0] : 0;
+}
+
+bool is_positive(const Graph& graph, ValueId value) {
+  const Tensor* constant = passes::float_constant(graph, value);
+  if (constant == nullptr) return false;
+  const std::vector<double> terms = passes::to_doubles(*constant);
+  return std::all_of(terms.begin(), terms.end(), [](double term) { return term >= 0; });
+}
+
+/// A sum of squares without a quantizer behind any of its parts; terms that keep it above 0 may be among them.
+bool is_sum_of_squares(const Graph& graph, const Uses& uses, const Placement& placement, ValueId value) {
+  std::vector<ValueId> open = {value};
+  std::set<size_t> visited;
+  for (size_t next = 0; next < open.size(); ++next) {
+    if (is_positive(graph, open[next])) continue;
+    const auto maker = uses.producer_index(open[next]);
+    if (!maker || placement.find(open[next]) != nullptr) return false;
+    if (!visited.insert(*maker).second) continue;
+    const Node& node = graph.nodes()[*maker];
+    const bool is_square = exponent_of(graph, node) == 2 || node.is("ReduceSumSquare") ||
+                           (node.is("Mul") && node.inputs[0] == node.inputs[1]);
+    if (is_square) continue;
+    if (!node.is("Add") && !node.is("ReduceSum")) return false;
+    open.insert(open.end(), node.inputs.begin(), node.inputs.begin() + (node.is("Add") ? 2 : 1));
+  }
+  return true;
+}
+
+/// A root that undoes squares: a length moves by no more than what it is the length of.
+bool is_length(const Graph& graph, const Uses& uses, const Placement& placement, const Sensitive& sensitive) {
+  const Node& node = graph.nodes()[sensitive.node];
+  return (node.is("Sqrt") || exponent_of(graph, node) == 0.5) &&
+         is_sum_of_squares(graph, uses, placement, sensitive.operand);
+}
+
 const calibrate::TensorStatistics* seen(const Graph& graph, const calibrate::Statistics& statistics, ValueId value) {
   const calibrate::TensorStatistics* found = statistics.find(graph.name_of(value));
   return found == nullptr || found->histogram.empty() ? nullptr : found;
@@ -153,14 +193,15 @@ std::vector<ValueId> front_end_operands(const Graph& graph, const std::vector<No
   return operands;
 }
 
-std::vector<FloatChoice> find_front_ends(const Graph& graph, const std::vector<NodeRole>& roles,
+std::vector<FloatChoice> find_front_ends(const Graph& graph, const Placement& placement,
                                          const calibrate::Statistics& statistics) {
   const Uses uses(graph);
+  const std::vector<NodeRole>& roles = placement.roles;
   std::map<size_t, std::string> reasons;
   for (size_t i = 0; i < graph.nodes().size(); ++i) {
     const auto found = sensitive(graph, i);
     const auto* operand = found ? seen(graph, statistics, found->operand) : nullptr;
-    if (operand == nullptr) continue;
+    if (operand == nullptr || is_length(graph, uses, placement, *found)) continue;
     const double lost = drop(operand->histogram, *found);
     if (lost < kTolerableDrop || is_statistic(graph, uses, roles, found->operand, statistics)) continue;
     for (const size_t kernel : kernels_before(graph, uses, roles, found->operand))

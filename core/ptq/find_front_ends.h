@@ -2,7 +2,7 @@
 // Front ends that 8 bits cannot feed. A logarithm, root, power or reciprocal magnifies the errors of small operands: a
 // spectrum that comes out of integer kernels at 30 dB is noise behind the logarithm. What lies upstream of such an
 // operator stays in float, unless its operand is a statistic (the variance of a normalisation), whose errors average
-// out.
+// out, or it takes the length of vectors, which moves by no more than they do.
 #pragma once
 
 #include <string>
@@ -13,6 +13,8 @@
 #include "core/ptq/role.h"
 
 namespace tersor::ptq {
+
+struct Placement;
 
 /// A kernel that stays in float, with the reason: a sentence.
 struct FloatChoice {
@@ -26,8 +28,8 @@ std::vector<ValueId> front_end_operands(const Graph& graph, const std::vector<No
 
 /// The kernels upstream of each operator that would lose at least 10 dB of an operand of 30 dB, in the order of the
 /// graph, each once. The loss is computed from the operand's histogram: noise of the operand's power less 30 dB, of
-/// either sign, is sent through the function.
-std::vector<FloatChoice> find_front_ends(const Graph& graph, const std::vector<NodeRole>& roles,
+/// either sign, is sent through the function. A root of a sum of squares is none of them: it undoes what they do.
+std::vector<FloatChoice> find_front_ends(const Graph& graph, const Placement& placement,
                                          const calibrate::Statistics& statistics);
 
 }  // namespace tersor::ptq

@@ -26,6 +26,8 @@ namespace {
 constexpr double kMargin = 1.25;          // for other samples, besides caution_of()
 constexpr double kLeastPart = 1.0 / 256;  // of the widest channel's range
 constexpr double kSteps = 255;
+constexpr double kRoom = 3;          // for other samples, where it is not known what becomes of what is cut off
+constexpr double kMustFallTo = 0.5;  // the noise, there
 constexpr std::array kShrinks{1.0,   0.841, 0.707, 0.595, 0.5,   0.42,  0.354,  0.297,  0.25,  0.21,
                               0.177, 0.149, 0.125, 0.105, 0.088, 0.074, 0.0625, 0.0526, 0.044, 0.037};
 constexpr size_t kCells = 64;
@@ -38,6 +40,25 @@ Tensor per_channel(const std::vector<double>& values, const Tensor& weight) {
   std::vector<int64_t> shape(weight.shape().rank(), 1);
   shape[1] = static_cast<int64_t>(values.size());
   return passes::from_doubles(values, Shape(shape));
+}
+
+bool is_one_of(const Node& node, std::span<const std::string_view> types) {
+  return std::any_of(types.begin(), types.end(), [&](std::string_view type) { return node.is(type); });
+}
+
+/// ONNX Runtime makes one integer kernel of these between a DequantizeLinear and a QuantizeLinear, and opens no file in
+/// which either of the two has parameters by channel.
+bool fuses_with_neighbours(const Node& node) {
+  static constexpr std::array<std::string_view, 7> kTypes{"Sigmoid", "LeakyRelu",   "Softmax",          "Relu",
+                                                          "Clip",    "AveragePool", "GlobalAveragePool"};
+  return is_one_of(node, kTypes);
+}
+
+/// ONNX Runtime moves quantizers to the other side of these.
+bool lets_through(const Node& node) {
+  static constexpr std::array<std::string_view, 8> kTypes{"MaxPool", "Reshape",   "Transpose", "Squeeze",
+                                                          "Slice",   "Unsqueeze", "Flatten",   "Resize"};
+  return is_one_of(node, kTypes);
 }
 
 class Inserter {
@@ -57,7 +78,7 @@ class Inserter {
       NodeId conv;
       KernelOp op;
     };
-    std::vector<Before> before;
+    std::vector<Before> before, in_float;
     std::vector<UnaryRegion> regions;
     std::vector<Tensor> points;
     std::vector<ValueId> behind;
@@ -70,18 +91,21 @@ class Inserter {
       const TensorStatistics* tensor = seen(node.outputs[0]);
       if (tensor == nullptr || static_cast<int64_t>(tensor->channels.size()) != role.op->outputs) continue;
       auto region = unary_region_behind(graph_, uses, placement_, node.outputs[0]);
+      if (!region && read_in_float(uses, node)) in_float.push_back({node.id, *role.op});
       if (!region) continue;
       before.push_back({node.id, *role.op});
       regions.push_back(std::move(*region));
       points.push_back(points_of(*tensor));
     }
-    if (before.empty()) return done_;
-    for (const PlacedTensor& tensor : placement_.tensors)
-      if (!tensor.integer_made && scales_behind(uses, tensor.value)) behind.push_back(tensor.value);
-    const std::vector<Tensor> values = evaluate(model_, regions, points);
-    for (size_t k = 0; k < before.size(); ++k)
-      done_.before += stretch(before[k].conv, before[k].op, points[k], values[k]) ? 1 : 0;
-    for (const ValueId value : behind) done_.behind += prepare_behind(value) ? 1 : 0;
+    if (!before.empty()) {
+      for (const PlacedTensor& tensor : placement_.tensors)
+        if (!tensor.integer_made && scales_behind(uses, tensor.value)) behind.push_back(tensor.value);
+      const std::vector<Tensor> values = evaluate(model_, regions, points);
+      for (size_t k = 0; k < before.size(); ++k)
+        done_.before += stretch(before[k].conv, before[k].op, points[k], values[k]) ? 1 : 0;
+      for (const ValueId value : behind) done_.behind += prepare_behind(value) ? 1 : 0;
+    }
+    for (const Before& one : in_float) done_.before += stretch(one.conv, one.op) ? 1 : 0;
     graph_.sort_topologically();
     return done_;
   }
@@ -99,6 +123,32 @@ class Inserter {
       any = true;
     }
     return any;
+  }
+
+  /// Float nodes alone read what the Conv makes, and behind none of them stands a quantizer: no kernel meets its
+  /// integers, nor does ONNX Runtime make one of a node between the two.
+  bool read_in_float(const Uses& uses, const Node& conv) const {
+    const framework::NodeAttachment& attached = attachment_.of(conv.id);
+    const auto& config = attached.config();
+    if (!attached.output_quantizers.empty() || config.fixed_scale || config.activation_n_bits != 8 ||
+        config.activation_quantization_method != quant::QuantizationMethod::kUniform)
+      return false;
+    std::vector<ValueId> reached{conv.outputs[0]};
+    for (size_t k = 0; k < reached.size(); ++k)
+      for (const size_t reader : uses.reader_indices(reached[k])) {
+        const Node& node = graph_.nodes()[reader];
+        const Role role = placement_.roles[reader].role;
+        if (placement_.roles[reader].has_kernel()) return false;
+        const bool passes_on =
+            role == Role::kMover || role == Role::kClamp || fuses_with_neighbours(node) || lets_through(node);
+        for (const ValueId output : node.outputs) {
+          if (!output.valid()) continue;
+          if (placement_.find(output) != nullptr) return false;
+          if (passes_on && std::find(reached.begin(), reached.end(), output) == reached.end())
+            reached.push_back(output);
+        }
+      }
+    return true;
   }
 
   TensorStatistics* seen(ValueId value) {
@@ -198,11 +248,9 @@ class Inserter {
   }
 
   bool stretch(NodeId id, const KernelOp& op, const Tensor& points, const Tensor& values) {
-    Node& conv = *graph_.find(id);
-    const ValueId output = conv.outputs[0];
-    TensorStatistics* tensor = seen(output);
+    const TensorStatistics* tensor = seen(graph_.find(id)->outputs[0]);
     const size_t count = tensor->channels.size();
-    double widest = 0, sum = 0;
+    double widest = 0;
     for (const ChannelStatistics& channel : tensor->channels)
       widest = std::max(widest, high_of(channel, *tensor) - low_of(channel, *tensor));
     const auto finite = [](float y) { return std::isfinite(y); };
@@ -213,9 +261,42 @@ class Inserter {
       const double mean = tensor->channel_mean(c), variance = tensor->channel_mean_square(c) - mean * mean;
       const Seen channel{x.subspan(c * kPoints, kPoints), y.subspan(c * kPoints, kPoints), mean, variance};
       stretches.push_back(stretch_of(channel, high_of(tensor->channels[c], *tensor), kLeastPart * widest));
-      sum += stretches.back().scale;
     }
-    const float common = static_cast<float>(sum / static_cast<double>(count));
+    write(*graph_.find(id), op, stretches);
+    return true;
+  }
+
+  /// Between what was seen of the channel and of the tensor: the quieter it was, the more room it has.
+  double roomy(double seen, double whole) const {
+    return whole == 0 ? 0 : std::sqrt(std::clamp(kRoom * caution_ * seen / whole, kLeastPart, 1.0)) * whole;
+  }
+
+  /// Where the noise of all channels together is what counts.
+  bool stretch(NodeId id, const KernelOp& op) {
+    const TensorStatistics* tensor = seen(graph_.find(id)->outputs[0]);
+    const double low = std::min(0.0f, tensor->histogram.min()), high = std::max(0.0f, tensor->histogram.max());
+    std::vector<Stretch> stretches;
+    double squares = 0;
+    for (const ChannelStatistics& channel : tensor->channels) {
+      const double bottom = roomy(std::min(0.0f, channel.min), low), top = roomy(std::max(0.0f, channel.max), high);
+      const auto scale = static_cast<float>((top - bottom) / kSteps);
+      if (!(scale > 0)) return false;
+      stretches.push_back({scale, std::clamp(std::nearbyint(-bottom / scale), 0.0, kSteps)});
+      squares += static_cast<double>(scale) * scale;
+    }
+    const double common = (high - low) / kSteps;
+    if (squares > kMustFallTo * common * common * static_cast<double>(stretches.size())) return false;
+    write(*graph_.find(id), op, stretches);
+    return true;
+  }
+
+  void write(Node& conv, const KernelOp& op, const std::vector<Stretch>& stretches) {
+    const NodeId conv_id = conv.id;
+    const ValueId output = conv.outputs[0];
+    const TensorStatistics* tensor = seen(output);
+    double sum = 0;
+    for (const Stretch& one : stretches) sum += one.scale;
+    const float common = static_cast<float>(sum / static_cast<double>(stretches.size()));
     std::vector<double> factors, offsets, inverse;
     for (const Stretch& one : stretches) {
       factors.push_back(static_cast<float>(one.scale / common));
@@ -226,14 +307,13 @@ class Inserter {
     const std::string name = graph_.name_of(output);
     const ValueId stretched = graph_.add_unique_value(name + kStretchedSuffix, DType::kFloat32),
                   multiplied = graph_.add_unique_value(name + "_multiplied", DType::kFloat32);
-    graph_.find(id)->outputs[0] = stretched;
+    conv.outputs[0] = stretched;
     const Tensor weight = *graph_.initializer(op.weight);
     insert_behind("Mul", stretched, multiplied, name + "_factors", per_channel(factors, weight));
     insert_behind("Add", multiplied, output, name + "_offsets", per_channel(offsets, weight));
     statistics_.tensors.push_back(stretched_statistics(*tensor, graph_.name_of(stretched), factors, offsets, common));
     const quant::Histogram& range = statistics_.tensors.back().histogram;
-    done_.stretched.push_back({id, range.min(), range.max()});
-    return true;
+    done_.stretched.push_back({conv_id, range.min(), range.max()});
   }
 
   void rescale(Node& conv, const KernelOp& op, const std::vector<double>& inverse, const std::vector<double>& offsets) {
@@ -290,25 +370,6 @@ std::vector<double> channel_constant(const Graph& graph, const Node& node) {
 
 ValueId channel_parameters(Graph& graph, const std::string& stem, const std::vector<float>& values) {
   return graph.add_initializer(stem, Tensor::of<float>(Shape{static_cast<int64_t>(values.size())}, values));
-}
-
-bool is_one_of(const Node& node, std::span<const std::string_view> types) {
-  return std::any_of(types.begin(), types.end(), [&](std::string_view type) { return node.is(type); });
-}
-
-/// ONNX Runtime makes one integer kernel of these between a DequantizeLinear and a QuantizeLinear, and opens no file in
-/// which either of the two has parameters by channel.
-bool fuses_with_neighbours(const Node& node) {
-  static constexpr std::array<std::string_view, 7> kTypes{"Sigmoid", "LeakyRelu",   "Softmax",          "Relu",
-                                                          "Clip",    "AveragePool", "GlobalAveragePool"};
-  return is_one_of(node, kTypes);
-}
-
-/// ONNX Runtime moves quantizers to the other side of these.
-bool lets_through(const Node& node) {
-  static constexpr std::array<std::string_view, 8> kTypes{"MaxPool", "Reshape",   "Transpose", "Squeeze",
-                                                          "Slice",   "Unsqueeze", "Flatten",   "Resize"};
-  return is_one_of(node, kTypes);
 }
 
 class Fuser {

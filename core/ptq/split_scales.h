@@ -3,13 +3,13 @@
 // scale.
 //
 //   - In front of a Swish: the Conv writes its channels stretched to the same integers, and the DequantizeLinear behind
-//   it
-//     has a scale and a zero point for each channel.
+//     it has a scale and a zero point for each channel.
 //   - Behind a Swish (or a float Concat, Add, MaxPool or Resize): the QuantizeLinear has a scale for each channel, and
-//   the
-//     Convs that read it have the factors in their weights.
+//     the Convs that read it have the factors in their weights.
+//   - Where float nodes alone read a Conv (a spectrum on its way to its power, the heads of a detector): as in front of
+//     a Swish.
 //
-// insert_split_scales() writes both as per-channel Mul and Add in the float graph, so that all that follows sees
+// insert_split_scales() writes them as per-channel Mul and Add in the float graph, so that all that follows sees
 // ordinary nodes; fuse_split_scales() moves them into the quantizers of the finished model. No node and no kernel is
 // added in the end. For runtimes of the ONNX Runtime kind, which look at each node's parameters by themselves.
 #pragma once
@@ -35,8 +35,9 @@ struct SplitScales {
   std::vector<StretchedOutput> stretched = {};
 };
 
-/// Changes the model where Convs feed a function of each element by itself (unary_region.h: a Swish, a GELU, ...);
-/// nothing in models without one. The statistics get entries for the new tensors. Attachment and placement must be made
+/// Changes the model where Convs feed a function of each element by itself (unary_region.h: a Swish, a GELU, ...), and
+/// where float nodes alone read one and scales by channel halve its noise; behind float nodes only in models with such
+/// a function. The statistics get entries for the new tensors. Attachment and placement must be made
 /// anew afterwards.
 SplitScales insert_split_scales(Model& model, const framework::Attachment& attachment, const Placement& placement,
                                 calibrate::Statistics& statistics);

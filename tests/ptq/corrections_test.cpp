@@ -319,6 +319,57 @@ TEST_CASE("what else reads a Conv keeps it from having scales of its own") {
   REQUIRE(draft(*job, statistics_of(*job)).split.before == 0);
 }
 
+namespace {
+
+/// The lengths of the channels' halves, as of a spectrum; channels are up to `growth`^7 times as loud as others.
+Model lengths(double growth, const char* function = "Sqrt") {
+  NamedModel model;
+  model.input("x", {1, 4, 40}).weight("w1", {16, 4, 1}).weight("w2", {5, 8, 1}).constant("two", Tensor::scalar(2.0f));
+  model.constant("tiny", Tensor::scalar(1e-8f)).node("Conv", {"x", "w1"}, {"c"});
+  model.node("Split", {"c"}, {"re", "im"}, {{"axis", int64_t{1}}}).node("Pow", {"re", "two"}, {"re2"});
+  model.node("Mul", {"im", "im"}, {"im2"}).node("Add", {"re2", "im2"}, {"p"}).node("Add", {"p", "tiny"}, {"q"});
+  model.node(function, {"q"}, {"l"}).node("Conv", {"l", "w2"}, {"y"}).output("y");
+  model.scale_along("w1", 0, growth).scale_along("w2", 1, 1 / growth);
+  return model.build();
+}
+
+}  // namespace
+
+TEST_CASE("a length magnifies nothing, and a Conv that float nodes alone read has scales by channel") {
+  const auto job = job_of(lengths(1.5));
+  const calibrate::Statistics statistics = statistics_of(*job);
+  const Draft decided = draft(*job, statistics);
+  REQUIRE(decided.split.before == 1);
+  REQUIRE(test::relative_difference(job->model, decided.model, sample(*job, 0)) < 1e-5);
+  const Model quantized = quantize(*job, measured(*job, statistics, 1)).model;
+  for (const char* type : {"Add", "Mul"}) REQUIRE(test::count(quantized, type) == test::count(job->model, type));
+  config::QuantizationConfig off;
+  off.split_scales = false;
+  const auto plain = job_of(lengths(1.5), off);
+  const Model without = quantize(*plain, measured(*plain, statistics_of(*plain), 1)).model;
+  REQUIRE(sqnr(*job, quantized) > sqnr(*plain, without) + 2);
+
+  const auto logarithm = job_of(lengths(1.5, "Log"));
+  REQUIRE(draft(*logarithm, statistics_of(*logarithm)).placement.roles[0].role == ptq::Role::kFloat);
+  const auto alike = job_of(lengths(1));
+  REQUIRE(draft(*alike, statistics_of(*alike)).split.before == 0);
+}
+
+TEST_CASE("a Conv whose integers a kernel meets keeps one scale") {
+  const std::string between = GENERATE("Transpose", "Softmax", "Relu", "Where");
+  INFO(between);
+  NamedModel model;
+  model.input("x", {1, 4, 8, 8}).weight("w1", {8, 4, 1, 1}).weight("w2", {5, 8, 1, 1}).weight("other", {1, 8, 8, 8});
+  model.node("Conv", {"x", "w1"}, {"c"}).node("Mul", {"c", "other"}, {"z"});
+  if (between == "Where")
+    model.node("Greater", {"c", "other"}, {"g"}).node("Where", {"g", "c", "other"}, {"b"});
+  else
+    model.node(between.c_str(), {"c"}, {"b"});
+  model.node("Conv", {"b", "w2"}, {"y"}).output("y").output("z").scale_along("w1", 0, 1.6);
+  const auto job = job_of(model.build());
+  REQUIRE(draft(*job, statistics_of(*job)).split.before == 0);
+}
+
 TEST_CASE("a model without a Swish has no split scales") {
   const auto job = job_of(separable(0.3));
   const Draft decided = draft(*job, statistics_of(*job));

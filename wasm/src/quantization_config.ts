@@ -59,7 +59,7 @@ export interface QuantizationConfig {
   readonly weights_bias_correction_method?: 'MEASURED' | 'ANALYTIC' | undefined;
   /** Keep in float what feeds a logarithm, root or reciprocal that 8 bits cannot feed. Default true. */
   readonly keep_float_automatically?: boolean | undefined;
-  /** Around a Swish, give the two nodes of a quantizer scales of their own by channel. Default true. */
+  /** Around a Swish, and behind a Conv that float nodes alone read, give the two nodes of a quantizer scales of their own by channel. Default true. */
   readonly split_scales?: boolean | undefined;
   /** Rescale each output channel so that its deviation is what it was before the weights were quantized. Default false. */
   readonly weights_second_moment_correction?: boolean | undefined;
