@@ -25,6 +25,8 @@ constexpr size_t kManyValues = Histogram::kMaxBins / 2;  // that are worth addin
 // Bins tell no more of a range by more values than these of one sample.
 constexpr size_t kEnoughValues = size_t{1} << 14;
 constexpr size_t kMostWeight = 32;
+// Of its root mean square: where values reach further, they are few, and a part may have none of them or too many.
+constexpr double kFarthest = 8;
 constexpr size_t kValuesOfPart = 128;  // at least: fewer take longer to begin than to count
 constexpr size_t kNotWatched = std::numeric_limits<size_t>::max();
 
@@ -165,23 +167,34 @@ void Collector::observe(const run::ObservedTensor& tensor) {
 
 void Collector::count(const Request& request, Gathered& gathered, std::span<const float> values) {
   const size_t lines = std::max<size_t>(1, kInCache / sampling_.line), at_once = lines * sampling_.line;
+  float low = values[0], high = values[0];
+  double sum = 0, squares = 0;
   for (size_t line = 0; !values.empty(); line += lines, values = values.subspan(std::min(values.size(), at_once))) {
     const auto part = values.first(std::min(values.size(), at_once));
-    const kernels::Extremes extremes = kernels::extremes(part);
-    if (!extremes.finite) refuse_not_finite(request.name, part);
-    add_bins(gathered, part, line, 1, extremes.min, extremes.max);
+    if (sampling_.weight > 1) {
+      kernels::channel_sums(part.data(), part.size(), 1, &low, &high, &sum, &squares);
+      if (!std::isfinite(squares)) refuse_not_finite(request.name, part);
+    } else {
+      const kernels::Extremes extremes = kernels::extremes(part);
+      if (!extremes.finite) refuse_not_finite(request.name, part);
+      low = extremes.min, high = extremes.max;
+    }
+    add_bins(gathered, part, line, 1, low + 0.0f, high + 0.0f, squares);
   }
 }
 
 void Collector::add_bins(Gathered& gathered, std::span<const float> part, size_t line, size_t unit, float min,
-                         float max) {
+                         float max, double squares) {
   lowest_ = std::min(lowest_, min), highest_ = std::max(highest_, max);
   if (!many_) {
     gathered.bins.add(part, min, max);
     return;
   }
   const size_t units = sampling_.line / unit;
-  for (; line < sampling_.whole && !part.empty(); ++line, part = part.subspan(sampling_.line)) {
+  const double most = std::max(std::fabs(static_cast<double>(min)), std::fabs(static_cast<double>(max)));
+  const auto values = static_cast<double>(line * sampling_.line + part.size());
+  const bool reaches_far = most * most * values > kFarthest * kFarthest * squares;
+  for (; line < sampling_.whole && !reaches_far && !part.empty(); ++line, part = part.subspan(sampling_.line)) {
     const size_t k = sampling_.part_of(line), begin = k * units / sampling_.weight,
                  end = (k + 1) * units / sampling_.weight;
     gathered.bins.add(part.subspan(begin * unit, (end - begin) * unit), min, max, sampling_.weight, turns_);
@@ -201,13 +214,13 @@ void Collector::gather_rows(const Request& request, Gathered& gathered, const Bl
                           sums_.data(), squares_.data());
     if (request.channels_only) continue;
     float low = lows_[0], high = highs_[0];
-    bool finite = true;
+    double squares = 0;
     for (size_t c = 0; c < blocks.channels; ++c) {
       low = std::min(low, lows_[c]), high = std::max(high, highs_[c]);
-      finite = finite && std::isfinite(squares_[c]);
+      squares += squares_[c];
     }
-    if (!finite) refuse_not_finite(request.name, part);
-    add_bins(gathered, part, line, blocks.channels, low + 0.0f, high + 0.0f);
+    if (!std::isfinite(squares)) refuse_not_finite(request.name, part);
+    add_bins(gathered, part, line, blocks.channels, low + 0.0f, high + 0.0f, squares);
   }
 }
 

@@ -102,8 +102,10 @@ class Collector : public run::Observer {
   };
   static Blocks blocks_of(const run::ObservedTensor& tensor, int channel_axis);
   void count(const Request& request, Gathered& gathered, std::span<const float> values);
-  /// `part`: whole lines of the sampling, the first of them line `line`.
-  void add_bins(Gathered& gathered, std::span<const float> part, size_t line, size_t unit, float min, float max);
+  /// `part`: whole lines of the sampling, the first of them line `line`; `squares`: the sum of those of all values of
+  /// the tensor up to its end, which lie between `min` and `max`.
+  void add_bins(Gathered& gathered, std::span<const float> part, size_t line, size_t unit, float min, float max,
+                double squares);
   /// Between begin and end, lows_, highs_, sums_ and squares_ hold what this tensor adds to its channels. None where
   /// this sample has another number of them than one before: then they are not the same things.
   std::optional<Blocks> begin_channels(const Request& request, Gathered& gathered, const run::ObservedTensor& tensor);

@@ -86,3 +86,15 @@ TEST_CASE("the bins of a small tensor count each value") {
   CHECK(collected(shape, ops::Layout::kPlain, 1, value).histogram == all);
   CHECK(collected(shape, ops::Layout::kChannelsLast, 1, value).histogram == all);
 }
+
+TEST_CASE("where few values reach far beyond the others each is counted") {
+  const Shape shape{1, 64, 64, 64};
+  const auto layout = GENERATE(ops::Layout::kPlain, ops::Layout::kChannelsLast);
+  // One channel of the first place, as attention piles up on the first token.
+  const auto value = [](int64_t y, int64_t x, int64_t c) {
+    return y + x == 0 && c == 7 ? 300.0f : static_cast<float>((y * 31 + x * 7 + c * 13) % 97) / 97;
+  };
+  const TensorStatistics seen = collected(shape, layout, layout == ops::Layout::kPlain ? -1 : 1, value);
+  CHECK(seen.histogram.total() == seen.elements);
+  CHECK(seen.histogram.counts().back() == 1);
+}
