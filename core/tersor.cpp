@@ -88,9 +88,20 @@ bool is_watched_behind_clamp(const Graph& graph, const Uses& uses, const std::ve
   });
 }
 
-std::vector<calibrate::Request> find_requests(const Model& model, const ptq::Placement& placement,
-                                              const Settings& settings) {
-  const bool by_channel = reads_channels(settings);
+/// Whether some step reads more of a tensor's values than how far they reach.
+bool reads_bins(const Settings& settings, const framework::Attachment& attachment) {
+  const config::QuantizationConfig& config = settings.config;
+  const bool by_table = std::any_of(attachment.nodes.begin(), attachment.nodes.end(),
+                                    [](const auto& node) { return node.config().activation_by_table(); });
+  return !settings.own_statistics_only || !settings.overrides.empty() || by_table ||
+         config.activation_threshold_method != quant::ThresholdSelectionMethod::kNoClipping ||
+         config.keep_float_automatically || config.activation_bias_correction || config.softmax_shift ||
+         config.shift_negative_activation_correction || config.input_scaling || config.relu_unbound_correction;
+}
+
+std::vector<calibrate::Request> find_requests(const Model& model, const framework::Attachment& attachment,
+                                              const ptq::Placement& placement, const Settings& settings) {
+  const bool by_channel = reads_channels(settings), ends_only = !reads_bins(settings, attachment);
   const Graph& graph = model.graph;
   const Uses uses(graph);
   const std::vector<int> ranks = infer_ranks(model);
@@ -105,8 +116,8 @@ std::vector<calibrate::Request> find_requests(const Model& model, const ptq::Pla
   for (const ValueId value : ptq::front_end_operands(graph, placement.roles)) add(value);
   std::vector<calibrate::Request> requests;
   for (const ValueId value : values)
-    requests.push_back(
-        {value, graph.name_of(value), by_channel ? channel_axis(graph, uses, ranks, placement, value) : -1});
+    requests.push_back({value, graph.name_of(value),
+                        by_channel ? channel_axis(graph, uses, ranks, placement, value) : -1, false, ends_only});
   if (!by_channel) return requests;
   // The means of the kernels' outputs, for bias correction.
   for (size_t i = 0; i < placement.roles.size(); ++i) {
@@ -271,7 +282,7 @@ std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Se
   note_branch_points(job->model.graph, job->settings, job->placement, job->notes);
   ptq::require_kernels(job->model.graph, job->placement);
   check_weights(job->model.graph, job->placement);
-  job->requests = find_requests(job->model, job->placement, job->settings);
+  job->requests = find_requests(job->model, job->attachment, job->placement, job->settings);
   job->platform = platform_of(job->settings);
   job->provenance = {opened->digest, graph_digest(job->model.graph, job->requests), shaping_settings(job->platform),
                      job->settings.preprocessing};

@@ -147,6 +147,7 @@ void Collector::observe(const run::ObservedTensor& tensor) {
   else if (!gathered.shape_varies && !(gathered.shape == tensor.shape))
     gathered.shape_varies = true;
   gathered.elements += tensor.data.size();
+  ends_only_ = request.extremes_only;
   many_ = tensor.data.size() > kManyValues;
   lowest_ = std::numeric_limits<float>::infinity(), highest_ = -lowest_;
   const std::optional<Blocks> blocks =
@@ -186,8 +187,9 @@ void Collector::count(const Request& request, Gathered& gathered, std::span<cons
 void Collector::add_bins(Gathered& gathered, std::span<const float> part, size_t line, size_t unit, float min,
                          float max, double squares) {
   lowest_ = std::min(lowest_, min), highest_ = std::max(highest_, max);
-  if (!many_) {
-    gathered.bins.add(part, min, max);
+  if (ends_only_ || !many_) {
+    const float ends[] = {min, max};
+    gathered.bins.add(ends_only_ ? std::span(ends) : part, min, max);
     return;
   }
   const size_t units = sampling_.line / unit;

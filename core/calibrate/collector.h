@@ -20,6 +20,8 @@ struct Request {
   int channel_axis = -1;  // of the ONNX shape; -1: not per channel
   /// Per channel alone: no histogram. For tensors whose range nobody needs.
   bool channels_only = false;
+  /// Its histogram holds its extremes alone. For tensors of which nothing else is read.
+  bool extremes_only = false;
 
   bool operator==(const Request&) const = default;
 };
@@ -117,6 +119,7 @@ class Collector : public run::Observer {
   std::vector<Gathered> gathered_;
   std::vector<size_t> by_value_;  // index into requests_, or npos
   BinTurns turns_;
+  bool ends_only_ = false;          // of the tensor that is shown
   bool many_ = false;               // values in the tensor that is shown
   Sampling sampling_;               // of it
   float lowest_ = 0, highest_ = 0;  // of them so far

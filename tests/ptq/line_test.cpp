@@ -126,11 +126,12 @@ TEST_CASE("statistics from parts and from a file give the same bytes as one run 
   REQUIRE(quantize(*job, from_nothing).bytes == expected.bytes);
 }
 
-TEST_CASE("statistics that nobody keeps are by channel where a setting reads channels, and the file is the same") {
+TEST_CASE("statistics that nobody keeps hold what a setting reads, and the file is the same") {
+  const auto method = GENERATE(quant::ThresholdSelectionMethod::kLp, quant::ThresholdSelectionMethod::kNoClipping);
   const auto fields = [](const char* name) {
     Settings settings = default_settings();
     settings.config.weights_bias_correction = settings.config.activation_channel_equalization =
-        settings.config.split_scales = false;
+        settings.config.split_scales = settings.config.keep_float_automatically = false;
     if (*name != 0) config::set_field(settings.config, std::string(name) + "=true");
     return settings;
   };
@@ -140,13 +141,18 @@ TEST_CASE("statistics that nobody keeps are by channel where a setting reads cha
         "concat_threshold_update", "keep_float_automatically"}) {
     INFO(name);
     Settings settings = fields(name);
+    settings.config.activation_threshold_method = method;
     const auto kept = job_of(residual().build(), settings);
     settings.own_statistics_only = true;
     const auto own = job_of(residual().build(), settings);
     const calibrate::Statistics all = statistics_of(*kept, 0, 16), needed = statistics_of(*own, 0, 16);
     if (*name == 0) REQUIRE(all.tensors.size() > needed.tensors.size());
     if (*name == 0)
-      for (const calibrate::TensorStatistics& seen : needed.tensors) REQUIRE(seen.channels.empty());
+      for (const calibrate::TensorStatistics& seen : needed.tensors) {
+        REQUIRE(seen.channels.empty());
+        const bool ends_only = seen.histogram.total() != seen.elements;
+        REQUIRE(ends_only == (method == quant::ThresholdSelectionMethod::kNoClipping));
+      }
     REQUIRE(quantize(*kept, all).bytes == quantize(*own, needed).bytes);
   }
 }
