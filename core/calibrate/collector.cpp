@@ -77,7 +77,11 @@ void BinCounter::include(float min, float max) {
 void BinCounter::add(std::span<const float> values, float min, float max) {
   if (values.empty()) return;
   include(min, max);
-  zeros_ += kernels::count_bins(values, std::ldexp(1.0f, -exponent_), first_, counts_.data());
+  const float per_width = std::ldexp(1.0f, -exponent_);
+  for (const float x : values) {
+    ++counts_[static_cast<size_t>(static_cast<int32_t>(std::floor(x * per_width)) - first_)];
+    zeros_ += x == 0 ? 1 : 0;
+  }
 }
 
 void BinCounter::add(std::span<const float> values, float min, float max, uint64_t weight, BinTurns& turns) {

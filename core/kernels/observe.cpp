@@ -51,17 +51,15 @@ Extremes FindExtremes(const float* x, size_t n) {
   return {found.min + 0.0f, found.max + 0.0f, rest == 0};
 }
 
-// Places of a block's counters by vectors, then one counter after the other. `kTurns` counters stand for each bin, of
-// which neighbours take one in turn, so that equal neighbours do not wait for each other.
-template <class Counter, size_t kTurns>
-uint64_t CountInTurns(const float* HWY_RESTRICT x, size_t n, float per_width, int32_t first,
-                      Counter* HWY_RESTRICT counters) {
+// Places of a block's counters by vectors, then one counter after the other. Equal neighbours do not wait for each
+// other, as they count in turns.
+uint64_t CountBinsInFours(const float* HWY_RESTRICT x, size_t n, float per_width, int32_t first,
+                          uint32_t* HWY_RESTRICT fours) {
   const hn::ScalableTag<float> d;
   const hn::RebindToSigned<decltype(d)> di;
   const size_t lanes = hn::Lanes(d);
   constexpr size_t kBlock = 512;
-  constexpr int kCounterShift = sizeof(Counter) == 8 ? 3 : 2, kPlaceShift = kCounterShift + (kTurns == 4 ? 2 : 0);
-  static_assert(size_t{1} << kPlaceShift == kTurns * sizeof(Counter));
+  constexpr int kCounterShift = 2, kPlaceShift = 4;
   // A whole number below 2^23 added to 2^23 stands in the lowest bits.
   const auto no_fraction = hn::Set(d, 8388608.0f), scale = hn::Set(d, per_width),
              offset = hn::Set(d, static_cast<float>(first));
@@ -69,12 +67,12 @@ uint64_t CountInTurns(const float* HWY_RESTRICT x, size_t n, float per_width, in
   // Of counters, in bytes; where 32 bits hold an address they are addresses, so that nothing is left to add.
   HWY_ALIGN int32_t places[kBlock];
   constexpr bool kAddresses = sizeof(uintptr_t) == sizeof(int32_t);
-  const auto start_of_all = reinterpret_cast<uintptr_t>(counters);
+  const auto start_of_all = reinterpret_cast<uintptr_t>(fours);
   const uintptr_t origin = kAddresses ? 0 : start_of_all;
   const auto start_of_places = static_cast<int32_t>(static_cast<uint32_t>(start_of_all - origin));
-  const auto turns = hn::Add(hn::ShiftLeft<kCounterShift>(hn::And(hn::Iota(di, 0), hn::Set(di, kTurns - 1))),
-                             hn::Set(di, start_of_places));
-  const auto count_at = [&](int32_t place) { ++*reinterpret_cast<Counter*>(origin + static_cast<uint32_t>(place)); };
+  const auto turns =
+      hn::Add(hn::ShiftLeft<kCounterShift>(hn::And(hn::Iota(di, 0), hn::Set(di, 3))), hn::Set(di, start_of_places));
+  const auto count_at = [&](int32_t place) { ++*reinterpret_cast<uint32_t*>(origin + static_cast<uint32_t>(place)); };
   uint64_t zeros = 0;
   for (size_t start = 0; start < n; start += kBlock) {
     const size_t count = HWY_MIN(kBlock, n - start);
@@ -104,14 +102,6 @@ uint64_t CountInTurns(const float* HWY_RESTRICT x, size_t n, float per_width, in
     for (; i < count; ++i) count_at(places[i]);
   }
   return zeros;
-}
-
-uint64_t CountBins(const float* x, size_t n, float per_width, int32_t first, uint64_t* counts) {
-  return CountInTurns<uint64_t, 1>(x, n, per_width, first, counts);
-}
-
-uint64_t CountBinsInFours(const float* x, size_t n, float per_width, int32_t first, uint32_t* fours) {
-  return CountInTurns<uint32_t, 4>(x, n, per_width, first, fours);
 }
 
 void AddUpBins(uint32_t* HWY_RESTRICT fours, uint64_t weight, size_t bins, uint64_t* HWY_RESTRICT counts) {
@@ -228,17 +218,12 @@ HWY_AFTER_NAMESPACE();
 namespace tersor::kernels {
 
 HWY_EXPORT(FindExtremes);
-HWY_EXPORT(CountBins);
 HWY_EXPORT(CountBinsInFours);
 HWY_EXPORT(AddUpBins);
 HWY_EXPORT(ChannelSums);
 
 Extremes extremes(std::span<const float> values) {
   return HWY_DYNAMIC_DISPATCH(FindExtremes)(values.data(), values.size());
-}
-
-uint64_t count_bins(std::span<const float> values, float per_width, int32_t first, uint64_t* counts) {
-  return HWY_DYNAMIC_DISPATCH(CountBins)(values.data(), values.size(), per_width, first, counts);
 }
 
 uint64_t count_bins_in_fours(std::span<const float> values, float per_width, int32_t first, uint32_t* fours) {

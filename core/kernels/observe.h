@@ -17,12 +17,9 @@ struct Extremes {
 /// Of at least one value; a zero comes out as +0.
 Extremes extremes(std::span<const float> values);
 
-/// ++counts[floor(x * per_width) - first] for each x, and the number of exact zeros. `per_width` is a power of two, so
-/// the product is exact; every index must lie in counts and below 2^23. Values must be finite.
-uint64_t count_bins(std::span<const float> values, float per_width, int32_t first, uint64_t* counts);
-
-/// The same into four counters of each bin, of which neighbours take one in turn: faster, but for many values only, as
-/// the four want to be added up. None may reach 2^32.
+/// Counts each x in bin floor(x * per_width) - first, and gives the number of exact zeros. `per_width` is a power of
+/// two, so the product is exact; every bin must be there and below 2^23. Values must be finite. Each bin has four
+/// counters, of which neighbours take one in turn; none may reach 2^32.
 uint64_t count_bins_in_fours(std::span<const float> values, float per_width, int32_t first, uint32_t* fours);
 
 /// Adds the four counters of each bin, `weight` times over, to its count and clears them.
