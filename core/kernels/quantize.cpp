@@ -2,6 +2,7 @@
 #include "core/kernels/quantize.h"
 
 #include <algorithm>
+#include <cstring>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/kernels/quantize.cpp"
@@ -45,6 +46,14 @@ void DequantizeCodes(const uint8_t* HWY_RESTRICT q, size_t n, const CodeGrid& gr
 
 constexpr float kNoFraction = 12582912.0f;  // 1.5 * 2^23: rounds to even when added, within 2^22
 
+/// The lowest bits of a whole number added to kNoFraction are those of the number. WebAssembly's conversion to whole
+/// numbers asks first whether they fit.
+HWY_INLINE uint8_t code_of(float shifted) {
+  uint32_t bits;
+  std::memcpy(&bits, &shifted, sizeof bits);
+  return static_cast<uint8_t>(bits);
+}
+
 /// int8 codes are uint8 codes with their highest bit turned, zero points too.
 uint8_t turn_of(const CodeGrids& grids) {
   return grids.is_signed ? 0x80 : 0;
@@ -71,7 +80,7 @@ void QuantizeCodesEach(const float* HWY_RESTRICT from, size_t n, const CodeGrids
       steps = steps == steps ? steps : 0.0f;
       steps = steps < 0 - zero_point ? 0 - zero_point : steps;
       steps = steps > 255 - zero_point ? 255 - zero_point : steps;
-      q[k] = static_cast<uint8_t>(static_cast<int32_t>(((steps + kNoFraction) - kNoFraction) + zero_point) ^ turn);
+      q[k] = static_cast<uint8_t>((code_of(steps + kNoFraction) + (zero_points[k] ^ turn)) ^ turn);
     }
   });
 }
@@ -120,7 +129,7 @@ HWY_INLINE void CombineRun(const A* HWY_RESTRICT a, const CodeGrid& of_a, const 
     float steps = (kMul ? left * right : left + right) / scale;
     steps = steps < low ? low : steps;
     steps = steps > high ? high : steps;
-    y[k] = static_cast<uint8_t>(static_cast<int32_t>(((steps + shift) + kNoFraction) - kNoFraction));
+    y[k] = code_of((steps + shift) + kNoFraction);
   }
 }
 

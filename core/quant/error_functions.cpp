@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/kernels/transcendental.h"
+#include "core/quant/whole_number.h"
 #include "core/tensor/rounding.h"
 
 namespace tersor::quant {
@@ -145,8 +146,7 @@ double BinnedValues::error_by_cells(const Step& step, const IntegerGrid& grid, d
     const double place = steps * k + base;
     if (!(place > 0)) return size_t{0};
     if (place >= count) return bins;
-    const size_t whole = static_cast<size_t>(place);
-    return whole + (static_cast<double>(whole) < place ? 1 : 0);
+    return static_cast<size_t>(whole_number(std::ceil(place)));
   };
   const int32_t low = grid.q_min() - step.zero_point, high = grid.q_max() - step.zero_point;
   // Of the bins [begin, end), which stand for the integer k.

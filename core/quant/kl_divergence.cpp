@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "core/quant/whole_number.h"
 #include "core/tensor/rounding.h"
 
 namespace tersor::quant {
@@ -121,7 +122,7 @@ std::span<const KlDivergence::Group> KlDivergence::groups_of(const Window& windo
   const size_t codes = static_cast<size_t>(top);
   if (bins_per_step >= 1 && codes <= ends_.size() && find_ends(bins_per_step, base, codes)) {
     for (size_t code = 0; code < codes; ++code) {
-      const size_t end = std::min(static_cast<size_t>(static_cast<uint32_t>(ends_[code])), window.end);
+      const size_t end = std::min<size_t>(whole_number(ends_[code]), window.end);
       if (end <= begin) continue;
       add(begin, end);
       begin = next_[end];
