@@ -45,7 +45,7 @@ struct Sampling {
 
   /// Of a tensor that lies in memory as `dims`; parts of a line begin at multiples of `unit` values.
   static Sampling of(std::span<const int64_t> dims, size_t unit);
-  /// Of line `index`: where its part begins, in units of its `units`; that of the next part is where it ends.
+  /// Which of the `weight` parts of itself line `index` gives.
   size_t part_of(size_t index) const { return (index % weight * step + index / weight) % weight; }
 };
 

@@ -45,7 +45,7 @@ struct ExtremeSums {
 struct TensorStatistics {
   std::string name;            // of the value in the prepared graph
   uint64_t elements = 0;       // seen in all samples
-  quant::Histogram histogram;  // of all elements, holds the extremes; empty for tensors taken per channel alone
+  quant::Histogram histogram;  // of the elements, holds the extremes (docs/statistics.md); empty where channels are all
   int channel_axis = -1;       // -1: not taken per channel
   std::vector<ChannelStatistics> channels;  // empty, too, where samples differ in their number
   /// The tensor's shape in every sample; rank 0 and `shape_varies` when samples differ.
