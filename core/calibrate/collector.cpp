@@ -171,7 +171,7 @@ void Collector::observe(const run::ObservedTensor& tensor) {
 }
 
 void Collector::count(const Request& request, Gathered& gathered, std::span<const float> values) {
-  const size_t lines = std::max<size_t>(1, kInCache / sampling_.line), at_once = lines * sampling_.line;
+  const size_t lines = sampling_.lines_of(kInCache, sampling_.line), at_once = lines * sampling_.line;
   float low = values[0], high = values[0];
   double sum = 0, squares = 0;
   for (size_t line = 0; !values.empty(); line += lines, values = values.subspan(std::min(values.size(), at_once))) {
@@ -212,7 +212,7 @@ void Collector::add_bins(Gathered& gathered, std::span<const float> part, size_t
 void Collector::gather_rows(const Request& request, Gathered& gathered, const Blocks& blocks,
                             std::span<const float> values) {
   const size_t line_values = std::max(sampling_.line, blocks.channels);
-  const size_t lines = std::max<size_t>(1, std::max(kFewRows * blocks.channels, kInCache) / line_values);
+  const size_t lines = sampling_.lines_of(std::max(kFewRows * blocks.channels, kInCache), line_values);
   const size_t at_once = lines * line_values;
   for (size_t line = 0; !values.empty(); line += lines, values = values.subspan(std::min(values.size(), at_once))) {
     const auto part = values.first(std::min(values.size(), at_once));

@@ -2,6 +2,7 @@
 // Watches runs of the float model and gathers statistics. One per thread; what several gathered merges exactly.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -45,6 +46,8 @@ struct Sampling {
 
   /// Of a tensor that lies in memory as `dims`; parts of a line begin at multiples of `unit` values.
   static Sampling of(std::span<const int64_t> dims, size_t unit);
+  /// About `values` values in lines of that length: as many as together give each part once, or a multiple of that.
+  size_t lines_of(size_t values, size_t length) const { return std::max<size_t>(1, values / length / weight) * weight; }
   /// Which of the `weight` parts of itself line `index` gives.
   size_t part_of(size_t index) const { return (index % weight * step + index / weight) % weight; }
 };

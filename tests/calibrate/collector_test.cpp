@@ -93,3 +93,17 @@ TEST_CASE("where few values reach far beyond the others each is counted") {
   CHECK(seen.histogram.total() == seen.elements);
   CHECK(seen.histogram.counts().back() == 1);
 }
+
+TEST_CASE("bins hold as many values as the tensor, wherever far ones begin and however its lines divide") {
+  const auto height = GENERATE(int64_t{61}, int64_t{128}), width = GENERATE(int64_t{59}, int64_t{113});
+  const auto channels = GENERATE(int64_t{16}, int64_t{33});
+  const auto layout = GENERATE(ops::Layout::kPlain, ops::Layout::kChannelsLast);
+  for (const int64_t place : {height / 3, height / 2, height - 1}) {
+    const auto value = [&](int64_t y, int64_t x, int64_t c) {
+      return y == place && x == c ? 500.0f : static_cast<float>((y * 31 + x * 7 + c * 13) % 97) / 97;
+    };
+    const auto [seen, all] = collected({1, channels, height, width}, layout, 1, value);
+    CHECK(seen.histogram.total() == seen.elements);
+    CHECK(seen.histogram.max() == all.max());
+  }
+}
