@@ -26,7 +26,7 @@ constexpr size_t kManyValues = Histogram::kMaxBins / 2;  // that are worth addin
 constexpr size_t kEnoughValues = size_t{1} << 14;
 constexpr size_t kMostWeight = 32;
 // Of its root mean square: where values reach further, they are few, and a part may have none of them or too many.
-constexpr double kFarthest = 10;
+constexpr double kFarthest = 8;
 constexpr size_t kValuesOfPart = 128;  // at least: fewer take longer to begin than to count
 constexpr size_t kNotWatched = std::numeric_limits<size_t>::max();
 
