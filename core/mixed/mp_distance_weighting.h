@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+#include <utility>
+
+#include "core/base/names.h"
+
+namespace tersor::mixed {
+
+/// What each interest point counts in the distance of two models.
+enum class MpDistanceWeighting {
+  kAvg,        // all the same
+  kLastLayer,  // the last alone
+  kExp,        // 1 - exp(-distance / sigma): what is far away more
+  kHessian,    // its mean Hessian score
+};
+
+}  // namespace tersor::mixed
+
+template <>
+struct tersor::EnumWords<tersor::mixed::MpDistanceWeighting> {
+  using W = tersor::mixed::MpDistanceWeighting;
+  static constexpr const char* kind = "distance weighting";
+  static constexpr std::pair<W, std::string_view> words[] = {
+      {W::kAvg, "AVG"}, {W::kLastLayer, "LAST_LAYER"}, {W::kExp, "EXP"}, {W::kHessian, "HESSIAN"}};
+};
