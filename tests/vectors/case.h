@@ -43,6 +43,8 @@ std::optional<Verdict> judge_similarity(const Case& one);
 std::optional<Verdict> judge_numbered(const Case& one);
 std::optional<Verdict> judge_numbered_graph(const Case& one);
 std::optional<Verdict> judge_numbered_selection(const Case& one);
+std::optional<Verdict> judge_mixed(const Case& one);
+std::optional<Verdict> judge_trainable(const Case& one);
 
 Verdict skipped(std::string reason);
 /// Passed when `holds`; the texts say what was compared.

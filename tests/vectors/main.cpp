@@ -18,7 +18,7 @@ namespace {
 using Judge = std::optional<Verdict> (*)(const Case&);
 constexpr Judge kJudges[] = {judge_quantizer,          judge_histogram,  judge_activation, judge_weight,
                              judge_correction,         judge_similarity, judge_graph,      judge_numbered_graph,
-                             judge_numbered_selection, judge_numbered};
+                             judge_numbered_selection, judge_mixed,      judge_trainable,  judge_numbered};
 
 Case read_case(const Json& json, const Json& inputs) {
   Case one;
