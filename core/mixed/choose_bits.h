@@ -4,7 +4,7 @@
 //   where    base[b] + sum over nodes of takes[node][candidate][b] <= limit[b]    for each budget b
 // A budget is one number of a resource: a scalar such as the weights' bytes, or the bytes of one cut through the
 // activations. Source: the integer program of MCT's mixed precision, whose figures of a candidate are relative to a
-// minimal configuration (mixed/relative_utilization.h).
+// minimal configuration (mixed/linear_problem.h).
 #pragma once
 
 #include <cstddef>
