@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -42,16 +43,17 @@ class FolderSource : public samples::FileSource {
     const int descriptor = ::open(places_[file].c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor < 0) fail(file);
     note_read(descriptor);
-    auto bytes = std::make_shared<std::vector<std::byte>>();
+    std::shared_ptr<const std::byte[]> bytes;
     try {
-      bytes->resize(static_cast<size_t>(length));
-      read_all(descriptor, file, offset, *bytes);
+      auto fresh = std::make_unique_for_overwrite<std::byte[]>(static_cast<size_t>(length));
+      read_all(descriptor, file, offset, {fresh.get(), static_cast<size_t>(length)});
+      bytes = std::move(fresh);
     } catch (...) {
       ::close(descriptor);
       throw;
     }
     ::close(descriptor);
-    return {*bytes, bytes};
+    return {{bytes.get(), static_cast<size_t>(length)}, bytes};
   }
 
  private:

@@ -138,6 +138,19 @@ class Dictionary {
   size_t at_ = 0;
 };
 
+size_t header_start(std::span<const std::byte> head) {
+  return head.size() > 6 && head[6] > std::byte{1} ? 12 : 10;
+}
+
+/// Behind the header, which may be longer than what is there; 0 where not even its length is.
+size_t header_end(std::span<const std::byte> head) {
+  const size_t start = header_start(head);
+  if (head.size() < start) return 0;
+  size_t length = 0;
+  for (size_t k = start; k-- > 8;) length = length << 8 | static_cast<size_t>(head[k]);
+  return start + length;
+}
+
 /// Copies elements [begin, end) of row-major order out of a Fortran-order array.
 template <class Copy>
 void gather_fortran(const Shape& shape, int64_t begin, int64_t end, Copy&& copy) {
@@ -181,9 +194,9 @@ NpyHeader parse_npy_header(std::span<const std::byte> head, uint64_t size) {
   if (version < 1 || version > 3)
     throw Error(ErrorCode::kInvalidSamples,
                 "The .npy file is of version " + std::to_string(version) + "; 1, 2 and 3 are read.");
-  const size_t start = version == 1 ? 10 : 12;
+  const size_t start = header_start(head);
   if (head.size() < start) broken("it is cut short");
-  const size_t length = version == 1 ? at(8) | at(9) << 8 : at(8) | at(9) << 8 | at(10) << 16 | at(11) << 24;
+  const size_t length = header_end(head) - start;
   if (length > 65536) broken("its header is impossibly long");
   if (length > head.size() - start) broken("it is cut short");
   NpyHeader header;
@@ -199,7 +212,9 @@ NpyHeader parse_npy_header(std::span<const std::byte> head, uint64_t size) {
 }
 
 NpyArray::NpyArray(ReadRange read, uint64_t size) : read_(std::move(read)) {
-  const Bytes head = read_(0, std::min(size, kMostNpyHeader));
+  constexpr uint64_t kUsual = 1024;  // a header may be 64 kB long, and most samples are shorter than that
+  Bytes head = read_(0, std::min(size, kUsual));
+  if (header_end(head.view) > head.view.size()) head = read_(0, std::min(size, kMostNpyHeader));
   header_ = parse_npy_header(head.view, size);
 }
 
