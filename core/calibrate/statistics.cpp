@@ -11,12 +11,6 @@ namespace tersor::calibrate {
 
 namespace {
 
-/// Elements of one channel.
-double channel_count(const TensorStatistics& tensor) {
-  return tensor.channels.empty() ? 0
-                                 : static_cast<double>(tensor.count()) / static_cast<double>(tensor.channels.size());
-}
-
 void merge(ChannelStatistics& into, const ChannelStatistics& more) {
   into.min = std::min(into.min, more.min);
   into.max = std::max(into.max, more.max);
@@ -83,12 +77,23 @@ quant::Range TensorStatistics::mean_extremes() const {
   return {std::clamp(extremes.low.value() / times, low, high), std::clamp(extremes.high.value() / times, low, high)};
 }
 
+void ChannelStatistics::map_sums(double factor, double offset, double elements) {
+  const double own = sum.value(), squares = sum_of_squares.value();
+  sum = {}, sum_of_squares = {};
+  sum.add(factor * own + elements * offset);
+  sum_of_squares.add(factor * factor * squares + 2 * factor * offset * own + elements * offset * offset);
+}
+
+double TensorStatistics::per_channel() const {
+  return channels.empty() ? 0 : static_cast<double>(elements) / static_cast<double>(channels.size());
+}
+
 double TensorStatistics::channel_mean(size_t channel) const {
-  return count() == 0 ? 0 : channels[channel].sum.value() / channel_count(*this);
+  return elements == 0 ? 0 : channels[channel].sum.value() / per_channel();
 }
 
 double TensorStatistics::channel_mean_square(size_t channel) const {
-  return count() == 0 ? 0 : channels[channel].sum_of_squares.value() / channel_count(*this);
+  return elements == 0 ? 0 : channels[channel].sum_of_squares.value() / per_channel();
 }
 
 const TensorStatistics* Statistics::find(std::string_view name) const {

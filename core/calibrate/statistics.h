@@ -28,6 +28,8 @@ struct ChannelStatistics {
   ExactSum sum;
   ExactSum sum_of_squares;
 
+  /// Makes the sums those of factor * x + offset, of so many elements.
+  void map_sums(double factor, double offset, double elements);
   bool operator==(const ChannelStatistics&) const = default;
 };
 
@@ -54,6 +56,8 @@ struct TensorStatistics {
   ExtremeSums extremes = {};
 
   uint64_t count() const { return elements; }
+  /// Elements of one channel.
+  double per_channel() const;
   /// Means over elements; 0 where none was seen.
   double channel_mean(size_t channel) const;
   double channel_mean_square(size_t channel) const;

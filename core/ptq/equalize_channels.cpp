@@ -319,10 +319,7 @@ class Equalizer {
       calibrate::ChannelStatistics& channel = tensor.channels[c];
       channel.min = static_cast<float>(channel.min / scales[c]);
       channel.max = static_cast<float>(channel.max / scales[c]);
-      const double sum = channel.sum.value() / scales[c],
-                   squares = channel.sum_of_squares.value() / (scales[c] * scales[c]);
-      channel.sum = {}, channel.sum_of_squares = {};
-      channel.sum.add(sum), channel.sum_of_squares.add(squares);
+      channel.map_sums(1 / scales[c], 0, tensor.per_channel());
       low = std::min(low, channel.min), high = std::max(high, channel.max);
     }
     if (!tensor.histogram.empty()) tensor.histogram = two_ends(low, high, tensor.elements);

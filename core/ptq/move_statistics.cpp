@@ -45,15 +45,10 @@ TensorStatistics moved(const TensorStatistics& of, double factor, double offset)
     result.extremes.low.add(factor * of.extremes.low.value() + times * offset);
     result.extremes.high.add(factor * of.extremes.high.value() + times * offset);
   }
-  if (of.channels.empty()) return result;
-  const double elements = static_cast<double>(of.elements) / static_cast<double>(of.channels.size());
   for (ChannelStatistics& channel : result.channels) {
-    const double sum = channel.sum.value(), squares = channel.sum_of_squares.value();
     channel.min = moved_value(channel.min, factor, offset);
     channel.max = moved_value(channel.max, factor, offset);
-    channel.sum = {}, channel.sum_of_squares = {};
-    channel.sum.add(factor * sum + elements * offset);
-    channel.sum_of_squares.add(factor * factor * squares + 2 * factor * offset * sum + elements * offset * offset);
+    channel.map_sums(factor, offset, of.per_channel());
   }
   return result;
 }

@@ -335,16 +335,11 @@ class Inserter {
                                                float common) {
     TensorStatistics result = of;
     result.name = name;
-    const double elements = static_cast<double>(of.elements) / static_cast<double>(of.channels.size());
     for (size_t c = 0; c < of.channels.size(); ++c) {
       ChannelStatistics& channel = result.channels[c];
-      const double sum = of.channels[c].sum.value(), squares = of.channels[c].sum_of_squares.value();
       channel.min = static_cast<float>((of.channels[c].min - offsets[c]) / factors[c]);
       channel.max = static_cast<float>((of.channels[c].max - offsets[c]) / factors[c]);
-      channel.sum = {}, channel.sum_of_squares = {};
-      channel.sum.add((sum - elements * offsets[c]) / factors[c]);
-      channel.sum_of_squares.add((squares - 2 * offsets[c] * sum + elements * offsets[c] * offsets[c]) /
-                                 (factors[c] * factors[c]));
+      channel.map_sums(1 / factors[c], -offsets[c] / factors[c], of.per_channel());
     }
     result.histogram = two_ends(-128 * common, 127 * common, of.elements);
     result.extremes = {};
