@@ -146,7 +146,9 @@ double BinnedValues::error_by_cells(const Step& step, const IntegerGrid& grid, d
     const double place = steps * k + base;
     if (!(place > 0)) return size_t{0};
     if (place >= count) return bins;
-    return static_cast<size_t>(whole_number(std::ceil(place)));
+    // Not by std::ceil, which is a call where SSE4 may be missing.
+    const double nearest = round_half_even_small(place);
+    return static_cast<size_t>(whole_number(nearest)) + (nearest < place ? 1 : 0);
   };
   const int32_t low = grid.q_min() - step.zero_point, high = grid.q_max() - step.zero_point;
   // Of the bins [begin, end), which stand for the integer k.

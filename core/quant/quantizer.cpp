@@ -32,6 +32,12 @@ Blocks blocks_of(const Shape& shape, const QuantizationParams& params) {
 template <class One>
 void for_each(const Blocks& blocks, One&& one) {
   size_t index = 0;
+  if (blocks.inner == 1) {
+    const auto channels = static_cast<size_t>(blocks.channels);
+    for (int64_t o = 0; o < blocks.outer; ++o, index += channels)
+      for (size_t c = 0; c < channels; ++c) one(index + c, c);
+    return;
+  }
   for (int64_t o = 0; o < blocks.outer; ++o)
     for (int64_t c = 0; c < blocks.channels; ++c)
       for (int64_t i = 0; i < blocks.inner; ++i) one(index++, static_cast<size_t>(c));
@@ -41,12 +47,14 @@ template <class T>
 Tensor quantize_as(const Tensor& x, const QuantizationParams& params) {
   const Blocks blocks = blocks_of(x.shape(), params);
   const Tensor source = x.aligned();
-  const auto values = source.data<float>();
-  Tensor q = Tensor::make(dtype_of<T>(), x.shape());
-  const auto codes = q.mutable_data<T>();
+  const float* const values = source.data<float>().data();
+  Tensor q = Tensor::make_unset(dtype_of<T>(), x.shape());
+  T* const codes = q.mutable_data<T>().data();
   const int32_t q_min = params.grid.q_min(), q_max = params.grid.q_max();
-  for_each(blocks, [&](size_t i, size_t c) {
-    codes[i] = static_cast<T>(quantize_value(values[i], params.scale[c], params.zero_point[c], q_min, q_max));
+  const float* const scales = params.scale.data();
+  const int32_t* const zero_points = params.zero_point.data();
+  for_each(blocks, [=](size_t i, size_t c) {
+    codes[i] = static_cast<T>(quantize_value(values[i], scales[c], zero_points[c], q_min, q_max));
   });
   return q;
 }
@@ -54,11 +62,12 @@ Tensor quantize_as(const Tensor& x, const QuantizationParams& params) {
 template <class T>
 Tensor dequantize_as(const Tensor& q, const QuantizationParams& params) {
   const Blocks blocks = blocks_of(q.shape(), params);
-  const auto codes = q.data<T>();
-  Tensor x = Tensor::make(DType::kFloat32, q.shape());
-  const auto values = x.mutable_data<float>();
-  for_each(blocks,
-           [&](size_t i, size_t c) { values[i] = dequantize_value(codes[i], params.scale[c], params.zero_point[c]); });
+  const T* const codes = q.data<T>().data();
+  Tensor x = Tensor::make_unset(DType::kFloat32, q.shape());
+  float* const values = x.mutable_data<float>().data();
+  const float* const scales = params.scale.data();
+  const int32_t* const zero_points = params.zero_point.data();
+  for_each(blocks, [=](size_t i, size_t c) { values[i] = dequantize_value(codes[i], scales[c], zero_points[c]); });
   return x;
 }
 
