@@ -56,13 +56,17 @@ void check_definitions(const Graph& graph) {
                   "graph.output");
 }
 
-/// Which nodes the wanted values depend on.
-std::vector<bool> find_live(const Graph& graph, const Uses& uses, const std::vector<bool>& wanted) {
-  std::vector<bool> needed = wanted, live(graph.nodes().size(), false);
+/// Which nodes the wanted values depend on that are not given.
+std::vector<bool> find_live(const Graph& graph, const Uses& uses, const std::vector<bool>& wanted,
+                            const std::vector<ValueId>& given) {
+  std::vector<bool> needed = wanted, there(graph.value_count(), false), live(graph.nodes().size(), false);
+  for (const ValueId id : given) there[static_cast<size_t>(id.index)] = true;
   for (size_t i = graph.nodes().size(); i-- > 0;) {
     const Node& node = graph.nodes()[i];
-    live[i] = std::any_of(node.outputs.begin(), node.outputs.end(),
-                          [&](ValueId id) { return id.valid() && needed[static_cast<size_t>(id.index)]; });
+    live[i] = std::any_of(node.outputs.begin(), node.outputs.end(), [&](ValueId id) {
+      const auto index = static_cast<size_t>(id.index);
+      return id.valid() && needed[index] && !there[index];
+    });
     if (!live[i]) continue;
     for (const ValueId id : uses.reads(i)) needed[static_cast<size_t>(id.index)] = true;
   }
@@ -91,8 +95,8 @@ class Compiler {
     prepared_.memory_limit = options.memory_limit;
     prepared_.loop_limit = options.loop_limit;
     prepared_.will_run = options.will_run;
-    prepared_.inputs = graph_.inputs;
-    prepared_.results = graph_.outputs;
+    prepared_.inputs = options.part ? options.part->inputs : graph_.inputs;
+    prepared_.results = options.part ? options.part->outputs : graph_.outputs;
     prepared_.results.insert(prepared_.results.end(), options.fetched.begin(), options.fetched.end());
     prepared_.observed.assign(graph_.value_count(), false);
     for (const auto* list : {&options.observed, &options.fetched})
@@ -103,7 +107,7 @@ class Compiler {
     check_definitions(graph_);
     wanted_ = prepared_.observed;
     for (const ValueId id : prepared_.results) wanted_[static_cast<size_t>(id.index)] = true;
-    live_ = find_live(graph_, uses_, wanted_);
+    live_ = find_live(graph_, uses_, wanted_, prepared_.inputs);
   }
 
   PreparedGraph compile() {
@@ -278,8 +282,10 @@ Plan planned(const PreparedGraph& graph, const std::vector<Port>& ports, std::sp
 std::shared_ptr<const Program> Program::compile(const Model& model, const ops::Registry& registry,
                                                 const ProgramOptions& options) {
   std::shared_ptr<Program> program(new Program());
-  program->inputs_ = ports_of(model.graph, model.graph.inputs);
-  program->outputs_ = ports_of(model.graph, model.graph.outputs);
+  program->inputs_ = ports_of(model.graph, options.part ? options.part->inputs : model.graph.inputs);
+  program->outputs_ = ports_of(model.graph, options.part ? options.part->outputs : model.graph.outputs);
+  if (options.part)
+    for (Port& port : program->inputs_) port.shape.reset();
   program->graph_ = std::make_unique<const PreparedGraph>(Compiler(model, registry, options).compile());
   return program;
 }

@@ -89,15 +89,15 @@ void check_input_shapes(std::span<const Port> ports, std::span<const Shape> shap
                   {}, likely_fix(ports[k], shapes[k]));
 }
 
-void check_inputs(std::span<const Port> ports, std::span<const Tensor> inputs) {
+void check_inputs(std::span<const Port> ports, std::span<const ops::TensorType> inputs) {
   std::vector<Shape> shapes;
-  for (const Tensor& input : inputs) shapes.push_back(input.shape());
+  for (const ops::TensorType& input : inputs) shapes.push_back(input.shape);
   check_input_shapes(ports, shapes);
   for (size_t k = 0; k < ports.size(); ++k)
-    if (ports[k].dtype != DType::kUndefined && inputs[k].dtype() != ports[k].dtype)
+    if (ports[k].dtype != DType::kUndefined && inputs[k].dtype != ports[k].dtype)
       throw Error(ErrorCode::kInvalidSamples, "The input \"" + ports[k].name + "\" has the type " +
                                                   std::string(name_of(ports[k].dtype)) + "; the sample is " +
-                                                  std::string(name_of(inputs[k].dtype())) + ".");
+                                                  std::string(name_of(inputs[k].dtype)) + ".");
 }
 
 }  // namespace tersor::run

@@ -10,7 +10,7 @@
 namespace tersor::run {
 
 /// Error kInvalidSamples naming the input, both shapes and the likely mistake, when `inputs` do not fit `ports`.
-void check_inputs(std::span<const Port> ports, std::span<const Tensor> inputs);
+void check_inputs(std::span<const Port> ports, std::span<const ops::TensorType> inputs);
 
 /// The same for shapes alone.
 void check_input_shapes(std::span<const Port> ports, std::span<const Shape> shapes);

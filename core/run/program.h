@@ -21,7 +21,14 @@
 
 namespace tersor::run {
 
+/// Part of a graph: `inputs` are given, of any shape, and what they are made of is left out.
+struct GraphPart {
+  std::vector<ValueId> inputs, outputs;
+};
+
 struct ProgramOptions {
+  /// Compiled instead of the whole graph.
+  std::optional<GraphPart> part = std::nullopt;
   /// Values that are made as tensors of their own and shown to the observer. (The output of a Conv whose Relu is
   /// applied with it is not made unless it is listed here.) A constant may be listed.
   std::vector<ValueId> observed;
@@ -90,6 +97,15 @@ class Program {
   std::unique_ptr<const PreparedGraph> graph_;
 };
 
+/// A tensor as it lies while graphs run: its dimensions are in memory order.
+struct LaidTensor {
+  Tensor tensor;
+  ops::Layout layout = ops::Layout::kPlain;
+
+  /// With the logical shape.
+  ops::TensorType type() const;
+};
+
 /// Runs a program; owns the buffers of one run and keeps them, and the plan, for the next of the same shapes. For one
 /// thread at a time.
 class Runner {
@@ -105,12 +121,15 @@ class Runner {
   /// kInvalidSamples when inputs do not fit what is declared, kInvalidModel or kUnsupportedModel when an operator meets
   /// shapes or types it cannot take, kOutOfMemory.
   std::vector<Tensor> run(std::span<const Tensor> inputs, Observer* observer = nullptr);
+  /// The same for those who run the next part of a graph on what this one gives: nothing is turned to plain and back.
+  std::vector<LaidTensor> run_laid(std::span<const LaidTensor> inputs);
 
  private:
   struct State;
   struct Steps;
   class Bodies;
-  std::vector<Tensor> run(std::span<const Tensor> inputs, Observer* observer, Steps& steps);
+  enum class Results : uint8_t { kPlain, kAsTheyLie };
+  std::vector<LaidTensor> run(std::span<const LaidTensor> inputs, Observer* observer, Steps& steps, Results results);
 
   std::shared_ptr<const Program> program_;
   std::unique_ptr<State> state_;

@@ -74,15 +74,21 @@ class Frame {
 
   /// The value as a plain tensor of its own.
   Tensor fetch(const Operand& operand) const {
-    if (operand.type.dtype == DType::kString)
-      throw Error(ErrorCode::kUnsupportedModel, "It reads or gives strings, which are not run here.");
-    Tensor tensor = Tensor::make(operand.type.dtype, operand.type.shape);
-    if (tensor.bytes().empty()) return tensor;
-    if (operand.type.layout == Layout::kPlain)
-      std::memcpy(tensor.mutable_bytes().data(), data(operand), tensor.bytes().size());
-    else
+    if (operand.type.layout == Layout::kPlain) return fetch_laid(operand).tensor;
+    Tensor tensor = Tensor::make_unset(operand.type.dtype, operand.type.shape);
+    if (!tensor.bytes().empty())
       ops::convert_layout(operand.type, data(operand), Layout::kPlain, tensor.mutable_bytes().data());
     return tensor;
+  }
+
+  LaidTensor fetch_laid(const Operand& operand) const {
+    if (operand.type.dtype == DType::kString)
+      throw Error(ErrorCode::kUnsupportedModel, "It reads or gives strings, which are not run here.");
+    LaidTensor laid{Tensor::make_unset(operand.type.dtype, Shape(ops::physical_dims(operand.type))),
+                    operand.type.layout};
+    const auto to = laid.tensor.mutable_bytes();
+    if (!to.empty()) std::memcpy(to.data(), data(operand), to.size());
+    return laid;
   }
 
  private:
@@ -122,9 +128,21 @@ class Frame {
   std::vector<SourceUse> sources_used_;
 };
 
+std::vector<LaidTensor> laid(std::span<const Tensor> plain) {
+  std::vector<LaidTensor> tensors;
+  for (const Tensor& tensor : plain) tensors.push_back({tensor});
+  return tensors;
+}
+
+std::vector<Tensor> plain_of(std::vector<LaidTensor> laid) {
+  std::vector<Tensor> tensors;
+  for (LaidTensor& one : laid) tensors.push_back(std::move(one.tensor));
+  return tensors;
+}
+
 /// Never empty, so that even a tensor without elements has an address.
 Tensor make_arena(int64_t bytes) {
-  return Tensor::make(DType::kUint8, Shape{std::max<int64_t>(64, bytes)});
+  return Tensor::make_unset(DType::kUint8, Shape{std::max<int64_t>(64, bytes)});
 }
 
 /// Values whose data decide the shapes of what `node` makes, and that are there now.
@@ -183,14 +201,12 @@ struct Runner::State {
   Tensor arena;
   std::map<const PreparedNode*, std::vector<Runner>> bodies;  // of nodes with subgraphs
 
-  Frame& frame_for(const PreparedGraph& graph, const std::vector<Tensor>& inputs);
+  Frame& frame_for(const PreparedGraph& graph, const std::vector<TensorType>& types);
   std::map<ValueId, Tensor> run_control(const PreparedGraph& graph, const PreparedNode& node, const Frame& frame,
                                         Observer* observer, Steps& steps);
 };
 
-Frame& Runner::State::frame_for(const PreparedGraph& graph, const std::vector<Tensor>& inputs) {
-  std::vector<TensorType> types;
-  for (const Tensor& input : inputs) types.push_back({input.dtype(), input.shape(), Layout::kPlain});
+Frame& Runner::State::frame_for(const PreparedGraph& graph, const std::vector<TensorType>& types) {
   auto found = std::find_if(plans.begin(), plans.end(), [&](const auto& planned) { return planned->inputs == types; });
   if (found == plans.end()) {
     std::vector<Source> sources;
@@ -200,7 +216,7 @@ Frame& Runner::State::frame_for(const PreparedGraph& graph, const std::vector<Te
       if (bound == &plans.front()->frame) bound = nullptr;
       plans.erase(plans.begin());
     }
-    plans.push_back(std::make_unique<Planned>(Planned{std::move(types), Frame(std::move(plan))}));
+    plans.push_back(std::make_unique<Planned>(Planned{types, Frame(std::move(plan))}));
     found = plans.end() - 1;
   }
   Frame& frame = (*found)->frame;
@@ -243,7 +259,7 @@ class Runner::Bodies : public BodyRunner {
     const Body& body = node_.control->bodies()[index];
     for (const size_t k : body.captured) inputs.push_back(inputs_[k]);
     try {
-      return runners_[index].run(inputs, nullptr, steps_);
+      return plain_of(runners_[index].run(laid(inputs), nullptr, steps_, Results::kPlain));
     } catch (const Error& error) {
       throw inside(body.place, error);
     }
@@ -289,10 +305,16 @@ std::map<ValueId, Tensor> Runner::State::run_control(const PreparedGraph& graph,
   return made;
 }
 
+TensorType LaidTensor::type() const {
+  std::vector<int64_t> dims = tensor.shape().dims();
+  if (layout == Layout::kChannelsLast) std::rotate(dims.begin() + 1, dims.end() - 1, dims.end());
+  return {tensor.dtype(), Shape(std::move(dims)), layout};
+}
+
 std::vector<Tensor> Runner::run(std::span<const Tensor> inputs, Observer* observer) {
   Steps steps;
   try {
-    return run(inputs, observer, steps);
+    return plain_of(run(laid(inputs), observer, steps, Results::kPlain));
   } catch (const Error& error) {
     if (error.code != ErrorCode::kInvalidModel) throw;
     const std::string sizes = chosen_sizes(program_->inputs(), inputs);
@@ -303,16 +325,24 @@ std::vector<Tensor> Runner::run(std::span<const Tensor> inputs, Observer* observ
   }
 }
 
-std::vector<Tensor> Runner::run(std::span<const Tensor> inputs, Observer* observer, Steps& steps) {
+std::vector<LaidTensor> Runner::run_laid(std::span<const LaidTensor> inputs) {
+  Steps steps;
+  return run(inputs, nullptr, steps, Results::kAsTheyLie);
+}
+
+std::vector<LaidTensor> Runner::run(std::span<const LaidTensor> inputs, Observer* observer, Steps& steps,
+                                    Results results) {
   const PreparedGraph& graph = *program_->graph_;
-  check_inputs(program_->inputs(), inputs);
-  std::vector<Tensor> given;  // keeps aligned copies alive
+  std::vector<TensorType> types;
+  std::vector<Tensor> aligned;
   std::vector<const std::byte*> pointers;
-  for (const Tensor& input : inputs) {
-    given.push_back(input.aligned());
-    pointers.push_back(given.back().bytes().data());
+  for (const LaidTensor& input : inputs) {
+    types.push_back(input.type());
+    aligned.push_back(input.tensor.aligned());
+    pointers.push_back(aligned.back().bytes().data());
   }
-  Frame& first = state_->frame_for(graph, given);
+  check_inputs(program_->inputs(), types);
+  Frame& first = state_->frame_for(graph, types);
   first.set_sources(std::move(pointers));
   first.run(observer);
 
@@ -336,13 +366,16 @@ std::vector<Tensor> Runner::run(std::span<const Tensor> inputs, Observer* observ
     frame.run(observer);
     last = &frame;
   }
-  std::vector<Tensor> results;
+  std::vector<LaidTensor> fetched;
   for (const ValueId id : graph.results) {
     const auto it = last->plan().values.find(id);
     TERSOR_CHECK(it != last->plan().values.end());
-    at_place("graph.output", [&] { results.push_back(last->fetch(it->second)); });
+    at_place("graph.output", [&] {
+      fetched.push_back(results == Results::kPlain ? LaidTensor{last->fetch(it->second)}
+                                                   : last->fetch_laid(it->second));
+    });
   }
-  return results;
+  return fetched;
 }
 
 }  // namespace tersor::run

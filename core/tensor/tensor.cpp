@@ -62,10 +62,18 @@ std::vector<To> convert_integers(DType dtype, std::span<const std::byte> bytes) 
 }  // namespace
 
 Tensor Tensor::make(DType dtype, Shape shape) {
+  Tensor tensor = make_unset(dtype, std::move(shape));
+  std::memset(tensor.mutable_bytes().data(), 0, tensor.size_);
+  return tensor;
+}
+
+Tensor Tensor::make_unset(DType dtype, Shape shape) {
   Tensor tensor;
   tensor.size_ = bytes_for(dtype, shape.elements());
   auto memory = allocate(tensor.size_);
-  std::memset(memory.get(), 0, tensor.size_);
+#if defined(__SANITIZE_ADDRESS__)  // so that what is read before it is written shows
+  std::memset(memory.get(), 0xff, tensor.size_);
+#endif
   tensor.dtype_ = dtype;
   tensor.shape_ = std::move(shape);
   tensor.data_ = memory.get();

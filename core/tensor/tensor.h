@@ -23,6 +23,8 @@ class Tensor {
 
   /// Fresh zeroed memory. Error kOutOfMemory when it is not there.
   static Tensor make(DType dtype, Shape shape);
+  /// The same, holding what was there before: for those who write every byte.
+  static Tensor make_unset(DType dtype, Shape shape);
   /// A copy of `values`.
   template <class T>
   static Tensor of(Shape shape, std::span<const T> values);

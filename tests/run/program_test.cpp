@@ -368,3 +368,29 @@ TEST_CASE("multiply-accumulate operations are counted for the shapes of a run") 
   REQUIRE(program->macs(std::span(&one, 1)) == 30 * 4 * 9 * (3 + 4));
   REQUIRE(program->macs(std::span(&two, 1)) == 2 * 30 * 4 * 9 * (3 + 4));
 }
+
+TEST_CASE("parts of a graph, run one after another on what lies there, give the bytes of the whole") {
+  const Residual net;
+  const Model& model = net.builder.model;
+  const Tensor x = random_tensor({2, 3, 6, 5}, 9);
+  const auto part = [&](std::vector<ValueId> inputs, std::vector<ValueId> outputs) {
+    run::ProgramOptions options;
+    options.part = run::GraphPart{std::move(inputs), std::move(outputs)};
+    return run::Runner(run::Program::compile(model, ops::standard(), options));
+  };
+  run::Runner front = part({net.x}, {net.relu}), behind = part({net.relu}, {net.sum, net.relu});
+  const std::vector<run::LaidTensor> given = {{x}}, middle = front.run_laid(given);
+  REQUIRE(middle[0].layout == ops::Layout::kChannelsLast);
+  REQUIRE(middle[0].tensor.shape() == Shape{2, 6, 5, 4});
+  REQUIRE(middle[0].type() == ops::TensorType{DType::kFloat32, Shape{2, 4, 6, 5}, ops::Layout::kChannelsLast});
+  const std::vector<run::LaidTensor> ends = behind.run_laid(middle);
+  run::ProgramOptions watched;
+  watched.fetched = {net.sum, net.relu};
+  const std::vector<Tensor> whole = results_of(model, {x}, watched);
+  for (size_t k = 0; k < 2; ++k) {
+    const run::LaidTensor& laid = ends[k];
+    Tensor plain = Tensor::make(DType::kFloat32, laid.type().shape);
+    ops::convert_layout(laid.type(), laid.tensor.bytes().data(), ops::Layout::kPlain, plain.mutable_bytes().data());
+    REQUIRE(plain == whole[k + 1]);
+  }
+}
