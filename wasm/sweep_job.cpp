@@ -14,8 +14,10 @@ namespace {
 void put(ByteWriter& writer, const ptq::ChannelSums& channels) {
   writer.put(channels.elements);
   std::vector<uint64_t> words;
-  for (const calibrate::ExactSum& sum : channels.sums)
+  for (size_t k = 0; k < channels.sums.size(); ++k) {
+    const calibrate::ExactSum sum = channels.sums.sum(k);
     words.insert(words.end(), sum.words().begin(), sum.words().end());
+  }
   writer.put_all(std::span<const uint64_t>(words));
 }
 
@@ -25,9 +27,10 @@ ptq::ChannelSums get_channels(ByteReader& reader) {
   const std::vector<uint64_t> words = reader.get_all<uint64_t>();
   std::array<uint64_t, calibrate::ExactSum::kWords> one;
   TERSOR_CHECK(words.size() % one.size() == 0);
-  for (auto from = words.begin(); from != words.end(); from += one.size()) {
-    std::copy_n(from, one.size(), one.begin());
-    channels.sums.emplace_back(one);
+  channels.sums = calibrate::ExactSums(words.size() / one.size());
+  for (size_t k = 0; k < channels.sums.size(); ++k) {
+    std::copy_n(words.begin() + static_cast<std::ptrdiff_t>(k * one.size()), one.size(), one.begin());
+    channels.sums.add(k, calibrate::ExactSum(one));
   }
   return channels;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/calibrate/exact_sum.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -66,22 +67,64 @@ void ExactSum::add(const ExactSum& other) {
   }
 }
 
+namespace {
+
+/// What is there and the sum of two, each in two doubles, by Knuth's sum of two, twice: what the first rounds off, and
+/// what the second does. `lost` is what is left over, or 1 for an addend that is rounded one by one.
+struct Added {
+  double high, low, lost;
+};
+
+inline Added added(double high, double low, double x) {
+  constexpr double kLeast = 0x1p-107;  // whose last bit is above the unit
+  const double sum = high + x, from_x = sum - high;
+  const double lost = (high - (sum - from_x)) + (x - from_x);
+  const double low_sum = low + lost, from_lost = low_sum - low;
+  const double lost_again = (low - (low_sum - from_lost)) + (lost - from_lost);
+  const bool is_small = (std::fabs(x) < kLeast) & (x != 0);
+  return {sum, low_sum, is_small ? 1 : lost_again};
+}
+
+}  // namespace
+
 void ExactSums::add(std::span<const double> addends) {
   TERSOR_CHECK(addends.size() == size());
-  constexpr double kLeast = 0x1p-107;  // whose last bit is above the unit: below, addends are rounded one by one
-  for (size_t k = 0; k < addends.size(); ++k) {
-    // Knuth's sum of two, twice: what the first rounds off, and what the second does.
-    const double x = addends[k], high = high_[k] + x, from_x = high - high_[k];
-    const double lost = (high_[k] - (high - from_x)) + (x - from_x);
-    const double low = low_[k] + lost, from_lost = low - low_[k];
-    const double lost_again = (low_[k] - (low - from_lost)) + (lost - from_lost);
-    if (lost_again == 0 && (std::fabs(x) >= kLeast || x == 0)) {
-      high_[k] = high, low_[k] = low;
+  constexpr size_t kAtOnce = 16;
+  size_t k = 0;
+  for (; k + kAtOnce <= addends.size(); k += kAtOnce) {
+    double high[kAtOnce], low[kAtOnce], lost = 0;
+    for (size_t i = 0; i < kAtOnce; ++i) {
+      const Added one = added(high_[k + i], low_[k + i], addends[k + i]);
+      high[i] = one.high, low[i] = one.low, lost += std::fabs(one.lost);
+    }
+    if (lost != 0) {
+      for (size_t i = 0; i < kAtOnce; ++i) add_one(k + i, addends[k + i]);
       continue;
     }
-    rest_.resize(size());
-    rest_[k].add(x);
+    std::copy_n(high, kAtOnce, high_.begin() + static_cast<std::ptrdiff_t>(k));
+    std::copy_n(low, kAtOnce, low_.begin() + static_cast<std::ptrdiff_t>(k));
   }
+  for (; k < addends.size(); ++k) add_one(k, addends[k]);
+}
+
+void ExactSums::add_one(size_t index, double x) {
+  const Added one = added(high_[index], low_[index], x);
+  if (one.lost == 0) {
+    high_[index] = one.high, low_[index] = one.low;
+    return;
+  }
+  rest_.resize(size());
+  rest_[index].add(x);
+}
+
+void ExactSums::add(const ExactSums& other) {
+  TERSOR_CHECK(other.size() == size());
+  for (size_t k = 0; k < size(); ++k) add(k, other.sum(k));
+}
+
+void ExactSums::add(size_t index, const ExactSum& other) {
+  rest_.resize(size());
+  rest_[index].add(other);
 }
 
 ExactSum ExactSums::sum(size_t index) const {

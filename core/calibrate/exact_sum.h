@@ -37,14 +37,19 @@ class ExactSum {
 /// Many exact sums that grow together, each in two doubles for as long as these hold it.
 class ExactSums {
  public:
-  explicit ExactSums(size_t count = 0) : high_(count), low_(count) {}
+  ExactSums() = default;
+  explicit ExactSums(size_t count) : high_(count), low_(count) {}
 
   size_t size() const { return high_.size(); }
   /// To each its own; finite.
   void add(std::span<const double> addends);
+  void add(const ExactSums& other);
+  void add(size_t index, const ExactSum& other);
   ExactSum sum(size_t index) const;
 
  private:
+  void add_one(size_t index, double x);
+
   std::vector<double> high_, low_;
   std::vector<ExactSum> rest_;  // what did not fit; empty while all did
 };

@@ -30,25 +30,6 @@ double sum_squares_shifted(const float* x, size_t n, double shift) {
   return sum_of(x, n, [shift](double value) { return (value - shift) * (value - shift); });
 }
 
-double sum_clamped(const float* x, size_t n, float low, float high) {
-  const double least = low, most = high;
-  return sum_of(x, n, [=](double value) {
-    const double raised = value < least ? least : value;
-    return raised > most ? most : raised;
-  });
-}
-
-size_t count_between(const float* x, size_t n, float low, float high) {
-  constexpr size_t kBlock = size_t{1} << 16;
-  size_t count = 0;
-  for (size_t begin = 0; begin < n; begin += kBlock) {
-    uint32_t inside = 0;
-    for (size_t k = begin; k < std::min(n, begin + kBlock); ++k) inside += (x[k] > low) & (x[k] < high);
-    count += inside;
-  }
-  return count;
-}
-
 Moments moments(const float* x, size_t n) {
   if (n == 0) return {};
   Moments m;

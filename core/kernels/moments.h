@@ -11,10 +11,6 @@ namespace tersor::kernels {
 double sum_shifted(const float* x, size_t n, double shift);
 double sum_squares_shifted(const float* x, size_t n, double shift);
 
-/// The sum of min(max(x, low), high), and how many x lie between the two, neither counted.
-double sum_clamped(const float* x, size_t n, float low, float high);
-size_t count_between(const float* x, size_t n, float low, float high);
-
 /// Mean, and mean of the squared distances from it. Both 0 for no elements.
 struct Moments {
   double mean = 0, variance = 0;

@@ -2,9 +2,11 @@
 #include "core/ptq/gram.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/kernels/integer.h"
+#include "core/kernels/products.h"
 
 namespace tersor::ptq {
 
@@ -14,38 +16,73 @@ constexpr int64_t kRowsPerColumn = 8;
 constexpr int64_t kFewestRows = 1024, kMostRows = 4096;  // of all samples together
 constexpr int64_t kWidestBlock = 512;
 /// Rows multiplied at a time: products of two differences of 8-bit codes stay far within 32 bits.
-constexpr int64_t kRowsAtOnce = 256;
+constexpr int64_t kRowsAtOnce = 512;
+/// Fewer are multiplied by themselves one by one.
+constexpr int64_t kFewColumns = 32;
 /// Columns multiplied at a time: by themselves and those behind them, since products are symmetric.
 constexpr int64_t kColumnsAtOnce = 64;
 
-/// For each output position that is looked at: of each tap the input position, or -1 in the padding.
+/// Where the taps of an output position lie in the input.
 class Window {
  public:
   Window(const GramKernel& kernel, const Shape& input) {
+    if (!kernel.op.is_conv) return;
     for (size_t k = 0; k < kernel.window.size(); ++k) {
       axes_.push_back(window_axis(kernel.node, input, kernel.window, k));
       outputs_ *= std::max<int64_t>(0, axes_.back().outputs());
     }
+    for (int64_t tap = 0; tap < kernel.op.taps; ++tap) {
+      int64_t rest = tap;
+      for (size_t k = axes_.size(); k-- > 0; rest /= axes_[k].kernel)
+        offsets_.push_back(rest % axes_[k].kernel * axes_[k].dilation);
+    }
   }
   int64_t outputs() const { return outputs_; }
-  int64_t position(int64_t output, int64_t tap) const {
+  size_t rank() const { return axes_.size(); }
+  /// Appends where the window of an output begins, the last axis first.
+  void add_begins(int64_t output, std::vector<int64_t>& begins) const {
+    for (size_t k = axes_.size(); k-- > 0; output /= axes_[k].outputs())
+      begins.push_back(output % axes_[k].outputs() * axes_[k].stride - axes_[k].begin);
+  }
+  /// The input position, or -1 in the padding.
+  int64_t position(const int64_t* begins, int64_t tap) const {
+    const int64_t* const offsets = offsets_.data() + static_cast<size_t>(tap) * rank();
     int64_t at = 0, stride = 1;
-    for (size_t k = axes_.size(); k-- > 0;) {
-      const WindowAxis& axis = axes_[k];
-      const int64_t place = output % axis.outputs() * axis.stride - axis.begin + tap % axis.kernel * axis.dilation;
-      if (place < 0 || place >= axis.size) return -1;
+    for (size_t k = 0; k < rank(); ++k) {
+      const int64_t size = axes_[rank() - 1 - k].size, place = begins[k] + offsets[k];
+      if (place < 0 || place >= size) return -1;
       at += place * stride;
-      output /= axis.outputs();
-      tap /= axis.kernel;
-      stride *= axis.size;
+      stride *= size;
     }
     return at;
   }
 
  private:
   std::vector<WindowAxis> axes_;
+  std::vector<int64_t> offsets_;  // of each tap from the window's begin, the last axis first
   int64_t outputs_ = 1;
 };
+
+/// Of columns i and j <= i, at i * (i + 1) / 2 + j.
+void multiply_columns(const int16_t* columns, int64_t count, int64_t rows, std::vector<int32_t>& products) {
+  products.resize(static_cast<size_t>(count * (count + 1) / 2));
+  if (count < kFewColumns) {
+    kernels::products_of_columns(columns, static_cast<size_t>(count), kRowsAtOnce, static_cast<size_t>(rows),
+                                 products.data());
+    return;
+  }
+  std::vector<const int16_t*> pointers;
+  for (int64_t i = 0; i < count; ++i) pointers.push_back(columns + i * kRowsAtOnce);
+  std::vector<int32_t> square(static_cast<size_t>(count * count));
+  for (int64_t first = 0; first < count; first += kColumnsAtOnce) {
+    const int64_t some = std::min(kColumnsAtOnce, count - first);
+    const kernels::IntegerPanels panels(some, 1, rows, {pointers[static_cast<size_t>(first)], kRowsAtOnce, 0, 1});
+    kernels::multiply_integer_rows(panels, {pointers.data() + first, count - first},
+                                   square.data() + first * count + first, count);
+  }
+  auto to = products.begin();
+  for (int64_t i = 0; i < count; ++i) to = std::copy_n(square.begin() + i * count, i + 1, to);
+}
 
 }  // namespace
 
@@ -69,10 +106,10 @@ int64_t GramKernel::rows_per_sample(size_t samples) const {
   return std::max<int64_t>(1, rows / std::max<int64_t>(1, static_cast<int64_t>(samples)));
 }
 
-void GramSums::add(const GramSums& more) {
+void GramSums::add(GramSums more) {
   for (int half = 0; half < 2; ++half) {
     if (words[half].empty()) {
-      words[half] = more.words[half];
+      words[half] = std::move(more.words[half]);
       continue;
     }
     if (more.words[half].empty()) continue;
@@ -89,44 +126,47 @@ GramView GramSums::view(int half, const GramKernel& kernel, size_t block) const 
   return {static_cast<double>(all[0]), all.subspan(begin, size), all.subspan(begin + size, size * (size + 1) / 2)};
 }
 
-void GramCounter::add(size_t place, const Tensor& codes, int64_t rows) {
-  if (codes.dtype() == DType::kUint8)
-    gather(codes.data<uint8_t>().data(), codes.shape(), rows, place);
-  else
-    gather(codes.data<int8_t>().data(), codes.shape(), rows, place);
-}
-
-template <class Code>
-void GramCounter::gather(const Code* codes, const Shape& shape, int64_t most, size_t place) {
+void GramCounter::add(size_t place, const run::LaidTensor& tensor, int64_t most) {
+  const ops::TensorType type = tensor.type();
+  const auto* const codes = reinterpret_cast<const uint8_t*>(tensor.tensor.bytes().data());
+  // A signed code is an unsigned one with its highest bit turned, less 128.
+  const uint8_t turned = type.dtype == DType::kInt8 ? 0x80 : 0;
+  const auto value = [turned, zero = kernel_->zero_point + turned](uint8_t code) {
+    return static_cast<int16_t>((code ^ turned) - zero);
+  };
   const passes::KernelOp& op = kernel_->op;
+  const Shape& shape = type.shape;
   const int channel_axis = op.is_conv ? 1 : shape.rank() - 1;
   if (shape.rank() == 0 || shape[channel_axis] != op.inputs) return;
   const Window window(*kernel_, shape);
-  const int64_t outputs = op.is_conv ? window.outputs() : 1;
   const int64_t positions = op.is_conv ? shape.elements(2, shape.rank()) : 1;
-  const int64_t rows = (op.is_conv ? shape[0] : shape.elements(0, channel_axis)) * outputs;
+  const int64_t rows = (op.is_conv ? shape[0] : shape.elements(0, channel_axis)) * window.outputs();
   const int64_t stride = std::max<int64_t>(1, (rows + most - 1) / most);
+  const bool channels_last = !op.is_conv || type.layout == ops::Layout::kChannelsLast;
+  const int64_t next_position = channels_last ? op.inputs : 1, next_channel = channels_last ? 1 : positions;
+  const std::vector<uint8_t> padding(static_cast<size_t>((op.inputs - 1) * next_channel + 1),
+                                     static_cast<uint8_t>(kernel_->zero_point));
   Waiting& waiting = waiting_[place % 2];
   waiting.columns.resize(static_cast<size_t>(op.inputs * op.taps * kRowsAtOnce));
-  std::vector<int64_t> at;  // of each row looked at: the sample's begin, and the position there or -1
   for (int64_t row = static_cast<int64_t>(place / 2) % stride; row < rows;) {
-    std::vector<int64_t> chosen;
-    for (; row < rows && waiting.rows + static_cast<int64_t>(chosen.size()) < kRowsAtOnce; row += stride)
-      chosen.push_back(row);
-    at.resize(chosen.size());
+    std::vector<const uint8_t*> samples, first_channels;
+    std::vector<int64_t> begins;
+    for (; row < rows && waiting.rows + static_cast<int64_t>(samples.size()) < kRowsAtOnce; row += stride) {
+      samples.push_back(codes + row / window.outputs() * op.inputs * positions);
+      window.add_begins(row % window.outputs(), begins);
+    }
     for (int64_t tap = 0; tap < op.taps; ++tap) {
-      for (size_t r = 0; r < chosen.size(); ++r) {
-        const int64_t inside = op.is_conv ? window.position(chosen[r] % outputs, tap) : 0;
-        at[r] = inside < 0 ? -1 : chosen[r] / outputs * op.inputs * positions + inside;
+      first_channels.clear();
+      for (size_t r = 0; r < samples.size(); ++r) {
+        const int64_t inside = window.position(begins.data() + r * window.rank(), tap);
+        first_channels.push_back(inside < 0 ? padding.data() : samples[r] + inside * next_position);
       }
       for (int64_t channel = 0; channel < op.inputs; ++channel) {
-        int16_t* column = waiting.columns.data() + (channel * op.taps + tap) * kRowsAtOnce + waiting.rows;
-        const Code* from = codes + channel * positions;
-        for (size_t r = 0; r < chosen.size(); ++r)
-          column[r] = at[r] < 0 ? int16_t{0} : static_cast<int16_t>(from[at[r]] - kernel_->zero_point);
+        int16_t* const column = waiting.columns.data() + (channel * op.taps + tap) * kRowsAtOnce + waiting.rows;
+        for (size_t r = 0; r < samples.size(); ++r) column[r] = value(first_channels[r][channel * next_channel]);
       }
     }
-    waiting.rows += static_cast<int64_t>(chosen.size());
+    waiting.rows += static_cast<int64_t>(samples.size());
     if (waiting.rows == kRowsAtOnce) multiply(static_cast<int>(place % 2));
   }
 }
@@ -141,33 +181,21 @@ void GramCounter::multiply(int half) {
   }
   words[0] += waiting.rows;
   int64_t* to = words.data() + 1;
-  std::vector<const int16_t*> pointers;
   std::vector<int32_t> products;
   for (const GramBlock& block : kernel_->blocks) {
     const int16_t* columns = waiting.columns.data() + (block.group * kernel_->columns() + block.first) * kRowsAtOnce;
-    pointers.clear();
-    for (int64_t i = 0; i < block.size; ++i) {
-      pointers.push_back(columns + i * kRowsAtOnce);
-      for (int64_t r = 0; r < waiting.rows; ++r) to[i] += pointers.back()[r];
-    }
-    to += block.size;
-    products.resize(static_cast<size_t>(block.size * block.size));
-    for (int64_t first = 0; first < block.size; first += kColumnsAtOnce) {
-      const int64_t count = std::min(kColumnsAtOnce, block.size - first);
-      const kernels::IntegerPanels panels(count, 1, waiting.rows, {pointers[first], kRowsAtOnce, 0, 1});
-      kernels::multiply_integer_rows(panels, {pointers.data() + first, block.size - first},
-                                     products.data() + first * block.size + first, block.size);
-    }
     for (int64_t i = 0; i < block.size; ++i)
-      for (int64_t j = 0; j <= i; ++j) *to++ += products[static_cast<size_t>(i * block.size + j)];
+      *to++ += kernels::sum_of(columns + i * kRowsAtOnce, static_cast<size_t>(waiting.rows));
+    multiply_columns(columns, block.size, waiting.rows, products);
+    for (const int32_t product : products) *to++ += product;
   }
   waiting.rows = 0;
 }
 
-GramSums GramCounter::sums() {
+GramSums GramCounter::take() {
   multiply(0);
   multiply(1);
-  return sums_;
+  return std::exchange(sums_, {});
 }
 
 }  // namespace tersor::ptq

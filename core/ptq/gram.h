@@ -4,7 +4,7 @@
 //
 //   ptq::GramCounter counter(kernel);        // one per thread; holds sums of its own
 //   counter.add(place, codes, rows);         // for each of its samples
-//   sums.add(counter.sums());                // of all threads, in any order
+//   sums.add(counter.take());                // of all threads, in any order
 //
 // Sums of integers are exact, so neither the number of threads nor the order of the samples changes a bit.
 #pragma once
@@ -16,6 +16,7 @@
 
 #include "core/ptq/plan.h"
 #include "core/ptq/window_coverage.h"
+#include "core/run/program.h"
 
 namespace tersor::ptq {
 
@@ -55,7 +56,7 @@ struct GramView {
 struct GramSums {
   std::vector<int64_t> words[2];
 
-  void add(const GramSums& more);
+  void add(GramSums more);
   /// Of one half, which has seen something.
   GramView view(int half, const GramKernel& kernel, size_t block) const;
   bool has_both() const { return !words[0].empty() && !words[1].empty(); }
@@ -66,11 +67,12 @@ class GramCounter {
  public:
   explicit GramCounter(const GramKernel& kernel) : kernel_(&kernel) {}
 
-  /// `codes`: the kernel's input in 8 bits, (batch, channels, spatial...) or (..., channels). `place` of the sample
-  /// among all: every so many of its rows are looked at, not the same ones in each sample, `rows` at most.
-  void add(size_t place, const Tensor& codes, int64_t rows);
-  /// What was seen so far.
-  GramSums sums();
+  /// `tensor`: the kernel's input in 8 bits, (batch, channels, spatial...) or (..., channels), in any layout. `place`
+  /// of the sample among all: every so many of its rows are looked at, not the same ones in each sample, `most` at
+  /// most.
+  void add(size_t place, const run::LaidTensor& tensor, int64_t most);
+  /// What was seen so far; counting starts anew.
+  GramSums take();
 
  private:
   /// Rows not yet multiplied, column by column.
@@ -78,8 +80,6 @@ class GramCounter {
     std::vector<int16_t> columns;
     int64_t rows = 0;
   };
-  template <class Code>
-  void gather(const Code* codes, const Shape& shape, int64_t most, size_t place);
   void multiply(int half);
 
   const GramKernel* kernel_;

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/kernels/moments.h"
+#include "core/kernels/sum_rows.h"
 #include "core/passes/edit.h"
 #include "core/ptq/channel_runs.h"
 #include "core/ptq/unary_region.h"
@@ -69,36 +72,40 @@ std::pair<double, double> sums_on(const Curve& curve, size_t channel, const floa
 }  // namespace
 
 void ChannelSums::add(const ChannelSums& more) {
-  if (sums.empty()) sums.resize(more.sums.size());
-  TERSOR_CHECK(more.sums.empty() || sums.size() == more.sums.size());
-  for (size_t c = 0; c < more.sums.size(); ++c) sums[c].add(more.sums[c]);
+  if (more.sums.size() == 0) return;
+  if (sums.size() == 0) sums = calibrate::ExactSums(more.sums.size());
+  sums.add(more.sums);
   elements += more.elements;
 }
 
 void SummedOutput::add(std::span<const float> x, const Shape& physical, int axis, ChannelSums& sums) const {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const auto channels = static_cast<size_t>(physical[axis]);
-  std::vector<double> own(per_channel() * channels, 0.0);
-  const float low = clamp ? static_cast<float>(clamp->low) : 0, high = clamp ? static_cast<float>(clamp->high) : 0;
-  for_each_channel_run(physical, axis, [&](size_t c, size_t begin, size_t count) {
-    const float* const first = x.data() + begin;
-    if (clamp) {
-      own[c] += kernels::sum_clamped(first, count, low, high);
-      own[channels + c] += static_cast<double>(kernels::count_between(first, count, low, high));
-    } else if (curve) {
-      const auto [sum, slopes] = sums_on(*curve, c, first, count);
-      own[c] += sum, own[channels + c] += slopes;
-    } else {
-      own[c] += kernels::sum_shifted(first, count, 0);
-      if (keeps_deviation) own[channels + c] += kernels::sum_squares_shifted(first, count, 0);
-    }
-  });
-  if (sums.sums.empty()) sums.sums.resize(own.size());
+  const float low = clamp ? static_cast<float>(clamp->low) : -kInfinity;
+  const float high = clamp ? static_cast<float>(clamp->high) : kInfinity;
+  const bool is_plain = !curve && !keeps_deviation, channels_last = axis == physical.rank() - 1;
+  std::vector<double> own(2 * channels, 0.0);
+  if (is_plain && channels_last && channels > 0)
+    kernels::sum_clamped_rows(x.data(), x.size() / channels, channels, low, high, own.data(), own.data() + channels);
+  else
+    for_each_channel_run(physical, axis, [&](size_t c, size_t begin, size_t count) {
+      const float* const first = x.data() + begin;
+      if (is_plain) {
+        kernels::sum_clamped_rows(first, count, 1, low, high, &own[c], &own[channels + c]);
+        return;
+      }
+      const auto [sum, second] =
+          curve ? sums_on(*curve, c, first, count)
+                : std::pair(kernels::sum_shifted(first, count, 0), kernels::sum_squares_shifted(first, count, 0));
+      own[c] += sum, own[channels + c] += second;
+    });
+  own.resize(per_channel() * channels);
+  if (sums.sums.size() == 0) sums.sums = calibrate::ExactSums(own.size());
   if (sums.sums.size() != own.size())
     throw Error(ErrorCode::kInvalidSamples, "The number of channels differs between samples.");
-  for (size_t c = 0; c < own.size(); ++c) {
-    if (!std::isfinite(own[c])) throw Error(ErrorCode::kInvalidSamples, "The model gives a number that is not finite.");
-    sums.sums[c].add(own[c]);
-  }
+  if (!std::all_of(own.begin(), own.end(), [](double sum) { return std::isfinite(sum); }))
+    throw Error(ErrorCode::kInvalidSamples, "The model gives a number that is not finite.");
+  sums.sums.add(own);
   sums.elements += x.size();
 }
 

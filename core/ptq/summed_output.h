@@ -23,7 +23,7 @@ namespace tersor::ptq {
 /// of parts add up.
 struct ChannelSums {
   uint64_t elements = 0;  // of all channels together
-  std::vector<calibrate::ExactSum> sums;
+  calibrate::ExactSums sums;
 
   void add(const ChannelSums& more);
 };

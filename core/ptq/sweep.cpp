@@ -9,6 +9,7 @@
 #include "core/graph/quantized.h"
 #include "core/graph/uses.h"
 #include "core/kernels/moments.h"
+#include "core/kernels/sum_rows.h"
 #include "core/ops/registry.h"
 #include "core/passes/edit.h"
 #include "core/ptq/apply_plan.h"
@@ -36,25 +37,34 @@ std::vector<ChannelMap> maps_of(std::span<const double> shifts) {
   return maps;
 }
 
-Tensor shifted(const Tensor& tensor, int axis, std::span<const double> shifts, bool keeps_deviation) {
-  Tensor result = Tensor::make(DType::kFloat32, tensor.shape());
-  const auto from = tensor.data<float>();
-  const auto to = result.mutable_data<float>();
+/// Where a logical axis is in memory.
+int axis_of(const run::LaidTensor& tensor, int axis) {
+  return ops::physical_axis(axis, tensor.tensor.shape().rank(), tensor.layout);
+}
+
+/// In place: no one else holds the values of a sample.
+void shift(run::LaidTensor& values, int channel_axis, std::span<const double> shifts, bool keeps_deviation) {
+  const int axis = axis_of(values, channel_axis);
+  float* const x = values.tensor.mutable_data<float>().data();
+  const Shape& shape = values.tensor.shape();
   const std::vector<ChannelMap> maps = keeps_deviation ? maps_of(shifts) : std::vector<ChannelMap>{};
-  for_each_channel_run(tensor.shape(), axis, [&](size_t c, size_t begin, size_t count) {
+  if (!keeps_deviation && axis == shape.rank() - 1) {
+    const std::vector<float> terms(shifts.begin(), shifts.end());
+    kernels::add_to_rows(x, static_cast<size_t>(shape.elements(0, axis)), terms.size(), terms.data());
+    return;
+  }
+  for_each_channel_run(shape, axis, [&](size_t c, size_t begin, size_t count) {
     if (keeps_deviation)
-      kernels::shift_and_scale(from.data() + begin, count, -maps[c].shift / maps[c].gain, maps[c].gain,
-                               to.data() + begin);
+      kernels::shift_and_scale(x + begin, count, -maps[c].shift / maps[c].gain, maps[c].gain, x + begin);
     else
-      kernels::add_constant(from.data() + begin, count, static_cast<float>(shifts[c]), to.data() + begin);
+      kernels::add_constant(x + begin, count, static_cast<float>(shifts[c]), x + begin);
   });
-  return result;
 }
 
 }  // namespace
 
-void SweepSums::add(const SweepSums& more) {
-  inputs.add(more.inputs);
+void SweepSums::add(SweepSums more) {
+  inputs.add(std::move(more.inputs));
   outputs.add(more.outputs);
   in_float.add(more.in_float);
 }
@@ -265,15 +275,9 @@ void Sweep::divide() {
 
 std::shared_ptr<const run::Program> Sweep::program(size_t step_index) const {
   const Step& step = steps_[step_index];
-  Model part = model_;
-  std::vector<Node> nodes;
-  for (const size_t index : step.nodes) nodes.push_back(part.graph.nodes()[index]);
-  part.graph.nodes() = std::move(nodes);
-  part.graph.inputs = step.inputs;
-  part.graph.outputs = step.results;
-  for (const ValueId value : step.inputs) part.graph.value(value).shape.reset();
-  part.graph.erase_unused_initializers();
-  return run::Program::compile(part, ops::standard());
+  run::ProgramOptions options;
+  options.part = run::GraphPart{step.inputs, step.results};
+  return run::Program::compile(model_, ops::standard(), options);
 }
 
 SweepStart::SweepStart(const Sweep& sweep, std::shared_ptr<const run::Program> program) : sweep_(sweep) {
@@ -285,7 +289,7 @@ SweepState SweepStart::operator()(std::span<const Tensor> inputs) {
   const auto& all = sweep_.model_.graph.inputs;
   const auto& kept = sweep_.kept_inputs_;
   for (size_t k = 0; k < all.size(); ++k)
-    if (std::find(kept.begin(), kept.end(), all[k]) != kept.end()) state.values[all[k]] = inputs[k];
+    if (std::find(kept.begin(), kept.end(), all[k]) != kept.end()) state.values[all[k]] = {inputs[k]};
   if (!runner_) return state;
   sums_.assign(sweep_.steps_.size(), {});
   runner_->run(inputs, this);
@@ -315,20 +319,20 @@ void SweepRunner::advance(size_t place, SweepState& state) {
     const Sweep::Step& before = steps[step_ - 1];
     const auto corrected = state.values.find(before.output);
     if (corrected != state.values.end())
-      corrected->second =
-          shifted(corrected->second, before.summed.channel_axis, sweep_.shifts_, before.summed.keeps_deviation);
+      shift(corrected->second, before.summed.channel_axis, sweep_.shifts_, before.summed.keeps_deviation);
   }
-  std::vector<Tensor> results;
+  std::vector<run::LaidTensor> results;
   if (!step.nodes.empty()) {
-    std::vector<Tensor> inputs;
+    std::vector<run::LaidTensor> inputs;
     for (const ValueId value : step.inputs) inputs.push_back(state.values.at(value));
-    results = runner_.run(inputs);
+    results = runner_.run_laid(inputs);
   }
-  const Tensor& output = results.empty() ? state.values.at(step.output) : results[0];
+  const run::LaidTensor& output = results.empty() ? state.values.at(step.output) : results[0];
   if (counter_) {
-    counter_->add(place, output, step.rounding->gram.rows_per_sample(sweep_.options_.samples));
+    counter_->add(place, output, step.rounding->gram.rows_per_sample(sweep_.places().size()));
   } else {
-    step.summed.add(output.data<float>(), output.shape(), step.summed.channel_axis, outputs_);
+    step.summed.add(output.tensor.data<float>(), output.tensor.shape(), axis_of(output, step.summed.channel_axis),
+                    outputs_);
     if (!state.in_float.empty()) in_float_.add(state.in_float[step_]);
   }
   for (const ValueId value : step.dropped) state.values.erase(value);
@@ -337,7 +341,7 @@ void SweepRunner::advance(size_t place, SweepState& state) {
 }
 
 SweepSums SweepRunner::sums() {
-  return {counter_ ? counter_->sums() : GramSums{}, outputs_, in_float_};
+  return {counter_ ? counter_->take() : GramSums{}, std::move(outputs_), std::move(in_float_)};
 }
 
 SweepOutcome Sweep::outcome(size_t index, const SweepSums& sums) const {
@@ -361,8 +365,8 @@ std::vector<double> Sweep::shifts(const Step& step, const SweepSums& sums) {
     const double elements = static_cast<double>(of.elements) / static_cast<double>(channels);
     std::vector<ChannelMoments> moments;
     for (size_t c = 0; c < channels; ++c)
-      moments.push_back({of.sums[c].value() / elements,
-                         step.summed.per_channel() == 2 ? of.sums[channels + c].value() / elements : 0});
+      moments.push_back({of.sums.sum(c).value() / elements,
+                         step.summed.per_channel() == 2 ? of.sums.sum(channels + c).value() / elements : 0});
     return moments;
   };
   const std::vector<ChannelMoments> quantized = means_of(sums.outputs);

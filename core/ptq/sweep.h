@@ -45,7 +45,7 @@ struct SweepSums {
   /// Of the same samples in the float model; empty where all calibrated ones take part, whose sums the statistics hold.
   ChannelSums in_float;
 
-  void add(const SweepSums& more);
+  void add(SweepSums more);
 };
 
 /// What a step came to. Neither: nothing to gain.
@@ -58,7 +58,7 @@ struct SweepOutcome {
 
 /// What later steps need of one sample.
 struct SweepState {
-  std::map<ValueId, Tensor> values;
+  std::map<ValueId, run::LaidTensor> values;
   /// By step: what its kernel's output adds to SweepSums::in_float; empty where that is.
   std::vector<ChannelSums> in_float;
 };
@@ -181,6 +181,7 @@ class SweepRunner {
   /// Corrects the sample by the step before, runs the step and adds up what it gives. `place` of the sample among
   /// those that take part. Errors as Runner::run.
   void advance(size_t place, SweepState& state);
+  /// Of the samples so far, once.
   SweepSums sums();
 
  private:

@@ -83,42 +83,83 @@ Model net() {
 
 }  // namespace
 
-TEST_CASE("Gram matrices are those of the quantized inputs") {
+namespace {
+
+Tensor wave(const Shape& shape, uint64_t k) {
+  Tensor tensor = Tensor::make(DType::kFloat32, shape);
+  float place = static_cast<float>(k);
+  for (float& x : tensor.mutable_data<float>()) x = 2 * std::sin(place += 0.7f);
+  return tensor;
+}
+
+run::LaidTensor channels_last(const Tensor& plain) {
+  const ops::TensorType type{plain.dtype(), plain.shape(), ops::Layout::kChannelsLast};
+  run::LaidTensor laid{Tensor::make(plain.dtype(), Shape(ops::physical_dims(type))), type.layout};
+  ops::convert_layout({type.dtype, type.shape, ops::Layout::kPlain}, plain.bytes().data(), type.layout,
+                      laid.tensor.mutable_bytes().data());
+  return laid;
+}
+
+/// Of a 3x3 Conv with a padding of 1: the products of columns by group, at i * columns + j.
+struct Products {
+  int64_t stride, groups;
+
+  void add(const Tensor& codes, int zero_point, std::vector<int64_t>& to) const {
+    const Shape& shape = codes.shape();
+    const int64_t size = shape[2], places = size / stride, channels = shape[1] / groups, columns = channels * 9;
+    to.resize(static_cast<size_t>(groups * columns * columns));
+    for (int64_t group = 0; group < groups; ++group)
+      for (int64_t p = 0; p < places * places; ++p) {
+        std::vector<int64_t> row(static_cast<size_t>(columns));
+        for (int64_t column = 0; column < columns; ++column) {
+          const int64_t y = p / places * stride - 1 + column % 9 / 3, x = p % places * stride - 1 + column % 3;
+          const int64_t channel = group * channels + column / 9;
+          if (y >= 0 && y < size && x >= 0 && x < size)
+            row[static_cast<size_t>(column)] =
+                codes.data<uint8_t>()[static_cast<size_t>((channel * size + y) * size + x)] - zero_point;
+        }
+        for (size_t i = 0; i < row.size(); ++i)
+          for (size_t j = 0; j < row.size(); ++j)
+            to[(static_cast<size_t>(group) * row.size() + i) * row.size() + j] += row[i] * row[j];
+      }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("Gram matrices are those of the quantized inputs, however these lie") {
   const auto job = job_of(net(), 1);
   const Draft decided = draft(*job, statistics_of(*job));
   const Graph& graph = decided.model.graph;
-  const auto& params = decided.plan.find(graph.inputs[0])->params;
-  const ptq::KernelPlan& planned = decided.plan.kernels[0];
-  const ptq::GramKernel conv(*graph.find(planned.node), planned, *graph.initializer(planned.op.weight), params);
-  REQUIRE(conv.blocks.size() == 1);
-  ptq::GramCounter counter(conv), other(conv);
-  std::vector<int64_t> expected[2] = {std::vector<int64_t>(18 * 18), std::vector<int64_t>(18 * 18)};
-  for (uint64_t k = 0; k < kSamples; ++k) {
-    const Tensor codes = quant::quantize(sample(*job, k)[0], params);
-    (k < 5 ? counter : other).add(k, codes, 36);
-    const auto q = codes.data<uint8_t>();
-    for (int64_t p = 0; p < 36; ++p) {
-      int64_t row[18] = {};
-      for (int64_t column = 0; column < 18; ++column) {
-        const int64_t y = p / 6 * 2 - 1 + column % 9 / 3, x = p % 6 * 2 - 1 + column % 3;
-        if (y >= 0 && y < 12 && x >= 0 && x < 12)
-          row[column] = q[static_cast<size_t>(column / 9 * 144 + y * 12 + x)] - params.zero_point[0];
-      }
-      for (int64_t i = 0; i < 18; ++i)
-        for (int64_t j = 0; j <= i; ++j) expected[k % 2][static_cast<size_t>(i * 18 + j)] += row[i] * row[j];
+  const struct {
+    size_t kernel;
+    Shape shape;
+    Products products;
+  } cases[] = {{0, Shape{1, 2, 12, 12}, {2, 1}}, {1, Shape{1, 8, 6, 6}, {1, 8}}};
+  for (const auto& one : cases) {
+    const ptq::KernelPlan& planned = decided.plan.kernels[one.kernel];
+    const auto& params = decided.plan.find(graph.find(planned.node)->inputs[0])->params;
+    const ptq::GramKernel conv(*graph.find(planned.node), planned, *graph.initializer(planned.op.weight), params);
+    REQUIRE(static_cast<int64_t>(conv.blocks.size()) == one.products.groups);
+    ptq::GramCounter counter(conv), other(conv);
+    std::vector<int64_t> expected[2];
+    for (uint64_t k = 0; k < kSamples; ++k) {
+      const Tensor codes = quant::quantize(wave(one.shape, k), params);
+      (k < 5 ? counter : other).add(k, k % 3 == 0 ? run::LaidTensor{codes} : channels_last(codes), 36);
+      one.products.add(codes, params.zero_point[0], expected[k % 2]);
     }
+    ptq::GramSums sums = other.take();
+    sums.add(counter.take());
+    for (int half = 0; half < 2; ++half)
+      for (size_t block = 0; block < conv.blocks.size(); ++block) {
+        const ptq::GramView view = sums.view(half, conv, block);
+        const auto size = static_cast<size_t>(conv.blocks[block].size);
+        REQUIRE(view.rows == 36 * kSamples / 2);
+        for (size_t i = 0, at = 0; i < size; ++i)
+          for (size_t j = 0; j <= i; ++j, ++at)
+            REQUIRE(view.products[at] == expected[half][(block * size + i) * size + j]);
+      }
   }
-  ptq::GramSums sums = other.sums();
-  sums.add(counter.sums());
-  for (int half = 0; half < 2; ++half) {
-    const ptq::GramView view = sums.view(half, conv, 0);
-    REQUIRE(view.rows == 36 * kSamples / 2);
-    for (size_t i = 0, at = 0; i < 18; ++i)
-      for (size_t j = 0; j <= i; ++j, ++at) REQUIRE(view.products[at] == expected[half][i * 18 + j]);
-  }
-  const ptq::KernelPlan& depthwise = decided.plan.kernels[1];
-  REQUIRE(ptq::GramKernel(*graph.find(depthwise.node), depthwise, *graph.initializer(depthwise.op.weight), params)
-              .blocks.size() == 8);
 }
 
 TEST_CASE("of a wide picture only so many rows are looked at") {
@@ -131,9 +172,10 @@ TEST_CASE("of a wide picture only so many rows are looked at") {
   REQUIRE(conv.rows_per_sample(1) >= 1024);
   REQUIRE(conv.rows_per_sample(1 << 20) == 1);
   ptq::GramCounter counter(conv);
-  for (uint64_t k = 0; k < 400; ++k) counter.add(k, quant::quantize(sample(*job, k % kSamples)[0], params), 10);
+  for (uint64_t k = 0; k < 400; ++k) counter.add(k, {quant::quantize(sample(*job, k % kSamples)[0], params)}, 10);
   // 36 rows in steps of 4: 9 of each sample, all of them one after another.
-  for (int half = 0; half < 2; ++half) REQUIRE(counter.sums().view(half, conv, 0).rows == 9 * 200);
+  const ptq::GramSums sums = counter.take();
+  for (int half = 0; half < 2; ++half) REQUIRE(sums.view(half, conv, 0).rows == 9 * 200);
 }
 
 TEST_CASE("rounding by what inputs have in common makes less noise, and more effort no more") {
