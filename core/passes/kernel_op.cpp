@@ -38,16 +38,6 @@ std::optional<KernelOp> product_op(const Node& node, const Tensor& weight) {
 
 }  // namespace
 
-size_t KernelOp::at(int64_t o, int64_t i, int64_t tap) const {
-  if (is_transposed) {
-    const int64_t per_group = outputs / groups;
-    const int64_t row = o / per_group * inputs_per_group() + i;
-    return static_cast<size_t>((row * per_group + o % per_group) * taps + tap);
-  }
-  if (is_conv) return static_cast<size_t>((o * inputs_per_group() + i) * taps + tap);
-  return static_cast<size_t>(output_axis == 0 ? o * inputs + i : i * outputs + o);
-}
-
 std::optional<KernelOp> kernel_op(const Graph& graph, const Node& node) {
   const bool conv = node.is("Conv") || node.is("ConvTranspose");
   if ((!conv && !node.is("Gemm") && !node.is("MatMul")) || node.inputs.size() < 2) return std::nullopt;

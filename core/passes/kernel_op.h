@@ -32,6 +32,17 @@ struct KernelOp {
   int64_t inputs_per_group() const { return inputs / groups; }
 };
 
+// Called for every element of a weight.
+inline size_t KernelOp::at(int64_t o, int64_t i, int64_t tap) const {
+  if (is_transposed) {
+    const int64_t per_group = outputs / groups;
+    const int64_t row = o / per_group * inputs_per_group() + i;
+    return static_cast<size_t>((row * per_group + o % per_group) * taps + tap);
+  }
+  if (is_conv) return static_cast<size_t>((o * inputs_per_group() + i) * taps + tap);
+  return static_cast<size_t>(output_axis == 0 ? o * inputs + i : i * outputs + o);
+}
+
 /// The node as a kernel operator when it is one whose weight is a float32 initializer of the rank it needs; else none.
 /// A MatMul needs a 2-D weight as its second operand; a Gemm must not transpose its first.
 std::optional<KernelOp> kernel_op(const Graph& graph, const Node& node);

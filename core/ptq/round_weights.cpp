@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/sort_stably.h"
 #include "core/kernels/add_scaled.h"
+#include "core/kernels/nearest_planes.h"
 #include "core/quant/quantizer.h"
 #include "core/tensor/rounding.h"
 
@@ -18,15 +19,22 @@ constexpr double kDamping = 0.01;     // of the mean diagonal
 constexpr double kWorthwhile = 0.98;  // of the noise of the nearest integers, on samples held aside
 constexpr int kMostRounds = 20;       // over the columns
 constexpr double kScaleFactors[] = {1.0, 0.97, 0.94, 0.91, 0.88};
+constexpr int64_t kTriedOutputs = 32;  // of a group, at most about so many, on samples held aside
 
-/// Mean products of a block's columns about their means, row-major.
-struct Matrix {
+/// Square and row-major.
+template <class T>
+struct SquareOf {
   size_t size = 0;
-  std::vector<double> values;
+  std::vector<T> values;
 
-  double* row(size_t i) { return values.data() + i * size; }
-  const double* row(size_t i) const { return values.data() + i * size; }
+  T* row(size_t i) { return values.data() + i * size; }
+  const T* row(size_t i) const { return values.data() + i * size; }
 };
+
+/// Mean products of a block's columns about their means: of columns i and j <= i.
+using Matrix = SquareOf<double>;
+/// What only decides which integer is taken: each is as good as its neighbour where their errors are nearly the same.
+using Rough = SquareOf<float>;
 
 Matrix mean_products(const std::vector<GramView>& halves) {
   const size_t size = halves[0].sums.size();
@@ -34,25 +42,25 @@ Matrix mean_products(const std::vector<GramView>& halves) {
   double rows = 0;
   for (const GramView& half : halves) rows += half.rows;
   if (rows == 0) return matrix;
+  const double share = 1 / rows;
   std::vector<double> means(size, 0.0);
   for (size_t i = 0; i < size; ++i) {
     int64_t sum = 0;
     for (const GramView& half : halves) sum += half.sums[i];
-    means[i] = static_cast<double>(sum) / rows;
+    means[i] = static_cast<double>(sum) * share;
   }
   for (size_t i = 0, k = 0; i < size; ++i)
     for (size_t j = 0; j <= i; ++j, ++k) {
       int64_t sum = 0;
       for (const GramView& half : halves) sum += half.products[k];
-      const double value = static_cast<double>(sum) / rows - means[i] * means[j];
-      matrix.row(i)[j] = value;
-      matrix.row(j)[i] = value;
+      matrix.row(i)[j] = static_cast<double>(sum) * share - means[i] * means[j];
     }
   return matrix;
 }
 
 /// Rows that are taken into a sum together, and outputs that take them while they are in the cache.
-constexpr size_t kRowsAtOnce = 8, kOutputsAtOnce = 16;
+constexpr size_t kRowsAtOnce = 8;
+constexpr int64_t kOutputsAtOnce = kernels::kPlaneLanes;
 
 /// e^T H e for each row e of `errors`, each product of two columns once.
 std::vector<double> noise_of(const Matrix& h, const std::vector<double>& errors) {
@@ -79,18 +87,18 @@ std::vector<double> noise_of(const Matrix& h, const std::vector<double>& errors)
 
 /// Makes L^T of a matrix's upper triangle in place, no pivot's square being less than `least`. Some pivots at a time:
 /// what lies below takes them in together.
-void factorize(Matrix& upper, double least) {
-  constexpr size_t kPivots = 4;
+void factorize(Rough& upper, float least) {
+  constexpr size_t kPivots = 8;
   const size_t size = upper.size;
-  const double* rows[kPivots];
-  double factors[kPivots];
+  const float* rows[kPivots];
+  float factors[kPivots];
   for (size_t first = 0; first < size; first += kPivots) {
     const size_t end = std::min(first + kPivots, size);
     for (size_t k = first; k < end; ++k) {
-      double* row = upper.row(k);
+      float* row = upper.row(k);
       for (size_t before = first; before < k; ++before)
         kernels::add_scaled(-upper.row(before)[k], upper.row(before) + k, size - k, row + k);
-      const double pivot = std::sqrt(std::max(row[k], least));
+      const float pivot = std::sqrt(std::max(row[k], least));
       row[k] = pivot;
       for (size_t j = k + 1; j < size; ++j) row[j] /= pivot;
     }
@@ -104,11 +112,12 @@ void factorize(Matrix& upper, double least) {
   }
 }
 
-/// The columns' order and the lower triangle L of the reordered matrix; no columns where all inputs are constant.
+/// The columns' order and the lower triangle L of the reordered matrix, each column divided by its pivot; no columns
+/// where all inputs are constant.
 struct Factor {
   std::vector<size_t> order;
-  Matrix lower;   // L^T above its diagonal
-  Matrix damped;  // in the block's own order; only for those that ask for it
+  Rough lower;    // L^T from its diagonal on
+  Matrix damped;  // in the block's own order, both halves; only for those that ask for it
 };
 
 Factor factor_of(const Matrix& h, bool keeps_damped) {
@@ -119,50 +128,52 @@ Factor factor_of(const Matrix& h, bool keeps_damped) {
   const double damping = kDamping * trace / static_cast<double>(h.size);
   const auto diagonal = [&](size_t i) { return h.row(i)[i] + damping; };
   factor.order = stable_order(h.size, [&](size_t a, size_t b) { return diagonal(a) < diagonal(b); });
-  Matrix& lower = factor.lower;
-  lower = {h.size, std::vector<double>(h.size * h.size)};
+  Rough& lower = factor.lower;
+  lower = {h.size, std::vector<float>(h.size * h.size)};
   for (size_t i = 0; i < h.size; ++i) {
-    lower.row(i)[i] = diagonal(factor.order[i]);
-    for (size_t j = i + 1; j < h.size; ++j) lower.row(i)[j] = h.row(factor.order[i])[factor.order[j]];
+    lower.row(i)[i] = static_cast<float>(diagonal(factor.order[i]));
+    for (size_t j = i + 1; j < h.size; ++j) {
+      const auto [first, second] = std::minmax(factor.order[i], factor.order[j]);
+      lower.row(i)[j] = static_cast<float>(h.row(second)[first]);
+    }
   }
   // Damping keeps pivots positive but for what rounding leaves of very unlike columns.
-  factorize(lower, kDamping * damping);
+  factorize(lower, static_cast<float>(kDamping * damping));
+  std::vector<float> inverses;
+  for (size_t j = 0; j < h.size; ++j) inverses.push_back(1 / lower.row(j)[j]);
   for (size_t i = 0; i < h.size; ++i)
-    for (size_t j = 0; j < i; ++j) lower.row(i)[j] = lower.row(j)[i];
+    for (size_t j = 0; j < i; ++j) lower.row(i)[j] = lower.row(j)[i] * inverses[j];
   if (!keeps_damped) return factor;
   factor.damped = h;
-  for (size_t i = 0; i < h.size; ++i) factor.damped.row(i)[i] = diagonal(i);
+  for (size_t i = 0; i < h.size; ++i) {
+    factor.damped.row(i)[i] = diagonal(i);
+    for (size_t j = i + 1; j < h.size; ++j) factor.damped.row(i)[j] = h.row(j)[i];
+  }
   return factor;
 }
 
 struct Grid {
   double lowest, highest;
 
-  double nearest(double value) const { return std::clamp(round_half_even(value), lowest, highest); }
+  double nearest(double value) const { return round_half_even_small(std::clamp(value, lowest, highest)); }
 };
 
 /// Codes for rows of `values` (weights in steps, zero point added) by nearest planes.
 std::vector<double> nearest_planes(const Factor& factor, const std::vector<double>& values, const Grid& grid) {
+  constexpr size_t kLanes = kernels::kPlaneLanes;
   const size_t size = factor.order.size(), outputs = values.size() / size;
-  // carried[i] of a row is the sum over later columns j of L[j][i] e[j].
-  std::vector<double> codes(values.size()), carried(values.size(), 0.0);
-  const double* rows[kRowsAtOnce];
-  double errors[kRowsAtOnce];
-  for (size_t end = size, first = 0; end > 0; end = first) {
-    first = end - std::min(end, kRowsAtOnce);
-    for (size_t i = first; i < end; ++i) rows[end - 1 - i] = factor.lower.row(i);
-    for (size_t o = 0; o < outputs; ++o) {
-      double* own = carried.data() + o * size;
-      for (size_t i = end; i-- > first;) {
-        const size_t column = o * size + factor.order[i];
-        const double* row = factor.lower.row(i);
-        codes[column] = grid.nearest(values[column] + own[i] / row[i]);
-        const double error = values[column] - codes[column];
-        for (size_t k = first; k < i; ++k) own[k] += error * row[k];
-        errors[end - 1 - i] = error;
-      }
-      kernels::add_scaled_rows(errors, rows, end - first, first, own);
-    }
+  std::vector<double> codes(values.size());
+  for (size_t first = 0; first < outputs; first += kLanes) {
+    const size_t end = std::min(first + kLanes, outputs);
+    std::vector<float> places(size * kLanes), carried(size * kLanes);
+    const auto for_each_value = [&](auto visit) {
+      for (size_t o = first; o < end; ++o)
+        for (size_t i = 0; i < size; ++i) visit(o * size + factor.order[i], places[i * kLanes + o - first]);
+    };
+    for_each_value([&](size_t from, float& place) { place = static_cast<float>(values[from]); });
+    kernels::nearest_planes(factor.lower.values.data(), size, static_cast<float>(grid.lowest),
+                            static_cast<float>(grid.highest), carried.data(), places.data());
+    for_each_value([&](size_t to, float& place) { codes[to] = static_cast<double>(place); });
   }
   return codes;
 }
@@ -204,12 +215,15 @@ struct Found {
 /// Tries ways of rounding one weight, as a matrix of outputs and columns.
 class Rounder {
  public:
+  /// All, or some that are spread evenly.
+  enum class Outputs : uint8_t { kAll, kTried };
+
   Rounder(const KernelPlan& plan, const Tensor& weight, const GramKernel& kernel);
 
-  /// Found with the matrices of `given`.
-  Found round(const std::vector<Factor>& given, const Way& way) const;
+  /// Found with the matrices of `given`; other outputs have the nearest integers.
+  Found round(const std::vector<Factor>& given, const Way& way, Outputs outputs) const;
   const Found& nearest() const { return nearest_; }
-  /// Squared error behind the kernel, summed over the outputs.
+  /// Squared error behind the kernel, summed over the outputs that are tried.
   double noise(const Found& found, const std::vector<Matrix>& matrices) const;
   /// Codes in the weight's own order.
   std::vector<int8_t> in_weight_order(const std::vector<int8_t>& codes) const;
@@ -221,21 +235,23 @@ class Rounder {
   }
   template <class Visit>
   void for_each_element(Visit visit) const {
+    const passes::KernelOp op = plan_.op;  // a copy, which nothing that is visited can change
     size_t to = 0;
-    for (int64_t o = 0; o < plan_.op.outputs; ++o)
-      for (int64_t i = 0; i < plan_.op.inputs_per_group(); ++i)
-        for (int64_t tap = 0; tap < plan_.op.taps; ++tap) visit(to++, plan_.op.at(o, i, tap));
+    for (int64_t o = 0; o < op.outputs; ++o)
+      for (int64_t i = 0; i < op.inputs_per_group(); ++i)
+        for (int64_t tap = 0; tap < op.taps; ++tap) visit(to++, op.at(o, i, tap));
   }
-  /// The block's outputs, some at a time.
+  /// A group's outputs, some at a time.
   template <class Visit>
-  void for_outputs(const GramBlock& block, Visit visit) const {
-    const int64_t per_group = plan_.op.outputs / plan_.op.groups, end = (block.group + 1) * per_group;
-    constexpr auto kAtOnce = static_cast<int64_t>(kOutputsAtOnce);
-    for (int64_t o = block.group * per_group; o < end; o += kAtOnce) visit(o, std::min(o + kAtOnce, end));
+  void for_outputs(int64_t group, Outputs outputs, Visit visit) const {
+    const int64_t per_group = plan_.op.outputs / plan_.op.groups, end = (group + 1) * per_group;
+    const int64_t turns = outputs == Outputs::kTried ? std::max<int64_t>(1, per_group / kTriedOutputs) : 1;
+    for (int64_t o = group * per_group; o < end; o += turns * kOutputsAtOnce)
+      visit(o, std::min(o + kOutputsAtOnce, end));
   }
-  void round_block(const GramBlock& block, const Factor& factor, const Way& way, Found& found) const;
+  void round_block(const GramBlock& block, const Factor& factor, const Way& way, Outputs outputs, Found& found) const;
   double try_scale(int64_t o, float scale, const std::vector<Factor>& given, const Way& way, int8_t* codes) const;
-  void round_with_scales(const std::vector<Factor>& given, const Way& way, Found& found) const;
+  void round_with_scales(int64_t o, const std::vector<Factor>& given, const Way& way, Found& found) const;
   /// Appends a block's weights of output o in steps of `scale`.
   void add_steps(int64_t o, const GramBlock& block, float scale, std::vector<double>& values) const {
     for (size_t k = at(o, block), end = k + static_cast<size_t>(block.size); k < end; ++k)
@@ -267,9 +283,10 @@ std::vector<int8_t> Rounder::in_weight_order(const std::vector<int8_t>& codes) c
   return ordered;
 }
 
-void Rounder::round_block(const GramBlock& block, const Factor& factor, const Way& way, Found& found) const {
+void Rounder::round_block(const GramBlock& block, const Factor& factor, const Way& way, Outputs outputs,
+                          Found& found) const {
   std::vector<double> values;
-  for_outputs(block, [&](int64_t first, int64_t end) {
+  for_outputs(block.group, outputs, [&](int64_t first, int64_t end) {
     values.clear();
     for (int64_t o = first; o < end; ++o) add_steps(o, block, found.scales[scale_index(o)], values);
     std::vector<double> codes = nearest_planes(factor, values, grid_);
@@ -306,32 +323,32 @@ double Rounder::try_scale(int64_t o, float scale, const std::vector<Factor>& giv
   return noise;
 }
 
-void Rounder::round_with_scales(const std::vector<Factor>& given, const Way& way, Found& found) const {
-  const auto columns = static_cast<size_t>(kernel_.columns());
-  std::vector<int8_t> codes(columns);
-  for (int64_t o = 0; o < plan_.op.outputs; ++o) {
-    std::optional<double> least;
-    for (const double factor : kScaleFactors) {
-      const auto scale = static_cast<float>(plan_.weight.scale[scale_index(o)] * factor);
-      const double noise = try_scale(o, scale, given, way, codes.data());
-      if (least && noise >= *least) continue;
-      least = noise;
-      std::copy(codes.begin(), codes.end(), found.codes.begin() + o * kernel_.columns());
-      found.scales[scale_index(o)] = scale;
-    }
+void Rounder::round_with_scales(int64_t o, const std::vector<Factor>& given, const Way& way, Found& found) const {
+  std::vector<int8_t> codes(static_cast<size_t>(kernel_.columns()));
+  std::optional<double> least;
+  for (const double factor : kScaleFactors) {
+    const auto scale = static_cast<float>(plan_.weight.scale[scale_index(o)] * factor);
+    const double noise = try_scale(o, scale, given, way, codes.data());
+    if (least && noise >= *least) continue;
+    least = noise;
+    std::copy(codes.begin(), codes.end(), found.codes.begin() + o * kernel_.columns());
+    found.scales[scale_index(o)] = scale;
   }
 }
 
-Found Rounder::round(const std::vector<Factor>& given, const Way& way) const {
+Found Rounder::round(const std::vector<Factor>& given, const Way& way, Outputs outputs) const {
   Found found = nearest_;
   // A scale that was raised so that its bias fits, or that several outputs share, stays.
   if (way.tries_scales && plan_.raised_channels == 0 &&
       static_cast<int64_t>(plan_.weight.scale.size()) == plan_.op.outputs) {
-    round_with_scales(given, way, found);
+    for (int64_t group = 0; group < plan_.op.groups; ++group)
+      for_outputs(group, outputs, [&](int64_t first, int64_t end) {
+        for (int64_t o = first; o < end; ++o) round_with_scales(o, given, way, found);
+      });
     return found;
   }
   for (size_t b = 0; b < given.size(); ++b)
-    if (!given[b].order.empty()) round_block(kernel_.blocks[b], given[b], way, found);
+    if (!given[b].order.empty()) round_block(kernel_.blocks[b], given[b], way, outputs, found);
   return found;
 }
 
@@ -339,7 +356,7 @@ double Rounder::noise(const Found& found, const std::vector<Matrix>& matrices) c
   double noise = 0;
   std::vector<double> errors;
   for (size_t b = 0; b < matrices.size(); ++b)
-    for_outputs(kernel_.blocks[b], [&](int64_t first, int64_t end) {
+    for_outputs(kernel_.blocks[b].group, Outputs::kTried, [&](int64_t first, int64_t end) {
       errors.clear();
       for (int64_t o = first; o < end; ++o) {
         const float scale = found.scales[scale_index(o)];
@@ -385,22 +402,20 @@ std::optional<calibrate::RoundedWeight> round_weight(const std::string& name, co
   if (plan.weight.storage() != DType::kInt8 || !sums.has_both()) return std::nullopt;
   const Rounder rounder(plan, weight, kernel);
   const std::vector<Matrix> halves[2] = {matrices_of(kernel, sums, 0), matrices_of(kernel, sums, 1)};
-  const std::vector<Factor> factors[2] = {factors_of(halves[0], effort), factors_of(halves[1], effort)};
   const double before = rounder.noise(rounder.nearest(), halves[0]) + rounder.noise(rounder.nearest(), halves[1]);
   if (!(before > 0)) return std::nullopt;
-  std::optional<Way> best;
-  double least = kWorthwhile;
-  for (const Way& way : ways_of(effort)) {
-    const double ratio = (rounder.noise(rounder.round(factors[0], way), halves[1]) +
-                          rounder.noise(rounder.round(factors[1], way), halves[0])) /
-                         before;
-    if (!(ratio < least)) continue;
-    least = ratio;
-    best = way;
+  const std::vector<Way> ways = ways_of(effort);
+  std::vector<double> noise(ways.size(), 0.0);
+  for (int half = 0; half < 2; ++half) {
+    const std::vector<Factor> factors = factors_of(halves[half], effort);
+    for (size_t k = 0; k < ways.size(); ++k)
+      noise[k] += rounder.noise(rounder.round(factors, ways[k], Rounder::Outputs::kTried), halves[1 - half]);
   }
-  if (!best) return std::nullopt;
-  Found found = rounder.round(factors_of(matrices_of(kernel, sums, 2), effort), *best);
-  return calibrate::RoundedWeight{name, std::move(found.scales), rounder.in_weight_order(found.codes), least};
+  const auto best = static_cast<size_t>(std::min_element(noise.begin(), noise.end()) - noise.begin());
+  const double ratio = noise[best] / before;
+  if (!(ratio < kWorthwhile)) return std::nullopt;
+  Found found = rounder.round(factors_of(matrices_of(kernel, sums, 2), effort), ways[best], Rounder::Outputs::kAll);
+  return calibrate::RoundedWeight{name, std::move(found.scales), rounder.in_weight_order(found.codes), ratio};
 }
 
 size_t first_with_weight(const Graph& graph, const QuantizationPlan& plan, size_t k) {

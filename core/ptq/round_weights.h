@@ -7,7 +7,8 @@
 // diagonal is added to H.
 //
 // A kernel is rounded so only when integers found on one half of the samples make less noise on the other half than the
-// nearest ones do, both ways round; the integers kept are found on all. All in double, in a fixed order.
+// nearest ones do, both ways round, some of the outputs speaking for all; the integers kept are found on all samples.
+// All in double, in a fixed order.
 #pragma once
 
 #include <optional>
