@@ -446,7 +446,6 @@ std::unique_ptr<ptq::Sweep> sweep(const Job& job, const Draft& draft) {
   const config::QuantizationConfig& config = job.settings.config;
   ptq::SweepOptions options;
   options.effort = draft.lacks_rounding ? config.effort : 0;
-  options.samples = draft.statistics.samples.size();
   options.deviations_only = !config.measures_bias();
   if (!measures_outputs(job, draft.plan) || (!draft.lacks_rounding && draft.statistics.measured.plan == draft.digest))
     return nullptr;

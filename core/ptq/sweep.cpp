@@ -224,7 +224,7 @@ void Sweep::divide() {
   const Uses uses(graph);
   const auto& nodes = graph.nodes();
   std::vector<bool> made(nodes.size(), false);
-  std::map<ValueId, size_t> last_need;
+  std::map<ValueId, size_t> last_need, maker_step;
   for (size_t k = 0; k < steps_.size(); ++k) {
     Step& step = steps_[k];
     std::set<size_t> part;
@@ -247,20 +247,16 @@ void Sweep::divide() {
           taken.insert(value);
       }
     }
-    step.nodes.assign(part.begin(), part.end());
     step.inputs.assign(taken.begin(), taken.end());
+    if (!part.empty()) step.results.push_back(step.output);
     for (const ValueId value : taken) last_need[value] = k;
-    for (const size_t index : part) made[index] = true;
-  }
-  std::map<ValueId, size_t> maker_step;
-  for (size_t k = steps_.size(); k-- > 0;)
-    for (const size_t index : steps_[k].nodes)
+    for (const size_t index : part) {
+      made[index] = true;
       for (const ValueId value : nodes[index].outputs)
-        if (value.valid()) maker_step[value] = k;
-  for (Step& step : steps_) {
-    if (!step.nodes.empty()) step.results.push_back(step.output);
-    step.keeps_output = last_need.count(step.output) != 0;
+        if (value.valid()) maker_step.emplace(value, k);
+    }
   }
+  for (Step& step : steps_) step.keeps_output = last_need.count(step.output) != 0;
   for (const auto& [value, last] : last_need) {
     const auto maker = maker_step.find(value);
     if (maker == maker_step.end()) {
@@ -322,7 +318,7 @@ void SweepRunner::advance(size_t place, SweepState& state) {
       shift(corrected->second, before.summed.channel_axis, sweep_.shifts_, before.summed.keeps_deviation);
   }
   std::vector<run::LaidTensor> results;
-  if (!step.nodes.empty()) {
+  if (!step.results.empty()) {
     std::vector<run::LaidTensor> inputs;
     for (const ValueId value : step.inputs) inputs.push_back(state.values.at(value));
     results = runner_.run_laid(inputs);

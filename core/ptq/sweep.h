@@ -65,7 +65,6 @@ struct SweepState {
 
 struct SweepOptions {
   int effort = 0;                       // 1, 2: as round_weight() has it; 0 rounds no weight
-  size_t samples = 0;                   // that were calibrated on
   bool deviations_only = false;         // corrects those kernels alone that keep their deviation
   int64_t memory = int64_t{512} << 20;  // bytes that the states of all samples that take part may have
 };
@@ -119,9 +118,8 @@ class Sweep {
     std::optional<Rounding> rounding;
     SummedOutput summed;
     std::vector<ChannelMoments> in_float;
-    std::vector<size_t> nodes;     // of the part, in the order of the graph
     std::vector<ValueId> inputs;   // made by earlier steps
-    std::vector<ValueId> results;  // `output` first, then what later steps need
+    std::vector<ValueId> results;  // `output` first, then what later steps need; none where `output` is there already
     bool keeps_output = false;     // a later step needs it too
     std::vector<ValueId> dropped;  // not needed any more after the step
   };

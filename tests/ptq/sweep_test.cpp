@@ -47,7 +47,6 @@ struct Made {
 /// The shifts of each step.
 std::vector<std::vector<double>> swept(const Made& made, int64_t memory, size_t taking_part) {
   ptq::SweepOptions options;
-  options.samples = kSamples;
   options.memory = memory;
   ptq::Sweep sweep(made.decided.model, made.decided.plan, made.decided.statistics, options);
   REQUIRE(sweep.places().size() == taking_part);
