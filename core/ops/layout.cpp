@@ -23,6 +23,11 @@ std::vector<int64_t> physical_dims(const TensorType& type) {
   return dims;
 }
 
+Shape logical_shape(std::vector<int64_t> dims, Layout layout) {
+  if (layout == Layout::kChannelsLast) std::rotate(dims.begin() + 1, dims.end() - 1, dims.end());
+  return Shape(std::move(dims));
+}
+
 bool layouts_coincide(const Shape& shape) {
   if (shape.rank() < 3 || shape.elements() == 0) return true;
   return shape[1] == 1 || shape.elements(2, shape.rank()) == 1;

@@ -33,6 +33,8 @@ int physical_axis(int axis, int rank, Layout layout);
 int logical_axis(int axis, int rank, Layout layout);
 /// The dimensions in memory order, outermost first.
 std::vector<int64_t> physical_dims(const TensorType& type);
+/// The inverse: the logical shape of what lies in memory as `dims`.
+Shape logical_shape(std::vector<int64_t> dims, Layout layout);
 /// True when both layouts of this shape are the same bytes (one channel, or one spatial place, or no elements).
 bool layouts_coincide(const Shape& shape);
 

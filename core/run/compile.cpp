@@ -88,6 +88,10 @@ std::map<std::string, const Tensor*> known_captures(const Model& model, const No
   return known;
 }
 
+GraphPart part_of(const Graph& graph, const ProgramOptions& options) {
+  return options.part.value_or(GraphPart{graph.inputs, graph.outputs});
+}
+
 class Compiler {
  public:
   Compiler(const Model& model, const ops::Registry& registry, const ProgramOptions& options)
@@ -95,8 +99,9 @@ class Compiler {
     prepared_.memory_limit = options.memory_limit;
     prepared_.loop_limit = options.loop_limit;
     prepared_.will_run = options.will_run;
-    prepared_.inputs = options.part ? options.part->inputs : graph_.inputs;
-    prepared_.results = options.part ? options.part->outputs : graph_.outputs;
+    GraphPart part = part_of(graph_, options);
+    prepared_.inputs = std::move(part.inputs);
+    prepared_.results = std::move(part.outputs);
     prepared_.results.insert(prepared_.results.end(), options.fetched.begin(), options.fetched.end());
     prepared_.observed.assign(graph_.value_count(), false);
     for (const auto* list : {&options.observed, &options.fetched})
@@ -282,8 +287,9 @@ Plan planned(const PreparedGraph& graph, const std::vector<Port>& ports, std::sp
 std::shared_ptr<const Program> Program::compile(const Model& model, const ops::Registry& registry,
                                                 const ProgramOptions& options) {
   std::shared_ptr<Program> program(new Program());
-  program->inputs_ = ports_of(model.graph, options.part ? options.part->inputs : model.graph.inputs);
-  program->outputs_ = ports_of(model.graph, options.part ? options.part->outputs : model.graph.outputs);
+  const GraphPart part = part_of(model.graph, options);
+  program->inputs_ = ports_of(model.graph, part.inputs);
+  program->outputs_ = ports_of(model.graph, part.outputs);
   if (options.part)
     for (Port& port : program->inputs_) port.shape.reset();
   program->graph_ = std::make_unique<const PreparedGraph>(Compiler(model, registry, options).compile());

@@ -306,9 +306,7 @@ std::map<ValueId, Tensor> Runner::State::run_control(const PreparedGraph& graph,
 }
 
 TensorType LaidTensor::type() const {
-  std::vector<int64_t> dims = tensor.shape().dims();
-  if (layout == Layout::kChannelsLast) std::rotate(dims.begin() + 1, dims.end() - 1, dims.end());
-  return {tensor.dtype(), Shape(std::move(dims)), layout};
+  return {tensor.dtype(), ops::logical_shape(tensor.shape().dims(), layout), layout};
 }
 
 std::vector<Tensor> Runner::run(std::span<const Tensor> inputs, Observer* observer) {

@@ -51,6 +51,8 @@ TEST_CASE("axes find their place in memory and back") {
               axis);
   REQUIRE(ops::physical_dims({DType::kFloat32, {2, 3, 4, 5}, Layout::kChannelsLast}) ==
           std::vector<int64_t>{2, 4, 5, 3});
+  REQUIRE(ops::logical_shape({2, 4, 5, 3}, Layout::kChannelsLast) == Shape{2, 3, 4, 5});
+  REQUIRE(ops::logical_shape({2, 3, 4, 5}, Layout::kPlain) == Shape{2, 3, 4, 5});
 }
 
 TEST_CASE("a layout is converted element by element, and back") {
