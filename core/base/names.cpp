@@ -2,6 +2,7 @@
 #include "core/base/names.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <numeric>
 
 namespace tersor {
@@ -66,6 +67,12 @@ std::string nearest_name(std::string_view word, const std::vector<std::string>& 
     best = one;
   }
   return best;
+}
+
+std::string number_in_nine_digits(double value) {
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "%.9g", value);
+  return digits;
 }
 
 std::string joined(const std::vector<std::string>& words, std::string_view between) {

@@ -31,6 +31,9 @@ std::string nearest_name(std::string_view word, const std::vector<std::string>& 
 /// "Did you mean "X"? " where there is a nearest name, else nothing: the beginning of a hint.
 std::string suggestion(std::string_view word, const std::vector<std::string>& candidates);
 
+/// In nine digits at most, which tell any two floats apart: "0.1", "1e-08".
+std::string number_in_nine_digits(double value);
+
 /// "a, b, c".
 std::string joined(const std::vector<std::string>& words, std::string_view between = ", ");
 

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/graph/print.h"
 
-#include <cstdio>
+#include "core/base/names.h"
 
 namespace tersor {
 
 namespace {
 
 constexpr int64_t kElementsShown = 8;
-
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.9g", value);
-  return text;
-}
 
 std::string name_or_blank(const Graph& graph, ValueId id) {
   return id.valid() ? graph.name_of(id) : "_";
@@ -33,13 +27,14 @@ std::string tensor_text(const Tensor& tensor) {
       is_integer(tensor.dtype())
           ? bits_of(tensor.dtype()) >= 8
           : tensor.dtype() == DType::kFloat32 || tensor.dtype() == DType::kFloat64 || tensor.dtype() == DType::kBool;
-  if (readable && tensor.elements() <= kElementsShown) text += " {" + joined(tensor.to_doubles(), number) + "}";
+  if (readable && tensor.elements() <= kElementsShown)
+    text += " {" + joined(tensor.to_doubles(), number_in_nine_digits) + "}";
   return text;
 }
 
 struct AttributeText {
   std::string operator()(int64_t value) const { return std::to_string(value); }
-  std::string operator()(float value) const { return number(static_cast<double>(value)); }
+  std::string operator()(float value) const { return number_in_nine_digits(static_cast<double>(value)); }
   std::string operator()(const std::string& value) const { return "\"" + value + "\""; }
   std::string operator()(const Tensor& value) const { return tensor_text(value); }
   std::string operator()(const std::shared_ptr<const Graph>&) const { return "graph"; }

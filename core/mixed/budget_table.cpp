@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <string>
 
 #include "core/base/error.h"
@@ -19,12 +18,6 @@ using Option = BudgetTable::Option;
 constexpr double kRounding = 1e-12;  // of sums of some thousand terms
 constexpr const char* kPlace = "target_resource_utilization";
 constexpr const char* kHint = "Raise the budget, or allow candidates of fewer bits.";
-
-std::string text_of(double x) {
-  char digits[32];
-  std::snprintf(digits, sizeof digits, "%.9g", x);
-  return digits;
-}
 
 void check(const BitProblem& problem) {
   for (const Budget& budget : problem.budgets)
@@ -47,24 +40,20 @@ void check(const BitProblem& problem) {
   }
 }
 
-/// Base and, of each node, the least or the most.
-template <class Better>
-double extreme_sum(const BudgetTable& table, size_t budget, Better better) {
+double least_sum(const BudgetTable& table, size_t budget) {
   double sum = table.base[budget];
-  for (const auto& options : table.nodes) {
-    double extreme = options[0].takes[budget];
-    for (const Option& option : options)
-      if (better(option.takes[budget], extreme)) extreme = option.takes[budget];
-    sum += extreme;
-  }
+  for (const auto& options : table.nodes) sum += least_taken(options, budget);
   return sum;
 }
 
-double least_sum(const BudgetTable& table, size_t budget) {
-  return extreme_sum(table, budget, [](double a, double b) { return a < b; });
-}
 double most_sum(const BudgetTable& table, size_t budget) {
-  return extreme_sum(table, budget, [](double a, double b) { return a > b; });
+  double sum = table.base[budget];
+  for (const auto& options : table.nodes) {
+    double most = options[0].takes[budget];
+    for (const Option& option : options) most = std::max(most, option.takes[budget]);
+    sum += most;
+  }
+  return sum;
 }
 
 double spread_of(const std::vector<BitCandidate>& candidates) {
@@ -96,7 +85,8 @@ void check_each_budget(const BitProblem& problem, const BudgetTable& table) {
     const std::string& target = problem.budgets[b].target;
     if (least <= table.limit[b] || std::find(targets.begin(), targets.end(), target) != targets.end()) continue;
     targets.push_back(target);
-    sentences.push_back(target + " " + text_of(table.limit[b]) + " (at least " + text_of(least) + ")");
+    sentences.push_back(target + " " + number_in_nine_digits(table.limit[b]) + " (at least " +
+                        number_in_nine_digits(least) + ")");
   }
   if (!targets.empty())
     throw Error(ErrorCode::kInvalidConfig, "These budgets cannot be met: " + joined(sentences) + ".", kPlace, kHint);
@@ -109,9 +99,8 @@ bool drop_unfitting(BudgetTable& table) {
     std::vector<double> least;
     for (size_t b = 0; b < table.budgets(); ++b) least.push_back(least_sum(table, b));
     for (auto& options : table.nodes) {
-      std::vector<double> own = options[0].takes;
-      for (const Option& option : options)
-        for (size_t b = 0; b < own.size(); ++b) own[b] = std::min(own[b], option.takes[b]);
+      std::vector<double> own;
+      for (size_t b = 0; b < table.budgets(); ++b) own.push_back(least_taken(options, b));
       const size_t gone = std::erase_if(options, [&](const Option& option) {
         for (size_t b = 0; b < own.size(); ++b)
           if (least[b] + (option.takes[b] - own[b]) > table.limit[b] + table.slack(b)) return true;
@@ -154,6 +143,12 @@ void drop_outdone(std::vector<Option>& options) {
 }
 
 }  // namespace
+
+double least_taken(const std::vector<BudgetTable::Option>& options, size_t budget) {
+  double least = options[0].takes[budget];
+  for (const Option& option : options) least = std::min(least, option.takes[budget]);
+  return least;
+}
 
 double BudgetTable::slack(size_t budget) const {
   return kRounding * (std::fabs(limit[budget]) + std::fabs(base[budget]));

@@ -37,6 +37,9 @@ struct BudgetTable {
   std::optional<Sums> sums(const std::vector<size_t>& picks) const;
 };
 
+/// What a node's options take at least.
+double least_taken(const std::vector<BudgetTable::Option>& options, size_t budget);
+
 /// Errors as choose_bits().
 BudgetTable table_of(const BitProblem& problem);
 

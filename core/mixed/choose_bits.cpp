@@ -66,11 +66,8 @@ class Search {
     rests_.push_back(rest_at(std::move(pricing.prices)));
     rest_least_.assign((nodes_ + 1) * budgets_, 0.0);
     for (size_t n = nodes_; n-- > 0;)
-      for (size_t b = 0; b < budgets_; ++b) {
-        double least = table.nodes[n][0].takes[b];
-        for (const Option& option : table.nodes[n]) least = std::min(least, option.takes[b]);
-        rest_least_[n * budgets_ + b] = least + rest_least_[(n + 1) * budgets_ + b];
-      }
+      for (size_t b = 0; b < budgets_; ++b)
+        rest_least_[n * budgets_ + b] = least_taken(table.nodes[n], b) + rest_least_[(n + 1) * budgets_ + b];
     rounding_ = kRounding * magnitude();
   }
 

@@ -79,8 +79,7 @@ class Draft {
 
   /// The same with two changes at a time.
   void improve_in_pairs() {
-    for (bool changed = true; changed;) {
-      changed = false;
+    for (;;) {
       const std::vector<Change> all = by_saving();
       const Change *first = nullptr, *second = nullptr;
       double most = 0;
@@ -97,7 +96,6 @@ class Draft {
       }
       if (first == nullptr) return;
       apply(*first), apply(*second);
-      changed = true;
     }
   }
 
