@@ -192,7 +192,7 @@ framework::Attachment attach(const Graph& graph, const Settings& settings, const
   if (former != nullptr) {
     const std::vector<std::string> known = operators_of({&graph, former});
     framework::check_operators(info, known);
-    framework::check_layers(settings.platform, known);
+    framework::check_layers(settings.platform, settings.config, known);
   }
   return framework::attach(graph, settings.platform, info, settings.config, overrides);
 }

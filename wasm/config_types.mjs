@@ -3,7 +3,9 @@
 // The package's type QuantizationConfig, made from the core's list of fields, so that an editor completes and checks it.
 
 function typeOf(field) {
-  const plain = { bool: 'boolean', int: 'number', number: 'number', enum: 'string' }[field.type];
+  const plain = { bool: 'boolean', int: 'number', number: 'number', enum: 'string', object: 'OpsetToLayers' }[
+    field.type
+  ];
   const type = field.choices === null ? plain : field.choices.map((choice) => `'${choice}'`).join(' | ');
   return field.nullable ? `${type} | null` : type;
 }
@@ -30,6 +32,8 @@ export function configTypes(fields) {
   const members = fields.map((field) => `  /** ${remarks(field)} */\n${member(field)}`);
   return `// SPDX-License-Identifier: Apache-2.0
 // Made by build.mjs from the core's list of fields: do not edit.
+
+import type { OpsetToLayers } from './requirements.js';
 
 /** The fields of QuantizationConfig, by their documented names; what is left out has its default. */
 export interface QuantizationConfig {

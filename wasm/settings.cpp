@@ -13,8 +13,9 @@ namespace tersor::wasm {
 namespace {
 
 /// A label such as "ort-cpu@v1", or a platform written out; null leaves it to `otherwise`.
-tpc::TargetPlatformCapabilities read_platform(const Json& platform, const std::string& otherwise) {
-  if (platform.is_object()) return framework::read_platform(to_text(platform, false));
+tpc::TargetPlatformCapabilities read_platform(const Json& platform, const std::string& otherwise,
+                                              const config::QuantizationConfig& settings) {
+  if (platform.is_object()) return framework::read_platform(to_text(platform, false), "platform", settings);
   return tpc::get_target_platform_capabilities_by_label(platform.is_null() ? otherwise : platform.get<std::string>());
 }
 
@@ -33,20 +34,23 @@ Settings read_settings(const Json& settings, std::optional<config::Recipe>* reci
   if (opened) start = opened->quantization_config;
   if (given(settings, "preset")) start = config::preset(settings.at("preset").get<std::string>());
   Faults faults;
-  Settings result{read_platform(settings.at("platform"), platform),
-                  config::read_quantization_config(settings.at("config"), "config", start, faults)};
-  if (opened) result.overrides = opened->overrides;
-  if (opened) result.framework_info = opened->framework_info;
+  const config::QuantizationConfig config =
+      config::read_quantization_config(settings.at("config"), "config", start, faults);
+  std::vector<config::Override> overrides;
+  std::string framework_info;
+  if (opened) overrides = opened->overrides;
+  if (opened) framework_info = opened->framework_info;
   if (given(settings, "framework_info")) {
     faults.attempt([&] { framework::read_framework_info(settings.at("framework_info")); });
-    result.framework_info = to_text(settings.at("framework_info"), false);
+    framework_info = to_text(settings.at("framework_info"), false);
   }
   if (given(settings, "overrides"))
-    faults.attempt([&] { result.overrides = config::read_overrides(settings.at("overrides"), "overrides"); });
+    faults.attempt([&] { overrides = config::read_overrides(settings.at("overrides"), "overrides"); });
   // Contradictions alone are left to prepare(), which knows all settings.
-  if (!faults.empty())
-    config::find_contradictions(result.config, result.overrides, config::requirement_defaults(), "config", faults);
+  if (!faults.empty()) config::find_contradictions(config, overrides, config::requirement_defaults(), "config", faults);
   faults.throw_if_any(ErrorCode::kInvalidConfig, "The configuration", "config");
+  Settings result{read_platform(settings.at("platform"), platform, config), config, std::move(overrides),
+                  std::move(framework_info)};
   if (recipe != nullptr) *recipe = std::move(opened);
   return result;
 }

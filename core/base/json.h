@@ -16,6 +16,7 @@
 #include "core/base/error.h"
 #include "core/base/fields.h"
 #include "core/base/json_fwd.h"
+#include "core/base/json_text.h"
 #include "core/base/names.h"
 
 namespace tersor {
@@ -51,13 +52,16 @@ template <class T>
 struct IsMap<std::map<std::string, T>> : std::true_type {};
 }  // namespace detail
 
-/// JSON of a bool, number, string, enum with words, optional (null = none), vector, string map, or struct with fields.
+/// JSON of a bool, number, string, JsonText, enum with words, optional (null = none), vector, string map, or struct
+/// with fields.
 template <class T>
 Json to_json(const T& value) {
   if constexpr (HasFields<T>) {
     Json json = detail::object_for(std::tuple_size_v<decltype(T::fields())>);
     for_each_field<T>([&](const auto& one) { detail::append(json, one.name, to_json(value.*(one.member))); });
     return json;
+  } else if constexpr (std::is_same_v<T, JsonText>) {
+    return parse_json(value.text, "");
   } else if constexpr (std::is_enum_v<T>) {
     return std::string(enum_word(value));
   } else if constexpr (detail::IsOptional<T>::value) {
@@ -94,6 +98,8 @@ void from_json(const Json& json, T& value, const std::string& place) {
       for_each_field<T>([&](const auto& one) { allowed.emplace_back(one.name); });
       detail::unknown_key(key, allowed, place);
     }
+  } else if constexpr (std::is_same_v<T, JsonText>) {
+    value.text = to_text(json, false);
   } else if constexpr (std::is_enum_v<T>) {
     if (!json.is_string()) detail::wrong_type(json, std::string("a ") + EnumWords<T>::kind, place);
     value = enum_from_word<T>(json.get_ref<const std::string&>(), place);

@@ -39,12 +39,12 @@ void list(bool json) {
 
 void platforms(const Options& options) {
   if (options.platform.empty()) return list(options.json);
-  const tpc::TargetPlatformCapabilities platform = open_platform(options.platform);
   config::QuantizationConfig settings;
   Faults faults;
   set_fields(settings, options.set, faults);
   faults.throw_if_any(ErrorCode::kInvalidConfig, "The command line", "");
   config::check_settings(settings);
+  const tpc::TargetPlatformCapabilities platform = open_platform(options.platform, settings);
   const auto all = framework::effective_configs(platform, settings);
   const std::string text = options.json ? to_text(framework::effective_json(platform, all)) + "\n"
                                         : framework::effective_text(platform, all);

@@ -130,30 +130,29 @@ Settings read_settings(const SettingsOption& option, const std::optional<config:
   std::string platform = option.platform;
   if (platform.empty() && recipe) platform = recipe->platform.name + "@v" + std::to_string(recipe->platform.version);
   if (platform.empty()) platform = tpc::kDefaultPlatform;
-  Settings settings{open_platform(platform), {}};
-  if (recipe) settings.config = recipe->quantization_config;
-  if (recipe) settings.overrides = recipe->overrides;
-  if (recipe) settings.framework_info = recipe->framework_info;
-  if (!option.framework_info.empty()) settings.framework_info = read_framework_info_option(option.framework_info);
   const config::QuantizationConfig start =
       option.preset.empty() ? config::QuantizationConfig() : config::preset(option.preset);
-  if (!option.preset.empty()) settings.config = start;
+  config::QuantizationConfig fields = option.preset.empty() && recipe ? recipe->quantization_config : start;
   Faults faults;
   if (!option.config.empty())
-    settings.config = config::read_quantization_config(parse_json(map_file(option.config).text(), option.config),
-                                                       option.config, start, faults);
+    fields = config::read_quantization_config(parse_json(map_file(option.config).text(), option.config), option.config,
+                                              start, faults);
   std::vector<std::string> sets = option.sets;
   if (option.effort) sets.push_back("effort=" + std::to_string(*option.effort));
-  set_fields(settings.config, sets, faults);
+  set_fields(fields, sets, faults);
+  std::vector<config::Override> overrides;
+  if (recipe) overrides = recipe->overrides;
   for (const std::string& given : option.overrides)
     faults.attempt([&] {
-      for (config::Override& one : read_override_option(given)) settings.overrides.push_back(std::move(one));
+      for (config::Override& one : read_override_option(given)) overrides.push_back(std::move(one));
     });
   check_keep_float(option.keep_float, faults);
   // Contradictions alone are left to prepare(), which knows all settings.
-  if (!faults.empty())
-    config::find_contradictions(settings.config, settings.overrides, config::requirement_defaults(), "config", faults);
+  if (!faults.empty()) config::find_contradictions(fields, overrides, config::requirement_defaults(), "config", faults);
   faults.throw_if_any(ErrorCode::kInvalidConfig, "The command line", "");
+  Settings settings{open_platform(platform, fields), fields, std::move(overrides)};
+  if (recipe) settings.framework_info = recipe->framework_info;
+  if (!option.framework_info.empty()) settings.framework_info = read_framework_info_option(option.framework_info);
   if (graph != nullptr)
     for (const std::string& word : option.keep_float) keep_float(word, *graph, settings);
   return settings;

@@ -35,6 +35,7 @@ constexpr NamesElsewhere kNames[] = {
     {"linear_collapsing", "linear_collapsing", ""},
     {"residual_collapsing", "residual_collapsing", ""},
     {"concat_threshold_update", "concat_threshold_update", ""},
+    {"custom_tpc_opset_to_layer", "custom_tpc_opset_to_layer", ""},
 };
 
 }  // namespace

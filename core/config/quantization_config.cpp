@@ -84,51 +84,60 @@ std::vector<std::string> acting_words(ThresholdSelectionMethod, std::string_view
   return words;
 }
 
+Error acts_on_default_only(const std::string& name, const Json& value, const Json& otherwise) {
+  return Error(ErrorCode::kInvalidConfig,
+               name + " is " + to_text(value, false) + ", but this version acts on its default only.", "config." + name,
+               "Leave it at " + to_text(otherwise, false) + ".");
+}
+
+Error does_not_act(const std::string& name, std::string_view word, const std::vector<std::string>& words) {
+  return Error(ErrorCode::kInvalidConfig, name + " is " + std::string(word) + ", which does not act in this field.",
+               "config." + name, "Use one of: " + joined(words) + ".");
+}
+
 template <class One>
 void check_field_acts(const QuantizationConfig& config, const One& one) {
   static const QuantizationConfig defaults, documented = requirement_defaults();
   const auto& value = config.*(one.member);
   if (!one.limits.acts && !(value == defaults.*(one.member)) && !(value == documented.*(one.member)))
-    throw Error(ErrorCode::kInvalidConfig,
-                std::string(one.name) + " is " + to_text(tersor::to_json(value), false) +
-                    ", but this version acts on its default only.",
-                std::string("config.") + one.name,
-                "Leave it at " + to_text(tersor::to_json(defaults.*(one.member)), false) + ".");
+    throw acts_on_default_only(one.name, tersor::to_json(value), tersor::to_json(defaults.*(one.member)));
   using Value = Plain<std::remove_cvref_t<decltype(value)>>;
   if constexpr (std::is_enum_v<Value>) {
     const Value* chosen = present(value);
     if (chosen == nullptr) return;
     const std::vector<std::string> words = acting_words(*chosen, one.name);
     if (std::find(words.begin(), words.end(), enum_word(*chosen)) == words.end())
-      throw Error(
-          ErrorCode::kInvalidConfig,
-          std::string(one.name) + " is " + std::string(enum_word(*chosen)) + ", which does not act in this field.",
-          std::string("config.") + one.name, "Use one of: " + joined(words) + ".");
+      throw does_not_act(one.name, enum_word(*chosen), words);
   }
 }
 
-template <class One>
-Json describe_field(const One& one) {
-  const QuantizationConfig defaults;
-  const auto& value = defaults.*(one.member);
-  using Member = std::remove_cvref_t<decltype(value)>;
+struct FieldType {
+  const char* name;
+  bool nullable;
+  Json choices;  // null but for an enum
+};
+
+template <class Member>
+FieldType type_of(const char* field) {
   using Value = Plain<Member>;
-  Json choices = nullptr;
-  if constexpr (std::is_enum_v<Value>) choices = acting_words(Value{}, one.name);
-  const NamesElsewhere names = names_elsewhere(one.name);
+  constexpr bool nullable = !std::is_same_v<Member, Value>;
+  if constexpr (std::is_enum_v<Value>) return {"enum", nullable, acting_words(Value{}, field)};
+  if constexpr (std::is_same_v<Value, JsonText>) return {"object", true, nullptr};
+  return {std::is_same_v<Value, bool> ? "bool" : std::is_integral_v<Value> ? "int" : "number", nullable, nullptr};
+}
+
+Json describe(const char* name, FieldType type, Json otherwise, const FieldLimits& limits, const char* meaning) {
+  const NamesElsewhere names = names_elsewhere(name);
   const auto bound = [](const std::optional<double>& limit) { return limit ? Json(*limit) : Json(nullptr); };
-  return Json{{"name", one.name},
-              {"type", std::is_same_v<Value, bool> ? "bool"
-                       : std::is_enum_v<Value>     ? "enum"
-                       : std::is_integral_v<Value> ? "int"
-                                                   : "number"},
-              {"nullable", !std::is_same_v<Member, Value>},
-              {"default", tersor::to_json(value)},
-              {"choices", choices},
-              {"minimum", bound(one.limits.minimum)},
-              {"maximum", bound(one.limits.maximum)},
-              {"meaning", one.meaning},
-              {"acts", one.limits.acts},
+  return Json{{"name", name},
+              {"type", type.name},
+              {"nullable", type.nullable},
+              {"default", std::move(otherwise)},
+              {"choices", std::move(type.choices)},
+              {"minimum", bound(limits.minimum)},
+              {"maximum", bound(limits.maximum)},
+              {"meaning", meaning},
+              {"acts", limits.acts},
               {"mct", names.mct},
               {"ort", names.ort}};
 }
@@ -142,13 +151,10 @@ quant::Criterion criterion(ThresholdSelectionMethod method, const QuantizationCo
 }
 
 void read_entry(const std::string& key, const Json& value, QuantizationConfig& config, const std::string& place) {
-  if (key == "custom_tpc_opset_to_layer") {  // MCT's newest name; a platform file says it here
-    if (value.is_null()) return;
-    throw Error(ErrorCode::kInvalidConfig, "Which operators an operator set stands for is said by the platform.",
-                detail::join_place(place, key), "Give the set its \"layers\" in a platform file.");
-  }
   Json entry = Json::object();
   // The requirement document's default of z_threshold, which JSON has no number for.
+  if (key == "custom_tpc_opset_to_layer" && !value.is_object() && !value.is_null())
+    detail::wrong_type(value, "an object", detail::join_place(place, key));
   entry[key] = key == "z_threshold" && value == "inf" ? Json(nullptr) : value;
   tersor::from_json(entry, config, place);
   for_each_field<QuantizationConfig>([&](const auto& one) {
@@ -253,7 +259,12 @@ Json to_json(const QuantizationConfig& config) {
 
 Json describe_quantization_config() {
   Json list = Json::array();
-  for_each_field<QuantizationConfig>([&](const auto& one) { list.push_back(describe_field(one)); });
+  const QuantizationConfig defaults;
+  for_each_field<QuantizationConfig>([&](const auto& one) {
+    const auto& value = defaults.*(one.member);
+    list.push_back(describe(one.name, type_of<std::remove_cvref_t<decltype(value)>>(one.name), tersor::to_json(value),
+                            one.limits, one.meaning));
+  });
   return list;
 }
 

@@ -9,6 +9,7 @@
 #include "core/base/faults.h"
 #include "core/base/fields.h"
 #include "core/base/json_fwd.h"
+#include "core/base/json_text.h"
 #include "core/config/bias_correction_method.h"
 #include "core/quant/quantization_method.h"
 #include "core/quant/threshold_search.h"
@@ -76,6 +77,8 @@ struct QuantizationConfig {
   bool residual_collapsing = false;
   bool concat_threshold_update = false;
   int effort = 1;
+  /// An object of operator sets, each with the list of its layers, or null.
+  JsonText custom_tpc_opset_to_layer;
 
   /// Bias correction needs a sweep over the samples.
   bool measures_bias() const {
@@ -163,7 +166,10 @@ struct QuantizationConfig {
                      "How long to look for the weights' integers: 0 takes the nearest, 1 those whose errors make up "
                      "for each other on "
                      "the samples, 2 tries more. Acts where biases are measured on the samples.",
-                     FieldLimits{0.0, 2.0, true}));
+                     FieldLimits{0.0, 2.0, true}),
+        config_field("custom_tpc_opset_to_layer", &C::custom_tpc_opset_to_layer,
+                     "Which operators an operator set of the platform stands for, in place of those it has: a list of "
+                     "types and filters for each set; null changes none."));
   }
 
   quant::Criterion activation_criterion() const;

@@ -18,8 +18,9 @@ Json schema_of(const Json& field) {
     schema["enum"] = field.at("choices");
     if (nullable) schema["enum"].push_back(nullptr);
   } else {
-    const Json name = type == "bool" ? "boolean" : type == "int" ? "integer" : "number";
+    const Json name = type == "bool" ? "boolean" : type == "int" ? "integer" : type == "object" ? "object" : "number";
     schema["type"] = nullable ? Json::array({name, "null"}) : name;
+    if (type == "object") schema["additionalProperties"] = Json{{"type", "array"}};
   }
   for (const char* limit : {"minimum", "maximum"})
     if (!field.at(limit).is_null()) schema[limit] = field.at(limit);
@@ -38,6 +39,8 @@ std::string values_text(const Json& field) {
     for (const Json& choice : field.at("choices")) add(choice.get<std::string>());
   else if (type == "bool")
     add("true, false");
+  else if (type == "object")
+    add("an object");
   else if (!low.is_null() && !high.is_null())
     add(to_text(low, false) + " to " + to_text(high, false));
   else

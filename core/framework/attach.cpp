@@ -50,7 +50,7 @@ class Attacher {
         info_(info),
         settings_(settings),
         overrides_(overrides),
-        layers_(layers_of(platform, std::move(layers))),
+        layers_(layers_of(platform, settings, std::move(layers))),
         uses_(graph),
         types_(value_types(graph)),
         masked_(masked_values(graph)),

@@ -69,7 +69,7 @@ std::vector<std::string> operators_of(const OperationsToLayers& layers, const st
 
 std::vector<EffectiveConfig> effective_configs(const tpc::TargetPlatformCapabilities& platform,
                                                const config::QuantizationConfig& settings) {
-  const OperationsToLayers layers = layers_of(platform);
+  const OperationsToLayers layers = layers_of(platform, settings);
   std::vector<EffectiveConfig> all;
   Faults faults;
   const auto add = [&](const std::string& name) {

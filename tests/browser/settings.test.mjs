@@ -73,3 +73,30 @@ it('shows every setting with its names, and takes a platform file or says what i
   await expectQuiet(visit);
   await context.close();
 });
+
+it('takes the operators of operator sets as JSON, and says which set is not there', async () => {
+  const visit = await openPage(site);
+  const { page, context } = visit;
+  await runDemo(page);
+  await button(page, 'Change settings').click();
+  await page.getByRole('button', { name: /^All settings/ }).click();
+  const settings = region(page, 'Settings');
+  const field = settings.getByLabel('What operator sets stand for, as JSON');
+  const enter = async (text) => {
+    await field.fill(text);
+    await field.blur();
+  };
+  await enter('{ "Conv": ');
+  await settings.getByText(/^This is not JSON/).waitFor();
+  await enter('["Conv"]');
+  await settings.getByText(/an object is expected/).waitFor();
+  await enter('{ "Convs": ["Conv"] }');
+  await settings.getByText('The platform has no operator set "Convs".').waitFor();
+  expect(await field.getAttribute('aria-invalid')).toBe('true');
+  await untilRemade(page, () => enter('{ "Conv": [], "DepthwiseConv2D": [] }'));
+  await untilDone(page);
+  expect(JSON.parse(await field.inputValue())).toEqual({ Conv: [], DepthwiseConv2D: [] });
+  expect(await page.locator('.stays-float').innerText()).toMatch(/computes Conv in float/);
+  await expectQuiet(visit);
+  await context.close();
+}, 200_000);

@@ -161,9 +161,12 @@ TEST_CASE("the reference page has a line for each field, with its meaning") {
   }
 }
 
-TEST_CASE("MCT's mapping of operator sets is told where a platform file says it") {
+TEST_CASE("MCT's mapping of operator sets is an object of JSON, or null") {
   const auto read = [](std::string_view text) { return read_quantization_config(text, "c"); };
   REQUIRE(read(R"({"custom_tpc_opset_to_layer": null})") == QuantizationConfig());
-  REQUIRE_THROWS_WITH(read(R"({"custom_tpc_opset_to_layer": {"Conv": ["Conv"]}})"),
-                      Catch::Contains("c.custom_tpc_opset_to_layer") && Catch::Contains("\"layers\""));
+  REQUIRE_THROWS_WITH(read(R"({"custom_tpc_opset_to_layer": ["Conv"]})"),
+                      Catch::Contains("c.custom_tpc_opset_to_layer") && Catch::Contains("an object is expected"));
+  const QuantizationConfig custom = read(R"({"custom_tpc_opset_to_layer": {"Conv": ["Conv", {"layer": "Gemm"}]}})");
+  REQUIRE(to_json(custom)["custom_tpc_opset_to_layer"].dump() == R"({"Conv":["Conv",{"layer":"Gemm"}]})");
+  REQUIRE(read_quantization_config(to_json(custom), "c") == custom);
 }

@@ -23,6 +23,7 @@ bool fits(const Json& value, const Json& schema) {
     return type == "null"      ? value.is_null()
            : type == "boolean" ? value.is_boolean()
            : type == "integer" ? value.is_number_integer()
+           : type == "object"  ? value.is_object()
                                : value.is_number();
   };
   const Json& type = schema["type"];

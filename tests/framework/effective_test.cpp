@@ -33,11 +33,11 @@ TEST_CASE("what a platform does not offer is told for every set and field at onc
 TEST_CASE("an operator in a platform's own layers that no node can be is a fault, with the nearest there is") {
   auto platform = tpc::get_target_platform_capabilities("ort-cpu");
   std::vector<std::string> known = onnx::operator_names();
-  REQUIRE_NOTHROW(check_layers(platform, known));
+  REQUIRE_NOTHROW(check_layers(platform, {}, known));
   platform.tp_model.operator_set[0].layers = R"(["Conv", "Con", "my.domain::Mine", {"layer": "MyConv"}])";
   const std::string place = "operator_set \"" + platform.tp_model.operator_set[0].name + "\".layers";
   try {
-    check_layers(platform, known);
+    check_layers(platform, {}, known);
     FAIL("no error");
   } catch (const Error& error) {
     INFO(error.message);
@@ -91,6 +91,43 @@ TEST_CASE("a platform may say itself which operators a set stands for") {
   const auto wrong = tpc::read_platform(R"({"schema_version": 1, "name": "p", "tp_model": {"default_qco":
       {"quantization_config_list": [{}]}, "operator_set": [{"name": "Mine", "layers": [{"all": []}]}]}})");
   REQUIRE_THROWS_WITH(effective_configs(wrong), Catch::Contains("operator_set \"Mine\".layers[0]"));
+}
+
+TEST_CASE("custom_tpc_opset_to_layer stands in front of a set's own layers and of those known by its name") {
+  const std::string_view file = R"({"schema_version": 1, "name": "p", "tp_model": {"default_qco":
+      {"quantization_config_list": [{}]}, "operator_set": [{"name": "Mine", "layers": ["Mish"]}, {"name": "Zap"},
+      {"name": "Conv"}, {"name": "Add"}]}})";
+  const auto read = [](const char* fields) {
+    return config::read_quantization_config(std::string_view(fields), "config");
+  };
+  const auto settings = read(R"({"custom_tpc_opset_to_layer": {"Mine": ["Elu"], "Zap": ["Sin", "my::Zap"], "Add": [],
+      "Conv": [{"layer": "Conv", "all": [{"attr": "group", "op": "Eq", "value": 1}]}]}})");
+  const auto platform = read_platform(file, "mine.json", settings);
+  std::vector<std::vector<std::string>> operators;
+  for (const EffectiveConfig& one : effective_configs(platform, settings)) operators.push_back(one.operators);
+  REQUIRE(operators == std::vector<std::vector<std::string>>{{"Elu"}, {"Sin", "my::Zap"}, {"Conv(...)"}, {}, {}});
+  REQUIRE_NOTHROW(check_layers(platform, settings, onnx::operator_names()));
+  REQUIRE_THROWS_WITH(read_platform(file, "mine.json"),
+                      Catch::Contains("No layers are known for the operator set \"Zap\""));
+
+  const auto wrong = read(R"({"custom_tpc_opset_to_layer": {"Adds": [], "Mine": 3, "Zap": ["Sin", {"all": []}]}})");
+  try {
+    effective_configs(platform, wrong);
+    FAIL("no error");
+  } catch (const Error& error) {
+    INFO(error.message);
+    for (const char* part :
+         {"3 faults", "config.custom_tpc_opset_to_layer.Adds: The platform has no operator set \"Adds\"",
+          "Did you mean \"Add\"?", "custom_tpc_opset_to_layer.Mine: Found 3", "custom_tpc_opset_to_layer.Zap[1]"})
+      REQUIRE(error.message.find(part) != std::string::npos);
+  }
+  try {
+    check_layers(platform, read(R"({"custom_tpc_opset_to_layer": {"Zap": ["Sine"]}})"), onnx::operator_names());
+    FAIL("no error");
+  } catch (const Error& error) {
+    REQUIRE(std::string(error.what()).find("config.custom_tpc_opset_to_layer.Zap[0]: \"Sine\" is no operator") !=
+            std::string::npos);
+  }
 }
 
 TEST_CASE("a platform file that is read has every fault of its sets and layers told beside all others") {

@@ -92,6 +92,14 @@ describe.skipIf(!here)('ResNet20', () => {
     assert.equal(made.text, plain.get('ort-cpu').text);
   });
 
+  test('an operator set that stands for nothing leaves its operators in float; its own list changes nothing', () => {
+    const made = quantize('ort-cpu', 'custom_tpc_opset_to_layer={"Add": []}');
+    assert.deepEqual(made.config.custom_tpc_opset_to_layer, { Add: [] });
+    assert.notEqual(made.text, plain.get('ort-cpu').text);
+    const same = quantize('ort-cpu', 'custom_tpc_opset_to_layer={"Add": ["Add"]}');
+    assert.equal(same.text, plain.get('ort-cpu').text);
+  });
+
   test('the parameters are the first 19 of the configuration', () => {
     assert.deepEqual(Object.keys(changes), Object.keys(properties).slice(0, 19));
   });

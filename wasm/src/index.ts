@@ -50,6 +50,7 @@ export type {
   OperatorInfo,
   OperatorSetConcat,
   OperatorsSet,
+  OpsetToLayers,
   OpQuantizationConfig,
   OutputComparison,
   OutputPart,

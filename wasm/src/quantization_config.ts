@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Made by build.mjs from the core's list of fields: do not edit.
 
+import type { OpsetToLayers } from './requirements.js';
+
 /** The fields of QuantizationConfig, by their documented names; what is left out has its default. */
 export interface QuantizationConfig {
   /** By what error the range of an activation is chosen; the document has MSE, but the third power, which minds rare large errors more, holds better on other samples. Default Lp. */
@@ -77,4 +79,6 @@ export interface QuantizationConfig {
   readonly concat_threshold_update?: boolean | undefined;
   /** How long to look for the weights' integers: 0 takes the nearest, 1 those whose errors make up for each other on the samples, 2 tries more. Acts where biases are measured on the samples. From 0 to 2. Default 1. */
   readonly effort?: number | undefined;
+  /** Which operators an operator set of the platform stands for, in place of those it has: a list of types and filters for each set; null changes none. Default null. */
+  readonly custom_tpc_opset_to_layer?: OpsetToLayers | null | undefined;
 }

@@ -59,13 +59,19 @@ export interface LayerFilterParams {
   readonly kwargs?: Readonly<Record<string, AttributeValue>> | undefined;
 }
 
+/** An operator type or a filter each. */
+export type Layers = readonly (string | LayerFilterParams)[];
+
+/** Operator sets of a platform, each with the layers that it stands for; an empty list for none. */
+export type OpsetToLayers = Readonly<Record<string, Layers>>;
+
 export interface OperatorsSet {
   readonly name: string;
   /** Null: the default options. */
   readonly qc_options: QuantizationConfigOptions | null;
   readonly runtime_kernel?: 'INTEGER' | 'INTEGER_FLOAT_OUTPUT' | 'FLOAT' | undefined;
-  /** The operator types and filters that the set stands for; without it those known for its name. */
-  readonly layers?: readonly (string | LayerFilterParams)[] | undefined;
+  /** What the set stands for; without it the layers known for its name. */
+  readonly layers?: Layers | undefined;
 }
 
 /** Names of operator sets that a fusing pattern treats alike. */

@@ -11,6 +11,7 @@ import type { QuantizationConfig } from './quantization_config.js';
 import type {
   FrameworkInfo,
   LayerFilterParams,
+  OpsetToLayers,
   QuantizationMethod,
   QuantizeConfig,
   QuantizeConfigData,
@@ -315,12 +316,12 @@ export type Platform = string | TargetPlatformCapabilities | Readonly<Record<str
 /** What fields that are not given hold: the document's own defaults in place of ours. */
 export type Preset = 'requirements';
 
-export type FieldValue = string | number | boolean | null;
+export type FieldValue = string | number | boolean | OpsetToLayers | null;
 
 /** One field of QuantizationConfig; the settings form is built from these. */
 export interface FieldDescription {
   readonly name: string;
-  readonly type: 'bool' | 'int' | 'number' | 'enum';
+  readonly type: 'bool' | 'int' | 'number' | 'enum' | 'object';
   /** Null leaves the choice to the platform, or stands for "off" (z_threshold). */
   readonly nullable: boolean;
   readonly default: FieldValue;

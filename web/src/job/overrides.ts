@@ -4,10 +4,10 @@
 // counts: where that refuses it, nothing has changed.
 
 import { batch, signal } from '@preact/signals';
-import type { FieldValue, FrameworkInfo, NodeInfo, Override, QuantizationConfig } from 'tersor';
+import type { FieldDescription, FieldValue, FrameworkInfo, NodeInfo, Override, QuantizationConfig } from 'tersor';
 
 import { isAbort, problemOf, type Problem } from './problem';
-import { changed, choiceText, formRows, setKeepFloat, titleOf, type FormRow } from './settings';
+import { changed, choiceText, formRows, setField, setKeepFloat, titleOf, type FormRow } from './settings';
 import * as state from './state';
 
 /** Fields that may differ from operator to operator. */
@@ -93,14 +93,21 @@ function overridesOf(draft: Draft): readonly Override[] {
   return [{ ...chosen, config: draft.what === 'float' ? inFloat : { [draft.what]: draft.value } }];
 }
 
-async function refusal(overrides: readonly Override[], frameworkInfo: FrameworkInfo | undefined) {
+/** What the engine says to settings where it refuses them; those not given are as they are. */
+async function refusal(tried: {
+  readonly config?: QuantizationConfig;
+  readonly overrides?: readonly Override[];
+  readonly frameworkInfo?: FrameworkInfo | undefined;
+}): Promise<Problem | null> {
+  const now = {
+    platform: state.platform.value,
+    config: state.config.value,
+    overrides: state.overrides.value,
+    frameworkInfo: state.frameworkInfo.value,
+  };
   try {
-    await state.model.value?.handle.coverage({
-      platform: state.platform.value,
-      config: state.config.value,
-      overrides,
-      frameworkInfo,
-    });
+    state.engine.value?.quantizationConfig(tried.config);
+    await state.model.value?.handle.coverage({ ...now, ...tried });
     return null;
   } catch (error) {
     return isAbort(error) ? null : problemOf(error);
@@ -111,7 +118,7 @@ async function refusal(overrides: readonly Override[], frameworkInfo: FrameworkI
 export async function addOverride(draft: Draft): Promise<Problem | null> {
   try {
     const added = overridesOf(draft);
-    const problem = await refusal([...state.overrides.value, ...added], state.frameworkInfo.value);
+    const problem = await refusal({ overrides: [...state.overrides.value, ...added] });
     if (problem) return problem;
     batch(() => {
       state.listedOverrides.value = [...state.listedOverrides.value, ...added];
@@ -124,11 +131,24 @@ export async function addOverride(draft: Draft): Promise<Problem | null> {
   }
 }
 
+/** Takes a field of type `object` as JSON; empty: null. What the engine says where it refuses it. */
+export async function setObjectField(field: FieldDescription, text: string): Promise<Problem | null> {
+  try {
+    const value = text.trim() === '' ? null : (parsed(text, `config.${field.name}`) as FieldValue);
+    const problem = await refusal({ config: { ...state.config.value, [field.name]: value } });
+    if (problem) return problem;
+    setField(field, value);
+    return null;
+  } catch (error) {
+    return problemOf(error);
+  }
+}
+
 /** Takes FrameworkInfo as JSON; empty: the defaults. What the engine says where it refuses it. */
 export async function setFrameworkInfo(text: string): Promise<Problem | null> {
   try {
     const info = text.trim() === '' ? undefined : (parsed(text, 'framework_info') as FrameworkInfo);
-    const problem = await refusal(state.overrides.value, info);
+    const problem = await refusal({ frameworkInfo: info });
     if (problem) return problem;
     state.frameworkInfo.value = info;
     changed();

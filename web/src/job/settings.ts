@@ -47,6 +47,7 @@ const words: Readonly<Record<string, Words>> = {
   activation_bias_correction_threshold: { title: 'Smallest correction, percent', group: 'activations' },
   softmax_shift: { title: 'Shift inputs of Softmax', group: 'activations' },
   concat_threshold_update: { title: 'One range for what is concatenated', group: 'ranges' },
+  custom_tpc_opset_to_layer: { title: 'What operator sets stand for', group: 'activations' },
   z_threshold: { title: 'Drop outliers beyond z', group: 'ranges' },
   min_threshold: { title: 'Smallest threshold', group: 'ranges' },
   l_p_value: { title: 'Exponent of Lp', group: 'ranges' },

@@ -4,8 +4,10 @@
 
 import type { FieldDescription, FieldValue } from 'tersor';
 
+import { setObjectField } from '../job/overrides';
 import { choiceText } from '../job/settings';
 import { NumberField, Select, Switch } from './fields';
+import { JsonField } from './JsonField';
 
 /** What null means: the platform chooses bits, quantizers and the like; a number that may be absent is off. */
 export function nullText(field: FieldDescription): string {
@@ -23,6 +25,16 @@ interface FieldControlProps {
 export function FieldControl({ field, title, value, onChoose, hideLabel = false }: FieldControlProps) {
   if (field.type === 'bool' && !field.nullable && hideLabel) {
     return <Switch label={title} value={value === true} onChoose={onChoose} />;
+  }
+  if (field.type === 'object') {
+    return (
+      <JsonField
+        label={`${title}, as JSON`}
+        value={value}
+        placeholder={'{ "Add": ["Add", "Sub"] }'}
+        take={(text) => setObjectField(field, text)}
+      />
+    );
   }
   const values = field.type === 'bool' ? [true, false] : field.choices;
   if (values !== null) {

@@ -1,24 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// FrameworkInfo as JSON: it counts when the field is left and the engine takes it; what it refuses stays in the field.
-
-import { useState } from 'preact/hooks';
+// FrameworkInfo as JSON.
 
 import { setFrameworkInfo } from '../job/overrides';
-import type { Problem } from '../job/problem';
 import { frameworkInfo, model } from '../job/state';
-import { TextArea } from './fields';
-import { ProblemCard } from './Note';
+import { JsonField } from './JsonField';
 
 export function FrameworkInfoForm() {
-  const [draft, setDraft] = useState<string | null>(null);
-  const [problem, setProblem] = useState<Problem | null>(null);
   const info = frameworkInfo.value;
-  const enter = async (text: string) => {
-    const refused = await setFrameworkInfo(text);
-    setProblem(refused);
-    if (!refused) setDraft(null);
-  };
   return (
     <div class="setting-more">
       <h4 class="setting-group-title">What is known of operators</h4>
@@ -31,20 +20,17 @@ export function FrameworkInfoForm() {
         kernel_channels_mapping · activation_min_max_mapping · layer_min_max_mapping
       </p>
       {model.value ? (
-        <TextArea
+        <JsonField
           label="FrameworkInfo as JSON; empty: the defaults"
-          value={draft ?? (info ? JSON.stringify(info, null, 2) : '')}
+          value={info}
           placeholder={'{ "no_quantization_ops": ["Softmax"] }'}
-          wrong={problem !== null}
-          onType={setDraft}
-          onEnter={(text) => void enter(text)}
+          take={setFrameworkInfo}
         />
       ) : (
         <p class="soft">
           {info ? <code>{JSON.stringify(info)}</code> : 'Open a model: what is entered is tried on it.'}
         </p>
       )}
-      {problem && <ProblemCard problem={problem} onDismiss={() => setProblem(null)} />}
     </div>
   );
 }

@@ -226,6 +226,7 @@ const fields: t.FieldDescription[] = [
   ['weights_n_bits', 'int', 8, [8], 'Bits of weights.'],
   ['z_threshold', 'number', null, null, 'Values further than so many deviations from the mean are left out.'],
   ['min_threshold', 'number', 3.1e-5, null, 'No threshold becomes smaller than this.'],
+  ['custom_tpc_opset_to_layer', 'object', null, null, 'Which operators an operator set stands for.'],
 ].map(([name, type, value, choices, meaning]) => ({
   name: name as string,
   type: type as t.FieldDescription['type'],
