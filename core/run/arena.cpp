@@ -20,6 +20,7 @@ int64_t assign_offsets(std::vector<Buffer>& buffers) {
   int64_t total = 0;
   for (const size_t index : order) {
     Buffer& buffer = buffers[index];
+    if (buffer.apart) continue;
     int64_t offset = 0;
     for (const Buffer* other : placed) {
       if (other->last < buffer.first || buffer.last < other->first) continue;

@@ -12,10 +12,11 @@ struct Buffer {
   int first = 0;
   int last = 0;
   int64_t offset = 0;  // set by assign_offsets()
+  bool apart = false;  // in memory of its own
 };
 
 /// Places the buffers so that those needed at the same time do not overlap, largest first into the lowest gap that
-/// fits. Offsets are multiples of 64. Returns the bytes of the whole.
+/// fits; those apart have no place. Offsets are multiples of 64. Returns the bytes of the whole.
 int64_t assign_offsets(std::vector<Buffer>& buffers);
 
 }  // namespace tersor::run

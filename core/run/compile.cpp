@@ -107,8 +107,6 @@ class Compiler {
     for (const auto* list : {&options.observed, &options.fetched})
       for (const ValueId id : *list) TERSOR_CHECK(id.valid() && static_cast<size_t>(id.index) < graph_.value_count());
     for (const ValueId id : options.observed) prepared_.observed[static_cast<size_t>(id.index)] = true;
-    for (size_t k = 0; k < graph_.value_count(); ++k)
-      prepared_.names.push_back(graph_.name_of(ValueId{static_cast<int32_t>(k)}));
     check_definitions(graph_);
     wanted_ = prepared_.observed;
     for (const ValueId id : prepared_.results) wanted_[static_cast<size_t>(id.index)] = true;
@@ -116,7 +114,7 @@ class Compiler {
   }
 
   PreparedGraph compile() {
-    Constants constants(model_, registry_, live_, prepared_.memory_limit);
+    Constants constants(model_, uses_, registry_, live_, prepared_.memory_limit);
     for (size_t k = 0; k < wanted_.size(); ++k) {
       const ValueId id{static_cast<int32_t>(k)};
       if (wanted_[k] && constants.is_constant(id)) prepared_.constants[id] = constants.value(id).aligned();
@@ -300,7 +298,7 @@ Program::~Program() = default;
 
 int64_t Program::peak_bytes(std::span<const Shape> input_shapes) const {
   const Plan plan = planned(*graph_, inputs_, input_shapes);
-  return plan.end == graph_->nodes.size() ? plan.arena_bytes : 0;
+  return plan.end == graph_->nodes.size() ? plan.arena_bytes + plan.result_bytes : 0;
 }
 
 int64_t Program::macs(std::span<const Shape> input_shapes) const {
@@ -327,7 +325,8 @@ void add_unsupported_inside(const Model& model, const ops::Registry& registry, s
 
 std::vector<Unsupported> unsupported(const Model& model, const ops::Registry& registry) {
   const Graph& graph = model.graph;
-  Constants constants(model, registry, std::vector<bool>(graph.nodes().size(), true), ProgramOptions().memory_limit);
+  Constants constants(model, Uses(graph), registry, std::vector<bool>(graph.nodes().size(), true),
+                      ProgramOptions().memory_limit);
   std::vector<Unsupported> list;
   for (size_t i = 0; i < graph.nodes().size(); ++i) {
     const Node& node = graph.nodes()[i];

@@ -110,7 +110,8 @@ const ops::Op& operator_of(const Node& node, const Model& model, const ops::Regi
               {}, "Cut the model before this node, or export it with operators that are supported.");
 }
 
-Constants::Constants(const Model& model, const ops::Registry& registry, const std::vector<bool>& live, int64_t limit)
+Constants::Constants(const Model& model, const Uses& uses, const ops::Registry& registry, const std::vector<bool>& live,
+                     int64_t limit)
     : model_(model),
       registry_(registry),
       limit_(limit),
@@ -119,7 +120,6 @@ Constants::Constants(const Model& model, const ops::Registry& registry, const st
       readers_(model.graph.value_count(), 0),
       producer_(model.graph.value_count(), -1) {
   const Graph& graph = model.graph;
-  const Uses uses(graph);
   for (const auto& [id, tensor] : graph.initializers()) constant_[static_cast<size_t>(id.index)] = true;
   for (size_t i = 0; i < graph.nodes().size(); ++i) {
     if (!live[i]) continue;

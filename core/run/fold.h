@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/graph/graph.h"
+#include "core/graph/uses.h"
 #include "core/ops/registry.h"
 
 namespace tersor::run {
@@ -22,7 +23,8 @@ std::optional<std::vector<Tensor>> run_once(const ops::Kernel& kernel, std::span
 class Constants {
  public:
   /// `live[i]` says whether node i takes part. The graph, registry and model outlive this.
-  Constants(const Model& model, const ops::Registry& registry, const std::vector<bool>& live, int64_t limit);
+  Constants(const Model& model, const Uses& uses, const ops::Registry& registry, const std::vector<bool>& live,
+            int64_t limit);
 
   bool is_constant(ValueId id) const { return constant_[static_cast<size_t>(id.index)]; }
   /// All inputs of node `index` are constant and its operator is known, so its outputs are constant too.

@@ -2,6 +2,7 @@
 #include "core/run/plan.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/run/fold.h"
 
@@ -28,7 +29,7 @@ class Planner {
  public:
   Planner(Plan& plan, const PreparedGraph& graph, size_t begin, std::span<const Source> sources,
           const std::map<ValueId, Tensor>& known)
-      : plan_(plan), graph_(graph), known_(known), reads_left_(graph.names.size(), 0) {
+      : plan_(plan), graph_(graph), known_(known), reads_left_(graph.observed.size(), 0) {
     for (size_t i = begin; i < graph.nodes.size(); ++i)
       for (const ValueId id : graph.nodes[i].inputs)
         if (id.valid()) ++reads_left(id);
@@ -348,8 +349,16 @@ void Planner::finish() {
     if (it->second.place.kind == Place::Kind::kArena) plan_.buffers[it->second.place.index].last = end;
     ++it;
   }
+  for (const ValueId id : graph_.results) {
+    const auto found = plan_.values.find(id);
+    if (plan_.end < graph_.nodes.size() || found->second.place.kind != Place::Kind::kArena) continue;
+    Buffer& buffer = plan_.buffers[found->second.place.index];
+    if (std::exchange(buffer.apart, true)) continue;
+    plan_.apart.emplace_back(found->second.place.index, found->second.type);
+    plan_.result_bytes += buffer.bytes;
+  }
   plan_.arena_bytes = assign_offsets(plan_.buffers);
-  check_memory(plan_.arena_bytes, graph_.memory_limit);
+  check_memory(plan_.arena_bytes + plan_.result_bytes, graph_.memory_limit);
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plan is what a prepared graph becomes for one set of input shapes: the layouts of all values, the conversions
 // between them, and a place in one arena for every buffer, reused as soon as its last reader is done. Values that
-// follow from shapes alone are computed while planning. Where a shape depends on data, the plan ends before the node
-// that needs the data; the runner then plans the rest with the values that are there.
+// follow from shapes alone are computed while planning. Results lie apart, in memory that each run gives away. Where a
+// shape depends on data, the plan ends before the node that needs the data; the runner then plans the rest with the
+// values that are there.
 #pragma once
 
 #include <map>
@@ -56,7 +57,8 @@ class Plan {
   std::vector<std::pair<ValueId, Operand>> observed_first;  // sources and constants that the observer is shown
   std::vector<Tensor> constants;
   std::vector<Buffer> buffers;
-  int64_t arena_bytes = 0;
+  std::vector<std::pair<size_t, ops::TensorType>> apart;  // buffers that hold a result, and which
+  int64_t arena_bytes = 0, result_bytes = 0;
   int64_t macs = 0;
   size_t end = 0;  // the first node that is not planned; all are planned where it is the number of nodes
   std::map<ValueId, Operand> values;  // everything a continuation or the results may need

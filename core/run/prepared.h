@@ -30,9 +30,8 @@ struct PreparedGraph {
   std::vector<PreparedNode> nodes;      // in an order in which they can run
   std::map<ValueId, Tensor> constants;  // aligned
   std::vector<ValueId> inputs;
-  std::vector<ValueId> results;    // the graph's outputs, then the fetched values
-  std::vector<bool> observed;      // by value index
-  std::vector<std::string> names;  // by value index, for error texts
+  std::vector<ValueId> results;  // the graph's outputs, then the fetched values
+  std::vector<bool> observed;    // by value index
   int64_t memory_limit = 0;
   int64_t loop_limit = 0;
   bool will_run = true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "core/run/control.h"
 #include "core/run/plan.h"
@@ -23,7 +24,7 @@ struct BoundStep {
   std::span<std::byte> scratch;
 };
 
-/// A plan tied to memory: the arena is fixed once bound, the sources may change with each run.
+/// A plan tied to memory: the arena is fixed once bound, sources and results change with each run.
 class Frame {
  public:
   explicit Frame(std::unique_ptr<const Plan> plan) : plan_(std::move(plan)) {}
@@ -33,6 +34,8 @@ class Frame {
   void bind(std::span<std::byte> arena) {
     arena_ = arena.data();
     sources_used_.clear();
+    apart_.clear();
+    for (const auto& [buffer, type] : plan_->apart) apart_[buffer].type = &type;
     bound_.assign(plan_->steps.size(), {});
     for (size_t s = 0; s < bound_.size(); ++s) bind_step(s);
   }
@@ -45,7 +48,7 @@ class Frame {
   const std::byte* data(const Operand& operand) const {
     switch (operand.place.kind) {
       case Place::Kind::kArena:
-        return arena_ + plan_->buffers[operand.place.index].offset;
+        return arena_at(operand.place);
       case Place::Kind::kConstant:
         return plan_->constants[operand.place.index].bytes().data();
       case Place::Kind::kSource:
@@ -56,7 +59,8 @@ class Frame {
     return nullptr;
   }
 
-  void run(Observer* observer) const {
+  void run(Observer* observer) {
+    make_apart();
     show(plan_->observed_first, observer);
     for (size_t s = 0; s < bound_.size(); ++s) {
       const Step& step = plan_->steps[s];
@@ -91,23 +95,59 @@ class Frame {
     return laid;
   }
 
+  /// The same of a result once the run is done: not copied where it lies apart.
+  LaidTensor give(const Operand& operand, bool plain) {
+    if (plain && operand.type.layout != Layout::kPlain) return {fetch(operand)};
+    const auto apart = operand.place.kind == Place::Kind::kArena ? apart_.find(operand.place.index) : apart_.end();
+    if (apart == apart_.end() || apart->second.tensor.empty() || *apart->second.type != operand.type)
+      return fetch_laid(operand);
+    return {std::exchange(apart->second.tensor, {}), operand.type.layout};
+  }
+
  private:
   struct SourceUse {
     size_t step, input, source;
   };
+  /// A buffer that is new in each run, and the steps that read it or write it.
+  struct Apart {
+    const TensorType* type = nullptr;
+    Tensor tensor;
+    std::byte* bytes = nullptr;
+    std::vector<std::pair<size_t, size_t>> inputs, outputs;
+  };
 
-  std::byte* arena_at(const Place& place) const { return arena_ + plan_->buffers[place.index].offset; }
+  std::byte* arena_at(const Place& place) const {
+    const Buffer& buffer = plan_->buffers[place.index];
+    return buffer.apart ? apart_.at(place.index).bytes : arena_ + buffer.offset;
+  }
+
+  void make_apart() {
+    for (auto& [buffer, made] : apart_) {
+      made.tensor = Tensor::make_unset(made.type->dtype, Shape(ops::physical_dims(*made.type)));
+      made.bytes = made.tensor.mutable_bytes().data();
+      for (const auto& [step, input] : made.inputs) bound_[step].inputs[input].data = made.bytes;
+      for (const auto& [step, output] : made.outputs) bound_[step].outputs[output].data = made.bytes;
+    }
+  }
 
   void bind_step(size_t s) {
     const Step& step = plan_->steps[s];
     BoundStep& bound = bound_[s];
+    const auto apart = [&](const Operand& operand) {
+      return operand.place.kind == Place::Kind::kArena ? apart_.find(operand.place.index) : apart_.end();
+    };
     for (const Operand& operand : step.inputs) {
+      if (const auto found = apart(operand); found != apart_.end())
+        found->second.inputs.emplace_back(s, bound.inputs.size());
       const bool late = operand.place.kind == Place::Kind::kSource;
       if (late) sources_used_.push_back({s, bound.inputs.size(), operand.place.index});
       bound.inputs.push_back(operand.absent ? Input{} : Input{&operand.type, late ? nullptr : data(operand)});
     }
-    for (const Operand& operand : step.outputs)
+    for (const Operand& operand : step.outputs) {
+      if (const auto found = apart(operand); found != apart_.end())
+        found->second.outputs.emplace_back(s, bound.outputs.size());
       bound.outputs.push_back(operand.absent ? Output{} : Output{&operand.type, arena_at(operand.place)});
+    }
     if (step.scratch_bytes > 0) bound.scratch = {arena_at(step.scratch), static_cast<size_t>(step.scratch_bytes)};
   }
 
@@ -126,6 +166,7 @@ class Frame {
   std::vector<const std::byte*> sources_;
   std::vector<BoundStep> bound_;
   std::vector<SourceUse> sources_used_;
+  std::map<size_t, Apart> apart_;  // by buffer
 };
 
 std::vector<LaidTensor> laid(std::span<const Tensor> plain) {
@@ -346,7 +387,7 @@ std::vector<LaidTensor> Runner::run(std::span<const LaidTensor> inputs, Observer
 
   std::vector<std::unique_ptr<Frame>> later;
   std::vector<Tensor> arenas, kept;
-  const Frame* last = &first;
+  Frame* last = &first;
   while (last->plan().end < graph.nodes.size()) {
     size_t begin = last->plan().end;
     std::map<ValueId, Tensor> made;
@@ -368,10 +409,7 @@ std::vector<LaidTensor> Runner::run(std::span<const LaidTensor> inputs, Observer
   for (const ValueId id : graph.results) {
     const auto it = last->plan().values.find(id);
     TERSOR_CHECK(it != last->plan().values.end());
-    at_place("graph.output", [&] {
-      fetched.push_back(results == Results::kPlain ? LaidTensor{last->fetch(it->second)}
-                                                   : last->fetch_laid(it->second));
-    });
+    at_place("graph.output", [&] { fetched.push_back(last->give(it->second, results == Results::kPlain)); });
   }
   return fetched;
 }
