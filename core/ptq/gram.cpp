@@ -12,11 +12,13 @@ namespace tersor::ptq {
 
 namespace {
 
-constexpr int64_t kRowsPerColumn = 8;
-constexpr int64_t kFewestRows = 1024, kMostRows = 4096;  // of all samples together
+constexpr int64_t kRowsPerColumn = 6;
+constexpr int64_t kFewestRows = 1024, kMostRows = 3072;  // of all samples together
 constexpr int64_t kWidestBlock = 512;
 /// Rows multiplied at a time: products of two differences of 8-bit codes stay far within 32 bits.
 constexpr int64_t kRowsAtOnce = 512;
+/// Between columns: a multiple of 2^10 bytes would let them meet in a few lines of the cache.
+constexpr int64_t kColumnStep = kRowsAtOnce + 32;
 /// Fewer are multiplied by themselves one by one.
 constexpr int64_t kFewColumns = 32;
 /// Columns multiplied at a time: by themselves and those behind them, since products are symmetric.
@@ -67,16 +69,16 @@ class Window {
 void multiply_columns(const int16_t* columns, int64_t count, int64_t rows, std::vector<int32_t>& products) {
   products.resize(static_cast<size_t>(count * (count + 1) / 2));
   if (count < kFewColumns) {
-    kernels::products_of_columns(columns, static_cast<size_t>(count), kRowsAtOnce, static_cast<size_t>(rows),
+    kernels::products_of_columns(columns, static_cast<size_t>(count), kColumnStep, static_cast<size_t>(rows),
                                  products.data());
     return;
   }
   std::vector<const int16_t*> pointers;
-  for (int64_t i = 0; i < count; ++i) pointers.push_back(columns + i * kRowsAtOnce);
+  for (int64_t i = 0; i < count; ++i) pointers.push_back(columns + i * kColumnStep);
   std::vector<int32_t> square(static_cast<size_t>(count * count));
   for (int64_t first = 0; first < count; first += kColumnsAtOnce) {
     const int64_t some = std::min(kColumnsAtOnce, count - first);
-    const kernels::IntegerPanels panels(some, 1, rows, {pointers[static_cast<size_t>(first)], kRowsAtOnce, 0, 1});
+    const kernels::IntegerPanels panels(some, 1, rows, {pointers[static_cast<size_t>(first)], kColumnStep, 0, 1});
     kernels::multiply_integer_rows(panels, {pointers.data() + first, count - first},
                                    square.data() + first * count + first, count);
   }
@@ -129,11 +131,6 @@ GramView GramSums::view(int half, const GramKernel& kernel, size_t block) const 
 void GramCounter::add(size_t place, const run::LaidTensor& tensor, int64_t most) {
   const ops::TensorType type = tensor.type();
   const auto* const codes = reinterpret_cast<const uint8_t*>(tensor.tensor.bytes().data());
-  // A signed code is an unsigned one with its highest bit turned, less 128.
-  const uint8_t turned = type.dtype == DType::kInt8 ? 0x80 : 0;
-  const auto value = [turned, zero = kernel_->zero_point + turned](uint8_t code) {
-    return static_cast<int16_t>((code ^ turned) - zero);
-  };
   const passes::KernelOp& op = kernel_->op;
   const Shape& shape = type.shape;
   const int channel_axis = op.is_conv ? 1 : shape.rank() - 1;
@@ -146,28 +143,39 @@ void GramCounter::add(size_t place, const run::LaidTensor& tensor, int64_t most)
   const int64_t next_position = channels_last ? op.inputs : 1, next_channel = channels_last ? 1 : positions;
   const std::vector<uint8_t> padding(static_cast<size_t>((op.inputs - 1) * next_channel + 1),
                                      static_cast<uint8_t>(kernel_->zero_point));
+  // A signed code is an unsigned one with its highest bit turned, less 128.
+  const uint8_t turned = type.dtype == DType::kInt8 ? 0x80 : 0;
+  differences_ = {turned, static_cast<int16_t>(kernel_->zero_point + turned)};
   Waiting& waiting = waiting_[place % 2];
-  waiting.columns.resize(static_cast<size_t>(op.inputs * op.taps * kRowsAtOnce));
-  for (int64_t row = static_cast<int64_t>(place / 2) % stride; row < rows;) {
-    std::vector<const uint8_t*> samples, first_channels;
-    std::vector<int64_t> begins;
-    for (; row < rows && waiting.rows + static_cast<int64_t>(samples.size()) < kRowsAtOnce; row += stride) {
-      samples.push_back(codes + row / window.outputs() * op.inputs * positions);
-      window.add_begins(row % window.outputs(), begins);
+  const int64_t width = op.inputs * op.taps;
+  waiting.codes.resize(static_cast<size_t>(width * kRowsAtOnce));
+  std::vector<int64_t> begins;
+  for (int64_t row = static_cast<int64_t>(place / 2) % stride; row < rows; row += stride) {
+    const uint8_t* const sample = codes + row / window.outputs() * op.inputs * positions;
+    uint8_t* to = waiting.codes.data() + waiting.rows * width;
+    begins.clear();
+    window.add_begins(row % window.outputs(), begins);
+    for (int64_t tap = 0; tap < op.taps; ++tap, to += op.inputs) {
+      const int64_t inside = window.position(begins.data(), tap);
+      const uint8_t* const from = inside < 0 ? padding.data() : sample + inside * next_position;
+      if (next_channel == 1)
+        std::copy_n(from, op.inputs, to);
+      else
+        for (int64_t channel = 0; channel < op.inputs; ++channel) to[channel] = from[channel * next_channel];
     }
-    for (int64_t tap = 0; tap < op.taps; ++tap) {
-      first_channels.clear();
-      for (size_t r = 0; r < samples.size(); ++r) {
-        const int64_t inside = window.position(begins.data() + r * window.rank(), tap);
-        first_channels.push_back(inside < 0 ? padding.data() : samples[r] + inside * next_position);
-      }
-      for (int64_t channel = 0; channel < op.inputs; ++channel) {
-        int16_t* const column = waiting.columns.data() + (channel * op.taps + tap) * kRowsAtOnce + waiting.rows;
-        for (size_t r = 0; r < samples.size(); ++r) column[r] = value(first_channels[r][channel * next_channel]);
-      }
-    }
-    waiting.rows += static_cast<int64_t>(samples.size());
-    if (waiting.rows == kRowsAtOnce) multiply(static_cast<int>(place % 2));
+    if (++waiting.rows == kRowsAtOnce) multiply(static_cast<int>(place % 2));
+  }
+}
+
+void GramCounter::turn_to_columns(const Waiting& waiting) {
+  const int64_t inputs = kernel_->op.inputs, taps = kernel_->op.taps;
+  columns_.resize(static_cast<size_t>(inputs * taps * kColumnStep));
+  std::vector<const uint8_t*> rows(static_cast<size_t>(waiting.rows));
+  for (int64_t tap = 0; tap < taps; ++tap) {
+    for (int64_t r = 0; r < waiting.rows; ++r)
+      rows[static_cast<size_t>(r)] = waiting.codes.data() + (r * taps + tap) * inputs;
+    kernels::columns_of_rows(rows.data(), rows.size(), static_cast<size_t>(inputs), differences_,
+                             columns_.data() + tap * kColumnStep, static_cast<size_t>(taps * kColumnStep));
   }
 }
 
@@ -180,12 +188,13 @@ void GramCounter::multiply(int half) {
     for (const GramBlock& block : kernel_->blocks) words.resize(words.size() + block.words());
   }
   words[0] += waiting.rows;
+  turn_to_columns(waiting);
   int64_t* to = words.data() + 1;
   std::vector<int32_t> products;
   for (const GramBlock& block : kernel_->blocks) {
-    const int16_t* columns = waiting.columns.data() + (block.group * kernel_->columns() + block.first) * kRowsAtOnce;
+    const int16_t* columns = columns_.data() + (block.group * kernel_->columns() + block.first) * kColumnStep;
     for (int64_t i = 0; i < block.size; ++i)
-      *to++ += kernels::sum_of(columns + i * kRowsAtOnce, static_cast<size_t>(waiting.rows));
+      *to++ += kernels::sum_of(columns + i * kColumnStep, static_cast<size_t>(waiting.rows));
     multiply_columns(columns, block.size, waiting.rows, products);
     for (const int32_t product : products) *to++ += product;
   }

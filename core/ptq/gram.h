@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "core/kernels/products.h"
 #include "core/ptq/plan.h"
 #include "core/ptq/window_coverage.h"
 #include "core/run/program.h"
@@ -75,16 +76,19 @@ class GramCounter {
   GramSums take();
 
  private:
-  /// Rows not yet multiplied, column by column.
+  /// Rows not yet multiplied: of each the taps' codes of all channels.
   struct Waiting {
-    std::vector<int16_t> columns;
+    std::vector<uint8_t> codes;
     int64_t rows = 0;
   };
+  void turn_to_columns(const Waiting& waiting);
   void multiply(int half);
 
   const GramKernel* kernel_;
   GramSums sums_;
+  kernels::Differences differences_{};
   Waiting waiting_[2];
+  std::vector<int16_t> columns_;
 };
 
 }  // namespace tersor::ptq

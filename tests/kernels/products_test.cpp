@@ -32,3 +32,25 @@ TEST_CASE("products of columns are exact, up to the largest differences of codes
       }
   });
 }
+
+TEST_CASE("rows of codes become columns of differences, whatever their number and width") {
+  test::on_every_target([] {
+    for (const size_t count : {size_t{1}, size_t{8}, size_t{19}, size_t{64}})
+      for (const size_t width : {size_t{1}, size_t{8}, size_t{21}, size_t{144}}) {
+        constexpr size_t kStride = 80;
+        std::vector<std::vector<uint8_t>> rows(count, std::vector<uint8_t>(width));
+        std::vector<const uint8_t*> pointers;
+        for (size_t r = 0; r < count; ++r) {
+          for (size_t c = 0; c < width; ++c) rows[r][c] = static_cast<uint8_t>(r * 151 + c * 37);
+          pointers.push_back(rows[r].data());
+        }
+        for (const kernels::Differences to : {kernels::Differences{0, 3}, kernels::Differences{0x80, 255}}) {
+          std::vector<int16_t> columns(width * kStride, 1234);
+          kernels::columns_of_rows(pointers.data(), count, width, to, columns.data(), kStride);
+          for (size_t c = 0; c < width; ++c)
+            for (size_t r = 0; r < kStride; ++r)
+              REQUIRE(columns[c * kStride + r] == (r < count ? (rows[r][c] ^ to.turned) - to.zero : 1234));
+        }
+      }
+  });
+}

@@ -26,7 +26,7 @@ using Ints = std::vector<int64_t>;
 namespace {
 
 /// Every operator with a kernel: Conv, grouped Conv, ConvTranspose, MatMul and Gemm; w2 has an odd number of weights.
-Model kernels() {
+Model weighted_model() {
   NamedModel model;
   model.input("x", {1, 4, 6, 6}).weight("w1", {9, 4, 3, 3}).weight("b1", {9}).weight("w2", {9, 3, 1, 1}, -3, 3);
   model.node("Conv", {"x", "w1", "b1"}, {"a"}, {{"pads", Ints{1, 1, 1, 1}}}).node("Relu", {"a"}, {"r"});
@@ -108,7 +108,7 @@ TEST_CASE("weights by a table are stored packed, and a Gather and a Mul give the
   for (const char* method : {"LUT_SYM_QUANTIZER", "LUT_POT_QUANTIZER"})
     for (const int bits : {2, 3, 4, 7}) {
       INFO(method << " " << bits);
-      const Made made = make(kernels(), platform("floats", method, bits));
+      const Made made = make(weighted_model(), platform("floats", method, bits));
       REQUIRE(made.result.plan.kernels.size() == 5);
       REQUIRE(made.file.opset() == 13);
       const Model expected = with_table_values(made);
@@ -132,7 +132,7 @@ TEST_CASE("weights by a table are stored packed, and a Gather and a Mul give the
 }
 
 TEST_CASE("an integer kernel takes the entries of a table as they are") {
-  const Made made = make(kernels(), platform("integers", "LUT_SYM_QUANTIZER", 4));
+  const Made made = make(weighted_model(), platform("integers", "LUT_SYM_QUANTIZER", 4));
   int integer = 0;
   for (const ptq::NodeOutcome& one : made.result.plan.outcomes)
     integer += one.arithmetic == ptq::NodeOutcome::Arithmetic::kInteger ||
@@ -151,13 +151,15 @@ TEST_CASE("an integer kernel takes the entries of a table as they are") {
 }
 
 TEST_CASE("lut_values_bitwidth decides how wide entries are") {
-  const Made wide = make(kernels(), platform("floats", "LUT_SYM_QUANTIZER", 4, R"("lut_values_bitwidth": 12,)"));
+  const Made wide = make(weighted_model(), platform("floats", "LUT_SYM_QUANTIZER", 4, R"("lut_values_bitwidth": 12,)"));
   REQUIRE(wide.file.graph.initializer(*wide.file.graph.find("w1_table"))->dtype() == DType::kInt16);
-  const Made narrow = make(kernels(), platform("floats", "LUT_SYM_QUANTIZER", 4, R"("lut_values_bitwidth": 5,)"));
+  const Made narrow =
+      make(weighted_model(), platform("floats", "LUT_SYM_QUANTIZER", 4, R"("lut_values_bitwidth": 5,)"));
   for (const ptq::KernelPlan& kernel : narrow.result.plan.kernels)
     for (const int32_t entry : kernel.table->table) REQUIRE((entry >= -16 && entry < 16));
-  REQUIRE_THROWS_WITH(make(kernels(), platform("integers", "LUT_SYM_QUANTIZER", 4, R"("lut_values_bitwidth": 12,)")),
-                      Catch::Contains("12 bits"));
+  REQUIRE_THROWS_WITH(
+      make(weighted_model(), platform("integers", "LUT_SYM_QUANTIZER", 4, R"("lut_values_bitwidth": 12,)")),
+      Catch::Contains("12 bits"));
 }
 
 TEST_CASE("constants by a table: packed beside float operands, entries beside quantized ones") {
@@ -205,8 +207,8 @@ TEST_CASE("the rows of an embedding by a table are its entries") {
 
 TEST_CASE("a table of 8 bits and more is even steps of as many") {
   for (const int bits : {8, 9, 16}) {
-    const Made table = make(kernels(), platform("floats", "LUT_SYM_QUANTIZER", bits));
-    const Made even = make(kernels(), platform("floats", "SYMMETRIC", bits));
+    const Made table = make(weighted_model(), platform("floats", "LUT_SYM_QUANTIZER", bits));
+    const Made even = make(weighted_model(), platform("floats", "SYMMETRIC", bits));
     REQUIRE(table.result.plan.kernels.size() == even.result.plan.kernels.size());
     for (size_t k = 0; k < even.result.plan.kernels.size(); ++k) {
       REQUIRE_FALSE(table.result.plan.kernels[k].table.has_value());
@@ -216,12 +218,13 @@ TEST_CASE("a table of 8 bits and more is even steps of as many") {
 }
 
 TEST_CASE("weights between two ends by channel where a kernel computes in float") {
-  const Made made = make(kernels(), platform("floats", "UNIFORM", 8));
+  const Made made = make(weighted_model(), platform("floats", "UNIFORM", 8));
   const quant::QuantizationParams& weight = made.result.plan.kernels[0].weight;
   REQUIRE(weight.per_channel());
   REQUIRE(std::set<int32_t>(weight.zero_point.begin(), weight.zero_point.end()).size() > 1);
-  REQUIRE(test::relative_difference(kernels(), made.file, test::random_inputs(kernels(), 60)) < 0.05);
-  REQUIRE_THROWS_WITH(make(kernels(), platform("integers", "UNIFORM", 8)), Catch::Contains("takes one for the tensor"));
+  REQUIRE(test::relative_difference(weighted_model(), made.file, test::random_inputs(weighted_model(), 60)) < 0.05);
+  REQUIRE_THROWS_WITH(make(weighted_model(), platform("integers", "UNIFORM", 8)),
+                      Catch::Contains("takes one for the tensor"));
 }
 
 TEST_CASE("where weights crowd around zero a table beats even steps of as many bits") {
