@@ -401,16 +401,14 @@ std::optional<calibrate::RoundedWeight> round_weight(const std::string& name, co
                                                      const GramSums& sums, int effort) {
   if (plan.weight.storage() != DType::kInt8 || !sums.has_both()) return std::nullopt;
   const Rounder rounder(plan, weight, kernel);
-  const std::vector<Matrix> halves[2] = {matrices_of(kernel, sums, 0), matrices_of(kernel, sums, 1)};
-  const double before = rounder.noise(rounder.nearest(), halves[0]) + rounder.noise(rounder.nearest(), halves[1]);
+  const std::vector<Matrix> aside = matrices_of(kernel, sums, 1);
+  const double before = rounder.noise(rounder.nearest(), aside);
   if (!(before > 0)) return std::nullopt;
+  const std::vector<Factor> tried = factors_of(matrices_of(kernel, sums, 0), effort);
   const std::vector<Way> ways = ways_of(effort);
-  std::vector<double> noise(ways.size(), 0.0);
-  for (int half = 0; half < 2; ++half) {
-    const std::vector<Factor> factors = factors_of(halves[half], effort);
-    for (size_t k = 0; k < ways.size(); ++k)
-      noise[k] += rounder.noise(rounder.round(factors, ways[k], Rounder::Outputs::kTried), halves[1 - half]);
-  }
+  std::vector<double> noise;
+  for (const Way& way : ways)
+    noise.push_back(rounder.noise(rounder.round(tried, way, Rounder::Outputs::kTried), aside));
   const auto best = static_cast<size_t>(std::min_element(noise.begin(), noise.end()) - noise.begin());
   const double ratio = noise[best] / before;
   if (!(ratio < kWorthwhile)) return std::nullopt;
