@@ -46,10 +46,11 @@ void calibrate_model(CalibrateOptions& options) {
   const auto job = prepare(opened, std::move(settings));
   const auto memory = calibration_bytes(*job);
   if (memory && !options.json) std::printf("memory: at most %s for each thread\n", size_text(*memory).c_str());
-  auto statistics = calibrate_data(*job, *data, chosen_samples(options.data, *data), options.run);
+  KeptSamples kept = room_for_samples(*job, *data);
+  auto statistics = calibrate_data(*job, *data, chosen_samples(options.data, *data), options.run, kept);
   if (options.run.shards == 1) {
     Draft decided = draft(*job, statistics);
-    measure(*job, decided, *data, StatisticsOrigin::kFresh, options.run.threads, statistics);
+    measure(*job, decided, *data, &kept, options.run.threads, statistics);
   }
   write_file(options.output, calibrate::write(statistics));
   if (options.json) {

@@ -12,20 +12,30 @@ namespace tersor::cli {
 namespace {
 
 std::vector<Tensor> load_recorded(samples::SampleReader& reader, const samples::DataSet& data,
-                                  const calibrate::SampleRecord& record, StatisticsOrigin origin) {
+                                  const calibrate::SampleRecord& record, KeptSamples* kept) {
   const auto index = static_cast<int64_t>(record.index);
+  if (kept != nullptr) {
+    std::vector<Tensor> inputs = kept->take(index);
+    return inputs.empty() ? reader.load(index) : inputs;
+  }
   if (index < data.size()) {
     std::vector<Tensor> inputs = reader.load(index);
-    if (origin == StatisticsOrigin::kFresh || samples::sample_digest(inputs) == record.digest) return inputs;
+    if (samples::sample_digest(inputs) == record.digest) return inputs;
   }
   throw Error(ErrorCode::kMismatch,
               "Sample " + std::to_string(record.index) + " of the data set is not the one the statistics were made of.",
               "--data", "Give the samples that were calibrated on, or calibrate again.");
 }
 
+constexpr int64_t kKeptBytes = int64_t{128} << 20;
+
 }  // namespace
 
-bool measure(const Job& job, Draft& decided, const samples::DataSet& data, StatisticsOrigin origin, int threads,
+KeptSamples room_for_samples(const Job& job, const samples::DataSet& data) {
+  return {data.size(), job.settings.config.measures_on_samples() ? kKeptBytes : 0};
+}
+
+bool measure(const Job& job, Draft& decided, const samples::DataSet& data, KeptSamples* kept, int threads,
              calibrate::Statistics& statistics) {
   const auto swept = sweep(job, decided);
   if (!swept) return false;
@@ -42,8 +52,8 @@ bool measure(const Job& job, Draft& decided, const samples::DataSet& data, Stati
     for (size_t k = 0; k < workers; ++k) readers.emplace_back(shared), starts.emplace_back(*swept, in_float);
     fan_out(used, count, [&](int worker, int64_t item) {
       const calibrate::SampleRecord& record = statistics.samples[chosen[static_cast<size_t>(item)]];
-      states[static_cast<size_t>(item)] = starts[static_cast<size_t>(worker)](
-          load_recorded(readers[static_cast<size_t>(worker)], data, record, origin));
+      states[static_cast<size_t>(item)] =
+          starts[static_cast<size_t>(worker)](load_recorded(readers[static_cast<size_t>(worker)], data, record, kept));
     });
   }
   std::vector<ptq::SweepOutcome> outcomes;

@@ -2,17 +2,21 @@
 #pragma once
 
 #include "core/calibrate/statistics.h"
+#include "core/cli/kept_samples.h"
 #include "core/samples/data_set.h"
 #include "core/tersor.h"
 
 namespace tersor::cli {
 
+/// Room for the samples of a calibration that measure() follows; for none where nothing will be measured.
+KeptSamples room_for_samples(const Job& job, const samples::DataSet& data);
+
 /// Adds to the statistics what effort and measured bias correction need, where the settings ask for them
-/// (core/ptq/sweep.h); `decided` is their draft, before and afterwards. `data` is the data
-/// set that was calibrated on: kFresh says that this process did so itself; kFromFile has every sample checked. Error
-/// kMismatch when it is another one. False where nothing asked for it, and no sample was run.
-enum class StatisticsOrigin { kFresh, kFromFile };
-bool measure(const Job& job, Draft& decided, const samples::DataSet& data, StatisticsOrigin origin, int threads,
+/// (core/ptq/sweep.h); `decided` is their draft, before and afterwards. `data` is the data set that was calibrated on.
+/// `kept`: what this process kept of the samples when it did so itself; null where the statistics are from a file, and
+/// every sample is checked. Error kMismatch when it is another one. False where nothing asked for it, and no sample was
+/// run.
+bool measure(const Job& job, Draft& decided, const samples::DataSet& data, KeptSamples* kept, int threads,
              calibrate::Statistics& statistics);
 
 }  // namespace tersor::cli

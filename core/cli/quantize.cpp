@@ -129,16 +129,17 @@ Gathered gather(QuantizeOptions& options, Settings settings, const std::shared_p
     Draft decided = draft(*job, statistics);
     if (options.data.data.empty()) return {job, std::move(statistics), nullptr, std::move(decided)};
     const auto data = open_data(options.data, opened->model.graph, false);
-    const bool ran = measure(*job, decided, *data, StatisticsOrigin::kFromFile, options.run.threads, statistics);
+    const bool ran = measure(*job, decided, *data, nullptr, options.run.threads, statistics);
     return {job, std::move(statistics), data, std::move(decided), ran ? 1 : 0};
   }
   const auto data = open_data(options.data, opened->model.graph, options.json);
   settings.preprocessing = preprocessing_text(*data);
   settings.own_statistics_only = options.report.path.empty();
   const auto job = prepare(opened, std::move(settings));
-  auto statistics = calibrate_data(*job, *data, chosen_samples(options.data, *data), options.run);
+  KeptSamples kept = room_for_samples(*job, *data);
+  auto statistics = calibrate_data(*job, *data, chosen_samples(options.data, *data), options.run, kept);
   Draft decided = draft(*job, statistics);
-  const bool again = measure(*job, decided, *data, StatisticsOrigin::kFresh, options.run.threads, statistics);
+  const bool again = measure(*job, decided, *data, &kept, options.run.threads, statistics);
   return {job, std::move(statistics), data, std::move(decided), again ? 2 : 1};
 }
 

@@ -181,7 +181,7 @@ int fitting_threads(const Job& job, int wanted) {
 }  // namespace
 
 calibrate::Statistics calibrate_data(const Job& job, const samples::DataSet& data, const std::vector<int64_t>& chosen,
-                                     const CalibrationRun& run) {
+                                     const CalibrationRun& run, KeptSamples& kept) {
   std::vector<int64_t> mine;
   for (const int64_t sample : chosen)
     if (sample % run.shards == run.shard - 1) mine.push_back(sample);
@@ -200,6 +200,7 @@ calibrate::Statistics calibrate_data(const Job& job, const samples::DataSet& dat
     const auto w = static_cast<size_t>(worker);
     const int64_t sample = mine[static_cast<size_t>(item)];
     const std::vector<Tensor> inputs = readers[w].load(sample);
+    kept.keep(sample, inputs);
     calibrators[w].add({static_cast<uint64_t>(sample), samples::sample_digest(inputs)}, data.place(sample), inputs);
     progress.step();
   });

@@ -8,6 +8,7 @@
 
 #include "core/cli/command.h"
 #include "core/cli/data_option.h"
+#include "core/cli/kept_samples.h"
 #include "core/config/recipe.h"
 #include "core/tersor.h"
 
@@ -45,12 +46,13 @@ Settings read_settings(const SettingsOption& option, const std::optional<config:
 /// The JSON text of the preprocessing that enters statistics and recipe: "null" where samples are no pictures.
 std::string preprocessing_text(const samples::DataSet& data);
 
-/// Calibrates on the chosen samples of a data set, `shard` of `shards` (1-based) only, on that many threads.
+/// Calibrates on the chosen samples of a data set, `shard` of `shards` (1-based) only, on that many threads. `kept`
+/// takes the inputs.
 struct CalibrationRun {
   int threads = 0;
   int64_t shard = 1, shards = 1;
 };
 calibrate::Statistics calibrate_data(const Job& job, const samples::DataSet& data, const std::vector<int64_t>& chosen,
-                                     const CalibrationRun& run);
+                                     const CalibrationRun& run, KeptSamples& kept);
 
 }  // namespace tersor::cli
