@@ -23,7 +23,7 @@ constexpr int32_t kMaxIndex = 1 << 24;                   // of a bin
 constexpr uint64_t kMostInTurns = uint64_t{1} << 31;     // values that 32-bit counters hold
 constexpr size_t kManyValues = Histogram::kMaxBins / 2;  // that are worth adding up four counters for each bin
 // Bins tell no more of a range by more values than these of one sample.
-constexpr size_t kEnoughValues = size_t{1} << 14;
+constexpr size_t kEnoughValues = size_t{1} << 13;
 constexpr size_t kMostWeight = 32;
 // Of its root mean square: where values reach further, they are few, and a part may have none of them or too many.
 constexpr double kFarthest = 8;
