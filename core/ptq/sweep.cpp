@@ -71,7 +71,7 @@ void SweepSums::add(SweepSums more) {
 
 Sweep::Sweep(const Model& float_model, const QuantizationPlan& plan, const calibrate::Statistics& statistics,
              const SweepOptions& options)
-    : options_(options), model_(apply_plan(float_model, plan)) {
+    : options_(options), model_(apply_plan(float_model, plan)), uses_(std::make_shared<const Uses>(model_.graph)) {
   find_steps({float_model, Uses(float_model.graph), plan, statistics});
   divide();
   measure_bytes(statistics);
@@ -97,7 +97,7 @@ std::shared_ptr<const run::Program> Sweep::float_program() const {
 
 void Sweep::measure_bytes(const calibrate::Statistics& statistics) {
   const Graph& graph = model_.graph;
-  const Uses uses(graph);
+  const Uses& uses = *uses_;
   for (const Step& step : steps_)
     for (const auto* list : {&step.inputs, &step.results})
       for (const ValueId value : *list) {
@@ -115,7 +115,7 @@ void Sweep::measure_bytes(const calibrate::Statistics& statistics) {
 void Sweep::find_steps(const Origin& from) {
   const auto& nodes = model_.graph.nodes();
   const auto& kernels = from.plan.kernels;
-  const Uses uses(model_.graph);
+  const Uses& uses = *uses_;
   for (size_t i = 0; i < nodes.size(); ++i) {
     const auto kernel =
         std::find_if(kernels.begin(), kernels.end(), [&](const KernelPlan& one) { return one.node == nodes[i].id; });
@@ -221,7 +221,6 @@ bool Sweep::is_remade(const Node& node) const {
 /// Gives every node to the first step that needs it, and to each step the values that it takes from earlier ones.
 void Sweep::divide() {
   const Graph& graph = model_.graph;
-  const Uses uses(graph);
   const auto& nodes = graph.nodes();
   std::vector<bool> made(nodes.size(), false);
   std::map<ValueId, size_t> last_need, maker_step;
@@ -238,9 +237,9 @@ void Sweep::divide() {
       const size_t index = open.back();
       open.pop_back();
       if (!part.insert(index).second) continue;
-      for (const ValueId value : uses.reads(index)) {
+      for (const ValueId value : uses_->reads(index)) {
         if (!value.valid() || graph.initializer(value) != nullptr) continue;
-        const auto maker = uses.producer_index(value);
+        const auto maker = uses_->producer_index(value);
         if (maker && (!made[*maker] || is_remade(nodes[*maker])))
           open.push_back(*maker);
         else
@@ -272,7 +271,7 @@ void Sweep::divide() {
 std::shared_ptr<const run::Program> Sweep::program(size_t step_index) const {
   const Step& step = steps_[step_index];
   run::ProgramOptions options;
-  options.part = run::GraphPart{step.inputs, step.results};
+  options.part = run::GraphPart{step.inputs, step.results, uses_};
   return run::Program::compile(model_, ops::standard(), options);
 }
 

@@ -148,7 +148,8 @@ class Sweep {
                                                            const KernelPlan& kernel) const;
 
   SweepOptions options_;
-  Model model_;  // quantized
+  Model model_;  // quantized; its initializers change, its nodes stay
+  std::shared_ptr<const Uses> uses_;
   std::vector<Step> steps_;
   std::vector<double> shifts_;        // of the step before the next
   std::vector<ValueId> kept_inputs_;  // graph inputs that some step reads

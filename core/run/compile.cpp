@@ -92,10 +92,18 @@ GraphPart part_of(const Graph& graph, const ProgramOptions& options) {
   return options.part.value_or(GraphPart{graph.inputs, graph.outputs});
 }
 
+std::shared_ptr<const Uses> uses_of(const Graph& graph, const ProgramOptions& options) {
+  return options.part && options.part->uses ? options.part->uses : std::make_shared<const Uses>(graph);
+}
+
 class Compiler {
  public:
   Compiler(const Model& model, const ops::Registry& registry, const ProgramOptions& options)
-      : model_(model), graph_(model.graph), uses_(model.graph), registry_(registry), options_(options) {
+      : model_(model),
+        graph_(model.graph),
+        uses_(uses_of(model.graph, options)),
+        registry_(registry),
+        options_(options) {
     prepared_.memory_limit = options.memory_limit;
     prepared_.loop_limit = options.loop_limit;
     prepared_.will_run = options.will_run;
@@ -110,11 +118,11 @@ class Compiler {
     check_definitions(graph_);
     wanted_ = prepared_.observed;
     for (const ValueId id : prepared_.results) wanted_[static_cast<size_t>(id.index)] = true;
-    live_ = find_live(graph_, uses_, wanted_, prepared_.inputs);
+    live_ = find_live(graph_, *uses_, wanted_, prepared_.inputs);
   }
 
   PreparedGraph compile() {
-    Constants constants(model_, uses_, registry_, live_, prepared_.memory_limit);
+    Constants constants(model_, *uses_, registry_, live_, prepared_.memory_limit);
     for (size_t k = 0; k < wanted_.size(); ++k) {
       const ValueId id{static_cast<int32_t>(k)};
       if (wanted_[k] && constants.is_constant(id)) prepared_.constants[id] = constants.value(id).aligned();
@@ -137,7 +145,7 @@ class Compiler {
 
   const Model& model_;
   const Graph& graph_;
-  const Uses uses_;
+  const std::shared_ptr<const Uses> uses_;
   const ops::Registry& registry_;
   const ProgramOptions& options_;
   PreparedGraph prepared_;
@@ -166,7 +174,7 @@ void Compiler::plan_fusions(Constants& constants) {
   std::vector<int> readers(graph_.value_count(), 0);
   std::vector<size_t> reader(graph_.value_count(), 0);
   for (size_t i = 0; i < graph_.nodes().size(); ++i)
-    for (const ValueId id : uses_.reads(i))
+    for (const ValueId id : uses_->reads(i))
       if (live_[i]) {
         ++readers[static_cast<size_t>(id.index)];
         reader[static_cast<size_t>(id.index)] = i;
@@ -243,7 +251,7 @@ void Compiler::add_control(size_t index, Constants& constants) {
   });
   for (size_t k = 0; k < tensors.size(); ++k)
     if (tensors[k] != nullptr) prepared_.constants.emplace(node.inputs[k], tensors[k]->aligned());
-  for (const ValueId id : uses_.reads(index))
+  for (const ValueId id : uses_->reads(index))
     if (constants.is_constant(id)) constants.release(id);
   prepared_.nodes.push_back(std::move(prepared));
 }

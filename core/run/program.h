@@ -16,14 +16,17 @@
 #include <vector>
 
 #include "core/graph/graph.h"
+#include "core/graph/uses.h"
 #include "core/ops/registry.h"
 #include "core/run/observer.h"
 
 namespace tersor::run {
 
-/// Part of a graph: `inputs` are given, of any shape, and what they are made of is left out.
+/// Part of a graph: `inputs` are given, of any shape, and what they are made of is left out. `uses`: of the whole
+/// graph, where the caller has them.
 struct GraphPart {
   std::vector<ValueId> inputs, outputs;
+  std::shared_ptr<const Uses> uses = nullptr;
 };
 
 struct ProgramOptions {
