@@ -24,8 +24,8 @@ constexpr uint64_t kMostInTurns = uint64_t{1} << 31;     // values that 32-bit c
 constexpr size_t kManyValues = Histogram::kMaxBins / 2;  // that are worth adding up four counters for each bin
 // Bins tell no more of a range by more values than these of one sample.
 constexpr size_t kEnoughValues = size_t{1} << 13;
-constexpr size_t kMostWeight = 32;
-// Of its root mean square: where values reach further, they are few, and a part may have none of them or too many.
+constexpr size_t kMostWeight = 64;
+// Of its root mean square: values further out are few, and a part may have none of them or too many.
 constexpr double kFarthest = 8;
 constexpr size_t kValuesOfPart = 128;  // at least: fewer take longer to begin than to count
 constexpr size_t kNotWatched = std::numeric_limits<size_t>::max();
@@ -93,7 +93,11 @@ void BinCounter::add(std::span<const float> values, float min, float max, uint64
   turns.low = turns.counted == 0 ? min : std::min(turns.low, min);
   turns.high = turns.counted == 0 ? max : std::max(turns.high, max);
   turns.counted += values.size();
-  zeros_ += weight * kernels::count_bins_in_fours(values, std::ldexp(1.0f, -exponent_), first_, turns.fours.data());
+  turns.zeros += kernels::count_bins_in_fours(values, std::ldexp(1.0f, -exponent_), first_, turns.fours.data());
+}
+
+void BinCounter::add_one(float value) {
+  ++counts_[static_cast<size_t>(static_cast<int32_t>(std::floor(value * std::ldexp(1.0f, -exponent_))) - first_)];
 }
 
 void BinCounter::settle(BinTurns& turns) {
@@ -104,22 +108,51 @@ void BinCounter::settle(BinTurns& turns) {
     return static_cast<size_t>(static_cast<int32_t>(std::floor(x * per_width)) - first_);
   };
   const size_t begin = place(turns.low), end = place(turns.high) + 1;
-  kernels::add_up_bins(turns.fours.data() + 4 * begin, turns.weight, std::span(counts_).subspan(begin, end - begin));
-  turns.counted = 0;
+  const auto counts = std::span(counts_).subspan(begin, end - begin);
+  if (turns.far == 0) {
+    zeros_ += turns.weight * turns.zeros;
+    kernels::add_up_bins(turns.fours.data() + 4 * begin, turns.weight, counts);
+  } else {
+    std::vector<uint64_t> near(counts.size(), 0);
+    kernels::add_up_bins(turns.fours.data() + 4 * begin, 1, near);
+    uint64_t sampled = turns.counted;
+    if (turns.apart.size() < sampled)
+      for (const float x : turns.apart) --near[place(x) - begin], --sampled;
+    // Whole numbers that together are as many as there are values.
+    const uint64_t all = turns.weight * turns.counted - turns.far;
+    zeros_ += turns.zeros * all / sampled;
+    uint64_t so_far = 0, given = 0;
+    for (size_t k = 0; k < near.size(); ++k) {
+      if (near[k] == 0) continue;
+      so_far += near[k];
+      const uint64_t due = so_far * all / sampled;
+      counts[k] += due - given;
+      given = due;
+    }
+  }
+  turns.counted = turns.zeros = turns.far = 0;
+  turns.apart.clear();
 }
 
 Sampling Sampling::of(std::span<const int64_t> dims, size_t unit) {
-  size_t values = 1, line = unit;
+  size_t values = 1, dim_line = unit;
   for (const int64_t dim : dims) values *= static_cast<size_t>(dim);
-  const size_t weight = std::min(kMostWeight, values / kEnoughValues), least = weight * kValuesOfPart;
-  if (weight < 2) return {};
   const size_t place = dims.size() - (unit == 1 ? 1 : 2);
-  if (place < dims.size()) line *= static_cast<size_t>(dims[place]);
-  if (values / line < weight) line = unit;
-  line *= std::max<size_t>(1, (least + line - 1) / line);
-  size_t step = weight * 3 / 8;
-  while (std::gcd(step, weight) != 1) ++step;
-  return {line, weight, step, values / line / weight * weight};
+  if (place < dims.size()) dim_line *= static_cast<size_t>(dims[place]);
+  Sampling best;
+  size_t fewest = values;
+  for (size_t weight = std::min(kMostWeight, values / kEnoughValues); weight > 1; --weight) {
+    size_t line = values / dim_line < weight ? unit : dim_line;
+    line *= std::max<size_t>(1, (weight * kValuesOfPart + line - 1) / line);
+    const size_t whole = values / line / weight * weight, counted = values - whole * line + whole * line / weight;
+    if (counted >= fewest) continue;
+    fewest = counted;
+    best = {line, weight, 1, whole};
+  }
+  if (best.weight == 1) return best;
+  best.step = best.weight * 3 / 8;
+  while (std::gcd(best.step, best.weight) != 1) ++best.step;
+  return best;
 }
 
 Histogram BinCounter::histogram() const {
@@ -196,16 +229,29 @@ void Collector::add_bins(Gathered& gathered, std::span<const float> part, size_t
     gathered.bins.add(ends_only_ ? std::span(ends) : part, min, max);
     return;
   }
-  const size_t units = sampling_.line / unit;
   const double most = std::max(std::fabs(static_cast<double>(min)), std::fabs(static_cast<double>(max)));
   const auto values = static_cast<double>(line * sampling_.line + part.size());
   const bool reaches_far = most * most * values > kFarthest * kFarthest * squares;
-  for (; line < sampling_.whole && !reaches_far && !part.empty(); ++line, part = part.subspan(sampling_.line)) {
-    const size_t k = sampling_.part_of(line), begin = k * units / sampling_.weight,
-                 end = (k + 1) * units / sampling_.weight;
-    gathered.bins.add(part.subspan(begin * unit, (end - begin) * unit), min, max, sampling_.weight, turns_);
+  const size_t lines = line < sampling_.whole ? std::min(sampling_.whole - line, part.size() / sampling_.line) : 0;
+  const auto in_parts = part.first(lines * sampling_.line);
+  for (size_t k = 0; k < lines; ++k) {
+    const auto [begin, end] = sampling_.ends_of(line + k, unit);
+    gathered.bins.add(in_parts.subspan(k * sampling_.line + begin, end - begin), min, max, sampling_.weight, turns_);
   }
-  gathered.bins.add(part, min, max, 1, turns_);
+  if (reaches_far) add_far(gathered, in_parts, line, unit, static_cast<float>(kFarthest * std::sqrt(squares / values)));
+  gathered.bins.add(part.subspan(in_parts.size()), min, max, 1, turns_);
+}
+
+void Collector::add_far(Gathered& gathered, std::span<const float> part, size_t line, size_t unit, float far) {
+  places_.resize(std::max(places_.size(), part.size()));
+  const size_t found = kernels::find_beyond(part, far, places_.data());
+  turns_.far += found;
+  for (size_t k = 0; k < found; ++k) {
+    const size_t place = places_[k], in_line = place % sampling_.line;
+    gathered.bins.add_one(part[place]);
+    const auto [begin, end] = sampling_.ends_of(line + place / sampling_.line, unit);
+    if (begin <= in_line && in_line < end) turns_.apart.push_back(part[place]);
+  }
 }
 
 /// Channels last: sums, extremes and bins of as many rows at a time as stay in cache.

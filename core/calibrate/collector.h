@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/calibrate/statistics.h"
@@ -31,13 +32,16 @@ struct Request {
 struct BinTurns {
   std::vector<uint32_t> fours;  // all 0 but those of bins from `low` to `high`
   float low = 0, high = 0;      // the values counted lie between them
-  uint64_t counted = 0;
-  uint64_t weight = 1;  // of each value counted
+  uint64_t counted = 0, zeros = 0;
+  uint64_t weight = 1;       // of each value counted
+  uint64_t far = 0;          // of the values they stand for, so many are counted one by one
+  std::vector<float> apart;  // those among the values counted
 };
 
 /// Which values of a large tensor its bins count, each for `weight` of them. Of `weight` lines after another (a line of
 /// a picture with all its channels, say) each gives another part of itself, so that every place of a line and every
-/// line is there as often as the others; lines that are left over are counted whole.
+/// line is there as often as the others; lines that are left over are counted whole. Values far out are counted one by
+/// one.
 struct Sampling {
   size_t line = 1;  // values
   size_t weight = 1;
@@ -50,6 +54,11 @@ struct Sampling {
   size_t lines_of(size_t values, size_t length) const { return std::max<size_t>(1, values / length / weight) * weight; }
   /// Which of the `weight` parts of itself line `index` gives.
   size_t part_of(size_t index) const { return (index % weight * step + index / weight) % weight; }
+  /// Where that part begins and ends in the line.
+  std::pair<size_t, size_t> ends_of(size_t index, size_t unit) const {
+    const size_t units = line / unit, k = part_of(index);
+    return {k * units / weight * unit, (k + 1) * units / weight * unit};
+  }
 };
 
 /// Counts values into dyadic bins while the range that holds them is still growing. The result is the Histogram of the
@@ -60,6 +69,8 @@ class BinCounter {
   void add(std::span<const float> values, float min, float max);
   /// The same, faster for many; settle() is due with the same `turns` before another counter uses it.
   void add(std::span<const float> values, float min, float max, uint64_t weight, BinTurns& turns);
+  /// Counts one value for itself, between the ends of what was added last.
+  void add_one(float value);
   void settle(BinTurns& turns);
   quant::Histogram histogram() const;
   bool empty() const { return counts_.empty(); }
@@ -111,6 +122,8 @@ class Collector : public run::Observer {
   /// the tensor up to its end, which lie between `min` and `max`.
   void add_bins(Gathered& gathered, std::span<const float> part, size_t line, size_t unit, float min, float max,
                 double squares);
+  /// Counts each value beyond `far` by itself in a part of which the sampling counts some.
+  void add_far(Gathered& gathered, std::span<const float> part, size_t line, size_t unit, float far);
   /// Between begin and end, lows_, highs_, sums_ and squares_ hold what this tensor adds to its channels. None where
   /// this sample has another number of them than one before: then they are not the same things.
   std::optional<Blocks> begin_channels(const Request& request, Gathered& gathered, const run::ObservedTensor& tensor);
@@ -128,6 +141,7 @@ class Collector : public run::Observer {
   float lowest_ = 0, highest_ = 0;  // of them so far
   std::vector<float> lows_, highs_;
   std::vector<double> sums_, squares_;
+  std::vector<uint32_t> places_;  // of values far out
 };
 
 }  // namespace tersor::calibrate

@@ -104,8 +104,56 @@ uint64_t CountBinsInFours(const float* HWY_RESTRICT x, size_t n, float per_width
   return zeros;
 }
 
+size_t FindBeyond(const float* HWY_RESTRICT x, size_t n, float limit, uint32_t* HWY_RESTRICT places) {
+  const hn::ScalableTag<float> d;
+  const size_t at_once = 4 * hn::Lanes(d);
+  const auto most = hn::Set(d, limit);
+  const auto magnitude = [&](size_t i) { return hn::Abs(hn::LoadU(d, x + i)); };
+  size_t found = 0, i = 0;
+  const auto look = [&](size_t end) {
+    for (; i < end; ++i)
+      if (std::fabs(x[i]) > limit) places[found++] = static_cast<uint32_t>(i);
+  };
+  while (i + at_once <= n) {
+    const auto front = hn::Max(magnitude(i), magnitude(i + hn::Lanes(d)));
+    const auto back = hn::Max(magnitude(i + 2 * hn::Lanes(d)), magnitude(i + 3 * hn::Lanes(d)));
+    if (hn::AllFalse(d, hn::Gt(hn::Max(front, back), most)))
+      i += at_once;
+    else
+      look(i + at_once);
+  }
+  look(n);
+  return found;
+}
+
 void AddUpBins(uint32_t* HWY_RESTRICT fours, uint64_t weight, size_t bins, uint64_t* HWY_RESTRICT counts) {
-  for (size_t b = 0; b < bins; ++b) {
+  size_t b = 0;
+#if HWY_TARGET != HWY_SCALAR
+  // Four bins at a time, where their sums have 32 bits to spare for the weight.
+  const hn::FixedTag<uint32_t, 4> d;
+  const hn::FixedTag<uint64_t, 2> d64;
+  const auto none = hn::Zero(d);
+  const auto factor = hn::Set(d, static_cast<uint32_t>(weight));
+  const auto too_many = hn::Set(d, weight > 0xffff ? 0 : static_cast<uint32_t>(0xffffffff / weight));
+  for (; b + 4 <= bins; b += 4) {
+    uint32_t* const four = fours + 4 * b;
+    const auto one = hn::LoadU(d, four), two = hn::LoadU(d, four + 4), three = hn::LoadU(d, four + 8),
+               last = hn::LoadU(d, four + 12);
+    // Counters 0 and 1, 2 and 3 of two bins each, then all of four.
+    const auto pairs_low = hn::Add(hn::InterleaveLower(d, one, three), hn::InterleaveUpper(d, one, three));
+    const auto pairs_high = hn::Add(hn::InterleaveLower(d, two, last), hn::InterleaveUpper(d, two, last));
+    const auto sums =
+        hn::Add(hn::InterleaveLower(d, pairs_low, pairs_high), hn::InterleaveUpper(d, pairs_low, pairs_high));
+    if (!hn::AllFalse(d, hn::Gt(sums, too_many))) break;
+    const auto weighted = hn::Mul(sums, factor);
+    hn::StoreU(hn::Add(hn::LoadU(d64, counts + b), hn::BitCast(d64, hn::InterleaveLower(d, weighted, none))), d64,
+               counts + b);
+    hn::StoreU(hn::Add(hn::LoadU(d64, counts + b + 2), hn::BitCast(d64, hn::InterleaveUpper(d, weighted, none))), d64,
+               counts + b + 2);
+    for (size_t k = 0; k < 4; ++k) hn::StoreU(none, d, four + 4 * k);
+  }
+#endif
+  for (; b < bins; ++b) {
     uint32_t* const four = fours + 4 * b;
     counts[b] += weight * (static_cast<uint64_t>(four[0]) + four[1] + four[2] + four[3]);
     four[0] = four[1] = four[2] = four[3] = 0;
@@ -219,6 +267,7 @@ namespace tersor::kernels {
 
 HWY_EXPORT(FindExtremes);
 HWY_EXPORT(CountBinsInFours);
+HWY_EXPORT(FindBeyond);
 HWY_EXPORT(AddUpBins);
 HWY_EXPORT(ChannelSums);
 
@@ -228,6 +277,10 @@ Extremes extremes(std::span<const float> values) {
 
 uint64_t count_bins_in_fours(std::span<const float> values, float per_width, int32_t first, uint32_t* fours) {
   return HWY_DYNAMIC_DISPATCH(CountBinsInFours)(values.data(), values.size(), per_width, first, fours);
+}
+
+size_t find_beyond(std::span<const float> values, float limit, uint32_t* places) {
+  return HWY_DYNAMIC_DISPATCH(FindBeyond)(values.data(), values.size(), limit, places);
 }
 
 void add_up_bins(uint32_t* fours, uint64_t weight, std::span<uint64_t> counts) {

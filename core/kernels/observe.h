@@ -25,6 +25,9 @@ uint64_t count_bins_in_fours(std::span<const float> values, float per_width, int
 /// Adds the four counters of each bin, `weight` times over, to its count and clears them.
 void add_up_bins(uint32_t* fours, uint64_t weight, std::span<uint64_t> counts);
 
+/// Writes where |x| > limit holds, rising, and gives how many there are. `places` has room for all.
+size_t find_beyond(std::span<const float> values, float limit, uint32_t* places);
+
 /// Per channel of `rows` rows of `channels` values (channels last), at least one, each of the four arrays having one
 /// entry per channel: the least and largest value of each folded into lows and highs, and the sums of the values and of
 /// their squares added to sums and squares: for each eight channels sixteen rows after another in float, these in

@@ -94,6 +94,24 @@ TEST_CASE("where few values reach far beyond the others each is counted") {
   CHECK(seen.histogram.counts().back() == 1);
 }
 
+TEST_CASE("beside values far out the others are counted in parts") {
+  const Shape shape{1, 64, 96, 96};
+  const auto layout = GENERATE(ops::Layout::kPlain, ops::Layout::kChannelsLast);
+  const auto value = [](int64_t y, int64_t x, int64_t c) {
+    if ((y * 96 + x) % 641 == 0) return 40.0f + static_cast<float>(c % 3);  // 960 values, in every part of a line
+    return static_cast<float>((y * 31 + x * 7 + c * 13) % 97) / 97;
+  };
+  const auto [seen, all] = collected(shape, layout, 1, value);
+  CHECK(seen.histogram.total() == seen.elements);
+  CHECK_FALSE(seen.histogram == all);
+  CHECK(distance(seen.histogram, all) < 0.02);
+  const auto beyond = [](const quant::Histogram& histogram) {
+    const auto counts = histogram.counts();
+    return std::vector<uint64_t>(counts.end() - static_cast<std::ptrdiff_t>(counts.size() / 8), counts.end());
+  };
+  CHECK(beyond(seen.histogram) == beyond(all));
+}
+
 TEST_CASE("bins hold as many values as the tensor, wherever far ones begin and however its lines divide") {
   const auto height = GENERATE(int64_t{61}, int64_t{128}), width = GENERATE(int64_t{59}, int64_t{113});
   const auto channels = GENERATE(int64_t{16}, int64_t{33});

@@ -157,3 +157,32 @@ TEST_CASE("channels whose squares no float holds are summed in double, the other
     });
   }
 }
+
+TEST_CASE("values beyond a limit are found in order, and no others") {
+  on_every_target([] {
+    for (const size_t n : {size_t{1}, size_t{63}, size_t{64}, size_t{65}, size_t{1000}}) {
+      std::vector<float> values(n);
+      std::vector<uint32_t> expected, places(n);
+      for (size_t k = 0; k < n; ++k) {
+        values[k] = k % 37 == 5 ? -9.0f : k % 53 == 7 ? 8.0f : static_cast<float>(k % 16) - 8;
+        if (values[k] < -8 || values[k] > 8) expected.push_back(static_cast<uint32_t>(k));
+      }
+      places.resize(find_beyond(values, 8, places.data()));
+      REQUIRE(places == expected);
+    }
+  });
+}
+
+TEST_CASE("counters add up beyond 32 bits, by a weight") {
+  on_every_target([] {
+    std::vector<uint32_t> fours(4 * 11);
+    std::vector<uint64_t> counts(11, 5), wanted(11, 5);
+    for (size_t k = 0; k < fours.size(); ++k) {
+      fours[k] = k == 26 ? 900'000'000u : static_cast<uint32_t>(k * k);
+      wanted[k / 4] += uint64_t{100} * fours[k];
+    }
+    add_up_bins(fours.data(), 100, counts);
+    REQUIRE(counts == wanted);
+    REQUIRE(fours == std::vector<uint32_t>(4 * 11, 0));
+  });
+}
