@@ -352,6 +352,7 @@ void Planner::finish() {
   for (const ValueId id : graph_.results) {
     const auto found = plan_.values.find(id);
     if (plan_.end < graph_.nodes.size() || found->second.place.kind != Place::Kind::kArena) continue;
+    if (found->second.type.dtype == DType::kString) continue;  // has no bytes, and is refused
     Buffer& buffer = plan_.buffers[found->second.place.index];
     if (std::exchange(buffer.apart, true)) continue;
     plan_.apart.emplace_back(found->second.place.index, found->second.type);
