@@ -89,6 +89,13 @@ HWY_INLINE V FloatTanh(D d, V x) {
   return OrNan(x, hn::CopySign(hn::Div(e, hn::Add(e, hn::Set(d, 2))), x));
 }
 
+/// a x + b cut to 0 ... 1, with comparisons because the sign of max(0, -0) is left open.
+template <class D, class V>
+HWY_INLINE V Unit(D d, V x, float a, float b) {
+  const auto y = hn::Add(hn::Mul(hn::Set(d, a), x), hn::Set(d, b)), one = hn::Set(d, 1.0f);
+  return hn::IfThenElse(hn::Lt(y, hn::Zero(d)), hn::Zero(d), hn::IfThenElse(hn::Gt(y, one), one, y));
+}
+
 /// x sigmoid(t), 0 where x is minus infinity.
 template <class D, class V>
 HWY_INLINE V Gated(D d, V x, V t) {

@@ -117,6 +117,14 @@ void Apply(Function function, const float* x, size_t n, float* y, float a, float
       return Loop(x, n, y, [](double v) { return Mish(v); });
     case Function::kSwish:
       return FloatLoop(x, n, y, [=](auto d, auto v) HWY_ATTR { return Gated(d, v, hn::Mul(hn::Set(d, a), v)); });
+    case Function::kHardSigmoid:
+      return FloatLoop(x, n, y, [=](auto d, auto v) HWY_ATTR { return Unit(d, v, a, b); });
+    case Function::kHardSwish:
+      return FloatLoop(x, n, y, [=](auto d, auto v) HWY_ATTR { return hn::Mul(v, Unit(d, v, 1.0f / 6, 0.5f)); });
+    case Function::kLeakyRelu:
+      return FloatLoop(x, n, y, [=](auto d, auto v) HWY_ATTR {
+        return hn::IfThenElse(hn::Lt(v, hn::Zero(d)), hn::Mul(hn::Set(d, a), v), v);
+      });
   }
 }
 
@@ -140,7 +148,8 @@ double Power(double base, double exponent) {
 }
 
 void PowerLoop(const float* base, bool base_moves, const float* exponent, bool exponent_moves, size_t n, float* y) {
-  if (base_moves && !exponent_moves && *exponent == 2) return Loop(base, n, y, [](double v) { return v * v; });
+  if (base_moves && !exponent_moves && *exponent == 2)
+    return FloatLoop(base, n, y, [](auto, auto v) HWY_ATTR { return hn::Mul(v, v); });
   if (base_moves && !exponent_moves && *exponent == 3) return Loop(base, n, y, [](double v) { return v * v * v; });
   for (size_t k = 0; k < n; ++k)
     y[k] = static_cast<float>(Power(base[base_moves ? k : 0], exponent[exponent_moves ? k : 0]));
@@ -156,10 +165,26 @@ double SumOf(const float* x, size_t n) {
   return (sums[0] + sums[2]) + (sums[1] + sums[3]);
 }
 
+/// A NaN is passed over, unless it is the first.
+float LargestOf(const float* x, size_t n) {
+  const hn::ScalableTag<float> d;
+  HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)];
+  auto most = hn::Set(d, x[0]);
+  size_t k = 0;
+  for (; k + hn::Lanes(d) <= n; k += hn::Lanes(d)) {
+    const auto v = hn::LoadU(d, x + k);
+    most = hn::IfThenElse(hn::Gt(v, most), v, most);
+  }
+  hn::Store(most, d, lanes);
+  float largest = lanes[0];
+  for (size_t lane = 1; lane < hn::Lanes(d); ++lane) largest = lanes[lane] > largest ? lanes[lane] : largest;
+  for (; k < n; ++k) largest = x[k] > largest ? x[k] : largest;
+  return largest;
+}
+
 /// `work` is room for a line of exponentials; it may be y unless the logarithm is wanted.
 void SoftmaxLine(const float* x, size_t length, bool logarithm, float* work, float* y) {
-  float most = x[0];
-  for (size_t k = 1; k < length; ++k) most = x[k] > most ? x[k] : most;
+  const float most = LargestOf(x, length);
   FloatLoop(x, length, work, [=](auto d, auto v) HWY_ATTR { return FloatExp(d, hn::Sub(v, hn::Set(d, most))); });
   const double sum = SumOf(work, length);
   if (logarithm) {

@@ -69,12 +69,9 @@ void Activation::apply(float* x, size_t n) const {
     case Kind::kElu:
       return kernels::apply(kernels::Function::kElu, x, n, x, a, 1);
     case Kind::kHardSigmoid:
-      return loop(x, n, [=](float v) {
-        const float y = p * v + q;
-        return y < 0 ? 0.0f : y > 1 ? 1.0f : y;
-      });
+      return kernels::apply(kernels::Function::kHardSigmoid, x, n, x, a, b);
     case Kind::kLeakyRelu:
-      return loop(x, n, [=](float v) { return v < 0 ? p * v : v; });
+      return kernels::apply(kernels::Function::kLeakyRelu, x, n, x, a);
     case Kind::kRelu:
       return loop(x, n, [](float v) { return v < 0 ? 0.0f : v; });
     case Kind::kScaledTanh:

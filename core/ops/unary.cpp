@@ -86,22 +86,8 @@ struct Round {
     return round_half_even(x);
   }
 };
-struct LeakyRelu {
-  static float of(float x, const Parameters& p) { return x < 0 ? p.a * x : x; }
-};
 struct ThresholdedRelu {
   static float of(float x, const Parameters& p) { return x > p.a ? x : 0.0f; }
-};
-/// Cut to 0 ... 1, with comparisons because the sign of fmax(0, -0) is left open.
-float unit(float x) {
-  return x < 0 ? 0.0f : x > 1 ? 1.0f : x;
-}
-
-struct HardSigmoid {
-  static float of(float x, const Parameters& p) { return unit(p.a * x + p.b); }
-};
-struct HardSwish {
-  static float of(float x, const Parameters&) { return x * unit(x * (1.0f / 6) + 0.5f); }
 };
 struct Softsign {
   static float of(float x, const Parameters&) { return x / (1.0f + std::fabs(x)); }
@@ -258,10 +244,10 @@ std::vector<Op> unary_ops() {
       unary("Floor", {real_loop<Floor>}),
       unary("Ceil", {real_loop<Ceil>}),
       unary("Round", {real_loop<Round>}),
-      unary("LeakyRelu", {float_loop<LeakyRelu>, "alpha", 0.01f}),
+      unary("LeakyRelu", {function<kernels::Function::kLeakyRelu>, "alpha", 0.01f}),
       unary("ThresholdedRelu", {float_loop<ThresholdedRelu>, "alpha", 1.0f}),
-      unary("HardSigmoid", {float_loop<HardSigmoid>, "alpha", 0.2f, "beta", 0.5f}),
-      unary("HardSwish", {float_loop<HardSwish>}),
+      unary("HardSigmoid", {function<kernels::Function::kHardSigmoid>, "alpha", 0.2f, "beta", 0.5f}),
+      unary("HardSwish", {function<kernels::Function::kHardSwish>}),
       unary("Softsign", {float_loop<Softsign>}),
       unary("Shrink", {float_loop<Shrink>, "bias", 0.0f, "lambd", 0.5f}),
       unary("IsNaN", {.loop_for = real_loop<IsNan>, .gives_bool = true}),
