@@ -40,6 +40,10 @@ constexpr size_t kNotWatched = std::numeric_limits<size_t>::max();
 
 }  // namespace
 
+size_t BinCounter::place(float x, float per_width) const {
+  return static_cast<size_t>(static_cast<int32_t>(std::floor(x * per_width)) - first_);
+}
+
 bool BinCounter::holds(float min, float max) const {
   if (counts_.empty()) return false;
   if (min >= min_ && max <= max_) return true;
@@ -79,7 +83,7 @@ void BinCounter::add(std::span<const float> values, float min, float max) {
   include(min, max);
   const float per_width = std::ldexp(1.0f, -exponent_);
   for (const float x : values) {
-    ++counts_[static_cast<size_t>(static_cast<int32_t>(std::floor(x * per_width)) - first_)];
+    ++counts_[place(x, per_width)];
     zeros_ += x == 0 ? 1 : 0;
   }
 }
@@ -97,17 +101,14 @@ void BinCounter::add(std::span<const float> values, float min, float max, uint64
 }
 
 void BinCounter::add_one(float value) {
-  ++counts_[static_cast<size_t>(static_cast<int32_t>(std::floor(value * std::ldexp(1.0f, -exponent_))) - first_)];
+  ++counts_[place(value, std::ldexp(1.0f, -exponent_))];
 }
 
 void BinCounter::settle(BinTurns& turns) {
   if (turns.counted == 0) return;
   // As the values were: rounded to float, so that what lies too near below zero is found where it was counted.
   const float per_width = std::ldexp(1.0f, -exponent_);
-  const auto place = [&](float x) {
-    return static_cast<size_t>(static_cast<int32_t>(std::floor(x * per_width)) - first_);
-  };
-  const size_t begin = place(turns.low), end = place(turns.high) + 1;
+  const size_t begin = place(turns.low, per_width), end = place(turns.high, per_width) + 1;
   const auto counts = std::span(counts_).subspan(begin, end - begin);
   if (turns.far == 0) {
     zeros_ += turns.weight * turns.zeros;
@@ -117,7 +118,7 @@ void BinCounter::settle(BinTurns& turns) {
     kernels::add_up_bins(turns.fours.data() + 4 * begin, 1, near);
     uint64_t sampled = turns.counted;
     if (turns.apart.size() < sampled)
-      for (const float x : turns.apart) --near[place(x) - begin], --sampled;
+      for (const float x : turns.apart) --near[place(x, per_width) - begin], --sampled;
     // Whole numbers that together are as many as there are values.
     const uint64_t all = turns.weight * turns.counted - turns.far;
     zeros_ += turns.zeros * all / sampled;

@@ -76,6 +76,8 @@ class BinCounter {
   bool empty() const { return counts_.empty(); }
 
  private:
+  /// Of a value's count in counts_; `per_width`: 2^-exponent_.
+  size_t place(float x, float per_width) const;
   bool holds(float min, float max) const;
   /// Makes room for [min, max] besides all that was counted.
   void widen(float min, float max);

@@ -46,7 +46,7 @@ void calibrate_model(CalibrateOptions& options) {
   const auto job = prepare(opened, std::move(settings));
   const auto memory = calibration_bytes(*job);
   if (memory && !options.json) std::printf("memory: at most %s for each thread\n", size_text(*memory).c_str());
-  KeptSamples kept = room_for_samples(*job, *data);
+  KeptSamples kept = room_for_samples(*job, *data, options.run.shards);
   auto statistics = calibrate_data(*job, *data, chosen_samples(options.data, *data), options.run, kept);
   if (options.run.shards == 1) {
     Draft decided = draft(*job, statistics);

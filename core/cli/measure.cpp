@@ -31,8 +31,8 @@ constexpr int64_t kKeptBytes = int64_t{128} << 20;
 
 }  // namespace
 
-KeptSamples room_for_samples(const Job& job, const samples::DataSet& data) {
-  return {data.size(), job.settings.config.measures_on_samples() ? kKeptBytes : 0};
+KeptSamples room_for_samples(const Job& job, const samples::DataSet& data, int64_t shards) {
+  return {data.size(), shards == 1 && job.settings.config.measures_on_samples() ? kKeptBytes : 0};
 }
 
 bool measure(const Job& job, Draft& decided, const samples::DataSet& data, KeptSamples* kept, int threads,

@@ -8,8 +8,9 @@
 
 namespace tersor::cli {
 
-/// Room for the samples of a calibration that measure() follows; for none where nothing will be measured.
-KeptSamples room_for_samples(const Job& job, const samples::DataSet& data);
+/// Room for the samples of a calibration that measure() follows; for none where nothing will be measured, as of a part
+/// of the data set (`shards`).
+KeptSamples room_for_samples(const Job& job, const samples::DataSet& data, int64_t shards);
 
 /// Adds to the statistics what effort and measured bias correction need, where the settings ask for them
 /// (core/ptq/sweep.h); `decided` is their draft, before and afterwards. `data` is the data set that was calibrated on.

@@ -136,7 +136,7 @@ Gathered gather(QuantizeOptions& options, Settings settings, const std::shared_p
   settings.preprocessing = preprocessing_text(*data);
   settings.own_statistics_only = options.report.path.empty();
   const auto job = prepare(opened, std::move(settings));
-  KeptSamples kept = room_for_samples(*job, *data);
+  KeptSamples kept = room_for_samples(*job, *data, options.run.shards);
   auto statistics = calibrate_data(*job, *data, chosen_samples(options.data, *data), options.run, kept);
   Draft decided = draft(*job, statistics);
   const bool again = measure(*job, decided, *data, &kept, options.run.threads, statistics);

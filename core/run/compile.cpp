@@ -306,7 +306,7 @@ Program::~Program() = default;
 
 int64_t Program::peak_bytes(std::span<const Shape> input_shapes) const {
   const Plan plan = planned(*graph_, inputs_, input_shapes);
-  return plan.end == graph_->nodes.size() ? plan.arena_bytes + plan.result_bytes : 0;
+  return plan.end == graph_->nodes.size() ? plan.bytes() : 0;
 }
 
 int64_t Program::macs(std::span<const Shape> input_shapes) const {

@@ -356,13 +356,18 @@ void Planner::finish() {
     Buffer& buffer = plan_.buffers[found->second.place.index];
     if (std::exchange(buffer.apart, true)) continue;
     plan_.apart.emplace_back(found->second.place.index, found->second.type);
-    plan_.result_bytes += buffer.bytes;
   }
   plan_.arena_bytes = assign_offsets(plan_.buffers);
-  check_memory(plan_.arena_bytes + plan_.result_bytes, graph_.memory_limit);
+  check_memory(plan_.bytes(), graph_.memory_limit);
 }
 
 }  // namespace
+
+int64_t Plan::bytes() const {
+  int64_t bytes = arena_bytes;
+  for (const auto& [buffer, type] : apart) bytes += buffers[buffer].bytes;
+  return bytes;
+}
 
 Plan::Plan(const PreparedGraph& graph, size_t begin, std::span<const Source> sources,
            const std::map<ValueId, Tensor>& known) {

@@ -98,10 +98,9 @@ class Frame {
   /// The same of a result once the run is done: not copied where it lies apart.
   LaidTensor give(const Operand& operand, bool plain) {
     if (plain && operand.type.layout != Layout::kPlain) return {fetch(operand)};
-    const auto apart = operand.place.kind == Place::Kind::kArena ? apart_.find(operand.place.index) : apart_.end();
-    if (apart == apart_.end() || apart->second.tensor.empty() || *apart->second.type != operand.type)
-      return fetch_laid(operand);
-    return {std::exchange(apart->second.tensor, {}), operand.type.layout};
+    Apart* const apart = apart_at(operand.place);
+    if (apart == nullptr || apart->tensor.empty() || *apart->type != operand.type) return fetch_laid(operand);
+    return {std::exchange(apart->tensor, {}), operand.type.layout};
   }
 
  private:
@@ -115,6 +114,12 @@ class Frame {
     std::byte* bytes = nullptr;
     std::vector<std::pair<size_t, size_t>> inputs, outputs;
   };
+
+  /// Null where the place is none of those.
+  Apart* apart_at(const Place& place) {
+    const auto found = place.kind == Place::Kind::kArena ? apart_.find(place.index) : apart_.end();
+    return found == apart_.end() ? nullptr : &found->second;
+  }
 
   std::byte* arena_at(const Place& place) const {
     const Buffer& buffer = plan_->buffers[place.index];
@@ -133,19 +138,14 @@ class Frame {
   void bind_step(size_t s) {
     const Step& step = plan_->steps[s];
     BoundStep& bound = bound_[s];
-    const auto apart = [&](const Operand& operand) {
-      return operand.place.kind == Place::Kind::kArena ? apart_.find(operand.place.index) : apart_.end();
-    };
     for (const Operand& operand : step.inputs) {
-      if (const auto found = apart(operand); found != apart_.end())
-        found->second.inputs.emplace_back(s, bound.inputs.size());
+      if (Apart* const apart = apart_at(operand.place)) apart->inputs.emplace_back(s, bound.inputs.size());
       const bool late = operand.place.kind == Place::Kind::kSource;
       if (late) sources_used_.push_back({s, bound.inputs.size(), operand.place.index});
       bound.inputs.push_back(operand.absent ? Input{} : Input{&operand.type, late ? nullptr : data(operand)});
     }
     for (const Operand& operand : step.outputs) {
-      if (const auto found = apart(operand); found != apart_.end())
-        found->second.outputs.emplace_back(s, bound.outputs.size());
+      if (Apart* const apart = apart_at(operand.place)) apart->outputs.emplace_back(s, bound.outputs.size());
       bound.outputs.push_back(operand.absent ? Output{} : Output{&operand.type, arena_at(operand.place)});
     }
     if (step.scratch_bytes > 0) bound.scratch = {arena_at(step.scratch), static_cast<size_t>(step.scratch_bytes)};
