@@ -317,7 +317,7 @@ std::optional<int64_t> calibration_bytes(const Job& job) {
   int64_t constants = 0;
   for (size_t k = 0; k < graph.value_count(); ++k)
     if (const Tensor* tensor = graph.initializer(ValueId{static_cast<int32_t>(k)}))
-      constants += static_cast<int64_t>(tensor->bytes().size());
+      constants += static_cast<int64_t>(tensor->byte_count());
   std::vector<int64_t> channels;
   for (const calibrate::Request& request : job.requests) {
     const auto& shape = graph.value(request.value).shape;

@@ -2,6 +2,7 @@
 #include "wasm/session.h"
 
 #include "core/base/json.h"
+#include "core/onnx/defer.h"
 #include "core/ops/registry.h"
 #include "core/report/model_card.h"
 #include "core/report_of.h"
@@ -27,16 +28,45 @@ onnx::Source as_source(samples::Bytes bytes) {
   return {std::move(bytes.owner), bytes.view};
 }
 
-/// Reads a model's files beside it by the names that the model gives them.
-onnx::ExternalData external_of(const std::shared_ptr<JsSource>& source) {
-  return [source](const std::string& location) {
-    const auto& files = source->files();
-    for (size_t i = 1; i < files.size(); ++i)
-      if (files[i].path == location) return as_source(source->read_all(i));
-    throw Error(ErrorCode::kIo, "The file \"" + location + "\" that holds weights of the model is not here.", location,
-                "Give it together with the model.");
-  };
-}
+/// From so many bytes on a model's weights are read again where they are needed, and not kept in memory beside the forms
+/// that the engine makes of them.
+constexpr uint64_t kLargeModel = uint64_t{8} << 20;
+
+/// The files of a model while it is opened.
+class ModelFiles {
+ public:
+  explicit ModelFiles(std::shared_ptr<const JsSource> source) : source_(std::move(source)) {}
+
+  const onnx::Source& read(size_t file) {
+    return read_.emplace(file, as_source(source_->read_all(file))).first->second;
+  }
+
+  /// Those beside it, by the names that the model gives them.
+  onnx::ExternalData external() {
+    return [this](const std::string& location) {
+      const auto& files = source_->files();
+      for (size_t i = 1; i < files.size(); ++i)
+        if (files[i].path == location) return read(i);
+      throw Error(ErrorCode::kIo, "The file \"" + location + "\" that holds weights of the model is not here.", location,
+                  "Give it together with the model.");
+    };
+  }
+
+  /// Where they are large, the model keeps what it needs to read them again.
+  void let_go(Model& model) const {
+    uint64_t total = 0;
+    for (const auto& [file, source] : read_) total += source.bytes.size();
+    if (total < kLargeModel) return;
+    for (const auto& [file, source] : read_)
+      onnx::defer_tensors(model, source.bytes, [from = source_, index = file](uint64_t offset, uint64_t length) {
+        return as_source(from->read(index, offset, length));
+      });
+  }
+
+ private:
+  const std::shared_ptr<const JsSource> source_;
+  std::map<size_t, onnx::Source> read_;
+};
 
 std::vector<samples::InputSpec> input_specs(const Graph& graph) {
   std::vector<samples::InputSpec> specs;
@@ -157,9 +187,12 @@ const std::shared_ptr<const samples::DataSet>& Session::data(const std::string& 
 std::string Session::open_model(const std::string& key, const val& table) {
   const auto source = std::make_shared<JsSource>(table);
   if (source->files().empty()) throw Error(ErrorCode::kInvalidArgument, "No model was given.");
-  const onnx::Source file = as_source(source->read_all(0));
+  ModelFiles files(source);
+  const onnx::Source& file = files.read(0);
+  OpenedModel read = tersor::open_model(file, files.external());
+  files.let_go(read.model);
   OpenModel opened;
-  opened.opened = std::make_shared<const OpenedModel>(tersor::open_model(file, external_of(source)));
+  opened.opened = std::make_shared<const OpenedModel>(std::move(read));
   opened.size_bytes = file.bytes.size();
   opened.name = source->files()[0].path;
   const std::string info =

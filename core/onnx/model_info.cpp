@@ -63,7 +63,7 @@ class Counter {
   void count_tensor(const Tensor& tensor) {
     info_.parameters += tensor.elements();
     info_.parameter_types[std::string(name_of(tensor.dtype()))] += tensor.elements();
-    info_.constant_bytes += static_cast<int64_t>(tensor.bytes().size());
+    info_.constant_bytes += static_cast<int64_t>(tensor.byte_count());
   }
 
   void count_subgraph(const Graph& graph) {

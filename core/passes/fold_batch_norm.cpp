@@ -21,7 +21,7 @@ bool fold(Graph& graph, const Uses& uses, Node& node, const Node& follower) {
   std::vector<double> folded(bias->size());
   for (size_t c = 0; c < folded.size(); ++c) folded[c] = (*bias)[c] * normal->scale[c] + normal->shift[c];
   const std::string stem = graph.name_of(op->weight);
-  Tensor weight = scale_outputs(*op, *graph.initializer(op->weight), normal->scale);
+  Tensor weight = scale_outputs_when_read(*op, *graph.initializer(op->weight), normal->scale);
   set_constant(graph, uses, node, op->weight_slot, std::move(weight), stem);
   set_constant(graph, uses, node, op->bias_slot, from_doubles(folded, Shape{op->outputs}), stem + "_bias");
   node.outputs[0] = follower.outputs[0];

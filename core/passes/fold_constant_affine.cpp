@@ -63,7 +63,7 @@ bool fold(Graph& graph, const Uses& uses, Node& node, const Node& follower) {
   for (size_t c = 0; c < folded.size(); ++c) folded[c] = (*bias)[c] * affine->scale[c] + affine->shift[c];
   const std::string stem = graph.name_of(op->weight);
   if (follower.is("Mul") || follower.is("Div"))
-    set_constant(graph, uses, node, op->weight_slot, scale_outputs(*op, weight, affine->scale), stem);
+    set_constant(graph, uses, node, op->weight_slot, scale_outputs_when_read(*op, weight, affine->scale), stem);
   set_constant(graph, uses, node, op->bias_slot, from_doubles(folded, Shape{op->outputs}), stem + "_bias");
   node.outputs[0] = follower.outputs[0];
   return true;

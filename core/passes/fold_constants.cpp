@@ -115,7 +115,7 @@ int fold_constants(Model& model) {
                        [&](const run::Unsupported& one) { return one.node == node.id; });
   });
   int64_t limit = kExtraBytes;
-  for (const auto& [id, tensor] : graph.initializers()) limit += 4 * static_cast<int64_t>(tensor.bytes().size());
+  for (const auto& [id, tensor] : graph.initializers()) limit += 4 * static_cast<int64_t>(tensor.byte_count());
   try {
     return fold(model, find_foldable(model, blocked), limit);
   } catch (const Error& error) {

@@ -51,11 +51,23 @@ std::optional<KernelOp> kernel_op(const Graph& graph, const Node& node) {
 }
 
 Tensor scale_outputs(const KernelOp& op, const Tensor& weight, const std::vector<double>& scale) {
-  std::vector<double> values = to_doubles(weight);
+  const Tensor aligned = weight.aligned();
+  const auto values = aligned.data<float>();
+  Tensor scaled = Tensor::make_unset(DType::kFloat32, weight.shape());
+  const auto target = scaled.mutable_data<float>();
   for (int64_t o = 0; o < op.outputs; ++o)
     for (int64_t i = 0; i < op.inputs_per_group(); ++i)
-      for (int64_t tap = 0; tap < op.taps; ++tap) values[op.at(o, i, tap)] *= scale[static_cast<size_t>(o)];
-  return from_doubles(values, weight.shape());
+      for (int64_t tap = 0; tap < op.taps; ++tap) {
+        const size_t k = op.at(o, i, tap);
+        target[k] = static_cast<float>(values[k] * scale[static_cast<size_t>(o)]);
+      }
+  return scaled;
+}
+
+Tensor scale_outputs_when_read(const KernelOp& op, const Tensor& weight, const std::vector<double>& scale) {
+  if (!weight.is_deferred()) return scale_outputs(op, weight, scale);
+  return Tensor::deferred(DType::kFloat32, weight.shape(),
+                          [op, former = weight.unread(), scale] { return scale_outputs(op, former, scale); });
 }
 
 void scale_weight(Graph& graph, const KernelOp& op, double factor) {

@@ -49,6 +49,8 @@ std::optional<KernelOp> kernel_op(const Graph& graph, const Node& node);
 
 /// W[o, ...] *= scale[o] in double. The result has the weight's shape.
 Tensor scale_outputs(const KernelOp& op, const Tensor& weight, const std::vector<double>& scale);
+/// The same; of a deferred weight it is deferred too, and computed whenever it is asked for.
+Tensor scale_outputs_when_read(const KernelOp& op, const Tensor& weight, const std::vector<double>& scale);
 
 /// W *= factor in double.
 void scale_weight(Graph& graph, const KernelOp& op, double factor);

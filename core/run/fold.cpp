@@ -158,7 +158,10 @@ const Tensor& Constants::value(ValueId id) {
     waiting.pop_back();
   }
   const auto found = values_.find(id);
-  return found != values_.end() ? found->second : *model_.graph.initializer(id);
+  if (found != values_.end()) return found->second;
+  const Tensor& constant = *model_.graph.initializer(id);
+  // A copy lets go of the bytes in release(), where the graph would hold them.
+  return constant.is_deferred() ? values_.emplace(id, constant.unread()).first->second : constant;
 }
 
 void Constants::compute(size_t index) {

@@ -107,8 +107,42 @@ Tensor Tensor::of_strings(Shape shape, std::vector<std::string> values) {
   return tensor;
 }
 
+struct Tensor::Deferred {
+  std::function<Tensor()> fetch;
+  std::weak_ptr<const void> held;  // by the tensors that asked
+  const std::byte* data = nullptr;
+};
+
+Tensor Tensor::deferred(DType dtype, Shape shape, std::function<Tensor()> fetch) {
+  Tensor tensor;
+  tensor.size_ = bytes_for(dtype, shape.elements());
+  tensor.dtype_ = dtype;
+  tensor.shape_ = std::move(shape);
+  tensor.deferred_ = std::make_shared<Deferred>(Deferred{std::move(fetch), {}, nullptr});
+  return tensor;
+}
+
+Tensor Tensor::unread() const {
+  Tensor tensor = *this;
+  if (deferred_) tensor.owner_ = nullptr;
+  return tensor;
+}
+
+void Tensor::fetch() const {
+  auto held = deferred_->held.lock();
+  if (!held) {
+    const Tensor fetched = deferred_->fetch();
+    TERSOR_CHECK(fetched.dtype_ == dtype_ && fetched.bytes().size() == size_);
+    held = fetched.owner_;
+    deferred_->held = held;
+    deferred_->data = fetched.data_;
+  }
+  data_ = deferred_->data;
+  owner_ = std::move(held);
+}
+
 std::span<std::byte> Tensor::mutable_bytes() {
-  TERSOR_CHECK(owner_.use_count() == 1);
+  TERSOR_CHECK(!deferred_ && owner_.use_count() == 1);
   return {const_cast<std::byte*>(data_), size_};
 }
 
@@ -128,36 +162,42 @@ Tensor Tensor::reshaped(Shape shape) const {
 
 Tensor Tensor::aligned() const {
   const auto element = static_cast<size_t>(bits_of(dtype_) / 8);
-  if (element <= 1 || reinterpret_cast<uintptr_t>(data_) % element == 0) return *this;
+  Tensor held = *this;
+  const std::byte* data = held.bytes().data();
+  if (element <= 1 || reinterpret_cast<uintptr_t>(data) % element == 0) return held;
   Tensor copy = make(dtype_, shape_);
-  std::memcpy(copy.mutable_bytes().data(), data_, size_);
+  std::memcpy(copy.mutable_bytes().data(), data, size_);
   return copy;
 }
 
 std::vector<double> Tensor::to_doubles() const {
+  const Tensor held = *this;
   switch (dtype_) {
     case DType::kFloat32:
-      return convert<double, float>(bytes());
+      return convert<double, float>(held.bytes());
     case DType::kFloat64:
-      return convert<double, double>(bytes());
+      return convert<double, double>(held.bytes());
     case DType::kFloat16: {
       std::vector<double> values;
-      for (uint16_t half : convert<uint16_t, uint16_t>(bytes())) values.push_back(float_from_half(half));
+      for (uint16_t half : convert<uint16_t, uint16_t>(held.bytes())) values.push_back(float_from_half(half));
       return values;
     }
     default:
-      return convert_integers<double>(dtype_, bytes());
+      return convert_integers<double>(dtype_, held.bytes());
   }
 }
 
 std::vector<int64_t> Tensor::to_int64s() const {
-  return convert_integers<int64_t>(dtype_, bytes());
+  const Tensor held = *this;
+  return convert_integers<int64_t>(dtype_, held.bytes());
 }
 
 bool Tensor::operator==(const Tensor& other) const {
   if (dtype_ != other.dtype_ || !(shape_ == other.shape_)) return false;
   if (dtype_ == DType::kString) return strings() == other.strings();
-  return size_ == 0 || std::memcmp(data_, other.data_, size_) == 0;
+  if (size_ == 0 || (deferred_ && deferred_ == other.deferred_)) return true;
+  const Tensor ours = *this, theirs = other;
+  return std::memcmp(ours.bytes().data(), theirs.bytes().data(), size_) == 0;
 }
 
 void Tensor::check_type(DType wanted) const {

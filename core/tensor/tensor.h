@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -39,12 +40,26 @@ class Tensor {
   /// Bytes kept alive by `owner`. Error kInvalidModel when their count is not what dtype and shape need.
   static Tensor alias(DType dtype, Shape shape, std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
   static Tensor of_strings(Shape shape, std::vector<std::string> values);
+  /// A tensor whose bytes `fetch` gives, as a tensor of that type and size, once they are asked for: weights of a file
+  /// that can be read again, and what follows from such ones. This object then holds them as long as it lives; a copy
+  /// made before asks for itself, and shares what another holds at that time. Who reads a weight of a graph once copies
+  /// it first (aligned() does), so that the graph does not hold it. For one thread. What `fetch` throws comes out of
+  /// the first reading.
+  static Tensor deferred(DType dtype, Shape shape, std::function<Tensor()> fetch);
+  /// This tensor as it is before its bytes are asked for; a tensor that is not deferred as it is.
+  Tensor unread() const;
 
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
   int64_t elements() const { return shape_.elements(); }
   bool empty() const { return dtype_ == DType::kUndefined; }
-  std::span<const std::byte> bytes() const { return {data_, size_}; }
+  bool is_deferred() const { return deferred_ != nullptr; }
+  std::span<const std::byte> bytes() const {
+    if (deferred_ && !owner_) fetch();
+    return {data_, size_};
+  }
+  /// How many they are, without asking for them.
+  size_t byte_count() const { return size_; }
 
   /// The elements. Checked: T must be the dtype's type (uint8_t also reads kBool).
   template <class T>
@@ -68,19 +83,23 @@ class Tensor {
   bool operator==(const Tensor& other) const;
 
  private:
+  struct Deferred;
+
   void check_type(DType wanted) const;
+  void fetch() const;
 
   DType dtype_ = DType::kUndefined;
   Shape shape_;
-  std::shared_ptr<const void> owner_;
-  const std::byte* data_ = nullptr;
   size_t size_ = 0;
+  std::shared_ptr<Deferred> deferred_;
+  mutable std::shared_ptr<const void> owner_;  // none while deferred bytes were not asked for
+  mutable const std::byte* data_ = nullptr;
 };
 
 template <class T>
 std::span<const T> Tensor::data() const {
   check_type(dtype_of<T>());
-  return {reinterpret_cast<const T*>(data_), static_cast<size_t>(elements())};
+  return {reinterpret_cast<const T*>(bytes().data()), static_cast<size_t>(elements())};
 }
 
 template <class T>

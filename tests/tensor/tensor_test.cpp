@@ -55,3 +55,46 @@ TEST_CASE("an unaligned alias is copied by aligned()") {
   REQUIRE(reinterpret_cast<uintptr_t>(odd.aligned().bytes().data()) % 4 == 0);
   REQUIRE(odd.aligned() == odd);
 }
+
+TEST_CASE("a deferred tensor asks for its bytes once they are read, and holds them as long as it lives") {
+  int asked = 0;
+  const auto make = [&] {
+    return Tensor::deferred(DType::kFloat32, {2}, [&asked] {
+      ++asked;
+      return Tensor::of<float>({2}, {3, 4});
+    });
+  };
+  const Tensor tensor = make();
+  REQUIRE(tensor.is_deferred());
+  REQUIRE(tensor.byte_count() == 8);
+  REQUIRE(tensor.reshaped({2, 1}).shape() == Shape{2, 1});
+  REQUIRE(tensor == Tensor(tensor));
+  REQUIRE(asked == 0);
+  // aligned(), to_doubles() and comparing leave nothing behind.
+  REQUIRE(tensor.aligned().data<float>()[1] == 4);
+  REQUIRE(tensor.to_doubles() == std::vector<double>{3, 4});
+  REQUIRE(tensor == Tensor::of<float>({2}, {3, 4}));
+  REQUIRE(asked == 3);
+  const float* held = tensor.data<float>().data();
+  REQUIRE(asked == 4);
+  REQUIRE(tensor.data<float>().data() == held);
+  // Whoever asks while another holds them shares them.
+  REQUIRE(tensor.unread().data<float>().data() == held);
+  REQUIRE(tensor.reshaped({2, 1}).data<float>().data() == held);
+  REQUIRE(asked == 4);
+  const Tensor other = make();
+  const Tensor kept = other.aligned();
+  REQUIRE(other.data<float>().data() == kept.data<float>().data());
+  REQUIRE(asked == 5);
+}
+
+TEST_CASE("what a deferred tensor's source throws comes out, and may work the next time") {
+  bool there = false;
+  const Tensor tensor = Tensor::deferred(DType::kFloat32, {1}, [&] {
+    if (!there) throw Error(ErrorCode::kIo, "The file is gone.");
+    return Tensor::of<float>({1}, {7});
+  });
+  REQUIRE_THROWS_AS(tensor.bytes(), Error);
+  there = true;
+  REQUIRE(tensor.data<float>()[0] == 7);
+}

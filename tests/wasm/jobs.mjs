@@ -5,6 +5,7 @@ import { unzipSync } from 'fflate';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
+import { nets } from '../bench/nets.mjs';
 import { labelledModels, makeSamples, sharedFolder } from '../zoo/samples.mjs';
 
 export const root = path.resolve(import.meta.dirname, '../..');
@@ -32,9 +33,9 @@ export function demoFiles() {
   return entries.filter(([name]) => !name.endsWith('/')).map(([name, data]) => ({ path: name, data }));
 }
 
-function demoData() {
-  const folder = emptyFolder('demo-samples');
-  for (const file of demoFiles()) {
+function demoData(count = Infinity, name = 'demo-samples') {
+  const folder = emptyFolder(name);
+  for (const file of demoFiles().slice(0, count)) {
     const place = path.join(folder, file.path);
     mkdirSync(path.dirname(place), { recursive: true });
     writeFileSync(place, file.data);
@@ -51,7 +52,14 @@ export function jobs() {
     preprocessing: null,
     missing: existsSync(path.join(sharedFolder, 'zoo', id)) ? '' : 'TERSOR_SHARED is not here',
   }));
-  return [...zoo, { ...demo, data: demoData, missing: '' }];
+  return [...zoo, { ...demo, data: () => demoData(), missing: '' }];
+}
+
+/** A model of 14 MB, large enough for its weights to be read again where they are needed; seeded, with two pictures. */
+export function largeJob() {
+  const model = path.join(emptyFolder('large-model'), 'model.onnx');
+  writeFileSync(model, nets['mobilenet-v2']());
+  return { name: 'mobilenet-v2', model, data: () => demoData(2, 'large-samples'), preprocessing: null, missing: '' };
 }
 
 /** Every file under a folder, with its path relative to it. */

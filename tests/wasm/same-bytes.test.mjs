@@ -9,7 +9,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { Tersor } from '../../wasm/dist/index.js';
-import { emptyFolder, filesUnder, jobs, program } from './jobs.mjs';
+import { emptyFolder, filesUnder, jobs, largeJob, program } from './jobs.mjs';
 import { openPage } from './page/open.mjs';
 
 /** Samples that each job calibrates with, spread evenly over its data set. */
@@ -57,7 +57,7 @@ afterAll(async () => {
 });
 
 describe('the same bytes everywhere', () => {
-  for (const job of jobs()) {
+  for (const job of [...jobs(), largeJob()]) {
     test.skipIf(job.missing !== '')(`${job.name}${job.missing && ` (skipped: ${job.missing})`}`, async () => {
       expect(existsSync(program), `${program} is not there: run scripts/build native`).toBe(true);
       const folder = job.data();
