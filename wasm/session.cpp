@@ -28,8 +28,8 @@ onnx::Source as_source(samples::Bytes bytes) {
   return {std::move(bytes.owner), bytes.view};
 }
 
-/// From so many bytes on a model's weights are read again where they are needed, and not kept in memory beside the forms
-/// that the engine makes of them.
+/// From so many bytes on a model's weights are read again where they are needed, and not kept in memory beside the
+/// forms that the engine makes of them.
 constexpr uint64_t kLargeModel = uint64_t{8} << 20;
 
 /// The files of a model while it is opened.
@@ -47,8 +47,8 @@ class ModelFiles {
       const auto& files = source_->files();
       for (size_t i = 1; i < files.size(); ++i)
         if (files[i].path == location) return read(i);
-      throw Error(ErrorCode::kIo, "The file \"" + location + "\" that holds weights of the model is not here.", location,
-                  "Give it together with the model.");
+      throw Error(ErrorCode::kIo, "The file \"" + location + "\" that holds weights of the model is not here.",
+                  location, "Give it together with the model.");
     };
   }
 

@@ -100,7 +100,7 @@ void Apply(Function function, const float* x, size_t n, float* y, float a, float
     case Function::kAtanh:
       return Loop(x, n, y, [](double v) { return Atanh(v); });
     case Function::kErf:
-      return Loop(x, n, y, [](double v) { return Erf(v); });
+      return FloatLoop(x, n, y, [](auto d, auto v) HWY_ATTR { return FloatErf(d, v); });
     case Function::kSigmoid:
       return FloatLoop(x, n, y, [](auto d, auto v) HWY_ATTR { return FloatSigmoid(d, v); });
     case Function::kSoftplus:
@@ -150,7 +150,8 @@ double Power(double base, double exponent) {
 void PowerLoop(const float* base, bool base_moves, const float* exponent, bool exponent_moves, size_t n, float* y) {
   if (base_moves && !exponent_moves && *exponent == 2)
     return FloatLoop(base, n, y, [](auto, auto v) HWY_ATTR { return hn::Mul(v, v); });
-  if (base_moves && !exponent_moves && *exponent == 3) return Loop(base, n, y, [](double v) { return v * v * v; });
+  if (base_moves && !exponent_moves && *exponent == 3)
+    return FloatLoop(base, n, y, [](auto, auto v) HWY_ATTR { return hn::Mul(hn::Mul(v, v), v); });
   for (size_t k = 0; k < n; ++k)
     y[k] = static_cast<float>(Power(base[base_moves ? k : 0], exponent[exponent_moves ? k : 0]));
 }
@@ -191,7 +192,8 @@ void SoftmaxLine(const float* x, size_t length, bool logarithm, float* work, flo
     const double shift = static_cast<double>(most) + Log(sum);
     Loop(x, length, y, [=](double v) { return v - shift; });
   } else {
-    Loop(work, length, y, [=](double v) { return v / sum; });
+    const auto divisor = static_cast<float>(sum);
+    FloatLoop(work, length, y, [=](auto d, auto v) HWY_ATTR { return hn::Div(v, hn::Set(d, divisor)); });
   }
 }
 

@@ -19,8 +19,7 @@ class Deferring {
       if (lies_inside(tensor)) changed.emplace_back(id, let_go(tensor));
     for (auto& [id, tensor] : changed) graph.set_initializer(id, std::move(tensor));
     for (Node& node : graph.nodes())
-      for (auto& [key, attribute] : node.attributes)
-        std::visit([&](auto& value) { change(value); }, attribute);
+      for (auto& [key, attribute] : node.attributes) std::visit([&](auto& value) { change(value); }, attribute);
   }
 
  private:
