@@ -211,12 +211,6 @@ HWY_INLINE double ErfOfSmall(double x) {
   return kTwoOverRootPi * x * Polynomial(kSeries, x * x);
 }
 
-HWY_INLINE double Erf(double x) {
-  const double m = Magnitude(x);
-  const double limited = m > 1 ? 1 : m;
-  return WithSign(m > 1 ? 1 - ErfcOfPositive(m) : ErfOfSmall(limited), x);
-}
-
 /// 1 + erf(x), with its relative precision kept where x is negative.
 HWY_INLINE double OnePlusErf(double x) {
   const double m = Magnitude(x), tail = ErfcOfPositive(m);

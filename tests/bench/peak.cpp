@@ -16,12 +16,15 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 /// Operations of `steps` rounds over twelve chains: more than any core's latency needs, fewer than there are registers.
+/// Each begins with a number of its own, or a compiler would see that they are one.
 template <bool fused>
 double Multiply(int64_t steps, float* sink) {
   const hn::ScalableTag<float> d;
   const auto factor = hn::Set(d, 0.999f), term = hn::Set(d, 0.001f);
   const auto next = [&](auto x) { return fused ? hn::MulAdd(x, factor, term) : hn::Add(hn::Mul(x, factor), term); };
-  auto a = hn::Set(d, sink[0]), b = a, c = a, e = a, f = a, g = a, h = a, i = a, j = a, k = a, l = a, m = a;
+  const auto start = [&](int chain) { return hn::Set(d, sink[chain]); };
+  auto a = start(0), b = start(1), c = start(2), e = start(3), f = start(4), g = start(5), h = start(6), i = start(7),
+       j = start(8), k = start(9), l = start(10), m = start(11);
   for (int64_t step = 0; step < steps; ++step) {
     a = next(a), b = next(b), c = next(c), e = next(e), f = next(f), g = next(g);
     h = next(h), i = next(i), j = next(j), k = next(k), l = next(l), m = next(m);
@@ -57,13 +60,14 @@ double best_rate(double milliseconds, Run&& run) {
   constexpr int64_t kSteps = 200000;
   const auto begin = Clock::now();
   double best = 0;
-  float sink = 1;
+  float sink[12];
+  for (int chain = 0; chain < 12; ++chain) sink[chain] = static_cast<float>(1 + chain);
   do {
     const auto start = Clock::now();
-    const double operations = run(kSteps, &sink);
+    const double operations = run(kSteps, sink);
     const std::chrono::duration<double> took = Clock::now() - start;
     // A core that is slow for a moment says nothing about what it can do.
-    if (sink != 0) best = std::max(best, operations / took.count() / 1e9);
+    if (sink[0] != 0) best = std::max(best, operations / took.count() / 1e9);
   } while (std::chrono::duration<double, std::milli>(Clock::now() - begin).count() < milliseconds);
   return best;
 }
