@@ -10,15 +10,20 @@ namespace {
 
 class Calibration : public SampleJob {
  public:
-  Calibration(const Job& job, uint64_t data_set_size) : calibrator_(calibrator_of(job, data_set_size)) {}
+  Calibration(const Job& job, uint64_t data_set_size)
+      : calibrator_(std::make_unique<calibrate::Calibrator>(calibrator_of(job, data_set_size))) {}
   void add(const JobSample& sample) override {
-    calibrator_.add({static_cast<uint64_t>(sample.index), samples::sample_digest(sample.inputs)}, sample.place,
-                    sample.inputs);
+    calibrator_->add({static_cast<uint64_t>(sample.index), samples::sample_digest(sample.inputs)}, sample.place,
+                     sample.inputs);
   }
-  std::vector<std::byte> finish() override { return calibrate::pack(calibrator_.statistics()); }
+  std::vector<std::byte> finish() override {
+    const calibrate::Statistics statistics = std::move(*calibrator_).finish();
+    calibrator_ = nullptr;  // its memory serves what follows
+    return calibrate::pack(statistics);
+  }
 
  private:
-  calibrate::Calibrator calibrator_;
+  std::unique_ptr<calibrate::Calibrator> calibrator_;
 };
 
 class EvaluationJob : public SampleJob {

@@ -2,7 +2,6 @@
 #include "wasm/session.h"
 
 #include "core/base/json.h"
-#include "core/onnx/defer.h"
 #include "core/ops/registry.h"
 #include "core/report/model_card.h"
 #include "core/report_of.h"
@@ -12,6 +11,7 @@
 #include "core/simulate/program.h"
 #include "wasm/js_source.h"
 #include "wasm/layers.h"
+#include "wasm/model_files.h"
 #include "wasm/settings.h"
 
 namespace tersor::wasm {
@@ -23,50 +23,6 @@ namespace {
 Error no_such(const std::string& what, const std::string& key) {
   return {ErrorCode::kInternal, "There is no " + what + " \"" + key + "\" in this worker."};
 }
-
-onnx::Source as_source(samples::Bytes bytes) {
-  return {std::move(bytes.owner), bytes.view};
-}
-
-/// From so many bytes on a model's weights are read again where they are needed, and not kept in memory beside the
-/// forms that the engine makes of them.
-constexpr uint64_t kLargeModel = uint64_t{8} << 20;
-
-/// The files of a model while it is opened.
-class ModelFiles {
- public:
-  explicit ModelFiles(std::shared_ptr<const JsSource> source) : source_(std::move(source)) {}
-
-  const onnx::Source& read(size_t file) {
-    return read_.emplace(file, as_source(source_->read_all(file))).first->second;
-  }
-
-  /// Those beside it, by the names that the model gives them.
-  onnx::ExternalData external() {
-    return [this](const std::string& location) {
-      const auto& files = source_->files();
-      for (size_t i = 1; i < files.size(); ++i)
-        if (files[i].path == location) return read(i);
-      throw Error(ErrorCode::kIo, "The file \"" + location + "\" that holds weights of the model is not here.",
-                  location, "Give it together with the model.");
-    };
-  }
-
-  /// Where they are large, the model keeps what it needs to read them again.
-  void let_go(Model& model) const {
-    uint64_t total = 0;
-    for (const auto& [file, source] : read_) total += source.bytes.size();
-    if (total < kLargeModel) return;
-    for (const auto& [file, source] : read_)
-      onnx::defer_tensors(model, source.bytes, [from = source_, index = file](uint64_t offset, uint64_t length) {
-        return as_source(from->read(index, offset, length));
-      });
-  }
-
- private:
-  const std::shared_ptr<const JsSource> source_;
-  std::map<size_t, onnx::Source> read_;
-};
 
 std::vector<samples::InputSpec> input_specs(const Graph& graph) {
   std::vector<samples::InputSpec> specs;

@@ -29,4 +29,9 @@ Statistics Calibrator::statistics() const {
   return statistics;
 }
 
+Statistics Calibrator::finish() && {
+  { const run::Runner done = std::move(runner_); }
+  return statistics();
+}
+
 }  // namespace tersor::calibrate

@@ -29,6 +29,8 @@ class Calibrator {
 
   /// Of the samples given so far.
   Statistics statistics() const;
+  /// The same for who gives no more samples: gives back what running took first.
+  Statistics finish() &&;
 
  private:
   run::Runner runner_;
