@@ -95,10 +95,10 @@ Reduction<A> reduction_of(Kind kind) {
   return {0, [](A acc, A x) -> A { return plus(acc, times(x, x)); }, keep<A>};
 }
 
-/// Eight sums side by side, for none to wait for the one before.
+/// Of fractions eight sums side by side, for none to wait for the one before.
 template <class A, class T>
 A sum_of(const T* x, int64_t count) {
-  constexpr int64_t kSums = 8;
+  constexpr int64_t kSums = std::is_floating_point_v<T> ? 8 : 1;
   A sums[kSums] = {};
   int64_t k = 0;
   for (; k + kSums <= count; k += kSums)

@@ -128,6 +128,11 @@ Tensor Tensor::unread() const {
   return tensor;
 }
 
+std::span<const std::byte> Tensor::bytes() const {
+  if (deferred_ && !owner_) fetch();
+  return {data_, size_};
+}
+
 void Tensor::fetch() const {
   auto held = deferred_->held.lock();
   if (!held) {

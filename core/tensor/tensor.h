@@ -54,10 +54,7 @@ class Tensor {
   int64_t elements() const { return shape_.elements(); }
   bool empty() const { return dtype_ == DType::kUndefined; }
   bool is_deferred() const { return deferred_ != nullptr; }
-  std::span<const std::byte> bytes() const {
-    if (deferred_ && !owner_) fetch();
-    return {data_, size_};
-  }
+  std::span<const std::byte> bytes() const;
   /// How many they are, without asking for them.
   size_t byte_count() const { return size_; }
 
