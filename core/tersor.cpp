@@ -10,21 +10,19 @@
 #include "core/base/json.h"
 #include "core/config/contradictions.h"
 #include "core/framework/platform_layers.h"
-#include "core/graph/clamp_bounds.h"
 #include "core/graph/print.h"
 #include "core/graph/quantized.h"
-#include "core/graph/ranks.h"
 #include "core/graph/validate.h"
 #include "core/onnx/convert_opset.h"
 #include "core/onnx/operators.h"
 #include "core/onnx/read.h"
 #include "core/onnx/write.h"
 #include "core/ops/registry.h"
-#include "core/passes/edit.h"
 #include "core/passes/passes.h"
 #include "core/ptq/apply_plan.h"
 #include "core/ptq/check_export.h"
 #include "core/ptq/choose_params.h"
+#include "core/ptq/find_requests.h"
 #include "core/ptq/keep_deviations.h"
 #include "core/ptq/round_weights.h"
 #include "core/ptq/shift_softmax_inputs.h"
@@ -45,93 +43,6 @@ config::RecipePlatform platform_of(const Settings& settings) {
 /// The settings that decide what is observed.
 std::string shaping_settings(const config::RecipePlatform& platform) {
   return to_text(to_json(platform), false);
-}
-
-/// Axis of the channels by which a tensor is watched: that of the kernel that reads it; else 1 for what has spatial
-/// axes.
-int channel_axis(const Graph& graph, const Uses& uses, const std::vector<int>& ranks, const ptq::Placement& placement,
-                 ValueId value) {
-  const int rank = ranks[static_cast<size_t>(value.index)];
-  for (const size_t reader : uses.reader_indices(value)) {
-    const Node& node = graph.nodes()[reader];
-    if (!placement.roles[reader].has_kernel() || !placement.roles[reader].op || node.inputs[0] != value) continue;
-    return placement.roles[reader].op->is_conv ? 1 : rank - 1;
-  }
-  if (const auto maker = uses.producer_index(value); maker && placement.roles[*maker].op)
-    return placement.roles[*maker].op->is_conv ? 1 : rank - 1;
-  return rank >= 3 ? 1 : -1;
-}
-
-/// Whether some step reads what is gathered channel by channel. The range of a tensor is chosen without.
-bool reads_channels(const Settings& settings) {
-  const config::QuantizationConfig& config = settings.config;
-  return !settings.own_statistics_only || !settings.overrides.empty() || config.weights_bias_correction ||
-         config.weights_second_moment_correction || config.activation_bias_correction ||
-         config.activation_channel_equalization || config.split_scales || config.shift_negative_activation_correction ||
-         config.input_scaling || config.relu_unbound_correction;
-}
-
-/// Whether some step reads what lies between a kernel and its Relu or Clip. Corrections compare behind the clamp.
-bool reads_behind_kernels(const config::QuantizationConfig& config) {
-  return config.weights_second_moment_correction || config.relu_unbound_correction ||
-         config.shift_negative_activation_correction;
-}
-
-/// Behind a clamp that alone reads the kernel's output, the same channels are watched.
-bool is_watched_behind_clamp(const Graph& graph, const Uses& uses, const std::vector<calibrate::Request>& requests,
-                             ValueId output, int axis) {
-  const auto reader = passes::sole_reader(graph, uses, output);
-  if (!reader || !clamp_bounds(graph, graph.nodes()[*reader])) return false;
-  const ValueId behind = graph.nodes()[*reader].outputs[0];
-  return std::any_of(requests.begin(), requests.end(), [&](const calibrate::Request& request) {
-    return request.value == behind && request.channel_axis == axis;
-  });
-}
-
-/// Whether some step reads more of a tensor's values than how far they reach.
-bool reads_bins(const Settings& settings, const framework::Attachment& attachment) {
-  const config::QuantizationConfig& config = settings.config;
-  const bool by_table = std::any_of(attachment.nodes.begin(), attachment.nodes.end(),
-                                    [](const auto& node) { return node.config().activation_by_table(); });
-  return !settings.own_statistics_only || !settings.overrides.empty() || by_table ||
-         config.activation_threshold_method != quant::ThresholdSelectionMethod::kNoClipping ||
-         config.keep_float_automatically || config.activation_bias_correction || config.softmax_shift ||
-         config.shift_negative_activation_correction || config.input_scaling || config.relu_unbound_correction;
-}
-
-std::vector<calibrate::Request> find_requests(const Model& model, const framework::Attachment& attachment,
-                                              const ptq::Placement& placement, const Settings& settings) {
-  const bool by_channel = reads_channels(settings), ends_only = !reads_bins(settings, attachment);
-  const Graph& graph = model.graph;
-  const Uses uses(graph);
-  const std::vector<int> ranks = infer_ranks(model);
-  std::vector<ValueId> values;
-  const auto add = [&](ValueId value) {
-    if (graph.initializer(value) == nullptr && std::find(values.begin(), values.end(), value) == values.end())
-      values.push_back(value);
-  };
-  for (const ptq::PlacedTensor& tensor : placement.tensors) add(tensor.value);
-  for (size_t i = 0; i < placement.roles.size(); ++i)
-    if (placement.roles[i].has_kernel()) add(graph.nodes()[i].inputs[0]);
-  for (const ValueId value : ptq::front_end_operands(graph, placement.roles)) add(value);
-  std::vector<calibrate::Request> requests;
-  for (const ValueId value : values)
-    requests.push_back({value, graph.name_of(value),
-                        by_channel ? channel_axis(graph, uses, ranks, placement, value) : -1, false, ends_only});
-  if (!by_channel) return requests;
-  // The means of the kernels' outputs, for bias correction.
-  for (size_t i = 0; i < placement.roles.size(); ++i) {
-    const ptq::NodeRole& role = placement.roles[i];
-    const ValueId output = graph.nodes()[i].outputs[0];
-    if (!role.has_kernel() || !role.op || !role.op->can_have_bias) continue;
-    if (std::find(values.begin(), values.end(), output) != values.end()) continue;
-    const int axis = role.op->is_conv ? 1 : ranks[static_cast<size_t>(output.index)] - 1;
-    if (axis < 0 ||
-        (!reads_behind_kernels(settings.config) && is_watched_behind_clamp(graph, uses, requests, output, axis)))
-      continue;
-    requests.push_back({output, graph.name_of(output), axis, true});
-  }
-  return requests;
 }
 
 /// The structure of the prepared graph and what is watched in it; weights follow from the model's digest.
@@ -233,12 +144,8 @@ OpenedModel open_model(Model model, std::span<const std::byte> file) {
   Sha256 sha;
   sha.update(file);
   std::string file_sha256 = Sha256(sha).hex();
-  const std::less<const std::byte*> before;
-  for (const auto& [id, tensor] : model.graph.initializers()) {
-    const std::byte* begin = tensor.bytes().data();
-    const bool inside = !before(begin, file.data()) && before(begin, file.data() + file.size());
-    if (!inside) sha.update(tensor.bytes());
-  }
+  for (const auto& [id, tensor] : model.graph.initializers())
+    if (!onnx::lies_in(file, tensor)) sha.update(tensor.bytes());
   return {std::move(model), sha.hex(), std::move(file_sha256)};
 }
 
@@ -282,7 +189,8 @@ std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Se
   note_branch_points(job->model.graph, job->settings, job->placement, job->notes);
   ptq::require_kernels(job->model.graph, job->placement);
   check_weights(job->model.graph, job->placement);
-  job->requests = find_requests(job->model, job->attachment, job->placement, job->settings);
+  const bool for_any_settings = !job->settings.own_statistics_only || !job->settings.overrides.empty();
+  job->requests = ptq::find_requests(job->model, job->attachment, job->placement, job->settings.config, for_any_settings);
   job->platform = platform_of(job->settings);
   job->provenance = {opened->digest, graph_digest(job->model.graph, job->requests), shaping_settings(job->platform),
                      job->settings.preprocessing};
@@ -512,31 +420,6 @@ QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics,
   if (!factors.empty()) metadata.emplace_back(ptq::kTensorFactors, factors);
   result.bytes = onnx::write(result.model);
   return result;
-}
-
-std::vector<std::string> differences(const config::Recipe& recipe, std::string_view model_digest,
-                                     const config::RecipePlatform& platform, const config::RecipeDataSet& data_set) {
-  std::vector<std::string> found;
-  const auto start = [](std::string_view digest) { return std::string(digest.substr(0, 12)); };
-  if (!model_digest.empty() && recipe.model_digest != model_digest)
-    found.push_back(recipe.model_digest.empty()
-                        ? "The recipe does not say which model it was made for: its model_digest is empty."
-                        : "The recipe was made for another model: its SHA-256 begins with " +
-                              start(recipe.model_digest) + ", this one's with " + start(model_digest) + ".");
-  if (!platform.digest.empty() && !(recipe.platform == platform)) {
-    const auto text = [](const config::RecipePlatform& one) { return one.name + "@v" + std::to_string(one.version); };
-    found.push_back(text(recipe.platform) == text(platform)
-                        ? "The platform " + text(platform) + " has other content than when the recipe was made."
-                        : "The recipe was made for the platform " + text(recipe.platform) + ", this is " +
-                              text(platform) + ".");
-  }
-  if (!data_set.digest.empty() && !(recipe.data_set == data_set))
-    found.push_back(recipe.data_set.digest.empty()
-                        ? "The recipe does not say which samples it was made with: its data set has no digest."
-                        : "The recipe was made with other samples: " + std::to_string(recipe.data_set.samples) +
-                              " of digest " + start(recipe.data_set.digest) + ", here " +
-                              std::to_string(data_set.samples) + " of digest " + start(data_set.digest) + ".");
-  return found;
 }
 
 }  // namespace tersor

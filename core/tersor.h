@@ -154,9 +154,4 @@ QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics,
 /// The recipe of a job and the samples it was calibrated with.
 config::Recipe recipe_of(const Job& job, const calibrate::Statistics& statistics);
 
-/// What of a recipe does not fit the model, platform or samples at hand, as sentences; empty when all fits. Pass an
-/// empty digest for what is not known.
-std::vector<std::string> differences(const config::Recipe& recipe, std::string_view model_digest,
-                                     const config::RecipePlatform& platform, const config::RecipeDataSet& data_set);
-
 }  // namespace tersor

@@ -193,4 +193,29 @@ Recipe read_recipe(std::string_view text, const std::string& place) {
   return recipe;
 }
 
+std::vector<std::string> differences(const Recipe& recipe, std::string_view model_digest,
+                                     const RecipePlatform& platform, const RecipeDataSet& data_set) {
+  std::vector<std::string> found;
+  const auto start = [](std::string_view digest) { return std::string(digest.substr(0, 12)); };
+  if (!model_digest.empty() && recipe.model_digest != model_digest)
+    found.push_back(recipe.model_digest.empty()
+                        ? "The recipe does not say which model it was made for: its model_digest is empty."
+                        : "The recipe was made for another model: its SHA-256 begins with " +
+                              start(recipe.model_digest) + ", this one's with " + start(model_digest) + ".");
+  if (!platform.digest.empty() && !(recipe.platform == platform)) {
+    const auto text = [](const RecipePlatform& one) { return one.name + "@v" + std::to_string(one.version); };
+    found.push_back(text(recipe.platform) == text(platform)
+                        ? "The platform " + text(platform) + " has other content than when the recipe was made."
+                        : "The recipe was made for the platform " + text(recipe.platform) + ", this is " +
+                              text(platform) + ".");
+  }
+  if (!data_set.digest.empty() && !(recipe.data_set == data_set))
+    found.push_back(recipe.data_set.digest.empty()
+                        ? "The recipe does not say which samples it was made with: its data set has no digest."
+                        : "The recipe was made with other samples: " + std::to_string(recipe.data_set.samples) +
+                              " of digest " + start(recipe.data_set.digest) + ", here " +
+                              std::to_string(data_set.samples) + " of digest " + start(data_set.digest) + ".");
+  return found;
+}
+
 }  // namespace tersor::config

@@ -80,4 +80,9 @@ std::string write_recipe(const Recipe& recipe);
 /// Error kInvalidConfig: not a recipe, a newer format, or any faulty member (all are listed).
 Recipe read_recipe(std::string_view text, const std::string& place = "recipe");
 
+/// What of a recipe does not fit the model, platform or samples at hand, as sentences; empty when all fits. Pass an
+/// empty digest for what is not known.
+std::vector<std::string> differences(const Recipe& recipe, std::string_view model_digest,
+                                     const RecipePlatform& platform, const RecipeDataSet& data_set);
+
 }  // namespace tersor::config

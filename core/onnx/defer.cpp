@@ -19,12 +19,18 @@ class Deferring {
       if (lies_inside(tensor)) changed.emplace_back(id, let_go(tensor));
     for (auto& [id, tensor] : changed) graph.set_initializer(id, std::move(tensor));
     for (Node& node : graph.nodes())
-      for (auto& [key, attribute] : node.attributes) std::visit([&](auto& value) { change(value); }, attribute);
+      for (auto& [key, attribute] : node.attributes) change(attribute);
   }
 
  private:
-  template <class T>
-  void change(T&) const {}
+  void change(Attribute& attribute) const {
+    if (auto* const tensor = std::get_if<Tensor>(&attribute)) change(*tensor);
+    if (auto* const tensors = std::get_if<std::vector<Tensor>>(&attribute))
+      for (Tensor& tensor : *tensors) change(tensor);
+    if (auto* const graph = std::get_if<std::shared_ptr<const Graph>>(&attribute)) change(*graph);
+    if (auto* const graphs = std::get_if<std::vector<std::shared_ptr<const Graph>>>(&attribute))
+      for (auto& graph : *graphs) change(graph);
+  }
   void change(Tensor& tensor) const {
     if (lies_inside(tensor)) tensor = let_go(tensor);
   }
@@ -33,17 +39,8 @@ class Deferring {
     change(*changed);
     graph = std::move(changed);
   }
-  template <class T>
-  void change(std::vector<T>& values) const {
-    for (auto& value : values) change(value);
-  }
 
-  bool lies_inside(const Tensor& tensor) const {
-    if (tensor.is_deferred() || tensor.byte_count() == 0) return false;
-    const std::less<const std::byte*> before;
-    const std::byte* begin = tensor.bytes().data();
-    return !before(begin, file_.data()) && before(begin, file_.data() + file_.size());
-  }
+  bool lies_inside(const Tensor& tensor) const { return !tensor.is_deferred() && lies_in(file_, tensor); }
 
   Tensor let_go(const Tensor& tensor) const {
     const size_t size = tensor.byte_count();

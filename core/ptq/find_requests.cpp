@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ptq/find_requests.h"
+
+#include <algorithm>
+
+#include "core/graph/clamp_bounds.h"
+#include "core/graph/ranks.h"
+#include "core/graph/uses.h"
+#include "core/passes/edit.h"
+#include "core/ptq/find_front_ends.h"
+
+namespace tersor::ptq {
+
+namespace {
+
+/// Axis of the channels by which a tensor is watched: that of the kernel that reads it; else 1 for what has spatial
+/// axes.
+int channel_axis(const Graph& graph, const Uses& uses, const std::vector<int>& ranks, const Placement& placement,
+                 ValueId value) {
+  const int rank = ranks[static_cast<size_t>(value.index)];
+  for (const size_t reader : uses.reader_indices(value)) {
+    const Node& node = graph.nodes()[reader];
+    if (!placement.roles[reader].has_kernel() || !placement.roles[reader].op || node.inputs[0] != value) continue;
+    return placement.roles[reader].op->is_conv ? 1 : rank - 1;
+  }
+  if (const auto maker = uses.producer_index(value); maker && placement.roles[*maker].op)
+    return placement.roles[*maker].op->is_conv ? 1 : rank - 1;
+  return rank >= 3 ? 1 : -1;
+}
+
+/// Whether some step reads what is gathered channel by channel. The range of a tensor is chosen without.
+bool reads_channels(const config::QuantizationConfig& config) {
+  return config.weights_bias_correction ||
+         config.weights_second_moment_correction || config.activation_bias_correction ||
+         config.activation_channel_equalization || config.split_scales || config.shift_negative_activation_correction ||
+         config.input_scaling || config.relu_unbound_correction;
+}
+
+/// Whether some step reads what lies between a kernel and its Relu or Clip. Corrections compare behind the clamp.
+bool reads_behind_kernels(const config::QuantizationConfig& config) {
+  return config.weights_second_moment_correction || config.relu_unbound_correction ||
+         config.shift_negative_activation_correction;
+}
+
+/// Behind a clamp that alone reads the kernel's output, the same channels are watched.
+bool is_watched_behind_clamp(const Graph& graph, const Uses& uses, const std::vector<calibrate::Request>& requests,
+                             ValueId output, int axis) {
+  const auto reader = passes::sole_reader(graph, uses, output);
+  if (!reader || !clamp_bounds(graph, graph.nodes()[*reader])) return false;
+  const ValueId behind = graph.nodes()[*reader].outputs[0];
+  return std::any_of(requests.begin(), requests.end(), [&](const calibrate::Request& request) {
+    return request.value == behind && request.channel_axis == axis;
+  });
+}
+
+/// Whether some step reads more of a tensor's values than how far they reach.
+bool reads_bins(const config::QuantizationConfig& config, const framework::Attachment& attachment) {
+  const bool by_table = std::any_of(attachment.nodes.begin(), attachment.nodes.end(),
+                                    [](const auto& node) { return node.config().activation_by_table(); });
+  return by_table || config.activation_threshold_method != quant::ThresholdSelectionMethod::kNoClipping ||
+         config.keep_float_automatically || config.activation_bias_correction || config.softmax_shift ||
+         config.shift_negative_activation_correction || config.input_scaling || config.relu_unbound_correction;
+}
+
+}  // namespace
+
+std::vector<calibrate::Request> find_requests(const Model& model, const framework::Attachment& attachment,
+                                              const Placement& placement, const config::QuantizationConfig& config,
+                                              bool for_any_settings) {
+  const bool by_channel = for_any_settings || reads_channels(config);
+  const bool ends_only = !for_any_settings && !reads_bins(config, attachment);
+  const Graph& graph = model.graph;
+  const Uses uses(graph);
+  const std::vector<int> ranks = infer_ranks(model);
+  std::vector<ValueId> values;
+  const auto add = [&](ValueId value) {
+    if (graph.initializer(value) == nullptr && std::find(values.begin(), values.end(), value) == values.end())
+      values.push_back(value);
+  };
+  for (const PlacedTensor& tensor : placement.tensors) add(tensor.value);
+  for (size_t i = 0; i < placement.roles.size(); ++i)
+    if (placement.roles[i].has_kernel()) add(graph.nodes()[i].inputs[0]);
+  for (const ValueId value : front_end_operands(graph, placement.roles)) add(value);
+  std::vector<calibrate::Request> requests;
+  for (const ValueId value : values)
+    requests.push_back({value, graph.name_of(value),
+                        by_channel ? channel_axis(graph, uses, ranks, placement, value) : -1, false, ends_only});
+  if (!by_channel) return requests;
+  // The means of the kernels' outputs, for bias correction.
+  for (size_t i = 0; i < placement.roles.size(); ++i) {
+    const NodeRole& role = placement.roles[i];
+    const ValueId output = graph.nodes()[i].outputs[0];
+    if (!role.has_kernel() || !role.op || !role.op->can_have_bias) continue;
+    if (std::find(values.begin(), values.end(), output) != values.end()) continue;
+    const int axis = role.op->is_conv ? 1 : ranks[static_cast<size_t>(output.index)] - 1;
+    if (axis < 0 ||
+        (!reads_behind_kernels(config) && is_watched_behind_clamp(graph, uses, requests, output, axis)))
+      continue;
+    requests.push_back({output, graph.name_of(output), axis, true});
+  }
+  return requests;
+}
+
+}  // namespace tersor::ptq
