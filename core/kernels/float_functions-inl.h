@@ -57,10 +57,16 @@ HWY_INLINE V OrNan(V x, V y) {
   return hn::IfThenElse(hn::Eq(x, x), y, x);
 }
 
+/// For x within -104 and 89.
+template <class D, class V>
+HWY_INLINE V ExpWithinLimits(D d, V x) {
+  const auto e = FactorsOfExp(d, x);
+  return hn::Mul(hn::Mul(hn::Add(hn::Set(d, 1), e.fraction), e.lower), e.upper);
+}
+
 template <class D, class V>
 HWY_INLINE V ExpOfNumber(D d, V x) {
-  const auto e = FactorsOfExp(d, Limited(d, x, -104, 89));
-  return hn::Mul(hn::Mul(hn::Add(hn::Set(d, 1), e.fraction), e.lower), e.upper);
+  return ExpWithinLimits(d, Limited(d, x, -104, 89));
 }
 
 template <class D, class V>
@@ -101,7 +107,7 @@ HWY_INLINE V FloatErf(D d, V x) {
   for (const float c : {0.0029396156314760447f, -0.021805351600050926f, 0.10303743183612823f, 0.6382256150245667f,
                         1.1270400285720825f, 0.00035370892146602273f})
     q = hn::Add(hn::Mul(q, m), hn::Set(d, c));
-  const V small = hn::Add(m, hn::Mul(m, r)), tail = hn::Sub(one, ExpOfNumber(d, hn::Neg(q)));
+  const V small = hn::Add(m, hn::Mul(m, r)), tail = hn::Sub(one, ExpWithinLimits(d, hn::Neg(q)));
   return OrNan(x, hn::CopySign(hn::IfThenElse(hn::Gt(m, one), tail, small), x));
 }
 
