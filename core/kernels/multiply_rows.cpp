@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/kernels/multiply_rows.h"
 
+#include <algorithm>
+
 #include "core/kernels/unroll.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -19,90 +21,86 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
+// Products that are added one by one: of tap `tap` those from `first` on, of those behind it all, of `last_tap` those
+// before `last`.
+struct Stretch {
+  int64_t tap, first, last_tap, last;
+};
+
+// What follows `former`, of which only the end is read; see kSumLength.
+Stretch NextStretch(const Stretch& former, int64_t taps, int64_t depth) {
+  Stretch next{former.last_tap, former.last, former.last_tap, former.last};
+  if (next.first == depth && next.tap + 1 < taps) next = {next.tap + 1, 0, next.tap + 1, 0};
+  for (int64_t products = 0; products < kSumLength;) {
+    if (next.last == depth) {
+      if (next.last_tap + 1 == taps) break;
+      ++next.last_tap, next.last = 0;
+    }
+    const int64_t count = HWY_MIN(depth - next.last, kSumLength);
+    products += count, next.last += count;
+  }
+  return next;
+}
+
 struct TileCall {
   const float* panel;
   const float* const* rows;  // of the tile's first row, tap 0
   int64_t rows_step;         // pointers from one tap to the next
   int64_t taps, depth;
-  const float* bias;  // of the panel's first column, padded to the panel's width, or null
+  Stretch stretch;
+  const float* totals;  // of the stretches before, as wide as the panel; null in the first
+  const float* bias;    // of the panel's first column, padded to the panel's width
   float low, high;
-  float* out;
+  float* out;  // room for the panel's width
   int64_t out_step;
-  int64_t columns;  // columns of the panel that exist
 };
-
-// The first `count` lanes; none where it is not positive.
-HWY_INLINE void StoreSome(D d, V y, int64_t count, float* out) {
-  HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)];
-  hn::Store(y, d, lanes);
-  for (int64_t c = 0; c < HWY_MIN(count, static_cast<int64_t>(hn::Lanes(d))); ++c) out[c] = lanes[c];
-}
 
 // kRows x kVectors sums stay in registers, `tiles` times one below the other. The rows are addressed by one running
 // index off kRows bases.
-template <int kRows, int kVectors>
+template <int kRows, int kVectors, bool kHasTotals>
 HWY_NOINLINE void Tiles(const TileCall& call, int64_t tiles) {
   const D d;
   const size_t lanes = hn::Lanes(d);
-  const bool whole = call.columns == static_cast<int64_t>(kVectors * lanes);
-  const int64_t taps = call.taps, depth = call.depth, rows_step = call.rows_step, out_step = call.out_step;
-  const float* const* first_rows = call.rows;
+  const auto [first_tap, first, last_tap, last] = call.stretch;
+  const int64_t rows_step = call.rows_step, depth = call.depth, out_step = call.out_step;
+  const float *const panel = call.panel + (first_tap * depth + first) * static_cast<int64_t>(kVectors * lanes),
+              *const bias = call.bias;
+  const float* const* first_rows = call.rows + first_tap * rows_step;
+  const float* totals = call.totals;
   float* out = call.out;
   for (; tiles > 0; --tiles, first_rows += kRows, out += kRows * out_step) {
     V sums[kRows][kVectors];
     TERSOR_UNROLL for (int r = 0; r < kRows; ++r) {
       TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::Zero(d);
     }
-    // Of long sums what has been added up already; in memory, since most sums are short and registers few.
-    HWY_ALIGN float totals[kRows * kVectors * HWY_MAX_BYTES / sizeof(float)];
-    bool has_totals = false;
-    const float* HWY_RESTRICT w = call.panel;
+    const float* HWY_RESTRICT w = panel;
     const float* const* rows = first_rows;
-    int64_t summed = 0;
-    for (int64_t tap = 0; tap < taps; ++tap, rows += rows_step) {
+    int64_t k = first;
+    for (int64_t tap = first_tap; tap <= last_tap; ++tap, rows += rows_step, k = 0) {
       const float* base[kRows];
       TERSOR_UNROLL for (int r = 0; r < kRows; ++r) base[r] = rows[r];
-      for (int64_t first = 0; first < depth; first += kSumLength) {
-        const int64_t last = HWY_MIN(depth, first + kSumLength);
-        for (int64_t k = first; k < last; ++k, w += kVectors * lanes) {
-          V weights[kVectors];
-          TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) weights[v] = hn::Load(d, w + static_cast<size_t>(v) * lanes);
-          TERSOR_UNROLL for (int r = 0; r < kRows; ++r) {
-            const V x = hn::Set(d, base[r][k]);
-            TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::Add(sums[r][v], hn::Mul(x, weights[v]));
-          }
-        }
-        summed += last - first;
-        if (summed < kSumLength) continue;
-        summed = 0;
+      for (const int64_t end = tap == last_tap ? last : depth; k < end; ++k, w += kVectors * lanes) {
+        V weights[kVectors];
+        TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) weights[v] = hn::Load(d, w + static_cast<size_t>(v) * lanes);
         TERSOR_UNROLL for (int r = 0; r < kRows; ++r) {
-          TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) {
-            float* const total = totals + static_cast<size_t>(r * kVectors + v) * lanes;
-            hn::Store(has_totals ? hn::Add(hn::Load(d, total), sums[r][v]) : sums[r][v], d, total);
-            sums[r][v] = hn::Zero(d);
-          }
+          const V x = hn::Set(d, base[r][k]);
+          TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::Add(sums[r][v], hn::Mul(x, weights[v]));
         }
-        has_totals = true;
       }
     }
-    if (has_totals) {
+    if constexpr (kHasTotals) {
       TERSOR_UNROLL for (int r = 0; r < kRows; ++r) {
-        TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) sums[r][v] =
-            hn::Add(hn::Load(d, totals + static_cast<size_t>(r * kVectors + v) * lanes), sums[r][v]);
+        TERSOR_UNROLL for (int v = 0; v < kVectors; ++v, totals += lanes) sums[r][v] =
+            hn::Add(hn::Load(d, totals), sums[r][v]);
       }
     }
     const V low = hn::Set(d, call.low), high = hn::Set(d, call.high);
     TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) {
       const size_t at = static_cast<size_t>(v) * lanes;
-      const V bias = call.bias == nullptr ? hn::Zero(d) : hn::LoadU(d, call.bias + at);
+      const V term = hn::LoadU(d, bias + at);
       float* y = out + at;
-      TERSOR_UNROLL for (int r = 0; r < kRows; ++r, y += out_step) {
-        const V bounded = Bounded(hn::Add(sums[r][v], bias), low, high);
-        if (whole)
-          hn::StoreU(bounded, d, y);
-        else
-          StoreSome(d, bounded, call.columns - static_cast<int64_t>(at), y);
-      }
+      TERSOR_UNROLL for (int r = 0; r < kRows; ++r, y += out_step)
+        hn::StoreU(Bounded(hn::Add(sums[r][v], term), low, high), d, y);
     }
   }
 }
@@ -120,26 +118,35 @@ constexpr int kRowsOfOne = 12, kRowsOfTwo = 8;
 constexpr int kRowsOfOne = 8, kRowsOfTwo = 6;
 #endif
 
-// All rows of one panel; `first` has the place of row 0.
-template <int kMostRows, int kVectors>
+// A stretch of the sums of all rows of one panel; `first` has the place of row 0.
+template <int kMostRows, int kVectors, bool kHasTotals>
 void PanelRows(const TileCall& first, int64_t count) {
   TileCall call = first;
   int64_t left = count;
   const auto next = [&](int64_t rows) {
     left -= rows;
     call.rows += rows;
+    if (kHasTotals) call.totals += rows * kVectors * static_cast<int64_t>(hn::Lanes(D()));
     call.out += rows * call.out_step;
   };
   // One row more than tiles hold, as in 7 x 7 pictures, would read the weights once more for itself alone.
   constexpr int kHalf = kMostRows / 2 + 1;
   const bool one_more = left > kMostRows && left % kMostRows == 1;
   const int64_t tiles = left / kMostRows - (one_more ? 1 : 0);
-  Tiles<kMostRows, kVectors>(call, tiles), next(tiles * kMostRows);
-  if (one_more) Tiles<kHalf, kVectors>(call, 1), next(kHalf);
+  Tiles<kMostRows, kVectors, kHasTotals>(call, tiles), next(tiles * kMostRows);
+  if (one_more) Tiles<kHalf, kVectors, kHasTotals>(call, 1), next(kHalf);
   if constexpr (kMostRows > 4)
-    if (left >= 4) Tiles<4, kVectors>(call, left / 4), next(left / 4 * 4);
-  if (left >= 2) Tiles<2, kVectors>(call, left / 2), next(left / 2 * 2);
-  if (left == 1) Tiles<1, kVectors>(call, 1);
+    if (left >= 4) Tiles<4, kVectors, kHasTotals>(call, left / 4), next(left / 4 * 4);
+  if (left >= 2) Tiles<2, kVectors, kHasTotals>(call, left / 2), next(left / 2 * 2);
+  if (left == 1) Tiles<1, kVectors, kHasTotals>(call, 1);
+}
+
+template <int kMostRows, int kVectors>
+void StretchOfRows(const TileCall& call, int64_t count) {
+  if (call.totals == nullptr)
+    PanelRows<kMostRows, kVectors, false>(call, count);
+  else
+    PanelRows<kMostRows, kVectors, true>(call, count);
 }
 
 #if HWY_TARGET != HWY_SCALAR  // there a column is a vector
@@ -199,8 +206,7 @@ HWY_NOINLINE void ColumnTile(const TileCall& call, int64_t count) {
     w += call.depth;
   }
   TERSOR_UNROLL for (int f = 0; f < kFours; ++f) {
-    V4 y = hn::Add(totals[f], sums[f]);
-    if (call.bias != nullptr) y = hn::Add(y, hn::Set(d, *call.bias));
+    const V4 y = hn::Add(hn::Add(totals[f], sums[f]), hn::Set(d, *call.bias));
     HWY_ALIGN float lanes[4];
     hn::Store(Bounded(y, hn::Set(d, call.low), hn::Set(d, call.high)), d, lanes);
     for (int64_t r = 4 * f; r < HWY_MIN(count, 4 * (f + 1)); ++r) call.out[r * call.out_step] = lanes[r - 4 * f];
@@ -220,33 +226,60 @@ void ColumnRows(const TileCall& first, int64_t count) {
 
 #endif
 
-void OnePanel(const Panels& weights, const TileCall& call, int64_t count) {
+constexpr size_t kMostWidth = 2 * HWY_MAX_BYTES / sizeof(float);
+HWY_ALIGN constexpr float kNoBias[kMostWidth] = {};
+
+// One panel of kRowsPerCall rows at most.
+void OnePanel(const Panels& weights, const TileCall& whole, int64_t count) {
 #if HWY_TARGET != HWY_SCALAR
-  if (weights.single_columns()) return ColumnRows(call, count);
+  if (weights.single_columns()) return ColumnRows(whole, count);
 #endif
-  if (weights.width() == VectorWidth())
-    PanelRows<kRowsOfOne, 1>(call, count);
-  else
-    PanelRows<kRowsOfTwo, 2>(call, count);
+  HWY_ALIGN float totals[kRowsPerCall * kMostWidth];
+  const Epilogue none;
+  TileCall call = whole;
+  for (bool ends = false; !ends; call.totals = totals) {
+    call.stretch = NextStretch(call.stretch, whole.taps, whole.depth);
+    ends = call.stretch.last_tap + 1 >= whole.taps && call.stretch.last == whole.depth;
+    call.bias = ends ? whole.bias : kNoBias;
+    call.low = ends ? whole.low : none.low, call.high = ends ? whole.high : none.high;
+    call.out = ends ? whole.out : totals, call.out_step = ends ? whole.out_step : weights.width();
+    if (weights.width() == VectorWidth())
+      StretchOfRows<kRowsOfOne, 1>(call, count);
+    else
+      StretchOfRows<kRowsOfTwo, 2>(call, count);
+  }
+}
+
+// A panel of which only `columns` exist, by way of whole rows.
+void PartOfPanel(const Panels& weights, const TileCall& part, int64_t count, int64_t columns) {
+  HWY_ALIGN float bias[kMostWidth] = {}, rows[kRowsPerCall * kMostWidth];
+  std::copy_n(part.bias, columns, bias);
+  TileCall call = part;
+  call.bias = bias, call.out = rows, call.out_step = weights.width();
+  OnePanel(weights, call, count);
+  for (int64_t r = 0; r < count; ++r)
+    std::copy_n(rows + r * call.out_step, columns, part.out + r * part.out_step);
 }
 
 void MultiplyRows(const Panels& weights, const Rows& rows, const Epilogue& epilogue, float* out, int64_t out_step) {
   const int64_t width = weights.width();
-  TileCall call{nullptr,       rows.pointers, rows.count, weights.taps(), weights.depth(), nullptr, epilogue.low,
-                epilogue.high, nullptr,       out_step,   width};
-  HWY_ALIGN float padded_bias[2 * HWY_MAX_BYTES / sizeof(float)] = {};
+  TileCall call{};
+  call.rows_step = rows.count, call.taps = weights.taps(), call.depth = weights.depth();
+  call.low = epilogue.low, call.high = epilogue.high;
+  call.out_step = out_step;
   for (int64_t p = 0; p < weights.count(); ++p) {
     call.panel = weights.panel(p);
-    call.columns = HWY_MIN(width, weights.columns() - p * width);
-    call.out = out + p * width;
-    if (epilogue.bias != nullptr) {
-      call.bias = epilogue.bias + p * width;
-      if (call.columns < width) {
-        for (int64_t c = 0; c < call.columns; ++c) padded_bias[c] = call.bias[c];
-        call.bias = padded_bias;
-      }
+    call.bias = epilogue.bias == nullptr ? kNoBias : epilogue.bias + p * width;
+    const int64_t columns = weights.columns() - p * width;
+    for (int64_t first = 0; first < rows.count; first += kRowsPerCall) {
+      const int64_t count = HWY_MIN(kRowsPerCall, rows.count - first);
+      call.rows = rows.pointers + first;
+      call.out = out + first * out_step + p * width;
+      if (columns >= width)
+        OnePanel(weights, call, count);
+      else
+        PartOfPanel(weights, call, count, columns);
     }
-    OnePanel(weights, call, rows.count);
   }
 }
 

@@ -165,6 +165,35 @@ TEST_CASE("a matrix product sums over k in order, with equal bits on every targe
     }
 }
 
+TEST_CASE("long sums go from one tap into the next, and any number of rows may be given at once") {
+  for (int64_t depth : {40, 255, 256, 300, 513})
+    for (int64_t taps : {1, 3, 9}) {
+      CAPTURE(depth, taps);
+      constexpr int64_t kCount = 2 * kRowsPerCall + 9, kColumns = 20;
+      Numbers numbers;
+      const auto x = numbers.vector(kCount + taps * depth), w = numbers.vector(kColumns * taps * depth),
+                 bias = numbers.vector(kColumns);
+      const Epilogue epilogue{bias.data(), -2, 3};
+      std::vector<const float*> rows;
+      for (int64_t tap = 0; tap < taps; ++tap)
+        for (int64_t r = 0; r < kCount; ++r) rows.push_back(x.data() + r + tap * depth);
+      std::vector<float> wanted;
+      for (int64_t r = 0; r < kCount; ++r)
+        for (int64_t c = 0; c < kColumns; ++c) {
+          Sum sum;
+          for (int64_t k = 0; k < taps * depth; ++k)
+            sum.add(x[static_cast<size_t>(r + k)] * w[static_cast<size_t>(c * taps * depth + k)], k % depth, depth);
+          wanted.push_back(finish(sum.value(), epilogue, c));
+        }
+      on_every_target([&] {
+        const Panels panels(kColumns, taps, depth, {w.data(), taps * depth, depth, 1});
+        std::vector<float> y(wanted.size());
+        multiply_rows(panels, {rows.data(), kCount}, epilogue, y.data(), kColumns);
+        REQUIRE(y == wanted);
+      });
+    }
+}
+
 TEST_CASE("NaN passes the clamp and infinite bounds do nothing") {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float a[1] = {nan}, b[1] = {1};
