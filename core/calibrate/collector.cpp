@@ -88,16 +88,19 @@ void BinCounter::add(std::span<const float> values, float min, float max) {
   }
 }
 
-void BinCounter::add(std::span<const float> values, float min, float max, uint64_t weight, BinTurns& turns) {
-  if (values.empty()) return;
-  if (!holds(min, max) || weight != turns.weight || turns.counted + values.size() > kMostInTurns) settle(turns);
+void BinCounter::begin_turns(size_t count, float min, float max, uint64_t weight, BinTurns& turns) {
+  if (!holds(min, max) || weight != turns.weight || turns.counted + count > kMostInTurns) settle(turns);
   include(min, max);
   turns.weight = weight;
   turns.fours.resize(4 * kRoom);
   turns.low = turns.counted == 0 ? min : std::min(turns.low, min);
   turns.high = turns.counted == 0 ? max : std::max(turns.high, max);
+  turns.per_width = std::ldexp(1.0f, -exponent_);
+}
+
+void BinCounter::add_in_turn(std::span<const float> values, BinTurns& turns) const {
   turns.counted += values.size();
-  turns.zeros += kernels::count_bins_in_fours(values, std::ldexp(1.0f, -exponent_), first_, turns.fours.data());
+  turns.zeros += kernels::count_bins_in_fours(values, turns.per_width, first_, turns.fours.data());
 }
 
 void BinCounter::add_one(float value) {
@@ -235,12 +238,19 @@ void Collector::add_bins(Gathered& gathered, std::span<const float> part, size_t
   const bool reaches_far = most * most * values > kFarthest * kFarthest * squares;
   const size_t lines = line < sampling_.whole ? std::min(sampling_.whole - line, part.size() / sampling_.line) : 0;
   const auto in_parts = part.first(lines * sampling_.line);
-  for (size_t k = 0; k < lines; ++k) {
-    const auto [begin, end] = sampling_.ends_of(line + k, unit);
-    gathered.bins.add(in_parts.subspan(k * sampling_.line + begin, end - begin), min, max, sampling_.weight, turns_);
+  if (lines > 0) {
+    gathered.bins.begin_turns(in_parts.size(), min, max, sampling_.weight, turns_);
+    for (size_t k = 0; k < lines; ++k) {
+      const auto [begin, end] = sampling_.ends_of(line + k, unit);
+      gathered.bins.add_in_turn(in_parts.subspan(k * sampling_.line + begin, end - begin), turns_);
+    }
+    if (reaches_far)
+      add_far(gathered, in_parts, line, unit, static_cast<float>(kFarthest * std::sqrt(squares / values)));
   }
-  if (reaches_far) add_far(gathered, in_parts, line, unit, static_cast<float>(kFarthest * std::sqrt(squares / values)));
-  gathered.bins.add(part.subspan(in_parts.size()), min, max, 1, turns_);
+  if (const auto rest = part.subspan(in_parts.size()); !rest.empty()) {
+    gathered.bins.begin_turns(rest.size(), min, max, 1, turns_);
+    gathered.bins.add_in_turn(rest, turns_);
+  }
 }
 
 void Collector::add_far(Gathered& gathered, std::span<const float> part, size_t line, size_t unit, float far) {

@@ -32,6 +32,7 @@ struct Request {
 struct BinTurns {
   std::vector<uint32_t> fours;  // all 0 but those of bins from `low` to `high`
   float low = 0, high = 0;      // the values counted lie between them
+  float per_width = 0;          // bins to a unit
   uint64_t counted = 0, zeros = 0;
   uint64_t weight = 1;       // of each value counted
   uint64_t far = 0;          // of the values they stand for, so many are counted one by one
@@ -67,8 +68,10 @@ class BinCounter {
  public:
   /// Counts `values`, which lie between `min` and `max` and are finite.
   void add(std::span<const float> values, float min, float max);
-  /// The same, faster for many; settle() is due with the same `turns` before another counter uses it.
-  void add(std::span<const float> values, float min, float max, uint64_t weight, BinTurns& turns);
+  /// The same, faster for many: makes room for `count` values at most, each for `weight`, that follow by
+  /// add_in_turn(). settle() is due with the same `turns` before another counter uses it.
+  void begin_turns(size_t count, float min, float max, uint64_t weight, BinTurns& turns);
+  void add_in_turn(std::span<const float> values, BinTurns& turns) const;
   /// Counts one value for itself, between the ends of what was added last.
   void add_one(float value);
   void settle(BinTurns& turns);

@@ -164,7 +164,7 @@ void AddUpBins(uint32_t* HWY_RESTRICT fours, uint64_t weight, size_t bins, uint6
 using Floats = float __attribute__((vector_size(32)));
 constexpr size_t kLanes = sizeof(Floats) / sizeof(float);
 
-constexpr size_t kRowsInFloat = 16;
+constexpr size_t kRowsInFloat = 64;
 // Between these, squares of floats and sums of so many of them stay clear of what a float cannot hold.
 constexpr float kSmall = 0x1p-40f, kLarge = 0x1p+50f;
 

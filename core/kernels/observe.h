@@ -30,7 +30,7 @@ size_t find_beyond(std::span<const float> values, float limit, uint32_t* places)
 
 /// Per channel of `rows` rows of `channels` values (channels last), at least one, each of the four arrays having one
 /// entry per channel: the least and largest value of each folded into lows and highs, and the sums of the values and of
-/// their squares added to sums and squares: for each eight channels sixteen rows after another in float, these in
+/// their squares added to sums and squares: for each eight channels 64 rows after another in float, these in
 /// double; in double alone what is left of channels, and values too large or too small for squares in float. Fewer than
 /// eight channels: as if eight rows were one.
 void channel_sums(const float* x, size_t rows, size_t channels, float* lows, float* highs, double* sums,

@@ -76,7 +76,7 @@ TEST_CASE("bins far from zero are counted where they are") {
 }
 
 TEST_CASE(
-    "sums by channel are taken in float over sixteen rows, those left over in double, with equal bits on every "
+    "sums by channel are taken in float over 64 rows, those left over in double, with equal bits on every "
     "target") {
   for (size_t channels : {1u, 2u, 7u, 16u, 19u, 25u}) {
     const size_t rows = 333;
@@ -87,9 +87,9 @@ TEST_CASE(
     auto s = sums, q = squares;
     const auto add = [&](size_t c, size_t first, size_t end, size_t step) {
       double sum = 0, square = 0;
-      for (size_t start = first; start < end; start += 16 * step) {
+      for (size_t start = first; start < end; start += 64 * step) {
         float part = 0, part_square = 0;
-        for (size_t r = start; r < std::min(start + 16 * step, end); r += step) {
+        for (size_t r = start; r < std::min(start + 64 * step, end); r += step) {
           const float v = x[r * channels + c];
           l[c] = std::min(l[c], v), h[c] = std::max(h[c], v);
           part += v, part_square += v * v;
