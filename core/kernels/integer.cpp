@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/kernels/integer.h"
 
+#include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "core/kernels/panels.h"
 #include "core/kernels/unroll.h"
@@ -21,9 +23,9 @@ struct IntegerTile {
   const int16_t* const* rows;  // of the tile's first row, tap 0
   int64_t rows_step;           // pointers from one tap to the next
   int64_t taps, pairs;
-  int32_t* out;
+  const int32_t* bias;  // as wide as the panel
+  int32_t* out;         // room for the panel's width
   int64_t out_step;
-  int64_t columns;  // columns of the panel that exist
 };
 }  // namespace tersor::kernels
 #endif
@@ -39,17 +41,18 @@ namespace hn = hwy::HWY_NAMESPACE;
 constexpr int kRowsOfOne = 1, kRowsOfTwo = 1;
 
 template <int kRows, int kVectors>
-void Tile(const IntegerTile& call) {
-  for (int64_t c = 0; c < call.columns; ++c) {
-    uint32_t sum = 0;
-    for (int64_t tap = 0; tap < call.taps; ++tap)
-      for (int64_t k = 0; k < 2 * call.pairs; ++k) {
-        const int16_t weight = call.panel[((tap * call.pairs + k / 2) * kVectors + c) * 2 + k % 2];
-        // Behind an odd depth lies a number that may be anything, and a weight of 0.
-        sum += static_cast<uint32_t>(call.rows[tap * call.rows_step][k] * weight);
-      }
-    call.out[c] = static_cast<int32_t>(sum);
-  }
+void Tiles(const IntegerTile& call, int64_t tiles) {
+  for (int64_t tile = 0; tile < tiles; ++tile)
+    for (int64_t c = 0; c < kVectors; ++c) {
+      auto sum = static_cast<uint32_t>(call.bias[c]);
+      for (int64_t tap = 0; tap < call.taps; ++tap)
+        for (int64_t k = 0; k < 2 * call.pairs; ++k) {
+          const int16_t weight = call.panel[((tap * call.pairs + k / 2) * kVectors + c) * 2 + k % 2];
+          // Behind an odd depth lies a number that may be anything, and a weight of 0.
+          sum += static_cast<uint32_t>(call.rows[tile + tap * call.rows_step][k] * weight);
+        }
+      call.out[tile * call.out_step + c] = static_cast<int32_t>(sum);
+    }
 }
 
 #else
@@ -62,46 +65,49 @@ constexpr int kRowsOfOne = 12, kRowsOfTwo = 8;
 constexpr int kRowsOfOne = 8, kRowsOfTwo = 6;
 #endif
 
-// As the float tile: kRows x kVectors sums in registers, each lane adding two products at a time.
+// As the float tiles: kRows x kVectors sums in registers, each lane adding two products at a time.
 template <int kRows, int kVectors>
-HWY_NOINLINE void Tile(const IntegerTile& call) {
+HWY_NOINLINE void Tiles(const IntegerTile& call, int64_t tiles) {
   const hn::ScalableTag<int32_t> d;
   const hn::RepartitionToNarrow<decltype(d)> narrow;
   using V = hn::Vec<decltype(d)>;
   const size_t lanes = hn::Lanes(d);
-  V sums[kRows][kVectors];
-  TERSOR_UNROLL for (int r = 0; r < kRows; ++r) {
-    TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::Zero(d);
-  }
-  V unused = hn::Zero(d);
-  const int16_t* HWY_RESTRICT w = call.panel;
-  const int16_t* const* rows = call.rows;
-  for (int64_t tap = 0; tap < call.taps; ++tap, rows += call.rows_step) {
-    const int16_t* base[kRows];
-    TERSOR_UNROLL for (int r = 0; r < kRows; ++r) base[r] = rows[r];
-    for (int64_t k = 0; k < call.pairs; ++k, w += kVectors * 2 * lanes) {
-      hn::Vec<decltype(narrow)> weights[kVectors];
-      TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) {
-        weights[v] = hn::Load(narrow, w + static_cast<size_t>(v) * 2 * lanes);
-      }
-      TERSOR_UNROLL for (int r = 0; r < kRows; ++r) {
-        int32_t pair;
-        std::memcpy(&pair, base[r] + 2 * k, sizeof(pair));
-        const auto x = hn::BitCast(narrow, hn::Set(d, pair));
+  const int64_t taps = call.taps, pairs = call.pairs, rows_step = call.rows_step, out_step = call.out_step;
+  const int16_t* const* first_rows = call.rows;
+  const int32_t* const bias = call.bias;
+  int32_t* out = call.out;
+  for (; tiles > 0; --tiles, first_rows += kRows) {
+    V sums[kRows][kVectors];
+    TERSOR_UNROLL for (int r = 0; r < kRows; ++r) {
+      TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) sums[r][v] =
+          hn::LoadU(d, bias + static_cast<size_t>(v) * lanes);
+    }
+    V unused = hn::Zero(d);
+    const int16_t* HWY_RESTRICT w = call.panel;
+    const int16_t* const* rows = first_rows;
+    for (int64_t tap = 0; tap < taps; ++tap, rows += rows_step) {
+      const int16_t* base[kRows];
+      TERSOR_UNROLL for (int r = 0; r < kRows; ++r) base[r] = rows[r];
+      for (int64_t k = 0; k < pairs; ++k, w += kVectors * 2 * lanes) {
+        hn::Vec<decltype(narrow)> weights[kVectors];
         TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) {
-          sums[r][v] = hn::ReorderWidenMulAccumulate(d, x, weights[v], sums[r][v], unused);
+          weights[v] = hn::Load(narrow, w + static_cast<size_t>(v) * 2 * lanes);
+        }
+        TERSOR_UNROLL for (int r = 0; r < kRows; ++r) {
+          int32_t pair;
+          std::memcpy(&pair, base[r] + 2 * k, sizeof(pair));
+          const auto x = hn::BitCast(narrow, hn::Set(d, pair));
+          TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) {
+            sums[r][v] = hn::ReorderWidenMulAccumulate(d, x, weights[v], sums[r][v], unused);
+          }
         }
       }
     }
-  }
-  const bool whole = call.columns == static_cast<int64_t>(kVectors * lanes);
-  TERSOR_UNROLL for (int r = 0; r < kRows; ++r) {
-    int32_t* out = call.out + r * call.out_step;
-    HWY_ALIGN int32_t last[kVectors * HWY_MAX_BYTES / sizeof(int32_t)];
-    TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) {
-      hn::StoreU(sums[r][v], d, (whole ? out : last) + static_cast<size_t>(v) * lanes);
+    TERSOR_UNROLL for (int r = 0; r < kRows; ++r, out += out_step) {
+      TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) {
+        hn::StoreU(sums[r][v], d, out + static_cast<size_t>(v) * lanes);
+      }
     }
-    if (!whole) std::memcpy(out, last, static_cast<size_t>(call.columns) * sizeof(int32_t));
   }
 }
 
@@ -110,33 +116,62 @@ HWY_NOINLINE void Tile(const IntegerTile& call) {
 template <int kMostRows, int kVectors>
 void PanelRows(const IntegerTile& first, int64_t count) {
   IntegerTile call = first;
-  int64_t r = 0;
-  const auto step = [&](int rows) {
-    r += rows;
-    call.rows = first.rows + r;
-    call.out = first.out + r * first.out_step;
+  int64_t left = count;
+  const auto tiles_of = [&](auto rows, int64_t tiles) {
+    Tiles<rows, kVectors>(call, tiles);
+    left -= rows * tiles;
+    call.rows += rows * tiles;
+    call.out += rows * tiles * call.out_step;
   };
-  while (r + kMostRows <= count) Tile<kMostRows, kVectors>(call), step(kMostRows);
-  while (r < count) Tile<1, kVectors>(call), step(1);
+  tiles_of(std::integral_constant<int, kMostRows>(), left / kMostRows);
+  if constexpr (kMostRows > 4) tiles_of(std::integral_constant<int, 4>(), left / 4);
+  tiles_of(std::integral_constant<int, 1>(), left);
 }
 
-void MultiplyIntegerRows(const IntegerPanels& weights, const IntegerRows& rows, int32_t* out, int64_t out_step) {
-  const auto lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<int32_t>()));
+void OnePanel(const IntegerPanels& weights, const IntegerTile& call, int64_t count) {
+  if (weights.width() == static_cast<int64_t>(hn::Lanes(hn::ScalableTag<int32_t>())))
+    PanelRows<kRowsOfOne, 1>(call, count);
+  else
+    PanelRows<kRowsOfTwo, 2>(call, count);
+}
+
+constexpr size_t kMostWidth = 2 * HWY_MAX_BYTES / sizeof(int32_t);
+
+// A panel of which only `columns` exist, by way of whole rows.
+void PartOfPanel(const IntegerPanels& weights, const IntegerTile& part, int64_t count, int64_t columns) {
+  HWY_ALIGN int32_t bias[kMostWidth] = {}, rows[kRowsPerCall * kMostWidth];
+  std::copy_n(part.bias, columns, bias);
+  IntegerTile call = part;
+  call.bias = bias, call.out = rows, call.out_step = weights.width();
+  OnePanel(weights, call, count);
+  for (int64_t r = 0; r < count; ++r)
+    std::copy_n(rows + r * call.out_step, columns, part.out + r * part.out_step);
+}
+
+void MultiplyIntegerRows(const IntegerPanels& weights, const IntegerRows& rows, const int32_t* bias, int32_t* out,
+                         int64_t out_step) {
   const int64_t width = weights.width();
+  HWY_ALIGN static constexpr int32_t kNoBias[kMostWidth] = {};
+  IntegerTile call{nullptr, nullptr, rows.count, weights.taps(), weights.pairs(), kNoBias, nullptr, out_step};
   for (int64_t p = 0; p < weights.count(); ++p) {
-    const IntegerTile call{
-        weights.panel(p), rows.pointers,   rows.count, weights.taps(),
-        weights.pairs(),  out + p * width, out_step,   HWY_MIN(width, weights.columns() - p * width)};
-    if (width == lanes)
-      PanelRows<kRowsOfOne, 1>(call, rows.count);
-    else
-      PanelRows<kRowsOfTwo, 2>(call, rows.count);
+    call.panel = weights.panel(p);
+    if (bias != nullptr) call.bias = bias + p * width;
+    const int64_t columns = weights.columns() - p * width;
+    for (int64_t first = 0; first < rows.count; first += kRowsPerCall) {
+      const int64_t count = HWY_MIN(kRowsPerCall, rows.count - first);
+      call.rows = rows.pointers + first;
+      call.out = out + first * out_step + p * width;
+      if (columns >= width)
+        OnePanel(weights, call, count);
+      else
+        PartOfPanel(weights, call, count, columns);
+    }
   }
 }
 
 HWY_INLINE int32_t DepthwiseSum(const DepthwiseWindows& windows, const int16_t* x, const int16_t* HWY_RESTRICT pairs,
-                                int64_t channels, int64_t c) {
-  uint32_t sum = 0;
+                                int64_t channels, const int32_t* bias, int64_t c) {
+  uint32_t sum = bias == nullptr ? 0 : static_cast<uint32_t>(bias[c]);
   for (size_t t = 0; t < windows.offsets.size(); ++t) {
     const auto pair = static_cast<int64_t>(t / 2), half = static_cast<int64_t>(t % 2);
     sum += static_cast<uint32_t>(x[windows.offsets[t] + c] * pairs[(pair * channels + c) * 2 + half]);
@@ -150,13 +185,15 @@ HWY_INLINE int32_t DepthwiseSum(const DepthwiseWindows& windows, const int16_t* 
 // lie.
 template <int kPixels, class D16>
 HWY_INLINE void DepthwiseVector(D16 d16, const DepthwiseWindows& windows, const int16_t* HWY_RESTRICT x,
-                                const int16_t* HWY_RESTRICT pairs, int64_t channels, int64_t c,
-                                int32_t* HWY_RESTRICT sums) {
+                                const int16_t* HWY_RESTRICT pairs, int64_t channels, const int32_t* HWY_RESTRICT bias,
+                                int64_t c, int32_t* HWY_RESTRICT sums) {
   const hn::RepartitionToWide<D16> d32;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d32));
   using V = hn::Vec<decltype(d32)>;
   V low[kPixels], high[kPixels], unused = hn::Zero(d32);
-  TERSOR_UNROLL for (int p = 0; p < kPixels; ++p) low[p] = high[p] = hn::Zero(d32);
+  const V first_low = bias == nullptr ? hn::Zero(d32) : hn::LoadU(d32, bias + c),
+          first_high = bias == nullptr ? hn::Zero(d32) : hn::LoadU(d32, bias + c + lanes);
+  TERSOR_UNROLL for (int p = 0; p < kPixels; ++p) low[p] = first_low, high[p] = first_high;
   const int16_t* HWY_RESTRICT w = pairs + 2 * c;
   for (size_t t = 0; t < windows.offsets.size(); t += 2, w += 2 * channels) {
     const auto first = hn::LoadU(d16, w), second = hn::LoadU(d16, w + 2 * lanes);
@@ -179,40 +216,39 @@ HWY_INLINE void DepthwiseVector(D16 d16, const DepthwiseWindows& windows, const 
 
 /// All channels of kPixels windows from window `first` on.
 template <int kPixels>
-HWY_INLINE void DepthwisePixels(const DepthwiseWindows& windows, const int16_t* pairs, int64_t channels, int64_t first,
-                                int32_t* sums) {
+HWY_INLINE void DepthwisePixels(const DepthwiseWindows& windows, const int16_t* pairs, int64_t channels,
+                                const int32_t* bias, int64_t first, int32_t* sums) {
   const int16_t* const x = windows.x + first * windows.step;
   sums += first * channels;
   int64_t c = 0;
 #if HWY_TARGET != HWY_SCALAR
   // Vectors of 128 bits: wider ones would turn the channels about.
   const hn::CappedTag<int16_t, 8> d16;
-  for (; c + 8 <= channels; c += 8) DepthwiseVector<kPixels>(d16, windows, x, pairs, channels, c, sums);
+  for (; c + 8 <= channels; c += 8) DepthwiseVector<kPixels>(d16, windows, x, pairs, channels, bias, c, sums);
 #endif
   for (; c < channels; ++c)
     for (int64_t p = 0; p < kPixels; ++p)
-      sums[p * channels + c] = DepthwiseSum(windows, x + p * windows.step, pairs, channels, c);
+      sums[p * channels + c] = DepthwiseSum(windows, x + p * windows.step, pairs, channels, bias, c);
 }
 
-void SumDepthwise(const DepthwiseWindows& windows, const int16_t* pairs, int64_t channels, int32_t* sums) {
+void SumDepthwise(const DepthwiseWindows& windows, const int16_t* pairs, int64_t channels, const int32_t* bias,
+                  int32_t* sums) {
   int64_t p = 0;
-  for (; p + 4 <= windows.count; p += 4) DepthwisePixels<4>(windows, pairs, channels, p, sums);
-  for (; p < windows.count; ++p) DepthwisePixels<1>(windows, pairs, channels, p, sums);
+  for (; p + 4 <= windows.count; p += 4) DepthwisePixels<4>(windows, pairs, channels, bias, p, sums);
+  for (; p < windows.count; ++p) DepthwisePixels<1>(windows, pairs, channels, bias, p, sums);
 }
 
-// One multiplier for all, or one for each; with a bias for each or none.
-template <bool kEach, bool kBias>
+// One multiplier for all, or one for each.
+template <bool kEach>
 HWY_INLINE void RequantizeRun(const int32_t* HWY_RESTRICT sums, size_t n, const float* HWY_RESTRICT multipliers,
-                              const int32_t* HWY_RESTRICT bias, const Coder& coder, uint8_t* HWY_RESTRICT y) {
+                              const Coder& coder, uint8_t* HWY_RESTRICT y) {
   const hn::ScalableTag<float> d;
   const hn::RebindToSigned<decltype(d)> di;
   const size_t lanes = hn::Lanes(d);
   const auto one = hn::Set(d, *multipliers);
   const auto steps = [&](size_t k) {
     const auto multiplier = kEach ? hn::LoadU(d, multipliers + k) : one;
-    auto sum = hn::LoadU(di, sums + k);
-    if (kBias) sum = hn::Add(sum, hn::LoadU(di, bias + k));
-    return hn::Mul(hn::ConvertTo(d, sum), multiplier);
+    return hn::Mul(hn::ConvertTo(d, hn::LoadU(di, sums + k)), multiplier);
   };
   size_t k = 0;
 #if HWY_TARGET == HWY_WASM
@@ -220,25 +256,17 @@ HWY_INLINE void RequantizeRun(const int32_t* HWY_RESTRICT sums, size_t n, const 
     coder.store({steps(k), steps(k + lanes), steps(k + 2 * lanes), steps(k + 3 * lanes)}, y + k);
 #endif
   for (; k + lanes <= n; k += lanes) coder.store(steps(k), y + k);
-  for (; k < n; ++k) {
-    const uint32_t sum = static_cast<uint32_t>(sums[k]) + (kBias ? static_cast<uint32_t>(bias[k]) : 0);
-    y[k] = coder.one(static_cast<float>(static_cast<int32_t>(sum)) * multipliers[kEach ? k : 0]);
-  }
+  for (; k < n; ++k) y[k] = coder.one(static_cast<float>(sums[k]) * multipliers[kEach ? k : 0]);
 }
 
 void Requantize(const int32_t* HWY_RESTRICT sums, int64_t rows, int64_t columns, const Requantization& to,
                 uint8_t* HWY_RESTRICT y) {
   const Coder coder(to.low, to.high, to.zero_point);
   const auto count = static_cast<size_t>(columns);
-  if (!to.per_column && to.bias == nullptr)
-    return RequantizeRun<false, false>(sums, static_cast<size_t>(rows) * count, to.multipliers, nullptr, coder, y);
+  if (!to.per_column)
+    return RequantizeRun<false>(sums, static_cast<size_t>(rows) * count, to.multipliers, coder, y);
   for (int64_t r = 0; r < rows; ++r, sums += columns, y += columns)
-    if (to.bias == nullptr)
-      RequantizeRun<true, false>(sums, count, to.multipliers, nullptr, coder, y);
-    else if (to.per_column)
-      RequantizeRun<true, true>(sums, count, to.multipliers, to.bias, coder, y);
-    else
-      RequantizeRun<false, true>(sums, count, to.multipliers, to.bias, coder, y);
+    RequantizeRun<true>(sums, count, to.multipliers, coder, y);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -271,8 +299,9 @@ IntegerPanels::IntegerPanels(int64_t columns, int64_t taps, int64_t depth, const
         }
 }
 
-void multiply_integer_rows(const IntegerPanels& weights, const IntegerRows& rows, int32_t* out, int64_t out_step) {
-  HWY_DYNAMIC_DISPATCH(MultiplyIntegerRows)(weights, rows, out, out_step);
+void multiply_integer_rows(const IntegerPanels& weights, const IntegerRows& rows, const int32_t* bias, int32_t* out,
+                           int64_t out_step) {
+  HWY_DYNAMIC_DISPATCH(MultiplyIntegerRows)(weights, rows, bias, out, out_step);
 }
 
 std::vector<int16_t> pair_depthwise(const int16_t* weights, int64_t taps, int64_t channels) {
@@ -283,8 +312,9 @@ std::vector<int16_t> pair_depthwise(const int16_t* weights, int64_t taps, int64_
   return pairs;
 }
 
-void sum_depthwise(const DepthwiseWindows& windows, const int16_t* pairs, int64_t channels, int32_t* sums) {
-  HWY_DYNAMIC_DISPATCH(SumDepthwise)(windows, pairs, channels, sums);
+void sum_depthwise(const DepthwiseWindows& windows, const int16_t* pairs, int64_t channels, const int32_t* bias,
+                   int32_t* sums) {
+  HWY_DYNAMIC_DISPATCH(SumDepthwise)(windows, pairs, channels, bias, sums);
 }
 
 void requantize(const int32_t* sums, int64_t rows, int64_t columns, const Requantization& to, uint8_t* y) {

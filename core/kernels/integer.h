@@ -42,30 +42,31 @@ struct IntegerRows {
   int64_t count;
 };
 
-/// out[r * out_step + c] = sum over taps and depth of row[tap][r][d] * weight[c][tap][d], modulo 2^32. No product of
-/// two neighbours may both be (-2^15)^2.
-void multiply_integer_rows(const IntegerPanels& weights, const IntegerRows& rows, int32_t* out, int64_t out_step);
+/// out[r * out_step + c] = bias[c] + sum over taps and depth of row[tap][r][d] * weight[c][tap][d], modulo 2^32. No
+/// product of two neighbours may both be (-2^15)^2. `bias`: one per column, or null.
+void multiply_integer_rows(const IntegerPanels& weights, const IntegerRows& rows, const int32_t* bias, int32_t* out,
+                           int64_t out_step);
 
 /// Weights of a depthwise window for sum_depthwise(): taps in pairs, each [channels][2], an odd one paired with zeros.
 std::vector<int16_t> pair_depthwise(const int16_t* weights, int64_t taps, int64_t channels);
 
-/// `count` windows, each `step` numbers behind the one before: sums[p * channels + c] = sum over taps t of
-/// x[p * step + offsets[t] + c] * weight[t][c]. `offsets` has an even length, that of an odd last tap twice.
+/// `count` windows, each `step` numbers behind the one before: sums[p * channels + c] = bias[c] + sum over taps t of
+/// x[p * step + offsets[t] + c] * weight[t][c]. `offsets` has an even length, that of an odd last tap twice. `bias`: one
+/// per channel, or null.
 struct DepthwiseWindows {
   const int16_t* x;
   int64_t count, step;
   std::span<const int64_t> offsets;
 };
-void sum_depthwise(const DepthwiseWindows& windows, const int16_t* pairs, int64_t channels, int32_t* sums);
+void sum_depthwise(const DepthwiseWindows& windows, const int16_t* pairs, int64_t channels, const int32_t* bias,
+                   int32_t* sums);
 
-/// y = rne(min(max(float(sum + bias) * multiplier, low - zero_point), high - zero_point)) + zero_point for rows x
-/// columns sums; one multiplier, or one per column where `per_column`; a bias per column, added modulo 2^32, or null.
-/// Multipliers are finite; low and high lie within -128 ... 255.
+/// y = rne(min(max(float(sum) * multiplier, low - zero_point), high - zero_point)) + zero_point for rows x columns sums;
+/// one multiplier, or one per column where `per_column`. Multipliers are finite; low and high lie within -128 ... 255.
 struct Requantization {
   const float* multipliers;
   bool per_column;
   int32_t zero_point, low, high;
-  const int32_t* bias = nullptr;
 };
 void requantize(const int32_t* sums, int64_t rows, int64_t columns, const Requantization& to, uint8_t* y);
 

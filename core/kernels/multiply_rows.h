@@ -33,7 +33,4 @@ inline constexpr int64_t kSumLength = 256;
 /// above, each product rounded before it is added. No vector width changes a bit of it.
 void multiply_rows(const Panels& weights, const Rows& rows, const Epilogue& epilogue, float* out, int64_t out_step);
 
-/// A good number of rows for one call: the pointers stay in cache and the weights are read once per so many rows.
-inline constexpr int64_t kRowsPerCall = 96;
-
 }  // namespace tersor::kernels

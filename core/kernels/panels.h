@@ -7,6 +7,10 @@
 
 namespace tersor::kernels {
 
+/// A good number of rows for one multiplication by panels: the pointers stay in cache and the weights are read once per
+/// so many rows.
+inline constexpr int64_t kRowsPerCall = 96;
+
 /// float32 elements of this machine's vectors.
 int64_t vector_width();
 /// Columns of a panel: two vectors, unless that pads many more columns than one does.

@@ -79,7 +79,7 @@ void multiply_columns(const int16_t* columns, int64_t count, int64_t rows, std::
   for (int64_t first = 0; first < count; first += kColumnsAtOnce) {
     const int64_t some = std::min(kColumnsAtOnce, count - first);
     const kernels::IntegerPanels panels(some, 1, rows, {pointers[static_cast<size_t>(first)], kColumnStep, 0, 1});
-    kernels::multiply_integer_rows(panels, {pointers.data() + first, count - first},
+    kernels::multiply_integer_rows(panels, {pointers.data() + first, count - first}, nullptr,
                                    square.data() + first * count + first, count);
   }
   auto to = products.begin();

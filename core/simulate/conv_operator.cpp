@@ -136,16 +136,18 @@ class QuantizedConv : public ops::Kernel {
     const IntegerConv::Picture picture{in_h, in_w, input.dtype() == DType::kInt8,
                                        first_code(call.inputs, places_.x_zero)};
     const std::optional<Finish> finish = finish_of(call.inputs);
+    std::span<const int32_t> bias;
+    if (has(call.inputs, places_.bias)) bias = call.inputs[places_.bias].values<int32_t>();
     const size_t in_one = shape[0] == 0 ? 0 : x.size() / static_cast<size_t>(shape[0]);
     const Shape& out = call.outputs[0].shape();
     const auto out_one = static_cast<size_t>(out.elements(1, out.rank()));
     int64_t saturated = 0;
     for (size_t n = 0; n < static_cast<size_t>(shape[0]); ++n)
       saturated += conv_.run(
-          g, x.subspan(n * in_one, in_one), picture, scratch, sums, [&](int64_t first, std::span<const int32_t> some) {
+          g, x.subspan(n * in_one, in_one), picture, bias, scratch, sums, [&](int64_t first, std::span<const int32_t> some) {
             const size_t at = n * out_one + static_cast<size_t>(first * g.out_channels);
             if (finish)
-              requantize(some, finish->multipliers, finish->bias, static_cast<size_t>(g.out_channels),
+              requantize(some, finish->multipliers, static_cast<size_t>(g.out_channels),
                          raw_bytes(call.outputs[0]).subspan(at, some.size()), finish->y);
             else
               std::copy(some.begin(), some.end(), call.outputs[0].values<int32_t>().subspan(at).begin());
@@ -156,7 +158,6 @@ class QuantizedConv : public ops::Kernel {
  private:
   struct Finish {
     std::vector<float> multipliers;
-    std::span<const int32_t> bias;  // one per output channel, or none
     Grid y;
   };
 
@@ -181,11 +182,9 @@ class QuantizedConv : public ops::Kernel {
     if (places_.y_scale == kNone) return std::nullopt;
     const Grid y{scales_of(inputs, places_.y_scale)[0], first_code(inputs, places_.y_zero),
                  output_type(inputs) == DType::kInt8};
-    std::span<const int32_t> bias;
-    if (has(inputs, places_.bias)) bias = inputs[places_.bias].values<int32_t>();
     return Finish{
         requantize_multipliers(scales_of(inputs, places_.x_scale)[0], scales_of(inputs, places_.w_scale), y.scale),
-        bias, y};
+        y};
   }
 
   std::pair<int64_t, int64_t> spatial(const Shape& shape) const {

@@ -135,7 +135,7 @@ class IntegerConv::Windows {
 };
 
 int64_t IntegerConv::run(const ConvGeometry& g, std::span<const uint8_t> x, const Picture& picture,
-                         std::span<int16_t> scratch, std::span<int32_t> sums, const Taker& take) const {
+                         std::span<const int32_t> bias, std::span<int16_t> scratch, std::span<int32_t> sums, const Taker& take) const {
   Windows windows(g, x, picture, scratch);
   const int64_t total = g.out_h(picture.height) * g.out_w(picture.width), at_once = g.pixels_at_once(picture.width);
   std::vector<int64_t> offsets = windows.offsets();
@@ -144,6 +144,7 @@ int64_t IntegerConv::run(const ConvGeometry& g, std::span<const uint8_t> x, cons
   const size_t runs = has_whole_rows(g) ? static_cast<size_t>(g.kernel_w) : 1;
   std::vector<const int16_t*> pointers(g.depthwise() ? 0 : offsets.size() / runs * static_cast<size_t>(at_once));
   const bool saturates = !saturation_.empty() && !picture.is_signed;
+  const auto bias_of = [&](int64_t output) { return bias.empty() ? nullptr : bias.data() + output; };
   int64_t saturated = 0;
   for (int64_t first = 0; first < total; first += at_once) {
     const int64_t count = std::min(at_once, total - first);
@@ -151,7 +152,7 @@ int64_t IntegerConv::run(const ConvGeometry& g, std::span<const uint8_t> x, cons
     const auto block = sums.first(static_cast<size_t>(count * g.out_channels));
     if (g.depthwise()) {
       kernels::sum_depthwise({windows.window(first), count, g.stride_w * g.in_channels, offsets}, depthwise_.data(),
-                             g.in_channels, block.data());
+                             g.in_channels, bias_of(0), block.data());
     } else {
       for (size_t group = 0; group < groups_.size(); ++group) {
         const auto first_channel = static_cast<int64_t>(group) * (g.in_channels / g.groups);
@@ -160,9 +161,9 @@ int64_t IntegerConv::run(const ConvGeometry& g, std::span<const uint8_t> x, cons
           const int16_t** pointer = pointers.data() + r;
           for (size_t t = 0; t < offsets.size(); t += runs, pointer += count) *pointer = window + offsets[t];
         }
-        kernels::multiply_integer_rows(groups_[group], {pointers.data(), count},
-                                       block.data() + static_cast<int64_t>(group) * groups_[group].columns(),
-                                       g.out_channels);
+        const int64_t first_output = static_cast<int64_t>(group) * groups_[group].columns();
+        kernels::multiply_integer_rows(groups_[group], {pointers.data(), count}, bias_of(first_output),
+                                       block.data() + first_output, g.out_channels);
       }
     }
     if (saturates) saturated += saturate(windows, first, picture.zero_point, block);

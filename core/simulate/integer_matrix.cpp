@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/kernels/panels.h"
+
 namespace tersor::simulate {
 
 IntegerMatrix::IntegerMatrix(const Codes& codes, bool saturates) : rows_(codes.rows) {
@@ -24,13 +26,12 @@ IntegerMatrix::IntegerMatrix(const Codes& codes, bool saturates) : rows_(codes.r
 
 int64_t IntegerMatrix::multiply(const int16_t* x, int64_t count, bool is_signed, int32_t zero_point,
                                 int32_t* sums) const {
-  constexpr int64_t kRowsPerCall = 96;
   const int64_t columns = panels_.columns();
-  const int16_t* pointers[kRowsPerCall];
-  for (int64_t first = 0; first < count; first += kRowsPerCall) {
-    const int64_t some = std::min(kRowsPerCall, count - first);
+  const int16_t* pointers[kernels::kRowsPerCall];
+  for (int64_t first = 0; first < count; first += kernels::kRowsPerCall) {
+    const int64_t some = std::min(kernels::kRowsPerCall, count - first);
     for (int64_t r = 0; r < some; ++r) pointers[r] = x + (first + r) * rows_;
-    kernels::multiply_integer_rows(panels_, {pointers, some}, sums + first * columns, columns);
+    kernels::multiply_integer_rows(panels_, {pointers, some}, nullptr, sums + first * columns, columns);
   }
   if (saturation_.empty() || is_signed) return 0;
   std::vector<int64_t> places(static_cast<size_t>(rows_));

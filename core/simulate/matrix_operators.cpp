@@ -252,7 +252,7 @@ class IntegerMatMul : public ops::Kernel {
     if (finish.factors.empty()) {
       std::copy(sums.begin(), sums.end(), output.values<int32_t>().begin() + static_cast<std::ptrdiff_t>(at));
     } else if (finish.y) {
-      requantize(sums, finish.factors, {}, columns, raw_bytes(output).subspan(at, sums.size()), *finish.y);
+      requantize(sums, finish.factors, columns, raw_bytes(output).subspan(at, sums.size()), *finish.y);
     } else {
       const auto y = output.values<float>().subspan(at, sums.size());
       if (has(call.inputs, places_.float_bias))

@@ -22,6 +22,21 @@ std::vector<int16_t> numbers(int64_t count, uint32_t state) {
   return values;
 }
 
+/// The last is so large that sums wrap around.
+std::vector<int32_t> biases(int64_t count) {
+  std::vector<int32_t> values;
+  for (int64_t k = 0; k < count; ++k) values.push_back(static_cast<int32_t>(k * 97 - 300));
+  values.back() = 2147483647;
+  return values;
+}
+
+/// Added to each column, modulo 2^32.
+std::vector<int32_t> with_bias(std::vector<int32_t> sums, const std::vector<int32_t>& bias) {
+  for (size_t k = 0; k < sums.size(); ++k)
+    sums[k] = static_cast<int32_t>(static_cast<uint32_t>(sums[k]) + static_cast<uint32_t>(bias[k % bias.size()]));
+  return sums;
+}
+
 }  // namespace
 
 TEST_CASE("integer rows times integer panels are exact, whatever the sizes") {
@@ -44,11 +59,14 @@ TEST_CASE("integer rows times integer panels are exact, whatever the sizes") {
             wanted.push_back(sum);
           }
         CAPTURE(columns, depth, taps);
+        const std::vector<int32_t> bias = biases(columns);
         on_every_target([&] {
           const IntegerPanels panels(columns, taps, depth, {w.data(), taps * depth, depth, 1});
           std::vector<int32_t> sums(wanted.size(), 7);
-          multiply_integer_rows(panels, {pointers.data(), count}, sums.data(), columns);
+          multiply_integer_rows(panels, {pointers.data(), count}, nullptr, sums.data(), columns);
           REQUIRE(sums == wanted);
+          multiply_integer_rows(panels, {pointers.data(), count}, bias.data(), sums.data(), columns);
+          REQUIRE(sums == with_bias(wanted, bias));
         });
       }
 }
@@ -72,10 +90,13 @@ TEST_CASE("depthwise windows are exact, whatever the number of channels, windows
       if (taps % 2 != 0) offsets.push_back(offsets.back());
       const auto pairs = pair_depthwise(w.data(), taps, channels);
       CAPTURE(channels, taps);
+      const std::vector<int32_t> bias = biases(channels);
       on_every_target([&] {
         std::vector<int32_t> sums(wanted.size(), 100);
-        sum_depthwise({x.data(), count, step, offsets}, pairs.data(), channels, sums.data());
+        sum_depthwise({x.data(), count, step, offsets}, pairs.data(), channels, nullptr, sums.data());
         REQUIRE(sums == wanted);
+        sum_depthwise({x.data(), count, step, offsets}, pairs.data(), channels, bias.data(), sums.data());
+        REQUIRE(sums == with_bias(wanted, bias));
       });
     }
 }
@@ -88,20 +109,14 @@ TEST_CASE("requantizing rounds halves to even and saturates, for both kinds of 8
   sums.resize(static_cast<size_t>(rows * 11));
   std::vector<float> multipliers;
   for (int k = 0; k < 11; ++k) multipliers.push_back(k == 0 ? 0.5f : 0.013f * static_cast<float>(k));
-  const std::vector<int32_t> bias = {0, 3, -3, 100, -100, 2147483647, 1, 7, -7, 50, 2};
   for (const auto& grid : {std::array<int32_t, 3>{0, 0, 255}, {17, 0, 255}, {-128, -128, 127}, {3, -128, 127}})
-    for (int form = 0; form < 4; ++form)
+    for (const bool per_column : {false, true})
       on_every_target([&] {
-        const bool per_column = form % 2 != 0, has_bias = form / 2 != 0;
         const int32_t zero_point = grid[0], least = grid[1], most = grid[2];
         std::vector<uint8_t> y(sums.size());
-        requantize(sums.data(), rows, 11,
-                   {multipliers.data(), per_column, zero_point, least, most, has_bias ? bias.data() : nullptr},
-                   y.data());
+        requantize(sums.data(), rows, 11, {multipliers.data(), per_column, zero_point, least, most}, y.data());
         for (size_t k = 0; k < sums.size(); ++k) {
-          const auto sum =
-              static_cast<int32_t>(static_cast<uint32_t>(sums[k]) + static_cast<uint32_t>(has_bias ? bias[k % 11] : 0));
-          const float exact = static_cast<float>(sum) * multipliers[per_column ? k % 11 : 0];
+          const float exact = static_cast<float>(sums[k]) * multipliers[per_column ? k % 11 : 0];
           const float cut =
               std::min(std::max(exact, static_cast<float>(least - zero_point)), static_cast<float>(most - zero_point));
           const auto code = static_cast<int32_t>(std::nearbyint(cut)) + zero_point;
