@@ -21,8 +21,8 @@ export interface Job {
   readonly extra?: Uint8Array;
 }
 
-/** A worker is given about so much to do at once, so that it hears of a cancel soon. */
-const targetMilliseconds = 40;
+/** A worker is given about so much to do at once, and as much again while it does so, so that it hears of a cancel soon. */
+const targetMilliseconds = 20;
 const mostAtOnce = 32;
 
 /** Rejects with the signal's reason as soon as it is aborted; what `work` does then nobody hears. */
@@ -81,7 +81,20 @@ export async function runJob<T>(pool: Pool, job: Job, call: CallOptions): Promis
   const work = async (worker: PoolWorker): Promise<Uint8Array | null> => {
     let count = 1;
     let begun = false;
+    let last: Promise<void> = Promise.resolve();
+    let lastDone = 0;
     const { deaths } = worker;
+    const add = async (samples: readonly SentSample[]) => {
+      const sent = performance.now();
+      await worker.call('addSamples', [key, samples]);
+      const now = performance.now();
+      const each = (now - Math.max(sent, lastDone)) / samples.length;
+      lastDone = now;
+      count = Math.max(1, Math.min(mostAtOnce, 2 * count, Math.floor(targetMilliseconds / Math.max(each, 0.01))));
+      if (over) return;
+      done += samples.length;
+      tell();
+    };
     for (;;) {
       const samples = await queue.take(count);
       if (worker.deaths !== deaths) throw died('its part of the job is lost.');
@@ -92,14 +105,13 @@ export async function runJob<T>(pool: Pool, job: Job, call: CallOptions): Promis
         await worker.call('beginJob', [key, job.kind, job.settings]);
         begun = true;
       }
-      const start = performance.now();
-      await worker.call('addSamples', [key, samples]);
-      const each = (performance.now() - start) / samples.length;
-      count = Math.max(1, Math.min(mostAtOnce, 2 * count, Math.floor(targetMilliseconds / Math.max(each, 0.01))));
+      const next = add(samples);
+      next.catch(() => undefined); // heard below, or that of the one before it
+      await last;
+      last = next;
       if (over) break;
-      done += samples.length;
-      tell();
     }
+    await last;
     return begun && !over ? worker.call('finishJob', [key]) : null;
   };
 
