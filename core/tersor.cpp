@@ -190,7 +190,8 @@ std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Se
   ptq::require_kernels(job->model.graph, job->placement);
   check_weights(job->model.graph, job->placement);
   const bool for_any_settings = !job->settings.own_statistics_only || !job->settings.overrides.empty();
-  job->requests = ptq::find_requests(job->model, job->attachment, job->placement, job->settings.config, for_any_settings);
+  job->requests =
+      ptq::find_requests(job->model, job->attachment, job->placement, job->settings.config, for_any_settings);
   job->platform = platform_of(job->settings);
   job->provenance = {opened->digest, graph_digest(job->model.graph, job->requests), shaping_settings(job->platform),
                      job->settings.preprocessing};

@@ -31,13 +31,12 @@ constexpr uint32_t rotate_right(uint32_t value, int by) {
   return (value >> by) | (value << (32 - by));
 }
 
-/// One of the 64 steps; `word` is the message's and the constant's sum. The new a is left in h, the new e in d; `differing`
-/// holds b ^ c and then a ^ b, which is the next step's. Rotations by 6, 11 and 25 (2, 13 and 22) are one inside the
-/// other: fewer copies of e (a).
+/// One of the 64 steps; `word` is the message's and the constant's sum. The new a is left in h, the new e in d;
+/// `differing` holds b ^ c and then a ^ b, which is the next step's. Rotations by 6, 11 and 25 (2, 13 and 22) are one
+/// inside the other: fewer copies of e (a).
 [[gnu::always_inline]] inline void round(uint32_t a, uint32_t b, uint32_t& d, uint32_t e, uint32_t f, uint32_t g,
                                          uint32_t& h, uint32_t word, uint32_t& differing) {
-  const uint32_t first =
-      h + word + (g ^ (e & (f ^ g))) + rotate_right(e ^ rotate_right(e ^ rotate_right(e, 14), 5), 6);
+  const uint32_t first = h + word + (g ^ (e & (f ^ g))) + rotate_right(e ^ rotate_right(e ^ rotate_right(e, 14), 5), 6);
   d += first;
   const uint32_t majority = b ^ ((a ^ b) & differing);
   h = first + rotate_right(a ^ rotate_right(a ^ rotate_right(a, 9), 11), 2) + majority;

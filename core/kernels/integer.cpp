@@ -79,8 +79,7 @@ HWY_NOINLINE void Tiles(const IntegerTile& call, int64_t tiles) {
   for (; tiles > 0; --tiles, first_rows += kRows) {
     V sums[kRows][kVectors];
     TERSOR_UNROLL for (int r = 0; r < kRows; ++r) {
-      TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) sums[r][v] =
-          hn::LoadU(d, bias + static_cast<size_t>(v) * lanes);
+      TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::LoadU(d, bias + static_cast<size_t>(v) * lanes);
     }
     V unused = hn::Zero(d);
     const int16_t* HWY_RESTRICT w = call.panel;
@@ -144,8 +143,7 @@ void PartOfPanel(const IntegerPanels& weights, const IntegerTile& part, int64_t 
   IntegerTile call = part;
   call.bias = bias, call.out = rows, call.out_step = weights.width();
   OnePanel(weights, call, count);
-  for (int64_t r = 0; r < count; ++r)
-    std::copy_n(rows + r * call.out_step, columns, part.out + r * part.out_step);
+  for (int64_t r = 0; r < count; ++r) std::copy_n(rows + r * call.out_step, columns, part.out + r * part.out_step);
 }
 
 void MultiplyIntegerRows(const IntegerPanels& weights, const IntegerRows& rows, const int32_t* bias, int32_t* out,
@@ -263,8 +261,7 @@ void Requantize(const int32_t* HWY_RESTRICT sums, int64_t rows, int64_t columns,
                 uint8_t* HWY_RESTRICT y) {
   const Coder coder(to.low, to.high, to.zero_point);
   const auto count = static_cast<size_t>(columns);
-  if (!to.per_column)
-    return RequantizeRun<false>(sums, static_cast<size_t>(rows) * count, to.multipliers, coder, y);
+  if (!to.per_column) return RequantizeRun<false>(sums, static_cast<size_t>(rows) * count, to.multipliers, coder, y);
   for (int64_t r = 0; r < rows; ++r, sums += columns, y += columns)
     RequantizeRun<true>(sums, count, to.multipliers, coder, y);
 }

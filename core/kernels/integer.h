@@ -51,8 +51,8 @@ void multiply_integer_rows(const IntegerPanels& weights, const IntegerRows& rows
 std::vector<int16_t> pair_depthwise(const int16_t* weights, int64_t taps, int64_t channels);
 
 /// `count` windows, each `step` numbers behind the one before: sums[p * channels + c] = bias[c] + sum over taps t of
-/// x[p * step + offsets[t] + c] * weight[t][c]. `offsets` has an even length, that of an odd last tap twice. `bias`: one
-/// per channel, or null.
+/// x[p * step + offsets[t] + c] * weight[t][c]. `offsets` has an even length, that of an odd last tap twice. `bias`:
+/// one per channel, or null.
 struct DepthwiseWindows {
   const int16_t* x;
   int64_t count, step;
@@ -61,8 +61,9 @@ struct DepthwiseWindows {
 void sum_depthwise(const DepthwiseWindows& windows, const int16_t* pairs, int64_t channels, const int32_t* bias,
                    int32_t* sums);
 
-/// y = rne(min(max(float(sum) * multiplier, low - zero_point), high - zero_point)) + zero_point for rows x columns sums;
-/// one multiplier, or one per column where `per_column`. Multipliers are finite; low and high lie within -128 ... 255.
+/// y = rne(min(max(float(sum) * multiplier, low - zero_point), high - zero_point)) + zero_point for rows x columns
+/// sums; one multiplier, or one per column where `per_column`. Multipliers are finite; low and high lie within -128 ...
+/// 255.
 struct Requantization {
   const float* multipliers;
   bool per_column;

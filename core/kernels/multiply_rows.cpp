@@ -64,7 +64,7 @@ HWY_NOINLINE void Tiles(const TileCall& call, int64_t tiles) {
   const auto [first_tap, first, last_tap, last] = call.stretch;
   const int64_t rows_step = call.rows_step, depth = call.depth, out_step = call.out_step;
   const float *const panel = call.panel + (first_tap * depth + first) * static_cast<int64_t>(kVectors * lanes),
-              *const bias = call.bias;
+                     *const bias = call.bias;
   const float* const* first_rows = call.rows + first_tap * rows_step;
   const float* totals = call.totals;
   float* out = call.out;
@@ -100,7 +100,7 @@ HWY_NOINLINE void Tiles(const TileCall& call, int64_t tiles) {
       const V term = hn::LoadU(d, bias + at);
       float* y = out + at;
       TERSOR_UNROLL for (int r = 0; r < kRows; ++r, y += out_step)
-        hn::StoreU(Bounded(hn::Add(sums[r][v], term), low, high), d, y);
+          hn::StoreU(Bounded(hn::Add(sums[r][v], term), low, high), d, y);
     }
   }
 }
@@ -257,8 +257,7 @@ void PartOfPanel(const Panels& weights, const TileCall& part, int64_t count, int
   TileCall call = part;
   call.bias = bias, call.out = rows, call.out_step = weights.width();
   OnePanel(weights, call, count);
-  for (int64_t r = 0; r < count; ++r)
-    std::copy_n(rows + r * call.out_step, columns, part.out + r * part.out_step);
+  for (int64_t r = 0; r < count; ++r) std::copy_n(rows + r * call.out_step, columns, part.out + r * part.out_step);
 }
 
 void MultiplyRows(const Panels& weights, const Rows& rows, const Epilogue& epilogue, float* out, int64_t out_step) {

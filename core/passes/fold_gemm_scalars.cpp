@@ -20,7 +20,8 @@ bool normalize(Graph& graph, const Uses& uses, Node& node) {
   const std::string stem = graph.name_of(op->weight);
   if (alpha != 1) {
     const std::vector<double> scale(static_cast<size_t>(op->outputs), alpha);
-    set_constant(graph, uses, node, op->weight_slot, scale_outputs_when_read(*op, *graph.initializer(op->weight), scale), stem);
+    set_constant(graph, uses, node, op->weight_slot,
+                 scale_outputs_when_read(*op, *graph.initializer(op->weight), scale), stem);
   }
   if (op->bias.valid() && (beta != 1 || wide)) {
     for (double& value : *bias) value *= beta;

@@ -21,8 +21,8 @@ int share_equal_constants(Model& model) {
     const bool weight = tensor.dtype() == DType::kFloat32 || bits_of(tensor.dtype()) <= 8;
     if (!weight || tensor.elements() < kWorthIt || captured[static_cast<size_t>(id.index)]) continue;
     const Tensor read = tensor;  // a copy, so that the graph's own does not hold what was deferred
-    const auto [found, is_new] = first.try_emplace(
-        std::string(name_of(read.dtype())) + read.shape().text() + sha256_hex(read.bytes()), id);
+    const auto [found, is_new] =
+        first.try_emplace(std::string(name_of(read.dtype())) + read.shape().text() + sha256_hex(read.bytes()), id);
     if (!is_new) same.emplace_back(id, found->second);
   }
   int shared = 0;

@@ -30,10 +30,9 @@ int channel_axis(const Graph& graph, const Uses& uses, const std::vector<int>& r
 
 /// Whether some step reads what is gathered channel by channel. The range of a tensor is chosen without.
 bool reads_channels(const config::QuantizationConfig& config) {
-  return config.weights_bias_correction ||
-         config.weights_second_moment_correction || config.activation_bias_correction ||
-         config.activation_channel_equalization || config.split_scales || config.shift_negative_activation_correction ||
-         config.input_scaling || config.relu_unbound_correction;
+  return config.weights_bias_correction || config.weights_second_moment_correction ||
+         config.activation_bias_correction || config.activation_channel_equalization || config.split_scales ||
+         config.shift_negative_activation_correction || config.input_scaling || config.relu_unbound_correction;
 }
 
 /// Whether some step reads what lies between a kernel and its Relu or Clip. Corrections compare behind the clamp.
@@ -93,8 +92,7 @@ std::vector<calibrate::Request> find_requests(const Model& model, const framewor
     if (!role.has_kernel() || !role.op || !role.op->can_have_bias) continue;
     if (std::find(values.begin(), values.end(), output) != values.end()) continue;
     const int axis = role.op->is_conv ? 1 : ranks[static_cast<size_t>(output.index)] - 1;
-    if (axis < 0 ||
-        (!reads_behind_kernels(config) && is_watched_behind_clamp(graph, uses, requests, output, axis)))
+    if (axis < 0 || (!reads_behind_kernels(config) && is_watched_behind_clamp(graph, uses, requests, output, axis)))
       continue;
     requests.push_back({output, graph.name_of(output), axis, true});
   }

@@ -143,15 +143,16 @@ class QuantizedConv : public ops::Kernel {
     const auto out_one = static_cast<size_t>(out.elements(1, out.rank()));
     int64_t saturated = 0;
     for (size_t n = 0; n < static_cast<size_t>(shape[0]); ++n)
-      saturated += conv_.run(
-          g, x.subspan(n * in_one, in_one), picture, bias, scratch, sums, [&](int64_t first, std::span<const int32_t> some) {
-            const size_t at = n * out_one + static_cast<size_t>(first * g.out_channels);
-            if (finish)
-              requantize(some, finish->multipliers, static_cast<size_t>(g.out_channels),
-                         raw_bytes(call.outputs[0]).subspan(at, some.size()), finish->y);
-            else
-              std::copy(some.begin(), some.end(), call.outputs[0].values<int32_t>().subspan(at).begin());
-          });
+      saturated +=
+          conv_.run(g, x.subspan(n * in_one, in_one), picture, bias, scratch, sums,
+                    [&](int64_t first, std::span<const int32_t> some) {
+                      const size_t at = n * out_one + static_cast<size_t>(first * g.out_channels);
+                      if (finish)
+                        requantize(some, finish->multipliers, static_cast<size_t>(g.out_channels),
+                                   raw_bytes(call.outputs[0]).subspan(at, some.size()), finish->y);
+                      else
+                        std::copy(some.begin(), some.end(), call.outputs[0].values<int32_t>().subspan(at).begin());
+                    });
     give_saturation(call, saturated);
   }
 
@@ -183,8 +184,7 @@ class QuantizedConv : public ops::Kernel {
     const Grid y{scales_of(inputs, places_.y_scale)[0], first_code(inputs, places_.y_zero),
                  output_type(inputs) == DType::kInt8};
     return Finish{
-        requantize_multipliers(scales_of(inputs, places_.x_scale)[0], scales_of(inputs, places_.w_scale), y.scale),
-        y};
+        requantize_multipliers(scales_of(inputs, places_.x_scale)[0], scales_of(inputs, places_.w_scale), y.scale), y};
   }
 
   std::pair<int64_t, int64_t> spatial(const Shape& shape) const {

@@ -135,7 +135,8 @@ class IntegerConv::Windows {
 };
 
 int64_t IntegerConv::run(const ConvGeometry& g, std::span<const uint8_t> x, const Picture& picture,
-                         std::span<const int32_t> bias, std::span<int16_t> scratch, std::span<int32_t> sums, const Taker& take) const {
+                         std::span<const int32_t> bias, std::span<int16_t> scratch, std::span<int32_t> sums,
+                         const Taker& take) const {
   Windows windows(g, x, picture, scratch);
   const int64_t total = g.out_h(picture.height) * g.out_w(picture.width), at_once = g.pixels_at_once(picture.width);
   std::vector<int64_t> offsets = windows.offsets();

@@ -66,11 +66,12 @@ class IntegerConv {
   };
   /// Takes the sums of the output pixels from `first` on, [pixel][out_channels], while they are in cache.
   using Taker = std::function<void(int64_t first, std::span<const int32_t> sums)>;
-  /// One picture: `x` holds raw codes, channels last. `geometry` is that of the constructor, its pads aside. `bias`: one
-  /// per output channel, or none. `scratch` has scratch_elements(), `sums` sum_elements(). Returns how many sums hold a
-  /// saturated pair.
+  /// One picture: `x` holds raw codes, channels last. `geometry` is that of the constructor, its pads aside. `bias`:
+  /// one per output channel, or none. `scratch` has scratch_elements(), `sums` sum_elements(). Returns how many sums
+  /// hold a saturated pair.
   int64_t run(const ConvGeometry& geometry, std::span<const uint8_t> x, const Picture& picture,
-              std::span<const int32_t> bias, std::span<int16_t> scratch, std::span<int32_t> sums, const Taker& take) const;
+              std::span<const int32_t> bias, std::span<int16_t> scratch, std::span<int32_t> sums,
+              const Taker& take) const;
 
  private:
   class Windows;

@@ -18,12 +18,11 @@ std::vector<float> dequantize_factors(float x_scale, std::span<const float> w_sc
   return factors;
 }
 
-void requantize(std::span<const int32_t> sums, std::span<const float> multipliers, size_t columns,
-                 std::span<uint8_t> y, const Grid& grid) {
+void requantize(std::span<const int32_t> sums, std::span<const float> multipliers, size_t columns, std::span<uint8_t> y,
+                const Grid& grid) {
   if (columns == 0) return;
   kernels::requantize(sums.data(), static_cast<int64_t>(sums.size() / columns), static_cast<int64_t>(columns),
-                      {multipliers.data(), multipliers.size() > 1, grid.zero_point, grid.low(), grid.high()},
-                      y.data());
+                      {multipliers.data(), multipliers.size() > 1, grid.zero_point, grid.low(), grid.high()}, y.data());
 }
 
 void dequantize_sums(std::span<const int32_t> sums, std::span<const float> factors, size_t columns,

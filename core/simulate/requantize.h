@@ -18,8 +18,8 @@ std::vector<float> dequantize_factors(float x_scale, std::span<const float> w_sc
 
 /// sums and y are [rows, columns]; multipliers have `columns` entries or one.
 /// y = rne(clamp(f(sum) * m, low - zp, high - zp)) + zp.
-void requantize(std::span<const int32_t> sums, std::span<const float> multipliers,
-                size_t columns, std::span<uint8_t> y, const Grid& grid);
+void requantize(std::span<const int32_t> sums, std::span<const float> multipliers, size_t columns, std::span<uint8_t> y,
+                const Grid& grid);
 /// y = f(sum) * factor.
 void dequantize_sums(std::span<const int32_t> sums, std::span<const float> factors, size_t columns, std::span<float> y);
 
