@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/kernels/integer.h"
+#include "core/kernels/panels.h"
 #include "core/simulate/pair_saturation.h"
 
 namespace tersor::simulate {
@@ -33,7 +34,7 @@ struct ConvGeometry {
            pad_bottom == 0 && pad_right == 0;
   }
   /// Output pixels that are summed before they are handed on: a row, or as many as are worth reading the weights for.
-  int64_t pixels_at_once(int64_t in_w) const { return depthwise() ? out_w(in_w) : 96; }
+  int64_t pixels_at_once(int64_t in_w) const { return depthwise() ? out_w(in_w) : kernels::kRowsPerCall; }
   /// int16 elements of scratch for one picture.
   size_t scratch_elements(int64_t in_h, int64_t in_w) const {
     const int64_t pixels = pointwise() ? std::min(pixels_at_once(in_w), in_h * in_w)
