@@ -15,6 +15,7 @@
 #include "core/tpc/read.h"
 #include "wasm/js_source.h"
 #include "wasm/session.h"
+#include "wasm/settings.h"
 
 namespace tersor::wasm {
 
@@ -134,10 +135,6 @@ val select(double total, const std::string& part, double count) {
   });
 }
 
-val sample_count(const val& statistics) {
-  return guard([&] { return static_cast<double>(calibrate::sample_count(copied(statistics).view)); });
-}
-
 val open_model(const std::string& key, const val& table) {
   return guard([&] { return session().open_model(key, table); });
 }
@@ -183,6 +180,9 @@ val finish_job(const std::string& job) {
 val merge_job(const std::string& kind, const std::string& settings, const val& parts, const val& extra) {
   return guard([&] { return session().merge_job(kind, settings, parts, extra); });
 }
+val measures_on_samples(const std::string& settings) {
+  return guard([&] { return read_settings(parse_json(settings, "settings"), nullptr).config.measures_on_samples(); });
+}
 val begin_sweep(const std::string& key, const std::string& settings, const val& statistics) {
   return guard([&] { return session().begin_sweep(key, settings, statistics); });
 }
@@ -212,7 +212,6 @@ EMSCRIPTEN_BINDINGS(tersor) {
   function("preprocessingPreset", &preprocessing_preset);
   function("verdict", &verdict);
   function("select", &select);
-  function("sampleCount", &sample_count);
   function("openModel", &open_model);
   function("close", &close);
   function("coverage", &coverage);
@@ -228,6 +227,7 @@ EMSCRIPTEN_BINDINGS(tersor) {
   function("addSample", &add_sample);
   function("finishJob", &finish_job);
   function("mergeJob", &merge_job);
+  function("measuresOnSamples", &measures_on_samples);
   function("beginSweep", &begin_sweep);
   function("sweepStep", &sweep_step);
   function("mergeSweepStep", &merge_sweep_step);

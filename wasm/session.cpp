@@ -337,7 +337,6 @@ val Session::finish_job(const std::string& key) {
 std::string Session::begin_sweep(const std::string& key, const std::string& text, const val& statistics_file) {
   const Json settings = parse_json(text, "settings");
   Settings chosen = read_settings(settings, nullptr);
-  if (!chosen.config.measures_on_samples()) return "null";
   RunningJob running;
   const Json& data_key = settings.at("data");
   if (!data_key.is_null()) running.data = data(data_key.get<std::string>());

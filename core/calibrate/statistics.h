@@ -154,7 +154,5 @@ Statistics read(std::span<const std::byte> bytes);
 /// What workers of one program hand to each other: the file without its checksum. Errors as of read().
 std::vector<std::byte> pack(const Statistics& statistics);
 Statistics unpack(std::span<const std::byte> bytes);
-/// Of how many samples they are, by the header of either.
-uint64_t sample_count(std::span<const std::byte> bytes);
 
 }  // namespace tersor::calibrate

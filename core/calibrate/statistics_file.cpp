@@ -426,9 +426,4 @@ Statistics unpack(std::span<const std::byte> bytes) {
   return statistics;
 }
 
-uint64_t sample_count(std::span<const std::byte> bytes) {
-  Reader reader(bytes);
-  return static_cast<uint64_t>(std::max<int64_t>(0, take_header(reader).samples));
-}
-
 }  // namespace tersor::calibrate

@@ -177,11 +177,17 @@ describe('samples', () => {
       tensors.push({ [name]: { data: shown[0].values, shape: shown[0].shape } });
     }
     const fromTensors = await model.quantize({ samples: tensors });
+    const { shape, data } = tensors[0][name];
+    const filledAgain = new Float32Array(data.length);
     const streamed = await model.quantize({
       samples: (async function* () {
-        yield* tensors;
+        for (const tensor of tensors) {
+          filledAgain.set(tensor[name].data);
+          yield { [name]: { data: filledAgain, shape } };
+        }
       })(),
     });
+    expect(filledAgain).toEqual(tensors.at(-1)[name].data);
     const fromFiles = await model.quantize({ samples: few, preprocessing });
     expect(fromTensors.recipe.data_set).toEqual(fromFiles.recipe.data_set);
     expect(fromTensors.model).toEqual(streamed.model);

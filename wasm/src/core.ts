@@ -31,8 +31,7 @@ export interface Core {
   preprocessingPreset(name: string): Answer<string>;
   verdict(report: string): Answer<string>;
   select(total: number, part: string, count: number): Answer<string>;
-  /** Of a .tstats file. */
-  sampleCount(statistics: Uint8Array): Answer<number>;
+  measuresOnSamples(settings: string): Answer<boolean>;
 
   openModel(key: string, table: FileTable): Answer<string>;
   close(key: string): Answer<null>;

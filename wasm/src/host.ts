@@ -11,7 +11,8 @@ export const isNode = typeof nodeProcess?.versions?.node === 'string';
 
 /** A worker of either kind. */
 export interface HostWorker {
-  post(message: unknown): void;
+  /** `transfer`: memory that goes over with the message, and is empty here afterwards. */
+  post(message: unknown, transfer: Transferable[]): void;
   onMessage(listener: (message: unknown) => void): void;
   /** The worker is gone, with a sentence why. */
   onDeath(listener: (why: string) => void): void;
@@ -26,7 +27,7 @@ export function nodeModule<T>(name: string): Promise<T> {
 }
 
 interface NodeWorker {
-  postMessage(message: unknown): void;
+  postMessage(message: unknown, transfer: Transferable[]): void;
   on(event: string, listener: (value: never) => void): void;
   ref(): void;
   unref(): void;
@@ -37,7 +38,7 @@ async function startInNode(url: URL): Promise<HostWorker> {
   const { Worker: ThreadWorker } = await nodeModule<{ Worker: new (url: URL) => NodeWorker }>('worker_threads');
   const worker = new ThreadWorker(url);
   return {
-    post: (message) => worker.postMessage(message),
+    post: (message, transfer) => worker.postMessage(message, transfer),
     onMessage: (listener) => worker.on('message', (message: unknown) => listener(message)),
     onDeath: (listener) => {
       worker.on('error', (error: Error) => listener(error.message));
@@ -55,7 +56,7 @@ function startInBrowser(url: URL | null): HostWorker {
     ? new Worker(url, { type: 'module' })
     : new Worker(new URL('./worker.mjs', import.meta.url), { type: 'module' });
   return {
-    post: (message) => worker.postMessage(message),
+    post: (message, transfer) => worker.postMessage(message, transfer),
     onMessage: (listener) => worker.addEventListener('message', (event) => listener(event.data)),
     onDeath: (listener) => {
       worker.addEventListener('error', (event) => {

@@ -5,7 +5,7 @@
 
 import { TersorError } from './error.js';
 import { died, type Pool, type PoolWorker, type Resource } from './pool.js';
-import type { JobKind, SentSample } from './protocol.js';
+import { memoryOf, type JobKind, type SentSample } from './protocol.js';
 import { newKey, type Feed } from './samples.js';
 import type { CallOptions, Stage } from './types.js';
 
@@ -86,7 +86,9 @@ export async function runJob<T>(pool: Pool, job: Job, call: CallOptions): Promis
     const { deaths } = worker;
     const add = async (samples: readonly SentSample[]) => {
       const sent = performance.now();
-      await worker.call('addSamples', [key, samples]);
+      const lent = job.feed.comeBack !== undefined;
+      const back = await worker.call('addSamples', [key, samples, lent], { transfer: lent ? memoryOf(samples) : [] });
+      if (back) job.feed.comeBack?.(back);
       const now = performance.now();
       const each = (now - Math.max(sent, lastDone)) / samples.length;
       lastDone = now;
@@ -128,7 +130,8 @@ export async function runJob<T>(pool: Pool, job: Job, call: CallOptions): Promis
     }
     const worker = pool.idle();
     for (const resource of job.needs) await worker.need(resource);
-    return (await worker.call('mergeJob', [job.kind, job.settings, parts, job.extra ?? null])) as T;
+    const transfer = parts.map((part) => part.buffer as ArrayBuffer);
+    return (await worker.call('mergeJob', [job.kind, job.settings, parts, job.extra ?? null], { transfer })) as T;
   };
 
   try {

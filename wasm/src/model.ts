@@ -243,8 +243,7 @@ export class OpenModel implements Model {
       options,
     );
     const measured = await this.#measure(bytes, kept, options, settings);
-    const sampleCount = await abortable(this.#context.pool.idle().call('sampleCount', [measured]), options.signal);
-    const statistics = { bytes: measured, sampleCount };
+    const statistics = { bytes: measured, sampleCount: kept.count() };
     this.#sources.set(statistics, { kept, settings: JSON.stringify(settings) });
     return statistics;
   }
@@ -300,8 +299,10 @@ export class OpenModel implements Model {
       : (await this.#calibrate(samples ?? [], { ...options, selection, preprocessing }, settings)).bytes;
     const text = JSON.stringify(settings);
     const made = await this.#withModel(options, (worker) =>
-      worker.call('quantize', [this.#file.key, text, bytes], (progress) => {
-        if (!options.signal?.aborted) options.onProgress?.(progress);
+      worker.call('quantize', [this.#file.key, text, bytes], {
+        onProgress(progress) {
+          if (!options.signal?.aborted) options.onProgress?.(progress);
+        },
       }),
     );
     return OpenResult.of(this.#context, made, { float: this.#file, sets: this.#sets, statistics: bytes });

@@ -20,6 +20,12 @@ interface Pending {
   readonly onProgress: ((progress: Progress) => void) | undefined;
 }
 
+interface CallExtras {
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** Memory that goes over to the worker with the arguments. */
+  readonly transfer?: Transferable[];
+}
+
 export function died(why: string): TersorError {
   return new TersorError({
     code: 'worker_died',
@@ -54,11 +60,11 @@ export class PoolWorker {
   async call<M extends Method>(
     method: M,
     args: Parameters<Calls[M]>,
-    onProgress?: (progress: Progress) => void,
+    { onProgress, transfer = [] }: CallExtras = {},
   ): Promise<ReturnType<Calls[M]>> {
     if (this.#closed) throw this.#closed;
     this.#host ??= this.#launch();
-    return this.#ask(this.#host, method, args, onProgress);
+    return this.#ask(this.#host, method, args, { onProgress, transfer });
   }
 
   /** Resolves when the worker runs. */
@@ -110,7 +116,7 @@ export class PoolWorker {
     host: Promise<HostWorker>,
     method: M,
     args: Parameters<Calls[M]>,
-    onProgress?: (progress: Progress) => void,
+    { onProgress, transfer = [] }: CallExtras = {},
   ): Promise<ReturnType<Calls[M]>> {
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
@@ -120,7 +126,7 @@ export class PoolWorker {
           if (!this.#pending.has(id)) return;
           worker.keepAlive(true);
           try {
-            worker.post({ id, method, args } satisfies Request);
+            worker.post({ id, method, args } satisfies Request, transfer);
           } catch (error) {
             this.#settle(id)?.reject(
               new TersorError({ code: 'invalid_argument', message: `${method}: ${sentence(error)}` }, { cause: error }),

@@ -37,6 +37,11 @@ export interface SentSample {
   readonly tensors: readonly SentTensor[] | null;
 }
 
+/** The memory of the samples' tensors, to be handed over with them. */
+export function memoryOf(samples: readonly SentSample[]): Transferable[] {
+  return samples.flatMap((sample) => (sample.tensors ?? []).map((tensor) => tensor.data.buffer as ArrayBuffer));
+}
+
 export type JobKind = 'calibrate' | 'evaluate' | 'compare';
 
 export type EvaluationAnswer = Omit<EvaluationResult, 'answers'> & { readonly answers: readonly number[] | null };
@@ -97,7 +102,8 @@ export interface Calls {
   /** Numbers of the chosen ones of `total` samples. */
   select(total: number, part: Selection['part'], count: number): readonly number[];
   beginJob(key: string, kind: JobKind, settings: string): null;
-  addSamples(job: string, samples: readonly SentSample[]): null;
+  /** Gives back samples that were lent: their arrays went over to the worker and were not copied. */
+  addSamples(job: string, samples: readonly SentSample[], lent: boolean): readonly SentSample[] | null;
   /** What this worker's part of the job came to, for mergeJob. */
   finishJob(job: string): Uint8Array;
   mergeJob(
@@ -106,6 +112,8 @@ export interface Calls {
     parts: readonly Uint8Array[],
     extra: Uint8Array | null,
   ): Uint8Array | EvaluationAnswer | Comparison;
+  /** Whether these settings may ask for a sweep. */
+  measuresOnSamples(settings: string): boolean;
   /** Null: settings and statistics ask for no sweep. */
   beginSweep(key: string, settings: string, statistics: Uint8Array): SweepPlan | null;
   /** What this worker's samples add up to behind the step. */
@@ -113,8 +121,6 @@ export interface Calls {
   mergeSweepStep(job: string, step: number, parts: readonly Uint8Array[]): Uint8Array;
   /** The statistics with what was measured. */
   finishSweep(job: string, outcomes: readonly Uint8Array[]): Uint8Array;
-  /** Of a .tstats file. */
-  sampleCount(statistics: Uint8Array): number;
   quantize(model: string, settings: string, statistics: Uint8Array): Quantized;
   verdict(report: Report): Verdict;
 }

@@ -69,11 +69,15 @@ export interface Feed {
   readonly total: number | null;
   readonly of: number | null;
   readonly items: Iterable<SentSample> | AsyncIterable<SentSample>;
+  /** Where it is there, the items are lent to workers and come back here. */
+  readonly comeBack?: (samples: readonly SentSample[]) => void;
 }
 
 /** A feed whose samples can be had again by their numbers. */
 export interface Kept {
   readonly feed: Feed;
+  /** Samples gone through so far. */
+  readonly count: () => number;
   /** Null when they are not at hand any more. */
   readonly pick: (numbers: readonly number[]) => readonly SentSample[] | null;
   /** Goes through samples that stream in, where no job does. */
@@ -83,39 +87,48 @@ export interface Kept {
 /** Samples that stream in are kept up to so many bytes; of more than that, none. */
 const mostKeptBytes = 1 << 30;
 
+/** In memory of its own; Node's Buffer has a slice() of its own, which copies nothing. */
+function copyOf(data: TypedArray): TypedArray {
+  return (Uint8Array.prototype.slice as (this: TypedArray) => TypedArray).call(data);
+}
+
 export function keep(feed: Feed): Kept {
+  const count = () => feed.total ?? 0;
   if (feed.data) {
     const pick = (numbers: readonly number[]) => numbers.map((index) => ({ index, label: null, tensors: null }));
-    return { feed, pick, collect: () => Promise.resolve() };
+    return { feed, count, pick, collect: () => Promise.resolve() };
   }
   const { items } = feed;
   const held = new Map<number, SentSample>();
   let bytes = 0;
+  let seen = 0;
+  const hold = (samples: readonly SentSample[]) => {
+    if (bytes <= mostKeptBytes) for (const sample of samples) held.set(sample.index, sample);
+  };
   const pick = (numbers: readonly number[]) => {
     const found = numbers.flatMap((index) => held.get(index) ?? []);
     return found.length === numbers.length ? found : null;
   };
   if (Array.isArray(items)) {
-    for (const sample of items as readonly SentSample[]) held.set(sample.index, sample);
-    return { feed, pick, collect: () => Promise.resolve() };
+    hold(items as readonly SentSample[]);
+    return { feed, count, pick, collect: () => Promise.resolve() };
   }
   async function* kept(): AsyncGenerator<SentSample> {
     for await (const sample of items) {
+      ++seen;
       bytes += (sample.tensors ?? []).reduce((sum, tensor) => sum + tensor.data.byteLength, 0);
+      if (bytes > mostKeptBytes) held.clear();
       // a caller may fill the same arrays again for the next sample
-      const tensors = sample.tensors?.map((tensor) => ({ ...tensor, data: tensor.data.slice() })) ?? null;
-      if (bytes <= mostKeptBytes) held.set(sample.index, { ...sample, tensors });
-      else held.clear();
-      yield sample;
+      yield { ...sample, tensors: sample.tensors?.map((tensor) => ({ ...tensor, data: copyOf(tensor.data) })) ?? null };
     }
   }
   const stream = kept();
   return {
-    feed: { ...feed, items: stream },
+    feed: { ...feed, items: stream, comeBack: hold },
+    count: () => seen,
     pick,
     async collect() {
-      let over = false;
-      while (!over) over = (await stream.next()).done ?? false;
+      for await (const sample of stream) hold([sample]);
     },
   };
 }
@@ -147,7 +160,7 @@ function sentTensors(sample: TensorSample, index: number): readonly SentTensor[]
   }
   return Object.entries(sample).map(([name, value]) => {
     const given: Tensor = ArrayBuffer.isView(value) ? { data: value as TypedArray, shape: [] } : value;
-    if (!given || !ArrayBuffer.isView(given.data)) {
+    if (!given || !ArrayBuffer.isView(given.data) || given.data instanceof DataView) {
       throw wrong(`The input "${name}" is no typed array.`, `samples[${index}].${name}`);
     }
     return { name, data: given.data, shape: given === value ? given.shape : null };

@@ -35,6 +35,7 @@ export async function runSweep(pool: Pool, sweep: Sweep, call: CallOptions): Pro
   const all = async (): Promise<Uint8Array> => {
     const [lead, ...others] = pool.workers;
     if (!lead) return sweep.statistics;
+    if (!(await lead.call('measuresOnSamples', [sweep.settings]))) return sweep.statistics;
     // all begin at once: each takes its time over it
     const [plan] = await Promise.all([lead, ...others].map(begin));
     const samples = plan && sweep.pick(plan.samples);
@@ -49,7 +50,7 @@ export async function runSweep(pool: Pool, sweep: Sweep, call: CallOptions): Pro
       used.map(async (worker, k) => {
         const mine = samples.filter((_, i) => i % used.length === k);
         for (let i = 0; i < mine.length && !check(); i += handful) {
-          await worker.call('addSamples', [key, mine.slice(i, i + handful)]);
+          await worker.call('addSamples', [key, mine.slice(i, i + handful), false]);
         }
       }),
     );

@@ -7,10 +7,19 @@ import { instantiate, jsonOf, valueOf, type Core, type LayersAnswer, type Previe
 import { sentence, TersorError } from './error.js';
 import { isNode, nodeModule } from './host.js';
 import { readerOf, type Packed } from './packed.js';
-import type { Calls, LayerFacts, Quantized, Reply, Request } from './protocol.js';
+import {
+  memoryOf,
+  type Calls,
+  type LayerFacts,
+  type Method,
+  type Quantized,
+  type Reply,
+  type Request,
+  type SentSample,
+} from './protocol.js';
 import type { NodeInfo, Progress, Recipe, Report, SamplePreview, Stage, TersorErrorFields } from './types.js';
 
-type Post = (reply: Reply) => void;
+type Post = (reply: Reply, transfer: Transferable[]) => void;
 type Handlers = {
   [M in keyof Calls]: (
     report: (progress: Progress) => void,
@@ -80,20 +89,20 @@ const handlers: Handlers = {
   },
   select: (_report, total, part, count) => jsonOf(core().select(total, part, count)),
   beginJob: (_report, key, kind, settings) => valueOf(core().beginJob(key, kind, settings)),
-  addSamples(_report, job, samples) {
+  addSamples(_report, job, samples, lent) {
     for (const sample of samples) valueOf(core().addSample(job, sample));
-    return null;
+    return lent ? samples : null;
   },
   finishJob: (_report, job) => valueOf(core().finishJob(job)),
   mergeJob(_report, kind, settings, parts, extra) {
     const merged = valueOf(core().mergeJob(kind, settings, parts, extra));
     return typeof merged === 'string' ? (JSON.parse(merged) as ReturnType<Calls['mergeJob']>) : merged;
   },
+  measuresOnSamples: (_report, settings) => valueOf(core().measuresOnSamples(settings)),
   beginSweep: (_report, key, settings, statistics) => jsonOf(core().beginSweep(key, settings, statistics)),
   sweepStep: (_report, job, step, before) => valueOf(core().sweepStep(job, step, before)),
   mergeSweepStep: (_report, job, step, parts) => valueOf(core().mergeSweepStep(job, step, parts)),
   finishSweep: (_report, job, outcomes) => valueOf(core().finishSweep(job, outcomes)),
-  sampleCount: (_report, statistics) => valueOf(core().sampleCount(statistics)),
   quantize(report, model, settings, statistics): Quantized {
     const made = valueOf(
       core().quantize(model, settings, statistics, (stage, done, total, note) =>
@@ -113,29 +122,33 @@ function fieldsOf(thrown: unknown): TersorErrorFields | null {
   return thrown instanceof TersorError ? thrown.toJSON() : null;
 }
 
+/** What goes over with an answer: bytes out of the core are copies of their own, samples were lent. */
+function handedOver(method: Method, result: unknown): Transferable[] {
+  if (result instanceof Uint8Array) return [result.buffer as ArrayBuffer];
+  return method === 'addSamples' && result ? memoryOf(result as readonly SentSample[]) : [];
+}
+
 async function answer(request: Request, post: Post): Promise<void> {
   const { id, method, args } = request;
   try {
     const handler = handlers[method] as (report: (progress: Progress) => void, ...args: readonly unknown[]) => unknown;
-    post({ id, result: await handler((progress) => post({ id, progress }), ...args) });
+    const result = await handler((progress) => post({ id, progress }, []), ...args);
+    post({ id, result }, handedOver(method, result));
   } catch (thrown) {
     const fields = fieldsOf(thrown);
     // anything else is a trap of WebAssembly or a bug: the instance cannot be trusted any more
-    post({
-      id,
-      error: fields ?? {
-        code: 'worker_died',
-        message: `A worker stopped: ${sentence(thrown)}`,
-        place: '',
-        hint: 'Try again with fewer workers: each needs memory for the model and its largest tensors.',
-      },
-      fatal: fields === null,
-    });
+    const error = fields ?? {
+      code: 'worker_died',
+      message: `A worker stopped: ${sentence(thrown)}`,
+      place: '',
+      hint: 'Try again with fewer workers: each needs memory for the model and its largest tensors.',
+    };
+    post({ id, error, fatal: fields === null }, []);
   }
 }
 
 interface Port {
-  postMessage(message: unknown): void;
+  postMessage(message: unknown, transfer: Transferable[]): void;
   on(event: 'message', listener: (message: Request) => void): void;
 }
 
@@ -143,12 +156,12 @@ if (isNode) {
   void nodeModule<{ parentPort: Port }>('worker_threads').then(({ parentPort }) => {
     let last: Promise<void> = Promise.resolve();
     parentPort.on('message', (request) => {
-      last = last.then(() => answer(request, (reply) => parentPort.postMessage(reply)));
+      last = last.then(() => answer(request, (reply, transfer) => parentPort.postMessage(reply, transfer)));
     });
   });
 } else {
   let last: Promise<void> = Promise.resolve();
   addEventListener('message', (event: MessageEvent<Request>) => {
-    last = last.then(() => answer(event.data, (reply) => postMessage(reply)));
+    last = last.then(() => answer(event.data, (reply, transfer) => postMessage(reply, { transfer })));
   });
 }
