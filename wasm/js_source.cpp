@@ -65,9 +65,12 @@ samples::Bytes copied(const val& array) {
   return {{bytes.get(), length}, bytes};
 }
 
+val as_view(std::span<const std::byte> bytes) {
+  return val(typed_memory_view(bytes.size(), reinterpret_cast<const uint8_t*>(bytes.data())));
+}
+
 val to_array(std::span<const std::byte> bytes) {
-  const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
-  return val(typed_memory_view(bytes.size(), data)).call<val>("slice");
+  return as_view(bytes).call<val>("slice");
 }
 
 }  // namespace tersor::wasm

@@ -26,6 +26,8 @@ class JsSource : public samples::FileSource {
 
 /// The bytes of a typed array, copied in.
 samples::Bytes copied(const emscripten::val& array);
+/// A Uint8Array on these bytes, until the memory moves.
+emscripten::val as_view(std::span<const std::byte> bytes);
 /// A Uint8Array of its own with these bytes.
 emscripten::val to_array(std::span<const std::byte> bytes);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wasm/sample_job.h"
 
+#include <cstring>
+
 #include "core/report/histogram_view.h"
-#include "core/samples/sample_digest.h"
 
 namespace tersor::wasm {
 
@@ -12,11 +13,11 @@ class Calibration : public SampleJob {
  public:
   Calibration(const Job& job, uint64_t data_set_size)
       : calibrator_(std::make_unique<calibrate::Calibrator>(calibrator_of(job, data_set_size))) {}
+  bool wants_digests() const override { return true; }
   void add(const JobSample& sample) override {
-    calibrator_->add({static_cast<uint64_t>(sample.index), samples::sample_digest(sample.inputs)}, sample.place,
-                     sample.inputs);
+    calibrator_->add({static_cast<uint64_t>(sample.index), sample.digest}, sample.place, sample.inputs);
   }
-  std::vector<std::byte> finish() override {
+  ByteBuffer finish() override {
     const calibrate::Statistics statistics = std::move(*calibrator_).finish();
     calibrator_ = nullptr;  // its memory serves what follows
     return calibrate::pack(statistics);
@@ -37,7 +38,7 @@ class EvaluationJob : public SampleJob {
       throw error.within(sample.place);
     }
   }
-  std::vector<std::byte> finish() override { return evaluation_.save(); }
+  ByteBuffer finish() override { return evaluation_.save(); }
 
  private:
   run::Runner runner_;
@@ -54,10 +55,11 @@ class ComparisonJob : public SampleJob {
       throw error.within(sample.place);
     }
   }
-  std::vector<std::byte> finish() override {
+  ByteBuffer finish() override {
     const std::string state = comparer_.state();
-    const auto bytes = std::as_bytes(std::span(state));
-    return {bytes.begin(), bytes.end()};
+    ByteBuffer bytes(state.size());
+    std::memcpy(bytes.data(), state.data(), state.size());
+    return bytes;
   }
 
  private:
@@ -79,13 +81,13 @@ std::unique_ptr<SampleJob> make_comparison(std::shared_ptr<const report::Compare
   return std::make_unique<ComparisonJob>(std::move(program));
 }
 
-std::vector<std::byte> merge_statistics(std::span<const samples::Bytes> parts) {
+ByteBuffer merge_statistics(std::span<const samples::Bytes> parts) {
   TERSOR_CHECK(!parts.empty());
   calibrate::Statistics all = calibrate::unpack(parts[0].view);
   for (size_t i = 1; i < parts.size(); ++i) calibrate::merge(all, calibrate::unpack(parts[i].view));
   // samples that streamed in: there are no others
   if (all.data_set_size == 0) all.data_set_size = all.samples.size();
-  return calibrate::write(all);
+  return calibrate::pack(all);
 }
 
 evaluate::EvaluationResult merge_evaluations(std::span<const samples::Bytes> parts,

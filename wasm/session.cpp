@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wasm/session.h"
 
+#include "core/base/digest.h"
 #include "core/base/json.h"
 #include "core/ops/registry.h"
 #include "core/report/model_card.h"
@@ -8,6 +9,7 @@
 #include "core/samples/given_arrays.h"
 #include "core/samples/labels.h"
 #include "core/samples/preview.h"
+#include "core/samples/sample_digest.h"
 #include "core/simulate/program.h"
 #include "wasm/js_source.h"
 #include "wasm/layers.h"
@@ -312,9 +314,9 @@ Session::RunningJob& Session::running(const std::string& key) {
   return found->second;
 }
 
-void Session::add_sample(const std::string& key, const val& sample) {
+val Session::load_sample(const std::string& key, const val& sample) {
   RunningJob& running = this->running(key);
-  JobSample given;
+  JobSample& given = running.loaded.emplace();
   given.index = static_cast<int64_t>(sample["index"].as<double>());
   if (const val label = sample["label"]; !label.isNull()) given.label = static_cast<int64_t>(label.as<double>());
   if (running.reader) {
@@ -324,10 +326,21 @@ void Session::add_sample(const std::string& key, const val& sample) {
     given.place = "samples[" + std::to_string(given.index) + "]";
     given.inputs = given_tensors(sample, running.inputs, given.place);
   }
+  if (!running.job || !running.job->wants_digests()) return val::null();
+  given.digested = samples::digested_bytes(given.inputs);
+  return as_view(given.digested);
+}
+
+void Session::add_sample(const std::string& key, const val& digest) {
+  RunningJob& running = this->running(key);
+  TERSOR_CHECK(running.loaded);
+  JobSample& given = *running.loaded;
+  if (!digest.isNull()) given.digest = to_hex(copied(digest).view);
   if (running.sweep)
     running.sweep->add(given.index, given.inputs);
   else
     running.job->add(given);
+  running.loaded.reset();
 }
 
 val Session::finish_job(const std::string& key) {

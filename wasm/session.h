@@ -51,9 +51,14 @@ class Session {
 
   /// `kind` is calibrate, evaluate or compare; see sample_job.h for their settings.
   void begin_job(const std::string& key, const std::string& kind, const std::string& settings);
-  void add_sample(const std::string& job, const emscripten::val& sample);
+  /// The sample for the next add_sample(). What its digest is taken of, as a Uint8Array on the core's own memory, which
+  /// the next call may move; null where the job wants none.
+  emscripten::val load_sample(const std::string& job, const emscripten::val& sample);
+  /// `digest`: 32 bytes, or null.
+  void add_sample(const std::string& job, const emscripten::val& digest);
   emscripten::val finish_job(const std::string& job);
-  /// Bytes of statistics, or JSON of an evaluation or a comparison.
+  /// Packed statistics, to which their SHA-256 belongs to make a .tstats file, or JSON of an evaluation or a
+  /// comparison.
   emscripten::val merge_job(const std::string& kind, const std::string& settings, const emscripten::val& parts,
                             const emscripten::val& extra);
 
@@ -84,6 +89,7 @@ class Session {
     std::vector<samples::InputSpec> inputs;
     std::unique_ptr<SampleJob> job;
     std::unique_ptr<SweepJob> sweep;  // one of the two
+    std::optional<JobSample> loaded;  // the next to be added
   };
 
   RunningJob& running(const std::string& key);

@@ -35,7 +35,7 @@ ptq::ChannelSums get_channels(ByteReader& reader) {
   return channels;
 }
 
-std::vector<std::byte> to_bytes(const ptq::SweepSums& sums) {
+ByteBuffer to_bytes(const ptq::SweepSums& sums) {
   ByteWriter writer;
   for (const auto& half : sums.inputs.words) writer.put_all(std::span<const int64_t>(half));
   put(writer, sums.outputs);
@@ -52,7 +52,7 @@ ptq::SweepSums sums_of(std::span<const std::byte> bytes) {
   return sums;
 }
 
-std::vector<std::byte> to_bytes(const ptq::SweepOutcome& outcome) {
+ByteBuffer to_bytes(const ptq::SweepOutcome& outcome) {
   ByteWriter writer;
   writer.put_all(std::span<const double>(outcome.shifts));
   writer.put(outcome.weight.has_value());
@@ -97,7 +97,7 @@ void SweepJob::add(int64_t number, std::span<const Tensor> inputs) {
   states_.emplace_back(found - samples_.begin(), (*start_)(inputs));
 }
 
-std::vector<std::byte> SweepJob::advance(size_t step, std::span<const std::byte> before) {
+ByteBuffer SweepJob::advance(size_t step, std::span<const std::byte> before) {
   start_.reset();
   if (step > 0) sweep_->take(step - 1, outcome_of(before));
   ptq::SweepRunner runner(*sweep_, step, sweep_->program(step));
@@ -105,13 +105,13 @@ std::vector<std::byte> SweepJob::advance(size_t step, std::span<const std::byte>
   return to_bytes(runner.sums());
 }
 
-std::vector<std::byte> SweepJob::merge(size_t step, std::span<const samples::Bytes> parts) const {
+ByteBuffer SweepJob::merge(size_t step, std::span<const samples::Bytes> parts) const {
   ptq::SweepSums all;
   for (const samples::Bytes& part : parts) all.add(sums_of(part.view));
   return to_bytes(sweep_->outcome(step, all));
 }
 
-std::vector<std::byte> SweepJob::finish(std::span<const samples::Bytes> outcomes) {
+ByteBuffer SweepJob::finish(std::span<const samples::Bytes> outcomes) {
   std::vector<ptq::SweepOutcome> all;
   for (const samples::Bytes& one : outcomes) all.push_back(outcome_of(one.view));
   keep_outcomes(*job_, *sweep_, std::move(all), draft_, statistics_);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/byte_buffer.h"
 #include "core/samples/source.h"
 #include "core/tersor.h"
 
@@ -28,11 +29,11 @@ class SweepJob {
   /// The sample of that number.
   void add(int64_t number, std::span<const Tensor> inputs);
   /// Takes what the step before came to, and runs the step. Bytes of SweepSums.
-  std::vector<std::byte> advance(size_t step, std::span<const std::byte> before);
+  ByteBuffer advance(size_t step, std::span<const std::byte> before);
   /// What a step came to, from all workers' bytes: bytes of SweepOutcome.
-  std::vector<std::byte> merge(size_t step, std::span<const samples::Bytes> parts) const;
+  ByteBuffer merge(size_t step, std::span<const samples::Bytes> parts) const;
   /// The .tstats file with what all steps came to in it.
-  std::vector<std::byte> finish(std::span<const samples::Bytes> outcomes);
+  ByteBuffer finish(std::span<const samples::Bytes> outcomes);
 
  private:
   std::shared_ptr<const Job> job_;

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/base/byte_buffer.h"
 #include "core/base/error.h"
 
 namespace tersor {
@@ -19,21 +20,18 @@ class ByteWriter {
   template <class T>
   void put(T value) {
     static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>);
-    const size_t at = bytes_.size();
-    bytes_.resize(at + sizeof(T));
-    std::memcpy(bytes_.data() + at, &value, sizeof(T));
+    std::memcpy(bytes_.more(sizeof(T)), &value, sizeof(T));
   }
   /// How many, then all.
   template <class T>
   void put_all(std::span<const T> values) {
     put(static_cast<uint64_t>(values.size()));
-    const auto bytes = std::as_bytes(values);
-    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+    if (!values.empty()) std::memcpy(bytes_.more(values.size_bytes()), values.data(), values.size_bytes());
   }
-  std::vector<std::byte> take() { return std::move(bytes_); }
+  ByteBuffer take() { return std::move(bytes_); }
 
  private:
-  std::vector<std::byte> bytes_;
+  ByteBuffer bytes_;
 };
 
 class ByteReader {

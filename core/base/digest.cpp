@@ -165,7 +165,7 @@ void Sha256::update(std::string_view text) {
   update(std::as_bytes(std::span(text.data(), text.size())));
 }
 
-std::string Sha256::hex() {
+Digest Sha256::digest() {
   const uint64_t bits = length_ * 8;
   const std::byte one{0x80}, zero{0};
   update(std::span(&one, 1));
@@ -173,16 +173,33 @@ std::string Sha256::hex() {
   std::byte tail[8];
   for (int i = 0; i < 8; ++i) tail[i] = static_cast<std::byte>(bits >> (56 - 8 * i));
   update(tail);
-  std::string text;
-  for (uint32_t word : state_)
-    for (int shift = 28; shift >= 0; shift -= 4) text += "0123456789abcdef"[(word >> shift) & 15];
-  return text;
+  Digest digest;
+  for (size_t k = 0; k < digest.size(); ++k) digest[k] = static_cast<std::byte>(state_[k / 4] >> (24 - 8 * (k % 4)));
+  return digest;
+}
+
+std::string Sha256::hex() {
+  return to_hex(digest());
+}
+
+Digest sha256(std::span<const std::byte> bytes) {
+  Sha256 digest;
+  digest.update(bytes);
+  return digest.digest();
 }
 
 std::string sha256_hex(std::span<const std::byte> bytes) {
-  Sha256 digest;
-  digest.update(bytes);
-  return digest.hex();
+  return to_hex(sha256(bytes));
+}
+
+std::string to_hex(std::span<const std::byte> bytes) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const std::byte byte : bytes) {
+    text += kDigits[std::to_integer<unsigned>(byte) >> 4];
+    text += kDigits[std::to_integer<unsigned>(byte) & 15];
+  }
+  return text;
 }
 
 }  // namespace tersor

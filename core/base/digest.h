@@ -11,12 +11,15 @@
 
 namespace tersor {
 
+using Digest = std::array<std::byte, 32>;
+
 class Sha256 {
  public:
   Sha256();
   void update(std::span<const std::byte> bytes);
   void update(std::string_view text);
-  /// The digest as 64 lower-case hexadecimal digits. The object must not be used afterwards.
+  /// The object must not be used afterwards; the same of hex().
+  Digest digest();
   std::string hex();
 
  private:
@@ -26,6 +29,11 @@ class Sha256 {
   uint64_t length_ = 0;
 };
 
+Digest sha256(std::span<const std::byte> bytes);
+/// As 64 lower-case hexadecimal digits.
 std::string sha256_hex(std::span<const std::byte> bytes);
+
+/// Two lower-case digits for each byte.
+std::string to_hex(std::span<const std::byte> bytes);
 
 }  // namespace tersor

@@ -348,6 +348,7 @@ std::vector<TensorStatistics> Collector::statistics() const {
     one.channel_axis = requests_[k].channel_axis;
     one.histogram = gathered.bins.histogram();
     one.extremes = gathered.extremes;
+    one.channels.reserve(gathered.sums.size());
     for (size_t c = 0; c < gathered.sums.size(); ++c)
       one.channels.push_back({gathered.lows[c], gathered.highs[c], gathered.sums.sum(c), gathered.squares.sum(c)});
     one.elements = gathered.elements;

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/byte_buffer.h"
 #include "core/calibrate/exact_sum.h"
 #include "core/quant/histogram.h"
 #include "core/quant/params.h"
@@ -147,12 +148,12 @@ void merge(Statistics& into, const Statistics& more);
 void check_provenance(const Provenance& found, const Provenance& expected);
 
 /// The .tstats file (docs/statistics.md). Equal statistics give equal bytes.
-std::vector<std::byte> write(const Statistics& statistics);
+ByteBuffer write(const Statistics& statistics);
 /// Error kInvalidArgument when the bytes are not such a file, are cut short, or contradict themselves.
 Statistics read(std::span<const std::byte> bytes);
 
 /// What workers of one program hand to each other: the file without its checksum. Errors as of read().
-std::vector<std::byte> pack(const Statistics& statistics);
+ByteBuffer pack(const Statistics& statistics);
 Statistics unpack(std::span<const std::byte> bytes);
 
 }  // namespace tersor::calibrate

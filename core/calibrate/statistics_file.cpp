@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The .tstats format, described in docs/statistics.md: magic, version, length of the header, header (JSON), arrays,
 // SHA-256 of all that. Of the words of exact sums only those are written that some channel of the tensor needs.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <type_traits>
@@ -15,68 +16,77 @@ namespace {
 
 constexpr std::string_view kMagic = "tersorst";
 constexpr uint32_t kVersion = 4;
-constexpr size_t kDigestBytes = 32;
+constexpr size_t kDigestBytes = sizeof(Digest);
 constexpr size_t kMostTensors = 1 << 20;
 
-struct WordRange {
-  size_t first = 0, count = 0;
+/// Words outside of which every sum has only copies of its sign.
+class WordRange {
+ public:
+  void add(const ExactSum& sum) {
+    const auto& words = sum.words();
+    for (size_t k = 0; k < first_; ++k)
+      if (words[k] != 0) first_ = k;
+    // The highest written word must carry the sign, so that reading can extend it.
+    const uint64_t sign = words.back() >> 63 != 0 ? ~uint64_t{0} : 0;
+    for (size_t k = ExactSum::kWords - 1; k > last_; --k)
+      if (words[k] != sign || words[k - 1] >> 63 != sign >> 63) last_ = k;
+  }
+  /// First word and count.
+  std::vector<int64_t> pair() const {
+    if (first_ > last_) return {0, 0};
+    return {static_cast<int64_t>(first_), static_cast<int64_t>(last_ - first_ + 1)};
+  }
+
+ private:
+  size_t first_ = ExactSum::kWords, last_ = 0;
 };
 
-std::vector<const ExactSum*> sums_of(const std::vector<ChannelStatistics>& channels,
-                                     ExactSum ChannelStatistics::*member) {
-  std::vector<const ExactSum*> sums;
-  for (const ChannelStatistics& channel : channels) sums.push_back(&(channel.*member));
-  return sums;
+std::vector<int64_t> words_of(const std::vector<ChannelStatistics>& channels, ExactSum ChannelStatistics::*member) {
+  WordRange range;
+  for (const ChannelStatistics& channel : channels) range.add(channel.*member);
+  return range.pair();
 }
 
-std::vector<const ExactSum*> sums_of(const ExtremeSums& extremes) {
-  if (extremes.times == 0) return {};
-  return {&extremes.low, &extremes.high};
+std::vector<int64_t> words_of(const ExtremeSums& extremes) {
+  WordRange range;
+  if (extremes.times > 0) range.add(extremes.low), range.add(extremes.high);
+  return range.pair();
 }
 
-/// The words outside of which every sum has only copies of its sign.
-WordRange needed_words(const std::vector<const ExactSum*>& sums) {
-  size_t first = ExactSum::kWords, last = 0;
-  for (const ExactSum* sum : sums) {
-    const auto& words = sum->words();
-    const uint64_t sign = words.back() >> 63 != 0 ? ~uint64_t{0} : 0;
-    for (size_t k = 0; k < words.size(); ++k) {
-      if (words[k] != 0) first = std::min(first, k);
-      // The highest written word must carry the sign, so that reading can extend it.
-      const bool extends = words[k] == sign && (k == 0 || words[k - 1] >> 63 == sign >> 63);
-      if (!extends) last = std::max(last, k);
-    }
-  }
-  if (first > last) return {0, 0};
-  return {first, last - first + 1};
-}
-
+/// Fills bytes from their begin.
 class Writer {
  public:
-  Writer() = default;
-  explicit Writer(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {}
+  explicit Writer(std::span<std::byte> bytes) : rest_(bytes) {}
 
-  void reserve(size_t bytes) { bytes_.reserve(bytes); }
   template <class T>
   void put(T value) {
     static_assert(std::is_arithmetic_v<T>);
-    put_all(std::span<const T>(&value, 1));
+    put_bytes(&value, sizeof value);
   }
-  void put(std::string_view text) { put_all(std::span<const char>(text.data(), text.size())); }
   template <class T>
   void put_all(std::span<const T> values) {
-    const auto bytes = std::as_bytes(values);
-    bytes_.insert(bytes_.end(), bytes.data(), bytes.data() + bytes.size());
+    put_bytes(values.data(), values.size_bytes());
   }
+  void put(std::string_view text) { put_bytes(text.data(), text.size()); }
   /// 64 hexadecimal digits as 32 bytes.
   void put_digest(const std::string& hex) {
     TERSOR_CHECK(hex.size() == 2 * kDigestBytes);
     for (size_t k = 0; k < kDigestBytes; ++k) put(static_cast<uint8_t>(std::stoi(hex.substr(2 * k, 2), nullptr, 16)));
   }
-  std::vector<std::byte>& bytes() { return bytes_; }
+  /// `range` as WordRange::pair() gives it.
+  void put_words(const ExactSum& sum, const std::vector<int64_t>& range) {
+    put_all(std::span(sum.words()).subspan(static_cast<size_t>(range[0]), static_cast<size_t>(range[1])));
+  }
+  bool full() const { return rest_.empty(); }
 
  private:
-  std::vector<std::byte> bytes_;
+  void put_bytes(const void* from, size_t count) {
+    TERSOR_CHECK(count <= rest_.size());
+    if (count > 0) std::memcpy(rest_.data(), from, count);
+    rest_ = rest_.subspan(count);
+  }
+
+  std::span<std::byte> rest_;
 };
 
 [[noreturn]] void broken(const std::string& message) {
@@ -103,15 +113,7 @@ class Reader {
     const auto bytes = take_bytes(values.size_bytes());
     if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
   }
-  std::string take_digest() {
-    static constexpr char kDigits[] = "0123456789abcdef";
-    std::string hex;
-    for (const std::byte byte : take_bytes(kDigestBytes)) {
-      hex += kDigits[std::to_integer<unsigned>(byte) >> 4];
-      hex += kDigits[std::to_integer<unsigned>(byte) & 15];
-    }
-    return hex;
-  }
+  std::string take_digest() { return to_hex(take_bytes(kDigestBytes)); }
   size_t left() const { return bytes_.size() - position_; }
 
  private:
@@ -186,9 +188,6 @@ struct Header {
 namespace {
 
 TensorEntry entry_of(const TensorStatistics& tensor) {
-  const auto pair = [](const WordRange& range) {
-    return std::vector<int64_t>{static_cast<int64_t>(range.first), static_cast<int64_t>(range.count)};
-  };
   TensorEntry entry;
   entry.name = tensor.name;
   entry.shape = tensor.shape.dims();
@@ -200,29 +199,25 @@ TensorEntry entry_of(const TensorStatistics& tensor) {
   entry.first_bin = tensor.histogram.first_bin();
   entry.bins = static_cast<int64_t>(tensor.histogram.counts().size());
   entry.times = static_cast<int64_t>(tensor.extremes.times);
-  entry.extreme_words = pair(needed_words(sums_of(tensor.extremes)));
-  entry.sum_words = pair(needed_words(sums_of(tensor.channels, &ChannelStatistics::sum)));
-  entry.square_words = pair(needed_words(sums_of(tensor.channels, &ChannelStatistics::sum_of_squares)));
+  entry.extreme_words = words_of(tensor.extremes);
+  entry.sum_words = words_of(tensor.channels, &ChannelStatistics::sum);
+  entry.square_words = words_of(tensor.channels, &ChannelStatistics::sum_of_squares);
   return entry;
 }
 
-/// Bytes behind the header, and somewhat more.
-size_t bound_of(const Statistics& statistics) {
-  constexpr size_t kOfChannel = 2 * sizeof(float) + 2 * ExactSum::kWords * sizeof(uint64_t);
-  size_t bytes = kDigestBytes + statistics.samples.size() * (sizeof(uint64_t) + kDigestBytes);
-  for (const TensorStatistics& tensor : statistics.tensors)
-    bytes += (tensor.histogram.counts().size() + 2 + 2 * ExactSum::kWords) * sizeof(uint64_t) +
-             tensor.channels.size() * kOfChannel;
-  for (const MeasuredShift& output : statistics.measured.outputs) bytes += output.shifts.size() * sizeof(double);
-  for (const RoundedWeight& weight : statistics.rounded.weights)
-    bytes += sizeof(double) + weight.scales.size() * sizeof(float) + weight.codes.size();
-  return bytes;
-}
-
-void put_words(Writer& writer, const std::vector<const ExactSum*>& sums, const std::vector<int64_t>& range) {
-  for (const ExactSum* sum : sums)
-    writer.put_all(
-        std::span<const uint64_t>(sum->words()).subspan(static_cast<size_t>(range[0]), static_cast<size_t>(range[1])));
+/// Of the arrays behind the header.
+size_t bytes_of(const Header& header) {
+  constexpr int64_t kWord = sizeof(uint64_t);
+  int64_t bytes = header.samples * (kWord + static_cast<int64_t>(kDigestBytes));
+  for (const TensorEntry& tensor : header.tensors) {
+    if (tensor.bins > 0) bytes += (tensor.bins + 2) * kWord;
+    const int64_t channel = 2 * sizeof(float) + (tensor.sum_words[1] + tensor.square_words[1]) * kWord;
+    bytes += 2 * tensor.extreme_words[1] * kWord + tensor.channels * channel;
+  }
+  for (const MeasuredEntry& output : header.measured) bytes += output.channels * kWord;
+  for (const RoundedEntry& weight : header.rounded)
+    bytes += kWord + weight.scales * static_cast<int64_t>(sizeof(float)) + weight.elements;
+  return static_cast<size_t>(bytes);
 }
 
 ExactSum take_words(Reader& reader, const std::vector<int64_t>& range) {
@@ -329,9 +324,8 @@ Header take_header(Reader& reader) {
   return header;
 }
 
-}  // namespace
-
-std::vector<std::byte> pack(const Statistics& statistics) {
+/// The file but for the checksum, with `more` bytes behind.
+ByteBuffer packed(const Statistics& statistics, size_t more) {
   Header header;
   const Provenance& from = statistics.provenance;
   header = {from.model_digest,
@@ -354,8 +348,8 @@ std::vector<std::byte> pack(const Statistics& statistics) {
         {weight.name, static_cast<int64_t>(weight.scales.size()), static_cast<int64_t>(weight.codes.size())});
   std::string text = to_text(to_json(header), false);
   text.append((8 - text.size() % 8) % 8, ' ');
-  Writer writer;
-  writer.reserve(text.size() + bound_of(statistics));
+  ByteBuffer bytes(kMagic.size() + 2 * sizeof(uint32_t) + text.size() + bytes_of(header) + more);
+  Writer writer(std::span<std::byte>(bytes).first(bytes.size() - more));
   writer.put(kMagic);
   writer.put(kVersion);
   writer.put(static_cast<uint32_t>(text.size()));
@@ -364,19 +358,24 @@ std::vector<std::byte> pack(const Statistics& statistics) {
   for (const SampleRecord& sample : statistics.samples) writer.put_digest(sample.digest);
   for (size_t k = 0; k < statistics.tensors.size(); ++k) {
     const TensorStatistics& tensor = statistics.tensors[k];
+    const TensorEntry& entry = header.tensors[k];
     if (!tensor.histogram.empty()) {
       writer.put(tensor.histogram.zeros());
       writer.put(tensor.histogram.min());
       writer.put(tensor.histogram.max());
       writer.put_all(tensor.histogram.counts());
     }
-    put_words(writer, sums_of(tensor.extremes), header.tensors[k].extreme_words);
+    if (tensor.extremes.times > 0) {
+      writer.put_words(tensor.extremes.low, entry.extreme_words);
+      writer.put_words(tensor.extremes.high, entry.extreme_words);
+    }
     for (const ChannelStatistics& channel : tensor.channels) {
       writer.put(channel.min);
       writer.put(channel.max);
     }
-    put_words(writer, sums_of(tensor.channels, &ChannelStatistics::sum), header.tensors[k].sum_words);
-    put_words(writer, sums_of(tensor.channels, &ChannelStatistics::sum_of_squares), header.tensors[k].square_words);
+    for (const ChannelStatistics& channel : tensor.channels) writer.put_words(channel.sum, entry.sum_words);
+    for (const ChannelStatistics& channel : tensor.channels)
+      writer.put_words(channel.sum_of_squares, entry.square_words);
   }
   for (const MeasuredShift& output : statistics.measured.outputs)
     writer.put_all(std::span<const double>(output.shifts));
@@ -385,13 +384,21 @@ std::vector<std::byte> pack(const Statistics& statistics) {
     writer.put_all(std::span<const float>(weight.scales));
     writer.put_all(std::span<const int8_t>(weight.codes));
   }
-  return std::move(writer.bytes());
+  TERSOR_CHECK(writer.full());
+  return bytes;
 }
 
-std::vector<std::byte> write(const Statistics& statistics) {
-  Writer writer(pack(statistics));
-  writer.put_digest(sha256_hex(writer.bytes()));
-  return std::move(writer.bytes());
+}  // namespace
+
+ByteBuffer pack(const Statistics& statistics) {
+  return packed(statistics, 0);
+}
+
+ByteBuffer write(const Statistics& statistics) {
+  ByteBuffer bytes = packed(statistics, kDigestBytes);
+  const Digest checksum = sha256(std::span(bytes).first(bytes.size() - kDigestBytes));
+  std::copy(checksum.begin(), checksum.end(), bytes.end() - kDigestBytes);
+  return bytes;
 }
 
 Statistics read(std::span<const std::byte> bytes) {
@@ -399,7 +406,8 @@ Statistics read(std::span<const std::byte> bytes) {
     broken("This is not a statistics file of Tersor.");
   if (bytes.size() < kMagic.size() + 2 * sizeof(uint32_t) + kDigestBytes) broken("The statistics file ends too early.");
   const auto body = bytes.first(bytes.size() - kDigestBytes);
-  if (Reader(bytes.last(kDigestBytes)).take_digest() != sha256_hex(body))
+  const Digest checksum = sha256(body);
+  if (!std::equal(checksum.begin(), checksum.end(), bytes.last(kDigestBytes).begin()))
     broken("The statistics file is damaged or was cut short: its checksum does not fit.");
   return unpack(body);
 }

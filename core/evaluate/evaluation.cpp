@@ -174,7 +174,7 @@ std::vector<Evaluation::Record> Evaluation::in_order() const {
   return records;
 }
 
-std::vector<std::byte> Evaluation::save() const {
+ByteBuffer Evaluation::save() const {
   ByteWriter writer;
   writer.put(metric_);
   writer.put(group_);

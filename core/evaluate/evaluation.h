@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/byte_buffer.h"
 #include "core/base/fields.h"
 #include "core/base/names.h"
 #include "core/evaluate/interval.h"
@@ -87,7 +88,7 @@ class Evaluation {
   /// Takes over what another worker saw. Same metric and group.
   void merge(Evaluation&& other);
   /// As bytes, for a worker that shares no memory, and back. Error kInvalidArgument for other bytes.
-  std::vector<std::byte> save() const;
+  ByteBuffer save() const;
   static Evaluation load(std::span<const std::byte> bytes);
 
   /// Error kInvalidLabels where an AUC has labels of one kind only, kInvalidArgument where a group is incomplete.

@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/samples/sample_digest.h"
 
+#include <cstring>
+
 #include "core/base/digest.h"
 
 namespace tersor::samples {
 
-std::string sample_digest(std::span<const Tensor> sample) {
-  Sha256 digest;
+ByteBuffer digested_bytes(std::span<const Tensor> sample) {
+  ByteBuffer all;
   for (const Tensor& tensor : sample) {
-    digest.update(std::string(name_of(tensor.dtype())) + " " + tensor.shape().text() + "\n");
-    digest.update(tensor.bytes());
+    const std::string line = std::string(name_of(tensor.dtype())) + " " + tensor.shape().text() + "\n";
+    const auto values = tensor.bytes();
+    std::byte* to = all.more(line.size() + values.size());
+    std::memcpy(to, line.data(), line.size());
+    if (!values.empty()) std::memcpy(to + line.size(), values.data(), values.size());
   }
-  return digest.hex();
+  return all;
+}
+
+std::string sample_digest(std::span<const Tensor> sample) {
+  return sha256_hex(digested_bytes(sample));
 }
 
 std::string data_set_digest(std::span<const std::string> sample_digests) {

@@ -6,12 +6,14 @@
 #include <span>
 #include <string>
 
+#include "core/base/byte_buffer.h"
 #include "core/tensor/tensor.h"
 
 namespace tersor::samples {
 
-/// SHA-256 over, for each tensor in order, the line "<element type> <shape>\n" (as in "float32 1x3x32x32\n") and its
-/// bytes.
+/// For each tensor in order the line "<element type> <shape>\n" (as in "float32 1x3x32x32\n") and its bytes.
+ByteBuffer digested_bytes(std::span<const Tensor> sample);
+/// SHA-256 over these bytes.
 std::string sample_digest(std::span<const Tensor> sample);
 
 /// SHA-256 over the lines "<digest>\n" of the samples in order.

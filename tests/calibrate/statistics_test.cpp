@@ -114,7 +114,7 @@ TEST_CASE("every cut and every flipped byte of a statistics file is refused") {
   const auto bytes = write(merged({of_sample(0), of_sample(1)}));
   for (size_t size = 0; size < bytes.size(); size += 13) REQUIRE_THROWS_AS(read(std::span(bytes).first(size)), Error);
   for (size_t at = 0; at < bytes.size(); at += 97) {
-    auto broken = bytes;
+    std::vector<std::byte> broken(bytes.begin(), bytes.end());
     broken[at] ^= std::byte{0x10};
     REQUIRE_THROWS_AS(read(broken), Error);
   }

@@ -76,6 +76,20 @@ describe('the same bytes everywhere', () => {
     });
   }
 
+  test('in a page that is no secure context, where the browser takes no digests', async () => {
+    const job = jobs().find(({ name }) => name === 'demo');
+    const folder = job.data();
+    const plain = await openPage({ host: 'tersor.test' });
+    try {
+      expect(await plain.page.evaluate(() => [isSecureContext, typeof crypto.subtle])).toEqual([false, 'undefined']);
+      const [digest] = await plain.quantize(job, folder, filesUnder(folder), { count, workers: 2 });
+      expect(digest).toBe(await inNode(one, job, folder));
+      expect(plain.complaints).toEqual([]);
+    } finally {
+      await plain.close();
+    }
+  });
+
   test('nothing was said on the console and no request failed', () => {
     expect(page.complaints).toEqual([]);
   });

@@ -30,6 +30,7 @@ export interface Core {
   describeQuantizationConfig(): Answer<string>;
   preprocessingPreset(name: string): Answer<string>;
   verdict(report: string): Answer<string>;
+  sha256(bytes: Uint8Array): Answer<Uint8Array>;
   select(total: number, part: string, count: number): Answer<string>;
   measuresOnSamples(settings: string): Answer<boolean>;
 
@@ -45,14 +46,17 @@ export interface Core {
   labelsOfFolders(data: string): Answer<string>;
   labelsOfFile(data: string, table: FileTable, group: number): Answer<string>;
   beginJob(key: string, kind: JobKind, settings: string): Answer<null>;
-  addSample(job: string, sample: SentSample): Answer<null>;
+  /** What the digest of the sample is taken of, on the core's own memory: not to be kept. Null: the job wants none. */
+  loadSample(job: string, sample: SentSample): Answer<Uint8Array<ArrayBuffer> | null>;
+  /** The one that was loaded. */
+  addSample(job: string, digest: Uint8Array | null): Answer<null>;
   finishJob(job: string): Answer<Uint8Array>;
   mergeJob(
     kind: JobKind,
     settings: string,
     parts: readonly Uint8Array[],
     extra: Uint8Array | null,
-  ): Answer<Uint8Array | string>;
+  ): Answer<Uint8Array<ArrayBuffer> | string>;
   beginSweep(key: string, settings: string, statistics: Uint8Array): Answer<string>;
   sweepStep(job: string, step: number, before: Uint8Array): Answer<Uint8Array>;
   mergeSweepStep(job: string, step: number, parts: readonly Uint8Array[]): Answer<Uint8Array>;

@@ -33,13 +33,14 @@ function serve(places) {
   return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)));
 }
 
-export async function openPage() {
+/** `host`: what the server is called by; only localhost and addresses like it are secure contexts. */
+export async function openPage({ host = 'localhost' } = {}) {
   const places = new Map([['dist', dist]]);
   const server = await serve(places);
-  const address = `http://localhost:${server.address().port}`;
+  const address = `http://${host}:${server.address().port}`;
   const browser = await chromium.launch({
     executablePath: process.env.TERSOR_CHROMIUM ?? '/usr/bin/chromium',
-    args: ['--disable-dev-shm-usage'],
+    args: ['--disable-dev-shm-usage', `--host-resolver-rules=MAP ${host} 127.0.0.1`],
   });
   const page = await browser.newPage();
   const complaints = [];
