@@ -190,8 +190,8 @@ val add_sample(const std::string& job, const val& digest) {
 val finish_job(const std::string& job) {
   return guard([&] { return session().finish_job(job); });
 }
-val merge_job(const std::string& kind, const std::string& settings, const val& parts, const val& extra) {
-  return guard([&] { return session().merge_job(kind, settings, parts, extra); });
+val merge_job(const std::string& job, const val& parts, const val& extra) {
+  return guard([&] { return session().merge_job(job, parts, extra); });
 }
 val measures_on_samples(const std::string& settings) {
   return guard([&] { return read_settings(parse_json(settings, "settings"), nullptr).config.measures_on_samples(); });

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "core/base/json.h"
 #include "core/report/histogram_view.h"
 
 namespace tersor::wasm {
@@ -17,20 +18,30 @@ class Calibration : public SampleJob {
   void add(const JobSample& sample) override {
     calibrator_->add({static_cast<uint64_t>(sample.index), sample.digest}, sample.place, sample.inputs);
   }
-  ByteBuffer finish() override {
-    const calibrate::Statistics statistics = std::move(*calibrator_).finish();
-    calibrator_ = nullptr;  // its memory serves what follows
-    return calibrate::pack(statistics);
+  ByteBuffer finish() override { return calibrate::pack(statistics()); }
+  JobResult merge(std::span<const samples::Bytes> parts, std::span<const std::byte>) override {
+    calibrate::Statistics all = statistics();
+    for (const samples::Bytes& part : parts) calibrate::merge(all, calibrate::unpack(part.view));
+    // samples that streamed in: there are no others
+    if (all.data_set_size == 0) all.data_set_size = all.samples.size();
+    return calibrate::pack(all);
   }
 
  private:
+  calibrate::Statistics statistics() {
+    calibrate::Statistics own = std::move(*calibrator_).finish();
+    calibrator_ = nullptr;  // its memory serves what follows
+    return own;
+  }
+
   std::unique_ptr<calibrate::Calibrator> calibrator_;
 };
 
 class EvaluationJob : public SampleJob {
  public:
-  EvaluationJob(std::shared_ptr<const run::Program> program, evaluate::Metric metric, int64_t group)
-      : runner_(std::move(program)), evaluation_(metric, group) {}
+  EvaluationJob(std::shared_ptr<const run::Program> program, evaluate::Metric metric, int64_t group,
+                std::optional<std::vector<int64_t>> reference)
+      : runner_(std::move(program)), evaluation_(metric, group), reference_(std::move(reference)) {}
   void add(const JobSample& sample) override {
     try {
       evaluation_.add(sample.index, sample.label, sample.inputs, runner_.run(sample.inputs));
@@ -39,10 +50,21 @@ class EvaluationJob : public SampleJob {
     }
   }
   ByteBuffer finish() override { return evaluation_.save(); }
+  JobResult merge(std::span<const samples::Bytes> parts, std::span<const std::byte>) override {
+    for (const samples::Bytes& part : parts) evaluation_.merge(evaluate::Evaluation::load(part.view));
+    evaluate::EvaluationResult result = evaluation_.result();
+    if (reference_) {
+      evaluate::EvaluationResult other = result;
+      other.answers = std::move(reference_);
+      result.agreement = evaluate::agreement(other, result);
+    }
+    return to_text(to_json(result), false);
+  }
 
  private:
   run::Runner runner_;
   evaluate::Evaluation evaluation_;
+  std::optional<std::vector<int64_t>> reference_;
 };
 
 class ComparisonJob : public SampleJob {
@@ -61,6 +83,13 @@ class ComparisonJob : public SampleJob {
     std::memcpy(bytes.data(), state.data(), state.size());
     return bytes;
   }
+  JobResult merge(std::span<const samples::Bytes> parts, std::span<const std::byte> statistics) override {
+    for (const samples::Bytes& part : parts)
+      comparer_.merge_state({reinterpret_cast<const char*>(part.view.data()), part.view.size()});
+    report::Comparison comparison = comparer_.result();
+    if (!statistics.empty()) report::add_histograms(comparison, calibrate::read(statistics));
+    return to_text(to_json(comparison), false);
+  }
 
  private:
   report::Comparer comparer_;
@@ -73,46 +102,12 @@ std::unique_ptr<SampleJob> make_calibration(const Job& job, uint64_t data_set_si
 }
 
 std::unique_ptr<SampleJob> make_evaluation(std::shared_ptr<const run::Program> program, evaluate::Metric metric,
-                                           int64_t group) {
-  return std::make_unique<EvaluationJob>(std::move(program), metric, group);
+                                           int64_t group, std::optional<std::vector<int64_t>> reference) {
+  return std::make_unique<EvaluationJob>(std::move(program), metric, group, std::move(reference));
 }
 
 std::unique_ptr<SampleJob> make_comparison(std::shared_ptr<const report::CompareProgram> program) {
   return std::make_unique<ComparisonJob>(std::move(program));
-}
-
-ByteBuffer merge_statistics(std::span<const samples::Bytes> parts) {
-  TERSOR_CHECK(!parts.empty());
-  calibrate::Statistics all = calibrate::unpack(parts[0].view);
-  for (size_t i = 1; i < parts.size(); ++i) calibrate::merge(all, calibrate::unpack(parts[i].view));
-  // samples that streamed in: there are no others
-  if (all.data_set_size == 0) all.data_set_size = all.samples.size();
-  return calibrate::pack(all);
-}
-
-evaluate::EvaluationResult merge_evaluations(std::span<const samples::Bytes> parts,
-                                             const std::optional<std::vector<int64_t>>& reference) {
-  TERSOR_CHECK(!parts.empty());
-  evaluate::Evaluation all = evaluate::Evaluation::load(parts[0].view);
-  for (size_t i = 1; i < parts.size(); ++i) all.merge(evaluate::Evaluation::load(parts[i].view));
-  evaluate::EvaluationResult result = all.result();
-  if (reference) {
-    evaluate::EvaluationResult other = result;
-    other.answers = *reference;
-    result.agreement = evaluate::agreement(other, result);
-  }
-  return result;
-}
-
-report::Comparison merge_comparisons(std::span<const samples::Bytes> parts,
-                                     std::shared_ptr<const report::CompareProgram> program,
-                                     std::span<const std::byte> statistics) {
-  report::Comparer all(std::move(program));
-  for (const samples::Bytes& part : parts)
-    all.merge_state({reinterpret_cast<const char*>(part.view.data()), part.view.size()});
-  report::Comparison comparison = all.result();
-  if (!statistics.empty()) report::add_histograms(comparison, calibrate::read(statistics));
-  return comparison;
 }
 
 }  // namespace tersor::wasm

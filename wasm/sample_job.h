@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "core/base/byte_buffer.h"
@@ -27,26 +28,26 @@ struct JobSample {
   std::string digest;
 };
 
+/// Packed statistics (calibrate::pack()), to which their SHA-256 belongs to make a .tstats file, or JSON.
+using JobResult = std::variant<ByteBuffer, std::string>;
+
 class SampleJob {
  public:
   virtual ~SampleJob() = default;
   virtual bool wants_digests() const { return false; }
   virtual void add(const JobSample& sample) = 0;
+  /// What this worker's part came to, for another's merge().
   virtual ByteBuffer finish() = 0;
+  /// What the whole job came to, with the other workers' parts; in place of finish(). `statistics`: a .tstats file that
+  /// a comparison takes histograms from, or empty.
+  virtual JobResult merge(std::span<const samples::Bytes> parts, std::span<const std::byte> statistics) = 0;
 };
 
-/// Finishes as packed statistics (calibrate::pack()) of the samples added. `data_set_size` 0: not known.
+/// `data_set_size` 0: not known.
 std::unique_ptr<SampleJob> make_calibration(const Job& job, uint64_t data_set_size);
+/// `reference`: answers that those of this job are compared with.
 std::unique_ptr<SampleJob> make_evaluation(std::shared_ptr<const run::Program> program, evaluate::Metric metric,
-                                           int64_t group);
+                                           int64_t group, std::optional<std::vector<int64_t>> reference);
 std::unique_ptr<SampleJob> make_comparison(std::shared_ptr<const report::CompareProgram> program);
-
-/// Packed statistics.
-ByteBuffer merge_statistics(std::span<const samples::Bytes> parts);
-evaluate::EvaluationResult merge_evaluations(std::span<const samples::Bytes> parts,
-                                             const std::optional<std::vector<int64_t>>& reference);
-report::Comparison merge_comparisons(std::span<const samples::Bytes> parts,
-                                     std::shared_ptr<const report::CompareProgram> program,
-                                     std::span<const std::byte> statistics);
 
 }  // namespace tersor::wasm

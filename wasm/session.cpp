@@ -272,19 +272,6 @@ std::string Session::labels_of_file(const std::string& key, const val& table, in
                  false);
 }
 
-std::shared_ptr<const report::CompareProgram> Session::compare_program(const Json& settings) {
-  const std::string key = to_text(settings, false);
-  std::shared_ptr<const report::CompareProgram> program = compare_key_ == key ? compare_.lock() : nullptr;
-  if (!program) {
-    const Model& of_float = model(settings.at("float").get<std::string>()).opened->model;
-    const Model& quantized = model(settings.at("quantized").get<std::string>()).opened->model;
-    program = report::CompareProgram::make(of_float, quantized, profile_of(settings));
-    compare_key_ = key;
-    compare_ = program;
-  }
-  return program;
-}
-
 void Session::begin_job(const std::string& key, const std::string& kind, const std::string& text) {
   const Json settings = parse_json(text, "settings");
   RunningJob running;
@@ -299,11 +286,15 @@ void Session::begin_job(const std::string& key, const std::string& kind, const s
     chosen.preprocessing = preprocessing_text(running.data.get());
     running.job = make_calibration(*job_of(opened, std::move(chosen)), settings.at("of").get<uint64_t>());
   } else if (kind == "evaluate") {
+    std::optional<std::vector<int64_t>> reference;
+    if (const Json& answers = settings.at("reference"); !answers.is_null())
+      reference = answers.get<std::vector<int64_t>>();
     running.job = make_evaluation(simulate::compile(opened.opened->model, profile_of(settings)),
                                   enum_from_word<evaluate::Metric>(settings.at("metric").get<std::string>(), "metric"),
-                                  settings.at("group").get<int64_t>());
+                                  settings.at("group").get<int64_t>(), std::move(reference));
   } else {
-    running.job = make_comparison(compare_program(settings));
+    const Model& quantized = model(settings.at("quantized").get<std::string>()).opened->model;
+    running.job = make_comparison(report::CompareProgram::make(opened.opened->model, quantized, profile_of(settings)));
   }
   jobs_[key] = std::move(running);
 }
@@ -377,17 +368,11 @@ val Session::finish_sweep(const std::string& key, const val& outcomes) {
   return to_array(running(key).sweep->finish(parts_of(outcomes)));
 }
 
-val Session::merge_job(const std::string& kind, const std::string& text, const val& parts, const val& extra) {
-  const Json settings = parse_json(text, "settings");
-  if (kind == "calibrate") return to_array(merge_statistics(parts_of(parts)));
-  if (kind == "evaluate") {
-    std::optional<std::vector<int64_t>> reference;
-    if (const Json& answers = settings.at("reference"); !answers.is_null())
-      reference = answers.get<std::vector<int64_t>>();
-    return val(to_text(to_json(merge_evaluations(parts_of(parts), reference)), false));
-  }
+val Session::merge_job(const std::string& key, const val& parts, const val& extra) {
   const samples::Bytes statistics = extra.isNull() ? samples::Bytes{} : copied(extra);
-  return val(to_text(to_json(merge_comparisons(parts_of(parts), compare_program(settings), statistics.view)), false));
+  const JobResult result = running(key).job->merge(parts_of(parts), statistics.view);
+  if (const auto* text = std::get_if<std::string>(&result)) return val(*text);
+  return to_array(std::get<ByteBuffer>(result));
 }
 
 val Session::quantize(const std::string& key, const std::string& text, const val& statistics_file,

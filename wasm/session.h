@@ -56,11 +56,11 @@ class Session {
   emscripten::val load_sample(const std::string& job, const emscripten::val& sample);
   /// `digest`: 32 bytes, or null.
   void add_sample(const std::string& job, const emscripten::val& digest);
+  /// This worker's part, for merge_job() of another.
   emscripten::val finish_job(const std::string& job);
-  /// Packed statistics, to which their SHA-256 belongs to make a .tstats file, or JSON of an evaluation or a
-  /// comparison.
-  emscripten::val merge_job(const std::string& kind, const std::string& settings, const emscripten::val& parts,
-                            const emscripten::val& extra);
+  /// What the job came to, with the others' parts: bytes or a text, as SampleJob::merge() gives them. `extra`:
+  /// statistics for a comparison, or null.
+  emscripten::val merge_job(const std::string& job, const emscripten::val& parts, const emscripten::val& extra);
 
   /// The sweep that settings and statistics ask for, as a job of that key: JSON {steps, samples}, or null.
   /// `settings`: as of a calibration. Samples are added with add_sample().
@@ -96,14 +96,10 @@ class Session {
   OpenModel& model(const std::string& key);
   const std::shared_ptr<const samples::DataSet>& data(const std::string& key) const;
   std::shared_ptr<const Job> job_of(OpenModel& model, Settings settings);
-  std::shared_ptr<const report::CompareProgram> compare_program(const Json& settings);
 
   std::map<std::string, OpenModel> models_;
   std::map<std::string, std::shared_ptr<const samples::DataSet>> data_;
   std::map<std::string, RunningJob> jobs_;
-  // Lives as long as a job that compares.
-  std::string compare_key_;
-  std::weak_ptr<const report::CompareProgram> compare_;
 };
 
 }  // namespace tersor::wasm

@@ -52,8 +52,7 @@ export interface Core {
   addSample(job: string, digest: Uint8Array | null): Answer<null>;
   finishJob(job: string): Answer<Uint8Array>;
   mergeJob(
-    kind: JobKind,
-    settings: string,
+    job: string,
     parts: readonly Uint8Array[],
     extra: Uint8Array | null,
   ): Answer<Uint8Array<ArrayBuffer> | string>;

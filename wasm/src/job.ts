@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A job goes through samples: they are handed out a few at a time to whichever worker is free, each worker gathers its
-// part, and the parts are merged in one. Nothing depends on who got which sample.
+// part, and the first to begin takes the others' parts to its own. Nothing depends on who got which sample.
 
 import { TersorError } from './error.js';
 import { died, type Pool, type PoolWorker, type Resource } from './pool.js';
@@ -12,7 +12,7 @@ import type { CallOptions, Stage } from './types.js';
 export interface Job {
   readonly kind: JobKind;
   readonly stage: Stage;
-  /** The core's JSON; the same for beginning and merging. */
+  /** The core's JSON. */
   readonly settings: string;
   /** What each worker must hold. */
   readonly needs: readonly Resource<unknown>[];
@@ -75,12 +75,15 @@ export async function runJob<T>(pool: Pool, job: Job, call: CallOptions): Promis
   const queue = new Queue(job.feed.items);
   let done = 0;
   let over = false;
+  /** Workers that had a sample, and how often each had died before. */
+  const begun: { readonly worker: PoolWorker; readonly deaths: number }[] = [];
+  const lost = () => died('its part of the job is lost.');
   const tell = () =>
     call.onProgress?.({ stage: job.stage, done, total: Math.max(done, job.feed.total ?? 0), note: 'samples' });
 
   const work = async (worker: PoolWorker): Promise<Uint8Array | null> => {
     let count = 1;
-    let begun = false;
+    let has = false;
     let last: Promise<void> = Promise.resolve();
     let lastDone = 0;
     const { deaths } = worker;
@@ -99,13 +102,14 @@ export async function runJob<T>(pool: Pool, job: Job, call: CallOptions): Promis
     };
     for (;;) {
       const samples = await queue.take(count);
-      if (worker.deaths !== deaths) throw died('its part of the job is lost.');
+      if (worker.deaths !== deaths) throw lost();
       if (samples.length === 0) break;
-      if (!begun) {
+      if (!has) {
+        has = true;
         for (const resource of job.needs) await worker.need(resource);
         if (over) break;
+        begun.push({ worker, deaths });
         await worker.call('beginJob', [key, job.kind, job.settings]);
-        begun = true;
       }
       const next = add(samples);
       next.catch(() => undefined); // heard below, or that of the one before it
@@ -114,13 +118,15 @@ export async function runJob<T>(pool: Pool, job: Job, call: CallOptions): Promis
       if (over) break;
     }
     await last;
-    return begun && !over ? worker.call('finishJob', [key]) : null;
+    return has && !over && worker !== begun[0]?.worker ? worker.call('finishJob', [key]) : null;
   };
 
   const all = async (): Promise<T> => {
     tell();
     const parts = (await Promise.all(pool.workers.map(work))).filter((part) => part !== null);
-    if (parts.length === 0) {
+    call.signal?.throwIfAborted();
+    const [lead] = begun;
+    if (!lead) {
       throw new TersorError({
         code: 'invalid_samples',
         message: 'There are no samples.',
@@ -128,10 +134,9 @@ export async function runJob<T>(pool: Pool, job: Job, call: CallOptions): Promis
         hint: 'Give at least one; 100 or more make good ranges.',
       });
     }
-    const worker = pool.idle();
-    for (const resource of job.needs) await worker.need(resource);
+    if (lead.worker.deaths !== lead.deaths) throw lost();
     const transfer = parts.map((part) => part.buffer as ArrayBuffer);
-    return (await worker.call('mergeJob', [job.kind, job.settings, parts, job.extra ?? null], { transfer })) as T;
+    return (await lead.worker.call('mergeJob', [key, parts, job.extra ?? null], { transfer })) as T;
   };
 
   try {

@@ -104,11 +104,11 @@ export interface Calls {
   beginJob(key: string, kind: JobKind, settings: string): null;
   /** Gives back samples that were lent: their arrays went over to the worker and were not copied. */
   addSamples(job: string, samples: readonly SentSample[], lent: boolean): readonly SentSample[] | null;
-  /** What this worker's part of the job came to, for mergeJob. */
+  /** What this worker's part of the job came to, for mergeJob of another worker. */
   finishJob(job: string): Uint8Array;
+  /** What the job came to: this worker's part with the others'. */
   mergeJob(
-    kind: JobKind,
-    settings: string,
+    job: string,
     parts: readonly Uint8Array[],
     extra: Uint8Array | null,
   ): Uint8Array | EvaluationAnswer | Comparison;

@@ -103,8 +103,8 @@ const handlers: Handlers = {
     return lent ? samples : null;
   },
   finishJob: (_report, job) => valueOf(core().finishJob(job)),
-  async mergeJob(_report, kind, settings, parts, extra) {
-    const merged = valueOf(core().mergeJob(kind, settings, parts, extra));
+  async mergeJob(_report, job, parts, extra) {
+    const merged = valueOf(core().mergeJob(job, parts, extra));
     if (typeof merged === 'string') return JSON.parse(merged) as ReturnType<Calls['mergeJob']>;
     const checksum = await sha256(merged);
     const file = new Uint8Array(merged.length + checksum.length);
