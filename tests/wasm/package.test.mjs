@@ -179,18 +179,22 @@ describe('samples', () => {
     const fromTensors = await model.quantize({ samples: tensors });
     const { shape, data } = tensors[0][name];
     const filledAgain = new Float32Array(data.length);
-    const streamed = await model.quantize({
-      samples: (async function* () {
-        for (const tensor of tensors) {
-          filledAgain.set(tensor[name].data);
-          yield { [name]: { data: filledAgain, shape } };
-        }
-      })(),
-    });
+    const stream = async function* () {
+      for (const tensor of tensors) {
+        filledAgain.set(tensor[name].data);
+        yield { [name]: { data: filledAgain, shape } };
+      }
+    };
+    const streamed = await model.quantize({ samples: stream() });
     expect(filledAgain).toEqual(tensors.at(-1)[name].data);
     const fromFiles = await model.quantize({ samples: few, preprocessing });
     expect(fromTensors.recipe.data_set).toEqual(fromFiles.recipe.data_set);
     expect(fromTensors.model).toEqual(streamed.model);
+
+    const selection = { part: 'calibration', count: 3 };
+    const listedPart = await model.calibrate(tensors, { selection });
+    const streamedPart = await model.calibrate(stream(), { selection });
+    expect(streamedPart.bytes).toEqual(listedPart.bytes);
   });
 });
 

@@ -87,9 +87,14 @@ export interface Kept {
 /** Samples that stream in are kept up to so many bytes; of more than that, none. */
 const mostKeptBytes = 1 << 30;
 
-/** In memory of its own; Node's Buffer has a slice() of its own, which copies nothing. */
-function copyOf(data: TypedArray): TypedArray {
-  return (Uint8Array.prototype.slice as (this: TypedArray) => TypedArray).call(data);
+/** In memory of its own: a caller may fill the same arrays again for the next sample of a stream. */
+function copyOf(sample: SentSample): SentSample {
+  // Node's Buffer has a slice() that copies nothing
+  const slice = Uint8Array.prototype.slice as (this: TypedArray) => TypedArray;
+  return {
+    ...sample,
+    tensors: sample.tensors?.map((tensor) => ({ ...tensor, data: slice.call(tensor.data) })) ?? null,
+  };
 }
 
 export function keep(feed: Feed): Kept {
@@ -118,8 +123,7 @@ export function keep(feed: Feed): Kept {
       ++seen;
       bytes += (sample.tensors ?? []).reduce((sum, tensor) => sum + tensor.data.byteLength, 0);
       if (bytes > mostKeptBytes) held.clear();
-      // a caller may fill the same arrays again for the next sample
-      yield { ...sample, tensors: sample.tensors?.map((tensor) => ({ ...tensor, data: copyOf(tensor.data) })) ?? null };
+      yield copyOf(sample);
     }
   }
   const stream = kept();
@@ -281,7 +285,7 @@ export class DataSets {
     const whole = options.selection === undefined && options.limit === undefined;
     if (whole && !Array.isArray(samples)) return { data: null, total: null, of: null, items: numbered(samples) };
     const all: SentSample[] = [];
-    for await (const one of numbered(samples)) all.push(one);
+    for await (const one of numbered(samples)) all.push(Array.isArray(samples) ? one : copyOf(one));
     const chosen = await limited(await this.#chosen(all.length, options.selection));
     const items = chosen.flatMap((index) => all[index] ?? []);
     return { data: null, total: chosen.length, of: all.length, items };
