@@ -7,10 +7,18 @@
 
 namespace tersor::samples {
 
+namespace {
+
+std::string head_of(const Tensor& tensor) {
+  return std::string(name_of(tensor.dtype())) + " " + tensor.shape().text() + "\n";
+}
+
+}  // namespace
+
 ByteBuffer digested_bytes(std::span<const Tensor> sample) {
   ByteBuffer all;
   for (const Tensor& tensor : sample) {
-    const std::string line = std::string(name_of(tensor.dtype())) + " " + tensor.shape().text() + "\n";
+    const std::string line = head_of(tensor);
     const auto values = tensor.bytes();
     std::byte* to = all.more(line.size() + values.size());
     std::memcpy(to, line.data(), line.size());
@@ -20,7 +28,12 @@ ByteBuffer digested_bytes(std::span<const Tensor> sample) {
 }
 
 std::string sample_digest(std::span<const Tensor> sample) {
-  return sha256_hex(digested_bytes(sample));
+  Sha256 digest;
+  for (const Tensor& tensor : sample) {
+    digest.update(head_of(tensor));
+    digest.update(tensor.bytes());
+  }
+  return digest.hex();
 }
 
 std::string data_set_digest(std::span<const std::string> sample_digests) {

@@ -13,7 +13,7 @@ namespace tersor::samples {
 
 /// For each tensor in order the line "<element type> <shape>\n" (as in "float32 1x3x32x32\n") and its bytes.
 ByteBuffer digested_bytes(std::span<const Tensor> sample);
-/// SHA-256 over these bytes.
+/// SHA-256 over these bytes, which it takes where they lie.
 std::string sample_digest(std::span<const Tensor> sample);
 
 /// SHA-256 over the lines "<digest>\n" of the samples in order.

@@ -60,11 +60,11 @@ export class PoolWorker {
   async call<M extends Method>(
     method: M,
     args: Parameters<Calls[M]>,
-    { onProgress, transfer = [] }: CallExtras = {},
+    extras?: CallExtras,
   ): Promise<ReturnType<Calls[M]>> {
     if (this.#closed) throw this.#closed;
     this.#host ??= this.#launch();
-    return this.#ask(this.#host, method, args, { onProgress, transfer });
+    return this.#ask(this.#host, method, args, extras);
   }
 
   /** Resolves when the worker runs. */
