@@ -20,6 +20,14 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+/// `value`, of which the compiler knows nothing: V8 makes a constant vector anew wherever a loop reads it, from three
+/// instructions.
+template <class T>
+HWY_INLINE T InRegister(T value) {
+  const volatile T unknown = value;
+  return unknown;
+}
+
 /// Steps from zero to codes between low and high. The bounds are whole, so bounding before rounding is the same as
 /// after.
 class Coder {
@@ -30,9 +38,10 @@ class Coder {
         zero_point_(zero_point),
         lows_(hn::Set(D(), low_)),
         highs_(hn::Set(D(), high_)),
-        no_fractions_(hn::Set(D(), kNoFraction)),
+        no_fractions_(hn::Set(D(), InRegister(kNoFraction))),
         zero_bits_(hn::Set(DI(), kNoFractionBits - zero_point)),
-        bytes_(hn::Set(DI(), 255)) {}
+        bytes_(hn::Set(DI(), InRegister(255))),
+        short_bytes_(hn::Set(DI(), InRegister(0x00ff00ff))) {}
 
   HWY_INLINE uint8_t one(float steps) const {
     steps = steps < low_ ? low_ : steps;
@@ -49,10 +58,10 @@ class Coder {
 #if HWY_TARGET == HWY_WASM
   /// Four vectors of them.
   HWY_INLINE void store(const hn::Vec<hn::ScalableTag<float>> (&steps)[4], uint8_t* HWY_RESTRICT to) const {
-    const v128_t bytes = wasm_i16x8_const_splat(255),
-                 lower = wasm_i16x8_narrow_i32x4(codes(steps[0]).raw, codes(steps[1]).raw),
+    const v128_t lower = wasm_i16x8_narrow_i32x4(codes(steps[0]).raw, codes(steps[1]).raw),
                  upper = wasm_i16x8_narrow_i32x4(codes(steps[2]).raw, codes(steps[3]).raw);
-    wasm_v128_store(to, wasm_u8x16_narrow_i16x8(wasm_v128_and(lower, bytes), wasm_v128_and(upper, bytes)));
+    wasm_v128_store(
+        to, wasm_u8x16_narrow_i16x8(wasm_v128_and(lower, short_bytes_.raw), wasm_v128_and(upper, short_bytes_.raw)));
   }
 #endif
 
@@ -70,7 +79,7 @@ class Coder {
   float low_, high_;
   int32_t zero_point_;
   hn::Vec<D> lows_, highs_, no_fractions_;
-  hn::Vec<DI> zero_bits_, bytes_;
+  hn::Vec<DI> zero_bits_, bytes_, short_bytes_;
 };
 
 }  // namespace HWY_NAMESPACE

@@ -13,6 +13,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "core/kernels/along_rows-inl.h"
 #include "core/kernels/codes-inl.h"
 
 #ifndef TERSOR_INTEGER_ONCE
@@ -82,25 +83,26 @@ HWY_NOINLINE void Tiles(const IntegerTile& call, int64_t tiles) {
       TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::LoadU(d, bias + static_cast<size_t>(v) * lanes);
     }
     V unused = hn::Zero(d);
-    const int16_t* HWY_RESTRICT w = call.panel;
+    const int16_t* w = call.panel;
     const int16_t* const* rows = first_rows;
     for (int64_t tap = 0; tap < taps; ++tap, rows += rows_step) {
-      const int16_t* base[kRows];
-      TERSOR_UNROLL for (int r = 0; r < kRows; ++r) base[r] = rows[r];
-      for (int64_t k = 0; k < pairs; ++k, w += kVectors * 2 * lanes) {
+      const auto add = [&](const auto& numbers, int64_t at, const int16_t* HWY_RESTRICT of_all) HWY_ATTR {
         hn::Vec<decltype(narrow)> weights[kVectors];
         TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) {
-          weights[v] = hn::Load(narrow, w + static_cast<size_t>(v) * 2 * lanes);
+          weights[v] = hn::Load(narrow, of_all + static_cast<size_t>(v) * 2 * lanes);
         }
         TERSOR_UNROLL for (int r = 0; r < kRows; ++r) {
           int32_t pair;
-          std::memcpy(&pair, base[r] + 2 * k, sizeof(pair));
+          std::memcpy(&pair, numbers[r] + at, sizeof(pair));
           const auto x = hn::BitCast(narrow, hn::Set(d, pair));
           TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) {
             sums[r][v] = hn::ReorderWidenMulAccumulate(d, x, weights[v], sums[r][v], unused);
           }
         }
-      }
+      };
+      const int16_t* base[kRows];
+      TERSOR_UNROLL for (int r = 0; r < kRows; ++r) base[r] = rows[r];
+      w = AlongRows<2>(base, 0, pairs, w, kVectors * 2 * lanes, add);
     }
     TERSOR_UNROLL for (int r = 0; r < kRows; ++r, out += out_step) {
       TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) {
@@ -248,13 +250,14 @@ HWY_INLINE void RequantizeRun(const int32_t* HWY_RESTRICT sums, size_t n, const 
     const auto multiplier = kEach ? hn::LoadU(d, multipliers + k) : one;
     return hn::Mul(hn::ConvertTo(d, hn::LoadU(di, sums + k)), multiplier);
   };
-  size_t k = 0;
+  // The pointers move, so that the numbers lie at constants behind them.
+  const auto go_on = [&](size_t k) { sums += k, multipliers += kEach ? k : 0, y += k; };
 #if HWY_TARGET == HWY_WASM
-  for (; k + 4 * lanes <= n; k += 4 * lanes)
-    coder.store({steps(k), steps(k + lanes), steps(k + 2 * lanes), steps(k + 3 * lanes)}, y + k);
+  for (; n >= 4 * lanes; n -= 4 * lanes, go_on(4 * lanes))
+    coder.store({steps(0), steps(lanes), steps(2 * lanes), steps(3 * lanes)}, y);
 #endif
-  for (; k + lanes <= n; k += lanes) coder.store(steps(k), y + k);
-  for (; k < n; ++k) y[k] = coder.one(static_cast<float>(sums[k]) * multipliers[kEach ? k : 0]);
+  for (; n >= lanes; n -= lanes, go_on(lanes)) coder.store(steps(0), y);
+  for (; n > 0; --n, go_on(1)) *y = coder.one(static_cast<float>(*sums) * *multipliers);
 }
 
 void Requantize(const int32_t* HWY_RESTRICT sums, int64_t rows, int64_t columns, const Requantization& to,

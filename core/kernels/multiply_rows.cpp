@@ -11,6 +11,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "core/kernels/along_rows-inl.h"
 #include "core/kernels/bounds-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -60,8 +61,7 @@ struct TileCall {
 // rate.
 constexpr bool kLoadsInProducts = HWY_TARGET <= HWY_AVX3;
 
-// kRows x kVectors sums stay in registers, `tiles` times one below the other. The rows are addressed by one running
-// index off kRows bases.
+// kRows x kVectors sums stay in registers, `tiles` times one below the other.
 template <int kRows, int kVectors, bool kHasTotals>
 HWY_NOINLINE void Tiles(const TileCall& call, int64_t tiles) {
   const D d;
@@ -78,28 +78,31 @@ HWY_NOINLINE void Tiles(const TileCall& call, int64_t tiles) {
     TERSOR_UNROLL for (int r = 0; r < kRows; ++r) {
       TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::Zero(d);
     }
-    const float* HWY_RESTRICT w = panel;
+    const float* w = panel;
     const float* const* rows = first_rows;
     int64_t k = first;
     for (int64_t tap = first_tap; tap <= last_tap; ++tap, rows += rows_step, k = 0) {
-      const float* base[kRows];
-      TERSOR_UNROLL for (int r = 0; r < kRows; ++r) base[r] = rows[r];
-      for (const int64_t end = tap == last_tap ? last : depth; k < end; ++k, w += kVectors * lanes) {
+      const auto add = [&](const auto& numbers, int64_t at, const float* HWY_RESTRICT of_all) HWY_ATTR {
         V weights[kVectors];
-        TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) weights[v] = hn::Load(d, w + static_cast<size_t>(v) * lanes);
+        TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) {
+          weights[v] = hn::Load(d, of_all + static_cast<size_t>(v) * lanes);
+        }
         if constexpr (kLoadsInProducts) {
           TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) {
             TERSOR_UNROLL for (int r = 0; r < kRows; ++r) sums[r][v] =
-                hn::Add(sums[r][v], hn::Mul(hn::Set(d, base[r][k]), weights[v]));
+                hn::Add(sums[r][v], hn::Mul(hn::Set(d, numbers[r][at]), weights[v]));
             std::atomic_signal_fence(std::memory_order_seq_cst);  // no number is kept for the next vector
           }
         } else {
           TERSOR_UNROLL for (int r = 0; r < kRows; ++r) {
-            const V x = hn::Set(d, base[r][k]);
+            const V x = hn::Set(d, numbers[r][at]);
             TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::Add(sums[r][v], hn::Mul(x, weights[v]));
           }
         }
-      }
+      };
+      const float* base[kRows];
+      TERSOR_UNROLL for (int r = 0; r < kRows; ++r) base[r] = rows[r];
+      w = AlongRows<1>(base, k, tap == last_tap ? last : depth, w, kVectors * lanes, add);
     }
     if constexpr (kHasTotals) {
       TERSOR_UNROLL for (int r = 0; r < kRows; ++r) {
