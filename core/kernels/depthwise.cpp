@@ -14,13 +14,13 @@
 #ifndef TERSOR_DEPTHWISE_ONCE
 #define TERSOR_DEPTHWISE_ONCE
 namespace tersor::kernels {
-/// One output row.
+/// One output row, and the kernel rows that lie inside for it.
 struct DepthwiseRow {
-  const float* x;        // the first pixel of the input row that tap ky0 reads
-  const float* weights;  // [tap][channel]
+  const float* x;        // the first pixel of the input row that the first of them reads
+  const float* weights;  // [tap][channel], from the first of them on
   int64_t channels;
-  int64_t ky0, ky1;  // kernel rows from the first up to the second lie inside
-  ConvAxis rows, columns;
+  int64_t kernel_rows, down;  // numbers from the input row of one to that of the next
+  ConvAxis columns;
   Epilogue epilogue;
   float* y;  // the output row's first pixel
 };
@@ -33,10 +33,10 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+/// What is added to the sums of channels from c on.
 template <class D>
-HWY_INLINE void Finish(D d, const DepthwiseRow& row, hn::Vec<D> sum, int64_t c, float* y) {
-  if (row.epilogue.bias != nullptr) sum = hn::Add(sum, hn::LoadU(d, row.epilogue.bias + c));
-  hn::StoreU(Bounded(sum, hn::Set(d, row.epilogue.low), hn::Set(d, row.epilogue.high)), d, y + c);
+HWY_INLINE hn::Vec<D> Bias(D d, const DepthwiseRow& row, int64_t c) {
+  return row.epilogue.bias == nullptr ? hn::Set(d, -0.0f) : hn::LoadU(d, row.epilogue.bias + c);
 }
 
 /// Any window: one vector of channels of one output, of whose taps those from kx0 to kx1 are inside.
@@ -48,13 +48,14 @@ struct AnyWindow {
 
   template <class D>
   HWY_INLINE void outputs(D d, const DepthwiseRow& row, const float* x, int64_t c, float* y) const {
-    const int64_t step = row.columns.dilation * row.channels, down = row.rows.dilation * row.columns.in * row.channels;
-    const float* w = row.weights + row.ky0 * row.columns.kernel * row.channels + c;
+    const int64_t step = row.columns.dilation * row.channels;
+    const float* w = row.weights + c;
     auto sum = hn::Zero(d);
-    for (int64_t ky = row.ky0; ky < row.ky1; ++ky, x += down, w += row.columns.kernel * row.channels)
+    for (int64_t ky = 0; ky < row.kernel_rows; ++ky, x += row.down, w += row.columns.kernel * row.channels)
       for (int64_t kx = kx0; kx < kx1; ++kx)
         sum = hn::Add(sum, hn::Mul(hn::LoadU(d, x + kx * step + c), hn::LoadU(d, w + kx * row.channels)));
-    Finish(d, row, sum, c, y);
+    hn::StoreU(Bounded(hn::Add(sum, Bias(d, row, c)), hn::Set(d, row.epilogue.low), hn::Set(d, row.epilogue.high)), d,
+               y + c);
   }
 };
 
@@ -69,12 +70,12 @@ struct InnerWindows {
   template <class D>
   HWY_INLINE void outputs(D d, const DepthwiseRow& row, const float* x, int64_t c, float* y) const {
     using V = hn::Vec<D>;
-    const int64_t channels = row.channels, down = row.rows.dilation * row.columns.in * channels;
-    const float* w = row.weights + row.ky0 * kTaps * channels + c;
+    const int64_t channels = row.channels;
+    const float* w = row.weights + c;
     V sums[kOutputs];
     TERSOR_UNROLL for (int p = 0; p < kOutputs; ++p) sums[p] = hn::Zero(d);
     x += c;
-    for (int64_t ky = row.ky0; ky < row.ky1; ++ky, x += down) {
+    for (int64_t ky = 0; ky < row.kernel_rows; ++ky, x += row.down) {
       V weights[kTaps];
       TERSOR_UNROLL for (int k = 0; k < kTaps; ++k, w += channels) weights[k] = hn::LoadU(d, w);
       const float* at = x;
@@ -86,7 +87,10 @@ struct InnerWindows {
         }
       }
     }
-    TERSOR_UNROLL for (int p = 0; p < kOutputs; ++p, y += channels) Finish(d, row, sums[p], c, y);
+    const V bias = Bias(d, row, c), low = hn::Set(d, row.epilogue.low), high = hn::Set(d, row.epilogue.high);
+    y += c;
+    TERSOR_UNROLL for (int p = 0; p < kOutputs; ++p, y += channels)
+        hn::StoreU(Bounded(hn::Add(sums[p], bias), low, high), d, y);
   }
 };
 
@@ -98,7 +102,8 @@ HWY_NOINLINE void LastChannels(const DepthwiseRow& row, const float* x, int64_t 
 
 /// All channels: what is read lies together, and the weights of all channels stay in the nearest cache.
 template <class Windows>
-HWY_INLINE void Pixels(const DepthwiseRow& row, int64_t ox, const Windows& windows) {
+HWY_INLINE void Pixels(const DepthwiseRow& of_all, int64_t ox, const Windows& windows) {
+  const DepthwiseRow row = of_all;  // nothing that is stored can change it
   const hn::ScalableTag<float> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const float* x = row.x + (ox * row.columns.stride - row.columns.before) * row.channels;
@@ -112,7 +117,7 @@ HWY_INLINE void Pixels(const DepthwiseRow& row, int64_t ox, const Windows& windo
 #endif
   if (c == row.channels) return;
   for (int64_t p = 0; p < Windows::kPixels; ++p)
-    LastChannels(row, x + p * row.columns.stride * row.channels, c, windows.any(), y + p * row.channels);
+    LastChannels(of_all, x + p * row.columns.stride * row.channels, c, windows.any(), y + p * row.channels);
 }
 
 /// Outputs from `ox` on up to `end`, whose windows lie inside, as far as whole groups of them go.
@@ -174,11 +179,10 @@ void Depthwise::run(const float* x, int64_t batch, const ConvAxis& rows, const C
       while (ky1 > ky0 && top + (ky1 - 1) * rows.dilation >= rows.in) --ky1;
       const int64_t first = n * rows.in + top + ky0 * rows.dilation;
       const DepthwiseRow row{x + first * columns.in * channels_,
-                             weights_.data(),
+                             weights_.data() + ky0 * columns.kernel * channels_,
                              channels_,
-                             ky0,
-                             ky1,
-                             rows,
+                             ky1 - ky0,
+                             rows.dilation * columns.in * channels_,
                              columns,
                              epilogue,
                              y + (n * rows.out + oy) * columns.out * channels_};
