@@ -13,20 +13,13 @@
 #include <hwy/highway.h>
 
 #include "core/kernels/bounds-inl.h"
+#include "core/kernels/loop_constants.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tersor::kernels {
 namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
-
-/// `value`, of which the compiler knows nothing: V8 makes a constant vector anew wherever a loop reads it, from three
-/// instructions.
-template <class T>
-HWY_INLINE T InRegister(T value) {
-  const volatile T unknown = value;
-  return unknown;
-}
 
 /// Steps from zero to codes between low and high. The bounds are whole, so bounding before rounding is the same as
 /// after.
@@ -38,10 +31,10 @@ class Coder {
         zero_point_(zero_point),
         lows_(hn::Set(D(), low_)),
         highs_(hn::Set(D(), high_)),
-        no_fractions_(hn::Set(D(), InRegister(kNoFraction))),
+        no_fractions_(hn::Set(D(), kNoFraction)),
         zero_bits_(hn::Set(DI(), kNoFractionBits - zero_point)),
-        bytes_(hn::Set(DI(), InRegister(255))),
-        short_bytes_(hn::Set(DI(), InRegister(0x00ff00ff))) {}
+        bytes_(hn::Set(DI(), kLowestByte)),
+        short_bytes_(hn::Set(DI(), kLowestByteOfTwo)) {}
 
   HWY_INLINE uint8_t one(float steps) const {
     steps = steps < low_ ? low_ : steps;
@@ -73,7 +66,6 @@ class Coder {
     return hn::Sub(hn::BitCast(DI(), hn::Add(Bounded(steps, lows_, highs_), no_fractions_)), zero_bits_);
   }
 
-  static constexpr float kNoFraction = 12582912.0f;  // 1.5 * 2^23: rounds to even when added, within 2^22
   static constexpr int32_t kNoFractionBits = 0x4b400000;
 
   float low_, high_;

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "core/kernels/loop_constants.h"
 #include "core/kernels/unroll.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -39,7 +40,6 @@ HWY_INLINE void Store(const Lanes& lanes, float* x) {
 HWY_INLINE void RoundPlaces(const float* HWY_RESTRICT lower, size_t size, size_t first, size_t end, float low,
                             float high, float* HWY_RESTRICT carried, float* HWY_RESTRICT values,
                             Lanes* HWY_RESTRICT errors) {
-  constexpr float kNoFraction = 12582912.0f;  // 1.5 * 2^23: behind it there is no room for a fraction
   for (size_t i = end; i-- > first;) {
     const Lanes value = Load(values + i * kPlaneLanes);
     Lanes nearest = value + Load(carried + i * kPlaneLanes);

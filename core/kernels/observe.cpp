@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/kernels/loop_constants.h"
 #include "core/kernels/unroll.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -61,9 +62,9 @@ uint64_t CountBinsInFours(const float* HWY_RESTRICT x, size_t n, float per_width
   constexpr size_t kBlock = 512;
   constexpr int kCounterShift = 2, kPlaceShift = 4;
   // A whole number below 2^23 added to 2^23 stands in the lowest bits.
-  const auto no_fraction = hn::Set(d, 8388608.0f), scale = hn::Set(d, per_width),
+  const auto no_fraction = hn::Set(d, kWholeAsBits), scale = hn::Set(d, per_width),
              offset = hn::Set(d, static_cast<float>(first));
-  const auto mask = hn::Set(di, 0x7fffff);
+  const auto mask = hn::Set(di, kLowest27But4);
   // Of counters, in bytes; where 32 bits hold an address they are addresses, so that nothing is left to add.
   HWY_ALIGN int32_t places[kBlock];
   constexpr bool kAddresses = sizeof(uintptr_t) == sizeof(int32_t);
@@ -82,7 +83,7 @@ uint64_t CountBinsInFours(const float* HWY_RESTRICT x, size_t n, float per_width
       const auto v = hn::LoadU(d, x + start + i);
       equal = hn::Add(equal, hn::VecFromMask(di, hn::RebindMask(di, hn::Eq(v, hn::Zero(d)))));
       const auto bin = hn::Add(hn::Sub(hn::Floor(hn::Mul(v, scale)), offset), no_fraction);
-      hn::Store(hn::Add(hn::ShiftLeft<kPlaceShift>(hn::And(hn::BitCast(di, bin), mask)), turns), di, places + i);
+      hn::Store(hn::Add(hn::And(hn::ShiftLeft<kPlaceShift>(hn::BitCast(di, bin)), mask), turns), di, places + i);
     }
     HWY_ALIGN int32_t negated[HWY_MAX_BYTES / sizeof(int32_t)];
     hn::Store(equal, di, negated);

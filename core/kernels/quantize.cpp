@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/kernels/loop_constants.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/kernels/quantize.cpp"
 #include <hwy/foreach_target.h>
@@ -43,8 +45,6 @@ void DequantizeCodes(const uint8_t* HWY_RESTRICT q, size_t n, const CodeGrid& gr
   else
     for (size_t k = 0; k < n; ++k) y[k] = static_cast<float>(q[k] - zero_point) * scale;
 }
-
-constexpr float kNoFraction = 12582912.0f;  // 1.5 * 2^23: rounds to even when added, within 2^22
 
 /// The lowest bits of a whole number added to kNoFraction are those of the number. WebAssembly's conversion to whole
 /// numbers asks first whether they fit.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/kernels/fused.h"
+#include "core/kernels/loop_constants.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/kernels/runtime_functions.cpp"
@@ -135,8 +136,7 @@ HWY_INLINE void TanhLoop(const float* x, size_t n, float* y) {
 
 template <bool kFused>
 HWY_INLINE void ExponentialLoop(const float* x, size_t n, float most, float lowest, float* y) {
-  constexpr float kNoFraction = 12582912.0f;  // 1.5 * 2^23: rounds to an integer when added
-  constexpr int32_t kAhead = 64;              // so that only the last product may round, to a subnormal number
+  constexpr int32_t kAhead = 64;  // so that only the last product may round, to a subnormal number
   // -127 stands for 0 where the power of two is made of an exponent's bits alone.
   const float least_steps = lowest > -100 ? -126.0f : -1000.0f;
   Map(x, n, y, [=](auto d, auto v) HWY_ATTR {
