@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/kernels/elementwise.h"
 
+#include <algorithm>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/kernels/elementwise.cpp"
 #include <hwy/foreach_target.h>
@@ -46,8 +48,9 @@ struct DivOp {
 };
 
 template <class Op>
-void ArithmeticLoop(Op op, const float* a, bool a_moves, const float* b, bool b_moves, size_t n, const Bounds& bounds,
-                    float* y) {
+void ArithmeticLoop(Op op, const float* a, bool a_moves, const float* b, bool b_moves, size_t n,
+                    const Bounds& bounds_of_all, float* y) {
+  const Bounds bounds = bounds_of_all;  // y cannot change it
   if (a_moves && b_moves) {
     ForEach(n, [&](auto d, size_t k) HWY_ATTR {
       hn::StoreU(Bounded(d, op(hn::LoadU(d, a + k), hn::LoadU(d, b + k)), bounds), d, y + k);
@@ -56,12 +59,13 @@ void ArithmeticLoop(Op op, const float* a, bool a_moves, const float* b, bool b_
     const float single = *b;
     ForEach(n, [&](auto d, size_t k)
                    HWY_ATTR { hn::StoreU(Bounded(d, op(hn::LoadU(d, a + k), hn::Set(d, single)), bounds), d, y + k); });
-  } else {
+  } else if (b_moves) {
     const float single = *a;
-    ForEach(n, [&](auto d, size_t k) HWY_ATTR {
-      const auto other = b_moves ? hn::LoadU(d, b + k) : hn::Set(d, *b);
-      hn::StoreU(Bounded(d, op(hn::Set(d, single), other), bounds), d, y + k);
-    });
+    ForEach(n, [&](auto d, size_t k)
+                   HWY_ATTR { hn::StoreU(Bounded(d, op(hn::Set(d, single), hn::LoadU(d, b + k)), bounds), d, y + k); });
+  } else {
+    const hn::CappedTag<float, 1> one;
+    std::fill_n(y, n, hn::GetLane(Bounded(one, op(hn::Set(one, *a), hn::Set(one, *b)), bounds)));
   }
 }
 
@@ -79,12 +83,14 @@ void ArithmeticOf(Arithmetic op, const float* a, bool a_moves, const float* b, b
   }
 }
 
-void Clamp(const float* x, size_t n, const Bounds& bounds, float* y) {
+void Clamp(const float* x, size_t n, const Bounds& bounds_of_all, float* y) {
+  const Bounds bounds = bounds_of_all;
   ForEach(n, [&](auto d, size_t k) HWY_ATTR { hn::StoreU(Bounded(d, hn::LoadU(d, x + k), bounds), d, y + k); });
 }
 
 void ScaleChannels(const float* x, size_t rows, size_t channels, const float* factors, const float* terms,
-                   const Bounds& bounds, float* y) {
+                   const Bounds& bounds_of_all, float* y) {
+  const Bounds bounds = bounds_of_all;
   for (size_t r = 0; r < rows; ++r, x += channels, y += channels)
     ForEach(channels, [&](auto d, size_t c) HWY_ATTR {
       const auto scaled = hn::Mul(hn::LoadU(d, x + c), hn::LoadU(d, factors + c));
