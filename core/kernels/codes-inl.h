@@ -66,8 +66,6 @@ class Coder {
     return hn::Sub(hn::BitCast(DI(), hn::Add(Bounded(steps, lows_, highs_), no_fractions_)), zero_bits_);
   }
 
-  static constexpr int32_t kNoFractionBits = 0x4b400000;
-
   float low_, high_;
   int32_t zero_point_;
   hn::Vec<D> lows_, highs_, no_fractions_;

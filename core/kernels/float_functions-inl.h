@@ -13,12 +13,22 @@
 #include <hwy/highway.h>
 
 #include "core/kernels/bounds-inl.h"
+#include "core/kernels/loop_constants.h"
+#include "core/kernels/unroll.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tersor::kernels {
 namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
+
+/// c[0] x^(N-1) + ... + c[N-1].
+template <class D, class V, size_t N>
+HWY_INLINE V Polynomial(D d, const float (&c)[N], V x) {
+  V sum = hn::Set(d, c[0]);
+  TERSOR_UNROLL for (size_t k = 1; k < N; ++k) sum = hn::Add(hn::Mul(sum, x), hn::Set(d, c[k]));
+  return sum;
+}
 
 /// exp(x) = (1 + fraction) lower upper with |fraction| < 0.42: two powers of two, so that neither a vanishing nor an
 /// overflowing result needs a case of its own.
@@ -31,17 +41,12 @@ struct ExpFactors {
 template <class D, class V>
 HWY_INLINE ExpFactors<V> FactorsOfExp(D d, V x) {
   const hn::RebindToSigned<D> whole;
-  // Adding it leaves no room for a fraction: the sum's low bits are a number rounded to an integer.
-  const V no_fraction = hn::Set(d, 12582912.0f);
-  const V shifted = hn::Add(hn::Mul(x, hn::Set(d, 1.44269504f)), no_fraction), k = hn::Sub(shifted, no_fraction);
-  // log 2 in two parts, the first of 10 bits: its products with k are exact.
-  const V r = hn::Sub(hn::Sub(x, hn::Mul(k, hn::Set(d, 0.693359375f))), hn::Mul(k, hn::Set(d, -2.12194440e-4f)));
-  // (exp(r) - 1 - r) / r^2 on |r| <= log(2) / 2, least maximal error in exp(r): 4e-9.
-  V p = hn::Set(d, 0.0013814540579915047f);
-  for (const float c : {0.00836874544620514f, 0.04166838899254799f, 0.1666652113199234f, 0.4999999403953552f})
-    p = hn::Add(hn::Mul(p, r), hn::Set(d, c));
-  const auto exponent = hn::Sub(hn::BitCast(whole, shifted), hn::Set(whole, 0x4b400000));
-  const auto half = hn::ShiftRight<1>(exponent), bias = hn::Set(whole, 127);
+  const V no_fraction = hn::Set(d, kNoFraction);
+  const V shifted = hn::Add(hn::Mul(x, hn::Set(d, kLogOfE)), no_fraction), k = hn::Sub(shifted, no_fraction);
+  const V r = hn::Sub(hn::Sub(x, hn::Mul(k, hn::Set(d, kLogOfTwo[0]))), hn::Mul(k, hn::Set(d, kLogOfTwo[1])));
+  const V p = Polynomial(d, kExponential, r);
+  const auto exponent = hn::Sub(hn::BitCast(whole, shifted), hn::Set(whole, kNoFractionBits));
+  const auto half = hn::ShiftRight<1>(exponent), bias = hn::Set(whole, kExponentBias);
   return {hn::Add(r, hn::Mul(hn::Mul(r, r), p)), hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(half, bias))),
           hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(hn::Sub(exponent, half), bias)))};
 }
@@ -61,12 +66,12 @@ HWY_INLINE V OrNan(V x, V y) {
 template <class D, class V>
 HWY_INLINE V ExpWithinLimits(D d, V x) {
   const auto e = FactorsOfExp(d, x);
-  return hn::Mul(hn::Mul(hn::Add(hn::Set(d, 1), e.fraction), e.lower), e.upper);
+  return hn::Mul(hn::Mul(hn::Add(hn::Set(d, kOne), e.fraction), e.lower), e.upper);
 }
 
 template <class D, class V>
 HWY_INLINE V ExpOfNumber(D d, V x) {
-  return ExpWithinLimits(d, Limited(d, x, -104, 89));
+  return ExpWithinLimits(d, Limited(d, x, kExpIsZero, kExpIsInfinite));
 }
 
 template <class D, class V>
@@ -77,15 +82,15 @@ HWY_INLINE V FloatExp(D d, V x) {
 /// exp(x) - 1 for x <= 0.
 template <class D, class V>
 HWY_INLINE V Expm1OfNumber(D d, V x) {
-  const auto e = FactorsOfExp(d, Limited(d, x, -104, 0));
+  const auto e = FactorsOfExp(d, Limited(d, x, kExpIsZero, 0));
   const V scale = hn::Mul(e.lower, e.upper);
-  return hn::Add(hn::Mul(scale, e.fraction), hn::Sub(scale, hn::Set(d, 1)));
+  return hn::Add(hn::Mul(scale, e.fraction), hn::Sub(scale, hn::Set(d, kOne)));
 }
 
 /// What would be below the normal floats is 0.
 template <class D, class V>
 HWY_INLINE V FloatSigmoid(D d, V x) {
-  const V one = hn::Set(d, 1);
+  const V one = hn::Set(d, kOne);
   return OrNan(x, hn::Div(one, hn::Add(one, ExpOfNumber(d, hn::Neg(x)))));
 }
 
@@ -96,18 +101,12 @@ HWY_INLINE V FloatTanh(D d, V x) {
 }
 
 /// x + x R(x^2) for |x| <= 1, beyond that 1 - exp(-Q(|x|)) up to 4, from where on it is 1. R approximates erf(x) / x -
-/// 1 and Q -log(1 - erf(x)), both with the least maximal error in erf, 1.2e-9 and 1.1e-9.
+/// 1 and Q -log(1 - erf(x)).
 template <class D, class V>
 HWY_INLINE V FloatErf(D d, V x) {
-  const V one = hn::Set(d, 1), m = Limited(d, hn::Abs(x), 0, 4), z = hn::Mul(m, m);
-  V r = hn::Set(d, 7.889119297033176e-05f), q = hn::Set(d, -0.0001855748996604234f);
-  for (const float c : {-0.0008020841050893068f, 0.005189535208046436f, -0.026854444295167923f, 0.11283600330352783f,
-                        -0.3761262595653534f, 0.12837916612625122f})
-    r = hn::Add(hn::Mul(r, z), hn::Set(d, c));
-  for (const float c : {0.0029396156314760447f, -0.021805351600050926f, 0.10303743183612823f, 0.6382256150245667f,
-                        1.1270400285720825f, 0.00035370892146602273f})
-    q = hn::Add(hn::Mul(q, m), hn::Set(d, c));
-  const V small = hn::Add(m, hn::Mul(m, r)), tail = hn::Sub(one, ExpWithinLimits(d, hn::Neg(q)));
+  const V one = hn::Set(d, kOne), m = Limited(d, hn::Abs(x), 0, kErfIsOne), z = hn::Mul(m, m);
+  const V small = hn::Add(m, hn::Mul(m, Polynomial(d, kErfNear, z)));
+  const V tail = hn::Sub(one, ExpWithinLimits(d, hn::Neg(Polynomial(d, kErfFar, m))));
   return OrNan(x, hn::CopySign(hn::IfThenElse(hn::Gt(m, one), tail, small), x));
 }
 

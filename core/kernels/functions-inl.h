@@ -23,7 +23,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kHalfPi = 1.5707963267948966, kPi = 3.141592653589793;
 // Adding this leaves no room for a fraction: the sum's low bits are x rounded to an integer.
-constexpr double kNoFraction = 6755399441055744.0;
+constexpr double kNoFractionOfDouble = 6755399441055744.0;
 
 HWY_INLINE uint64_t BitsOf(double x) {
   uint64_t bits;
@@ -60,7 +60,7 @@ HWY_INLINE ExpParts SplitExp(double x) {
   constexpr double kTaylor[] = {1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800,
                                 1.0 / 362880,     1.0 / 40320,     1.0 / 5040,     1.0 / 720,
                                 1.0 / 120,        1.0 / 24,        1.0 / 6,        0.5};
-  const double shifted = x * 1.4426950408889634 + kNoFraction, k = shifted - kNoFraction;
+  const double shifted = x * 1.4426950408889634 + kNoFractionOfDouble, k = shifted - kNoFractionOfDouble;
   const double r = (x - k * 0.6931471804855391) - k * 7.440617110012397e-11;
   return {DoubleOf((BitsOf(shifted) + 1023) << 52), r + r * r * Polynomial(kTaylor, r)};
 }
@@ -86,8 +86,8 @@ HWY_INLINE double Log(double x) {
   // x = 2^k m with m in [sqrt(1/2), sqrt(2)); log m = 2 atanh((m - 1) / (m + 1)).
   constexpr double kAtanh[] = {2.0 / 21, 2.0 / 19, 2.0 / 17, 2.0 / 15, 2.0 / 13,
                                2.0 / 11, 2.0 / 9,  2.0 / 7,  2.0 / 5,  2.0 / 3};
-  constexpr uint64_t kRootOfHalf = 0x3fe6a09e667f3bcdu, kOne = 0x3ff0000000000000u;
-  const uint64_t moved = BitsOf(x) + (kOne - kRootOfHalf);
+  constexpr uint64_t kRootOfHalf = 0x3fe6a09e667f3bcdu, kBitsOfOne = 0x3ff0000000000000u;
+  const uint64_t moved = BitsOf(x) + (kBitsOfOne - kRootOfHalf);
   const double k = DoubleOf(0x4330000000000000u | (moved >> 52)) - (4503599627370496.0 + 1023);
   const double m = DoubleOf((moved & 0x000fffffffffffffu) + kRootOfHalf), f = m - 1;
   const double s = f / (2 + f), z = s * s;

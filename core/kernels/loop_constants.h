@@ -11,6 +11,24 @@ namespace tersor::kernels {
 extern const float kNoFraction;
 /// 2^23: the lowest 23 bits of its sum with a whole number below it are the number's.
 extern const float kWholeAsBits;
+/// The bits of kNoFraction.
+extern const int32_t kNoFractionBits;
+/// Of floats' exponents.
+extern const int32_t kExponentBias;
 extern const int32_t kLowestByte, kLowestByteOfTwo, kLowest27But4;
+
+extern const float kOne;
+/// 1 / log 2.
+extern const float kLogOfE;
+/// log 2 in two parts, the first of 10 bits: its products with whole numbers are exact.
+extern const float kLogOfTwo[2];
+/// (exp(r) - 1 - r) / r^2 on |r| <= log(2) / 2, least maximal error in exp(r): 4e-9.
+extern const float kExponential[5];
+/// Beyond which exp is 0 or infinite as a float.
+extern const float kExpIsZero, kExpIsInfinite;
+/// erf(x) / x - 1 by x^2 for |x| <= 1, and -log(1 - erf(x)) by x up to kErfIsOne; least maximal error in erf, 1.2e-9
+/// and 1.1e-9.
+extern const float kErfNear[7], kErfFar[7];
+extern const float kErfIsOne;
 
 }  // namespace tersor::kernels

@@ -43,7 +43,7 @@ HWY_INLINE Quarters ReduceLarge(float x) {
 HWY_INLINE Quarters Reduce(float x) {
   if (x > 524288.0f || x < -524288.0f) return ReduceLarge(x);
   const double wide = x;
-  const double shifted = wide * 0.6366197723675814 + kNoFraction, k = shifted - kNoFraction;
+  const double shifted = wide * 0.6366197723675814 + kNoFractionOfDouble, k = shifted - kNoFractionOfDouble;
   // The first part of pi/2 has 33 bits: its product is exact.
   return {BitsOf(shifted), (wide - k * 1.5707963267341256) - k * 6.077100506506192e-11};
 }
