@@ -213,7 +213,7 @@ void Collector::count(const Request& request, Gathered& gathered, std::span<cons
   double sum = 0, squares = 0;
   for (size_t line = 0; !values.empty(); line += lines, values = values.subspan(std::min(values.size(), at_once))) {
     const auto part = values.first(std::min(values.size(), at_once));
-    if (sampling_.weight > 1) {
+    if (sampling_.weight > 1 && !ends_only_) {
       kernels::channel_sums(part.data(), part.size(), 1, &low, &high, &sum, &squares);
       if (!std::isfinite(squares)) refuse_not_finite(request.name, part);
     } else {
