@@ -33,7 +33,7 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// What is added to the sums of channels from c on.
+/// What is added to the sums of channels from c on. Without a bias the zero that leaves every sum as it is, -0 too.
 template <class D>
 HWY_INLINE hn::Vec<D> Bias(D d, const DepthwiseRow& row, int64_t c) {
   return row.epilogue.bias == nullptr ? hn::Set(d, -0.0f) : hn::LoadU(d, row.epilogue.bias + c);

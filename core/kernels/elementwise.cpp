@@ -47,10 +47,11 @@ struct DivOp {
   }
 };
 
+// Bounds go by value, so that no store to y can change them.
+
 template <class Op>
-void ArithmeticLoop(Op op, const float* a, bool a_moves, const float* b, bool b_moves, size_t n,
-                    const Bounds& bounds_of_all, float* y) {
-  const Bounds bounds = bounds_of_all;  // y cannot change it
+void ArithmeticLoop(Op op, const float* a, bool a_moves, const float* b, bool b_moves, size_t n, Bounds bounds,
+                    float* y) {
   if (a_moves && b_moves) {
     ForEach(n, [&](auto d, size_t k) HWY_ATTR {
       hn::StoreU(Bounded(d, op(hn::LoadU(d, a + k), hn::LoadU(d, b + k)), bounds), d, y + k);
@@ -69,8 +70,8 @@ void ArithmeticLoop(Op op, const float* a, bool a_moves, const float* b, bool b_
   }
 }
 
-void ArithmeticOf(Arithmetic op, const float* a, bool a_moves, const float* b, bool b_moves, size_t n,
-                  const Bounds& bounds, float* y) {
+void ArithmeticOf(Arithmetic op, const float* a, bool a_moves, const float* b, bool b_moves, size_t n, Bounds bounds,
+                  float* y) {
   switch (op) {
     case Arithmetic::kAdd:
       return ArithmeticLoop(AddOp(), a, a_moves, b, b_moves, n, bounds, y);
@@ -83,14 +84,12 @@ void ArithmeticOf(Arithmetic op, const float* a, bool a_moves, const float* b, b
   }
 }
 
-void Clamp(const float* x, size_t n, const Bounds& bounds_of_all, float* y) {
-  const Bounds bounds = bounds_of_all;
+void Clamp(const float* x, size_t n, Bounds bounds, float* y) {
   ForEach(n, [&](auto d, size_t k) HWY_ATTR { hn::StoreU(Bounded(d, hn::LoadU(d, x + k), bounds), d, y + k); });
 }
 
 void ScaleChannels(const float* x, size_t rows, size_t channels, const float* factors, const float* terms,
-                   const Bounds& bounds_of_all, float* y) {
-  const Bounds bounds = bounds_of_all;
+                   Bounds bounds, float* y) {
   for (size_t r = 0; r < rows; ++r, x += channels, y += channels)
     ForEach(channels, [&](auto d, size_t c) HWY_ATTR {
       const auto scaled = hn::Mul(hn::LoadU(d, x + c), hn::LoadU(d, factors + c));

@@ -42,9 +42,9 @@ template <class D, class V>
 HWY_INLINE ExpFactors<V> FactorsOfExp(D d, V x) {
   const hn::RebindToSigned<D> whole;
   const V no_fraction = hn::Set(d, kNoFraction);
-  const V shifted = hn::Add(hn::Mul(x, hn::Set(d, kLogOfE)), no_fraction), k = hn::Sub(shifted, no_fraction);
+  const V shifted = hn::Add(hn::Mul(x, hn::Set(d, kLog2OfE)), no_fraction), k = hn::Sub(shifted, no_fraction);
   const V r = hn::Sub(hn::Sub(x, hn::Mul(k, hn::Set(d, kLogOfTwo[0]))), hn::Mul(k, hn::Set(d, kLogOfTwo[1])));
-  const V p = Polynomial(d, kExponential, r);
+  const V p = Polynomial(d, kExpSeries, r);
   const auto exponent = hn::Sub(hn::BitCast(whole, shifted), hn::Set(whole, kNoFractionBits));
   const auto half = hn::ShiftRight<1>(exponent), bias = hn::Set(whole, kExponentBias);
   return {hn::Add(r, hn::Mul(hn::Mul(r, r), p)), hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(half, bias))),

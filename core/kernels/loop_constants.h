@@ -15,15 +15,16 @@ extern const float kWholeAsBits;
 extern const int32_t kNoFractionBits;
 /// Of floats' exponents.
 extern const int32_t kExponentBias;
-extern const int32_t kLowestByte, kLowestByteOfTwo, kLowest27But4;
+/// Masks of the lowest bits of 32, and of those of each half.
+extern const int32_t kLowestByte, kLowest23, kLowestByteOfTwo;
 
 extern const float kOne;
-/// 1 / log 2.
-extern const float kLogOfE;
+/// Of e, to the base 2.
+extern const float kLog2OfE;
 /// log 2 in two parts, the first of 10 bits: its products with whole numbers are exact.
 extern const float kLogOfTwo[2];
 /// (exp(r) - 1 - r) / r^2 on |r| <= log(2) / 2, least maximal error in exp(r): 4e-9.
-extern const float kExponential[5];
+extern const float kExpSeries[5];
 /// Beyond which exp is 0 or infinite as a float.
 extern const float kExpIsZero, kExpIsInfinite;
 /// erf(x) / x - 1 by x^2 for |x| <= 1, and -log(1 - erf(x)) by x up to kErfIsOne; least maximal error in erf, 1.2e-9

@@ -64,7 +64,7 @@ uint64_t CountBinsInFours(const float* HWY_RESTRICT x, size_t n, float per_width
   // A whole number below 2^23 added to 2^23 stands in the lowest bits.
   const auto no_fraction = hn::Set(d, kWholeAsBits), scale = hn::Set(d, per_width),
              offset = hn::Set(d, static_cast<float>(first));
-  const auto mask = hn::Set(di, kLowest27But4);
+  const auto mask = hn::Set(di, kLowest23);
   // Of counters, in bytes; where 32 bits hold an address they are addresses, so that nothing is left to add.
   HWY_ALIGN int32_t places[kBlock];
   constexpr bool kAddresses = sizeof(uintptr_t) == sizeof(int32_t);
@@ -83,7 +83,7 @@ uint64_t CountBinsInFours(const float* HWY_RESTRICT x, size_t n, float per_width
       const auto v = hn::LoadU(d, x + start + i);
       equal = hn::Add(equal, hn::VecFromMask(di, hn::RebindMask(di, hn::Eq(v, hn::Zero(d)))));
       const auto bin = hn::Add(hn::Sub(hn::Floor(hn::Mul(v, scale)), offset), no_fraction);
-      hn::Store(hn::Add(hn::And(hn::ShiftLeft<kPlaceShift>(hn::BitCast(di, bin)), mask), turns), di, places + i);
+      hn::Store(hn::Add(hn::ShiftLeft<kPlaceShift>(hn::And(hn::BitCast(di, bin), mask)), turns), di, places + i);
     }
     HWY_ALIGN int32_t negated[HWY_MAX_BYTES / sizeof(int32_t)];
     hn::Store(equal, di, negated);
