@@ -195,6 +195,16 @@ describe('samples', () => {
     const listedPart = await model.calibrate(tensors, { selection });
     const streamedPart = await model.calibrate(stream(), { selection });
     expect(streamedPart.bytes).toEqual(listedPart.bytes);
+
+    // nothing is measured on them later: their memory serves the samples behind them
+    const config = { weights_bias_correction: false };
+    const alone = await model.calibrate(stream(), { config });
+    expect(alone.bytes).toEqual((await model.calibrate(tensors, { config })).bytes);
+    const unmeasured = await refusal(model.quantize({ statistics: alone }));
+    expect(unmeasured).toMatchObject({ code: 'invalid_config', place: 'config.effort' });
+    expect(unmeasured.hint).toContain('Give the samples');
+    const measured = await model.quantize({ statistics: alone, samples: stream() });
+    expect(measured.model).toEqual(fromTensors.model);
   });
 });
 

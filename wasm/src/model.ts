@@ -224,7 +224,8 @@ export class OpenModel implements Model {
     settings: Record<string, unknown>,
   ): Promise<Statistics> {
     this.#check(options);
-    const kept = keep(await abortable(this.#sets.feed(samples, options), options.signal));
+    const measures = await this.#measures(options, settings);
+    const kept = keep(await abortable(this.#sets.feed(samples, options), options.signal), measures);
     const { feed } = kept;
     const bytes = await runJob<Uint8Array>(
       this.#context.pool,
@@ -242,10 +243,15 @@ export class OpenModel implements Model {
       },
       options,
     );
-    const measured = await this.#measure(bytes, kept, options, settings);
+    const measured = measures ? await this.#measure(bytes, kept, options, settings) : bytes;
     const statistics = { bytes: measured, sampleCount: kept.count() };
     this.#sources.set(statistics, { kept, settings: JSON.stringify(settings) });
     return statistics;
+  }
+
+  /** Whether these settings may want something measured on the samples once more. */
+  #measures(call: CallOptions, settings: Record<string, unknown>): Promise<boolean> {
+    return abortable(this.#context.pool.idle().call('measuresOnSamples', [JSON.stringify(settings)]), call.signal);
   }
 
   /** The statistics with what these settings want measured on the samples. */
@@ -269,10 +275,11 @@ export class OpenModel implements Model {
   ): Promise<Uint8Array> {
     const source = this.#sources.get(statistics);
     if (source?.settings === JSON.stringify(settings)) return statistics.bytes;
-    let kept = source?.kept;
+    if (!(await this.#measures(options, settings))) return statistics.bytes;
+    let kept = source?.kept.atHand() ? source.kept : null;
     if (!kept && options.samples) {
       const { preprocessing } = options;
-      kept = keep(await abortable(this.#sets.feed(options.samples, { preprocessing }), options.signal));
+      kept = keep(await abortable(this.#sets.feed(options.samples, { preprocessing }), options.signal), true);
       await kept.collect();
     }
     return kept ? this.#measure(statistics.bytes, kept, options, settings) : statistics.bytes;

@@ -78,7 +78,9 @@ export interface Kept {
   readonly feed: Feed;
   /** Samples gone through so far. */
   readonly count: () => number;
-  /** Null when they are not at hand any more. */
+  /** Whether those that were gone through are still there. */
+  readonly atHand: () => boolean;
+  /** Null when they are not at hand. */
   readonly pick: (numbers: readonly number[]) => readonly SentSample[] | null;
   /** Goes through samples that stream in, where no job does. */
   readonly collect: () => Promise<void>;
@@ -87,21 +89,44 @@ export interface Kept {
 /** Samples that stream in are kept up to so many bytes; of more than that, none. */
 const mostKeptBytes = 1 << 30;
 
-/** In memory of its own: a caller may fill the same arrays again for the next sample of a stream. */
-function copyOf(sample: SentSample): SentSample {
-  // Node's Buffer has a slice() that copies nothing
-  const slice = Uint8Array.prototype.slice as (this: TypedArray) => TypedArray;
+/** The sample with other arrays for its own. */
+function withArrays(sample: SentSample, arrayFor: (data: TypedArray) => TypedArray): SentSample {
   return {
     ...sample,
-    tensors: sample.tensors?.map((tensor) => ({ ...tensor, data: slice.call(tensor.data) })) ?? null,
+    tensors: sample.tensors?.map((tensor) => ({ ...tensor, data: arrayFor(tensor.data) })) ?? null,
   };
 }
 
-export function keep(feed: Feed): Kept {
+/** In memory of its own: a caller may fill the same arrays again for the next sample of a stream. */
+function copyOf(data: TypedArray): TypedArray {
+  // Node's Buffer has a slice() that copies nothing
+  return (Uint8Array.prototype.slice as (this: TypedArray) => TypedArray).call(data);
+}
+
+/** Arrays that came back from workers, filled again: new memory costs more than the copy into it. */
+class SpareArrays {
+  readonly #spare: TypedArray[] = [];
+
+  copyOf(data: TypedArray): TypedArray {
+    const fits = this.#spare.findIndex((one) => one.constructor === data.constructor && one.length === data.length);
+    // what does not fit goes, so that there are never more than were lent at once
+    const [array] = this.#spare.splice(Math.max(fits, 0), 1);
+    if (fits < 0 || !array) return copyOf(data);
+    (array as Uint8Array).set(data as Uint8Array);
+    return array;
+  }
+
+  takeBack(samples: readonly SentSample[]): void {
+    for (const sample of samples) for (const tensor of sample.tensors ?? []) this.#spare.push(tensor.data);
+  }
+}
+
+/** `forLater`: samples that stream in are kept for pick(); without it their memory serves the samples behind them. */
+export function keep(feed: Feed, forLater: boolean): Kept {
   const count = () => feed.total ?? 0;
   if (feed.data) {
     const pick = (numbers: readonly number[]) => numbers.map((index) => ({ index, label: null, tensors: null }));
-    return { feed, count, pick, collect: () => Promise.resolve() };
+    return { feed, count, atHand: () => true, pick, collect: () => Promise.resolve() };
   }
   const { items } = feed;
   const held = new Map<number, SentSample>();
@@ -116,20 +141,22 @@ export function keep(feed: Feed): Kept {
   };
   if (Array.isArray(items)) {
     hold(items as readonly SentSample[]);
-    return { feed, count, pick, collect: () => Promise.resolve() };
+    return { feed, count, atHand: () => true, pick, collect: () => Promise.resolve() };
   }
-  async function* kept(): AsyncGenerator<SentSample> {
+  const spare = new SpareArrays();
+  async function* copied(): AsyncGenerator<SentSample> {
     for await (const sample of items) {
       ++seen;
-      bytes += (sample.tensors ?? []).reduce((sum, tensor) => sum + tensor.data.byteLength, 0);
+      if (forLater) bytes += (sample.tensors ?? []).reduce((sum, tensor) => sum + tensor.data.byteLength, 0);
       if (bytes > mostKeptBytes) held.clear();
-      yield copyOf(sample);
+      yield withArrays(sample, (data) => spare.copyOf(data));
     }
   }
-  const stream = kept();
+  const stream = copied();
   return {
-    feed: { ...feed, items: stream, comeBack: hold },
+    feed: { ...feed, items: stream, comeBack: forLater ? hold : (samples) => spare.takeBack(samples) },
     count: () => seen,
+    atHand: () => forLater && bytes <= mostKeptBytes,
     pick,
     async collect() {
       for await (const sample of stream) hold([sample]);
@@ -285,7 +312,7 @@ export class DataSets {
     const whole = options.selection === undefined && options.limit === undefined;
     if (whole && !Array.isArray(samples)) return { data: null, total: null, of: null, items: numbered(samples) };
     const all: SentSample[] = [];
-    for await (const one of numbered(samples)) all.push(Array.isArray(samples) ? one : copyOf(one));
+    for await (const one of numbered(samples)) all.push(Array.isArray(samples) ? one : withArrays(one, copyOf));
     const chosen = await limited(await this.#chosen(all.length, options.selection));
     const items = chosen.flatMap((index) => all[index] ?? []);
     return { data: null, total: chosen.length, of: all.length, items };

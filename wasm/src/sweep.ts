@@ -35,7 +35,6 @@ export async function runSweep(pool: Pool, sweep: Sweep, call: CallOptions): Pro
   const all = async (): Promise<Uint8Array> => {
     const [lead, ...others] = pool.workers;
     if (!lead) return sweep.statistics;
-    if (!(await lead.call('measuresOnSamples', [sweep.settings]))) return sweep.statistics;
     // all begin at once: each takes its time over it
     const [plan] = await Promise.all([lead, ...others].map(begin));
     const samples = plan && sweep.pick(plan.samples);

@@ -638,7 +638,10 @@ export interface CalibrateOptions extends SampleOptions {
 }
 
 export interface QuantizeOptions extends CalibrateOptions {
-  /** From this model and the same settings. Enough by themselves unless a setting needs the samples. */
+  /**
+   * From this model and the same settings. Enough by themselves unless a setting needs the samples; those that streamed in
+   * are kept for that, up to 1 GB, where the settings of calibrate() needed them too.
+   */
   readonly statistics?: Statistics | undefined;
   /** Without statistics these are calibrated with; beside them they serve the settings that need samples. */
   readonly samples?: Samples | undefined;
