@@ -34,6 +34,30 @@ struct Scratch {
   }
 };
 
+/// A row of pixels that a tap reads; null where it lies outside the input.
+struct TapRow {
+  const float* pixels;
+  int64_t step;        // floats from one pixel to the next
+  const float* zeros;  // what a tap outside the input reads
+};
+
+/// Where neighbouring windows from column `first` on read at column `tap` of the kernel.
+void point_at_tap(const TapRow& row, const ConvAxis& columns, int64_t first, int64_t tap,
+                  std::span<const float*> pointers) {
+  const int64_t start = first * columns.stride - columns.before + tap * columns.dilation, stride = columns.stride;
+  // The first window whose tap does not lie before `column`.
+  const auto reaching = [&](int64_t column) {
+    const int64_t ahead = column - start, windows = stride == 1 ? ahead : (ahead + stride - 1) / stride;
+    return std::clamp<int64_t>(windows, 0, static_cast<int64_t>(pointers.size()));
+  };
+  const auto inside = pointers.begin() + (row.pixels == nullptr ? 0 : reaching(columns.in));
+  const auto begin = row.pixels == nullptr ? inside : pointers.begin() + reaching(0);
+  std::fill(pointers.begin(), begin, row.zeros);
+  std::fill(inside, pointers.end(), row.zeros);
+  int64_t column = start + (begin - pointers.begin()) * stride;
+  for (auto pointer = begin; pointer < inside; ++pointer, column += stride) *pointer = row.pixels + column * row.step;
+}
+
 int64_t padded_columns(const ConvAxis& columns) {
   const int64_t reach = (columns.out - 1) * columns.stride + (columns.kernel - 1) * columns.dilation + 1;
   return std::max(columns.before + columns.in, reach);
@@ -108,21 +132,18 @@ void Conv::run_group(const float* x, int64_t batch, const ConvAxis& rows, const 
   for (int64_t first = 0; first < total; first += kRowsPerCall) {
     const int64_t count = std::min(kRowsPerCall, total - first);
     int64_t ox = first % columns.out, oy = first / columns.out % rows.out, n = first / (columns.out * rows.out);
-    for (int64_t r = 0; r < count; ++r) {
-      const float** pointer = parts.pointers + r;
+    for (int64_t done = 0, neighbours = 0; done < count; done += neighbours) {
+      neighbours = std::min(count - done, columns.out - ox);
+      const float** pointers = parts.pointers + done;
       for (int64_t ky = 0; ky < rows.kernel; ++ky) {
         const int64_t iy = oy * rows.stride - rows.before + ky * rows.dilation;
-        const bool row_inside = iy >= 0 && iy < rows.in;
-        const float* row = x + (n * rows.in + iy) * columns.in * channels + first_channel;
-        for (int64_t kx = 0; kx < columns.kernel; ++kx, pointer += count) {
-          const int64_t ix = ox * columns.stride - columns.before + kx * columns.dilation;
-          *pointer = row_inside && ix >= 0 && ix < columns.in ? row + ix * channels : parts.zeros;
-        }
+        const float* const row =
+            iy >= 0 && iy < rows.in ? x + (n * rows.in + iy) * columns.in * channels + first_channel : nullptr;
+        for (int64_t kx = 0; kx < columns.kernel; ++kx, pointers += count)
+          point_at_tap({row, channels, parts.zeros}, columns, ox, kx, {pointers, static_cast<size_t>(neighbours)});
       }
-      if (++ox == columns.out) {
-        ox = 0;
-        if (++oy == rows.out) oy = 0, ++n;
-      }
+      ox = 0;
+      if (++oy == rows.out) oy = 0, ++n;
     }
     multiply_rows(weights, {parts.pointers, count}, of_group, y + first * shape_.out_channels + group * outputs,
                   shape_.out_channels);

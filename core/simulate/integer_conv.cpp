@@ -110,6 +110,13 @@ class IntegerConv::Windows {
     const int64_t out_w = g_.out_w(picture_.width), oh = pixel / out_w, ow = pixel % out_w;
     return scratch_.data() + (oh * g_.stride_h * padded_w_ + ow * g_.stride_w) * g_.in_channels;
   }
+  /// Of `most` output pixels from this one on, those whose windows lie step() numbers apart.
+  int64_t in_line(int64_t pixel, int64_t most) const {
+    if (g_.pointwise()) return most;
+    const int64_t out_w = g_.out_w(picture_.width);
+    return std::min(most, out_w - pixel % out_w);
+  }
+  int64_t step() const { return g_.stride_w * g_.in_channels; }
   const ConvGeometry& geometry() const { return g_; }
   int64_t padded_w() const { return padded_w_; }
   /// Where each tap lies in a window, row by row.
@@ -152,15 +159,17 @@ int64_t IntegerConv::run(const ConvGeometry& g, std::span<const uint8_t> x, cons
     windows.prepare(first, count);
     const auto block = sums.first(static_cast<size_t>(count * g.out_channels));
     if (g.depthwise()) {
-      kernels::sum_depthwise({windows.window(first), count, g.stride_w * g.in_channels, offsets}, depthwise_.data(),
-                             g.in_channels, bias_of(0), block.data());
+      kernels::sum_depthwise({windows.window(first), count, windows.step(), offsets}, depthwise_.data(), g.in_channels,
+                             bias_of(0), block.data());
     } else {
       for (size_t group = 0; group < groups_.size(); ++group) {
         const auto first_channel = static_cast<int64_t>(group) * (g.in_channels / g.groups);
-        for (int64_t r = 0; r < count; ++r) {
+        for (int64_t r = 0, in_line = 0; r < count; r += in_line) {
+          in_line = windows.in_line(first + r, count - r);
           const int16_t* const window = windows.window(first + r) + first_channel;
           const int16_t** pointer = pointers.data() + r;
-          for (size_t t = 0; t < offsets.size(); t += runs, pointer += count) *pointer = window + offsets[t];
+          for (size_t t = 0; t < offsets.size(); t += runs, pointer += count)
+            for (int64_t k = 0; k < in_line; ++k) pointer[k] = window + offsets[t] + k * windows.step();
         }
         const int64_t first_output = static_cast<int64_t>(group) * groups_[group].columns();
         kernels::multiply_integer_rows(groups_[group], {pointers.data(), count}, bias_of(first_output),
