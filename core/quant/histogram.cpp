@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "core/base/error.h"
 
@@ -54,17 +55,13 @@ Histogram Histogram::of_counts(float min, float max, int exponent, int32_t first
   Histogram made;
   made.widen(min, max);
   TERSOR_CHECK(exponent <= made.exponent_);
-  const int shift = made.exponent_ - exponent;
-  for (size_t i = 0; i < counts.size(); ++i) {
-    if (counts[i] == 0) continue;
-    const int64_t slot = coarser(first_bin + static_cast<int32_t>(i), shift) - static_cast<int64_t>(made.first_bin_);
-    TERSOR_CHECK(slot >= 0 && slot < static_cast<int64_t>(made.counts_.size()));
-    made.counts_[static_cast<size_t>(slot)] += counts[i];
-    made.total_ += counts[i];
-  }
+  while (!counts.empty() && counts.back() == 0) counts = counts.first(counts.size() - 1);
+  while (!counts.empty() && counts[0] == 0) counts = counts.subspan(1), ++first_bin;
+  made.add_counts(exponent, first_bin, counts);
+  for (const uint64_t count : counts) made.total_ += count;
   TERSOR_CHECK(zeros <= made.total_);
   made.zeros_ = zeros;
-  return made.total_ == 0 ? Histogram() : made;
+  return counts.empty() ? Histogram() : made;
 }
 
 void Histogram::add(std::span<const float> values) {
@@ -87,10 +84,7 @@ void Histogram::add(std::span<const float> values) {
 void Histogram::merge(const Histogram& other) {
   if (other.empty()) return;
   widen(other.min_, other.max_);
-  const int shift = exponent_ - other.exponent_;
-  for (size_t i = 0; i < other.counts_.size(); ++i)
-    counts_[static_cast<size_t>(coarser(other.first_bin_ + static_cast<int32_t>(i), shift) - first_bin_)] +=
-        other.counts_[i];
+  add_counts(other.exponent_, other.first_bin_, other.counts_);
   total_ += other.total_;
   zeros_ += other.zeros_;
 }
@@ -102,12 +96,27 @@ void Histogram::widen(float min, float max) {
   const float high = (empty() ? max : std::max(max_, max)) + 0.0f;
   const int exponent = exponent_for(low, high);
   const int32_t first = bin_of(low, exponent), last = bin_of(high, exponent);
-  std::vector<uint64_t> wider(static_cast<size_t>(last - first) + 1);
-  for (size_t i = 0; i < counts_.size(); ++i)
-    wider[static_cast<size_t>(coarser(first_bin_ + static_cast<int32_t>(i), exponent - exponent_) - first)] +=
-        counts_[i];
-  min_ = low, max_ = high, exponent_ = exponent, first_bin_ = first;
-  counts_ = std::move(wider);
+  const std::vector<uint64_t> before =
+      std::exchange(counts_, std::vector<uint64_t>(static_cast<size_t>(last - first) + 1));
+  const int exponent_before = std::exchange(exponent_, exponent);
+  const int32_t first_before = std::exchange(first_bin_, first);
+  min_ = low, max_ = high;
+  add_counts(exponent_before, first_before, before);
+}
+
+/// Adds the counts of bins from `first` on, which at `exponent` are as wide as ours or narrower, and within ours.
+void Histogram::add_counts(int exponent, int32_t first, std::span<const uint64_t> counts) {
+  if (counts.empty()) return;
+  const int shift = exponent_ - exponent;
+  const auto slot = [&](size_t i) {
+    return static_cast<int64_t>(coarser(first + static_cast<int32_t>(i), shift)) - first_bin_;
+  };
+  const int64_t begin = slot(0);
+  TERSOR_CHECK(begin >= 0 && slot(counts.size() - 1) < static_cast<int64_t>(counts_.size()));
+  if (shift == 0)
+    for (size_t i = 0; i < counts.size(); ++i) counts_[static_cast<size_t>(begin) + i] += counts[i];
+  else
+    for (size_t i = 0; i < counts.size(); ++i) counts_[static_cast<size_t>(slot(i))] += counts[i];
 }
 
 }  // namespace tersor::quant

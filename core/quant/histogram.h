@@ -59,6 +59,7 @@ class Histogram {
 
  private:
   void widen(float min, float max);
+  void add_counts(int exponent, int32_t first, std::span<const uint64_t> counts);
 
   float min_ = 0, max_ = 0;
   uint64_t total_ = 0, zeros_ = 0;
