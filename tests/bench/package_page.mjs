@@ -11,9 +11,10 @@ ort.env.wasm.wasmPaths = '/ort/';
 
 const dims = [1, 3, 224, 224];
 
+const values = sample(dims.reduce((a, b) => a * b, 1));
+
 /** Samples that all differ, one at a time, in the same memory as a camera's. */
 async function* samplesOf(count) {
-  const values = sample(dims.reduce((a, b) => a * b, 1));
   for (let k = 0; k < count; ++k) {
     values[k] += 1;
     yield { input: { data: values, shape: dims } };

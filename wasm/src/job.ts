@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A job goes through samples: they are handed out a few at a time to whichever worker is free, each worker gathers its
-// part, and the first to begin takes the others' parts to its own. Nothing depends on who got which sample.
+// part, and the last to be done takes the others' parts to its own: they were made ready while it was still at work.
+// Nothing depends on who got which sample.
 
 import { TersorError } from './error.js';
 import { died, type Pool, type PoolWorker, type Resource } from './pool.js';
@@ -75,12 +76,15 @@ export async function runJob<T>(pool: Pool, job: Job, call: CallOptions): Promis
   const queue = new Queue(job.feed.items);
   let done = 0;
   let over = false;
-  /** Workers that had a sample, and how often each had died before. */
-  const begun: { readonly worker: PoolWorker; readonly deaths: number }[] = [];
+  /** Workers that had a sample and may get another. */
+  let busy = 0;
+  /** The one that takes the others' parts, once it is done with its own, and how often it had died before. */
+  const lead: { readonly worker: PoolWorker; readonly deaths: number }[] = [];
   const lost = () => died('its part of the job is lost.');
   const tell = () =>
     call.onProgress?.({ stage: job.stage, done, total: Math.max(done, job.feed.total ?? 0), note: 'samples' });
 
+  /** What the worker's part came to; null for the lead, and for one that had no sample. */
   const work = async (worker: PoolWorker): Promise<Uint8Array | null> => {
     let count = 1;
     let has = false;
@@ -106,9 +110,9 @@ export async function runJob<T>(pool: Pool, job: Job, call: CallOptions): Promis
       if (samples.length === 0) break;
       if (!has) {
         has = true;
+        ++busy;
         for (const resource of job.needs) await worker.need(resource);
         if (over) break;
-        begun.push({ worker, deaths });
         await worker.call('beginJob', [key, job.kind, job.settings]);
       }
       const next = add(samples);
@@ -118,15 +122,18 @@ export async function runJob<T>(pool: Pool, job: Job, call: CallOptions): Promis
       if (over) break;
     }
     await last;
-    return has && !over && worker !== begun[0]?.worker ? worker.call('finishJob', [key]) : null;
+    if (!has || over) return null;
+    if (--busy > 0 || lead.length > 0) return worker.call('finishJob', [key]);
+    lead.push({ worker, deaths });
+    return null;
   };
 
   const all = async (): Promise<T> => {
     tell();
     const parts = (await Promise.all(pool.workers.map(work))).filter((part) => part !== null);
     call.signal?.throwIfAborted();
-    const [lead] = begun;
-    if (!lead) {
+    const [taker] = lead;
+    if (!taker) {
       throw new TersorError({
         code: 'invalid_samples',
         message: 'There are no samples.',
@@ -134,9 +141,9 @@ export async function runJob<T>(pool: Pool, job: Job, call: CallOptions): Promis
         hint: 'Give at least one; 100 or more make good ranges.',
       });
     }
-    if (lead.worker.deaths !== lead.deaths) throw lost();
+    if (taker.worker.deaths !== taker.deaths) throw lost();
     const transfer = parts.map((part) => part.buffer as ArrayBuffer);
-    return (await lead.worker.call('mergeJob', [key, parts, job.extra ?? null], { transfer })) as T;
+    return (await taker.worker.call('mergeJob', [key, parts, job.extra ?? null], { transfer })) as T;
   };
 
   try {
