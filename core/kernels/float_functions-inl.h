@@ -30,25 +30,48 @@ HWY_INLINE V Polynomial(D d, const float (&c)[N], V x) {
   return sum;
 }
 
-/// exp(x) = (1 + fraction) lower upper with |fraction| < 0.42: two powers of two, so that neither a vanishing nor an
-/// overflowing result needs a case of its own.
+/// exp(x) = (1 + fraction) 2^exponent with |fraction| < 0.42.
+template <class V, class W>
+struct SplitFloatExp {
+  V fraction;
+  W exponent;
+};
+
+/// For x within -104 and 89, beyond which exp is 0 or infinite as a float.
+template <class D, class V>
+HWY_INLINE auto SplitExpOf(D d, V x) {
+  const hn::RebindToSigned<D> whole;
+  const V no_fraction = hn::Set(d, kNoFraction);
+  const V shifted = hn::Add(hn::Mul(x, hn::Set(d, kLog2OfE)), no_fraction), k = hn::Sub(shifted, no_fraction);
+  const V r = hn::Sub(hn::Sub(x, hn::Mul(k, hn::Set(d, kLogOfTwo[0]))), hn::Mul(k, hn::Set(d, kLogOfTwo[1])));
+  // By Estrin's scheme: half as many steps wait for the one before as by Horner's.
+  const auto c = [&](size_t power) HWY_ATTR { return hn::Set(d, kExpSeries[4 - power]); };
+  const V square = hn::Mul(r, r), low = hn::Add(c(0), hn::Mul(c(1), r)), high = hn::Add(c(2), hn::Mul(c(3), r));
+  const V series = hn::Add(low, hn::Mul(square, hn::Add(high, hn::Mul(square, c(4)))));
+  const auto exponent = hn::Sub(hn::BitCast(whole, shifted), hn::Set(whole, kNoFractionBits));
+  return SplitFloatExp<V, decltype(exponent)>{hn::Add(r, hn::Mul(square, series)), exponent};
+}
+
+/// 2^exponent for -126 and above; infinite for 128.
+template <class D, class W>
+HWY_INLINE auto PowerOfTwo(D d, W exponent) {
+  const hn::RebindToSigned<D> whole;
+  return hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(exponent, hn::Set(whole, kExponentBias))));
+}
+
+/// exp(x) = (1 + fraction) lower upper: two powers of two, so that neither a vanishing nor an overflowing result needs
+/// a case of its own.
 template <class V>
 struct ExpFactors {
   V fraction, lower, upper;
 };
 
-/// For x within -104 and 89, beyond which exp is 0 or infinite as a float.
+/// For x within -104 and 89.
 template <class D, class V>
 HWY_INLINE ExpFactors<V> FactorsOfExp(D d, V x) {
-  const hn::RebindToSigned<D> whole;
-  const V no_fraction = hn::Set(d, kNoFraction);
-  const V shifted = hn::Add(hn::Mul(x, hn::Set(d, kLog2OfE)), no_fraction), k = hn::Sub(shifted, no_fraction);
-  const V r = hn::Sub(hn::Sub(x, hn::Mul(k, hn::Set(d, kLogOfTwo[0]))), hn::Mul(k, hn::Set(d, kLogOfTwo[1])));
-  const V p = Polynomial(d, kExpSeries, r);
-  const auto exponent = hn::Sub(hn::BitCast(whole, shifted), hn::Set(whole, kNoFractionBits));
-  const auto half = hn::ShiftRight<1>(exponent), bias = hn::Set(whole, kExponentBias);
-  return {hn::Add(r, hn::Mul(hn::Mul(r, r), p)), hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(half, bias))),
-          hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(hn::Sub(exponent, half), bias)))};
+  const auto [fraction, exponent] = SplitExpOf(d, x);
+  const auto half = hn::ShiftRight<1>(exponent);
+  return {fraction, PowerOfTwo(d, half), PowerOfTwo(d, hn::Sub(exponent, half))};
 }
 
 template <class D, class V>
@@ -87,11 +110,13 @@ HWY_INLINE V Expm1OfNumber(D d, V x) {
   return hn::Add(hn::Mul(scale, e.fraction), hn::Sub(scale, hn::Set(d, kOne)));
 }
 
-/// What would be below the normal floats is 0.
+/// 0 below -88.4. One power of two is enough: exp(-87) adds nothing to 1.
 template <class D, class V>
 HWY_INLINE V FloatSigmoid(D d, V x) {
   const V one = hn::Set(d, kOne);
-  return OrNan(x, hn::Div(one, hn::Add(one, ExpOfNumber(d, hn::Neg(x)))));
+  const auto e = SplitExpOf(d, Limited(d, hn::Neg(x), kExpAddsNothing, kExpIsInfinite));
+  const V exp = hn::Mul(hn::Add(one, e.fraction), PowerOfTwo(d, e.exponent));
+  return OrNan(x, hn::Div(one, hn::Add(one, exp)));
 }
 
 template <class D, class V>

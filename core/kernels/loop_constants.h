@@ -25,8 +25,8 @@ extern const float kLog2OfE;
 extern const float kLogOfTwo[2];
 /// (exp(r) - 1 - r) / r^2 on |r| <= log(2) / 2, least maximal error in exp(r): 4e-9.
 extern const float kExpSeries[5];
-/// Beyond which exp is 0 or infinite as a float.
-extern const float kExpIsZero, kExpIsInfinite;
+/// Beyond which exp is 0, adds nothing to 1, or is infinite as a float.
+extern const float kExpIsZero, kExpAddsNothing, kExpIsInfinite;
 /// erf(x) / x - 1 by x^2 for |x| <= 1, and -log(1 - erf(x)) by x up to kErfIsOne; least maximal error in erf, 1.2e-9
 /// and 1.1e-9.
 extern const float kErfNear[7], kErfFar[7];

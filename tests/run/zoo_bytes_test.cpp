@@ -28,23 +28,23 @@ struct ZooModel {
 
 const std::vector<ZooModel>& zoo() {
   static const std::vector<ZooModel> models = {
-      {"basic-pitch", "a8e97bcada44d50cc95f3ca705bde9d801c759a7e7ee9ed39ac521aca5628f68"},
+      {"basic-pitch", "f60f655904645e4274bc9e9898670a29dc61f0576d6497729aeaf97af03b5833"},
       {"cifar10-resnet20", "67d281aed851b536f9cbba79916cc9edf9acb093c3342177207c3f992be4b11d"},
-      {"dtln-1", "dc1963361c66fb5ed5e8cddac75d5c63aef82663b3b5b0b9fd76773a9aa81494"},
+      {"dtln-1", "c96a50681a097ade13f5f84f8b825ca3836f202e8a89f65907a8008589721b2b"},
       {"hand-keypoint-mlp", "af5570f5a1810b7af78caf4bc70a660f0df51e42baf91d4de5b2328de0e83dfc"},
-      {"imagenet-mobilenetv1-025-224", "1953df3109a0c9fbb11f2cdd014433c7a193266321258c38cbe5ea04ff0faaf8"},
-      {"kwt-1", "c06bf1ed9f97fa7cbe2064fb2bea959869afb1e45315afc8e00645a456303d5c"},
-      {"magika-v3-3", "290f6c665e2ae0c53c12585cd752029bab198bf6bab2baf3272aacb43f291ae3"},
-      {"mediapipe-selfie-seg", "81b46419c1c5330823d6566ae7744c8c3eb0b1ec15fd41836db282f94d18a9ba"},
+      {"imagenet-mobilenetv1-025-224", "a8fc7557a167faf4d1bce845cbb8bff6694dd55c19afd683f138079af38a546f"},
+      {"kwt-1", "31bc1d59fec04b15ff3b0e9db4a30e3f0ced34277f49236618e28c2f5894b552"},
+      {"magika-v3-3", "4d316f603b4042278a31359bb1f11c4df623872ea688c6c3ece9f3a09b03d16f"},
+      {"mediapipe-selfie-seg", "1aae4160e45eb99fe902efc6465ab6d69666a84f951f856c27760585e1a8973c"},
       {"mlperf-ad-autoencoder", "e6d875fb436aee0cb578c84bc290fbf6068b772f1ca4ac6eb9d1f9d6b19907bf"},
       {"mlperf-ic-resnet8", "c201a15f34f41248b590d231e82da6182c33d89157048cf2ae514257f099198a", 128},
       {"mlperf-kws-dscnn", "4ac44b5aa154cbe82c404b64d42d7e67d557f0ef13139c14d716b47b68e5c6e8", 50},
       {"mlperf-vww-mobilenetv1", "1d7add21e9f44d9e569c57b586ac433f2bb20fae405c7b05269cf95c101dc2bc"},
       {"mnist-cntk", "f28b5732a2ba86896900d98ab00d975181ad68aa5c3a1f64345b699392ab10de", 128},
-      {"silero-vad-16k", "8589ac2397b0661e1bd69699c1358a9b9e638e77b65041a4aaf893dc2a06c9f9"},
-      {"ultraface-slim-320", "38d51d99bb18d941499c619c2af9c2c516e2c0b731355f084a1ea37337ce0ca1"},
-      {"yolox-nano-416", "d68d1c817ba5955367c967161811baf9126e265b8132ec540653cfae548ac552", 128},
-      {"yunet-n-320", "090bb20b59f0654752c6984f16ffca2f087201c28076a1c864ea95998609edaa", 128},
+      {"silero-vad-16k", "1ae2863ffcf43149c9e81cd2a07c3e8298894191f9e966c40db3d2b8dbab9595"},
+      {"ultraface-slim-320", "1d0c8bf16032ff24e41e76a0f6cb757d7e3f262c2072e2f5a19c84c458244d85"},
+      {"yolox-nano-416", "e592d3e1d2cc58ff6dfc556e096383b6d67f5a1424e4970f43de6372ad88c651", 128},
+      {"yunet-n-320", "33b478aeb2bad02ea03091e5902930f8c8a8b9b6bc24a21c3da45bf46307a714", 128},
   };
   return models;
 }
