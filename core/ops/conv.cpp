@@ -142,13 +142,13 @@ class Conv : public Kernel {
       unsupported("The weights have the type " + std::string(name_of(dtype)) + "; supported here: float32.");
     if (shape.rank() < 3 || shape.rank() > 5)
       unsupported("The weights have the shape " + shape.text() + "; one to three spatial axes are supported.");
-    bool fits = shape.elements() > 0 && shape[0] % group_ == 0;
-    for (int k = 2; !kernel_.empty() && k < shape.rank(); ++k)
-      fits = fits && static_cast<int>(kernel_.size()) == shape.rank() - 2 &&
-             kernel_[static_cast<size_t>(k - 2)] == shape[k];
-    if (!fits)
-      invalid("The weights have the shape " + shape.text() + ", which does not fit the kernel_shape " +
-              text_of(kernel_) + " and the group " + std::to_string(group_) + ".");
+    const std::string given = "The weights have the shape " + shape.text();
+    if (shape.elements() == 0) invalid(given + ", which holds no numbers.");
+    if (shape[0] % group_ != 0)
+      invalid(given + ", whose " + std::to_string(shape[0]) + " output channels cannot be divided into " +
+              std::to_string(group_) + " groups.");
+    if (!kernel_.empty() && !std::equal(kernel_.begin(), kernel_.end(), shape.begin() + 2, shape.end()))
+      invalid(given + ", which does not fit the kernel_shape " + text_of(kernel_) + ".");
   }
 
   Sizes sizes(std::span<const Input> inputs) const {
