@@ -14,6 +14,7 @@
 #include <hwy/highway.h>
 
 #include "core/kernels/along_rows-inl.h"
+#include "core/kernels/by_panels-inl.h"
 #include "core/kernels/codes-inl.h"
 
 #ifndef TERSOR_INTEGER_ONCE
@@ -136,37 +137,10 @@ void OnePanel(const IntegerPanels& weights, const IntegerTile& call, int64_t cou
     PanelRows<kRowsOfTwo, 2>(call, count);
 }
 
-constexpr size_t kMostWidth = 2 * HWY_MAX_BYTES / sizeof(int32_t);
-
-// A panel of which only `columns` exist, by way of whole rows.
-void PartOfPanel(const IntegerPanels& weights, const IntegerTile& part, int64_t count, int64_t columns) {
-  HWY_ALIGN int32_t bias[kMostWidth] = {}, rows[kRowsPerCall * kMostWidth];
-  std::copy_n(part.bias, columns, bias);
-  IntegerTile call = part;
-  call.bias = bias, call.out = rows, call.out_step = weights.width();
-  OnePanel(weights, call, count);
-  for (int64_t r = 0; r < count; ++r) std::copy_n(rows + r * call.out_step, columns, part.out + r * part.out_step);
-}
-
 void MultiplyIntegerRows(const IntegerPanels& weights, const IntegerRows& rows, const int32_t* bias, int32_t* out,
                          int64_t out_step) {
-  const int64_t width = weights.width();
-  HWY_ALIGN static constexpr int32_t kNoBias[kMostWidth] = {};
-  IntegerTile call{nullptr, nullptr, rows.count, weights.taps(), weights.pairs(), kNoBias, nullptr, out_step};
-  for (int64_t p = 0; p < weights.count(); ++p) {
-    call.panel = weights.panel(p);
-    if (bias != nullptr) call.bias = bias + p * width;
-    const int64_t columns = weights.columns() - p * width;
-    for (int64_t first = 0; first < rows.count; first += kRowsPerCall) {
-      const int64_t count = HWY_MIN(kRowsPerCall, rows.count - first);
-      call.rows = rows.pointers + first;
-      call.out = out + first * out_step + p * width;
-      if (columns >= width)
-        OnePanel(weights, call, count);
-      else
-        PartOfPanel(weights, call, count, columns);
-    }
-  }
+  const IntegerTile all{nullptr, rows.pointers, rows.count, weights.taps(), weights.pairs(), bias, out, out_step};
+  ByPanels(weights, all, rows.count, [&](const IntegerTile& call, int64_t count) { OnePanel(weights, call, count); });
 }
 
 HWY_INLINE int32_t DepthwiseSum(const DepthwiseWindows& windows, const int16_t* x, const int16_t* HWY_RESTRICT pairs,

@@ -13,6 +13,7 @@
 
 #include "core/kernels/along_rows-inl.h"
 #include "core/kernels/bounds-inl.h"
+#include "core/kernels/by_panels-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tersor::kernels {
@@ -242,9 +243,6 @@ void ColumnRows(const TileCall& first, int64_t count) {
 
 #endif
 
-constexpr size_t kMostWidth = 2 * HWY_MAX_BYTES / sizeof(float);
-HWY_ALIGN constexpr float kNoBias[kMostWidth] = {};
-
 // One panel of kRowsPerCall rows at most.
 void OnePanel(const Panels& weights, const TileCall& whole, int64_t count) {
 #if HWY_TARGET != HWY_SCALAR
@@ -256,7 +254,7 @@ void OnePanel(const Panels& weights, const TileCall& whole, int64_t count) {
   for (bool ends = false; !ends; call.totals = totals) {
     call.stretch = NextStretch(call.stretch, whole.taps, whole.depth);
     ends = call.stretch.last_tap + 1 >= whole.taps && call.stretch.last == whole.depth;
-    call.bias = ends ? whole.bias : kNoBias;
+    call.bias = ends ? whole.bias : kNoBias<float>;
     call.low = ends ? whole.low : none.low, call.high = ends ? whole.high : none.high;
     call.out = ends ? whole.out : totals, call.out_step = ends ? whole.out_step : weights.width();
     if (weights.width() == VectorWidth())
@@ -266,36 +264,13 @@ void OnePanel(const Panels& weights, const TileCall& whole, int64_t count) {
   }
 }
 
-// A panel of which only `columns` exist, by way of whole rows.
-void PartOfPanel(const Panels& weights, const TileCall& part, int64_t count, int64_t columns) {
-  HWY_ALIGN float bias[kMostWidth] = {}, rows[kRowsPerCall * kMostWidth];
-  std::copy_n(part.bias, columns, bias);
-  TileCall call = part;
-  call.bias = bias, call.out = rows, call.out_step = weights.width();
-  OnePanel(weights, call, count);
-  for (int64_t r = 0; r < count; ++r) std::copy_n(rows + r * call.out_step, columns, part.out + r * part.out_step);
-}
-
 void MultiplyRows(const Panels& weights, const Rows& rows, const Epilogue& epilogue, float* out, int64_t out_step) {
-  const int64_t width = weights.width();
-  TileCall call{};
-  call.rows_step = rows.count, call.taps = weights.taps(), call.depth = weights.depth();
-  call.low = epilogue.low, call.high = epilogue.high;
-  call.out_step = out_step;
-  for (int64_t p = 0; p < weights.count(); ++p) {
-    call.panel = weights.panel(p);
-    call.bias = epilogue.bias == nullptr ? kNoBias : epilogue.bias + p * width;
-    const int64_t columns = weights.columns() - p * width;
-    for (int64_t first = 0; first < rows.count; first += kRowsPerCall) {
-      const int64_t count = HWY_MIN(kRowsPerCall, rows.count - first);
-      call.rows = rows.pointers + first;
-      call.out = out + first * out_step + p * width;
-      if (columns >= width)
-        OnePanel(weights, call, count);
-      else
-        PartOfPanel(weights, call, count, columns);
-    }
-  }
+  TileCall all{};
+  all.rows = rows.pointers, all.rows_step = rows.count;
+  all.taps = weights.taps(), all.depth = weights.depth();
+  all.bias = epilogue.bias, all.low = epilogue.low, all.high = epilogue.high;
+  all.out = out, all.out_step = out_step;
+  ByPanels(weights, all, rows.count, [&](const TileCall& call, int64_t count) { OnePanel(weights, call, count); });
 }
 
 }  // namespace HWY_NAMESPACE
