@@ -23,6 +23,7 @@
 #include "core/ptq/check_export.h"
 #include "core/ptq/choose_params.h"
 #include "core/ptq/find_requests.h"
+#include "core/ptq/fuse_split_scales.h"
 #include "core/ptq/keep_deviations.h"
 #include "core/ptq/round_weights.h"
 #include "core/ptq/shift_softmax_inputs.h"

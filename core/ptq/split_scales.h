@@ -10,7 +10,7 @@
 //     a Swish.
 //
 // insert_split_scales() writes them as per-channel Mul and Add in the float graph, so that all that follows sees
-// ordinary nodes; fuse_split_scales() moves them into the quantizers of the finished model. No node and no kernel is
+// ordinary nodes; fuse_split_scales.h moves them into the quantizers of the finished model. No node and no kernel is
 // added in the end. For runtimes of the ONNX Runtime kind, which look at each node's parameters by themselves.
 #pragma once
 
@@ -22,6 +22,10 @@
 #include "core/ptq/placement.h"
 
 namespace tersor::ptq {
+
+/// Parts of the names of what an inserted node makes: in front of a quantizer, and of what is stretched behind one.
+constexpr const char* kScaledSuffix = "_scaled";
+constexpr const char* kStretchedSuffix = "_stretched";
 
 /// What a Conv writes whose channels are stretched: all integers from end to end.
 struct StretchedOutput {
@@ -45,9 +49,5 @@ SplitScales insert_split_scales(Model& model, const framework::Attachment& attac
 /// Lays the ranges of stretched outputs onto a new attachment of the model. A search would move their ends by part of a
 /// step, and the zero point of each channel, which has to be whole, by as much.
 void keep_ranges(framework::Attachment& attachment, const SplitScales& split);
-
-/// Moves per-channel Mul and Add beside a scalar quantizer into it, and drops Muls that equalization left at 1. Returns
-/// how many quantizers became per channel.
-int64_t fuse_split_scales(Model& quantized);
 
 }  // namespace tersor::ptq
