@@ -18,6 +18,7 @@ async function* samplesOf(count) {
   for (let k = 0; k < count; ++k) {
     values[k] += 1;
     yield { input: { data: values, shape: dims } };
+    values[k] -= 1;
   }
 }
 
