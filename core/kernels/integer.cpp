@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/kernels/integer.h"
 
-#include <algorithm>
 #include <cstring>
 #include <type_traits>
 

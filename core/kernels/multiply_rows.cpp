@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/kernels/multiply_rows.h"
 
-#include <algorithm>
 #include <atomic>
 
 #include "core/kernels/unroll.h"

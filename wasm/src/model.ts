@@ -224,7 +224,7 @@ export class OpenModel implements Model {
     settings: Record<string, unknown>,
   ): Promise<Statistics> {
     this.#check(options);
-    const measures = await this.#measures(options, settings);
+    const measures = await this.#measuresOnSamples(options, settings);
     const kept = keep(await abortable(this.#sets.feed(samples, options), options.signal), measures);
     const { feed } = kept;
     const bytes = await runJob<Uint8Array>(
@@ -250,7 +250,7 @@ export class OpenModel implements Model {
   }
 
   /** Whether these settings may want something measured on the samples once more. */
-  #measures(call: CallOptions, settings: Record<string, unknown>): Promise<boolean> {
+  #measuresOnSamples(call: CallOptions, settings: Record<string, unknown>): Promise<boolean> {
     return abortable(this.#context.pool.idle().call('measuresOnSamples', [JSON.stringify(settings)]), call.signal);
   }
 
@@ -275,7 +275,7 @@ export class OpenModel implements Model {
   ): Promise<Uint8Array> {
     const source = this.#sources.get(statistics);
     if (source?.settings === JSON.stringify(settings)) return statistics.bytes;
-    if (!(await this.#measures(options, settings))) return statistics.bytes;
+    if (!(await this.#measuresOnSamples(options, settings))) return statistics.bytes;
     let kept = source?.kept.atHand() ? source.kept : null;
     if (!kept && options.samples) {
       const { preprocessing } = options;
