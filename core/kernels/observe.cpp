@@ -19,37 +19,44 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+// The compiler's own vectors: the lesser of two is one instruction in WebAssembly too, which Highway's Min is not.
+using Floats = float __attribute__((vector_size(32)));
+using FloatBits = int32_t __attribute__((vector_size(32)));
+constexpr size_t kLanes = sizeof(Floats) / sizeof(float);
+
 Extremes FindExtremes(const float* x, size_t n) {
-  const hn::ScalableTag<float> d;
-  const size_t lanes = hn::Lanes(d);
-  Extremes found{x[0], x[0], true};
-  float rest = 0;  // x - x is 0 for finite x, else NaN, and NaN stays
+  constexpr size_t kVectors = HWY_TARGET == HWY_WASM ? 1 : 2;  // whose registers do not hold as many
+  constexpr size_t kAtOnce = kVectors * kLanes;
+  float lows[kAtOnce], highs[kAtOnce];
+  bool finite = true;
+  std::fill_n(lows, kAtOnce, x[0]);
+  std::fill_n(highs, kAtOnce, x[0]);
   size_t i = 0;
-  if (n >= lanes) {
-    auto low = hn::LoadU(d, x), high = low, difference = hn::Zero(d);
-    for (; i + lanes <= n; i += lanes) {
-      const auto v = hn::LoadU(d, x + i);
-      low = hn::Min(low, v);
-      high = hn::Max(high, v);
-      difference = hn::Add(difference, hn::Sub(v, v));
-    }
-    HWY_ALIGN float buffer[3][HWY_MAX_BYTES / sizeof(float)];
-    hn::Store(low, d, buffer[0]);
-    hn::Store(high, d, buffer[1]);
-    hn::Store(difference, d, buffer[2]);
-    for (size_t k = 0; k < lanes; ++k) {
-      found.min = std::min(found.min, buffer[0][k]);
-      found.max = std::max(found.max, buffer[1][k]);
-      rest += buffer[2][k];
-    }
+  if (n >= kAtOnce) {
+    Floats low[kVectors], high[kVectors];
+    FloatBits rest[kVectors] = {};  // x - x is +0 for finite x, else NaN
+    std::memcpy(low, lows, sizeof low);
+    std::memcpy(high, highs, sizeof high);
+    for (; i + kAtOnce <= n; i += kAtOnce) TERSOR_UNROLL for (size_t k = 0; k < kVectors; ++k) {
+        Floats v;
+        std::memcpy(&v, x + i + k * kLanes, sizeof v);
+        low[k] = v < low[k] ? v : low[k];
+        high[k] = high[k] < v ? v : high[k];
+        rest[k] |= reinterpret_cast<FloatBits>(v - v);
+      }
+    int32_t rests[kAtOnce];
+    std::memcpy(lows, low, sizeof low);
+    std::memcpy(highs, high, sizeof high);
+    std::memcpy(rests, rest, sizeof rest);
+    for (const int32_t one : rests) finite &= one == 0;
   }
-  for (; i < n; ++i) {
-    found.min = std::min(found.min, x[i]);
-    found.max = std::max(found.max, x[i]);
-    rest += x[i] - x[i];
+  for (size_t k = 0; i < n; ++i, ++k) {
+    lows[k] = std::min(lows[k], x[i]);
+    highs[k] = std::max(highs[k], x[i]);
+    finite &= std::isfinite(x[i]);
   }
   // Which zero comes first must not show: adding +0 makes a negative zero positive.
-  return {found.min + 0.0f, found.max + 0.0f, rest == 0};
+  return {*std::min_element(lows, lows + kAtOnce) + 0.0f, *std::max_element(highs, highs + kAtOnce) + 0.0f, finite};
 }
 
 // Places of a block's counters by vectors, then one counter after the other. Equal neighbours do not wait for each
@@ -160,10 +167,6 @@ void AddUpBins(uint32_t* HWY_RESTRICT fours, uint64_t weight, size_t bins, uint6
     four[0] = four[1] = four[2] = four[3] = 0;
   }
 }
-
-// The compiler's own vectors: the lesser of two is one instruction in WebAssembly too, which Highway's Min is not.
-using Floats = float __attribute__((vector_size(32)));
-constexpr size_t kLanes = sizeof(Floats) / sizeof(float);
 
 constexpr size_t kRowsInFloat = 64;
 // Between these, squares of floats and sums of so many of them stay clear of what a float cannot hold.

@@ -16,8 +16,8 @@ HWY_BEFORE_NAMESPACE();
 namespace tersor::kernels {
 namespace HWY_NAMESPACE {
 
-/// Calls body(from, to) for blocks of kBlock values; the last goes by way of a padded copy, so that a function's code
-/// exists once and not again for what is left over. x may be y.
+/// Calls body(from, to, values) for blocks of kBlock values, fewer at the end; the last goes by way of a padded copy,
+/// so that a function's code exists once and not again for what is left over. x may be y.
 template <size_t kBlock, class Body>
 HWY_INLINE void InBlocks(const float* x, size_t n, float* y, Body body) {
   float rest[kBlock] = {};
@@ -25,7 +25,7 @@ HWY_INLINE void InBlocks(const float* x, size_t n, float* y, Body body) {
     const size_t left = n - k;
     const bool whole = left >= kBlock;
     if (!whole) std::copy_n(x + k, left, rest);
-    body(whole ? x + k : rest, whole ? y + k : rest);
+    body(whole ? x + k : rest, whole ? y + k : rest, whole ? kBlock : left);
     if (!whole) std::copy_n(rest, left, y + k);
   }
 }
@@ -35,10 +35,32 @@ template <class F>
 HWY_INLINE void FloatLoop(const float* x, size_t n, float* y, const F& f) {
   const hn::ScalableTag<float> d;
   constexpr size_t lanes = hn::MaxLanes(d);
-  InBlocks<2 * lanes>(x, n, y, [&](const float* from, float* to) HWY_ATTR {
+  InBlocks<2 * lanes>(x, n, y, [&](const float* from, float* to, size_t) HWY_ATTR {
     const auto first = f(d, hn::LoadU(d, from)), second = f(d, hn::LoadU(d, from + lanes));
     hn::StoreU(first, d, to);
     hn::StoreU(second, d, to + lanes);
+  });
+}
+
+/// A function in two parts with exp between them, each step for a block at a time.
+template <class F>
+HWY_INLINE void ExpLoop(const float* x, size_t n, float* y, const F& f) {
+  const hn::ScalableTag<float> d;
+  const hn::RebindToSigned<decltype(d)> whole;
+  const size_t lanes = hn::Lanes(d);
+  InBlocks<kExpValues>(x, n, y, [&](const float* from, float* to, size_t values) HWY_ATTR {
+    HWY_ALIGN float fractions[kExpValues];
+    HWY_ALIGN int32_t exponents[kExpValues];
+    size_t padded = 0;
+    for (; padded < values; padded += lanes)
+      hn::Store(f.Argument(d, hn::LoadU(d, from + padded)), d, fractions + padded);
+    SplitExps(fractions, exponents, padded);
+    for (size_t k = 0; k < padded; k += lanes) {
+      const auto fraction = hn::Load(d, fractions + k);
+      const auto exponent = hn::Load(whole, exponents + k);
+      const FloatExpParts<decltype(hn::Zero(d)), decltype(hn::Zero(whole))> e{fraction, exponent};
+      hn::StoreU(f.Finish(d, hn::LoadU(d, from + k), e), d, to + k);
+    }
   });
 }
 
@@ -46,7 +68,7 @@ HWY_INLINE void FloatLoop(const float* x, size_t n, float* y, const F& f) {
 template <class F>
 HWY_INLINE void Loop(const float* x, size_t n, float* y, const F& f) {
   constexpr size_t lanes = hn::MaxLanes(hn::ScalableTag<double>());
-  InBlocks<lanes>(x, n, y, [&](const float* from, float* to) HWY_ATTR {
+  InBlocks<lanes>(x, n, y, [&](const float* from, float* to, size_t) HWY_ATTR {
     float results[lanes];
     for (size_t lane = 0; lane < lanes; ++lane) results[lane] = static_cast<float>(f(from[lane]));
     std::copy_n(results, lanes, to);
@@ -72,7 +94,7 @@ void Apply(Function function, const float* x, size_t n, float* y, float a, float
   const double wide_a = a;
   switch (function) {
     case Function::kExp:
-      return FloatLoop(x, n, y, [](auto d, auto v) HWY_ATTR { return FloatExp(d, v); });
+      return ExpLoop(x, n, y, ExpFunction());
     case Function::kLog:
       return Loop(x, n, y, [](double v) { return Log(v); });
     case Function::kSin:
@@ -92,7 +114,7 @@ void Apply(Function function, const float* x, size_t n, float* y, float a, float
     case Function::kCosh:
       return Loop(x, n, y, [](double v) { return Cosh(v); });
     case Function::kTanh:
-      return FloatLoop(x, n, y, [](auto d, auto v) HWY_ATTR { return FloatTanh(d, v); });
+      return ExpLoop(x, n, y, TanhFunction());
     case Function::kAsinh:
       return Loop(x, n, y, [](double v) { return Asinh(v); });
     case Function::kAcosh:
@@ -100,23 +122,23 @@ void Apply(Function function, const float* x, size_t n, float* y, float a, float
     case Function::kAtanh:
       return Loop(x, n, y, [](double v) { return Atanh(v); });
     case Function::kErf:
-      return FloatLoop(x, n, y, [](auto d, auto v) HWY_ATTR { return FloatErf(d, v); });
+      return ExpLoop(x, n, y, ErfFunction());
     case Function::kSigmoid:
-      return FloatLoop(x, n, y, [](auto d, auto v) HWY_ATTR { return FloatSigmoid(d, v); });
+      return ExpLoop(x, n, y, SigmoidFunction());
     case Function::kSoftplus:
       return Loop(x, n, y, [](double v) { return Softplus(v); });
     case Function::kElu:
-      return FloatLoop(x, n, y, [=](auto d, auto v) HWY_ATTR { return FloatElu(d, v, a, b); });
+      return ExpLoop(x, n, y, EluFunction{a, b});
     case Function::kCelu:
       return Loop(x, n, y, [=](double v) { return Celu(v, wide_a); });
     case Function::kGelu:
       return Loop(x, n, y, [](double v) { return 0.5 * Factor(v) * OnePlusErf(v * 0.7071067811865476); });
     case Function::kGeluTanh:
-      return FloatLoop(x, n, y, [](auto d, auto v) HWY_ATTR { return FloatGeluTanh(d, v); });
+      return ExpLoop(x, n, y, GeluTanhFunction());
     case Function::kMish:
       return Loop(x, n, y, [](double v) { return Mish(v); });
     case Function::kSwish:
-      return FloatLoop(x, n, y, [=](auto d, auto v) HWY_ATTR { return Gated(d, v, hn::Mul(hn::Set(d, a), v)); });
+      return ExpLoop(x, n, y, SwishFunction{a});
     case Function::kHardSigmoid:
       return FloatLoop(x, n, y, [=](auto d, auto v) HWY_ATTR { return Unit(d, v, a, b); });
     case Function::kHardSwish:
@@ -186,7 +208,7 @@ float LargestOf(const float* x, size_t n) {
 /// `work` is room for a line of exponentials; it may be y unless the logarithm is wanted.
 void SoftmaxLine(const float* x, size_t length, bool logarithm, float* work, float* y) {
   const float most = LargestOf(x, length);
-  FloatLoop(x, length, work, [=](auto d, auto v) HWY_ATTR { return FloatExp(d, hn::Sub(v, hn::Set(d, most))); });
+  ExpLoop(x, length, work, ExpOfDifference{most});
   const double sum = SumOf(work, length);
   if (logarithm) {
     const double shift = static_cast<double>(most) + Log(sum);
