@@ -144,6 +144,13 @@ struct SigmoidFunction {
   }
 };
 
+struct SigmoidGateFunction : SigmoidFunction {
+  template <class D, class V, class E>
+  HWY_INLINE V Finish(D d, V x, E e) const {
+    return hn::Mul(x, SigmoidFunction::Finish(d, x, e));
+  }
+};
+
 struct TanhFunction {
   template <class D, class V>
   HWY_INLINE V Argument(D d, V x) const {

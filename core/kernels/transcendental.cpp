@@ -125,6 +125,8 @@ void Apply(Function function, const float* x, size_t n, float* y, float a, float
       return ExpLoop(x, n, y, ErfFunction());
     case Function::kSigmoid:
       return ExpLoop(x, n, y, SigmoidFunction());
+    case Function::kSigmoidGate:
+      return ExpLoop(x, n, y, SigmoidGateFunction());
     case Function::kSoftplus:
       return Loop(x, n, y, [](double v) { return Softplus(v); });
     case Function::kElu:
@@ -142,7 +144,7 @@ void Apply(Function function, const float* x, size_t n, float* y, float a, float
     case Function::kHardSigmoid:
       return FloatLoop(x, n, y, [=](auto d, auto v) HWY_ATTR { return Unit(d, v, a, b); });
     case Function::kHardSwish:
-      return FloatLoop(x, n, y, [=](auto d, auto v) HWY_ATTR { return hn::Mul(v, Unit(d, v, 1.0f / 6, 0.5f)); });
+      return FloatLoop(x, n, y, [=](auto d, auto v) HWY_ATTR { return hn::Mul(v, Unit(d, v, a, b)); });
     case Function::kLeakyRelu:
       return FloatLoop(x, n, y, [=](auto d, auto v) HWY_ATTR {
         return hn::IfThenElse(hn::Lt(v, hn::Zero(d)), hn::Mul(hn::Set(d, a), v), v);

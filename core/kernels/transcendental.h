@@ -29,15 +29,16 @@ enum class Function : uint8_t {
   kAtanh,
   kErf,
   kSigmoid,      // 1 / (1 + exp(-x))
+  kSigmoidGate,  // x times kSigmoid of it: NaN for minus infinity
   kSoftplus,     // log(1 + exp(x))
   kElu,          // b x where x > 0, else b a (exp(x) - 1); Selu with its a and b
   kCelu,         // x where x > 0, else a (exp(x / a) - 1)
   kGelu,         // x (1 + erf(x / sqrt 2)) / 2
   kGeluTanh,     // x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2
   kMish,         // x tanh(log(1 + exp(x)))
-  kSwish,        // x / (1 + exp(-a x))
+  kSwish,        // x / (1 + exp(-a x)): 0 for minus infinity
   kHardSigmoid,  // a x + b, cut to 0 ... 1
-  kHardSwish,    // x times x / 6 + 1 / 2, cut to 0 ... 1
+  kHardSwish,    // x times kHardSigmoid of it
   kLeakyRelu,    // x, or a x below 0
 };
 

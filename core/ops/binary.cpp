@@ -157,6 +157,12 @@ Op binary(std::string_view type, Rule rule, int64_t since = 7) {
           .takes_clamp = !rule.gives_bool};
 }
 
+Op multiplication() {
+  Op op = binary("Mul", {number_loop<Mul>, kernels::Arithmetic::kMul});
+  op.takes_gate = true;
+  return op;
+}
+
 Op folding(std::string_view type, Loop (*loop_for)(DType), bool divides = false) {
   return binary(type, {.loop_for = loop_for, .least_inputs = 1, .most_inputs = kAnyNumber, .divides_by_count = divides},
                 6);
@@ -189,7 +195,7 @@ std::vector<Op> binary_ops() {
   return {
       binary("Add", {number_loop<Add>, kernels::Arithmetic::kAdd}),
       binary("Sub", {number_loop<Sub>, kernels::Arithmetic::kSub}),
-      binary("Mul", {number_loop<Mul>, kernels::Arithmetic::kMul}),
+      multiplication(),
       binary("Div", {number_loop<Div>, kernels::Arithmetic::kDiv}),
       binary("PRelu", {number_loop<PRelu>}),
       folding("Max", number_loop<Max>),

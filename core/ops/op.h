@@ -148,6 +148,11 @@ struct Op {
   bool takes_clamp = false;
   /// For Relu, Clip and their like: the clamp this node is, when its bounds are constant. Absent for other operators.
   std::function<std::optional<Clamp>(const Setup&)> as_clamp = nullptr;
+  /// Its output is the product of two inputs, so that a gate may do its work.
+  bool takes_gate = false;
+  /// For Sigmoid and HardSigmoid: a kernel of the same node that gives x times what the node makes of x, of float32
+  /// the same bytes as a Mul behind it. Absent for other operators.
+  std::function<std::unique_ptr<const Kernel>(Setup&)> prepare_as_gate = nullptr;
 };
 
 }  // namespace tersor::ops

@@ -232,6 +232,12 @@ Op unary(std::string_view type, Rule rule) {
   return {.domain = "", .type = type, .prepare = [rule](Setup& setup) { return std::make_unique<Unary>(setup, rule); }};
 }
 
+/// `gate`: of x times what it gives for x.
+Op gating(Op op, Rule gate) {
+  op.prepare_as_gate = [gate](Setup& setup) { return std::make_unique<Unary>(setup, gate); };
+  return op;
+}
+
 }  // namespace
 
 std::vector<Op> unary_ops() {
@@ -246,8 +252,9 @@ std::vector<Op> unary_ops() {
       unary("Round", {real_loop<Round>}),
       unary("LeakyRelu", {function<kernels::Function::kLeakyRelu>, "alpha", 0.01f}),
       unary("ThresholdedRelu", {float_loop<ThresholdedRelu>, "alpha", 1.0f}),
-      unary("HardSigmoid", {function<kernels::Function::kHardSigmoid>, "alpha", 0.2f, "beta", 0.5f}),
-      unary("HardSwish", {function<kernels::Function::kHardSwish>}),
+      gating(unary("HardSigmoid", {function<kernels::Function::kHardSigmoid>, "alpha", 0.2f, "beta", 0.5f}),
+             {function<kernels::Function::kHardSwish>, "alpha", 0.2f, "beta", 0.5f}),
+      unary("HardSwish", {function<kernels::Function::kHardSwish>, nullptr, 1.0f / 6, nullptr, 0.5f}),
       unary("Softsign", {float_loop<Softsign>}),
       unary("Shrink", {float_loop<Shrink>, "bias", 0.0f, "lambd", 0.5f}),
       unary("IsNaN", {.loop_for = real_loop<IsNan>, .gives_bool = true}),
@@ -267,7 +274,7 @@ std::vector<Op> unary_ops() {
       unary("Acosh", {function<kernels::Function::kAcosh>}),
       unary("Atanh", {function<kernels::Function::kAtanh>}),
       unary("Erf", {function<kernels::Function::kErf>}),
-      unary("Sigmoid", {function<kernels::Function::kSigmoid>}),
+      gating(unary("Sigmoid", {function<kernels::Function::kSigmoid>}), {function<kernels::Function::kSigmoidGate>}),
       unary("Softplus", {function<kernels::Function::kSoftplus>}),
       unary("Mish", {function<kernels::Function::kMish>}),
       unary("Elu", {function<kernels::Function::kElu>, "alpha", 1, nullptr, 1}),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a graph to a program: drop what nobody needs, compute what is constant, let a producer apply the Relu or Clip
-// behind it, and prepare a kernel for each node that is left.
+// behind it and a Sigmoid the product of it and its input, and prepare a kernel for each node that is left.
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "core/graph/uses.h"
@@ -127,7 +128,10 @@ class Compiler {
       const ValueId id{static_cast<int32_t>(k)};
       if (wanted_[k] && constants.is_constant(id)) prepared_.constants[id] = constants.value(id).aligned();
     }
-    plan_fusions(constants);
+    fused_.assign(graph_.nodes().size(), false);
+    find_readers();
+    plan_clamps(constants);
+    plan_gates(constants);
     for (size_t i = 0; i < graph_.nodes().size(); ++i) {
       if (!live_[i] || constants.is_folded(i) || fused_[i]) continue;
       control_op(graph_.nodes()[i]) != nullptr ? add_control(i, constants) : add(i, constants);
@@ -137,10 +141,14 @@ class Compiler {
   }
 
  private:
-  void plan_fusions(Constants& constants);
+  void find_readers();
+  void plan_clamps(Constants& constants);
+  void plan_gates(Constants& constants);
   void add(size_t index, Constants& constants);
   void add_control(size_t index, Constants& constants);
   void drop_unread_outputs();
+  std::optional<size_t> only_reader(ValueId id) const;
+  const Op* op_to_fuse(size_t index, Constants& constants) const;
   std::optional<Clamp> clamp_of(size_t index, Constants& constants);
 
   const Model& model_;
@@ -151,12 +159,16 @@ class Compiler {
   PreparedGraph prepared_;
   std::vector<bool> wanted_;  // by value: results and observed ones
   std::vector<bool> live_;    // by node
-  std::vector<bool> fused_;   // by node: its producer does its work
+  std::vector<bool> fused_;   // by node: another does its work
+  /// By value: the node that alone reads it, where only that one may; kNone or kMany else.
+  std::vector<size_t> reader_;
+  static constexpr size_t kNone = std::numeric_limits<size_t>::max(), kMany = kNone - 1;
   struct Fusion {
     Clamp clamp;
     ValueId output;
   };
   std::map<size_t, Fusion> fusions_;  // by the index of the producing node
+  std::map<size_t, size_t> gates_;    // by the index of the product: that of the node that makes it of its own input
 };
 
 std::optional<Clamp> Compiler::clamp_of(size_t index, Constants& constants) {
@@ -168,49 +180,76 @@ std::optional<Clamp> Compiler::clamp_of(size_t index, Constants& constants) {
   });
 }
 
-/// A node that can clamp takes over the Relu or Clip that alone reads its output, and the next one behind that.
-void Compiler::plan_fusions(Constants& constants) {
-  fused_.assign(graph_.nodes().size(), false);
-  std::vector<int> readers(graph_.value_count(), 0);
-  std::vector<size_t> reader(graph_.value_count(), 0);
+void Compiler::find_readers() {
+  reader_.assign(graph_.value_count(), kNone);
   for (size_t i = 0; i < graph_.nodes().size(); ++i)
     for (const ValueId id : uses_->reads(i))
-      if (live_[i]) {
-        ++readers[static_cast<size_t>(id.index)];
-        reader[static_cast<size_t>(id.index)] = i;
-      }
+      if (size_t& reader = reader_[static_cast<size_t>(id.index)]; live_[i]) reader = reader == kNone ? i : kMany;
+  for (size_t k = 0; k < wanted_.size(); ++k)
+    if (wanted_[k]) reader_[k] = kMany;
+}
+
+std::optional<size_t> Compiler::only_reader(ValueId id) const {
+  const size_t reader = id.valid() ? reader_[static_cast<size_t>(id.index)] : kNone;
+  return reader < kMany ? std::optional(reader) : std::nullopt;
+}
+
+/// The operator of a node of which something is to be made; null where there is none.
+const Op* Compiler::op_to_fuse(size_t index, Constants& constants) const {
+  const Node& node = graph_.nodes()[index];
+  if (!live_[index] || fused_[index] || constants.is_folded(index) || node.outputs.empty()) return nullptr;
+  return registry_.find(node.domain, node.op_type, model_.opset(node.domain));
+}
+
+/// A node that can clamp takes over the Relu or Clip that alone reads its output, and the next one behind that.
+void Compiler::plan_clamps(Constants& constants) {
   for (size_t i = 0; i < graph_.nodes().size(); ++i) {
-    const Node& node = graph_.nodes()[i];
-    if (!live_[i] || fused_[i] || constants.is_folded(i) || node.outputs.empty() || !node.outputs[0].valid()) continue;
-    const Op* op = registry_.find(node.domain, node.op_type, model_.opset(node.domain));
+    const Op* op = op_to_fuse(i, constants);
     if (op == nullptr || !op->takes_clamp) continue;
-    Fusion fusion{{}, node.outputs[0]};
-    while (true) {
-      const auto value = static_cast<size_t>(fusion.output.index);
-      if (wanted_[value] || readers[value] != 1) break;
-      const size_t next = reader[value];
-      const Node& follower = graph_.nodes()[next];
+    const ValueId made = graph_.nodes()[i].outputs[0];
+    Fusion fusion{{}, made};
+    while (const std::optional<size_t> next = only_reader(fusion.output)) {
+      const Node& follower = graph_.nodes()[*next];
       if (follower.inputs.empty() || follower.inputs[0] != fusion.output || follower.outputs.empty() ||
           !follower.outputs[0].valid())
         break;
-      const std::optional<Clamp> clamp = clamp_of(next, constants);
+      const std::optional<Clamp> clamp = clamp_of(*next, constants);
       if (!clamp) break;
       const auto clamped = [&](float x) { return std::min(std::max(x, clamp->low), clamp->high); };
       fusion.clamp = {clamped(fusion.clamp.low), clamped(fusion.clamp.high)};
       fusion.output = follower.outputs[0];
-      fused_[next] = true;
+      fused_[*next] = true;
     }
-    if (fusion.output != node.outputs[0]) fusions_[i] = fusion;
+    if (fusion.output != made) fusions_[i] = fusion;
+  }
+}
+
+/// A node that can be a gate takes over the product of its input and its output that alone reads the latter.
+void Compiler::plan_gates(Constants& constants) {
+  for (size_t i = 0; i < graph_.nodes().size(); ++i) {
+    const Op* op = op_to_fuse(i, constants);
+    const Node& gate = graph_.nodes()[i];
+    if (op == nullptr || !op->prepare_as_gate || gate.inputs.size() != 1) continue;
+    const std::optional<size_t> next = only_reader(gate.outputs[0]);
+    const Op* const taker = next ? op_to_fuse(*next, constants) : nullptr;
+    if (taker == nullptr || !taker->takes_gate || fusions_.count(*next) != 0) continue;
+    const ValueId in = gate.inputs[0], out = gate.outputs[0];
+    const std::vector<ValueId>& factors = graph_.nodes()[*next].inputs;
+    if (factors != std::vector{in, out} && factors != std::vector{out, in}) continue;
+    fused_[i] = true;
+    gates_[*next] = i;
   }
 }
 
 void Compiler::add(size_t index, Constants& constants) {
-  const Node& node = graph_.nodes()[index];
+  const auto gate = gates_.find(index);
+  const size_t doer = gate == gates_.end() ? index : gate->second;
+  const Node& node = graph_.nodes()[doer];
   PreparedNode prepared;
   prepared.index = index;
-  prepared.place = place_of(node, index);
+  prepared.place = place_of(node, doer);
   prepared.inputs = node.inputs;
-  prepared.outputs = node.outputs;
+  prepared.outputs = graph_.nodes()[index].outputs;
   std::optional<Clamp> clamp;
   if (const auto fusion = fusions_.find(index); fusion != fusions_.end()) {
     prepared.outputs[0] = fusion->second.output;
@@ -220,7 +259,8 @@ void Compiler::add(size_t index, Constants& constants) {
   at_place(prepared.place, [&] {
     Setup setup(node, model_.opset(node.domain), tensors, clamp);
     setup.will_run = prepared_.will_run;
-    prepared.kernel = operator_of(node, model_, registry_).prepare(setup);
+    const Op& op = operator_of(node, model_, registry_);
+    prepared.kernel = doer == index ? op.prepare(setup) : op.prepare_as_gate(setup);
     for (size_t k = 0; k < tensors.size(); ++k) {
       if (tensors[k] == nullptr) continue;
       if (setup.absorbed(k))

@@ -138,6 +138,41 @@ TEST_CASE("clamps behind one another are applied together") {
   REQUIRE(recorder.steps == std::vector<size_t>{0});
 }
 
+TEST_CASE("a product of a gate and its input is made with the gate, in the same bytes") {
+  std::vector<float> numbers{kUnbounded, -kUnbounded, std::numeric_limits<float>::quiet_NaN(), 0, -0.0f, 1e-40f};
+  while (numbers.size() < 1000) numbers.push_back(static_cast<float>(numbers.size()) / 4 - 125);
+  const Tensor x = Tensor::of<float>({1000}, numbers);
+  const ModelBuilder::Attributes slope{{"alpha", 0.25f}};
+  for (const auto& [type, attributes] : {std::pair("Sigmoid", ModelBuilder::Attributes()), {"HardSigmoid", slope}})
+    for (const bool input_first : {true, false}) {
+      ModelBuilder builder;
+      const ValueId input = builder.node("Neg", {builder.input("x", {-1})});
+      const ValueId gate = builder.node(type, {input}, attributes);
+      builder.output(input_first ? builder.node("Mul", {input, gate}) : builder.node("Mul", {gate, input}));
+      Recorder together, apart;
+      run::ProgramOptions options;
+      const auto one = results_of(builder.model, {x}, options, &together);
+      options.observed = {gate};
+      const auto two = results_of(builder.model, {x}, options, &apart);
+      REQUIRE(together.steps == std::vector<size_t>{0, 2});
+      REQUIRE(apart.steps == std::vector<size_t>{0, 1, 2});
+      REQUIRE(one[0] == two[0]);
+    }
+}
+
+TEST_CASE("a gate that others read, or whose product is of something else, is made") {
+  ModelBuilder builder;
+  const ValueId x = builder.input("x", {-1}), other = builder.node("Neg", {x});
+  const ValueId read_twice = builder.node("Sigmoid", {x}), of_other = builder.node("Sigmoid", {other});
+  builder.output(builder.node("Add", {builder.node("Mul", {x, read_twice}), read_twice}));
+  builder.output(builder.node("Mul", {x, of_other}));
+  const ValueId square = builder.node("HardSigmoid", {x});
+  builder.output(builder.node("Mul", {square, square}));
+  Recorder recorder;
+  results_of(builder.model, {random_tensor({10}, 1)}, {}, &recorder);
+  REQUIRE(recorder.steps == std::vector<size_t>{0, 1, 2, 3, 4, 5, 6, 7});
+}
+
 TEST_CASE("buffers are used again, results lie apart, and the peak is known before the run") {
   ModelBuilder builder;
   ValueId value = builder.input("x", {-1, 1024});
