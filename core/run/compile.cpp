@@ -129,6 +129,7 @@ class Compiler {
       if (wanted_[k] && constants.is_constant(id)) prepared_.constants[id] = constants.value(id).aligned();
     }
     fused_.assign(graph_.nodes().size(), false);
+    gates_.assign(graph_.nodes().size(), kNone);
     find_readers();
     plan_clamps(constants);
     plan_gates(constants);
@@ -168,7 +169,7 @@ class Compiler {
     ValueId output;
   };
   std::map<size_t, Fusion> fusions_;  // by the index of the producing node
-  std::map<size_t, size_t> gates_;    // by the index of the product: that of the node that makes it of its own input
+  std::vector<size_t> gates_;         // by node: the one that makes its product of its own input, or kNone
 };
 
 std::optional<Clamp> Compiler::clamp_of(size_t index, Constants& constants) {
@@ -235,15 +236,15 @@ void Compiler::plan_gates(Constants& constants) {
     if (taker == nullptr || !taker->takes_gate || fusions_.count(*next) != 0) continue;
     const ValueId in = gate.inputs[0], out = gate.outputs[0];
     const std::vector<ValueId>& factors = graph_.nodes()[*next].inputs;
-    if (factors != std::vector{in, out} && factors != std::vector{out, in}) continue;
+    const auto are = [&](ValueId a, ValueId b) { return factors[0] == a && factors[1] == b; };
+    if (factors.size() != 2 || !(are(in, out) || are(out, in))) continue;
     fused_[i] = true;
     gates_[*next] = i;
   }
 }
 
 void Compiler::add(size_t index, Constants& constants) {
-  const auto gate = gates_.find(index);
-  const size_t doer = gate == gates_.end() ? index : gate->second;
+  const size_t doer = gates_[index] == kNone ? index : gates_[index];
   const Node& node = graph_.nodes()[doer];
   PreparedNode prepared;
   prepared.index = index;
