@@ -29,6 +29,14 @@ struct Sensitive {
   bool positive_only = false;
 };
 
+/// Of a Pow whose exponent is one constant.
+std::optional<double> exponent_of(const Graph& graph, const Node& node) {
+  const Tensor* exponent =
+      node.is("Pow") && node.inputs.size() == 2 ? passes::float_constant(graph, node.inputs[1]) : nullptr;
+  if (exponent == nullptr || exponent->elements() != 1) return std::nullopt;
+  return passes::to_doubles(*exponent)[0];
+}
+
 std::optional<Sensitive> sensitive(const Graph& graph, size_t index) {
   const Node& node = graph.nodes()[index];
   if (node.inputs.empty() || node.outputs.empty()) return std::nullopt;
@@ -49,14 +57,9 @@ std::optional<Sensitive> sensitive(const Graph& graph, size_t index) {
   if (node.is("Div"))
     return of(
         1, [](double x) { return 1 / x; }, false);
-  if (node.is("Pow") && node.inputs.size() == 2) {
-    const Tensor* exponent = passes::float_constant(graph, node.inputs[1]);
-    if (exponent == nullptr || exponent->elements() != 1) return std::nullopt;
-    const double power = passes::to_doubles(*exponent)[0];
-    const bool whole = power == std::floor(power);
+  if (const std::optional<double> power = exponent_of(graph, node))
     return of(
-        0, [power](double x) { return std::pow(x, power); }, !whole);
-  }
+        0, [power = *power](double x) { return std::pow(x, power); }, *power != std::floor(*power));
   return std::nullopt;
 }
 
@@ -116,12 +119,6 @@ double drop(const quant::Histogram& histogram, const Sensitive& sensitive) {
   }
   if (!(noise > 0) || !(signal > 0) || !std::isfinite(noise)) return 0;
   return kOperandDecibels - 10 * std::log10(signal / noise);
-}
-
-double exponent_of(const Graph& graph, const Node& node) {
-  const Tensor* exponent =
-      node.is("Pow") && node.inputs.size() == 2 ? passes::float_constant(graph, node.inputs[1]) : nullptr;
-  return exponent != nullptr && exponent->elements() == 1 ? passes::to_doubles(*exponent)[0] : 0;
 }
 
 bool is_positive(const Graph& graph, ValueId value) {
