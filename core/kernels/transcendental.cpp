@@ -20,11 +20,11 @@ namespace HWY_NAMESPACE {
 /// so that a function's code exists once and not again for what is left over. x may be y.
 template <size_t kBlock, class Body>
 HWY_INLINE void InBlocks(const float* x, size_t n, float* y, Body body) {
-  float rest[kBlock] = {};
+  float rest[kBlock];
   for (size_t k = 0; k < n; k += kBlock) {
     const size_t left = n - k;
     const bool whole = left >= kBlock;
-    if (!whole) std::copy_n(x + k, left, rest);
+    if (!whole) std::fill(std::copy_n(x + k, left, rest), rest + kBlock, 0.0f);
     body(whole ? x + k : rest, whole ? y + k : rest, whole ? kBlock : left);
     if (!whole) std::copy_n(rest, left, y + k);
   }

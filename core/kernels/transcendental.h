@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions that no standard defines to the last bit, with the same bits on every target: plain polynomials,
-// multiplied and added apart. Exp, Tanh, Sigmoid, Elu, Gelu of tanh and Swish, in which networks spend their time, are
-// evaluated in float, within 3 units in the last place of the true value (Gelu of tanh: 12, in its tail); the others in
-// double and rounded once at the end, within 0.51 units. NaN gives NaN; infinities and edges of the domain give what
-// IEEE 754 recommends.
+// multiplied and added apart. Exp, Tanh, Sigmoid, Erf, Elu, Gelu of tanh and Swish, in which networks spend their time,
+// are evaluated in float, within 3 units in the last place of the true value (Gelu of tanh: 12, in its tail); the
+// others in double and rounded once at the end, within 0.51 units. NaN gives NaN; infinities and edges of the domain
+// give what IEEE 754 recommends.
 #pragma once
 
 #include <cstddef>

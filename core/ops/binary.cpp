@@ -154,13 +154,8 @@ Op binary(std::string_view type, Rule rule, int64_t since = 7) {
           .type = type,
           .since = since,
           .prepare = [rule](Setup& setup) { return std::make_unique<Binary>(setup, rule); },
-          .takes_clamp = !rule.gives_bool};
-}
-
-Op multiplication() {
-  Op op = binary("Mul", {number_loop<Mul>, kernels::Arithmetic::kMul});
-  op.takes_gate = true;
-  return op;
+          .takes_clamp = !rule.gives_bool,
+          .takes_gate = rule.fast == kernels::Arithmetic::kMul};
 }
 
 Op folding(std::string_view type, Loop (*loop_for)(DType), bool divides = false) {
@@ -195,7 +190,7 @@ std::vector<Op> binary_ops() {
   return {
       binary("Add", {number_loop<Add>, kernels::Arithmetic::kAdd}),
       binary("Sub", {number_loop<Sub>, kernels::Arithmetic::kSub}),
-      multiplication(),
+      binary("Mul", {number_loop<Mul>, kernels::Arithmetic::kMul}),
       binary("Div", {number_loop<Div>, kernels::Arithmetic::kDiv}),
       binary("PRelu", {number_loop<PRelu>}),
       folding("Max", number_loop<Max>),
