@@ -53,10 +53,7 @@ std::vector<Swish> find_swishes(const Graph& graph) {
     if (!gate.is("Sigmoid") || uses.reader_count(gate.outputs[0]) != 1 || uses.is_output(gate.outputs[0])) continue;
     const size_t reader = uses.reader_indices(gate.outputs[0])[0];
     const Node& mul = graph.nodes()[reader];
-    if (!mul.is("Mul") || mul.inputs.size() != 2) continue;
-    const bool is_gated = (mul.inputs[0] == gate.inputs[0] && mul.inputs[1] == gate.outputs[0]) ||
-                          (mul.inputs[1] == gate.inputs[0] && mul.inputs[0] == gate.outputs[0]);
-    if (is_gated) found.push_back({i, reader});
+    if (mul.is("Mul") && reads_just(mul, gate.inputs[0], gate.outputs[0])) found.push_back({i, reader});
   }
   return found;
 }

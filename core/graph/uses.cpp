@@ -8,6 +8,11 @@
 
 namespace tersor {
 
+bool reads_just(const Node& node, ValueId a, ValueId b) {
+  const std::vector<ValueId>& inputs = node.inputs;
+  return inputs.size() == 2 && ((inputs[0] == a && inputs[1] == b) || (inputs[0] == b && inputs[1] == a));
+}
+
 std::vector<std::string> captures(const Graph& subgraph) {
   std::set<std::string> defined, read;
   for (ValueId id : subgraph.inputs) defined.insert(subgraph.name_of(id));

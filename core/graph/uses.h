@@ -36,6 +36,9 @@ class Uses {
 /// The value and what Identities make of it, in the order of the nodes.
 std::vector<ValueId> copies_of(const Graph& graph, ValueId id);
 
+/// Its inputs are these two, in either order.
+bool reads_just(const Node& node, ValueId a, ValueId b);
+
 /// Names of outer values that a subgraph reads, at any depth.
 std::vector<std::string> captures(const Graph& subgraph);
 

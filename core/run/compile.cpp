@@ -234,10 +234,7 @@ void Compiler::plan_gates(Constants& constants) {
     const std::optional<size_t> next = only_reader(gate.outputs[0]);
     const Op* const taker = next ? op_to_fuse(*next, constants) : nullptr;
     if (taker == nullptr || !taker->takes_gate || fusions_.count(*next) != 0) continue;
-    const ValueId in = gate.inputs[0], out = gate.outputs[0];
-    const std::vector<ValueId>& factors = graph_.nodes()[*next].inputs;
-    const auto are = [&](ValueId a, ValueId b) { return factors[0] == a && factors[1] == b; };
-    if (factors.size() != 2 || !(are(in, out) || are(out, in))) continue;
+    if (!reads_just(graph_.nodes()[*next], gate.inputs[0], gate.outputs[0])) continue;
     fused_[i] = true;
     gates_[*next] = i;
   }
