@@ -17,7 +17,7 @@ using quant::Histogram;
 namespace {
 
 constexpr size_t kInCache = size_t{1} << 15;  // elements that are looked at more than once
-constexpr size_t kFewRows = 32;               // that are worth fetching the sums of all channels for
+constexpr size_t kFewRows = 64;               // that are worth fetching the sums of all channels for
 constexpr size_t kRoom = Histogram::kMaxBins + 1;
 constexpr int32_t kMaxIndex = 1 << 24;                   // of a bin
 constexpr uint64_t kMostInTurns = uint64_t{1} << 31;     // values that 32-bit counters hold

@@ -169,6 +169,9 @@ void AddUpBins(uint32_t* HWY_RESTRICT fours, uint64_t weight, size_t bins, uint6
 }
 
 constexpr size_t kRowsInFloat = 64;
+constexpr size_t kChannelsAtOnce = 256;  // whose sums stay in the nearest cache
+constexpr size_t kNearValues = 4096;     // that stay there besides
+constexpr size_t kFewestRows = 8;        // that are worth reading and writing a vector's sums
 // Between these, squares of floats and sums of so many of them stay clear of what a float cannot hold.
 constexpr float kSmall = 0x1p-40f, kLarge = 0x1p+50f;
 
@@ -187,53 +190,73 @@ HWY_INLINE void SumInDouble(const float* HWY_RESTRICT x, size_t rows, size_t cha
     }
 }
 
-/// Of kVectors * kLanes of the channels.
-template <size_t kVectors>
-HWY_INLINE void SumInFloat(const float* HWY_RESTRICT x, size_t rows, size_t channels, float* HWY_RESTRICT lows,
-                           float* HWY_RESTRICT highs, double* HWY_RESTRICT sums, double* HWY_RESTRICT squares) {
-  constexpr size_t kColumns = kVectors * kLanes;
-  Floats low[kVectors], high[kVectors];
-  std::memcpy(low, x, sizeof low);
-  std::memcpy(high, x, sizeof high);
-  double sum[kColumns] = {}, square[kColumns] = {};
-  for (size_t start = 0; start < rows; start += kRowsInFloat) {
-    Floats part[kVectors] = {}, part_square[kVectors] = {};
-    const float* row = x + start * channels;
-    for (const float* const end = x + HWY_MIN(start + kRowsInFloat, rows) * channels; row != end; row += channels)
-      TERSOR_UNROLL for (size_t k = 0; k < kVectors; ++k) {
-        Floats v;
-        std::memcpy(&v, row + k * kLanes, sizeof v);
-        low[k] = v < low[k] ? v : low[k];
-        high[k] = high[k] < v ? v : high[k];
-        part[k] += v;
-        part_square[k] += v * v;
-      }
-    float columns[2][kColumns];
-    std::memcpy(columns[0], part, sizeof part);
-    std::memcpy(columns[1], part_square, sizeof part_square);
-    for (size_t c = 0; c < kColumns; ++c) sum[c] += static_cast<double>(columns[0][c]);
-    for (size_t c = 0; c < kColumns; ++c) square[c] += static_cast<double>(columns[1][c]);
+/// Of up to kChannelsAtOnce channels, in whole vectors.
+struct FloatSums {
+  HWY_ALIGN float lows[kChannelsAtOnce], highs[kChannelsAtOnce], sums[kChannelsAtOnce], squares[kChannelsAtOnce];
+};
+
+/// Vector by vector: what these rows add to the sums of `count` channels.
+HWY_INLINE void AddRows(const float* HWY_RESTRICT x, size_t rows, size_t channels, size_t count, FloatSums& of) {
+  for (size_t c = 0; c < count; c += kLanes) {
+    Floats low, high, sum, square;
+    std::memcpy(&low, of.lows + c, sizeof low);
+    std::memcpy(&high, of.highs + c, sizeof high);
+    std::memcpy(&sum, of.sums + c, sizeof sum);
+    std::memcpy(&square, of.squares + c, sizeof square);
+    const float* row = x + c;
+    for (const float* const end = row + rows * channels; row != end; row += channels) {
+      Floats v;
+      std::memcpy(&v, row, sizeof v);
+      low = v < low ? v : low;
+      high = high < v ? v : high;
+      sum += v;
+      square += v * v;
+    }
+    std::memcpy(of.lows + c, &low, sizeof low);
+    std::memcpy(of.highs + c, &high, sizeof high);
+    std::memcpy(of.sums + c, &sum, sizeof sum);
+    std::memcpy(of.squares + c, &square, sizeof square);
   }
-  float ends[2][kColumns];
-  std::memcpy(ends[0], low, sizeof low);
-  std::memcpy(ends[1], high, sizeof high);
+}
+
+/// Of `count` of the channels: whole vectors, kChannelsAtOnce at most.
+HWY_NOINLINE void SumInFloat(const float* HWY_RESTRICT x, size_t rows, size_t channels, size_t count,
+                             float* HWY_RESTRICT lows, float* HWY_RESTRICT highs, double* HWY_RESTRICT sums,
+                             double* HWY_RESTRICT squares) {
+  // Rows of which a second vector is still in the nearest cache when the first is done.
+  const size_t at_once = HWY_MAX(kFewestRows, HWY_MIN(kNearValues / channels, kRowsInFloat));
+  FloatSums part;
+  HWY_ALIGN double sum[kChannelsAtOnce], square[kChannelsAtOnce];
+  std::copy_n(x, count, part.lows);
+  std::copy_n(x, count, part.highs);
+  std::fill_n(sum, count, 0);
+  std::fill_n(square, count, 0);
+  for (size_t start = 0; start < rows; start += kRowsInFloat) {
+    std::fill_n(part.sums, count, 0);
+    std::fill_n(part.squares, count, 0);
+    const size_t end = HWY_MIN(start + kRowsInFloat, rows);
+    for (size_t r = start; r < end; r += at_once)
+      AddRows(x + r * channels, HWY_MIN(at_once, end - r), channels, count, part);
+    for (size_t c = 0; c < count; ++c) sum[c] += static_cast<double>(part.sums[c]);
+    for (size_t c = 0; c < count; ++c) square[c] += static_cast<double>(part.squares[c]);
+  }
   const auto fits = [&](size_t c) {
-    const float largest = HWY_MAX(-ends[0][c], ends[1][c]);
+    const float largest = HWY_MAX(-part.lows[c], part.highs[c]);
     return (largest == 0) | ((largest >= kSmall) & (largest <= kLarge));
   };
   bool all_fit = true;
-  for (size_t c = 0; c < kColumns; ++c) {
+  for (size_t c = 0; c < count; ++c) {
     all_fit &= fits(c);
-    lows[c] = HWY_MIN(lows[c], ends[0][c]);
-    highs[c] = HWY_MAX(highs[c], ends[1][c]);
+    lows[c] = HWY_MIN(lows[c], part.lows[c]);
+    highs[c] = HWY_MAX(highs[c], part.highs[c]);
   }
-  for (size_t c = 0; !all_fit && c < kColumns; ++c)
+  for (size_t c = 0; !all_fit && c < count; ++c)
     if (!fits(c)) {
       sum[c] = square[c] = 0;
       SumInDouble(x + c, rows, channels, 1, lows + c, highs + c, sum + c, square + c);
     }
-  for (size_t c = 0; c < kColumns; ++c) sums[c] += sum[c];
-  for (size_t c = 0; c < kColumns; ++c) squares[c] += square[c];
+  for (size_t c = 0; c < count; ++c) sums[c] += sum[c];
+  for (size_t c = 0; c < count; ++c) squares[c] += square[c];
 }
 
 void ChannelSums(const float* HWY_RESTRICT x, size_t rows, size_t channels, float* HWY_RESTRICT lows,
@@ -243,7 +266,7 @@ void ChannelSums(const float* HWY_RESTRICT x, size_t rows, size_t channels, floa
     float low[kLanes * kLanes], high[kLanes * kLanes];
     double sum[kLanes * kLanes] = {}, square[kLanes * kLanes] = {};
     for (size_t k = 0; k < wide; ++k) low[k] = lows[k % channels], high[k] = highs[k % channels];
-    ChannelSums(x, rows / kLanes, wide, low, high, sum, square);
+    SumInFloat(x, rows / kLanes, wide, wide, low, high, sum, square);
     for (size_t k = 0; k < wide; ++k) {
       const size_t c = k % channels;
       lows[c] = HWY_MIN(lows[c], low[k]), highs[c] = HWY_MAX(highs[c], high[k]);
@@ -253,12 +276,10 @@ void ChannelSums(const float* HWY_RESTRICT x, size_t rows, size_t channels, floa
     rows %= kLanes;
   }
   size_t c = 0;
-#if HWY_TARGET != HWY_WASM  // whose registers do not hold as many
-  for (; c + 2 * kLanes <= channels; c += 2 * kLanes)
-    SumInFloat<2>(x + c, rows, channels, lows + c, highs + c, sums + c, squares + c);
-#endif
-  for (; c + kLanes <= channels; c += kLanes)
-    SumInFloat<1>(x + c, rows, channels, lows + c, highs + c, sums + c, squares + c);
+  for (size_t count; c + kLanes <= channels; c += count) {
+    count = HWY_MIN(kChannelsAtOnce, (channels - c) / kLanes * kLanes);
+    SumInFloat(x + c, rows, channels, count, lows + c, highs + c, sums + c, squares + c);
+  }
   SumInDouble(x + c, rows, channels, channels - c, lows + c, highs + c, sums + c, squares + c);
 }
 
