@@ -38,6 +38,11 @@ constexpr size_t kNotWatched = std::numeric_limits<size_t>::max();
       {}, "Check this sample and its preprocessing; the float model gives no usable result for it.");
 }
 
+/// Finite unless an addend is not: sums of squares of floats are far from what a double does not hold.
+double sum_of(const std::vector<double>& addends) {
+  return std::accumulate(addends.begin(), addends.end(), 0.0);
+}
+
 }  // namespace
 
 size_t BinCounter::place(float x, float per_width) const {
@@ -276,14 +281,10 @@ void Collector::gather_rows(const Request& request, Gathered& gathered, const Bl
     kernels::channel_sums(part.data(), part.size() / blocks.channels, blocks.channels, lows_.data(), highs_.data(),
                           sums_.data(), squares_.data());
     if (request.channels_only) continue;
-    float low = lows_[0], high = highs_[0];
-    double squares = 0;
-    for (size_t c = 0; c < blocks.channels; ++c) {
-      low = std::min(low, lows_[c]), high = std::max(high, highs_[c]);
-      squares += squares_[c];
-    }
+    const double squares = sum_of(squares_);
     if (!std::isfinite(squares)) refuse_not_finite(request.name, part);
-    add_bins(gathered, part, line, blocks.channels, low + 0.0f, high + 0.0f, squares);
+    add_bins(gathered, part, line, blocks.channels, kernels::extremes(lows_).min, kernels::extremes(highs_).max,
+             squares);
   }
 }
 
@@ -324,11 +325,8 @@ std::optional<Collector::Blocks> Collector::begin_channels(const Request& reques
 }
 
 void Collector::end_channels(const Request& request, Gathered& gathered, std::span<const float> values) {
-  for (size_t c = 0; c < sums_.size(); ++c) {
-    if (!std::isfinite(sums_[c]) || !std::isfinite(squares_[c])) refuse_not_finite(request.name, values);
-    gathered.lows[c] = std::min(gathered.lows[c], lows_[c]) + 0.0f;
-    gathered.highs[c] = std::max(gathered.highs[c], highs_[c]) + 0.0f;
-  }
+  if (!std::isfinite(sum_of(squares_))) refuse_not_finite(request.name, values);
+  kernels::widen(lows_, highs_, gathered.lows, gathered.highs);
   gathered.sums.add(sums_);
   gathered.squares.add(squares_);
 }

@@ -283,6 +283,14 @@ void ChannelSums(const float* HWY_RESTRICT x, size_t rows, size_t channels, floa
   SumInDouble(x + c, rows, channels, channels - c, lows + c, highs + c, sums + c, squares + c);
 }
 
+void Widen(const float* HWY_RESTRICT lows, const float* HWY_RESTRICT highs, size_t n, float* HWY_RESTRICT low,
+           float* HWY_RESTRICT high) {
+  for (size_t i = 0; i < n; ++i) {
+    low[i] = HWY_MIN(low[i], lows[i]) + 0.0f;
+    high[i] = HWY_MAX(high[i], highs[i]) + 0.0f;
+  }
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace tersor::kernels
 HWY_AFTER_NAMESPACE();
@@ -295,6 +303,7 @@ HWY_EXPORT(CountBinsInFours);
 HWY_EXPORT(FindBeyond);
 HWY_EXPORT(AddUpBins);
 HWY_EXPORT(ChannelSums);
+HWY_EXPORT(Widen);
 
 Extremes extremes(std::span<const float> values) {
   return HWY_DYNAMIC_DISPATCH(FindExtremes)(values.data(), values.size());
@@ -315,6 +324,10 @@ void add_up_bins(uint32_t* fours, uint64_t weight, std::span<uint64_t> counts) {
 void channel_sums(const float* x, size_t rows, size_t channels, float* lows, float* highs, double* sums,
                   double* squares) {
   HWY_DYNAMIC_DISPATCH(ChannelSums)(x, rows, channels, lows, highs, sums, squares);
+}
+
+void widen(std::span<const float> lows, std::span<const float> highs, std::span<float> low, std::span<float> high) {
+  HWY_DYNAMIC_DISPATCH(Widen)(lows.data(), highs.data(), lows.size(), low.data(), high.data());
 }
 
 }  // namespace tersor::kernels

@@ -36,4 +36,7 @@ size_t find_beyond(std::span<const float> values, float limit, uint32_t* places)
 void channel_sums(const float* x, size_t rows, size_t channels, float* lows, float* highs, double* sums,
                   double* squares);
 
+/// Widens each range low[i] ... high[i] so that it holds lows[i] ... highs[i] too. Zeros come out as +0.
+void widen(std::span<const float> lows, std::span<const float> highs, std::span<float> low, std::span<float> high);
+
 }  // namespace tersor::kernels
