@@ -68,20 +68,45 @@ void copy_plane(const T* source, T* target, const CopyAxis& rows, const CopyAxis
   }
 }
 
+/// Rows, whose steps are in bytes, of at least kChunk bytes that lie together. Most are the channels of a pixel: too
+/// few for a call of memcpy each. The last chunk of a row may overlap the one before.
+template <size_t kChunk>
+void copy_rows(const std::byte* source, std::byte* target, const CopyAxis& rows, size_t row_bytes) {
+  const size_t last = row_bytes - kChunk;
+  for (int64_t r = 0; r < rows.length; ++r, source += rows.source, target += rows.target) {
+    for (size_t k = 0; k < last; k += kChunk) std::memcpy(target + k, source + k, kChunk);
+    std::memcpy(target + last, source + last, kChunk);
+  }
+}
+
+void copy_together(const std::byte* source, std::byte* target, std::vector<CopyAxis> axes, size_t element_bytes) {
+  constexpr size_t kMany = 512;
+  const auto step = static_cast<int64_t>(element_bytes);
+  for (CopyAxis& axis : axes) axis.source *= step, axis.target *= step;
+  const size_t row_bytes = static_cast<size_t>(axes.back().length) * element_bytes;
+  axes.pop_back();
+  CopyAxis rows;
+  if (!axes.empty()) {
+    rows = axes.back();
+    axes.pop_back();
+  }
+  for_each_index(axes, [&](int64_t from, int64_t to) {
+    if (row_bytes >= kMany || row_bytes < 4)
+      for (int64_t r = 0; r < rows.length; ++r)
+        std::memcpy(target + to + r * rows.target, source + from + r * rows.source, row_bytes);
+    else if (row_bytes >= 16)
+      copy_rows<16>(source + from, target + to, rows, row_bytes);
+    else if (row_bytes >= 8)
+      copy_rows<8>(source + from, target + to, rows, row_bytes);
+    else
+      copy_rows<4>(source + from, target + to, rows, row_bytes);
+  });
+}
+
 template <class T>
 void copy_elements(const T* source, T* target, std::vector<CopyAxis> axes) {
-  if (axes.empty()) {
-    *target = *source;
-    return;
-  }
   const CopyAxis inner = axes.back();
   axes.pop_back();
-  if (inner.source == 1 && inner.target == 1) {
-    for_each_index(axes, [&](int64_t from, int64_t to) {
-      std::memcpy(target + to, source + from, static_cast<size_t>(inner.length) * sizeof(T));
-    });
-    return;
-  }
   // The axis along which the source is contiguous makes the other side of the plane.
   const auto at = std::find_if(axes.begin(), axes.end(), [](const CopyAxis& axis) { return axis.source == 1; });
   const CopyAxis rows = at == axes.end() ? CopyAxis{} : *at;
@@ -95,6 +120,10 @@ void copy_strided(const void* source, void* target, std::span<const CopyAxis> ax
   for (const CopyAxis& axis : axes)
     if (axis.length == 0) return;
   std::vector<CopyAxis> loops = joined(axes);
+  if (loops.empty()) loops.push_back({1, 1, 1});
+  if (loops.back().source == 1 && loops.back().target == 1)
+    return copy_together(static_cast<const std::byte*>(source), static_cast<std::byte*>(target), std::move(loops),
+                         element_bytes);
   switch (element_bytes) {
     case 1:
       return copy_elements(static_cast<const uint8_t*>(source), static_cast<uint8_t*>(target), std::move(loops));
