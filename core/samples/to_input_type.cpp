@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/kernels/observe.h"
 #include "core/samples/input_spec.h"
 #include "core/tensor/float16.h"
 
@@ -170,7 +171,10 @@ Tensor to_input_type(const RawArray& array, const InputSpec& input) {
 }
 
 void check_finite(const Tensor& tensor, const InputSpec& input) {
-  if (tensor.dtype() == DType::kFloat32) check_finite_elements<float>(tensor, input);
+  if (tensor.dtype() == DType::kFloat32) {
+    const auto values = tensor.data<float>();
+    if (!values.empty() && !kernels::extremes(values).finite) check_finite_elements<float>(tensor, input);
+  }
   if (tensor.dtype() == DType::kFloat64) check_finite_elements<double>(tensor, input);
 }
 
