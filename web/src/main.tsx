@@ -7,6 +7,7 @@ import './styles/base.css';
 import './styles/page.css';
 import './styles/regions.css';
 import './styles/results.css';
+import './styles/layers.css';
 import { App } from './ui/App';
 import { listenForFiles } from './ui/drag';
 import { listenForKeys } from './ui/keys';
