@@ -70,7 +70,7 @@ def peer(row):
 
 
 def parser_of(text):
-    """What the scripts beside this one are told: where shared files, program, page and samples are, and which models to take."""
+    """What this script and those beside it are told: where shared files, program, page and samples are, and which models to take."""
     parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('shared', type=pathlib.Path)
     parser.add_argument('program', type=pathlib.Path)
@@ -81,12 +81,8 @@ def parser_of(text):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument('shared', type=pathlib.Path)
-    parser.add_argument('program', type=pathlib.Path)
-    parser.add_argument('out', type=pathlib.Path)
-    parser.add_argument('--samples', type=pathlib.Path, default=None)
-    parser.add_argument('--models', default='')
+    parser = parser_of(__doc__)
+    parser.set_defaults(samples=None, models='')
     args = parser.parse_args()
     args.shared, args.program = args.shared.resolve(), args.program.resolve()
     peers = json.loads((args.shared / 'anchors/peers.json').read_text())['accuracy']
