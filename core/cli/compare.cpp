@@ -13,6 +13,7 @@
 #include "core/cli/compare_samples.h"
 #include "core/cli/data_option.h"
 #include "core/cli/model_file.h"
+#include "core/report/saturation_remark.h"
 
 namespace tersor::cli {
 
@@ -45,7 +46,7 @@ void print_layers(std::vector<report::LayerRow> layers) {
 }
 
 void print_saturation(const report::Comparison& comparison) {
-  const auto remark = report::saturation_remark(comparison);
+  const auto remark = report::saturation_remark(comparison.saturation);
   if (!remark) return;
   std::printf("\n%-32s %-18s %12s %12s\n", "layer that saturates", "operator", "sums", "saturated");
   for (const report::SaturationRow& row : comparison.saturation)
@@ -94,7 +95,8 @@ void print_json(const report::Comparison& comparison, const report::CompareProgr
     json["stays_float"].push_back(
         {{"name", island.node}, {"op", island.op}, {"reason", island.reason}, {"exact", island.exact}});
   json["diagnostics"] = Json::array();
-  if (const auto remark = report::saturation_remark(comparison)) json["diagnostics"].push_back(to_json(*remark));
+  if (const auto remark = report::saturation_remark(comparison.saturation))
+    json["diagnostics"].push_back(to_json(*remark));
   std::printf("%s\n", to_text(json).c_str());
 }
 

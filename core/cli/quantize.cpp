@@ -17,6 +17,7 @@
 #include "core/cli/statistics_files.h"
 #include "core/framework/overrides.h"
 #include "core/report/range_remarks.h"
+#include "core/report/saturation_remark.h"
 #include "core/simulate/program.h"
 
 namespace tersor::cli {
@@ -194,6 +195,16 @@ void print_notes(const std::vector<Diagnostic>& notes) {
                  note.hint.empty() ? "" : (" " + note.hint).c_str());
 }
 
+/// A report counts on samples which sums saturate.
+std::vector<Diagnostic> notes_on(const Job& job, const QuantizeResult& result, bool with_report) {
+  const Draft& draft = result.draft;
+  const Graph& graph = draft.model.graph;
+  std::vector<Diagnostic> notes = report::remarks_of({}, job.notes, graph, result.plan, draft.statistics);
+  if (with_report || draft.attachment.export_rules.placement != tpc::Placement::kOperands) return notes;
+  if (const auto warning = report::saturation_warning(graph, result.plan)) notes.push_back(*warning);
+  return notes;
+}
+
 void quantize_model(QuantizeOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   check_options(options);
@@ -211,7 +222,7 @@ void quantize_model(QuantizeOptions& options) {
   auto [job, statistics, data, decided, passes] = gather(options, std::move(settings), opened);
   check_recipe(recipe, recipe_of(*job, statistics), options.anyway);
   const QuantizeResult result = quantize(*job, statistics, std::move(decided));
-  print_notes(report::remarks_of({}, job->notes, result.draft.model.graph, result.plan, result.draft.statistics));
+  print_notes(notes_on(*job, result, !options.report.path.empty()));
   options.report.threads = options.run.threads;
   const auto report = make_report(options.report, options.model, before, *job, result, statistics, data);
   const std::string recipe_text = config::write_recipe(result.recipe);

@@ -5,6 +5,7 @@
 
 #include "core/cli/compare_samples.h"
 #include "core/report/histogram_view.h"
+#include "core/report/saturation_remark.h"
 #include "core/report_of.h"
 #include "core/samples/selection.h"
 
@@ -50,7 +51,8 @@ std::optional<report::Report> make_report(const ReportRequest& request, const st
     report.comparison = compare_samples(report::CompareProgram::make(job.opened->model, result.model, profile), data,
                                         chosen, request.threads);
     report::add_histograms(*report.comparison, statistics);
-    if (const auto remark = report::saturation_remark(*report.comparison)) report.diagnostics.push_back(*remark);
+    if (const auto remark = report::saturation_remark(report.comparison->saturation))
+      report.diagnostics.push_back(*remark);
     report.samples.evaluation = static_cast<int64_t>(chosen.size());
   }
   if (report.comparison) report.verdict = report::verdict_of(report);

@@ -135,7 +135,7 @@ double unit_of(const TensorPair& pair) {
 std::shared_ptr<const CompareProgram> CompareProgram::make(const Model& float_model, const Model& quantized,
                                                            simulate::Profile profile) {
   check_ports(float_model.graph, quantized.graph);
-  const simulate::FusedModel fused = simulate::fuse(quantized, profile);
+  const simulate::FusedModel fused = simulate::fuse(quantized, profile, profile == simulate::Profile::kX64);
   const std::vector<PairedTensor> paired = pair_tensors(float_model.graph, quantized.graph, fused.model.graph);
   std::shared_ptr<CompareProgram> program(new CompareProgram);
   std::map<std::string, std::vector<double>> scales;

@@ -108,7 +108,7 @@ struct OutputComparison {
   }
 };
 
-/// A layer whose sums saturate on x64 CPUs without VNNI.
+/// A layer whose sums can saturate on x64 CPUs without VNNI.
 struct SaturationRow {
   std::string name;
   std::string op;
@@ -120,7 +120,8 @@ struct SaturationRow {
         field("name", &SaturationRow::name, "Name of the node, or of its output."),
         field("op", &SaturationRow::op, "Operator type."),
         field("sums", &SaturationRow::sums, "Sums of products over all samples: one for each value of its output."),
-        field("saturated", &SaturationRow::saturated, "Those in which a pair of products saturated at 16 bits."));
+        field("saturated", &SaturationRow::saturated,
+              "Those in which a pair of products saturates at 16 bits; for the runtime x64, would without VNNI."));
   }
 };
 
@@ -151,25 +152,24 @@ struct Comparison {
   std::vector<OutputComparison> outputs;
   std::optional<evaluate::Agreement> agreement;  // absent where the first output is no list of classes
   std::vector<LayerRow> layers;                  // in graph order
-  std::vector<SaturationRow> saturation;         // in graph order; for the runtime avx2 only
+  std::vector<SaturationRow> saturation;         // in graph order; for the runtimes x64 and avx2
   std::vector<FloatSumRow> float_sums;           // in graph order
 
   static constexpr auto fields() {
-    return std::make_tuple(field("samples", &Comparison::samples, "Samples compared."),
-                           field("output_sqnr_db", &Comparison::output_sqnr_db,
-                                 "SQNR in dB, the mean over the outputs that differ; null when all are exact."),
-                           field("outputs", &Comparison::outputs, "Each output by itself."),
-                           field("agreement", &Comparison::agreement,
-                                 "Same answers as float; null where the output is no list of classes."),
-                           field("layers", &Comparison::layers, "Every quantized tensor, in graph order."),
-                           field("saturation", &Comparison::saturation,
-                                 "Every layer that can saturate, in graph order; empty but for the runtime avx2."),
-                           field("float_sums", &Comparison::float_sums,
-                                 "Every float operator whose order of sums is the runtime's own, in graph order."));
+    return std::make_tuple(
+        field("samples", &Comparison::samples, "Samples compared."),
+        field("output_sqnr_db", &Comparison::output_sqnr_db,
+              "SQNR in dB, the mean over the outputs that differ; null when all are exact."),
+        field("outputs", &Comparison::outputs, "Each output by itself."),
+        field("agreement", &Comparison::agreement,
+              "Same answers as float; null where the output is no list of classes."),
+        field("layers", &Comparison::layers, "Every quantized tensor, in graph order."),
+        field("saturation", &Comparison::saturation,
+              "Every layer that can saturate without VNNI, in graph order; empty for the runtimes wasm and "
+              "arm64."),
+        field("float_sums", &Comparison::float_sums,
+              "Every float operator whose order of sums is the runtime's own, in graph order."));
   }
 };
-
-/// A remark that names the layer that saturates most, and the remedy; none where nothing did.
-std::optional<Diagnostic> saturation_remark(const Comparison& comparison);
 
 }  // namespace tersor::report

@@ -1,20 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/report/saturation_remark.h"
+
 #include <algorithm>
 #include <cstdio>
 
-#include "core/report/comparison.h"
-
 namespace tersor::report {
 
-std::optional<Diagnostic> saturation_remark(const Comparison& comparison) {
-  const auto share = [](const SaturationRow& row) {
-    return row.sums == 0 ? 0.0 : static_cast<double>(row.saturated) / static_cast<double>(row.sums);
-  };
-  const auto& rows = comparison.saturation;
+namespace {
+
+constexpr double kLeastShare = 1e-3;  // of a layer's sums
+
+double share(const SaturationRow& row) {
+  return row.sums == 0 ? 0.0 : static_cast<double>(row.saturated) / static_cast<double>(row.sums);
+}
+
+/// CPUs without VNNI add the kernel's products in pairs, and these may not fit.
+bool may_saturate(const Graph& graph, const ptq::QuantizationPlan& plan, const ptq::KernelPlan& kernel) {
+  using Arithmetic = ptq::NodeOutcome::Arithmetic;
+  const bool is_depthwise = kernel.op.is_conv && kernel.op.inputs_per_group() == 1;
+  const quant::IntegerGrid& weight = kernel.weight.grid;
+  if (kernel.table || is_depthwise || kernel.op.is_transposed || !weight.is_signed || weight.n_bits != 8) return false;
+  const ptq::ActivationPlan* const x = plan.find(graph.find(kernel.node)->inputs[0]);
+  if (x == nullptr || x->table || x->params.storage() != DType::kUint8) return false;
+  return std::any_of(plan.outcomes.begin(), plan.outcomes.end(), [&](const ptq::NodeOutcome& one) {
+    return one.node == kernel.node &&
+           (one.arithmetic == Arithmetic::kInteger || one.arithmetic == Arithmetic::kIntegerFloatOutput);
+  });
+}
+
+}  // namespace
+
+std::optional<Diagnostic> saturation_remark(std::span<const SaturationRow> rows) {
   const auto worst =
-      std::max_element(rows.begin(), rows.end(), [&](const auto& a, const auto& b) { return share(a) < share(b); });
-  if (worst == rows.end() || worst->saturated == 0) return std::nullopt;
-  const auto layers = std::count_if(rows.begin(), rows.end(), [](const auto& row) { return row.saturated > 0; });
+      std::max_element(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return share(a) < share(b); });
+  if (worst == rows.end() || share(*worst) < kLeastShare) return std::nullopt;
+  const auto layers =
+      std::count_if(rows.begin(), rows.end(), [](const auto& row) { return share(row) >= kLeastShare; });
   char percent[32];
   std::snprintf(percent, sizeof percent, "%.2g %%", 100 * share(*worst));
   return Diagnostic{
@@ -23,8 +44,19 @@ std::optional<Diagnostic> saturation_remark(const Comparison& comparison) {
           " pairs of products that do not fit into 16 bits, which x64 CPUs without VNNI cut off; most in \"" +
           worst->name + "\" (" + worst->op + "): " + percent + " of its sums.",
       worst->name,
-      "Quantize with 7-bit weights (the platform ort-cpu-avx2), or run with the session option "
+      "For such CPUs quantize with 7-bit weights (the platform ort-cpu-avx2), or run with the session option "
       "session.x64quantprecision set to 1."};
+}
+
+std::optional<Diagnostic> saturation_warning(const Graph& graph, const ptq::QuantizationPlan& plan) {
+  const bool may = std::any_of(plan.kernels.begin(), plan.kernels.end(),
+                               [&](const ptq::KernelPlan& kernel) { return may_saturate(graph, plan, kernel); });
+  if (!may) return std::nullopt;
+  return Diagnostic{
+      "saturation", "x64 CPUs without VNNI add products in pairs and cut off those pairs that do not fit into 16 bits.",
+      "",
+      "Where the file may run on one, see what it gives there (compare --runtime avx2) or quantize for it "
+      "(--platform ort-cpu-avx2)."};
 }
 
 }  // namespace tersor::report

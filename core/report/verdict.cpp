@@ -9,6 +9,7 @@
 
 #include "core/base/sort_stably.h"
 #include "core/report/report.h"
+#include "core/report/saturation_remark.h"
 
 namespace tersor::report {
 
@@ -200,6 +201,8 @@ Verdict verdict_of(const Report& report) {
     judge_comparison(report, *report.comparison, verdict);
     name_layers(*report.comparison, verdict);
     if (verdict.usability != Usability::kUsable) name_uneven_tensors(report, verdict);
+    if (const auto remark = saturation_remark(report.comparison->saturation))
+      verdict.causes.push_back(remark->message + " " + remark->hint);
   } else if (!report.evaluation.quantized) {
     verdict.usability = Usability::kUsableWithCare;
     verdict.reason = "Nothing was measured yet: compare or evaluate on samples.";

@@ -45,7 +45,7 @@ struct Verdict {
 /// "with care", and below 0 dB not usable. An accuracy significantly below the float model's is never better than "with
 /// care". `causes` looks for ranges that outliers set, where the answers suffered for channels too unlike for one
 /// scale, for a float model that is no better than guessing, for one that gives every sample the same answer, and for
-/// labels that are off by one.
+/// labels that are off by one; and it says where CPUs without VNNI would give something else.
 Verdict verdict_of(const Report& report);
 
 }  // namespace tersor::report

@@ -52,7 +52,7 @@ const Tensor& weight_of(const ops::Setup& setup, size_t k) {
   return weight;
 }
 
-IntegerConv conv_of(const ops::Setup& setup, const Places& places, const ConvGeometry& geometry, Profile profile) {
+IntegerConv conv_of(const ops::Setup& setup, const Places& places, const ConvGeometry& geometry, Pairs pairs) {
   const Tensor weight = weight_of(setup, places.w).aligned();
   std::vector<int32_t> zero_points;
   if (setup.has_input(places.w_zero)) {
@@ -68,18 +68,18 @@ IntegerConv conv_of(const ops::Setup& setup, const Places& places, const ConvGeo
   const IntegerConv::Codes codes{{reinterpret_cast<const uint8_t*>(weight.bytes().data()), weight.bytes().size()},
                                  weight.dtype() == DType::kInt8,
                                  zero_points};
-  return IntegerConv(geometry, codes, profile == Profile::kAvx2);
+  return IntegerConv(geometry, codes, pairs);
 }
 
 class QuantizedConv : public ops::Kernel {
  public:
   QuantizedConv(ops::Setup& setup, const Places& places, Profile profile)
       : places_(places),
-        profile_(profile),
+        pairs_(pairs_of(setup.node, profile)),
         rank_(weight_of(setup, places.w).shape().rank()),
         geometry_(geometry_of(setup, setup.constant(places.w)->shape())),
         window_(setup.node, rank_ - 2),
-        conv_(conv_of(setup, places, geometry_, profile)) {
+        conv_(conv_of(setup, places, geometry_, pairs_)) {
     if (setup.node.int_or("channels_last", 0) != 0)
       ops::unsupported("The attribute channels_last is 1.", "Give the model as it was before the runtime rewrote it.");
     for (size_t k : {places.x_scale, places.w_scale, places.y_scale})
@@ -109,7 +109,7 @@ class QuantizedConv : public ops::Kernel {
     for (int64_t dim : dims)
       if (dim < 0) ops::invalid("The window is larger than the padded input of shape " + shape.text() + ".");
     std::vector<TensorType> types = {{output_type(inputs), Shape(dims), ops::Layout::kChannelsLast}};
-    if (profile_ == Profile::kAvx2) types.push_back(saturation_type());
+    if (pairs_ != Pairs::kExact) types.push_back(saturation_type());
     return types;
   }
 
@@ -214,7 +214,7 @@ class QuantizedConv : public ops::Kernel {
   }
 
   Places places_;
-  Profile profile_;
+  Pairs pairs_;
   int rank_;
   ConvGeometry geometry_;
   Window window_;

@@ -328,7 +328,7 @@ FloatIsland few_bits(const Group& group) {
                 false);
 }
 
-/// Lets every operator whose pairs of products may saturate say in how many sums they did.
+/// Lets every operator whose pairs of products may saturate say in how many sums they do.
 void count_saturation(FusedModel& fused, const std::map<NodeId, std::string>& sources) {
   static const std::set<std::string, std::less<>> kSaturating = {
       "QLinearConv", "QLinearMatMul", "QGemm", "MatMulIntegerToFloat", "DynamicQuantizeMatMul", "MatMulInteger"};
@@ -358,7 +358,8 @@ Attempt fuse_joined(const Group& group, const JoinedBias& joined, std::optional<
   return attempt;
 }
 
-void fuse_groups(FusedModel& fused, Profile profile, const std::map<NodeId, JoinedBias>& joined) {
+void fuse_groups(FusedModel& fused, Profile profile, bool counts_saturation,
+                 const std::map<NodeId, JoinedBias>& joined) {
   Graph& graph = fused.model.graph;
   const Uses uses(graph);
   std::set<NodeId> gone;
@@ -394,7 +395,7 @@ void fuse_groups(FusedModel& fused, Profile profile, const std::map<NodeId, Join
   }
   for (auto& [index, replacement] : replacements) graph.nodes()[index] = std::move(replacement);
   graph.erase_nodes([&](const Node& node) { return gone.count(node.id) != 0; });
-  if (profile == Profile::kAvx2) count_saturation(fused, sources);
+  if (counts_saturation) count_saturation(fused, sources);
 }
 
 void import_domain(Model& model, std::string domain) {
@@ -408,7 +409,7 @@ bool is_quantized(const Model& model) {
   return std::any_of(nodes.begin(), nodes.end(), [](const Node& node) { return tersor::is_quantized(node); });
 }
 
-FusedModel fuse(const Model& model, Profile profile) {
+FusedModel fuse(const Model& model, Profile profile, bool counts_saturation) {
   FusedModel fused{model, {}, {}, {}};
   Graph& graph = fused.model.graph;
   if (profile != Profile::kArm64) rewrite_int8_as_uint8(graph);
@@ -416,7 +417,7 @@ FusedModel fuse(const Model& model, Profile profile) {
   drop_identical_pairs(graph);
   const std::map<NodeId, JoinedBias> joined = joined_biases(fused.model);
   drop_clamps_before_quantization(graph);
-  fuse_groups(fused, profile, joined);
+  fuse_groups(fused, profile, counts_saturation || profile == Profile::kAvx2, joined);
   for (const char* domain : {"com.microsoft", "com.tersor"}) import_domain(fused.model, domain);
   return fused;
 }

@@ -25,7 +25,7 @@ struct FloatIsland {
   std::optional<float> step = {};  // of the grid that it is quantized to next; absent where it stays float
 };
 
-/// An integer operator whose sums can saturate (Profile::kAvx2).
+/// An integer operator whose sums can saturate on x64 without VNNI.
 struct Saturation {
   std::string node;  // its name, or its first output's
   std::string op;    // of the given model, such as Conv
@@ -37,7 +37,7 @@ struct FusedModel {
   std::vector<FloatIsland> float_islands;
   /// Names of the core operators (Conv, ConvTranspose, Gemm, MatMul) of the given model that became integer kernels.
   std::vector<std::string> integer_nodes;
-  /// In graph order; empty but for Profile::kAvx2.
+  /// In graph order; empty unless asked for.
   std::vector<Saturation> saturations;
 };
 
@@ -45,6 +45,8 @@ struct FusedModel {
 bool is_quantized(const Model& model);
 
 /// `model` must be valid. Values keep their names and ids: a DequantizeLinear's output can still be fetched.
-FusedModel fuse(const Model& model, Profile profile);
+/// `counts_saturation`: integer operators say in how many of their sums a pair of products saturates with
+/// Profile::kAvx2 (which always asks), or would saturate with Profile::kX64 on a CPU without VNNI.
+FusedModel fuse(const Model& model, Profile profile, bool counts_saturation = false);
 
 }  // namespace tersor::simulate

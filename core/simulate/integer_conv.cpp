@@ -56,10 +56,11 @@ std::vector<PairSaturation> saturation_of(const ConvGeometry& g, const IntegerCo
 
 }  // namespace
 
-IntegerConv::IntegerConv(const ConvGeometry& geometry, const Codes& weights, bool saturates) {
+IntegerConv::IntegerConv(const ConvGeometry& geometry, const Codes& weights, Pairs pairs) : pairs_(pairs) {
   const int64_t taps = geometry.kernel_h * geometry.kernel_w, channels = geometry.in_channels / geometry.groups;
   const std::vector<int16_t> numbers = numbers_of(geometry, weights);
-  if (saturates && weights.is_signed && !runs_as_depthwise(geometry)) saturation_ = saturation_of(geometry, weights);
+  if (pairs != Pairs::kExact && weights.is_signed && !runs_as_depthwise(geometry))
+    saturation_ = saturation_of(geometry, weights);
   if (geometry.depthwise()) {
     std::vector<int16_t> by_tap(numbers.size());
     for (int64_t o = 0; o < geometry.out_channels; ++o)
@@ -193,8 +194,9 @@ int64_t IntegerConv::saturate(const Windows& windows, int64_t first, int32_t zer
   for (int64_t p = 0; p < static_cast<int64_t>(sums.size()) / g.out_channels; ++p)
     for (size_t k = 0; k < saturation_.size(); ++k) {
       const auto group = static_cast<int64_t>(k);
-      saturated += saturation_[k].apply(windows.window(first + p) + group * channels, places, zero_point,
-                                        sums.data() + p * g.out_channels + group * outputs);
+      saturated += saturation_[k].apply(
+          windows.window(first + p) + group * channels, places, zero_point,
+          pairs_ == Pairs::kSaturating ? sums.data() + p * g.out_channels + group * outputs : nullptr);
     }
   return saturated;
 }

@@ -57,7 +57,7 @@ class IntegerConv {
     std::span<const int32_t> zero_points;
   };
   /// `saturates`: uint8 pictures are multiplied as on x64 without VNNI, whose depthwise kernel alone is exact.
-  IntegerConv(const ConvGeometry& geometry, const Codes& weights, bool saturates);
+  IntegerConv(const ConvGeometry& geometry, const Codes& weights, Pairs pairs);
 
   /// Size, type and zero point of the input.
   struct Picture {
@@ -69,7 +69,7 @@ class IntegerConv {
   using Taker = std::function<void(int64_t first, std::span<const int32_t> sums)>;
   /// One picture: `x` holds raw codes, channels last. `geometry` is that of the constructor, its pads aside. `bias`:
   /// one per output channel, or none. `scratch` has scratch_elements(), `sums` sum_elements(). Returns how many sums
-  /// hold a saturated pair.
+  /// hold a pair that saturates, where those are counted.
   int64_t run(const ConvGeometry& geometry, std::span<const uint8_t> x, const Picture& picture,
               std::span<const int32_t> bias, std::span<int16_t> scratch, std::span<int32_t> sums,
               const Taker& take) const;
@@ -80,7 +80,8 @@ class IntegerConv {
 
   std::vector<int16_t> depthwise_;              // as sum_depthwise() wants them
   std::vector<kernels::IntegerPanels> groups_;  // all others
-  std::vector<PairSaturation> saturation_;      // by group; empty where nothing can saturate
+  std::vector<PairSaturation> saturation_;      // by group; empty where nothing can saturate, or is counted
+  Pairs pairs_ = Pairs::kExact;
 };
 
 }  // namespace tersor::simulate

@@ -8,7 +8,7 @@
 
 namespace tersor::simulate {
 
-IntegerMatrix::IntegerMatrix(const Codes& codes, bool saturates) : rows_(codes.rows) {
+IntegerMatrix::IntegerMatrix(const Codes& codes, Pairs pairs) : rows_(codes.rows), pairs_(pairs) {
   const auto rows = static_cast<size_t>(codes.rows), columns = static_cast<size_t>(codes.columns);
   std::vector<int16_t> numbers(rows * columns);  // [column][row]
   std::vector<int8_t> raw(rows);
@@ -19,7 +19,7 @@ IntegerMatrix::IntegerMatrix(const Codes& codes, bool saturates) : rows_(codes.r
       numbers[c * rows + k] = static_cast<int16_t>(number - zero_point);
       raw[k] = static_cast<int8_t>(number);
     }
-    if (saturates && codes.is_signed) saturation_.add_column(raw);
+    if (pairs != Pairs::kExact && codes.is_signed) saturation_.add_column(raw);
   }
   panels_ = kernels::IntegerPanels(codes.columns, 1, codes.rows, {numbers.data(), codes.rows, 0, 1});
 }
@@ -38,7 +38,8 @@ int64_t IntegerMatrix::multiply(const int16_t* x, int64_t count, bool is_signed,
   std::iota(places.begin(), places.end(), int64_t{0});
   int64_t saturated = 0;
   for (int64_t r = 0; r < count; ++r)
-    saturated += saturation_.apply(x + r * rows_, places, zero_point, sums + r * columns);
+    saturated += saturation_.apply(x + r * rows_, places, zero_point,
+                                   pairs_ == Pairs::kSaturating ? sums + r * columns : nullptr);
   return saturated;
 }
 

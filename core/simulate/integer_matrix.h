@@ -27,18 +27,19 @@ class IntegerMatrix {
   };
 
   IntegerMatrix() = default;
-  /// `saturates`: uint8 rows are multiplied as on x64 without VNNI.
-  IntegerMatrix(const Codes& codes, bool saturates);
+  /// `pairs`: of uint8 rows.
+  IntegerMatrix(const Codes& codes, Pairs pairs);
 
   /// sums[i, c] = sum over k of x[i, k] * (w[k, c] - zero point), modulo 2^32. `x` holds `count` rows of numbers minus
   /// `zero_point`, one behind the other, and one more number that may be anything. Returns how many sums hold a
-  /// saturated pair; `is_signed` rows have none.
+  /// pair that saturates, where those are counted; `is_signed` rows have none.
   int64_t multiply(const int16_t* x, int64_t count, bool is_signed, int32_t zero_point, int32_t* sums) const;
 
  private:
   int64_t rows_ = 0;
   kernels::IntegerPanels panels_;
   PairSaturation saturation_;
+  Pairs pairs_ = Pairs::kExact;
 };
 
 }  // namespace tersor::simulate

@@ -79,6 +79,7 @@ class IntegerMatMul : public ops::Kernel {
   IntegerMatMul(Setup& setup, const Places& places, Profile profile)
       : places_(places),
         profile_(profile),
+        pairs_(pairs_of(setup.node, profile)),
         alpha_(setup.node.op_type == "QGemm" ? setup.node.float_or("alpha", 1.0f) : 1.0f),
         transposed_a_(setup.node.op_type == "QGemm" && setup.node.int_or("transA", 0) != 0),
         transposed_b_(setup.node.op_type == "QGemm" && setup.node.int_or("transB", 0) != 0) {
@@ -107,7 +108,7 @@ class IntegerMatMul : public ops::Kernel {
     if (a.shape().rank() > 1) dims.push_back(s.m);
     if (b.shape().rank() > 1) dims.push_back(s.n);
     std::vector<TensorType> types = {{output_type(inputs), Shape(dims), ops::Layout::kPlain}};
-    if (profile_ == Profile::kAvx2) types.push_back(saturation_type());
+    if (pairs_ != Pairs::kExact) types.push_back(saturation_type());
     return types;
   }
 
@@ -198,7 +199,7 @@ class IntegerMatMul : public ops::Kernel {
     for (int64_t i = 0; i < s.b_batch.elements(); ++i)
       matrices.emplace_back(IntegerMatrix::Codes{raw.subspan(static_cast<size_t>(i) * one, one), is_signed, zero_points,
                                                  s.k, s.n, transposed_b_},
-                            profile_ == Profile::kAvx2);
+                            pairs_);
     return matrices;
   }
 
@@ -274,6 +275,7 @@ class IntegerMatMul : public ops::Kernel {
 
   Places places_;
   Profile profile_;
+  Pairs pairs_;
   float alpha_;
   bool transposed_a_, transposed_b_;
   std::vector<IntegerMatrix> matrices_;  // empty when B is computed at run time

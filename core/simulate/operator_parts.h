@@ -7,6 +7,7 @@
 
 #include "core/ops/op.h"
 #include "core/simulate/arithmetic.h"
+#include "core/simulate/pair_saturation.h"
 #include "core/simulate/profile.h"
 
 namespace tersor::simulate {
@@ -60,7 +61,12 @@ void require_present(const ops::Setup& setup, std::initializer_list<size_t> need
 /// Refuses an input that is not of the grid's type.
 void check_type(const ops::Input& input, const Grid& grid);
 
-/// Output 1 of the operators whose pairs of products may saturate: in how many sums one did, and the number of sums.
+/// They are counted where the node has an output for it.
+inline Pairs pairs_of(const Node& node, Profile profile) {
+  if (profile == Profile::kAvx2) return Pairs::kSaturating;
+  return node.outputs.size() > 1 ? Pairs::kCounted : Pairs::kExact;
+}
+/// Output 1 of the operators whose pairs of products may saturate: in how many sums one does, and the number of sums.
 inline ops::TensorType saturation_type() {
   return {DType::kInt64, Shape{2}, ops::Layout::kPlain};
 }

@@ -29,7 +29,8 @@ int64_t PairSaturation::apply(const int16_t* x, std::span<const int64_t> places,
       change += kept - exact;
       any = any || kept != exact;
     }
-    sums[column] = static_cast<int32_t>(static_cast<uint32_t>(sums[column]) + static_cast<uint32_t>(change));
+    if (sums != nullptr)
+      sums[column] = static_cast<int32_t>(static_cast<uint32_t>(sums[column]) + static_cast<uint32_t>(change));
     saturated += any ? 1 : 0;
   }
   return saturated;

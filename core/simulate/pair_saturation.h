@@ -10,6 +10,13 @@
 
 namespace tersor::simulate {
 
+/// What becomes of pairs that do not fit into 16 bits.
+enum class Pairs {
+  kExact,       // they are added all the same
+  kCounted,     // and the sums that hold one are counted
+  kSaturating,  // they saturate, and the sums are counted
+};
+
 /// What saturation changes in the sums of one row: constant raw int8 weights, one column per sum.
 class PairSaturation {
  public:
@@ -18,8 +25,8 @@ class PairSaturation {
   /// No pair of weights can saturate.
   bool empty() const { return pairs_.empty(); }
 
-  /// Corrects sums[c] for every column. Number k of the row is x[places[k]] + zero_point, the raw uint8 code. Returns
-  /// in how many columns a pair saturated.
+  /// In how many columns a pair saturates. Corrects sums[c] for every column; null: counts alone. Number k of the row
+  /// is x[places[k]] + zero_point, the raw uint8 code.
   int64_t apply(const int16_t* x, std::span<const int64_t> places, int32_t zero_point, int32_t* sums) const;
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/report/compare.h"
+#include "core/report/saturation_remark.h"
 #include "tests/catch.h"
 
 using namespace tersor;
@@ -88,19 +89,30 @@ TEST_CASE("sums that saturate without VNNI are counted by layer, with the remedy
   REQUIRE(comparison.saturation[0].op == "MatMul");
   REQUIRE(comparison.saturation[0].sums == 4);
   REQUIRE(comparison.saturation[0].saturated == 2);
-  const auto remark = saturation_remark(comparison);
+  const auto remark = saturation_remark(comparison.saturation);
   REQUIRE(remark.has_value());
   REQUIRE(remark->place == "product");
   REQUIRE(remark->message.find("50 %") != std::string::npos);
   REQUIRE(remark->hint.find("7-bit weights") != std::string::npos);
 }
 
+TEST_CASE("with VNNI sums are exact, and those that would saturate without are counted") {
+  const Comparison exact = compare(make_product, simulate::Profile::kX64, {{1.0f, 1.0f}, {3.9f, 3.9f}});
+  REQUIRE(exact.saturation.size() == 1);
+  REQUIRE(exact.saturation[0].sums == 2);
+  REQUIRE(exact.saturation[0].saturated == 1);
+  REQUIRE(saturation_remark(exact.saturation).has_value());
+  const Comparison cut_off = compare(make_product, simulate::Profile::kAvx2, {{1.0f, 1.0f}, {3.9f, 3.9f}});
+  REQUIRE(*cut_off.outputs[0].sqnr_db < *exact.outputs[0].sqnr_db - 3);
+}
+
 TEST_CASE("no layer saturates elsewhere, and small sums never do") {
-  REQUIRE(compare(make_product, simulate::Profile::kX64, {{3.9f, 3.9f}}).saturation.empty());
+  REQUIRE(compare(make_product, simulate::Profile::kWasm, {{3.9f, 3.9f}}).saturation.empty());
+  REQUIRE(compare(make_product, simulate::Profile::kArm64, {{3.9f, 3.9f}}).saturation.empty());
   const Comparison small = compare(make_product, simulate::Profile::kAvx2, {{0.5f, 0.5f}, {1.0f, 1.0f}});
   REQUIRE(small.saturation.size() == 1);
   REQUIRE(small.saturation[0].saturated == 0);
-  REQUIRE_FALSE(saturation_remark(small).has_value());
+  REQUIRE_FALSE(saturation_remark(small.saturation).has_value());
 }
 
 TEST_CASE("float sums say how many of their values the runtime's order of sums may decide") {

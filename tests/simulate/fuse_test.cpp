@@ -85,11 +85,11 @@ TEST_CASE("an int8 tensor with two readers keeps its convolution in float off AR
 }
 
 TEST_CASE("without VNNI sums say how many of them saturate; weights of 7 bits never do") {
-  const auto counts_of = [](int weight, Profile profile) {
+  const auto counts_of = [](int weight, Profile profile, bool asked = false) {
     Net net;
     const Quantized x = net.quantize(net.graph().inputs[0], 0.04f, DType::kUint8, 0);
     net.graph().outputs = {net.quantize(net.conv(x.real, weight, "conv"), 0.5f, DType::kUint8, 7).real};
-    const FusedModel fused = fuse(net.model, profile);
+    const FusedModel fused = fuse(net.model, profile, asked);
     REQUIRE(fused.integer_nodes == std::vector<std::string>{"conv"});
     run::ProgramOptions options;
     for (const Saturation& one : fused.saturations) {
@@ -104,6 +104,7 @@ TEST_CASE("without VNNI sums say how many of them saturate; weights of 7 bits ne
   const std::vector<int64_t> wide = counts_of(127, Profile::kAvx2);
   REQUIRE(wide[1] == 2 * 2 * 2);  // values of the output
   REQUIRE(wide[0] == wide[1]);
+  REQUIRE(counts_of(127, Profile::kX64, true) == wide);  // would, without VNNI
   for (int weight : {63, -64}) REQUIRE(counts_of(weight, Profile::kAvx2) == std::vector<int64_t>{0, 8});
 }
 

@@ -477,7 +477,7 @@ export interface Comparison {
   readonly agreement: Agreement | null;
   /** In graph order. */
   readonly layers: readonly LayerRow[];
-  /** In graph order; empty but for the runtime avx2. */
+  /** In graph order; empty for the runtimes wasm and arm64. */
   readonly saturation: readonly SaturationRow[];
   /** In graph order. */
   readonly float_sums: readonly FloatSumRow[];
