@@ -71,6 +71,7 @@ void print_result(const QuantizeResult& result, const std::string& output, size_
 void print_verdict(const report::Verdict& verdict) {
   std::printf("%s: %s\n", std::string(enum_word(verdict.usability)).c_str(), verdict.reason.c_str());
   for (const std::string& cause : verdict.causes) std::printf("  %s\n", cause.c_str());
+  for (const std::string& caution : verdict.cautions) std::printf("  %s\n", caution.c_str());
   for (const std::string& layer : verdict.worst_layers) std::printf("  much of the error: %s\n", layer.c_str());
 }
 

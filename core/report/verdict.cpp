@@ -202,7 +202,7 @@ Verdict verdict_of(const Report& report) {
     name_layers(*report.comparison, verdict);
     if (verdict.usability != Usability::kUsable) name_uneven_tensors(report, verdict);
     if (const auto remark = saturation_remark(report.comparison->saturation))
-      verdict.causes.push_back(remark->message + " " + remark->hint);
+      verdict.cautions.push_back(remark->message + " " + remark->hint);
   } else if (!report.evaluation.quantized) {
     verdict.usability = Usability::kUsableWithCare;
     verdict.reason = "Nothing was measured yet: compare or evaluate on samples.";

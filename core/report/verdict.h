@@ -25,6 +25,7 @@ struct Verdict {
   Usability usability = Usability::kUsable;
   std::string reason;
   std::vector<std::string> causes;
+  std::vector<std::string> cautions;
   std::vector<std::string> worst_layers;
 
   static constexpr auto fields() {
@@ -32,6 +33,7 @@ struct Verdict {
         field("usability", &Verdict::usability, "usable, usable with care, or not usable."),
         field("reason", &Verdict::reason, "The figures that decided, with count and interval."),
         field("causes", &Verdict::causes, "What is likely to be wrong, and what to do; sentences."),
+        field("cautions", &Verdict::cautions, "Where the file would give something else, and what to do; sentences."),
         field("worst_layers", &Verdict::worst_layers, "Names of the layers that make most of the error, worst first."));
   }
 };
@@ -45,7 +47,7 @@ struct Verdict {
 /// "with care", and below 0 dB not usable. An accuracy significantly below the float model's is never better than "with
 /// care". `causes` looks for ranges that outliers set, where the answers suffered for channels too unlike for one
 /// scale, for a float model that is no better than guessing, for one that gives every sample the same answer, and for
-/// labels that are off by one; and it says where CPUs without VNNI would give something else.
+/// labels that are off by one. `cautions`: that sums would saturate on CPUs without VNNI.
 Verdict verdict_of(const Report& report);
 
 }  // namespace tersor::report

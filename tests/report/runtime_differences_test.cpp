@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/report/compare.h"
+#include "core/report/report.h"
 #include "core/report/saturation_remark.h"
+#include "core/report/verdict.h"
 #include "tests/catch.h"
 
 using namespace tersor;
@@ -101,7 +103,11 @@ TEST_CASE("with VNNI sums are exact, and those that would saturate without are c
   REQUIRE(exact.saturation.size() == 1);
   REQUIRE(exact.saturation[0].sums == 2);
   REQUIRE(exact.saturation[0].saturated == 1);
-  REQUIRE(saturation_remark(exact.saturation).has_value());
+  Report report;
+  report.comparison = exact;
+  const Verdict verdict = verdict_of(report);
+  REQUIRE(verdict.causes.empty());
+  REQUIRE_THAT(verdict.cautions.at(0), Catch::Matchers::Contains("VNNI") && Catch::Matchers::Contains("ort-cpu-avx2"));
   const Comparison cut_off = compare(make_product, simulate::Profile::kAvx2, {{1.0f, 1.0f}, {3.9f, 3.9f}});
   REQUIRE(*cut_off.outputs[0].sqnr_db < *exact.outputs[0].sqnr_db - 3);
 }

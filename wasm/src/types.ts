@@ -499,6 +499,8 @@ export interface Verdict {
   readonly reason: string;
   /** What is likely to be wrong, and what to do. */
   readonly causes: readonly string[];
+  /** Where the file would give something else (on CPUs without VNNI), and what to do. */
+  readonly cautions: readonly string[];
   /** Layers that make most of the error, worst first. */
   readonly worst_layers: readonly string[];
 }

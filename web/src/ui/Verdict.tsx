@@ -31,6 +31,7 @@ export function Verdict() {
     );
   }
   const { title, kind } = words[verdict.usability];
+  const remarks = [...verdict.causes, ...verdict.cautions];
   const worst = verdict.worst_layers.slice(0, worstShown).flatMap((name) => {
     const layer = done.comparison.layers.find((row) => row.name === name);
     return layer ? [layer] : [];
@@ -40,10 +41,10 @@ export function Verdict() {
       <Note kind={kind}>
         <h3 id="verdict-title">{title}</h3>
         <p>{verdict.reason}</p>
-        {verdict.causes.length > 0 && (
+        {remarks.length > 0 && (
           <ul class="causes">
-            {verdict.causes.map((cause) => (
-              <li key={cause}>{cause}</li>
+            {remarks.map((remark) => (
+              <li key={remark}>{remark}</li>
             ))}
           </ul>
         )}

@@ -295,6 +295,7 @@ class Quantized implements t.QuantizedResult {
       usability: 'usable with care',
       reason: '98.9 % of the answers are those of the float model (190 of 192).',
       causes: ['Outliers set the range of "layer3.1.conv2"; a threshold that cuts them would leave finer steps.'],
+      cautions: [],
       worst_layers: ['layer3.1.conv2', 'conv1', 'layer2.0.conv1'],
     };
     this.report = { ...this.report, comparison, verdict };
