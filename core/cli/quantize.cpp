@@ -196,14 +196,11 @@ void print_notes(const std::vector<Diagnostic>& notes) {
                  note.hint.empty() ? "" : (" " + note.hint).c_str());
 }
 
-/// A report counts on samples which sums saturate.
-std::vector<Diagnostic> notes_on(const Job& job, const QuantizeResult& result, bool with_report) {
-  const Draft& draft = result.draft;
-  const Graph& graph = draft.model.graph;
-  std::vector<Diagnostic> notes = report::remarks_of({}, job.notes, graph, result.plan, draft.statistics);
-  if (with_report || draft.attachment.export_rules.placement != tpc::Placement::kOperands) return notes;
-  if (const auto warning = report::saturation_warning(graph, result.plan)) notes.push_back(*warning);
-  return notes;
+/// Where no report counts on samples which sums saturate.
+void print_saturation_warning(const QuantizeResult& result) {
+  if (result.draft.attachment.export_rules.placement != tpc::Placement::kOperands) return;
+  const auto warning = report::saturation_warning(result.draft.model.graph, result.plan);
+  if (warning) std::printf("%s\n  %s\n", warning->message.c_str(), warning->hint.c_str());
 }
 
 void quantize_model(QuantizeOptions& options) {
@@ -223,7 +220,7 @@ void quantize_model(QuantizeOptions& options) {
   auto [job, statistics, data, decided, passes] = gather(options, std::move(settings), opened);
   check_recipe(recipe, recipe_of(*job, statistics), options.anyway);
   const QuantizeResult result = quantize(*job, statistics, std::move(decided));
-  print_notes(notes_on(*job, result, !options.report.path.empty()));
+  print_notes(report::remarks_of({}, job->notes, result.draft.model.graph, result.plan, result.draft.statistics));
   options.report.threads = options.run.threads;
   const auto report = make_report(options.report, options.model, before, *job, result, statistics, data);
   const std::string recipe_text = config::write_recipe(result.recipe);
@@ -239,6 +236,7 @@ void quantize_model(QuantizeOptions& options) {
   if (verdict) print_verdict(*verdict);
   print_cost(cost);
   print_result(result, options.output, before);
+  if (!report) print_saturation_warning(result);
 }
 
 }  // namespace

@@ -237,8 +237,10 @@ HWY_NOINLINE void SumInFloat(const float* HWY_RESTRICT x, size_t rows, size_t ch
     const size_t end = HWY_MIN(start + kRowsInFloat, rows);
     for (size_t r = start; r < end; r += at_once)
       AddRows(x + r * channels, HWY_MIN(at_once, end - r), channels, count, part);
-    for (size_t c = 0; c < count; ++c) sum[c] += static_cast<double>(part.sums[c]);
-    for (size_t c = 0; c < count; ++c) square[c] += static_cast<double>(part.squares[c]);
+    for (size_t c = 0; c < count; ++c) {
+      sum[c] += static_cast<double>(part.sums[c]);
+      square[c] += static_cast<double>(part.squares[c]);
+    }
   }
   const auto fits = [&](size_t c) {
     const float largest = HWY_MAX(-part.lows[c], part.highs[c]);
@@ -255,8 +257,10 @@ HWY_NOINLINE void SumInFloat(const float* HWY_RESTRICT x, size_t rows, size_t ch
       sum[c] = square[c] = 0;
       SumInDouble(x + c, rows, channels, 1, lows + c, highs + c, sum + c, square + c);
     }
-  for (size_t c = 0; c < count; ++c) sums[c] += sum[c];
-  for (size_t c = 0; c < count; ++c) squares[c] += square[c];
+  for (size_t c = 0; c < count; ++c) {
+    sums[c] += sum[c];
+    squares[c] += square[c];
+  }
 }
 
 void ChannelSums(const float* HWY_RESTRICT x, size_t rows, size_t channels, float* HWY_RESTRICT lows,

@@ -36,16 +36,16 @@ std::optional<Diagnostic> saturation_remark(std::span<const SaturationRow> rows)
   if (worst == rows.end() || share(*worst) < kLeastShare) return std::nullopt;
   const auto layers =
       std::count_if(rows.begin(), rows.end(), [](const auto& row) { return share(row) >= kLeastShare; });
-  char percent[32];
-  std::snprintf(percent, sizeof percent, "%.2g %%", 100 * share(*worst));
-  return Diagnostic{
-      "saturation",
-      std::to_string(layers) + (layers == 1 ? " layer adds" : " layers add") +
-          " pairs of products that do not fit into 16 bits, which x64 CPUs without VNNI cut off; most in \"" +
-          worst->name + "\" (" + worst->op + "): " + percent + " of its sums.",
-      worst->name,
-      "For such CPUs quantize with 7-bit weights (the platform ort-cpu-avx2), or run with the session option "
-      "session.x64quantprecision set to 1."};
+  char counts[48], part[48];
+  std::snprintf(counts, sizeof counts, "%d layer%s", static_cast<int>(layers), layers == 1 ? " adds" : "s add");
+  std::snprintf(part, sizeof part, "): %.2g %% of its sums.", 100 * share(*worst));
+  return Diagnostic{"saturation",
+                    counts + (" pairs of products that do not fit into 16 bits, which x64 CPUs without VNNI cut off; "
+                              "most in \"" +
+                              worst->name + "\" (" + worst->op + part),
+                    worst->name,
+                    "For such CPUs quantize with 7-bit weights (the platform ort-cpu-avx2), or run with the session "
+                    "option session.x64quantprecision set to 1."};
 }
 
 std::optional<Diagnostic> saturation_warning(const Graph& graph, const ptq::QuantizationPlan& plan) {
