@@ -45,8 +45,8 @@ void print_layers(std::vector<report::LayerRow> layers) {
   }
 }
 
-void print_saturation(const report::Comparison& comparison) {
-  const auto remark = report::saturation_remark(comparison.saturation);
+void print_saturation(const report::Comparison& comparison, bool is_applied) {
+  const auto remark = report::saturation_remark(comparison.saturation, is_applied);
   if (!remark) return;
   std::printf("\n%-32s %-18s %12s %12s\n", "layer that saturates", "operator", "sums", "saturated");
   for (const report::SaturationRow& row : comparison.saturation)
@@ -78,7 +78,7 @@ void print_comparison(const report::Comparison& comparison, const report::Compar
     std::printf("same answer as float: %" PRId64 " of %" PRId64 "\n", comparison.agreement->same,
                 comparison.agreement->count);
   print_layers(comparison.layers);
-  print_saturation(comparison);
+  print_saturation(comparison, runtime == "avx2");
   if (!program.float_islands().empty()) std::printf("\nruns in float there:\n");
   for (const simulate::FloatIsland& island : program.float_islands())
     std::printf("  %s (%s): %s%s\n", island.node.c_str(), island.op.c_str(), island.reason.c_str(),
@@ -95,7 +95,7 @@ void print_json(const report::Comparison& comparison, const report::CompareProgr
     json["stays_float"].push_back(
         {{"name", island.node}, {"op", island.op}, {"reason", island.reason}, {"exact", island.exact}});
   json["diagnostics"] = Json::array();
-  if (const auto remark = report::saturation_remark(comparison.saturation))
+  if (const auto remark = report::saturation_remark(comparison.saturation, runtime == "avx2"))
     json["diagnostics"].push_back(to_json(*remark));
   std::printf("%s\n", to_text(json).c_str());
 }

@@ -51,7 +51,8 @@ std::optional<report::Report> make_report(const ReportRequest& request, const st
     report.comparison = compare_samples(report::CompareProgram::make(job.opened->model, result.model, profile), data,
                                         chosen, request.threads);
     report::add_histograms(*report.comparison, statistics);
-    if (const auto remark = report::saturation_remark(report.comparison->saturation))
+    if (const auto remark =
+            report::saturation_remark(report.comparison->saturation, profile == simulate::Profile::kAvx2))
       report.diagnostics.push_back(*remark);
     report.samples.evaluation = static_cast<int64_t>(chosen.size());
   }

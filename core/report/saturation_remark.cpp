@@ -8,7 +8,7 @@ namespace tersor::report {
 
 namespace {
 
-constexpr double kLeastShare = 1e-3;  // of a layer's sums
+constexpr double kLeastShare = 1e-3;  // of a layer's sums, where they are only counted
 
 double share(const SaturationRow& row) {
   return row.sums == 0 ? 0.0 : static_cast<double>(row.saturated) / static_cast<double>(row.sums);
@@ -30,12 +30,14 @@ bool may_saturate(const Graph& graph, const ptq::QuantizationPlan& plan, const p
 
 }  // namespace
 
-std::optional<Diagnostic> saturation_remark(std::span<const SaturationRow> rows) {
+std::optional<Diagnostic> saturation_remark(std::span<const SaturationRow> rows, bool is_applied) {
+  const auto counts_in = [&](const SaturationRow& row) {
+    return row.saturated > 0 && (is_applied || share(row) >= kLeastShare);
+  };
   const auto worst =
       std::max_element(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return share(a) < share(b); });
-  if (worst == rows.end() || share(*worst) < kLeastShare) return std::nullopt;
-  const auto layers =
-      std::count_if(rows.begin(), rows.end(), [](const auto& row) { return share(row) >= kLeastShare; });
+  if (worst == rows.end() || !counts_in(*worst)) return std::nullopt;
+  const auto layers = std::count_if(rows.begin(), rows.end(), counts_in);
   char counts[48], part[48];
   std::snprintf(counts, sizeof counts, "%d layer%s", static_cast<int>(layers), layers == 1 ? " adds" : "s add");
   std::snprintf(part, sizeof part, "): %.2g %% of its sums.", 100 * share(*worst));

@@ -13,8 +13,9 @@
 
 namespace tersor::report {
 
-/// A remark that names the layer that saturates most, and the remedy; none where next to nothing does.
-std::optional<Diagnostic> saturation_remark(std::span<const SaturationRow> rows);
+/// A remark that names the layer that saturates most, and the remedy; none where next to nothing does. `is_applied`:
+/// the figures are those of a CPU that cuts off (the runtime avx2); then any sum counts.
+std::optional<Diagnostic> saturation_remark(std::span<const SaturationRow> rows, bool is_applied = false);
 
 /// Says that sums may saturate where nobody has counted those that do; none where a plan has no such kernel.
 std::optional<Diagnostic> saturation_warning(const Graph& graph, const ptq::QuantizationPlan& plan);
