@@ -16,11 +16,10 @@ using quant::Histogram;
 
 namespace {
 
-constexpr size_t kInCache = size_t{1} << 15;  // elements that are looked at more than once
+constexpr size_t kInCache = size_t{1} << 17;  // elements that are looked at more than once
 constexpr size_t kFewRows = 64;               // that are worth fetching the sums of all channels for
 constexpr size_t kRoom = Histogram::kMaxBins + 1;
 constexpr int32_t kMaxIndex = 1 << 24;                   // of a bin
-constexpr uint64_t kMostInTurns = uint64_t{1} << 31;     // values that 32-bit counters hold
 constexpr size_t kManyValues = Histogram::kMaxBins / 2;  // that are worth adding up four counters for each bin
 // Bins tell no more of a range by more values than these of one sample.
 constexpr size_t kEnoughValues = size_t{1} << 13;
@@ -36,11 +35,6 @@ constexpr size_t kNotWatched = std::numeric_limits<size_t>::max();
       ErrorCode::kInvalidSamples,
       "The tensor \"" + name + "\" has an element that is " + (std::isnan(*bad) ? "not a number" : "infinite") + ".",
       {}, "Check this sample and its preprocessing; the float model gives no usable result for it.");
-}
-
-/// Finite unless an addend is not: sums of squares of floats are far from what a double does not hold.
-double sum_of(const std::vector<double>& addends) {
-  return std::accumulate(addends.begin(), addends.end(), 0.0);
 }
 
 }  // namespace
@@ -64,16 +58,17 @@ void BinCounter::widen(float min, float max) {
   const int exponent = Histogram::exponent_for(min, max);
   const int32_t least = Histogram::bin_of(min, exponent), most = Histogram::bin_of(max, exponent);
   const int32_t first = std::max(least - (Histogram::kMaxBins - 1 - (most - least)) / 2, -kMaxIndex);
-  std::vector<uint64_t> counts(kRoom, 0);
-  const int halvings = counts_.empty() ? 0 : exponent - exponent_;
-  for (size_t k = 0; k < counts_.size(); ++k) {
-    if (counts_[k] == 0) continue;
-    const int64_t bin = first_ + static_cast<int64_t>(k);
-    counts[static_cast<size_t>((halvings > 62 ? (bin < 0 ? -1 : 0) : bin >> halvings) - first)] += counts_[k];
-  }
-  counts_ = std::move(counts);
-  exponent_ = exponent;
-  first_ = first;
+  const std::vector<uint64_t> before = std::exchange(counts_, std::vector<uint64_t>(kRoom, 0));
+  const int32_t first_before = std::exchange(first_, first);
+  const int exponent_before = std::exchange(exponent_, exponent);
+  for (size_t k = 0; k < before.size(); ++k)
+    if (before[k] != 0) counts_[moved(k, first_before, exponent_before)] += before[k];
+}
+
+size_t BinCounter::moved(size_t place, int32_t first, int exponent) const {
+  const int64_t bin = first + static_cast<int64_t>(place);
+  const int halvings = exponent_ - exponent;
+  return static_cast<size_t>((halvings > 62 ? (bin < 0 ? -1 : 0) : bin >> halvings) - first_);
 }
 
 void BinCounter::include(float min, float max) {
@@ -93,14 +88,26 @@ void BinCounter::add(std::span<const float> values, float min, float max) {
   }
 }
 
-void BinCounter::begin_turns(size_t count, float min, float max, uint64_t weight, BinTurns& turns) {
-  if (!holds(min, max) || weight != turns.weight || turns.counted + count > kMostInTurns) settle(turns);
+void BinCounter::begin_turns(size_t values, float min, float max, BinTurns& turns) {
+  const bool grows = turns.counted != 0 && !holds(min, max);
+  if (grows) {
+    turns.spilled.resize(kRoom);
+    add_up(turns, 1, turns.spilled);
+  }
+  const int32_t first = first_;
+  const int exponent = exponent_;
   include(min, max);
-  turns.weight = weight;
+  if (grows) {
+    const std::vector<uint64_t> spilled = std::exchange(turns.spilled, std::vector<uint64_t>(kRoom, 0));
+    for (size_t k = 0; k < kRoom; ++k)
+      if (spilled[k] != 0) turns.spilled[moved(k, first, exponent)] += spilled[k];
+    for (size_t& place : turns.apart) place = moved(place, first, exponent);
+  }
   turns.fours.resize(4 * kRoom);
-  turns.low = turns.counted == 0 ? min : std::min(turns.low, min);
-  turns.high = turns.counted == 0 ? max : std::max(turns.high, max);
+  turns.low = turns.counted == 0 || grows ? min : std::min(turns.low, min);
+  turns.high = turns.counted == 0 || grows ? max : std::max(turns.high, max);
   turns.per_width = std::ldexp(1.0f, -exponent_);
+  turns.values += values;
 }
 
 void BinCounter::add_in_turn(std::span<const float> values, BinTurns& turns) const {
@@ -108,38 +115,45 @@ void BinCounter::add_in_turn(std::span<const float> values, BinTurns& turns) con
   turns.zeros += kernels::count_bins_in_fours(values, turns.per_width, first_, turns.fours.data());
 }
 
-void BinCounter::add_one(float value) {
-  ++counts_[place(value, std::ldexp(1.0f, -exponent_))];
+void BinCounter::add_far(float value, bool in_turn, BinTurns& turns) {
+  const size_t at = place(value, turns.per_width);
+  ++counts_[at];
+  ++turns.far;
+  if (in_turn) turns.apart.push_back(at);
+}
+
+void BinCounter::add_up(BinTurns& turns, uint64_t weight, std::span<uint64_t> counts) const {
+  // As the values were: rounded to float, so that what lies too near below zero is found where it was counted.
+  const size_t begin = place(turns.low, turns.per_width), end = place(turns.high, turns.per_width) + 1;
+  kernels::add_up_bins(turns.fours.data() + 4 * begin, weight, counts.subspan(begin, end - begin));
 }
 
 void BinCounter::settle(BinTurns& turns) {
   if (turns.counted == 0) return;
-  // As the values were: rounded to float, so that what lies too near below zero is found where it was counted.
-  const float per_width = std::ldexp(1.0f, -exponent_);
-  const size_t begin = place(turns.low, per_width), end = place(turns.high, per_width) + 1;
-  const auto counts = std::span(counts_).subspan(begin, end - begin);
-  if (turns.far == 0) {
-    zeros_ += turns.weight * turns.zeros;
-    kernels::add_up_bins(turns.fours.data() + 4 * begin, turns.weight, counts);
+  if (const uint64_t weight = turns.values / turns.counted;
+      turns.far == 0 && turns.spilled.empty() && turns.values == weight * turns.counted) {
+    zeros_ += weight * turns.zeros;
+    add_up(turns, weight, counts_);
   } else {
-    std::vector<uint64_t> near(counts.size(), 0);
-    kernels::add_up_bins(turns.fours.data() + 4 * begin, 1, near);
+    std::vector<uint64_t> near = std::exchange(turns.spilled, {});
+    near.resize(kRoom);
+    add_up(turns, 1, near);
     uint64_t sampled = turns.counted;
     if (turns.apart.size() < sampled)
-      for (const float x : turns.apart) --near[place(x, per_width) - begin], --sampled;
+      for (const size_t place : turns.apart) --near[place], --sampled;
     // Whole numbers that together are as many as there are values.
-    const uint64_t all = turns.weight * turns.counted - turns.far;
+    const uint64_t all = turns.values - turns.far;
     zeros_ += turns.zeros * all / sampled;
     uint64_t so_far = 0, given = 0;
-    for (size_t k = 0; k < near.size(); ++k) {
+    for (size_t k = 0; k < kRoom; ++k) {
       if (near[k] == 0) continue;
       so_far += near[k];
       const uint64_t due = so_far * all / sampled;
-      counts[k] += due - given;
+      counts_[k] += due - given;
       given = due;
     }
   }
-  turns.counted = turns.zeros = turns.far = 0;
+  turns.counted = turns.zeros = turns.values = turns.far = 0;
   turns.apart.clear();
 }
 
@@ -205,15 +219,15 @@ void Collector::observe(const run::ObservedTensor& tensor) {
     gather_rows(request, gathered, *blocks, tensor.data);
   } else {
     if (!request.channels_only) count(request, gathered, tensor.data);
-    if (blocks) sum_plain(*blocks, tensor.data.data());
+    if (blocks) sum_plain(request, *blocks, tensor.data);
   }
   gathered.bins.settle(turns_);
   if (!request.channels_only) gathered.extremes.add(lowest_, highest_);
-  if (blocks) end_channels(request, gathered, tensor.data);
+  if (blocks) end_channels(gathered);
 }
 
 void Collector::count(const Request& request, Gathered& gathered, std::span<const float> values) {
-  const size_t lines = sampling_.lines_of(kInCache, sampling_.line), at_once = lines * sampling_.line;
+  const size_t lines = std::max<size_t>(1, kInCache / sampling_.line), at_once = lines * sampling_.line;
   float low = values[0], high = values[0];
   double sum = 0, squares = 0;
   for (size_t line = 0; !values.empty(); line += lines, values = values.subspan(std::min(values.size(), at_once))) {
@@ -244,7 +258,7 @@ void Collector::add_bins(Gathered& gathered, std::span<const float> part, size_t
   const size_t lines = line < sampling_.whole ? std::min(sampling_.whole - line, part.size() / sampling_.line) : 0;
   const auto in_parts = part.first(lines * sampling_.line);
   if (lines > 0) {
-    gathered.bins.begin_turns(in_parts.size(), min, max, sampling_.weight, turns_);
+    gathered.bins.begin_turns(in_parts.size(), min, max, turns_);
     for (size_t k = 0; k < lines; ++k) {
       const auto [begin, end] = sampling_.ends_of(line + k, unit);
       gathered.bins.add_in_turn(in_parts.subspan(k * sampling_.line + begin, end - begin), turns_);
@@ -253,7 +267,8 @@ void Collector::add_bins(Gathered& gathered, std::span<const float> part, size_t
       add_far(gathered, in_parts, line, unit, static_cast<float>(kFarthest * std::sqrt(squares / values)));
   }
   if (const auto rest = part.subspan(in_parts.size()); !rest.empty()) {
-    gathered.bins.begin_turns(rest.size(), min, max, 1, turns_);
+    if (line <= sampling_.whole) gathered.bins.settle(turns_);  // the first of them
+    gathered.bins.begin_turns(rest.size(), min, max, turns_);
     gathered.bins.add_in_turn(rest, turns_);
   }
 }
@@ -261,28 +276,26 @@ void Collector::add_bins(Gathered& gathered, std::span<const float> part, size_t
 void Collector::add_far(Gathered& gathered, std::span<const float> part, size_t line, size_t unit, float far) {
   places_.resize(std::max(places_.size(), part.size()));
   const size_t found = kernels::find_beyond(part, far, places_.data());
-  turns_.far += found;
   for (size_t k = 0; k < found; ++k) {
     const size_t place = places_[k], in_line = place % sampling_.line;
-    gathered.bins.add_one(part[place]);
     const auto [begin, end] = sampling_.ends_of(line + place / sampling_.line, unit);
-    if (begin <= in_line && in_line < end) turns_.apart.push_back(part[place]);
+    gathered.bins.add_far(part[place], begin <= in_line && in_line < end, turns_);
   }
 }
 
 /// Channels last: sums, extremes and bins of as many rows at a time as stay in cache.
 void Collector::gather_rows(const Request& request, Gathered& gathered, const Blocks& blocks,
                             std::span<const float> values) {
+  double squares = 0;
   const size_t line_values = std::max(sampling_.line, blocks.channels);
-  const size_t lines = sampling_.lines_of(std::max(kFewRows * blocks.channels, kInCache), line_values);
+  const size_t lines = std::max<size_t>(1, std::max(kFewRows * blocks.channels, kInCache) / line_values);
   const size_t at_once = lines * line_values;
   for (size_t line = 0; !values.empty(); line += lines, values = values.subspan(std::min(values.size(), at_once))) {
     const auto part = values.first(std::min(values.size(), at_once));
-    kernels::channel_sums(part.data(), part.size() / blocks.channels, blocks.channels, lows_.data(), highs_.data(),
-                          sums_.data(), squares_.data());
-    if (request.channels_only) continue;
-    const double squares = sum_of(squares_);
+    squares += kernels::channel_sums(part.data(), part.size() / blocks.channels, blocks.channels, lows_.data(),
+                                     highs_.data(), sums_.data(), squares_.data());
     if (!std::isfinite(squares)) refuse_not_finite(request.name, part);
+    if (request.channels_only) continue;
     add_bins(gathered, part, line, blocks.channels, kernels::extremes(lows_).min, kernels::extremes(highs_).max,
              squares);
   }
@@ -324,17 +337,19 @@ std::optional<Collector::Blocks> Collector::begin_channels(const Request& reques
   return blocks;
 }
 
-void Collector::end_channels(const Request& request, Gathered& gathered, std::span<const float> values) {
-  if (!std::isfinite(sum_of(squares_))) refuse_not_finite(request.name, values);
+void Collector::end_channels(Gathered& gathered) {
   kernels::widen(lows_, highs_, gathered.lows, gathered.highs);
   gathered.sums.add(sums_);
   gathered.squares.add(squares_);
 }
 
-void Collector::sum_plain(const Blocks& blocks, const float* x) {
+void Collector::sum_plain(const Request& request, const Blocks& blocks, std::span<const float> values) {
+  double squares = 0;
+  const float* x = values.data();
   for (size_t outer = 0; outer < blocks.outer; ++outer)
     for (size_t c = 0; c < blocks.channels; ++c, x += blocks.inner)
-      kernels::channel_sums(x, blocks.inner, 1, &lows_[c], &highs_[c], &sums_[c], &squares_[c]);
+      squares += kernels::channel_sums(x, blocks.inner, 1, &lows_[c], &highs_[c], &sums_[c], &squares_[c]);
+  if (!std::isfinite(squares)) refuse_not_finite(request.name, values);
 }
 
 std::vector<TensorStatistics> Collector::statistics() const {

@@ -30,13 +30,15 @@ struct Request {
 
 /// Counters for the tensor that is being counted: four to each bin, in cache. One set serves all bin counters in turn.
 struct BinTurns {
-  std::vector<uint32_t> fours;  // all 0 but those of bins from `low` to `high`
-  float low = 0, high = 0;      // the values counted lie between them
-  float per_width = 0;          // bins to a unit
+  std::vector<uint32_t>
+      fours;  // all 0 but those of bins from `low` to `high`; no tensor has as many values as fill one
+  std::vector<uint64_t> spilled;  // what they held before the range grew, by bins of today; else empty
+  float low = 0, high = 0;        // the values counted lie between them
+  float per_width = 0;            // bins to a unit
   uint64_t counted = 0, zeros = 0;
-  uint64_t weight = 1;       // of each value counted
-  uint64_t far = 0;          // of the values they stand for, so many are counted one by one
-  std::vector<float> apart;  // those among the values counted
+  uint64_t values = 0;        // that those counted stand for, with themselves
+  uint64_t far = 0;           // of `values`, so many are counted one by one
+  std::vector<size_t> apart;  // places of those among the values counted
 };
 
 /// Which values of a large tensor its bins count, each for `weight` of them. Of `weight` lines after another (a line of
@@ -51,8 +53,6 @@ struct Sampling {
 
   /// Of a tensor that lies in memory as `dims`; parts of a line begin at multiples of `unit` values.
   static Sampling of(std::span<const int64_t> dims, size_t unit);
-  /// About `values` values in lines of that length: as many as together give each part once, or a multiple of that.
-  size_t lines_of(size_t values, size_t length) const { return std::max<size_t>(1, values / length / weight) * weight; }
   /// Which of the `weight` parts of itself line `index` gives.
   size_t part_of(size_t index) const { return (index % weight * step + index / weight) % weight; }
   /// Where that part begins and ends in the line.
@@ -68,12 +68,13 @@ class BinCounter {
  public:
   /// Counts `values`, which lie between `min` and `max` and are finite.
   void add(std::span<const float> values, float min, float max);
-  /// The same, faster for many: makes room for `count` values at most, each for `weight`, that follow by
-  /// add_in_turn(). settle() is due with the same `turns` before another counter uses it.
-  void begin_turns(size_t count, float min, float max, uint64_t weight, BinTurns& turns);
+  /// The same, faster for many: makes room for `values` of them, for which those stand that follow by add_in_turn().
+  void begin_turns(size_t values, float min, float max, BinTurns& turns);
   void add_in_turn(std::span<const float> values, BinTurns& turns) const;
-  /// Counts one value for itself, between the ends of what was added last.
-  void add_one(float value);
+  /// Counts one of these values for itself; `in_turn`: it is among those that stand for others.
+  void add_far(float value, bool in_turn, BinTurns& turns);
+  /// Due before another counter uses `turns`, and before what stands for another number of values. What it adds does
+  /// not depend on what was counted before.
   void settle(BinTurns& turns);
   quant::Histogram histogram() const;
   bool empty() const { return counts_.empty(); }
@@ -82,6 +83,10 @@ class BinCounter {
   /// Of a value's count in counts_; `per_width`: 2^-exponent_.
   size_t place(float x, float per_width) const;
   bool holds(float min, float max) const;
+  /// Where the count at `place` has gone since the bins began with `first` and were as wide as `exponent` says.
+  size_t moved(size_t place, int32_t first, int exponent) const;
+  /// Adds up the turns' counters, which are 0 after, by place in counts_.
+  void add_up(BinTurns& turns, uint64_t weight, std::span<uint64_t> counts) const;
   /// Makes room for [min, max] besides all that was counted.
   void widen(float min, float max);
   void include(float min, float max);
@@ -133,8 +138,8 @@ class Collector : public run::Observer {
   /// this sample has another number of them than one before: then they are not the same things.
   std::optional<Blocks> begin_channels(const Request& request, Gathered& gathered, const run::ObservedTensor& tensor);
   void gather_rows(const Request& request, Gathered& gathered, const Blocks& blocks, std::span<const float> values);
-  void sum_plain(const Blocks& blocks, const float* x);
-  void end_channels(const Request& request, Gathered& gathered, std::span<const float> values);
+  void sum_plain(const Request& request, const Blocks& blocks, std::span<const float> values);
+  void end_channels(Gathered& gathered);
 
   std::vector<Request> requests_;
   std::vector<Gathered> gathered_;

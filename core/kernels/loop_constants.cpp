@@ -7,7 +7,7 @@ const float kNoFraction = 12582912.0f;
 const float kWholeAsBits = 8388608.0f;
 const int32_t kNoFractionBits = 0x4b400000;
 const int32_t kExponentBias = 127;
-const int32_t kLowestByte = 0xff, kLowest23 = 0x7fffff, kLowestByteOfTwo = 0x00ff00ff;
+const int32_t kLowestByte = 0xff, kLowestByteOfTwo = 0x00ff00ff;
 
 const float kOne = 1;
 const float kLog2OfE = 1.44269504f;

@@ -16,7 +16,7 @@ extern const int32_t kNoFractionBits;
 /// Of floats' exponents.
 extern const int32_t kExponentBias;
 /// Masks of the lowest bits of 32, and of those of each half.
-extern const int32_t kLowestByte, kLowest23, kLowestByteOfTwo;
+extern const int32_t kLowestByte, kLowestByteOfTwo;
 
 extern const float kOne;
 /// Of e, to the base 2.

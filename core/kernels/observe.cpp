@@ -71,15 +71,16 @@ uint64_t CountBinsInFours(const float* HWY_RESTRICT x, size_t n, float per_width
   // A whole number below 2^23 added to 2^23 stands in the lowest bits.
   const auto no_fraction = hn::Set(d, kWholeAsBits), scale = hn::Set(d, per_width),
              offset = hn::Set(d, static_cast<float>(first));
-  const auto mask = hn::Set(di, kLowest23);
   // Of counters, in bytes; where 32 bits hold an address they are addresses, so that nothing is left to add.
   HWY_ALIGN int32_t places[kBlock];
   constexpr bool kAddresses = sizeof(uintptr_t) == sizeof(int32_t);
   const auto start_of_all = reinterpret_cast<uintptr_t>(fours);
   const uintptr_t origin = kAddresses ? 0 : start_of_all;
   const auto start_of_places = static_cast<int32_t>(static_cast<uint32_t>(start_of_all - origin));
-  const auto turns =
-      hn::Add(hn::ShiftLeft<kCounterShift>(hn::And(hn::Iota(di, 0), hn::Set(di, 3))), hn::Set(di, start_of_places));
+  // Less the exponent's bits, as far as they are left after the shift.
+  const auto turns = hn::Sub(
+      hn::Add(hn::ShiftLeft<kCounterShift>(hn::And(hn::Iota(di, 0), hn::Set(di, 3))), hn::Set(di, start_of_places)),
+      hn::ShiftLeft<kPlaceShift>(hn::BitCast(di, no_fraction)));
   const auto count_at = [&](int32_t place) { ++*reinterpret_cast<uint32_t*>(origin + static_cast<uint32_t>(place)); };
   uint64_t zeros = 0;
   for (size_t start = 0; start < n; start += kBlock) {
@@ -90,7 +91,7 @@ uint64_t CountBinsInFours(const float* HWY_RESTRICT x, size_t n, float per_width
       const auto v = hn::LoadU(d, x + start + i);
       equal = hn::Add(equal, hn::VecFromMask(di, hn::RebindMask(di, hn::Eq(v, hn::Zero(d)))));
       const auto bin = hn::Add(hn::Sub(hn::Floor(hn::Mul(v, scale)), offset), no_fraction);
-      hn::Store(hn::Add(hn::ShiftLeft<kPlaceShift>(hn::And(hn::BitCast(di, bin), mask)), turns), di, places + i);
+      hn::Store(hn::Add(hn::ShiftLeft<kPlaceShift>(hn::BitCast(di, bin)), turns), di, places + i);
     }
     HWY_ALIGN int32_t negated[HWY_MAX_BYTES / sizeof(int32_t)];
     hn::Store(equal, di, negated);
@@ -175,19 +176,22 @@ constexpr size_t kFewestRows = 8;        // that are worth reading and writing a
 // Between these, squares of floats and sums of so many of them stay clear of what a float cannot hold.
 constexpr float kSmall = 0x1p-40f, kLarge = 0x1p+50f;
 
-/// Of `count` of the channels.
-HWY_INLINE void SumInDouble(const float* HWY_RESTRICT x, size_t rows, size_t channels, size_t count,
-                            float* HWY_RESTRICT lows, float* HWY_RESTRICT highs, double* HWY_RESTRICT sums,
-                            double* HWY_RESTRICT squares) {
+/// Of `count` of the channels: fewer than a vector. Gives what it adds to all `squares`.
+HWY_INLINE double SumInDouble(const float* HWY_RESTRICT x, size_t rows, size_t channels, size_t count,
+                              float* HWY_RESTRICT lows, float* HWY_RESTRICT highs, double* HWY_RESTRICT sums,
+                              double* HWY_RESTRICT squares) {
+  double sum[kLanes] = {}, square[kLanes] = {}, total = 0;
   for (size_t r = 0; r < rows; ++r)
     for (size_t c = 0; c < count; ++c) {
       const float v = x[r * channels + c];
       const double w = static_cast<double>(v);
       lows[c] = HWY_MIN(lows[c], v);
       highs[c] = HWY_MAX(highs[c], v);
-      sums[c] += w;
-      squares[c] += w * w;
+      sum[c] += w;
+      square[c] += w * w;
     }
+  for (size_t c = 0; c < count; ++c) sums[c] += sum[c], squares[c] += square[c], total += square[c];
+  return total;
 }
 
 /// Of up to kChannelsAtOnce channels, in whole vectors.
@@ -219,10 +223,10 @@ HWY_INLINE void AddRows(const float* HWY_RESTRICT x, size_t rows, size_t channel
   }
 }
 
-/// Of `count` of the channels: whole vectors, kChannelsAtOnce at most.
-HWY_NOINLINE void SumInFloat(const float* HWY_RESTRICT x, size_t rows, size_t channels, size_t count,
-                             float* HWY_RESTRICT lows, float* HWY_RESTRICT highs, double* HWY_RESTRICT sums,
-                             double* HWY_RESTRICT squares) {
+/// Of `count` of the channels: whole vectors, kChannelsAtOnce at most. Gives what it adds to all `squares`.
+HWY_NOINLINE double SumInFloat(const float* HWY_RESTRICT x, size_t rows, size_t channels, size_t count,
+                               float* HWY_RESTRICT lows, float* HWY_RESTRICT highs, double* HWY_RESTRICT sums,
+                               double* HWY_RESTRICT squares) {
   // Rows of which a second vector is still in the nearest cache when the first is done.
   const size_t at_once = HWY_MAX(kFewestRows, HWY_MIN(kNearValues / channels, kRowsInFloat));
   FloatSums part;
@@ -257,20 +261,25 @@ HWY_NOINLINE void SumInFloat(const float* HWY_RESTRICT x, size_t rows, size_t ch
       sum[c] = square[c] = 0;
       SumInDouble(x + c, rows, channels, 1, lows + c, highs + c, sum + c, square + c);
     }
-  for (size_t c = 0; c < count; ++c) {
-    sums[c] += sum[c];
-    squares[c] += square[c];
-  }
+  double totals[4] = {};  // which do not wait for each other
+  for (size_t c = 0; c < count; c += 4)
+    for (size_t k = 0; k < 4; ++k) {
+      sums[c + k] += sum[c + k];
+      squares[c + k] += square[c + k];
+      totals[k] += square[c + k];
+    }
+  return totals[0] + totals[1] + totals[2] + totals[3];
 }
 
-void ChannelSums(const float* HWY_RESTRICT x, size_t rows, size_t channels, float* HWY_RESTRICT lows,
-                 float* HWY_RESTRICT highs, double* HWY_RESTRICT sums, double* HWY_RESTRICT squares) {
+double ChannelSums(const float* HWY_RESTRICT x, size_t rows, size_t channels, float* HWY_RESTRICT lows,
+                   float* HWY_RESTRICT highs, double* HWY_RESTRICT sums, double* HWY_RESTRICT squares) {
+  double total = 0;
   if (channels < kLanes && rows >= kLanes) {
     const size_t wide = kLanes * channels;
     float low[kLanes * kLanes], high[kLanes * kLanes];
     double sum[kLanes * kLanes] = {}, square[kLanes * kLanes] = {};
     for (size_t k = 0; k < wide; ++k) low[k] = lows[k % channels], high[k] = highs[k % channels];
-    SumInFloat(x, rows / kLanes, wide, wide, low, high, sum, square);
+    total += SumInFloat(x, rows / kLanes, wide, wide, low, high, sum, square);
     for (size_t k = 0; k < wide; ++k) {
       const size_t c = k % channels;
       lows[c] = HWY_MIN(lows[c], low[k]), highs[c] = HWY_MAX(highs[c], high[k]);
@@ -282,9 +291,9 @@ void ChannelSums(const float* HWY_RESTRICT x, size_t rows, size_t channels, floa
   size_t c = 0;
   for (size_t count; c + kLanes <= channels; c += count) {
     count = HWY_MIN(kChannelsAtOnce, (channels - c) / kLanes * kLanes);
-    SumInFloat(x + c, rows, channels, count, lows + c, highs + c, sums + c, squares + c);
+    total += SumInFloat(x + c, rows, channels, count, lows + c, highs + c, sums + c, squares + c);
   }
-  SumInDouble(x + c, rows, channels, channels - c, lows + c, highs + c, sums + c, squares + c);
+  return total + SumInDouble(x + c, rows, channels, channels - c, lows + c, highs + c, sums + c, squares + c);
 }
 
 void Widen(const float* HWY_RESTRICT lows, const float* HWY_RESTRICT highs, size_t n, float* HWY_RESTRICT low,
@@ -325,9 +334,9 @@ void add_up_bins(uint32_t* fours, uint64_t weight, std::span<uint64_t> counts) {
   HWY_DYNAMIC_DISPATCH(AddUpBins)(fours, weight, counts.size(), counts.data());
 }
 
-void channel_sums(const float* x, size_t rows, size_t channels, float* lows, float* highs, double* sums,
-                  double* squares) {
-  HWY_DYNAMIC_DISPATCH(ChannelSums)(x, rows, channels, lows, highs, sums, squares);
+double channel_sums(const float* x, size_t rows, size_t channels, float* lows, float* highs, double* sums,
+                    double* squares) {
+  return HWY_DYNAMIC_DISPATCH(ChannelSums)(x, rows, channels, lows, highs, sums, squares);
 }
 
 void widen(std::span<const float> lows, std::span<const float> highs, std::span<float> low, std::span<float> high) {

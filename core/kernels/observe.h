@@ -32,9 +32,9 @@ size_t find_beyond(std::span<const float> values, float limit, uint32_t* places)
 /// entry per channel: the least and largest value of each folded into lows and highs, and the sums of the values and of
 /// their squares added to sums and squares: for each eight channels 64 rows after another in float, these in
 /// double; in double alone what is left of channels, and values too large or too small for squares in float. Fewer than
-/// eight channels: as if eight rows were one.
-void channel_sums(const float* x, size_t rows, size_t channels, float* lows, float* highs, double* sums,
-                  double* squares);
+/// eight channels: as if eight rows were one. Gives the sum of all squares: not finite when a value is not.
+double channel_sums(const float* x, size_t rows, size_t channels, float* lows, float* highs, double* sums,
+                    double* squares);
 
 /// Widens each range low[i] ... high[i] so that it holds lows[i] ... highs[i] too. Zeros come out as +0.
 void widen(std::span<const float> lows, std::span<const float> highs, std::span<float> low, std::span<float> high);

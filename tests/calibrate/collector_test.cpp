@@ -125,3 +125,29 @@ TEST_CASE("bins hold as many values as the tensor, wherever far ones begin and h
     CHECK(seen.histogram.max() == all.max());
   }
 }
+
+TEST_CASE("bins do not depend on which samples the same collector saw before") {
+  const Shape shape{1, 48, 200, 200};
+  const auto layout = GENERATE(ops::Layout::kPlain, ops::Layout::kChannelsLast);
+  // Within each sample the range grows up to its end, in the first the most; a few values everywhere are far out.
+  const auto sample = [&](int64_t k) {
+    std::vector<float> data(static_cast<size_t>(shape.elements()));
+    for (size_t i = 0; i < data.size(); ++i) {
+      const float grown = 1 + static_cast<float>(i / 150'000) / static_cast<float>(k + 1);
+      data[i] = static_cast<float>(i * (31 + 2 * static_cast<size_t>(k)) % 211) / 97 * grown;
+      if (i % (7919 + static_cast<size_t>(k)) == 0) data[i] = -40 * grown;
+    }
+    return data;
+  };
+  constexpr int64_t kSamples = 4;
+  Collector together({{ValueId{0}, "tensor", -1}});
+  Histogram merged;
+  for (int64_t k = 0; k < kSamples; ++k) {
+    const std::vector<float> data = sample(k);
+    together.observe({ValueId{0}, shape, layout, data});
+    Collector alone({{ValueId{0}, "tensor", -1}});
+    alone.observe({ValueId{0}, shape, layout, data});
+    merged.merge(alone.statistics()[0].histogram);
+  }
+  CHECK(together.statistics()[0].histogram == merged);
+}

@@ -99,11 +99,13 @@ TEST_CASE(
       s[c] += sum, q[c] += square;
     };
     const auto add_in_double = [&](size_t c, size_t first) {
+      double sum = 0, square = 0;
       for (size_t r = first; r < rows; ++r) {
         const float v = x[r * channels + c];
         l[c] = std::min(l[c], v), h[c] = std::max(h[c], v);
-        s[c] += static_cast<double>(v), q[c] += static_cast<double>(v) * static_cast<double>(v);
+        sum += static_cast<double>(v), square += static_cast<double>(v) * static_cast<double>(v);
       }
+      s[c] += sum, q[c] += square;
     };
     for (size_t c = 0; c < channels; ++c) {
       for (size_t first = 0; channels < 8 && first < 8; ++first) add(c, first, rows / 8 * 8, 8);
@@ -117,7 +119,10 @@ TEST_CASE(
     on_every_target([&] {
       auto tl = lows, th = highs;
       auto ts = sums, tq = squares;
-      channel_sums(x.data(), rows, channels, tl.data(), th.data(), ts.data(), tq.data());
+      const double total = channel_sums(x.data(), rows, channels, tl.data(), th.data(), ts.data(), tq.data());
+      double grown = 0;
+      for (size_t c = 0; c < channels; ++c) grown += q[c] - squares[c];
+      REQUIRE(total == Approx(grown));
       REQUIRE(tl == l);
       REQUIRE(th == h);
       REQUIRE(ts == s);
@@ -156,6 +161,21 @@ TEST_CASE("channels whose squares no float holds are summed in double, the other
       }
     });
   }
+}
+
+TEST_CASE("a value that is not finite shows in the sum of all squares") {
+  for (const float bad : {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()})
+    for (const size_t place : {size_t{0}, size_t{160}, size_t{219}}) {
+      const size_t rows = 20, channels = 11;
+      auto x = numbers(rows * channels);
+      x[place] = bad;
+      on_every_target([&] {
+        std::vector<float> lows(channels, 1e30f), highs(channels, -1e30f);
+        std::vector<double> sums(channels, 0), squares(channels, 0);
+        REQUIRE_FALSE(std::isfinite(
+            channel_sums(x.data(), rows, channels, lows.data(), highs.data(), sums.data(), squares.data())));
+      });
+    }
 }
 
 TEST_CASE("values beyond a limit are found in order, and no others") {
