@@ -40,14 +40,14 @@ constexpr size_t kNotWatched = std::numeric_limits<size_t>::max();
 }  // namespace
 
 size_t BinCounter::place(float x, float per_width) const {
-  return static_cast<size_t>(static_cast<int32_t>(std::floor(x * per_width)) - first_);
+  return static_cast<size_t>(static_cast<int32_t>(std::floor(x * per_width)) - bins_.first);
 }
 
 bool BinCounter::holds(float min, float max) const {
   if (counts_.empty()) return false;
   if (min >= min_ && max <= max_) return true;
-  const double scale = std::ldexp(1.0, -exponent_);
-  return std::floor(min * scale) >= first_ && std::floor(max * scale) < first_ + Histogram::kMaxBins;
+  const double scale = std::ldexp(1.0, -bins_.exponent);
+  return std::floor(min * scale) >= bins_.first && std::floor(max * scale) < bins_.first + Histogram::kMaxBins;
 }
 
 void BinCounter::widen(float min, float max) {
@@ -58,17 +58,21 @@ void BinCounter::widen(float min, float max) {
   const int exponent = Histogram::exponent_for(min, max);
   const int32_t least = Histogram::bin_of(min, exponent), most = Histogram::bin_of(max, exponent);
   const int32_t first = std::max(least - (Histogram::kMaxBins - 1 - (most - least)) / 2, -kMaxIndex);
-  const std::vector<uint64_t> before = std::exchange(counts_, std::vector<uint64_t>(kRoom, 0));
-  const int32_t first_before = std::exchange(first_, first);
-  const int exponent_before = std::exchange(exponent_, exponent);
-  for (size_t k = 0; k < before.size(); ++k)
-    if (before[k] != 0) counts_[moved(k, first_before, exponent_before)] += before[k];
+  const Bins before = std::exchange(bins_, {exponent, first});
+  counts_ = moved(counts_, before);
 }
 
-size_t BinCounter::moved(size_t place, int32_t first, int exponent) const {
-  const int64_t bin = first + static_cast<int64_t>(place);
-  const int halvings = exponent_ - exponent;
-  return static_cast<size_t>((halvings > 62 ? (bin < 0 ? -1 : 0) : bin >> halvings) - first_);
+size_t BinCounter::moved(size_t place, const Bins& before) const {
+  const int64_t bin = before.first + static_cast<int64_t>(place);
+  const int halvings = bins_.exponent - before.exponent;
+  return static_cast<size_t>((halvings > 62 ? (bin < 0 ? -1 : 0) : bin >> halvings) - bins_.first);
+}
+
+std::vector<uint64_t> BinCounter::moved(const std::vector<uint64_t>& counts, const Bins& before) const {
+  std::vector<uint64_t> now(kRoom, 0);
+  for (size_t k = 0; k < counts.size(); ++k)
+    if (counts[k] != 0) now[moved(k, before)] += counts[k];
+  return now;
 }
 
 void BinCounter::include(float min, float max) {
@@ -81,7 +85,7 @@ void BinCounter::include(float min, float max) {
 void BinCounter::add(std::span<const float> values, float min, float max) {
   if (values.empty()) return;
   include(min, max);
-  const float per_width = std::ldexp(1.0f, -exponent_);
+  const float per_width = std::ldexp(1.0f, -bins_.exponent);
   for (const float x : values) {
     ++counts_[place(x, per_width)];
     zeros_ += x == 0 ? 1 : 0;
@@ -94,25 +98,22 @@ void BinCounter::begin_turns(size_t values, float min, float max, BinTurns& turn
     turns.spilled.resize(kRoom);
     add_up(turns, 1, turns.spilled);
   }
-  const int32_t first = first_;
-  const int exponent = exponent_;
+  const Bins before = bins_;
   include(min, max);
   if (grows) {
-    const std::vector<uint64_t> spilled = std::exchange(turns.spilled, std::vector<uint64_t>(kRoom, 0));
-    for (size_t k = 0; k < kRoom; ++k)
-      if (spilled[k] != 0) turns.spilled[moved(k, first, exponent)] += spilled[k];
-    for (size_t& place : turns.apart) place = moved(place, first, exponent);
+    turns.spilled = moved(turns.spilled, before);
+    for (size_t& place : turns.apart) place = moved(place, before);
   }
   turns.fours.resize(4 * kRoom);
   turns.low = turns.counted == 0 || grows ? min : std::min(turns.low, min);
   turns.high = turns.counted == 0 || grows ? max : std::max(turns.high, max);
-  turns.per_width = std::ldexp(1.0f, -exponent_);
+  turns.per_width = std::ldexp(1.0f, -bins_.exponent);
   turns.values += values;
 }
 
 void BinCounter::add_in_turn(std::span<const float> values, BinTurns& turns) const {
   turns.counted += values.size();
-  turns.zeros += kernels::count_bins_in_fours(values, turns.per_width, first_, turns.fours.data());
+  turns.zeros += kernels::count_bins_in_fours(values, turns.per_width, bins_.first, turns.fours.data());
 }
 
 void BinCounter::add_far(float value, bool in_turn, BinTurns& turns) {
@@ -182,11 +183,11 @@ Histogram BinCounter::histogram() const {
   if (counts_.empty()) return {};
   std::vector<uint64_t> counts = counts_;
   // A negative number whose product with the bins' scale is too small for a float was counted in bin 0.
-  if (max_ < 0 && -first_ >= 1 && -first_ < static_cast<int32_t>(kRoom)) {
-    const auto zero = static_cast<size_t>(-first_);
+  if (max_ < 0 && -bins_.first >= 1 && -bins_.first < static_cast<int32_t>(kRoom)) {
+    const auto zero = static_cast<size_t>(-bins_.first);
     counts[zero - 1] += std::exchange(counts[zero], 0);
   }
-  return Histogram::of_counts(min_, max_, exponent_, first_, counts, zeros_);
+  return Histogram::of_counts(min_, max_, bins_.exponent, bins_.first, counts, zeros_);
 }
 
 Collector::Collector(std::vector<Request> requests) : requests_(std::move(requests)), gathered_(requests_.size()) {

@@ -80,11 +80,17 @@ class BinCounter {
   bool empty() const { return counts_.empty(); }
 
  private:
-  /// Of a value's count in counts_; `per_width`: 2^-exponent_.
+  struct Bins {
+    int exponent = 0;  // of their width
+    int32_t first = 0;
+  };
+  /// Of a value's count in counts_; `per_width`: 2^-exponent.
   size_t place(float x, float per_width) const;
   bool holds(float min, float max) const;
-  /// Where the count at `place` has gone since the bins began with `first` and were as wide as `exponent` says.
-  size_t moved(size_t place, int32_t first, int exponent) const;
+  /// Where the count at `place` has gone since the bins were as `before`.
+  size_t moved(size_t place, const Bins& before) const;
+  /// Counts of bins that were as `before`, by today's.
+  std::vector<uint64_t> moved(const std::vector<uint64_t>& counts, const Bins& before) const;
   /// Adds up the turns' counters, which are 0 after, by place in counts_.
   void add_up(BinTurns& turns, uint64_t weight, std::span<uint64_t> counts) const;
   /// Makes room for [min, max] besides all that was counted.
@@ -92,10 +98,9 @@ class BinCounter {
   void include(float min, float max);
 
   float min_ = 0, max_ = 0;
-  int exponent_ = 0;
-  int32_t first_ = 0;
+  Bins bins_;
   uint64_t zeros_ = 0;
-  std::vector<uint64_t> counts_;  // from first_ on; more than the range needs, so that it seldom grows
+  std::vector<uint64_t> counts_;  // from bins_.first on; more than the range needs, so that it seldom grows
 };
 
 class Collector : public run::Observer {

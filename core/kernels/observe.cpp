@@ -177,9 +177,9 @@ constexpr size_t kFewestRows = 8;        // that are worth reading and writing a
 constexpr float kSmall = 0x1p-40f, kLarge = 0x1p+50f;
 
 /// Of `count` of the channels: fewer than a vector. Gives what it adds to all `squares`.
-HWY_INLINE double SumInDouble(const float* HWY_RESTRICT x, size_t rows, size_t channels, size_t count,
-                              float* HWY_RESTRICT lows, float* HWY_RESTRICT highs, double* HWY_RESTRICT sums,
-                              double* HWY_RESTRICT squares) {
+HWY_NOINLINE double SumInDouble(const float* HWY_RESTRICT x, size_t rows, size_t channels, size_t count,
+                                float* HWY_RESTRICT lows, float* HWY_RESTRICT highs, double* HWY_RESTRICT sums,
+                                double* HWY_RESTRICT squares) {
   double sum[kLanes] = {}, square[kLanes] = {}, total = 0;
   for (size_t r = 0; r < rows; ++r)
     for (size_t c = 0; c < count; ++c) {
