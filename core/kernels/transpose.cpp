@@ -28,4 +28,8 @@ void transpose(const uint32_t* from, int64_t from_step, int64_t rows, int64_t co
       to[r * to_step + c] = from[c * from_step + r];
 }
 
+void take_every_second(const uint32_t* from, int64_t count, uint32_t* to) {
+  for (int64_t k = 0; k < count; ++k) to[k] = from[2 * k];
+}
+
 }  // namespace tersor::kernels

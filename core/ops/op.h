@@ -147,12 +147,15 @@ struct Op {
   /// Applies Setup::clamp to its output 0.
   bool takes_clamp = false;
   /// For Relu, Clip and their like: the clamp this node is, when its bounds are constant. Absent for other operators.
-  std::function<std::optional<Clamp>(const Setup&)> as_clamp = nullptr;
+  std::optional<Clamp> (*as_clamp)(const Setup&) = nullptr;
   /// Its output is the product of two inputs, so that a gate may do its work.
   bool takes_gate = false;
   /// For Sigmoid and HardSigmoid: a kernel of the same node that gives x times what the node makes of x, of float32
   /// the same bytes as a Mul behind it. Absent for other operators.
-  std::function<std::unique_ptr<const Kernel>(Setup&)> prepare_as_gate = nullptr;
+  std::unique_ptr<const Kernel> (*prepare_as_gate)(Setup&) = nullptr;
+  /// For Slice: a kernel that does the work of `front` first, whose node is of this operator and makes input 0. It has
+  /// the `inputs` of the front, then its own but input 0. Absent for other operators.
+  std::unique_ptr<const Kernel> (*prepare_behind)(Setup&, std::unique_ptr<const Kernel> front, size_t inputs) = nullptr;
 };
 
 }  // namespace tersor::ops

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slice and Split: parts of a tensor, in whatever layout it lies.
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "core/ops/families.h"
 #include "core/ops/integer_list.h"
@@ -44,8 +46,14 @@ std::vector<Form> keep_layout(const Kernel& kernel, std::span<const Input> input
 
 class Slice : public Kernel {
  public:
-  explicit Slice(const Setup& setup)
-      : starts_(setup, 1, "starts"), ends_(setup, 2, "ends"), axes_(setup, 3, "axes"), steps_(setup, 4, "steps") {
+  /// Of what `front` gives, whose other inputs come before those of this one.
+  explicit Slice(const Setup& setup, std::unique_ptr<const Kernel> front = nullptr, size_t inputs = 1)
+      : front_(static_cast<const Slice*>(front.release())),
+        skipped_(inputs - 1),
+        starts_(setup, 1, "starts"),
+        ends_(setup, 2, "ends"),
+        axes_(setup, 3, "axes"),
+        steps_(setup, 4, "steps") {
     require_inputs(setup, 1, 5);
     if (!starts_.given() || !ends_.given()) invalid("The starts or ends are missing.");
   }
@@ -53,6 +61,9 @@ class Slice : public Kernel {
   std::vector<size_t> value_inputs() const override {
     std::vector<size_t> inputs;
     for (const IntegerList* list : {&starts_, &ends_, &axes_, &steps_}) list->append_to(inputs);
+    for (size_t& input : inputs) input += skipped_;
+    if (front_ != nullptr)
+      for (const size_t input : front_->value_inputs()) inputs.push_back(input);
     return inputs;
   }
 
@@ -74,6 +85,10 @@ class Slice : public Kernel {
  private:
   /// Turns `dims` from the input's into the output's.
   Window window(std::span<const Input> inputs, std::vector<int64_t>& dims) const {
+    Window result = front_ != nullptr
+                        ? front_->window(inputs, dims)
+                        : Window{std::vector<int64_t>(dims.size(), 0), std::vector<int64_t>(dims.size(), 1)};
+    inputs = inputs.subspan(skipped_);
     const std::vector<int64_t> starts = starts_.values(inputs), ends = ends_.values(inputs);
     std::vector<int64_t> axes = axes_.values(inputs), steps = steps_.values(inputs);
     if (!axes_.given())
@@ -85,7 +100,6 @@ class Slice : public Kernel {
               std::to_string(steps.size()) + " elements; they must be as many.");
     const auto rank = static_cast<int>(dims.size());
     axes_of(axes, rank);
-    Window result{std::vector<int64_t>(dims.size(), 0), std::vector<int64_t>(dims.size(), 1)};
     for (size_t k = 0; k < axes.size(); ++k) {
       const auto axis = static_cast<size_t>(axes[k] < 0 ? axes[k] + rank : axes[k]);
       if (steps[k] == 0) invalid("A step of 0 is not allowed.");
@@ -101,12 +115,14 @@ class Slice : public Kernel {
       const int64_t step = std::clamp<int64_t>(steps[k], -std::max<int64_t>(dim, 1), std::max<int64_t>(dim, 1));
       const int64_t stride = forward ? step : -step;
       dims[axis] = dim == 0 || span <= 0 ? 0 : (span + stride - 1) / stride;
-      result.first[axis] = start;
-      result.step[axis] = step;
+      result.first[axis] += start * result.step[axis];
+      result.step[axis] *= step;
     }
     return result;
   }
 
+  std::unique_ptr<const Slice> front_;
+  size_t skipped_;  // inputs between input 0 and the others of this one
   IntegerList starts_, ends_, axes_, steps_;
 };
 
@@ -183,11 +199,18 @@ class Split : public Kernel {
   size_t parts_;
 };
 
+std::unique_ptr<const Kernel> prepare_behind(Setup& setup, std::unique_ptr<const Kernel> front, size_t inputs) {
+  return std::make_unique<Slice>(setup, std::move(front), inputs);
+}
+
 }  // namespace
 
 std::vector<Op> slice_ops() {
   return {
-      {.domain = "", .type = "Slice", .prepare = [](Setup& setup) { return std::make_unique<Slice>(setup); }},
+      {.domain = "",
+       .type = "Slice",
+       .prepare = [](Setup& setup) { return std::make_unique<Slice>(setup); },
+       .prepare_behind = prepare_behind},
       {.domain = "",
        .type = "Split",
        .since = 2,

@@ -31,35 +31,47 @@ std::vector<CopyAxis> joined(std::span<const CopyAxis> axes) {
   return result;
 }
 
-/// Calls `body(source offset, target offset)` for every index of `axes`.
-template <class Body>
-void for_each_index(std::span<const CopyAxis> axes, Body body) {
-  std::vector<int64_t> index(axes.size(), 0);
+/// Where every index of `axes` lies, one after the other.
+class Offsets {
+ public:
+  explicit Offsets(std::span<const CopyAxis> axes) : axes_(axes), index_(axes.size(), 0) {}
+
+  /// False past the last.
+  explicit operator bool() const { return !done_; }
+  void operator++();
+
   int64_t source = 0, target = 0;
-  while (true) {
-    body(source, target);
-    size_t k = axes.size();
-    while (true) {
-      if (k-- == 0) return;
-      source += axes[k].source;
-      target += axes[k].target;
-      if (++index[k] < axes[k].length) break;
-      source -= axes[k].source * axes[k].length;
-      target -= axes[k].target * axes[k].length;
-      index[k] = 0;
-    }
+
+ private:
+  std::span<const CopyAxis> axes_;
+  std::vector<int64_t> index_;
+  bool done_ = false;
+};
+
+void Offsets::operator++() {
+  for (size_t k = axes_.size(); k-- > 0;) {
+    source += axes_[k].source;
+    target += axes_[k].target;
+    if (++index_[k] < axes_[k].length) return;
+    source -= axes_[k].source * axes_[k].length;
+    target -= axes_[k].target * axes_[k].length;
+    index_[k] = 0;
   }
+  done_ = true;
 }
 
 /// A plane of `rows` and `columns` in blocks that stay in cache.
 template <class T>
 void copy_plane(const T* source, T* target, const CopyAxis& rows, const CopyAxis& columns) {
   if constexpr (std::is_same_v<T, uint32_t>)
-    if (rows.source == 1 && columns.target == 1)
-      return kernels::transpose(source, columns.source, rows.length, columns.length, target, rows.target);
-  constexpr int64_t kBlock = 16;
-  for (int64_t c0 = 0; c0 < columns.length; c0 += kBlock) {
-    const int64_t c1 = std::min(columns.length, c0 + kBlock);
+    if (columns.target == 1) {
+      if (rows.source == 1)
+        return kernels::transpose(source, columns.source, rows.length, columns.length, target, rows.target);
+      if (rows.length == 1 && columns.source == 2) return kernels::take_every_second(source, columns.length, target);
+    }
+  const int64_t block = rows.length == 1 ? columns.length : 16;
+  for (int64_t c0 = 0; c0 < columns.length; c0 += block) {
+    const int64_t c1 = std::min(columns.length, c0 + block);
     for (int64_t r = 0; r < rows.length; ++r) {
       const T* from = source + r * rows.source;
       T* to = target + r * rows.target;
@@ -90,17 +102,18 @@ void copy_together(const std::byte* source, std::byte* target, std::vector<CopyA
     rows = axes.back();
     axes.pop_back();
   }
-  for_each_index(axes, [&](int64_t from, int64_t to) {
+  for (Offsets at(axes); at; ++at) {
+    const std::byte* const from = source + at.source;
+    std::byte* const to = target + at.target;
     if (row_bytes >= kMany || row_bytes < 4)
-      for (int64_t r = 0; r < rows.length; ++r)
-        std::memcpy(target + to + r * rows.target, source + from + r * rows.source, row_bytes);
+      for (int64_t r = 0; r < rows.length; ++r) std::memcpy(to + r * rows.target, from + r * rows.source, row_bytes);
     else if (row_bytes >= 16)
-      copy_rows<16>(source + from, target + to, rows, row_bytes);
+      copy_rows<16>(from, to, rows, row_bytes);
     else if (row_bytes >= 8)
-      copy_rows<8>(source + from, target + to, rows, row_bytes);
+      copy_rows<8>(from, to, rows, row_bytes);
     else
-      copy_rows<4>(source + from, target + to, rows, row_bytes);
-  });
+      copy_rows<4>(from, to, rows, row_bytes);
+  }
 }
 
 template <class T>
@@ -108,10 +121,10 @@ void copy_elements(const T* source, T* target, std::vector<CopyAxis> axes) {
   const CopyAxis inner = axes.back();
   axes.pop_back();
   // The axis along which the source is contiguous makes the other side of the plane.
-  const auto at = std::find_if(axes.begin(), axes.end(), [](const CopyAxis& axis) { return axis.source == 1; });
-  const CopyAxis rows = at == axes.end() ? CopyAxis{} : *at;
-  if (at != axes.end()) axes.erase(at);
-  for_each_index(axes, [&](int64_t from, int64_t to) { copy_plane(source + from, target + to, rows, inner); });
+  const auto next = std::find_if(axes.begin(), axes.end(), [](const CopyAxis& axis) { return axis.source == 1; });
+  const CopyAxis rows = next == axes.end() ? CopyAxis{} : *next;
+  if (next != axes.end()) axes.erase(next);
+  for (Offsets at(axes); at; ++at) copy_plane(source + at.source, target + at.target, rows, inner);
 }
 
 }  // namespace

@@ -232,9 +232,15 @@ Op unary(std::string_view type, Rule rule) {
   return {.domain = "", .type = type, .prepare = [rule](Setup& setup) { return std::make_unique<Unary>(setup, rule); }};
 }
 
-/// `gate`: of x times what it gives for x.
-Op gating(Op op, Rule gate) {
-  op.prepare_as_gate = [gate](Setup& setup) { return std::make_unique<Unary>(setup, gate); };
+constexpr Rule kHardSigmoidGate{function<kernels::Function::kHardSwish>, "alpha", 0.2f, "beta", 0.5f};
+constexpr Rule kSigmoidGate{function<kernels::Function::kSigmoidGate>};
+
+/// `kGate`: of x times what it gives for x.
+template <const Rule& kGate>
+Op gating(Op op) {
+  op.prepare_as_gate = [](Setup& setup) -> std::unique_ptr<const Kernel> {
+    return std::make_unique<Unary>(setup, kGate);
+  };
   return op;
 }
 
@@ -252,8 +258,8 @@ std::vector<Op> unary_ops() {
       unary("Round", {real_loop<Round>}),
       unary("LeakyRelu", {function<kernels::Function::kLeakyRelu>, "alpha", 0.01f}),
       unary("ThresholdedRelu", {float_loop<ThresholdedRelu>, "alpha", 1.0f}),
-      gating(unary("HardSigmoid", {function<kernels::Function::kHardSigmoid>, "alpha", 0.2f, "beta", 0.5f}),
-             {function<kernels::Function::kHardSwish>, "alpha", 0.2f, "beta", 0.5f}),
+      gating<kHardSigmoidGate>(
+          unary("HardSigmoid", {function<kernels::Function::kHardSigmoid>, "alpha", 0.2f, "beta", 0.5f})),
       unary("HardSwish", {function<kernels::Function::kHardSwish>, nullptr, 1.0f / 6, nullptr, 0.5f}),
       unary("Softsign", {float_loop<Softsign>}),
       unary("Shrink", {float_loop<Shrink>, "bias", 0.0f, "lambd", 0.5f}),
@@ -274,7 +280,7 @@ std::vector<Op> unary_ops() {
       unary("Acosh", {function<kernels::Function::kAcosh>}),
       unary("Atanh", {function<kernels::Function::kAtanh>}),
       unary("Erf", {function<kernels::Function::kErf>}),
-      gating(unary("Sigmoid", {function<kernels::Function::kSigmoid>}), {function<kernels::Function::kSigmoidGate>}),
+      gating<kSigmoidGate>(unary("Sigmoid", {function<kernels::Function::kSigmoid>})),
       unary("Softplus", {function<kernels::Function::kSoftplus>}),
       unary("Mish", {function<kernels::Function::kMish>}),
       unary("Elu", {function<kernels::Function::kElu>, "alpha", 1, nullptr, 1}),

@@ -130,12 +130,17 @@ class Compiler {
     }
     fused_.assign(graph_.nodes().size(), false);
     gates_.assign(graph_.nodes().size(), kNone);
+    fronts_ = gates_;
     find_readers();
     plan_clamps(constants);
     plan_gates(constants);
+    plan_fronts(constants);
     for (size_t i = 0; i < graph_.nodes().size(); ++i) {
       if (!live_[i] || constants.is_folded(i) || fused_[i]) continue;
-      control_op(graph_.nodes()[i]) != nullptr ? add_control(i, constants) : add(i, constants);
+      if (control_op(graph_.nodes()[i]) != nullptr)
+        add_control(i, constants);
+      else
+        prepared_.nodes.push_back(prepare(i, constants));
     }
     drop_unread_outputs();
     return std::move(prepared_);
@@ -145,7 +150,8 @@ class Compiler {
   void find_readers();
   void plan_clamps(Constants& constants);
   void plan_gates(Constants& constants);
-  void add(size_t index, Constants& constants);
+  void plan_fronts(Constants& constants);
+  PreparedNode prepare(size_t index, Constants& constants);
   void add_control(size_t index, Constants& constants);
   void drop_unread_outputs();
   std::optional<size_t> only_reader(ValueId id) const;
@@ -170,6 +176,7 @@ class Compiler {
   };
   std::map<size_t, Fusion> fusions_;  // by the index of the producing node
   std::vector<size_t> gates_;         // by node: the one that makes its product of its own input, or kNone
+  std::vector<size_t> fronts_;        // by node: the one of its operator in front whose work it does, or kNone
 };
 
 std::optional<Clamp> Compiler::clamp_of(size_t index, Constants& constants) {
@@ -240,13 +247,30 @@ void Compiler::plan_gates(Constants& constants) {
   }
 }
 
-void Compiler::add(size_t index, Constants& constants) {
+/// A node does the work of the one in front of it that is of its operator and that it alone reads; two at most, however
+/// many a hostile model has in a row.
+void Compiler::plan_fronts(Constants& constants) {
+  for (size_t i = 0; i < graph_.nodes().size(); ++i) {
+    const Op* op = op_to_fuse(i, constants);
+    if (op == nullptr || op->prepare_behind == nullptr || fronts_[i] != kNone) continue;
+    const ValueId made = graph_.nodes()[i].outputs[0];
+    const std::optional<size_t> next = only_reader(made);
+    if (!next || op_to_fuse(*next, constants) != op || graph_.nodes()[*next].inputs[0] != made) continue;
+    fused_[i] = true;
+    fronts_[*next] = i;
+  }
+}
+
+PreparedNode Compiler::prepare(size_t index, Constants& constants) {
   const size_t doer = gates_[index] == kNone ? index : gates_[index];
   const Node& node = graph_.nodes()[doer];
   PreparedNode prepared;
   prepared.index = index;
   prepared.place = place_of(node, doer);
-  prepared.inputs = node.inputs;
+  PreparedNode front;
+  if (fronts_[index] != kNone) front = prepare(fronts_[index], constants);
+  prepared.inputs = front.inputs;
+  for (size_t k = front.inputs.empty() ? 0 : 1; k < node.inputs.size(); ++k) prepared.inputs.push_back(node.inputs[k]);
   prepared.outputs = graph_.nodes()[index].outputs;
   std::optional<Clamp> clamp;
   if (const auto fusion = fusions_.find(index); fusion != fusions_.end()) {
@@ -258,7 +282,10 @@ void Compiler::add(size_t index, Constants& constants) {
     Setup setup(node, model_.opset(node.domain), tensors, clamp);
     setup.will_run = prepared_.will_run;
     const Op& op = operator_of(node, model_, registry_);
-    prepared.kernel = doer == index ? op.prepare(setup) : op.prepare_as_gate(setup);
+    if (front.kernel != nullptr)
+      prepared.kernel = op.prepare_behind(setup, std::move(front.kernel), front.inputs.size());
+    else
+      prepared.kernel = doer == index ? op.prepare(setup) : op.prepare_as_gate(setup);
     for (size_t k = 0; k < tensors.size(); ++k) {
       if (tensors[k] == nullptr) continue;
       if (setup.absorbed(k))
@@ -269,7 +296,7 @@ void Compiler::add(size_t index, Constants& constants) {
   });
   for (size_t k = 0; k < tensors.size(); ++k)
     if (tensors[k] != nullptr) constants.release(node.inputs[k]);
-  prepared_.nodes.push_back(std::move(prepared));
+  return prepared;
 }
 
 /// A node with subgraphs: outer values that those read are inputs of it, or constants of theirs.

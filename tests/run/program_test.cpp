@@ -173,6 +173,60 @@ TEST_CASE("a gate that others read, or whose product is of something else, is ma
   REQUIRE(recorder.steps == std::vector<size_t>{0, 1, 2, 3, 4, 5, 6, 7});
 }
 
+TEST_CASE("a Slice of a Slice is taken at once, in the same bytes") {
+  using List = std::vector<int64_t>;
+  struct Part {
+    List starts, ends, axes, steps;
+  };
+  constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
+  const std::vector<Part> parts{{{0}, {kEnd}, {2}, {2}},
+                                {{1}, {kEnd}, {3}, {2}},
+                                {{-1}, {-kEnd}, {-2}, {-3}},
+                                {{1, 2}, {2, 9}, {0, 3}, {1, 1}},
+                                {{0, 1, 0}, {2, 3, 6}, {}, {}},
+                                {{3}, {3}, {2}, {1}},
+                                {{-4, 5}, {-1, 0}, {2, 1}, {2, -1}}};
+  const Tensor x = random_tensor({2, 5, 8, 9}, 1);
+  for (const Part& first : parts)
+    for (const Part& second : parts)
+      for (const bool lists_are_known : {true, false}) {
+        ModelBuilder builder;
+        std::vector<Tensor> inputs{x};
+        const ValueId input = builder.input("x", {2, 5, 8, 9});
+        const auto list = [&](const List& values) {
+          if (values.empty()) return ValueId{};
+          if (lists_are_known) return builder.ints(values);
+          inputs.push_back(Tensor::of<int64_t>({static_cast<int64_t>(values.size())}, values));
+          return builder.input("list" + std::to_string(inputs.size()), inputs.back().shape().dims(), DType::kInt64);
+        };
+        const auto slice = [&](ValueId of, const Part& part) {
+          return builder.node("Slice", {of, list(part.starts), list(part.ends), list(part.axes), list(part.steps)});
+        };
+        const ValueId between = slice(input, first);
+        builder.output(slice(between, second));
+        Recorder together, apart;
+        run::ProgramOptions options;
+        const auto one = results_of(builder.model, inputs, options, &together);
+        options.observed = {between};
+        const auto two = results_of(builder.model, inputs, options, &apart);
+        REQUIRE(together.steps == std::vector<size_t>{1});
+        REQUIRE(apart.steps == std::vector<size_t>{0, 1});
+        REQUIRE(one[0] == two[0]);
+      }
+}
+
+TEST_CASE("of a row of Slices two at a time are taken at once") {
+  ModelBuilder builder;
+  ValueId value = builder.input("x", {50});
+  for (int k = 0; k < 5; ++k) value = builder.node("Slice", {value, builder.ints({1}), builder.ints({100})});
+  builder.output(value);
+  const Tensor x = random_tensor({50}, 1);
+  Recorder recorder;
+  const auto y = results_of(builder.model, {x}, {}, &recorder);
+  REQUIRE(recorder.steps == std::vector<size_t>{1, 3, 4});
+  REQUIRE(floats(y[0]) == std::vector<float>(x.data<float>().begin() + 5, x.data<float>().end()));
+}
+
 TEST_CASE("buffers are used again, results lie apart, and the peak is known before the run") {
   ModelBuilder builder;
   ValueId value = builder.input("x", {-1, 1024});
