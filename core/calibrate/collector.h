@@ -30,10 +30,10 @@ struct Request {
 
 /// Counters for the tensor that is being counted: four to each bin, in cache. One set serves all bin counters in turn.
 struct BinTurns {
-  std::vector<uint32_t>
-      fours;  // all 0 but those of bins from `low` to `high`; no tensor has as many values as fill one
+  // All 0 but those of bins from `low` to `high`. No tensor has as many values as fill one of them.
+  std::vector<uint32_t> fours;
   std::vector<uint64_t> spilled;  // what they held before the range grew, by bins of today; else empty
-  float low = 0, high = 0;        // the values counted lie between them
+  float low = 0, high = 0;        // the values in `fours` lie between them
   float per_width = 0;            // bins to a unit
   uint64_t counted = 0, zeros = 0;
   uint64_t values = 0;        // that those counted stand for, with themselves
