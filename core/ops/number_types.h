@@ -49,4 +49,11 @@ void with_number_type(DType dtype, Body&& body) {
     unsupported("The type " + std::string(name_of(dtype)) + " is not supported for this operator.");
 }
 
+/// Like with_number_type(), with bool read as bytes.
+template <class Body>
+void with_value_type(DType dtype, Body&& body) {
+  if (dtype == DType::kBool) return body(uint8_t());
+  with_number_type(dtype, body);
+}
+
 }  // namespace tersor::ops

@@ -2,11 +2,10 @@
 // Operators whose output is as long as the data say: NonZero, Compress, Unique.
 #include <algorithm>
 #include <cstring>
-#include <functional>
 #include <numeric>
-#include <type_traits>
 
 #include "core/base/sort_stably.h"
+#include "core/ops/element_order.h"
 #include "core/ops/families.h"
 #include "core/ops/indices.h"
 #include "core/ops/number_types.h"
@@ -14,13 +13,6 @@
 namespace tersor::ops {
 
 namespace {
-
-/// Like with_number_type(), with bool read as bytes.
-template <class Body>
-void with_value_type(DType dtype, Body&& body) {
-  if (dtype == DType::kBool) return body(uint8_t());
-  with_number_type(dtype, body);
-}
 
 /// The elements of an input that is a number or bool.
 template <class T>
@@ -174,26 +166,9 @@ class Unique : public Kernel {
     return Shape{shape.elements(0, axis), shape[axis], shape.elements(axis + 1, shape.rank())};
   }
 
-  /// NaN comes last and equals itself.
-  template <class T>
-  static int compare(T a, T b) {
-    if constexpr (std::is_floating_point_v<T>)
-      if (a != a || b != b) return static_cast<int>(a != a) - static_cast<int>(b != b);
-    return static_cast<int>(a > b) - static_cast<int>(a < b);
-  }
-
-  /// Compares two elements by their places: negative, 0 or positive.
-  static std::function<int(int64_t, int64_t)> order_of(const Input& input) {
-    std::function<int(int64_t, int64_t)> order;
-    with_value_type(input.dtype(), [&](auto zero) {
-      order = [x = elements_of<decltype(zero)>(input)](int64_t a, int64_t b) { return compare(x[a], x[b]); };
-    });
-    return order;
-  }
-
   Groups grouped(const Input& input) const {
     const Shape seen = as_seen(input.shape());
-    const auto compare_elements = order_of(input);
+    const auto compare_elements = element_order(input);
     const auto compare_slices = [&](int64_t a, int64_t b) {
       for (int64_t o = 0; o < seen[0]; ++o)
         for (int64_t i = 0; i < seen[2]; ++i) {

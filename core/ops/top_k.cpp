@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
-#include <type_traits>
 
+#include "core/ops/element_order.h"
 #include "core/ops/families.h"
 #include "core/ops/indices.h"
 #include "core/ops/lines.h"
@@ -14,19 +14,6 @@
 namespace tersor::ops {
 
 namespace {
-
-/// Above 0 where the number at `a` is larger than that at `b`, below where it is smaller.
-using Compare = int (*)(const std::byte* a, const std::byte* b);
-
-template <class T>
-int compare(const std::byte* a, const std::byte* b) {
-  T p, q;
-  std::memcpy(&p, a, sizeof p);
-  std::memcpy(&q, b, sizeof q);
-  if constexpr (std::is_floating_point_v<T>)
-    if (p != p || q != q) return (p != p ? 1 : 0) - (q != q ? 1 : 0);
-  return (p > q ? 1 : 0) - (p < q ? 1 : 0);
-}
 
 class TopK : public Kernel {
  public:
@@ -61,12 +48,10 @@ class TopK : public Kernel {
     return inputs[0].shape()[axis_of(axis_, inputs[0].shape())] * 8;
   }
 
-  // Sorted by a function for the type, not by a sort of its own: WebAssembly would load 800 bytes for each.
   void run(const Call& call) const override {
     const Input& input = call.inputs[0];
-    Compare larger = nullptr;
-    size_t bytes = 0;
-    with_number_type(input.dtype(), [&](auto zero) { larger = compare<decltype(zero)>, bytes = sizeof zero; });
+    const auto compare = element_order(input);
+    const auto bytes = static_cast<size_t>(bits_of(input.dtype()) / 8);
     const Output& shown = call.outputs[0].present() ? call.outputs[0] : call.outputs[1];
     const int axis = axis_of(axis_, input.shape());
     const Lines from = lines_along(*input.type, axis), to = lines_along(*shown.type, axis);
@@ -76,16 +61,17 @@ class TopK : public Kernel {
     auto* order = reinterpret_cast<int64_t*>(call.scratch.data());
     for (int64_t o = 0; o < from.outer; ++o)
       for (int64_t i = 0; i < from.inner; ++i) {
-        const std::byte* line = input.data + static_cast<size_t>(o * from.length * from.inner + i) * bytes;
-        const auto element = [&](int64_t k) { return line + static_cast<size_t>(k * from.inner) * bytes; };
+        const auto place = [&](int64_t k) { return (o * from.length + k) * from.inner + i; };
         std::iota(order, order + from.length, int64_t{0});
         std::partial_sort(order, order + to.length, order + from.length, [&](int64_t a, int64_t b) {
-          const int sign = larger(element(a), element(b));
+          const int sign = compare(place(a), place(b));
           return sign == 0 ? a < b : (sign > 0) == largest_;
         });
         for (int64_t k = 0; k < to.length; ++k) {
           const int64_t at = (o * to.length + k) * to.inner + i;
-          if (values != nullptr) std::memcpy(values + static_cast<size_t>(at) * bytes, element(order[k]), bytes);
+          if (values != nullptr)
+            std::memcpy(values + static_cast<size_t>(at) * bytes,
+                        input.data + static_cast<size_t>(place(order[k])) * bytes, bytes);
           if (indices != nullptr) indices[at] = order[k];
         }
       }
