@@ -21,11 +21,13 @@ constexpr size_t kFewRows = 64;               // that are worth fetching the sum
 constexpr size_t kRoom = Histogram::kMaxBins + 1;
 constexpr int32_t kMaxIndex = 1 << 24;                   // of a bin
 constexpr size_t kManyValues = Histogram::kMaxBins / 2;  // that are worth adding up four counters for each bin
+constexpr size_t kMostHeld = (1 << 16) - 1;              // by one of these, if all values are alike
 // Bins tell no more of a range by more values than these of one sample.
 constexpr size_t kEnoughValues = size_t{1} << 13;
 constexpr size_t kMostWeight = 64;
 // Of its root mean square: values further out are few, and a part may have none of them or too many.
 constexpr double kFarthest = 8;
+constexpr size_t kAllOfOne = 16;       // channels take as long to look through, side by side, as one of them alone
 constexpr size_t kValuesOfPart = 128;  // at least: fewer take longer to begin than to count
 constexpr size_t kNotWatched = std::numeric_limits<size_t>::max();
 
@@ -94,10 +96,7 @@ void BinCounter::add(std::span<const float> values, float min, float max) {
 
 void BinCounter::begin_turns(size_t values, float min, float max, BinTurns& turns) {
   const bool grows = turns.counted != 0 && !holds(min, max);
-  if (grows) {
-    turns.spilled.resize(kRoom);
-    add_up(turns, 1, turns.spilled);
-  }
+  if (grows) spill(turns);
   const Bins before = bins_;
   include(min, max);
   if (grows) {
@@ -112,8 +111,18 @@ void BinCounter::begin_turns(size_t values, float min, float max, BinTurns& turn
 }
 
 void BinCounter::add_in_turn(std::span<const float> values, BinTurns& turns) const {
-  turns.counted += values.size();
-  turns.zeros += kernels::count_bins_in_fours(values, turns.per_width, bins_.first, turns.fours.data());
+  for (std::span<const float> part; !values.empty(); values = values.subspan(part.size())) {
+    if (turns.held == kMostHeld) spill(turns);
+    part = values.first(std::min(values.size(), kMostHeld - turns.held));
+    turns.held += part.size();
+    turns.counted += part.size();
+    turns.zeros += kernels::count_bins_in_fours(part, turns.per_width, bins_.first, turns.fours.data());
+  }
+}
+
+void BinCounter::spill(BinTurns& turns) const {
+  turns.spilled.resize(kRoom);
+  add_up(turns, 1, turns.spilled);
 }
 
 void BinCounter::add_far(float value, bool in_turn, BinTurns& turns) {
@@ -126,7 +135,9 @@ void BinCounter::add_far(float value, bool in_turn, BinTurns& turns) {
 void BinCounter::add_up(BinTurns& turns, uint64_t weight, std::span<uint64_t> counts) const {
   // As the values were: rounded to float, so that what lies too near below zero is found where it was counted.
   const size_t begin = place(turns.low, turns.per_width), end = place(turns.high, turns.per_width) + 1;
-  kernels::add_up_bins(turns.fours.data() + 4 * begin, weight, counts.subspan(begin, end - begin));
+  kernels::add_up_bins(turns.fours.data() + 4 * begin, static_cast<uint32_t>(weight),
+                       counts.subspan(begin, end - begin));
+  turns.held = 0;
 }
 
 void BinCounter::settle(BinTurns& turns) {
@@ -275,13 +286,25 @@ void Collector::add_bins(Gathered& gathered, std::span<const float> part, size_t
 }
 
 void Collector::add_far(Gathered& gathered, std::span<const float> part, size_t line, size_t unit, float far) {
-  places_.resize(std::max(places_.size(), part.size()));
-  const size_t found = kernels::find_beyond(part, far, places_.data());
-  for (size_t k = 0; k < found; ++k) {
-    const size_t place = places_[k], in_line = place % sampling_.line;
+  const auto add = [&](size_t place) {
+    const size_t in_line = place % sampling_.line;
     const auto [begin, end] = sampling_.ends_of(line + place / sampling_.line, unit);
     gathered.bins.add_far(part[place], begin <= in_line && in_line < end, turns_);
+  };
+  const auto reaches = [&](size_t c) { return std::max(-lows_[c], highs_[c]) > far; };
+  size_t reaching = 0;
+  for (size_t c = 0; unit > 1 && c < unit; ++c) reaching += reaches(c) ? 1 : 0;
+  if (unit > kAllOfOne * reaching && unit > 1) {
+    for (size_t c = 0; c < unit; ++c) {
+      if (!reaches(c)) continue;
+      for (size_t place = c; place < part.size(); place += unit)
+        if (std::fabs(part[place]) > far) add(place);
+    }
+    return;
   }
+  places_.resize(std::max(places_.size(), part.size()));
+  const size_t found = kernels::find_beyond(part, far, places_.data());
+  for (size_t k = 0; k < found; ++k) add(places_[k]);
 }
 
 /// Channels last: sums, extremes and bins of as many rows at a time as stay in cache.

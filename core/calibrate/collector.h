@@ -30,10 +30,10 @@ struct Request {
 
 /// Counters for the tensor that is being counted: four to each bin, in cache. One set serves all bin counters in turn.
 struct BinTurns {
-  // All 0 but those of bins from `low` to `high`. No tensor has as many values as fill one of them.
-  std::vector<uint32_t> fours;
-  std::vector<uint64_t> spilled;  // what they held before the range grew, by bins of today; else empty
-  float low = 0, high = 0;        // the values in `fours` lie between them
+  std::vector<uint16_t> fours;    // all 0 but those of bins from `low` to `high`
+  std::vector<uint64_t> spilled;  // what they held before they were full or the range grew, by bins of today; or empty
+  size_t held = 0;                // values in `fours`
+  float low = 0, high = 0;        // which lie between them
   float per_width = 0;            // bins to a unit
   uint64_t counted = 0, zeros = 0;
   uint64_t values = 0;        // that those counted stand for, with themselves
@@ -93,6 +93,7 @@ class BinCounter {
   std::vector<uint64_t> moved(const std::vector<uint64_t>& counts, const Bins& before) const;
   /// Adds up the turns' counters, which are 0 after, by place in counts_.
   void add_up(BinTurns& turns, uint64_t weight, std::span<uint64_t> counts) const;
+  void spill(BinTurns& turns) const;
   /// Makes room for [min, max] besides all that was counted.
   void widen(float min, float max);
   void include(float min, float max);

@@ -62,12 +62,12 @@ Extremes FindExtremes(const float* x, size_t n) {
 // Places of a block's counters by vectors, then one counter after the other. Equal neighbours do not wait for each
 // other, as they count in turns.
 uint64_t CountBinsInFours(const float* HWY_RESTRICT x, size_t n, float per_width, int32_t first,
-                          uint32_t* HWY_RESTRICT fours) {
+                          uint16_t* HWY_RESTRICT fours) {
   const hn::ScalableTag<float> d;
   const hn::RebindToSigned<decltype(d)> di;
   const size_t lanes = hn::Lanes(d);
   constexpr size_t kBlock = 512;
-  constexpr int kCounterShift = 2, kPlaceShift = 4;
+  constexpr int kCounterShift = 1, kPlaceShift = 3;
   // A whole number below 2^23 added to 2^23 stands in the lowest bits.
   const auto no_fraction = hn::Set(d, kWholeAsBits), scale = hn::Set(d, per_width),
              offset = hn::Set(d, static_cast<float>(first));
@@ -81,7 +81,7 @@ uint64_t CountBinsInFours(const float* HWY_RESTRICT x, size_t n, float per_width
   const auto turns = hn::Sub(
       hn::Add(hn::ShiftLeft<kCounterShift>(hn::And(hn::Iota(di, 0), hn::Set(di, 3))), hn::Set(di, start_of_places)),
       hn::ShiftLeft<kPlaceShift>(hn::BitCast(di, no_fraction)));
-  const auto count_at = [&](int32_t place) { ++*reinterpret_cast<uint32_t*>(origin + static_cast<uint32_t>(place)); };
+  const auto count_at = [&](int32_t place) { ++*reinterpret_cast<uint16_t*>(origin + static_cast<uint32_t>(place)); };
   uint64_t zeros = 0;
   for (size_t start = 0; start < n; start += kBlock) {
     const size_t count = HWY_MIN(kBlock, n - start);
@@ -135,36 +135,28 @@ size_t FindBeyond(const float* HWY_RESTRICT x, size_t n, float limit, uint32_t* 
   return found;
 }
 
-void AddUpBins(uint32_t* HWY_RESTRICT fours, uint64_t weight, size_t bins, uint64_t* HWY_RESTRICT counts) {
+void AddUpBins(uint16_t* HWY_RESTRICT fours, uint32_t weight, size_t bins, uint64_t* HWY_RESTRICT counts) {
   size_t b = 0;
 #if HWY_TARGET != HWY_SCALAR
-  // Four bins at a time, where their sums have 32 bits to spare for the weight.
-  const hn::FixedTag<uint32_t, 4> d;
+  // Two bins to a vector, the sum of each in the lower half of its lane.
+  const hn::FixedTag<uint16_t, 8> d16;
+  const hn::FixedTag<uint32_t, 4> d32;
   const hn::FixedTag<uint64_t, 2> d64;
-  const auto none = hn::Zero(d);
-  const auto factor = hn::Set(d, static_cast<uint32_t>(weight));
-  const auto too_many = hn::Set(d, weight > 0xffff ? 0 : static_cast<uint32_t>(0xffffffff / weight));
-  for (; b + 4 <= bins; b += 4) {
-    uint32_t* const four = fours + 4 * b;
-    const auto one = hn::LoadU(d, four), two = hn::LoadU(d, four + 4), three = hn::LoadU(d, four + 8),
-               last = hn::LoadU(d, four + 12);
-    // Counters 0 and 1, 2 and 3 of two bins each, then all of four.
-    const auto pairs_low = hn::Add(hn::InterleaveLower(d, one, three), hn::InterleaveUpper(d, one, three));
-    const auto pairs_high = hn::Add(hn::InterleaveLower(d, two, last), hn::InterleaveUpper(d, two, last));
-    const auto sums =
-        hn::Add(hn::InterleaveLower(d, pairs_low, pairs_high), hn::InterleaveUpper(d, pairs_low, pairs_high));
-    if (!hn::AllFalse(d, hn::Gt(sums, too_many))) break;
-    const auto weighted = hn::Mul(sums, factor);
-    hn::StoreU(hn::Add(hn::LoadU(d64, counts + b), hn::BitCast(d64, hn::InterleaveLower(d, weighted, none))), d64,
-               counts + b);
-    hn::StoreU(hn::Add(hn::LoadU(d64, counts + b + 2), hn::BitCast(d64, hn::InterleaveUpper(d, weighted, none))), d64,
-               counts + b + 2);
-    for (size_t k = 0; k < 4; ++k) hn::StoreU(none, d, four + 4 * k);
+  const auto factor = hn::Set(d32, weight);
+  const auto lower_quarters = hn::Set(d32, 0xffff);
+  const auto lower_halves = hn::Set(d64, 0xffffffff);
+  for (; b + 2 <= bins; b += 2) {
+    const auto all = hn::BitCast(d32, hn::LoadU(d16, fours + 4 * b));
+    const auto pairs = hn::BitCast(d64, hn::Add(hn::And(all, lower_quarters), hn::ShiftRight<16>(all)));
+    const auto sums = hn::Add(hn::BitCast(d32, pairs), hn::BitCast(d32, hn::ShiftRight<32>(pairs)));
+    const auto weighted = hn::And(hn::BitCast(d64, hn::Mul(sums, factor)), lower_halves);
+    hn::StoreU(hn::Add(hn::LoadU(d64, counts + b), weighted), d64, counts + b);
+    hn::StoreU(hn::Zero(d16), d16, fours + 4 * b);
   }
 #endif
   for (; b < bins; ++b) {
-    uint32_t* const four = fours + 4 * b;
-    counts[b] += weight * (static_cast<uint64_t>(four[0]) + four[1] + four[2] + four[3]);
+    uint16_t* const four = fours + 4 * b;
+    counts[b] += uint64_t{weight} * (uint64_t{four[0]} + four[1] + four[2] + four[3]);
     four[0] = four[1] = four[2] = four[3] = 0;
   }
 }
@@ -322,7 +314,7 @@ Extremes extremes(std::span<const float> values) {
   return HWY_DYNAMIC_DISPATCH(FindExtremes)(values.data(), values.size());
 }
 
-uint64_t count_bins_in_fours(std::span<const float> values, float per_width, int32_t first, uint32_t* fours) {
+uint64_t count_bins_in_fours(std::span<const float> values, float per_width, int32_t first, uint16_t* fours) {
   return HWY_DYNAMIC_DISPATCH(CountBinsInFours)(values.data(), values.size(), per_width, first, fours);
 }
 
@@ -330,7 +322,7 @@ size_t find_beyond(std::span<const float> values, float limit, uint32_t* places)
   return HWY_DYNAMIC_DISPATCH(FindBeyond)(values.data(), values.size(), limit, places);
 }
 
-void add_up_bins(uint32_t* fours, uint64_t weight, std::span<uint64_t> counts) {
+void add_up_bins(uint16_t* fours, uint32_t weight, std::span<uint64_t> counts) {
   HWY_DYNAMIC_DISPATCH(AddUpBins)(fours, weight, counts.size(), counts.data());
 }
 

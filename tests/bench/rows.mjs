@@ -11,17 +11,19 @@ const spreadOf = (values) => {
 };
 
 /**
- * One comparison. `ratio` above 1: ours is faster (or smaller). Both were measured in turns, so the spread is that of the
- * rounds' ratios: the distance of their quartiles in parts of their median. `more`: unit (milliseconds unless given), note.
+ * One comparison. `ratio` above 1: ours is faster (or smaller). Both were measured in turns: it is the median of the rounds'
+ * ratios, which a machine that is slow for some of the rounds does not move, and the spread is the distance of their
+ * quartiles in parts of it. `more`: unit (milliseconds unless given), note.
  */
 export function row(name, ours, theirs, bar, more = {}) {
+  const ratios = ours.map((mine, k) => theirs[k] / mine);
   return {
     name,
-    ratio: median(theirs) / median(ours),
+    ratio: median(ratios),
     bar,
     ours: median(ours),
     theirs: median(theirs),
-    spread: spreadOf(ours.map((mine, k) => theirs[k] / mine)),
+    spread: spreadOf(ratios),
     unit: 'ms',
     ...more,
   };

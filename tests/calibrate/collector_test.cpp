@@ -126,6 +126,21 @@ TEST_CASE("bins hold as many values as the tensor, wherever far ones begin and h
   }
 }
 
+TEST_CASE("more values than the counters of a bin hold are counted all the same") {
+  const std::vector<float> alike(300'000, 1.5f), others{0.0f, 3.0f};
+  BinCounter bins;
+  BinTurns turns;
+  bins.begin_turns(3 * (alike.size() + others.size()), 0, 3, turns);  // each stands for three
+  bins.add_in_turn(others, turns);
+  bins.add_in_turn(alike, turns);
+  bins.settle(turns);
+  const Histogram seen = bins.histogram();
+  CHECK(seen.total() == 900'006);
+  CHECK(seen.zeros() == 3);
+  CHECK(seen.counts().front() == 3);
+  CHECK(seen.counts().back() == 3);
+}
+
 TEST_CASE("bins do not depend on which samples the same collector saw before") {
   const Shape shape{1, 48, 200, 200};
   const auto layout = GENERATE(ops::Layout::kPlain, ops::Layout::kChannelsLast);

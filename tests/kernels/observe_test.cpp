@@ -54,11 +54,11 @@ TEST_CASE("bins count every value, below zero too, by its weight") {
         wanted[static_cast<size_t>(static_cast<int>(std::floor(value * per_width)) + 100)] += 3;
         zeros += value == 0 ? 1 : 0;
       }
-      std::vector<uint32_t> fours(4 * 200, 0);
+      std::vector<uint16_t> fours(4 * 200, 0);
       REQUIRE(count_bins_in_fours(x, per_width, -100, fours.data()) == zeros);
       add_up_bins(fours.data(), 3, counts);
       REQUIRE(counts == wanted);
-      REQUIRE(fours == std::vector<uint32_t>(4 * 200, 0));
+      REQUIRE(fours == std::vector<uint16_t>(4 * 200, 0));
     });
 }
 
@@ -68,7 +68,7 @@ TEST_CASE("bins far from zero are counted where they are") {
       std::vector<float> x;
       for (int32_t k = 0; k < 64; ++k) x.push_back(static_cast<float>(first + k));
       std::vector<uint64_t> counts(64, 0);
-      std::vector<uint32_t> fours(4 * 64, 0);
+      std::vector<uint16_t> fours(4 * 64, 0);
       REQUIRE(count_bins_in_fours(x, 1.0f, first, fours.data()) == 0);
       add_up_bins(fours.data(), 1, counts);
       REQUIRE(counts == std::vector<uint64_t>(64, 1));
@@ -193,16 +193,17 @@ TEST_CASE("values beyond a limit are found in order, and no others") {
   });
 }
 
-TEST_CASE("counters add up beyond 32 bits, by a weight") {
+TEST_CASE("counters add up, full ones too, by a weight") {
+  constexpr uint32_t kWeight = (1 << 14) - 1;
   on_every_target([] {
-    std::vector<uint32_t> fours(4 * 11);
+    std::vector<uint16_t> fours(4 * 11);
     std::vector<uint64_t> counts(11, 5), wanted(11, 5);
     for (size_t k = 0; k < fours.size(); ++k) {
-      fours[k] = k == 26 ? 900'000'000u : static_cast<uint32_t>(k * k);
-      wanted[k / 4] += uint64_t{100} * fours[k];
+      fours[k] = static_cast<uint16_t>(k < 8 ? 0 : k / 4 == 6 ? 65535 : k * k);
+      wanted[k / 4] += uint64_t{kWeight} * fours[k];
     }
-    add_up_bins(fours.data(), 100, counts);
+    add_up_bins(fours.data(), kWeight, counts);
     REQUIRE(counts == wanted);
-    REQUIRE(fours == std::vector<uint32_t>(4 * 11, 0));
+    REQUIRE(fours == std::vector<uint16_t>(4 * 11, 0));
   });
 }
