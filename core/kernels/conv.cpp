@@ -8,7 +8,7 @@ namespace tersor::kernels {
 
 namespace {
 
-constexpr int64_t kFewChannels = 8;
+constexpr int64_t kFewChannels = 16;
 
 /// Few channels: a whole kernel row is one run of columns x channels floats in a copy of the input padded at the sides.
 bool merges_columns(const ConvWeights& shape) {
