@@ -21,6 +21,7 @@ constexpr size_t kFewRows = 64;               // that are worth fetching the sum
 constexpr size_t kRoom = Histogram::kMaxBins + 1;
 constexpr int32_t kMaxIndex = 1 << 24;                   // of a bin
 constexpr size_t kManyValues = Histogram::kMaxBins / 2;  // that are worth adding up four counters for each bin
+constexpr size_t kManyEnds = Histogram::kMaxBins;        // that take as much room as their bins
 constexpr size_t kMostHeld = (1 << 16) - 1;              // by one of these, if all values are alike
 // Bins tell no more of a range by more values than these of one sample.
 constexpr size_t kEnoughValues = size_t{1} << 13;
@@ -235,6 +236,10 @@ void Collector::observe(const run::ObservedTensor& tensor) {
   }
   gathered.bins.settle(turns_);
   if (!request.channels_only) gathered.extremes.add(lowest_, highest_);
+  if (ends_only_ && !request.channels_only) {
+    gathered.ends.push_back(lowest_), gathered.ends.push_back(highest_);
+    if (gathered.ends.size() >= kManyEnds) gathered.bins_of_ends.add(gathered.ends), gathered.ends.clear();
+  }
   if (blocks) end_channels(gathered);
 }
 
@@ -259,11 +264,8 @@ void Collector::count(const Request& request, Gathered& gathered, std::span<cons
 void Collector::add_bins(Gathered& gathered, std::span<const float> part, size_t line, size_t unit, float min,
                          float max, double squares) {
   lowest_ = std::min(lowest_, min), highest_ = std::max(highest_, max);
-  if (ends_only_ || !many_) {
-    const float ends[] = {min, max};
-    gathered.bins.add(ends_only_ ? std::span(ends) : part, min, max);
-    return;
-  }
+  if (ends_only_) return;
+  if (!many_) return gathered.bins.add(part, min, max);
   const double most = std::max(std::fabs(static_cast<double>(min)), std::fabs(static_cast<double>(max)));
   const auto values = static_cast<double>(line * sampling_.line + part.size());
   const bool reaches_far = most * most * values > kFarthest * kFarthest * squares;
@@ -383,7 +385,8 @@ std::vector<TensorStatistics> Collector::statistics() const {
     TensorStatistics one;
     one.name = requests_[k].name;
     one.channel_axis = requests_[k].channel_axis;
-    one.histogram = gathered.bins.histogram();
+    one.histogram = requests_[k].extremes_only ? gathered.bins_of_ends : gathered.bins.histogram();
+    one.histogram.add(gathered.ends);
     one.extremes = gathered.extremes;
     one.channels.reserve(gathered.sums.size());
     for (size_t c = 0; c < gathered.sums.size(); ++c)

@@ -121,6 +121,8 @@ class Collector : public run::Observer {
  private:
   struct Gathered {
     BinCounter bins;
+    quant::Histogram bins_of_ends;  // where nothing else is wanted
+    std::vector<float> ends;        // of samples, that are not in these bins yet
     ExtremeSums extremes;
     std::vector<float> lows, highs;  // by channel
     ExactSums sums, squares;

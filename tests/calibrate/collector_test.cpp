@@ -126,6 +126,21 @@ TEST_CASE("bins hold as many values as the tensor, wherever far ones begin and h
   }
 }
 
+TEST_CASE("where only ends are wanted the bins hold those of each sample, however many") {
+  Collector collector({{ValueId{0}, "tensor", -1, false, true}});
+  const Shape shape{1, 1, 2, 2};
+  std::vector<float> ends;
+  for (int k = 0; k < 5000; ++k) {
+    const float low = static_cast<float>(-(k % 97)), high = static_cast<float>(k % 31) + 1;
+    const std::vector<float> data{0.5f, high, low, 0.25f};
+    collector.observe({ValueId{0}, shape, ops::Layout::kPlain, data});
+    ends.insert(ends.end(), {low, high});
+  }
+  Histogram wanted;
+  wanted.add(ends);
+  CHECK(collector.statistics()[0].histogram == wanted);
+}
+
 TEST_CASE("more values than the counters of a bin hold are counted all the same") {
   const std::vector<float> alike(300'000, 1.5f), others{0.0f, 3.0f};
   BinCounter bins;
