@@ -11,6 +11,7 @@
 
 #include "core/base/json.h"
 #include "core/cli/command.h"
+#include "core/cli/large_pages.h"
 
 namespace tersor::cli {
 
@@ -121,5 +122,6 @@ int run(int argc, char** argv) {
 }  // namespace tersor::cli
 
 int main(int argc, char** argv) {
+  tersor::cli::use_large_pages();
   return tersor::cli::run(argc, argv);
 }
