@@ -25,6 +25,8 @@ constexpr uint32_t kRound[64] = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
+constexpr size_t kBlock = 64;  // bytes
+
 using FourWords = uint32_t __attribute__((vector_size(16)));
 
 constexpr uint32_t rotate_right(uint32_t value, int by) {
@@ -56,36 +58,49 @@ bool has_instructions() {
 }
 
 /// Blocks by the processor's own instructions, five to eight times as fast; they keep the state as (abef) and (cdgh).
-[[gnu::target("sha,sse4.1")]] void blocks_by_instructions(uint32_t* state, const std::byte* bytes, size_t count) {
+/// Each step waits for the one before: those of a second stream fit in between.
+template <size_t kStreams>
+[[gnu::target("sha,sse4.1")]] void blocks_by_instructions(std::array<uint32_t*, kStreams> states,
+                                                          std::array<const std::byte*, kStreams> bytes, size_t count) {
   const __m128i big_endian = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
   const auto at = [](uint32_t* words) { return reinterpret_cast<__m128i*>(words); };
-  const __m128i cdab = _mm_shuffle_epi32(_mm_loadu_si128(at(state)), 0xb1);
-  const __m128i efgh = _mm_shuffle_epi32(_mm_loadu_si128(at(state + 4)), 0x1b);
-  __m128i abef = _mm_alignr_epi8(cdab, efgh, 8), cdgh = _mm_blend_epi16(efgh, cdab, 0xf0);
-  for (; count > 0; --count, bytes += 64) {
-    const __m128i abef_before = abef, cdgh_before = cdgh;
-    __m128i w[16];  // four words each
+  __m128i abef[kStreams], cdgh[kStreams];
+  for (size_t s = 0; s < kStreams; ++s) {
+    const __m128i cdab = _mm_shuffle_epi32(_mm_loadu_si128(at(states[s])), 0xb1);
+    const __m128i efgh = _mm_shuffle_epi32(_mm_loadu_si128(at(states[s] + 4)), 0x1b);
+    abef[s] = _mm_alignr_epi8(cdab, efgh, 8), cdgh[s] = _mm_blend_epi16(efgh, cdab, 0xf0);
+  }
+  for (; count > 0; --count) {
+    __m128i abef_before[kStreams], cdgh_before[kStreams], w[kStreams][16];  // four words each
+    for (size_t s = 0; s < kStreams; ++s) abef_before[s] = abef[s], cdgh_before[s] = cdgh[s];
 #pragma GCC unroll 16
     for (size_t i = 0; i < 16; ++i) {
-      if (i < 4) {
-        const __m128i read = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + 16 * i));
-        w[i] = _mm_shuffle_epi8(read, big_endian);
-      } else {
-        const __m128i sum =
-            _mm_add_epi32(_mm_sha256msg1_epu32(w[i - 4], w[i - 3]), _mm_alignr_epi8(w[i - 1], w[i - 2], 4));
-        w[i] = _mm_sha256msg2_epu32(sum, w[i - 1]);
-      }
       const __m128i constants = _mm_loadu_si128(reinterpret_cast<const __m128i*>(kRound + 4 * i));
-      const __m128i words = _mm_add_epi32(w[i], constants);
-      cdgh = _mm_sha256rnds2_epu32(cdgh, abef, words);
-      abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(words, 0x0e));
+#pragma GCC unroll 2
+      for (size_t s = 0; s < kStreams; ++s) {
+        if (i < 4) {
+          const __m128i read = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes[s] + 16 * i));
+          w[s][i] = _mm_shuffle_epi8(read, big_endian);
+        } else {
+          const __m128i sum = _mm_add_epi32(_mm_sha256msg1_epu32(w[s][i - 4], w[s][i - 3]),
+                                            _mm_alignr_epi8(w[s][i - 1], w[s][i - 2], 4));
+          w[s][i] = _mm_sha256msg2_epu32(sum, w[s][i - 1]);
+        }
+        const __m128i words = _mm_add_epi32(w[s][i], constants);
+        cdgh[s] = _mm_sha256rnds2_epu32(cdgh[s], abef[s], words);
+        abef[s] = _mm_sha256rnds2_epu32(abef[s], cdgh[s], _mm_shuffle_epi32(words, 0x0e));
+      }
     }
-    abef = _mm_add_epi32(abef, abef_before);
-    cdgh = _mm_add_epi32(cdgh, cdgh_before);
+    for (size_t s = 0; s < kStreams; ++s) {
+      abef[s] = _mm_add_epi32(abef[s], abef_before[s]), cdgh[s] = _mm_add_epi32(cdgh[s], cdgh_before[s]);
+      bytes[s] += kBlock;
+    }
   }
-  const __m128i feba = _mm_shuffle_epi32(abef, 0x1b), dchg = _mm_shuffle_epi32(cdgh, 0xb1);
-  _mm_storeu_si128(at(state), _mm_blend_epi16(feba, dchg, 0xf0));
-  _mm_storeu_si128(at(state + 4), _mm_alignr_epi8(dchg, feba, 8));
+  for (size_t s = 0; s < kStreams; ++s) {
+    const __m128i feba = _mm_shuffle_epi32(abef[s], 0x1b), dchg = _mm_shuffle_epi32(cdgh[s], 0xb1);
+    _mm_storeu_si128(at(states[s]), _mm_blend_epi16(feba, dchg, 0xf0));
+    _mm_storeu_si128(at(states[s] + 4), _mm_alignr_epi8(dchg, feba, 8));
+  }
 }
 
 #endif
@@ -136,29 +151,40 @@ void Sha256::block(const std::byte* bytes) {
   for (int i = 0; i < 8; ++i) state_[static_cast<size_t>(i)] += sums[i];
 }
 
+void Sha256::fill_up(std::span<const std::byte>& bytes) {
+  const auto filled = static_cast<size_t>(length_ % kBlock);
+  const size_t take = filled == 0 ? 0 : std::min(bytes.size(), kBlock - filled);
+  std::copy_n(bytes.begin(), take, pending_.begin() + static_cast<std::ptrdiff_t>(filled));
+  length_ += take;
+  bytes = bytes.subspan(take);
+  if (filled + take == kBlock) block(pending_.data());
+}
+
 void Sha256::update(std::span<const std::byte> bytes) {
-  size_t filled = static_cast<size_t>(length_ % 64);
+  fill_up(bytes);
+  if (bytes.empty()) return;
   length_ += bytes.size();
-  while (!bytes.empty()) {
-    if (filled == 0 && bytes.size() >= 64) {
+  const size_t blocks = bytes.size() / kBlock;
 #ifdef TERSOR_SHA_INSTRUCTIONS
-      if (has_instructions()) {
-        blocks_by_instructions(state_.data(), bytes.data(), bytes.size() / 64);
-        bytes = bytes.last(bytes.size() % 64);
-        continue;
-      }
+  if (has_instructions())
+    blocks_by_instructions<1>({state_.data()}, {bytes.data()}, blocks);
+  else
 #endif
-      // Block by block: V8 makes a WebAssembly function fast between its calls, not during one.
-      block(bytes.data());
-      bytes = bytes.subspan(64);
-      continue;
-    }
-    const size_t take = std::min(bytes.size(), 64 - filled);
-    std::memcpy(pending_.data() + filled, bytes.data(), take);
-    filled += take;
-    bytes = bytes.subspan(take);
-    if (filled == 64) block(pending_.data()), filled = 0;
+    // Block by block: V8 makes a WebAssembly function fast between its calls, not during one.
+    for (size_t k = 0; k < blocks; ++k) block(bytes.data() + k * kBlock);
+  std::copy(bytes.begin() + static_cast<std::ptrdiff_t>(blocks * kBlock), bytes.end(), pending_.begin());
+}
+
+void Sha256::update(Sha256& a, std::span<const std::byte> of_a, Sha256& b, std::span<const std::byte> of_b) {
+  a.fill_up(of_a), b.fill_up(of_b);
+#ifdef TERSOR_SHA_INSTRUCTIONS
+  if (const size_t blocks = std::min(of_a.size(), of_b.size()) / kBlock; blocks > 0 && has_instructions()) {
+    blocks_by_instructions<2>({a.state_.data(), b.state_.data()}, {of_a.data(), of_b.data()}, blocks);
+    a.length_ += blocks * kBlock, b.length_ += blocks * kBlock;
+    of_a = of_a.subspan(blocks * kBlock), of_b = of_b.subspan(blocks * kBlock);
   }
+#endif
+  a.update(of_a), b.update(of_b);
 }
 
 void Sha256::update(std::string_view text) {

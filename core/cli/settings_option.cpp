@@ -2,7 +2,9 @@
 #include "core/cli/settings_option.h"
 
 #include <algorithm>
+#include <exception>
 #include <map>
+#include <span>
 
 #include "core/base/faults.h"
 #include "core/base/json.h"
@@ -164,6 +166,8 @@ std::string preprocessing_text(const samples::DataSet& data) {
 
 namespace {
 
+constexpr int64_t kPairsEach = 4;  // of samples: with fewer for each thread some would wait for others
+
 /// Before anything is run: fewer threads where all would not fit into the machine's memory.
 int fitting_threads(const Job& job, int wanted) {
   const int64_t bytes = calibration_bytes(job).value_or(0), memory = physical_memory();
@@ -196,13 +200,26 @@ calibrate::Statistics calibrate_data(const Job& job, const samples::DataSet& dat
     readers.emplace_back(shared);
   }
   ProgressLine progress("calibrate", count);
-  fan_out(threads, count, [&](int worker, int64_t item) {
+  // In pairs, for their digests, where there are enough for all threads.
+  const int64_t together = count >= 2 * kPairsEach * threads ? 2 : 1;
+  fan_out(threads, (count + together - 1) / together, [&](int worker, int64_t item) {
     const auto w = static_cast<size_t>(worker);
-    const int64_t sample = mine[static_cast<size_t>(item)];
-    const std::vector<Tensor> inputs = readers[w].load(sample);
-    kept.keep(sample, inputs);
-    calibrators[w].add({static_cast<uint64_t>(sample), samples::sample_digest(inputs)}, data.place(sample), inputs);
-    progress.step();
+    const int64_t first = item * together, behind = std::min(first + together, count);
+    const auto of_item = std::span(mine).subspan(static_cast<size_t>(first), static_cast<size_t>(behind - first));
+    std::vector<std::vector<Tensor>> inputs;
+    std::exception_ptr refused;  // after what a sample before it may be refused for
+    try {
+      for (const int64_t sample : of_item) inputs.push_back(readers[w].load(sample));
+    } catch (const Error&) {
+      refused = std::current_exception();
+    }
+    std::vector<std::string> digests = samples::sample_digests(inputs);
+    for (size_t k = 0; k < inputs.size(); ++k) {
+      kept.keep(of_item[k], inputs[k]);
+      calibrators[w].add({static_cast<uint64_t>(of_item[k]), std::move(digests[k])}, data.place(of_item[k]), inputs[k]);
+      progress.step();
+    }
+    if (refused) std::rethrow_exception(refused);
   });
   calibrate::Statistics statistics = calibrators[0].statistics();
   for (size_t k = 1; k < calibrators.size(); ++k) calibrate::merge(statistics, calibrators[k].statistics());

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/base/digest.h"
+#include "core/base/error.h"
 
 namespace tersor::samples {
 
@@ -34,6 +35,18 @@ std::string sample_digest(std::span<const Tensor> sample) {
     digest.update(tensor.bytes());
   }
   return digest.hex();
+}
+
+std::vector<std::string> sample_digests(std::span<const std::vector<Tensor>> samples) {
+  if (samples.empty()) return {};
+  if (samples.size() == 1) return {sample_digest(samples[0])};
+  TERSOR_CHECK(samples.size() == 2 && samples[0].size() == samples[1].size());
+  Sha256 first, second;
+  for (size_t k = 0; k < samples[0].size(); ++k) {
+    first.update(head_of(samples[0][k])), second.update(head_of(samples[1][k]));
+    Sha256::update(first, samples[0][k].bytes(), second, samples[1][k].bytes());
+  }
+  return {first.hex(), second.hex()};
 }
 
 std::string data_set_digest(std::span<const std::string> sample_digests) {

@@ -5,6 +5,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/base/byte_buffer.h"
 #include "core/tensor/tensor.h"
@@ -15,6 +16,8 @@ namespace tersor::samples {
 ByteBuffer digested_bytes(std::span<const Tensor> sample);
 /// SHA-256 over these bytes, which it takes where they lie.
 std::string sample_digest(std::span<const Tensor> sample);
+/// Of up to two samples of one model; two take little longer than one (Sha256::update).
+std::vector<std::string> sample_digests(std::span<const std::vector<Tensor>> samples);
 
 /// SHA-256 over the lines "<digest>\n" of the samples in order.
 std::string data_set_digest(std::span<const std::string> sample_digests);

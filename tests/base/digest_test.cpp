@@ -28,3 +28,18 @@ TEST_CASE("SHA-256 does not depend on how the bytes arrive") {
     REQUIRE(sha.hex() == digest(text));
   }
 }
+
+TEST_CASE("two digests taken at once are those of each") {
+  const std::string text(1000, 'x'), other(1300, 'y');
+  for (size_t begun : {0u, 1u, 63u, 64u})
+    for (size_t length : {0u, 1u, 63u, 64u, 65u, 500u, 900u}) {
+      tersor::Sha256 a, b;
+      a.update(std::string_view(text).substr(0, begun));
+      const auto bytes = [](std::string_view part) { return std::as_bytes(std::span(part.data(), part.size())); };
+      const std::string_view rest = std::string_view(text).substr(begun, length);
+      tersor::Sha256::update(a, bytes(rest), b, bytes(other));
+      b.update("z");
+      REQUIRE(a.hex() == digest(text.substr(0, begun + rest.size())));
+      REQUIRE(b.hex() == digest(other + "z"));
+    }
+}
