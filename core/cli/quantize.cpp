@@ -4,8 +4,12 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/base/json.h"
 #include "core/cli/files.h"
@@ -50,6 +54,31 @@ int64_t count_of(const ptq::QuantizationPlan& plan, ptq::NodeOutcome::Arithmetic
   return count;
 }
 
+/// By operator and reason, in the graph's order; --json names each.
+void print_in_float(const QuantizeResult& result) {
+  constexpr size_t kNamed = 3;  // of a group
+  const Graph& graph = result.draft.model.graph;
+  using Group = std::pair<std::string, std::string>;
+  std::vector<Group> order;
+  std::map<Group, std::vector<std::string>> names;
+  for (size_t i = 0; i < graph.nodes().size(); ++i) {
+    const ptq::NodeOutcome& outcome = result.plan.outcomes[i];
+    if (outcome.arithmetic != ptq::NodeOutcome::Arithmetic::kFloat) continue;
+    const Node& node = graph.nodes()[i];
+    std::vector<std::string>& of_group = names[{node.op_type, outcome.reason}];
+    if (of_group.empty()) order.emplace_back(node.op_type, outcome.reason);
+    of_group.push_back('"' + framework::override_name(graph, node) + '"');
+  }
+  for (const Group& group : order) {
+    const std::vector<std::string>& all = names[group];
+    const size_t named = all.size() > kNamed + 1 ? kNamed : all.size();
+    std::string list = all[0];
+    for (size_t k = 1; k < named; ++k) list += ", " + all[k];
+    if (named < all.size()) list += " and " + std::to_string(all.size() - named) + " more";
+    std::printf("  in float: %s %s: %s\n", group.first.c_str(), list.c_str(), group.second.c_str());
+  }
+}
+
 void print_result(const QuantizeResult& result, const std::string& output, size_t before) {
   using Arithmetic = ptq::NodeOutcome::Arithmetic;
   std::printf("%s: %.1f kB, was %.1f kB; %lld samples; %s@v%d\n", output.c_str(), result.bytes.size() / 1e3,
@@ -60,12 +89,7 @@ void print_result(const QuantizeResult& result, const std::string& output, size_
                                      count_of(result.plan, Arithmetic::kIntegerFloatOutput)),
               static_cast<long long>(count_of(result.plan, Arithmetic::kIntegerFloatOutput)),
               static_cast<long long>(count_of(result.plan, Arithmetic::kFloat)));
-  const Graph& graph = result.draft.model.graph;
-  const auto& nodes = graph.nodes();
-  for (size_t i = 0; i < nodes.size(); ++i)
-    if (result.plan.outcomes[i].arithmetic == Arithmetic::kFloat)
-      std::printf("  in float: %s \"%s\": %s\n", nodes[i].op_type.c_str(),
-                  framework::override_name(graph, nodes[i]).c_str(), result.plan.outcomes[i].reason.c_str());
+  print_in_float(result);
 }
 
 void print_verdict(const report::Verdict& verdict) {
