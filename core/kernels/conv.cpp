@@ -113,10 +113,14 @@ void Conv::run(const float* x, int64_t batch, const ConvAxis& rows, const ConvAx
   merged.before = 0;
   merged.kernel = 1;
   for (int64_t n = 0; n < batch; ++n) {
-    std::fill_n(parts.padded, rows.in * width * channels, 0.0f);
-    for (int64_t r = 0; r < rows.in; ++r)
-      std::memcpy(parts.padded + (r * width + columns.before) * channels, x + (n * rows.in + r) * columns.in * channels,
+    for (int64_t r = 0; r < rows.in; ++r) {
+      float* const row = parts.padded + r * width * channels;
+      float* const inside = row + columns.before * channels;
+      std::fill(row, inside, 0.0f);
+      std::memcpy(inside, x + (n * rows.in + r) * columns.in * channels,
                   static_cast<size_t>(columns.in * channels) * 4);
+      std::fill(inside + columns.in * channels, row + width * channels, 0.0f);
+    }
     run_group(parts.padded, 1, rows, merged, 0, epilogue, scratch, y + n * out_one);
   }
 }
