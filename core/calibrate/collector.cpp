@@ -236,11 +236,16 @@ void Collector::observe(const run::ObservedTensor& tensor) {
   }
   gathered.bins.settle(turns_);
   if (!request.channels_only) gathered.extremes.add(lowest_, highest_);
-  if (ends_only_ && !request.channels_only) {
-    gathered.ends.push_back(lowest_), gathered.ends.push_back(highest_);
-    if (gathered.ends.size() >= kManyEnds) gathered.bins_of_ends.add(gathered.ends), gathered.ends.clear();
-  }
+  if (!request.channels_only && ends_only_) add_ends(gathered);
   if (blocks) end_channels(gathered);
+}
+
+void Collector::add_ends(Gathered& gathered) const {
+  std::vector<float>& ends = gathered.ends;
+  ends.push_back(lowest_), ends.push_back(highest_);
+  if (ends.size() < kManyEnds) return;
+  gathered.bins.add(ends, *std::min_element(ends.begin(), ends.end()), *std::max_element(ends.begin(), ends.end()));
+  ends.clear();
 }
 
 void Collector::count(const Request& request, Gathered& gathered, std::span<const float> values) {
@@ -294,10 +299,11 @@ void Collector::add_far(Gathered& gathered, std::span<const float> part, size_t 
     gathered.bins.add_far(part[place], begin <= in_line && in_line < end, turns_);
   };
   const auto reaches = [&](size_t c) { return std::max(-lows_[c], highs_[c]) > far; };
+  const size_t channels = unit > 1 ? unit : 0;  // whose ends are known
   size_t reaching = 0;
-  for (size_t c = 0; unit > 1 && c < unit; ++c) reaching += reaches(c) ? 1 : 0;
-  if (unit > kAllOfOne * reaching && unit > 1) {
-    for (size_t c = 0; c < unit; ++c) {
+  for (size_t c = 0; c < channels; ++c) reaching += reaches(c) ? 1 : 0;
+  if (channels > kAllOfOne * reaching) {
+    for (size_t c = 0; c < channels; ++c) {
       if (!reaches(c)) continue;
       for (size_t place = c; place < part.size(); place += unit)
         if (std::fabs(part[place]) > far) add(place);
@@ -385,7 +391,7 @@ std::vector<TensorStatistics> Collector::statistics() const {
     TensorStatistics one;
     one.name = requests_[k].name;
     one.channel_axis = requests_[k].channel_axis;
-    one.histogram = requests_[k].extremes_only ? gathered.bins_of_ends : gathered.bins.histogram();
+    one.histogram = gathered.bins.histogram();
     one.histogram.add(gathered.ends);
     one.extremes = gathered.extremes;
     one.channels.reserve(gathered.sums.size());

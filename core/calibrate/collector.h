@@ -121,8 +121,7 @@ class Collector : public run::Observer {
  private:
   struct Gathered {
     BinCounter bins;
-    quant::Histogram bins_of_ends;  // where nothing else is wanted
-    std::vector<float> ends;        // of samples, that are not in these bins yet
+    std::vector<float> ends;  // of samples, where nothing else is wanted; not in the bins yet
     ExtremeSums extremes;
     std::vector<float> lows, highs;  // by channel
     ExactSums sums, squares;
@@ -140,6 +139,8 @@ class Collector : public run::Observer {
   /// the tensor up to its end, which lie between `min` and `max`.
   void add_bins(Gathered& gathered, std::span<const float> part, size_t line, size_t unit, float min, float max,
                 double squares);
+  /// Takes the ends of the tensor that is shown.
+  void add_ends(Gathered& gathered) const;
   /// Counts each value beyond `far` by itself in a part of which the sampling counts some.
   void add_far(Gathered& gathered, std::span<const float> part, size_t line, size_t unit, float far);
   /// Between begin and end, lows_, highs_, sums_ and squares_ hold what this tensor adds to its channels. None where
