@@ -4,11 +4,9 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/base/json.h"
@@ -20,6 +18,7 @@
 #include "core/cli/size_text.h"
 #include "core/cli/statistics_files.h"
 #include "core/framework/overrides.h"
+#include "core/report/coverage.h"
 #include "core/report/range_remarks.h"
 #include "core/report/saturation_remark.h"
 #include "core/simulate/program.h"
@@ -54,28 +53,34 @@ int64_t count_of(const ptq::QuantizationPlan& plan, ptq::NodeOutcome::Arithmetic
   return count;
 }
 
-/// By operator and reason, in the graph's order; --json names each.
-void print_in_float(const QuantizeResult& result) {
-  constexpr size_t kNamed = 3;  // of a group
+std::vector<report::FloatNode> in_float(const QuantizeResult& result) {
   const Graph& graph = result.draft.model.graph;
-  using Group = std::pair<std::string, std::string>;
-  std::vector<Group> order;
-  std::map<Group, std::vector<std::string>> names;
+  std::vector<report::FloatNode> nodes;
   for (size_t i = 0; i < graph.nodes().size(); ++i) {
-    const ptq::NodeOutcome& outcome = result.plan.outcomes[i];
-    if (outcome.arithmetic != ptq::NodeOutcome::Arithmetic::kFloat) continue;
     const Node& node = graph.nodes()[i];
-    std::vector<std::string>& of_group = names[{node.op_type, outcome.reason}];
-    if (of_group.empty()) order.emplace_back(node.op_type, outcome.reason);
-    of_group.push_back('"' + framework::override_name(graph, node) + '"');
+    const ptq::NodeOutcome& outcome = result.plan.outcomes[i];
+    if (outcome.arithmetic == ptq::NodeOutcome::Arithmetic::kFloat)
+      nodes.push_back({framework::override_name(graph, node), node.op_type, outcome.reason});
   }
-  for (const Group& group : order) {
-    const std::vector<std::string>& all = names[group];
-    const size_t named = all.size() > kNamed + 1 ? kNamed : all.size();
-    std::string list = all[0];
-    for (size_t k = 1; k < named; ++k) list += ", " + all[k];
-    if (named < all.size()) list += " and " + std::to_string(all.size() - named) + " more";
-    std::printf("  in float: %s %s: %s\n", group.first.c_str(), list.c_str(), group.second.c_str());
+  return nodes;
+}
+
+/// A line for each operator and reason, in the graph's order; --json names every node.
+void print_in_float(const std::vector<report::FloatNode>& nodes) {
+  constexpr size_t kNamed = 3;  // of a line
+  std::vector<std::vector<const report::FloatNode*>> lines;
+  for (const report::FloatNode& node : nodes) {
+    const auto line = std::find_if(lines.begin(), lines.end(), [&](const auto& one) {
+      return one[0]->op == node.op && one[0]->reason == node.reason;
+    });
+    (line == lines.end() ? lines.emplace_back() : *line).push_back(&node);
+  }
+  for (const auto& line : lines) {
+    const size_t named = line.size() > kNamed + 1 ? kNamed : line.size();
+    std::string names;
+    for (size_t k = 0; k < named; ++k) names += (k == 0 ? "\"" : ", \"") + line[k]->name + "\"";
+    if (named < line.size()) names += " and " + std::to_string(line.size() - named) + " more";
+    std::printf("  in float: %s %s: %s\n", line[0]->op.c_str(), names.c_str(), line[0]->reason.c_str());
   }
 }
 
@@ -89,7 +94,7 @@ void print_result(const QuantizeResult& result, const std::string& output, size_
                                      count_of(result.plan, Arithmetic::kIntegerFloatOutput)),
               static_cast<long long>(count_of(result.plan, Arithmetic::kIntegerFloatOutput)),
               static_cast<long long>(count_of(result.plan, Arithmetic::kFloat)));
-  print_in_float(result);
+  print_in_float(in_float(result));
 }
 
 void print_verdict(const report::Verdict& verdict) {
@@ -115,14 +120,8 @@ void print_cost(const Cost& cost) {
 void print_json(const QuantizeResult& result, const std::optional<report::Verdict>& verdict, const Cost& cost,
                 const std::string& output, size_t before) {
   using Arithmetic = ptq::NodeOutcome::Arithmetic;
-  Json in_float = Json::array();
-  const Graph& graph = result.draft.model.graph;
-  const auto& nodes = graph.nodes();
-  for (size_t i = 0; i < nodes.size(); ++i)
-    if (result.plan.outcomes[i].arithmetic == Arithmetic::kFloat)
-      in_float.push_back({{"name", framework::override_name(graph, nodes[i])},
-                          {"op", nodes[i].op_type},
-                          {"reason", result.plan.outcomes[i].reason}});
+  Json nodes_in_float = Json::array();
+  for (const report::FloatNode& node : in_float(result)) nodes_in_float.push_back(to_json(node));
   Json json{{"output", output},
             {"size_bytes", result.bytes.size()},
             {"model_size_bytes", before},
@@ -130,7 +129,7 @@ void print_json(const QuantizeResult& result, const std::optional<report::Verdic
             {"platform", result.recipe.platform.name + "@v" + std::to_string(result.recipe.platform.version)},
             {"in_integers", count_of(result.plan, Arithmetic::kInteger)},
             {"in_integers_with_float_result", count_of(result.plan, Arithmetic::kIntegerFloatOutput)},
-            {"in_float", in_float}};
+            {"in_float", nodes_in_float}};
   json["cost"] = {{"passes", cost.passes}, {"seconds", cost.seconds}};
   if (cost.bytes_per_thread) json["cost"]["memory_bytes_per_thread"] = *cost.bytes_per_thread;
   if (verdict) json["verdict"] = to_json(*verdict);
