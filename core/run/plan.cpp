@@ -350,8 +350,10 @@ void Planner::finish() {
     ++it;
   }
   for (const ValueId id : graph_.results) {
+    if (plan_.end < graph_.nodes.size()) continue;
     const auto found = plan_.values.find(id);
-    if (plan_.end < graph_.nodes.size() || found->second.place.kind != Place::Kind::kArena) continue;
+    TERSOR_CHECK(found != plan_.values.end());
+    if (found->second.place.kind != Place::Kind::kArena) continue;
     if (found->second.type.dtype == DType::kString) continue;  // has no bytes, and is refused
     Buffer& buffer = plan_.buffers[found->second.place.index];
     if (std::exchange(buffer.apart, true)) continue;

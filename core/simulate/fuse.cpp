@@ -322,10 +322,13 @@ void note_island(const Group& group, Reason reason, FusedModel& fused) {
   fused.float_islands.push_back(island(group, std::move(reason), exact));
 }
 
-FloatIsland few_bits(const Group& group) {
-  return island(group,
-                "its weights of few bits are multiplied with floats, or with floats that are made int8 block by block",
-                false);
+/// `product`: what the node becomes. Its output is not the node's where the bias behind that joins it.
+FloatIsland few_bits(const Group& group, const Node& product) {
+  FloatIsland found = island(
+      group, "its weights of few bits are multiplied with floats, or with floats that are made int8 block by block",
+      false);
+  found.output = product.outputs[0];
+  return found;
 }
 
 /// Lets every operator whose pairs of products may saturate say in how many sums they do.
@@ -369,7 +372,7 @@ void fuse_groups(FusedModel& fused, Profile profile, bool counts_saturation,
     const Node& node = graph.nodes()[i];
     if (node.outputs.empty()) continue;
     Group group = group_of(graph, uses, node, fused.model.opset(), profile);
-    if (node.op_type == "MatMulNBits") fused.float_islands.push_back(few_bits(group));
+    if (node.op_type == "MatMulNBits") fused.float_islands.push_back(few_bits(group, node));
     if (is_quantized(node)) continue;
     const Rule* rule = rule_for(node);
     const Node* clamp = rule != nullptr ? clamp_in_the_way(group) : nullptr;
@@ -382,7 +385,7 @@ void fuse_groups(FusedModel& fused, Profile profile, bool counts_saturation,
                                : Attempt(Reason());
     if (Node* replacement = std::get_if<Node>(&attempt)) {
       if (replacement->op_type == "MatMulNBits")
-        fused.float_islands.push_back(few_bits(group));
+        fused.float_islands.push_back(few_bits(group, *replacement));
       else if (is_core(node))
         fused.integer_nodes.push_back(name_of(graph, node));
       sources[node.id] = node.op_type;

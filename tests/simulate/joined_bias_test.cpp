@@ -69,6 +69,18 @@ TEST_CASE("a Relu behind a joined product of three axes leaves it in float") {
   REQUIRE(fused.float_islands[0].reason.find("finds no quantizer") != std::string::npos);
 }
 
+TEST_CASE("a joined product of few bits is looked at where its bias is in it") {
+  NamedModel named;
+  named.constant("wq", Tensor::of<int8_t>(Shape{32, 2}, std::vector<int8_t>(64, 3)));
+  named.constant("sw", Tensor::scalar(0.02f)).input("x", {2, 3, 32}).weight("b", {2});
+  named.node("DequantizeLinear", {"wq", "sw"}, {"w"}).node("MatMul", {"x", "w"}, {"m"});
+  const Model model = named.node("Add", {"m", "b"}, {"y"}).output("y").build();
+  const auto fused = simulate::fuse(model, simulate::Profile::kX64);
+  REQUIRE(fused.float_islands.size() == 1);
+  REQUIRE(fused.float_islands[0].op == "MatMul");
+  REQUIRE(fused.model.graph.name_of(fused.float_islands[0].output) == "y");
+}
+
 TEST_CASE("the bias of a joined product is rounded to the step of its sums") {
   const Model model = product({2, 8}, {4}, false);
   const Graph& graph = model.graph;
