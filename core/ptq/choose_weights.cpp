@@ -19,7 +19,7 @@ using quant::QuantizationParams;
 
 namespace {
 
-/// An int32 bias stays below this, so that the products have as much room again.
+/// To begin with a bias stays below this in int32, so that corrections and the products have as much room again.
 constexpr double kLargestBias = 1 << 30;
 
 /// A QuantizeConfig's quantizer: a fixed range, or the extremes of the weight.
@@ -106,15 +106,21 @@ float least_scale(double bias, float input_scale) {
   return static_cast<float>(std::max(for_bias, for_product) * 1.0001);
 }
 
-/// Raises scales that are too small. Returns how many.
-int64_t raise_scales(const KernelOp& op, const std::vector<double>& bias, float input_scale,
+float next_power_of_two(float x) {
+  int exponent = 0;
+  std::frexp(x, &exponent);
+  return std::ldexp(1.0f, exponent);
+}
+
+/// Raises scales that are too small, to powers of two where `in_octaves`. Returns how many.
+int64_t raise_scales(const KernelOp& op, const std::vector<double>& bias, float input_scale, bool in_octaves,
                      QuantizationParams& params) {
   std::vector<bool> raised(params.scale.size(), false);
   for (int64_t o = 0; o < op.outputs; ++o) {
     const size_t k = scale_index(op, params, o);
     const float least = least_scale(bias.empty() ? 0 : bias[static_cast<size_t>(o)], input_scale);
     if (params.scale[k] >= least) continue;
-    params.scale[k] = least;
+    params.scale[k] = in_octaves ? next_power_of_two(least) : least;
     params.range[k] = params.representable(k);
     raised[k] = true;
   }
@@ -150,10 +156,12 @@ KernelPlan choose_weight(const Node& node, const KernelOp& op, const WeightConte
   const bool has_bias = op.bias.valid() || input_shift;
   const bool corrects = context.config.weights_bias_correction && !context.config.measures_bias() && op.can_have_bias &&
                         context.input != nullptr && static_cast<int64_t>(context.input->channels.size()) == op.inputs;
-  plan.integer_bias = context.input_params != nullptr && context.attachment.export_rules.integer_bias &&
-                      !op.is_transposed && op.can_have_bias;
-  if (plan.integer_bias) plan.input_scale = context.input_params->scale[0];
+  if (context.input_params != nullptr && !op.is_transposed && op.can_have_bias)
+    plan.input_scale = context.input_params->scale[0];
+  plan.integer_bias = plan.input_scale && context.attachment.export_rules.integer_bias;
   plan.bias = has_bias ? bias : std::vector<double>{};
+  const bool in_octaves =
+      quant::even_form(attribute.config.weights_quantization_method) == quant::QuantizationMethod::kPowerOfTwo;
   constexpr int kRounds = 3;  // a raised scale rounds the weight anew, which moves the bias a little
   for (int round = 0; round < kRounds; ++round) {
     if (corrects) {
@@ -166,8 +174,8 @@ KernelPlan choose_weight(const Node& node, const KernelOp& op, const WeightConte
       }
       if (!has_bias && plan.largest_correction == 0) plan.bias.clear();
     }
-    if (!plan.integer_bias) break;
-    const int64_t raised = raise_scales(op, plan.bias, plan.input_scale, plan.weight);
+    if (!plan.input_scale) break;
+    const int64_t raised = raise_scales(op, plan.bias, *plan.input_scale, in_octaves, plan.weight);
     plan.raised_channels = std::max(plan.raised_channels, raised);
     if (raised == 0) break;
     if (plan.table) plan.table = with_scales(*plan.table, plan.weight);

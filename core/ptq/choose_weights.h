@@ -25,7 +25,8 @@ struct WeightContext {
 ///   - the bias is corrected for the mean error that rounding the weight makes, where the settings ask for it and the
 ///     input was observed: b[o] -= sum_i eps[o, i] * mean_x[i], eps being the rounding errors summed over the window
 ///     (each tap by the share of output positions at which it meets the input rather than the padding);
-///   - where it will be int32, a channel's weight scale is raised when the bias would not fit into 32 bits.
+///   - a channel's weight scale is raised when the bias would not fit into 32 bits, as runtimes have it where the input
+///     is quantized.
 KernelPlan choose_weight(const Node& node, const passes::KernelOp& op, const WeightContext& context);
 
 }  // namespace tersor::ptq

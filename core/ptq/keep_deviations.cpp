@@ -13,7 +13,6 @@ namespace tersor::ptq {
 namespace {
 
 constexpr double kSmallPart = 1e-5;  // of a layer's variance: a channel that is quieter is left to its own
-constexpr double kLargestBias = 2147480000.0;
 
 bool can_keep(const KernelPlan& kernel) {
   const quant::QuantizationMethod method = kernel.weight.method;
@@ -63,10 +62,8 @@ void map_outputs(std::span<const ChannelMap> maps, KernelPlan& kernel) {
   for (size_t o = 0; o < maps.size(); ++o) {
     const double bias = maps[o].gain * kernel.bias[o] + maps[o].shift;
     const auto scale = static_cast<float>(kernel.weight.scale[o] * maps[o].gain);
-    const double step = static_cast<double>(kernel.input_scale * scale);
-    if (!std::isnormal(scale) || scale < 0) continue;
-    if (kernel.integer_bias && !(step >= std::numeric_limits<float>::min() && std::fabs(bias) <= kLargestBias * step))
-      continue;
+    if (!std::isnormal(scale) || scale < 0 || !std::isnormal(kernel.input_scale.value_or(1) * scale)) continue;
+    if (!kernel.bias_fits(bias, scale)) continue;
     kernel.bias[o] = bias;
     kernel.weight.scale[o] = scale;
     kernel.weight.range[o] = kernel.weight.representable(o);

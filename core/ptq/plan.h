@@ -2,6 +2,7 @@
 // What was decided: the parameters of every quantized tensor and weight, and what stays float and why.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -37,9 +38,15 @@ struct KernelPlan {
   bool is_packed = false;
   /// One value per output channel; empty when the node has no bias and needs none.
   std::vector<double> bias;
-  /// The bias is int32 with scale float32(s_x * s_w), s_x being that of the node's input.
+  /// The bias is written as int32 with scale float32(s_x * s_w).
   bool integer_bias = false;
-  float input_scale = 1;
+  /// s_x, the scale of the node's input, where the bias has to fit into int32: a runtime makes one of a float bias too.
+  std::optional<float> input_scale = {};
+
+  bool bias_fits(double of_channel, float weight_scale) const {
+    constexpr double kMost = 2147480000.0;
+    return !input_scale || std::fabs(of_channel) <= kMost * (*input_scale * weight_scale);
+  }
   /// The largest change of the bias by bias correction, and how many channels' scales were raised so that the bias
   /// fits.
   double largest_correction = 0;

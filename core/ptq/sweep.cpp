@@ -413,7 +413,6 @@ int64_t Sweep::state_bytes() const {
 }
 
 void correct_biases(const Graph& graph, const calibrate::MeasuredShifts& measured, QuantizationPlan& plan) {
-  constexpr double kLargestBias = 2147480000.0;
   for (KernelPlan& kernel : plan.kernels) {
     const std::string& name = graph.name_of(graph.find(kernel.node)->outputs[0]);
     const auto found = std::find_if(measured.outputs.begin(), measured.outputs.end(),
@@ -428,7 +427,7 @@ void correct_biases(const Graph& graph, const calibrate::MeasuredShifts& measure
     for (size_t o = 0; o < kernel.bias.size(); ++o) {
       const double bias = kernel.bias[o] + found->shifts[o];
       const float scale = kernel.weight.scale[kernel.weight.per_channel() ? o % kernel.weight.scale.size() : 0];
-      if (kernel.integer_bias && std::fabs(bias) > kLargestBias * (kernel.input_scale * scale)) continue;
+      if (!kernel.bias_fits(bias, scale)) continue;
       kernel.bias[o] = bias;
       kernel.largest_correction = std::max(kernel.largest_correction, std::fabs(found->shifts[o]));
     }

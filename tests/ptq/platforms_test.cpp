@@ -405,3 +405,22 @@ TEST_CASE("what the model gives out is not the rounded form that a Transpose beh
   REQUIRE(moved.is("Transpose"));
   REQUIRE(graph.nodes()[*uses.producer_index(moved.inputs[0])].is("Sum"));
 }
+
+TEST_CASE("a float bias fits into the int32 that runtimes make of it, beside weights of nearly nothing too") {
+  std::vector<float> weights(4 * 3 * 3 * 3, 0.25f);
+  std::fill_n(weights.begin(), 27, 0.0f);
+  std::fill_n(weights.begin() + 27, 27, 1e-8f);
+  NamedModel named;
+  named.input("x", {1, 3, 6, 6}).constant("w", Tensor::of<float>(Shape{4, 3, 3, 3}, weights)).weight("b", {4}, 1, 2);
+  const Model model = named.node("Conv", {"x", "w", "b"}, {"y"}).output("y").build();
+  for (const char* platform : {"openvino", "tensorrt", "imx500", "ort-cpu"}) {
+    INFO(platform);
+    const Made made = make(model, platform);
+    const auto scale_of = [&](const std::string& name) {
+      return made.file.graph.initializer(*made.file.graph.find(name + "_scale"))->aligned();
+    };
+    const Tensor of_weight = scale_of("w");
+    REQUIRE(of_weight.elements() == 4);
+    for (const float scale : of_weight.data<float>()) REQUIRE(2 / (scale_of("x").data<float>()[0] * scale) < 0x1p31f);
+  }
+}
