@@ -78,8 +78,7 @@ void check_ports(const Graph& a, const Graph& b) {
 }
 
 /// Tensors are paired by name; a model that another tool made may mean something else by it.
-void check_same_shape(const TensorPair& pair, const Tensor& reference, const Tensor& quantized) {
-  if (reference.shape() == quantized.shape()) return;
+[[noreturn]] void refuse_shape(const TensorPair& pair, const Tensor& reference, const Tensor& quantized) {
   throw Error(ErrorCode::kMismatch,
               "The tensor \"" + pair.row.output + "\" has the shape " + reference.shape().text() +
                   " in the float model and " + quantized.shape().text() +
@@ -199,7 +198,8 @@ void Comparer::add(std::span<const Tensor> inputs) {
   const size_t outputs = outputs_.size();
   add_outputs(inputs, std::span(reference).first(outputs), std::span(accumulated).first(outputs));
   for (size_t i = 0; i < pairs_.size(); ++i)
-    check_same_shape(program_->pairs_[i], reference[outputs + i], accumulated[outputs + i]);
+    if (!(reference[outputs + i].shape() == accumulated[outputs + i].shape()) && !shapes_depend_on_data(inputs))
+      refuse_shape(program_->pairs_[i], reference[outputs + i], accumulated[outputs + i]);
   for (size_t i = 0; i < saturations_.size(); ++i) {
     const auto counts = accumulated[outputs + pairs_.size() + i].data<int64_t>();
     saturations_[i].saturated += counts[0];
@@ -216,7 +216,10 @@ void Comparer::add(std::span<const Tensor> inputs) {
   const std::vector<Tensor> alone = isolated_->run(given);
   for (size_t i = 0; i < pairs_.size(); ++i) {
     const auto exact = reference[outputs + i].data<float>();
-    pairs_[i].accumulated.add(exact, as_float(i, accumulated[outputs + i]).data<float>());
+    if (reference[outputs + i].shape() == accumulated[outputs + i].shape()) {
+      pairs_[i].accumulated.add(exact, as_float(i, accumulated[outputs + i]).data<float>());
+      pairs_[i].compared += 1;
+    }
     pairs_[i].isolated.add(exact, as_float(i, alone[i]).data<float>());
     const auto values = given[inputs.size() + i].data<float>();
     const auto low = static_cast<float>(program_->pairs_[i].low - *program_->pairs_[i].row.scale / 2);
@@ -224,6 +227,13 @@ void Comparer::add(std::span<const Tensor> inputs) {
     pairs_[i].values += static_cast<int64_t>(values.size());
     pairs_[i].lost += std::count_if(values.begin(), values.end(), [&](float x) { return x < low || x > high; });
   }
+}
+
+/// As of what a NonMaxSuppression keeps.
+bool Comparer::shapes_depend_on_data(std::span<const Tensor> inputs) const {
+  std::vector<Shape> shapes;
+  for (const Tensor& input : inputs) shapes.push_back(input.shape());
+  return program_->float_->peak_bytes(shapes) == 0;
 }
 
 /// A tensor of the pair with each element changed by change(element, what the channel is divided by).
@@ -258,16 +268,24 @@ Tensor Comparer::as_float(size_t pair, const Tensor& tensor) const {
 void Comparer::add_outputs(std::span<const Tensor> inputs, std::span<const Tensor> reference,
                            std::span<const Tensor> other) {
   for (size_t i = 0; i < outputs_.size(); ++i) {
-    if (reference[i].dtype() != DType::kFloat32 || other[i].dtype() != DType::kFloat32) continue;
-    const auto exact = reference[i].data<float>(), values = other[i].data<float>();
+    const Tensor &exact = reference[i], &value = other[i];
+    outputs_[i].whole_numbers = exact.dtype() == DType::kInt64;
+    if (!(exact.shape() == value.shape())) continue;
     evaluate::Similarity sums;
-    for (size_t k = 0; k < exact.size(); ++k) sums.add(exact[k], values[k]);
+    const auto add_all = [&](const auto& a, const auto& b) {
+      for (size_t k = 0; k < a.size(); ++k) sums.add(static_cast<double>(a[k]), static_cast<double>(b[k]));
+    };
+    if (exact.dtype() == DType::kFloat32 && value.dtype() == DType::kFloat32) {
+      add_all(exact.data<float>(), value.data<float>());
+      outputs_[i].parts.add(exact.shape(), exact.data<float>(), value.data<float>());
+    } else {
+      add_all(exact.to_doubles(), value.to_doubles());
+    }
     outputs_[i].all.merge(sums);
-    outputs_[i].parts.add(reference[i].shape(), exact, values);
   }
   const Tensor &a = reference[0], &b = other[0];
   const int64_t rows = a.shape().rank() > 0 ? a.shape()[0] : 1;
-  samples_ += rows;
+  samples_ += !inputs.empty() && inputs[0].shape().rank() > 0 && inputs[0].shape()[0] == rows ? rows : 1;
   const bool ids = a.dtype() == DType::kInt64 && a.shape().rank() > 0 && a.elements() == rows;
   const bool scores = a.dtype() == DType::kFloat32 && is_list_of_classes(a.shape());
   // An output like the input is a reconstruction, not a list of classes.
@@ -290,10 +308,12 @@ void Comparer::merge(const Comparer& other) {
     add(pairs_[i].accumulated, other.pairs_[i].accumulated);
     pairs_[i].values += other.pairs_[i].values;
     pairs_[i].lost += other.pairs_[i].lost;
+    pairs_[i].compared += other.pairs_[i].compared;
   }
   for (size_t i = 0; i < outputs_.size(); ++i) {
     outputs_[i].all.merge(other.outputs_[i].all);
     outputs_[i].parts.merge(other.outputs_[i].parts);
+    outputs_[i].whole_numbers |= other.outputs_[i].whole_numbers;
   }
   for (size_t i = 0; i < saturations_.size(); ++i) {
     saturations_[i].saturated += other.saturations_[i].saturated;
@@ -316,10 +336,10 @@ std::string Comparer::state() const {
   const auto list = [](const Sums& sums) { return Json{sums.signal, sums.noise}; };
   Json json;
   for (const PairSums& one : pairs_)
-    json["pairs"].push_back({list(one.isolated), list(one.accumulated), one.values, one.lost});
+    json["pairs"].push_back({list(one.isolated), list(one.accumulated), one.values, one.lost, one.compared});
   for (const OutputSums& one : outputs_)
     json["outputs"].push_back({list({one.all.signal, one.all.noise}), list({one.all.other, one.all.product}),
-                               one.all.max_error, one.all.count, to_json(one.parts.state())});
+                               one.all.max_error, one.all.count, to_json(one.parts.state()), one.whole_numbers});
   for (const SaturationRow& one : saturations_) json["saturation"].push_back({one.saturated, one.sums});
   for (const FloatSumRow& one : float_sums_)
     json["float_sums"].push_back({one.values, one.undecided, one.largest_difference_steps});
@@ -335,7 +355,7 @@ void Comparer::merge_state(std::string_view state) {
   Comparer other(program_);
   for (size_t i = 0; i < pairs_.size(); ++i) {
     const Json& one = json["pairs"].at(i);
-    other.pairs_[i] = {sums(one[0]), sums(one[1]), one[2].get<int64_t>(), one[3].get<int64_t>()};
+    other.pairs_[i] = {sums(one[0]), sums(one[1]), one[2].get<int64_t>(), one[3].get<int64_t>(), one[4].get<int64_t>()};
   }
   for (size_t i = 0; i < outputs_.size(); ++i) {
     const Json& one = json["outputs"].at(i);
@@ -345,6 +365,7 @@ void Comparer::merge_state(std::string_view state) {
     std::vector<double> parts;
     from_json(one[4], parts, "comparison");
     other.outputs_[i].parts = OutputParts::of_state(parts);
+    other.outputs_[i].whole_numbers = one[5].get<bool>();
   }
   for (size_t i = 0; i < saturations_.size(); ++i) {
     other.saturations_[i].saturated = json["saturation"].at(i)[0].get<int64_t>();
@@ -365,6 +386,10 @@ void Comparer::merge_state(std::string_view state) {
 Comparison Comparer::result() const {
   Comparison comparison;
   comparison.samples = samples_;
+  if (classes_ && agreement_.count > 0) comparison.agreement = agreement_;
+  // Classes and indices are no quantities: their distance counts where nothing else does.
+  const bool all_whole =
+      std::all_of(outputs_.begin(), outputs_.end(), [](const OutputSums& one) { return one.whole_numbers; });
   double total = 0;
   int differing = 0;
   for (size_t i = 0; i < outputs_.size(); ++i) {
@@ -372,18 +397,19 @@ Comparison Comparer::result() const {
     const auto db = evaluate::sqnr_db(all.signal, all.noise);
     comparison.outputs.push_back(
         {program_->outputs_[i], db, std::nullopt, std::nullopt, std::nullopt, outputs_[i].parts.result()});
-    if (std::isfinite(all.noise) && std::isfinite(all.signal)) {
+    if (all.count > 0 && std::isfinite(all.noise) && std::isfinite(all.signal)) {
       OutputComparison& output = comparison.outputs.back();
       output.mse = all.mse(), output.cosine_similarity = all.cosine(), output.max_error = all.max_error;
     }
-    if (db) total += *db, ++differing;
+    const bool counts = !outputs_[i].whole_numbers || (all_whole && !comparison.agreement);
+    if (db && counts) total += *db, ++differing;
   }
   if (differing > 0) comparison.output_sqnr_db = total / differing;
-  if (classes_ && agreement_.count > 0) comparison.agreement = agreement_;
   double sum = 0;
   const auto relative = [](const Sums& sums) { return sums.signal > 0 ? sums.noise / sums.signal : 0.0; };
   for (const PairSums& one : pairs_) sum += relative(one.isolated);
   for (size_t i = 0; i < pairs_.size(); ++i) {
+    if (pairs_[i].compared == 0 && samples_ > 0) continue;  // its shape was never the float model's
     LayerRow row = program_->pairs_[i].row;
     row.isolated_sqnr_db = evaluate::sqnr_db(pairs_[i].isolated.signal, pairs_[i].isolated.noise);
     row.accumulated_sqnr_db = evaluate::sqnr_db(pairs_[i].accumulated.signal, pairs_[i].accumulated.noise);

@@ -80,16 +80,19 @@ class Comparer {
   struct OutputSums {
     evaluate::Similarity all;
     OutputParts parts;
+    bool whole_numbers = false;  // int64
   };
   struct PairSums {
     Sums isolated, accumulated;
     int64_t values = 0, lost = 0;
+    int64_t compared = 0;  // batches in which the tensor had the float model's shape
   };
 
   template <class Change>
   Tensor rescaled(size_t pair, const Tensor& tensor, Change&& change) const;
   Tensor as_quantized(size_t pair, const Tensor& tensor) const;
   Tensor as_float(size_t pair, const Tensor& tensor) const;
+  bool shapes_depend_on_data(std::span<const Tensor> inputs) const;
   void add_outputs(std::span<const Tensor> inputs, std::span<const Tensor> reference, std::span<const Tensor> other);
 
   std::shared_ptr<const CompareProgram> program_;

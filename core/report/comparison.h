@@ -97,7 +97,10 @@ struct OutputComparison {
     return std::make_tuple(
         field("name", &OutputComparison::name, "Name of the model output."),
         field("sqnr_db", &OutputComparison::sqnr_db, "SQNR in dB over all samples; null when exact."),
-        field("mse", &OutputComparison::mse, "Mean square error over all samples; null where a value is not finite."),
+        field(
+            "mse", &OutputComparison::mse,
+            "Mean square error over all samples; null where a value is not finite, or the shape was never that of the "
+            "float model."),
         field("cosine_similarity", &OutputComparison::cosine_similarity,
               "Cosine similarity over all samples, -1 to 1; null where a value is not finite."),
         field("max_error", &OutputComparison::max_error,

@@ -47,7 +47,7 @@ std::optional<Diagnostic> saturation_remark(std::span<const SaturationRow> rows,
                               worst->name + "\" (" + worst->op + part),
                     worst->name,
                     "For such CPUs quantize with 7-bit weights (the platform ort-cpu-avx2), or run with the session "
-                    "option session.x64quantprecision set to 1."};
+                    "option session.x64quantprecision set to 1 (which refuses a weight that two operators share)."};
 }
 
 std::optional<Diagnostic> saturation_warning(const Graph& graph, const ptq::QuantizationPlan& plan) {

@@ -3,8 +3,10 @@
 
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "core/base/error.h"
+#include "core/simulate/program.h"
 #include "tests/catch.h"
 
 using namespace tersor;
@@ -157,6 +159,59 @@ TEST_CASE("outputs that are not finite go from worker to worker as text") {
   const Comparison comparison = one.result();
   REQUIRE(std::isnan(*comparison.output_sqnr_db));
   REQUIRE_FALSE(comparison.outputs[0].mse.has_value());
+}
+
+TEST_CASE("outputs of other types are compared too, and class numbers count where nothing else does") {
+  const auto compared = [](const std::vector<int64_t>& types) {
+    Model exact = make_model(false), quantized = make_model(true);
+    for (Model* model : {&exact, &quantized}) {
+      Graph& graph = model->graph;
+      const ValueId output = std::exchange(graph.outputs, {})[0];
+      const ValueId large = add_node(graph, "Mul", {output, graph.add_initializer("k", Tensor::scalar(100.0f))}, "k_y");
+      for (const int64_t type : types) {
+        graph.outputs.push_back(add_node(graph, "Cast", {large}, "as_" + std::to_string(type)));
+        graph.nodes().back().attributes["to"] = type;
+        graph.value(graph.outputs.back()).dtype = static_cast<DType>(type);
+      }
+    }
+    Comparer comparer(CompareProgram::make(exact, quantized, simulate::Profile::kX64));
+    for (int i = 0; i < 10; ++i) comparer.add(std::vector<Tensor>{sample(i)});
+    return comparer.result();
+  };
+  constexpr int64_t kInt32 = 6, kInt64 = 7, kDouble = 11;
+  const Comparison both = compared({kDouble, kInt64});
+  REQUIRE(*both.outputs[0].sqnr_db < 60);
+  REQUIRE(*both.outputs[1].max_error >= 1);
+  REQUIRE(*both.output_sqnr_db == *both.outputs[0].sqnr_db);
+  REQUIRE(compared({kInt64}).output_sqnr_db.has_value());
+  REQUIRE(compared({kInt32}).output_sqnr_db.has_value());
+}
+
+TEST_CASE("a tensor whose shape depends on data is compared where both models give it the same") {
+  Model exact = make_model(false), quantized = make_model(true);
+  for (Model* model : {&exact, &quantized}) {
+    Graph& graph = model->graph;
+    const ValueId output = std::exchange(graph.outputs, {})[0];
+    const ValueId flat =
+        add_node(graph, "Reshape", {output, graph.add_initializer("all", Tensor::of<int64_t>(Shape{1}, {-1}))}, "flat");
+    const ValueId limit = graph.add_initializer("limit", Tensor::scalar(0.02f));
+    const ValueId above = add_node(graph, "Greater", {flat, limit}, "above");
+    graph.value(above).dtype = DType::kBool;
+    graph.outputs = {add_node(graph, "Compress", {flat, above}, "kept")};
+  }
+  Comparer comparer(CompareProgram::make(exact, quantized, simulate::Profile::kX64));
+  int other_shapes = 0;
+  for (int i = 0; i < 35; ++i) {
+    const std::vector<Tensor> inputs{sample(i)};
+    run::Runner a(run::Program::compile(exact, ops::standard())),
+        b(simulate::compile(quantized, simulate::Profile::kX64));
+    other_shapes += a.run(inputs)[0].shape() == b.run(inputs)[0].shape() ? 0 : 1;
+    comparer.add(inputs);
+  }
+  REQUIRE(other_shapes > 0);
+  REQUIRE(other_shapes < 35);
+  REQUIRE(comparer.result().samples == 35);
+  REQUIRE(std::isfinite(*comparer.result().output_sqnr_db));
 }
 
 TEST_CASE("one value for each of many positions is no list of classes") {
