@@ -28,17 +28,24 @@ bool passes_mask(const Node& node) {
   return node.domain.empty() && std::find(std::begin(kTypes), std::end(kTypes), node.op_type) != std::end(kTypes);
 }
 
+/// full_like(x, -infinity), as exporters write it where the shape is open.
+bool fills_with_mask(const Node& node) {
+  const auto* value = node.is("ConstantOfShape") ? node.attribute<Tensor>("value") : nullptr;
+  return value != nullptr && reaches_beyond(*value);
+}
+
 }  // namespace
 
 std::vector<bool> masked_values(const Graph& graph) {
   std::vector<bool> masked(graph.value_count(), false);
   for (const Node& node : graph.nodes()) {
-    if (!passes_mask(node)) continue;
-    const bool any = std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
-      if (!id.valid()) return false;
-      const Tensor* constant = graph.initializer(id);
-      return masked[static_cast<size_t>(id.index)] || (constant != nullptr && reaches_beyond(*constant));
-    });
+    if (!passes_mask(node) && !fills_with_mask(node)) continue;
+    const bool any =
+        fills_with_mask(node) || std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+          if (!id.valid()) return false;
+          const Tensor* constant = graph.initializer(id);
+          return masked[static_cast<size_t>(id.index)] || (constant != nullptr && reaches_beyond(*constant));
+        });
     for (const ValueId id : node.outputs)
       if (any && id.valid()) masked[static_cast<size_t>(id.index)] = true;
   }

@@ -360,6 +360,21 @@ TEST_CASE("a mask and what it is laid on stay float, on platforms that quantize 
   }
 }
 
+TEST_CASE("a mask that is filled in while the model runs stays float too") {
+  const float infinity = std::numeric_limits<float>::infinity();
+  NamedModel model;
+  model.input("x", {1, 4, 8}).weight("w", {8, 4}).node("MatMul", {"x", "w"}, {"scores"});
+  model.node("Shape", {"scores"}, {"shape"});
+  model.node("ConstantOfShape", {"shape"}, {"filling"}, {{"value", Tensor::of<float>(Shape{1}, {-infinity})}});
+  model.constant("limit", Tensor::of<float>(Shape{}, {2})).node("Greater", {"scores", "limit"}, {"hidden"});
+  model.node("Where", {"hidden", "filling", "scores"}, {"masked"}).node("Softmax", {"masked"}, {"shares"});
+  const Model attention = model.weight("v", {4, 8}).node("MatMul", {"shares", "v"}, {"y"}).output("y").build();
+  for (const char* platform : {"imx500", "qnn", "tflite", "ort-cpu"}) {
+    INFO(platform);
+    REQUIRE(make(attention, platform).quantizer("masked") == nullptr);
+  }
+}
+
 TEST_CASE("float inputs that are cast to indices stay float, on platforms that quantize every output") {
   NamedModel model;
   model.input("words", {1, 6}).weight("table", {500, 8}).weight("w", {8, 5}).weight("b", {5});
