@@ -416,6 +416,7 @@ FusedModel fuse(const Model& model, Profile profile, bool counts_saturation) {
   FusedModel fused{model, {}, {}, {}};
   Graph& graph = fused.model.graph;
   if (profile != Profile::kArm64) rewrite_int8_as_uint8(graph);
+  move_quantization_up(graph);
   move_dequantization_down(graph);
   drop_identical_pairs(graph);
   const std::map<NodeId, JoinedBias> joined = joined_biases(fused.model);

@@ -10,6 +10,10 @@ namespace tersor::simulate {
 /// the QuantizeLinear has that one reader (onnxruntime qdq_s8_to_u8.cc; everywhere but on ARM).
 void rewrite_int8_as_uint8(Graph& graph);
 
+/// QuantizeLinear behind an operator that only moves elements, or takes the largest, goes in front of it, where what
+/// makes the values may then have an integer kernel (qdq_propagation.cc).
+void move_quantization_up(Graph& graph);
+
 /// DequantizeLinear followed by an operator that only moves elements becomes the mover on integers followed by
 /// DequantizeLinear (qdq_propagation.cc and the dropping of pairs around movers).
 void move_dequantization_down(Graph& graph);

@@ -84,6 +84,26 @@ TEST_CASE("an int8 tensor with two readers keeps its convolution in float off AR
   REQUIRE(fuse(net.model, Profile::kArm64).integer_nodes == std::vector<std::string>{"first"});
 }
 
+TEST_CASE("a quantizer goes up through a MaxPool to the convolution in front, unless something else reads that") {
+  const auto integer_nodes = [](bool read_twice) {
+    Net net;
+    const Quantized x = net.quantize(net.graph().inputs[0], 0.1f, DType::kUint8, 0);
+    const ValueId y = net.node("Relu", {net.conv(x.real, 20, "conv")});
+    const ValueId largest = net.node("MaxPool", {y});
+    net.graph().nodes().back().attributes["kernel_shape"] = std::vector<int64_t>{2, 2};
+    net.graph().outputs = {net.quantize(largest, 0.3f, DType::kUint8, 0).real};
+    if (read_twice) net.graph().outputs.push_back(net.node("Exp", {y}));
+    const FusedModel fused = fuse(net.model, Profile::kX64);
+    run::Runner runner(run::Program::compile(fused.model, registry(Profile::kX64)));
+    const Tensor integers = runner.run(net.feeds)[0];
+    const Tensor floats = run::Runner(run::Program::compile(net.model, ops::standard())).run(net.feeds)[0];
+    REQUIRE(integers.to_doubles() == floats.to_doubles());
+    return fused.integer_nodes;
+  };
+  REQUIRE(integer_nodes(false) == std::vector<std::string>{"conv"});
+  REQUIRE(integer_nodes(true).empty());
+}
+
 TEST_CASE("without VNNI sums say how many of them saturate; weights of 7 bits never do") {
   const auto counts_of = [](int weight, Profile profile, bool asked = false) {
     Net net;
