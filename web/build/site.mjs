@@ -24,6 +24,15 @@ export function writePolicy() {
   };
 }
 
+/** Vite's helper loads the styles of lazy modules, which here have none. */
+export function importPlainly() {
+  return {
+    name: 'tersor-import',
+    enforce: 'pre',
+    load: (id) => (id === '\0vite/preload-helper.js' ? 'export const __vitePreload = (load) => load();' : undefined),
+  };
+}
+
 /** What the first paint says of the demo, before its files are loaded. */
 export async function demoFacts(folder) {
   const about = JSON.parse(await readFile(join(folder, 'demo.json'), 'utf8'));
