@@ -134,6 +134,31 @@ describe('samples', () => {
     await visit.context.close();
   });
 
+  it('keeps the form after a wrong preprocessing, and goes back to the one that fitted', async () => {
+    const visit = await openPage(site);
+    const { page } = visit;
+    const samples = region(page, 'Samples');
+    const picture = png(new Uint8Array(64 * 48 * 3), 64, 48);
+    await give(page, ['letters.onnx', model], ['a.png', picture], ['b.png', picture]);
+    for (const choose of [
+      () => samples.getByLabel('Channels').selectOption({ label: 'RGB, last' }),
+      () => samples.getByLabel('Channels').selectOption({ label: 'gray, first' }),
+      () => samples.getByLabel('Height').fill('100000'),
+    ]) {
+      await expect.poll(() => button(page, 'Quantize').getAttribute('aria-disabled')).toBe('false');
+      await choose();
+      await page.keyboard.press('Tab');
+      await samples.getByRole('alert').waitFor();
+      expect(await page.getByRole('button', { name: /^Leave out/ }).count()).toBe(0);
+      expect(await button(page, 'Quantize').getAttribute('aria-disabled')).toBe('true');
+      await button(page, 'Back to the last preprocessing').click();
+      await expect.poll(() => samples.getByRole('alert').count()).toBe(0);
+      expect(await samples.getByLabel('Channels').inputValue()).toBe('RGB NCHW');
+    }
+    await expectQuiet(visit);
+    await visit.context.close();
+  });
+
   it('offers the same for a picture that turns out damaged when it is decoded, the first or a later one', async () => {
     const cut = png(
       new Uint8Array(48 * 48 * 3).map((_v, at) => (at * 7) % 251),

@@ -22,6 +22,12 @@ let coverageAsked = 0;
 /** Settles when the newest model's coverage is known. */
 let coverageKnown: Promise<void> = Promise.resolve();
 let lastSet = 0;
+/** What last fitted together. */
+let fitted: {
+  readonly model: state.OpenModel;
+  readonly files: readonly SampleFile[];
+  readonly preprocessing: Preprocessing | null;
+} | null = null;
 
 function inTurn(work: () => Promise<void>): Promise<void> {
   state.reading.value += 1;
@@ -278,14 +284,17 @@ export async function inspect(): Promise<void> {
   inspection?.abort();
   const mine = new AbortController();
   inspection = mine;
+  const chosen = state.preprocessing.value;
+  const before = fitted?.model === open && fitted.files === set.files ? fitted.preprocessing : null;
   try {
-    const chosen = state.preprocessing.value;
     const info = await open.handle.inspectSamples(set.files, {
       signal: mine.signal,
       ...(chosen ? { preprocessing: chosen } : {}),
     });
     const first = info.errors[0];
+    if (!first) fitted = { model: open, files: set.files, preprocessing: info.preprocessing };
     batch(() => {
+      state.fittingPreprocessing.value = first ? before : null;
       state.unreadable.value = [];
       state.samplesInfo.value = info;
       state.preview.value = info.first;
@@ -304,7 +313,8 @@ export async function inspect(): Promise<void> {
     const problem = problemOf(error);
     const path = fileNamed(problem);
     batch(() => {
-      state.samplesInfo.value = null;
+      state.fittingPreprocessing.value = before;
+      if (!before) state.samplesInfo.value = null;
       state.preview.value = null;
       state.unreadable.value = path === null ? [] : [path];
       state.samplesProblem.value = path === null ? problem : { ...problem, place: placeWithFile(problem, path) };

@@ -146,6 +146,8 @@ export const samplesProblem = signal<Problem | null>(null);
 /** Files that turned out to be unreadable only when they were decoded. */
 export const unreadable = signal<readonly string[]>([]);
 export const preprocessing = signal<Preprocessing | null>(null);
+/** What to go back to: the preprocessing with which these samples last fitted, while they do not with the one in force. */
+export const fittingPreprocessing = signal<Preprocessing | null>(null);
 export const preview = signal<SamplePreview | null>(null);
 export const previewProblem = signal<Problem | null>(null);
 /** Samples set aside for calibration; null until the user moves the split. */
@@ -258,7 +260,7 @@ export const missing = computed(() => {
   if (coverageProblem.value) return 'Waiting for an answer above: the model and this platform do not fit.';
   if (!samples.value)
     return 'Next: samples. 100 or more pictures like the ones the model will meet; labels are optional.';
-  if (samplesProblem.value && sampleCount.value === 0)
+  if (samplesProblem.value && (sampleCount.value === 0 || fittingPreprocessing.value))
     return 'Waiting for an answer above: the samples do not fit the model.';
   if (!samplesInfo.value) return 'Reading samples …';
   if (sampleCount.value === 0) return 'Next: samples that fit the model.';

@@ -3,11 +3,12 @@
 import { useId } from 'preact/hooks';
 import type { SamplePreview, SamplesInfo } from 'tersor';
 
-import { dismiss, leaveOutBadSamples, showSample } from '../job/load';
+import { dismiss, leaveOutBadSamples, setPreprocessing, showSample } from '../job/load';
 import {
   calibrationCount,
   chosenCalibration,
   evaluationCount,
+  fittingPreprocessing,
   model,
   preprocessing,
   preview,
@@ -285,7 +286,9 @@ function lineCells(name: string, info: SamplesInfo | null): Cell[] {
   if (!info)
     return [
       { key: 'name', kind: 'name', content: name },
-      { key: 'wait', content: model.value ? 'Reading …' : 'waits for the model' },
+      samplesProblem.value
+        ? { key: 'bad', kind: 'stop', content: '✕ does not fit' }
+        : { key: 'wait', content: model.value ? 'Reading …' : 'waits for the model' },
     ];
   const bad = info.errors.length;
   const cells: Cell[] = [{ key: 'name', kind: 'name', content: name }];
@@ -318,16 +321,24 @@ function Cards() {
   const problem = samplesProblem.value;
   const info = samplesInfo.value;
   if (!problem) return null;
+  const back = fittingPreprocessing.value;
   const bad = info?.errors.length ?? unreadable.value.length;
   const some = bad > 0 && (info ? info.count > 0 : (samples.value?.files.length ?? 0) > 1);
+  const repairs = back !== null || some;
   return (
-    <ProblemCard problem={problem} onDismiss={some ? undefined : () => dismiss('samples')}>
-      {some && (
-        <button type="button" class="button filled" onClick={() => void leaveOutBadSamples()}>
-          Leave out {counted(bad, 'file')}
+    <ProblemCard problem={problem} onDismiss={repairs ? undefined : () => dismiss('samples')}>
+      {back ? (
+        <button type="button" class="button filled" onClick={() => void setPreprocessing(back)}>
+          Back to the last preprocessing
         </button>
+      ) : (
+        some && (
+          <button type="button" class="button filled" onClick={() => void leaveOutBadSamples()}>
+            Leave out {counted(bad, 'file')}
+          </button>
+        )
       )}
-      <button type="button" class={some ? 'button' : 'button filled'} onClick={chooseFolder}>
+      <button type="button" class={repairs ? 'button' : 'button filled'} onClick={chooseFolder}>
         Choose other samples
       </button>
     </ProblemCard>
@@ -374,22 +385,18 @@ export function SamplesRegion() {
       number={2}
       title="Samples"
       cells={lineCells(set.name, info)}
-      canOpen={info !== null && (info.count > 0 || info.preprocessing !== null || hasRecordings())}
+      canOpen={info ? info.count > 0 || chosen !== null || hasRecordings() : problem !== null && chosen !== null}
       always={always}
     >
-      {info && (
-        <>
-          <div class="columns samples-columns">
-            <Classes info={info} />
-            {shown && <Preview shown={shown} />}
-            {hasRecordings() && <RecordingForm />}
-            {chosen && (hasPictures(info) || !hasRecordings()) && (
-              <PreprocessingForm value={chosen} isGuess={info.preprocessing_is_guess} />
-            )}
-          </div>
-          {info.count > 0 && <Split />}
-        </>
-      )}
+      <div class="columns samples-columns">
+        {info && <Classes info={info} />}
+        {shown && <Preview shown={shown} />}
+        {hasRecordings() && <RecordingForm />}
+        {chosen && (!info || hasPictures(info) || !hasRecordings()) && (
+          <PreprocessingForm value={chosen} isGuess={info?.preprocessing_is_guess ?? false} />
+        )}
+      </div>
+      {sampleCount.value > 0 && <Split />}
     </Region>
   );
 }
