@@ -59,7 +59,7 @@ beforeEach(async () => {
   state.ownPlatforms.value = [];
   state.platformName.value = 'ort-cpu';
   state.runNote.value = '';
-  state.measured.value = { floatKey: '', float: null, statistics: [] };
+  state.measured.value = { dataKey: '', float: null, statistics: [] };
   behaviour.calls.length = 0;
 });
 
@@ -278,6 +278,27 @@ describe('settings', () => {
 });
 
 describe('a job that runs', () => {
+  it('is given up without a word when another model or other samples come, and nothing of it appears', async () => {
+    for (const wait of [5, 40, 90, 140, 180]) {
+      for (const others of [[{ ...model, path: 'other.onnx' }], [...pictures('cow', 60), ...pictures('hen', 40)]]) {
+        behaviour.pace = 1;
+        await addArrivals([model, ...set]);
+        const job = quantize();
+        await new Promise((resolve) => setTimeout(resolve, wait));
+        await addArrivals(others);
+        expect(state.run.value).toBeNull();
+        await job;
+        expect(state.result.value).toBeNull();
+        expect(state.runProblem.value).toBeNull();
+        expect(state.runNote.value).toBe('');
+        behaviour.pace = 0;
+        await quantize();
+        expect(state.result.value?.modelName).toBe(state.model.value?.name);
+        expect(state.resultIsOld.value).toBe(false);
+      }
+    }
+  });
+
   it('is cancelled at every stage within 200 ms, keeps what was measured and goes on from there', async () => {
     await addArrivals([model, ...set]);
     behaviour.pace = 2;

@@ -10,6 +10,7 @@ import { isPlatform, openPlatform } from './platform';
 import { applyRecipe, readRecipe } from './recipe';
 import { asDataSet, baseName, comparePaths, ending, sortArrivals, stem, type Arrival, type NamedSet } from './intake';
 import { isAbort, problemOf, type Problem } from './problem';
+import { giveUp } from './quantize';
 import * as state from './state';
 import { unzip } from './unzip';
 
@@ -123,6 +124,7 @@ async function openModel(arrival: Arrival): Promise<void> {
     const handle = await (await engine()).open(arrival.data, { externalData: sideFiles });
     const before = state.model.value;
     batch(() => {
+      giveUp();
       state.model.value = { name: baseName(arrival.path), handle, seconds: (performance.now() - started) / 1000 };
       state.modelProblem.value = null;
       state.coverage.value = null;
@@ -198,6 +200,7 @@ async function openSamples(set: NamedSet, given: Given): Promise<void> {
   // beside class folders labels.txt names the classes; else a label file holds one label per sample
   const names = folders ? labels.filter((file) => ending(file.path) === 'txt') : [];
   const labelsFile = labels.find((file) => !names.includes(file)) ?? null;
+  giveUp();
   const before = { set: state.samples.value, info: state.samplesInfo.value, preprocessing: state.preprocessing.value };
   batch(() => {
     state.samples.value = {

@@ -8,6 +8,7 @@ import type {
   CallOptions,
   EvaluationResult,
   FrameworkInfo,
+  Labels,
   Override,
   Platform,
   Progress,
@@ -34,7 +35,12 @@ function follow(change: (run: state.Run) => state.Run): void {
 }
 
 function options(evaluation: 'float' | 'int8', signal: AbortSignal): CallOptions {
-  return { signal, onProgress: (progress: Progress) => follow((run) => report(run, progress, evaluation)) };
+  return {
+    signal,
+    onProgress(progress: Progress) {
+      if (!signal.aborted) follow((run) => report(run, progress, evaluation));
+    },
+  };
 }
 
 /** A number for each object that ever took part in a key. */
@@ -51,6 +57,7 @@ function identity(thing: object | null): number {
 interface Inputs {
   readonly model: state.OpenModel;
   readonly set: state.SampleSet;
+  readonly labels: Labels;
   readonly preprocessing: { readonly preprocessing?: NonNullable<typeof state.preprocessing.value> };
   readonly evaluation: { readonly part: 'evaluation'; readonly count: number };
   readonly calibration: { readonly part: 'calibration'; readonly count: number };
@@ -74,6 +81,7 @@ function gather(): Inputs | null {
   return {
     model,
     set,
+    labels: state.labels.value,
     preprocessing: chosen ? { preprocessing: chosen } : {},
     evaluation: { part: 'evaluation', count },
     calibration: { part: 'calibration', count },
@@ -90,17 +98,19 @@ function gather(): Inputs | null {
 
 async function floatEvaluation(inputs: Inputs, signal: AbortSignal): Promise<EvaluationResult> {
   const kept = state.measured.value;
-  if (kept.float && kept.floatKey === inputs.dataKey) {
+  if (kept.dataKey !== inputs.dataKey) state.measured.value = { dataKey: inputs.dataKey, float: null, statistics: [] };
+  else if (kept.float) {
     follow((run) => skip(run, 'float'));
     return kept.float;
   }
   follow((run) => enter(run, 'float'));
-  const float = await inputs.model.handle.evaluate(inputs.set.files, state.labels.value, {
+  const float = await inputs.model.handle.evaluate(inputs.set.files, inputs.labels, {
     ...options('float', signal),
     ...inputs.preprocessing,
     selection: inputs.evaluation,
   });
-  state.measured.value = { ...state.measured.value, floatKey: inputs.dataKey, float };
+  signal.throwIfAborted();
+  state.measured.value = { ...state.measured.value, float };
   return float;
 }
 
@@ -109,12 +119,11 @@ const keptStatistics = 4;
 
 function statisticsKey(inputs: Inputs): string {
   const { config, overrides, frameworkInfo } = inputs.settings;
-  return JSON.stringify([inputs.dataKey, state.platformName.value, config, overrides, frameworkInfo]);
+  return JSON.stringify([state.platformName.value, config, overrides, frameworkInfo]);
 }
 
 async function calibrated(inputs: Inputs, signal: AbortSignal): Promise<Statistics> {
   follow((run) => enter(reopen(run, 'calibrate'), 'calibrate'));
-  const started = performance.now();
   const key = statisticsKey(inputs);
   const fresh = await inputs.model.handle.calibrate(inputs.set.files, {
     ...options('float', signal),
@@ -122,9 +131,9 @@ async function calibrated(inputs: Inputs, signal: AbortSignal): Promise<Statisti
     ...inputs.settings,
     selection: inputs.calibration,
   });
-  const kept = state.measured.value.statistics.filter((one) => one.dataKey === inputs.dataKey && one.key !== key);
-  const seconds = (performance.now() - started) / 1000;
-  const statistics = [{ key, dataKey: inputs.dataKey, statistics: fresh, seconds }, ...kept].slice(0, keptStatistics);
+  signal.throwIfAborted();
+  const kept = state.measured.value.statistics.filter((one) => one.key !== key);
+  const statistics = [{ key, statistics: fresh }, ...kept].slice(0, keptStatistics);
   state.measured.value = { ...state.measured.value, statistics };
   return fresh;
 }
@@ -137,8 +146,8 @@ function watchesOthers(thrown: unknown): boolean {
 
 /** From kept statistics where they serve, else after calibration. */
 async function quantizedFromAny(inputs: Inputs, signal: AbortSignal): Promise<QuantizedResult> {
-  const ofData = state.measured.value.statistics.filter((one) => one.dataKey === inputs.dataKey);
-  const kept = ofData.find((one) => one.key === statisticsKey(inputs)) ?? ofData[0];
+  const { statistics } = state.measured.value;
+  const kept = statistics.find((one) => one.key === statisticsKey(inputs)) ?? statistics[0];
   if (kept) {
     follow((run) => skip(run, 'calibrate'));
     try {
@@ -205,15 +214,16 @@ async function work(inputs: Inputs, signal: AbortSignal): Promise<void> {
     float,
   };
   const partly = (result: Pick<state.Result, 'pending' | 'int8' | 'comparison'>) => {
+    signal.throwIfAborted();
     const { stages, startedAt, now } = passed(inputs);
     show({ ...common, ...result, stages, seconds: (now - startedAt) / 1000 });
   };
   // The new file is there at once; what is measured of it follows, and stands as old until then.
   const again = before !== null && before.dataKey === inputs.dataKey;
-  if (again && !signal.aborted) partly({ pending: 'figures', int8: before.int8, comparison: before.comparison });
   try {
+    if (again) partly({ pending: 'figures', int8: before.int8, comparison: before.comparison });
     follow((run) => enter(run, 'int8'));
-    const int8 = await made.evaluate(inputs.set.files, state.labels.value, {
+    const int8 = await made.evaluate(inputs.set.files, inputs.labels, {
       ...options('int8', signal),
       ...inputs.preprocessing,
       selection: inputs.evaluation,
@@ -267,15 +277,21 @@ const restMilliseconds = 250;
 const surpriseMilliseconds = 500;
 let startedByItself = -Infinity;
 
+/** Ends the running job without a word. */
+export function giveUp(): void {
+  clearTimeout(again);
+  controller?.abort();
+  controller = null;
+  state.run.value = null;
+}
+
 /** Where there is a result, makes it anew with the settings as they are now; a job that runs is given up for it. */
 export function quantizeAgain(): void {
   clearTimeout(again);
   again = setTimeout(() => {
     const key = state.settingsKey.value;
     if (!state.result.value || (state.run.value ? runningKey === key : state.result.value.key === key)) return;
-    controller?.abort();
-    controller = null;
-    state.run.value = null;
+    giveUp();
     void quantize({ regionsStay: true });
     startedByItself = performance.now();
   }, restMilliseconds);

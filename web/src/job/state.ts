@@ -96,7 +96,8 @@ export interface Result {
 
 /** Kept between runs, so that what was measured is not measured again. */
 export interface Measured {
-  readonly floatKey: string;
+  /** Model and samples of all of it. */
+  readonly dataKey: string;
   readonly float: EvaluationResult | null;
   /** Newest first; those of other settings may serve as well. */
   readonly statistics: readonly KeptStatistics[];
@@ -104,10 +105,7 @@ export interface Measured {
 
 export interface KeptStatistics {
   readonly key: string;
-  /** Model and samples. */
-  readonly dataKey: string;
   readonly statistics: Statistics;
-  readonly seconds: number;
 }
 
 /** A platform that the reader brought, as a file. */
@@ -172,7 +170,7 @@ export const runProblem = signal<Problem | null>(null);
 /** A sentence about the last run that ended without a result. */
 export const runNote = signal('');
 export const result = signal<Result | null>(null);
-export const measured = signal<Measured>({ floatKey: '', float: null, statistics: [] });
+export const measured = signal<Measured>({ dataKey: '', float: null, statistics: [] });
 
 export const openRegions = signal<ReadonlySet<RegionId>>(new Set());
 /** Output name of the layer whose panel is open. */
