@@ -249,6 +249,19 @@ describe('the whole line', () => {
     expect(results[1]).toEqual(results[0]);
   }, 120_000);
 
+  test('says that calibration has seen the samples where none is left aside', async () => {
+    const made = await model.quantize({ samples: files, ...picked(files.length) });
+    const selection = { part: 'evaluation', count: files.length };
+    for (const measure of [
+      () => made.evaluate(files, null, { selection }),
+      () => made.compare(files, { selection, limit: 4 }),
+    ]) {
+      await measure();
+      expect(made.report.samples.held_aside).toBe(false);
+    }
+    expect(made.report.verdict.reason).toMatch(/calibration has seen too\.$/);
+  });
+
   test('a recipe makes the same file again, and says what does not fit', async () => {
     const first = await model.quantize({ samples: files, ...picked(24), config: { weights_bias_correction: false } });
     const again = await model.quantize({ samples: files, recipe: JSON.parse(JSON.stringify(first.recipe)) });

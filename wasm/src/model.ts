@@ -75,13 +75,12 @@ export async function evaluate(
   context: Context,
   model: ModelFile,
   sets: DataSets,
-  samples: Samples,
+  feed: Feed,
   labels: Labels,
   options: EvaluateOptions,
 ): Promise<EvaluationResult> {
   const group = options.group ?? 1;
   const metric = options.metric ?? (labels === null ? 'answers' : 'top1');
-  const feed = await abortable(sets.feed(samples, options), options.signal);
   const known = await abortable(sets.labels(feed, labels, group), options.signal);
   const answer = await runJob<EvaluationAnswer>(
     context.pool,
@@ -317,7 +316,8 @@ export class OpenModel implements Model {
 
   async evaluate(samples: Samples, labels: Labels, options: EvaluateOptions = {}): Promise<EvaluationResult> {
     this.#check(options);
-    return evaluate(this.#context, this.#file, this.#sets, samples, labels, options);
+    const feed = await abortable(this.#sets.feed(samples, options), options.signal);
+    return evaluate(this.#context, this.#file, this.#sets, feed, labels, options);
   }
 
   close(): void {

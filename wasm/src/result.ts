@@ -50,17 +50,15 @@ export class OpenResult implements QuantizedResult {
   }
 
   async evaluate(samples: Samples, labels: Labels, options: EvaluateOptions = {}): Promise<EvaluationResult> {
-    const quantized = await evaluate(this.#context, this.#file, this.#origin.sets, samples, labels, options);
+    const { sets } = this.#origin;
+    const feed = await abortable(sets.feed(samples, options), options.signal);
+    const quantized = await evaluate(this.#context, this.#file, sets, feed, labels, options);
     const before = this.#report;
     const report = {
       ...before,
       runtime: options.runtime ?? before.runtime,
       evaluation: { float: options.reference ?? before.evaluation.float, quantized },
-      samples: {
-        ...before.samples,
-        evaluation: quantized.count,
-        held_aside: options.selection?.part === 'evaluation',
-      },
+      samples: { ...before.samples, evaluation: quantized.count, held_aside: feed.heldAside === true },
     };
     await abortable(this.#update(report), options.signal);
     return quantized;
@@ -88,8 +86,7 @@ export class OpenResult implements QuantizedResult {
     );
     const { samples: counts } = this.#report;
     const evaluation = Math.max(counts.evaluation, comparison.samples);
-    const heldAside = options.selection?.part === 'evaluation';
-    const samplesUsed = { ...counts, evaluation, held_aside: heldAside };
+    const samplesUsed = { ...counts, evaluation, held_aside: feed.heldAside === true };
     await abortable(this.#update({ ...this.#report, comparison, samples: samplesUsed }), options.signal);
     return comparison;
   }

@@ -68,6 +68,8 @@ export interface Feed {
   /** Samples that take part, and samples in all; null while tensors stream and nobody knows. */
   readonly total: number | null;
   readonly of: number | null;
+  /** They are what was left aside for evaluation. */
+  readonly heldAside?: boolean | undefined;
   readonly items: Iterable<SentSample> | AsyncIterable<SentSample>;
   /** Where it is there, the items are lent to workers and come back here. */
   readonly comeBack?: (samples: readonly SentSample[]) => void;
@@ -294,28 +296,30 @@ export class DataSets {
       readonly limit?: number | undefined;
     },
   ): Promise<Feed> {
-    const limited = async (chosen: readonly number[]) => {
-      const { limit } = options;
-      if (limit === undefined || limit >= chosen.length) return chosen;
-      const spread = await this.#chosen(chosen.length, { part: 'calibration', count: limit });
-      return spread.map((k) => chosen[k] ?? 0);
+    const choose = async (of: number) => {
+      const { limit, selection } = options;
+      let chosen = await this.#chosen(of, selection);
+      const heldAside = selection?.part === 'evaluation' && chosen.length < of;
+      if (limit !== undefined && limit < chosen.length) {
+        const spread = await this.#chosen(chosen.length, { part: 'calibration', count: limit });
+        chosen = spread.map((k) => chosen[k] ?? 0);
+      }
+      return { chosen, facts: { total: chosen.length, of, heldAside } };
     };
     if (areFiles(samples)) {
       const data = await this.resource(samples, options.preprocessing);
       const worker = this.#pool.idle();
       const { count } = await worker.need(data);
       await data.check(worker);
-      const chosen = await limited(await this.#chosen(count, options.selection));
-      const items = chosen.map((index) => ({ index, label: null, tensors: null }));
-      return { data, total: chosen.length, of: count, items };
+      const { chosen, facts } = await choose(count);
+      return { data, ...facts, items: chosen.map((index) => ({ index, label: null, tensors: null })) };
     }
     const whole = options.selection === undefined && options.limit === undefined;
     if (whole && !Array.isArray(samples)) return { data: null, total: null, of: null, items: numbered(samples) };
     const all: SentSample[] = [];
     for await (const one of numbered(samples)) all.push(Array.isArray(samples) ? one : withArrays(one, copyOf));
-    const chosen = await limited(await this.#chosen(all.length, options.selection));
-    const items = chosen.flatMap((index) => all[index] ?? []);
-    return { data: null, total: chosen.length, of: all.length, items };
+    const { chosen, facts } = await choose(all.length);
+    return { data: null, ...facts, items: chosen.flatMap((index) => all[index] ?? []) };
   }
 
   /** The label of every sample of the data set, by its number (of its group); null without labels. */
