@@ -171,6 +171,16 @@ describe('the job', () => {
     expect(state.fields.value).toEqual({});
   });
 
+  it('takes other labels of the same name for other labels', async () => {
+    const labels = (text: string): Arrival => ({ path: 'labels.csv', data: new Blob([text]) });
+    await addArrivals([model, ...set]);
+    await addArrivals([labels('0')]);
+    await quantize();
+    expect(state.resultIsOld.value).toBe(false);
+    await addArrivals([labels('1')]);
+    expect(state.resultIsOld.value).toBe(true);
+  });
+
   it('makes the result anew by itself when a setting changes, from kept statistics', async () => {
     await addArrivals([model, ...set]);
     await quantize();

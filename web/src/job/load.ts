@@ -256,7 +256,7 @@ async function openLabels(labels: readonly Arrival[]): Promise<void> {
     };
     return;
   }
-  state.samples.value = { ...set, labelsFile: asSampleFile(file) };
+  state.samples.value = { ...set, id: ++lastSet, labelsFile: asSampleFile(file) };
 }
 
 async function openJson(file: Arrival): Promise<void> {

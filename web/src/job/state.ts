@@ -34,7 +34,7 @@ export interface OpenModel {
 }
 
 export interface SampleSet {
-  /** Another number for every set that was opened. */
+  /** Another number for every set that was opened, and for other labels. */
   readonly id: number;
   readonly name: string;
   readonly files: readonly SampleFile[];
@@ -238,7 +238,6 @@ export const settingsKey = computed(() =>
   JSON.stringify([
     samples.value?.id ?? 0,
     samples.value?.files.length ?? 0,
-    samples.value?.labelsFile?.path ?? '',
     platformName.value,
     fields.value,
     preprocessing.value,
