@@ -250,6 +250,9 @@ export const settingsKey = computed(() =>
 /** The figures shown are of other settings. */
 export const resultIsOld = computed(() => result.value !== null && result.value.key !== settingsKey.value);
 
+/** Bytes of the new file, as far as the engine can tell beforehand. */
+export const expectedBytes = computed(() => coverage.value?.estimated_size_bytes || null);
+
 /** What is missing before Quantize can run, as a sentence; empty when nothing is. */
 export const missing = computed(() => {
   if (engineProblem.value) return 'The engine did not start; see above.';

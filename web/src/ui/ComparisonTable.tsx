@@ -5,7 +5,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Agreement, EvaluationResult } from 'tersor';
 
-import { coverage, measured, model, result, resultIsOld, running } from '../job/state';
+import { coverage, expectedBytes, measured, model, result, resultIsOld, running } from '../job/state';
 import {
   count,
   counted,
@@ -89,7 +89,7 @@ export function ComparisonTable() {
   const shownCoverage = report?.coverage ?? coverage.value;
   const info = model.value?.handle.info;
   const floatBytes = report?.model.size_bytes ?? info?.size_bytes ?? null;
-  const intBytes = report?.output.size_bytes ?? shownCoverage?.estimated_size_bytes ?? null;
+  const intBytes = report?.output.size_bytes ?? expectedBytes.value;
   const same = agreement && agreement.count > 0 ? agreement.same / agreement.count : null;
   const sameWords = agreement ? `${count(agreement.same)} of ${count(agreement.count)}` : '';
   return (

@@ -4,7 +4,7 @@ import type { Coverage, ModelInfo, Support, TensorInfo } from 'tersor';
 
 import { dismiss } from '../job/load';
 import { platformTitle } from '../job/platform';
-import { coverage, coverageProblem, engine, model, modelProblem, reading, result } from '../job/state';
+import { coverage, coverageProblem, engine, expectedBytes, model, modelProblem, reading, result } from '../job/state';
 import { count, counted, large, none, percent, shape, size, thin, times } from '../numbers';
 import { chooseFiles } from './files';
 import { Note, ProblemCard } from './Note';
@@ -40,10 +40,10 @@ function shapes(info: ModelInfo): string {
   return `${one(info.inputs)} → ${one(info.outputs)}`;
 }
 
-function intSize(info: ModelInfo, known: Coverage | null): string {
+function intSize(info: ModelInfo): string {
   const made = result.value?.quantized.report.output.size_bytes;
-  const after = made ?? known?.estimated_size_bytes;
-  if (after === undefined) return size(info.size_bytes);
+  const after = made ?? expectedBytes.value;
+  if (after === null) return size(info.size_bytes);
   return `${size(info.size_bytes)} → ${made === undefined ? 'about ' : ''}${size(after)}`;
 }
 
@@ -73,7 +73,7 @@ function lineCells(name: string, info: ModelInfo, known: Coverage | null): Cell[
     { key: 'name', kind: 'name', content: name },
     { key: 'shapes', content: shapes(info) },
     { key: 'parameters', content: <Figure value={count(info.parameters)} what="parameters" /> },
-    { key: 'size', content: intSize(info, known) },
+    { key: 'size', content: intSize(info) },
     last,
   ];
 }
@@ -103,10 +103,8 @@ function FileFacts(props: { readonly name: string; readonly info: ModelInfo; rea
   const { name, info, known } = props;
   const written = [info.producer, `opset ${info.opset}`].filter(Boolean).join(', ');
   const domains = Object.entries(info.domains);
-  const smaller =
-    known && known.estimated_size_bytes > 0
-      ? `about ${size(known.estimated_size_bytes)}, ${times(info.size_bytes / known.estimated_size_bytes)} smaller`
-      : none;
+  const bytes = expectedBytes.value;
+  const smaller = bytes ? `about ${size(bytes)}, ${times(info.size_bytes / bytes)} smaller` : none;
   const rows: readonly (readonly [string, string])[] = [
     ['Name', name],
     ['Written by', written],
