@@ -6,8 +6,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { zipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { asInput, png } from './files.mjs';
 import { button, expectQuiet, openPage, openSite, region, root, runDemo, siteFolder, untilDone } from './site.mjs';
 
 const axeSource = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -180,6 +182,24 @@ describe('files', () => {
     await region(page, 'Model').getByText('letters.onnx', { exact: true }).first().waitFor();
     await expect.poll(() => button(page, 'Quantize').getAttribute('aria-disabled')).toBe('false');
     await region(page, 'Samples').getByText('16 classes').waitFor();
+    await expectQuiet(visit);
+    await context.close();
+  });
+
+  it('folds a long list of classes, shows all of it, and folds it again', async () => {
+    const visit = await openPage(site);
+    const { page, context } = visit;
+    const picture = png(new Uint8Array(48 * 48 * 3), 48, 48);
+    const classes = Object.fromEntries(Array.from({ length: 60 }, (_, k) => [`class ${k}/a.png`, picture]));
+    const model = await readFile(`${root}web/public/demo/model.onnx`);
+    await page
+      .getByLabel('Model and samples')
+      .setInputFiles([asInput('letters.onnx', model), asInput('many.zip', Buffer.from(zipSync(classes)))]);
+    const rows = page.locator('.classes tbody tr');
+    await button(page, 'Show all 60 classes').click();
+    expect(await rows.count()).toBe(60);
+    await button(page, 'Show fewer classes').click();
+    expect(await rows.count()).toBe(20);
     await expectQuiet(visit);
     await context.close();
   });

@@ -4,11 +4,11 @@
 // panel beside itself. More than two hundred rows are drawn only where they are seen.
 
 import { signal } from '@preact/signals';
-import { useState } from 'preact/hooks';
 import type { LayerRow } from 'tersor';
 
 import { openLayer, result } from '../job/state';
-import { count, decibels, percent, range } from '../numbers';
+import { decibels, percent, range } from '../numbers';
+import { useFold } from './fold';
 import { Search } from './Icons';
 import { layerSearchId, rowId } from './layer';
 import { LayerPanel } from './LayerPanel';
@@ -199,8 +199,10 @@ function Tools() {
 }
 
 export function Layers() {
-  const [all, setAll] = useState(false);
   const done = result.value;
+  const layers = done?.comparison.layers ?? [];
+  const rows = layersShown(layers, search.value, byError.value);
+  const [shown, more] = useFold(rows, search.value === '' ? firstRows : Infinity, 'layers');
   if (!done) {
     return (
       <div class="layers-block">
@@ -211,12 +213,8 @@ export function Layers() {
       </div>
     );
   }
-  const layers = done.comparison.layers;
-  const rows = layersShown(layers, search.value, byError.value);
   const selected = layers.find((row) => row.output === openLayer.value) ?? null;
   const most = Math.max(0, ...layers.map((row) => row.error_share));
-  const folded = !all && search.value === '' && rows.length > firstRows + 4;
-  const shown = folded ? rows.slice(0, firstRows) : rows;
   return (
     <div class={selected ? 'layers-block with-panel' : 'layers-block'}>
       <div class="tab-bar">
@@ -232,11 +230,7 @@ export function Layers() {
               {layers.length === 0 ? 'No layer was quantized.' : `No layer is called “${search.value}”.`}
             </p>
           )}
-          {folded && (
-            <button type="button" class="link show-all" onClick={() => setAll(true)}>
-              Show all {count(rows.length)} layers
-            </button>
-          )}
+          {more}
         </div>
         {selected && <LayerPanel key={selected.output} row={selected} rows={rows} />}
       </div>

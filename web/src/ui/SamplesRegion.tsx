@@ -21,6 +21,7 @@ import {
 } from '../job/state';
 import { column, count, counted, fixed, range, shape, size, value } from '../numbers';
 import { chooseFiles, chooseFolder } from './files';
+import { useFold } from './fold';
 import { Next, Previous } from './Icons';
 import { Note, ProblemCard } from './Note';
 import { Pixels, rasterOf } from './Pixels';
@@ -42,8 +43,12 @@ function calibrationByClass(info: SamplesInfo): Map<string, number> | null {
   return taken;
 }
 
+/** Classes shown before "Show all". */
+const firstClasses = 20;
+
 function Classes(props: { readonly info: SamplesInfo }) {
   const { info } = props;
+  const [shown, more] = useFold(info.classes, firstClasses, 'classes');
   const taken = calibrationByClass(info);
   const most = Math.max(1, ...info.classes.map((c) => c.count));
   const formats = Object.entries(info.formats)
@@ -77,7 +82,7 @@ function Classes(props: { readonly info: SamplesInfo }) {
             </tr>
           </thead>
           <tbody>
-            {info.classes.map((c) => {
+            {shown.map((c) => {
               const calibrate = taken?.get(c.name) ?? 0;
               return (
                 <tr key={c.name}>
@@ -96,6 +101,7 @@ function Classes(props: { readonly info: SamplesInfo }) {
           </tbody>
         </table>
       )}
+      {more}
       <p class="soft">
         {formats}, {size(info.size_bytes)}. {source} {skipped}
       </p>

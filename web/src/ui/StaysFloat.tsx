@@ -2,11 +2,11 @@
 //
 // The operators that stay float: each with its reason, and a switch.
 
-import { useState } from 'preact/hooks';
 import type { FloatNode } from 'tersor';
 
 import { keepFloat, result } from '../job/state';
-import { count, counted } from '../numbers';
+import { counted } from '../numbers';
+import { useFold } from './fold';
 import { KeepFloat } from './KeepFloat';
 
 /** Rows shown before "Show all". */
@@ -30,11 +30,10 @@ function reasonOf({ op, reason }: FloatNode): string {
 }
 
 export function StaysFloat() {
-  const [all, setAll] = useState(false);
   const done = result.value;
+  const rows = done ? rowsOf(done.quantized.report.coverage.stays_float) : [];
+  const [shown, more] = useFold(rows, firstRows, 'operators');
   if (!done) return null;
-  const rows = rowsOf(done.quantized.report.coverage.stays_float);
-  const shown = all || rows.length <= firstRows + 2 ? rows : rows.slice(0, firstRows);
   return (
     <div class="block stays-float">
       <div class="block-head">
@@ -67,11 +66,7 @@ export function StaysFloat() {
           </tbody>
         </table>
       )}
-      {shown.length < rows.length && (
-        <button type="button" class="link show-all" onClick={() => setAll(true)}>
-          Show all {count(rows.length)} operators
-        </button>
-      )}
+      {more}
     </div>
   );
 }
