@@ -216,8 +216,12 @@ describe('recipes', () => {
     const [download] = await Promise.all([page.waitForEvent('download'), button(page, 'Download recipe').click()]);
     const recipe = JSON.parse(await readFile(await download.path(), 'utf8'));
     recipe.model_digest = '00'.repeat(32);
+    recipe.overrides = [{ name: 'layer of another model', config: { enable_weights_quantization: false } }];
     await give(page, ['other.json', text(JSON.stringify(recipe))]);
-    await region(page, 'Settings').getByText('Filled from other.json').waitFor();
+    await region(page, 'Settings').getByText('Filled from other.json, a recipe of another model').waitFor();
+    expect(await card(page, 'Model')).toMatch(/other\.json is a recipe of another model/);
+    await button(page, 'Leave out 1 setting of single operators').click();
+    await expect.poll(() => button(page, 'Quantize').getAttribute('aria-disabled')).toBe('false');
     await button(page, 'Quantize').click();
     await card(page, 'Results');
     await button(page, 'Go on anyway').click();

@@ -193,8 +193,15 @@ export function listOverrides(): ListedOverride[] {
         setKeepFloat(override.name ?? '', null);
         return;
       }
-      state.listedOverrides.value = listed.filter((one) => one !== override);
+      state.listedOverrides.value = state.listedOverrides.value.filter((one) => one !== override);
       changed();
     },
   }));
+}
+
+/** Those that a problem is about, by their places in it. */
+export function overridesIn({ place, message }: Problem): ListedOverride[] {
+  const places = `${place}\n${message}`.matchAll(/^overrides\[(\d+)\]/gm);
+  const numbers = new Set([...places].map(([, number]) => Number(number)));
+  return listOverrides().filter((_, k) => numbers.has(k));
 }

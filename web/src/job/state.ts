@@ -250,6 +250,12 @@ export const settingsKey = computed(() =>
 /** The figures shown are of other settings. */
 export const resultIsOld = computed(() => result.value !== null && result.value.key !== settingsKey.value);
 
+/** What the opened recipe is called, where it was made for another model than the open one. */
+export const foreignRecipe = computed(() => {
+  const digest = model.value?.handle.info.sha256;
+  return digest && recipe.value && recipe.value.recipe.model_digest !== digest ? recipe.value.name : null;
+});
+
 /** Bytes of the new file, as far as the engine can tell beforehand. */
 export const expectedBytes = computed(() => coverage.value?.estimated_size_bytes || null);
 

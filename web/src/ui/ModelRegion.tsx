@@ -3,8 +3,19 @@
 import type { Coverage, ModelInfo, Support, TensorInfo } from 'tersor';
 
 import { dismiss } from '../job/load';
+import { overridesIn } from '../job/overrides';
 import { platformTitle } from '../job/platform';
-import { coverage, coverageProblem, engine, expectedBytes, model, modelProblem, reading, result } from '../job/state';
+import {
+  coverage,
+  coverageProblem,
+  engine,
+  expectedBytes,
+  foreignRecipe,
+  model,
+  modelProblem,
+  reading,
+  result,
+} from '../job/state';
 import { count, counted, large, none, percent, shape, size, thin, times } from '../numbers';
 import { chooseFiles } from './files';
 import { Note, ProblemCard } from './Note';
@@ -252,6 +263,23 @@ function Reasons(props: { readonly known: Coverage }) {
   );
 }
 
+/** The platform or the settings do not fit the model. */
+function Unfit() {
+  const problem = coverageProblem.value;
+  if (!problem) return null;
+  const listed = overridesIn(problem);
+  const foreign = foreignRecipe.value;
+  return (
+    <ProblemCard problem={foreign ? { ...problem, hint: `${foreign} is a recipe of another model.` } : problem}>
+      {listed.length > 0 && (
+        <button type="button" class="button filled" onClick={() => listed.forEach(({ remove }) => remove())}>
+          Leave out {counted(listed.length, 'setting')} of single operators
+        </button>
+      )}
+    </ProblemCard>
+  );
+}
+
 export function ModelRegion() {
   const open = model.value;
   const problem = modelProblem.value;
@@ -265,7 +293,7 @@ export function ModelRegion() {
           </button>
         </ProblemCard>
       )}
-      {coverageProblem.value && <ProblemCard problem={coverageProblem.value} />}
+      <Unfit />
     </>
   );
   if (!open) {

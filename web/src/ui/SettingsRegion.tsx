@@ -20,7 +20,16 @@ import {
   type FormRow,
   type GroupId,
 } from '../job/settings';
-import { engine, fields, frameworkInfo, overrides, platformName, recipe, settingsProblem } from '../job/state';
+import {
+  engine,
+  fields,
+  foreignRecipe,
+  frameworkInfo,
+  overrides,
+  platformName,
+  recipe,
+  settingsProblem,
+} from '../job/state';
 import { count, counted } from '../numbers';
 import { FieldControl, nullText } from './FieldControl';
 import { Select } from './fields';
@@ -221,7 +230,14 @@ export function SettingsRegion() {
           <button type="button" class="link" onClick={backToDefaults}>
             Back to Tersor’s defaults
           </button>
-          {opened ? <span class="soft">Filled from {opened.name}.</span> : <DefaultsNote />}
+          {opened ? (
+            <span class="soft">
+              Filled from {opened.name}
+              {foreignRecipe.value && ', a recipe of another model'}.
+            </span>
+          ) : (
+            <DefaultsNote />
+          )}
         </div>
       </div>
     </Region>
