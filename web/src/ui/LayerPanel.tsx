@@ -8,7 +8,7 @@ import { KeepFloat } from './KeepFloat';
 import { count, decibels, range, scale, times, value } from '../numbers';
 import { Close, Next, Previous } from './Icons';
 import { HistogramPlot, histogramTable } from './HistogramPlot';
-import { closeLayer } from './layer';
+import { closeLayer, revealPanel } from './layer';
 import { useWidth } from './width';
 
 function Fact(props: {
@@ -123,13 +123,10 @@ function Values(props: { readonly row: LayerRow }) {
 
 export function LayerPanel(props: { readonly row: LayerRow; readonly rows: readonly LayerRow[] }) {
   const { row, rows } = props;
-  const panel = useRef<HTMLDivElement>(null);
+  const back = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     // on narrow pages the panel takes the list's place
-    const back = panel.current?.querySelector<HTMLButtonElement>('.panel-back');
-    if (!back || back.offsetParent === null) return;
-    panel.current?.scrollIntoView({ block: 'start' });
-    back.focus({ preventScroll: true });
+    if (back.current?.offsetParent) revealPanel();
   }, []);
   const at = rows.findIndex((other) => other.output === row.output);
   const go = (to: number) => {
@@ -137,8 +134,8 @@ export function LayerPanel(props: { readonly row: LayerRow; readonly rows: reado
     if (next) openLayer.value = next.output;
   };
   return (
-    <div class="panel" ref={panel} role="group" aria-labelledby="panel-title">
-      <button type="button" class="link panel-back" onClick={closeLayer}>
+    <div class="panel" tabIndex={-1} role="group" aria-labelledby="panel-title">
+      <button type="button" ref={back} class="link panel-back" onClick={closeLayer}>
         Layers ›
       </button>
       <div class="panel-head">

@@ -6,6 +6,7 @@
 import { openLayer, result } from '../job/state';
 import { percent } from '../numbers';
 import { KeepFloat } from './KeepFloat';
+import { revealPanel } from './layer';
 import { Note } from './Note';
 
 /** Layers shown with their switch. */
@@ -65,7 +66,14 @@ export function Verdict() {
             {worst.map((layer) => (
               <tr key={layer.output}>
                 <th scope="row">
-                  <button type="button" class="link" onClick={() => (openLayer.value = layer.output)}>
+                  <button
+                    type="button"
+                    class="link"
+                    onClick={() => {
+                      openLayer.value = layer.output;
+                      requestAnimationFrame(revealPanel);
+                    }}
+                  >
                     {layer.name}
                   </button>
                   <span class="sub">{layer.op}</span>
