@@ -155,6 +155,39 @@ describe('keyboard', () => {
   });
 });
 
+describe('the focus', () => {
+  const focused = (page) =>
+    page.evaluate(() => document.activeElement.getAttribute('aria-label') ?? document.activeElement.className);
+
+  it('stays where the reader was when what had it goes away', async () => {
+    const visit = await openPage(site);
+    const { page, context } = visit;
+    await button(page, 'Try the demo').focus();
+    await page.keyboard.press('Enter');
+    await untilDone(page);
+    expect(await focused(page)).toBe('main');
+    await page.locator('.worst button').first().click();
+    await expect.poll(() => focused(page)).toBe('panel');
+    const top = await page.locator('.panel').evaluate((panel) => panel.getBoundingClientRect().top);
+    expect(top).toBeGreaterThanOrEqual(0);
+    expect(top).toBeLessThan(450);
+    await button(page, 'Next layer').focus();
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Enter');
+    expect(await focused(page)).toBe('Next layer');
+    const keep = page.locator('.stays-float select').first();
+    await page.locator('.worst select').first().selectOption('on');
+    await keep.waitFor();
+    await untilDone(page);
+    await keep.focus();
+    await keep.selectOption('auto');
+    await keep.waitFor({ state: 'detached' });
+    expect(await focused(page)).toMatch(/stays-float/);
+    await expectQuiet(visit);
+    await context.close();
+  });
+});
+
 describe('files', () => {
   it('takes samples and model dropped anywhere, samples first', async () => {
     const visit = await openPage(site);

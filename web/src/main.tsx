@@ -10,6 +10,7 @@ import './styles/results.css';
 import './styles/layers.css';
 import { App } from './ui/App';
 import { listenForFiles } from './ui/drag';
+import { keepFocus } from './ui/focus';
 import { listenForKeys } from './ui/keys';
 import { followTitle } from './ui/title';
 
@@ -17,6 +18,7 @@ function show(page: HTMLElement): void {
   render(<App />, page);
   listenForFiles();
   listenForKeys();
+  keepFocus(page);
   followTitle();
   // the first paint comes before anything else is asked for
   requestAnimationFrame(() => setTimeout(() => void import('./engine/start').then(({ start }) => start()), 0));

@@ -6,9 +6,10 @@ import type { LayerRow } from 'tersor';
 import { openLayer } from '../job/state';
 import { KeepFloat } from './KeepFloat';
 import { count, decibels, range, scale, times, value } from '../numbers';
-import { Close, Next, Previous } from './Icons';
+import { Close } from './Icons';
 import { HistogramPlot, histogramTable } from './HistogramPlot';
 import { closeLayer, revealPanel } from './layer';
+import { Neighbours } from './Neighbours';
 import { useWidth } from './width';
 
 function Fact(props: {
@@ -146,18 +147,7 @@ export function LayerPanel(props: { readonly row: LayerRow; readonly rows: reado
           </span>
         </div>
         <span class="pair">
-          <button type="button" class="ghost" aria-label="Previous layer" disabled={at <= 0} onClick={() => go(at - 1)}>
-            <Previous />
-          </button>
-          <button
-            type="button"
-            class="ghost"
-            aria-label="Next layer"
-            disabled={at < 0 || at >= rows.length - 1}
-            onClick={() => go(at + 1)}
-          >
-            <Next />
-          </button>
+          <Neighbours what="layer" at={at} last={rows.length - 1} go={go} />
           <button type="button" class="ghost" aria-label="Close the layer" onClick={closeLayer}>
             <Close />
           </button>
@@ -174,7 +164,7 @@ export function LayerPanel(props: { readonly row: LayerRow; readonly rows: reado
       <div class="panel-float">
         <KeepFloat name={row.name} isFloat={row.range === null} />
       </div>
-      <Values row={row} />
+      <Values key={row.output} row={row} />
       {row.weight_max && row.weight_max.length > 0 && <Weights largest={row.weight_max} />}
     </div>
   );

@@ -232,7 +232,7 @@ export function Layers() {
           )}
           {more}
         </div>
-        {selected && <LayerPanel key={selected.output} row={selected} rows={rows} />}
+        {selected && <LayerPanel row={selected} rows={rows} />}
       </div>
     </div>
   );

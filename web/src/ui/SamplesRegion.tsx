@@ -22,7 +22,7 @@ import {
 import { column, count, counted, fixed, range, shape, size, value } from '../numbers';
 import { chooseFiles, chooseFolder } from './files';
 import { useFold } from './fold';
-import { Next, Previous } from './Icons';
+import { Neighbours } from './Neighbours';
 import { Note, ProblemCard } from './Note';
 import { Pixels, rasterOf } from './Pixels';
 import { PreprocessingForm, presetWord } from './PreprocessingForm';
@@ -137,7 +137,6 @@ function Preview(props: { readonly shown: SamplePreview }) {
   const tensor = shown.tensors[0];
   const chosen = preprocessing.value;
   const raster = tensor && chosen ? rasterOf(tensor, chosen.layout, chosen.channels === 'BGR') : null;
-  const last = sampleCount.value - 1;
   const picture = shown.picture;
   return (
     <div class="block">
@@ -145,24 +144,7 @@ function Preview(props: { readonly shown: SamplePreview }) {
         <h3>Preview</h3>
         <span class="soft sample-name">{shown.path}</span>
         <span class="pair">
-          <button
-            type="button"
-            class="ghost"
-            aria-label="Previous sample"
-            disabled={shown.index <= 0}
-            onClick={() => void showSample(shown.index - 1)}
-          >
-            <Previous />
-          </button>
-          <button
-            type="button"
-            class="ghost"
-            aria-label="Next sample"
-            disabled={shown.index >= last}
-            onClick={() => void showSample(shown.index + 1)}
-          >
-            <Next />
-          </button>
+          <Neighbours what="sample" at={shown.index} last={sampleCount.value - 1} go={showSample} />
         </span>
       </div>
       {previewProblem.value && <ProblemCard problem={previewProblem.value} />}
