@@ -195,6 +195,11 @@ describe('cancelling', () => {
     console.info(`cancelled in: ${seen.join(', ')}`);
     expect(seen.length).toBeGreaterThan(0);
     await button(page, 'Quantize').click();
+    await button(page, 'Cancel').dblclick();
+    await region(page, 'Results')
+      .getByText(/^Cancelled\./)
+      .waitFor();
+    await button(page, 'Quantize').click();
     await untilDone(page);
     await expectQuiet(visit);
     await context.close();

@@ -6,6 +6,13 @@
 import { cancel, quantize } from '../job/quantize';
 import { canQuantize, missing, result, resultIsOld, run } from '../job/state';
 
+/** Quantize and Cancel take each other's place, where the second click of a double click is meant for neither. */
+function once(act: () => void) {
+  return ({ detail }: MouseEvent) => {
+    if (detail < 2) act();
+  };
+}
+
 /** Starts the job and brings its progress into view where the page is long. */
 export function startQuantize(): void {
   if (!canQuantize.value) return;
@@ -21,7 +28,7 @@ export function QuantizeButton(props: { readonly class?: string }) {
   const place = props.class ?? '';
   if (run.value) {
     return (
-      <button type="button" class={`button main-button ${place}`} onClick={cancel}>
+      <button type="button" class={`button main-button ${place}`} onClick={once(cancel)}>
         Cancel
       </button>
     );
@@ -34,7 +41,7 @@ export function QuantizeButton(props: { readonly class?: string }) {
       class={`button main-button ${kind} ${place}`}
       aria-disabled={waiting}
       title={waiting ? missing.value : undefined}
-      onClick={startQuantize}
+      onClick={once(startQuantize)}
     >
       Quantize
     </button>
