@@ -10,7 +10,18 @@ import { zipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { asInput, png } from './files.mjs';
-import { button, expectQuiet, openPage, openSite, region, root, runDemo, siteFolder, untilDone } from './site.mjs';
+import {
+  button,
+  expectQuiet,
+  openPage,
+  openSite,
+  region,
+  root,
+  runDemo,
+  siteFolder,
+  untilDone,
+  untilReady,
+} from './site.mjs';
 
 const axeSource = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -147,9 +158,23 @@ describe('keyboard', () => {
     expect(await page.locator('.panel').count()).toBe(0);
     await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe(second);
     await page.keyboard.press('?');
-    await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();
+    const keys = page.getByRole('dialog', { name: 'Keyboard' });
+    await keys.getByRole('radio', { name: 'Off' }).check();
     await page.keyboard.press('Escape');
     expect(await page.getByRole('dialog').count()).toBe(0);
+    await page.keyboard.press('?');
+    await page.keyboard.press('/');
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    expect(await page.evaluate(() => document.activeElement?.id)).not.toBe('layer-search');
+    await page.reload();
+    await untilReady(page);
+    await page.keyboard.press('?');
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    await button(page, 'Keyboard').click();
+    await keys.getByRole('radio', { name: 'On' }).check();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('?');
+    await keys.waitFor();
     await expectQuiet(visit);
     await context.close();
   });

@@ -3,7 +3,9 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 
+import { Switch } from './fields';
 import { Close } from './Icons';
+import { storedChoice } from './stored';
 
 type DialogName = 'keys' | 'how' | 'privacy';
 
@@ -12,6 +14,8 @@ const shown = signal<DialogName | null>(null);
 export function openDialog(name: DialogName): void {
   shown.value = name;
 }
+
+export const [singleKeys, chooseSingleKeys] = storedChoice('tersor-keys', 'on');
 
 const keys: readonly (readonly [string, string])[] = [
   ['Enter on the drop zone, Ctrl+O', 'choose files'],
@@ -26,22 +30,32 @@ const keys: readonly (readonly [string, string])[] = [
 
 function Keys() {
   return (
-    <table class="figures">
-      <thead>
-        <tr>
-          <th scope="col">Key</th>
-          <th scope="col">Does</th>
-        </tr>
-      </thead>
-      <tbody>
-        {keys.map(([key, does]) => (
-          <tr key={key}>
-            <th scope="row">{key}</th>
-            <td>{does}</td>
+    <>
+      <table class="figures">
+        <thead>
+          <tr>
+            <th scope="col">Key</th>
+            <th scope="col">Does</th>
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {keys.map(([key, does]) => (
+            <tr key={key}>
+              <th scope="row">{key}</th>
+              <td>{does}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <div class="actions">
+        <p>The keys / and ?</p>
+        <Switch
+          label="The keys / and ?"
+          value={singleKeys.value === 'on'}
+          onChoose={(on) => chooseSingleKeys(on ? 'on' : 'off')}
+        />
+      </div>
+    </>
   );
 }
 
@@ -80,7 +94,10 @@ function Privacy() {
         Nothing. Models and samples are read by this page on your machine. The page's security policy forbids requests
         to any other address, and after it has loaded it makes no request at all.
       </p>
-      <p>There is no account, no cookie, no measurement of visitors. The choice of a theme is kept in this browser.</p>
+      <p>
+        There is no account, no cookie, no measurement of visitors. The choices of a theme and of keys are kept in this
+        browser.
+      </p>
     </>
   );
 }

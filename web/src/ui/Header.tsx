@@ -1,41 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { signal } from '@preact/signals';
+import { effect } from '@preact/signals';
 
 import { halfWidth, percentFigure, decibels, size, count, thin } from '../numbers';
 import { atStart, result, run, measured } from '../job/state';
 import { openDialog } from './Dialogs';
 import { filesInputId, takeFiles } from './files';
 import { Badge, Logo, OpenFiles, Theme } from './Icons';
+import { storedChoice } from './stored';
 
-type ThemeName = 'auto' | 'light' | 'dark';
-const themes: readonly ThemeName[] = ['auto', 'light', 'dark'];
-const theme = signal<ThemeName>(storedTheme());
+const themes = ['auto', 'light', 'dark'];
+const [theme, chooseTheme] = storedChoice('tersor-theme', 'auto');
 
-function storedTheme(): ThemeName {
-  try {
-    const stored = localStorage.getItem('tersor-theme');
-    return stored === 'light' || stored === 'dark' ? stored : 'auto';
-  } catch {
-    return 'auto';
-  }
-}
-
-function showTheme(name: ThemeName): void {
-  if (name === 'auto') delete document.documentElement.dataset['theme'];
-  else document.documentElement.dataset['theme'] = name;
-}
-
-showTheme(theme.value);
+effect(() => {
+  document.documentElement.dataset['theme'] = theme.value;
+});
 
 function nextTheme(): void {
-  theme.value = themes[(themes.indexOf(theme.value) + 1) % themes.length] ?? 'auto';
-  showTheme(theme.value);
-  try {
-    localStorage.setItem('tersor-theme', theme.value);
-  } catch {
-    // the choice then lasts as long as the page
-  }
+  chooseTheme(themes[(themes.indexOf(theme.value) + 1) % themes.length] ?? 'auto');
 }
 
 /** The figures now, wherever the reader is. */

@@ -8,6 +8,7 @@ import type { LayerRow } from 'tersor';
 
 import { openLayer, result } from '../job/state';
 import { decibels, percent, range } from '../numbers';
+import { singleKeys } from './Dialogs';
 import { useFold } from './fold';
 import { Search } from './Icons';
 import { layerSearchId, rowId } from './layer';
@@ -178,7 +179,7 @@ function Tools() {
             search.value = '';
           }}
         />
-        <kbd aria-hidden="true">/</kbd>
+        {singleKeys.value === 'on' && <kbd aria-hidden="true">/</kbd>}
       </div>
       <fieldset class="switch">
         <legend class="visually-hidden">Order of the layers</legend>

@@ -2,7 +2,7 @@
 
 import { cancel } from '../job/quantize';
 import { openLayer, openRegions, run } from '../job/state';
-import { openDialog } from './Dialogs';
+import { openDialog, singleKeys } from './Dialogs';
 import { chooseFiles } from './files';
 import { startQuantize } from './MainButton';
 import { closeLayer, layerSearchId } from './layer';
@@ -19,7 +19,7 @@ function escape(): void {
   else if (openRegions.value.size > 0) openRegions.value = new Set();
 }
 
-/** Single letters work outside fields only. */
+/** Single letters work outside fields only, and can be switched off. */
 export function listenForKeys(): void {
   addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.isComposing || document.querySelector('dialog[open]')) return;
@@ -32,7 +32,7 @@ export function listenForKeys(): void {
       startQuantize();
     } else if (event.key === 'Escape') {
       escape();
-    } else if (!control && !event.altKey && !inField(event.target)) {
+    } else if (!control && !event.altKey && singleKeys.value === 'on' && !inField(event.target)) {
       if (event.key === '/') {
         const search = document.getElementById(layerSearchId);
         if (search) {
