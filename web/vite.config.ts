@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 
 import { makeFont } from '../scripts/font/subset.mjs';
-import { demoFacts, finishSite, importPlainly, writePolicy } from './build/site.mjs';
+import { demoFacts, finishSite, fitPackage, importPlainly, writePolicy } from './build/site.mjs';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -13,7 +13,7 @@ export default defineConfig(async () => {
   return {
     root: here('.'),
     base: './',
-    plugins: [importPlainly(), writePolicy(), finishSite()],
+    plugins: [fitPackage(), importPlainly(), writePolicy(), finishSite()],
     define: { __TERSOR_DEMO__: JSON.stringify(await demoFacts(here('./public/demo'))) },
     oxc: { jsx: { runtime: 'automatic' as const, importSource: 'preact' } },
     build: {

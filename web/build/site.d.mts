@@ -3,5 +3,6 @@ import type { Plugin } from 'vite';
 
 export function writePolicy(): Plugin;
 export function importPlainly(): Plugin;
+export function fitPackage(): Plugin;
 export function finishSite(): Plugin;
 export function demoFacts(folder: string): Promise<{ modelBytes: number; samples: number }>;

@@ -33,6 +33,27 @@ export function importPlainly() {
   };
 }
 
+/**
+ * Fits the package to the page: its worker is built together with the page, so that both load one copy of what they have in
+ * common, and what is for Node is left out.
+ */
+export function fitPackage() {
+  const address = "new URL('./worker.mjs', import.meta.url)";
+  return {
+    name: 'tersor-package',
+    apply: 'build',
+    enforce: 'pre',
+    transform(code, id) {
+      if (!code.includes(`new Worker(${address}`)) return null;
+      const worker = this.emitFile({ type: 'chunk', id: 'tersor/worker.mjs', name: 'worker', importer: id });
+      return code
+        .replace(address, `import.meta.ROLLUP_FILE_URL_${worker}`)
+        .replace(/(isNode = ).*;/, '$1false;')
+        .replace(/return import\(.*;/, 'throw name;');
+    },
+  };
+}
+
 /** What the first paint says of the demo, before its files are loaded. */
 export async function demoFacts(folder) {
   const about = JSON.parse(await readFile(join(folder, 'demo.json'), 'utf8'));
