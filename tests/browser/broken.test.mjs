@@ -134,6 +134,22 @@ describe('samples', () => {
     await visit.context.close();
   });
 
+  it('says that labels do not fit when they are dropped, and goes on without them', async () => {
+    const visit = await openPage(site);
+    const { page } = visit;
+    const picture = png(new Uint8Array(48 * 48 * 3), 48, 48);
+    await give(page, ['letters.onnx', model], ['a.png', picture], ['b.png', picture]);
+    for (const labels of ['sample,label\na.png,1\n', 'sample,label\na.png,16\nb.png,16\n']) {
+      await give(page, ['labels.csv', text(labels)]);
+      expect(await card(page, 'Samples')).toMatch(/no label|classes 0 to 15/);
+      await button(page, 'Go on without labels').click();
+      expect(await page.getByRole('alert').count()).toBe(0);
+      await region(page, 'Samples').getByText('no labels', { exact: true }).waitFor();
+    }
+    await expectQuiet(visit);
+    await visit.context.close();
+  });
+
   it('keeps the form after a wrong preprocessing, and goes back to the one that fitted', async () => {
     const visit = await openPage(site);
     const { page } = visit;

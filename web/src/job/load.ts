@@ -256,7 +256,34 @@ async function openLabels(labels: readonly Arrival[]): Promise<void> {
     };
     return;
   }
-  state.samples.value = { ...set, id: ++lastSet, labelsFile: asSampleFile(file) };
+  setLabels(set, asSampleFile(file));
+  await inspect();
+}
+
+function setLabels(set: state.SampleSet, labelsFile: SampleFile | null): void {
+  state.samples.value = { ...set, id: ++lastSet, labelsFile };
+}
+
+/** Goes on without a file of labels that does not fit. */
+export function leaveOutLabels(): void {
+  if (state.samples.value) setLabels(state.samples.value, null);
+  state.samplesProblem.value = null;
+  state.runProblem.value = null;
+}
+
+/** Labels are read whole, and against the model's classes, where one sample is evaluated. */
+async function checkLabels({ handle }: state.OpenModel, set: state.SampleSet, signal: AbortSignal): Promise<void> {
+  const preprocessing = state.preprocessing.value ?? undefined;
+  try {
+    await handle.evaluate(set.files, set.labelsFile, {
+      signal,
+      preprocessing,
+      selection: { part: 'calibration', count: 1 },
+    });
+  } catch (error) {
+    const problem = problemOf(error);
+    if (problem.code === 'invalid_labels') state.samplesProblem.value = problem;
+  }
 }
 
 async function openJson(file: Arrival): Promise<void> {
@@ -311,6 +338,7 @@ export async function inspect(): Promise<void> {
           }
         : null;
     });
+    if (!first && set.labelsFile) void checkLabels(open, set, mine.signal);
   } catch (error) {
     if (isAbort(error)) return;
     const problem = problemOf(error);

@@ -3,7 +3,7 @@
 import { useId } from 'preact/hooks';
 import type { SamplePreview, SamplesInfo } from 'tersor';
 
-import { dismiss, leaveOutBadSamples, setPreprocessing, showSample } from '../job/load';
+import { dismiss, leaveOutBadSamples, leaveOutLabels, setPreprocessing, showSample } from '../job/load';
 import {
   calibrationCount,
   chosenCalibration,
@@ -312,21 +312,20 @@ function Cards() {
   const back = fittingPreprocessing.value;
   const bad = info?.errors.length ?? unreadable.value.length;
   const some = bad > 0 && (info ? info.count > 0 : (samples.value?.files.length ?? 0) > 1);
-  const repairs = back !== null || some;
+  const repair: readonly [string, () => unknown] | false =
+    problem.code === 'invalid_labels'
+      ? ['Go on without labels', leaveOutLabels]
+      : back
+        ? ['Back to the last preprocessing', () => setPreprocessing(back)]
+        : some && [`Leave out ${counted(bad, 'file')}`, leaveOutBadSamples];
   return (
-    <ProblemCard problem={problem} onDismiss={repairs ? undefined : () => dismiss('samples')}>
-      {back ? (
-        <button type="button" class="button filled" onClick={() => void setPreprocessing(back)}>
-          Back to the last preprocessing
+    <ProblemCard problem={problem} onDismiss={repair ? undefined : () => dismiss('samples')}>
+      {repair && (
+        <button type="button" class="button filled" onClick={() => void repair[1]()}>
+          {repair[0]}
         </button>
-      ) : (
-        some && (
-          <button type="button" class="button filled" onClick={() => void leaveOutBadSamples()}>
-            Leave out {counted(bad, 'file')}
-          </button>
-        )
       )}
-      <button type="button" class={repairs ? 'button' : 'button filled'} onClick={chooseFolder}>
+      <button type="button" class={repair ? 'button' : 'button filled'} onClick={chooseFolder}>
         Choose other samples
       </button>
     </ProblemCard>
