@@ -15,3 +15,9 @@ it('quotes words as a shell reads them', () => {
   expect(quoted("it's")).toBe(`'it'\\''s'`);
   expect(quoted('a/b-c_1.onnx')).toBe('a/b-c_1.onnx');
 });
+
+it('keeps names from being taken for options', () => {
+  expect(commandLine('-o.onnx', '-d')).toBe(
+    'tersor quantize ./-o.onnx --data ./-d --recipe ./-o.tersor.json -o ./-o.int8.onnx',
+  );
+});

@@ -20,8 +20,13 @@ export function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
+/** A file's name that cannot be taken for an option. */
+function file(name: string): string {
+  return name.startsWith('-') ? `./${name}` : name;
+}
+
 export function commandLine(modelName: string, dataName: string): string {
   const names = fileNames(modelName);
-  const words = ['tersor', 'quantize', modelName, '--data', dataName, '--recipe', names.recipe, '-o', names.model];
-  return words.map(quoted).join(' ');
+  const words = ['--data', file(dataName), '--recipe', file(names.recipe), '-o', file(names.model)];
+  return ['tersor', 'quantize', file(modelName), ...words].map(quoted).join(' ');
 }

@@ -53,6 +53,7 @@ function ListRow({ row, most, worst, narrow, onMove }: ListRowProps) {
           type="button"
           id={rowId(row.output)}
           class="layer-name"
+          title={row.name}
           aria-pressed={selected}
           onKeyDown={onMove}
           onClick={(event) => {

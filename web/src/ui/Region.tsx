@@ -51,7 +51,11 @@ export function Region(props: RegionProps) {
         {props.cells ? (
           <div class="line-cells">
             {props.cells.map((cell) => (
-              <span key={cell.key} class={`cell ${cell.kind ? `cell-${cell.kind}` : ''}`}>
+              <span
+                key={cell.key}
+                class={`cell ${cell.kind ? `cell-${cell.kind}` : ''}`}
+                title={typeof cell.content === 'string' ? cell.content : undefined}
+              >
                 {cell.content}
               </span>
             ))}

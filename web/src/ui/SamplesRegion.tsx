@@ -52,7 +52,7 @@ function Classes(props: { readonly info: SamplesInfo }) {
   const taken = calibrationByClass(info);
   const most = Math.max(1, ...info.classes.map((c) => c.count));
   const formats = Object.entries(info.formats)
-    .map(([format, n]) => `${count(n)} ${format.toUpperCase()}`)
+    .map(([format, n]) => `${counted(n, 'sample')} (${format.toUpperCase()})`)
     .join(', ');
   const labelsFile = samples.value?.labelsFile;
   const source = labelsFile
@@ -142,7 +142,9 @@ function Preview(props: { readonly shown: SamplePreview }) {
     <div class="block">
       <div class="block-head">
         <h3>Preview</h3>
-        <span class="soft sample-name">{shown.path}</span>
+        <span class="soft sample-name" title={shown.path}>
+          {shown.path}
+        </span>
         <span class="pair">
           <Neighbours what="sample" at={shown.index} last={sampleCount.value - 1} go={showSample} />
         </span>
