@@ -180,6 +180,28 @@ describe('keyboard', () => {
   });
 });
 
+it('gives fingers 44 pixels', async () => {
+  const visit = await openPage(site, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  const { page, context } = visit;
+  await runDemo(page);
+  for (const [name] of regions) await button(page, name).click();
+  await page.locator('.setting-group-head').click();
+  const small = () =>
+    page.evaluate(() =>
+      [...document.querySelectorAll('button, select, input, .switch label')]
+        .filter((one) => one.getClientRects().length > 0 && !one.closest('.visually-hidden'))
+        .filter((one) => !one.matches('.switch input, .open-files input'))
+        .filter((one) => one.getBoundingClientRect().height < 44)
+        .map((one) => one.outerHTML.slice(0, 100)),
+    );
+  expect(await small()).toEqual([]);
+  await page.locator('.layer-name').first().click();
+  expect(await small()).toEqual([]);
+  expect(await overflows(page)).toBe(0);
+  await expectQuiet(visit);
+  await context.close();
+});
+
 describe('the focus', () => {
   const focused = (page) =>
     page.evaluate(() => document.activeElement.getAttribute('aria-label') ?? document.activeElement.className);
