@@ -12,6 +12,18 @@
 
 namespace tersor::cli {
 
+namespace {
+
+/// Joined when their scope ends, whatever ends it.
+struct JoinedThreads {
+  std::vector<std::thread> threads;
+  ~JoinedThreads() {
+    for (std::thread& one : threads) one.join();
+  }
+};
+
+}  // namespace
+
 int thread_count(int wanted) {
   if (wanted > 0) return wanted;
   constexpr unsigned kMost = 16;
@@ -50,10 +62,15 @@ void fan_out(int threads, int64_t items, const std::function<void(int worker, in
     }
   };
   const int used = static_cast<int>(std::min<int64_t>(threads, std::max<int64_t>(items, 1)));
-  std::vector<std::thread> others;
-  for (int worker = 1; worker < used; ++worker) others.emplace_back(loop, worker);
-  loop(0);
-  for (std::thread& other : others) other.join();
+  {
+    JoinedThreads others;
+    try {
+      for (int worker = 1; worker < used; ++worker) others.threads.emplace_back(loop, worker);
+    } catch (const std::exception&) {
+      // A limit or the memory refuses one more: those that are there do the work.
+    }
+    loop(0);
+  }
   if (failure) std::rethrow_exception(failure);
 }
 

@@ -18,7 +18,8 @@ int64_t physical_memory();
 int threads_that_fit(int threads, int64_t bytes, int64_t memory);
 
 /// Calls work(worker, item) once for every item 0 ... items-1, items rising, each worker (0 ... threads-1) on a thread
-/// of its own. An error stops the rest; the one of the lowest item is thrown, whatever the threads' timing.
+/// of its own; fewer work where the system makes no more threads. An error stops the rest; the one of the lowest item
+/// is thrown, whatever the threads' timing.
 void fan_out(int threads, int64_t items, const std::function<void(int worker, int64_t item)>& work);
 
 }  // namespace tersor::cli

@@ -1,32 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tersor config`, and --json on the commands that make files.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'vitest';
 
-import { modelProto } from '../zoo/protobuf.mjs';
 import { withFolder } from '../zoo/runtime.mjs';
-
-const program = path.resolve(import.meta.dirname, '../../build/native/bin/tersor');
-const run = (...args) => spawnSync(program, args, { encoding: 'utf8' });
-
-/** y = x · w, four values in and two out, with a table of samples beside it. */
-function writeJob(folder) {
-  const model = path.join(folder, 'model.onnx');
-  const w = { dims: [4, 2], data: Float32Array.from({ length: 8 }, (_, k) => k / 7 - 0.5) };
-  const graph = {
-    nodes: [{ op: 'MatMul', inputs: ['x', 'w'], outputs: ['y'] }],
-    constants: { w },
-    inputs: { x: [1, [1, 4]] },
-    outputs: { y: [1, [1, 2]] },
-  };
-  writeFileSync(model, modelProto(13, graph));
-  const samples = path.join(folder, 'samples.csv');
-  writeFileSync(samples, 'a,b,c,d\n1,2,3,4\n-1,0.5,2,0\n0,0,1,1\n');
-  return { model, samples };
-}
+import { run, writeJob } from './job.mjs';
 
 test('schema and defaults agree, and the defaults are a configuration', () =>
   withFolder((folder) => {
