@@ -2,6 +2,7 @@
 #include "core/base/json.h"
 
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <set>
 
@@ -69,6 +70,8 @@ class Repeats {
 
 Json parse_json(std::string_view text, std::string_view place, ErrorCode code) {
   Repeats repeats(place, code);
+  std::string fault;
+  const char* hint = "Check the brackets, commas and quotes around that place.";
   try {
     Json json = Json::parse(text.begin(), text.end(), std::ref(repeats));
     repeats.throw_if_any();
@@ -79,11 +82,13 @@ Json parse_json(std::string_view text, std::string_view place, ErrorCode code) {
       column = text[i] == '\n' ? 1 : column + 1;
       line += text[i] == '\n' ? 1 : 0;
     }
-    throw Error(code,
-                "This is not valid JSON: the fault is at line " + std::to_string(line) + ", column " +
-                    std::to_string(column) + ".",
-                std::string(place), "Check the brackets, commas and quotes around that place.");
+    fault = "This is not valid JSON: the fault is at line " + std::to_string(line) + ", column " +
+            std::to_string(column) + ".";
+  } catch (const nlohmann::json::out_of_range& error) {
+    fault = "No double can hold " + std::string(std::strrchr(error.what(), ' ') + 1) + ".";  // its last word
+    hint = "Its size may be 1.79e308 at most.";
   }
+  throw Error(code, fault, std::string(place), hint);
 }
 
 std::string to_text(const Json& json, bool pretty) {

@@ -32,3 +32,8 @@ TEST_CASE("a field that an object has twice is a fault, wherever it is") {
 TEST_CASE("text that is no JSON is refused with line and column") {
   REQUIRE(message_of("{\n  \"a\": }").find("at line 2, column 8") != std::string::npos);
 }
+
+TEST_CASE("a number that no double can hold is refused") {
+  REQUIRE(message_of("{\"a\": -1e400}").find("file: No double can hold '-1e400'. Its size") == 0);
+  REQUIRE(parse_json("[1e308, 1e-400]", "file").size() == 2);
+}
