@@ -247,8 +247,7 @@ config::Recipe recipe_of(const Job& job, const calibrate::Statistics& statistics
   recipe.framework_info = job.settings.framework_info;
   const std::string& preprocessing = statistics.provenance.preprocessing;
   if (preprocessing != "null") recipe.preprocessing = preprocessing;
-  recipe.data_set = {static_cast<int64_t>(statistics.samples.size()), static_cast<int64_t>(statistics.data_set_size),
-                     statistics.samples_digest()};
+  recipe.data_set = {statistics.samples.size(), statistics.data_set_size, statistics.samples_digest()};
   return recipe;
 }
 

@@ -37,8 +37,8 @@ struct RecipePlatform {
 };
 
 struct RecipeDataSet {
-  int64_t samples = 0;
-  int64_t of = 0;      // samples in the whole data set; where more, those calibrated with are spread evenly over it
+  uint64_t samples = 0;
+  uint64_t of = 0;     // samples in the whole data set; where more, those calibrated with are spread evenly over it
   std::string digest;  // SHA-256 over the samples' digests in order
   static constexpr auto fields() {
     return std::make_tuple(field("samples", &RecipeDataSet::samples, "Number of samples calibrated with."),

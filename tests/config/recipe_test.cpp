@@ -58,6 +58,13 @@ TEST_CASE("what is no recipe, or a newer one, is refused with what to do") {
   REQUIRE(error_of(R"({"format": "tersor-recipe", "format_version": 2})").place == "recipe.format_version");
 }
 
+TEST_CASE("a recipe of fewer than no samples is refused") {
+  const Error error =
+      error_of(R"({"format": "tersor-recipe", "format_version": 1, "data_set": {"samples": -1, "of": 8}})");
+  REQUIRE(error.place == "recipe.data_set.samples");
+  REQUIRE(error.message.find("Found -1 where a whole number from 0") == 0);
+}
+
 TEST_CASE("all faults of a recipe are told at once") {
   const Error error = error_of(R"({"format": "tersor-recipe", "format_version": 1, "model": "x", "seeds": 3,
       "quantization_config": {"weights_n_bits": 99}, "overrides": [{"config": {"bits": 3}}], "preprocessing": 1})");
