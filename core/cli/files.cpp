@@ -64,6 +64,17 @@ std::string follow_links(const std::string& path) {
   return target;
 }
 
+constexpr const char* kWritable = "Check that the folder exists and is writable.";
+
+[[noreturn]] void fail_to_write(const std::string& path) {
+  fail("The file cannot be written", path, errno == ENAMETOOLONG ? "Give a shorter name." : kWritable);
+}
+
+/// Where a file is written before it takes its place.
+std::string beside(const std::string& target) {
+  return target + ".tersor-" + std::to_string(::getpid()) + ".tmp";
+}
+
 }  // namespace
 
 SignalGuard::SignalGuard() {
@@ -113,6 +124,7 @@ void expect_writable(const std::string& path) {
   const std::string target = follow_links(path);
   struct stat status {};
   const bool exists = ::stat(target.c_str(), &status) == 0;
+  if (!exists && errno != ENOENT) fail_to_write(path);
   if (exists && S_ISDIR(status.st_mode))
     throw Error(ErrorCode::kIo, "This is a folder where a file is to be written.", path, "Add the name of a file.");
   if (exists) {
@@ -124,8 +136,9 @@ void expect_writable(const std::string& path) {
   const bool direct = exists && !S_ISREG(status.st_mode);
   const size_t slash = target.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : target.substr(0, slash + 1);
-  if (::access(direct ? target.c_str() : folder.c_str(), direct ? W_OK : W_OK | X_OK) != 0)
-    fail("The file cannot be written", path, "Check that the folder exists and is writable.");
+  if (::access(direct ? target.c_str() : folder.c_str(), direct ? W_OK : W_OK | X_OK) != 0) fail_to_write(path);
+  // The longer name may be too long.
+  if (!direct && ::access(beside(target).c_str(), F_OK) != 0 && errno != ENOENT) fail_to_write(path);
 }
 
 OutputFile::OutputFile(const std::string& path) : path_(path), target_(follow_links(path)) {
@@ -133,10 +146,10 @@ OutputFile::OutputFile(const std::string& path) : path_(path), target_(follow_li
   struct stat status {};
   const bool exists = ::stat(target_.c_str(), &status) == 0;
   const bool direct = exists && !S_ISREG(status.st_mode);
-  if (!direct) beside_ = target_ + ".tersor-" + std::to_string(::getpid()) + ".tmp";
+  if (!direct) beside_ = beside(target_);
   const std::string& opened = direct ? target_ : beside_;
   descriptor_ = ::open(opened.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) fail("The file cannot be written", path_, "Check that the folder exists and is writable.");
+  if (descriptor_ < 0) fail_to_write(path_);
   // A file that is replaced keeps its permissions.
   if (exists && !direct && ::fchmod(descriptor_, status.st_mode & 07777) != 0) give_up(errno);
 }

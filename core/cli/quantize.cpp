@@ -190,11 +190,15 @@ void check_not_read(const std::string& output, const QuantizeOptions& options) {
                                  "\"" + output + "\" would be written over, and this job reads it; give another name");
 }
 
-/// The files to write, by which two names of one are equal.
+/// The files to write, by which two names of one are equal; as they are where the system cannot follow them.
 std::vector<std::filesystem::path> outputs_of(const QuantizeOptions& options) {
   std::vector<std::filesystem::path> outputs;
-  for (const std::string& path : {options.output, options.save_recipe, options.report.path})
-    if (!path.empty()) outputs.push_back(std::filesystem::weakly_canonical(std::filesystem::absolute(path)));
+  for (const std::string& path : {options.output, options.save_recipe, options.report.path}) {
+    if (path.empty()) continue;
+    std::error_code failed;
+    const std::filesystem::path real = std::filesystem::weakly_canonical(std::filesystem::absolute(path), failed);
+    outputs.push_back(failed ? std::filesystem::path(path) : real);
+  }
   return outputs;
 }
 

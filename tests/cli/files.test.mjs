@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   readFileSync,
@@ -235,6 +236,33 @@ test('a job writes all its files or none', () =>
     const printed = quantize('--json', '--report', path.join(folder, 'r.json'));
     assert.equal(printed.status, 0);
     assert.equal(typeof JSON.parse(printed.stdout).verdict.reason, 'string');
+  }));
+
+test('a name that cannot be is refused in the same words everywhere, before any work', () =>
+  withFolder(async (folder) => {
+    const { model, samples } = writeJob(folder);
+    const loop = path.join(folder, 'loop');
+    symlinkSync(loop, loop);
+    const part = path.join(folder, 'part');
+    assert.equal(run('calibrate', model, '--data', samples, '-o', part).status, 0);
+    for (const [name, reason] of [
+      [path.join(folder, 'n'.repeat(300)), 'File name too long'],
+      [path.join(folder, 'n'.repeat(250)), 'File name too long'],
+      [loop, 'Too many levels of symbolic links'],
+    ])
+      for (const args of [
+        ['quantize', model, '--data', samples],
+        ['quantize', model, '--data', samples, '-o', path.join(folder, 'out.onnx'), '--report'],
+        ['calibrate', model, '--data', samples],
+        ['merge', part],
+        ['convert', model],
+      ]) {
+        const refused = run(...args, ...(args.at(-1) === '--report' ? [] : ['-o']), name);
+        assert.equal(refused.status, 1, args.join(' '));
+        assert(refused.stderr.startsWith(`error: ${name}: The file cannot be written: ${reason}.`), refused.stderr);
+      }
+    assert(!existsSync(path.join(folder, 'out.onnx')));
+    assert.match(run('platforms', `a.${'n'.repeat(300)}`).stderr, /^error: /);
   }));
 
 test('a result that cannot be printed is an error', () =>
