@@ -90,6 +90,15 @@ int correct(const std::string& message, bool json) {
   return 2;
 }
 
+/// An empty value is rather a variable of the shell that is not set than what leaving the option out means.
+void refuse_empty_values(CLI::App& app) {
+  const CLI::Validator filled(
+      [](std::string& value) { return std::string(value.empty() ? "needs a value and got an empty one." : ""); }, "");
+  for (CLI::Option* option : app.get_options())
+    if (option->get_type_size() > 0) option->check(filled);
+  for (CLI::App* inner : app.get_subcommands({})) refuse_empty_values(*inner);
+}
+
 int run(int argc, char** argv) {
   const bool json = wants_json(argc, argv);
   CLI::App program("Quantizes float ONNX models to int8 on your own samples.", "tersor");
@@ -97,6 +106,7 @@ int run(int argc, char** argv) {
   program.require_subcommand(1);
   program.get_formatter()->column_width(36);
   for (AddCommand add : kCommands) add(program);
+  refuse_empty_values(program);
   // Then a file that grows beyond the limit of the shell is an error like a full disk.
   std::signal(SIGXFSZ, SIG_IGN);
   try {

@@ -459,7 +459,7 @@ test('an output that cannot be written is refused before the work, and no other 
   const missing = at('no/such/file');
   assert.match(failure(1, to(at('taken'))), /taken: This is a folder where a file is to be written/);
   assert.match(failure(1, to(missing)), /no\/such\/file: The file cannot be written: No such file or directory/);
-  assert.match(failure(1, to('')), /name of the file to write is empty/);
+  assert.match(failure(2, to('')), /--output: needs a value and got an empty one/);
   assert.match(failure(1, to('/dev/full')), /No space left/);
   assert.match(failure(1, to(at('out.onnx'), '--report', missing)), /no\/such\/file: /);
   assert.match(failure(1, to(at('out.onnx'), '--save-recipe', missing)), /no\/such\/file: /);
