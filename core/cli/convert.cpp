@@ -28,6 +28,21 @@ std::string file_name(const std::string& path) {
   return slash == std::string::npos ? path : path.substr(slash + 1);
 }
 
+/// Of --external.
+std::string data_file(const Options& options) {
+  return options.output + ".data";
+}
+
+/// The file of the weights is not named on the command line: only together with its model it is written over.
+void expect_data_writable(const Options& options) {
+  const std::string data = data_file(options);
+  std::error_code none;
+  if (std::filesystem::exists(data, none) && !std::filesystem::exists(options.output, none))
+    throw Error(ErrorCode::kIo, "The weights would be written over this file, which is there without its model.", data,
+                "Remove it, or give another --output.");
+  expect_writable(data);
+}
+
 std::vector<std::byte> write_model(const Model& model, const Options& options, bool raised) {
   onnx::WriteOptions to;
   to.initializers_as_inputs = model.initializers_were_inputs && !raised;
@@ -36,7 +51,7 @@ std::vector<std::byte> write_model(const Model& model, const Options& options, b
     write_file(options.output, bytes);
     return bytes;
   }
-  const std::string data = options.output + ".data";
+  const std::string data = data_file(options);
   OutputFile beside(data);
   to.external.emplace();
   to.external->location = file_name(data);
@@ -50,20 +65,20 @@ std::vector<std::byte> write_model(const Model& model, const Options& options, b
 }
 
 void convert(const Options& options) {
-  expect_writable(options.output);
   ModelFile file = open_model(options.model);
+  expect_writable(options.output);
+  if (options.external) expect_data_writable(options);
   const int64_t before = file.model.opset();
   const bool raised = options.opset > 0 && onnx::convert_to_opset(file.model, options.opset);
-  std::error_code none;
-  if (std::filesystem::equivalent(options.output, options.model, none)) forget_reads();
   const std::vector<std::byte> bytes = write_model(file.model, options, raised);
   if (options.json) {
     std::printf("%s\n", to_text(to_json(onnx::describe(file.model, bytes))).c_str());
     return;
   }
-  std::printf("%s: %zu bytes, opset %lld%s\n", options.output.c_str(), bytes.size(),
+  std::printf("%s: %zu bytes, opset %lld%s%s\n", options.output.c_str(), bytes.size(),
               static_cast<long long>(file.model.opset()),
-              raised ? (" (was " + std::to_string(before) + ")").c_str() : "");
+              raised ? (" (was " + std::to_string(before) + ")").c_str() : "",
+              options.external ? ("; weights in " + data_file(options)).c_str() : "");
   for (const Diagnostic& warning : file.model.warnings) std::printf("warning: %s\n", warning.message.c_str());
 }
 

@@ -98,11 +98,6 @@ void note_read(int descriptor) {
   files_read.emplace(status.st_dev, status.st_ino);
 }
 
-void forget_reads() {
-  const std::lock_guard lock(reading);
-  files_read.clear();
-}
-
 FileBytes map_file(const std::string& path) {
   const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   if (file.number < 0) fail("The file cannot be opened", path, kReadable);

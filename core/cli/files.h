@@ -25,9 +25,6 @@ FileBytes map_file(const std::string& path);
 /// map_file().
 void note_read(int descriptor);
 
-/// For a job that is to replace what it has read.
-void forget_reads();
-
 /// While one lives, SIGINT, SIGTERM and SIGHUP only raise a flag.
 class SignalGuard {
  public:

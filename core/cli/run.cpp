@@ -36,6 +36,18 @@ void make_folder(const std::string& path) {
                 "Choose another --output.");
 }
 
+/// Outputs among the samples would be samples of the next job.
+void expect_outside(const std::string& folder, const std::string& data) {
+  std::error_code none;
+  const auto samples = std::filesystem::weakly_canonical(data, none);
+  if (!std::filesystem::is_directory(samples, none)) return;
+  const auto inside =
+      std::filesystem::weakly_canonical(std::filesystem::absolute(folder), none).lexically_relative(samples);
+  if (inside.empty() || *inside.begin() == "..") return;
+  throw Error(ErrorCode::kIo, "The outputs would lie among the samples in \"" + data + "\".", folder,
+              "Give a folder outside of them.");
+}
+
 /// What one thread needs.
 struct Worker {
   run::Runner runner;
@@ -49,6 +61,7 @@ void write_outputs(const std::string& folder, const std::vector<std::string>& na
 }
 
 void run_model(const Options& options) {
+  expect_outside(options.output, options.data.data);
   const ModelFile file = open_model(options.model);
   const auto program = simulate::compile(file.model, enum_from_word<simulate::Profile>(options.runtime, "--runtime"));
   const auto data = open_data(options.data, file.model.graph, options.json);

@@ -10,6 +10,7 @@ import {
   readFileSync,
   readdirSync,
   renameSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -100,7 +101,7 @@ test('what cannot be written is said, and nothing is left behind', () =>
     assert.deepEqual(readdirSync(folder).sort(), ['model.onnx', 'out.onnx']);
   }));
 
-test('a file is replaced through its link, with its permissions; also the model itself', () =>
+test('a file is replaced through its link, with its permissions', () =>
   withFolder(async (folder) => {
     const model = writeModel(folder);
     mkdirSync(path.join(folder, 'real'));
@@ -114,8 +115,6 @@ test('a file is replaced through its link, with its permissions; also the model 
     assert.equal(statSync(real).mode & 0o777, 0o600);
     const written = readFileSync(real);
     assert(written.length > 8000);
-    assert.equal(run('convert', model, '-o', model).status, 0);
-    assert(readFileSync(model).equals(written));
     // What is no regular file is written directly.
     const piped = spawnSync('sh', ['-c', '"$0" convert "$1" -o /dev/stdout | wc -c', program, model], {
       encoding: 'utf8',
@@ -134,8 +133,9 @@ test('weights in a file beside the model are found there, and named when they ar
     assert.equal(info.parameters, 2000);
     const back = path.join(folder, 'back.onnx');
     assert.equal(run('convert', out, '-o', back).status, 0);
-    assert.equal(run('convert', model, '-o', model).status, 0);
-    assert(readFileSync(back).equals(readFileSync(model)));
+    const again = path.join(folder, 'again.onnx');
+    assert.equal(run('convert', model, '-o', again).status, 0);
+    assert(readFileSync(back).equals(readFileSync(again)));
     renameSync(`${out}.data`, `${out}.elsewhere`);
     const error = JSON.parse(run('inspect', out, '--json').stderr);
     assert.equal(error.code, 'io');
@@ -207,6 +207,8 @@ test('nothing that has been read is written over, whatever it was', () =>
       run('quantize', model, '--data', samples, '-o', weights),
       run('quantize', model, '--data', samples, '-o', path.join(folder, 'out.onnx'), '--report', weights),
       run('convert', model, '-o', weights),
+      run('convert', model, '-o', model),
+      run('convert', model, '-o', model, '--external'),
       run('merge', part(1), part(2), '-o', part(1)),
       ...[model, weights, sample, config].map((file) => calibrate('-o', file)),
     ]) {
@@ -214,8 +216,34 @@ test('nothing that has been read is written over, whatever it was', () =>
       assert.match(refused.stderr, /This job reads the file that it is to write over\.\n +Give another name\./);
     }
     for (const [file, bytes] of kept) assert.deepEqual(readFileSync(file), bytes, file);
-    assert.equal(run('convert', model, '-o', model, '--external').status, 0);
-    assert.equal(run('inspect', model).status, 0);
+  }));
+
+test('weights go over a file beside the model only together with its model', () =>
+  withFolder(async (folder) => {
+    const model = writeModel(folder);
+    const out = path.join(folder, 'out.onnx');
+    writeFileSync(`${out}.data`, 'of another');
+    const refused = run('convert', model, '-o', out, '--external');
+    assert.equal(refused.status, 1);
+    assert.match(refused.stderr, /out\.onnx\.data: The weights would be written over this file/);
+    assert.equal(readFileSync(`${out}.data`, 'utf8'), 'of another');
+    rmSync(`${out}.data`);
+    for (let round = 0; round < 2; ++round)
+      assert.match(run('convert', model, '-o', out, '--external').stdout, /; weights in .*out\.onnx\.data\n/);
+  }));
+
+test('outputs are not written among the samples', () =>
+  withFolder(async (folder) => {
+    const { model, samples } = writeJob(folder);
+    const before = readdirSync(samples, { recursive: true });
+    for (const output of [samples, `${samples}/`, path.join(samples, 'new/outputs')]) {
+      const refused = run('run', model, '--data', samples, '--output', output);
+      assert.equal(refused.status, 1);
+      assert.match(refused.stderr, /The outputs would lie among the samples/);
+    }
+    assert.deepEqual(readdirSync(samples, { recursive: true }), before);
+    for (const output of [`${samples}-out`, folder])
+      assert.equal(run('run', model, '--data', samples, '--output', output).status, 0);
   }));
 
 test('a job writes all its files or none', () =>
