@@ -86,9 +86,10 @@ void print_in_float(const std::vector<report::FloatNode>& nodes) {
 
 void print_result(const QuantizeResult& result, const std::string& output, size_t before) {
   using Arithmetic = ptq::NodeOutcome::Arithmetic;
-  std::printf("%s: %.1f kB, was %.1f kB; %lld samples; %s@v%d\n", output.c_str(), result.bytes.size() / 1e3,
-              before / 1e3, static_cast<long long>(result.recipe.data_set.samples), result.recipe.platform.name.c_str(),
-              result.recipe.platform.version);
+  const auto& [samples, of, digest] = result.recipe.data_set;
+  std::printf("%s: %.1f kB, was %.1f kB; %s samples; %s@v%d\n", output.c_str(), result.bytes.size() / 1e3, before / 1e3,
+              (std::to_string(samples) + (samples < of ? " of " + std::to_string(of) : "")).c_str(),
+              result.recipe.platform.name.c_str(), result.recipe.platform.version);
   std::printf("%lld operators in integers, %lld of them with a float result; %lld in float\n",
               static_cast<long long>(count_of(result.plan, Arithmetic::kInteger) +
                                      count_of(result.plan, Arithmetic::kIntegerFloatOutput)),
@@ -155,6 +156,8 @@ Gathered gather(QuantizeOptions& options, Settings settings, const std::shared_p
     if (options.data.data.empty()) return {job, std::move(statistics), nullptr, std::move(decided)};
     const auto data = open_data(options.data, opened->model.graph, false);
     const bool ran = measure(*job, decided, *data, nullptr, options.run.threads, statistics);
+    if (!ran && options.report.path.empty())
+      std::fprintf(stderr, "note: --data: it is not used; all that these settings take is in the statistics\n");
     return {job, std::move(statistics), data, std::move(decided), ran ? 1 : 0};
   }
   const auto data = open_data(options.data, opened->model.graph, options.json);
@@ -249,6 +252,7 @@ void quantize_model(QuantizeOptions& options) {
   const QuantizeResult result = quantize(*job, statistics, std::move(decided));
   print_notes(report::remarks_of({}, job->notes, result.draft.model.graph, result.plan, result.draft.statistics));
   options.report.threads = options.run.threads;
+  options.report.foreign = !options.stats.empty();
   const auto report = make_report(options.report, options.model, before, *job, result, statistics, data);
   const std::string recipe_text = config::write_recipe(result.recipe);
   const std::string report_text = report ? to_text(to_json(*report)) + "\n" : "";

@@ -2,11 +2,13 @@
 #include "core/cli/report_file.h"
 
 #include <algorithm>
+#include <set>
 
 #include "core/cli/compare_samples.h"
 #include "core/report/histogram_view.h"
 #include "core/report/saturation_remark.h"
 #include "core/report_of.h"
+#include "core/samples/sample_digest.h"
 #include "core/samples/selection.h"
 
 namespace tersor::cli {
@@ -17,9 +19,14 @@ std::string file_name(const std::string& path) {
   return path.substr(path.find_last_of('/') + 1);
 }
 
-/// Samples to compare on: those held aside from calibration where there are any.
-std::vector<int64_t> compared_samples(const samples::DataSet& data, const calibrate::Statistics& statistics,
-                                      bool& held_aside) {
+/// Samples to compare on, and whether calibration has seen none of them.
+struct Compared {
+  std::vector<int64_t> samples;
+  bool held_aside = false;
+};
+
+/// By their numbers: those held aside from calibration where there are any.
+Compared compared_by_number(const samples::DataSet& data, const calibrate::Statistics& statistics) {
   std::vector<int64_t> free;
   for (int64_t sample = 0; sample < data.size(); ++sample) {
     const auto used = [&](const calibrate::SampleRecord& record) {
@@ -27,13 +34,26 @@ std::vector<int64_t> compared_samples(const samples::DataSet& data, const calibr
     };
     if (std::none_of(statistics.samples.begin(), statistics.samples.end(), used)) free.push_back(sample);
   }
-  held_aside = !free.empty();
+  Compared compared{{}, !free.empty()};
   if (free.empty()) free = samples::spread_evenly(data.size(), data.size());
-  std::vector<int64_t> chosen;
   const auto total = static_cast<int64_t>(free.size());
   for (int64_t place : samples::spread_evenly(total, std::min(total, kComparedSamples)))
-    chosen.push_back(free[static_cast<size_t>(place)]);
-  return chosen;
+    compared.samples.push_back(free[static_cast<size_t>(place)]);
+  return compared;
+}
+
+/// Numbers mean nothing where the samples are not those of the statistics; their digests tell.
+Compared compared_by_digest(const std::shared_ptr<const samples::DataSet>& data,
+                            const calibrate::Statistics& statistics) {
+  std::set<std::string> calibrated;
+  for (const calibrate::SampleRecord& record : statistics.samples) calibrated.insert(record.digest);
+  Compared by_number = compared_by_number(*data, statistics), unseen{{}, true};
+  samples::SampleReader reader(data);
+  for (const int64_t sample : by_number.samples)
+    if (calibrated.count(samples::sample_digest(reader.load(sample))) == 0) unseen.samples.push_back(sample);
+  if (!unseen.samples.empty()) return unseen;
+  by_number.held_aside = false;
+  return by_number;
 }
 
 }  // namespace
@@ -47,7 +67,9 @@ std::optional<report::Report> make_report(const ReportRequest& request, const st
   report.runtime = request.runtime;
   if (data) {
     const auto profile = enum_from_word<simulate::Profile>(request.runtime, "--runtime");
-    const std::vector<int64_t> chosen = compared_samples(*data, statistics, report.samples.held_aside);
+    const auto [chosen, held_aside] =
+        request.foreign ? compared_by_digest(data, statistics) : compared_by_number(*data, statistics);
+    report.samples.held_aside = held_aside;
     report.comparison = compare_samples(report::CompareProgram::make(job.opened->model, result.model, profile), data,
                                         chosen, request.threads);
     report::add_histograms(*report.comparison, statistics);

@@ -16,10 +16,11 @@ struct ReportRequest {
   std::string path;             // of the report; empty: none is wanted
   std::string runtime = "x64";  // whose arithmetic the comparison is in
   int threads = 0;
+  bool foreign = false;  // the statistics were read, so the samples may be others than theirs
 };
 
 /// The report of a quantization; none where none is wanted. The comparison runs on at most kComparedSamples of `data`,
-/// spread evenly: on samples that calibration did not use where there are any, else on those it used. Without `data`
+/// spread evenly: on samples that calibration has not seen where there are any, else on those it has. Without `data`
 /// there is no comparison.
 std::optional<report::Report> make_report(const ReportRequest& request, const std::string& model_path,
                                           size_t model_bytes, const Job& job, const QuantizeResult& result,

@@ -2,14 +2,14 @@
 // calibrate --shard and merge: the same bytes for any partition, order and grouping.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'vitest';
 
 import { modelProto, tensorProto } from '../zoo/protobuf.mjs';
 import { withFolder } from '../zoo/runtime.mjs';
+import { program, run, writeJob } from './job.mjs';
 
-const program = path.resolve(import.meta.dirname, '../../build/native/bin/tersor');
 const tersor = (...args) => execFileSync(program, args.map(String), { stdio: ['ignore', 'ignore', 'pipe'] });
 
 /** Numbers that are the same in every run. */
@@ -77,4 +77,56 @@ test('merged shards have the same bytes for any partition, order and grouping', 
       }
       assert(readFileSync(parts[0]).equals(expected), `${shards} shards`);
     }
+  }));
+
+test('parts of different data sets are not put together', () =>
+  withFolder((folder) => {
+    const { model, samples } = writeJob(folder);
+    const file = (name) => path.join(folder, name);
+    const calibrate = (data, shard, name) => {
+      const { status, stderr } = run('calibrate', model, '--data', data, '--shard', shard, '-o', file(name));
+      assert.equal(status, 0, stderr);
+    };
+    calibrate(samples, '1/2', 'a');
+    calibrate(samples, '2/2', 'b');
+    writeFileSync(file('larger.csv'), '7,7,7,7\n1,2,3,4\n5,5,5,5\n3,3,3,3\n');
+    calibrate(file('larger.csv'), '2/2', 'larger');
+    writeFileSync(file('other.csv'), '9,9,9,9\n1,2,3,4\n5,5,5,5\n');
+    calibrate(file('other.csv'), '1/2', 'other');
+    for (const [parts, words] of [
+      [['a', 'larger'], /larger: This is of a data set of 4 samples, ".*a" of one of 3\./],
+      [['b', 'a', 'other'], /other: Sample 0 is another one in the files before it, from ".*b" on\./],
+    ]) {
+      for (const args of [
+        ['merge', ...parts.map(file), '-o', file('all')],
+        ['quantize', model, '--stats', ...parts.map(file), '-o', file('out.onnx')],
+      ]) {
+        const { status, stderr } = run(...args);
+        assert.equal(status, 1);
+        assert.match(stderr, words);
+      }
+    }
+    assert(!existsSync(file('all')) && !existsSync(file('out.onnx')));
+  }));
+
+test('samples beside statistics are compared on as those that calibration has seen or not, by what they are', () =>
+  withFolder((folder) => {
+    const { model, samples } = writeJob(folder);
+    const file = (name) => path.join(folder, name);
+    assert.equal(run('calibrate', model, '--data', samples, '-o', file('all')).status, 0);
+    writeFileSync(file('other.csv'), '9,1,2,3\n0,2,3,4\n5,5,5,5\n');
+    writeFileSync(file('some.csv'), '0,0,1,1\n9,1,2,3\n1,2,3,4\n');
+    const quantize = (data, ...args) =>
+      run('quantize', model, '--stats', file('all'), '--data', data, '-o', file('out.onnx'), ...args);
+    for (const [data, words] of [
+      [samples, / of 3 samples .*, which calibration has seen too\./],
+      [file('other.csv'), / of 3 samples .*, held aside from calibration\./],
+      [file('some.csv'), / of 1 samples? .*, held aside from calibration\./],
+    ])
+      assert.match(quantize(data, '--report', file('report.json')).stdout, words);
+    assert.match(quantize(file('other.csv')).stderr, /note: --data: it is not used/);
+    assert.equal(run('calibrate', model, '--data', samples, '--shard', '1/2', '-o', file('part')).status, 0);
+    const analytic = ['--set', 'weights_bias_correction_method=ANALYTIC', '--effort', '0'];
+    const part = run('quantize', model, '--stats', file('part'), '-o', file('out.onnx'), ...analytic);
+    assert.match(part.stdout, /; 2 of 3 samples;/, part.stderr);
   }));
