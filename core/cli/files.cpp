@@ -13,6 +13,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -98,13 +99,56 @@ void note_read(int descriptor) {
   files_read.emplace(status.st_dev, status.st_ino);
 }
 
+namespace {
+
+/// Waits for who writes to a pipe, without limit once there is someone; false at its end.
+bool wait_for_more(int pipe, bool has_writer, int64_t& waited) {
+  constexpr int kStep = 20, kPatience = 2000;  // milliseconds; a shell starts reader and writer at the same time
+  struct pollfd readable {
+    pipe, POLLIN, 0
+  };
+  if (has_writer) return ::poll(&readable, 1, -1) >= 0 || errno == EINTR;
+  if (waited >= kPatience) return false;
+  waited += kStep;
+  ::poll(nullptr, 0, kStep);
+  return true;
+}
+
+/// All that comes through a pipe, opened without waiting.
+FileBytes read_pipe(int pipe, const std::string& path) {
+  constexpr size_t kAtOnce = size_t{1} << 16, kMost = size_t{1} << 31;
+  const auto bytes = std::make_shared<std::vector<std::byte>>();
+  int64_t waited = 0;
+  for (;;) {
+    const size_t before = bytes->size();
+    bytes->resize(before + kAtOnce);
+    const ssize_t got = ::read(pipe, bytes->data() + before, kAtOnce);
+    const int reason = got < 0 ? errno : 0;
+    bytes->resize(before + static_cast<size_t>(std::max<ssize_t>(got, 0)));
+    if (got > 0 && bytes->size() <= kMost) continue;
+    if (got > 0) throw Error(ErrorCode::kIo, "More than 2 GB come through this pipe.", path, "Give a file.");
+    if (got == 0 && before > 0) return {bytes, *bytes};
+    errno = reason;
+    if (reason != 0 && reason != EAGAIN && reason != EINTR) fail("The pipe cannot be read", path, kReadable);
+    if (!wait_for_more(pipe, reason == EAGAIN, waited))
+      throw Error(ErrorCode::kIo, "This is a pipe, and nothing comes through it.", path,
+                  "Start what writes to it, or give a file.");
+  }
+}
+
+}  // namespace
+
 FileBytes map_file(const std::string& path) {
-  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  // Opening a pipe would wait for its other end.
+  const Descriptor file{::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
   if (file.number < 0) fail("The file cannot be opened", path, kReadable);
   struct stat status {};
   if (::fstat(file.number, &status) != 0) fail("The file cannot be read", path, kReadable);
   if (S_ISDIR(status.st_mode))
     throw Error(ErrorCode::kIo, "This is a folder where a file is expected.", path, "Give one of its files.");
+  if (S_ISFIFO(status.st_mode)) return read_pipe(file.number, path);
+  if (!S_ISREG(status.st_mode))
+    throw Error(ErrorCode::kIo, "This is a device where a file is expected.", path, "Write it to a file first.");
   note_read(file.number);
   const auto size = static_cast<size_t>(status.st_size);
   if (size == 0) return {nullptr, {}};

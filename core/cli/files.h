@@ -17,8 +17,8 @@ struct FileBytes {
   std::string_view text() const { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 };
 
-/// The file mapped into memory: pages are read when they are looked at. Error kIo naming the path and the system's
-/// reason.
+/// The file mapped into memory: pages are read when they are looked at; a pipe is read to its end. Error kIo naming the
+/// path and the system's reason, or that it is a folder, a device, or a pipe to which nobody writes.
 FileBytes map_file(const std::string& path);
 
 /// Counts the open file among those that this process has read: none of them is written over. For readers other than

@@ -29,6 +29,10 @@ class FolderSource : public samples::FileSource {
     places_.push_back(place.string());
     files_.push_back({std::move(relative), size});
   }
+  void add_instead(const fs::path& place, std::string relative, const char* instead) {
+    places_.push_back(place.string());
+    files_.push_back({std::move(relative), 0, instead});
+  }
 
   const std::vector<samples::SourceFile>& files() const override { return files_; }
   std::string folder_name() const override { return folder_.empty() ? FileSource::folder_name() : folder_; }
@@ -79,6 +83,17 @@ class FolderSource : public samples::FileSource {
   std::vector<samples::SourceFile> files_;
 };
 
+/// What lies in a folder in place of a file; null for files and folders.
+const char* no_file(const fs::directory_entry& entry) {
+  std::error_code failed;
+  const fs::file_type type = entry.status(failed).type();
+  if (type == fs::file_type::not_found || failed == std::errc::too_many_symbolic_link_levels)
+    return "a link that leads nowhere";
+  if (failed) throw fs::filesystem_error("", entry.path(), failed);
+  if (type == fs::file_type::fifo) return "a pipe";
+  return type == fs::file_type::regular || type == fs::file_type::directory ? nullptr : "a device or a socket";
+}
+
 }  // namespace
 
 std::shared_ptr<const samples::FileSource> open_folder(const std::string& path, const std::string& left_out) {
@@ -101,9 +116,11 @@ std::shared_ptr<const samples::FileSource> open_folder(const std::string& path, 
       if (entry.depth() > kDeepest)
         throw Error(ErrorCode::kIo, "The folders are nested more than 32 deep.", entry->path().string(),
                     "A link may lead back to a folder above it: remove that link.");
-      if (!entry->is_regular_file()) continue;
-      if (!left_out.empty() && fs::equivalent(entry->path(), left_out, failed)) continue;
-      source->add(entry->path(), entry->path().lexically_relative(path).generic_string());
+      std::string relative = entry->path().lexically_relative(path).generic_string();
+      if (const char* instead = no_file(*entry))
+        source->add_instead(entry->path(), std::move(relative), instead);
+      else if (entry->is_regular_file() && (left_out.empty() || !fs::equivalent(entry->path(), left_out, failed)))
+        source->add(entry->path(), std::move(relative));
     }
   } catch (const fs::filesystem_error& error) {
     throw Error(ErrorCode::kIo, "The folder cannot be read: " + error.code().message() + ".", error.path1().string(),

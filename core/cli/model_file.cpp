@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cli/model_file.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "core/base/error.h"
@@ -11,13 +12,32 @@ namespace tersor::cli {
 
 namespace {
 
+namespace fs = std::filesystem;
+
 onnx::Source map_source(const std::string& path) {
   FileBytes file = map_file(path);
-  std::error_code none;
-  if (file.bytes.empty() && !std::filesystem::is_regular_file(path, none))
-    throw Error(ErrorCode::kIo, "This is a pipe or a device; a regular file is needed.", path,
-                "Write the model to a file first.");
   return {std::move(file.owner), file.bytes};
+}
+
+/// With symbolic links followed; `failed` where there is none.
+fs::path folder_of(const fs::path& file, std::error_code& failed) {
+  const fs::path folder = file.parent_path();
+  return fs::canonical(folder.empty() ? "." : folder, failed);
+}
+
+bool lies_in(const fs::path& file, const fs::path& folder) {
+  return !folder.empty() && std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first == folder.end();
+}
+
+/// A link in the model's folder may lead to where the model's own leads, and not elsewhere.
+void check_beside(const std::string& model, const std::string& data) {
+  std::error_code failed;
+  const fs::path real = fs::canonical(data, failed);
+  if (failed) return;  // mapping it says why
+  if (!lies_in(real, folder_of(model, failed)) && !lies_in(real, folder_of(fs::canonical(model, failed), failed)))
+    throw Error(ErrorCode::kInvalidModel, "A link leads out of the model's own folder, to \"" + real.string() + "\".");
+  if (!fs::is_directory(real, failed) && !fs::is_regular_file(real, failed))
+    throw Error(ErrorCode::kIo, "This is a pipe or a device; a regular file is needed.");
 }
 
 }  // namespace
@@ -29,9 +49,10 @@ ModelFile open_model(const std::string& path) {
   const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash + 1);
   const onnx::ExternalData beside = [&](const std::string& location) {
     try {
+      check_beside(path, folder + location);
       return map_source(folder + location);
     } catch (const Error& error) {
-      throw Error(ErrorCode::kIo,
+      throw Error(error.code,
                   "The model keeps its weights in \"" + location + "\", which cannot be opened. " + error.message, {},
                   "Put that file beside the model.");
     }

@@ -82,6 +82,10 @@ class DataSetBuilder {
       set_->skipped_.push_back({path, "hidden"});
       return;
     }
+    if (const char* instead = set_->source_->files()[file].instead) {
+      add_stranger(path, instead);
+      return;
+    }
     if (path == "labels.txt") {
       set_->class_names_ = read_class_names(set_->source_->read_all(file));
       set_->skipped_.push_back({path, "the names of the classes"});
@@ -90,7 +94,7 @@ class DataSetBuilder {
     const Bytes head = set_->source_->read_head(file, kHeadBytes);
     const Format* format = find_format(path, head.view);
     if (format == nullptr) {
-      add_stranger(path, head.view);
+      add_stranger(path, describe_file(path, head.view));
       return;
     }
     if (format->by_folder) {
@@ -101,8 +105,8 @@ class DataSetBuilder {
     candidates_.push_back({format, {file}, path, path.substr(0, path.size() - extension.size())});
   }
 
-  void add_stranger(const std::string& path, std::span<const std::byte> head) {
-    const std::string extension = extension_of(path), kind = describe_file(path, head);
+  void add_stranger(const std::string& path, const std::string& kind) {
+    const std::string extension = extension_of(path);
     for (const Format& format : formats())
       if ((!extension.empty() && extension == format.extension) || (extension == ".jpeg" && format.name == "jpeg")) {
         set_->problems_.push_back(

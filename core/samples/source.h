@@ -22,6 +22,7 @@ struct Bytes {
 struct SourceFile {
   std::string path;
   uint64_t size = 0;
+  const char* instead = nullptr;  // what is there in place of a file, as in "a pipe"; it is not read
 };
 
 /// The files of one data set. read() may be called from several threads at once.

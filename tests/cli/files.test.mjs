@@ -21,9 +21,7 @@ import { test } from 'vitest';
 import { modelProto } from '../zoo/protobuf.mjs';
 import { withFolder } from '../zoo/runtime.mjs';
 import { npyBytes } from '../zoo/samples.mjs';
-
-const program = path.resolve(import.meta.dirname, '../../build/native/bin/tersor');
-const run = (...args) => spawnSync(program, args, { encoding: 'utf8' });
+import { program, run, shell } from './job.mjs';
 
 /** y = x + w with 2000 weights. */
 function writeModel(folder) {
@@ -143,6 +141,71 @@ test('weights in a file beside the model are found there, and named when they ar
     assert.match(error.hint, /beside the model/);
     writeFileSync(`${out}.data`, 'short');
     assert.match(run('inspect', out).stderr, /which has 5 bytes/);
+  }));
+
+test('weights outside of the folder of the model are not read through a link either', () =>
+  withFolder(async (folder) => {
+    const at = (name) => path.join(folder, name);
+    for (const name of ['inside', 'blobs', 'linked']) mkdirSync(at(name));
+    const model = at('inside/out.onnx');
+    assert.equal(run('convert', writeModel(folder), '-o', model, '--external').status, 0);
+    renameSync(`${model}.data`, at('blobs/weights'));
+    symlinkSync('../blobs/weights', `${model}.data`);
+    const refused = run('inspect', model);
+    assert.equal(refused.status, 1);
+    assert.match(refused.stderr, /A link leads out of the model's own folder, to ".*blobs\/weights"\./);
+    // But where the model is a link to there as well, as in the caches of model hubs.
+    renameSync(model, at('blobs/model'));
+    symlinkSync('../blobs/model', at('linked/out.onnx'));
+    symlinkSync('../blobs/weights', at('linked/out.onnx.data'));
+    assert.equal(run('inspect', at('linked/out.onnx')).status, 0);
+    // From within the folder, and through a link to a part of it.
+    symlinkSync('weights', at('blobs/out.onnx.data'));
+    assert.equal(spawnSync(program, ['inspect', 'model'], { cwd: at('blobs') }).status, 0);
+    rmSync(at('blobs/out.onnx.data'));
+    assert.equal(spawnSync('mkfifo', [at('blobs/out.onnx.data')]).status, 0);
+    assert.match(run('inspect', at('blobs/model')).stderr, /This is a pipe or a device; a regular file is needed\./);
+  }));
+
+test('pipes are read, and what has no end or no writer is refused', () =>
+  withFolder(async (folder) => {
+    const { model, samples } = writeJob(folder);
+    const at = (name) => path.join(folder, name);
+    const plain = at('plain.onnx');
+    const whole = '"$0" quantize <(cat "$1") --data "$2" --config <(sleep 0.1; echo \'{"z_threshold": 9}\') -o "$3"';
+    const piped = shell(`${whole} --save-recipe "$4"`, plain, samples, at('out.onnx'), at('recipe'));
+    assert.equal(piped.status, 0, piped.stderr);
+    assert.equal(JSON.parse(readFileSync(at('recipe'), 'utf8')).quantization_config.z_threshold, 9);
+    const stdin = shell('cat "$1" | "$0" inspect /dev/stdin --json', plain);
+    assert.equal(JSON.parse(stdin.stdout).size_bytes, statSync(plain).size);
+
+    const pipe = at('pipe');
+    assert.equal(spawnSync('mkfifo', [pipe]).status, 0);
+    const quantize = (...args) => run('quantize', model, '--data', samples, '-o', at('out.onnx'), ...args);
+    for (const refused of [run('inspect', pipe), quantize('--config', pipe), run('merge', pipe, '-o', at('s'))])
+      assert.match(refused.stderr, /pipe: This is a pipe, and nothing comes through it\./);
+    for (const option of ['--config', '--platform', '--recipe', '--stats', '--preprocessing'])
+      assert.match(quantize(option, '/dev/urandom').stderr, /\/dev\/urandom: This is a device/, option);
+    assert.match(run('evaluate', model, '--data', samples, '--labels', '/dev/urandom').stderr, /This is a device/);
+  }));
+
+test('what is no file in a folder of samples is listed, or an error where its name says that it is a sample', () =>
+  withFolder(async (folder) => {
+    const { model, samples } = writeJob(folder);
+    const at = (name) => path.join(samples, name);
+    const quantize = () => run('quantize', model, '--data', samples, '-o', path.join(folder, 'out.onnx'));
+    symlinkSync('nowhere', at('a link'));
+    symlinkSync('loop', at('loop'));
+    assert.equal(spawnSync('mkfifo', [at('pipe')]).status, 0);
+    const listed = quantize();
+    assert.equal(listed.status, 0);
+    assert.match(listed.stderr, /skipped: a link \(a link that leads nowhere\)\n/);
+    assert.match(listed.stderr, /skipped: loop \(a link that leads nowhere\)\n/);
+    assert.match(listed.stderr, /skipped: pipe \(a pipe\)\n/);
+    symlinkSync('nowhere', at('x.npy'));
+    const refused = quantize();
+    assert.equal(refused.status, 1);
+    assert.match(refused.stderr, /x\.npy": The file is named \.npy and is a link that leads nowhere\./);
   }));
 
 test('nothing that a job reads is written over', () =>
