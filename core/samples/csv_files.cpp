@@ -195,16 +195,18 @@ class CsvFile : public SampleFile {
            hint);
   }
 
-  /// Whether a field of the first row is no number but could be a name, or they count 0, 1, 2, ... as tables do whose
-  /// columns have no names.
+  /// Whether a field of the first row is no number but could be a name, and most are none, or they count 0, 1, 2, ...
+  /// as tables do whose columns have no names.
   bool names_columns(std::string_view text) const {
     bool names = false, counts = columns_ > 2;
+    int64_t numbers = 0;
     visit_fields(text, separator_, [&](int64_t column, std::string_view field) {
       counts = counts && field == std::to_string(column);
+      numbers += number_of(field) ? 1 : 0;
       const bool begins_like_one = !field.empty() && std::strchr("0123456789+-.", field[0]) == nullptr;
       names = names || (begins_like_one && field != "nan" && field != "NaN" && field != "inf");
     });
-    return names || counts;
+    return (names && 2 * numbers < columns_) || counts;
   }
 
   RawArray read(const Row& row, std::string_view text) const {

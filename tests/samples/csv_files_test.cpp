@@ -79,6 +79,8 @@ TEST_CASE("tables that are no samples say the line, the column and what to do") 
   REQUIRE_THAT(refusal("1,5;2,5\n", two), Contains("decimal point"));
   REQUIRE_THAT(refusal("nan,1\n", two), Contains("Column 1 is \"nan\", which is no finite number."));
   REQUIRE_THAT(refusal("1e999,1\n", two), Contains("which is no finite number"));
+  REQUIRE_THAT(refusal("1,2,abc,4\n5,6,7,8\n", input({1, 4})), Contains("Line 1: Column 3 is \"abc\""));
+  REQUIRE_THAT(refusal("a,1\n5,6\n", two), Contains("Line 1: Column 1 is \"a\""));
   REQUIRE_THAT(refusal("0x10,1\n", two), Contains("which is no finite number"));
   REQUIRE_THAT(refusal("1,1e-\n", two), Contains("which is no finite number"));
   REQUIRE_THAT(refusal("a,b\n", two), Contains("The file holds no row of numbers."));
