@@ -137,6 +137,7 @@ class LabelReader {
       refuse("The labels are " + std::string(name_of(raw.dtype)) + "; whole numbers are expected.",
              "Save them as int64.");
     InputSpec spec;
+    spec.name = "labels";
     spec.dtype = DType::kInt64;
     return to_input_type(raw, spec).to_int64s();
   }
