@@ -15,7 +15,8 @@ void add_data_option(CLI::App& command, DataOption& option, bool labelled) {
       ->required();
   command.add_option("--preprocessing", option.preprocessing,
                      "How pictures and recordings become tensors: imagenet, unit, signed, raw, or a JSON file");
-  command.add_option("--limit", option.limit, "Use at most this many samples, spread evenly")->check(count_from(0));
+  command.add_option("--limit", option.limit, "Use at most this many samples, spread evenly; 0: all")
+      ->check(count_from(0));
   if (labelled)
     command.add_option("--labels", option.labels,
                        "Labels: .npy, CSV `sample,label`, or one per line; default: class folders");
@@ -40,9 +41,9 @@ std::optional<samples::Preprocessing> read_preprocessing_option(const std::strin
     return samples::read_preprocessing(map_file(preprocessing).text(), input, preprocessing);
   } catch (const Error& error) {
     if (error.code != ErrorCode::kIo) throw;
-    std::string presets;
-    for (const std::string& name : samples::preset_names()) presets += (presets.empty() ? "" : ", ") + name;
-    throw Error(error.code, error.message, error.place, "Give a JSON file, or one of the presets " + presets + ".");
+    throw Error(error.code, error.message, error.place,
+                suggestion(preprocessing, samples::preset_names()) + "Give a JSON file, or one of the presets " +
+                    joined(samples::preset_names()) + ".");
   }
 }
 
@@ -62,6 +63,8 @@ std::shared_ptr<const samples::DataSet> open_data(const DataOption& option, cons
     if (data->is_guess())
       std::fprintf(stderr, "note: no --preprocessing was given; guessed \"%s\" from the model's input\n",
                    std::string(samples::guess_preset(inputs[0])).c_str());
+    if (!option.preprocessing.empty() && !data->is_preprocessed() && data->preprocessing().label_offset == 0)
+      std::fprintf(stderr, "note: --preprocessing: it has no effect on these samples, which are taken as they are\n");
   }
   data->require_samples();
   return data;

@@ -106,6 +106,8 @@ Outcome evaluate_model(const Options& options) {
   const auto program = simulate::compile(file.model, profile), reference = open_reference(options, profile, *program);
   const auto data = open_data(options.data, file.model.graph, options.json);
   const bool labelled = metric != evaluate::Metric::kAnswers;
+  if (!labelled && !options.data.labels.empty() && !options.json)
+    std::fprintf(stderr, "note: --labels: they are not used, for answers are counted without labels\n");
   const std::vector<int64_t> labels =
       labelled ? open_labels(options.data, *data, options.group) : std::vector<int64_t>();
   const std::vector<int64_t> chosen = chosen_samples(options.data, *data, options.group);

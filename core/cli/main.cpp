@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/json.h"
+#include "core/base/names.h"
 #include "core/cli/command.h"
 #include "core/cli/large_pages.h"
 
@@ -71,14 +72,40 @@ int printed(bool json) {
                  json);
 }
 
+/// The options that a command takes, with their dashes.
+std::vector<std::string> options_of(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  const auto all = [](const CLI::App*) { return true; };
+  for (const CLI::App* group : command.get_subcommands(all))
+    for (std::string& name : options_of(*group)) names.push_back(std::move(name));
+  return names;
+}
+
+std::vector<std::string> subcommands_of(const CLI::App& program) {
+  std::vector<std::string> names;
+  const auto all = [](const CLI::App*) { return true; };
+  for (const CLI::App* command : program.get_subcommands(all)) names.push_back(command->get_name());
+  return names;
+}
+
 /// What was wrong with the command line. An argument that nothing takes is the likelier slip than what is missing then.
 std::string slip(const CLI::App& program, const CLI::ParseError& error) {
   const std::vector<std::string> unknown = program.remaining(true);
-  if (unknown.empty() || dynamic_cast<const CLI::RequiredError*>(&error) == nullptr) return error.what();
-  const bool option = unknown[0][0] == '-';
-  const bool subcommand = program.get_subcommands().empty() && !option;
+  const bool may_be_unknown = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr ||
+                              dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  if (unknown.empty() || !may_be_unknown) return error.what();
+  const std::vector<CLI::App*> chosen = program.get_subcommands();
+  const std::string name = unknown[0].substr(0, unknown[0].find('='));
+  const bool option = name[0] == '-';
+  const bool subcommand = chosen.empty() && !option;
   const std::string what = subcommand ? "subcommand" : option ? "option" : "place for the argument";
-  return "There is no " + what + " \"" + unknown[0] + "\".";
+  std::string meant;
+  if (subcommand) meant = suggestion(name, subcommands_of(program));
+  if (option) meant = suggestion(name, options_of(chosen.empty() ? program : *chosen[0]));
+  if (!meant.empty()) meant = " " + meant.substr(0, meant.size() - 1);
+  return "There is no " + what + " \"" + name + "\"." + meant;
 }
 
 int correct(const std::string& message, bool json) {

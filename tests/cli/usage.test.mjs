@@ -25,3 +25,34 @@ test('an empty value is wrong usage', () =>
     assert.match(run('config', '--explain', '').stderr, /--explain: needs a value/);
     assert(!existsSync(out));
   }));
+
+test('what is not there is named, with what is near', () =>
+  withFolder((folder) => {
+    const { model, samples } = writeJob(folder);
+    const quantize = (...args) => run('quantize', model, '--data', samples, '-o', path.join(folder, 'o'), ...args);
+    for (const [{ status, stderr }, words, wanted] of [
+      [quantize('--treads', '3'), 'There is no option "--treads". Did you mean "--threads"?', 2],
+      [quantize('--treads=3', 'x', '--y'), 'There is no option "--treads". Did you mean "--threads"?', 2],
+      [quantize('one', 'two'), 'There is no place for the argument "one".', 2],
+      [run('quantise', model), 'There is no subcommand "quantise". Did you mean "quantize"?', 2],
+      [run('config', '--shema'), 'There is no option "--shema". Did you mean "--schema"?', 2],
+      [quantize('--platform', 'ort-cpuu'), 'Did you mean "ort-cpu"? Use one of', 1],
+      [quantize('--platform', 'imx50@v1'), 'Did you mean "imx500"? Use one of', 1],
+      [quantize('--preprocessing', 'imagnet'), 'Did you mean "imagenet"? Give a JSON file', 1],
+    ]) {
+      assert(stderr.includes(words), stderr);
+      assert.equal(status, wanted);
+    }
+  }));
+
+test('an option without effect is said to have none', () =>
+  withFolder((folder) => {
+    const { model, samples } = writeJob(folder);
+    const out = path.join(folder, 'out.onnx');
+    const quantize = (...args) => run('quantize', model, '--data', samples, '-o', out, ...args);
+    assert.match(quantize('--preprocessing', 'unit').stderr, /^note: --preprocessing: it has no effect on these/);
+    assert.equal(quantize('--preprocessing', 'unit', '--json').stderr, '');
+    const evaluate = ['evaluate', model, '--data', samples, '--metric', 'answers', '--labels', samples];
+    assert.match(run(...evaluate).stderr, /^note: --labels: they are not used/);
+    assert.match(run('quantize', '--help').stdout, /spread evenly; 0: all/);
+  }));
