@@ -38,9 +38,15 @@ struct QuantizeOptions {
   bool json = false;
 };
 
-void check_recipe(const std::optional<config::Recipe>& recipe, const config::Recipe& now, bool anyway) {
+/// `platform_given`: on the command line, which wins over the recipe's; its content is compared under the same name
+/// only.
+void check_recipe(const std::optional<config::Recipe>& recipe, const config::Recipe& now, bool platform_given,
+                  bool anyway) {
   if (!recipe) return;
-  const std::vector<std::string> found = differences(*recipe, now.model_digest, now.platform, now.data_set);
+  const auto label = [](const config::RecipePlatform& one) { return std::pair(one.name, one.version); };
+  const bool wins = platform_given && label(recipe->platform) != label(now.platform);
+  const std::vector<std::string> found =
+      differences(*recipe, now.model_digest, wins ? recipe->platform : now.platform, now.data_set);
   for (const std::string& one : found)
     if (anyway) std::fprintf(stderr, "note: %s\n", one.c_str());
   if (!found.empty() && !anyway)
@@ -248,7 +254,7 @@ void quantize_model(QuantizeOptions& options) {
   Settings settings = read_settings(options.settings, recipe, &opened->model.graph);
   for (const std::filesystem::path& path : outputs_of(options)) expect_writable(path.string());
   auto [job, statistics, data, decided, passes] = gather(options, std::move(settings), opened);
-  check_recipe(recipe, recipe_of(*job, statistics), options.anyway);
+  check_recipe(recipe, recipe_of(*job, statistics), !options.settings.platform.empty(), options.anyway);
   const QuantizeResult result = quantize(*job, statistics, std::move(decided));
   print_notes(report::remarks_of({}, job->notes, result.draft.model.graph, result.plan, result.draft.statistics));
   options.report.threads = options.run.threads;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the command line says of a slip.
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'vitest';
 
@@ -55,4 +55,20 @@ test('an option without effect is said to have none', () =>
     const evaluate = ['evaluate', model, '--data', samples, '--metric', 'answers', '--labels', samples];
     assert.match(run(...evaluate).stderr, /^note: --labels: they are not used/);
     assert.match(run('quantize', '--help').stdout, /spread evenly; 0: all/);
+  }));
+
+test('the platform of the command line wins over that of a recipe', () =>
+  withFolder((folder) => {
+    const { model, samples } = writeJob(folder);
+    const at = (name) => path.join(folder, name);
+    const quantize = (...args) => run('quantize', model, '--data', samples, '-o', at('out.onnx'), ...args);
+    assert.equal(quantize('--save-recipe', at('recipe')).status, 0);
+    const other = quantize('--recipe', at('recipe'), '--platform', 'ort-cpu-avx2', '--save-recipe', at('again'));
+    assert.equal(other.status, 0, other.stderr);
+    const recipe = JSON.parse(readFileSync(at('again'), 'utf8'));
+    assert.equal(recipe.platform.name, 'ort-cpu-avx2');
+    recipe.platform.digest = recipe.platform.digest.replace(/./, (digit) => (digit === '0' ? '1' : '0'));
+    writeFileSync(at('again'), JSON.stringify(recipe));
+    const content = quantize('--recipe', at('again'), '--platform', 'ort-cpu-avx2');
+    assert.match(content.stderr, /The platform ort-cpu-avx2@v1 has other content than when the recipe was made\./);
   }));
