@@ -79,7 +79,7 @@ void convert(const Options& options) {
               static_cast<long long>(file.model.opset()),
               raised ? (" (was " + std::to_string(before) + ")").c_str() : "",
               options.external ? ("; weights in " + data_file(options)).c_str() : "");
-  for (const Diagnostic& warning : file.model.warnings) std::printf("warning: %s\n", warning.message.c_str());
+  print_warnings(file.model.warnings);
 }
 
 }  // namespace

@@ -62,8 +62,7 @@ void print_info(const std::string& path, const onnx::ModelInfo& info) {
   if (info.macs) print_line("work", std::to_string(*info.macs) + " multiply-adds for one sample");
   if (info.peak_bytes) print_line("memory", size_text(*info.peak_bytes) + " for the activations of one sample");
   print_line("quantized", info.quantized ? "yes, at least in part" : "no");
-  for (const Diagnostic& warning : info.warnings)
-    std::printf("warning: %s%s%s\n", warning.message.c_str(), warning.hint.empty() ? "" : " ", warning.hint.c_str());
+  print_warnings(info.warnings);
 }
 
 void inspect(const Options& options) {

@@ -2,6 +2,7 @@
 #include "core/cli/model_file.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 
 #include "core/base/error.h"
@@ -63,6 +64,11 @@ ModelFile open_model(const std::string& path) {
     throw Error(error.code, error.message, error.place.empty() ? path : path + ": " + error.place, error.hint);
   }
   return file;
+}
+
+void print_warnings(const std::vector<Diagnostic>& warnings) {
+  for (const Diagnostic& one : warnings)
+    std::printf("warning: %s%s%s\n", one.message.c_str(), one.hint.empty() ? "" : " ", one.hint.c_str());
 }
 
 }  // namespace tersor::cli

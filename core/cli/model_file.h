@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/graph/graph.h"
 #include "core/onnx/source.h"
@@ -16,5 +17,8 @@ struct ModelFile {
 
 /// Maps and reads a model; weights it keeps in files of their own are mapped from its folder. Errors name the file.
 ModelFile open_model(const std::string& path);
+
+/// Prints a line for each remark on a model's file.
+void print_warnings(const std::vector<Diagnostic>& warnings);
 
 }  // namespace tersor::cli

@@ -125,7 +125,7 @@ void print_cost(const Cost& cost) {
 }
 
 void print_json(const QuantizeResult& result, const std::optional<report::Verdict>& verdict, const Cost& cost,
-                const std::string& output, size_t before) {
+                const std::string& output, size_t before, const std::vector<Diagnostic>& warnings) {
   using Arithmetic = ptq::NodeOutcome::Arithmetic;
   Json nodes_in_float = Json::array();
   for (const report::FloatNode& node : in_float(result)) nodes_in_float.push_back(to_json(node));
@@ -136,7 +136,8 @@ void print_json(const QuantizeResult& result, const std::optional<report::Verdic
             {"platform", result.recipe.platform.name + "@v" + std::to_string(result.recipe.platform.version)},
             {"in_integers", count_of(result.plan, Arithmetic::kInteger)},
             {"in_integers_with_float_result", count_of(result.plan, Arithmetic::kIntegerFloatOutput)},
-            {"in_float", nodes_in_float}};
+            {"in_float", nodes_in_float},
+            {"warnings", to_json(warnings)}};
   json["cost"] = {{"passes", cost.passes}, {"seconds", cost.seconds}};
   if (cost.bytes_per_thread) json["cost"]["memory_bytes_per_thread"] = *cost.bytes_per_thread;
   if (verdict) json["verdict"] = to_json(*verdict);
@@ -269,11 +270,12 @@ void quantize_model(QuantizeOptions& options) {
   const auto verdict = report ? report->verdict : std::nullopt;
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   const Cost cost{passes + (report && data ? 1 : 0), spent.count(), calibration_bytes(*job)};
-  if (options.json) return print_json(result, verdict, cost, options.output, before);
+  if (options.json) return print_json(result, verdict, cost, options.output, before, opened->model.warnings);
   if (verdict) print_verdict(*verdict);
   print_cost(cost);
   print_result(result, options.output, before);
   if (!report) print_saturation_warning(result);
+  print_warnings(opened->model.warnings);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'vitest';
 
+import { modelProto } from '../zoo/protobuf.mjs';
 import { withFolder } from '../zoo/runtime.mjs';
 import { run, writeJob } from './job.mjs';
 
@@ -71,4 +72,22 @@ test('the platform of the command line wins over that of a recipe', () =>
     writeFileSync(at('again'), JSON.stringify(recipe));
     const content = quantize('--recipe', at('again'), '--platform', 'ort-cpu-avx2');
     assert.match(content.stderr, /The platform ort-cpu-avx2@v1 has other content than when the recipe was made\./);
+  }));
+
+test('what is remarkable about the file is said where it is quantized', () =>
+  withFolder((folder) => {
+    const { samples } = writeJob(folder);
+    const model = path.join(folder, 'newer.onnx');
+    const w = { dims: [4, 2], data: new Float32Array(8).fill(0.5) };
+    const nodes = [{ op: 'MatMul', inputs: ['x', 'w'], outputs: ['y'] }];
+    const graph = { nodes, constants: { w }, inputs: { x: [1, [1, 4]] }, outputs: { y: [1, [1, 2]] } };
+    writeFileSync(model, modelProto(30, graph));
+    const warning = run('inspect', model)
+      .stdout.split('\n')
+      .find((line) => line.startsWith('warning: '));
+    assert.match(warning, /30/);
+    const quantize = (...args) =>
+      run('quantize', model, '--data', samples, '-o', path.join(folder, 'out.onnx'), ...args);
+    assert(quantize().stdout.includes(`${warning}\n`));
+    assert.match(JSON.parse(quantize('--json').stdout).warnings[0].message, /30/);
   }));
