@@ -19,6 +19,12 @@ std::string rounded_db(double ratio) {
   return rounded(-10 * std::log10(ratio));
 }
 
+/// By how much noise falls, from the least to the most.
+std::string fall_text(double least, double most) {
+  const std::string low = rounded_db(least), high = rounded_db(most);
+  return " falls by " + (low == high ? low : low + " to " + high) + " dB";
+}
+
 /// The first few names, and how many more there are.
 std::string names_text(const std::vector<std::string>& names) {
   constexpr size_t kNamed = 5;
@@ -51,9 +57,8 @@ void add_equalization(const std::vector<ptq::EqualizedRegion>& regions, std::vec
     worst = std::max(worst, region.noise_ratio);
     best = std::min(best, region.noise_ratio);
   }
-  list.push_back(
-      {"activation_channel_equalization", static_cast<int64_t>(regions.size()),
-       "The predicted noise in their readers falls by " + rounded_db(worst) + " to " + rounded_db(best) + " dB."});
+  list.push_back({"activation_channel_equalization", static_cast<int64_t>(regions.size()),
+                  "The predicted noise in their readers" + fall_text(worst, best) + "."});
 }
 
 void add_biases(const ptq::QuantizationPlan& plan, std::vector<Correction>& list) {
@@ -109,8 +114,8 @@ void add_rounding(const ptq::QuantizationPlan& plan, std::vector<Correction>& li
     left = " " + std::to_string(others) + (others == 1 ? " kernel keeps" : " kernels keep") +
            " the nearest integers: their input is not in 8 bits, or nothing better held on samples held aside.";
   list.push_back({"effort", places,
-                  "The noise that rounded weights make behind their kernel falls by " + rounded_db(worst) + " to " +
-                      rounded_db(best) + " dB, on samples that the rounding had not seen." + left});
+                  "The noise that rounded weights make behind their kernel" + fall_text(worst, best) +
+                      ", on samples that the rounding had not seen." + left});
 }
 
 }  // namespace

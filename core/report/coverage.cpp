@@ -77,7 +77,7 @@ Coverage coverage_of(const Graph& original, const Graph& prepared, const ptq::Pl
     if (is_core(node)) ++coverage.core_nodes, coverage.integer_core_nodes += integer ? 1 : 0;
     if (fate.support == Support::kFloat)
       coverage.stays_float.push_back(
-          {node.name.empty() ? prepared.name_of(node.outputs[0]) : node.name, node.op_type, fate.reason});
+          {node.name.empty() ? prepared.name_of(node.outputs[0]) : node.name, node.op_type, outcomes[i].reason});
     // A float32 weight becomes int8.
     if (role.has_kernel() && !role.float_weight && node.inputs.size() > 1)
       if (const Tensor* weight = prepared.initializer(node.inputs[1]))

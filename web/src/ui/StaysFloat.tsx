@@ -21,14 +21,6 @@ function rowsOf(stay: readonly FloatNode[]): FloatNode[] {
   return [...set, ...stay.filter((node) => !(node.name in keepFloat.value))];
 }
 
-/** The report gives no reason for operators that only move values; these are the program's. */
-function reasonOf({ op, reason }: FloatNode): string {
-  if (reason !== '') return reason;
-  return /^(Pad|Expand)$/.test(op)
-    ? 'ONNX Runtime has no integer form of it in a QDQ file.'
-    : 'It passes float values on.';
-}
-
 export function StaysFloat() {
   const done = result.value;
   const rows = done ? rowsOf(done.quantized.report.coverage.stays_float) : [];
@@ -59,7 +51,7 @@ export function StaysFloat() {
                   <span class="float-name">{node.name || node.op}</span>
                   {node.name !== '' && node.op !== '' && <span class="sub">{node.op}</span>}
                 </th>
-                <td class="float-reason">{reasonOf(node)}</td>
+                <td class="float-reason">{node.reason}</td>
                 <td>{node.name === '' ? '–' : <KeepFloat name={node.name} isFloat hideLabel />}</td>
               </tr>
             ))}
