@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program `tersor`. Exit status: 0 done, 1 an error that was explained, 2 wrong usage.
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -72,11 +73,11 @@ int printed(bool json) {
                  json);
 }
 
-/// The options that a command takes, with their dashes.
+/// The long options that a command takes, without their dashes.
 std::vector<std::string> options_of(const CLI::App& command) {
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options())
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_lnames()) names.push_back(name);
   const auto all = [](const CLI::App*) { return true; };
   for (const CLI::App* group : command.get_subcommands(all))
     for (std::string& name : options_of(*group)) names.push_back(std::move(name));
@@ -101,11 +102,13 @@ std::string slip(const CLI::App& program, const CLI::ParseError& error) {
   const bool option = name[0] == '-';
   const bool subcommand = chosen.empty() && !option;
   const std::string what = subcommand ? "subcommand" : option ? "option" : "place for the argument";
-  std::string meant;
-  if (subcommand) meant = suggestion(name, subcommands_of(program));
-  if (option) meant = suggestion(name, options_of(chosen.empty() ? program : *chosen[0]));
-  if (!meant.empty()) meant = " " + meant.substr(0, meant.size() - 1);
-  return "There is no " + what + " \"" + name + "\"." + meant;
+  std::string near;
+  if (subcommand) near = nearest_name(name, subcommands_of(program));
+  if (option)
+    near = nearest_name(name.substr(std::min(name.find_first_not_of('-'), name.size())),
+                        options_of(chosen.empty() ? program : *chosen[0]));
+  if (!near.empty()) near = " Did you mean \"" + std::string(option ? "--" : "") + near + "\"?";
+  return "There is no " + what + " \"" + name + "\"." + near;
 }
 
 int correct(const std::string& message, bool json) {

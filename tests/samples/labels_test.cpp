@@ -73,6 +73,7 @@ TEST_CASE("faults show the first offender") {
   REQUIRE_THAT(fault(bytes_of("a,1\nb,2,3\n")), Contains("3 columns"));
   REQUIRE_THAT(fault(npy<float>("<f4", "(3,)", {4, 0, 2})), Contains("The labels are float32"));
   REQUIRE_THAT(fault(npy<int64_t>("<i8", "(3, 2)", {4, 0, 2, 1, 1, 1})), Contains("argmax"));
+  REQUIRE_THAT(fault(npy<uint64_t>("<u8", "(3,)", {4, UINT64_MAX, 2})), Contains("\"labels\""));
   REQUIRE_THAT(fault({}), Contains("There are 0 labels for 3 samples"));
 }
 
