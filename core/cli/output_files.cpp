@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cli/output_files.h"
 
-#include <algorithm>
-#include <cstdint>
 #include <set>
-#include <string_view>
 
 #include "core/base/error.h"
 
@@ -12,41 +9,16 @@ namespace tersor::cli {
 
 namespace {
 
-/// Characters beyond ASCII that are no letters: controls, and what is invisible or turns the direction of the text.
-bool is_unseen(uint32_t code) {
-  return code < 0xa0 || (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
-         (code >= 0x2060 && code <= 0x206f) || code == 0xfeff || (code >= 0xfff0 && code <= 0xffff);
-}
-
-/// Bytes of the character beyond ASCII that `text` begins with; 0 where it is not well-formed UTF-8, or unseen.
-size_t letter_length(std::string_view text) {
-  const auto byte = [&](size_t k) { return k < text.size() ? static_cast<unsigned char>(text[k]) : 0u; };
-  const uint32_t first = byte(0);
-  if (first < 0xc2 || first > 0xf4) return 0;
-  const size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  uint32_t code = first & (0x7fu >> length);
-  for (size_t k = 1; k < length; ++k) {
-    if ((byte(k) & 0xc0) != 0x80) return 0;
-    code = code << 6 | (byte(k) & 0x3f);
-  }
-  constexpr uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
-  const bool is_surrogate = code >= 0xd800 && code <= 0xdfff;
-  return code < kSmallest[length] || code > 0x10ffff || is_surrogate || is_unseen(code) ? 0 : length;
-}
-
-std::string plain_name(std::string_view name) {
-  // A file system takes names of 255 bytes, and what stands behind this one counts too.
-  constexpr size_t kLongest = 200;
+std::string plain_name(const std::string& name) {
   std::string plain;
-  while (!name.empty()) {
-    const char c = name[0];
+  for (const char c : name) {
     const bool kept =
         (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
-    const size_t length = kept ? 1 : letter_length(name);
-    if (plain.size() + std::max<size_t>(length, 1) > kLongest) break;
-    plain += length > 0 ? name.substr(0, length) : "_";
-    name.remove_prefix(std::max<size_t>(length, 1));
+    plain += kept ? c : '_';
   }
+  // A file system takes names of 255 bytes, and what stands behind this one counts too.
+  constexpr size_t kLongest = 200;
+  if (plain.size() > kLongest) plain.resize(kLongest);
   if (plain.find_first_not_of('.') == std::string::npos && plain.size() <= 2) return "_";
   return plain;
 }
