@@ -68,29 +68,27 @@ void rewrite_int8_as_uint8(Graph& graph) {
 void move_quantization_up(Graph& graph) {
   static const std::set<std::string, std::less<>> kMovers = {"MaxPool", "Reshape",   "Transpose",
                                                              "Squeeze", "Unsqueeze", "Slice"};
-  for (size_t i = graph.nodes().size(); i-- > 0;) {
-    for (size_t at = i;;) {
-      const auto quantize = as_quantization(graph, graph.nodes()[at], "QuantizeLinear");
-      if (!quantize || !quantize->per_tensor() || !quantize->is_8_bit()) break;
-      const Uses uses(graph);
-      const auto index = uses.producer_index(quantize->real);
-      if (!index || only_reader(graph, uses, quantize->real) == nullptr) break;
-      auto& nodes = graph.nodes();
-      if (!nodes[*index].domain.empty() || nodes[*index].outputs.size() != 1 ||
-          kMovers.count(nodes[*index].op_type) == 0)
-        break;
-      const ValueId moved = nodes[*index].inputs[0];
-      const auto maker = uses.producer_index(moved);
-      if (!maker || nodes[*maker].is("DequantizeLinear") || times_read(graph, uses, moved) != 1) break;
-      const ValueId raw = graph.add_unique_value(graph.name_of(moved) + "_moved", quantize->dtype);
-      nodes[at].inputs[0] = moved;
-      nodes[at].outputs[0] = nodes[*index].inputs[0] = raw;
-      nodes[*index].outputs[0] = quantize->raw;
-      if (nodes[*index].op_type == "MaxPool") nodes[*index].domain = "com.tersor";
-      const auto place = [&](size_t k) { return nodes.begin() + static_cast<std::ptrdiff_t>(k); };
-      std::rotate(place(*index), place(at), place(at + 1));
-      at = *index;
-    }
+  auto& nodes = graph.nodes();
+  Uses uses(graph);
+  for (size_t i = nodes.size(); i-- > 0;) {
+    const auto quantize = as_quantization(graph, nodes[i], "QuantizeLinear");
+    if (!quantize || !quantize->per_tensor() || !quantize->is_8_bit()) continue;
+    const auto index = uses.producer_index(quantize->real);
+    if (!index || only_reader(graph, uses, quantize->real) == nullptr) continue;
+    Node& mover = nodes[*index];
+    if (!mover.domain.empty() || mover.outputs.size() != 1 || kMovers.count(mover.op_type) == 0) continue;
+    const ValueId moved = mover.inputs[0];
+    const auto maker = uses.producer_index(moved);
+    if (!maker || nodes[*maker].is("DequantizeLinear") || times_read(graph, uses, moved) != 1) continue;
+    const ValueId raw = graph.add_unique_value(graph.name_of(moved) + "_moved", quantize->dtype);
+    nodes[i].inputs[0] = moved;
+    nodes[i].outputs[0] = mover.inputs[0] = raw;
+    mover.outputs[0] = quantize->raw;
+    if (mover.op_type == "MaxPool") mover.domain = "com.tersor";
+    const auto place = [&](size_t k) { return nodes.begin() + static_cast<std::ptrdiff_t>(k); };
+    std::rotate(place(*index), place(i), place(i + 1));
+    uses = Uses(graph);
+    ++i;  // another node is here now; the one that has moved comes again further up
   }
 }
 

@@ -104,6 +104,19 @@ TEST_CASE("a quantizer goes up through a MaxPool to the convolution in front, un
   REQUIRE(integer_nodes(true).empty());
 }
 
+TEST_CASE("quantizers behind one another go up past each other's operators") {
+  Net net;
+  const Quantized x = net.quantize(net.graph().inputs[0], 0.1f, DType::kUint8, 0);
+  const ValueId first = net.conv(x.real, 20, "first"), second = net.conv(x.real, 30, "second");
+  const auto turned = [&](ValueId of) { return net.node("Transpose", {of}); };
+  const ValueId twice = turned(turned(first)), once = turned(second);
+  const ValueId of_second = net.quantize(once, 0.3f, DType::kUint8, 0).real;
+  net.graph().outputs = {of_second, net.quantize(twice, 0.3f, DType::kUint8, 0).real};
+  auto& nodes = net.graph().nodes();
+  std::swap(nodes[nodes.size() - 3], nodes[nodes.size() - 2]);  // both quantizers, then both DequantizeLinear
+  REQUIRE(fuse(net.model, Profile::kX64).integer_nodes == std::vector<std::string>{"first", "second"});
+}
+
 TEST_CASE("without VNNI sums say how many of them saturate; weights of 7 bits never do") {
   const auto counts_of = [](int weight, Profile profile, bool asked = false) {
     Net net;
