@@ -13,19 +13,13 @@
 #include "core/passes/edit.h"
 #include "core/ptq/choose_activations.h"
 #include "core/ptq/move_statistics.h"
+#include "core/quant/quantizers/quantizers.h"
 
 namespace tersor::ptq {
 
 using passes::KernelOp;
 
 namespace {
-
-/// The least power of two that is not below x > 0.
-double power_of_two_above(double x) {
-  int exponent = 0;
-  const double mantissa = std::frexp(x, &exponent);
-  return std::ldexp(1, mantissa == 0.5 ? exponent - 1 : exponent);
-}
 
 /// The places of kernel, Clip and kernel in the graph.
 struct Triple {
@@ -52,7 +46,7 @@ class Binder {
       if (plan == plans.end() || plan->is_fixed || plan->params.method != quant::QuantizationMethod::kPowerOfTwo)
         continue;
       of_powers = true;
-      const double target = power_of_two_above(triple->bound);
+      const double target = quant::power_of_two_above(triple->bound);
       if (!(plan->params.range[0].high > triple->bound) || target == triple->bound) continue;
       rescale(*triple, target, result.factors);
       said.push_back(graph_.name_of(value) + " from " + number_text(triple->bound) + " to " + number_text(target));

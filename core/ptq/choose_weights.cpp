@@ -10,6 +10,7 @@
 #include "core/ptq/table_weight.h"
 #include "core/ptq/window_coverage.h"
 #include "core/quant/quantizer.h"
+#include "core/quant/quantizers/quantizers.h"
 #include "core/quant/threshold_search.h"
 
 namespace tersor::ptq {
@@ -106,12 +107,6 @@ float least_scale(double bias, float input_scale) {
   return static_cast<float>(std::max(for_bias, for_product) * 1.0001);
 }
 
-float next_power_of_two(float x) {
-  int exponent = 0;
-  std::frexp(x, &exponent);
-  return std::ldexp(1.0f, exponent);
-}
-
 /// Raises scales that are too small, to powers of two where `in_octaves`. Returns how many.
 int64_t raise_scales(const KernelOp& op, const std::vector<double>& bias, float input_scale, bool in_octaves,
                      QuantizationParams& params) {
@@ -120,7 +115,7 @@ int64_t raise_scales(const KernelOp& op, const std::vector<double>& bias, float 
     const size_t k = scale_index(op, params, o);
     const float least = least_scale(bias.empty() ? 0 : bias[static_cast<size_t>(o)], input_scale);
     if (params.scale[k] >= least) continue;
-    params.scale[k] = in_octaves ? next_power_of_two(least) : least;
+    params.scale[k] = in_octaves ? static_cast<float>(quant::power_of_two_above(least)) : least;
     params.range[k] = params.representable(k);
     raised[k] = true;
   }
