@@ -39,15 +39,16 @@ bool fills_with_mask(const Node& node) {
 std::vector<bool> masked_values(const Graph& graph) {
   std::vector<bool> masked(graph.value_count(), false);
   for (const Node& node : graph.nodes()) {
-    if (!passes_mask(node) && !fills_with_mask(node)) continue;
-    const bool any =
-        fills_with_mask(node) || std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
-          if (!id.valid()) return false;
-          const Tensor* constant = graph.initializer(id);
-          return masked[static_cast<size_t>(id.index)] || (constant != nullptr && reaches_beyond(*constant));
-        });
+    const auto holds_mask = [&](ValueId id) {
+      if (!id.valid()) return false;
+      const Tensor* constant = graph.initializer(id);
+      return masked[static_cast<size_t>(id.index)] || (constant != nullptr && reaches_beyond(*constant));
+    };
+    if (!fills_with_mask(node) &&
+        !(passes_mask(node) && std::any_of(node.inputs.begin(), node.inputs.end(), holds_mask)))
+      continue;
     for (const ValueId id : node.outputs)
-      if (any && id.valid()) masked[static_cast<size_t>(id.index)] = true;
+      if (id.valid()) masked[static_cast<size_t>(id.index)] = true;
   }
   return masked;
 }
