@@ -69,10 +69,9 @@ void print_comparison(const report::Comparison& comparison, const report::Compar
                       const std::string& runtime) {
   std::printf("%" PRId64 " samples, arithmetic of %s\n", comparison.samples, runtime.c_str());
   for (const report::OutputComparison& one : comparison.outputs) {
-    const bool compared = one.sqnr_db || one.mse;
-    std::printf(
-        "output %-24s %s\n", one.name.c_str(),
-        compared ? in_decibels(one.sqnr_db).c_str() : "not compared: its shape was never that of the float model");
+    std::printf("output %-24s %s\n", one.name.c_str(),
+                one.compared() ? in_decibels(one.sqnr_db).c_str()
+                               : "not compared: its shape was never that of the float model");
     for (const report::OutputPart& part : one.parts)
       std::printf("  axis %" PRId64 ", %s (to %.3g): %s\n", part.axis, part.indices.c_str(), part.largest,
                   in_decibels(part.sqnr_db).c_str());

@@ -17,7 +17,6 @@
 #include "core/cli/settings_option.h"
 #include "core/cli/size_text.h"
 #include "core/cli/statistics_files.h"
-#include "core/framework/overrides.h"
 #include "core/report/coverage.h"
 #include "core/report/range_remarks.h"
 #include "core/report/saturation_remark.h"
@@ -53,22 +52,14 @@ void check_recipe(const std::optional<config::Recipe>& recipe, const config::Rec
     throw Error(ErrorCode::kMismatch, found[0], "--recipe", "To follow it all the same, add --anyway.");
 }
 
+std::vector<report::FloatNode> in_float(const QuantizeResult& result) {
+  return report::float_nodes(result.draft.model.graph, result.plan.outcomes);
+}
+
 int64_t count_of(const ptq::QuantizationPlan& plan, ptq::NodeOutcome::Arithmetic arithmetic) {
   int64_t count = 0;
   for (const ptq::NodeOutcome& outcome : plan.outcomes) count += outcome.arithmetic == arithmetic ? 1 : 0;
   return count;
-}
-
-std::vector<report::FloatNode> in_float(const QuantizeResult& result) {
-  const Graph& graph = result.draft.model.graph;
-  std::vector<report::FloatNode> nodes;
-  for (size_t i = 0; i < graph.nodes().size(); ++i) {
-    const Node& node = graph.nodes()[i];
-    const ptq::NodeOutcome& outcome = result.plan.outcomes[i];
-    if (outcome.arithmetic == ptq::NodeOutcome::Arithmetic::kFloat)
-      nodes.push_back({framework::override_name(graph, node), node.op_type, outcome.reason});
-  }
-  return nodes;
 }
 
 /// A line for each operator and reason, in the graph's order; --json names every node.

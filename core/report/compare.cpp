@@ -269,7 +269,6 @@ void Comparer::add_outputs(std::span<const Tensor> inputs, std::span<const Tenso
                            std::span<const Tensor> other) {
   for (size_t i = 0; i < outputs_.size(); ++i) {
     const Tensor &exact = reference[i], &value = other[i];
-    outputs_[i].whole_numbers = exact.dtype() == DType::kInt64;
     if (!(exact.shape() == value.shape())) continue;
     evaluate::Similarity sums;
     const auto add_all = [&](const auto& a, const auto& b) {
@@ -313,7 +312,6 @@ void Comparer::merge(const Comparer& other) {
   for (size_t i = 0; i < outputs_.size(); ++i) {
     outputs_[i].all.merge(other.outputs_[i].all);
     outputs_[i].parts.merge(other.outputs_[i].parts);
-    outputs_[i].whole_numbers |= other.outputs_[i].whole_numbers;
   }
   for (size_t i = 0; i < saturations_.size(); ++i) {
     saturations_[i].saturated += other.saturations_[i].saturated;
@@ -339,7 +337,7 @@ std::string Comparer::state() const {
     json["pairs"].push_back({list(one.isolated), list(one.accumulated), one.values, one.lost, one.compared});
   for (const OutputSums& one : outputs_)
     json["outputs"].push_back({list({one.all.signal, one.all.noise}), list({one.all.other, one.all.product}),
-                               one.all.max_error, one.all.count, to_json(one.parts.state()), one.whole_numbers});
+                               one.all.max_error, one.all.count, to_json(one.parts.state())});
   for (const SaturationRow& one : saturations_) json["saturation"].push_back({one.saturated, one.sums});
   for (const FloatSumRow& one : float_sums_)
     json["float_sums"].push_back({one.values, one.undecided, one.largest_difference_steps});
@@ -365,7 +363,6 @@ void Comparer::merge_state(std::string_view state) {
     std::vector<double> parts;
     from_json(one[4], parts, "comparison");
     other.outputs_[i].parts = OutputParts::of_state(parts);
-    other.outputs_[i].whole_numbers = one[5].get<bool>();
   }
   for (size_t i = 0; i < saturations_.size(); ++i) {
     other.saturations_[i].saturated = json["saturation"].at(i)[0].get<int64_t>();
@@ -388,8 +385,9 @@ Comparison Comparer::result() const {
   comparison.samples = samples_;
   if (classes_ && agreement_.count > 0) comparison.agreement = agreement_;
   // Classes and indices are no quantities: their distance counts where nothing else does.
-  const bool all_whole =
-      std::all_of(outputs_.begin(), outputs_.end(), [](const OutputSums& one) { return one.whole_numbers; });
+  const auto is_whole = [](const run::Port& port) { return port.dtype == DType::kInt64; };
+  const auto& ports = program_->float_->outputs();
+  const bool all_whole = std::all_of(ports.begin(), ports.end(), is_whole);
   double total = 0;
   int differing = 0;
   for (size_t i = 0; i < outputs_.size(); ++i) {
@@ -401,7 +399,7 @@ Comparison Comparer::result() const {
       OutputComparison& output = comparison.outputs.back();
       output.mse = all.mse(), output.cosine_similarity = all.cosine(), output.max_error = all.max_error;
     }
-    const bool counts = !outputs_[i].whole_numbers || (all_whole && !comparison.agreement);
+    const bool counts = !is_whole(ports[i]) || (all_whole && !comparison.agreement);
     if (db && counts) total += *db, ++differing;
   }
   if (differing > 0) comparison.output_sqnr_db = total / differing;

@@ -80,7 +80,6 @@ class Comparer {
   struct OutputSums {
     evaluate::Similarity all;
     OutputParts parts;
-    bool whole_numbers = false;  // int64
   };
   struct PairSums {
     Sums isolated, accumulated;

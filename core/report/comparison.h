@@ -93,6 +93,9 @@ struct OutputComparison {
   std::optional<double> max_error = {};
   std::vector<OutputPart> parts = {};
 
+  /// Else its shape was never that of the float model.
+  bool compared() const { return sqnr_db || mse; }
+
   static constexpr auto fields() {
     return std::make_tuple(
         field("name", &OutputComparison::name, "Name of the model output."),

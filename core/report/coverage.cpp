@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/base/sort_stably.h"
+#include "core/framework/overrides.h"
 #include "core/graph/core_operator.h"
 #include "core/graph/subgraphs.h"
 #include "core/ptq/role.h"
@@ -63,9 +64,20 @@ void add_bodies(Coverage& coverage, const Node& node) {
 
 }  // namespace
 
+std::vector<FloatNode> float_nodes(const Graph& graph, const std::vector<ptq::NodeOutcome>& outcomes) {
+  std::vector<FloatNode> nodes;
+  for (size_t i = 0; i < outcomes.size(); ++i) {
+    if (outcomes[i].arithmetic != ptq::NodeOutcome::Arithmetic::kFloat) continue;
+    const Node& node = graph.nodes()[i];
+    nodes.push_back({framework::override_name(graph, node), node.op_type, outcomes[i].reason});
+  }
+  return nodes;
+}
+
 Coverage coverage_of(const Graph& original, const Graph& prepared, const ptq::Placement& placement,
                      const std::vector<ptq::NodeOutcome>& outcomes, int64_t model_bytes) {
   Coverage coverage;
+  coverage.stays_float = float_nodes(prepared, outcomes);
   coverage.estimated_size_bytes = model_bytes;
   for (size_t i = 0; i < prepared.nodes().size(); ++i) {
     const Node& node = prepared.nodes()[i];
@@ -75,9 +87,6 @@ Coverage coverage_of(const Graph& original, const Graph& prepared, const ptq::Pl
     add_bodies(coverage, node);
     const bool integer = fate.support == Support::kInteger;
     if (is_core(node)) ++coverage.core_nodes, coverage.integer_core_nodes += integer ? 1 : 0;
-    if (fate.support == Support::kFloat)
-      coverage.stays_float.push_back(
-          {node.name.empty() ? prepared.name_of(node.outputs[0]) : node.name, node.op_type, outcomes[i].reason});
     // A float32 weight becomes int8.
     if (role.has_kernel() && !role.float_weight && node.inputs.size() > 1)
       if (const Tensor* weight = prepared.initializer(node.inputs[1]))

@@ -56,6 +56,9 @@ struct FloatNode {
   }
 };
 
+/// What runs in float, in the graph's order.
+std::vector<FloatNode> float_nodes(const Graph& graph, const std::vector<ptq::NodeOutcome>& outcomes);
+
 struct Coverage {
   std::vector<CoverageRow> rows;
   int64_t core_nodes = 0;

@@ -104,7 +104,7 @@ void judge_comparison(const Report& report, const Comparison& comparison, Verdic
     verdict.reason = "Output SQNR " + number(*decibels) + " dB on " + std::to_string(comparison.samples) + " samples";
     judge_outputs(comparison, verdict);
   } else if (std::any_of(comparison.outputs.begin(), comparison.outputs.end(),
-                         [](const OutputComparison& output) { return !output.mse; })) {
+                         [](const OutputComparison& output) { return !output.compared(); })) {
     verdict.usability = Usability::kUsableWithCare;
     verdict.reason = "Outputs had another shape than the float model's on each of " +
                      std::to_string(comparison.samples) + " samples, so they were not compared";
