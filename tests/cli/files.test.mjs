@@ -18,7 +18,7 @@ import {
 import path from 'node:path';
 import { test } from 'vitest';
 
-import { modelProto } from '../zoo/protobuf.mjs';
+import { weightedModel } from '../zoo/protobuf.mjs';
 import { withFolder } from '../zoo/runtime.mjs';
 import { npyBytes } from '../zoo/samples.mjs';
 import { program, run, shell } from './job.mjs';
@@ -27,13 +27,7 @@ import { program, run, shell } from './job.mjs';
 function writeModel(folder) {
   const model = path.join(folder, 'model.onnx');
   const w = { dims: [2000], data: Float32Array.from({ length: 2000 }, (_, k) => k / 7) };
-  const graph = {
-    nodes: [{ op: 'Add', inputs: ['x', 'w'], outputs: ['y'] }],
-    constants: { w },
-    inputs: { x: [1, [1, 2000]] },
-    outputs: { y: [1, [1, 2000]] },
-  };
-  writeFileSync(model, modelProto(13, graph));
+  writeFileSync(model, weightedModel('Add', w, [1, 2000], [1, 2000]));
   return model;
 }
 
@@ -234,13 +228,7 @@ test('nothing that a job reads is written over', () =>
 function writeJob(folder) {
   const model = path.join(folder, 'job.onnx');
   const w = { dims: [400, 3], data: Float32Array.from({ length: 1200 }, (_, k) => ((k % 7) - 3) / 10) };
-  const graph = {
-    nodes: [{ op: 'MatMul', inputs: ['x', 'w'], outputs: ['y'] }],
-    constants: { w },
-    inputs: { x: [1, [1, 400]] },
-    outputs: { y: [1, [1, 3]] },
-  };
-  writeFileSync(path.join(folder, 'plain.onnx'), modelProto(13, graph));
+  writeFileSync(path.join(folder, 'plain.onnx'), weightedModel('MatMul', w, [1, 400], [1, 3]));
   assert.equal(run('convert', path.join(folder, 'plain.onnx'), '-o', model, '--external').status, 0);
   const samples = path.join(folder, 'samples');
   mkdirSync(samples);

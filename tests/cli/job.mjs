@@ -4,24 +4,17 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { modelProto } from '../zoo/protobuf.mjs';
+import { smallProduct } from '../zoo/protobuf.mjs';
 
 export const program = path.resolve(import.meta.dirname, '../../build/native/bin/tersor');
 export const run = (...args) => spawnSync(program, args, { encoding: 'utf8' });
 /** What a shell makes of a command in which "$0" is the program and "$1", "$2", ... are the arguments. */
 export const shell = (command, ...args) => spawnSync('bash', ['-c', command, program, ...args], { encoding: 'utf8' });
 
-/** y = x · w, four values in and two out, with a table of samples beside it. */
+/** A small product and a table of samples beside it. */
 export function writeJob(folder, rows = ['a,b,c,d', '1,2,3,4', '-1,0.5,2,0', '0,0,1,1']) {
   const model = path.join(folder, 'model.onnx');
-  const w = { dims: [4, 2], data: Float32Array.from({ length: 8 }, (_, k) => k / 7 - 0.5) };
-  const graph = {
-    nodes: [{ op: 'MatMul', inputs: ['x', 'w'], outputs: ['y'] }],
-    constants: { w },
-    inputs: { x: [1, [1, 4]] },
-    outputs: { y: [1, [1, 2]] },
-  };
-  writeFileSync(model, modelProto(13, graph));
+  writeFileSync(model, smallProduct());
   const samples = path.join(folder, 'samples.csv');
   writeFileSync(samples, `${rows.join('\n')}\n`);
   return { model, samples };

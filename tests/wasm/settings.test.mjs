@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { Tersor } from '../../wasm/dist/index.js';
 import { configTypes } from '../../wasm/config_types.mjs';
-import { modelProto } from '../zoo/protobuf.mjs';
+import { smallProduct } from '../zoo/protobuf.mjs';
 import { demo, demoFiles } from './jobs.mjs';
 
 let tersor, model, files;
@@ -78,16 +78,8 @@ test('an operator is kept in float by an override', async () => {
 });
 
 describe('samples', () => {
-  const w = { dims: [4, 2], data: Float32Array.from({ length: 8 }, (_, k) => k / 7 - 0.5) };
-  const graph = {
-    nodes: [{ op: 'MatMul', inputs: ['x', 'w'], outputs: ['y'] }],
-    constants: { w },
-    inputs: { x: [1, [1, 4]] },
-    outputs: { y: [1, [1, 2]] },
-  };
-
   test('rows of a table are samples', async () => {
-    const small = await tersor.open(modelProto(13, graph));
+    const small = await tersor.open(smallProduct());
     const table = [{ path: 't.csv', data: bytes('a,b,c,d\n1,2,3,4\n0.5,-1,0,1e1\n') }];
     const info = await small.inspectSamples(table);
     expect(info.count).toBe(2);
@@ -100,7 +92,7 @@ describe('samples', () => {
   });
 
   test('recordings are brought to length, and the recipe says so', async () => {
-    const small = await tersor.open(modelProto(13, graph));
+    const small = await tersor.open(smallProduct());
     const wav = Buffer.alloc(44 + 6);
     wav.write('RIFF', 0);
     wav.write('WAVEfmt ', 8);

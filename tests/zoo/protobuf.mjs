@@ -147,3 +147,19 @@ export function modelProto(opset, graph, { domains = {}, irVersion = 4 } = {}) {
     ...sets.map(([domain, version]) => block(8, Buffer.concat([text(1, domain), int(2, version)]))),
   ]);
 }
+
+/** y = op(x, w), `x` and `y` being shapes. */
+export function weightedModel(op, w, x, y) {
+  return modelProto(13, {
+    nodes: [{ op, inputs: ['x', 'w'], outputs: ['y'] }],
+    constants: { w },
+    inputs: { x: [1, x] },
+    outputs: { y: [1, y] },
+  });
+}
+
+/** y = x · w, four values in and two out. */
+export function smallProduct() {
+  const w = { dims: [4, 2], data: Float32Array.from({ length: 8 }, (_, k) => k / 7 - 0.5) };
+  return weightedModel('MatMul', w, [1, 4], [1, 2]);
+}
