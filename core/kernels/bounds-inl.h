@@ -30,6 +30,19 @@ HWY_INLINE V Bounded(V x, V low, V high) {
 #endif
 }
 
+/// The same of a number; of NaN the lower bound.
+template <class V>
+HWY_INLINE V Within(V x, V low, V high) {
+#if HWY_TARGET == HWY_WASM
+  return V{wasm_f32x4_pmin(high.raw, wasm_f32x4_pmax(low.raw, x.raw))};
+#elif HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+  return hn::Min(hn::Max(x, low), high);
+#else
+  x = hn::IfThenElse(hn::Gt(x, low), x, low);
+  return hn::IfThenElse(hn::Lt(x, high), x, high);
+#endif
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace tersor::kernels
 HWY_AFTER_NAMESPACE();

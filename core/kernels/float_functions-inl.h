@@ -30,51 +30,61 @@ HWY_INLINE V Polynomial(D d, const float (&c)[N], V x) {
   return sum;
 }
 
-/// exp(x) = (1 + fraction) 2^exponent with |fraction| < 0.42.
+/// exp(-x) = (1 + fraction) 2^exponent with |fraction| < 0.42; the lowest bits of `biased` are the exponent and the
+/// bias that floats add to theirs.
 template <class V, class W>
 struct FloatExpParts {
   V fraction;
-  W exponent;
+  W biased;
 };
 
 /// As many vectors as go through each step of exp together: steps of one wait for each other, those of many do not.
-constexpr size_t kExpVectors = 16;
+/// They go in pairs, for fewer branches.
+constexpr size_t kExpVectors = 32, kExpPair = 2;
 constexpr size_t kExpValues = kExpVectors * hn::MaxLanes(hn::ScalableTag<float>());
 
-/// `values` within -104 and 89, beyond which exp is 0 or infinite as a float, become fractions. `n`: whole vectors.
-HWY_NOINLINE void SplitExps(float* HWY_RESTRICT values, int32_t* HWY_RESTRICT exponents, size_t n) {
+/// body(at) for pairs of vectors up to `n` values.
+template <class Body>
+HWY_INLINE void InPairs(size_t n, Body body) {
+  const size_t lanes = hn::Lanes(hn::ScalableTag<float>());
+  for (size_t at = 0; at < n; at += kExpPair * lanes)
+    TERSOR_UNROLL for (size_t k = 0; k < kExpPair; ++k) body(at + k * lanes);
+}
+
+/// x within -104 and 89, beyond which exp is 0 or infinite as a float, as a whole number of log(2) and the rest, which
+/// is turned: x = rest - exponent log(2).
+template <class D, class V>
+HWY_INLINE V SplitExp(D d, V x, int32_t* biased) {
+  const hn::RebindToSigned<D> whole;
+  const V no_fraction = hn::Set(d, kNoFractionBiased);
+  const V shifted = hn::Sub(no_fraction, hn::Mul(x, hn::Set(d, kLog2OfE))), k = hn::Sub(shifted, no_fraction);
+  hn::Store(hn::BitCast(whole, shifted), whole, biased);
+  return hn::Add(hn::Add(x, hn::Mul(k, hn::Set(d, kLogOfTwo[0]))), hn::Mul(k, hn::Set(d, kLogOfTwo[1])));
+}
+
+/// What SplitExp left becomes exp(-rest) - 1.
+HWY_NOINLINE void SumExpSeries(float* HWY_RESTRICT rests, size_t n) {
   const hn::ScalableTag<float> d;
-  const hn::RebindToSigned<decltype(d)> whole;
-  const auto no_fraction = hn::Set(d, kNoFraction), log_2_of_e = hn::Set(d, kLog2OfE);
-  const auto log_of_2 = hn::Set(d, kLogOfTwo[0]), rest_of_log = hn::Set(d, kLogOfTwo[1]);
-  const auto bits = hn::Set(whole, kNoFractionBits);
-  for (size_t i = 0; i < n; i += hn::Lanes(d)) {
-    const auto x = hn::Load(d, values + i);
-    const auto shifted = hn::Add(hn::Mul(x, log_2_of_e), no_fraction), k = hn::Sub(shifted, no_fraction);
-    hn::Store(hn::Sub(hn::BitCast(whole, shifted), bits), whole, exponents + i);
-    hn::Store(hn::Sub(hn::Sub(x, hn::Mul(k, log_of_2)), hn::Mul(k, rest_of_log)), d, values + i);
-  }
   // By Estrin's scheme: half as many steps wait for the one before as by Horner's.
   const auto c0 = hn::Set(d, kExpSeries[4]), c1 = hn::Set(d, kExpSeries[3]), c2 = hn::Set(d, kExpSeries[2]),
              c3 = hn::Set(d, kExpSeries[1]), c4 = hn::Set(d, kExpSeries[0]);
-  for (size_t i = 0; i < n; i += hn::Lanes(d)) {
-    const auto r = hn::Load(d, values + i), square = hn::Mul(r, r);
-    const auto low = hn::Add(c0, hn::Mul(c1, r)), high = hn::Add(c2, hn::Mul(c3, r));
+  InPairs(n, [&](size_t at) HWY_ATTR {
+    const auto r = hn::Load(d, rests + at), square = hn::Mul(r, r);
+    const auto low = hn::Sub(c0, hn::Mul(c1, r)), high = hn::Sub(c2, hn::Mul(c3, r));
     const auto series = hn::Add(low, hn::Mul(square, hn::Add(high, hn::Mul(square, c4))));
-    hn::Store(hn::Add(r, hn::Mul(square, series)), d, values + i);
-  }
+    hn::Store(hn::Sub(hn::Mul(square, series), r), d, rests + at);
+  });
 }
 
 /// 2^exponent for -126 and above; infinite for 128.
 template <class D, class W>
-HWY_INLINE auto PowerOfTwo(D d, W exponent) {
-  const hn::RebindToSigned<D> whole;
-  return hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(exponent, hn::Set(whole, kExponentBias))));
+HWY_INLINE auto PowerOfTwo(D d, W biased) {
+  return hn::BitCast(d, hn::ShiftLeft<23>(biased));
 }
 
 template <class D, class V>
 HWY_INLINE V Limited(D d, V x, float least, float most) {
-  return Bounded(x, hn::Set(d, least), hn::Set(d, most));
+  return Within(x, hn::Set(d, least), hn::Set(d, most));
 }
 
 /// y, or x itself where that is NaN: the bits that a NaN gets on its way are each target's own.
@@ -86,31 +96,33 @@ HWY_INLINE V OrNan(V x, V y) {
 /// Two powers of two, so that neither a vanishing nor an overflowing result needs a case of its own.
 template <class D, class E>
 HWY_INLINE auto ExpOf(D d, E e) {
-  const auto half = hn::ShiftRight<1>(e.exponent);
-  const auto lower = PowerOfTwo(d, half), upper = PowerOfTwo(d, hn::Sub(e.exponent, half));
+  const hn::RebindToSigned<D> whole;
+  const auto exponent = hn::Sub(e.biased, hn::Set(whole, kNoFractionBiasedBits)), half = hn::ShiftRight<1>(exponent);
+  const auto bias = hn::Set(whole, kExponentBias);
+  const auto lower = PowerOfTwo(d, hn::Add(half, bias)), upper = PowerOfTwo(d, hn::Sub(e.biased, half));
   return hn::Mul(hn::Mul(hn::Add(hn::Set(d, kOne), e.fraction), lower), upper);
 }
 
-/// The same for arguments of kExpAddsNothing and above: one power is enough.
+/// The same for arguments up to kExpAddsNothing: one power is enough.
 template <class D, class E>
 HWY_INLINE auto NormalExpOf(D d, E e) {
-  return hn::Mul(hn::Add(hn::Set(d, kOne), e.fraction), PowerOfTwo(d, e.exponent));
+  return hn::Mul(hn::Add(hn::Set(d, kOne), e.fraction), PowerOfTwo(d, e.biased));
 }
 
 /// exp - 1, for such arguments too: what lies below them adds nothing to -1.
 template <class D, class E>
 HWY_INLINE auto Expm1Of(D d, E e) {
-  const auto scale = PowerOfTwo(d, e.exponent);
+  const auto scale = PowerOfTwo(d, e.biased);
   return hn::Add(hn::Mul(scale, e.fraction), hn::Sub(scale, hn::Set(d, kOne)));
 }
 
-// What follows are functions in two parts, with exp between them: Argument gives what exp is taken of, within -104 and
-// 89, and Finish what the function comes to, of x and of that exp.
+// What follows are functions in two parts, with exp between them: Argument gives what exp is taken of with its sign
+// turned, within -89 and 104 and a number whatever x is, and Finish what the function comes to, of x and of that exp.
 
 struct ExpFunction {
   template <class D, class V>
   HWY_INLINE V Argument(D d, V x) const {
-    return Limited(d, x, kExpIsZero, kExpIsInfinite);
+    return Limited(d, hn::Neg(x), kMinusExpIsInfinite, kMinusExpIsZero);
   }
   template <class D, class V, class E>
   HWY_INLINE V Finish(D d, V x, E e) const {
@@ -123,7 +135,7 @@ struct ExpOfDifference {
   float most;
   template <class D, class V>
   HWY_INLINE V Argument(D d, V x) const {
-    return ExpFunction().Argument(d, hn::Sub(x, hn::Set(d, most)));
+    return Limited(d, hn::Sub(hn::Set(d, most), x), kMinusExpIsInfinite, kMinusExpIsZero);
   }
   template <class D, class V, class E>
   HWY_INLINE V Finish(D d, V x, E e) const {
@@ -135,26 +147,31 @@ struct ExpOfDifference {
 struct SigmoidFunction {
   template <class D, class V>
   HWY_INLINE V Argument(D d, V x) const {
-    return Limited(d, hn::Neg(x), kExpAddsNothing, kExpIsInfinite);
+    return Limited(d, x, kMinusExpIsInfinite, kMinusExpAddsNothing);
+  }
+  /// Of a number.
+  template <class D, class E>
+  HWY_INLINE static auto OfNumber(D d, E e) {
+    const auto one = hn::Set(d, kOne);
+    return hn::Div(one, hn::Add(one, NormalExpOf(d, e)));
   }
   template <class D, class V, class E>
   HWY_INLINE V Finish(D d, V x, E e) const {
-    const V one = hn::Set(d, kOne);
-    return OrNan(x, hn::Div(one, hn::Add(one, NormalExpOf(d, e))));
+    return OrNan(x, OfNumber(d, e));
   }
 };
 
 struct SigmoidGateFunction : SigmoidFunction {
   template <class D, class V, class E>
   HWY_INLINE V Finish(D d, V x, E e) const {
-    return hn::Mul(x, SigmoidFunction::Finish(d, x, e));
+    return hn::Mul(x, OfNumber(d, e));
   }
 };
 
 struct TanhFunction {
   template <class D, class V>
   HWY_INLINE V Argument(D d, V x) const {
-    return Limited(d, hn::Mul(hn::Set(d, -2), hn::Abs(x)), kExpAddsNothing, 0);
+    return Limited(d, hn::Mul(hn::Set(d, 2), hn::Abs(x)), 0, kMinusExpAddsNothing);
   }
   template <class D, class V, class E>
   HWY_INLINE V Finish(D d, V x, E e) const {
@@ -172,7 +189,7 @@ struct ErfFunction {
   }
   template <class D, class V>
   HWY_INLINE V Argument(D d, V x) const {
-    return hn::Neg(Polynomial(d, kErfFar, Reduced(d, x)));
+    return Polynomial(d, kErfFar, Reduced(d, x));
   }
   template <class D, class V, class E>
   HWY_INLINE V Finish(D d, V x, E e) const {
@@ -192,7 +209,7 @@ struct SwishFunction {
   }
   template <class D, class V, class E>
   HWY_INLINE V Finish(D d, V x, E e) const {
-    return Gated(d, x, SigmoidFunction().Finish(d, hn::Mul(hn::Set(d, a), x), e));
+    return Gated(d, x, SigmoidFunction::OfNumber(d, e));
   }
   template <class D, class V>
   HWY_INLINE static V Gated(D d, V x, V gate) {
@@ -213,7 +230,7 @@ struct GeluTanhFunction {
   }
   template <class D, class V, class E>
   HWY_INLINE V Finish(D d, V x, E e) const {
-    return SwishFunction::Gated(d, x, SigmoidFunction().Finish(d, TwiceInner(d, x), e));
+    return SwishFunction::Gated(d, x, SigmoidFunction::OfNumber(d, e));
   }
 };
 
@@ -221,7 +238,7 @@ struct EluFunction {
   float a, b;
   template <class D, class V>
   HWY_INLINE V Argument(D d, V x) const {
-    return Limited(d, x, kExpAddsNothing, 0);
+    return Limited(d, hn::Neg(x), 0, kMinusExpAddsNothing);
   }
   template <class D, class V, class E>
   HWY_INLINE V Finish(D d, V x, E e) const {

@@ -13,8 +13,10 @@ extern const float kNoFraction;
 extern const float kWholeAsBits;
 /// The bits of kNoFraction.
 extern const int32_t kNoFractionBits;
-/// Of floats' exponents.
+/// What floats add to their exponents, and kNoFraction with that on top, and the bits of the sum.
 extern const int32_t kExponentBias;
+extern const float kNoFractionBiased;
+extern const int32_t kNoFractionBiasedBits;
 /// Masks of the lowest bits of 32, and of those of each half.
 extern const int32_t kLowestByte, kLowestByteOfTwo;
 
@@ -25,8 +27,8 @@ extern const float kLog2OfE;
 extern const float kLogOfTwo[2];
 /// (exp(r) - 1 - r) / r^2 on |r| <= log(2) / 2, least maximal error in exp(r): 4e-9.
 extern const float kExpSeries[5];
-/// Beyond which exp is 0, adds nothing to 1, or is infinite as a float.
-extern const float kExpIsZero, kExpAddsNothing, kExpIsInfinite;
+/// From where on exp(-x) is 0 or adds nothing to 1, and below which it is infinite as a float.
+extern const float kMinusExpIsZero, kMinusExpAddsNothing, kMinusExpIsInfinite;
 /// erf(x) / x - 1 by x^2 for |x| <= 1, and -log(1 - erf(x)) by x up to kErfIsOne; least maximal error in erf, 1.2e-9
 /// and 1.1e-9.
 extern const float kErfNear[7], kErfFar[7];

@@ -47,20 +47,19 @@ template <class F>
 HWY_INLINE void ExpLoop(const float* x, size_t n, float* y, const F& f) {
   const hn::ScalableTag<float> d;
   const hn::RebindToSigned<decltype(d)> whole;
-  const size_t lanes = hn::Lanes(d);
   InBlocks<kExpValues>(x, n, y, [&](const float* from, float* to, size_t values) HWY_ATTR {
     HWY_ALIGN float fractions[kExpValues];
-    HWY_ALIGN int32_t exponents[kExpValues];
-    size_t padded = 0;
-    for (; padded < values; padded += lanes)
-      hn::Store(f.Argument(d, hn::LoadU(d, from + padded)), d, fractions + padded);
-    SplitExps(fractions, exponents, padded);
-    for (size_t k = 0; k < padded; k += lanes) {
+    HWY_ALIGN int32_t biased[kExpValues];
+    InPairs(values, [&](size_t k) HWY_ATTR {
+      hn::Store(SplitExp(d, f.Argument(d, hn::LoadU(d, from + k)), biased + k), d, fractions + k);
+    });
+    SumExpSeries(fractions, values);
+    InPairs(values, [&](size_t k) HWY_ATTR {
       const auto fraction = hn::Load(d, fractions + k);
-      const auto exponent = hn::Load(whole, exponents + k);
+      const auto exponent = hn::Load(whole, biased + k);
       const FloatExpParts<decltype(hn::Zero(d)), decltype(hn::Zero(whole))> e{fraction, exponent};
       hn::StoreU(f.Finish(d, hn::LoadU(d, from + k), e), d, to + k);
-    }
+    });
   });
 }
 
