@@ -21,42 +21,61 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // The compiler's own vectors: the lesser of two is one instruction in WebAssembly too, which Highway's Min is not.
 using Floats = float __attribute__((vector_size(32)));
-using FloatBits = int32_t __attribute__((vector_size(32)));
+using Bits = int32_t __attribute__((vector_size(32)));
+using UnsignedBits = uint32_t __attribute__((vector_size(32)));
 constexpr size_t kLanes = sizeof(Floats) / sizeof(float);
 
+/// Of bits of floats: the greatest and least as signed numbers, and the greatest as unsigned ones.
+template <class Signed, class Unsigned>
+struct BitExtremes {
+  Signed most, least;
+  Unsigned farthest;
+  HWY_INLINE void join(const BitExtremes& other) {
+    most = most < other.most ? other.most : most;
+    least = other.least < least ? other.least : least;
+    farthest = farthest < other.farthest ? other.farthest : farthest;
+  }
+};
+
+/// Bits of positive floats rise with them, those of negative ones fall and are below as signed numbers, beyond as
+/// unsigned ones; infinities and NaN lie behind both. So the extremes tell too whether all are finite.
 Extremes FindExtremes(const float* x, size_t n) {
-  constexpr size_t kVectors = HWY_TARGET == HWY_WASM ? 1 : 2;  // whose registers do not hold as many
+  constexpr size_t kVectors = HWY_TARGET == HWY_WASM ? 2 : 4;  // whose registers do not hold as many
   constexpr size_t kAtOnce = kVectors * kLanes;
-  float lows[kAtOnce], highs[kAtOnce];
-  bool finite = true;
-  std::fill_n(lows, kAtOnce, x[0]);
-  std::fill_n(highs, kAtOnce, x[0]);
+  constexpr int32_t kInfinity = 0x7f800000;
+  using OfOne = BitExtremes<int32_t, uint32_t>;
+  using OfLanes = BitExtremes<Bits, UnsignedBits>;
+  const auto one_at = [x](size_t at) {
+    int32_t bits;
+    std::memcpy(&bits, x + at, sizeof bits);
+    return OfOne{bits, bits, static_cast<uint32_t>(bits)};
+  };
+  const auto lanes_at = [x](size_t at) HWY_ATTR {
+    Bits bits;
+    std::memcpy(&bits, x + at, sizeof bits);
+    return OfLanes{bits, bits, (UnsignedBits)bits};
+  };
+  OfOne all = one_at(0);
   size_t i = 0;
   if (n >= kAtOnce) {
-    Floats low[kVectors], high[kVectors];
-    FloatBits rest[kVectors] = {};  // x - x is +0 for finite x, else NaN
-    std::memcpy(low, lows, sizeof low);
-    std::memcpy(high, highs, sizeof high);
-    for (; i + kAtOnce <= n; i += kAtOnce) TERSOR_UNROLL for (size_t k = 0; k < kVectors; ++k) {
-        Floats v;
-        std::memcpy(&v, x + i + k * kLanes, sizeof v);
-        low[k] = v < low[k] ? v : low[k];
-        high[k] = high[k] < v ? v : high[k];
-        rest[k] |= reinterpret_cast<FloatBits>(v - v);
-      }
-    int32_t rests[kAtOnce];
-    std::memcpy(lows, low, sizeof low);
-    std::memcpy(highs, high, sizeof high);
-    std::memcpy(rests, rest, sizeof rest);
-    for (const int32_t one : rests) finite &= one == 0;
+    OfLanes in[kVectors];
+    for (size_t k = 0; k < kVectors; ++k) in[k] = lanes_at(k * kLanes);
+    for (i = kAtOnce; i + kAtOnce <= n; i += kAtOnce)
+      TERSOR_UNROLL for (size_t k = 0; k < kVectors; ++k) in[k].join(lanes_at(i + k * kLanes));
+    TERSOR_UNROLL for (size_t k = 1; k < kVectors; ++k) in[0].join(in[k]);
+    for (size_t lane = 0; lane < kLanes; ++lane) all.join({in[0].most[lane], in[0].least[lane], in[0].farthest[lane]});
   }
-  for (size_t k = 0; i < n; ++i, ++k) {
-    lows[k] = std::min(lows[k], x[i]);
-    highs[k] = std::max(highs[k], x[i]);
-    finite &= std::isfinite(x[i]);
-  }
+  for (; i < n; ++i) all.join(one_at(i));
+  const bool any_negative = all.farthest >> 31 != 0, any_positive = all.most >= 0;
+  const uint32_t min = any_negative ? all.farthest : static_cast<uint32_t>(all.least);
+  const int32_t max = any_positive ? all.most : all.least;
+  Extremes found;
+  std::memcpy(&found.min, &min, sizeof min);
+  std::memcpy(&found.max, &max, sizeof max);
   // Which zero comes first must not show: adding +0 makes a negative zero positive.
-  return {*std::min_element(lows, lows + kAtOnce) + 0.0f, *std::max_element(highs, highs + kAtOnce) + 0.0f, finite};
+  found.min += 0.0f, found.max += 0.0f;
+  found.finite = all.most < kInfinity && all.farthest < (uint32_t{1} << 31 | kInfinity);
+  return found;
 }
 
 // Places of a block's counters by vectors, then one counter after the other. Equal neighbours do not wait for each
