@@ -78,58 +78,58 @@ IntegerConv::IntegerConv(const ConvGeometry& geometry, const Codes& weights, Pai
         kernels::IntegerPanels::Source{numbers.data() + g * outputs * taps * channels, taps * channels, depth, 1});
 }
 
-/// The numbers x - zx of a picture with its borders, or of the pixels at hand where a window is one pixel.
+/// The numbers x - zx of the rows of a picture with its borders that the windows at hand lie in, each row in the place
+/// of one that is no longer asked for; or of the pixels at hand where a window is one pixel.
 class IntegerConv::Windows {
  public:
   Windows(const ConvGeometry& g, std::span<const uint8_t> x, const Picture& picture, std::span<int16_t> scratch)
-      : g_(g), x_(x), picture_(picture), scratch_(scratch), padded_w_(picture.width + g.pad_left + g.pad_right) {
-    if (g.pointwise()) return;
-    const int64_t row = picture.width * g.in_channels;
-    int64_t at = 0;
-    const auto border = [&](int64_t pixels) {
-      std::fill_n(scratch_.begin() + at, pixels * g.in_channels, int16_t{0});
-      at += pixels * g.in_channels;
-    };
-    border(g.pad_top * padded_w_);
-    for (int64_t h = 0; h < picture.height; ++h) {
-      border(g.pad_left);
-      widen(h * row, row, at);
-      at += row;
-      border(g.pad_right);
-    }
-    border(g.pad_bottom * padded_w_);
-  }
+      : g_(g),
+        x_(x),
+        picture_(picture),
+        scratch_(scratch),
+        row_((picture.width + g.pad_left + g.pad_right) * g.in_channels),
+        out_w_(g.out_w(picture.width)),
+        rows_(g.rows_at_once(picture.height, picture.width)) {}
 
-  /// Before the windows of these output pixels are asked for.
+  /// Before the windows of these output pixels are asked for; the ranges rise.
   void prepare(int64_t first, int64_t count) {
-    if (!g_.pointwise()) return;
-    first_ = first;
-    widen(first * g_.in_channels, count * g_.in_channels, 0);
+    if (g_.pointwise()) {
+      first_ = first;
+      return widen(first * g_.in_channels, count * g_.in_channels, 0);
+    }
+    const int64_t end = (first + count - 1) / out_w_ * g_.stride_h + g_.window_h();
+    for (; ready_ < end; ++ready_) fill(ready_);
   }
+  /// Where the window of a pixel begins in each of its rows.
   const int16_t* window(int64_t pixel) const {
-    if (g_.pointwise()) return scratch_.data() + (pixel - first_) * g_.in_channels;
-    const int64_t out_w = g_.out_w(picture_.width), oh = pixel / out_w, ow = pixel % out_w;
-    return scratch_.data() + (oh * g_.stride_h * padded_w_ + ow * g_.stride_w) * g_.in_channels;
+    return scratch_.data() + (g_.pointwise() ? pixel - first_ : pixel % out_w_ * g_.stride_w) * g_.in_channels;
   }
   /// Of `most` output pixels from this one on, those whose windows lie step() numbers apart.
   int64_t in_line(int64_t pixel, int64_t most) const {
-    if (g_.pointwise()) return most;
-    const int64_t out_w = g_.out_w(picture_.width);
-    return std::min(most, out_w - pixel % out_w);
+    return g_.pointwise() ? most : std::min(most, out_w_ - pixel % out_w_);
   }
   int64_t step() const { return g_.stride_w * g_.in_channels; }
   const ConvGeometry& geometry() const { return g_; }
-  int64_t padded_w() const { return padded_w_; }
-  /// Where each tap lies in a window, row by row.
-  std::vector<int64_t> offsets() const {
-    std::vector<int64_t> offsets;
+  /// Where each tap of this pixel lies behind window(), row by row: the same for those in line.
+  void place_taps(int64_t pixel, std::vector<int64_t>& offsets) const {
+    offsets.clear();
+    const int64_t top = g_.pointwise() ? 0 : pixel / out_w_ * g_.stride_h;
     for (int64_t kh = 0; kh < g_.kernel_h; ++kh)
       for (int64_t kw = 0; kw < g_.kernel_w; ++kw)
-        offsets.push_back((kh * g_.dilation_h * padded_w_ + kw * g_.dilation_w) * g_.in_channels);
-    return offsets;
+        offsets.push_back((top + kh * g_.dilation_h) % rows_ * row_ + kw * g_.dilation_w * g_.in_channels);
   }
 
  private:
+  /// Row `row` of the picture with its borders.
+  void fill(int64_t row) {
+    const int64_t at = row % rows_ * row_, h = row - g_.pad_top, left = g_.pad_left * g_.in_channels,
+                  numbers = picture_.width * g_.in_channels;
+    const auto border = [&](int64_t from, int64_t count) { std::fill_n(scratch_.begin() + from, count, int16_t{0}); };
+    if (h < 0 || h >= picture_.height) return border(at, row_);
+    border(at, left);
+    widen(h * numbers, numbers, at + left);
+    border(at + left + numbers, row_ - left - numbers);
+  }
   void widen(int64_t from, int64_t count, int64_t to) {
     kernels::widen_codes(x_.data() + from, static_cast<size_t>(count), {1, picture_.zero_point, picture_.is_signed},
                          scratch_.data() + to);
@@ -139,7 +139,8 @@ class IntegerConv::Windows {
   std::span<const uint8_t> x_;
   Picture picture_;
   std::span<int16_t> scratch_;
-  int64_t padded_w_, first_ = 0;
+  int64_t row_, out_w_, rows_;  // numbers to a row, and how many rows have a place
+  int64_t ready_ = 0, first_ = 0;
 };
 
 int64_t IntegerConv::run(const ConvGeometry& g, std::span<const uint8_t> x, const Picture& picture,
@@ -147,11 +148,10 @@ int64_t IntegerConv::run(const ConvGeometry& g, std::span<const uint8_t> x, cons
                          const Taker& take) const {
   Windows windows(g, x, picture, scratch);
   const int64_t total = g.out_h(picture.height) * g.out_w(picture.width), at_once = g.pixels_at_once(picture.width);
-  std::vector<int64_t> offsets = windows.offsets();
-  if (g.depthwise() && offsets.size() % 2 != 0) offsets.push_back(offsets.back());
+  std::vector<int64_t> offsets;
   // A run of taps that lie together counts as one.
-  const size_t runs = has_whole_rows(g) ? static_cast<size_t>(g.kernel_w) : 1;
-  std::vector<const int16_t*> pointers(g.depthwise() ? 0 : offsets.size() / runs * static_cast<size_t>(at_once));
+  const int64_t taps = g.kernel_h * g.kernel_w, run_of_taps = has_whole_rows(g) ? g.kernel_w : 1;
+  std::vector<const int16_t*> pointers(g.depthwise() ? 0 : static_cast<size_t>(taps / run_of_taps * at_once));
   const bool saturates = !saturation_.empty() && !picture.is_signed;
   const auto bias_of = [&](int64_t output) { return bias.empty() ? nullptr : bias.data() + output; };
   int64_t saturated = 0;
@@ -160,6 +160,8 @@ int64_t IntegerConv::run(const ConvGeometry& g, std::span<const uint8_t> x, cons
     windows.prepare(first, count);
     const auto block = sums.first(static_cast<size_t>(count * g.out_channels));
     if (g.depthwise()) {
+      windows.place_taps(first, offsets);
+      if (offsets.size() % 2 != 0) offsets.push_back(offsets.back());
       kernels::sum_depthwise({windows.window(first), count, windows.step(), offsets}, depthwise_.data(), g.in_channels,
                              bias_of(0), block.data());
     } else {
@@ -167,10 +169,12 @@ int64_t IntegerConv::run(const ConvGeometry& g, std::span<const uint8_t> x, cons
         const auto first_channel = static_cast<int64_t>(group) * (g.in_channels / g.groups);
         for (int64_t r = 0, in_line = 0; r < count; r += in_line) {
           in_line = windows.in_line(first + r, count - r);
+          windows.place_taps(first + r, offsets);
           const int16_t* const window = windows.window(first + r) + first_channel;
           const int16_t** pointer = pointers.data() + r;
-          for (size_t t = 0; t < offsets.size(); t += runs, pointer += count)
-            for (int64_t k = 0; k < in_line; ++k) pointer[k] = window + offsets[t] + k * windows.step();
+          for (int64_t t = 0; t < taps; t += run_of_taps, pointer += count)
+            for (int64_t k = 0; k < in_line; ++k)
+              pointer[k] = window + offsets[static_cast<size_t>(t)] + k * windows.step();
         }
         const int64_t first_output = static_cast<int64_t>(group) * groups_[group].columns();
         kernels::multiply_integer_rows(groups_[group], {pointers.data(), count}, bias_of(first_output),
@@ -187,17 +191,24 @@ int64_t IntegerConv::saturate(const Windows& windows, int64_t first, int32_t zer
                               std::span<int32_t> sums) const {
   const ConvGeometry& g = windows.geometry();
   const int64_t channels = g.in_channels / g.groups, outputs = g.out_channels / g.groups;
-  std::vector<int64_t> places;
-  for (const int64_t offset : windows.offsets())
-    for (int64_t c = 0; c < channels; ++c) places.push_back(offset + c);
+  std::vector<int64_t> offsets, places;
+  const auto count = static_cast<int64_t>(sums.size()) / g.out_channels;
   int64_t saturated = 0;
-  for (int64_t p = 0; p < static_cast<int64_t>(sums.size()) / g.out_channels; ++p)
+  for (int64_t p = 0, line = 0; p < count; ++p) {
+    if (p == line) {
+      line += windows.in_line(first + p, count - p);
+      windows.place_taps(first + p, offsets);
+      places.clear();
+      for (const int64_t offset : offsets)
+        for (int64_t c = 0; c < channels; ++c) places.push_back(offset + c);
+    }
     for (size_t k = 0; k < saturation_.size(); ++k) {
       const auto group = static_cast<int64_t>(k);
       saturated += saturation_[k].apply(
           windows.window(first + p) + group * channels, places, zero_point,
           pairs_ == Pairs::kSaturating ? sums.data() + p * g.out_channels + group * outputs : nullptr);
     }
+  }
   return saturated;
 }
 

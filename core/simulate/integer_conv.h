@@ -21,9 +21,7 @@ struct ConvGeometry {
   int64_t kernel_h = 1, kernel_w = 1, stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1;
   int64_t pad_top = 0, pad_left = 0, pad_bottom = 0, pad_right = 0;
 
-  int64_t out_h(int64_t in_h) const {
-    return (in_h + pad_top + pad_bottom - dilation_h * (kernel_h - 1) - 1) / stride_h + 1;
-  }
+  int64_t out_h(int64_t in_h) const { return (in_h + pad_top + pad_bottom - window_h()) / stride_h + 1; }
   int64_t out_w(int64_t in_w) const {
     return (in_w + pad_left + pad_right - dilation_w * (kernel_w - 1) - 1) / stride_w + 1;
   }
@@ -35,10 +33,17 @@ struct ConvGeometry {
   }
   /// Output pixels that are summed before they are handed on: a row, or as many as are worth reading the weights for.
   int64_t pixels_at_once(int64_t in_w) const { return depthwise() ? out_w(in_w) : kernels::kRowsPerCall; }
+  /// Rows of the padded picture that the windows of pixels_at_once() lie in, at most.
+  int64_t rows_at_once(int64_t in_h, int64_t in_w) const {
+    const int64_t width = std::max<int64_t>(1, out_w(in_w)), pixels = pixels_at_once(in_w);
+    const int64_t out_rows = pixels % width == 0 ? pixels / width : (pixels + width - 2) / width + 1;
+    return std::min((out_rows - 1) * stride_h + window_h(), in_h + pad_top + pad_bottom);
+  }
+  int64_t window_h() const { return dilation_h * (kernel_h - 1) + 1; }
   /// int16 elements of scratch for one picture.
   size_t scratch_elements(int64_t in_h, int64_t in_w) const {
     const int64_t pixels = pointwise() ? std::min(pixels_at_once(in_w), in_h * in_w)
-                                       : (in_h + pad_top + pad_bottom) * (in_w + pad_left + pad_right);
+                                       : rows_at_once(in_h, in_w) * (in_w + pad_left + pad_right);
     // One more, which an odd number of channels may read beyond its end.
     return static_cast<size_t>(pixels * in_channels + 1);
   }
