@@ -16,16 +16,28 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// x < low ? low : x, then the same at the other end: NaN stays NaN, and a zero that equals a bound keeps its sign.
+/// x < low ? low : x.
 template <class V>
-HWY_INLINE V Bounded(V x, V low, V high) {
+HWY_INLINE V AtLeast(V x, V low) {
 #if HWY_TARGET == HWY_WASM
-  return V{wasm_f32x4_pmin(wasm_f32x4_pmax(x.raw, low.raw), high.raw)};
+  return V{wasm_f32x4_pmax(x.raw, low.raw)};
 #elif HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
   // Of a NaN and a number, and of equal numbers, the instruction gives the second.
-  return hn::Min(high, hn::Max(low, x));
+  return hn::Max(low, x);
 #else
-  x = hn::IfThenElse(hn::Lt(x, low), low, x);
+  return hn::IfThenElse(hn::Lt(x, low), low, x);
+#endif
+}
+
+/// The same, and at the other end: NaN stays NaN, and a zero that equals a bound keeps its sign.
+template <class V>
+HWY_INLINE V Bounded(V x, V low, V high) {
+  x = AtLeast(x, low);
+#if HWY_TARGET == HWY_WASM
+  return V{wasm_f32x4_pmin(x.raw, high.raw)};
+#elif HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+  return hn::Min(high, x);
+#else
   return hn::IfThenElse(hn::Gt(x, high), high, x);
 #endif
 }

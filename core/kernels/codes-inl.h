@@ -30,11 +30,10 @@ class Coder {
         high_(static_cast<float>(high - zero_point)),
         zero_point_(zero_point),
         lows_(hn::Set(D(), low_)),
-        highs_(hn::Set(D(), high_)),
         no_fractions_(hn::Set(D(), kNoFraction)),
-        zero_bits_(hn::Set(DI(), kNoFractionBits - zero_point)),
-        bytes_(hn::Set(DI(), kLowestByte)),
-        short_bytes_(hn::Set(DI(), kLowestByteOfTwo)) {}
+        // Codes so that the highest is that of int8.
+        zero_bits_(hn::Set(DI(), kNoFractionBits - zero_point + (high - 127))),
+        raise_(static_cast<int8_t>(high - 127)) {}
 
   HWY_INLINE uint8_t one(float steps) const {
     steps = steps < low_ ? low_ : steps;
@@ -44,32 +43,34 @@ class Coder {
 
   /// A vector of codes; negative ones as bytes, 256 more. No step is NaN.
   HWY_INLINE void store(hn::Vec<hn::ScalableTag<float>> steps, uint8_t* HWY_RESTRICT to) const {
-    const hn::Rebind<uint8_t, D> d8;
-    hn::StoreU(hn::DemoteTo(d8, hn::And(codes(steps), bytes_)), d8, to);
+    const hn::Rebind<int8_t, D> d8;
+    const auto codes = hn::Add(hn::DemoteTo(d8, wide(steps)), hn::Set(d8, raise_));
+    hn::StoreU(hn::BitCast(hn::RebindToUnsigned<decltype(d8)>(), codes), hn::RebindToUnsigned<decltype(d8)>(), to);
   }
 
 #if HWY_TARGET == HWY_WASM
   /// Four vectors of them.
   HWY_INLINE void store(const hn::Vec<hn::ScalableTag<float>> (&steps)[4], uint8_t* HWY_RESTRICT to) const {
-    const v128_t lower = wasm_i16x8_narrow_i32x4(codes(steps[0]).raw, codes(steps[1]).raw),
-                 upper = wasm_i16x8_narrow_i32x4(codes(steps[2]).raw, codes(steps[3]).raw);
-    wasm_v128_store(
-        to, wasm_u8x16_narrow_i16x8(wasm_v128_and(lower, short_bytes_.raw), wasm_v128_and(upper, short_bytes_.raw)));
+    const v128_t lower = wasm_i16x8_narrow_i32x4(wide(steps[0]).raw, wide(steps[1]).raw),
+                 upper = wasm_i16x8_narrow_i32x4(wide(steps[2]).raw, wide(steps[3]).raw);
+    wasm_v128_store(to, wasm_i8x16_add(wasm_i8x16_narrow_i16x8(lower, upper), wasm_i8x16_splat(raise_)));
   }
 #endif
 
  private:
   using D = hn::ScalableTag<float>;
   using DI = hn::RebindToSigned<D>;
-  /// The lowest bits of a sum with a number so large are the steps, rounded.
-  HWY_INLINE hn::Vec<DI> codes(hn::Vec<D> steps) const {
-    return hn::Sub(hn::BitCast(DI(), hn::Add(Bounded(steps, lows_, highs_), no_fractions_)), zero_bits_);
+  /// The bits of a sum with a number so large, less that number's, are the steps, rounded; those of larger sums are
+  /// larger. To narrow them is to bound them above.
+  HWY_INLINE hn::Vec<DI> wide(hn::Vec<D> steps) const {
+    return hn::Sub(hn::BitCast(DI(), hn::Add(AtLeast(steps, lows_), no_fractions_)), zero_bits_);
   }
 
   float low_, high_;
   int32_t zero_point_;
-  hn::Vec<D> lows_, highs_, no_fractions_;
-  hn::Vec<DI> zero_bits_, bytes_, short_bytes_;
+  hn::Vec<D> lows_, no_fractions_;
+  hn::Vec<DI> zero_bits_;
+  int8_t raise_;
 };
 
 }  // namespace HWY_NAMESPACE

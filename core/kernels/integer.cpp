@@ -208,7 +208,8 @@ void SumDepthwise(const DepthwiseWindows& windows, const int16_t* pairs, int64_t
                   int32_t* sums) {
   int64_t p = 0;
   for (; p + 4 <= windows.count; p += 4) DepthwisePixels<4>(windows, pairs, channels, bias, p, sums);
-  for (; p < windows.count; ++p) DepthwisePixels<1>(windows, pairs, channels, bias, p, sums);
+  if (windows.count - p >= 2) DepthwisePixels<2>(windows, pairs, channels, bias, p, sums), p += 2;
+  if (p < windows.count) DepthwisePixels<1>(windows, pairs, channels, bias, p, sums);
 }
 
 // One multiplier for all, or one for each.

@@ -9,7 +9,6 @@ const int32_t kNoFractionBits = 0x4b400000;
 const int32_t kExponentBias = 127;
 const float kNoFractionBiased = 12583039.0f;
 const int32_t kNoFractionBiasedBits = 0x4b40007f;
-const int32_t kLowestByte = 0xff, kLowestByteOfTwo = 0x00ff00ff;
 
 const float kOne = 1;
 const float kLog2OfE = 1.44269504f;

@@ -17,8 +17,6 @@ extern const int32_t kNoFractionBits;
 extern const int32_t kExponentBias;
 extern const float kNoFractionBiased;
 extern const int32_t kNoFractionBiasedBits;
-/// Masks of the lowest bits of 32, and of those of each half.
-extern const int32_t kLowestByte, kLowestByteOfTwo;
 
 extern const float kOne;
 /// Of e, to the base 2.
