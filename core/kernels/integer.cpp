@@ -168,10 +168,11 @@ HWY_INLINE void DepthwiseVector(D16 d16, const DepthwiseWindows& windows, const 
           first_high = bias == nullptr ? hn::Zero(d32) : hn::LoadU(d32, bias + c + lanes);
   TERSOR_UNROLL for (int p = 0; p < kPixels; ++p) low[p] = first_low, high[p] = first_high;
   const int16_t* HWY_RESTRICT w = pairs + 2 * c;
-  for (size_t t = 0; t < windows.offsets.size(); t += 2, w += 2 * channels) {
+  x += c;
+  const int64_t *offset = windows.offsets.data(), *const end = offset + windows.offsets.size();
+  for (; offset != end; offset += 2, w += 2 * channels) {
     const auto first = hn::LoadU(d16, w), second = hn::LoadU(d16, w + 2 * lanes);
-    const int16_t* const even = x + windows.offsets[t] + c;
-    const int16_t* const odd = x + windows.offsets[t + 1] + c;
+    const int16_t *const even = x + offset[0], *const odd = x + offset[1];
     TERSOR_UNROLL for (int p = 0; p < kPixels; ++p) {
       const auto a = hn::LoadU(d16, even + p * windows.step), b = hn::LoadU(d16, odd + p * windows.step);
       const auto lower = hn::InterleaveLower(d16, a, b), upper = hn::InterleaveUpper(d16, a, b);

@@ -69,6 +69,15 @@ void copy_plane(const T* source, T* target, const CopyAxis& rows, const CopyAxis
         return kernels::transpose(source, columns.source, rows.length, columns.length, target, rows.target);
       if (rows.length == 1 && columns.source == 2) return kernels::take_every_second(source, columns.length, target);
     }
+  if (columns.length == 3) {  // the colors of a picture: too few for a loop
+    const T *first = source, *second = source + columns.source, *third = second + columns.source;
+    for (int64_t r = 0, at = 0; r < rows.length; ++r, at += rows.source, target += rows.target) {
+      target[0] = first[at];
+      target[columns.target] = second[at];
+      target[2 * columns.target] = third[at];
+    }
+    return;
+  }
   const int64_t block = rows.length == 1 ? columns.length : 16;
   for (int64_t c0 = 0; c0 < columns.length; c0 += block) {
     const int64_t c1 = std::min(columns.length, c0 + block);
