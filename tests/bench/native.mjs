@@ -1,38 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The float engine, natively, against onnxruntime-node, one thread each. Ours runs in a process of its own that waits
 // while the other runs.
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 
 import * as ort from 'onnxruntime-node';
 
 import { shareOfPeak } from './browser.mjs';
+import { engineProgram, startEngine } from './engine_process.mjs';
 import { row } from './rows.mjs';
 import { sample } from './sample.mjs';
 
 const bars = { 'mobilenet-v1': 0.6, 'mobilenet-v2': 0.8, 'resnet-18': 0.6, 'resnet-50': 0.6 };
 
-async function startEngine(program, model) {
-  const child = spawn(program, [model], { stdio: ['pipe', 'pipe', 'inherit'] });
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const answer = async () => {
-    const { value, done } = await lines.next();
-    if (done) throw new Error(`the engine ended on ${model}`);
-    return Number(value);
-  };
-  return {
-    macs: await answer(),
-    run() {
-      child.stdin.write('run\n');
-      return answer();
-    },
-    stop: () => child.stdin.end(),
-  };
-}
-
 export async function benchNative({ root, nets, names, rounds, report }) {
-  const program = path.join(root, 'build/native/bin/bench_engine');
+  const program = engineProgram(root);
   const [separate, fused] = execFileSync(program, ['peak'], { encoding: 'utf8' }).split(' ').map(Number);
   const rows = [];
   for (const name of names) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calibration with the npm package in Chromium: 2 workers against onnxruntime-web with 2 threads that only runs the same
-// samples, and against 1 worker.
+// samples, and against 1 worker, whose row says what two native processes make of the same machine.
+import path from 'node:path';
+
+import { engineProgram, twoAgainstOne } from './engine_process.mjs';
 import { withPages } from './pages.mjs';
 import { row } from './rows.mjs';
 
@@ -25,7 +28,10 @@ export async function benchWorkers({ root, nets: folder, names, rounds, report }
       report(rows.at(-1));
       const workers = await ask('calibrateWithOneAndTwo');
       const other = `calibrating ${name} with 2 workers, Chromium, against 1 worker`;
-      rows.push(row(other, workers.ours, workers.theirs, 1.9, { note: `${samples} samples` }));
+      const model = path.join(folder, `${name}.onnx`);
+      const bound = await twoAgainstOne(engineProgram(root), model, 'observe', { runs: samples / 2, rounds });
+      const note = `${samples} samples; two native processes that share nothing: ${bound.toFixed(2)}x`;
+      rows.push(row(other, workers.ours, workers.theirs, 1.9, { note }));
       report(rows.at(-1));
     }
     return rows;
