@@ -3,6 +3,8 @@
 // How figures are written. Every function returns text with its unit, a narrow no-break space before the unit, a true minus
 // sign, and an en dash for a value that is not there; no function ever writes NaN, Infinity or undefined.
 
+import type { Comparison } from 'tersor';
+
 /** U+202F, before units and between groups of digits. */
 export const thin = '\u202f';
 export const none = '–';
@@ -58,6 +60,12 @@ export function halfWidth(lower: Maybe, upper: Maybe): string {
 export function decibels(value: Maybe): string {
   if (value === null) return 'exact';
   return there(value) ? fixed(value, 1) + thin + 'dB' : none;
+}
+
+/** Of all outputs together; an en dash where none had the same shape in both models. */
+export function outputDecibels({ output_sqnr_db, outputs }: Pick<Comparison, 'output_sqnr_db' | 'outputs'>): string {
+  const compared = outputs.some(({ sqnr_db, mse }) => sqnr_db !== null || mse !== null);
+  return outputs.length === 0 || compared ? decibels(output_sqnr_db) : none;
 }
 
 /** Bytes; MB is 10⁶ bytes. */

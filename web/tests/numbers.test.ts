@@ -40,6 +40,14 @@ describe('figures', () => {
     expect(n.decibels(null)).toBe('exact');
   });
 
+  it('does not call outputs exact that were never compared', () => {
+    const output = { name: 'y', sqnr_db: null, cosine_similarity: null, max_error: null, parts: [] };
+    const text = (mse: number | null) => n.outputDecibels({ output_sqnr_db: null, outputs: [{ ...output, mse }] });
+    expect(text(0)).toBe('exact');
+    expect(text(null)).toBe('–');
+    expect(n.outputDecibels({ output_sqnr_db: 31.41, outputs: [] })).toBe(`31.4${thin}dB`);
+  });
+
   it('writes sizes in MB of a million bytes, small ones in kB', () => {
     expect(n.size(1_092_217)).toBe(`1.09${thin}MB`);
     expect(n.size(1400)).toBe(`1.4${thin}kB`);

@@ -17,7 +17,7 @@ import type {
   Statistics,
 } from 'tersor';
 
-import { decibels, percent } from '../numbers';
+import { outputDecibels, percent } from '../numbers';
 import { fileNamed } from './load';
 import { isAbort, problemOf, type Problem } from './problem';
 import { enter, finish, reopen, report, skip, startRun, tick } from './stages';
@@ -243,7 +243,7 @@ async function work(inputs: Inputs, signal: AbortSignal): Promise<void> {
       const seconds = (run.now - run.startedAt) / 1000;
       show({ ...common, pending: null, int8, comparison, seconds, stages: run.stages });
       if (!again) state.openLayer.value = null;
-      state.announcement.value = sentence(float, int8, comparison.output_sqnr_db);
+      state.announcement.value = sentence(float, int8, outputDecibels(comparison));
     });
   } catch (error) {
     if (state.result.value?.quantized !== made) made.close();
@@ -251,8 +251,8 @@ async function work(inputs: Inputs, signal: AbortSignal): Promise<void> {
   }
 }
 
-function sentence(float: EvaluationResult, int8: EvaluationResult, sqnr: number | null): string {
-  const error = `Output SQNR ${decibels(sqnr)}.`;
+function sentence(float: EvaluationResult, int8: EvaluationResult, sqnr: string): string {
+  const error = `Output SQNR ${sqnr}.`;
   if (float.value === null || int8.value === null) return `Done. ${error}`;
   return `Done. Float ${percent(float.value)}, int8 ${percent(int8.value)} on ${int8.count} samples. ${error}`;
 }

@@ -9,7 +9,7 @@ import { coverage, expectedBytes, measured, model, result, resultIsOld, running 
 import {
   count,
   counted,
-  decibels,
+  outputDecibels,
   fixed,
   halfWidth,
   none,
@@ -151,7 +151,7 @@ export function ComparisonTable() {
         <Row
           title="Output SQNR"
           float={none}
-          int8={done ? decibels(done.comparison.output_sqnr_db) : none}
+          int8={done ? outputDecibels(done.comparison) : none}
           aside={done ? counted(done.comparison.samples, 'sample') : ''}
         />
         <Row

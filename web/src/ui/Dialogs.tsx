@@ -114,20 +114,29 @@ export function Dialogs() {
   useEffect(() => {
     const dialog = element.current;
     if (name !== null && dialog && !dialog.open) dialog.showModal();
-  }, [name]);
+  });
   if (name === null) return null;
+  const close = () => {
+    element.current?.close();
+    shown.value = null;
+  };
   return (
     <dialog
       ref={element}
       class="dialog"
       aria-labelledby="dialog-title"
+      onCancel={(event) => {
+        event.preventDefault();
+        close();
+      }}
       onClose={() => {
-        shown.value = null;
+        // told late: a key may have opened it again
+        if (!element.current?.open) shown.value = null;
       }}
     >
       <div class="dialog-head">
         <h2 id="dialog-title">{titles[name]}</h2>
-        <button type="button" class="ghost" aria-label="Close" onClick={() => element.current?.close()}>
+        <button type="button" class="ghost" aria-label="Close" onClick={close}>
           <Close />
         </button>
       </div>

@@ -2,7 +2,7 @@
 
 import { effect } from '@preact/signals';
 
-import { halfWidth, percentFigure, decibels, size, count, thin } from '../numbers';
+import { halfWidth, percentFigure, outputDecibels, size, count, thin } from '../numbers';
 import { atStart, result, run, measured } from '../job/state';
 import { openDialog } from './Dialogs';
 import { filesInputId, takeFiles } from './files';
@@ -40,7 +40,7 @@ function Instrument() {
           <span class="unit">{thin}%</span>
         </span>
       )}
-      {shown && <span class="wide">{decibels(shown.comparison.output_sqnr_db)}</span>}
+      {shown && <span class="wide">{outputDecibels(shown.comparison)}</span>}
       {report && <span class="wide">{size(report.output.size_bytes)}</span>}
       {float.interval && (
         <span class="wide soft">

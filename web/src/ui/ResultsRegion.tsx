@@ -23,7 +23,7 @@ import {
   unreadable,
   type Run,
 } from '../job/state';
-import { about, count, counted, decibels, duration, percent, size, thin } from '../numbers';
+import { about, count, counted, outputDecibels, duration, percent, size, thin } from '../numbers';
 import { ComparisonTable, Intervals, overlapSentence } from './ComparisonTable';
 import { Downloads } from './Downloads';
 import { Check } from './Icons';
@@ -214,7 +214,7 @@ function Body() {
             {done ? (
               <p class="soft">
                 {overlapSentence(done.float, done.int8)}{' '}
-                {done.float.interval && `SQNR is the sharper figure: ${decibels(done.comparison.output_sqnr_db)}.`}
+                {done.float.interval && `SQNR is the sharper figure: ${outputDecibels(done.comparison)}.`}
               </p>
             ) : (
               <p class="soft">Float comes first: it shows that samples and labels fit the model.</p>
