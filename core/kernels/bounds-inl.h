@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bounds that an epilogue puts on a sum. Compiled once per SIMD target: include inside the target's namespace only,
+// Values put between bounds. Compiled once per SIMD target: include inside the target's namespace only,
 // through foreach_target.
 #if defined(TERSOR_BOUNDS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef TERSOR_BOUNDS_INL_H
@@ -16,7 +16,7 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// x < low ? low : x.
+/// x < low ? low : x: NaN stays NaN, and a zero that equals the bound keeps its sign.
 template <class V>
 HWY_INLINE V AtLeast(V x, V low) {
 #if HWY_TARGET == HWY_WASM
@@ -29,10 +29,9 @@ HWY_INLINE V AtLeast(V x, V low) {
 #endif
 }
 
-/// The same, and at the other end: NaN stays NaN, and a zero that equals a bound keeps its sign.
+/// high < x ? high : x, the same at the other end.
 template <class V>
-HWY_INLINE V Bounded(V x, V low, V high) {
-  x = AtLeast(x, low);
+HWY_INLINE V AtMost(V x, V high) {
 #if HWY_TARGET == HWY_WASM
   return V{wasm_f32x4_pmin(x.raw, high.raw)};
 #elif HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
@@ -42,17 +41,15 @@ HWY_INLINE V Bounded(V x, V low, V high) {
 #endif
 }
 
-/// The same of a number; of NaN the lower bound.
 template <class V>
-HWY_INLINE V Within(V x, V low, V high) {
-#if HWY_TARGET == HWY_WASM
-  return V{wasm_f32x4_pmin(high.raw, wasm_f32x4_pmax(low.raw, x.raw))};
-#elif HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
-  return hn::Min(hn::Max(x, low), high);
-#else
-  x = hn::IfThenElse(hn::Gt(x, low), x, low);
-  return hn::IfThenElse(hn::Lt(x, high), x, high);
-#endif
+HWY_INLINE V Bounded(V x, V low, V high) {
+  return AtMost(AtLeast(x, low), high);
+}
+
+/// The same of a number; of NaN the lower bound: the operands are turned, and low < NaN does not hold.
+template <class V>
+HWY_INLINE V BoundedNumber(V x, V low, V high) {
+  return AtMost(AtLeast(low, x), high);
 }
 
 }  // namespace HWY_NAMESPACE

@@ -36,16 +36,15 @@ class Coder {
         raise_(static_cast<int8_t>(high - 127)) {}
 
   HWY_INLINE uint8_t one(float steps) const {
-    steps = steps < low_ ? low_ : steps;
+    steps = steps > low_ ? steps : low_;
     steps = steps > high_ ? high_ : steps;
     return static_cast<uint8_t>(static_cast<int32_t>((steps + kNoFraction) - kNoFraction) + zero_point_);
   }
 
-  /// A vector of codes; negative ones as bytes, 256 more. No step is NaN.
+  /// A vector of codes; negative ones as bytes, 256 more. NaN is the lowest.
   HWY_INLINE void store(hn::Vec<hn::ScalableTag<float>> steps, uint8_t* HWY_RESTRICT to) const {
     const hn::Rebind<int8_t, D> d8;
-    const auto codes = hn::Add(hn::DemoteTo(d8, wide(steps)), hn::Set(d8, raise_));
-    hn::StoreU(hn::BitCast(hn::RebindToUnsigned<decltype(d8)>(), codes), hn::RebindToUnsigned<decltype(d8)>(), to);
+    hn::StoreU(hn::Add(hn::DemoteTo(d8, wide(steps)), hn::Set(d8, raise_)), d8, reinterpret_cast<int8_t*>(to));
   }
 
 #if HWY_TARGET == HWY_WASM
@@ -63,7 +62,7 @@ class Coder {
   /// The bits of a sum with a number so large, less that number's, are the steps, rounded; those of larger sums are
   /// larger. To narrow them is to bound them above.
   HWY_INLINE hn::Vec<DI> wide(hn::Vec<D> steps) const {
-    return hn::Sub(hn::BitCast(DI(), hn::Add(AtLeast(steps, lows_), no_fractions_)), zero_bits_);
+    return hn::Sub(hn::BitCast(DI(), hn::Add(AtLeast(lows_, steps), no_fractions_)), zero_bits_);
   }
 
   float low_, high_;

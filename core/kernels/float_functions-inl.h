@@ -51,8 +51,8 @@ HWY_INLINE void InPairs(size_t n, Body body) {
     TERSOR_UNROLL for (size_t k = 0; k < kExpPair; ++k) body(at + k * lanes);
 }
 
-/// x within -104 and 89, beyond which exp is 0 or infinite as a float, as a whole number of log(2) and the rest, which
-/// is turned: x = rest - exponent log(2).
+/// x within -89 and 104, beyond which exp(-x) is infinite or 0 as a float, as a whole number of log(2) and the rest: x
+/// = rest - exponent log(2).
 template <class D, class V>
 HWY_INLINE V SplitExp(D d, V x, int32_t* biased) {
   const hn::RebindToSigned<D> whole;
@@ -84,7 +84,7 @@ HWY_INLINE auto PowerOfTwo(D d, W biased) {
 
 template <class D, class V>
 HWY_INLINE V Limited(D d, V x, float least, float most) {
-  return Within(x, hn::Set(d, least), hn::Set(d, most));
+  return BoundedNumber(x, hn::Set(d, least), hn::Set(d, most));
 }
 
 /// y, or x itself where that is NaN: the bits that a NaN gets on its way are each target's own.
@@ -103,7 +103,7 @@ HWY_INLINE auto ExpOf(D d, E e) {
   return hn::Mul(hn::Mul(hn::Add(hn::Set(d, kOne), e.fraction), lower), upper);
 }
 
-/// The same for arguments up to kExpAddsNothing: one power is enough.
+/// The same for arguments up to kExpOfMinusAddsNothing: one power is enough.
 template <class D, class E>
 HWY_INLINE auto NormalExpOf(D d, E e) {
   return hn::Mul(hn::Add(hn::Set(d, kOne), e.fraction), PowerOfTwo(d, e.biased));
@@ -122,7 +122,7 @@ HWY_INLINE auto Expm1Of(D d, E e) {
 struct ExpFunction {
   template <class D, class V>
   HWY_INLINE V Argument(D d, V x) const {
-    return Limited(d, hn::Neg(x), kMinusExpIsInfinite, kMinusExpIsZero);
+    return Limited(d, hn::Neg(x), kExpOfMinusIsInfinite, kExpOfMinusIsZero);
   }
   template <class D, class V, class E>
   HWY_INLINE V Finish(D d, V x, E e) const {
@@ -135,7 +135,7 @@ struct ExpOfDifference {
   float most;
   template <class D, class V>
   HWY_INLINE V Argument(D d, V x) const {
-    return Limited(d, hn::Sub(hn::Set(d, most), x), kMinusExpIsInfinite, kMinusExpIsZero);
+    return Limited(d, hn::Sub(hn::Set(d, most), x), kExpOfMinusIsInfinite, kExpOfMinusIsZero);
   }
   template <class D, class V, class E>
   HWY_INLINE V Finish(D d, V x, E e) const {
@@ -147,7 +147,7 @@ struct ExpOfDifference {
 struct SigmoidFunction {
   template <class D, class V>
   HWY_INLINE V Argument(D d, V x) const {
-    return Limited(d, x, kMinusExpIsInfinite, kMinusExpAddsNothing);
+    return Limited(d, x, kExpOfMinusIsInfinite, kExpOfMinusAddsNothing);
   }
   /// Of a number.
   template <class D, class E>
@@ -171,7 +171,7 @@ struct SigmoidGateFunction : SigmoidFunction {
 struct TanhFunction {
   template <class D, class V>
   HWY_INLINE V Argument(D d, V x) const {
-    return Limited(d, hn::Mul(hn::Set(d, 2), hn::Abs(x)), 0, kMinusExpAddsNothing);
+    return Limited(d, hn::Mul(hn::Set(d, 2), hn::Abs(x)), 0, kExpOfMinusAddsNothing);
   }
   template <class D, class V, class E>
   HWY_INLINE V Finish(D d, V x, E e) const {
@@ -209,7 +209,7 @@ struct SwishFunction {
   }
   template <class D, class V, class E>
   HWY_INLINE V Finish(D d, V x, E e) const {
-    return Gated(d, x, SigmoidFunction::OfNumber(d, e));
+    return Gated(d, x, SigmoidFunction().Finish(d, hn::Mul(hn::Set(d, a), x), e));
   }
   template <class D, class V>
   HWY_INLINE static V Gated(D d, V x, V gate) {
@@ -238,7 +238,7 @@ struct EluFunction {
   float a, b;
   template <class D, class V>
   HWY_INLINE V Argument(D d, V x) const {
-    return Limited(d, hn::Neg(x), 0, kMinusExpAddsNothing);
+    return Limited(d, hn::Neg(x), 0, kExpOfMinusAddsNothing);
   }
   template <class D, class V, class E>
   HWY_INLINE V Finish(D d, V x, E e) const {

@@ -62,8 +62,8 @@ void sum_depthwise(const DepthwiseWindows& windows, const int16_t* pairs, int64_
                    int32_t* sums);
 
 /// y = rne(min(max(float(sum) * multiplier, low - zero_point), high - zero_point)) + zero_point for rows x columns
-/// sums; one multiplier, or one per column where `per_column`. Multipliers are finite; low and high lie within -128 ...
-/// 255.
+/// sums; one multiplier, or one per column where `per_column`. Low and high lie within -128 ... 255 and no more than
+/// 255 apart; a product that is NaN becomes low.
 struct Requantization {
   const float* multipliers;
   bool per_column;

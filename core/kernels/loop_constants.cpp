@@ -15,7 +15,7 @@ const float kLog2OfE = 1.44269504f;
 const float kLogOfTwo[] = {0.693359375f, -2.12194440e-4f};
 const float kExpSeries[] = {0.0013814540579915047f, 0.00836874544620514f, 0.04166838899254799f, 0.1666652113199234f,
                             0.4999999403953552f};
-const float kMinusExpIsZero = 104, kMinusExpAddsNothing = 87, kMinusExpIsInfinite = -89;
+const float kExpOfMinusIsZero = 104, kExpOfMinusAddsNothing = 87, kExpOfMinusIsInfinite = -89;
 const float kErfNear[] = {7.889119297033176e-05f, -0.0008020841050893068f, 0.005189535208046436f,
                           -0.026854444295167923f, 0.11283600330352783f,    -0.3761262595653534f,
                           0.12837916612625122f};

@@ -26,7 +26,7 @@ extern const float kLogOfTwo[2];
 /// (exp(r) - 1 - r) / r^2 on |r| <= log(2) / 2, least maximal error in exp(r): 4e-9.
 extern const float kExpSeries[5];
 /// From where on exp(-x) is 0 or adds nothing to 1, and below which it is infinite as a float.
-extern const float kMinusExpIsZero, kMinusExpAddsNothing, kMinusExpIsInfinite;
+extern const float kExpOfMinusIsZero, kExpOfMinusAddsNothing, kExpOfMinusIsInfinite;
 /// erf(x) / x - 1 by x^2 for |x| <= 1, and -log(1 - erf(x)) by x up to kErfIsOne; least maximal error in erf, 1.2e-9
 /// and 1.1e-9.
 extern const float kErfNear[7], kErfFar[7];

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "tests/kernels/targets.h"
@@ -123,4 +124,14 @@ TEST_CASE("requantizing rounds halves to even and saturates, for both kinds of 8
           REQUIRE(y[k] == static_cast<uint8_t>(code));
         }
       });
+}
+
+TEST_CASE("a product that is not a number becomes the lowest code, wherever it stands") {
+  const std::vector<int32_t> sums(19, 0);
+  const float infinite = std::numeric_limits<float>::infinity();
+  on_every_target([&] {
+    std::vector<uint8_t> y(sums.size(), 99);
+    requantize(sums.data(), 1, 19, {&infinite, false, 17, 0, 255}, y.data());
+    REQUIRE(y == std::vector<uint8_t>(sums.size(), 0));
+  });
 }

@@ -33,7 +33,16 @@ TEST_CASE("extremes are exact, a zero has no sign, and what is not finite is see
       REQUIRE(found.min == *std::min_element(x.begin(), x.end()));
       REQUIRE(found.max == *std::max_element(x.begin(), x.end()));
       REQUIRE(found.finite);
-      for (float bad : {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()})
+      for (const float sign : {1.0f, -1.0f}) {
+        auto one_sided = x;
+        for (float& value : one_sided) value = std::copysign(value, sign);
+        const Extremes side = extremes(one_sided);
+        REQUIRE(side.min == *std::min_element(one_sided.begin(), one_sided.end()));
+        REQUIRE(side.max == *std::max_element(one_sided.begin(), one_sided.end()));
+      }
+      constexpr float kInf = std::numeric_limits<float>::infinity();
+      const float nan = std::nanf("");
+      for (const float bad : {kInf, -kInf, nan, std::copysign(nan, -1.0f)})
         for (size_t at : {size_t{0}, n / 2, n - 1}) {
           auto broken = x;
           broken[at] = bad;
