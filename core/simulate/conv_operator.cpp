@@ -103,11 +103,10 @@ class QuantizedConv : public ops::Kernel {
     check_parameters(inputs);
     const ConvGeometry g = padded(shape);
     const auto [in_h, in_w] = spatial(shape);
+    if (!g.fits(in_h, in_w)) ops::invalid("The window is larger than the padded input of shape " + shape.text() + ".");
     std::vector<int64_t> dims = {shape[0], geometry_.out_channels};
     if (rank_ == 4) dims.push_back(g.out_h(in_h));
     dims.push_back(g.out_w(in_w));
-    for (int64_t dim : dims)
-      if (dim < 0) ops::invalid("The window is larger than the padded input of shape " + shape.text() + ".");
     std::vector<TensorType> types = {{output_type(inputs), Shape(dims), ops::Layout::kChannelsLast}};
     if (pairs_ != Pairs::kExact) types.push_back(saturation_type());
     return types;

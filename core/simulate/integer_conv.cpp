@@ -114,9 +114,10 @@ class IntegerConv::Windows {
   void place_taps(int64_t pixel, std::vector<int64_t>& offsets) const {
     offsets.clear();
     const int64_t top = g_.pointwise() ? 0 : pixel / out_w_ * g_.stride_h;
-    for (int64_t kh = 0; kh < g_.kernel_h; ++kh)
-      for (int64_t kw = 0; kw < g_.kernel_w; ++kw)
-        offsets.push_back((top + kh * g_.dilation_h) % rows_ * row_ + kw * g_.dilation_w * g_.in_channels);
+    for (int64_t kh = 0; kh < g_.kernel_h; ++kh) {
+      const int64_t row = (top + kh * g_.dilation_h) % rows_ * row_;
+      for (int64_t kw = 0; kw < g_.kernel_w; ++kw) offsets.push_back(row + kw * g_.dilation_w * g_.in_channels);
+    }
   }
 
  private:
@@ -155,6 +156,18 @@ int64_t IntegerConv::run(const ConvGeometry& g, std::span<const uint8_t> x, cons
   const bool saturates = !saturation_.empty() && !picture.is_signed;
   const auto bias_of = [&](int64_t output) { return bias.empty() ? nullptr : bias.data() + output; };
   int64_t saturated = 0;
+  // To each tap of the windows of these pixels, tap by tap.
+  const auto point_to = [&](int64_t first, int64_t count) {
+    for (int64_t r = 0, in_line = 0; r < count; r += in_line) {
+      in_line = windows.in_line(first + r, count - r);
+      windows.place_taps(first + r, offsets);
+      const int16_t* const window = windows.window(first + r);
+      const int16_t** pointer = pointers.data() + r;
+      for (int64_t t = 0; t < taps; t += run_of_taps, pointer += count)
+        for (int64_t k = 0; k < in_line; ++k)
+          pointer[k] = window + offsets[static_cast<size_t>(t)] + k * windows.step();
+    }
+  };
   for (int64_t first = 0; first < total; first += at_once) {
     const int64_t count = std::min(at_once, total - first);
     windows.prepare(first, count);
@@ -165,20 +178,15 @@ int64_t IntegerConv::run(const ConvGeometry& g, std::span<const uint8_t> x, cons
       kernels::sum_depthwise({windows.window(first), count, windows.step(), offsets}, depthwise_.data(), g.in_channels,
                              bias_of(0), block.data());
     } else {
-      for (size_t group = 0; group < groups_.size(); ++group) {
-        const auto first_channel = static_cast<int64_t>(group) * (g.in_channels / g.groups);
-        for (int64_t r = 0, in_line = 0; r < count; r += in_line) {
-          in_line = windows.in_line(first + r, count - r);
-          windows.place_taps(first + r, offsets);
-          const int16_t* const window = windows.window(first + r) + first_channel;
-          const int16_t** pointer = pointers.data() + r;
-          for (int64_t t = 0; t < taps; t += run_of_taps, pointer += count)
-            for (int64_t k = 0; k < in_line; ++k)
-              pointer[k] = window + offsets[static_cast<size_t>(t)] + k * windows.step();
-        }
-        const int64_t first_output = static_cast<int64_t>(group) * groups_[group].columns();
-        kernels::multiply_integer_rows(groups_[group], {pointers.data(), count}, bias_of(first_output),
-                                       block.data() + first_output, g.out_channels);
+      point_to(first, count);
+      int64_t output = 0;
+      for (const kernels::IntegerPanels& group : groups_) {
+        if (output > 0)
+          for (const int16_t*& pointer : std::span(pointers).first(static_cast<size_t>(taps / run_of_taps * count)))
+            pointer += g.in_channels / g.groups;
+        kernels::multiply_integer_rows(group, {pointers.data(), count}, bias_of(output), block.data() + output,
+                                       g.out_channels);
+        output += group.columns();
       }
     }
     if (saturates) saturated += saturate(windows, first, picture.zero_point, block);

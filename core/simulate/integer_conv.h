@@ -15,16 +15,21 @@
 
 namespace tersor::simulate {
 
-/// A two-dimensional convolution (one-dimensional ones have height 1). Pads may be negative nowhere.
+/// A two-dimensional convolution (one-dimensional ones have height 1). Pads may be negative nowhere; sizes are of
+/// pictures that it fits.
 struct ConvGeometry {
   int64_t in_channels = 0, out_channels = 0, groups = 1;
   int64_t kernel_h = 1, kernel_w = 1, stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1;
   int64_t pad_top = 0, pad_left = 0, pad_bottom = 0, pad_right = 0;
 
-  int64_t out_h(int64_t in_h) const { return (in_h + pad_top + pad_bottom - window_h()) / stride_h + 1; }
-  int64_t out_w(int64_t in_w) const {
-    return (in_w + pad_left + pad_right - dilation_w * (kernel_w - 1) - 1) / stride_w + 1;
+  int64_t window_h() const { return dilation_h * (kernel_h - 1) + 1; }
+  int64_t window_w() const { return dilation_w * (kernel_w - 1) + 1; }
+  /// The window is no larger than such a picture with its borders.
+  bool fits(int64_t in_h, int64_t in_w) const {
+    return in_h + pad_top + pad_bottom >= window_h() && in_w + pad_left + pad_right >= window_w();
   }
+  int64_t out_h(int64_t in_h) const { return (in_h + pad_top + pad_bottom - window_h()) / stride_h + 1; }
+  int64_t out_w(int64_t in_w) const { return (in_w + pad_left + pad_right - window_w()) / stride_w + 1; }
   bool depthwise() const { return groups == in_channels && out_channels == in_channels && groups > 1; }
   /// Each output pixel follows from the input pixel of the same place.
   bool pointwise() const {
@@ -39,7 +44,6 @@ struct ConvGeometry {
     const int64_t out_rows = pixels % width == 0 ? pixels / width : (pixels + width - 2) / width + 1;
     return std::min((out_rows - 1) * stride_h + window_h(), in_h + pad_top + pad_bottom);
   }
-  int64_t window_h() const { return dilation_h * (kernel_h - 1) + 1; }
   /// int16 elements of scratch for one picture.
   size_t scratch_elements(int64_t in_h, int64_t in_w) const {
     const int64_t pixels = pointwise() ? std::min(pixels_at_once(in_w), in_h * in_w)
