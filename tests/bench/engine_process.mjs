@@ -34,11 +34,11 @@ export async function twoAgainstOne(program, model, mode, { runs, rounds }) {
   const many = async (engine) => {
     for (let k = 0; k < runs; ++k) await engine.run();
   };
-  const { one, two } = await inTurns(
-    { one: () => many(engines[0]), two: () => Promise.all(engines.map(many)) },
-    rounds,
-    { warm: 1 },
-  );
-  for (const engine of engines) engine.stop();
-  return median(one.map((alone, k) => (2 * alone) / two[k]));
+  try {
+    const runsOf = { one: () => many(engines[0]), two: () => Promise.all(engines.map(many)) };
+    const { one, two } = await inTurns(runsOf, rounds, { warm: 1 });
+    return median(one.map((alone, k) => (2 * alone) / two[k]));
+  } finally {
+    for (const engine of engines) engine.stop();
+  }
 }
