@@ -62,10 +62,10 @@ export function decibels(value: Maybe): string {
   return there(value) ? fixed(value, 1) + thin + 'dB' : none;
 }
 
-/** Of all outputs together; an en dash where none had the same shape in both models. */
+/** Of all outputs together; an en dash where one could not be compared or is not finite. */
 export function outputDecibels({ output_sqnr_db, outputs }: Pick<Comparison, 'output_sqnr_db' | 'outputs'>): string {
-  const compared = outputs.some(({ sqnr_db, mse }) => sqnr_db !== null || mse !== null);
-  return outputs.length === 0 || compared ? decibels(output_sqnr_db) : none;
+  const known = output_sqnr_db !== null || outputs.every(({ mse }) => mse !== null);
+  return known ? decibels(output_sqnr_db) : none;
 }
 
 /** Bytes; MB is 10⁶ bytes. */

@@ -42,9 +42,11 @@ describe('figures', () => {
 
   it('does not call outputs exact that were never compared', () => {
     const output = { name: 'y', sqnr_db: null, cosine_similarity: null, max_error: null, parts: [] };
-    const text = (mse: number | null) => n.outputDecibels({ output_sqnr_db: null, outputs: [{ ...output, mse }] });
-    expect(text(0)).toBe('exact');
+    const text = (...mses: (number | null)[]) =>
+      n.outputDecibels({ output_sqnr_db: null, outputs: mses.map((mse) => ({ ...output, mse })) });
+    expect(text(0, 0)).toBe('exact');
     expect(text(null)).toBe('–');
+    expect(text(0, null)).toBe('–');
     expect(n.outputDecibels({ output_sqnr_db: 31.41, outputs: [] })).toBe(`31.4${thin}dB`);
   });
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { signal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 
 import { Switch } from './fields';
 import { Close } from './Icons';
@@ -111,7 +111,7 @@ const titles: Readonly<Record<DialogName, string>> = {
 export function Dialogs() {
   const element = useRef<HTMLDialogElement>(null);
   const name = shown.value;
-  useEffect(() => {
+  useLayoutEffect(() => {
     const dialog = element.current;
     if (name !== null && dialog && !dialog.open) dialog.showModal();
   });
