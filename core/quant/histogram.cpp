@@ -53,11 +53,11 @@ double Histogram::bin_width() const {
 Histogram Histogram::of_counts(float min, float max, int exponent, int32_t first_bin, std::span<const uint64_t> counts,
                                uint64_t zeros) {
   Histogram made;
-  made.widen(min, max);
+  Counts& bins = made.widen(min, max);
   TERSOR_CHECK(exponent <= made.exponent_);
   while (!counts.empty() && counts.back() == 0) counts = counts.first(counts.size() - 1);
   while (!counts.empty() && counts[0] == 0) counts = counts.subspan(1), ++first_bin;
-  made.add_counts(exponent, first_bin, counts);
+  made.add_counts(bins, exponent, first_bin, counts);
   for (const uint64_t count : counts) made.total_ += count;
   TERSOR_CHECK(zeros <= made.total_);
   made.zeros_ = zeros;
@@ -72,10 +72,10 @@ void Histogram::add(std::span<const float> values) {
     low = std::min(low, x);
     high = std::max(high, x);
   }
-  widen(low, high);
+  Counts& bins = widen(low, high);
   const double scale = std::ldexp(1.0, -exponent_);
   for (const float x : values) {
-    ++counts_[static_cast<size_t>(static_cast<int32_t>(std::floor(x * scale)) - first_bin_)];
+    ++bins[static_cast<size_t>(static_cast<int32_t>(std::floor(x * scale)) - first_bin_)];
     zeros_ += x == 0 ? 1 : 0;
   }
   total_ += values.size();
@@ -83,40 +83,42 @@ void Histogram::add(std::span<const float> values) {
 
 void Histogram::merge(const Histogram& other) {
   if (other.empty()) return;
-  widen(other.min_, other.max_);
-  add_counts(other.exponent_, other.first_bin_, other.counts_);
-  total_ += other.total_;
-  zeros_ += other.zeros_;
+  const Histogram added = other;  // which may be this one
+  add_counts(widen(added.min_, added.max_), added.exponent_, added.first_bin_, added.counts());
+  total_ += added.total_;
+  zeros_ += added.zeros_;
 }
 
 /// Takes the extremes in: merges pairs of bins until the range fits, and makes room at both ends.
-void Histogram::widen(float min, float max) {
+Histogram::Counts& Histogram::widen(float min, float max) {
   // Minus zero and zero compare equal, so which of them is kept would depend on the order.
   const float low = (empty() ? min : std::min(min_, min)) + 0.0f;
   const float high = (empty() ? max : std::max(max_, max)) + 0.0f;
   const int exponent = exponent_for(low, high);
   const int32_t first = bin_of(low, exponent), last = bin_of(high, exponent);
-  const std::vector<uint64_t> before =
-      std::exchange(counts_, std::vector<uint64_t>(static_cast<size_t>(last - first) + 1));
+  const auto now = std::make_shared<Counts>(static_cast<size_t>(last - first) + 1);
+  const std::shared_ptr<const Counts> before = std::exchange(counts_, now);
   const int exponent_before = std::exchange(exponent_, exponent);
   const int32_t first_before = std::exchange(first_bin_, first);
   min_ = low, max_ = high;
-  add_counts(exponent_before, first_before, before);
+  if (before != nullptr) add_counts(*now, exponent_before, first_before, *before);
+  return *now;
 }
 
-/// Adds the counts of bins from `first` on, which at `exponent` are as wide as ours or narrower, and within ours.
-void Histogram::add_counts(int exponent, int32_t first, std::span<const uint64_t> counts) {
+/// Adds to counts of ours those of bins from `first` on, which at `exponent` are as wide as ours or narrower, and
+/// within ours.
+void Histogram::add_counts(Counts& to, int exponent, int32_t first, std::span<const uint64_t> counts) const {
   if (counts.empty()) return;
   const int shift = exponent_ - exponent;
   const auto slot = [&](size_t i) {
     return static_cast<int64_t>(coarser(first + static_cast<int32_t>(i), shift)) - first_bin_;
   };
   const int64_t begin = slot(0);
-  TERSOR_CHECK(begin >= 0 && slot(counts.size() - 1) < static_cast<int64_t>(counts_.size()));
+  TERSOR_CHECK(begin >= 0 && slot(counts.size() - 1) < static_cast<int64_t>(to.size()));
   if (shift == 0)
-    for (size_t i = 0; i < counts.size(); ++i) counts_[static_cast<size_t>(begin) + i] += counts[i];
+    for (size_t i = 0; i < counts.size(); ++i) to[static_cast<size_t>(begin) + i] += counts[i];
   else
-    for (size_t i = 0; i < counts.size(); ++i) counts_[static_cast<size_t>(slot(i))] += counts[i];
+    for (size_t i = 0; i < counts.size(); ++i) to[static_cast<size_t>(slot(i))] += counts[i];
 }
 
 }  // namespace tersor::quant

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -17,6 +19,8 @@ namespace tersor::quant {
 /// Invariants: either empty (total 0, no bins), or min <= max are finite, exponent == exponent_for(min, max), the bins
 /// run from bin_of(min) to bin_of(max), at most kMaxBins, and their sum is total. zeros counts the values that are
 /// exactly 0 (either sign); they are in bin 0's count as well.
+///
+/// Copies share their counts, until one of them changes.
 class Histogram {
  public:
   static constexpr int kMaxBins = 4096;
@@ -48,23 +52,31 @@ class Histogram {
 
   int exponent() const { return exponent_; }
   int32_t first_bin() const { return first_bin_; }
-  std::span<const uint64_t> counts() const { return counts_; }
+  std::span<const uint64_t> counts() const {
+    return counts_ == nullptr ? std::span<const uint64_t>() : std::span<const uint64_t>(*counts_);
+  }
   /// 2^exponent.
   double bin_width() const;
   /// Lower end of the bin of counts()[i].
   double lower(size_t i) const { return (first_bin_ + static_cast<double>(i)) * bin_width(); }
   double center(size_t i) const { return (first_bin_ + static_cast<double>(i) + 0.5) * bin_width(); }
 
-  bool operator==(const Histogram&) const = default;
+  bool operator==(const Histogram& other) const {
+    return min_ == other.min_ && max_ == other.max_ && total_ == other.total_ && zeros_ == other.zeros_ &&
+           exponent_ == other.exponent_ && first_bin_ == other.first_bin_ &&
+           std::ranges::equal(counts(), other.counts());
+  }
 
  private:
-  void widen(float min, float max);
-  void add_counts(int exponent, int32_t first, std::span<const uint64_t> counts);
+  using Counts = std::vector<uint64_t>;
+  /// Gives counts that are shared with no copy.
+  Counts& widen(float min, float max);
+  void add_counts(Counts& to, int exponent, int32_t first, std::span<const uint64_t> counts) const;
 
   float min_ = 0, max_ = 0;
   uint64_t total_ = 0, zeros_ = 0;
   int32_t exponent_ = 0, first_bin_ = 0;
-  std::vector<uint64_t> counts_;
+  std::shared_ptr<const Counts> counts_;  // null: none
 };
 
 }  // namespace tersor::quant
