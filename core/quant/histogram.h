@@ -62,9 +62,10 @@ class Histogram {
   double center(size_t i) const { return (first_bin_ + static_cast<double>(i) + 0.5) * bin_width(); }
 
   bool operator==(const Histogram& other) const {
+    const std::span<const uint64_t> ours = counts(), theirs = other.counts();
     return min_ == other.min_ && max_ == other.max_ && total_ == other.total_ && zeros_ == other.zeros_ &&
            exponent_ == other.exponent_ && first_bin_ == other.first_bin_ &&
-           std::ranges::equal(counts(), other.counts());
+           std::equal(ours.begin(), ours.end(), theirs.begin(), theirs.end());
   }
 
  private:
