@@ -40,7 +40,7 @@ struct ConvGeometry {
   int64_t pixels_at_once(int64_t in_w) const { return depthwise() ? out_w(in_w) : kernels::kRowsPerCall; }
   /// Rows of the padded picture that the windows of pixels_at_once() lie in, at most.
   int64_t rows_at_once(int64_t in_h, int64_t in_w) const {
-    const int64_t width = std::max<int64_t>(1, out_w(in_w)), pixels = pixels_at_once(in_w);
+    const int64_t width = out_w(in_w), pixels = pixels_at_once(in_w);
     const int64_t out_rows = pixels % width == 0 ? pixels / width : (pixels + width - 2) / width + 1;
     return std::min((out_rows - 1) * stride_h + window_h(), in_h + pad_top + pad_bottom);
   }
