@@ -11,12 +11,16 @@
 namespace tersor::cli {
 
 void add_data_option(CLI::App& command, DataOption& option, bool labelled) {
-  command.add_option("--data", option.data, "Samples: a folder, or a file (.npy, .npz, .png, .jpg, .csv, .wav)")
-      ->required();
-  command.add_option("--preprocessing", option.preprocessing,
-                     "How pictures and recordings become tensors: imagenet, unit, signed, raw, or a JSON file");
+  CLI::Option* const data =
+      command.add_option("--data", option.data, "Samples: a folder, or a file (.npy, .npz, .png, .jpg, .csv, .wav)")
+          ->required();
+  command
+      .add_option("--preprocessing", option.preprocessing,
+                  "How pictures and recordings become tensors: imagenet, unit, signed, raw, or a JSON file")
+      ->needs(data);
   command.add_option("--limit", option.limit, "Use at most this many samples, spread evenly; 0: all")
-      ->check(count_from(0));
+      ->check(count_from(0))
+      ->needs(data);
   if (labelled)
     command.add_option("--labels", option.labels,
                        "Labels: .npy, CSV `sample,label`, or one per line; default: class folders");

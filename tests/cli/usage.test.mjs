@@ -57,6 +57,14 @@ test('an option without effect is said to have none', () =>
     const evaluate = ['evaluate', model, '--data', samples, '--metric', 'answers', '--labels', samples];
     assert.match(run(...evaluate).stderr, /^note: --labels: they are not used/);
     assert.match(run('quantize', '--help').stdout, /spread evenly; 0: all/);
+    for (const option of [
+      ['--limit', '3'],
+      ['--preprocessing', 'unit'],
+    ]) {
+      const { status, stderr } = run('quantize', model, '--stats', 's.tstats', '-o', out, ...option);
+      assert.equal(status, 2);
+      assert(stderr.includes(`${option[0]} requires --data`), stderr);
+    }
   }));
 
 test('the platform of the command line wins over that of a recipe', () =>
