@@ -62,13 +62,19 @@ FilterValue value_of(const std::vector<T>& list) {
 }
 
 std::optional<FilterValue> from_attribute(const Node& node, const std::string& name) {
-  if (const auto* number = node.attribute<int64_t>(name)) return FilterValue(static_cast<double>(*number));
-  if (const auto* number = node.attribute<float>(name)) return FilterValue(static_cast<double>(*number));
-  if (const auto* word = node.attribute<std::string>(name)) return FilterValue(*word);
-  if (const auto* list = node.attribute<std::vector<int64_t>>(name)) return value_of(*list);
-  if (const auto* list = node.attribute<std::vector<float>>(name)) return value_of(*list);
-  if (const auto* list = node.attribute<std::vector<std::string>>(name)) return FilterValue(*list);
-  return std::nullopt;
+  const auto found = node.attributes.find(name);
+  if (found == node.attributes.end()) return std::nullopt;
+  const auto read = []<class T>(const T& held) -> std::optional<FilterValue> {
+    if constexpr (std::is_arithmetic_v<T>)
+      return FilterValue(static_cast<double>(held));
+    else if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, std::vector<std::string>>)
+      return FilterValue(held);
+    else if constexpr (std::is_same_v<T, std::vector<int64_t>> || std::is_same_v<T, std::vector<float>>)
+      return value_of(held);
+    else
+      return std::nullopt;
+  };
+  return std::visit(read, found->second);
 }
 
 std::optional<FilterValue> derived(const Graph& graph, const Node& node, std::string_view name) {

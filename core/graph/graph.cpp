@@ -9,9 +9,33 @@
 
 namespace tersor {
 
+namespace {
+
+constexpr const char* kTypeNames[] = {"a whole number",
+                                      "a number",
+                                      "text",
+                                      "a tensor",
+                                      "a graph",
+                                      "a list of whole numbers",
+                                      "a list of numbers",
+                                      "a list of texts",
+                                      "a list of tensors",
+                                      "a list of graphs",
+                                      "of a type not known here"};
+static_assert(std::size(kTypeNames) == std::variant_size_v<Attribute>);
+
+}  // namespace
+
 std::string place_of(const Node& node, size_t index) {
   return "graph.node[" + std::to_string(index) + "]" + (node.name.empty() ? "" : " \"" + node.name + "\"") + " (" +
          node.op_type + ")";
+}
+
+void Node::refuse_type(const Attributes::value_type& found, const Attribute& wanted) const {
+  throw Error(ErrorCode::kInvalidModel,
+              "The attribute " + found.first + " of " + op_type + (name.empty() ? "" : " \"" + name + "\"") + " is " +
+                  kTypeNames[found.second.index()] + "; it must be " + kTypeNames[wanted.index()] + ".",
+              {}, "Export the model again; no runtime can run it as it is.");
 }
 
 ValueId Graph::add_value(std::string value_name, DType dtype, std::optional<std::vector<Dim>> shape) {

@@ -65,11 +65,19 @@ struct Node {
   std::string doc;
   std::string rest;  // encoded NodeProto fields this code does not know, kept byte for byte
 
-  /// The attribute of that type, or null where it is absent or of another type.
+  /// The attribute, or null where it is absent. Error kInvalidModel where it is of another type.
   template <class T>
   const T* attribute(std::string_view key) const {
     const auto it = attributes.find(key);
-    return it == attributes.end() ? nullptr : std::get_if<T>(&it->second);
+    if (it == attributes.end()) return nullptr;
+    if (const T* found = std::get_if<T>(&it->second)) return found;
+    refuse_type(*it, Attribute(std::in_place_type<T>));
+  }
+  /// There is an attribute of that name, and it is of that type.
+  template <class T>
+  bool holds(std::string_view key) const {
+    const auto it = attributes.find(key);
+    return it != attributes.end() && std::holds_alternative<T>(it->second);
   }
   int64_t int_or(std::string_view key, int64_t otherwise) const {
     const auto* found = attribute<int64_t>(key);
@@ -88,6 +96,9 @@ struct Node {
     return otherwise;
   }
   bool is(std::string_view type) const { return domain.empty() && op_type == type; }
+
+ private:
+  [[noreturn]] void refuse_type(const Attributes::value_type& found, const Attribute& wanted) const;
 };
 
 /// A node as error texts name it: `graph.node[12] "conv1" (Conv)`.

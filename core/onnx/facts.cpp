@@ -184,8 +184,7 @@ void Facts::pass(const Graph& graph, const Node& node) {
     if (!node.outputs[k].valid()) continue;
     const Value& value = graph.value(node.outputs[k]);
     Fact fact = declared(value);
-    const auto* constant = node.attribute<Tensor>("value");
-    if (constant != nullptr && node.is("Constant")) fact = of_constant(*constant);
+    if (node.is("Constant") && node.holds<Tensor>("value")) fact = of_constant(*node.attribute<Tensor>("value"));
     if (node.domain.empty() && fact.dtype == DType::kUndefined)
       fact.dtype = output_type(
           node, k, [&](size_t slot) { return slot < inputs.size() ? inputs[slot].dtype : DType::kUndefined; });

@@ -42,8 +42,7 @@ class Counter {
     for (const Node& node : graph.nodes()) {
       ++info_.nodes;
       ++nodes_[{node.domain, node.op_type}];
-      if (const auto* constant = node.attribute<Tensor>("value"); constant != nullptr && node.is("Constant"))
-        count_tensor(*constant);
+      if (node.is("Constant") && node.holds<Tensor>("value")) count_tensor(*node.attribute<Tensor>("value"));
       info_.quantized = info_.quantized || is_quantized(node);
       for_each_subgraph(node, [&](const Graph& inner) { count_subgraph(inner); });
     }

@@ -12,10 +12,13 @@ namespace {
 
 class LpPool : public Pool {
  public:
-  LpPool(const Setup& setup, bool global) : Pool(setup, global), p_(setup.node.int_or("p", 2)) {
-    if (const auto* fraction = setup.node.attribute<float>("p")) {  // operator set 1
-      if (*fraction != std::floor(*fraction)) unsupported("The attribute p is " + std::to_string(*fraction) + ".");
-      p_ = *fraction > 0 && *fraction < 1e6f ? static_cast<int64_t>(*fraction) : 0;
+  LpPool(const Setup& setup, bool global) : Pool(setup, global) {
+    if (setup.node.holds<float>("p")) {  // operator set 1
+      const float fraction = setup.node.float_or("p", 2);
+      if (fraction != std::floor(fraction)) unsupported("The attribute p is " + std::to_string(fraction) + ".");
+      p_ = fraction > 0 && fraction < 1e6f ? static_cast<int64_t>(fraction) : 0;
+    } else {
+      p_ = setup.node.int_or("p", 2);
     }
     if (p_ < 1 || p_ > 64) invalid("The attribute p is " + std::to_string(p_) + "; it must be from 1 to 64.");
   }

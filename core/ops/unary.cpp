@@ -185,7 +185,7 @@ struct Rule {
 
 float attribute_or(const Node& node, const char* name, float otherwise) {
   if (name == nullptr) return otherwise;
-  if (const auto* whole = node.attribute<int64_t>(name)) return static_cast<float>(*whole);
+  if (node.holds<int64_t>(name)) return static_cast<float>(node.int_or(name, 0));
   return node.float_or(name, otherwise);
 }
 

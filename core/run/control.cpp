@@ -124,7 +124,7 @@ bool truth_of(const Tensor& tensor, std::string_view what) {
 const Graph& ControlSetup::subgraph(const std::string& name, size_t inputs, size_t outputs) const {
   const auto* held = node.attribute<std::shared_ptr<const Graph>>(name);
   if (held == nullptr || *held == nullptr)
-    throw Error(ErrorCode::kInvalidModel, "The attribute " + name + " is missing or holds no graph.");
+    throw Error(ErrorCode::kInvalidModel, "The attribute " + name + " is missing.");
   const Graph& graph = **held;
   if (graph.inputs.size() != inputs || graph.outputs.size() < outputs)
     throw Error(ErrorCode::kInvalidModel, "The graph in " + name + " has " + std::to_string(graph.inputs.size()) +

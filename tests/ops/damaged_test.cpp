@@ -35,17 +35,28 @@ class Damage {
         return;
       case 3:
         if (node.attributes.empty()) return;
-        node.attributes[below(node.attributes.size())].second = any_attribute();
+        damage(node.attributes[below(node.attributes.size())].second);
         return;
-      default:
-        static constexpr const char* kNames[] = {
-            "strides",        "pads",          "dilations", "group",
-            "kernel_shape",   "axis",          "mode",      "sampling_ratio",
-            "output_height",  "offset_group",  "onesided",  "inverse",
-            "q_num_heads",    "kv_num_heads",  "reduction", "num_heads",
-            "output_padding", "spatial_scale", "softcap",   "left_window_size",
-            "output_shape",   "batch_axis",    "auto_pad",  "rotary_embedding_dim"};
-        node.attributes.emplace_back(kNames[below(std::size(kNames))], any_attribute());
+      default: {
+        struct Named {
+          const char* name;
+          Attribute like;
+        };
+        static const std::vector<int64_t> list;
+        static const std::string text;
+        static constexpr int64_t whole = 0;
+        static const Named kNamed[] = {
+            {"strides", list},        {"pads", list},          {"dilations", list}, {"group", whole},
+            {"kernel_shape", list},   {"axis", whole},         {"mode", text},      {"sampling_ratio", whole},
+            {"output_height", whole}, {"offset_group", whole}, {"onesided", whole}, {"inverse", whole},
+            {"q_num_heads", whole},   {"kv_num_heads", whole}, {"reduction", text}, {"num_heads", whole},
+            {"output_padding", list}, {"spatial_scale", 0.0f}, {"softcap", 0.0f},   {"left_window_size", whole},
+            {"output_shape", list},   {"batch_axis", whole},   {"auto_pad", text},  {"rotary_embedding_dim", whole}};
+        const Named& named = kNamed[below(std::size(kNamed))];
+        Attribute value = named.like;
+        damage(value);
+        node.attributes.emplace_back(named.name, std::move(value));
+      }
     }
   }
 
@@ -58,16 +69,25 @@ class Damage {
     return kChoices[below(std::size(kChoices))];
   }
 
-  Attribute any_attribute() {
-    switch (below(4)) {
+  /// Another value, now and then of another type.
+  void damage(Attribute& attribute) {
+    const size_t kind = below(8) == 0                                             ? below(4)
+                        : std::holds_alternative<std::vector<int64_t>>(attribute) ? 0
+                        : std::holds_alternative<float>(attribute)                ? 1
+                        : std::holds_alternative<std::string>(attribute)          ? 2
+                                                                                  : 3;
+    switch (kind) {
       case 0:
-        return std::vector<int64_t>(below(5), integer());
+        attribute = std::vector<int64_t>(below(5), integer());
+        return;
       case 1:
-        return below(2) == 0 ? std::numeric_limits<float>::quiet_NaN() : -1e30f;
+        attribute = below(2) == 0 ? std::numeric_limits<float>::quiet_NaN() : -1e30f;
+        return;
       case 2:
-        return std::string(below(2) == 0 ? "add" : "nearest");
+        attribute = std::string(below(2) == 0 ? "add" : "nearest");
+        return;
       default:
-        return integer();
+        attribute = integer();
     }
   }
 

@@ -369,7 +369,7 @@ TEST_CASE("nodes with subgraphs that cannot be right are refused") {
   };
   const auto inputs = loop.inputs({1, 2}, 3);
   refused(changed([](Node& node) { node.attributes.erase("body"); }), inputs, "body is missing");
-  refused(changed([](Node& node) { node.attributes["body"] = int64_t{1}; }), inputs, "body is missing");
+  refused(changed([](Node& node) { node.attributes["body"] = int64_t{1}; }), inputs, "must be a graph");
   refused(changed([](Node& node) { node.inputs.pop_back(); }), inputs, "needs one with 2");
   refused(changed([](Node& node) { node.inputs[2] = ValueId{}; }), inputs, "Input 2 is missing");
   refused(changed([](Node& node) { std::swap(node.inputs[0], node.inputs[1]); }), inputs,
