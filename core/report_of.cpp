@@ -3,15 +3,16 @@
 
 #include "core/base/digest.h"
 #include "core/ptq/outcomes.h"
+#include "core/report/expected_size.h"
 #include "core/report/range_remarks.h"
 
 namespace tersor {
 
 report::Coverage expected_coverage(const Job& job, int64_t model_bytes) {
   const Graph& graph = job.model.graph;
-  report::Coverage coverage =
-      report::coverage_of(job.opened->model.graph, graph, job.placement,
-                          ptq::expected_outcomes(graph, job.attachment, job.placement), model_bytes);
+  report::Coverage coverage = report::coverage_of(job.opened->model.graph, graph, job.placement,
+                                                  ptq::expected_outcomes(graph, job.attachment, job.placement));
+  coverage.estimated_size_bytes = report::expected_size(graph, job.attachment, job.placement, model_bytes);
   coverage.calibration_bytes = calibration_bytes(job);
   return coverage;
 }
@@ -25,8 +26,7 @@ report::Report report_of(const Job& job, const QuantizeResult& result, std::stri
   report.output = {{}, sha256_hex(result.bytes), static_cast<int64_t>(result.bytes.size())};
   report.platform = {job.settings.platform.name, job.settings.platform.version};
   report.settings = report::changed_settings(job.settings.config);
-  report.coverage =
-      report::coverage_of(job.opened->model.graph, graph, draft.placement, result.plan.outcomes, model_bytes);
+  report.coverage = report::coverage_of(job.opened->model.graph, graph, draft.placement, result.plan.outcomes);
   report.coverage.estimated_size_bytes = report.output.size_bytes;
   report.coverage.calibration_bytes = calibration_bytes(job);
   report.ranges = report::ranges_of(graph, result.plan, draft.statistics);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/report/coverage.h"
 
-#include <algorithm>
 #include <map>
 
 #include "core/base/sort_stably.h"
@@ -75,10 +74,9 @@ std::vector<FloatNode> float_nodes(const Graph& graph, const std::vector<ptq::No
 }
 
 Coverage coverage_of(const Graph& original, const Graph& prepared, const ptq::Placement& placement,
-                     const std::vector<ptq::NodeOutcome>& outcomes, int64_t model_bytes) {
+                     const std::vector<ptq::NodeOutcome>& outcomes) {
   Coverage coverage;
   coverage.stays_float = float_nodes(prepared, outcomes);
-  coverage.estimated_size_bytes = model_bytes;
   for (size_t i = 0; i < prepared.nodes().size(); ++i) {
     const Node& node = prepared.nodes()[i];
     const ptq::NodeRole& role = placement.roles[i];
@@ -87,10 +85,6 @@ Coverage coverage_of(const Graph& original, const Graph& prepared, const ptq::Pl
     add_bodies(coverage, node);
     const bool integer = fate.support == Support::kInteger;
     if (is_core(node)) ++coverage.core_nodes, coverage.integer_core_nodes += integer ? 1 : 0;
-    // A float32 weight becomes int8.
-    if (role.has_kernel() && !role.float_weight && node.inputs.size() > 1)
-      if (const Tensor* weight = prepared.initializer(node.inputs[1]))
-        coverage.estimated_size_bytes -= 3 * weight->elements();
   }
   const Counts before = count_types(original), after = count_types(prepared);
   for (const auto& [type, count] : before) {
@@ -99,7 +93,6 @@ Coverage coverage_of(const Graph& original, const Graph& prepared, const ptq::Pl
     if (folded > 0) coverage.rows.push_back({type.first, type.second, folded, Support::kFolded, {}, std::nullopt});
   }
   sort_stably(coverage.rows, [](const CoverageRow& a, const CoverageRow& b) { return a.nodes > b.nodes; });
-  coverage.estimated_size_bytes = std::max<int64_t>(coverage.estimated_size_bytes, 0);
   return coverage;
 }
 

@@ -83,7 +83,7 @@ struct Coverage {
 /// `original` is the graph as read, `prepared` the one that quantizers were placed in, with one role and outcome per
 /// node; what stands in the first only was folded. Operators in the bodies of If, Loop and Scan are rows too.
 Coverage coverage_of(const Graph& original, const Graph& prepared, const ptq::Placement& placement,
-                     const std::vector<ptq::NodeOutcome>& outcomes, int64_t model_bytes);
+                     const std::vector<ptq::NodeOutcome>& outcomes);
 
 }  // namespace tersor::report
 
