@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/diagnostic.h"
 #include "core/base/fields.h"
 #include "core/evaluate/evaluation.h"
 

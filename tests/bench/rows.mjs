@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A row of the table: { name, ratio, bar, ours, theirs, spread, unit, note }. It is met when ratio >= bar.
 
-const sorted = (values) => [...values].sort((a, b) => a - b);
-export const median = (values) => sorted(values)[values.length >> 1];
-
-const quartiles = (values) => [0.25, 0.5, 0.75].map((part) => sorted(values)[Math.floor((values.length - 1) * part)]);
-const spreadOf = (values) => {
-  const [low, middle, high] = quartiles(values);
-  return (high - low) / middle;
-};
+const quantile = (values, part) => [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) * part)];
+export const median = (values) => quantile(values, 0.5);
+const spreadOf = (values) => (quantile(values, 0.75) - quantile(values, 0.25)) / median(values);
 
 /**
  * One comparison. `ratio` above 1: ours is faster (or smaller). Both were measured in turns: it is the median of the rounds'

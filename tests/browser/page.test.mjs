@@ -173,7 +173,6 @@ describe('keyboard', () => {
     await button(page, 'Keyboard').click();
     await keys.getByRole('radio', { name: 'On' }).check();
     await page.keyboard.press('Escape');
-    await page.locator('dialog').waitFor({ state: 'detached' });
     await page.keyboard.press('?');
     await keys.waitFor();
     await expectQuiet(visit);
