@@ -31,6 +31,10 @@ target_compile_definitions(third_party_eigen INTERFACE EIGEN_DONT_VECTORIZE EIGE
 if(EMSCRIPTEN)
   target_compile_definitions(third_party_highway INTERFACE HWY_COMPILE_ONLY_STATIC)
 else()
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+    # The kernels keep arrays of vectors, which those of SVE cannot be in; CPUs that have it have NEON too.
+    target_compile_definitions(third_party_highway INTERFACE "HWY_DISABLED_TARGETS=(HWY_SVE|HWY_SVE_256|HWY_SVE2|HWY_SVE2_128)")
+  endif()
   tersor_third_party(cli11 CLI/CLI.hpp CLI)
   find_library(TERSOR_LIB_HWY hwy REQUIRED)
   target_link_libraries(third_party_highway INTERFACE ${TERSOR_LIB_HWY})

@@ -58,6 +58,24 @@ void Tiles(const IntegerTile& call, int64_t tiles) {
 
 #else
 
+/// sum + a[2 i] b[2 i] + a[2 i + 1] b[2 i + 1] in each lane i. Highway's operation is that on x86 and in WebAssembly;
+/// elsewhere it has the products in another order: it promises no more than the sum of all lanes.
+template <class D32, class V16, class V32>
+HWY_INLINE V32 AddPairs(D32 d, V16 a, V16 b, V32 sum) {
+  V32 rest = hn::Zero(d);
+#if HWY_ARCH_ARM
+  const V32 lower = hn::ReorderWidenMulAccumulate(d, a, b, hn::Zero(d), rest);
+#if HWY_ARCH_ARM_A64
+  return hn::Add(sum, V32(vpaddq_s32(lower.raw, rest.raw)));
+#else
+  return hn::Add(sum, hn::Add(hn::ConcatEven(d, rest, lower), hn::ConcatOdd(d, rest, lower)));
+#endif
+#else
+  sum = hn::ReorderWidenMulAccumulate(d, a, b, sum, rest);
+  return HWY_TARGET == HWY_EMU128 ? hn::Add(sum, rest) : sum;
+#endif
+}
+
 #if HWY_TARGET == HWY_WASM || HWY_TARGET == HWY_EMU128
 constexpr int kRowsOfOne = 6, kRowsOfTwo = 4;
 #elif HWY_TARGET <= HWY_AVX3
@@ -82,7 +100,6 @@ HWY_NOINLINE void Tiles(const IntegerTile& call, int64_t tiles) {
     TERSOR_UNROLL for (int r = 0; r < kRows; ++r) {
       TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::LoadU(d, bias + static_cast<size_t>(v) * lanes);
     }
-    V unused = hn::Zero(d);
     const int16_t* w = call.panel;
     const int16_t* const* rows = first_rows;
     for (int64_t tap = 0; tap < taps; ++tap, rows += rows_step) {
@@ -96,7 +113,7 @@ HWY_NOINLINE void Tiles(const IntegerTile& call, int64_t tiles) {
           std::memcpy(&pair, numbers[r] + at, sizeof(pair));
           const auto x = hn::BitCast(narrow, hn::Set(d, pair));
           TERSOR_UNROLL for (int v = 0; v < kVectors; ++v) {
-            sums[r][v] = hn::ReorderWidenMulAccumulate(d, x, weights[v], sums[r][v], unused);
+            sums[r][v] = AddPairs(d, x, weights[v], sums[r][v]);
           }
         }
       };
@@ -163,7 +180,7 @@ HWY_INLINE void DepthwiseVector(D16 d16, const DepthwiseWindows& windows, const 
   const hn::RepartitionToWide<D16> d32;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d32));
   using V = hn::Vec<decltype(d32)>;
-  V low[kPixels], high[kPixels], unused = hn::Zero(d32);
+  V low[kPixels], high[kPixels];
   const V first_low = bias == nullptr ? hn::Zero(d32) : hn::LoadU(d32, bias + c),
           first_high = bias == nullptr ? hn::Zero(d32) : hn::LoadU(d32, bias + c + lanes);
   TERSOR_UNROLL for (int p = 0; p < kPixels; ++p) low[p] = first_low, high[p] = first_high;
@@ -176,8 +193,8 @@ HWY_INLINE void DepthwiseVector(D16 d16, const DepthwiseWindows& windows, const 
     TERSOR_UNROLL for (int p = 0; p < kPixels; ++p) {
       const auto a = hn::LoadU(d16, even + p * windows.step), b = hn::LoadU(d16, odd + p * windows.step);
       const auto lower = hn::InterleaveLower(d16, a, b), upper = hn::InterleaveUpper(d16, a, b);
-      low[p] = hn::ReorderWidenMulAccumulate(d32, lower, first, low[p], unused);
-      high[p] = hn::ReorderWidenMulAccumulate(d32, upper, second, high[p], unused);
+      low[p] = AddPairs(d32, lower, first, low[p]);
+      high[p] = AddPairs(d32, upper, second, high[p]);
     }
   }
   TERSOR_UNROLL for (int p = 0; p < kPixels; ++p) {

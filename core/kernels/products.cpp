@@ -43,9 +43,9 @@ void ColumnsOfRows(const uint8_t* const* HWY_RESTRICT rows, size_t count, size_t
                  ij_high = hn::BitCast(d32, hn::InterleaveUpper(d16, i, j));
       int16_t* const out = columns + c * stride + r;
       const auto store = [&](size_t k, auto front, auto back) {
-        const auto first = hn::BitCast(d64, front), last = hn::BitCast(d64, back);
-        hn::StoreU(hn::BitCast(d16, hn::InterleaveLower(d64, first, last)), d16, out + k * stride);
-        hn::StoreU(hn::BitCast(d16, hn::InterleaveUpper(d64, first, last)), d16, out + (k + 1) * stride);
+        const auto lower = hn::BitCast(d64, front), upper = hn::BitCast(d64, back);
+        hn::StoreU(hn::BitCast(d16, hn::InterleaveLower(d64, lower, upper)), d16, out + k * stride);
+        hn::StoreU(hn::BitCast(d16, hn::InterleaveUpper(d64, lower, upper)), d16, out + (k + 1) * stride);
       };
       store(0, hn::InterleaveLower(d32, ab, ef), hn::InterleaveLower(d32, gh, ij));
       store(2, hn::InterleaveUpper(d32, ab, ef), hn::InterleaveUpper(d32, gh, ij));
