@@ -31,6 +31,7 @@ HWY_INLINE void SumInDouble(const float* HWY_RESTRICT x, size_t rows, size_t cha
 
 void SumClampedRows(const float* HWY_RESTRICT x, size_t rows, size_t channels, float low, float high,
                     double* HWY_RESTRICT sums, double* HWY_RESTRICT counts) {
+  if (rows == 0) return;  // x may be null
   const Floats least = low - Floats{}, most = high - Floats{};
   size_t c = 0;
   for (; c + kLanes <= channels; c += kLanes) {
