@@ -1,5 +1,5 @@
-# The standard headers that nearly every file includes, parsed once; for tests Catch2 too. Only for clang (Emscripten's, and the fuzzers'): beside the
-# sanitizers GCC 12 crashes on some files with precompiled headers, and in all of them it forgets what Catch2's headers say about warnings.
+# The standard headers that nearly every file includes, parsed once; for tests Catch2 too. Only for clang (Emscripten's, the sanitizers' and the
+# fuzzers'): GCC 12 forgets in precompiled headers what Catch2's say about warnings, and crashes on some files with them beside the sanitizers.
 
 set(standard_headers <algorithm> <array> <cmath> <cstdint> <cstring> <functional> <map> <memory> <optional> <set> <span> <string> <string_view> <tuple>
   <utility> <vector>)
@@ -10,10 +10,18 @@ function(tersor_precompiled name)
   target_precompile_headers(${name} PRIVATE ${ARGN})
 endfunction()
 
-if(EMSCRIPTEN OR TERSOR_FUZZ)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   tersor_precompiled(tersor_precompiled ${standard_headers})
-  if(EMSCRIPTEN)
-    target_compile_options(tersor_precompiled PRIVATE -Oz)  # as the rooms that use it (room.cmake)
+  if(NOT TERSOR_FUZZ)
     tersor_precompiled(tersor_test_precompiled ${standard_headers} <catch2/catch.hpp>)
+  endif()
+  # As the rooms and tests that use them (room.cmake).
+  if(EMSCRIPTEN)
+    target_compile_options(tersor_precompiled PRIVATE -Oz)
+  elseif(TERSOR_SANITIZE)
+    target_compile_options(tersor_precompiled PRIVATE -O0)
+  endif()
+  if(NOT EMSCRIPTEN AND NOT TERSOR_FUZZ)
+    target_compile_options(tersor_test_precompiled PRIVATE -O0)
   endif()
 endif()
