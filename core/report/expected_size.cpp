@@ -54,6 +54,27 @@ class Added {
   int64_t name_;
 };
 
+/// About what a graph takes in a file: what differs between two that share most of it is nearly exact.
+int64_t size_of(const Graph& graph) {
+  int64_t bytes = 0;
+  const auto add_tensor = [&](const Tensor& tensor) {
+    bytes += kTensor + tensor.elements() * bits_of(tensor.dtype()) / 8;
+  };
+  const auto add_text = [&](const std::string& text) { bytes += kField + static_cast<int64_t>(text.size()); };
+  for (const auto& [id, tensor] : graph.initializers()) add_tensor(tensor), add_text(graph.name_of(id));
+  for (const Node& node : graph.nodes()) {
+    add_text(node.name), add_text(node.op_type);
+    for (const std::vector<ValueId>* list : {&node.inputs, &node.outputs})
+      for (const ValueId id : *list)
+        if (id.valid()) add_text(graph.name_of(id));
+    for (const auto& [key, value] : node.attributes) {
+      bytes += kAttribute;
+      if (const auto* tensor = std::get_if<Tensor>(&value)) add_tensor(*tensor);
+    }
+  }
+  return bytes;
+}
+
 int64_t added_by(const Graph& graph, const passes::KernelOp& op, const framework::WeightAttribute& weight,
                  bool has_integer_bias) {
   const Tensor* const values = graph.initializer(op.weight);
@@ -68,9 +89,9 @@ int64_t added_by(const Graph& graph, const passes::KernelOp& op, const framework
 
 }  // namespace
 
-int64_t expected_size(const Graph& prepared, const framework::Attachment& attachment, const ptq::Placement& placement,
-                      int64_t model_bytes) {
-  int64_t bytes = model_bytes;
+int64_t expected_size(const Graph& original, const Graph& prepared, const framework::Attachment& attachment,
+                      const ptq::Placement& placement, int64_t model_bytes) {
+  int64_t bytes = model_bytes + size_of(prepared) - size_of(original);
   std::set<size_t> groups;
   for (const ptq::PlacedTensor& tensor : placement.tensors)
     bytes += Added(prepared.name_of(tensor.value)).pair(groups.insert(tensor.group).second);

@@ -9,11 +9,11 @@
 
 namespace tersor::report {
 
-/// Bytes that the quantized file will have, known before any sample is seen: those of the model's, with codes in place
-/// of weights, and what quantizers add, of small models' files as much as half. `prepared` is the graph that
-/// `placement` and `attachment` are of. What is decided by samples (layers kept in float, biases that are added) is not
-/// in it.
-int64_t expected_size(const Graph& prepared, const framework::Attachment& attachment, const ptq::Placement& placement,
-                      int64_t model_bytes);
+/// Bytes that the quantized file will have, known before any sample is seen: those of the model's, which holds
+/// `original`, without what was folded, with codes in place of weights and with what quantizers add, of small models'
+/// files as much as half. `prepared` is the graph that `placement` and `attachment` are of. What is decided by samples
+/// (layers kept in float, biases that are added) is not in it.
+int64_t expected_size(const Graph& original, const Graph& prepared, const framework::Attachment& attachment,
+                      const ptq::Placement& placement, int64_t model_bytes);
 
 }  // namespace tersor::report
