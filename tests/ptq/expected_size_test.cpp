@@ -9,7 +9,7 @@ using namespace tersor;
 
 namespace {
 
-/// Two convolutions, an Add and a Gemm, with names of the length that exporters give.
+/// Two convolutions, an Add and a MatMul, with names of the length that exporters give.
 Model residual() {
   test::NamedModel model;
   const std::vector<int64_t> pads{1, 1, 1, 1};
