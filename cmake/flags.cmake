@@ -13,6 +13,8 @@ endif()
 if(EMSCRIPTEN)
   target_compile_options(tersor_flags INTERFACE -msimd128 -mnontrapping-fptoint -fwasm-exceptions)
   target_link_options(tersor_flags INTERFACE -fwasm-exceptions)
+  # Built for size, Emscripten 3.1.6 lets Clang inline nothing, not even what is shorter than its call.
+  target_compile_options(tersor_flags INTERFACE -finline-functions)
   # From -O2 on, linking runs acorn, which only the distribution's own Node finds by itself.
   if(IS_DIRECTORY /usr/share/nodejs/acorn)
     set_property(GLOBAL PROPERTY RULE_LAUNCH_LINK "${CMAKE_COMMAND} -E env NODE_PATH=/usr/share/nodejs")

@@ -1,17 +1,21 @@
 # A room is one folder of core/ and one static library. It sees its own headers and those of the rooms it USES, nothing else:
 # each room has an include folder of its own that holds a link to just that room, so an include upwards finds no file.
-# FAST: its loops decide how long a job takes. The other rooms are built for size in WebAssembly, where every visitor loads them.
+# FAST: its loops decide how long a job takes; FAST_SOURCES: those of these files do. The rest is built for size in
+# WebAssembly, where every visitor loads it.
 
 function(tersor_room name)
-  cmake_parse_arguments(ROOM "FAST" "" "SOURCES;USES;THIRD_PARTY" ${ARGN})
+  cmake_parse_arguments(ROOM "FAST" "" "SOURCES;FAST_SOURCES;USES;THIRD_PARTY" ${ARGN})
   set(view "${CMAKE_BINARY_DIR}/rooms/${name}")
   file(MAKE_DIRECTORY "${view}/core")
   file(CREATE_LINK "${CMAKE_SOURCE_DIR}/core/${name}" "${view}/core/${name}" SYMBOLIC)
-  add_library(tersor_${name} STATIC ${ROOM_SOURCES})
+  add_library(tersor_${name} STATIC ${ROOM_SOURCES} ${ROOM_FAST_SOURCES})
   target_include_directories(tersor_${name} PUBLIC "${view}")
   target_link_libraries(tersor_${name} PUBLIC tersor_flags)
   if(EMSCRIPTEN AND NOT ROOM_FAST)
     target_compile_options(tersor_${name} PRIVATE -Oz)
+  endif()
+  if(EMSCRIPTEN AND ROOM_FAST_SOURCES)
+    set_source_files_properties(${ROOM_FAST_SOURCES} PROPERTIES COMPILE_OPTIONS -O3 SKIP_PRECOMPILE_HEADERS ON)
   endif()
   if(TERSOR_SANITIZE AND NOT ROOM_FAST)
     target_compile_options(tersor_${name} PRIVATE -O0)
