@@ -27,6 +27,14 @@ class Bits {
 
   /// At least `count` bits in the buffer; behind the end of the data come zeros, counted in missing_.
   void need(int count) {
+    if (filled_ >= count) return;
+    if (uint64_t next; in_.size() - position_ >= sizeof next) {
+      std::memcpy(&next, in_.data() + position_, sizeof next);
+      buffer_ |= next << filled_;
+      position_ += static_cast<size_t>(63 - filled_) / 8;
+      filled_ |= 56;
+      return;
+    }
     while (filled_ < count) {
       if (position_ < in_.size()) {
         buffer_ |= static_cast<uint64_t>(in_[position_++]) << filled_;
@@ -215,18 +223,28 @@ bool expand_block(Bits& bits, const Codes& codes, std::span<std::byte> out, size
     const size_t distance = kDistanceBase[far] + bits.take(kDistanceExtra[far]);
     if (distance > written) damaged();
     const size_t count = std::min(length, out.size() - written);
-    for (size_t i = 0; i < count; ++i, ++written) out[written] = out[written - distance];
+    if (distance >= count) {
+      std::memcpy(out.data() + written, out.data() + written - distance, count);
+      written += count;
+    } else {
+      for (size_t i = 0; i < count; ++i, ++written) out[written] = out[written - distance];
+    }
     if (count < length) return false;
   }
 }
 
-constexpr std::array<uint32_t, 256> crc_table() {
-  std::array<uint32_t, 256> table{};
+using CrcTable = std::array<std::array<uint32_t, 256>, 8>;
+
+/// Row k: what a byte comes to behind which k more follow.
+CrcTable crc_table() {
+  CrcTable table{};
   for (uint32_t i = 0; i < 256; ++i) {
     uint32_t value = i;
     for (int bit = 0; bit < 8; ++bit) value = (value & 1u) != 0 ? 0xedb88320u ^ value >> 1 : value >> 1;
-    table[i] = value;
+    table[0][i] = value;
   }
+  for (size_t k = 1; k < table.size(); ++k)
+    for (size_t i = 0; i < 256; ++i) table[k][i] = table[0][table[k - 1][i] & 255u] ^ table[k - 1][i] >> 8;
   return table;
 }
 
@@ -254,9 +272,17 @@ Inflated inflate(std::span<const std::byte> in, std::span<std::byte> out) {
 }
 
 uint32_t crc32(std::span<const std::byte> bytes, uint32_t before) {
-  static constexpr std::array<uint32_t, 256> kTable = crc_table();
+  static const CrcTable kTable = crc_table();
   uint32_t value = ~before;
-  for (std::byte byte : bytes) value = kTable[(value ^ static_cast<uint32_t>(byte)) & 255u] ^ value >> 8;
+  for (; bytes.size() >= 8; bytes = bytes.subspan(8)) {
+    uint32_t next = 0;
+    for (size_t k = 0; k < 8; ++k) {
+      const uint32_t under = k < 4 ? value >> 8 * k & 255u : 0;
+      next ^= kTable[7 - k][under ^ static_cast<uint32_t>(bytes[k])];
+    }
+    value = next;
+  }
+  for (std::byte byte : bytes) value = kTable[0][(value ^ static_cast<uint32_t>(byte)) & 255u] ^ value >> 8;
   return ~value;
 }
 

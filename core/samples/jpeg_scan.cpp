@@ -61,6 +61,24 @@ class Bits {
 
  private:
   void fill() {
+    if (filled_ > 48) return;
+    uint64_t next;
+    if (!ended_ && data_.size() - at_ >= sizeof next) {
+      next = 0;
+      for (size_t k = 0; k < sizeof next; ++k) next = next << 8 | static_cast<uint64_t>(data_[at_ + k]);
+      constexpr uint64_t kOnes = ~uint64_t{0} / 255;
+      // no byte of 255, which would be a marker's or have a zero behind it
+      if (((~next - kOnes) & next & kOnes << 7) == 0) {
+        const int bytes = (64 - filled_) / 8;
+        buffer_ = bytes == 8 ? next : buffer_ << 8 * bytes | next >> (64 - 8 * bytes);
+        filled_ += 8 * bytes;
+        at_ += static_cast<size_t>(bytes);
+        return;
+      }
+    }
+    fill_by_bytes();
+  }
+  void fill_by_bytes() {
     while (filled_ <= 48) {
       uint64_t byte = 0;
       if (!ended_ && at_ < data_.size()) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // PNG (ISO 15948): every colour type and depth, interlaced or not. Chunk checksums are verified.
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -167,31 +168,37 @@ std::vector<uint8_t> inflate_pixels(const Header& header, std::span<const std::b
   return pixels;
 }
 
-uint8_t paeth(int a, int b, int c) {
-  const int p = a + b - c, pa = std::abs(p - a), pb = std::abs(p - b), pc = std::abs(p - c);
-  return static_cast<uint8_t>(pa <= pb && pa <= pc ? a : pb <= pc ? b : c);
+/// Of the neighbours on the left, above, and above on the left the one nearest to left + above - above_left.
+struct Paeth {
+  int operator()(int left, int above, int above_left) const {
+    const int of_left = std::abs(above - above_left), of_above = std::abs(left - above_left);
+    const int of_both = std::abs(left + above - 2 * above_left);
+    return of_left <= of_above && of_left <= of_both ? left : of_above <= of_both ? above : above_left;
+  }
+};
+
+/// Adds to each byte what `predict` makes of its neighbours `step` bytes before; left of the first there are zeros.
+template <class Predict>
+void add_predicted(std::span<uint8_t> row, const uint8_t* above, size_t step, const Predict& predict) {
+  const auto add = [&](size_t i, int value) { row[i] = static_cast<uint8_t>(row[i] + value); };
+  const size_t first = std::min(step, row.size());
+  for (size_t i = 0; i < first; ++i) add(i, predict(0, above[i], 0));
+  for (size_t i = step; i < row.size(); ++i) add(i, predict(row[i - step], above[i], above[i - step]));
 }
 
 /// Undoes the row filter in place. `above` is the row before, zeros for the first.
 void unfilter(int filter, std::span<uint8_t> row, const uint8_t* above, size_t step) {
-  const auto left = [&](size_t i) { return i >= step ? row[i - step] : uint8_t{0}; };
-  const auto above_left = [&](size_t i) { return i >= step ? above[i - step] : uint8_t{0}; };
-  const auto add = [&](size_t i, int value) { row[i] = static_cast<uint8_t>(row[i] + value); };
   switch (filter) {
     case 0:
       return;
     case 1:
-      for (size_t i = 0; i < row.size(); ++i) add(i, left(i));
-      return;
+      return add_predicted(row, above, step, [](int left, int, int) { return left; });
     case 2:
-      for (size_t i = 0; i < row.size(); ++i) add(i, above[i]);
-      return;
+      return add_predicted(row, above, step, [](int, int up, int) { return up; });
     case 3:
-      for (size_t i = 0; i < row.size(); ++i) add(i, (left(i) + above[i]) / 2);
-      return;
+      return add_predicted(row, above, step, [](int left, int up, int) { return (left + up) / 2; });
     case 4:
-      for (size_t i = 0; i < row.size(); ++i) add(i, paeth(left(i), above[i], above_left(i)));
-      return;
+      return add_predicted(row, above, step, Paeth{});
     default:
       broken("a row has the unknown filter " + std::to_string(filter));
   }
@@ -210,6 +217,10 @@ class RowReader {
     if (header.colour == Colour::kPalette && content.palette.empty()) broken("its palette is missing");
   }
 
+  /// The bytes of a row are those of the picture.
+  bool are_pixels() const {
+    return header_.depth == 8 && !has_key_ && (header_.colour == Colour::kGrey || header_.colour == Colour::kRgb);
+  }
   int channels() const { return header_.colour == Colour::kGrey || header_.colour == Colour::kGreyAlpha ? 1 : 3; }
 
   void pixel(const uint8_t* row, int64_t x, uint8_t* out) const {
@@ -289,7 +300,10 @@ Picture decode_png(std::span<const std::byte> file) {
       const int filter = *row++;
       unfilter(filter, {row, static_cast<size_t>(length)}, above, step);
       uint8_t* out = picture.row(pass.y0 + y * pass.dy) + pass.x0 * picture.channels;
-      for (int64_t x = 0; x < columns; ++x, out += pass.dx * picture.channels) reader.pixel(row, x, out);
+      if (pass.dx == 1 && reader.are_pixels())
+        std::copy_n(row, length, out);
+      else
+        for (int64_t x = 0; x < columns; ++x, out += pass.dx * picture.channels) reader.pixel(row, x, out);
       above = row;
       row += length;
     }
