@@ -37,17 +37,19 @@ std::vector<int16_t> numbers_of(const ConvGeometry& g, const IntegerConv::Codes&
   return numbers;
 }
 
-/// By group, the columns of raw weights in the runtime's order (tap, channel).
+/// By group, of the columns of raw weights in the runtime's order (tap, channel).
 std::vector<PairSaturation> saturation_of(const ConvGeometry& g, const IntegerConv::Codes& weights) {
   const auto channels = static_cast<size_t>(g.in_channels / g.groups),
-             taps = static_cast<size_t>(g.kernel_h * g.kernel_w), outputs = static_cast<size_t>(g.out_channels);
-  std::vector<PairSaturation> groups(static_cast<size_t>(g.groups));
-  std::vector<int8_t> column(channels * taps);
-  for (size_t o = 0; o < outputs; ++o) {
-    for (size_t c = 0; c < channels; ++c)
-      for (size_t t = 0; t < taps; ++t)
-        column[t * channels + c] = static_cast<int8_t>(weights.raw[(o * channels + c) * taps + t]);
-    groups[o / (outputs / groups.size())].add_column(column);
+             taps = static_cast<size_t>(g.kernel_h * g.kernel_w);
+  const auto outputs = static_cast<size_t>(g.out_channels / g.groups);
+  std::vector<PairSaturation> groups;
+  std::vector<int8_t> columns(outputs * channels * taps);
+  const auto* raw = weights.raw.data();
+  for (int64_t group = 0; group < g.groups; ++group) {
+    for (size_t o = 0; o < outputs; ++o)
+      for (size_t c = 0; c < channels; ++c)
+        for (size_t t = 0; t < taps; ++t) columns[(o * taps + t) * channels + c] = static_cast<int8_t>(*raw++);
+    groups.emplace_back(columns, channels * taps);
   }
   const auto is_empty = [](const PairSaturation& group) { return group.empty(); };
   if (std::all_of(groups.begin(), groups.end(), is_empty)) groups.clear();

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sums of x64 CPUs without VNNI. Their kernels for uint8 x int8 add raw products in pairs, and each pair's sum
 // saturates at 16 bits before it enters the 32-bit sum (vpmaddubsw; onnxruntime core/mlas/lib, QgemmU8S8KernelAvx2).
-// Only pairs of weights with |w0| + |w1| > 128 can saturate at all, so the exact sum is corrected for those.
+// Only pairs of weights with |w0 + w1| > 128 can saturate at all, so the exact sum is corrected for those.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -20,8 +21,9 @@ enum class Pairs {
 /// What saturation changes in the sums of one row: constant raw int8 weights, one column per sum.
 class PairSaturation {
  public:
-  /// The weights of the next column, in the order in which the runtime adds: the numbers 2j and 2j + 1 are a pair.
-  void add_column(std::span<const int8_t> weights);
+  PairSaturation() = default;
+  /// Column by column `rows` weights, in the order in which the runtime adds: the numbers 2j and 2j + 1 are a pair.
+  PairSaturation(std::span<const int8_t> weights, size_t rows);
   /// No pair of weights can saturate.
   bool empty() const { return pairs_.empty(); }
 
@@ -31,11 +33,19 @@ class PairSaturation {
 
  private:
   struct Pair {
-    int32_t first;  // number of the pair's first weight
+    int32_t column;
     int16_t w0, w1;
+    int32_t least;  // where both numbers are below it, their products' sum fits
   };
-  std::vector<Pair> pairs_;
-  std::vector<size_t> ends_;  // by column: where its pairs end
+  /// The pairs of all columns that meet the same two numbers of a row.
+  struct Place {
+    size_t first;   // of the two
+    int32_t least;  // of all these pairs
+    size_t end;     // of them among all
+  };
+  size_t columns_ = 0;
+  std::vector<Pair> pairs_;  // of a place those first whose sums soonest do not fit
+  std::vector<Place> places_;
 };
 
 }  // namespace tersor::simulate
