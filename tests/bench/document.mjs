@@ -10,6 +10,7 @@ const titles = {
   zoo: 'Floats in Chromium, one thread, trained models',
   workers: 'Calibration in Chromium with workers',
   memory: 'A model of 100 MB',
+  pictures: 'Pictures',
   native: 'Natively, one thread',
   quantize: 'The whole of `tersor quantize`, one thread',
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-//   node tests/bench/main.mjs [browser] [zoo] [workers] [memory] [native] [quantize] [--net NAME]... [--model ID]...
+//   node tests/bench/main.mjs [browser] [zoo] [workers] [memory] [pictures] [native] [quantize] [--net NAME]... [--model ID]...
 //                             [--rounds N] [--json FILE] [--write docs/performance.md]
 //   node tests/bench/main.mjs --write docs/performance.md --only-write
 //
@@ -25,6 +25,7 @@ const parts = {
   zoo: async (options) => (await import('./zoo.mjs')).benchZoo(options),
   workers: async (options) => (await import('./workers.mjs')).benchWorkers(options),
   memory: async (options) => (await import('./memory.mjs')).benchMemory(options),
+  pictures: async (options) => (await import('./pictures.mjs')).benchPictures(options),
   native: async (options) => (await import('./native.mjs')).benchNative(options),
   quantize: async (options) => (await import('./quantize.mjs')).benchQuantize(options),
 };

@@ -223,6 +223,12 @@ function resnet(seed, blocks, bottleneck) {
   return net.model(net.classifier(x, from));
 }
 
+/** Hardly any work for a sample beside reading it. */
+export function poolingAlone() {
+  const net = new Net(3);
+  return net.model(net.classifier('input', 3));
+}
+
 export const nets = {
   'mobilenet-v1': mobilenetV1,
   'mobilenet-v2': mobilenetV2,

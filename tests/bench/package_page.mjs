@@ -4,6 +4,7 @@ import * as ort from '/ort/ort.wasm.min.mjs';
 import { Tersor } from '/package/index.js';
 
 import { inTurns } from '/bench/in_turns.mjs';
+import { decodedByBrowser, photographs } from '/bench/photographs.mjs';
 import { sample } from '/bench/sample.mjs';
 
 ort.env.wasm.numThreads = 2;
@@ -28,7 +29,11 @@ const statisticsAlone = { config: { weights_bias_correction: false } };
 async function opened(model, workers) {
   const tersor = await Tersor.create({ workers });
   const handle = await tersor.open(new URL(model, location.href));
-  return { tersor, calibrate: (count) => handle.calibrate(samplesOf(count), statisticsAlone) };
+  const calibrate = (given) =>
+    Array.isArray(given)
+      ? handle.calibrate(given, { ...statisticsAlone, preprocessing: 'imagenet' })
+      : handle.calibrate(samplesOf(given), statisticsAlone);
+  return { tersor, calibrate };
 }
 
 /** Milliseconds by round: calibrating with 2 workers, and running the same samples in 2 threads of onnxruntime-web. */
@@ -46,12 +51,25 @@ async function calibrateAgainstThreads({ model, samples, rounds }) {
   return milliseconds;
 }
 
-/** Milliseconds by round: the same calibration with 2 workers and with 1. */
-async function calibrateWithOneAndTwo({ model, samples, rounds }) {
+/** Milliseconds by round: the same calibration with 2 workers and with 1, on tensors or on photographs. */
+async function calibrateWithOneAndTwo({ model, samples, asPhotographs, rounds }) {
   const [two, one] = [await opened(model, 2), await opened(model, 1)];
-  const runs = { ours: () => two.calibrate(samples), theirs: () => one.calibrate(samples) };
+  const given = asPhotographs ? await photographs(samples, 500, 375) : samples;
+  const runs = { ours: () => two.calibrate(given), theirs: () => one.calibrate(given) };
   const milliseconds = await inTurns(runs, rounds, { warm: 1, pause: 100 });
   for (const { tersor } of [one, two]) tersor.close();
+  return milliseconds;
+}
+
+/** Milliseconds by round: calibrating on photographs, and decoding them with the browser's decoder and canvas. */
+async function readPictures({ model, count, width, height, rounds }) {
+  const { tersor, calibrate } = await opened(model, 1);
+  const files = await photographs(count, width, height);
+  const theirs = async () => {
+    for (const file of files) await decodedByBrowser(file);
+  };
+  const milliseconds = await inTurns({ ours: () => calibrate(files), theirs }, rounds, { warm: 2, pause: 50 });
+  tersor.close();
   return milliseconds;
 }
 
@@ -78,6 +96,7 @@ const calibrateOpened = async (count) => (await kept.model.calibrate(samplesOf(c
 Object.assign(window, {
   calibrateAgainstThreads,
   calibrateWithOneAndTwo,
+  readPictures,
   start,
   openChosen,
   closeModel,

@@ -17,15 +17,21 @@ export async function benchWorkers({ root, nets: folder, names, rounds, report }
   return withPages({ root, nets: folder }, async (pages) => {
     const rows = [];
     for (const [name, { samples, bar }] of Object.entries(nets).filter(([one]) => names.includes(one))) {
-      const ask = (call) =>
+      const ask = (call, more = {}) =>
         pages.with('package_page.mjs', (page) => {
-          const options = { model: `/nets/${name}.onnx`, samples, rounds };
+          const options = { model: `/nets/${name}.onnx`, samples, rounds, ...more };
           return page.evaluate(([which, given]) => window[which](given), [call, options]);
         });
       const threads = await ask('calibrateAgainstThreads');
       const title = `calibrating ${name} with 2 workers, Chromium, against onnxruntime-web with 2 threads only running`;
       rows.push(row(title, threads.ours, threads.theirs, bar, { note: `${samples} samples` }));
       report(rows.at(-1));
+      if (name === 'mobilenet-v2') {
+        const pictures = await ask('calibrateWithOneAndTwo', { asPhotographs: true });
+        const third = `calibrating ${name} on photographs with 2 workers, Chromium, against 1 worker`;
+        rows.push(row(third, pictures.ours, pictures.theirs, 1.9, { note: `${samples} JPEG files of 500x375` }));
+        report(rows.at(-1));
+      }
       const workers = await ask('calibrateWithOneAndTwo');
       const other = `calibrating ${name} with 2 workers, Chromium, against 1 worker`;
       const model = path.join(folder, `${name}.onnx`);
