@@ -6,21 +6,25 @@ namespace tersor::samples::jpeg {
 
 namespace {
 
+[[noreturn, gnu::noinline]] void cut_short() {
+  broken("it is cut short");
+}
+
 /// Bits, highest first, with the stuffed zero bytes removed; stops at a marker.
 class Bits {
  public:
   explicit Bits(std::span<const std::byte> data) : data_(data) {}
 
-  uint32_t peek16() {
+  [[gnu::always_inline]] uint32_t peek16() {
     fill();
     return static_cast<uint32_t>(buffer_ >> (filled_ - 16)) & 0xffffu;
   }
-  void drop(int count) {
+  [[gnu::always_inline]] void drop(int count) {
     filled_ -= count;
     // Zeros stand in for what is missing, so that a code may be looked up; using them is an error.
-    if (filled_ < invented_) broken("it is cut short");
+    if (filled_ < invented_) cut_short();
   }
-  uint32_t take(int count) {
+  [[gnu::always_inline]] uint32_t take(int count) {
     if (count == 0) return 0;
     fill();
     const auto value = static_cast<uint32_t>(buffer_ >> (filled_ - count)) & ((1u << count) - 1);
@@ -28,30 +32,23 @@ class Bits {
     return value;
   }
   /// A number of `size` bits in JPEG's sign form.
-  int receive(int size) {
+  [[gnu::always_inline]] int receive(int size) {
     const auto value = static_cast<int>(take(size));
     return size > 0 && value < 1 << (size - 1) ? value - (1 << size) + 1 : value;
   }
-  int decode(const Huffman& code) {
+  [[gnu::always_inline]] int decode(const Huffman& code) {
     const auto window = static_cast<int32_t>(peek16());
     const uint16_t entry = code.fast[static_cast<size_t>(window >> (16 - Huffman::kFastBits))];
-    if (entry != 0) {
-      drop(entry >> 8);
-      return entry & 255;
-    }
-    size_t length = Huffman::kFastBits + 1;
-    while (window >= code.past_last[length]) ++length;
-    if (length > 16) broken("its pixels hold an unknown code");
-    drop(static_cast<int>(length));
-    const int32_t index = (window >> (16 - length)) + code.offset[length];
-    return code.symbols[static_cast<size_t>(index)];
+    if (entry == 0) return decode_long(code, window);
+    drop(entry >> 8);
+    return entry & 255;
   }
 
   /// Goes behind the restart marker that must stand here.
   void restart(int number) {
     buffer_ = 0, filled_ = invented_ = 0;
     const size_t marker = find_marker();
-    if (marker + 1 >= data_.size()) broken("it is cut short");
+    if (marker + 1 >= data_.size()) cut_short();
     if (static_cast<int>(data_[marker + 1]) != 0xd0 + number) broken("a restart marker is missing");
     at_ = marker + 2;
     ended_ = false;
@@ -60,7 +57,16 @@ class Bits {
   size_t end() { return find_marker(); }
 
  private:
-  void fill() {
+  /// A code of more than kFastBits bits.
+  [[gnu::noinline]] int decode_long(const Huffman& code, int32_t window) {
+    size_t length = Huffman::kFastBits + 1;
+    while (window >= code.past_last[length]) ++length;
+    if (length > 16) broken("its pixels hold an unknown code");
+    drop(static_cast<int>(length));
+    const int32_t index = (window >> (16 - length)) + code.offset[length];
+    return code.symbols[static_cast<size_t>(index)];
+  }
+  [[gnu::always_inline]] void fill() {
     if (filled_ > 48) return;
     uint64_t next;
     if (!ended_ && data_.size() - at_ >= sizeof next) {
@@ -78,7 +84,7 @@ class Bits {
     }
     fill_by_bytes();
   }
-  void fill_by_bytes() {
+  [[gnu::noinline]] void fill_by_bytes() {
     while (filled_ <= 48) {
       uint64_t byte = 0;
       if (!ended_ && at_ < data_.size()) {
@@ -106,7 +112,7 @@ class Bits {
     while (at + 1 < data_.size() &&
            !(data_[at] == std::byte{0xff} && data_[at + 1] != std::byte{0} && data_[at + 1] != std::byte{0xff}))
       ++at;
-    if (at + 1 >= data_.size()) broken("it is cut short");
+    if (at + 1 >= data_.size()) cut_short();
     return at;
   }
 
