@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes tests/samples/material.h: small pictures and archives made by other software, and the pixels that it reads from them.
 
-Needs numpy and Pillow; run by hand when a case is added, not by any test. Seeds are fixed."""
+Needs numpy, Pillow and jpegtran (Debian's libjpeg-turbo-progs); run by hand when a case is added, not by any test. Seeds are fixed."""
 import hashlib
 import io
 import pathlib
+import subprocess
+import tempfile
 import zlib
 
 import numpy as np
@@ -33,6 +35,14 @@ def jpeg(height, width, channels, seed, **options):
     return saved(image, "JPEG", **options)
 
 
+def with_separate_scans(data):
+    """The same picture, each component in a scan of its own."""
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as scans:
+        scans.write("0;\n1;\n2;\n")
+        scans.flush()
+        return subprocess.run(["jpegtran", "-scans", scans.name], input=data, stdout=subprocess.PIPE, check=True).stdout
+
+
 def exif(orientation):
     block = Image.Exif()
     block[0x0112] = orientation
@@ -50,6 +60,7 @@ def pictures():
     yield "kJpeg411", jpeg(12, 37, 3, 8, quality=70, subsampling="4:1:1")
     yield "kJpegStoredRgb", jpeg(9, 9, 3, 9, quality=80, keep_rgb=True)
     yield "kJpegTurned", jpeg(8, 20, 3, 10, quality=70, exif=exif(6))
+    yield "kJpegSeparateScans", with_separate_scans(jpeg(21, 37, 3, 15, quality=70, subsampling=2))
     yield "kPngRgb", saved(Image.fromarray(photo(12, 17, 3, 11)), "PNG")
     yield "kPngPalette", saved(Image.fromarray(photo(9, 13, 3, 12)).quantize(7), "PNG")
     yield "kPngBits", saved(Image.fromarray(photo(9, 13, 1, 13)[..., 0]).convert("1"), "PNG")

@@ -61,12 +61,16 @@ class Reader {
   Picture read_picture() {
     read_header();
     check_plausible();
-    for (Component& component : frame_.components)
-      component.coefficients.assign(static_cast<size_t>(component.columns * component.rows * 64), 0);
+    for (Component& component : frame_.components) {
+      component.kept_rows = frame_.progressive ? component.rows : component.v;
+      component.coefficients.resize(static_cast<size_t>(component.kept_rows * component.columns * 64));
+      component.plane.resize(static_cast<size_t>(component.rows * component.columns * 64));
+    }
     for (int marker = next_marker(); marker != kEndOfImage; marker = next_marker()) segment(marker);
     for (Component& component : frame_.components) {
       if (!component.seen) broken("a colour component is missing");
-      inverse_transform(component);
+      if (frame_.progressive) inverse_transform(component, 0, component.rows);
+      std::vector<int16_t>().swap(component.coefficients);
     }
     frame_.rgb = stores_rgb();
     return oriented(compose(frame_), frame_.orientation);

@@ -37,8 +37,9 @@ struct Component {
   bool seen = false;                  // a scan held its DC coefficients
   int64_t width = 0, height = 0;      // in samples
   int64_t columns = 0, rows = 0;      // in blocks, padded to whole MCUs
-  std::vector<int16_t> coefficients;  // rows x columns x 64, natural order
-  std::vector<uint8_t> plane;         // rows*8 x columns*8 samples, after inverse_transform()
+  int64_t kept_rows = 0;  // whose coefficients are kept: all, or where a scan holds all of a block those of an MCU
+  std::vector<int16_t> coefficients;  // kept_rows x columns x 64, natural order
+  std::vector<uint8_t> plane;         // rows*8 x columns*8 samples
 
   int64_t stride() const { return columns * 8; }
 };
@@ -67,12 +68,13 @@ struct Scan {
   int restart_interval = 0;
 };
 
-/// Decodes the entropy-coded data of one scan into the components' coefficients. Returns the bytes used: up to the
-/// marker that ends it. Error when the data are damaged or end too early.
+/// Decodes the entropy-coded data of one scan into the components' coefficients, and these to samples unless the
+/// picture is progressive. Returns the bytes used: up to the marker that ends it. Error when the data are damaged or
+/// end too early.
 size_t decode_scan(const Frame& frame, const Scan& scan, std::span<const std::byte> data);
 
-/// Coefficients to samples, with libjpeg's accurate integer DCT. Frees the coefficients.
-void inverse_transform(Component& component);
+/// The coefficients of `count` rows of blocks to samples, with libjpeg's accurate integer DCT.
+void inverse_transform(Component& component, int64_t first, int64_t count);
 
 /// Samples to pixels: chroma brought to full size, colours converted.
 Picture compose(const Frame& frame);

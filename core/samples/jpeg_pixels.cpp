@@ -61,14 +61,12 @@ class Upsampler {
 
 }  // namespace
 
-void inverse_transform(Component& component) {
-  component.plane.resize(static_cast<size_t>(component.rows * component.columns * 64));
+void inverse_transform(Component& component, int64_t first, int64_t count) {
   const auto columns = static_cast<size_t>(component.columns), stride = static_cast<size_t>(component.stride());
-  const int16_t* from = component.coefficients.data();
-  uint8_t* to = component.plane.data();
-  for (int64_t y = 0; y < component.rows; ++y, from += columns * 64, to += stride * 8)
+  const int16_t* from = component.coefficients.data() + first % component.kept_rows * component.columns * 64;
+  uint8_t* to = component.plane.data() + first * 8 * component.stride();
+  for (int64_t y = 0; y < count; ++y, from += columns * 64, to += stride * 8)
     kernels::inverse_dct(from, component.quants.data(), columns, to, stride);
-  std::vector<int16_t>().swap(component.coefficients);
 }
 
 Picture compose(const Frame& frame) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entropy-coded data of a JPEG scan: sequential and progressive Huffman coding (ITU-T T.81, annexes F and G).
+#include <algorithm>
+
 #include "core/samples/jpeg.h"
 
 namespace tersor::samples::jpeg {
@@ -141,10 +143,11 @@ class ScanDecoder {
         for (int64_t x = 0; x < across; ++x) {
           count_down();
           block(0, x, y);
+          if (x == across - 1) end_rows(0, y, 1);
         }
       return bits_.end();
     }
-    for (int64_t my = 0; my < frame_.mcus_down; ++my)
+    for (int64_t my = 0; my < frame_.mcus_down; ++my) {
       for (int64_t mx = 0; mx < frame_.mcus_across; ++mx) {
         count_down();
         for (size_t i = 0; i < scan_.components.size(); ++i) {
@@ -153,6 +156,11 @@ class ScanDecoder {
             for (int h = 0; h < one.h; ++h) block(i, mx * one.h + h, my * one.v + v);
         }
       }
+      for (size_t i = 0; i < scan_.components.size(); ++i) {
+        const int v = scan_.components[i].component->v;
+        end_rows(i, my * v, v);
+      }
+    }
     return bits_.end();
   }
 
@@ -168,9 +176,19 @@ class ScanDecoder {
     ++done_;
   }
 
+  /// No other scan has more of them, unless the picture is progressive.
+  void end_rows(size_t which, int64_t first, int64_t count) {
+    if (frame_.progressive) return;
+    Component& component = *scan_.components[which].component;
+    inverse_transform(component, first, count);
+    std::fill(component.coefficients.begin(), component.coefficients.end(), int16_t{0});
+  }
+
   void block(size_t which, int64_t x, int64_t y) {
     const ScanComponent& part = scan_.components[which];
-    int16_t* data = part.component->coefficients.data() + (y * part.component->columns + x) * 64;
+    const Component& component = *part.component;
+    const int64_t row = frame_.progressive ? y : y % component.kept_rows;
+    int16_t* data = part.component->coefficients.data() + (row * component.columns + x) * 64;
     if (!frame_.progressive) {
       dc_first(part, which, data);
       ac_sequential(part, data);
