@@ -139,12 +139,13 @@ class ScanDecoder {
     if (scan_.components.size() == 1) {
       const Component& only = *scan_.components[0].component;
       const int64_t across = (only.width + 7) / 8, down = (only.height + 7) / 8;
-      for (int64_t y = 0; y < down; ++y)
+      for (int64_t y = 0; y < down; ++y) {
         for (int64_t x = 0; x < across; ++x) {
           count_down();
           block(0, x, y);
-          if (x == across - 1) end_rows(0, y, 1);
         }
+        end_rows(0, y, 1);
+      }
       return bits_.end();
     }
     for (int64_t my = 0; my < frame_.mcus_down; ++my) {
@@ -187,7 +188,7 @@ class ScanDecoder {
   void block(size_t which, int64_t x, int64_t y) {
     const ScanComponent& part = scan_.components[which];
     const Component& component = *part.component;
-    const int64_t row = frame_.progressive ? y : y % component.kept_rows;
+    const int64_t row = y % component.kept_rows;
     int16_t* data = part.component->coefficients.data() + (row * component.columns + x) * 64;
     if (!frame_.progressive) {
       dc_first(part, which, data);

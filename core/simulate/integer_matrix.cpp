@@ -11,16 +11,17 @@ namespace tersor::simulate {
 IntegerMatrix::IntegerMatrix(const Codes& codes, Pairs pairs) : rows_(codes.rows), pairs_(pairs) {
   const auto rows = static_cast<size_t>(codes.rows), columns = static_cast<size_t>(codes.columns);
   std::vector<int16_t> numbers(rows * columns);  // [column][row]
-  std::vector<int8_t> raw(rows * columns);
+  const bool saturates = pairs != Pairs::kExact && codes.is_signed;
+  std::vector<int8_t> raw(saturates ? rows * columns : 0);
   for (size_t c = 0; c < columns; ++c) {
     const int32_t zero_point = codes.zero_points.empty() ? 0 : codes.zero_points[codes.zero_points.size() == 1 ? 0 : c];
     for (size_t k = 0; k < rows; ++k) {
       const int64_t number = codes.number(static_cast<int64_t>(k), static_cast<int64_t>(c));
       numbers[c * rows + k] = static_cast<int16_t>(number - zero_point);
-      raw[c * rows + k] = static_cast<int8_t>(number);
+      if (saturates) raw[c * rows + k] = static_cast<int8_t>(number);
     }
   }
-  if (pairs != Pairs::kExact && codes.is_signed) saturation_ = PairSaturation(raw, rows);
+  if (saturates) saturation_ = PairSaturation(raw, rows);
   panels_ = kernels::IntegerPanels(codes.columns, 1, codes.rows, {numbers.data(), codes.rows, 0, 1});
 }
 

@@ -9,14 +9,14 @@ import { row } from './rows.mjs';
 
 /** Samples of one round: as many as a calibration has, or what takes a few seconds. */
 const nets = {
-  'mobilenet-v2': { samples: 100, bar: 1.6 },
+  'mobilenet-v2': { samples: 100, bar: 1.6, onPhotographs: true },
   'resnet-50': { samples: 24, bar: 1.2 },
 };
 
 export async function benchWorkers({ root, nets: folder, names, rounds, report }) {
   return withPages({ root, nets: folder }, async (pages) => {
     const rows = [];
-    for (const [name, { samples, bar }] of Object.entries(nets).filter(([one]) => names.includes(one))) {
+    for (const [name, { samples, bar, onPhotographs }] of Object.entries(nets).filter(([one]) => names.includes(one))) {
       const ask = (call, more = {}) =>
         pages.with('package_page.mjs', (page) => {
           const options = { model: `/nets/${name}.onnx`, samples, rounds, ...more };
@@ -26,7 +26,7 @@ export async function benchWorkers({ root, nets: folder, names, rounds, report }
       const title = `calibrating ${name} with 2 workers, Chromium, against onnxruntime-web with 2 threads only running`;
       rows.push(row(title, threads.ours, threads.theirs, bar, { note: `${samples} samples` }));
       report(rows.at(-1));
-      if (name === 'mobilenet-v2') {
+      if (onPhotographs) {
         const pictures = await ask('calibrateWithOneAndTwo', { asPhotographs: true });
         const third = `calibrating ${name} on photographs with 2 workers, Chromium, against 1 worker`;
         rows.push(row(third, pictures.ours, pictures.theirs, 1.9, { note: `${samples} JPEG files of 500x375` }));

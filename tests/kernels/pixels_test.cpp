@@ -14,7 +14,6 @@ using namespace tersor;
 namespace {
 
 using Block = std::array<int16_t, 64>;
-using Pixels = std::array<uint8_t, 64>;
 
 /// The definition, in double.
 std::array<double, 64> exact_inverse(const Block& block, const std::array<uint16_t, 64>& quants) {
