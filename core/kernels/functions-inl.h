@@ -136,7 +136,7 @@ HWY_INLINE double Asinh(double x) {
 
 HWY_INLINE double Acosh(double x) {
   const double t = x - 1;
-  return Log1p(t + std::sqrt(t * (x + 1)));
+  return t < 0 ? kNan : Log1p(t + std::sqrt(t * (x + 1)));
 }
 
 HWY_INLINE double Atanh(double x) {

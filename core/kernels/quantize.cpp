@@ -17,7 +17,6 @@ HWY_BEFORE_NAMESPACE();
 namespace tersor::kernels {
 namespace HWY_NAMESPACE {
 
-/// NaN becomes the zero point.
 void QuantizeCodes(const float* HWY_RESTRICT x, size_t n, const CodeGrid& grid, uint8_t* HWY_RESTRICT q) {
   const Coder coder(grid.is_signed ? -128 : 0, grid.is_signed ? 127 : 255, grid.zero_point);
   const hn::ScalableTag<float> d;
@@ -25,14 +24,8 @@ void QuantizeCodes(const float* HWY_RESTRICT x, size_t n, const CodeGrid& grid, 
   const float scale = grid.scale;
   const auto scales = hn::Set(d, scale);
   size_t k = 0;
-  for (; k + lanes <= n; k += lanes) {
-    const auto steps = hn::Div(hn::LoadU(d, x + k), scales);
-    coder.store(hn::IfThenElseZero(hn::Eq(steps, steps), steps), q + k);
-  }
-  for (; k < n; ++k) {
-    const float steps = x[k] / scale;
-    q[k] = coder.one(steps == steps ? steps : 0.0f);
-  }
+  for (; k + lanes <= n; k += lanes) coder.store(hn::Div(hn::LoadU(d, x + k), scales), q + k);
+  for (; k < n; ++k) q[k] = coder.one(x[k] / scale);
 }
 
 // Plain loops, which the compiler vectorizes for each target.
@@ -77,8 +70,7 @@ void QuantizeCodesEach(const float* HWY_RESTRICT from, size_t n, const CodeGrids
     for (size_t k = 0; k < count; ++k) {
       const auto zero_point = static_cast<float>(zero_points[k] ^ turn);
       float steps = x[k] / scales[k];
-      steps = steps == steps ? steps : 0.0f;
-      steps = steps < 0 - zero_point ? 0 - zero_point : steps;
+      steps = steps > 0 - zero_point ? steps : 0 - zero_point;  // NaN too
       steps = steps > 255 - zero_point ? 255 - zero_point : steps;
       q[k] = static_cast<uint8_t>((code_of(steps + kNoFraction) + (zero_points[k] ^ turn)) ^ turn);
     }

@@ -21,7 +21,8 @@ struct CodeGrids {
   bool is_signed;
 };
 
-/// q[k] = saturate(rne(x[k] / scale) + zero_point), a division and no reciprocal. NaN gives the zero point.
+/// q[k] = saturate(rne(x[k] / scale) + zero_point), a division and no reciprocal. NaN gives the lowest code,
+/// as ONNX Runtime has it on x64 and ARM64.
 void quantize_codes(const float* x, size_t n, const CodeGrid& grid, uint8_t* q);
 void quantize_codes(const float* x, size_t n, const CodeGrids& grids, uint8_t* q);
 /// y[k] = float(q[k] - zero_point) * scale.

@@ -4,14 +4,13 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/ops/constant.h"
 #include "core/ops/families.h"
 #include "core/ops/refuse.h"
 
 namespace tersor::ops {
 
-namespace {
-
-Tensor constant_value(const Node& node) {
+std::optional<Tensor> constant_value(const Node& node) {
   if (const auto* tensor = node.attribute<Tensor>("value")) return *tensor;
   if (const auto* number = node.attribute<float>("value_float")) return Tensor::scalar(*number);
   if (const auto* number = node.attribute<int64_t>("value_int")) return Tensor::scalar(*number);
@@ -19,13 +18,20 @@ Tensor constant_value(const Node& node) {
     return Tensor::of<float>(Shape{static_cast<int64_t>(list->size())}, *list);
   if (const auto* list = node.attribute<std::vector<int64_t>>("value_ints"))
     return Tensor::of<int64_t>(Shape{static_cast<int64_t>(list->size())}, *list);
+  return std::nullopt;
+}
+
+namespace {
+
+Tensor value_or_refusal(const Node& node) {
+  if (std::optional<Tensor> value = constant_value(node)) return *std::move(value);
   if (node.attributes.empty()) invalid("The constant has no value.");
   unsupported("A constant of the kind " + node.attributes.begin()->first + " is not supported.");
 }
 
 class Constant : public Kernel {
  public:
-  explicit Constant(const Setup& setup) : value_(constant_value(setup.node)) {
+  explicit Constant(const Setup& setup) : value_(value_or_refusal(setup.node)) {
     require_inputs(setup, 0, 0);
     if (bits_of(value_.dtype()) == 0) unsupported("A constant of strings is not supported.");
   }

@@ -95,6 +95,7 @@ class Conv : public Kernel {
         group_(setup.node.int_or("group", 1)),
         clamp_(setup.clamp) {
     require_inputs(setup, 2, 3);
+    require_pads_once(setup.node);
     require_positive(kernel_, "kernel_shape");
     if (group_ < 1) invalid("The attribute group is " + std::to_string(group_) + ".");
     const Tensor* weights = setup.constant(1);

@@ -113,10 +113,11 @@ class ConvTranspose : public Kernel {
         pads_(setup.node.ints_or("pads", {})),
         output_padding_(setup.node.ints_or("output_padding", {})),
         output_shape_(setup.node.ints_or("output_shape", {})),
-        auto_pad_(setup.node.string_or("auto_pad", "NOTSET")),
+        auto_pad_(auto_pad_of(setup.node)),
         group_(setup.node.int_or("group", 1)),
         clamp_(setup.clamp) {
     require_inputs(setup, 2, 3);
+    require_pads_once(setup.node);
     require_positive(kernel_, "kernel_shape");
     require_positive(strides_, "strides");
     require_positive(dilations_, "dilations");
@@ -208,14 +209,14 @@ class ConvTranspose : public Kernel {
     if (axis.in < 1) invalid("The input has the shape " + x.text() + ": an empty picture.");
     const int64_t more = output_padding_.empty() ? 0 : output_padding_[k];
     const int64_t full = axis.stride * (axis.in - 1) + axis.extent() + more;
-    const bool same = auto_pad_ == "SAME_UPPER" || auto_pad_ == "SAME_LOWER";
+    const bool same = auto_pad_ == AutoPad::kSameUpper || auto_pad_ == AutoPad::kSameLower;
     if (!output_shape_.empty() || same) {
       // The last numbers of output_shape are the spatial ones; some exporters put batch and channels in front.
       if (!output_shape_.empty() && output_shape_.size() < spatial)
         invalid("The attribute output_shape is " + text_of(output_shape_) + ".");
       axis.out = output_shape_.empty() ? axis.in * axis.stride : output_shape_[output_shape_.size() - spatial + k];
       const int64_t pad = std::max<int64_t>(0, full - axis.out);
-      axis.before = auto_pad_ == "SAME_UPPER" ? pad / 2 : pad - pad / 2;
+      axis.before = auto_pad_ == AutoPad::kSameUpper ? pad / 2 : pad - pad / 2;
     } else {
       const int64_t before = pads_.empty() ? 0 : pads_[k], after = pads_.empty() ? 0 : pads_[k + spatial];
       axis.before = before;
@@ -227,7 +228,7 @@ class ConvTranspose : public Kernel {
   }
 
   std::vector<int64_t> kernel_, strides_, dilations_, pads_, output_padding_, output_shape_;
-  std::string auto_pad_;
+  AutoPad auto_pad_;
   int64_t group_;
   std::optional<Clamp> clamp_;
   Weights weights_;  // empty when the weights are no constant

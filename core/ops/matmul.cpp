@@ -100,7 +100,7 @@ class Gemm : public Kernel {
   bool takes_epilogue(const Call& call, const Sizes& s) const {
     const bool has_c = call.inputs.size() > 2 && call.inputs[2].present();
     const bool row = !has_c || (call.inputs[2].elements() == s.n &&
-                                (s.m == 1 || call.inputs[2].shape().rank() == 1 || call.inputs[2].shape()[0] == 1));
+                                (s.m == 1 || call.inputs[2].shape().rank() < 2 || call.inputs[2].shape()[0] == 1));
     return alpha_ == 1 && (!has_c || beta_ == 1) && row;
   }
 

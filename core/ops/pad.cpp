@@ -71,7 +71,8 @@ class Pad : public Kernel {
     for (int axis = 0; axis < from.rank(); ++axis) {
       const auto k = static_cast<size_t>(axis);
       const int64_t dim = from[axis] + before[k] + after[k];
-      if (dim < 0 || (mode_ != Mode::kConstant && from[axis] == 0 && dim > 0))
+      const int64_t kept = from[axis] + std::min<int64_t>(0, before[k]) + std::min<int64_t>(0, after[k]);
+      if (dim < 0 || (mode_ != Mode::kConstant && (from[axis] == 0 || (mode_ == Mode::kWrap && kept < 1)) && dim > 0))
         invalid("The pads " + std::to_string(before[k]) + " and " + std::to_string(after[k]) + " do not fit axis " +
                 std::to_string(axis) + " of the shape " + from.text() + ".");
       dims.push_back(dim);
@@ -165,9 +166,12 @@ class Pad : public Kernel {
     std::vector<std::vector<int64_t>> offsets(dims.size());  // by axis and place in the output
     for (int k = 0; k < rank; ++k) {
       const auto at = static_cast<size_t>(k);
-      const int64_t shift = before[static_cast<size_t>(logical_axis(k, rank, from.layout))];
+      const auto logical = static_cast<size_t>(logical_axis(k, rank, from.layout));
+      // What is cut off does not come around again.
+      const int64_t cut = mode_ == Mode::kWrap ? std::max<int64_t>(0, -before[logical]) : 0;
+      const int64_t left = mode_ == Mode::kWrap ? dims[at] - cut - std::max<int64_t>(0, -after[logical]) : dims[at];
       for (int64_t place = 0; place < to[at]; ++place)
-        offsets[at].push_back(source_of(place - shift, dims[at], mode_) * strides[at]);
+        offsets[at].push_back((cut + source_of(place - before[logical] - cut, left, mode_)) * strides[at]);
     }
     std::vector<size_t> index(dims.size(), 0);
     std::byte* target = call.outputs[0].data;

@@ -75,10 +75,10 @@ Reduction<A> reduction_of(Kind kind) {
               [](A acc, int64_t n) -> A { return n == 0 ? acc : acc / static_cast<A>(n); }};
     case Kind::kMax:
       return {static_cast<A>(kFraction ? -Limits::infinity() : Limits::lowest()),
-              [](A acc, A x) -> A { return x <= acc ? acc : x; }, keep<A>};
+              [](A acc, A x) -> A { return x <= acc || acc != acc ? acc : x; }, keep<A>};
     case Kind::kMin:
       return {static_cast<A>(kFraction ? Limits::infinity() : Limits::max()),
-              [](A acc, A x) -> A { return x >= acc ? acc : x; }, keep<A>};
+              [](A acc, A x) -> A { return x >= acc || acc != acc ? acc : x; }, keep<A>};
     case Kind::kProd:
       return {1, [](A acc, A x) -> A { return times(acc, x); }, keep<A>};
     case Kind::kL1:

@@ -100,7 +100,8 @@ class Squeeze : public View {
       const bool named = std::binary_search(axes.begin(), axes.end(), axis);
       if (named && from[axis] != 1)
         invalid("The axis " + std::to_string(axis) + " of the shape " + from.text() + " is not 1.");
-      if (axes_.given() ? !named : from[axis] != 1) dims.push_back(from[axis]);
+      // Runtimes take an empty list as if there were none.
+      if (axes.empty() ? from[axis] != 1 : !named) dims.push_back(from[axis]);
     }
     return with_shape(inputs[0], std::move(dims));
   }

@@ -68,7 +68,7 @@ Resampling resampling_of(const Setup& setup) {
     invalid("The attribute mode is \"" + mode + "\"; it must be nearest, linear or cubic.");
   const bool old = node.op_type == "Upsample" || setup.opset < 11;
   r.coordinates = node.string_or("coordinate_transformation_mode", old ? "asymmetric" : "half_pixel");
-  r.nearest = node.string_or("nearest_mode", old ? "floor" : "round_prefer_floor");
+  r.nearest = node.string_or("nearest_mode", old ? kSimpleNearest : "round_prefer_floor");
   r.cubic_a = node.float_or("cubic_coeff_a", -0.75f);
   r.excludes_outside = node.int_or("exclude_outside", 0) != 0;
   r.antialias = node.int_or("antialias", 0) != 0;

@@ -8,6 +8,9 @@
 
 namespace tersor::ops {
 
+/// The rounding of operator sets before 11, which had no name yet: down where an axis grows, up where it shrinks.
+constexpr const char* kSimpleNearest = "simple";
+
 /// How one axis of a picture is resampled, by ONNX's definition of Resize.
 struct Resampling {
   enum class Filter { kNearest, kLinear, kCubic } filter = Filter::kNearest;

@@ -29,11 +29,12 @@ double source_of(const std::string& mode, const ResampledAxis& axis, int64_t pla
   invalid("The attribute coordinate_transformation_mode is \"" + mode + "\", which ONNX does not have.");
 }
 
-double nearest_of(const std::string& mode, double x) {
+double nearest_of(const std::string& mode, double scale, double x) {
   if (mode == "round_prefer_floor") return std::ceil(x - 0.5);
   if (mode == "round_prefer_ceil") return std::floor(x + 0.5);
-  if (mode == "floor" || mode == "simple") return std::floor(x);
+  if (mode == "floor") return std::floor(x);
   if (mode == "ceil") return std::ceil(x);
+  if (mode == kSimpleNearest) return scale < 1 ? std::ceil(x) : std::floor(x);
   invalid("The attribute nearest_mode is \"" + mode + "\", which ONNX does not have.");
 }
 
@@ -66,7 +67,7 @@ Taps taps_of(const Resampling& resampling, const ResampledAxis& axis) {
       return static_cast<int64_t>(std::clamp(at, 0.0, static_cast<double>(axis.in - 1)));
     };
     if (nearest) {
-      taps.places.push_back(inside(nearest_of(resampling.nearest, x)));
+      taps.places.push_back(inside(nearest_of(resampling.nearest, axis.scale, x)));
       taps.weights.push_back(outside ? 0.0f : 1.0f);
       continue;
     }

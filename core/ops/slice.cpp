@@ -131,6 +131,11 @@ class Split : public Kernel {
   explicit Split(const Setup& setup)
       : sizes_(setup, 1, "split"), axis_(setup.node.int_or("axis", 0)), parts_(setup.node.outputs.size()) {
     require_inputs(setup, 1, 2);
+    const bool counted = setup.node.attribute<int64_t>("num_outputs") != nullptr;
+    uneven_ = setup.opset >= 18;
+    if (uneven_ && counted == sizes_.given())
+      invalid(counted ? "Both the input split and the attribute num_outputs are given; only one may be."
+                      : "Neither the input split nor the attribute num_outputs is given.");
     const int64_t declared = setup.node.int_or("num_outputs", static_cast<int64_t>(parts_));
     if (declared != static_cast<int64_t>(parts_))
       invalid("The attribute num_outputs is " + std::to_string(declared) + "; the node has " + std::to_string(parts_) +
@@ -174,7 +179,10 @@ class Split : public Kernel {
   std::vector<int64_t> sizes(std::span<const Input> inputs, int64_t dim) const {
     if (!sizes_.given()) {
       const auto parts = static_cast<int64_t>(parts_);
-      const int64_t size = (dim + parts - 1) / parts;  // the last part may be smaller
+      if (!uneven_ && dim % parts != 0)
+        invalid("An axis of " + std::to_string(dim) + " cannot be split into " + std::to_string(parts) +
+                " equal parts, and the sizes of unequal ones are not given.");
+      const int64_t size = (dim + parts - 1) / parts;
       std::vector<int64_t> sizes(parts_, size);
       sizes.back() = dim - size * (parts - 1);
       if (sizes.back() < 0)
@@ -183,7 +191,7 @@ class Split : public Kernel {
     }
     std::vector<int64_t> sizes = sizes_.values(inputs);
     int64_t total = 0;
-    bool fits = sizes.size() >= parts_;
+    bool fits = sizes.size() == parts_;
     for (const int64_t size : sizes) {
       fits = fits && size >= 0 && size <= dim - total;
       total += fits ? size : 0;
@@ -197,6 +205,7 @@ class Split : public Kernel {
   IntegerList sizes_;
   int64_t axis_;
   size_t parts_;
+  bool uneven_ = false;  // the last part may be smaller
 };
 
 std::unique_ptr<const Kernel> prepare_behind(Setup& setup, std::unique_ptr<const Kernel> front, size_t inputs) {

@@ -53,6 +53,7 @@ struct Abs {
 struct Sign {
   template <class T>
   static T of(T x, const Parameters&) {
+    if (x != x) return x;
     return static_cast<T>((x > 0 ? 1 : 0) - (x < 0 ? 1 : 0));
   }
 };

@@ -73,7 +73,10 @@ class MaxUnpool : public Kernel {
     const auto y = call.outputs[0].values<float>();
     std::fill(y.begin(), y.end(), 0.0f);
     for (size_t k = 0; k < x.size(); ++k) {
-      int64_t rest = checked_index(indices[k], natural.elements()), at = 0;
+      int64_t rest = indices[k], at = 0;
+      if (rest < 0 || rest >= natural.elements())
+        invalid("The index " + std::to_string(rest) + " is outside the " + std::to_string(natural.elements()) +
+                " places of the output.");
       for (int axis = out.rank(); axis-- > 0; rest /= natural[axis])
         at += rest % natural[axis] * steps[static_cast<size_t>(axis)];
       y[static_cast<size_t>(at)] = x[k];

@@ -21,24 +21,31 @@ void require_positive(const std::vector<int64_t>& numbers, std::string_view name
     if (number < 1 || number > kMost) outside(name, numbers, 1);
 }
 
+AutoPad auto_pad_of(const Node& node) {
+  const std::string word = node.string_or("auto_pad", "NOTSET");
+  if (word == "NOTSET" || word.empty()) return AutoPad::kExplicit;
+  if (word == "VALID") return AutoPad::kValid;
+  if (word == "SAME_UPPER") return AutoPad::kSameUpper;
+  if (word == "SAME_LOWER") return AutoPad::kSameLower;
+  invalid("The attribute auto_pad is \"" + word + "\"; it must be NOTSET, VALID, SAME_UPPER or SAME_LOWER.");
+}
+
+void require_pads_once(const Node& node) {
+  if (auto_pad_of(node) != AutoPad::kExplicit && node.attributes.count("pads") != 0)
+    invalid("The attributes auto_pad and pads are both given, which contradict each other.",
+            "Leave out one of the two; with pads, auto_pad is NOTSET.");
+}
+
 Window::Window(const Setup& setup)
     : strides_(setup.node.ints_or("strides", {})),
       dilations_(setup.node.ints_or("dilations", {})),
       pads_(setup.node.ints_or("pads", {})),
+      auto_pad_(auto_pad_of(setup.node)),
       ceil_(setup.node.int_or("ceil_mode", 0) != 0) {
   require_positive(strides_, "strides");
   require_positive(dilations_, "dilations");
   for (const int64_t pad : pads_)
     if (pad < 0 || pad > kMost) outside("pads", pads_, 0);
-  const std::string word = setup.node.string_or("auto_pad", "NOTSET");
-  if (word == "VALID")
-    auto_pad_ = AutoPad::kValid;
-  else if (word == "SAME_UPPER")
-    auto_pad_ = AutoPad::kSameUpper;
-  else if (word == "SAME_LOWER")
-    auto_pad_ = AutoPad::kSameLower;
-  else if (word != "NOTSET" && !word.empty())
-    invalid("The attribute auto_pad is \"" + word + "\"; it must be NOTSET, VALID, SAME_UPPER or SAME_LOWER.");
 }
 
 bool Window::unit_steps() const {

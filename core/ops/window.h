@@ -18,6 +18,14 @@ struct WindowAxis {
   int64_t extent() const { return (kernel - 1) * dilation + 1; }
 };
 
+enum class AutoPad { kExplicit, kValid, kSameUpper, kSameLower };
+
+/// The attribute auto_pad. Error kInvalidModel for a word that ONNX does not have.
+AutoPad auto_pad_of(const Node& node);
+
+/// Error kInvalidModel where a convolution says twice how it pads, as ONNX and its runtime refuse it.
+void require_pads_once(const Node& node);
+
 /// The attributes strides, dilations, pads, auto_pad and ceil_mode of a node that slides a window.
 class Window {
  public:
@@ -34,7 +42,6 @@ class Window {
   bool unit_steps() const;
 
  private:
-  enum class AutoPad { kExplicit, kValid, kSameUpper, kSameLower };
   std::vector<int64_t> strides_, dilations_, pads_;
   AutoPad auto_pad_ = AutoPad::kExplicit;
   bool ceil_ = false;

@@ -142,7 +142,7 @@ class Compiler {
       else
         prepared_.nodes.push_back(prepare(i, constants));
     }
-    drop_unread_outputs();
+    drop_unread();
     return std::move(prepared_);
   }
 
@@ -153,7 +153,7 @@ class Compiler {
   void plan_fronts(Constants& constants);
   PreparedNode prepare(size_t index, Constants& constants);
   void add_control(size_t index, Constants& constants);
-  void drop_unread_outputs();
+  void drop_unread();
   std::optional<size_t> only_reader(ValueId id) const;
   const Op* op_to_fuse(size_t index, Constants& constants) const;
   std::optional<Clamp> clamp_of(size_t index, Constants& constants);
@@ -321,17 +321,20 @@ void Compiler::add_control(size_t index, Constants& constants) {
   prepared_.nodes.push_back(std::move(prepared));
 }
 
-/// An output that nobody reads is not made, so that, say, the mask of a Dropout costs nothing.
-void Compiler::drop_unread_outputs() {
+/// An output that nobody reads is not made, so that, say, the mask of a Dropout costs nothing; nor is a node run of
+/// which nothing is read, as those are that only the branch feeds which a constant condition never takes.
+void Compiler::drop_unread() {
   std::vector<bool> read = wanted_;
-  for (const PreparedNode& node : prepared_.nodes)
-    for (const ValueId id : node.inputs)
-      if (id.valid()) read[static_cast<size_t>(id.index)] = true;
-  for (PreparedNode& node : prepared_.nodes) {
+  for (size_t k = prepared_.nodes.size(); k-- > 0;) {
+    PreparedNode& node = prepared_.nodes[k];
     for (ValueId& id : node.outputs)
       if (id.valid() && !read[static_cast<size_t>(id.index)]) id = ValueId{};
     while (!node.outputs.empty() && !node.outputs.back().valid()) node.outputs.pop_back();
+    if (node.outputs.empty()) continue;
+    for (const ValueId id : node.inputs)
+      if (id.valid()) read[static_cast<size_t>(id.index)] = true;
   }
+  std::erase_if(prepared_.nodes, [](const PreparedNode& node) { return node.outputs.empty(); });
 }
 
 std::vector<Port> ports_of(const Graph& graph, const std::vector<ValueId>& ids) {

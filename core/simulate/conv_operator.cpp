@@ -224,6 +224,7 @@ class QuantizedConv : public ops::Kernel {
 
 std::unique_ptr<const ops::Kernel> prepare_qlinear_conv(ops::Setup& setup, Profile profile) {
   ops::require_inputs(setup, 8, 9);
+  ops::require_pads_once(setup.node);
   Places places;
   places.x_scale = 1, places.x_zero = 2, places.w = 3, places.w_scale = 4, places.w_zero = 5;
   places.y_scale = 6, places.y_zero = 7, places.bias = 8;
@@ -232,6 +233,7 @@ std::unique_ptr<const ops::Kernel> prepare_qlinear_conv(ops::Setup& setup, Profi
 
 std::unique_ptr<const ops::Kernel> prepare_conv_integer(ops::Setup& setup, Profile) {
   ops::require_inputs(setup, 2, 4);
+  ops::require_pads_once(setup.node);
   Places places;
   places.x_zero = 2, places.w_zero = 3;
   // On x64 without VNNI this operator's kernel adds exactly.

@@ -415,6 +415,7 @@ bool is_quantized(const Model& model) {
 FusedModel fuse(const Model& model, Profile profile, bool counts_saturation) {
   FusedModel fused{model, {}, {}, {}};
   Graph& graph = fused.model.graph;
+  fold_constant_nodes(graph);
   if (profile != Profile::kArm64) rewrite_int8_as_uint8(graph);
   move_quantization_up(graph);
   move_dequantization_down(graph);

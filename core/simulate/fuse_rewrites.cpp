@@ -6,6 +6,7 @@
 
 #include "core/graph/clamp_bounds.h"
 #include "core/graph/uses.h"
+#include "core/ops/constant.h"
 #include "core/simulate/qdq.h"
 
 namespace tersor::simulate {
@@ -38,6 +39,22 @@ int64_t times_read(const Graph& graph, const Uses& uses, ValueId value) {
 }
 
 }  // namespace
+
+void fold_constant_nodes(Graph& graph) {
+  std::set<NodeId> gone;
+  for (const Node& node : graph.nodes()) {
+    if (node.outputs.size() != 1 || !node.outputs[0].valid()) continue;
+    std::optional<Tensor> value;
+    if (node.is("Constant"))
+      value = ops::constant_value(node);
+    else if (const bool copy = node.is("Identity") && node.inputs.size() == 1 && node.inputs[0].valid(); copy)
+      if (const Tensor* const initializer = graph.initializer(node.inputs[0])) value = *initializer;
+    if (!value || bits_of(value->dtype()) == 0) continue;
+    graph.set_initializer(node.outputs[0], *std::move(value));
+    gone.insert(node.id);
+  }
+  graph.erase_nodes([&](const Node& node) { return gone.count(node.id) != 0; });
+}
 
 void rewrite_int8_as_uint8(Graph& graph) {
   const Uses uses(graph);

@@ -12,7 +12,7 @@ Window::Window(const Node& node, int axes)
       strides(node.ints_or("strides", std::vector<int64_t>(static_cast<size_t>(axes), 1))),
       dilations(node.ints_or("dilations", std::vector<int64_t>(static_cast<size_t>(axes), 1))),
       pads(node.ints_or("pads", std::vector<int64_t>(static_cast<size_t>(2 * axes), 0))),
-      auto_pad(node.string_or("auto_pad", "NOTSET")),
+      auto_pad(ops::auto_pad_of(node)),
       ceil_mode(node.int_or("ceil_mode", 0) != 0) {
   const auto count = static_cast<size_t>(std::max(axes, 0));
   const auto positive = [](int64_t value) { return value >= 1 && value < (int64_t{1} << 31); };
@@ -28,17 +28,17 @@ Window::Window(const Node& node, int axes)
 }
 
 std::vector<int64_t> Window::pads_for(std::span<const int64_t> sizes, std::span<const int64_t> kernel_shape) const {
-  if (auto_pad == "NOTSET" || auto_pad.empty()) return pads;
+  if (auto_pad == ops::AutoPad::kExplicit) return pads;
   const size_t axes = sizes.size();
   std::vector<int64_t> result(2 * axes, 0);
-  if (auto_pad == "VALID") return result;
+  if (auto_pad == ops::AutoPad::kValid) return result;
   for (size_t i = 0; i < axes; ++i) {
     const int64_t out = (sizes[i] + strides[i] - 1) / strides[i];
     const int64_t needed =
         std::max<int64_t>((out - 1) * strides[i] + dilations[i] * (kernel_shape[i] - 1) + 1 - sizes[i], 0);
     const int64_t less = needed / 2, more = needed - less;
-    result[i] = auto_pad == "SAME_LOWER" ? more : less;
-    result[axes + i] = auto_pad == "SAME_LOWER" ? less : more;
+    result[i] = auto_pad == ops::AutoPad::kSameLower ? more : less;
+    result[axes + i] = auto_pad == ops::AutoPad::kSameLower ? less : more;
   }
   return result;
 }
@@ -46,7 +46,10 @@ std::vector<int64_t> Window::pads_for(std::span<const int64_t> sizes, std::span<
 int64_t Window::out_size(int64_t size, int64_t kernel_size, size_t axis, std::span<const int64_t> actual_pads) const {
   const int64_t begin = actual_pads[axis], end = actual_pads[strides.size() + axis];
   const int64_t room = size + begin + end - dilations[axis] * (kernel_size - 1) - 1;
-  if (room < 0 && !(ceil_mode && room > -strides[axis])) return 0;
+  if (room < 0 && !(ceil_mode && room > -strides[axis]))
+    throw Error(ErrorCode::kInvalidModel, "A window of " + std::to_string(kernel_size) + " does not fit an axis of " +
+                                              std::to_string(size) + " with the pads " + std::to_string(begin) +
+                                              " and " + std::to_string(end) + ".");
   int64_t out = (ceil_mode ? (room + strides[axis] - 1) / strides[axis] : room / strides[axis]) + 1;
   // A window that would start in the padding behind the picture does not count.
   if (ceil_mode && (out - 1) * strides[axis] >= size + begin) --out;

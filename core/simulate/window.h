@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "core/graph/graph.h"
+#include "core/ops/window.h"
 
 namespace tersor::simulate {
 
@@ -19,7 +19,7 @@ struct Window {
   std::vector<int64_t> strides;
   std::vector<int64_t> dilations;
   std::vector<int64_t> pads;  // all begins, then all ends
-  std::string auto_pad;
+  ops::AutoPad auto_pad;
   bool ceil_mode = false;
 
   /// The pads for an input of these spatial sizes, auto_pad worked out.

@@ -36,7 +36,7 @@ TEST_CASE("codes round halves to even, divide and saturate") {
       }
       const float nan = std::numeric_limits<float>::quiet_NaN();
       quantize_codes(&nan, 1, grid, q.data());
-      REQUIRE(q[0] == static_cast<uint8_t>(grid.zero_point));
+      REQUIRE(q[0] == static_cast<uint8_t>(static_cast<int32_t>(low)));
     });
 }
 

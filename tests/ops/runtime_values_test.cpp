@@ -2,7 +2,9 @@
 // Operators and forms of which ONNX's own cases have few or none, against what ONNX Runtime 1.31 gives for the same
 // inputs: one to three spatial axes with groups and dilations, contractions, cumulative sums and others.
 #include <cmath>
+#include <limits>
 
+#include "core/base/error.h"
 #include "core/run/program.h"
 #include "tests/catch.h"
 #include "tests/support/model_builder.h"
@@ -570,6 +572,36 @@ std::vector<RuntimeCase> runtime_cases() {
        {{"axis", int64_t{1}}},
        Shape{3, 2},
        {-1.3125, -0.4375, 0.0625, 0.625, 1.25, 1.9375}},
+      {"Gemm",
+       13,
+       {Tensor::of<float>(Shape{2, 2}, {1, 2, 3, 4}), Tensor::of<float>(Shape{2, 1}, {5, 6}), Tensor::scalar(0.5f)},
+       {},
+       Shape{2, 1},
+       {17.5, 39.5}},
+      {"Resize",
+       10,
+       {Tensor::of<float>(Shape{1, 1, 1, 7}, {0, 1, 2, 3, 4, 5, 6}), Tensor::of<float>(Shape{4}, {1, 1, 2, 0.7f})},
+       {{"mode", std::string("nearest")}},
+       Shape{1, 1, 2, 4},
+       {0, 2, 3, 5, 0, 2, 3, 5}},
+      {"Pad",
+       19,
+       {Tensor::of<float>(Shape{3}, {0, 1, 2}), Tensor::of<int64_t>(Shape{2}, {2, -1})},
+       {{"mode", std::string("wrap")}},
+       Shape{4},
+       {0, 1, 0, 1}},
+      {"Pad",
+       19,
+       {Tensor::of<float>(Shape{5}, {0, 1, 2, 3, 4}), Tensor::of<int64_t>(Shape{2}, {-2, 4})},
+       {{"mode", std::string("wrap")}},
+       Shape{7},
+       {2, 3, 4, 2, 3, 4, 2}},
+      {"Squeeze",
+       13,
+       {Tensor::of<float>(Shape{1, 3, 1}, {0, 1, 2}), Tensor::of<int64_t>(Shape{0}, {})},
+       {},
+       Shape{3},
+       {0, 1, 2}},
       {"Unique",
        11,
        {Tensor::of<float>(Shape{7}, {2.0f, 1.0f, 1.0f, 3.0f, 4.0f, 3.0f, -1.0f})},
@@ -597,5 +629,80 @@ TEST_CASE("operators give what ONNX Runtime gives") {
       INFO("element " << k << ": " << values[k] << " for " << one.values[k]);
       CHECK(std::abs(values[k] - one.values[k]) <= 1e-5 + 1e-5 * std::abs(one.values[k]));
     }
+  }
+}
+
+TEST_CASE("what is no number comes out as none") {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  struct Case {
+    const char* type;
+    std::vector<float> values;
+  };
+  const Case cases[] = {{"ReduceMax", {5, 1, nan, 7, 2}},
+                        {"ReduceMin", {5, 1, nan, 7, 2}},
+                        {"ReduceMax", {nan, 1}},
+                        {"ReduceMin", {1, nan}},
+                        {"Sign", {nan}},
+                        {"Acosh", {-3e38f}}};
+  for (const auto& [type, values] : cases) {
+    INFO(type);
+    test::ModelBuilder builder;
+    const auto count = static_cast<int64_t>(values.size());
+    builder.output(builder.node(type, {builder.input("x", {count})}));
+    run::Runner runner(run::Program::compile(builder.model, ops::standard()));
+    const std::vector<Tensor> inputs{Tensor::of<float>(Shape{count}, values)};
+    CHECK(std::isnan(runner.run(inputs)[0].to_doubles()[0]));
+  }
+}
+
+TEST_CASE("what ONNX Runtime refuses in a node is refused with what is wrong") {
+  struct Case {
+    const char* type;
+    int64_t opset;
+    std::vector<Tensor> inputs;
+    size_t outputs;
+    test::ModelBuilder::Attributes attributes;
+    const char* part;
+  };
+  const Tensor x = pattern({1, 1, 7, 4}, 1), w = pattern({1, 1, 3, 3}, 2);
+  const std::vector<int64_t> pads(4, 1);
+  const auto word = [](const char* text) { return std::string(text); };
+  const Case cases[] = {
+      {"Conv", 13, {x, w}, 1, {{"auto_pad", word("SAME_UPPER")}, {"pads", pads}}, "auto_pad and pads are both given"},
+      {"ConvTranspose", 13, {x, w}, 1, {{"auto_pad", word("VALID")}, {"pads", pads}}, "auto_pad and pads are both"},
+      {"ConvTranspose", 13, {x, w}, 1, {{"auto_pad", word("foo")}}, "auto_pad is \"foo\""},
+      {"Split", 13, {x}, 2, {{"axis", int64_t{2}}}, "cannot be split into 2 equal parts"},
+      {"Split", 13, {x, Tensor::of<int64_t>(Shape{3}, {3, 2, 2})}, 2, {{"axis", int64_t{2}}}, "for 2 outputs"},
+      {"Split", 18, {x}, 2, {{"axis", int64_t{3}}}, "Neither the input split nor the attribute num_outputs"},
+      {"Split",
+       18,
+       {x, Tensor::of<int64_t>(Shape{2}, {3, 4})},
+       2,
+       {{"axis", int64_t{2}}, {"num_outputs", int64_t{2}}},
+       "Both the input split and the attribute num_outputs"},
+      {"MaxUnpool",
+       11,
+       {pattern({1, 1, 1, 1}, 1), Tensor::of<int64_t>(Shape{1, 1, 1, 1}, {-1})},
+       1,
+       {{"kernel_shape", std::vector<int64_t>{2, 2}}},
+       "The index -1 is outside"},
+  };
+  for (const Case& one : cases) {
+    INFO(one.type << ": " << one.part);
+    test::ModelBuilder builder(one.opset);
+    std::vector<ValueId> inputs;
+    for (const Tensor& tensor : one.inputs)
+      inputs.push_back(builder.input("x" + std::to_string(inputs.size()), tensor.shape().dims(), tensor.dtype()));
+    for (const ValueId id : builder.nodes(one.type, inputs, one.outputs, one.attributes)) builder.output(id);
+    std::string said;
+    try {
+      run::Runner(run::Program::compile(builder.model, ops::standard())).run(one.inputs);
+    } catch (const Error& error) {
+      CHECK(error.code == ErrorCode::kInvalidModel);
+      CHECK(error.place.find("graph.node[0]") == 0);
+      said = error.message;
+    }
+    CAPTURE(said);
+    CHECK(said.find(one.part) != std::string::npos);
   }
 }

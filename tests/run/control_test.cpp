@@ -178,6 +178,24 @@ TEST_CASE("a branch that a constant condition never takes need not be supported"
   REQUIRE(found[2].node == builder.model.graph.nodes()[2].id);
 }
 
+TEST_CASE("what only a branch reads that is never taken is not made") {
+  ModelBuilder builder;
+  const ValueId x = builder.input("x", {2});
+  const ValueId sum = builder.node("Add", {x, x});
+  const ValueId product = builder.node("Mul", {sum, sum});
+  Inner taken, never;
+  const Attribute then_branch = taken.graph({taken.node("Neg", {taken.outer("x")})});
+  const Attribute else_branch = never.graph({never.node("Neg", {never.outer(builder.model.graph.name_of(product))})});
+  const ValueId condition = builder.weight(Tensor::scalar(true));
+  builder.output(builder.node("If", {condition}, {{"then_branch", then_branch}, {"else_branch", else_branch}}));
+  Recorder recorder;
+  REQUIRE(floats(results_of(builder.model, {list({1, 2})}, {}, &recorder)[0]) == std::vector<float>{-1, -2});
+  run::ProgramOptions options;
+  options.observed = {sum};
+  REQUIRE(floats(results_of(builder.model, {list({1, 2})}, options, &recorder)[0]) == std::vector<float>{-1, -2});
+  REQUIRE(recorder.seen.at(sum) == std::vector<float>{2, 4});
+}
+
 TEST_CASE("Loop counts its steps and stops when its condition fails") {
   const Doubling loop;
   const auto four = results_of(loop.builder.model, loop.inputs({1, 3}, 4));

@@ -2,6 +2,7 @@
 #include <functional>
 #include <limits>
 
+#include "core/simulate/program.h"
 #include "tests/simulate/builder.h"
 
 using namespace tersor;
@@ -102,6 +103,34 @@ TEST_CASE("a quantizer goes up through a MaxPool to the convolution in front, un
   };
   REQUIRE(integer_nodes(false) == std::vector<std::string>{"conv"});
   REQUIRE(integer_nodes(true).empty());
+}
+
+TEST_CASE("scales, zero points and weights may be nodes Constant, or an Identity of a weight") {
+  Net net;
+  const Quantized x = net.quantize(net.graph().inputs[0], 0.1f, DType::kUint8, 0);
+  net.graph().outputs = {net.quantize(net.conv(x.real, 20, "conv"), 0.3f, DType::kUint8, 0).real};
+  Model other = net.model;
+  Graph& graph = other.graph;
+  const auto initializers = graph.initializers();
+  for (const auto& [id, tensor] : initializers) {
+    Node made;
+    made.outputs = {id};
+    graph.erase_initializer(id);
+    if (tensor.elements() == 1) {
+      made.op_type = "Constant";
+      made.attributes["value"] = tensor;
+    } else {
+      made.op_type = "Identity";
+      made.inputs = {graph.add_initializer("shared", tensor)};
+    }
+    graph.insert(0, std::move(made));
+  }
+  const FusedModel fused = fuse(other, Profile::kX64);
+  REQUIRE(fused.integer_nodes == std::vector<std::string>{"conv"});
+  const auto result_of = [&](const Model& model) {
+    return run::Runner(compile(model, Profile::kX64)).run(net.feeds)[0].to_doubles();
+  };
+  REQUIRE(result_of(other) == result_of(net.model));
 }
 
 TEST_CASE("quantizers behind one another go up past each other's operators") {
