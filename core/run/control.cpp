@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/graph/uses.h"
+#include "core/ops/attribute_names.h"
 
 namespace tersor::run {
 
@@ -65,6 +66,7 @@ const ControlOp& checked_control_op(const Node& node, const Model& model) {
                 "The operator " + node.op_type + " of operator set " + std::to_string(model.opset()) +
                     " cannot be run here; that of " + std::to_string(op->since) + " and newer can.",
                 {}, "Export the model with a newer operator set.");
+  ops::require_known_attributes(node);
   return *op;
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/graph/uses.h"
+#include "core/ops/attribute_names.h"
 #include "core/run/prepared.h"
 
 namespace tersor::run {
@@ -102,7 +103,10 @@ std::optional<std::vector<Tensor>> run_once(const ops::Kernel& kernel, std::span
 
 const ops::Op& operator_of(const Node& node, const Model& model, const ops::Registry& registry) {
   const int64_t version = model.opset(node.domain);
-  if (const ops::Op* op = registry.find(node.domain, node.op_type, version)) return *op;
+  if (const ops::Op* op = registry.find(node.domain, node.op_type, version)) {
+    ops::require_known_attributes(node);
+    return *op;
+  }
   const std::string domain = node.domain.empty() ? "ONNX" : "\"" + node.domain + "\"";
   throw Error(ErrorCode::kUnsupportedModel,
               "The operator " + node.op_type + " of " + domain + ", operator set " + std::to_string(version) +

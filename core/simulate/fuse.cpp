@@ -165,7 +165,7 @@ Attempt fuse_conv(const Group& group) {
   if (!group.output_like(0)) return types_differ(group);
   if (const auto reason = refuse_int8(group)) return *reason;
   const Tensor* weight = group.graph.initializer(group.inputs[1]->raw);
-  if (weight != nullptr && weight->shape().rank() > 4)
+  if (weight != nullptr ? weight->shape().rank() > 4 : group.node.ints_or("kernel_shape", {}).size() > 2)
     return Reason("convolutions over three axes are computed here from the dequantized numbers");
   const auto bias = integer_bias(group, 2, *group.inputs[0], *group.inputs[1]);
   if (const Reason* reason = std::get_if<Reason>(&bias)) return *reason;
@@ -415,7 +415,7 @@ bool is_quantized(const Model& model) {
 FusedModel fuse(const Model& model, Profile profile, bool counts_saturation) {
   FusedModel fused{model, {}, {}, {}};
   Graph& graph = fused.model.graph;
-  fold_constant_nodes(graph);
+  fold_constant_nodes(fused.model);
   if (profile != Profile::kArm64) rewrite_int8_as_uint8(graph);
   move_quantization_up(graph);
   move_dequantization_down(graph);

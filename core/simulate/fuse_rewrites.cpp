@@ -7,6 +7,7 @@
 #include "core/graph/clamp_bounds.h"
 #include "core/graph/uses.h"
 #include "core/ops/constant.h"
+#include "core/run/program.h"
 #include "core/simulate/qdq.h"
 
 namespace tersor::simulate {
@@ -18,7 +19,9 @@ bool is_mover(const Node& node) {
                                                              "Flatten",      "Slice",        "Gather",  "MaxPool",
                                                              "DepthToSpace", "SpaceToDepth", "Identity"};
   if (!node.domain.empty() || node.outputs.size() != 1) return false;
-  if (node.op_type == "Resize") return node.string_or("mode", "nearest") == "nearest";
+  if (node.op_type == "Resize")  // what is cropped from outside the picture is a number, no code
+    return node.string_or("mode", "nearest") == "nearest" &&
+           node.string_or("coordinate_transformation_mode", "half_pixel") != "tf_crop_and_resize";
   return kMovers.count(node.op_type) != 0;
 }
 
@@ -26,6 +29,30 @@ void replace_reads(Graph& graph, ValueId from, ValueId to) {
   for (Node& node : graph.nodes())
     for (ValueId& input : node.inputs)
       if (input == from) input = to;
+}
+
+/// What a node makes of initializers, where it is one of those between a weight and its DequantizeLinear.
+std::optional<Tensor> folded(const Model& model, const Node& node) {
+  static const std::set<std::string, std::less<>> kFolded = {"QuantizeLinear", "Identity", "Cast",     "Transpose",
+                                                             "Reshape",        "Squeeze",  "Unsqueeze"};
+  if (!node.domain.empty() || kFolded.count(node.op_type) == 0 || node.inputs.empty()) return std::nullopt;
+  Model alone;
+  alone.opset_imports = model.opset_imports;
+  Node copy = node;
+  for (ValueId& input : copy.inputs) {
+    if (!input.valid()) continue;
+    const Tensor* const given = model.graph.initializer(input);
+    if (given == nullptr) return std::nullopt;
+    input = alone.graph.add_initializer("given", *given);
+  }
+  copy.outputs = {alone.graph.add_value("made")};
+  alone.graph.outputs = copy.outputs;
+  alone.graph.append(std::move(copy));
+  try {
+    return run::Runner(run::Program::compile(alone, ops::standard())).run({})[0];
+  } catch (const Error&) {
+    return std::nullopt;  // said with its place when the whole is compiled
+  }
 }
 
 /// How often nodes read the value: an operator that takes it twice counts twice.
@@ -40,20 +67,16 @@ int64_t times_read(const Graph& graph, const Uses& uses, ValueId value) {
 
 }  // namespace
 
-void fold_constant_nodes(Graph& graph) {
+void fold_constant_nodes(Model& model) {
   std::set<NodeId> gone;
-  for (const Node& node : graph.nodes()) {
+  for (const Node& node : model.graph.nodes()) {
     if (node.outputs.size() != 1 || !node.outputs[0].valid()) continue;
-    std::optional<Tensor> value;
-    if (node.is("Constant"))
-      value = ops::constant_value(node);
-    else if (const bool copy = node.is("Identity") && node.inputs.size() == 1 && node.inputs[0].valid(); copy)
-      if (const Tensor* const initializer = graph.initializer(node.inputs[0])) value = *initializer;
+    std::optional<Tensor> value = node.is("Constant") ? ops::constant_value(node) : folded(model, node);
     if (!value || bits_of(value->dtype()) == 0) continue;
-    graph.set_initializer(node.outputs[0], *std::move(value));
+    model.graph.set_initializer(node.outputs[0], *std::move(value));
     gone.insert(node.id);
   }
-  graph.erase_nodes([&](const Node& node) { return gone.count(node.id) != 0; });
+  model.graph.erase_nodes([&](const Node& node) { return gone.count(node.id) != 0; });
 }
 
 void rewrite_int8_as_uint8(Graph& graph) {

@@ -6,9 +6,9 @@
 
 namespace tersor::simulate {
 
-/// Constant nodes become initializers, and so does an Identity of one: a runtime has none left when it looks for
-/// groups.
-void fold_constant_nodes(Graph& graph);
+/// Constant nodes become initializers, and so does what is made of constants in front of a DequantizeLinear (a float
+/// weight quantized in the graph): a runtime has none of them left when it looks for groups.
+void fold_constant_nodes(Model& model);
 
 /// An int8 pair of QuantizeLinear and DequantizeLinear with zero points becomes uint8, the zero point 128 higher, where
 /// the QuantizeLinear has that one reader (onnxruntime qdq_s8_to_u8.cc; everywhere but on ARM).

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "core/ops/attribute_names.h"
 #include "core/simulate/operators.h"
 
 namespace tersor::fuzz {
@@ -324,7 +325,9 @@ OperatorCase decode(std::span<const std::byte> bytes) {
     std::string_view name = kAttributes[hashed % std::size(kAttributes)];
     for (const std::string_view one : kAttributes)
       if (short_hash(one) == hashed) name = one;
-    made.attributes[name] = in.attribute();
+    Attribute value = in.attribute();
+    // A name that the operator does not have says nothing about its kernel: it is refused before.
+    if (ops::has_attribute(made.domain, made.type, name)) made.attributes[name] = std::move(value);
   }
   return made;
 }

@@ -62,8 +62,8 @@ struct Built {
     }
     test::ModelBuilder::Attributes attributes{
         {"direction", c.direction}, {"layout", c.layout}, {"hidden_size", c.hidden}};
-    if (c.linear) attributes.emplace_back("linear_before_reset", int64_t{1});
-    if (c.input_forget) attributes.emplace_back("input_forget", int64_t{1});
+    if (c.linear && c.type == "GRU") attributes.emplace_back("linear_before_reset", int64_t{1});
+    if (c.input_forget && c.type == "LSTM") attributes.emplace_back("input_forget", int64_t{1});
     if (c.clip > 0) attributes.emplace_back("clip", c.clip);
     for (const ValueId id : builder.nodes(c.type, inputs, c.type == "LSTM" ? 3 : 2, attributes)) builder.output(id);
   }

@@ -670,6 +670,8 @@ TEST_CASE("what ONNX Runtime refuses in a node is refused with what is wrong") {
   const Case cases[] = {
       {"Conv", 13, {x, w}, 1, {{"auto_pad", word("SAME_UPPER")}, {"pads", pads}}, "auto_pad and pads are both given"},
       {"ConvTranspose", 13, {x, w}, 1, {{"auto_pad", word("VALID")}, {"pads", pads}}, "auto_pad and pads are both"},
+      {"Conv", 13, {x, w}, 1, {{"dilation", pads}}, "no attribute \"dilation\" of Conv"},
+      {"Relu", 13, {x}, 1, {{"alpha", 1.0f}}, "no attribute \"alpha\" of Relu"},
       {"ConvTranspose", 13, {x, w}, 1, {{"auto_pad", word("foo")}}, "auto_pad is \"foo\""},
       {"Split", 13, {x}, 2, {{"axis", int64_t{2}}}, "cannot be split into 2 equal parts"},
       {"Split", 13, {x, Tensor::of<int64_t>(Shape{3}, {3, 2, 2})}, 2, {{"axis", int64_t{2}}}, "for 2 outputs"},

@@ -105,7 +105,7 @@ TEST_CASE("a quantizer goes up through a MaxPool to the convolution in front, un
   REQUIRE(integer_nodes(true).empty());
 }
 
-TEST_CASE("scales, zero points and weights may be nodes Constant, or an Identity of a weight") {
+TEST_CASE("scales, zero points and weights may be nodes Constant, or made of constants") {
   Net net;
   const Quantized x = net.quantize(net.graph().inputs[0], 0.1f, DType::kUint8, 0);
   net.graph().outputs = {net.quantize(net.conv(x.real, 20, "conv"), 0.3f, DType::kUint8, 0).real};
@@ -120,8 +120,12 @@ TEST_CASE("scales, zero points and weights may be nodes Constant, or an Identity
       made.op_type = "Constant";
       made.attributes["value"] = tensor;
     } else {
-      made.op_type = "Identity";
-      made.inputs = {graph.add_initializer("shared", tensor)};
+      Tensor real = Tensor::make(DType::kFloat32, tensor.shape());
+      for (float& number : real.mutable_data<float>()) number = 0.01f * static_cast<float>(tensor.to_int64s()[0]);
+      made.op_type = "QuantizeLinear";
+      made.inputs = {graph.add_initializer("real", std::move(real)),
+                     graph.add_initializer("step", Tensor::scalar(0.01f)),
+                     graph.add_initializer("zero", net.zero(DType::kInt8, 0))};
     }
     graph.insert(0, std::move(made));
   }
