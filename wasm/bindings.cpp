@@ -184,8 +184,11 @@ val begin_job(const std::string& key, const std::string& kind, const std::string
 val load_sample(const std::string& job, const val& sample) {
   return guard([&] { return session().load_sample(job, sample); });
 }
-val add_sample(const std::string& job, const val& digest) {
-  return guard([&] { session().add_sample(job, digest); });
+val add_sample(const std::string& job) {
+  return guard([&] { session().add_sample(job); });
+}
+val note_digest(const std::string& job, const val& digest) {
+  return guard([&] { session().note_digest(job, digest); });
 }
 val finish_job(const std::string& job) {
   return guard([&] { return session().finish_job(job); });
@@ -240,6 +243,7 @@ EMSCRIPTEN_BINDINGS(tersor) {
   function("beginJob", &begin_job);
   function("loadSample", &load_sample);
   function("addSample", &add_sample);
+  function("noteDigest", &note_digest);
   function("finishJob", &finish_job);
   function("mergeJob", &merge_job);
   function("measuresOnSamples", &measures_on_samples);

@@ -16,8 +16,9 @@ class Calibration : public SampleJob {
       : calibrator_(std::make_unique<calibrate::Calibrator>(calibrator_of(job, data_set_size))) {}
   bool wants_digests() const override { return true; }
   void add(const JobSample& sample) override {
-    calibrator_->add({static_cast<uint64_t>(sample.index), sample.digest}, sample.place, sample.inputs);
+    calibrator_->add({static_cast<uint64_t>(sample.index), {}}, sample.place, sample.inputs);
   }
+  void note_digest(std::string digest) override { calibrator_->note_digest(std::move(digest)); }
   ByteBuffer finish() override { return calibrate::pack(statistics()); }
   JobResult merge(std::span<const samples::Bytes> parts, std::span<const std::byte>) override {
     calibrate::Statistics all = statistics();

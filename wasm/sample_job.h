@@ -23,9 +23,7 @@ struct JobSample {
   std::optional<int64_t> label;
   std::string place;  // for errors
   std::vector<Tensor> inputs;
-  // Of jobs that want digests: samples::digested_bytes(), and the digest of them.
-  ByteBuffer digested;
-  std::string digest;
+  ByteBuffer digested;  // samples::digested_bytes(), of jobs that want digests
 };
 
 /// Packed statistics (calibrate::pack()), to which their SHA-256 belongs to make a .tstats file, or JSON.
@@ -36,6 +34,8 @@ class SampleJob {
   virtual ~SampleJob() = default;
   virtual bool wants_digests() const { return false; }
   virtual void add(const JobSample& sample) = 0;
+  /// SHA-256 in hexadecimal digits, of the sample that was added last.
+  virtual void note_digest(std::string) {}
   /// What this worker's part came to, for another's merge().
   virtual ByteBuffer finish() = 0;
   /// What the whole job came to, with the other workers' parts; in place of finish(). `statistics`: a .tstats file that

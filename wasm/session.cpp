@@ -322,16 +322,21 @@ val Session::load_sample(const std::string& key, const val& sample) {
   return as_view(given.digested);
 }
 
-void Session::add_sample(const std::string& key, const val& digest) {
+void Session::add_sample(const std::string& key) {
   RunningJob& running = this->running(key);
   TERSOR_CHECK(running.loaded);
-  JobSample& given = *running.loaded;
-  if (!digest.isNull()) given.digest = to_hex(copied(digest).view);
+  const JobSample& given = *running.loaded;
   if (running.sweep)
     running.sweep->add(given.index, given.inputs);
   else
     running.job->add(given);
   running.loaded.reset();
+}
+
+void Session::note_digest(const std::string& key, const val& digest) {
+  RunningJob& running = this->running(key);
+  TERSOR_CHECK(running.job);
+  running.job->note_digest(to_hex(copied(digest).view));
 }
 
 val Session::finish_job(const std::string& key) {

@@ -54,8 +54,9 @@ class Session {
   /// The sample for the next add_sample(). What its digest is taken of, as a Uint8Array on the core's own memory, which
   /// the next call may move; null where the job wants none.
   emscripten::val load_sample(const std::string& job, const emscripten::val& sample);
-  /// `digest`: 32 bytes, or null.
-  void add_sample(const std::string& job, const emscripten::val& digest);
+  void add_sample(const std::string& job);
+  /// `digest`: 32 bytes, of the sample that was added last.
+  void note_digest(const std::string& job, const emscripten::val& digest);
   /// This worker's part, for merge_job() of another.
   emscripten::val finish_job(const std::string& job);
   /// What the job came to, with the others' parts: bytes or a text, as SampleJob::merge() gives them. `extra`:

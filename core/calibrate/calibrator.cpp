@@ -23,6 +23,11 @@ void Calibrator::add(SampleRecord sample, std::string_view place, std::span<cons
   samples_.push_back(std::move(sample));
 }
 
+void Calibrator::note_digest(std::string digest) {
+  TERSOR_CHECK(!samples_.empty());
+  samples_.back().digest = std::move(digest);
+}
+
 Statistics Calibrator::statistics() const {
   Statistics statistics{provenance_, samples_, data_set_size_, collector_.statistics()};
   std::sort(statistics.samples.begin(), statistics.samples.end());

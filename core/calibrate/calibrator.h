@@ -27,6 +27,9 @@ class Calibrator {
   /// that is not finite; the calibrator then holds part of that sample and must be dropped.
   void add(SampleRecord sample, std::string_view place, std::span<const Tensor> inputs);
 
+  /// The digest of the sample that was added last, for who takes it while the sample runs.
+  void note_digest(std::string digest);
+
   /// Of the samples given so far.
   Statistics statistics() const;
   /// The same for who gives no more samples: gives back what running took first.

@@ -48,8 +48,10 @@ export interface Core {
   beginJob(key: string, kind: JobKind, settings: string): Answer<null>;
   /** What the digest of the sample is taken of, on the core's own memory: not to be kept. Null: the job wants none. */
   loadSample(job: string, sample: SentSample): Answer<Uint8Array<ArrayBuffer> | null>;
-  /** The one that was loaded. */
-  addSample(job: string, digest: Uint8Array | null): Answer<null>;
+  /** Runs the one that was loaded. */
+  addSample(job: string): Answer<null>;
+  /** Of the one that was added last, where the job wants digests. */
+  noteDigest(job: string, digest: Uint8Array): Answer<null>;
   finishJob(job: string): Answer<Uint8Array>;
   mergeJob(
     job: string,

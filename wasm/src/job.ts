@@ -7,7 +7,7 @@
 import { TersorError } from './error.js';
 import { died, type Pool, type PoolWorker, type Resource } from './pool.js';
 import { memoryOf, type JobKind, type SentSample } from './protocol.js';
-import { newKey, type Feed } from './samples.js';
+import { isList, newKey, type Feed } from './samples.js';
 import type { CallOptions, Stage } from './types.js';
 
 export interface Job {
@@ -37,17 +37,61 @@ export function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined):
   });
 }
 
-/** Hands out what an iterable gives, a few at a time, to several takers. */
-class Queue {
-  readonly #iterator: Iterator<SentSample> | AsyncIterator<SentSample>;
+/** Hands out samples, a few at a time. */
+interface Queue {
+  /** What one worker takes with: up to so many more samples, none when there are no more. */
+  taker(): (count: number) => Promise<readonly SentSample[]>;
+  /** Nothing more is handed out. */
+  stop(): void;
+}
+
+/**
+ * Of a list each taker has a run of neighbours, so that it reads a folder's files one behind the other. Runs become shorter
+ * towards the end, so that all takers come to it together.
+ */
+class ListQueue implements Queue {
+  #rest: readonly SentSample[];
+  readonly #takers: number;
+
+  constructor(samples: readonly SentSample[], takers: number) {
+    this.#rest = samples;
+    this.#takers = takers;
+  }
+
+  taker(): (count: number) => Promise<readonly SentSample[]> {
+    let run: readonly SentSample[] = [];
+    return (count) => {
+      if (run.length === 0) {
+        const length = Math.ceil(this.#rest.length / (2 * this.#takers));
+        run = this.#rest.slice(0, length);
+        this.#rest = this.#rest.slice(length);
+      }
+      const taken = run.slice(0, count);
+      run = run.slice(count);
+      return Promise.resolve(taken);
+    };
+  }
+
+  stop(): void {
+    this.#rest = [];
+  }
+}
+
+/** Of a stream whoever asks has what comes next. */
+class StreamQueue implements Queue {
+  readonly #iterator: AsyncIterator<SentSample>;
   #turn: Promise<unknown> = Promise.resolve();
   #over = false;
 
-  constructor(items: Iterable<SentSample> | AsyncIterable<SentSample>) {
-    this.#iterator = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
+  constructor(samples: AsyncIterable<SentSample>) {
+    this.#iterator = samples[Symbol.asyncIterator]();
   }
 
-  take(count: number): Promise<readonly SentSample[]> {
+  taker(): (count: number) => Promise<readonly SentSample[]> {
+    return (count) => this.#take(count);
+  }
+
+  #take(count: number): Promise<readonly SentSample[]> {
     const mine = this.#turn.then(async () => {
       const taken: SentSample[] = [];
       while (taken.length < count && !this.#over) {
@@ -61,7 +105,6 @@ class Queue {
     return mine;
   }
 
-  /** Nothing more is handed out. */
   stop(): void {
     if (this.#over) return;
     this.#over = true;
@@ -73,7 +116,8 @@ class Queue {
 export async function runJob<T>(pool: Pool, job: Job, call: CallOptions): Promise<T> {
   call.signal?.throwIfAborted();
   const key = newKey('job');
-  const queue = new Queue(job.feed.items);
+  const { items } = job.feed;
+  const queue = isList(items) ? new ListQueue(items, pool.workers.length) : new StreamQueue(items);
   let done = 0;
   let over = false;
   /** Workers that had a sample and may get another. */
@@ -91,6 +135,7 @@ export async function runJob<T>(pool: Pool, job: Job, call: CallOptions): Promis
     let last: Promise<void> = Promise.resolve();
     let lastDone = 0;
     const { deaths } = worker;
+    const take = queue.taker();
     const add = async (samples: readonly SentSample[]) => {
       const sent = performance.now();
       const lent = job.feed.comeBack !== undefined;
@@ -105,7 +150,7 @@ export async function runJob<T>(pool: Pool, job: Job, call: CallOptions): Promis
       tell();
     };
     for (;;) {
-      const samples = await queue.take(count);
+      const samples = await take(count);
       if (worker.deaths !== deaths) throw lost();
       if (samples.length === 0) break;
       if (!has) {

@@ -7,7 +7,7 @@ import { overridesAsData } from './layer_configs.js';
 import type { Pool, PoolWorker, Resource } from './pool.js';
 import type { EvaluationAnswer, SentSample } from './protocol.js';
 import { OpenResult } from './result.js';
-import { areFiles, DataSets, keep, newKey, tensorSample, type Feed, type Kept } from './samples.js';
+import { areFiles, DataSets, isList, keep, newKey, tensorSample, type Feed, type Kept } from './samples.js';
 import { runSweep } from './sweep.js';
 import type {
   CalibrateOptions,
@@ -54,9 +54,13 @@ export class ModelFile implements Resource<ModelInfo> {
   }
 }
 
+async function* mapped<T>(items: AsyncIterable<T>, change: (item: T) => T): AsyncGenerator<T> {
+  for await (const item of items) yield change(item);
+}
+
 /** The samples with their labels; one label belongs to `group` samples. */
-async function* labelled(feed: Feed, labels: readonly number[], group: number): AsyncGenerator<SentSample> {
-  for await (const sample of feed.items) {
+function labelled(items: Feed['items'], labels: readonly number[], group: number): Feed['items'] {
+  const withLabel = (sample: SentSample): SentSample => {
     const label = labels[Math.floor(sample.index / group)];
     if (label === undefined) {
       throw new TersorError({
@@ -66,8 +70,9 @@ async function* labelled(feed: Feed, labels: readonly number[], group: number): 
         hint: group === 1 ? 'Give one label per sample.' : `Give one label for each ${group} samples.`,
       });
     }
-    yield { ...sample, label };
-  }
+    return { ...sample, label };
+  };
+  return isList(items) ? items.map(withLabel) : mapped(items, withLabel);
 }
 
 /** Runs labelled samples through a model; the float one or a quantized one. */
@@ -96,7 +101,7 @@ export async function evaluate(
         reference: options.reference?.answers ? Array.from(options.reference.answers) : null,
       }),
       needs: [model, ...(feed.data ? [feed.data] : [])],
-      feed: known === null ? feed : { ...feed, items: labelled(feed, known, group) },
+      feed: known === null ? feed : { ...feed, items: labelled(feed.items, known, group) },
     },
     options,
   );

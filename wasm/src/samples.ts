@@ -70,9 +70,14 @@ export interface Feed {
   readonly of: number | null;
   /** They are what was left aside for evaluation. */
   readonly heldAside?: boolean | undefined;
-  readonly items: Iterable<SentSample> | AsyncIterable<SentSample>;
+  readonly items: readonly SentSample[] | AsyncIterable<SentSample>;
   /** Where it is there, the items are lent to workers and come back here. */
   readonly comeBack?: (samples: readonly SentSample[]) => void;
+}
+
+/** Whether they are all there, and do not stream in. */
+export function isList(items: Feed['items']): items is readonly SentSample[] {
+  return Array.isArray(items);
 }
 
 /** A feed whose samples can be had again by their numbers. */
@@ -141,8 +146,8 @@ export function keep(feed: Feed, forLater: boolean): Kept {
     const found = numbers.flatMap((index) => held.get(index) ?? []);
     return found.length === numbers.length ? found : null;
   };
-  if (Array.isArray(items)) {
-    hold(items as readonly SentSample[]);
+  if (isList(items)) {
+    hold(items);
     return { feed, count, atHand: () => true, pick, collect: () => Promise.resolve() };
   }
   const spare = new SpareArrays();

@@ -98,7 +98,10 @@ const handlers: Handlers = {
   async addSamples(_report, job, samples, lent) {
     for (const sample of samples) {
       const digested = valueOf(core().loadSample(job, sample));
-      valueOf(core().addSample(job, digested && (await sha256(digested))));
+      // taken while the sample runs
+      const digest = digested && sha256(digested);
+      valueOf(core().addSample(job));
+      if (digest) valueOf(core().noteDigest(job, await digest));
     }
     return lent ? samples : null;
   },
