@@ -136,6 +136,11 @@ void copy_elements(const T* source, T* target, std::vector<CopyAxis> axes) {
   for (Offsets at(axes); at; ++at) copy_plane(source + at.source, target + at.target, rows, inner);
 }
 
+/// Two float64, which are only moved.
+struct Complex128 {
+  uint64_t parts[2];
+};
+
 }  // namespace
 
 void copy_strided(const void* source, void* target, std::span<const CopyAxis> axes, size_t element_bytes) {
@@ -155,6 +160,8 @@ void copy_strided(const void* source, void* target, std::span<const CopyAxis> ax
       return copy_elements(static_cast<const uint32_t*>(source), static_cast<uint32_t*>(target), std::move(loops));
     case 8:
       return copy_elements(static_cast<const uint64_t*>(source), static_cast<uint64_t*>(target), std::move(loops));
+    case 16:
+      return copy_elements(static_cast<const Complex128*>(source), static_cast<Complex128*>(target), std::move(loops));
     default:
       TERSOR_CHECK(!"element size");
   }
