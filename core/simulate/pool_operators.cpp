@@ -121,6 +121,7 @@ class QLinearAveragePool : public PoolKernel {
   }
 
   void run(const Call& call) const override {
+    if (call.outputs[0].elements() == 0) return;
     const Shape in = channels_.channels_first(call.inputs[0].shape());
     const Shape out = channels_.channels_first(call.outputs[0].shape());
     const auto x = raw_bytes(call.inputs[0]);
@@ -167,6 +168,7 @@ class QLinearGlobalAveragePool : public ops::Kernel {
     return {channels_.type(dtype_of_grid(y_), std::move(dims))};
   }
   void run(const Call& call) const override {
+    if (call.outputs[0].elements() == 0) return;
     const Shape in = channels_.channels_first(call.inputs[0].shape());
     const auto x = raw_bytes(call.inputs[0]);
     const auto y = raw_bytes(call.outputs[0]);
@@ -194,6 +196,7 @@ class IntegerMaxPool : public PoolKernel {
   }
 
   void run(const Call& call) const override {
+    if (call.outputs[0].elements() == 0) return;
     const Shape in = channels_.channels_first(call.inputs[0].shape());
     const Shape out = channels_.channels_first(call.outputs[0].shape());
     const auto x = raw_bytes(call.inputs[0]);
@@ -229,6 +232,7 @@ class SoftmaxKernel : public ops::Kernel {
   }
 
   void run(const Call& call) const override {
+    if (call.outputs[0].elements() == 0) return;
     const Shape& shape = call.inputs[0].shape();
     const int axis = normalize_axis(axis_, shape.rank());
     const auto x = raw_bytes(call.inputs[0]);
