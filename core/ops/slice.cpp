@@ -129,10 +129,12 @@ class Slice : public Kernel {
 class Split : public Kernel {
  public:
   explicit Split(const Setup& setup)
-      : sizes_(setup, 1, "split"), axis_(setup.node.int_or("axis", 0)), parts_(setup.node.outputs.size()) {
+      : sizes_(setup, 1, "split"),
+        axis_(setup.node.int_or("axis", 0)),
+        parts_(setup.node.outputs.size()),
+        uneven_(setup.opset >= 18) {
     require_inputs(setup, 1, 2);
     const bool counted = setup.node.attribute<int64_t>("num_outputs") != nullptr;
-    uneven_ = setup.opset >= 18;
     if (uneven_ && counted == sizes_.given())
       invalid(counted ? "Both the input split and the attribute num_outputs are given; only one may be."
                       : "Neither the input split nor the attribute num_outputs is given.");
@@ -205,7 +207,7 @@ class Split : public Kernel {
   IntegerList sizes_;
   int64_t axis_;
   size_t parts_;
-  bool uneven_ = false;  // the last part may be smaller
+  bool uneven_;  // the last part may be smaller
 };
 
 std::unique_ptr<const Kernel> prepare_behind(Setup& setup, std::unique_ptr<const Kernel> front, size_t inputs) {
