@@ -18,6 +18,10 @@ report::Coverage expected_coverage(const Job& job, int64_t model_bytes) {
   return coverage;
 }
 
+std::optional<report::TimeForecast> time_forecast_of(const Job& job, const QuantizeResult& result) {
+  return report::forecast_time(job.model, result.model, job.settings.platform.prices);
+}
+
 report::Report report_of(const Job& job, const QuantizeResult& result, std::string model_name, int64_t model_bytes) {
   const Draft& draft = result.draft;
   const Graph& graph = draft.model.graph;
@@ -32,6 +36,7 @@ report::Report report_of(const Job& job, const QuantizeResult& result, std::stri
   report.coverage.calibration_bytes = calibration_bytes(job);
   report.ranges = report::ranges_of(graph, result.plan, draft.statistics);
   report.padding = report::padding_of(graph, draft.attachment, result.plan);
+  report.time = time_forecast_of(job, result);
   report.samples.calibration = static_cast<int64_t>(draft.statistics.samples.size());
   report.corrections =
       report::corrections_of(job.passes, job.placement, draft.kept, draft.rewrites, draft.equalized, result.plan);

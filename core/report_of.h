@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "core/report/report.h"
@@ -17,5 +18,8 @@ report::Coverage expected_coverage(const Job& job, int64_t model_bytes);
 /// All that is known without running the result: not `comparison`, `evaluation`, `verdict`, and of `samples` the
 /// calibrated ones alone.
 report::Report report_of(const Job& job, const QuantizeResult& result, std::string model_name, int64_t model_bytes);
+
+/// What the platform's runtime is expected to take for the float model and for the result.
+std::optional<report::TimeForecast> time_forecast_of(const Job& job, const QuantizeResult& result);
 
 }  // namespace tersor

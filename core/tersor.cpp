@@ -22,8 +22,8 @@
 #include "core/ptq/apply_plan.h"
 #include "core/ptq/check_export.h"
 #include "core/ptq/choose_params.h"
+#include "core/ptq/drop_idle_scales.h"
 #include "core/ptq/find_requests.h"
-#include "core/ptq/fuse_split_scales.h"
 #include "core/ptq/keep_deviations.h"
 #include "core/ptq/round_weights.h"
 #include "core/ptq/shift_softmax_inputs.h"
@@ -173,12 +173,16 @@ std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Se
   std::vector<passes::PassResult> results =
       passes::prepare(model, {settings.config.linear_collapsing, settings.config.residual_collapsing});
   framework::Attachment attachment = attach(model.graph, settings, &opened->model.graph);
-  ptq::Placement placement = ptq::place(model.graph, attachment);
+  ptq::ArithmeticChoice arithmetic = ptq::choose_arithmetic(
+      model, attachment, settings.platform.prices ? &*settings.platform.prices : nullptr, settings.config.prefer);
+  ptq::keep_constants_float(attachment, arithmetic.constants_float);
+  ptq::Placement placement = ptq::place(model.graph, attachment, arithmetic.in_float);
   auto job = std::make_shared<Job>(Job{opened,
                                        std::move(settings),
                                        std::move(model),
                                        std::move(results),
                                        std::move(attachment),
+                                       std::move(arithmetic),
                                        std::move(placement),
                                        {},
                                        {},
@@ -272,21 +276,25 @@ Draft draft(const Job& job, const calibrate::Statistics& statistics) {
   check_kernel_inputs(job.model.graph, job.placement, statistics);
   const config::QuantizationConfig& config = job.settings.config;
   Draft draft{job.placement, job.model, statistics, job.attachment, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
-  std::vector<ptq::FloatChoice> in_float;
+  std::vector<ptq::FloatChoice> in_float = job.arithmetic.in_float;
   if (config.keep_float_automatically) {
-    in_float = ptq::find_front_ends(job.model.graph, job.placement, statistics);
-    if (!in_float.empty()) draft.kept = ptq::place(job.model.graph, job.attachment, in_float);
-    ptq::require_kernels(job.model.graph, draft.kept, in_float);
+    const auto front_ends = ptq::find_front_ends(job.model.graph, job.placement, statistics);
+    in_float.insert(in_float.end(), front_ends.begin(), front_ends.end());
+    if (!front_ends.empty()) draft.kept = ptq::place(job.model.graph, job.attachment, in_float);
+    ptq::require_kernels(job.model.graph, draft.kept, front_ends);
   }
   draft.placement = draft.kept;
   const auto place_again = [&] {
     draft.attachment = attach(draft.model.graph, job.settings, nullptr);
+    ptq::keep_constants_float(draft.attachment, job.arithmetic.constants_float);
     ptq::keep_ranges(draft.attachment, draft.split);
     ptq::quantize_scaled(draft.attachment, draft.scaled);
     ptq::fuse_shifts(draft.attachment, draft.shifted);
     draft.placement = ptq::place(draft.model.graph, draft.attachment, in_float);
   };
-  const bool splits = job.attachment.export_rules.placement == tpc::Placement::kOperands;
+  // Each takes passes over the tensor in float, so that it is for those who ask for accuracy.
+  const bool splits = job.attachment.export_rules.placement == tpc::Placement::kOperands &&
+                      config.prefer == config::Preference::kAccuracy;
   if (config.split_scales && splits) {
     draft.split = ptq::insert_split_scales(draft.model, draft.attachment, draft.placement, draft.statistics);
     if (draft.split.before + draft.split.behind > 0) place_again();
@@ -397,7 +405,7 @@ QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics,
   result.recipe = recipe_of(job, statistics);
   result.model = ptq::apply_plan(decided.model, result.plan);
   ptq::check_export(job.model, result.model, result.plan);
-  ptq::fuse_split_scales(result.model);
+  ptq::drop_idle_scales(result.model);
   passes::share_equal_constants(result.model);
   for (ptq::NodeOutcome& outcome : result.plan.outcomes)
     if (outcome.arithmetic == ptq::NodeOutcome::Arithmetic::kFloat && result.model.graph.find(outcome.node) == nullptr)

@@ -29,6 +29,7 @@
 #include "core/onnx/source.h"
 #include "core/passes/pipeline.h"
 #include "core/ptq/bound_relus.h"
+#include "core/ptq/choose_arithmetic.h"
 #include "core/ptq/equalize_channels.h"
 #include "core/ptq/placement.h"
 #include "core/ptq/plan.h"
@@ -77,6 +78,7 @@ struct Job {
   Model model;  // prepared: raised to operator set 13, folded
   std::vector<passes::PassResult> passes;
   framework::Attachment attachment;
+  ptq::ArithmeticChoice arithmetic;  // what stays in float because of time
   ptq::Placement placement;
   std::vector<calibrate::Request> requests;  // the tensors to watch
   config::RecipePlatform platform;           // with the digest of its table

@@ -20,6 +20,7 @@
 #include "core/report/coverage.h"
 #include "core/report/range_remarks.h"
 #include "core/report/saturation_remark.h"
+#include "core/report_of.h"
 #include "core/simulate/program.h"
 
 namespace tersor::cli {
@@ -81,7 +82,8 @@ void print_in_float(const std::vector<report::FloatNode>& nodes) {
   }
 }
 
-void print_result(const QuantizeResult& result, const std::string& output, size_t before) {
+void print_result(const QuantizeResult& result, const std::optional<report::TimeForecast>& time,
+                  const std::string& output, size_t before) {
   using Arithmetic = ptq::NodeOutcome::Arithmetic;
   const auto& [samples, of, digest] = result.recipe.data_set;
   std::printf("%s: %.1f kB, was %.1f kB; %s samples; %s@v%d\n", output.c_str(), result.bytes.size() / 1e3, before / 1e3,
@@ -92,6 +94,7 @@ void print_result(const QuantizeResult& result, const std::string& output, size_
                                      count_of(result.plan, Arithmetic::kIntegerFloatOutput)),
               static_cast<long long>(count_of(result.plan, Arithmetic::kIntegerFloatOutput)),
               static_cast<long long>(count_of(result.plan, Arithmetic::kFloat)));
+  if (time) std::printf("%s\n", time->sentence.c_str());
   print_in_float(in_float(result));
 }
 
@@ -116,7 +119,8 @@ void print_cost(const Cost& cost) {
 }
 
 void print_json(const QuantizeResult& result, const std::optional<report::Verdict>& verdict, const Cost& cost,
-                const std::string& output, size_t before, const std::vector<Diagnostic>& warnings) {
+                const std::optional<report::TimeForecast>& time, const std::string& output, size_t before,
+                const std::vector<Diagnostic>& warnings) {
   using Arithmetic = ptq::NodeOutcome::Arithmetic;
   Json nodes_in_float = Json::array();
   for (const report::FloatNode& node : in_float(result)) nodes_in_float.push_back(to_json(node));
@@ -131,6 +135,7 @@ void print_json(const QuantizeResult& result, const std::optional<report::Verdic
             {"warnings", to_json(warnings)}};
   json["cost"] = {{"passes", cost.passes}, {"seconds", cost.seconds}};
   if (cost.bytes_per_thread) json["cost"]["memory_bytes_per_thread"] = *cost.bytes_per_thread;
+  if (time) json["time"] = to_json(*time);
   if (verdict) json["verdict"] = to_json(*verdict);
   std::printf("%s\n", to_text(json).c_str());
 }
@@ -261,10 +266,11 @@ void quantize_model(QuantizeOptions& options) {
   const auto verdict = report ? report->verdict : std::nullopt;
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   const Cost cost{passes + (report && data ? 1 : 0), spent.count(), calibration_bytes(*job)};
-  if (options.json) return print_json(result, verdict, cost, options.output, before, opened->model.warnings);
+  const auto time = time_forecast_of(*job, result);
+  if (options.json) return print_json(result, verdict, cost, time, options.output, before, opened->model.warnings);
   if (verdict) print_verdict(*verdict);
   print_cost(cost);
-  print_result(result, options.output, before);
+  print_result(result, time, options.output, before);
   if (!report) print_saturation_warning(result);
   print_warnings(opened->model.warnings);
 }

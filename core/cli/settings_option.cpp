@@ -107,6 +107,9 @@ void add_settings_option(CLI::App& command, SettingsOption& option, bool with_re
       "--effort", option.effort,
       "How long to look for the weights' integers: 0 takes the nearest, 1 (default) those whose errors make up "
       "for each other on the samples, 2 tries more");
+  command.add_option("--prefer", option.prefer,
+                     "What counts where time in the runtime, size and accuracy pull apart: speed, balanced (default), "
+                     "accuracy or size");
   command
       .add_option(
           "--override", option.overrides,
@@ -141,6 +144,12 @@ Settings read_settings(const SettingsOption& option, const std::optional<config:
                                               start, faults);
   std::vector<std::string> sets = option.sets;
   if (option.effort) sets.push_back("effort=" + std::to_string(*option.effort));
+  if (!option.prefer.empty()) {
+    std::string word = option.prefer;
+    for (char& c : word)
+      if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    sets.push_back("prefer=" + word);
+  }
   set_fields(fields, sets, faults);
   std::vector<config::Override> overrides;
   if (recipe) overrides = recipe->overrides;

@@ -23,6 +23,7 @@ struct SettingsOption {
   std::vector<std::string> keep_float;  // --keep-float NODE|TYPE|auto|none
   std::string framework_info;           // --framework-info JSON or FILE
   std::optional<int> effort;            // --effort: the field of that name
+  std::string prefer;                   // --prefer: the field of that name, in small letters or capitals
   std::string recipe;                   // --recipe: a recipe file, under all of the above
 };
 

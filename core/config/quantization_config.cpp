@@ -76,6 +76,11 @@ std::vector<std::string> acting_words(BiasCorrectionMethod, std::string_view) {
   return {std::string(enum_word(BiasCorrectionMethod::kMeasured)),
           std::string(enum_word(BiasCorrectionMethod::kAnalytic))};
 }
+std::vector<std::string> acting_words(Preference, std::string_view) {
+  std::vector<std::string> words;
+  for (const auto& [value, word] : EnumWords<Preference>::words) words.emplace_back(word);
+  return words;
+}
 std::vector<std::string> acting_words(ThresholdSelectionMethod, std::string_view field) {
   std::vector<std::string> words;
   for (const ThresholdSelectionMethod one :
@@ -182,6 +187,7 @@ QuantizationConfig requirement_defaults() {
   config.keep_float_automatically = false;
   config.split_scales = false;
   config.effort = 0;
+  config.prefer = Preference::kAccuracy;
   config.l_p_value = 2;
   config.activation_quantization_method = QuantizationMethod::kPowerOfTwo;
   config.weights_quantization_method = QuantizationMethod::kPowerOfTwo;

@@ -11,6 +11,7 @@
 #include "core/base/json_fwd.h"
 #include "core/base/json_text.h"
 #include "core/config/bias_correction_method.h"
+#include "core/config/preference.h"
 #include "core/quant/quantization_method.h"
 #include "core/quant/threshold_search.h"
 #include "core/quant/threshold_selection_method.h"
@@ -77,6 +78,7 @@ struct QuantizationConfig {
   bool residual_collapsing = false;
   bool concat_threshold_update = false;
   int effort = 1;
+  Preference prefer = Preference::kBalanced;
   /// An object of operator sets, each with the list of its layers, or null.
   JsonText custom_tpc_opset_to_layer;
 
@@ -143,9 +145,10 @@ struct QuantizationConfig {
                      "statistics alone."),
         config_field("keep_float_automatically", &C::keep_float_automatically,
                      "Keep in float what feeds a logarithm, root or reciprocal that 8 bits cannot feed."),
-        config_field("split_scales", &C::split_scales,
-                     "Around a Swish, and behind a Conv that float nodes alone read, give the two nodes of a quantizer "
-                     "scales of their own by channel."),
+        config_field(
+            "split_scales", &C::split_scales,
+            "Around a Swish, and behind a Conv that float nodes alone read, scale each channel to its quantizer. "
+            "Costs time in the runtime, so it acts with prefer=ACCURACY only."),
         config_field("weights_second_moment_correction", &C::weights_second_moment_correction,
                      "Rescale each output channel so that its deviation is what it was before the weights were "
                      "quantized."),
@@ -167,6 +170,10 @@ struct QuantizationConfig {
                      "for each other on "
                      "the samples, 2 tries more. Acts where biases are measured on the samples.",
                      FieldLimits{0.0, 2.0, true}),
+        config_field(
+            "prefer", &C::prefer,
+            "What counts where time in the runtime, size and accuracy pull apart: SPEED, BALANCED, ACCURACY or "
+            "SIZE. Acts on platforms whose runtime's prices are known."),
         config_field("custom_tpc_opset_to_layer", &C::custom_tpc_opset_to_layer,
                      "Which operators an operator set of the platform stands for, in place of those it has: a list of "
                      "types and filters for each set; null changes none."));

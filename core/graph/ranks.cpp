@@ -81,6 +81,8 @@ constexpr std::array kBroadcast{"Add",  "Sub",     "Mul",  "Div", "Pow",        
                                 "Max",  "Min",     "Mean", "Sum", "Where",       "Equal",
                                 "Less", "Greater", "And",  "Or",  "LessOrEqual", "GreaterOrEqual"};
 
+constexpr std::array kRecurrent{"LSTM", "GRU", "RNN"};
+
 template <size_t N>
 bool is_one_of(const std::array<const char*, N>& list, std::string_view type) {
   return std::any_of(list.begin(), list.end(), [type](const char* one) { return type == one; });
@@ -106,10 +108,18 @@ class Ranks {
 
   void visit(const Node& node) {
     if (!node.domain.empty()) return;
+    if (is_one_of(kRecurrent, node.op_type)) return visit_recurrent(node);
     const int rank = infer(node);
     if (rank < 0) return;
     for (const ValueId id : node.outputs)
       if (id.valid() && ranks_[static_cast<size_t>(id.index)] < 0) ranks_[static_cast<size_t>(id.index)] = rank;
+  }
+
+  /// [steps, directions, batch, hidden] of all steps, and [directions, batch, hidden] of the last.
+  void visit_recurrent(const Node& node) {
+    for (size_t k = 0; k < node.outputs.size(); ++k)
+      if (const ValueId id = node.outputs[k]; id.valid() && ranks_[static_cast<size_t>(id.index)] < 0)
+        ranks_[static_cast<size_t>(id.index)] = k == 0 ? 4 : 3;
   }
 
   const Graph& graph_;

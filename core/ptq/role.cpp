@@ -5,6 +5,7 @@
 
 #include "core/graph/clamp_bounds.h"
 #include "core/passes/edit.h"
+#include "core/ptq/runtime_fusions.h"
 
 namespace tersor::ptq {
 
@@ -66,7 +67,9 @@ NodeRole role_of(const Graph& graph, const Node& node, const NodeAttachment& att
   if (multiplies(node)) return weighted_role(graph, node, attached);
   if (rules.fold_clamps && clamp_bounds(graph, node)) return {Role::kClamp, std::nullopt, {}};
   if (attached.activation == ActivationMode::kPreserveQuant) return {Role::kMover, std::nullopt, {}};
-  if (attached.kernel == RuntimeKernel::kFloat) return in_float("The platform has no integer kernel for it.");
+  if (attached.kernel == RuntimeKernel::kFloat)
+    return in_float(fuses_with_neighbours(node) ? "Its integer kernel is slower or less exact than float."
+                                                : "The platform has no integer kernel for it.");
   if (node.is("AveragePool") && is_dilated(node))
     return in_float("The integer kernel of ONNX Runtime for AveragePool knows no dilations.");
   return {Role::kJoin, std::nullopt, {}};

@@ -2,16 +2,16 @@
 // Equalization cannot cross a Swish: f(s x) is not s f(x). But the two nodes of a quantizer need not carry the same
 // scale.
 //
-//   - In front of a Swish: the Conv writes its channels stretched to the same integers, and the DequantizeLinear behind
-//     it has a scale and a zero point for each channel.
-//   - Behind a Swish (or a float Concat, Add, MaxPool or Resize): the QuantizeLinear has a scale for each channel, and
-//     the Convs that read it have the factors in their weights.
+//   - In front of a Swish: the Conv writes its channels stretched to the same integers, and a Mul and an Add per
+//   channel
+//     behind the DequantizeLinear undo it.
+//   - Behind a Swish (or a float Concat, Add, MaxPool or Resize): a Mul per channel stands in front of the
+//     QuantizeLinear, and the Convs that read it have the factors in their weights.
 //   - Where float nodes alone read a Conv (a spectrum on its way to its power, the heads of a detector): as in front of
 //     a Swish.
 //
-// insert_split_scales() writes them as per-channel Mul and Add in the float graph, so that all that follows sees
-// ordinary nodes; fuse_split_scales.h moves them into the quantizers of the finished model. No node and no kernel is
-// added in the end. For runtimes of the ONNX Runtime kind, which look at each node's parameters by themselves.
+// The quantizers keep one scale for the tensor: with a scale for each channel they take ONNX Runtime a hundred times as
+// long wherever it has moved the channels to the last axis.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,8 @@ struct StretchedOutput {
 };
 
 struct SplitScales {
-  int64_t before = 0;  // Convs whose output is dequantized channel by channel
-  int64_t behind = 0;  // tensors that are prepared to be quantized channel by channel; equalize_channels() decides
+  int64_t before = 0;  // Convs whose channels are stretched
+  int64_t behind = 0;  // tensors with a Mul by ones in front of their quantizer; equalize_channels() fills it
   std::vector<StretchedOutput> stretched = {};
 };
 

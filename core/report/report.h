@@ -18,6 +18,7 @@
 #include "core/report/coverage.h"
 #include "core/report/padding.h"
 #include "core/report/ranges.h"
+#include "core/report/time_forecast.h"
 #include "core/report/verdict.h"
 
 namespace tersor::report {
@@ -79,6 +80,7 @@ struct Report {
   std::vector<RangeRow> ranges;
   std::vector<PaddingRow> padding;
   std::vector<Correction> corrections;
+  std::optional<TimeForecast> time;
   std::optional<Verdict> verdict;
   std::optional<Comparison> comparison;
   Evaluations evaluation;
@@ -98,6 +100,8 @@ struct Report {
         field("padding", &Report::padding,
               "What padding to simd_size costs each layer, in graph order; empty where the platform has none."),
         field("corrections", &Report::corrections, "Steps of the recipe that changed something, and what they gained."),
+        field("time", &Report::time,
+              "Expected time in the runtime; null where the platform has no prices or shapes are open."),
         field("verdict", &Report::verdict, "Whether the model can be used; null before anything was measured."),
         field("comparison", &Report::comparison, "Error by layer; null when it was not measured."),
         field("evaluation", &Report::evaluation, "Accuracy, where it was measured."),

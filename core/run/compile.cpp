@@ -377,6 +377,19 @@ int64_t Program::peak_bytes(std::span<const Shape> input_shapes) const {
   return plan.end == graph_->nodes.size() ? plan.bytes() : 0;
 }
 
+std::vector<std::optional<ops::TensorType>> Program::value_types(std::span<const Shape> input_shapes) const {
+  const Plan plan = planned(*graph_, inputs_, input_shapes);
+  std::vector<std::optional<ops::TensorType>> types(graph_->observed.size());
+  const auto note = [&](ValueId id, const ops::TensorType& type) {
+    if (id.valid()) types[static_cast<size_t>(id.index)] = type;
+  };
+  for (const auto& [id, operand] : plan.values) note(id, operand.type);
+  for (const auto& [id, operand] : plan.observed_first) note(id, operand.type);
+  for (const Step& step : plan.steps)
+    for (const auto& [id, operand] : step.observed) note(id, operand.type);
+  return types;
+}
+
 int64_t Program::macs(std::span<const Shape> input_shapes) const {
   return planned(*graph_, inputs_, input_shapes).macs;
 }

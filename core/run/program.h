@@ -87,6 +87,9 @@ class Program {
   /// Bytes of one runner's buffers for these input shapes, inputs and returned outputs aside. 0 when it cannot be known
   /// before the run because a shape depends on the data or a node runs a subgraph. Errors as Runner::run.
   int64_t peak_bytes(std::span<const Shape> input_shapes) const;
+  /// By value index, the type of each value that the program makes, of logical shape; none for those that it does not
+  /// make (constants, what a fused operator keeps to itself) and those whose shape depends on the data.
+  std::vector<std::optional<ops::TensorType>> value_types(std::span<const Shape> input_shapes) const;
   /// Multiply-accumulate operations of one run (convolutions and matrix products; where a shape depends on the data,
   /// or a node runs a subgraph, only those before it).
   int64_t macs(std::span<const Shape> input_shapes) const;

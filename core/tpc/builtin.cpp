@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/tpc/builtin_files.h"
 #include "core/tpc/read.h"
 
@@ -25,7 +26,12 @@ TargetPlatformCapabilities read_once(const BuiltinFile& file) {
   const std::string label = label_of(file);
   const auto found = known.find(label);
   if (found != known.end()) return found->second;
-  return known.emplace(label, read_platform(file.text, label)).first->second;
+  TargetPlatformCapabilities platform = read_platform(file.text, label);
+  if (!file.prices.empty()) {
+    platform.prices.emplace();
+    from_json(parse_json(file.prices, "prices.json"), *platform.prices, "prices.json");
+  }
+  return known.emplace(label, std::move(platform)).first->second;
 }
 
 std::string table_of(const TargetPlatformModel& model) {

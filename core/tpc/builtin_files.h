@@ -11,6 +11,7 @@ struct BuiltinFile {
   std::string_view name;
   int version;
   std::string_view text;
+  std::string_view prices;  // prices.json of its folder; empty where there is none
 };
 
 /// By name, then version. Written by core/tpc/CMakeLists.txt.

@@ -17,6 +17,7 @@ enum class RuntimeKernel {
   kInteger,             // in integers; needs quantized operands and a quantizer behind it
   kIntegerFloatOutput,  // in integers; the quantizer behind it may be left out and the output is float then
   kFloat,               // in float: a quantizer around it costs accuracy and gains nothing
+  kEither,              // it has an integer kernel, which is taken where the prices say that it saves time; else kFloat
 };
 
 /// Operators under one label. Without options ("configure-less") the set serves fusing only and its operators have the
@@ -53,6 +54,8 @@ template <>
 struct tersor::EnumWords<tersor::tpc::RuntimeKernel> {
   using K = tersor::tpc::RuntimeKernel;
   static constexpr const char* kind = "runtime kernel";
-  static constexpr std::pair<K, std::string_view> words[] = {
-      {K::kInteger, "INTEGER"}, {K::kIntegerFloatOutput, "INTEGER_FLOAT_OUTPUT"}, {K::kFloat, "FLOAT"}};
+  static constexpr std::pair<K, std::string_view> words[] = {{K::kInteger, "INTEGER"},
+                                                             {K::kIntegerFloatOutput, "INTEGER_FLOAT_OUTPUT"},
+                                                             {K::kFloat, "FLOAT"},
+                                                             {K::kEither, "EITHER"}};
 };

@@ -58,6 +58,8 @@ class Reader {
     read_into(file_, "title", platform.title, place);
     read_into(file_, "description", platform.description, place);
     read_into(file_, "export_rules", platform.export_rules, place);
+    read_into(file_, "prices", platform.prices, place);
+    check_prices(platform.prices, place);
     check_number("version", platform.version, 1, place);
     attempt([&] {
       if (platform.name.empty() && file_.contains("name") && file_["name"].is_string())
@@ -78,6 +80,18 @@ class Reader {
         throw Error(ErrorCode::kInvalidPlatform,
                     "It is " + std::to_string(*number) + "; " + std::to_string(least) + " or more.", place + "." + key);
     });
+  }
+
+  void check_prices(const std::optional<PriceList>& list, const std::string& place) {
+    if (!list) return;
+    for (const auto& [name, price] : list->prices)
+      for_each_field<Price>([&, &at = name, &of = price](const auto& one) {
+        attempt([&] {
+          if (of.*(one.member) < 0)
+            throw Error(ErrorCode::kInvalidPlatform, "It is negative; a price is 0 or more nanoseconds.",
+                        place + ".prices.prices." + at + "." + one.name);
+        });
+      });
   }
 
   template <class Part>
@@ -147,7 +161,7 @@ class Reader {
     if (!file_.is_object()) detail::wrong_type(file_, "an object", place);
     check_keys(file_,
                {"$schema", "schema_version", "name", "version", "title", "description", "export_rules",
-                "attribute_configs", "op_configs", "qc_options", "tp_model"},
+                "attribute_configs", "op_configs", "qc_options", "tp_model", "prices"},
                place);
     attempt([&] {
       int version = 0;
@@ -447,10 +461,12 @@ Json to_json(const TargetPlatformCapabilities& platform) {
   if (!model.tpc_platform_type.empty()) described["tpc_platform_type"] = model.tpc_platform_type;
   if (model.is_simd_padding) described["is_simd_padding"] = true;
   if (model.insert_preserving_quantizers) described["insert_preserving_quantizers"] = true;
-  return Json{{"schema_version", kSchemaVersion},    {"name", platform.name},
-              {"version", platform.version},         {"title", platform.title},
-              {"description", platform.description}, {"export_rules", tersor::to_json(platform.export_rules)},
-              {"tp_model", std::move(described)}};
+  Json json{{"schema_version", kSchemaVersion},    {"name", platform.name},
+            {"version", platform.version},         {"title", platform.title},
+            {"description", platform.description}, {"export_rules", tersor::to_json(platform.export_rules)},
+            {"tp_model", std::move(described)}};
+  if (platform.prices) json["prices"] = tersor::to_json(*platform.prices);
+  return json;
 }
 
 std::string digest(const TargetPlatformCapabilities& platform) {

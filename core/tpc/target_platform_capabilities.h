@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -9,6 +10,7 @@
 
 #include "core/base/fields.h"
 #include "core/base/names.h"
+#include "core/tpc/price_list.h"
 #include "core/tpc/target_platform_model.h"
 
 namespace tersor::tpc {
@@ -56,6 +58,7 @@ struct TargetPlatformCapabilities {
   std::string title;        // for people, such as "ONNX Runtime CPU"
   std::string description;  // one or two sentences
   ExportRules export_rules;
+  std::optional<PriceList> prices;  // of its runtime; absent where nobody has measured them
 
   explicit TargetPlatformCapabilities(TargetPlatformModel model, std::string label = "base", int version_number = 1)
       : tp_model(std::move(model)), name(std::move(label)), version(version_number) {}

@@ -52,7 +52,9 @@ TEST_CASE("weights of recurrent layers are stored in int8 with a scale for each 
       for (const int64_t directions : {1, 2}) {
         INFO(platform << ' ' << type << ' ' << directions);
         const Model model = model_of(type, directions);
-        const auto job = test::job_of(model, platform, test::plain_config());
+        config::QuantizationConfig config = test::plain_config();
+        config.prefer = config::Preference::kSize;
+        const auto job = test::job_of(model, platform, config);
         const QuantizeResult result = quantize(*job, test::statistics_of(*job));
         for (const size_t input : {size_t{1}, size_t{2}}) {
           const Node* const restore = restoring(result.model, type, input);

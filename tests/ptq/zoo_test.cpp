@@ -48,6 +48,7 @@ TEST_CASE("every Conv, Gemm and MatMul of the labelled eight becomes an integer 
     INFO(name);
     Settings settings{tpc::get_target_platform_capabilities(tpc::kDefaultPlatform), {}};
     settings.config.weights_bias_correction_method = config::BiasCorrectionMethod::kAnalytic;
+    settings.config.prefer = config::Preference::kSize;
     const auto job = prepare(std::make_shared<const OpenedModel>(open_model(onnx::Source::of(test::read_file(*path)))),
                              std::move(settings));
     calibrate::Calibrator calibrator = calibrator_of(*job, 2);

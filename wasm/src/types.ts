@@ -542,6 +542,18 @@ export interface ChangedSetting {
   readonly default: string;
 }
 
+/** What the platform's runtime is expected to take for one sample, by its prices (docs/report.md). */
+export interface TimeForecast {
+  readonly float_ms: number;
+  readonly quantized_ms: number;
+  /** The former divided by the latter. */
+  readonly times_as_fast: number;
+  readonly runtime: string;
+  readonly machine: string;
+  /** The same for a person. */
+  readonly sentence: string;
+}
+
 export interface Report {
   readonly format_version: number;
   readonly tool_version: string;
@@ -563,6 +575,8 @@ export interface Report {
   readonly evaluation: { readonly float: EvaluationResult | null; readonly quantized: EvaluationResult | null };
   /** Steps of the recipe that changed something. */
   readonly corrections: readonly Correction[];
+  /** Null where the platform has no prices, or shapes are not known before the samples. */
+  readonly time: TimeForecast | null;
   /** Whether the model can be used; null before `compare()` or `evaluate()`. */
   readonly verdict: Verdict | null;
   /** Samples used for each part; `held_aside`: calibration has seen none of those evaluated. */

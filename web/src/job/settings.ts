@@ -19,6 +19,7 @@ interface Words {
 }
 
 const words: Readonly<Record<string, Words>> = {
+  prefer: { title: 'Prefer', group: 'main' },
   activation_threshold_method: { title: 'Where to cut activations', group: 'main' },
   weights_n_bits: { title: 'Bits of weights', group: 'main' },
   activation_n_bits: { title: 'Bits of activations', group: 'main' },
@@ -38,7 +39,7 @@ const words: Readonly<Record<string, Words>> = {
   relu_unbound_correction: { title: 'Bound ReLU', group: 'activations' },
   input_scaling: { title: 'Scale inputs', group: 'activations' },
   activation_channel_equalization: { title: 'Equalize channels', group: 'activations' },
-  split_scales: { title: 'Split scales around Swish', group: 'activations' },
+  split_scales: { title: 'Scale channels around Swish', group: 'activations' },
   shift_negative_activation_correction: { title: 'Shift negative activations', group: 'activations' },
   shift_negative_ratio: { title: 'Ratio that shifts', group: 'activations' },
   shift_negative_threshold_recalculation: { title: 'Choose the range anew after a shift', group: 'activations' },

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/report/time_forecast.h"
+
+#include <cstdio>
+
+#include "core/cost/expected_time.h"
+
+namespace tersor::report {
+
+namespace {
+
+constexpr double kFaster = 1.05;
+/// A run that short is mostly the runtime's own work for each node.
+constexpr double kShortMilliseconds = 0.1;
+
+std::string one_decimal(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f", number);
+  return text;
+}
+
+std::string sentence_of(const TimeForecast& forecast) {
+  const std::string where = " in " + forecast.runtime + " (" + forecast.machine + ")";
+  if (forecast.times_as_fast >= kFaster)
+    return "It is expected to run about " + one_decimal(forecast.times_as_fast) + " times as fast as the float model" +
+           where + ".";
+  const std::string why = forecast.float_ms < kShortMilliseconds
+                              ? "The model is so small that a run is mostly the runtime's own work for each operator."
+                              : "Quantizers and changes of layout take what the integer kernels save.";
+  return "It is not expected to run faster than the float model" + where + ": about " +
+         one_decimal(forecast.times_as_fast) + " times as fast. " + why;
+}
+
+}  // namespace
+
+std::optional<TimeForecast> forecast_time(const Model& in_float, const Model& quantized,
+                                          const std::optional<tpc::PriceList>& prices) {
+  if (!prices) return std::nullopt;
+  const auto before = cost::expected_milliseconds(in_float, *prices);
+  const auto after = cost::expected_milliseconds(quantized, *prices);
+  if (!before || !after) return std::nullopt;
+  TimeForecast forecast{*before, *after, *before / *after, prices->runtime, prices->machine, {}};
+  forecast.sentence = sentence_of(forecast);
+  return forecast;
+}
+
+}  // namespace tersor::report

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "core/base/fields.h"
+#include "core/graph/graph.h"
+#include "core/tpc/price_list.h"
+
+namespace tersor::report {
+
+/// What the runtime is expected to take for one sample, by the prices of the platform (docs/report.md).
+struct TimeForecast {
+  double float_ms = 0;
+  double quantized_ms = 0;
+  double times_as_fast = 1;
+  std::string runtime;
+  std::string machine;
+  std::string sentence;
+
+  static constexpr auto fields() {
+    return std::make_tuple(
+        field("float_ms", &TimeForecast::float_ms, "Milliseconds that the float model is expected to take."),
+        field("quantized_ms", &TimeForecast::quantized_ms,
+              "Milliseconds that the quantized model is expected to take."),
+        field("times_as_fast", &TimeForecast::times_as_fast, "The former divided by the latter."),
+        field("runtime", &TimeForecast::runtime, "The runtime whose operators were timed."),
+        field("machine", &TimeForecast::machine, "The machine that they were timed on."),
+        field("sentence", &TimeForecast::sentence, "The same for a person."));
+  }
+};
+
+/// None where the platform has no prices or shapes are not known before the samples.
+std::optional<TimeForecast> forecast_time(const Model& in_float, const Model& quantized,
+                                          const std::optional<tpc::PriceList>& prices);
+
+}  // namespace tersor::report

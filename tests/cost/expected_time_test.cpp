@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/cost/expected_time.h"
+
+#include "core/cost/value_types.h"
+#include "tests/catch.h"
+#include "tests/support/named_model.h"
+
+using namespace tersor;
+using test::NamedModel;
+
+namespace {
+
+tpc::PriceList priced(const char* name, double tpc::Price::*member, double nanoseconds) {
+  tpc::PriceList list;
+  list.prices[name].*member = nanoseconds;
+  return list;
+}
+
+}  // namespace
+
+TEST_CASE("a convolution's time counts its products, positions and channels beyond a multiple of 16") {
+  NamedModel model;
+  model.input("x", {1, 3, 10, 10}).weight("w", {20, 3, 3, 3}).node("Conv", {"x", "w"}, {"y"}).output("y");
+  const Model built = model.build();
+  const double places = 8 * 8, products = places * 20 * 27;
+  const auto milliseconds = [&](double tpc::Price::*member) {
+    return *cost::expected_milliseconds(built, priced("Conv/dense", member, 1e6));
+  };
+  REQUIRE(milliseconds(&tpc::Price::node) == Approx(1));
+  REQUIRE(milliseconds(&tpc::Price::input) == Approx(300));
+  REQUIRE(milliseconds(&tpc::Price::output) == Approx(places * 20));
+  REQUIRE(milliseconds(&tpc::Price::product) == Approx(products));
+  REQUIRE(milliseconds(&tpc::Price::place) == Approx(places));
+  REQUIRE(milliseconds(&tpc::Price::tail) == Approx(products * 4 / 20));
+  REQUIRE(milliseconds(&tpc::Price::weight) == Approx(20 * 27));
+  REQUIRE(milliseconds(&tpc::Price::column) == Approx(places * 27));
+}
+
+TEST_CASE("a Relu behind a float Conv and the product of a Swish cost nothing, a Relu of its own does") {
+  NamedModel model;
+  model.input("x", {1, 2, 4, 4}).weight("w", {2, 2, 1, 1}).node("Conv", {"x", "w"}, {"c"}).node("Relu", {"c"}, {"r"});
+  model.node("Sigmoid", {"r"}, {"s"}).node("Mul", {"r", "s"}, {"m"}).node("Relu", {"m"}, {"y"}).output("y");
+  const Model built = model.build();
+  REQUIRE(*cost::expected_milliseconds(built, priced("Relu", &tpc::Price::node, 1e6)) == Approx(1));
+  REQUIRE(*cost::expected_milliseconds(built, priced("Sigmoid", &tpc::Price::node, 1e6)) == Approx(1));
+  REQUIRE_FALSE(cost::expected_milliseconds(built, priced("Mul", &tpc::Price::node, 1e6)).has_value());
+}
+
+TEST_CASE("open sizes are taken as pictures or short sequences, and a model whose shapes are data has no time") {
+  NamedModel model;
+  model.input("x", {1, 3, 10, 10}).node("Relu", {"x"}, {"y"}).output("y");
+  Model built = model.build();
+  Value& input = built.graph.value(built.graph.inputs[0]);
+  (*input.shape)[0] = Dim{};
+  (*input.shape)[2] = Dim{};
+  const cost::ValueTypes types = cost::value_types(built);
+  REQUIRE(types[static_cast<size_t>(built.graph.outputs[0].index)]->shape == Shape{1, 3, 224, 10});
+}
