@@ -7,7 +7,7 @@ import path from 'node:path';
 import { describe, test } from 'vitest';
 
 import { readTensor } from './protobuf.mjs';
-import { assertEqualOutputs, converted, outputsOf, randomInputs, tersor, withFolder } from './runtime.mjs';
+import { assertEqualOutputs, converted, outputsOf, randomInputs, tersor, withFolder, zooInputs } from './runtime.mjs';
 import { sharedFolder } from './samples.mjs';
 
 const zoo = path.join(sharedFolder, 'zoo');
@@ -21,18 +21,12 @@ const zooModels = existsSync(path.join(zoo, 'index.json'))
     )
   : [];
 
-// The voice detector takes 32 ms of sound, its state and the sampling rate.
-const special = {
-  'silero-vad-16k/model.onnx': { sizes: { input: [1, 512], state: [2, 1, 128], sr: [] }, values: { sr: 16000n } },
-  'magika-v3-3/model.onnx': { values: { bytes: 65 } },
-};
-
 describe.skipIf(zooModels.length === 0)('zoo models written back', () => {
   test.each(zooModels)('%s', (name) =>
     withFolder(async (folder) => {
       const model = path.join(zoo, name);
       const info = JSON.parse(tersor('inspect', model, '--json'));
-      const inputs = randomInputs(info, special[name]);
+      const inputs = randomInputs(info, zooInputs[name]);
       const output = converted(model, folder);
       assertEqualOutputs(await outputsOf(output, inputs), await outputsOf(model, inputs));
       if (info.opset >= 13) return;
