@@ -12,6 +12,7 @@ const titles = {
   memory: 'A model of 100 MB',
   pictures: 'Pictures',
   native: 'Natively, one thread',
+  files: 'The files in ONNX Runtime, one thread',
   quantize: 'The whole of `tersor quantize`, one thread',
 };
 

@@ -52,7 +52,7 @@ async function serveFolders(folders) {
 
 /** A browser with the benches' pages. */
 export class Pages {
-  static async start({ root, nets, shared }) {
+  static async start({ root, nets, shared, files }) {
     const server = await serveFolders({
       bench: path.join(root, 'tests/bench'),
       engine: path.join(root, 'build/wasm/bin'),
@@ -61,6 +61,7 @@ export class Pages {
       zoo: path.join(shared ?? root, 'zoo'),
       samples: path.join(root, 'build/zoo-samples'),
       nets,
+      files,
     });
     const browser = await chromium.launch({ executablePath: browserPath(), args: ['--disable-dev-shm-usage'] });
     return Object.assign(new Pages(), { server, browser });

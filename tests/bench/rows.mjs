@@ -24,6 +24,12 @@ export function row(name, ours, theirs, bar, more = {}) {
   };
 }
 
+/** The same by the least of all rounds, where what is measured is short and other work lengthens most rounds of one side. */
+export function leastRow(name, ours, theirs, bar, more = {}) {
+  const [mine, other] = [Math.min(...ours), Math.min(...theirs)];
+  return { ...row(name, ours, theirs, bar, more), ratio: other / mine, ours: mine, theirs: other };
+}
+
 /** Something of ours alone that is to stay below `limit`: met at a ratio of 1. */
 export function limitRow(name, ours, limit, more = {}) {
   return {
@@ -37,6 +43,17 @@ export function limitRow(name, ours, limit, more = {}) {
     isLimit: true,
     ...more,
   };
+}
+
+/** Two SQNRs in decibels; the ratio is that of the errors (20 dB: ten times), above 1: ours is smaller. */
+export function errorRow(name, ours, theirs, note) {
+  return { name, ratio: 10 ** ((ours - theirs) / 20), bar: 1, ours, theirs, spread: 0, unit: 'dB', note };
+}
+
+/** How many of `all` there are of something of which there should be none; the ratio is the share of the others. */
+export function countRow(name, count, all, note) {
+  const rest = { spread: 0, unit: `of ${all}`, isLimit: true, note };
+  return { name, ratio: (all - count) / all, bar: 1, ours: count, theirs: 0, ...rest };
 }
 
 export function geometricMean(name, rows, bar, more = {}) {
@@ -60,7 +77,8 @@ export function failure(name, note) {
 
 export const isMet = ({ ratio, bar }) => ratio >= bar;
 
-const figure = (value) => (value >= 100 ? value.toFixed(0) : value >= 1 ? value.toFixed(1) : value.toPrecision(2));
+const figure = (value) =>
+  value >= 100 || value === 0 ? value.toFixed(0) : value >= 1 ? value.toFixed(1) : value.toPrecision(2);
 
 /** The row's parts as texts. */
 export function texts({ ratio, bar, ours, theirs, spread, unit, isLimit, note }) {
