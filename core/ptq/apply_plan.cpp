@@ -340,7 +340,8 @@ void Applier::store_bias(const KernelPlan& kernel, Node& node) {
   const std::string name = name_of(bias);
   const bool per_channel = kernel.weight.per_channel();
   std::vector<float> scale;
-  for (const float weight_scale : kernel.weight.scale) scale.push_back(*kernel.input_scale * weight_scale);
+  for (size_t o = 0; o < (per_channel ? kernel.bias.size() : 1); ++o)
+    scale.push_back(*kernel.input_scale * kernel.weight.scale[kernel.scale_index(o)]);
   std::vector<int32_t> codes;
   for (size_t o = 0; o < kernel.bias.size(); ++o) {
     const double step = scale[per_channel ? o : 0];

@@ -119,16 +119,20 @@ void ExportCheck::check_zero_point(const Node& node) const {
 }
 
 void ExportCheck::check_bias(const Node& node) const {
-  const bool has_bias = (node.is("Conv") || node.is("Gemm")) && node.inputs.size() > 2 && node.inputs[2].valid();
+  const bool can_have_bias = node.is("Conv") || node.is("Gemm") || node.is("ConvTranspose");
+  const bool has_bias = can_have_bias && node.inputs.size() > 2 && node.inputs[2].valid();
   const Node* bias = has_bias ? producer(node.inputs[2]) : nullptr;
   if (bias == nullptr || !bias->is("DequantizeLinear")) return;
   const Node *input = producer(node.inputs[0]), *weight = producer(node.inputs[1]);
   require(from_pair(node.inputs[0]) && from_pair(node.inputs[1]), "an int32 bias goes with quantized operands.");
   const float input_scale = scale_of(*input).data<float>()[0];
   const auto weight_scale = scale_of(*weight).data<float>(), bias_scale = scale_of(*bias).data<float>();
-  require(weight_scale.size() == bias_scale.size(), "a bias has as many scales as its weight.");
+  const bool shared = node.is("ConvTranspose");  // between groups
+  require(shared ? bias_scale.size() % weight_scale.size() == 0 : weight_scale.size() == bias_scale.size(),
+          "a bias has as many scales as its weight.");
   for (size_t c = 0; c < bias_scale.size(); ++c)
-    require(bias_scale[c] == input_scale * weight_scale[c], "the scale of a bias is the product of its operands'.");
+    require(bias_scale[c] == input_scale * weight_scale[c % weight_scale.size()],
+            "the scale of a bias is the product of its operands'.");
 }
 
 void ExportCheck::check_float_weight(const Node& node) const {

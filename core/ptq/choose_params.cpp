@@ -11,6 +11,7 @@
 #include "core/ptq/choose_constants.h"
 #include "core/ptq/choose_weights.h"
 #include "core/ptq/outcomes.h"
+#include "core/ptq/runtime_fusions.h"
 #include "core/ptq/take_concat_ranges.h"
 
 namespace tersor::ptq {
@@ -23,6 +24,8 @@ std::vector<KernelPlan> choose_kernels(const Graph& graph, const Attachment& att
                                        const calibrate::Statistics& statistics,
                                        const config::QuantizationConfig& config, const QuantizationPlan& plan) {
   std::vector<KernelPlan> kernels;
+  const Uses uses(graph);
+  const auto is_quantized = [&](ValueId value) { return plan.find(value) != nullptr; };
   for (size_t i = 0; i < placement.roles.size(); ++i) {
     const NodeRole& role = placement.roles[i];
     if (!role.has_kernel() || !role.op || role.float_weight) continue;
@@ -31,6 +34,8 @@ std::vector<KernelPlan> choose_kernels(const Graph& graph, const Attachment& att
     WeightContext context{graph, attachment, config};
     context.input = statistics.find(graph.name_of(node.inputs[0]));
     context.input_params = input != nullptr ? &input->params : nullptr;
+    if (const ValueId in_front = dequantized_in_front(graph, uses, node.inputs[0], is_quantized); in_front.valid())
+      context.bias_input_scale = plan.find(in_front)->params.scale[0];
     kernels.push_back(choose_weight(node, *role.op, context));
   }
   return kernels;

@@ -65,12 +65,6 @@ QuantizationParams weight_params(NodeId node, const KernelOp& op, const Tensor& 
   return params;
 }
 
-/// Index of output channel `o` among the scales.
-size_t scale_index(const KernelOp& op, const QuantizationParams& params, int64_t o) {
-  if (params.scale.size() == 1) return 0;
-  return static_cast<size_t>(op.is_transposed ? o % (op.outputs / op.groups) : o);
-}
-
 /// How much each output's mean changes by the rounding of the weight: sum_i eps[o, i] * mean_x[i].
 std::vector<double> mean_errors(const Node& node, const KernelOp& op, const Tensor& weight, const KernelPlan& plan,
                                 const calibrate::TensorStatistics& input) {
@@ -108,12 +102,12 @@ float least_scale(double bias, float input_scale) {
 }
 
 /// Raises scales that are too small, to powers of two where `in_octaves`. Returns how many.
-int64_t raise_scales(const KernelOp& op, const std::vector<double>& bias, float input_scale, bool in_octaves,
-                     QuantizationParams& params) {
+int64_t raise_scales(bool in_octaves, KernelPlan& plan) {
+  QuantizationParams& params = plan.weight;
   std::vector<bool> raised(params.scale.size(), false);
-  for (int64_t o = 0; o < op.outputs; ++o) {
-    const size_t k = scale_index(op, params, o);
-    const float least = least_scale(bias.empty() ? 0 : bias[static_cast<size_t>(o)], input_scale);
+  for (size_t o = 0; o < static_cast<size_t>(plan.op.outputs); ++o) {
+    const size_t k = plan.scale_index(o);
+    const float least = least_scale(plan.bias.empty() ? 0 : plan.bias[o], *plan.input_scale);
     if (params.scale[k] >= least) continue;
     params.scale[k] = in_octaves ? static_cast<float>(quant::power_of_two_above(least)) : least;
     params.range[k] = params.representable(k);
@@ -151,9 +145,9 @@ KernelPlan choose_weight(const Node& node, const KernelOp& op, const WeightConte
   const bool has_bias = op.bias.valid() || input_shift;
   const bool corrects = context.config.weights_bias_correction && !context.config.measures_bias() && op.can_have_bias &&
                         context.input != nullptr && static_cast<int64_t>(context.input->channels.size()) == op.inputs;
-  if (context.input_params != nullptr && !op.is_transposed && op.can_have_bias)
-    plan.input_scale = context.input_params->scale[0];
-  plan.integer_bias = plan.input_scale && context.attachment.export_rules.integer_bias;
+  if (op.can_have_bias) plan.input_scale = context.bias_input_scale;
+  plan.integer_bias =
+      plan.input_scale && context.input_params != nullptr && context.attachment.export_rules.integer_bias;
   plan.bias = has_bias ? bias : std::vector<double>{};
   const bool in_octaves =
       quant::even_form(attribute.config.weights_quantization_method) == quant::QuantizationMethod::kPowerOfTwo;
@@ -170,7 +164,7 @@ KernelPlan choose_weight(const Node& node, const KernelOp& op, const WeightConte
       if (!has_bias && plan.largest_correction == 0) plan.bias.clear();
     }
     if (!plan.input_scale) break;
-    const int64_t raised = raise_scales(op, plan.bias, *plan.input_scale, in_octaves, plan.weight);
+    const int64_t raised = raise_scales(in_octaves, plan);
     plan.raised_channels = std::max(plan.raised_channels, raised);
     if (raised == 0) break;
     if (plan.table) plan.table = with_scales(*plan.table, plan.weight);

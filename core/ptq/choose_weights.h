@@ -19,6 +19,8 @@ struct WeightContext {
   const calibrate::TensorStatistics* input = nullptr;
   /// The input's quantization; null when it stays float.
   const quant::QuantizationParams* input_params = nullptr;
+  /// The scale that the runtime dequantizes the input by, also where nodes stand in between that it moves that over.
+  std::optional<float> bias_input_scale = {};
 };
 
 /// Parameters of the weight, and the bias to go with them:

@@ -43,6 +43,8 @@ struct KernelPlan {
   /// s_x, the scale of the node's input, where the bias has to fit into int32: a runtime makes one of a float bias too.
   std::optional<float> input_scale = {};
 
+  /// Index of output channel `o` among the weight's scales; the groups of a ConvTranspose share them.
+  size_t scale_index(size_t o) const { return o % weight.scale.size(); }
   bool bias_fits(double of_channel, float weight_scale) const {
     constexpr double kMost = 2147480000.0;
     return !input_scale || std::fabs(of_channel) <= kMost * (*input_scale * weight_scale);

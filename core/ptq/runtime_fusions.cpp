@@ -23,8 +23,9 @@ bool fuses_with_neighbours(const Node& node) {
 }
 
 bool lets_through(const Node& node) {
-  static constexpr std::array<std::string_view, 8> kTypes{"MaxPool", "Reshape",   "Transpose", "Squeeze",
-                                                          "Slice",   "Unsqueeze", "Flatten",   "Resize"};
+  static constexpr std::array<std::string_view, 17> kTypes{
+      "MaxPool", "Reshape", "Transpose", "Squeeze", "Slice", "Unsqueeze",    "Flatten",      "Resize",  "Gather",
+      "Split",   "Expand",  "Tile",      "Pad",     "Cast",  "DepthToSpace", "SpaceToDepth", "Identity"};
   return is_one_of(node, kTypes);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/graph/graph.h"
+#include "core/graph/uses.h"
 
 namespace tersor::ptq {
 
@@ -10,7 +11,19 @@ namespace tersor::ptq {
 /// which either of the two has parameters by channel.
 bool fuses_with_neighbours(const Node& node);
 
-/// ONNX Runtime moves quantizers to the other side of these.
+/// ONNX Runtime moves quantizers to the other side of these, in one version or another, or folds them away.
 bool lets_through(const Node& node);
+
+/// The value that the runtime dequantizes in front of `value`, were `is_quantized` one that has quantizers: `value`
+/// itself or what nodes make it of that quantizers are moved over. An invalid id where there is none.
+template <class IsQuantized>
+ValueId dequantized_in_front(const Graph& graph, const Uses& uses, ValueId value, IsQuantized&& is_quantized) {
+  while (value.valid() && !is_quantized(value)) {
+    const auto maker = uses.producer_index(value);
+    if (!maker || !lets_through(graph.nodes()[*maker])) return {};
+    value = graph.nodes()[*maker].inputs[0];
+  }
+  return value;
+}
 
 }  // namespace tersor::ptq
