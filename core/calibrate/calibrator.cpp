@@ -2,10 +2,22 @@
 #include "core/calibrate/calibrator.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/error.h"
 
 namespace tersor::calibrate {
+
+namespace {
+
+bool is_finite(const Tensor& tensor) {
+  if (tensor.dtype() != DType::kFloat32) return true;
+  const Tensor aligned = tensor.aligned();
+  const auto values = aligned.data<float>();
+  return std::all_of(values.begin(), values.end(), [](float x) { return std::isfinite(x); });
+}
+
+}  // namespace
 
 Calibrator::Calibrator(std::shared_ptr<const run::Program> program, std::vector<Request> requests,
                        Provenance provenance, uint64_t data_set_size)
@@ -16,7 +28,14 @@ Calibrator::Calibrator(std::shared_ptr<const run::Program> program, std::vector<
 
 void Calibrator::add(SampleRecord sample, std::string_view place, std::span<const Tensor> inputs) {
   try {
-    runner_.run(inputs, &collector_);
+    const std::vector<Tensor> outputs = runner_.run(inputs, &collector_);
+    const std::optional<Collector::LeftOut> left_out = collector_.take_left_out();
+    if (left_out && !(std::all_of(inputs.begin(), inputs.end(), is_finite) &&
+                      std::all_of(outputs.begin(), outputs.end(), is_finite)))
+      throw Error(ErrorCode::kInvalidSamples,
+                  "The tensor \"" + left_out->tensor + "\" has an element that is " +
+                      (left_out->is_nan ? "not a number" : "infinite") + ".",
+                  {}, "Check this sample and its preprocessing; the float model gives no usable result for it.");
   } catch (const Error& error) {
     throw error.code == ErrorCode::kInvalidSamples ? error.within(place) : error;
   }

@@ -23,8 +23,9 @@ class Calibrator {
              uint64_t data_set_size);
 
   /// Runs one sample. `inputs` in graph-input order, batch as the model wants it; `sample.index` is its number in the
-  /// whole data set, `place` names it in errors. Error kInvalidSamples when it does not fit the model or makes a tensor
-  /// that is not finite; the calibrator then holds part of that sample and must be dropped.
+  /// whole data set, `place` names it in errors. Error kInvalidSamples when it does not fit the model, or when a
+  /// watched tensor and an input or output are not finite; the calibrator then holds part of that sample and must be
+  /// dropped.
   void add(SampleRecord sample, std::string_view place, std::span<const Tensor> inputs);
 
   /// The digest of the sample that was added last, for who takes it while the sample runs.

@@ -32,14 +32,6 @@ constexpr size_t kAllOfOne = 16;       // channels take as long to look through,
 constexpr size_t kValuesOfPart = 128;  // at least: fewer take longer to begin than to count
 constexpr size_t kNotWatched = std::numeric_limits<size_t>::max();
 
-[[noreturn]] void refuse_not_finite(const std::string& name, std::span<const float> values) {
-  const auto bad = std::find_if(values.begin(), values.end(), [](float x) { return !std::isfinite(x); });
-  throw Error(
-      ErrorCode::kInvalidSamples,
-      "The tensor \"" + name + "\" has an element that is " + (std::isnan(*bad) ? "not a number" : "infinite") + ".",
-      {}, "Check this sample and its preprocessing; the float model gives no usable result for it.");
-}
-
 }  // namespace
 
 size_t BinCounter::place(float x, float per_width) const {
@@ -240,6 +232,16 @@ void Collector::observe(const run::ObservedTensor& tensor) {
   if (blocks) end_channels(gathered);
 }
 
+std::span<const float> Collector::without_not_finite(const Request& request, std::span<const float> values) {
+  finite_.assign(values.begin(), values.end());
+  for (float& x : finite_) {
+    if (std::isfinite(x)) continue;
+    if (!left_out_) left_out_ = LeftOut{request.name, std::isnan(x)};
+    x = 0;
+  }
+  return finite_;
+}
+
 void Collector::add_ends(Gathered& gathered) const {
   std::vector<float>& ends = gathered.ends;
   ends.push_back(lowest_), ends.push_back(highest_);
@@ -253,13 +255,23 @@ void Collector::count(const Request& request, Gathered& gathered, std::span<cons
   float low = values[0], high = values[0];
   double sum = 0, squares = 0;
   for (size_t line = 0; !values.empty(); line += lines, values = values.subspan(std::min(values.size(), at_once))) {
-    const auto part = values.first(std::min(values.size(), at_once));
+    auto part = values.first(std::min(values.size(), at_once));
     if (sampling_.weight > 1 && !ends_only_) {
+      const float low_before = low, high_before = high;
+      const double squares_before = squares;
       kernels::channel_sums(part.data(), part.size(), 1, &low, &high, &sum, &squares);
-      if (!std::isfinite(squares)) refuse_not_finite(request.name, part);
+      if (!std::isfinite(squares)) {
+        values = without_not_finite(request, values), part = values.first(part.size());
+        low = std::isfinite(low_before) ? low_before : 0, high = std::isfinite(high_before) ? high_before : 0;
+        squares = squares_before;
+        kernels::channel_sums(part.data(), part.size(), 1, &low, &high, &sum, &squares);
+      }
     } else {
-      const kernels::Extremes extremes = kernels::extremes(part);
-      if (!extremes.finite) refuse_not_finite(request.name, part);
+      kernels::Extremes extremes = kernels::extremes(part);
+      if (!extremes.finite) {
+        values = without_not_finite(request, values), part = values.first(part.size());
+        extremes = kernels::extremes(part);
+      }
       low = extremes.min, high = extremes.max;
     }
     add_bins(gathered, part, line, 1, low + 0.0f, high + 0.0f, squares);
@@ -317,7 +329,8 @@ void Collector::add_far(Gathered& gathered, std::span<const float> part, size_t 
 
 /// Channels last: sums, extremes and bins of as many rows at a time as stay in cache.
 void Collector::gather_rows(const Request& request, Gathered& gathered, const Blocks& blocks,
-                            std::span<const float> values) {
+                            std::span<const float> values, size_t counted) {
+  const std::span<const float> all = values;
   double squares = 0;
   const size_t line_values = std::max(sampling_.line, blocks.channels);
   const size_t lines = std::max<size_t>(1, std::max(kFewRows * blocks.channels, kInCache) / line_values);
@@ -326,8 +339,11 @@ void Collector::gather_rows(const Request& request, Gathered& gathered, const Bl
     const auto part = values.first(std::min(values.size(), at_once));
     squares += kernels::channel_sums(part.data(), part.size() / blocks.channels, blocks.channels, lows_.data(),
                                      highs_.data(), sums_.data(), squares_.data());
-    if (!std::isfinite(squares)) refuse_not_finite(request.name, part);
-    if (request.channels_only) continue;
+    if (!std::isfinite(squares)) {
+      begin_sums(blocks.channels);
+      return gather_rows(request, gathered, blocks, without_not_finite(request, all), line);
+    }
+    if (request.channels_only || line < counted) continue;
     add_bins(gathered, part, line, blocks.channels, kernels::extremes(lows_).min, kernels::extremes(highs_).max,
              squares);
   }
@@ -356,17 +372,22 @@ std::optional<Collector::Blocks> Collector::begin_channels(const Request& reques
     gathered.sums = gathered.squares = ExactSums();
     return std::nullopt;
   }
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
   if (gathered.sums.size() == 0) {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
     gathered.lows.assign(blocks.channels, kInfinity);
     gathered.highs.assign(blocks.channels, -kInfinity);
     gathered.sums = gathered.squares = ExactSums(blocks.channels);
   }
-  lows_.assign(blocks.channels, kInfinity);
-  highs_.assign(blocks.channels, -kInfinity);
-  sums_.assign(blocks.channels, 0);
-  squares_.assign(blocks.channels, 0);
+  begin_sums(blocks.channels);
   return blocks;
+}
+
+void Collector::begin_sums(size_t channels) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  lows_.assign(channels, kInfinity);
+  highs_.assign(channels, -kInfinity);
+  sums_.assign(channels, 0);
+  squares_.assign(channels, 0);
 }
 
 void Collector::end_channels(Gathered& gathered) {
@@ -381,7 +402,9 @@ void Collector::sum_plain(const Request& request, const Blocks& blocks, std::spa
   for (size_t outer = 0; outer < blocks.outer; ++outer)
     for (size_t c = 0; c < blocks.channels; ++c, x += blocks.inner)
       squares += kernels::channel_sums(x, blocks.inner, 1, &lows_[c], &highs_[c], &sums_[c], &squares_[c]);
-  if (!std::isfinite(squares)) refuse_not_finite(request.name, values);
+  if (std::isfinite(squares)) return;
+  begin_sums(blocks.channels);
+  sum_plain(request, blocks, without_not_finite(request, values));
 }
 
 std::vector<TensorStatistics> Collector::statistics() const {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <optional>
 #include <vector>
 
 #include "core/calibrate/statistics.h"
@@ -108,8 +109,16 @@ class Collector : public run::Observer {
  public:
   explicit Collector(std::vector<Request> requests);
 
-  /// Error kInvalidSamples, without a place, when an element is NaN or infinite or the channel axis is not there.
+  /// An element that is NaN or infinite counts as 0, which every range holds: what a mask hides may be one inside a
+  /// model whose outputs are finite.
   void observe(const run::ObservedTensor& tensor) override;
+
+  struct LeftOut {
+    std::string tensor;
+    bool is_nan = false;  // else infinite
+  };
+  /// The first such element since the last call.
+  std::optional<LeftOut> take_left_out() { return std::exchange(left_out_, std::nullopt); }
 
   /// What was seen since the construction, in the order of the requests.
   std::vector<TensorStatistics> statistics() const;
@@ -134,6 +143,8 @@ class Collector : public run::Observer {
     size_t outer = 1, channels = 1, inner = 1;
   };
   static Blocks blocks_of(const run::ObservedTensor& tensor, int channel_axis);
+  /// A copy with zeros for what is not finite, until the next call.
+  std::span<const float> without_not_finite(const Request& request, std::span<const float> values);
   void count(const Request& request, Gathered& gathered, std::span<const float> values);
   /// `part`: whole lines of the sampling, the first of them line `line`; `squares`: the sum of those of all values of
   /// the tensor up to its end, which lie between `min` and `max`.
@@ -146,7 +157,10 @@ class Collector : public run::Observer {
   /// Between begin and end, lows_, highs_, sums_ and squares_ hold what this tensor adds to its channels. None where
   /// this sample has another number of them than one before: then they are not the same things.
   std::optional<Blocks> begin_channels(const Request& request, Gathered& gathered, const run::ObservedTensor& tensor);
-  void gather_rows(const Request& request, Gathered& gathered, const Blocks& blocks, std::span<const float> values);
+  void begin_sums(size_t channels);
+  /// Bins of lines before line `counted` have been counted.
+  void gather_rows(const Request& request, Gathered& gathered, const Blocks& blocks, std::span<const float> values,
+                   size_t counted = 0);
   void sum_plain(const Request& request, const Blocks& blocks, std::span<const float> values);
   void end_channels(Gathered& gathered);
 
@@ -161,6 +175,8 @@ class Collector : public run::Observer {
   std::vector<float> lows_, highs_;
   std::vector<double> sums_, squares_;
   std::vector<uint32_t> places_;  // of values far out
+  std::vector<float> finite_;
+  std::optional<LeftOut> left_out_;
 };
 
 }  // namespace tersor::calibrate

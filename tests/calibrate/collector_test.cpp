@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "tests/catch.h"
 
@@ -180,4 +181,21 @@ TEST_CASE("bins do not depend on which samples the same collector saw before") {
     merged.merge(alone.statistics()[0].histogram);
   }
   CHECK(together.statistics()[0].histogram == merged);
+}
+
+TEST_CASE("what is not finite counts as zeros, wherever it lies") {
+  const auto layout = GENERATE(ops::Layout::kPlain, ops::Layout::kChannelsLast);
+  const auto axis = GENERATE(-1, 1, 2);
+  const auto width = GENERATE(int64_t{5}, int64_t{150});  // 150: more than is looked at at once
+  const auto first_bad = GENERATE(int64_t{0}, int64_t{140});
+  CAPTURE(axis, width, first_bad);
+  const auto of = [&](float nan, float infinity) {
+    return collected(Shape{1, 24, 150, width}, layout, axis,
+                     [=](int64_t y, int64_t x, int64_t c) {
+                       if (y >= first_bad && (y + x + c) % 7 == 0) return c % 2 == 0 ? nan : -infinity;
+                       return std::sin(static_cast<float>(1 + y * 31 + x * 7 + c * 3)) * 3.0f;
+                     })
+        .seen;
+  };
+  REQUIRE(of(std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()) == of(0.0f, -0.0f));
 }
