@@ -90,8 +90,10 @@ struct Round {
 struct ThresholdedRelu {
   static float of(float x, const Parameters& p) { return x > p.a ? x : 0.0f; }
 };
+/// By the reciprocal, rounded on its own, as ONNX Runtime has it: up to two last bits from the quotient, and NaN at
+/// infinity.
 struct Softsign {
-  static float of(float x, const Parameters&) { return x / (1.0f + std::fabs(x)); }
+  static float of(float x, const Parameters&) { return 1.0f / (1.0f + std::fabs(x)) * x; }
 };
 /// a is the bias, b the limit.
 struct Shrink {

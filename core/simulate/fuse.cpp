@@ -285,11 +285,13 @@ const Rule* rule_for(const Node& node) {
 bool exact_in_float(const Node& node) {
   if (node.domain == "com.tersor") return true;  // a mover that works on the integers already
   static const std::set<std::string, std::less<>> kExact = {
-      "Add",     "Sub",    "Mul",       "Div",           "Max",     "Min",           "Relu",    "Clip",
-      "Abs",     "Neg",    "LeakyRelu", "PRelu",         "Where",   "Sqrt",          "Sigmoid", "Tanh",
-      "Softmax", "Concat", "Reshape",   "Slice",         "Split",   "Transpose",     "Squeeze", "Unsqueeze",
-      "Flatten", "Pad",    "Cast",      "Gather",        "MaxPool", "GlobalMaxPool", "Expand",  "Tile",
-      "Resize",  "ArgMax", "Identity",  "QuantizeLinear"};
+      "Add",     "Sub",   "Mul",     "Div",       "Max",       "Min",
+      "Relu",    "Clip",  "Abs",     "Neg",       "LeakyRelu", "PRelu",
+      "Where",   "Sqrt",  "Sigmoid", "Tanh",      "Softmax",   "Concat",
+      "Reshape", "Slice", "Split",   "Transpose", "Squeeze",   "Unsqueeze",
+      "Flatten", "Pad",   "Cast",    "Gather",    "MaxPool",   "GlobalMaxPool",
+      "Expand",  "Tile",  "Resize",  "ArgMax",    "Identity",  "QuantizeLinear",
+      "Softsign"};
   return node.domain.empty() && kExact.count(node.op_type) != 0;
 }
 

@@ -95,6 +95,7 @@ std::unique_ptr<const ops::Kernel> prepare_integer_max_pool(ops::Setup& setup, P
 std::unique_ptr<const ops::Kernel> prepare_sigmoid(ops::Setup& setup, Profile profile);
 std::unique_ptr<const ops::Kernel> prepare_tanh(ops::Setup& setup, Profile profile);
 std::unique_ptr<const ops::Kernel> prepare_softmax(ops::Setup& setup, Profile profile);
+std::unique_ptr<const ops::Kernel> prepare_quantize_linear(ops::Setup& setup, Profile profile);
 std::unique_ptr<const ops::Kernel> prepare_resize(ops::Setup& setup, Profile profile);
 std::unique_ptr<const ops::Kernel> prepare_matmul_nbits(ops::Setup& setup, Profile profile);
 

@@ -55,6 +55,7 @@ constexpr IntegerOperator kOperators[] = {
     {"com.microsoft", "QLinearConcat", prepare_qlinear_concat, is_part},
     {"com.microsoft", "QLinearWhere", prepare_qlinear_where, is_chosen_from},
     {"com.tersor", "MaxPool", prepare_integer_max_pool},
+    {"", "QuantizeLinear", prepare_quantize_linear, nullptr, {}, 10},
     {"", "Sigmoid", prepare_sigmoid},
     {"", "Tanh", prepare_tanh},
     {"", "Softmax", prepare_softmax},
