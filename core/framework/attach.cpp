@@ -9,6 +9,7 @@
 #include "core/base/json.h"
 #include "core/framework/fuse.h"
 #include "core/framework/kernel_operand.h"
+#include "core/framework/divisors.h"
 #include "core/framework/masks.h"
 #include "core/framework/platform_layers.h"
 #include "core/graph/clamp_bounds.h"
@@ -54,6 +55,7 @@ class Attacher {
         uses_(graph),
         types_(value_types(graph)),
         masked_(masked_values(graph)),
+        divides_(divisor_values(graph)),
         requests_(overrides.requests(graph)),
         annotated_(overrides.annotated(graph)) {
     check_sets_known(platform_, layers_);
@@ -242,6 +244,11 @@ class Attacher {
                        [&](ValueId id) { return id.valid() && masked_[static_cast<size_t>(id.index)]; });
   }
 
+  bool is_divisor(const Node& node) const {
+    return std::any_of(node.outputs.begin(), node.outputs.end(),
+                       [&](ValueId id) { return id.valid() && divides_[static_cast<size_t>(id.index)]; });
+  }
+
   /// Takes out of the candidates what FrameworkInfo does not let be quantized, and what no range can hold.
   void restrict_to_info(const Node& node, NodeAttachment& attached) const {
     const std::string& type = node.op_type;
@@ -253,9 +260,9 @@ class Attacher {
     const bool alone = contains(info_.no_quantization_ops, type) || not_float || masked;
     const bool kernel = !alone && contains(info_.kernel_ops, type);
     const bool output = !alone && (contains(info_.activation_ops, type) || !listed(type));
-    const bool unnamed = left_out(type);
+    const bool unnamed = left_out(type), divides = is_divisor(node);
     for (OpQuantizationConfig& op : attached.candidates) {
-      if (!output) op.enable_activation_quantization = op.quantization_preserving = false;
+      if (!output || divides) op.enable_activation_quantization = op.quantization_preserving = false;
       if (unnamed) op.enable_activation_quantization = false;
       for (auto& [name, attribute] : op.attr_weights_configs_mapping)
         if (!kernel && name.find(tpc::kKernelAttr) != std::string::npos) attribute.enable_weights_quantization = false;
@@ -264,6 +271,9 @@ class Attacher {
       say(attached, "It gives no float32 numbers.");
     else if (masked)
       say(attached, "A mask of very large numbers is laid on its output; no range holds both.");
+    else if (divides)
+      say(attached,
+          "Something is divided by what it gives, or by what becomes of it; even steps would make 0 of small values.");
     else if (alone)
       say(attached, type + " is among the operators that are left alone.");
     else if (!output || (unnamed && !attached.config().quantization_preserving))
@@ -399,7 +409,7 @@ class Attacher {
   OperationsToLayers layers_;
   const Uses uses_;
   const std::vector<DType> types_;
-  const std::vector<bool> masked_;
+  const std::vector<bool> masked_, divides_;
   const NodeRequests requests_;
   const std::optional<std::vector<NodeId>> annotated_;
   std::set<std::string> refused_;  // operator set and field, so that a fault is told once
