@@ -79,7 +79,7 @@ class Applier {
     for (const ActivationPlan& activation : plan_.activations) insert_pair(activation);
     place_new_nodes();
     guard_moved_quantizers(graph());
-    guard_float_nodes(graph());
+    guard_float_nodes(model_, softmaxes_in_float());
     guard_kernels(model_, kernels_with_float_results());
     make_names_unique();
     graph().erase_unused_initializers();
@@ -110,6 +110,16 @@ class Applier {
       if (outcome.arithmetic == NodeOutcome::Arithmetic::kIntegerFloatOutput) list.push_back(outcome.node);
     for (const KernelPlan& kernel : plan_.kernels)
       if (!kernel.table && weight_type(kernel.weight) == DType::kInt4) list.push_back(kernel.node);
+    return list;
+  }
+  std::vector<NodeId> softmaxes_in_float() const {
+    std::vector<NodeId> list;
+    for (const NodeOutcome& outcome : plan_.outcomes)
+      if (outcome.arithmetic == NodeOutcome::Arithmetic::kFloat) list.push_back(outcome.node);
+    std::erase_if(list, [this](NodeId id) {
+      const Node* const node = model_.graph.find(id);
+      return node == nullptr || !node->is("Softmax");
+    });
     return list;
   }
   void drop_plain_dilations();
@@ -438,8 +448,12 @@ void Applier::place_new_nodes() {
   }
 }
 
-/// Runtimes refuse two nodes of one name, and nodes are named after what they restore, which several may read.
+/// Runtimes refuse two nodes of one name, and nodes are named after what they restore, which several may read. Nodes
+/// without a name get that of their output: ONNX Runtime 1.19 to 1.21 name what they make of such nodes all alike.
 void Applier::make_names_unique() {
+  for (Node& node : graph().nodes())
+    for (const ValueId output : node.outputs)
+      if (node.name.empty() && output.valid()) node.name = name_of(output);
   std::set<std::string> taken;
   for (const Node& node : graph().nodes()) taken.insert(node.name);
   std::set<std::string> seen;

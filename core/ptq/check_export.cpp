@@ -137,6 +137,7 @@ void ExportCheck::check_bias(const Node& node) const {
 
 void ExportCheck::check_float_weight(const Node& node) const {
   const bool multiplies = node.is("Conv") || node.is("Gemm") || node.is("ConvTranspose");
+  require(!node.name.empty(), "every node has a name.");
   if (!multiplies || node.inputs.size() < 2 || graph_.initializer(node.inputs[1]) == nullptr) return;
   require(!(from_pair(node.inputs[0]) && sole_quantizer(node.outputs[0]) != nullptr),
           "no operator with a float weight stands between a DequantizeLinear and a QuantizeLinear.");

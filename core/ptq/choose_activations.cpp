@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/graph/uses.h"
+#include "core/ptq/pad_fillers.h"
 #include "core/quant/lut_quantizer.h"
 #include "core/quant/quantizer.h"
 #include "core/quant/threshold_search.h"
@@ -61,10 +62,10 @@ const framework::LayerQuantizer* quantizer_of(const Graph& graph, const Uses& us
   return nullptr;
 }
 
-/// The configuration of the node that makes the value; that of the model's inputs when none does. Behind a clamp that
-/// the platform or the settings quantize nothing behind, or that preserves, the one in front counts.
-const OpQuantizationConfig& config_of(const Graph& graph, const Uses& uses, const Attachment& attachment,
-                                      const Placement& placement, ValueId value) {
+/// Of the node that makes the value; null when none does. Behind a clamp that the platform or the settings quantize
+/// nothing behind, or that preserves, the one in front counts.
+const framework::NodeAttachment* maker_of(const Graph& graph, const Uses& uses, const Attachment& attachment,
+                                          const Placement& placement, ValueId value) {
   auto index = uses.producer_index(value);
   while (index && placement.roles[*index].role == Role::kClamp) {
     const framework::NodeAttachment& clamp = attachment.of(graph.nodes()[*index].id);
@@ -72,7 +73,7 @@ const OpQuantizationConfig& config_of(const Graph& graph, const Uses& uses, cons
     if (clamp.config().enable_activation_quantization || !clamp.output_quantizers.empty() || !in_front) break;
     index = in_front;
   }
-  return index ? attachment.of(graph.nodes()[*index].id).config() : attachment.input_config;
+  return index ? &attachment.of(graph.nodes()[*index].id) : nullptr;
 }
 
 /// What the group's values stay within: what the operators that make them can give.
@@ -80,15 +81,18 @@ struct Bounds {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
   bool of_clip = false;
+  bool is_output = false;
 
   void narrow(const framework::ValueBounds& known) {
     if (known.low) low = std::max(low, *known.low);
     if (known.high) high = std::min(high, *known.high);
   }
-  /// Both ends are known, so that there is nothing to search for; but a Clip whose inputs stay far below its bound
-  /// would waste codes (3.3).
+  /// Both ends are known and the values come near one, so that there is nothing to search for. A Clip whose inputs stay
+  /// far below its bound would waste codes (3.3), and so would a Softmax over many places; what the model gives out
+  /// (of anything but a Clip) may reach further another time.
   bool decide(const quant::Range& seen) const {
-    return std::isfinite(low) && std::isfinite(high) && low < high && (!of_clip || seen.high >= 0.5 * high);
+    if (!std::isfinite(low) || !std::isfinite(high) || low >= high) return false;
+    return (is_output && !of_clip) || seen.high >= 0.5 * high || (low < 0 && seen.low <= 0.5 * low);
   }
 };
 
@@ -164,10 +168,14 @@ std::vector<ActivationPlan> choose_activations(const Graph& graph, const Attachm
   std::vector<const OpQuantizationConfig*> first(placement.groups), fixed(placement.groups);
   std::vector<Bounds> bounds(placement.groups);
   std::vector<const framework::LayerQuantizer*> asked(placement.groups);
+  const PadFillers fillers(graph, uses, placement);
   std::vector<bool> joined(placement.groups);  // several tensors come together: the bounds of one are not those of all
   for (const PlacedTensor& tensor : placement.tensors) {
-    groups[tensor.group].add(seen_of(graph, tensor.value, statistics));
-    const OpQuantizationConfig& op = config_of(graph, uses, attachment, placement, tensor.value);
+    const calibrate::TensorStatistics& seen = seen_of(graph, tensor.value, statistics);
+    if (!fillers.is_passed_over(tensor)) groups[tensor.group].add(seen);
+    bounds[tensor.group].is_output |= uses.is_output(tensor.value);
+    const framework::NodeAttachment* const attached = maker_of(graph, uses, attachment, placement, tensor.value);
+    const OpQuantizationConfig& op = attached != nullptr ? attached->config() : attachment.input_config;
     if (const auto maker = uses.producer_index(tensor.value)) {
       const Node& node = graph.nodes()[*maker];
       bounds[tensor.group].narrow(attachment.of(node.id).bounds);
@@ -176,7 +184,8 @@ std::vector<ActivationPlan> choose_activations(const Graph& graph, const Attachm
         joined[tensor.group] = true;
     }
     if (first[tensor.group] == nullptr) first[tensor.group] = &op;
-    if (fixed[tensor.group] == nullptr && op.fixed_scale) fixed[tensor.group] = &op;
+    const bool is_fixed = attached != nullptr ? has_fixed_range(*attached) : op.fixed_scale.has_value();
+    if (fixed[tensor.group] == nullptr && is_fixed) fixed[tensor.group] = &op;
     const framework::LayerQuantizer* quantizer = quantizer_of(graph, uses, attachment, placement, tensor.value);
     if (asked[tensor.group] == nullptr && quantizer != nullptr) {
       asked[tensor.group] = quantizer;

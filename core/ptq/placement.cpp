@@ -79,7 +79,7 @@ class Placer {
   bool keeps_own_range(const Node& reader, ValueId id) const {
     const auto maker = uses_.producer_index(id);
     return maker && value_inputs(reader, Role::kMover).size() > 1 &&
-           attachment_.of(graph_.nodes()[*maker].id).config().fixed_scale.has_value();
+           has_fixed_range(attachment_.of(graph_.nodes()[*maker].id));
   }
 
   void place_outputs();

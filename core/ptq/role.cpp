@@ -84,6 +84,10 @@ std::vector<NodeRole> find_roles(const Graph& graph, const framework::Attachment
   return roles;
 }
 
+bool has_fixed_range(const NodeAttachment& attached) {
+  return attached.config().fixed_scale.has_value() && attached.kernel != RuntimeKernel::kFloat;
+}
+
 bool is_dilated(const Node& node) {
   const std::vector<int64_t> dilations = node.ints_or("dilations", {});
   return std::any_of(dilations.begin(), dilations.end(), [](int64_t one) { return one != 1; });

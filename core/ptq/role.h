@@ -40,6 +40,10 @@ struct NodeRole {
 /// One role per node, in the order of the graph.
 std::vector<NodeRole> find_roles(const Graph& graph, const framework::Attachment& attachment);
 
+/// The platform fixes the parameters of what the node makes, as its integer kernel asks for them. Of an operator that
+/// runtimes compute in float nothing asks for any, and its range is chosen as others are.
+bool has_fixed_range(const framework::NodeAttachment& attached);
+
 /// It has dilations that say something.
 bool is_dilated(const Node& node);
 

@@ -19,6 +19,11 @@ bool is_one_of(const Node& node, std::span<const std::string_view> types) {
 bool fuses_with_neighbours(const Node& node) {
   static constexpr std::array<std::string_view, 7> kTypes{"Sigmoid", "LeakyRelu",   "Softmax",          "Relu",
                                                           "Clip",    "AveragePool", "GlobalAveragePool"};
+  return is_one_of(node, kTypes) || takes_several(node);
+}
+
+bool takes_several(const Node& node) {
+  static constexpr std::array<std::string_view, 7> kTypes{"Add", "Sub", "Mul", "Div", "Concat", "Where", "PRelu"};
   return is_one_of(node, kTypes);
 }
 

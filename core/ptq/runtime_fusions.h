@@ -11,6 +11,10 @@ namespace tersor::ptq {
 /// which either of the two has parameters by channel.
 bool fuses_with_neighbours(const Node& node);
 
+/// Of those the ones that take several values. They fuse where all come from a DequantizeLinear: QLinearAdd,
+/// QLinearMul, QLinearConcat; before 1.32 no version opened a file that gave one of these scales by channel.
+bool takes_several(const Node& node);
+
 /// ONNX Runtime moves quantizers to the other side of these, in one version or another, or folds them away.
 bool lets_through(const Node& node);
 

@@ -427,7 +427,7 @@ void correct_biases(const Graph& graph, const calibrate::MeasuredShifts& measure
     for (size_t o = 0; o < kernel.bias.size(); ++o) {
       const double bias = kernel.bias[o] + found->shifts[o];
       const float scale = kernel.weight.scale[kernel.scale_index(o)];
-      if (!kernel.bias_fits(bias, scale)) continue;
+      if (!std::isfinite(bias) || !kernel.bias_fits(bias, scale)) continue;
       kernel.bias[o] = bias;
       kernel.largest_correction = std::max(kernel.largest_correction, std::fabs(found->shifts[o]));
     }
