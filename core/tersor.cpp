@@ -25,6 +25,7 @@
 #include "core/ptq/drop_idle_scales.h"
 #include "core/ptq/find_requests.h"
 #include "core/ptq/keep_deviations.h"
+#include "core/ptq/outcomes.h"
 #include "core/ptq/round_weights.h"
 #include "core/ptq/shift_softmax_inputs.h"
 #include "core/run/ports.h"
@@ -404,6 +405,7 @@ QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics,
   if (measures_outputs(job, result.plan)) ptq::correct_biases(decided.model.graph, statistics.measured, result.plan);
   result.recipe = recipe_of(job, statistics);
   result.model = ptq::apply_plan(decided.model, result.plan);
+  ptq::take_back_guarded(result.model.graph, result.plan);
   ptq::check_export(job.model, result.model, result.plan);
   ptq::drop_idle_scales(result.model);
   passes::share_equal_constants(result.model);

@@ -123,6 +123,9 @@ void ExportCheck::check_bias(const Node& node) const {
   const bool has_bias = can_have_bias && node.inputs.size() > 2 && node.inputs[2].valid();
   const Node* bias = has_bias ? producer(node.inputs[2]) : nullptr;
   if (bias == nullptr || !bias->is("DequantizeLinear")) return;
+  // A bias that is computed may come from a quantizer of its own, as any activation does.
+  const Tensor* stored = graph_.initializer(bias->inputs[0]);
+  if (stored == nullptr || stored->dtype() != DType::kInt32) return;
   const Node *input = producer(node.inputs[0]), *weight = producer(node.inputs[1]);
   require(from_pair(node.inputs[0]) && from_pair(node.inputs[1]), "an int32 bias goes with quantized operands.");
   const float input_scale = scale_of(*input).data<float>()[0];

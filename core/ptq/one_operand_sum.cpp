@@ -12,6 +12,10 @@ Node one_operand_sum(const std::string& stem, ValueId operand, ValueId result) {
   return sum;
 }
 
+bool is_one_operand_sum(const Node& node) {
+  return node.is("Sum") && node.inputs.size() == 1;
+}
+
 void read_through_sum(Graph& graph, size_t place, std::string stem) {
   const ValueId operand = graph.nodes()[place].inputs[0];
   const ValueId result = graph.add_unique_value(stem + "_Sum_Output", DType::kFloat32);

@@ -7,6 +7,7 @@
 #include "core/graph/recurrent_weights.h"
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
+#include "core/ptq/one_operand_sum.h"
 
 namespace tersor::ptq {
 
@@ -199,6 +200,20 @@ void find_outcomes(const Graph& graph, const framework::Attachment& attachment, 
       if (outcome.node == constant.node)
         outcome.reason = is_recurrent ? "Its weights are stored in integers; runtimes compute it in float."
                                       : "Its table is stored in integers; the rows that it takes become float again.";
+  }
+}
+
+void take_back_guarded(const Graph& quantized, QuantizationPlan& plan) {
+  const Uses uses(quantized);
+  for (NodeOutcome& outcome : plan.outcomes) {
+    if (outcome.arithmetic != Arithmetic::kInteger || plan.reads_quantized(outcome.node)) continue;
+    const Node* node = quantized.find(outcome.node);
+    const auto maker = node != nullptr ? uses.producer_index(node->inputs[0]) : std::nullopt;
+    if (!maker || !is_one_operand_sum(quantized.nodes()[*maker])) continue;
+    outcome.arithmetic = Arithmetic::kFloat;
+    outcome.reason =
+        "The model gives out what it reads, in float; ONNX Runtime would give out the quantized values, were it not kept "
+        "apart.";
   }
 }
 

@@ -16,6 +16,10 @@ namespace tersor::ptq {
 void find_outcomes(const Graph& graph, const framework::Attachment& attachment, const Placement& placement,
                    QuantizationPlan& plan);
 
+/// What the guards of the written graph take back: a node that passes values on and reads them through a Sum of one
+/// operand runs in float.
+void take_back_guarded(const Graph& quantized, QuantizationPlan& plan);
+
 /// What is known of the outcomes before any sample is seen: as if every quantizer did the work of the clamps in front.
 std::vector<NodeOutcome> expected_outcomes(const Graph& graph, const framework::Attachment& attachment,
                                            const Placement& placement);

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the guards of the written graph and its check make of each other, on every platform.
+#include "core/onnx/read.h"
+#include "core/onnx/write.h"
+#include "core/samples/sample_digest.h"
+#include "core/tersor.h"
+#include "core/tpc/builtin.h"
+#include "tests/catch.h"
+#include "tests/support/named_model.h"
+
+using namespace tersor;
+using tersor::test::NamedModel;
+using Arithmetic = ptq::NodeOutcome::Arithmetic;
+
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+struct Made {
+  std::shared_ptr<const Job> job;
+  QuantizeResult result;
+
+  Arithmetic outcome_of(const char* type) const {
+    for (size_t i = 0; i < job->model.graph.nodes().size(); ++i)
+      if (job->model.graph.nodes()[i].is(type)) return result.plan.outcomes[i].arithmetic;
+    FAIL("no such node");
+    return Arithmetic::kFloat;
+  }
+};
+
+Made make(const Model& model, const std::string& platform) {
+  Settings settings{tpc::get_target_platform_capabilities_by_label(platform), {}};
+  settings.config.weights_bias_correction_method = config::BiasCorrectionMethod::kAnalytic;  // needs no samples
+  const std::vector<std::byte> bytes = onnx::write(model);
+  Made made;
+  made.job = prepare(std::make_shared<const OpenedModel>(open_model(onnx::Source::of(bytes))), std::move(settings));
+  calibrate::Calibrator calibrator = calibrator_of(*made.job, 16);
+  for (uint64_t k = 0; k < 16; ++k) {
+    const std::vector<Tensor> inputs = test::random_inputs(made.job->model, static_cast<uint32_t>(k + 1));
+    calibrator.add({k, samples::sample_digest(inputs)}, "sample", inputs);
+  }
+  made.result = quantize(*made.job, calibrator.statistics());
+  return made;
+}
+
+void require_every_platform(const Model& model) {
+  for (const tpc::PlatformLabel& label : tpc::builtin_platforms()) {
+    const std::string name = label.name + "@v" + std::to_string(label.version);
+    INFO(name);
+    const Made made = make(model, name);
+    const double most = label.name == "weight-only-int4" ? 0.4 : label.name == "imx500" ? 0.3 : 0.1;
+    REQUIRE(test::relative_difference(model, onnx::read(onnx::Source::of(made.result.bytes)),
+                                      test::random_inputs(model, 100)) < most);
+  }
+}
+
+/// A feature map that is given out and goes on as tokens.
+Model tokens(bool with_relu) {
+  NamedModel model;
+  model.input("x", {1, 3, 6, 6}).weight("w1", {8, 3, 3, 3}).weight("b1", {8}).weight("w2", {6, 4});
+  model.node("Conv", {"x", "w1", "b1"}, {with_relu ? "c" : "feat"}, {{"pads", Ints{1, 1, 1, 1}}});
+  if (with_relu) model.node("Relu", {"c"}, {"feat"});
+  model.node("Transpose", {"feat"}, {"t"}, {{"perm", Ints{0, 2, 3, 1}}});
+  model.weight("w3", {8, 4}).node("MatMul", {"t", "w3"}, {"y"});
+  return model.output("feat").output("y").build();
+}
+
+}  // namespace
+
+TEST_CASE("a feature map that is given out and transposed quantizes on every platform") {
+  require_every_platform(tokens(false));
+  require_every_platform(tokens(true));
+}
+
+TEST_CASE("a node that a guard keeps apart is reported in float") {
+  REQUIRE(make(tokens(false), "ort-cpu").outcome_of("Transpose") == Arithmetic::kFloat);
+}
+
+TEST_CASE("a Conv whose bias is computed quantizes on every platform") {
+  NamedModel model;
+  model.input("x", {1, 3, 6, 6}).weight("w", {4, 3, 3, 3}).input("z", {1, 5}).weight("m", {5, 4});
+  model.node("MatMul", {"z", "m"}, {"p"}).constant("shape", Tensor::of<int64_t>(Shape{1}, {4}));
+  model.node("Reshape", {"p", "shape"}, {"b"}).node("Conv", {"x", "w", "b"}, {"c"}).node("Relu", {"c"}, {"y"});
+  require_every_platform(model.output("y").build());
+}
