@@ -14,6 +14,7 @@
 #include "core/graph/quantized.h"
 #include "core/graph/validate.h"
 #include "core/onnx/convert_opset.h"
+#include "core/onnx/exporter_notes.h"
 #include "core/onnx/operators.h"
 #include "core/onnx/read.h"
 #include "core/onnx/write.h"
@@ -146,9 +147,13 @@ OpenedModel open_model(Model model, std::span<const std::byte> file) {
   Sha256 sha;
   sha.update(file);
   std::string file_sha256 = Sha256(sha).hex();
+  uint64_t bytes = file.size();
   for (const auto& [id, tensor] : model.graph.initializers())
-    if (!onnx::lies_in(file, tensor)) sha.update(tensor.bytes());
-  return {std::move(model), sha.hex(), std::move(file_sha256)};
+    if (!onnx::lies_in(file, tensor)) {
+      sha.update(tensor.bytes());
+      bytes += tensor.byte_count();
+    }
+  return {std::move(model), sha.hex(), std::move(file_sha256), bytes};
 }
 
 OpenedModel open_model(const onnx::Source& source, const onnx::ExternalData& external) {
@@ -392,6 +397,39 @@ void keep_outcomes(const Job& job, const ptq::Sweep& sweep, std::vector<ptq::Swe
   statistics.measured = std::move(measured);
 }
 
+namespace {
+
+std::string kilobytes(uint64_t bytes) {
+  const uint64_t tenths = (bytes + 50) / 100;
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " kB";
+}
+
+/// In smaller files nodes and scales may weigh more than weights, whatever is done.
+constexpr uint64_t kSmallFile = 65536;
+
+/// Refuses a file that grew, and says what takes its bytes.
+void check_size(const OpenedModel& opened, const QuantizeResult& result) {
+  if (opened.file_bytes < kSmallFile || result.bytes.size() <= opened.file_bytes) return;
+  uint64_t in_float = 0, in_integers = 0, largest = 0;
+  std::string name;
+  for (const auto& [id, tensor] : result.model.graph.initializers()) {
+    (bits_of(tensor.dtype()) > 16 ? in_float : in_integers) += tensor.byte_count();
+    if (bits_of(tensor.dtype()) <= 16 || tensor.byte_count() <= largest) continue;
+    largest = tensor.byte_count();
+    name = result.model.graph.name_of(id);
+  }
+  throw Error(ErrorCode::kUnsupportedModel,
+              "The quantized file would have " + kilobytes(result.bytes.size()) + ", more than the float one's " +
+                  kilobytes(opened.file_bytes) + ": " + kilobytes(in_float) +
+                  " are constants of 32 bits or more (the largest is \"" + name + "\"), " + kilobytes(in_integers) +
+                  " are integers, and nodes and their names take the rest.",
+              "config.allow_larger_file",
+              "Choose another platform or other settings, keep the float model, or set allow_larger_file to true "
+              "(--allow-larger-file) to have the file all the same.");
+}
+
+}  // namespace
+
 QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics) {
   return quantize(job, statistics, draft(job, statistics));
 }
@@ -429,7 +467,9 @@ QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics,
   if (!scales.empty()) metadata.emplace_back(ptq::kChannelScales, scales);
   const std::string factors = ptq::tensor_factors_text(decided.factors);
   if (!factors.empty()) metadata.emplace_back(ptq::kTensorFactors, factors);
+  if (!job.settings.config.keep_metadata) onnx::drop_exporter_notes(result.model);
   result.bytes = onnx::write(result.model);
+  if (!job.settings.config.allow_larger_file) check_size(*job.opened, result);
   return result;
 }
 

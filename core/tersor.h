@@ -50,6 +50,7 @@ struct OpenedModel {
   Model model;
   std::string digest;
   std::string file_sha256;  // of the file alone
+  uint64_t file_bytes = 0;  // with those weights
 };
 
 OpenedModel open_model(Model model, std::span<const std::byte> file);
@@ -148,7 +149,8 @@ struct QuantizeResult {
 };
 
 /// Chooses parameters from the statistics, carries them out, checks the result and writes it. Errors of draft();
-/// kInvalidConfig when the settings ask for what has to be measured on the samples and the statistics do not hold it.
+/// kInvalidConfig when the settings ask for what has to be measured on the samples and the statistics do not hold it;
+/// kUnsupportedModel for a file that is larger than a float one of 64 kB or more, unless allow_larger_file is set.
 QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics);
 /// The same for a caller that has the draft of these statistics already (what was measured may have been added since).
 QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics, Draft decided);

@@ -123,7 +123,11 @@ void add_settings_option(CLI::App& command, SettingsOption& option, bool with_re
       ->allow_extra_args(false);
   command.add_option("--framework-info", option.framework_info,
                      "Fields of FrameworkInfo in place of the defaults: JSON, or a file of it");
-  if (with_recipe) command.add_option("--recipe", option.recipe, "A recipe to follow again");
+  if (!with_recipe) return;
+  command.add_option("--recipe", option.recipe, "A recipe to follow again");
+  command.add_flag("--keep-metadata", option.keep_metadata,
+                   "Keep doc strings and metadata of nodes, such as an exporter's stack traces");
+  command.add_flag("--allow-larger-file", option.allow_larger_file, "Write a file even if it is larger than the float one");
 }
 
 std::optional<config::Recipe> read_recipe_option(const SettingsOption& option) {
@@ -150,6 +154,8 @@ Settings read_settings(const SettingsOption& option, const std::optional<config:
       if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
     sets.push_back("prefer=" + word);
   }
+  if (option.keep_metadata) sets.push_back("keep_metadata=true");
+  if (option.allow_larger_file) sets.push_back("allow_larger_file=true");
   set_fields(fields, sets, faults);
   std::vector<config::Override> overrides;
   if (recipe) overrides = recipe->overrides;

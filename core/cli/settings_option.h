@@ -24,6 +24,7 @@ struct SettingsOption {
   std::string framework_info;           // --framework-info JSON or FILE
   std::optional<int> effort;            // --effort: the field of that name
   std::string prefer;                   // --prefer: the field of that name, in small letters or capitals
+  bool keep_metadata = false, allow_larger_file = false;
   std::string recipe;                   // --recipe: a recipe file, under all of the above
 };
 

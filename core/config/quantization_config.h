@@ -79,6 +79,8 @@ struct QuantizationConfig {
   bool concat_threshold_update = false;
   int effort = 1;
   Preference prefer = Preference::kBalanced;
+  bool keep_metadata = false;
+  bool allow_larger_file = false;
   /// An object of operator sets, each with the list of its layers, or null.
   JsonText custom_tpc_opset_to_layer;
 
@@ -174,6 +176,11 @@ struct QuantizationConfig {
             "prefer", &C::prefer,
             "What counts where time in the runtime, size and accuracy pull apart: SPEED, BALANCED, ACCURACY or "
             "SIZE. Acts on platforms whose runtime's prices are known."),
+        config_field("keep_metadata", &C::keep_metadata,
+                     "Keep what exporters note in the file: doc strings, and metadata of nodes and values such as "
+                     "stack traces."),
+        config_field("allow_larger_file", &C::allow_larger_file,
+                     "Write a file that is larger than the float one; false makes that an error."),
         config_field("custom_tpc_opset_to_layer", &C::custom_tpc_opset_to_layer,
                      "Which operators an operator set of the platform stands for, in place of those it has: a list of "
                      "types and filters for each set; null changes none."));

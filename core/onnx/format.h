@@ -33,18 +33,18 @@ inline constexpr Tag kKey = 1, kValue = 2;
 }
 namespace graph_field {
 inline constexpr Tag kNode = 1, kName = 2, kInitializer = 5, kDoc = 10, kInput = 11, kOutput = 12, kValueInfo = 13,
-                     kSparseInitializer = 15;
+                     kSparseInitializer = 15, kMetadata = 16;
 }
 namespace node_field {
 inline constexpr Tag kInput = 1, kOutput = 2, kName = 3, kOpType = 4, kAttribute = 5, kDoc = 6, kDomain = 7,
-                     kOverload = 8;
+                     kOverload = 8, kMetadata = 9;
 }
 namespace attribute_field {
 inline constexpr Tag kName = 1, kFloat = 2, kInt = 3, kString = 4, kTensor = 5, kGraph = 6, kFloats = 7, kInts = 8,
                      kStrings = 9, kTensors = 10, kGraphs = 11, kDoc = 13, kType = 20, kReference = 21;
 }
 namespace value_field {
-inline constexpr Tag kName = 1, kType = 2, kDoc = 3;
+inline constexpr Tag kName = 1, kType = 2, kDoc = 3, kMetadata = 4;
 }
 namespace type_field {
 inline constexpr Tag kTensor = 1, kDenotation = 6;

@@ -79,6 +79,10 @@ export interface QuantizationConfig {
   readonly concat_threshold_update?: boolean | undefined;
   /** How long to look for the weights' integers: 0 takes the nearest, 1 those whose errors make up for each other on the samples, 2 tries more. Acts where biases are measured on the samples. From 0 to 2. Default 1. */
   readonly effort?: number | undefined;
+  /** Keep what exporters note in the file: doc strings, and metadata of nodes and values such as stack traces. Default false. */
+  readonly keep_metadata?: boolean | undefined;
+  /** Write a file that is larger than the float one; false makes that an error. Default false. */
+  readonly allow_larger_file?: boolean | undefined;
   /** Which operators an operator set of the platform stands for, in place of those it has: a list of types and filters for each set; null changes none. Default null. */
   readonly custom_tpc_opset_to_layer?: OpsetToLayers | null | undefined;
 }

@@ -48,6 +48,8 @@ const words: Readonly<Record<string, Words>> = {
   activation_bias_correction_threshold: { title: 'Smallest correction, percent', group: 'activations' },
   softmax_shift: { title: 'Shift inputs of Softmax', group: 'activations' },
   concat_threshold_update: { title: 'One range for what is concatenated', group: 'ranges' },
+  keep_metadata: { title: "Keep the exporter's notes", group: 'weights' },
+  allow_larger_file: { title: 'Allow a file larger than the float one', group: 'weights' },
   custom_tpc_opset_to_layer: { title: 'What operator sets stand for', group: 'activations' },
   z_threshold: { title: 'Drop outliers beyond z', group: 'ranges' },
   min_threshold: { title: 'Smallest threshold', group: 'ranges' },
