@@ -43,6 +43,16 @@ std::optional<KernelOp> foldable_kernel(const Graph& graph, const Node& node) {
   return spreads ? std::nullopt : op;
 }
 
+/// Other kernels have the same weight (copy_shared_weights.cpp).
+bool is_shared(const Graph& graph, ValueId weight) {
+  const Tensor& own = *graph.initializer(weight);
+  if (own.is_deferred()) return false;
+  return std::any_of(graph.initializers().begin(), graph.initializers().end(), [&](const auto& entry) {
+    return entry.first != weight && !entry.second.is_deferred() && entry.second.byte_count() == own.byte_count() &&
+           entry.second.byte_count() > 0 && entry.second.bytes().data() == own.bytes().data();
+  });
+}
+
 bool fold(Graph& graph, const Uses& uses, Node& node, const Node& follower) {
   const auto op = foldable_kernel(graph, follower);
   if (!op || follower.inputs[0] != node.outputs[0]) return false;
@@ -50,6 +60,8 @@ bool fold(Graph& graph, const Uses& uses, Node& node, const Node& follower) {
   if (!affine) affine = depthwise(graph, node);
   auto bias = bias_values(graph, *op);
   if (!affine || !bias || affine->scale.size() != static_cast<size_t>(op->inputs)) return false;
+  // The weight would be stored once more; factors of its inputs leave nothing that two could share.
+  if (is_shared(graph, op->weight)) return false;
   const Tensor& former = *graph.initializer(op->weight);
   std::vector<double> weight = to_doubles(former);
   for (int64_t o = 0; o < op->outputs; ++o) {

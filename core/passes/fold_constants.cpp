@@ -5,6 +5,8 @@
 // QuantizeLinear and DequantizeLinear, and what would blow a small constant up.
 #include <algorithm>
 #include <array>
+#include <map>
+#include <utility>
 
 #include "core/ops/registry.h"
 #include "core/passes/edit.h"
@@ -102,13 +104,44 @@ int fold(Model& model, const std::vector<bool>& foldable, int64_t limit) {
   return static_cast<int>(std::count(foldable.begin(), foldable.end(), true));
 }
 
+/// Nodes that compute the same of the same constants become one, so that a weight that each layer transposes for itself
+/// is one weight still. Constant nodes stay as they are. Returns how many went.
+int merge_equal(Model& model) {
+  Graph& graph = model.graph;
+  const std::vector<bool> foldable = find_foldable(model, std::vector<bool>(graph.nodes().size(), false)),
+                          captured = captured_values(graph);
+  std::map<std::pair<std::string, std::vector<ValueId>>, std::vector<size_t>> known;
+  std::map<ValueId, ValueId> merged;
+  std::vector<bool> gone(graph.nodes().size(), false);
+  for (size_t i = 0; i < graph.nodes().size(); ++i) {
+    Node& node = graph.nodes()[i];
+    for (ValueId& id : node.inputs)
+      if (const auto found = merged.find(id); found != merged.end()) id = found->second;
+    if (!foldable[i] || node.inputs.empty() || node.outputs.size() != 1 || !node.outputs[0].valid() ||
+        captured[static_cast<size_t>(node.outputs[0].index)])
+      continue;
+    std::vector<size_t>& alike = known[{node.op_type, node.inputs}];
+    const auto same = std::find_if(alike.begin(), alike.end(),
+                                   [&](size_t other) { return graph.nodes()[other].attributes == node.attributes; });
+    if (same == alike.end()) {
+      alike.push_back(i);
+      continue;
+    }
+    merged[node.outputs[0]] = graph.nodes()[*same].outputs[0];
+    gone[i] = true;
+  }
+  erase_marked(graph, gone);
+  return static_cast<int>(merged.size());
+}
+
 }  // namespace
 
 int fold_constants(Model& model) {
+  const int merged = merge_equal(model);
   const Graph& graph = model.graph;
   std::vector<bool> blocked(graph.nodes().size(), false);
   const Model candidates = constant_part(model, find_foldable(model, blocked));
-  if (candidates.graph.nodes().empty()) return 0;
+  if (candidates.graph.nodes().empty()) return merged;
   const auto unknown = run::unsupported(candidates, ops::standard());
   blocked = without(std::move(blocked), graph, [&](const Node& node) {
     return std::any_of(unknown.begin(), unknown.end(),
@@ -117,11 +150,11 @@ int fold_constants(Model& model) {
   int64_t limit = kExtraBytes;
   for (const auto& [id, tensor] : graph.initializers()) limit += 4 * static_cast<int64_t>(tensor.byte_count());
   try {
-    return fold(model, find_foldable(model, blocked), limit);
+    return merged + fold(model, find_foldable(model, blocked), limit);
   } catch (const Error& error) {
     if (error.code != ErrorCode::kOutOfMemory) throw;
   }
-  return fold(model, find_foldable(model, without(std::move(blocked), graph, blows_up)), limit);
+  return merged + fold(model, find_foldable(model, without(std::move(blocked), graph, blows_up)), limit);
 }
 
 }  // namespace tersor::passes

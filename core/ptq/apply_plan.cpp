@@ -52,6 +52,12 @@ struct GroupParams {
   ValueId table;  // the nearest entry's code for each code; invalid without a table
 };
 
+/// Initializers of a weight that several kernels have.
+struct StoredWeight {
+  ValueId codes, scale, zero_point;
+  std::vector<float> scales;
+};
+
 /// Initializers that the readers of one embedding share; by row, scales and zero points are columns of floats.
 struct StoredTable {
   ValueId table;
@@ -73,6 +79,8 @@ class Applier {
     if (needs_small_integers()) onnx::convert_to_opset(model_, kOpsetOfSmallIntegers);
     drop_plain_dilations();
     fold_clamps();
+    for (const ConstantPlan& constant : plan_.constants)
+      if (constant.tied) store_tied(constant);
     for (const KernelPlan& kernel : plan_.kernels) store_weight(kernel);
     for (const ConstantPlan& constant : plan_.constants)
       constant.by_row ? store_embedding(constant) : store_constant(constant);
@@ -124,11 +132,14 @@ class Applier {
   }
   void drop_plain_dilations();
   void fold_clamps();
+  void store_tied(const ConstantPlan& table);
   void store_weight(const KernelPlan& kernel);
+  Tensor codes_of_weight(const KernelPlan& kernel, const Tensor& values) const;
   void store_constant(const ConstantPlan& constant);
   void store_embedding(const ConstantPlan& embedding);
   StoredTable stored_table(const ConstantPlan& embedding, ValueId table);
   Node restore(std::string name, Tensor codes, const QuantizationParams& params, ValueId output);
+  Node restore_shared(const StoredWeight& known, const QuantizationParams& params, ValueId output);
   void look_up(std::string name, const Tensor& values, const quant::LutParams& table, ValueId output,
                std::vector<Node>& nodes);
   void store_bias(const KernelPlan& kernel, Node& node);
@@ -152,6 +163,8 @@ class Applier {
   const QuantizationPlan& plan_;
   std::map<size_t, GroupParams> group_params_;
   std::vector<StoredTable> tables_;
+  std::map<NodeId, ValueId> tied_;          // by kernel: the codes of the table whose rows are its channels
+  std::map<NodeId, StoredWeight> weights_;  // by the first of the kernels that have it
   std::map<ValueId, std::vector<Node>> behind_;   // nodes to stand behind a value's producer
   std::map<NodeId, std::vector<Node>> in_front_;  // nodes to stand in front of a node
   std::vector<bool> captured_;                    // by value: a subgraph reads it by its name
@@ -220,6 +233,15 @@ Node Applier::restore(std::string name, Tensor codes, const QuantizationParams& 
   return node;
 }
 
+/// Codes that are there already, with the kernel's own scales where they differ.
+Node Applier::restore_shared(const StoredWeight& known, const QuantizationParams& params, ValueId output) {
+  const std::string name = name_of(output);
+  const ValueId scale = known.scales == params.scale ? known.scale : scale_of(name, params);
+  Node node = pair_node("DequantizeLinear", name, {known.codes, scale, known.zero_point}, output);
+  if (params.per_channel()) node.attributes["axis"] = static_cast<int64_t>(*params.channel_axis);
+  return node;
+}
+
 /// Packed indices, and the nodes that look them up and scale what they find. The name is a copy: values that are added
 /// move those that are there.
 void Applier::look_up(std::string name, const Tensor& values, const quant::LutParams& table, ValueId output,
@@ -254,19 +276,50 @@ void Applier::look_up(std::string name, const Tensor& values, const quant::LutPa
   nodes.push_back(pair_node("Mul", name, {value, graph().add_initializer(name + "_scale", std::move(scale))}, output));
 }
 
+/// The codes of a table, which a kernel has too.
+void Applier::store_tied(const ConstantPlan& table) {
+  if (tied_.count(*table.tied) != 0) return;
+  const ValueId value = graph().find(table.node)->inputs[table.input];
+  QuantizationParams params = plan_.find(*table.tied)->rounding();
+  if (params.per_channel()) params.channel_axis = 0;
+  tied_[*table.tied] =
+      graph().add_initializer(name_of(value) + "_quantized", quant::quantize(graph().initializer(value)->aligned(), params));
+}
+
+Tensor Applier::codes_of_weight(const KernelPlan& kernel, const Tensor& values) const {
+  if (kernel.table) return entries_of(values, *kernel.table);
+  if (kernel.codes.empty()) return quant::quantize(values.aligned(), kernel.rounding());
+  return Tensor::of<int8_t>(values.shape(), kernel.codes);
+}
+
 /// The weight's name passes to the DequantizeLinear that restores it, so the kernel goes on reading it.
 void Applier::store_weight(const KernelPlan& kernel) {
   Node& node = *graph().find(kernel.node);
   const ValueId weight = node.inputs[kernel.op.weight_slot];
   const Tensor values = *graph().initializer(weight);
   graph().erase_initializer(weight);
+  std::vector<Node>& in_front = in_front_[kernel.node];
+  const auto known = kernel.shared ? weights_.find(*kernel.shared) : weights_.end();
+  const auto tied = tied_.find(kernel.node);
+  const std::string name = name_of(weight);
   if (kernel.is_packed) {
-    look_up(name_of(weight), values, *kernel.table, weight, in_front_[kernel.node]);
+    look_up(name, values, *kernel.table, weight, in_front);
+  } else if (known != weights_.end()) {
+    in_front.push_back(restore_shared(known->second, kernel.weight, weight));
+  } else if (tied != tied_.end()) {
+    StoredWeight stored{tied->second, scale_of(name, kernel.weight),
+                        zero_point_of(name, kernel.weight, kernel.weight.storage()), kernel.weight.scale};
+    // Runtimes transpose a constant when the model is loaded.
+    if (kernel.op.output_axis == 1) {
+      stored.codes = chain(in_front, "Transpose", name, {stored.codes}, name + "_quantized", kernel.weight.storage());
+      in_front.back().attributes["perm"] = std::vector<int64_t>{1, 0};
+    }
+    in_front.push_back(restore_shared(stored, kernel.weight, weight));
+    weights_[kernel.node] = std::move(stored);
   } else {
-    Tensor codes = kernel.table           ? entries_of(values, *kernel.table)
-                   : kernel.codes.empty() ? quant::quantize(values.aligned(), kernel.rounding())
-                                          : Tensor::of<int8_t>(values.shape(), kernel.codes);
-    in_front_[kernel.node].push_back(restore(name_of(weight), std::move(codes), kernel.weight, weight));
+    in_front.push_back(restore(name, codes_of_weight(kernel, values), kernel.weight, weight));
+    const std::vector<ValueId>& stored = in_front.back().inputs;
+    if (kernel.shared) weights_[kernel.node] = {stored[0], stored[1], stored[2], kernel.weight.scale};
   }
   if (!kernel.bias.empty()) store_bias(kernel, node);
 }
@@ -279,8 +332,13 @@ void Applier::store_constant(const ConstantPlan& constant) {
   const Tensor values = graph().initializer(value)->aligned();
   node.inputs[constant.input] = restored;
   std::vector<Node>& in_front = in_front_[constant.node];
+  const QuantizationParams& params = constant.params;
   if (constant.is_packed)
     look_up(name_of(value), values, *constant.table, restored, in_front);
+  else if (constant.tied)
+    in_front.push_back(restore_shared({tied_.at(*constant.tied), scale_of(name_of(value), params),
+                                       zero_point_of(name_of(value), params, params.storage()), params.scale},
+                                      params, restored));
   else
     in_front.push_back(restore(name_of(value), codes_of(values, constant), constant.params, restored));
 }
@@ -324,7 +382,9 @@ StoredTable Applier::stored_table(const ConstantPlan& embedding, ValueId table) 
     return graph().add_initializer(name + part, Tensor::of<float>(shape, std::vector<float>(begin, end)));
   };
   stored.codes =
-      graph().add_initializer(name + "_quantized", codes_of(graph().initializer(table)->aligned(), embedding));
+      embedding.tied
+          ? tied_.at(*embedding.tied)
+          : graph().add_initializer(name + "_quantized", codes_of(graph().initializer(table)->aligned(), embedding));
   if (!params.per_channel()) {
     stored.scale = scale_of(name, params);
     stored.zero_point = zero_point_of(name, params, params.storage());

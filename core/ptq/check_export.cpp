@@ -96,10 +96,15 @@ void ExportCheck::check_parameters(const Node& node) const {
   for (const float x : scale.data<float>()) require(std::isnormal(x) && x > 0, "a scale is positive and normal.");
   check_zero_point(node);
   if (scale.shape().rank() == 0) return;
-  const Tensor* stored = graph_.initializer(node.inputs[0]);
+  // A tied weight is the table of an embedding, transposed.
+  const Node* turned = producer(node.inputs[0]);
+  const bool is_turned = turned != nullptr && turned->is("Transpose");
+  const Tensor* stored = graph_.initializer(is_turned ? turned->inputs[0] : node.inputs[0]);
   require(node.is("DequantizeLinear") && stored != nullptr, "only weights have parameters per axis.");
   const int axis = normalize_axis(node.int_or("axis", 1), stored->shape().rank());
-  require(stored->shape()[axis] == scale.elements(), "there is one scale per index of the axis.");
+  const auto perm = is_turned ? turned->ints_or("perm", {}) : std::vector<int64_t>{};
+  const int place = is_turned ? static_cast<int>(perm[static_cast<size_t>(axis)]) : axis;
+  require(stored->shape()[place] == scale.elements(), "there is one scale per index of the axis.");
 }
 
 void ExportCheck::check_zero_point(const Node& node) const {

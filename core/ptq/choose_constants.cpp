@@ -82,33 +82,80 @@ bool is_recurrent_weight(const Node& node, const Shape& shape) {
   return length >= kShortestRow && !recurrent_weights(node).empty();
 }
 
+/// The parameters of the table's rows that a kernel's integers have.
+std::optional<ConstantPlan> tied_plan(const Graph& graph, const Node& node, const framework::WeightAttribute& weight,
+                                      bool by_row, const QuantizationPlan& plan) {
+  const Tensor& table = *graph.initializer(weight.value);
+  const int64_t axis = node.int_or("axis", 0);
+  if (!node.is("Gather") || table.shape().rank() != 2 || table.elements() < kShortestRow || (axis != 0 && axis != -2))
+    return std::nullopt;
+  for (const KernelPlan& kernel : plan.kernels) {
+    const bool is_plain = !kernel.table && kernel.weight.storage() == DType::kInt8 &&
+                          kernel.weight.grid.n_bits == 8 && weight.config.weights_n_bits == 8 &&
+                          !weight.config.weights_by_table();
+    if (!is_plain || !has_rows_of(table, *graph.initializer(kernel.op.weight), kernel.op)) continue;
+    ConstantPlan tied{node.id, weight.input, kernel.weight, by_row};
+    if (tied.params.per_channel()) tied.params.channel_axis = 0;
+    tied.tied = kernel.node;
+    return tied;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+bool has_rows_of(const Tensor& table, const Tensor& weight, const passes::KernelOp& op) {
+  const int64_t rows = table.shape()[0], length = table.shape()[1];
+  if (op.is_conv || op.outputs != rows || op.inputs != length) return false;
+  const Tensor a = table.aligned(), b = weight.aligned();
+  const auto t = a.data<float>(), w = b.data<float>();
+  for (int64_t o = 0, k = 0; o < rows; ++o)
+    for (int64_t i = 0; i < length; ++i, ++k)
+      if (t[static_cast<size_t>(k)] != w[op.at(o, i, 0)]) return false;
+  return true;
+}
+
+std::vector<StoredConstant> constants_to_store(const Graph& graph, const framework::Attachment& attachment) {
+  std::vector<StoredConstant> list;
+  const bool all = attachment.export_rules.placement == tpc::Placement::kOutputs;
+  const Uses uses(graph);
+  for (const Node& node : graph.nodes()) {
+    const framework::NodeAttachment& attached = attachment.of(node.id);
+    for (const framework::WeightAttribute& weight : attached.weights) {
+      if (weight.name != tpc::kPosAttr || !weight.config.enable_weights_quantization) continue;
+      const Tensor& constant = *graph.initializer(weight.value);
+      if (constant.elements() == 0) continue;
+      StoredConstant one{node, weight};
+      one.is_table = is_embedding(graph, uses, weight.value);
+      one.by_row = !all && one.is_table && attached.kernel == tpc::RuntimeKernel::kInteger;
+      one.is_recurrent = is_recurrent_weight(node, constant.shape());
+      if (all || one.is_table || one.is_recurrent) list.push_back(one);
+    }
+  }
+  return list;
+}
 
 std::vector<ConstantPlan> choose_constants(const Graph& graph, const framework::Attachment& attachment,
                                            const config::QuantizationConfig& config, const QuantizationPlan& plan) {
   std::vector<ConstantPlan> plans;
-  const bool all = attachment.export_rules.placement == tpc::Placement::kOutputs;
-  const Uses uses(graph);
-  for (const Node& node : graph.nodes())
-    for (const framework::WeightAttribute& weight : attachment.of(node.id).weights) {
-      const tpc::AttributeQuantizationConfig& how = weight.config;
-      if (weight.name != tpc::kPosAttr || !how.enable_weights_quantization) continue;
-      const Tensor& constant = *graph.initializer(weight.value);
-      if (constant.elements() == 0) continue;
-      const bool by_row = !all && is_embedding(graph, uses, weight.value);
-      const bool is_recurrent = is_recurrent_weight(node, constant.shape());
-      if (!all && !by_row && !is_recurrent) continue;
-      const Axes axes = !how.weights_per_channel_threshold ? Axes{std::nullopt}
-                        : by_row                           ? Axes{0}
-                        : is_recurrent                     ? Axes{1}
-                                                           : long_axes(constant.shape());
-      const bool beside_quantized =
-          std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return plan.find(id) != nullptr; });
-      ConstantPlan chosen{node.id, weight.input, {}, by_row};
-      choose(graph, weight, axes, attachment.export_rules.narrow_weights, beside_quantized, config.weights_criterion(),
-             chosen);
-      plans.push_back(std::move(chosen));
+  for (const StoredConstant& one : constants_to_store(graph, attachment)) {
+    const tpc::AttributeQuantizationConfig& how = one.weight.config;
+    if (auto tied = tied_plan(graph, one.node, one.weight, one.by_row, plan)) {
+      plans.push_back(std::move(*tied));
+      continue;
     }
+    const Axes axes = !how.weights_per_channel_threshold ? Axes{std::nullopt}
+                      : one.is_table                     ? Axes{0}
+                      : one.is_recurrent                 ? Axes{1}
+                                                         : long_axes(graph.initializer(one.weight.value)->shape());
+    const std::vector<ValueId>& inputs = one.node.inputs;
+    const bool beside_quantized =
+        std::any_of(inputs.begin(), inputs.end(), [&](ValueId id) { return plan.find(id) != nullptr; });
+    ConstantPlan chosen{one.node.id, one.weight.input, {}, one.by_row};
+    choose(graph, one.weight, axes, attachment.export_rules.narrow_weights, beside_quantized,
+           config.weights_criterion(), chosen);
+    plans.push_back(std::move(chosen));
+  }
   return plans;
 }
 

@@ -12,6 +12,7 @@
 #include "core/ptq/choose_weights.h"
 #include "core/ptq/outcomes.h"
 #include "core/ptq/runtime_fusions.h"
+#include "core/ptq/shared_weights.h"
 #include "core/ptq/take_concat_ranges.h"
 
 namespace tersor::ptq {
@@ -20,26 +21,119 @@ using framework::Attachment;
 
 namespace {
 
-std::vector<KernelPlan> choose_kernels(const Graph& graph, const Attachment& attachment, const Placement& placement,
-                                       const calibrate::Statistics& statistics,
-                                       const config::QuantizationConfig& config, const QuantizationPlan& plan) {
-  std::vector<KernelPlan> kernels;
-  const Uses uses(graph);
-  const auto is_quantized = [&](ValueId value) { return plan.find(value) != nullptr; };
-  for (size_t i = 0; i < placement.roles.size(); ++i) {
-    const NodeRole& role = placement.roles[i];
-    if (!role.has_kernel() || !role.op || role.float_weight) continue;
-    const Node& node = graph.nodes()[i];
-    const ActivationPlan* input = plan.find(node.inputs[0]);
-    WeightContext context{graph, attachment, config};
-    context.input = statistics.find(graph.name_of(node.inputs[0]));
-    context.input_params = input != nullptr ? &input->params : nullptr;
-    if (const ValueId in_front = dequantized_in_front(graph, uses, node.inputs[0], is_quantized); in_front.valid())
-      context.bias_input_scale = plan.find(in_front)->params.scale[0];
-    kernels.push_back(choose_weight(node, *role.op, context));
+/// The kernels whose weights are stored, and how.
+class KernelChoice {
+ public:
+  KernelChoice(const Graph& graph, const Attachment& attachment, const Placement& placement,
+               const calibrate::Statistics& statistics, const config::QuantizationConfig& config,
+               const QuantizationPlan& plan)
+      : graph_(graph), uses_(graph), attachment_(attachment), statistics_(statistics), config_(config), plan_(plan) {
+    for (size_t i = 0; i < placement.roles.size(); ++i) {
+      const NodeRole& role = placement.roles[i];
+      if (!role.has_kernel() || !role.op || role.float_weight) continue;
+      nodes_.push_back(&graph.nodes()[i]);
+      ops_.push_back(*role.op);
+    }
+    shared_ = find_shared_weights(graph, ops_);
   }
-  return kernels;
-}
+
+  std::vector<KernelPlan> choose() {
+    for (size_t k = 0; k < ops_.size(); ++k) {
+      const bool of_first = shared_[k].first != k && may_share(k);
+      if (!of_first) shared_[k] = {k, shared_[k].first != k || shared_[k].is_one, {}};
+      std::optional<quant::QuantizationParams> known;
+      if (of_first) known = scaled(kernels_[shared_[k].first].weight, shared_[k].factors);
+      kernels_.push_back(choose_one(k, known ? &*known : nullptr));
+    }
+    for (size_t k = 0; k < ops_.size(); ++k)
+      if (shared_[k].first == k && !shared_[k].is_one) agree(k);
+    return std::move(kernels_);
+  }
+
+ private:
+  KernelPlan choose_one(size_t k, const quant::QuantizationParams* known) const {
+    const Node& node = *nodes_[k];
+    const ActivationPlan* input = plan_.find(node.inputs[0]);
+    WeightContext context{graph_, attachment_, config_};
+    context.input = statistics_.find(graph_.name_of(node.inputs[0]));
+    context.input_params = input != nullptr ? &input->params : nullptr;
+    const auto is_quantized = [&](ValueId value) { return plan_.find(value) != nullptr; };
+    if (const ValueId in_front = dequantized_in_front(graph_, uses_, node.inputs[0], is_quantized); in_front.valid())
+      context.bias_input_scale = plan_.find(in_front)->params.scale[0];
+    context.known = known;
+    return choose_weight(node, ops_[k], context);
+  }
+
+  /// Its platform and settings want of the weight what they want of the first kernel's, and its factors are of scales
+  /// that there are.
+  bool may_share(size_t k) const {
+    const framework::NodeAttachment &own = attachment_.of(nodes_[k]->id),
+                                    &first = attachment_.of(nodes_[shared_[k].first]->id);
+    const tpc::AttributeQuantizationConfig& config = own.weight(tpc::kKernelAttr)->config;
+    if (config != first.weight(tpc::kKernelAttr)->config || own.kernel_quantizer || first.kernel_quantizer) return false;
+    const bool same_input = (plan_.find(nodes_[k]->inputs[0]) == nullptr) ==
+                            (plan_.find(nodes_[shared_[k].first]->inputs[0]) == nullptr);
+    if (config.weights_by_table()) return false;
+    const std::vector<float>& factors = shared_[k].factors;
+    const bool of_tensor = std::all_of(factors.begin(), factors.end(), [&](float one) { return one == factors[0]; });
+    const bool in_octaves =
+        quant::even_form(config.weights_quantization_method) == quant::QuantizationMethod::kPowerOfTwo;
+    return same_input && (factors.empty() || (!in_octaves && (config.weights_per_channel_threshold || of_tensor)));
+  }
+
+  static quant::QuantizationParams scaled(quant::QuantizationParams params, const std::vector<float>& factors) {
+    for (size_t c = 0; !factors.empty() && c < params.scale.size(); ++c) {
+      params.scale[c] *= factors[c];
+      params.range[c] = params.representable(c);
+    }
+    return params;
+  }
+
+  /// Whether the kernel's scales are the first one's, times its factors.
+  bool agrees(size_t k) const {
+    return kernels_[k].weight.scale == scaled(kernels_[shared_[k].first].weight, shared_[k].factors).scale;
+  }
+
+  /// A scale that is raised for the bias of one kernel is raised for all that have its integers.
+  void agree(size_t first) {
+    constexpr int kRounds = 3;  // a raised scale moves the biases a little
+    std::vector<size_t> readers;
+    for (size_t k = first; k < ops_.size(); ++k)
+      if (shared_[k].first == first) readers.push_back(k);
+    const auto all_agree = [&] {
+      return std::all_of(readers.begin(), readers.end(), [this](size_t k) { return agrees(k); });
+    };
+    for (int round = 0; round < kRounds && !all_agree(); ++round) {
+      quant::QuantizationParams raised = kernels_[first].weight;
+      for (const size_t k : readers)
+        for (size_t c = 0; c < raised.scale.size(); ++c) {
+          const float factor = shared_[k].factors.empty() ? 1 : shared_[k].factors[c];
+          raised.scale[c] = std::max(raised.scale[c], kernels_[k].weight.scale[c] / factor);
+          raised.range[c] = raised.representable(c);
+        }
+      for (const size_t k : readers) {
+        const quant::QuantizationParams known = scaled(raised, shared_[k].factors);
+        const int64_t channels = kernels_[k].raised_channels;
+        kernels_[k] = choose_one(k, &known);
+        kernels_[k].raised_channels = std::max(channels, kernels_[k].raised_channels);
+      }
+    }
+    if (std::none_of(readers.begin() + 1, readers.end(), [this](size_t k) { return agrees(k); })) return;
+    for (const size_t k : readers)
+      if (agrees(k)) kernels_[k].shared = kernels_[first].node;
+  }
+
+  const Graph& graph_;
+  const Uses uses_;
+  const Attachment& attachment_;
+  const calibrate::Statistics& statistics_;
+  const config::QuantizationConfig& config_;
+  const QuantizationPlan& plan_;
+  std::vector<const Node*> nodes_;
+  std::vector<passes::KernelOp> ops_;
+  std::vector<SharedWeight> shared_;
+  std::vector<KernelPlan> kernels_;
+};
 
 void note_input_corrections(const Graph& graph, QuantizationPlan& plan) {
   AppliedCorrection made{"activation_bias_correction", {}, "Their biases make up for the mean error of their inputs"};
@@ -113,9 +207,12 @@ QuantizationPlan choose_params(const Graph& graph, const Attachment& attachment,
   QuantizationPlan plan;
   plan.activations = choose_activations(graph, attachment, placement, statistics, config);
   if (config.concat_threshold_update) take_concat_ranges(graph, attachment, placement, plan);
-  plan.kernels = choose_kernels(graph, attachment, placement, statistics, config, plan);
+  plan.kernels = KernelChoice(graph, attachment, placement, statistics, config, plan).choose();
   note_input_corrections(graph, plan);
   plan.constants = choose_constants(graph, attachment, config, plan);
+  for (const ConstantPlan& constant : plan.constants)
+    for (KernelPlan& kernel : plan.kernels)
+      if (constant.tied == kernel.node && !kernel.shared) kernel.shared = kernel.node;
   for (size_t i = 0; i < placement.roles.size(); ++i)
     if (placement.roles[i].has_kernel()) plan.operand_readers.push_back(graph.nodes()[i].id);
   std::sort(plan.operand_readers.begin(), plan.operand_readers.end());

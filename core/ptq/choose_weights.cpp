@@ -133,6 +133,8 @@ KernelPlan choose_weight(const Node& node, const KernelOp& op, const WeightConte
                      .params;
     plan.weight = even_params(*plan.table);
     plan.is_packed = context.input_params == nullptr;
+  } else if (context.known != nullptr) {
+    plan.weight = *context.known;
   } else {
     plan.weight = weight_params(node.id, op, weight, attribute, context);
   }

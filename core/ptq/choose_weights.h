@@ -21,6 +21,8 @@ struct WeightContext {
   const quant::QuantizationParams* input_params = nullptr;
   /// The scale that the runtime dequantizes the input by, also where nodes stand in between that it moves that over.
   std::optional<float> bias_input_scale = {};
+  /// The weight's parameters where they are known; null: they are looked for. Scales are raised as elsewhere.
+  const quant::QuantizationParams* known = nullptr;
 };
 
 /// Parameters of the weight, and the bias to go with them:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <span>
 
 #include "core/graph/clamp_bounds.h"
@@ -10,6 +11,7 @@
 #include "core/passes/edit.h"
 #include "core/ptq/caution.h"
 #include "core/ptq/channel_regions.h"
+#include "core/ptq/shared_weights.h"
 #include "core/ptq/two_ends.h"
 
 namespace tersor::ptq {
@@ -46,12 +48,23 @@ class Equalizer {
         attachment_(attachment),
         placement_(placement),
         statistics_(statistics),
-        caution_(caution_of(statistics.samples.size())) {}
+        caution_(caution_of(statistics.samples.size())) {
+    std::vector<size_t> nodes;
+    std::vector<KernelOp> kernels;
+    for (size_t i = 0; i < placement.roles.size(); ++i) {
+      if (!placement.roles[i].op) continue;
+      nodes.push_back(i);
+      kernels.push_back(*placement.roles[i].op);
+    }
+    const std::vector<SharedWeight> shared = find_shared_weights(graph_, kernels);
+    for (size_t k = 0; k < nodes.size(); ++k)
+      if (!shared[k].is_one) shared_.insert(nodes[k]);
+  }
 
   std::optional<EqualizedRegion> equalize(const ChannelRegion& region) {
     channels_ = static_cast<size_t>(region.channels);
     spans_ = &region.values;
-    if (is_by_table(region) || !find_parts(region) || !find_limits(region)) return std::nullopt;
+    if (is_by_table(region) || changes_shared(region) || !find_parts(region) || !find_limits(region)) return std::nullopt;
     find_readers(region);
     const double plain = cost(std::vector<double>(channels_, 1.0));
     EqualizedRegion best{region.values, {}, 0, 1};
@@ -87,6 +100,15 @@ class Equalizer {
     return std::any_of(graph_.nodes().begin(), graph_.nodes().end(), [&](const Node& node) {
       return region.values.count(node.outputs[0]) != 0 && attachment_.of(node.id).config().activation_by_table();
     });
+  }
+
+  /// A weight that other kernels have too would be stored once more. What its output channels are multiplied by scales of
+  /// its own take up, where it has one for each.
+  bool changes_shared(const ChannelRegion& region) const {
+    const auto is_shared = [this](size_t node) { return shared_.count(node) != 0; };
+    return std::any_of(region.ends.begin(), region.ends.end(), is_shared) ||
+           std::any_of(region.sources.begin(), region.sources.end(),
+                       [&](size_t node) { return is_shared(node) && has_one_scale(node); });
   }
 
   /// A Concat makes another quantized tensor of it and more. What the channels of a part have in common its own
@@ -333,6 +355,7 @@ class Equalizer {
   size_t channels_ = 0;
   const std::map<ValueId, ChannelSpan>* spans_ = nullptr;
   double caution_;
+  std::set<size_t> shared_;  // kernels that are not alone with their weight
   std::vector<double> parts_, least_;
   std::vector<Reader> readers_;
 };
@@ -387,9 +410,9 @@ std::map<std::string, std::vector<double>> read_channel_scales(std::string_view 
 std::vector<EqualizedRegion> equalize_channels(Model& model, const framework::Attachment& attachment,
                                                const Placement& placement, calibrate::Statistics& statistics) {
   std::vector<EqualizedRegion> done;
+  Equalizer equalizer(model, attachment, placement, statistics);
   for (const ChannelRegion& region : find_channel_regions(model.graph, placement))
-    if (auto equalized = Equalizer(model, attachment, placement, statistics).equalize(region))
-      done.push_back(std::move(*equalized));
+    if (auto equalized = equalizer.equalize(region)) done.push_back(std::move(*equalized));
   return done;
 }
 

@@ -128,7 +128,8 @@ GramView GramSums::view(int half, const GramKernel& kernel, size_t block) const 
   return {static_cast<double>(all[0]), all.subspan(begin, size), all.subspan(begin + size, size * (size + 1) / 2)};
 }
 
-void GramCounter::add(size_t place, const run::LaidTensor& tensor, int64_t most) {
+void GramCounter::add(size_t place, const run::LaidTensor& tensor, int64_t most, std::optional<int32_t> given) {
+  const int32_t zero_point = given.value_or(kernel_->zero_point);
   const ops::TensorType type = tensor.type();
   const auto* const codes = reinterpret_cast<const uint8_t*>(tensor.tensor.bytes().data());
   const passes::KernelOp& op = kernel_->op;
@@ -142,10 +143,16 @@ void GramCounter::add(size_t place, const run::LaidTensor& tensor, int64_t most)
   const bool channels_last = !op.is_conv || type.layout == ops::Layout::kChannelsLast;
   const int64_t next_position = channels_last ? op.inputs : 1, next_channel = channels_last ? 1 : positions;
   const std::vector<uint8_t> padding(static_cast<size_t>((op.inputs - 1) * next_channel + 1),
-                                     static_cast<uint8_t>(kernel_->zero_point));
+                                     static_cast<uint8_t>(zero_point));
   // A signed code is an unsigned one with its highest bit turned, less 128.
   const uint8_t turned = type.dtype == DType::kInt8 ? 0x80 : 0;
-  differences_ = {turned, static_cast<int16_t>(kernel_->zero_point + turned)};
+  const kernels::Differences differences{turned, static_cast<int16_t>(zero_point + turned)};
+  if (differences.turned != differences_.turned || differences.zero != differences_.zero) {
+    // What waits is of another tensor.
+    multiply(0);
+    multiply(1);
+    differences_ = differences;
+  }
   Waiting& waiting = waiting_[place % 2];
   const int64_t width = op.inputs * op.taps;
   waiting.codes.resize(static_cast<size_t>(width * kRowsAtOnce));

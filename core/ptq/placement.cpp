@@ -72,7 +72,14 @@ class Placer {
   /// Some value that a mover passes on is quantized.
   bool preserves_quantized(size_t index) const {
     const std::vector<ValueId> from = value_inputs(graph_.nodes()[index], Role::kMover);
-    return std::any_of(from.begin(), from.end(), [this](ValueId id) { return wanted(id); });
+    return std::any_of(from.begin(), from.end(), [this](ValueId id) { return wanted(id); }) || takes_from_table(index);
+  }
+
+  /// It takes rows of a table that is stored in integers.
+  bool takes_from_table(size_t index) const {
+    const Node& node = graph_.nodes()[index];
+    const framework::WeightAttribute* table = attachment_.of(node.id).weight(tpc::kPosAttr);
+    return node.is("Gather") && table != nullptr && table->input == 0 && table->config.enable_weights_quantization;
   }
 
   /// Its parameters are fixed: what it is joined with would lose its range, so the runtime has to requantize it.

@@ -63,6 +63,7 @@ Json kernel_json(const Graph& graph, const KernelPlan& plan) {
   json["largest_correction"] = plan.largest_correction;
   json["raised_channels"] = plan.raised_channels;
   if (plan.input_correction != 0) json["input_correction"] = plan.input_correction;
+  if (plan.shared) json["shared"] = node_name(graph, *plan.shared);
   if (plan.keeps_deviation) json["keeps_deviation"] = true;
   if (!plan.codes.empty()) json["codes"] = sha256_hex(std::as_bytes(std::span(plan.codes)));
   return json;
@@ -79,6 +80,7 @@ Json to_json(const Graph& graph, const QuantizationPlan& plan) {
   json["constants"] = Json::array();
   for (const ConstantPlan& one : plan.constants) {
     Json entry{{"node", node_name(graph, one.node)}, {"input", one.input}, {"params", params_json(one.params)}};
+    if (one.tied) entry["tied"] = node_name(graph, *one.tied);
     if (one.table) entry["table"] = one.table->table;
     json["constants"].push_back(std::move(entry));
   }

@@ -55,6 +55,9 @@ struct KernelPlan {
   int64_t raised_channels = 0;
   /// The largest change of the bias for what quantizing the input adds (activation_bias_correction).
   double input_correction = 0;
+  /// Other kernels have the same weight, but for a factor of each channel (ptq/shared_weights.h): one set of integers
+  /// serves all, and this is the kernel whose they are.
+  std::optional<NodeId> shared = {};
   /// The weight's integers in its own order where they are not simply the nearest (ptq/round_weights.h); else empty.
   std::vector<int8_t> codes = {};
   /// The outputs' mean and deviation are measured and put back (ptq/keep_deviations.h) ...
@@ -85,6 +88,9 @@ struct ConstantPlan {
   /// By a table: `params` then holds the scales alone. Packed where the arithmetic around is float.
   std::optional<quant::LutParams> table = {};
   bool is_packed = false;
+  /// The kernel that multiplies by the same numbers, a row of the table being an output channel of its: one set of
+  /// integers serves both.
+  std::optional<NodeId> tied = {};
 };
 
 /// How a node will be computed.

@@ -338,8 +338,8 @@ void Rounder::round_with_scales(int64_t o, const std::vector<Factor>& given, con
 
 Found Rounder::round(const std::vector<Factor>& given, const Way& way, Outputs outputs) const {
   Found found = nearest_;
-  // A scale that was raised so that its bias fits, or that several outputs share, stays.
-  if (way.tries_scales && plan_.raised_channels == 0 &&
+  // A scale that was raised so that its bias fits, or that several outputs or kernels share, stays.
+  if (way.tries_scales && plan_.raised_channels == 0 && !plan_.shared &&
       static_cast<int64_t>(plan_.weight.scale.size()) == plan_.op.outputs) {
     for (int64_t group = 0; group < plan_.op.groups; ++group)
       for_outputs(group, outputs, [&](int64_t first, int64_t end) {
@@ -416,26 +416,11 @@ std::optional<calibrate::RoundedWeight> round_weight(const std::string& name, co
   return calibrate::RoundedWeight{name, std::move(found.scales), rounder.in_weight_order(found.codes), ratio};
 }
 
-size_t first_with_weight(const Graph& graph, const QuantizationPlan& plan, size_t k) {
-  const KernelPlan& kernel = plan.kernels[k];
-  const Tensor& weight = *graph.initializer(kernel.op.weight);
-  for (size_t first = 0; first < k; ++first) {
-    const KernelPlan& other = plan.kernels[first];
-    const Tensor& theirs = *graph.initializer(other.op.weight);
-    if (theirs.bytes().data() == weight.bytes().data() && theirs.shape() == weight.shape() &&
-        other.weight == kernel.weight && other.op.output_axis == kernel.op.output_axis)
-      return first;
-  }
-  return k;
-}
-
 void take_rounded(const Graph& graph, const calibrate::RoundedWeights& rounded, QuantizationPlan& plan) {
-  std::vector<std::string> names;
-  for (size_t k = 0; k < plan.kernels.size(); ++k)
-    names.push_back(graph.name_of(plan.kernels[first_with_weight(graph, plan, k)].op.weight));
-  for (size_t k = 0; k < plan.kernels.size(); ++k) {
-    KernelPlan& kernel = plan.kernels[k];
-    const std::string& name = names[k];
+  for (KernelPlan& kernel : plan.kernels) {
+    // The first kernel's integers are those of all that share them.
+    if (kernel.shared && *kernel.shared != kernel.node) continue;
+    const std::string& name = graph.name_of(kernel.op.weight);
     const auto found = std::find_if(rounded.weights.begin(), rounded.weights.end(),
                                     [&](const calibrate::RoundedWeight& one) { return one.name == name; });
     if (found == rounded.weights.end()) continue;

@@ -8,7 +8,8 @@
 //
 // A kernel is rounded so only when integers found on one half of the samples make less noise on the other half than the
 // nearest ones do, both ways round, some of the outputs speaking for all; the integers kept are found on all samples.
-// All in double, in a fixed order.
+// All in double, in a fixed order. A weight that several kernels have is rounded once, by the matrices of all their
+// inputs summed.
 #pragma once
 
 #include <optional>
@@ -24,11 +25,6 @@ namespace tersor::ptq {
 std::optional<calibrate::RoundedWeight> round_weight(const std::string& name, const Tensor& weight,
                                                      const KernelPlan& plan, const GramKernel& kernel,
                                                      const GramSums& sums, int effort);
-
-/// Index into plan.kernels of the first kernel whose weight is the very same tensor with the same parameters, as in the
-/// steps of an unrolled recurrence; that of kernel `k` itself where it is the first. What is found for the first holds
-/// for all, so that the file can have the weight once.
-size_t first_with_weight(const Graph& graph, const QuantizationPlan& plan, size_t k);
 
 /// The plan with the rounded weights in it.
 void take_rounded(const Graph& graph, const calibrate::RoundedWeights& rounded, QuantizationPlan& plan);

@@ -116,12 +116,13 @@ void Sweep::find_steps(const Origin& from) {
   const auto& nodes = model_.graph.nodes();
   const auto& kernels = from.plan.kernels;
   const Uses& uses = *uses_;
+  if (options_.effort > 0) add_shared_roundings(from.model.graph, from.plan, uses);
   for (size_t i = 0; i < nodes.size(); ++i) {
     const auto kernel =
         std::find_if(kernels.begin(), kernels.end(), [&](const KernelPlan& one) { return one.node == nodes[i].id; });
     if (kernel == kernels.end()) continue;
-    if (options_.effort > 0)
-      add_rounding(from.model.graph, from.plan, static_cast<size_t>(kernel - kernels.begin()), i, uses);
+    if (options_.effort > 0 && !kernel->shared)
+      if (auto step = rounding_step(from.model.graph, from.plan, *kernel, i, uses)) steps_.push_back(std::move(*step));
     if (auto step = correcting_step(from, *kernel, i)) steps_.push_back(std::move(*step));
   }
   find_curves(from);
@@ -141,18 +142,40 @@ void Sweep::find_curves(const Origin& from) {
   }
 }
 
-void Sweep::add_rounding(const Graph& float_graph, const QuantizationPlan& plan, size_t kernel, size_t node,
-                         const Uses& uses) {
-  const size_t first = first_with_weight(float_graph, plan, kernel);
-  if (first == kernel) {
-    if (auto step = rounding_step(float_graph, plan, plan.kernels[kernel], node, uses))
-      steps_.push_back(std::move(*step));
-    return;
+void Sweep::add_shared_roundings(const Graph& float_graph, const QuantizationPlan& plan, const Uses& uses) {
+  const auto is_tied = [&](const KernelPlan& kernel) {
+    return std::any_of(plan.constants.begin(), plan.constants.end(),
+                       [&](const ConstantPlan& constant) { return constant.tied == kernel.node; });
+  };
+  const auto& nodes = model_.graph.nodes();
+  for (const KernelPlan& first : plan.kernels) {
+    // A table's rows are best each nearest to its own.
+    if (first.shared != first.node || is_tied(first)) continue;
+    std::optional<Step> shared;
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      const KernelPlan* kernel = plan.find(nodes[i].id);
+      if (kernel == nullptr || kernel->shared != first.node) continue;
+      auto step = rounding_step(float_graph, plan, *kernel, i, uses);
+      if (!step || !step->node) continue;
+      const bool is_like = nodes[i].attributes == float_graph.find(first.node)->attributes;
+      const bool is_counted =
+          shared && std::count(shared->results.begin(), shared->results.end(), step->output) != 0;
+      if (!is_like || is_counted) continue;
+      const int32_t zero_point = step->rounding->gram.zero_point;
+      step->results = {step->output};
+      if (!shared)
+        shared = std::move(step);
+      else
+        shared->results.push_back(step->output);
+      shared->rounding->zero_points.push_back(zero_point);
+    }
+    if (!shared) continue;
+    // Under the first kernel's name, whose integers they are, whichever of them have inputs that can be counted.
+    shared->rounding->name = float_graph.name_of(first.op.weight);
+    shared->rounding->weight = *float_graph.initializer(first.op.weight);
+    shared->rounding->plan = first;
+    steps_.push_back(std::move(*shared));
   }
-  const std::string& name = float_graph.name_of(plan.kernels[first].op.weight);
-  const auto stored = stored_weight(uses, model_.graph.nodes()[node], plan.kernels[kernel]);
-  for (Step& step : steps_)
-    if (stored && step.rounding && step.rounding->name == name) step.rounding->copies.push_back(*stored);
 }
 
 std::optional<std::pair<ValueId, ValueId>> Sweep::stored_weight(const Uses& uses, const Node& node,
@@ -229,7 +252,10 @@ void Sweep::divide() {
     std::set<size_t> part;
     std::set<ValueId> taken;
     std::vector<size_t> open;
-    if (step.node && !made[*step.node])
+    const bool is_shared = step.rounding && step.rounding->is_shared();
+    if (is_shared)
+      for (const ValueId value : step.results) open.push_back(*uses_->producer_index(value));
+    else if (step.node && !made[*step.node])
       open.push_back(*step.node);
     else
       taken.insert(step.output);
@@ -247,8 +273,9 @@ void Sweep::divide() {
       }
     }
     step.inputs.assign(taken.begin(), taken.end());
-    if (!part.empty()) step.results.push_back(step.output);
     for (const ValueId value : taken) last_need[value] = k;
+    if (is_shared) continue;
+    if (!part.empty()) step.results.push_back(step.output);
     for (const size_t index : part) {
       made[index] = true;
       for (const ValueId value : nodes[index].outputs)
@@ -323,7 +350,13 @@ void SweepRunner::advance(size_t place, SweepState& state) {
     results = runner_.run_laid(inputs);
   }
   const run::LaidTensor& output = results.empty() ? state.values.at(step.output) : results[0];
-  if (counter_) {
+  if (counter_ && step.rounding->is_shared()) {
+    const std::vector<int32_t>& zero_points = step.rounding->zero_points;
+    const auto readers = static_cast<int64_t>(zero_points.size());
+    const int64_t most =
+        std::max<int64_t>(1, step.rounding->gram.rows_per_sample(sweep_.places().size()) / readers);
+    for (size_t k = 0; k < results.size(); ++k) counter_->add(place, results[k], most, zero_points[k]);
+  } else if (counter_) {
     counter_->add(place, output, step.rounding->gram.rows_per_sample(sweep_.places().size()));
   } else {
     step.summed.add(output.tensor.data<float>(), output.tensor.shape(), axis_of(output, step.summed.channel_axis),
@@ -331,6 +364,7 @@ void SweepRunner::advance(size_t place, SweepState& state) {
     if (!state.in_float.empty()) in_float_.add(state.in_float[step_]);
   }
   for (const ValueId value : step.dropped) state.values.erase(value);
+  if (counter_ && step.rounding->is_shared()) return;
   for (size_t k = step.keeps_output ? 0 : 1; k < step.results.size(); ++k)
     state.values[step.results[k]] = std::move(results[k]);
 }
@@ -386,13 +420,10 @@ void Sweep::take(size_t index, const SweepOutcome& outcome) {
   if (!outcome.weight) return;
   const Rounding& rounding = *steps_[index].rounding;
   Graph& graph = model_.graph;
-  const auto put = [&](ValueId codes, ValueId scale) {
-    const Tensor& before = *graph.initializer(codes);
-    graph.set_initializer(codes, stored_codes(outcome.weight->codes, before.dtype(), before.shape()));
-    graph.set_initializer(scale, Tensor::of<float>(graph.initializer(scale)->shape(), outcome.weight->scales));
-  };
-  put(rounding.codes, rounding.scale);
-  for (const auto& [codes, scale] : rounding.copies) put(codes, scale);
+  const Tensor& before = *graph.initializer(rounding.codes);
+  graph.set_initializer(rounding.codes, stored_codes(outcome.weight->codes, before.dtype(), before.shape()));
+  const Shape& scales = graph.initializer(rounding.scale)->shape();
+  graph.set_initializer(rounding.scale, Tensor::of<float>(scales, outcome.weight->scales));
 }
 
 int64_t Sweep::state_bytes() const {
@@ -403,8 +434,11 @@ int64_t Sweep::state_bytes() const {
   std::set<ValueId> live(kept_inputs_.begin(), kept_inputs_.end());
   int64_t most = 0;
   for (const Step& step : steps_) {
-    live.insert(step.results.begin(), step.results.end());
     int64_t bytes = 0;
+    if (step.rounding && step.rounding->is_shared())
+      for (const ValueId value : step.results) bytes += bytes_of(value);
+    else
+      live.insert(step.results.begin(), step.results.end());
     for (const ValueId value : live) bytes += bytes_of(value);
     most = std::max(most, bytes);
     for (const ValueId value : step.dropped) live.erase(value);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is measured on the samples: they go through the quantized graph kernel by kernel, and what lies behind is
 // computed with what was found in front. In front of a kernel its weight is rounded by its quantized inputs
-// (ptq/round_weights.h); behind it the mean of every output channel is compared with that of the float model and the
+// (ptq/round_weights.h), or first of all where several kernels have it, by the inputs of all; behind it the mean of every output channel is compared with that of the float model and the
 // difference is added to the bias, or the means of what the function behind makes of it (ptq/summed_output.h). So the
 // errors of one layer are not corrected twice by the next. A kernel that keeps its deviation (ptq/keep_deviations.h)
 // has the mean squares compared as well.
@@ -76,7 +76,7 @@ class Sweep {
  public:
   /// `statistics` are those of the float model: they hold the channel sums of the kernels' outputs. Not corrected are
   /// kernels whose output they do not hold, or that cannot have a bias; not rounded are weights whose input is not
-  /// quantized to 8 bits, that are read transposed or looked up in a table.
+  /// quantized to 8 bits, that are a table's as well, that are read transposed or looked up in a table.
   Sweep(const Model& float_model, const QuantizationPlan& plan, const calibrate::Statistics& statistics,
         const SweepOptions& options);
 
@@ -107,8 +107,12 @@ class Sweep {
     Tensor weight;
     KernelPlan plan;
     GramKernel gram;
-    ValueId codes, scale;                                  // of the weight, in model_
-    std::vector<std::pair<ValueId, ValueId>> copies = {};  // those of kernels that have the same weight
+    ValueId codes, scale;  // of the weight, in model_
+    /// Of a weight that several kernels have: the zero points of their inputs, whose matrices are summed as they are
+    /// counted, in steps of each input. Empty elsewhere.
+    std::vector<int32_t> zero_points = {};
+
+    bool is_shared() const { return !zero_points.empty(); }
   };
   struct Step {
     std::optional<size_t> node;  // index in model_: up to there; none where `output` is there already
@@ -119,7 +123,9 @@ class Sweep {
     SummedOutput summed;
     std::vector<ChannelMoments> in_float;
     std::vector<ValueId> inputs;   // made by earlier steps
-    std::vector<ValueId> results;  // `output` first, then what later steps need; none where `output` is there already
+    /// `output` first, then what later steps need; none where `output` is there already. Of a shared weight the inputs of
+    /// all its kernels, which no step keeps.
+    std::vector<ValueId> results;
     bool keeps_output = false;     // a later step needs it too
     std::vector<ValueId> dropped;  // not needed any more after the step
   };
@@ -131,9 +137,9 @@ class Sweep {
   };
   void find_steps(const Origin& from);
   void find_curves(const Origin& from);
-  /// A step of its own, or a copy's place in the step of the first kernel with that weight.
-  void add_rounding(const Graph& float_graph, const QuantizationPlan& plan, size_t kernel, size_t node,
-                    const Uses& uses);
+  /// Of weights that several kernels have, in front of all other steps: the inputs of all those kernels at once, with the
+  /// nearest integers everywhere.
+  void add_shared_roundings(const Graph& float_graph, const QuantizationPlan& plan, const Uses& uses);
   std::optional<Step> rounding_step(const Graph& float_graph, const QuantizationPlan& plan, const KernelPlan& kernel,
                                     size_t node, const Uses& uses) const;
   std::optional<Step> correcting_step(const Origin& from, const KernelPlan& kernel, size_t node) const;

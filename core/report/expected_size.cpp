@@ -6,6 +6,10 @@
 #include <set>
 #include <string_view>
 
+#include "core/onnx/exporter_notes.h"
+#include "core/ptq/choose_constants.h"
+#include "core/ptq/shared_weights.h"
+
 namespace tersor::report {
 
 namespace {
@@ -75,35 +79,77 @@ int64_t size_of(const Graph& graph) {
   return bytes;
 }
 
+/// Of so many integers.
+int64_t bytes_of_codes(int64_t elements, int bits) {
+  return (elements * (bits > 8 ? 16 : bits > 4 ? 8 : 4) + 7) / 8;
+}
+
+/// `has_codes`: another kernel's are not its own as well.
 int64_t added_by(const Graph& graph, const passes::KernelOp& op, const framework::WeightAttribute& weight,
-                 bool has_integer_bias) {
-  const Tensor* const values = graph.initializer(op.weight);
-  if (values == nullptr) return 0;
+                 bool has_integer_bias, bool has_codes) {
+  const int64_t elements = graph.initializer(op.weight)->elements();
   const int bits = weight.config.weights_n_bits;
   const int64_t ranges = weight.config.weights_per_channel_threshold ? op.outputs : 1;
-  const int64_t codes = (values->elements() * (bits > 8 ? 16 : bits > 4 ? 8 : 4) + 7) / 8;
-  int64_t bytes = codes - 4 * values->elements() + Added(graph.name_of(op.weight)).weight(ranges, bits > 8 ? 2 : 1);
+  int64_t bytes = (has_codes ? bytes_of_codes(elements, bits) : 0) - 4 * elements +
+                  Added(graph.name_of(op.weight)).weight(ranges, bits > 8 ? 2 : 1);
   if (op.bias.valid() && has_integer_bias) bytes += Added(graph.name_of(op.bias)).bias(ranges);
+  return bytes;
+}
+
+/// Tables, weights of recurrent layers, and on some platforms all other constants.
+int64_t added_by_constants(const Graph& graph, const framework::Attachment& attachment,
+                           const std::vector<passes::KernelOp>& kernels) {
+  int64_t bytes = 0;
+  std::set<ValueId> stored;  // of which several readers have one
+  for (const ptq::StoredConstant& one : ptq::constants_to_store(graph, attachment)) {
+    const Tensor& constant = *graph.initializer(one.weight.value);
+    const auto& how = one.weight.config;
+    const int axis = one.is_table ? 0 : one.is_recurrent ? 1 : 0;
+    const int64_t ranges = how.weights_per_channel_threshold && constant.shape().rank() > axis ? constant.shape()[axis] : 1;
+    const bool is_tied = one.is_table && std::any_of(kernels.begin(), kernels.end(), [&](const passes::KernelOp& op) {
+                           return ptq::has_rows_of(constant, *graph.initializer(op.weight), op);
+                         });
+    const Added added(graph.name_of(one.weight.value));
+    bytes += added.weight(ranges, one.by_row ? 0 : 1);
+    // The codes and the scales of the rows are gathered, and a Cast and a Mul are in place of one node.
+    if (one.by_row) bytes += 2 * added.node("Gather", {kCodes, kCodes, kCodes}) + 2 * added.value(kCodes);
+    if (!stored.insert(one.weight.value).second) continue;
+    bytes += (is_tied ? 0 : bytes_of_codes(constant.elements(), how.weights_n_bits)) - 4 * constant.elements();
+  }
   return bytes;
 }
 
 }  // namespace
 
 int64_t expected_size(const Graph& original, const Graph& prepared, const framework::Attachment& attachment,
-                      const ptq::Placement& placement, int64_t model_bytes) {
+                      const ptq::Placement& placement, const config::QuantizationConfig& config, int64_t model_bytes) {
   int64_t bytes = model_bytes + size_of(prepared) - size_of(original);
+  if (!config.keep_metadata) bytes -= onnx::exporter_notes_size(original);
   std::set<size_t> groups;
   for (const ptq::PlacedTensor& tensor : placement.tensors)
     bytes += Added(prepared.name_of(tensor.value)).pair(groups.insert(tensor.group).second);
-  std::set<ValueId> stored;  // weights that several read are one
+  std::vector<size_t> nodes;
+  std::vector<passes::KernelOp> kernels, quantized;
   for (size_t i = 0; i < prepared.nodes().size(); ++i) {
     const ptq::NodeRole& role = placement.roles[i];
-    if (!role.has_kernel() || role.float_weight || !role.op || !stored.insert(role.op->weight).second) continue;
-    if (const auto* weight = attachment.of(prepared.nodes()[i].id).weight(tpc::kKernelAttr))
-      bytes += added_by(prepared, *role.op, *weight,
-                        role.role != ptq::Role::kWeightOnly && attachment.export_rules.integer_bias);
+    if (!role.has_kernel() || !role.op || prepared.initializer(role.op->weight) == nullptr) continue;
+    nodes.push_back(i);
+    kernels.push_back(*role.op);
   }
-  return std::max<int64_t>(bytes, 0);
+  const std::vector<ptq::SharedWeight> shared = ptq::find_shared_weights(prepared, kernels);
+  for (size_t k = 0; k < nodes.size(); ++k) {
+    const ptq::NodeRole& role = placement.roles[nodes[k]];
+    const auto* weight = attachment.of(prepared.nodes()[nodes[k]].id).weight(tpc::kKernelAttr);
+    if (role.float_weight || weight == nullptr) {
+      if (shared[k].first != k) bytes -= 4 * prepared.initializer(kernels[k].weight)->elements();
+      continue;
+    }
+    quantized.push_back(kernels[k]);
+    bytes += added_by(prepared, kernels[k], *weight,
+                      role.role != ptq::Role::kWeightOnly && attachment.export_rules.integer_bias,
+                      shared[k].first == k);
+  }
+  return std::max<int64_t>(bytes + added_by_constants(prepared, attachment, quantized), 0);
 }
 
 }  // namespace tersor::report
