@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wasm/sample_job.h"
 
-#include <cstring>
-
 #include "core/base/json.h"
 #include "core/report/histogram_view.h"
 
@@ -70,23 +68,18 @@ class EvaluationJob : public SampleJob {
 
 class ComparisonJob : public SampleJob {
  public:
-  explicit ComparisonJob(std::shared_ptr<const report::CompareProgram> program) : comparer_(std::move(program)) {}
+  ComparisonJob(std::shared_ptr<const report::CompareProgram> program, std::vector<int64_t> layered)
+      : comparer_(std::move(program)), layered_(std::move(layered)) {}
   void add(const JobSample& sample) override {
     try {
-      comparer_.add(sample.inputs);
+      comparer_.add(sample.index, sample.inputs, report::depth_of(layered_, sample.index));
     } catch (const Error& error) {
       throw error.within(sample.place);
     }
   }
-  ByteBuffer finish() override {
-    const std::string state = comparer_.state();
-    ByteBuffer bytes(state.size());
-    std::memcpy(bytes.data(), state.data(), state.size());
-    return bytes;
-  }
+  ByteBuffer finish() override { return comparer_.save(); }
   JobResult merge(std::span<const samples::Bytes> parts, std::span<const std::byte> statistics) override {
-    for (const samples::Bytes& part : parts)
-      comparer_.merge_state({reinterpret_cast<const char*>(part.view.data()), part.view.size()});
+    for (const samples::Bytes& part : parts) comparer_.merge_saved(part.view);
     report::Comparison comparison = comparer_.result();
     if (!statistics.empty()) report::add_histograms(comparison, calibrate::read(statistics));
     return to_text(to_json(comparison), false);
@@ -94,6 +87,7 @@ class ComparisonJob : public SampleJob {
 
  private:
   report::Comparer comparer_;
+  std::vector<int64_t> layered_;
 };
 
 }  // namespace
@@ -107,8 +101,9 @@ std::unique_ptr<SampleJob> make_evaluation(std::shared_ptr<const run::Program> p
   return std::make_unique<EvaluationJob>(std::move(program), metric, group, std::move(reference));
 }
 
-std::unique_ptr<SampleJob> make_comparison(std::shared_ptr<const report::CompareProgram> program) {
-  return std::make_unique<ComparisonJob>(std::move(program));
+std::unique_ptr<SampleJob> make_comparison(std::shared_ptr<const report::CompareProgram> program,
+                                           std::vector<int64_t> layered) {
+  return std::make_unique<ComparisonJob>(std::move(program), std::move(layered));
 }
 
 }  // namespace tersor::wasm

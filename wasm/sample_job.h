@@ -48,6 +48,8 @@ std::unique_ptr<SampleJob> make_calibration(const Job& job, uint64_t data_set_si
 /// `reference`: answers that those of this job are compared with.
 std::unique_ptr<SampleJob> make_evaluation(std::shared_ptr<const run::Program> program, evaluate::Metric metric,
                                            int64_t group, std::optional<std::vector<int64_t>> reference);
-std::unique_ptr<SampleJob> make_comparison(std::shared_ptr<const report::CompareProgram> program);
+/// `layered`: the samples whose layers are looked at.
+std::unique_ptr<SampleJob> make_comparison(std::shared_ptr<const report::CompareProgram> program,
+                                           std::vector<int64_t> layered);
 
 }  // namespace tersor::wasm

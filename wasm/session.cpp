@@ -294,7 +294,10 @@ void Session::begin_job(const std::string& key, const std::string& kind, const s
                                   settings.at("group").get<int64_t>(), std::move(reference));
   } else {
     const Model& quantized = model(settings.at("quantized").get<std::string>()).opened->model;
-    running.job = make_comparison(report::CompareProgram::make(opened.opened->model, quantized, profile_of(settings)));
+    const Json& chosen = settings.at("samples");
+    running.job = make_comparison(
+        report::CompareProgram::make(opened.opened->model, quantized, profile_of(settings)),
+        chosen.is_null() ? report::first_layer_samples() : report::layer_samples(chosen.get<std::vector<int64_t>>()));
   }
   jobs_[key] = std::move(running);
 }

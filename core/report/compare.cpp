@@ -7,11 +7,13 @@
 #include <map>
 
 #include "core/base/error.h"
-#include "core/base/json.h"
 #include "core/graph/quantized.h"
+#include "core/ops/layout.h"
 #include "core/ptq/bound_relus.h"
 #include "core/ptq/equalize_channels.h"
 #include "core/report/pair_tensors.h"
+#include "core/run/observer.h"
+#include "core/samples/selection.h"
 #include "core/simulate/operators.h"
 
 namespace tersor::report {
@@ -118,10 +120,29 @@ size_t largest(std::span<const float> values) {
   return static_cast<size_t>(std::max_element(values.begin(), values.end()) - values.begin());
 }
 
-/// JSON has no NaN and no infinity: null stands for them.
-double number_of(const Json& json) {
-  return json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.get<double>();
-}
+constexpr int64_t kLayerSamples = 8;
+
+/// Shows watched values as plain tensors, each with its places in the list of them.
+template <class Take>
+class Watcher : public run::Observer {
+ public:
+  Watcher(const std::vector<ValueId>& values, Take take) : take_(std::move(take)) {
+    for (size_t k = 0; k < values.size(); ++k) places_[values[k]].push_back(k);
+  }
+  void observe(const run::ObservedTensor& seen) override {
+    const auto places = places_.find(seen.value);
+    if (places == places_.end()) return;
+    Tensor plain = Tensor::make_unset(DType::kFloat32, seen.shape);
+    if (!seen.data.empty())
+      ops::convert_layout({DType::kFloat32, seen.shape, seen.layout}, seen.data.data(), ops::Layout::kPlain,
+                          plain.mutable_bytes().data());
+    for (const size_t place : places->second) take_(place, plain);
+  }
+
+ private:
+  std::map<ValueId, std::vector<size_t>> places_;
+  Take take_;
+};
 
 /// What 1 in a rescaled tensor of the quantized model is in the float model's, in the channel where it is the most.
 double unit_of(const TensorPair& pair) {
@@ -150,8 +171,8 @@ std::shared_ptr<const CompareProgram> CompareProgram::make(const Model& float_mo
     if (equalized != scales.end()) program->pairs_.back().scales = equalized->second;
     const auto factor = factors.find(one.pair.row.output);
     if (factor != factors.end()) program->pairs_.back().factor = factor->second;
-    in_float.fetched.push_back(one.in_float);
-    accumulated.fetched.push_back(one.real);
+    program->in_float_.push_back(one.in_float);
+    program->in_accumulated_.push_back(one.real);
   }
   for (const simulate::Saturation& one : fused.saturations) {
     program->saturations_.push_back({one.node, one.op});
@@ -161,14 +182,22 @@ std::shared_ptr<const CompareProgram> CompareProgram::make(const Model& float_mo
     if (one.exact || !one.output.valid()) continue;
     program->float_sums_.push_back({one.node, one.op});
     program->float_sum_steps_.push_back(one.step);
-    accumulated.fetched.push_back(one.output);
+    program->in_accumulated_.push_back(one.output);
   }
+  in_float.observed = program->in_float_;
+  accumulated.observed = program->in_accumulated_;
   for (ValueId id : float_model.graph.outputs) program->outputs_.push_back(float_model.graph.name_of(id));
   program->float_islands_ = fused.float_islands;
   program->float_ = run::Program::compile(float_model, ops::standard(), in_float);
   program->accumulated_ = run::Program::compile(fused.model, simulate::registry(profile), accumulated);
-  if (!paired.empty())
-    program->isolated_ = run::Program::compile(cut_at_pairs(fused.model, paired), simulate::registry(profile));
+  const bool counts = profile == simulate::Profile::kX64;  // what such a CPU does not do
+  program->outputs_only_ = run::Program::compile(counts ? simulate::fuse(quantized, profile).model : fused.model,
+                                                 simulate::registry(profile));
+  if (paired.empty()) return program;
+  const Model cut = cut_at_pairs(fused.model, paired);
+  run::ProgramOptions isolated;
+  isolated.observed = program->in_isolated_ = cut.graph.outputs;
+  program->isolated_ = run::Program::compile(cut, simulate::registry(profile), isolated);
   return program;
 }
 
@@ -183,50 +212,88 @@ void Comparer::Sums::add(std::span<const float> reference, std::span<const float
   noise += n;
 }
 
-Comparer::Comparer(std::shared_ptr<const CompareProgram> program)
-    : program_(std::move(program)),
-      float_(program_->float_),
-      accumulated_(program_->accumulated_),
-      isolated_(program_->isolated_ ? std::make_unique<run::Runner>(program_->isolated_) : nullptr),
-      pairs_(program_->pairs_.size()),
-      outputs_(program_->outputs_.size()),
-      saturations_(program_->saturations()),
-      float_sums_(program_->float_sums()) {}
+std::vector<int64_t> layer_samples(std::span<const int64_t> samples) {
+  const auto total = static_cast<int64_t>(samples.size());
+  std::vector<int64_t> layered;
+  for (const int64_t place : samples::spread_evenly(total, std::min(total, kLayerSamples)))
+    layered.push_back(samples[static_cast<size_t>(place)]);
+  return layered;
+}
 
-void Comparer::add(std::span<const Tensor> inputs) {
-  const std::vector<Tensor> reference = float_.run(inputs), accumulated = accumulated_.run(inputs);
-  const size_t outputs = outputs_.size();
-  add_outputs(inputs, std::span(reference).first(outputs), std::span(accumulated).first(outputs));
-  for (size_t i = 0; i < pairs_.size(); ++i)
-    if (!(reference[outputs + i].shape() == accumulated[outputs + i].shape()) && !shapes_depend_on_data(inputs))
-      refuse_shape(program_->pairs_[i], reference[outputs + i], accumulated[outputs + i]);
-  for (size_t i = 0; i < saturations_.size(); ++i) {
-    const auto counts = accumulated[outputs + pairs_.size() + i].data<int64_t>();
-    saturations_[i].saturated += counts[0];
-    saturations_[i].sums += counts[1];
-  }
-  for (size_t i = 0; i < float_sums_.size(); ++i) {
-    const Tensor& output = accumulated[outputs + pairs_.size() + saturations_.size() + i];
-    if (output.dtype() == DType::kFloat32)
-      add_float_sums(float_sums_[i], output.data<float>(), program_->float_sum_steps_[i]);
-  }
-  if (!isolated_) return;
-  std::vector<Tensor> given(inputs.begin(), inputs.end());
-  for (size_t i = 0; i < pairs_.size(); ++i) given.push_back(as_quantized(i, reference[outputs + i]));
-  const std::vector<Tensor> alone = isolated_->run(given);
-  for (size_t i = 0; i < pairs_.size(); ++i) {
-    const auto exact = reference[outputs + i].data<float>();
-    if (reference[outputs + i].shape() == accumulated[outputs + i].shape()) {
-      pairs_[i].accumulated.add(exact, as_float(i, accumulated[outputs + i]).data<float>());
-      pairs_[i].compared += 1;
+std::vector<int64_t> first_layer_samples() {
+  return samples::spread_evenly(kLayerSamples, kLayerSamples);
+}
+
+Depth depth_of(std::span<const int64_t> layered, int64_t sample) {
+  return std::find(layered.begin(), layered.end(), sample) == layered.end() ? Depth::kOutputs : Depth::kLayers;
+}
+
+Comparer::Comparer(std::shared_ptr<const CompareProgram> program)
+    : program_(std::move(program)), float_(program_->float_), outputs_only_(program_->outputs_only_) {}
+
+void Comparer::add(int64_t sample, std::span<const Tensor> inputs, Depth depth) {
+  Record record;
+  record.sample = sample;
+  if (depth == Depth::kLayers)
+    add_layers(inputs, record);
+  else
+    add_outputs(inputs, float_.run(inputs), outputs_only_.run(inputs), record);
+  records_.push_back(std::move(record));
+}
+
+Comparer::Layers Comparer::no_layers() const {
+  return {std::vector<PairSums>(program_->pairs_.size()), std::vector<OutputParts>(program_->outputs_.size()),
+          program_->saturations_, program_->float_sums_};
+}
+
+/// Of all tensors at once only the float model's are held, and of runners one at a time has its buffers.
+void Comparer::add_layers(std::span<const Tensor> inputs, Record& record) {
+  Layers& layers = record.layers.emplace(no_layers());
+  const size_t outputs = program_->outputs_.size(), pairs = program_->pairs_.size();
+  std::vector<Tensor> exact(pairs);
+  Watcher in_float(program_->in_float_, [&](size_t pair, const Tensor& tensor) { exact[pair] = tensor; });
+  outputs_only_ = run::Runner(program_->outputs_only_);
+  const std::vector<Tensor> reference = float_.run(inputs, &in_float);
+  float_ = run::Runner(program_->float_);
+  {
+    const bool varies = shapes_depend_on_data(inputs);
+    Watcher so_far(program_->in_accumulated_, [&](size_t place, const Tensor& tensor) {
+      if (place >= pairs)
+        return add_float_sums(layers.float_sums[place - pairs], tensor.data<float>(),
+                              program_->float_sum_steps_[place - pairs]);
+      if (exact[place].empty()) return;
+      if (exact[place].shape() == tensor.shape()) {
+        layers.pairs[place].accumulated.add(exact[place].data<float>(), as_float(place, tensor).data<float>());
+        layers.pairs[place].compared += 1;
+      } else if (!varies) {
+        refuse_shape(program_->pairs_[place], exact[place], tensor);
+      }
+    });
+    run::Runner runner(program_->accumulated_);
+    const std::vector<Tensor> accumulated = runner.run(inputs, &so_far);
+    add_outputs(inputs, reference, std::span(accumulated).first(outputs), record);
+    for (size_t i = 0; i < layers.saturations.size(); ++i) {
+      const auto counts = accumulated[outputs + i].data<int64_t>();
+      layers.saturations[i].saturated += counts[0];
+      layers.saturations[i].sums += counts[1];
     }
-    pairs_[i].isolated.add(exact, as_float(i, alone[i]).data<float>());
-    const auto values = given[inputs.size() + i].data<float>();
-    const auto low = static_cast<float>(program_->pairs_[i].low - *program_->pairs_[i].row.scale / 2);
-    const auto high = static_cast<float>(program_->pairs_[i].high + *program_->pairs_[i].row.scale / 2);
-    pairs_[i].values += static_cast<int64_t>(values.size());
-    pairs_[i].lost += std::count_if(values.begin(), values.end(), [&](float x) { return x < low || x > high; });
   }
+  if (!program_->isolated_) return;
+  std::vector<Tensor> given(inputs.begin(), inputs.end());
+  for (size_t i = 0; i < pairs; ++i) {
+    TERSOR_CHECK(!exact[i].empty());
+    given.push_back(as_quantized(i, exact[i]));
+    const auto values = given.back().data<float>();
+    const TensorPair& pair = program_->pairs_[i];
+    const auto low = static_cast<float>(pair.low - *pair.row.scale / 2);
+    const auto high = static_cast<float>(pair.high + *pair.row.scale / 2);
+    layers.pairs[i].values += static_cast<int64_t>(values.size());
+    layers.pairs[i].lost += std::count_if(values.begin(), values.end(), [&](float x) { return x < low || x > high; });
+  }
+  Watcher alone(program_->in_isolated_, [&](size_t pair, const Tensor& tensor) {
+    layers.pairs[pair].isolated.add(exact[pair].data<float>(), as_float(pair, tensor).data<float>());
+  });
+  run::Runner(program_->isolated_).run(given, &alone);
 }
 
 /// As of what a NonMaxSuppression keeps.
@@ -247,9 +314,12 @@ Tensor Comparer::rescaled(size_t pair, const Tensor& tensor, Change&& change) co
   Tensor made = Tensor::make(DType::kFloat32, shape);
   const auto from = tensor.data<float>();
   const auto to = made.mutable_data<float>();
-  const auto inner = by_channel ? static_cast<size_t>(shape.elements(2, shape.rank())) : size_t{1};
-  for (size_t k = 0; k < from.size(); ++k)
-    to[k] = static_cast<float>(change(from[k], by_channel ? how.scales[k / inner % how.scales.size()] : 1.0));
+  const size_t channels = by_channel ? how.scales.size() : 1;
+  const auto inner = by_channel ? static_cast<size_t>(shape.elements(2, shape.rank())) : from.size();
+  for (size_t k = 0, channel = 0; k < from.size(); channel = (channel + 1) % channels) {
+    const double scale = by_channel ? how.scales[channel] : 1.0;
+    for (const size_t end = k + inner; k < end; ++k) to[k] = static_cast<float>(change(from[k], scale));
+  }
   return made;
 }
 
@@ -266,135 +336,190 @@ Tensor Comparer::as_float(size_t pair, const Tensor& tensor) const {
 }
 
 void Comparer::add_outputs(std::span<const Tensor> inputs, std::span<const Tensor> reference,
-                           std::span<const Tensor> other) {
-  for (size_t i = 0; i < outputs_.size(); ++i) {
+                           std::span<const Tensor> other, Record& record) const {
+  record.outputs.resize(program_->outputs_.size());
+  for (size_t i = 0; i < record.outputs.size(); ++i) {
     const Tensor &exact = reference[i], &value = other[i];
     if (!(exact.shape() == value.shape())) continue;
-    evaluate::Similarity sums;
     const auto add_all = [&](const auto& a, const auto& b) {
-      for (size_t k = 0; k < a.size(); ++k) sums.add(static_cast<double>(a[k]), static_cast<double>(b[k]));
+      for (size_t k = 0; k < a.size(); ++k) record.outputs[i].add(static_cast<double>(a[k]), static_cast<double>(b[k]));
     };
     if (exact.dtype() == DType::kFloat32 && value.dtype() == DType::kFloat32) {
       add_all(exact.data<float>(), value.data<float>());
-      outputs_[i].parts.add(exact.shape(), exact.data<float>(), value.data<float>());
+      if (record.layers) record.layers->parts[i].add(exact.shape(), exact.data<float>(), value.data<float>());
     } else {
       add_all(exact.to_doubles(), value.to_doubles());
     }
-    outputs_[i].all.merge(sums);
   }
-  const Tensor &a = reference[0], &b = other[0];
+  add_answers(inputs, reference[0], other[0], record);
+}
+
+void Comparer::add_answers(std::span<const Tensor> inputs, const Tensor& a, const Tensor& b, Record& record) const {
   const int64_t rows = a.shape().rank() > 0 ? a.shape()[0] : 1;
-  samples_ += !inputs.empty() && inputs[0].shape().rank() > 0 && inputs[0].shape()[0] == rows ? rows : 1;
+  record.rows = !inputs.empty() && inputs[0].shape().rank() > 0 && inputs[0].shape()[0] == rows ? rows : 1;
   const bool ids = a.dtype() == DType::kInt64 && a.shape().rank() > 0 && a.elements() == rows;
   const bool scores = a.dtype() == DType::kFloat32 && is_list_of_classes(a.shape());
   // An output like the input is a reconstruction, not a list of classes.
   const bool reconstruction = !inputs.empty() && inputs[0].shape() == a.shape();
-  classes_ = classes_ && !reconstruction && (ids || scores) && a.shape() == b.shape();
-  if (!classes_) return;
-  agreement_.count += rows;
+  record.has_classes = !reconstruction && (ids || scores) && a.shape() == b.shape();
+  if (!record.has_classes) return;
+  record.agreement.count = rows;
   for (int64_t r = 0; r < rows; ++r) {
     const auto row = static_cast<size_t>(r), length = static_cast<size_t>(a.elements() / rows);
-    agreement_.same += ids ? a.data<int64_t>()[row] == b.data<int64_t>()[row]
-                           : largest(a.data<float>().subspan(row * length, length)) ==
-                                 largest(b.data<float>().subspan(row * length, length));
+    record.agreement.same += ids ? a.data<int64_t>()[row] == b.data<int64_t>()[row]
+                                 : largest(a.data<float>().subspan(row * length, length)) ==
+                                       largest(b.data<float>().subspan(row * length, length));
   }
 }
 
-void Comparer::merge(const Comparer& other) {
-  const auto add = [](Sums& to, const Sums& from) { to.signal += from.signal, to.noise += from.noise; };
-  for (size_t i = 0; i < pairs_.size(); ++i) {
-    add(pairs_[i].isolated, other.pairs_[i].isolated);
-    add(pairs_[i].accumulated, other.pairs_[i].accumulated);
-    pairs_[i].values += other.pairs_[i].values;
-    pairs_[i].lost += other.pairs_[i].lost;
-    pairs_[i].compared += other.pairs_[i].compared;
-  }
-  for (size_t i = 0; i < outputs_.size(); ++i) {
-    outputs_[i].all.merge(other.outputs_[i].all);
-    outputs_[i].parts.merge(other.outputs_[i].parts);
-  }
-  for (size_t i = 0; i < saturations_.size(); ++i) {
-    saturations_[i].saturated += other.saturations_[i].saturated;
-    saturations_[i].sums += other.saturations_[i].sums;
-  }
-  for (size_t i = 0; i < float_sums_.size(); ++i) {
-    const FloatSumRow& from = other.float_sums_[i];
-    float_sums_[i].values += from.values;
-    float_sums_[i].undecided += from.undecided;
-    float_sums_[i].largest_difference_steps =
-        std::max(float_sums_[i].largest_difference_steps, from.largest_difference_steps);
-  }
-  agreement_.same += other.agreement_.same;
-  agreement_.count += other.agreement_.count;
-  classes_ = classes_ && other.classes_;
-  samples_ += other.samples_;
+void Comparer::merge(Comparer&& other) {
+  for (Record& record : other.records_) records_.push_back(std::move(record));
+  other.records_.clear();
 }
 
-std::string Comparer::state() const {
-  const auto list = [](const Sums& sums) { return Json{sums.signal, sums.noise}; };
-  Json json;
-  for (const PairSums& one : pairs_)
-    json["pairs"].push_back({list(one.isolated), list(one.accumulated), one.values, one.lost, one.compared});
-  for (const OutputSums& one : outputs_)
-    json["outputs"].push_back({list({one.all.signal, one.all.noise}), list({one.all.other, one.all.product}),
-                               one.all.max_error, one.all.count, to_json(one.parts.state())});
-  for (const SaturationRow& one : saturations_) json["saturation"].push_back({one.saturated, one.sums});
-  for (const FloatSumRow& one : float_sums_)
-    json["float_sums"].push_back({one.values, one.undecided, one.largest_difference_steps});
-  json["agreement"] = {agreement_.same, agreement_.count};
-  json["classes"] = classes_;
-  json["samples"] = samples_;
-  return to_text(json, false);
+void Comparer::save(const Record& record, ByteWriter& writer) {
+  writer.put(record.sample);
+  writer.put(record.rows);
+  for (const evaluate::Similarity& one : record.outputs) {
+    for (const double sum : {one.signal, one.other, one.product, one.noise, one.max_error}) writer.put(sum);
+    writer.put(one.count);
+  }
+  writer.put(record.agreement.same);
+  writer.put(record.agreement.count);
+  writer.put(record.has_classes);
+  writer.put(record.layers.has_value());
+  if (!record.layers) return;
+  for (const PairSums& one : record.layers->pairs) {
+    for (const Sums& sums : {one.isolated, one.accumulated}) writer.put(sums.signal), writer.put(sums.noise);
+    for (const int64_t count : {one.values, one.lost, one.compared}) writer.put(count);
+  }
+  for (const OutputParts& one : record.layers->parts) writer.put_all(std::span<const double>(one.state()));
+  for (const SaturationRow& one : record.layers->saturations) writer.put(one.sums), writer.put(one.saturated);
+  for (const FloatSumRow& one : record.layers->float_sums)
+    writer.put(one.values), writer.put(one.undecided), writer.put(one.largest_difference_steps);
 }
 
-void Comparer::merge_state(std::string_view state) {
-  const Json json = parse_json(state, "comparison");
-  const auto sums = [](const Json& list) { return Sums{number_of(list[0]), number_of(list[1])}; };
-  Comparer other(program_);
-  for (size_t i = 0; i < pairs_.size(); ++i) {
-    const Json& one = json["pairs"].at(i);
-    other.pairs_[i] = {sums(one[0]), sums(one[1]), one[2].get<int64_t>(), one[3].get<int64_t>(), one[4].get<int64_t>()};
+Comparer::Record Comparer::load(ByteReader& reader) const {
+  Record record;
+  record.sample = reader.get<int64_t>();
+  record.rows = reader.get<int64_t>();
+  record.outputs.resize(program_->outputs_.size());
+  for (evaluate::Similarity& one : record.outputs) {
+    for (double* sum : {&one.signal, &one.other, &one.product, &one.noise, &one.max_error}) *sum = reader.get<double>();
+    one.count = reader.get<int64_t>();
   }
-  for (size_t i = 0; i < outputs_.size(); ++i) {
-    const Json& one = json["outputs"].at(i);
-    const Sums errors = sums(one[0]), products = sums(one[1]);
-    other.outputs_[i].all = {errors.signal, products.signal,   products.noise,
-                             errors.noise,  number_of(one[2]), one[3].get<int64_t>()};
-    std::vector<double> parts;
-    from_json(one[4], parts, "comparison");
-    other.outputs_[i].parts = OutputParts::of_state(parts);
+  record.agreement.same = reader.get<int64_t>();
+  record.agreement.count = reader.get<int64_t>();
+  record.has_classes = reader.get<bool>();
+  if (!reader.get<bool>()) return record;
+  Layers& layers = record.layers.emplace(no_layers());
+  for (PairSums& one : layers.pairs) {
+    for (Sums* sums : {&one.isolated, &one.accumulated})
+      sums->signal = reader.get<double>(), sums->noise = reader.get<double>();
+    for (int64_t* count : {&one.values, &one.lost, &one.compared}) *count = reader.get<int64_t>();
   }
-  for (size_t i = 0; i < saturations_.size(); ++i) {
-    other.saturations_[i].saturated = json["saturation"].at(i)[0].get<int64_t>();
-    other.saturations_[i].sums = json["saturation"].at(i)[1].get<int64_t>();
+  for (OutputParts& one : layers.parts) one = OutputParts::of_state(reader.get_all<double>());
+  for (SaturationRow& one : layers.saturations) one.sums = reader.get<int64_t>(), one.saturated = reader.get<int64_t>();
+  for (FloatSumRow& one : layers.float_sums) {
+    one.values = reader.get<int64_t>();
+    one.undecided = reader.get<int64_t>();
+    one.largest_difference_steps = reader.get<double>();
   }
-  for (size_t i = 0; i < float_sums_.size(); ++i) {
-    const Json& one = json["float_sums"].at(i);
-    other.float_sums_[i].values = one[0].get<int64_t>();
-    other.float_sums_[i].undecided = one[1].get<int64_t>();
-    other.float_sums_[i].largest_difference_steps = one[2].get<double>();
+  return record;
+}
+
+ByteBuffer Comparer::save() const {
+  ByteWriter writer;
+  for (const Record& record : records_) save(record, writer);
+  return writer.take();
+}
+
+void Comparer::merge_saved(std::span<const std::byte> bytes) {
+  ByteReader reader(bytes);
+  while (!reader.at_end()) records_.push_back(load(reader));
+}
+
+std::vector<const Comparer::Record*> Comparer::in_order() const {
+  std::vector<const Record*> order;
+  for (const Record& record : records_) order.push_back(&record);
+  std::sort(order.begin(), order.end(), [](const Record* a, const Record* b) { return a->sample < b->sample; });
+  return order;
+}
+
+Comparer::Layers Comparer::sum_of_layers(std::span<const Record* const> records) const {
+  Layers all = no_layers();
+  for (const Record* record : records) {
+    if (!record->layers) continue;
+    const Layers& more = *record->layers;
+    for (size_t i = 0; i < all.pairs.size(); ++i) {
+      PairSums& to = all.pairs[i];
+      const PairSums& from = more.pairs[i];
+      to.isolated.signal += from.isolated.signal, to.isolated.noise += from.isolated.noise;
+      to.accumulated.signal += from.accumulated.signal, to.accumulated.noise += from.accumulated.noise;
+      to.values += from.values, to.lost += from.lost, to.compared += from.compared;
+    }
+    for (size_t i = 0; i < all.parts.size(); ++i) all.parts[i].merge(more.parts[i]);
+    for (size_t i = 0; i < all.saturations.size(); ++i) {
+      all.saturations[i].sums += more.saturations[i].sums;
+      all.saturations[i].saturated += more.saturations[i].saturated;
+    }
+    for (size_t i = 0; i < all.float_sums.size(); ++i) {
+      FloatSumRow& to = all.float_sums[i];
+      const FloatSumRow& from = more.float_sums[i];
+      to.values += from.values, to.undecided += from.undecided;
+      to.largest_difference_steps = std::max(to.largest_difference_steps, from.largest_difference_steps);
+    }
   }
-  other.agreement_ = {json["agreement"][0].get<int64_t>(), json["agreement"][1].get<int64_t>()};
-  other.classes_ = json["classes"].get<bool>();
-  other.samples_ = json["samples"].get<int64_t>();
-  merge(other);
+  return all;
+}
+
+std::vector<LayerRow> Comparer::layer_rows(const std::vector<PairSums>& pairs) const {
+  const auto relative = [](const Sums& sums) { return sums.signal > 0 ? sums.noise / sums.signal : 0.0; };
+  double sum = 0;
+  for (const PairSums& one : pairs) sum += relative(one.isolated);
+  std::vector<LayerRow> rows;
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    if (pairs[i].compared == 0 && !records_.empty()) continue;  // its shape was never the float model's
+    LayerRow row = program_->pairs_[i].row;
+    row.isolated_sqnr_db = evaluate::sqnr_db(pairs[i].isolated.signal, pairs[i].isolated.noise);
+    row.accumulated_sqnr_db = evaluate::sqnr_db(pairs[i].accumulated.signal, pairs[i].accumulated.noise);
+    row.error_share = sum > 0 ? relative(pairs[i].isolated) / sum : 0;
+    row.values = pairs[i].values;
+    row.lost = pairs[i].lost;
+    const double unit = unit_of(program_->pairs_[i]);
+    for (double& end : *row.range) end *= unit;
+    *row.scale *= unit;
+    rows.push_back(std::move(row));
+  }
+  return rows;
 }
 
 Comparison Comparer::result() const {
+  const std::vector<const Record*> records = in_order();
   Comparison comparison;
-  comparison.samples = samples_;
-  if (classes_ && agreement_.count > 0) comparison.agreement = agreement_;
+  evaluate::Agreement agreement;
+  bool has_classes = true;
+  std::vector<evaluate::Similarity> outputs(program_->outputs_.size());
+  for (const Record* record : records) {
+    comparison.samples += record->rows;
+    if (record->layers) comparison.layer_samples += record->rows;
+    agreement.same += record->agreement.same, agreement.count += record->agreement.count;
+    has_classes = has_classes && record->has_classes;
+    for (size_t i = 0; i < outputs.size(); ++i) outputs[i].merge(record->outputs[i]);
+  }
+  if (has_classes && agreement.count > 0) comparison.agreement = agreement;
+  const Layers layers = sum_of_layers(records);
   // Classes and indices are no quantities: their distance counts where nothing else does.
   const auto is_whole = [](const run::Port& port) { return port.dtype == DType::kInt64; };
   const auto& ports = program_->float_->outputs();
   const bool all_whole = std::all_of(ports.begin(), ports.end(), is_whole);
   double total = 0;
   int differing = 0;
-  for (size_t i = 0; i < outputs_.size(); ++i) {
-    const evaluate::Similarity& all = outputs_[i].all;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const evaluate::Similarity& all = outputs[i];
     const auto db = evaluate::sqnr_db(all.signal, all.noise);
     comparison.outputs.push_back(
-        {program_->outputs_[i], db, std::nullopt, std::nullopt, std::nullopt, outputs_[i].parts.result()});
+        {program_->outputs_[i], db, std::nullopt, std::nullopt, std::nullopt, layers.parts[i].result()});
     if (all.count > 0 && std::isfinite(all.noise) && std::isfinite(all.signal)) {
       OutputComparison& output = comparison.outputs.back();
       output.mse = all.mse(), output.cosine_similarity = all.cosine(), output.max_error = all.max_error;
@@ -403,24 +528,9 @@ Comparison Comparer::result() const {
     if (db && counts) total += *db, ++differing;
   }
   if (differing > 0) comparison.output_sqnr_db = total / differing;
-  double sum = 0;
-  const auto relative = [](const Sums& sums) { return sums.signal > 0 ? sums.noise / sums.signal : 0.0; };
-  for (const PairSums& one : pairs_) sum += relative(one.isolated);
-  for (size_t i = 0; i < pairs_.size(); ++i) {
-    if (pairs_[i].compared == 0 && samples_ > 0) continue;  // its shape was never the float model's
-    LayerRow row = program_->pairs_[i].row;
-    row.isolated_sqnr_db = evaluate::sqnr_db(pairs_[i].isolated.signal, pairs_[i].isolated.noise);
-    row.accumulated_sqnr_db = evaluate::sqnr_db(pairs_[i].accumulated.signal, pairs_[i].accumulated.noise);
-    row.error_share = sum > 0 ? relative(pairs_[i].isolated) / sum : 0;
-    row.values = pairs_[i].values;
-    row.lost = pairs_[i].lost;
-    const double unit = unit_of(program_->pairs_[i]);
-    for (double& end : *row.range) end *= unit;
-    *row.scale *= unit;
-    comparison.layers.push_back(std::move(row));
-  }
-  comparison.saturation = saturations_;
-  comparison.float_sums = float_sums_;
+  comparison.layers = layer_rows(layers.pairs);
+  comparison.saturation = layers.saturations;
+  comparison.float_sums = layers.float_sums;
   return comparison;
 }
 

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //   auto plan = report::CompareProgram::make(float_model, quantized_model, simulate::Profile::kX64);
+//   const auto layered = report::layer_samples(samples);
 //   report::Comparer comparer(plan);                 // one per thread
-//   for (sample) comparer.add(inputs);
+//   for (sample) comparer.add(sample, inputs, report::depth_of(layered, sample));
 //   comparer.merge(other);                           // of the same plan
 //   report::Comparison result = comparer.result();
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
+
+#include "core/base/byte_buffer.h"
+#include "core/base/byte_stream.h"
 
 #include "core/evaluate/similarity.h"
 #include "core/report/comparison.h"
@@ -31,9 +35,10 @@ struct TensorPair {
 
 /// The two models made ready to be run beside each other. Immutable; may be shared between threads.
 ///
-/// Three programs: the float model with every paired tensor fetched; the quantized model in the runtime's arithmetic
-/// with the same tensors fetched after dequantization (error accumulated so far); and the quantized model cut at every
-/// quantized tensor, each piece fed with the float values (error of each layer alone).
+/// Four programs: the float model, whose paired tensors can be watched; the quantized model in the runtime's
+/// arithmetic; the same with the paired tensors watched after dequantization (error accumulated so far) and saturating
+/// sums counted; and the quantized model cut at every quantized tensor, each piece fed with the float values (error of
+/// each layer alone).
 class CompareProgram {
  public:
   /// Error kMismatch when inputs or outputs of the two differ in number or name.
@@ -57,19 +62,34 @@ class CompareProgram {
   std::vector<SaturationRow> saturations_;
   std::vector<FloatSumRow> float_sums_;
   std::vector<std::optional<float>> float_sum_steps_;
-  std::shared_ptr<const run::Program> float_, accumulated_, isolated_;
+  std::vector<ValueId> in_float_, in_accumulated_;  // what is watched: pairs; pairs, then float sums
+  std::vector<ValueId> in_isolated_;
+  std::shared_ptr<const run::Program> float_, outputs_only_, accumulated_, isolated_;
 };
 
+/// What a comparison looks at in a sample.
+enum class Depth : uint8_t {
+  kOutputs,
+  kLayers,  // and at each layer, at sums that saturate and at parts of the outputs: takes several times as long
+};
+
+/// Of the samples that are compared those whose layers are looked at: at most 8, spread evenly.
+std::vector<int64_t> layer_samples(std::span<const int64_t> samples);
+/// The first ones, where samples stream in and nobody knows how many there are.
+std::vector<int64_t> first_layer_samples();
+Depth depth_of(std::span<const int64_t> layered, int64_t sample);
+
+/// Keeps one record for each sample and adds up in their order, so that any number of workers gives the same digits.
 class Comparer {
  public:
   explicit Comparer(std::shared_ptr<const CompareProgram> program);
 
-  /// One sample (or batch), inputs in graph-input order.
-  void add(std::span<const Tensor> inputs);
-  void merge(const Comparer& other);
-  /// What was gathered so far as text, for a comparer of the same plan in another worker.
-  std::string state() const;
-  void merge_state(std::string_view state);
+  /// One sample (or batch), which comes once under its number; inputs in graph-input order.
+  void add(int64_t sample, std::span<const Tensor> inputs, Depth depth = Depth::kLayers);
+  void merge(Comparer&& other);
+  /// What was gathered so far as bytes, for a comparer of the same plan in another worker.
+  ByteBuffer save() const;
+  void merge_saved(std::span<const std::byte> bytes);
   Comparison result() const;
 
  private:
@@ -77,14 +97,25 @@ class Comparer {
     double signal = 0, noise = 0;
     void add(std::span<const float> reference, std::span<const float> other);
   };
-  struct OutputSums {
-    evaluate::Similarity all;
-    OutputParts parts;
-  };
   struct PairSums {
     Sums isolated, accumulated;
     int64_t values = 0, lost = 0;
     int64_t compared = 0;  // batches in which the tensor had the float model's shape
+  };
+  /// What the layers of a sample gave; in the order of the program's lists.
+  struct Layers {
+    std::vector<PairSums> pairs;
+    std::vector<OutputParts> parts;  // by output
+    std::vector<SaturationRow> saturations;
+    std::vector<FloatSumRow> float_sums;
+  };
+  struct Record {
+    int64_t sample = 0;
+    int64_t rows = 1;  // samples in the batch
+    std::vector<evaluate::Similarity> outputs;
+    evaluate::Agreement agreement;
+    bool has_classes = false;
+    std::optional<Layers> layers;
   };
 
   template <class Change>
@@ -92,18 +123,20 @@ class Comparer {
   Tensor as_quantized(size_t pair, const Tensor& tensor) const;
   Tensor as_float(size_t pair, const Tensor& tensor) const;
   bool shapes_depend_on_data(std::span<const Tensor> inputs) const;
-  void add_outputs(std::span<const Tensor> inputs, std::span<const Tensor> reference, std::span<const Tensor> other);
+  void add_outputs(std::span<const Tensor> inputs, std::span<const Tensor> reference, std::span<const Tensor> other,
+                   Record& record) const;
+  void add_answers(std::span<const Tensor> inputs, const Tensor& reference, const Tensor& other, Record& record) const;
+  void add_layers(std::span<const Tensor> inputs, Record& record);
+  Layers no_layers() const;
+  static void save(const Record& record, ByteWriter& writer);
+  Record load(ByteReader& reader) const;
+  std::vector<const Record*> in_order() const;
+  Layers sum_of_layers(std::span<const Record* const> records) const;
+  std::vector<LayerRow> layer_rows(const std::vector<PairSums>& sums) const;
 
   std::shared_ptr<const CompareProgram> program_;
-  run::Runner float_, accumulated_;
-  std::unique_ptr<run::Runner> isolated_;
-  std::vector<PairSums> pairs_;
-  std::vector<OutputSums> outputs_;
-  std::vector<SaturationRow> saturations_;
-  std::vector<FloatSumRow> float_sums_;
-  evaluate::Agreement agreement_;
-  bool classes_ = true;
-  int64_t samples_ = 0;
+  run::Runner float_, outputs_only_;
+  std::vector<Record> records_;
 };
 
 }  // namespace tersor::report

@@ -153,6 +153,7 @@ struct FloatSumRow {
 
 struct Comparison {
   int64_t samples = 0;
+  int64_t layer_samples = 0;             // of those
   std::optional<double> output_sqnr_db;  // mean over the outputs that differ; absent when all are exact
   std::vector<OutputComparison> outputs;
   std::optional<evaluate::Agreement> agreement;  // absent where the first output is no list of classes
@@ -163,6 +164,9 @@ struct Comparison {
   static constexpr auto fields() {
     return std::make_tuple(
         field("samples", &Comparison::samples, "Samples compared."),
+        field("layer_samples", &Comparison::layer_samples,
+              "Those whose layers were looked at, spread evenly: the layers, their saturation and float sums and the "
+              "parts of outputs are of these alone."),
         field("output_sqnr_db", &Comparison::output_sqnr_db,
               "SQNR in dB, the mean over the outputs that differ; null when all are exact."),
         field("outputs", &Comparison::outputs, "Each output by itself."),

@@ -72,7 +72,7 @@ report::Report reported(const Model& model, const config::QuantizationConfig& co
   report::Report report;
   report.ranges = report::ranges_of(result.draft.model.graph, result.plan, result.draft.statistics);
   report::Comparer comparer(report::CompareProgram::make(job->opened->model, result.model, simulate::Profile::kX64));
-  for (uint64_t k = 1000; k < 1020; ++k) comparer.add(test::sample(*job, k));
+  for (uint64_t k = 1000; k < 1020; ++k) comparer.add(static_cast<int64_t>(k), test::sample(*job, k));
   report.comparison = comparer.result();
   report::add_histograms(*report.comparison, result.draft.statistics);
   report.verdict = report::verdict_of(report);

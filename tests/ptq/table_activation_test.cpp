@@ -248,7 +248,7 @@ TEST_CASE("what the report says of a tensor by a table") {
   const auto compared = report::CompareProgram::make(made.job->model, made.result.model, simulate::Profile::kX64);
   REQUIRE(compared->pairs().size() == rows.size());
   report::Comparer comparer(compared);
-  for (uint64_t k = 0; k < 10; ++k) comparer.add(test::sample(*made.job, 700 + k));
+  for (uint64_t k = 0; k < 10; ++k) comparer.add(static_cast<int64_t>(k), test::sample(*made.job, 700 + k));
   const report::Comparison found = comparer.result();
   REQUIRE(found.layers[0].output == "x");
   REQUIRE(*found.layers[0].isolated_sqnr_db == Approx(*rows[0].expected_sqnr_db).margin(0.5));

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/simulate/program.h"
 #include "tests/catch.h"
 
@@ -75,7 +76,7 @@ Tensor sample(int index) {
 
 Comparison compare(int first, int last) {
   Comparer comparer(CompareProgram::make(make_model(false), make_model(true), simulate::Profile::kX64));
-  for (int i = first; i < last; ++i) comparer.add(std::vector<Tensor>{sample(i)});
+  for (int i = first; i < last; ++i) comparer.add(i, std::vector<Tensor>{sample(i)});
   return comparer.result();
 }
 
@@ -113,19 +114,26 @@ TEST_CASE("a layer alone loses less than with everything before it, and shares a
   REQUIRE(shares == Approx(1.0));
 }
 
-TEST_CASE("parts merge, by object and by text, to what one pass gives") {
+TEST_CASE("parts merge in any order, by object and by bytes, to what one pass gives") {
   const auto program = CompareProgram::make(make_model(false), make_model(true), simulate::Profile::kX64);
   Comparer whole(program), first(program), second(program);
+  std::vector<int64_t> samples(40);
+  std::iota(samples.begin(), samples.end(), 0);
+  const std::vector<int64_t> layered = layer_samples(samples);
+  REQUIRE(layered == std::vector<int64_t>{0, 5, 10, 15, 20, 25, 30, 35});
   for (int i = 0; i < 40; ++i) {
-    whole.add(std::vector<Tensor>{sample(i)});
-    (i % 3 == 0 ? first : second).add(std::vector<Tensor>{sample(i)});
+    const Depth depth = depth_of(layered, i);
+    whole.add(i, std::vector<Tensor>{sample(i)}, depth);
+    (i % 3 == 0 ? first : second).add(i, std::vector<Tensor>{sample(i)}, depth);
   }
   Comparer merged(program);
-  merged.merge(first);
-  merged.merge_state(second.state());
+  merged.merge_saved(second.save());
+  merged.merge(std::move(first));
   const Comparison a = whole.result(), b = merged.result();
-  REQUIRE(a.samples == b.samples);
-  REQUIRE(*a.output_sqnr_db == Approx(*b.output_sqnr_db));
+  REQUIRE(a.samples == 40);
+  REQUIRE(a.layer_samples == 8);
+  REQUIRE(row(a, "hidden").values == 8 * 3);
+  REQUIRE(to_text(to_json(a)) == to_text(to_json(b)));  // to the last digit
   // The output has the input's shape: a reconstruction, which has no answer to agree on.
   REQUIRE_FALSE(a.agreement.has_value());
   REQUIRE_FALSE(b.agreement.has_value());
@@ -139,23 +147,23 @@ TEST_CASE("what is lost in a channel that was raised counts as it does in the fl
   graph.set_initializer(*graph.find("w1_quantized"), Tensor::of<int8_t>({2, 3}, {4, -64, 6, 8, 32, -4}));
   quantized.metadata.emplace_back("tersor.channel_scales", "AUA hidden");
   Comparer comparer(CompareProgram::make(make_model(false), quantized, simulate::Profile::kX64));
-  comparer.add(std::vector<Tensor>{Tensor::of<float>({1, 2}, {-1.0f, 0.9921875f})});
+  comparer.add(0, std::vector<Tensor>{Tensor::of<float>({1, 2}, {-1.0f, 0.9921875f})});
   // 0.492 becomes 0.5, and of 0.374 the 255 steps that there are leave 0.249.
   REQUIRE(*row(comparer.result(), "hidden").isolated_sqnr_db == Approx(13.87).margin(0.02));
 }
 
 TEST_CASE("values beyond the range are counted as lost") {
   Comparer comparer(CompareProgram::make(make_model(false), make_model(true), simulate::Profile::kX64));
-  comparer.add(std::vector<Tensor>{Tensor::of<float>({1, 2}, {0.5f, 3.0f})});
+  comparer.add(0, std::vector<Tensor>{Tensor::of<float>({1, 2}, {0.5f, 3.0f})});
   REQUIRE(row(comparer.result(), "input").lost == 1);
   REQUIRE(row(comparer.result(), "input").values == 2);
 }
 
-TEST_CASE("outputs that are not finite go from worker to worker as text") {
+TEST_CASE("outputs that are not finite go from worker to worker") {
   const auto program = CompareProgram::make(make_model(false), make_model(true), simulate::Profile::kX64);
   Comparer one(program), other(program);
-  other.add(std::vector<Tensor>{Tensor::of<float>({1, 2}, {std::nanf(""), 3.0f})});
-  one.merge_state(other.state());
+  other.add(0, std::vector<Tensor>{Tensor::of<float>({1, 2}, {std::nanf(""), 3.0f})});
+  one.merge_saved(other.save());
   const Comparison comparison = one.result();
   REQUIRE(std::isnan(*comparison.output_sqnr_db));
   REQUIRE_FALSE(comparison.outputs[0].mse.has_value());
@@ -175,7 +183,7 @@ TEST_CASE("outputs of other types are compared too, and class numbers count wher
       }
     }
     Comparer comparer(CompareProgram::make(exact, quantized, simulate::Profile::kX64));
-    for (int i = 0; i < 10; ++i) comparer.add(std::vector<Tensor>{sample(i)});
+    for (int i = 0; i < 10; ++i) comparer.add(i, std::vector<Tensor>{sample(i)});
     return comparer.result();
   };
   constexpr int64_t kInt32 = 6, kInt64 = 7, kDouble = 11;
@@ -206,7 +214,7 @@ TEST_CASE("a tensor whose shape depends on data is compared where both models gi
     run::Runner a(run::Program::compile(exact, ops::standard())),
         b(simulate::compile(quantized, simulate::Profile::kX64));
     other_shapes += a.run(inputs)[0].shape() == b.run(inputs)[0].shape() ? 0 : 1;
-    comparer.add(inputs);
+    comparer.add(i, inputs);
   }
   REQUIRE(other_shapes > 0);
   REQUIRE(other_shapes < 35);
@@ -225,7 +233,7 @@ TEST_CASE("one value for each of many positions is no list of classes") {
     graph.inputs = {x};
     graph.outputs = {add_node(graph, "Reshape", {x, to}, "y")};
     Comparer comparer(CompareProgram::make(model, model, simulate::Profile::kX64));
-    comparer.add(std::vector<Tensor>{Tensor::of<float>({1, 8}, {1, 2, 3, 4, 5, 6, 7, 8})});
+    comparer.add(0, std::vector<Tensor>{Tensor::of<float>({1, 8}, {1, 2, 3, 4, 5, 6, 7, 8})});
     return comparer.result().agreement.has_value();
   };
   REQUIRE(answers({1, 8, 1, 1}));

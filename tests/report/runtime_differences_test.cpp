@@ -75,8 +75,9 @@ Comparison compare(Model (*make)(bool), simulate::Profile profile, const std::ve
   Comparer first(program), second(program);
   for (size_t k = 0; k < samples.size(); ++k)
     (k == 0 ? first : second)
-        .add(std::vector<Tensor>{Tensor::of<float>({1, 2}, {samples[k].first, samples[k].second})});
-  first.merge_state(second.state());
+        .add(static_cast<int64_t>(k),
+             std::vector<Tensor>{Tensor::of<float>({1, 2}, {samples[k].first, samples[k].second})});
+  first.merge_saved(second.save());
   return first.result();
 }
 

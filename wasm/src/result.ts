@@ -3,7 +3,7 @@
 import { abortable, runJob } from './job.js';
 import { evaluate, ModelFile, type Context } from './model.js';
 import type { Quantized } from './protocol.js';
-import type { DataSets } from './samples.js';
+import { isList, type DataSets } from './samples.js';
 import type {
   CompareOptions,
   Comparison,
@@ -77,6 +77,7 @@ export class OpenResult implements QuantizedResult {
           quantized: this.#file.key,
           data: feed.data?.key ?? null,
           runtime: options.runtime ?? null,
+          samples: isList(feed.items) ? feed.items.map(({ index }) => index) : null,
         }),
         needs: [float, this.#file, ...(feed.data ? [feed.data] : [])],
         feed,

@@ -471,6 +471,8 @@ export interface FloatSumRow {
 
 export interface Comparison {
   readonly samples: number;
+  /** Of those, spread evenly: layers, saturation, float sums and the parts of outputs are of these alone. */
+  readonly layer_samples: number;
   /** All outputs together; null when exact. */
   readonly output_sqnr_db: number | null;
   readonly outputs: readonly OutputComparison[];

@@ -282,6 +282,7 @@ class Quantized implements t.QuantizedResult {
     await steps('compare', n, options);
     const comparison: t.Comparison = {
       samples: n,
+      layer_samples: Math.min(n, 8),
       output_sqnr_db: 30.2,
       outputs: [{ name: 'logits', sqnr_db: 30.2, mse: 1e-4, cosine_similarity: 0.999, max_error: 0.1, parts: [] }],
       agreement: { same: n, count: n },
