@@ -94,12 +94,21 @@ void SweepJob::add(int64_t number, std::span<const Tensor> inputs) {
   const auto found = std::find(samples_.begin(), samples_.end(), number);
   TERSOR_CHECK(found != samples_.end());
   if (!start_) start_.emplace(*sweep_, sweep_->float_program());
-  states_.emplace_back(found - samples_.begin(), (*start_)(inputs));
+  if (!first_) first_.emplace(*sweep_, 0, sweep_->program(0));
+  auto& [place, state] = states_.emplace_back(found - samples_.begin(), (*start_)(inputs));
+  // Most inputs are needed in the first step alone, which leaves them as integers.
+  first_->advance(place, state);
 }
 
 ByteBuffer SweepJob::advance(size_t step, std::span<const std::byte> before) {
   start_.reset();
-  if (step > 0) sweep_->take(step - 1, outcome_of(before));
+  if (step == 0) {
+    if (!first_) first_.emplace(*sweep_, 0, sweep_->program(0));
+    ByteBuffer sums = to_bytes(first_->sums());
+    first_.reset();
+    return sums;
+  }
+  sweep_->take(step - 1, outcome_of(before));
   ptq::SweepRunner runner(*sweep_, step, sweep_->program(step));
   for (auto& [place, state] : states_) runner.advance(place, state);
   return to_bytes(runner.sums());

@@ -42,6 +42,7 @@ class SweepJob {
   std::unique_ptr<ptq::Sweep> sweep_;
   std::vector<int64_t> samples_;
   std::optional<ptq::SweepStart> start_;
+  std::optional<ptq::SweepRunner> first_;                   // of step 0, which samples go through as they come
   std::vector<std::pair<size_t, ptq::SweepState>> states_;  // with their places
 };
 

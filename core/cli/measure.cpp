@@ -27,7 +27,7 @@ std::vector<Tensor> load_recorded(samples::SampleReader& reader, const samples::
               "--data", "Give the samples that were calibrated on, or calibrate again.");
 }
 
-constexpr int64_t kKeptBytes = int64_t{128} << 20;
+constexpr int64_t kKeptBytes = int64_t{8} << 20;
 
 }  // namespace
 
@@ -45,17 +45,10 @@ bool measure(const Job& job, Draft& decided, const samples::DataSet& data, KeptS
   const auto workers = static_cast<size_t>(used);
   const std::shared_ptr<const samples::DataSet> shared(std::shared_ptr<const void>(), &data);
   std::vector<ptq::SweepState> states(chosen.size());
-  {
-    std::vector<samples::SampleReader> readers;
-    std::vector<ptq::SweepStart> starts;
-    const auto in_float = swept->float_program();
-    for (size_t k = 0; k < workers; ++k) readers.emplace_back(shared), starts.emplace_back(*swept, in_float);
-    fan_out(used, count, [&](int worker, int64_t item) {
-      const calibrate::SampleRecord& record = statistics.samples[chosen[static_cast<size_t>(item)]];
-      states[static_cast<size_t>(item)] =
-          starts[static_cast<size_t>(worker)](load_recorded(readers[static_cast<size_t>(worker)], data, record, kept));
-    });
-  }
+  std::vector<samples::SampleReader> readers;
+  std::vector<ptq::SweepStart> starts;
+  const auto in_float = swept->float_program();
+  for (size_t k = 0; k < workers; ++k) readers.emplace_back(shared), starts.emplace_back(*swept, in_float);
   std::vector<ptq::SweepOutcome> outcomes;
   ProgressLine progress("correct", static_cast<int64_t>(swept->steps()));
   for (size_t step = 0; step < swept->steps(); ++step) {
@@ -63,9 +56,13 @@ bool measure(const Job& job, Draft& decided, const samples::DataSet& data, KeptS
     std::vector<ptq::SweepRunner> runners;
     for (size_t k = 0; k < workers; ++k) runners.emplace_back(*swept, step, program);
     fan_out(used, count, [&](int worker, int64_t item) {
-      const auto place = static_cast<size_t>(item);
-      runners[static_cast<size_t>(worker)].advance(place, states[place]);
+      const auto place = static_cast<size_t>(item), at = static_cast<size_t>(worker);
+      // Most inputs are needed in the first step alone, which leaves them as integers.
+      if (step == 0)
+        states[place] = starts[at](load_recorded(readers[at], data, statistics.samples[chosen[place]], kept));
+      runners[at].advance(place, states[place]);
     });
+    if (step == 0) starts.clear(), readers.clear();
     ptq::SweepSums sums;
     for (ptq::SweepRunner& runner : runners) sums.add(runner.sums());
     outcomes.push_back(swept->outcome(step, sums));

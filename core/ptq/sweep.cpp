@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/graph/quantized.h"
@@ -73,9 +74,13 @@ Sweep::Sweep(const Model& float_model, const QuantizationPlan& plan, const calib
              const SweepOptions& options)
     : options_(options), model_(apply_plan(float_model, plan)), uses_(std::make_shared<const Uses>(model_.graph)) {
   find_steps({float_model, Uses(float_model.graph), plan, statistics});
-  divide();
+  // How many samples take part was settled when states held floats, and files depend on it.
+  divide(false);
   measure_bytes(statistics);
   choose_places(float_model, statistics.samples.size());
+  divide(true);
+  measure_bytes(statistics);
+  remake_outputs();
 }
 
 void Sweep::choose_places(const Model& float_model, size_t calibrated) {
@@ -241,12 +246,42 @@ bool Sweep::is_remade(const Node& node) const {
   return node.is("DequantizeLinear");
 }
 
+/// QuantizeLinear nodes that turn the value into integers, with nothing but constants beside it on the way; none where
+/// it is read by something else too.
+std::vector<size_t> Sweep::quantizers_behind(ValueId value) const {
+  const Graph& graph = model_.graph;
+  std::vector<size_t> found;
+  std::vector<ValueId> open = {value};
+  while (!open.empty()) {
+    const ValueId one = open.back();
+    open.pop_back();
+    if (uses_->is_output(one)) return {};
+    for (const size_t reader : uses_->reader_indices(one)) {
+      const Node& node = graph.nodes()[reader];
+      const auto& reads = uses_->reads(reader);
+      const bool alone = std::all_of(reads.begin(), reads.end(), [&](ValueId other) {
+        return !other.valid() || other == one || graph.initializer(other) != nullptr;
+      });
+      if (!alone || node.outputs.size() != 1) return {};
+      if (node.is("QuantizeLinear"))
+        found.push_back(reader);
+      else
+        open.push_back(node.outputs[0]);
+    }
+  }
+  return found;
+}
+
 /// Gives every node to the first step that needs it, and to each step the values that it takes from earlier ones.
-void Sweep::divide() {
+/// `soon`: what a step corrects is quantized in the next one, whoever reads it, so that no state holds it as floats.
+void Sweep::divide(bool soon) {
   const Graph& graph = model_.graph;
   const auto& nodes = graph.nodes();
   std::vector<bool> made(nodes.size(), false);
   std::map<ValueId, size_t> last_need, maker_step;
+  std::vector<ValueId> corrected;  // and perhaps not quantized yet
+  kept_inputs_.clear();
+  for (Step& step : steps_) step.inputs.clear(), step.results.clear(), step.dropped.clear();
   for (size_t k = 0; k < steps_.size(); ++k) {
     Step& step = steps_[k];
     std::set<size_t> part;
@@ -259,6 +294,11 @@ void Sweep::divide() {
       open.push_back(*step.node);
     else
       taken.insert(step.output);
+    if (soon && k > 0 && !steps_[k - 1].rounding) corrected.push_back(steps_[k - 1].output);
+    if (!open.empty())
+      for (const ValueId value : std::exchange(corrected, {}))
+        for (const size_t quantizer : quantizers_behind(value))
+          if (!made[quantizer]) open.push_back(quantizer);
     while (!open.empty()) {
       const size_t index = open.back();
       open.pop_back();
@@ -295,11 +335,76 @@ void Sweep::divide() {
   }
 }
 
-std::shared_ptr<const run::Program> Sweep::program(size_t step_index) const {
+/// What the step's output is made of, back to integers and to what the step took from earlier ones.
+std::vector<ValueId> Sweep::sources_of(const Step& step) const {
+  const auto& nodes = model_.graph.nodes();
+  std::set<ValueId> sources, seen;
+  std::vector<size_t> open = {*step.node};
+  while (!open.empty()) {
+    const size_t index = open.back();
+    open.pop_back();
+    for (const ValueId value : uses_->reads(index)) {
+      if (!value.valid() || model_.graph.initializer(value) != nullptr || !seen.insert(value).second) continue;
+      const auto maker = uses_->producer_index(value);
+      const bool was_taken = std::find(step.inputs.begin(), step.inputs.end(), value) != step.inputs.end();
+      if (maker && !was_taken && !nodes[*maker].is("QuantizeLinear"))
+        open.push_back(*maker);
+      else
+        sources.insert(value);
+    }
+  }
+  return {sources.begin(), sources.end()};
+}
+
+void Sweep::remake_outputs() {
+  const auto holds = [](const std::vector<ValueId>& list, ValueId value) {
+    return std::find(list.begin(), list.end(), value) != list.end();
+  };
+  const auto add = [&](std::vector<ValueId>& list, ValueId value) {
+    if (!holds(list, value)) list.push_back(value);
+  };
+  const auto bytes_of = [&](ValueId value) {
+    const auto found = bytes_.find(value);
+    return found == bytes_.end() ? int64_t{0} : found->second;
+  };
+  for (size_t k = 0; k + 1 < steps_.size(); ++k) {
+    Step &step = steps_[k], &next = steps_[k + 1];
+    const bool is_next_only = step.keeps_output && holds(next.inputs, step.output) && holds(next.dropped, step.output);
+    if (step.rounding || step.results.empty() || !is_next_only || next.results.empty()) continue;
+    const std::vector<ValueId> sources = sources_of(step);
+    const bool kept = std::all_of(sources.begin(), sources.end(), [&](ValueId value) {
+      return k == 0 || steps_[k - 1].remade_from.empty() || value != steps_[k - 1].output;
+    });
+    int64_t more = 0;  // bytes that are kept a step longer
+    for (const ValueId value : sources) {
+      const bool is_new = !holds(step.inputs, value) && !holds(step.results, value);
+      if (is_new || holds(step.dropped, value)) more += is_new ? bytes_of(step.output) / 4 : bytes_of(value);
+    }
+    if (!kept || sources.empty() || more >= bytes_of(step.output)) continue;
+    step.remade_from = sources;
+    step.keeps_output = false;
+    std::erase(next.dropped, step.output);
+    for (const ValueId value : sources) {
+      const bool is_new = !holds(step.inputs, value) && !holds(step.results, value);
+      if (is_new) step.results.push_back(value);
+      if (is_new || holds(step.dropped, value)) add(next.dropped, value);
+      std::erase(step.dropped, value);
+    }
+  }
+}
+
+SweepProgram Sweep::program(size_t step_index) const {
+  const auto compile = [&](const std::vector<ValueId>& inputs, const std::vector<ValueId>& results) {
+    run::ProgramOptions options;
+    options.part = run::GraphPart{inputs, results, uses_};
+    return run::Program::compile(model_, ops::standard(), options);
+  };
   const Step& step = steps_[step_index];
-  run::ProgramOptions options;
-  options.part = run::GraphPart{step.inputs, step.results, uses_};
-  return run::Program::compile(model_, ops::standard(), options);
+  SweepProgram program{compile(step.inputs, step.results), nullptr};
+  if (step_index == 0) return program;
+  const Step& before = steps_[step_index - 1];
+  if (!before.remade_from.empty()) program.before = compile(before.remade_from, {before.output});
+  return program;
 }
 
 SweepStart::SweepStart(const Sweep& sweep, std::shared_ptr<const run::Program> program) : sweep_(sweep) {
@@ -329,14 +434,21 @@ void SweepStart::observe(const run::ObservedTensor& tensor) {
   }
 }
 
-SweepRunner::SweepRunner(const Sweep& sweep, size_t step, std::shared_ptr<const run::Program> program)
-    : sweep_(sweep), step_(step), runner_(std::move(program)) {
+SweepRunner::SweepRunner(const Sweep& sweep, size_t step, const SweepProgram& program)
+    : sweep_(sweep), step_(step), runner_(program.part) {
+  if (program.before) before_.emplace(program.before);
   if (const auto& rounding = sweep.steps_[step].rounding) counter_.emplace(rounding->gram);
 }
 
 void SweepRunner::advance(size_t place, SweepState& state) {
   const auto& steps = sweep_.steps_;
   const Sweep::Step& step = steps[step_];
+  if (before_) {
+    const Sweep::Step& before = steps[step_ - 1];
+    std::vector<run::LaidTensor> sources;
+    for (const ValueId value : before.remade_from) sources.push_back(state.values.at(value));
+    state.values[before.output] = std::move(before_->run_laid(sources)[0]);
+  }
   if (step_ > 0 && !sweep_.shifts_.empty()) {
     const Sweep::Step& before = steps[step_ - 1];
     const auto corrected = state.values.find(before.output);
@@ -364,6 +476,7 @@ void SweepRunner::advance(size_t place, SweepState& state) {
     if (!state.in_float.empty()) in_float_.add(state.in_float[step_]);
   }
   for (const ValueId value : step.dropped) state.values.erase(value);
+  if (before_) state.values.erase(steps[step_ - 1].output);
   if (counter_ && step.rounding->is_shared()) return;
   for (size_t k = step.keeps_output ? 0 : 1; k < step.results.size(); ++k)
     state.values[step.results[k]] = std::move(results[k]);

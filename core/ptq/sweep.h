@@ -8,7 +8,7 @@
 //
 //   ptq::Sweep sweep(float_model, plan, statistics, options);
 //   ptq::SweepStart start(sweep, sweep.float_program());  // one per thread
-//   std::vector<ptq::SweepState> states;                  // one per sample of sweep.places(): start(inputs)
+//   std::vector<ptq::SweepState> states;                  // one per sample of sweep.places(): start(inputs), in step 0
 //   for (size_t step = 0; step < sweep.steps(); ++step) {
 //     const auto program = sweep.program(step);
 //     ptq::SweepRunner runner(sweep, step, program);      // one per thread, with sums of its own
@@ -69,6 +69,12 @@ struct SweepOptions {
   int64_t memory = int64_t{512} << 20;  // bytes that the states of all samples that take part may have
 };
 
+/// What one step's runners run.
+struct SweepProgram {
+  std::shared_ptr<const run::Program> part;    // the step's part of the graph
+  std::shared_ptr<const run::Program> before;  // makes the output of the step before again; null where it was kept
+};
+
 class SweepRunner;
 class SweepStart;
 
@@ -89,7 +95,7 @@ class Sweep {
   /// Compiles the float model, where some of the calibrated samples do not take part; else null.
   std::shared_ptr<const run::Program> float_program() const;
   /// Compiles the step's part of the graph.
-  std::shared_ptr<const run::Program> program(size_t step) const;
+  SweepProgram program(size_t step) const;
   SweepOutcome outcome(size_t step, const SweepSums& sums) const;
   /// Goes on with what the step came to. All that hold a part of the samples take the same.
   void take(size_t step, const SweepOutcome& outcome);
@@ -127,6 +133,9 @@ class Sweep {
     /// all its kernels, which no step keeps.
     std::vector<ValueId> results;
     bool keeps_output = false;     // a later step needs it too
+    /// Where only the next step needs the output: from these, which are kept, it is made again there. As floats it
+    /// would take four times the memory of the integers in front of its kernel, in all samples at once.
+    std::vector<ValueId> remade_from;
     std::vector<ValueId> dropped;  // not needed any more after the step
   };
   struct Origin {
@@ -145,7 +154,10 @@ class Sweep {
   std::optional<Step> correcting_step(const Origin& from, const KernelPlan& kernel, size_t node) const;
   static std::vector<double> shifts(const Step& step, const SweepSums& sums);
   void choose_places(const Model& float_model, size_t calibrated);
-  void divide();
+  void divide(bool soon);
+  std::vector<size_t> quantizers_behind(ValueId value) const;
+  void remake_outputs();
+  std::vector<ValueId> sources_of(const Step& step) const;
   void measure_bytes(const calibrate::Statistics& statistics);
   /// Cheap to make again from what is kept anyway: a dequantized activation takes four times the memory.
   bool is_remade(const Node& node) const;
@@ -181,7 +193,7 @@ class SweepStart : private run::Observer {
 /// Takes samples through one step; for one thread. The sweep must outlive it, and take() comes after it.
 class SweepRunner {
  public:
-  SweepRunner(const Sweep& sweep, size_t step, std::shared_ptr<const run::Program> program);
+  SweepRunner(const Sweep& sweep, size_t step, const SweepProgram& program);
 
   /// Corrects the sample by the step before, runs the step and adds up what it gives. `place` of the sample among
   /// those that take part. Errors as Runner::run.
@@ -193,6 +205,7 @@ class SweepRunner {
   const Sweep& sweep_;
   size_t step_;
   run::Runner runner_;
+  std::optional<run::Runner> before_;
   std::optional<GramCounter> counter_;
   ChannelSums outputs_, in_float_;
 };

@@ -115,3 +115,39 @@ TEST_CASE("kernels with the very same weight have one in the file, rounded once"
     REQUIRE(test::sqnr(*job, made) > 25);
   }
 }
+
+TEST_CASE("a sweep holds integers of its samples, and no kernel's output as floats") {
+  NamedModel model(7);
+  model.input("x", {1, 8, 16, 16});
+  std::string value = "x";
+  for (int k = 0; k < 4; ++k) {
+    const std::string at = std::to_string(k);
+    model.weight("w" + at, {8, 8, 3, 3}).weight("b" + at, {8});
+    model.node("Conv", {value, "w" + at, "b" + at}, {"c" + at}, {{"pads", Ints{1, 1, 1, 1}}});
+    value = "r" + at;
+    model.node("Relu", {"c" + at}, {value});
+  }
+  const Model built = model.output(value).build();
+  const auto job = test::job_of(built, "ort-cpu", test::plain_config());
+  const calibrate::Statistics statistics = test::statistics_of(*job);
+  const Draft decided = draft(*job, statistics);
+  ptq::SweepOptions options;
+  options.effort = 1;
+  const ptq::Sweep sweep(decided.model, decided.plan, decided.statistics, options);
+  REQUIRE(sweep.steps() == 8);
+  // The first step has the input as floats, each later one the integers in front of its kernel and behind it.
+  constexpr int64_t kElements = 8 * 16 * 16;
+  REQUIRE(sweep.state_bytes() <= 5 * kElements);
+  ptq::SweepStart start(sweep, sweep.float_program());
+  ptq::SweepState state = start(test::sample(*job, 0));
+  ptq::Sweep taken(decided.model, decided.plan, decided.statistics, options);
+  for (size_t step = 0; step < taken.steps(); ++step) {
+    ptq::SweepRunner runner(taken, step, taken.program(step));
+    runner.advance(0, state);
+    taken.take(step, taken.outcome(step, runner.sums()));
+    size_t bytes = 0;
+    for (const auto& [id, laid] : state.values) bytes += laid.tensor.bytes().size();
+    INFO(step);
+    REQUIRE(bytes <= 2 * kElements);
+  }
+}
