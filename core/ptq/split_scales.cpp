@@ -118,7 +118,8 @@ class Inserter {
         const Role role = placement_.roles[reader].role;
         if (placement_.roles[reader].has_kernel()) return false;
         const bool passes_on =
-            role == Role::kMover || role == Role::kClamp || fuses_with_neighbours(node) || lets_through(node);
+            role == Role::kMover || role == Role::kClamp || lets_through(node) ||
+                               (fuses_with_neighbours(node) && !takes_several(node));
         for (const ValueId output : node.outputs) {
           if (!output.valid()) continue;
           if (placement_.find(output) != nullptr) return false;

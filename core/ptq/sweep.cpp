@@ -281,7 +281,11 @@ void Sweep::divide(bool soon) {
   std::map<ValueId, size_t> last_need, maker_step;
   std::vector<ValueId> corrected;  // and perhaps not quantized yet
   kept_inputs_.clear();
-  for (Step& step : steps_) step.inputs.clear(), step.results.clear(), step.dropped.clear();
+  for (Step& step : steps_) {
+    step.inputs.clear(), step.dropped.clear();
+    // Those of a weight that several kernels share are what it is counted over.
+    if (!step.rounding || !step.rounding->is_shared()) step.results.clear();
+  }
   for (size_t k = 0; k < steps_.size(); ++k) {
     Step& step = steps_[k];
     std::set<size_t> part;

@@ -151,9 +151,9 @@ TEST_CASE("only what stands between two quantizers is guarded") {
   model.node("Conv", {"x", "w3"}, {"c"}).node("QuantizeLinear", {"c", "s", "z"}, {"cq"});
   model.node("DequantizeLinear", {"cq", "s", "z"}, {"y"}).output("y");
   Model built = model.build();
-  REQUIRE(ptq::guard_float_nodes(built.graph) == 1);
+  REQUIRE(ptq::guard_float_nodes(built, {}) == 1);
   REQUIRE(count(built, "Sum") == 1);
-  REQUIRE(ptq::guard_float_nodes(built.graph) == 0);
+  REQUIRE(ptq::guard_float_nodes(built, {}) == 0);
 }
 
 TEST_CASE("an AveragePool with dilations stays float, hidden from a runtime that would refuse it as integers") {

@@ -48,6 +48,7 @@ export function Downloads() {
         <h3>Downloads</h3>
         {resultIsOld.value && <span class="chip">old</span>}
       </div>
+      {report.time && <p class="soft">{report.time.sentence}</p>}
       <DownloadModel class={`download in-page ${resultIsOld.value ? '' : 'filled'}`} />
       <button type="button" class="button download" onClick={() => saveText(recipe, names.recipe)}>
         <span>Download recipe</span>
