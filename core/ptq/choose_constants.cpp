@@ -127,7 +127,10 @@ std::vector<StoredConstant> constants_to_store(const Graph& graph, const framewo
       if (constant.elements() == 0) continue;
       StoredConstant one{node, weight};
       one.is_table = is_embedding(graph, uses, weight.value);
-      one.by_row = !all && one.is_table && attached.kernel == tpc::RuntimeKernel::kInteger;
+      // A runtime that moves quantizers over a Gather, but gathers no integers, has the table restored in front.
+      const bool restores_table = attached.activation == framework::ActivationMode::kPreserveQuant &&
+                                  attached.kernel == tpc::RuntimeKernel::kFloat;
+      one.by_row = !all && one.is_table && !restores_table;
       one.is_recurrent = is_recurrent_weight(node, constant.shape());
       if (all || one.is_table || one.is_recurrent) list.push_back(one);
     }

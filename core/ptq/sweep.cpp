@@ -539,7 +539,9 @@ void Sweep::take(size_t index, const SweepOutcome& outcome) {
   Graph& graph = model_.graph;
   const Tensor& before = *graph.initializer(rounding.codes);
   graph.set_initializer(rounding.codes, stored_codes(outcome.weight->codes, before.dtype(), before.shape()));
-  const Shape& scales = graph.initializer(rounding.scale)->shape();
+  // Those of a shared weight stay, and each of its kernels may have its own.
+  if (rounding.is_shared()) return;
+  const Shape scales = graph.initializer(rounding.scale)->shape();
   graph.set_initializer(rounding.scale, Tensor::of<float>(scales, outcome.weight->scales));
 }
 
