@@ -296,7 +296,8 @@ void Session::begin_job(const std::string& key, const std::string& kind, const s
     const Model& quantized = model(settings.at("quantized").get<std::string>()).opened->model;
     const Json& chosen = settings.at("samples");
     running.job = make_comparison(
-        report::CompareProgram::make(opened.opened->model, quantized, profile_of(settings)),
+        report::CompareProgram::make(opened.opened->model, quantized, profile_of(settings),
+                                     settings.at("classes").get<bool>()),
         chosen.is_null() ? report::first_layer_samples() : report::layer_samples(chosen.get<std::vector<int64_t>>()));
   }
   jobs_[key] = std::move(running);

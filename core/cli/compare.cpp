@@ -23,6 +23,7 @@ struct Options {
   std::string float_model, quantized_model, runtime = "x64";
   DataOption data;
   int threads = 0;
+  bool classes = false;
   bool json = false;
 };
 
@@ -67,15 +68,22 @@ void print_float_sums(const report::Comparison& comparison) {
 
 void print_comparison(const report::Comparison& comparison, const report::CompareProgram& program,
                       const std::string& runtime) {
-  std::printf("%" PRId64 " samples, arithmetic of %s\n", comparison.samples, runtime.c_str());
+  std::printf("%" PRId64 " samples, layers in %" PRId64 " of them, arithmetic of %s\n", comparison.samples,
+              comparison.layer_samples, runtime.c_str());
   for (const report::OutputComparison& one : comparison.outputs) {
     std::printf("output %-24s %s\n", one.name.c_str(),
                 one.compared() ? in_decibels(one.sqnr_db).c_str()
                                : "not compared: its shape was never that of the float model");
+    if (one.worst_sample)
+      std::printf("  median sample %s; worst %s (sample %" PRId64 ")\n", in_decibels(one.median_sqnr_db).c_str(),
+                  in_decibels(one.worst_sqnr_db).c_str(), *one.worst_sample);
     for (const report::OutputPart& part : one.parts)
       std::printf("  axis %" PRId64 ", %s (to %.3g): %s\n", part.axis, part.indices.c_str(), part.largest,
                   in_decibels(part.sqnr_db).c_str());
   }
+  for (const report::UnusualSample& one : comparison.unusual_samples)
+    std::printf("sample %" PRId64 " reaches %.6g in %s, the others %.6g\n", one.sample, one.reaches, one.output.c_str(),
+                one.others);
   if (comparison.agreement)
     std::printf("same answer as float: %" PRId64 " of %" PRId64 "\n", comparison.agreement->same,
                 comparison.agreement->count);
@@ -108,7 +116,7 @@ void compare(const Options& options) {
   if (!simulate::is_quantized(quantized.model))
     throw Error(ErrorCode::kInvalidArgument, "The second model holds no QuantizeLinear or DequantizeLinear.",
                 options.quantized_model, "Give the float model first, then the quantized one.");
-  const auto program = report::CompareProgram::make(reference.model, quantized.model, profile);
+  const auto program = report::CompareProgram::make(reference.model, quantized.model, profile, options.classes);
   const auto data = open_data(options.data, reference.model.graph, options.json);
   const std::vector<int64_t> chosen = chosen_samples(options.data, *data);
   const report::Comparison comparison = compare_samples(program, data, chosen, options.threads);
@@ -128,6 +136,8 @@ void add_compare(CLI::App& program) {
   add_data_option(command, options->data, false);
   command.add_option("--runtime", options->runtime, "Whose arithmetic: x64, wasm, arm64 or avx2.")
       ->capture_default_str();
+  command.add_flag("--classes", options->classes,
+                   "The first output is scores of classes, though no Softmax stands at its end.");
   command.add_option("--threads", options->threads, "Threads; 0 is one for each core.")->check(thread_limit());
   command.add_flag("--json", options->json, "Print JSON.");
   command.callback([options] { compare(*options); });

@@ -293,6 +293,9 @@ void add_quantize(CLI::App& program) {
   command
       ->add_option("--runtime", options->report.runtime, "Whose arithmetic the report is in: x64, wasm, arm64 or avx2")
       ->capture_default_str();
+  command->add_flag("--classes", options->report.classes,
+                    "The first output is scores of classes, though no Softmax stands at its end: the report counts "
+                    "same answers");
   command->add_flag("--anyway", options->anyway, "Follow a recipe of another model or other samples");
   command->add_option("--threads", options->run.threads, "Threads; 0: one for each core")->check(thread_limit());
   command->add_flag("--json", options->json, "Print JSON");

@@ -70,8 +70,9 @@ std::optional<report::Report> make_report(const ReportRequest& request, const st
     const auto [chosen, held_aside] =
         request.foreign ? compared_by_digest(data, statistics) : compared_by_number(*data, statistics);
     report.samples.held_aside = held_aside;
-    report.comparison = compare_samples(report::CompareProgram::make(job.opened->model, result.model, profile), data,
-                                        chosen, request.threads);
+    report.comparison =
+        compare_samples(report::CompareProgram::make(job.opened->model, result.model, profile, request.classes), data,
+                        chosen, request.threads);
     report::add_histograms(*report.comparison, statistics);
     if (const auto remark =
             report::saturation_remark(report.comparison->saturation, profile == simulate::Profile::kAvx2))

@@ -16,6 +16,7 @@ struct ReportRequest {
   std::string path;             // of the report; empty: none is wanted
   std::string runtime = "x64";  // whose arithmetic the comparison is in
   int threads = 0;
+  bool classes = false;  // the first output is scores of classes, whatever the graph tells
   bool foreign = false;  // the statistics were read, so the samples may be others than theirs
 };
 

@@ -153,7 +153,7 @@ double unit_of(const TensorPair& pair) {
 }  // namespace
 
 std::shared_ptr<const CompareProgram> CompareProgram::make(const Model& float_model, const Model& quantized,
-                                                           simulate::Profile profile) {
+                                                           simulate::Profile profile, bool first_is_classes) {
   check_ports(float_model.graph, quantized.graph);
   const simulate::FusedModel fused = simulate::fuse(quantized, profile, profile == simulate::Profile::kX64);
   const std::vector<PairedTensor> paired = pair_tensors(float_model.graph, quantized.graph, fused.model.graph);
@@ -186,7 +186,12 @@ std::shared_ptr<const CompareProgram> CompareProgram::make(const Model& float_mo
   }
   in_float.observed = program->in_float_;
   accumulated.observed = program->in_accumulated_;
-  for (ValueId id : float_model.graph.outputs) program->outputs_.push_back(float_model.graph.name_of(id));
+  const Uses uses(float_model.graph);
+  for (ValueId id : float_model.graph.outputs) {
+    program->outputs_.push_back(float_model.graph.name_of(id));
+    const bool said = first_is_classes && program->kinds_.empty();
+    program->kinds_.push_back(said ? OutputKind::kClasses : output_kind(float_model.graph, uses, id));
+  }
   program->float_islands_ = fused.float_islands;
   program->float_ = run::Program::compile(float_model, ops::standard(), in_float);
   program->accumulated_ = run::Program::compile(fused.model, simulate::registry(profile), accumulated);
@@ -339,6 +344,7 @@ void Comparer::add_outputs(std::span<const Tensor> inputs, std::span<const Tenso
                            std::span<const Tensor> other, Record& record) const {
   record.outputs.resize(program_->outputs_.size());
   for (size_t i = 0; i < record.outputs.size(); ++i) {
+    record.outputs[i].sample = record.sample;
     const Tensor &exact = reference[i], &value = other[i];
     if (!(exact.shape() == value.shape())) continue;
     const auto add_all = [&](const auto& a, const auto& b) {
@@ -361,7 +367,8 @@ void Comparer::add_answers(std::span<const Tensor> inputs, const Tensor& a, cons
   const bool scores = a.dtype() == DType::kFloat32 && is_list_of_classes(a.shape());
   // An output like the input is a reconstruction, not a list of classes.
   const bool reconstruction = !inputs.empty() && inputs[0].shape() == a.shape();
-  record.has_classes = !reconstruction && (ids || scores) && a.shape() == b.shape();
+  record.has_classes =
+      program_->kinds_[0] == OutputKind::kClasses && !reconstruction && (ids || scores) && a.shape() == b.shape();
   if (!record.has_classes) return;
   record.agreement.count = rows;
   for (int64_t r = 0; r < rows; ++r) {
@@ -380,9 +387,12 @@ void Comparer::merge(Comparer&& other) {
 void Comparer::save(const Record& record, ByteWriter& writer) {
   writer.put(record.sample);
   writer.put(record.rows);
-  for (const evaluate::Similarity& one : record.outputs) {
-    for (const double sum : {one.signal, one.other, one.product, one.noise, one.max_error}) writer.put(sum);
-    writer.put(one.count);
+  for (const OutputOfSample& one : record.outputs) {
+    const evaluate::Similarity& all = one.all;
+    for (const double number :
+         {all.signal, all.other, all.product, all.noise, all.max_error, one.sum, one.low, one.high})
+      writer.put(number);
+    writer.put(all.count);
   }
   writer.put(record.agreement.same);
   writer.put(record.agreement.count);
@@ -404,9 +414,13 @@ Comparer::Record Comparer::load(ByteReader& reader) const {
   record.sample = reader.get<int64_t>();
   record.rows = reader.get<int64_t>();
   record.outputs.resize(program_->outputs_.size());
-  for (evaluate::Similarity& one : record.outputs) {
-    for (double* sum : {&one.signal, &one.other, &one.product, &one.noise, &one.max_error}) *sum = reader.get<double>();
-    one.count = reader.get<int64_t>();
+  for (OutputOfSample& one : record.outputs) {
+    evaluate::Similarity& all = one.all;
+    one.sample = record.sample;
+    for (double* number :
+         {&all.signal, &all.other, &all.product, &all.noise, &all.max_error, &one.sum, &one.low, &one.high})
+      *number = reader.get<double>();
+    all.count = reader.get<int64_t>();
   }
   record.agreement.same = reader.get<int64_t>();
   record.agreement.count = reader.get<int64_t>();
@@ -500,12 +514,16 @@ Comparison Comparer::result() const {
   evaluate::Agreement agreement;
   bool has_classes = true;
   std::vector<evaluate::Similarity> outputs(program_->outputs_.size());
+  std::vector<std::vector<OutputOfSample>> by_sample(outputs.size());
   for (const Record* record : records) {
     comparison.samples += record->rows;
     if (record->layers) comparison.layer_samples += record->rows;
     agreement.same += record->agreement.same, agreement.count += record->agreement.count;
     has_classes = has_classes && record->has_classes;
-    for (size_t i = 0; i < outputs.size(); ++i) outputs[i].merge(record->outputs[i]);
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      outputs[i].merge(record->outputs[i].all);
+      by_sample[i].push_back(record->outputs[i]);
+    }
   }
   if (has_classes && agreement.count > 0) comparison.agreement = agreement;
   const Layers layers = sum_of_layers(records);
@@ -513,21 +531,30 @@ Comparison Comparer::result() const {
   const auto is_whole = [](const run::Port& port) { return port.dtype == DType::kInt64; };
   const auto& ports = program_->float_->outputs();
   const bool all_whole = std::all_of(ports.begin(), ports.end(), is_whole);
-  double total = 0;
-  int differing = 0;
+  double total = 0, middle = 0;
+  int differing = 0, differing_in_middle = 0;
   for (size_t i = 0; i < outputs.size(); ++i) {
     const evaluate::Similarity& all = outputs[i];
     const auto db = evaluate::sqnr_db(all.signal, all.noise);
     comparison.outputs.push_back(
         {program_->outputs_[i], db, std::nullopt, std::nullopt, std::nullopt, layers.parts[i].result()});
+    OutputComparison& output = comparison.outputs.back();
+    // A map of classes has no one answer, and answers are counted of the first output alone.
+    const bool no_answers = i == 0 ? !comparison.agreement : !is_whole(ports[i]);
+    const bool as_values = program_->kinds_[i] == OutputKind::kClasses && no_answers;
+    output.kind = as_values ? OutputKind::kValues : program_->kinds_[i];
+    add_figures(by_sample[i], output);
+    for (UnusualSample& one : unusual_samples(by_sample[i], output))
+      comparison.unusual_samples.push_back(std::move(one));
     if (all.count > 0 && std::isfinite(all.noise) && std::isfinite(all.signal)) {
-      OutputComparison& output = comparison.outputs.back();
       output.mse = all.mse(), output.cosine_similarity = all.cosine(), output.max_error = all.max_error;
     }
     const bool counts = !is_whole(ports[i]) || (all_whole && !comparison.agreement);
     if (db && counts) total += *db, ++differing;
+    if (output.median_sqnr_db && counts) middle += *output.median_sqnr_db, ++differing_in_middle;
   }
   if (differing > 0) comparison.output_sqnr_db = total / differing;
+  if (differing_in_middle > 0) comparison.median_sqnr_db = middle / differing_in_middle;
   comparison.layers = layer_rows(layers.pairs);
   comparison.saturation = layers.saturations;
   comparison.float_sums = layers.float_sums;

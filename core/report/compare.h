@@ -18,6 +18,7 @@
 
 #include "core/evaluate/similarity.h"
 #include "core/report/comparison.h"
+#include "core/report/output_figures.h"
 #include "core/report/output_parts.h"
 #include "core/run/program.h"
 #include "core/simulate/fuse.h"
@@ -41,9 +42,10 @@ struct TensorPair {
 /// each layer alone).
 class CompareProgram {
  public:
-  /// Error kMismatch when inputs or outputs of the two differ in number or name.
+  /// `first_is_classes`: somebody says so of the first output; else the graph tells (output_kind.h). Error kMismatch
+  /// when inputs or outputs of the two differ in number or name.
   static std::shared_ptr<const CompareProgram> make(const Model& float_model, const Model& quantized,
-                                                    simulate::Profile profile);
+                                                    simulate::Profile profile, bool first_is_classes = false);
 
   const std::vector<TensorPair>& pairs() const { return pairs_; }
   const std::vector<std::string>& outputs() const { return outputs_; }
@@ -58,6 +60,7 @@ class CompareProgram {
   CompareProgram() = default;
   std::vector<TensorPair> pairs_;
   std::vector<std::string> outputs_;
+  std::vector<OutputKind> kinds_;  // of those
   std::vector<simulate::FloatIsland> float_islands_;
   std::vector<SaturationRow> saturations_;
   std::vector<FloatSumRow> float_sums_;
@@ -112,7 +115,7 @@ class Comparer {
   struct Record {
     int64_t sample = 0;
     int64_t rows = 1;  // samples in the batch
-    std::vector<evaluate::Similarity> outputs;
+    std::vector<OutputOfSample> outputs;
     evaluate::Agreement agreement;
     bool has_classes = false;
     std::optional<Layers> layers;

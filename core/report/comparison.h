@@ -12,6 +12,7 @@
 
 #include "core/base/fields.h"
 #include "core/evaluate/evaluation.h"
+#include "core/report/output_kind.h"
 
 namespace tersor::report {
 
@@ -84,6 +85,22 @@ struct OutputPart {
   }
 };
 
+/// A sample of which an output lies far outside of all others'.
+struct UnusualSample {
+  int64_t sample = 0;
+  std::string output;
+  double reaches = 0;
+  double others = 0;
+
+  static constexpr auto fields() {
+    return std::make_tuple(
+        field("sample", &UnusualSample::sample, "Its number in the data set."),
+        field("output", &UnusualSample::output, "Name of the model output."),
+        field("reaches", &UnusualSample::reaches, "The float model's value that is farthest from 0."),
+        field("others", &UnusualSample::others, "How far from 0 the others reach, those named here aside."));
+  }
+};
+
 struct OutputComparison {
   std::string name;
   std::optional<double> sqnr_db;
@@ -91,6 +108,12 @@ struct OutputComparison {
   std::optional<double> cosine_similarity = {};
   std::optional<double> max_error = {};
   std::vector<OutputPart> parts = {};
+  OutputKind kind = OutputKind::kValues;
+  std::optional<double> median_sqnr_db = {};
+  std::optional<double> worst_sqnr_db = {};
+  std::optional<int64_t> worst_sample = {};
+  std::optional<double> median_cosine = {};
+  std::optional<double> error_to_spread = {};
 
   /// Else its shape was never that of the float model.
   bool compared() const { return sqnr_db || mse; }
@@ -109,7 +132,18 @@ struct OutputComparison {
               "Largest absolute difference of an element; null where a value is not finite."),
         field("parts", &OutputComparison::parts,
               "Parts whose values are of unlike size, the larger first, as the boxes and the scores of a detector; "
-              "empty where there are none."));
+              "empty where there are none."),
+        field("kind", &OutputComparison::kind,
+              "What it is, as far as the graph tells or somebody said: classes, embedding or values."),
+        field("median_sqnr_db", &OutputComparison::median_sqnr_db, "SQNR in dB of the median sample; null when exact."),
+        field("worst_sqnr_db", &OutputComparison::worst_sqnr_db,
+              "SQNR in dB of the sample where it is lowest; null when all are exact."),
+        field("worst_sample", &OutputComparison::worst_sample, "The number of that sample."),
+        field("median_cosine", &OutputComparison::median_cosine,
+              "Cosine similarity of the median sample, -1 to 1; null where a value is not finite."),
+        field("error_to_spread", &OutputComparison::error_to_spread,
+              "Root mean square error of the median sample, in parts of the spread of the output's values; null where "
+              "they are all alike or not finite."));
   }
 };
 
@@ -155,8 +189,10 @@ struct Comparison {
   int64_t samples = 0;
   int64_t layer_samples = 0;             // of those
   std::optional<double> output_sqnr_db;  // mean over the outputs that differ; absent when all are exact
+  std::optional<double> median_sqnr_db;  // as output_sqnr_db, of each output's median sample
   std::vector<OutputComparison> outputs;
-  std::optional<evaluate::Agreement> agreement;  // absent where the first output is no list of classes
+  std::vector<UnusualSample> unusual_samples;
+  std::optional<evaluate::Agreement> agreement;  // absent where the first output is none of classes
   std::vector<LayerRow> layers;                  // in graph order
   std::vector<SaturationRow> saturation;         // in graph order; for the runtimes x64 and avx2
   std::vector<FloatSumRow> float_sums;           // in graph order
@@ -169,9 +205,13 @@ struct Comparison {
               "parts of outputs are of these alone."),
         field("output_sqnr_db", &Comparison::output_sqnr_db,
               "SQNR in dB, the mean over the outputs that differ; null when all are exact."),
+        field("median_sqnr_db", &Comparison::median_sqnr_db,
+              "The same of each output's median sample: no single sample makes it."),
         field("outputs", &Comparison::outputs, "Each output by itself."),
+        field("unusual_samples", &Comparison::unusual_samples,
+              "Samples of which an output lies far outside of all others'."),
         field("agreement", &Comparison::agreement,
-              "Same answers as float; null where the output is no list of classes."),
+              "Same answers as float; null where the first output is none of classes."),
         field("layers", &Comparison::layers, "Every quantized tensor, in graph order."),
         field("saturation", &Comparison::saturation,
               "Every layer that can saturate without VNNI, in graph order; empty for the runtimes wasm and "

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/base/sort_stably.h"
+#include "core/evaluate/output_difference.h"
 #include "core/report/report.h"
 #include "core/report/saturation_remark.h"
 
@@ -17,6 +18,7 @@ namespace {
 
 constexpr double kGoodAgreement = 0.95, kFairAgreement = 0.85;
 constexpr double kGoodDecibels = 20, kFairDecibels = 10;
+constexpr double kGoodCosine = 0.99, kFairCosine = 0.95;  // noise of a seventh and of a third of the length
 constexpr double kLargeDrop = 0.05;
 constexpr double kNoticeableShare = 0.1;  // of the error, for a layer to be named
 constexpr size_t kNamedLayers = 3;
@@ -60,6 +62,29 @@ Usability by_decibels(double decibels) {
                                      : Usability::kNotUsable;
 }
 
+Usability by_cosine(double cosine) {
+  return cosine >= kGoodCosine   ? Usability::kUsable
+         : cosine >= kFairCosine ? Usability::kUsableWithCare
+                                 : Usability::kNotUsable;
+}
+
+/// -14,729; 253; 0.0312.
+std::string size_text(double value) {
+  std::string text = number(value, std::fabs(value) >= 100 ? 0 : 3);
+  const size_t sign = value < 0 ? 1 : 0;
+  const size_t whole = std::min(text.find('.'), text.size());
+  for (size_t at = whole; at > sign + 3; at -= 3) text.insert(at - 3, ",");
+  return text;
+}
+
+/// What an output's values lost, in dB: its error against their spread in the median sample, or what else is known.
+std::optional<double> loss_of(const OutputComparison& output) {
+  if (!output.sqnr_db) return std::nullopt;
+  if (!output.error_to_spread || *output.error_to_spread <= 0)
+    return output.median_sqnr_db ? output.median_sqnr_db : output.sqnr_db;
+  return -evaluate::decibels(*output.error_to_spread * *output.error_to_spread, 1);
+}
+
 /// Outputs, and parts of them, that lost much where the mean over the outputs does not show it.
 void judge_outputs(const Comparison& comparison, Verdict& verdict) {
   const auto judge = [&](const std::optional<double>& decibels, const std::string& what) {
@@ -68,7 +93,8 @@ void judge_outputs(const Comparison& comparison, Verdict& verdict) {
     verdict.reason += "; " + what + " " + number(*decibels) + " dB";
   };
   for (const OutputComparison& output : comparison.outputs) {
-    if (comparison.outputs.size() > 1) judge(output.sqnr_db, "\"" + output.name + "\"");
+    if (comparison.outputs.size() > 1 && output.kind == OutputKind::kValues)
+      judge(loss_of(output), "\"" + output.name + "\"");
     for (size_t k = 1; k < output.parts.size(); ++k) {
       const OutputPart& large = output.parts[0];
       const OutputPart& small = output.parts[k];
@@ -79,30 +105,82 @@ void judge_outputs(const Comparison& comparison, Verdict& verdict) {
   }
 }
 
+/// "Output SQNR 21.5 dB on 48 samples, 22.3 dB in the median one, 9.1 dB in the worst (sample 12)".
+std::string decibels_text(const Comparison& comparison, const char* begin, const std::string& samples) {
+  std::string text = begin + number(*comparison.output_sqnr_db) + " dB" + samples;
+  if (comparison.median_sqnr_db) text += ", " + number(*comparison.median_sqnr_db) + " dB in the median one";
+  const OutputComparison* worst = nullptr;
+  for (const OutputComparison& output : comparison.outputs)
+    if (output.worst_sqnr_db && (worst == nullptr || *output.worst_sqnr_db < *worst->worst_sqnr_db)) worst = &output;
+  if (worst == nullptr || comparison.samples < 2) return text;
+  text += ", " + number(*worst->worst_sqnr_db) + " dB in the worst (sample " + std::to_string(*worst->worst_sample);
+  return text + (comparison.outputs.size() > 1 ? ", \"" + worst->name + "\")" : ")");
+}
+
+/// Same answers as the float model's; of a first output that only labels make classes, those counted with the labels.
+std::optional<evaluate::Agreement> answers_of(const Report& report) {
+  if (report.comparison->agreement) return report.comparison->agreement;
+  const auto& evaluated = report.evaluation.quantized;
+  return evaluated && evaluated->correct ? evaluated->agreement : std::nullopt;
+}
+
+void judge_answers(const evaluate::Agreement& agreement, const Comparison& comparison, Verdict& verdict) {
+  verdict.usability = by_agreement(agreement);
+  // Answers turn on a hair where the largest two are alike.
+  const auto& decibels = comparison.median_sqnr_db ? comparison.median_sqnr_db : comparison.output_sqnr_db;
+  if (decibels && *decibels >= kGoodDecibels)
+    verdict.usability = std::min(verdict.usability, Usability::kUsableWithCare);
+  if (decibels && *decibels < kFairDecibels) verdict.usability = worse(verdict.usability, Usability::kUsableWithCare);
+  const evaluate::Interval interval = evaluate::wilson_interval(agreement.same, agreement.count);
+  const std::string answers = std::to_string(agreement.same) + " of " + std::to_string(agreement.count);
+  verdict.reason =
+      (agreement.count == comparison.samples || !comparison.agreement
+           ? answers + " samples get the answer of the float model"
+           : answers + " answers on " + std::to_string(comparison.samples) + " samples are those of the float model") +
+      " (95 % interval " + percent(interval.lower) + " to " + percent(interval.upper) + ")";
+  if (comparison.output_sqnr_db) verdict.reason += decibels_text(comparison, "; output SQNR ", "");
+}
+
+void judge_values(const Comparison& comparison, Verdict& verdict) {
+  verdict.reason = decibels_text(comparison, "Output SQNR ", " on " + std::to_string(comparison.samples) + " samples");
+  double total = 0;
+  int count = 0;
+  const OutputComparison* widest = nullptr;
+  for (const OutputComparison& output : comparison.outputs) {
+    if (output.kind == OutputKind::kEmbedding && output.median_cosine) {
+      verdict.usability = worse(verdict.usability, by_cosine(*output.median_cosine));
+      verdict.reason += "; cosine similarity of \"" + output.name + "\" " + number(*output.median_cosine, 4) +
+                        " in the median sample";
+      continue;
+    }
+    if (output.kind == OutputKind::kClasses) continue;  // numbers, whose distance says little
+    if (const auto loss = loss_of(output)) total += *loss, ++count;
+    if (output.error_to_spread && (widest == nullptr || *output.error_to_spread > *widest->error_to_spread))
+      widest = &output;
+  }
+  if (count > 0)
+    verdict.usability = worse(verdict.usability, by_decibels(total / count));
+  else if (std::all_of(comparison.outputs.begin(), comparison.outputs.end(),
+                       [](const OutputComparison& output) { return output.kind == OutputKind::kClasses; }))
+    verdict.usability = by_decibels(*comparison.output_sqnr_db);
+  if (*comparison.output_sqnr_db < kFairDecibels)
+    verdict.usability = worse(verdict.usability, Usability::kUsableWithCare);
+  if (widest != nullptr)
+    verdict.reason +=
+        "; error of \"" + widest->name + "\" " + percent(*widest->error_to_spread) + " of the spread of its values";
+  judge_outputs(comparison, verdict);
+}
+
 void judge_comparison(const Report& report, const Comparison& comparison, Verdict& verdict) {
   const auto& decibels = comparison.output_sqnr_db;
   if (decibels && !std::isfinite(*decibels)) {
     verdict.usability = Usability::kNotUsable;
     verdict.reason = "The float or the quantized model gives numbers that are not finite on " +
                      std::to_string(comparison.samples) + " samples";
-  } else if (const auto& agreement = comparison.agreement; agreement && agreement->count > 0) {
-    verdict.usability = by_agreement(*agreement);
-    // Answers turn on a hair where the largest two are alike, or where the output was no list of classes after all.
-    if (decibels && *decibels >= kGoodDecibels)
-      verdict.usability = std::min(verdict.usability, Usability::kUsableWithCare);
-    if (decibels && *decibels < kFairDecibels) verdict.usability = worse(verdict.usability, Usability::kUsableWithCare);
-    const evaluate::Interval interval = evaluate::wilson_interval(agreement->same, agreement->count);
-    const std::string answers = std::to_string(agreement->same) + " of " + std::to_string(agreement->count);
-    verdict.reason =
-        (agreement->count == comparison.samples ? answers + " samples get the answer of the float model"
-                                                : answers + " answers on " + std::to_string(comparison.samples) +
-                                                      " samples are those of the float model") +
-        " (95 % interval " + percent(interval.lower) + " to " + percent(interval.upper) + ")";
-    if (decibels) verdict.reason += "; output SQNR " + number(*decibels) + " dB";
+  } else if (const auto agreement = answers_of(report); agreement && agreement->count > 0) {
+    judge_answers(*agreement, comparison, verdict);
   } else if (decibels) {
-    verdict.usability = by_decibels(*decibels);
-    verdict.reason = "Output SQNR " + number(*decibels) + " dB on " + std::to_string(comparison.samples) + " samples";
-    judge_outputs(comparison, verdict);
+    judge_values(comparison, verdict);
   } else if (std::any_of(comparison.outputs.begin(), comparison.outputs.end(),
                          [](const OutputComparison& output) { return !output.compared(); })) {
     verdict.usability = Usability::kUsableWithCare;
@@ -112,6 +190,10 @@ void judge_comparison(const Report& report, const Comparison& comparison, Verdic
     verdict.reason = "The outputs are those of the float model on " + std::to_string(comparison.samples) + " samples";
   }
   verdict.reason += report.samples.held_aside ? ", held aside from calibration." : ", which calibration has seen too.";
+  for (const UnusualSample& one : comparison.unusual_samples)
+    verdict.causes.push_back("Sample " + std::to_string(one.sample) + " reaches " + size_text(one.reaches) + " in \"" +
+                             one.output + "\", where the others stay within " + size_text(one.others) +
+                             ": look at it, and leave it out where it is no example of what the model will see.");
 }
 
 void judge_evaluations(const Evaluations& evaluation, Verdict& verdict) {

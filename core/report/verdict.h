@@ -38,11 +38,15 @@ struct Verdict {
   }
 };
 
-/// The verdict that a report's comparison and evaluations allow:
-///   usable           at least 95 % of the answers are those of the float model, or 20 dB without classes
-///   usable with care at least 85 %, or 10 dB; with classes also from 20 dB on, and at best below 10 dB
+/// The verdict that a report's comparison and evaluations allow. What decides depends on what the outputs are
+/// (output_kind.h), and on the median sample, so that no single one does:
+///   usable           classes (or any first output, with labels): at least 95 % of the answers are those of the float
+///                    model; embeddings: a cosine similarity of 0.99; values: an error of a tenth of their spread (20
+///                    dB)
+///   usable with care at least 85 %; 0.95; 10 dB; with classes also from 20 dB on, and at best below 10 dB; and where
+///                    the SQNR over all samples is below 10 dB
 ///   not usable       less, or an accuracy that is significantly (95 %) and by more than 5 points below the float
-///   model's
+///                    model's
 /// Without classes, an output or a part of one of smaller values (output_parts.h) below 10 dB is never better than
 /// "with care", and below 0 dB not usable. An accuracy significantly below the float model's is never better than "with
 /// care". `causes` looks for ranges that outliers set, where the answers suffered for channels too unlike for one

@@ -232,9 +232,13 @@ TEST_CASE("one value for each of many positions is no list of classes") {
         graph.add_initializer("to", Tensor::of<int64_t>(Shape{static_cast<int64_t>(shape.size())}, shape));
     graph.inputs = {x};
     graph.outputs = {add_node(graph, "Reshape", {x, to}, "y")};
-    Comparer comparer(CompareProgram::make(model, model, simulate::Profile::kX64));
-    comparer.add(0, std::vector<Tensor>{Tensor::of<float>({1, 8}, {1, 2, 3, 4, 5, 6, 7, 8})});
-    return comparer.result().agreement.has_value();
+    const auto answers_with = [&](bool classes) {
+      Comparer comparer(CompareProgram::make(model, model, simulate::Profile::kX64, classes));
+      comparer.add(0, std::vector<Tensor>{Tensor::of<float>({1, 8}, {1, 2, 3, 4, 5, 6, 7, 8})});
+      return comparer.result().agreement.has_value();
+    };
+    REQUIRE_FALSE(answers_with(false));  // nothing says that they are classes
+    return answers_with(true);
   };
   REQUIRE(answers({1, 8, 1, 1}));
   REQUIRE(answers({1, 1, 8}));

@@ -40,6 +40,7 @@ TEST_CASE("the schema of the report has its members, row by row") {
   same_members(to_json(report::LayerRow()), parts.at("layer"));
   same_members(to_json(report::OutputPart()), parts.at("output_part"));
   same_members(to_json(report::OutputComparison()), parts.at("output"));
+  same_members(to_json(report::UnusualSample()), parts.at("unusual_sample"));
   same_members(to_json(report::Comparison()), parts.at("comparison"));
   same_members(to_json(report::Coverage()), parts.at("coverage"));
   same_members(to_json(report::FileFacts()), parts.at("file"));

@@ -67,6 +67,54 @@ TEST_CASE("agreement decides where the output is a list of classes, decibels els
   REQUIRE_THAT(lost.reason, Contains("2 of 64") && Contains("95 % interval") && Contains("held aside"));
 }
 
+TEST_CASE("embeddings are judged by their direction, other values by their spread, and neither by a largest element") {
+  report::Report report = compared(12);
+  report.comparison->median_sqnr_db = 12;
+  report::OutputComparison& output = report.comparison->outputs.emplace_back();
+  output = {"embedding", 12};
+  output.kind = report::OutputKind::kEmbedding;
+  for (const auto& [cosine, usability] :
+       {std::pair(0.995, Usability::kUsable), std::pair(0.97, Usability::kUsableWithCare),
+        std::pair(0.9, Usability::kNotUsable)}) {
+    output.median_cosine = cosine;
+    REQUIRE(verdict_of(report).usability == usability);
+    REQUIRE_THAT(verdict_of(report).reason, Contains("cosine similarity of \"embedding\" 0.9"));
+  }
+  // Landmarks around 100 with a spread of 5: 30 dB of their size is none of what they say.
+  report = compared(30);
+  report.comparison->outputs = {{"landmarks", 30}};
+  report.comparison->outputs[0].error_to_spread = 0.6;
+  REQUIRE(verdict_of(report).usability == Usability::kNotUsable);
+  REQUIRE_THAT(verdict_of(report).reason, Contains("60.0 % of the spread"));
+  report.comparison->outputs[0].error_to_spread = 0.05;
+  REQUIRE(verdict_of(report).usability == Usability::kUsable);
+}
+
+TEST_CASE("logits are classes once there are labels") {
+  report::Report report = compared(12);
+  REQUIRE_THAT(verdict_of(report).reason, !Contains("answer"));
+  report.evaluation.in_float = top1(60, 64);
+  report.evaluation.quantized = top1(60, 64);
+  report.evaluation.quantized->agreement = evaluate::Agreement{63, 64};
+  REQUIRE(verdict_of(report).usability == Usability::kUsable);
+  REQUIRE_THAT(verdict_of(report).reason, Contains("63 of 64 samples get the answer"));
+}
+
+TEST_CASE("one sample neither makes nor hides a verdict") {
+  report::Report report = compared(8.3);
+  report.comparison->median_sqnr_db = 27.6;
+  report.comparison->outputs = {{"boxes", 8.3}};
+  report::OutputComparison& output = report.comparison->outputs[0];
+  output.median_sqnr_db = 27.6, output.worst_sqnr_db = -1.5, output.worst_sample = 17, output.error_to_spread = 0.04;
+  report.comparison->unusual_samples = {{17, "boxes", -14729, 253}};
+  const report::Verdict verdict = verdict_of(report);
+  REQUIRE(verdict.usability == Usability::kUsableWithCare);
+  REQUIRE_THAT(verdict.reason,
+               Contains("8.3 dB on 64 samples, 27.6 dB in the median one, -1.5 dB in the worst (sample 17)"));
+  REQUIRE_THAT(verdict.causes.at(0),
+               Contains("Sample 17 reaches -14,729 in \"boxes\", where the others stay within 253"));
+}
+
 TEST_CASE("an output or a part of one that is lost is not hidden by the others") {
   report::Report report = compared(31);
   report.comparison->outputs.resize(1);

@@ -94,6 +94,7 @@ export type {
   TersorOptions,
   ThresholdSelectionMethod,
   TypedArray,
+  UnusualSample,
   ValueBounds,
   ValueSummary,
 } from './types.js';

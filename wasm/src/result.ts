@@ -77,6 +77,7 @@ export class OpenResult implements QuantizedResult {
           quantized: this.#file.key,
           data: feed.data?.key ?? null,
           runtime: options.runtime ?? null,
+          classes: options.classes ?? false,
           samples: isList(feed.items) ? feed.items.map(({ index }) => index) : null,
         }),
         needs: [float, this.#file, ...(feed.data ? [feed.data] : [])],

@@ -446,6 +446,28 @@ export interface OutputComparison {
   readonly max_error: number | null;
   /** Such as the boxes and the scores of a detector, the larger values first; mostly empty. */
   readonly parts: readonly OutputPart[];
+  /** What it is: a Softmax or an ArgMax at its end makes it classes, a division by its length an embedding. */
+  readonly kind: 'classes' | 'embedding' | 'values';
+  /** Of the median sample, so that no single one makes it; null when exact. */
+  readonly median_sqnr_db: number | null;
+  /** Of the sample where it is lowest, and its number; null when all are exact. */
+  readonly worst_sqnr_db: number | null;
+  readonly worst_sample: number | null;
+  /** Of the median sample, -1 to 1. */
+  readonly median_cosine: number | null;
+  /** Root mean square error of the median sample, in parts of the spread of the output's values. */
+  readonly error_to_spread: number | null;
+}
+
+/** A sample of which an output lies far outside of all others'. */
+export interface UnusualSample {
+  /** Its number in the data set. */
+  readonly sample: number;
+  readonly output: string;
+  /** The float model's value that is farthest from 0. */
+  readonly reaches: number;
+  /** How far from 0 the others reach. */
+  readonly others: number;
 }
 
 /** A layer whose sums saturate on x64 CPUs without VNNI. */
@@ -475,7 +497,11 @@ export interface Comparison {
   readonly layer_samples: number;
   /** All outputs together; null when exact. */
   readonly output_sqnr_db: number | null;
+  /** The same of each output's median sample. */
+  readonly median_sqnr_db: number | null;
   readonly outputs: readonly OutputComparison[];
+  readonly unusual_samples: readonly UnusualSample[];
+  /** Same answers as float; null where the first output is none of classes. */
   readonly agreement: Agreement | null;
   /** In graph order. */
   readonly layers: readonly LayerRow[];
@@ -686,6 +712,8 @@ export interface CompareOptions extends SampleOptions {
   /** Use at most so many of the selected samples, spread evenly; default all. */
   readonly limit?: number | undefined;
   readonly runtime?: string | undefined;
+  /** The first output is scores of classes, though no Softmax stands at its end. */
+  readonly classes?: boolean | undefined;
 }
 
 export interface Tersor {

@@ -3,12 +3,13 @@
 // Float beside int8. Columns keep their places, and a dash stands until a value is there, so that nothing moves.
 
 import type { ComponentChildren } from 'preact';
-import type { Agreement, EvaluationResult } from 'tersor';
+import type { Agreement, Comparison, EvaluationResult } from 'tersor';
 
 import { coverage, expectedBytes, measured, model, result, resultIsOld, running } from '../job/state';
 import {
   count,
   counted,
+  decibels,
   outputDecibels,
   fixed,
   halfWidth,
@@ -75,6 +76,12 @@ export function overlapSentence(float: EvaluationResult, int8: EvaluationResult)
   return overlap
     ? `The intervals overlap: ${count(int8.count)} samples cannot tell these two apart.`
     : 'The intervals do not overlap: the difference is larger than chance.';
+}
+
+/** "48 samples, 22.3 dB in the median one". */
+function samplesInWords({ samples, output_sqnr_db, median_sqnr_db }: Comparison): string {
+  const all = counted(samples, 'sample');
+  return output_sqnr_db === null || samples < 2 ? all : `${all}, ${decibels(median_sqnr_db)} in the median one`;
 }
 
 export function ComparisonTable() {
@@ -145,14 +152,14 @@ export function ComparisonTable() {
             }
             float={none}
             int8={<Readout share={same} />}
-            aside={isNoAnswer ? 'the output is no list of classes' : sameWords}
+            aside={isNoAnswer ? 'the output is not known to be classes' : sameWords}
           />
         )}
         <Row
           title="Output SQNR"
           float={none}
           int8={done ? outputDecibels(done.comparison) : none}
-          aside={done ? counted(done.comparison.samples, 'sample') : ''}
+          aside={done ? samplesInWords(done.comparison) : ''}
         />
         <Row
           title="File size"

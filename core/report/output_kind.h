@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a model output is, as far as its graph tells: an answer's largest element says something of scores of classes,
+// and nothing of an embedding, a landmark, a box or a mask.
+#pragma once
+
+#include <string_view>
+#include <utility>
+
+#include "core/base/names.h"
+#include "core/graph/graph.h"
+#include "core/graph/uses.h"
+
+namespace tersor::report {
+
+enum class OutputKind {
+  kClasses,    // scores of classes, or their numbers
+  kEmbedding,  // a vector of length 1, whose direction counts
+  kValues,     // all else: quantities, to be as near to the float model's as their spread asks
+};
+
+/// Classes where a Softmax, a LogSoftmax or an ArgMax stands at its end, or where it holds whole numbers; an embedding
+/// where it is divided by its length; else values. Nodes that only move elements are looked through.
+OutputKind output_kind(const Graph& graph, const Uses& uses, ValueId output);
+
+}  // namespace tersor::report
+
+template <>
+struct tersor::EnumWords<tersor::report::OutputKind> {
+  using K = tersor::report::OutputKind;
+  static constexpr const char* kind = "kind of output";
+  static constexpr std::pair<K, std::string_view> words[] = {
+      {K::kClasses, "classes"}, {K::kEmbedding, "embedding"}, {K::kValues, "values"}};
+};

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/report/output_kind.h"
+
+#include <string>
+#include <vector>
+
+#include "tests/catch.h"
+
+using namespace tersor;
+using report::OutputKind;
+
+namespace {
+
+struct Line {
+  Graph graph;
+  ValueId last;
+
+  Line() : last(graph.add_value("x", DType::kFloat32)) { graph.inputs = {last}; }
+  ValueId constant(float value) { return graph.add_unique_initializer("k", Tensor::scalar(value)); }
+  ValueId node(const char* type, std::vector<ValueId> inputs, DType dtype = DType::kFloat32) {
+    Node node;
+    node.op_type = type;
+    node.inputs = std::move(inputs);
+    last = graph.add_unique_value("v", dtype);
+    node.outputs = {last};
+    graph.append(std::move(node));
+    return last;
+  }
+  OutputKind kind() {
+    graph.outputs = {last};
+    return output_kind(graph, Uses(graph), last);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a Softmax or an ArgMax at the end makes an output one of classes, logits alone do not") {
+  Line logits;
+  logits.node("Gemm", {logits.last, logits.constant(1)});
+  REQUIRE(logits.kind() == OutputKind::kValues);
+  Line softmax;
+  softmax.node("Softmax", {softmax.last});
+  softmax.node("Reshape", {softmax.last, softmax.constant(1)});
+  REQUIRE(softmax.kind() == OutputKind::kClasses);
+  Line number;
+  number.node("ArgMax", {number.last}, DType::kInt64);
+  REQUIRE(number.kind() == OutputKind::kClasses);
+  Line written_out;
+  const ValueId exponentials = written_out.node("Exp", {written_out.last});
+  written_out.node("Div", {exponentials, written_out.node("ReduceSum", {exponentials})});
+  REQUIRE(written_out.kind() == OutputKind::kClasses);
+  Line mask;
+  mask.node("Sigmoid", {mask.last});
+  REQUIRE(mask.kind() == OutputKind::kValues);
+}
+
+TEST_CASE("what is divided by its length is an embedding, in each of its forms") {
+  Line short_form;
+  short_form.node("LpNormalization", {short_form.last});
+  REQUIRE(short_form.kind() == OutputKind::kEmbedding);
+  Line of_pytorch;
+  const ValueId x = of_pytorch.last;
+  const ValueId clipped = of_pytorch.node("Clip", {of_pytorch.node("ReduceL2", {x}), of_pytorch.constant(1e-12f)});
+  of_pytorch.node("Div", {x, of_pytorch.node("Expand", {clipped})});
+  REQUIRE(of_pytorch.kind() == OutputKind::kEmbedding);
+  Line of_tensorflow;
+  const ValueId y = of_tensorflow.last;
+  const ValueId sum = of_tensorflow.node("ReduceSum", {of_tensorflow.node("Mul", {y, y})});
+  const ValueId root = of_tensorflow.node("Sqrt", {of_tensorflow.node("Max", {sum, of_tensorflow.constant(1e-12f)})});
+  of_tensorflow.node("Mul", {y, of_tensorflow.node("Reciprocal", {root})});
+  REQUIRE(of_tensorflow.kind() == OutputKind::kEmbedding);
+  Line standardized;  // a LayerNormalization written out
+  const ValueId z = standardized.last;
+  const ValueId variance = standardized.node("ReduceMean", {standardized.node("Mul", {z, z})});
+  standardized.node("Div", {z, standardized.node("Sqrt", {variance})});
+  REQUIRE(standardized.kind() == OutputKind::kValues);
+}
