@@ -222,7 +222,7 @@ def main():
     else:
         data = measure(args)
         kept.write_text(json.dumps(data, indent=1))
-    made = f"Made by `scripts/runtimes` with {data['tersor'].capitalize()}.\n\n" + text(data)
+    made = f"Made by `scripts/runtimes` with {data['tersor'].capitalize()}, of {', '.join(data['models'])}.\n\n" + text(data)
     page = args.out.read_text()
     args.out.write_text(re.sub(r"(<!-- table -->\n).*?(<!-- end -->)", lambda m: m.group(1) + made + m.group(2), page, flags=re.S))
     failed = [state for states in data["found"].values() for state in states.values()
