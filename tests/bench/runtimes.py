@@ -190,7 +190,7 @@ def text(data):
             why = why.replace("|", "\\|")
             lines.append(f"| {why} | {shown} | {', '.join(where)} |")
     else:
-        lines.append("Every file that was written opens and runs, wherever its float model does.")
+        lines.append("Every file that was written and is not too new opens and runs, wherever its float model does.")
     closed = [f"{model} ({', '.join(some)})" for model in data["models"]
               if (some := [one for one in runtimes if data["found"][one][f"{model}.float"] == CLOSED])]
     if closed:
