@@ -83,7 +83,6 @@ bool stop_transposes(Graph& graph, const std::vector<int>& ranks, size_t place) 
 int guard_float_nodes(Model& model, const std::vector<NodeId>& softmaxes) {
   Graph& graph = model.graph;
   std::vector<size_t> places;
-  const std::vector<int> ranks = infer_ranks(model);
   {
     const Uses uses(graph);
     for (size_t i = 0; i < graph.nodes().size(); ++i) {
@@ -93,6 +92,7 @@ int guard_float_nodes(Model& model, const std::vector<NodeId>& softmaxes) {
     }
   }
   for (size_t k = places.size(); k-- > 0;) read_through_sum(graph, places[k], stem_of(graph, graph.nodes()[places[k]]));
+  const std::vector<int> ranks = infer_ranks(model);
   int guarded = static_cast<int>(places.size());
   const bool has_convolutions =
       std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const Node& node) { return node.is("Conv"); });
