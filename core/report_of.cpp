@@ -12,9 +12,8 @@ report::Coverage expected_coverage(const Job& job, int64_t model_bytes) {
   const Graph& graph = job.model.graph;
   report::Coverage coverage = report::coverage_of(job.opened->model.graph, graph, job.placement,
                                                   ptq::expected_outcomes(graph, job.attachment, job.placement));
-  coverage.estimated_size_bytes =
-      report::expected_size(job.opened->model.graph, graph, job.attachment, job.placement, job.settings.config,
-                            model_bytes);
+  coverage.estimated_size_bytes = report::expected_size(job.opened->model.graph, graph, job.attachment, job.placement,
+                                                        job.settings.config, model_bytes);
   coverage.calibration_bytes = calibration_bytes(job);
   return coverage;
 }

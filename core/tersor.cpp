@@ -222,7 +222,8 @@ std::shared_ptr<const Job> with_preprocessing(const Job& job, const std::string&
 }
 
 calibrate::Calibrator calibrator_of(const Job& job, uint64_t data_set_size) {
-  return calibrate::Calibrator(job.program, job.requests, job.provenance, data_set_size);
+  const auto whole = [opened = job.opened] { return run::Program::compile(opened->model, ops::standard()); };
+  return calibrate::Calibrator(job.program, job.requests, job.provenance, data_set_size, whole);
 }
 
 calibrate::Statistics empty_statistics(const Job& job) {

@@ -20,16 +20,18 @@ bool is_finite(const Tensor& tensor) {
 }  // namespace
 
 Calibrator::Calibrator(std::shared_ptr<const run::Program> program, std::vector<Request> requests,
-                       Provenance provenance, uint64_t data_set_size)
+                       Provenance provenance, uint64_t data_set_size, WholeProgram whole)
     : runner_(std::move(program)),
       collector_(std::move(requests)),
       provenance_(std::move(provenance)),
-      data_set_size_(data_set_size) {}
+      data_set_size_(data_set_size),
+      whole_(std::move(whole)) {}
 
 void Calibrator::add(SampleRecord sample, std::string_view place, std::span<const Tensor> inputs) {
   try {
-    const std::vector<Tensor> outputs = runner_.run(inputs, &collector_);
+    std::vector<Tensor> outputs = runner_.run(inputs, &collector_);
     const std::optional<Collector::LeftOut> left_out = collector_.take_left_out();
+    if (left_out && whole_) outputs = run::Runner(whole_()).run(inputs);
     if (left_out && !(std::all_of(inputs.begin(), inputs.end(), is_finite) &&
                       std::all_of(outputs.begin(), outputs.end(), is_finite)))
       throw Error(ErrorCode::kInvalidSamples,

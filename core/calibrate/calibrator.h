@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,10 +18,13 @@ namespace tersor::calibrate {
 /// part of the samples, and the parts' statistics merge to those of all.
 class Calibrator {
  public:
+  /// Gives the program of the whole float model, for samples of which a watched tensor is not finite.
+  using WholeProgram = std::function<std::shared_ptr<const run::Program>()>;
+
   /// `program` observes the values of `requests`; `data_set_size` is the number of samples in the whole data set, of
-  /// which those given may be a part.
+  /// which those given may be a part. `whole`: where `program` does not give the model's outputs.
   Calibrator(std::shared_ptr<const run::Program> program, std::vector<Request> requests, Provenance provenance,
-             uint64_t data_set_size);
+             uint64_t data_set_size, WholeProgram whole = nullptr);
 
   /// Runs one sample. `inputs` in graph-input order, batch as the model wants it; `sample.index` is its number in the
   /// whole data set, `place` names it in errors. Error kInvalidSamples when it does not fit the model, or when a
@@ -41,6 +45,7 @@ class Calibrator {
   Collector collector_;
   Provenance provenance_;
   uint64_t data_set_size_;
+  WholeProgram whole_;
   std::vector<SampleRecord> samples_;
 };
 

@@ -127,7 +127,8 @@ void add_settings_option(CLI::App& command, SettingsOption& option, bool with_re
   command.add_option("--recipe", option.recipe, "A recipe to follow again");
   command.add_flag("--keep-metadata", option.keep_metadata,
                    "Keep doc strings and metadata of nodes, such as an exporter's stack traces");
-  command.add_flag("--allow-larger-file", option.allow_larger_file, "Write a file even if it is larger than the float one");
+  command.add_flag("--allow-larger-file", option.allow_larger_file,
+                   "Write a file even if it is larger than the float one");
 }
 
 std::optional<config::Recipe> read_recipe_option(const SettingsOption& option) {

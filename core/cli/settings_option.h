@@ -25,7 +25,7 @@ struct SettingsOption {
   std::optional<int> effort;            // --effort: the field of that name
   std::string prefer;                   // --prefer: the field of that name, in small letters or capitals
   bool keep_metadata = false, allow_larger_file = false;
-  std::string recipe;                   // --recipe: a recipe file, under all of the above
+  std::string recipe;  // --recipe: a recipe file, under all of the above
 };
 
 /// Each FIELD=VALUE onto `config`; a fault for what cannot be read and for a field with two values.

@@ -163,8 +163,8 @@ class Applier {
   const QuantizationPlan& plan_;
   std::map<size_t, GroupParams> group_params_;
   std::vector<StoredTable> tables_;
-  std::map<NodeId, ValueId> tied_;          // by kernel: the codes of the table whose rows are its channels
-  std::map<NodeId, StoredWeight> weights_;  // by the first of the kernels that have it
+  std::map<NodeId, ValueId> tied_;                // by kernel: the codes of the table whose rows are its channels
+  std::map<NodeId, StoredWeight> weights_;        // by the first of the kernels that have it
   std::map<ValueId, std::vector<Node>> behind_;   // nodes to stand behind a value's producer
   std::map<NodeId, std::vector<Node>> in_front_;  // nodes to stand in front of a node
   std::vector<bool> captured_;                    // by value: a subgraph reads it by its name
@@ -282,8 +282,8 @@ void Applier::store_tied(const ConstantPlan& table) {
   const ValueId value = graph().find(table.node)->inputs[table.input];
   QuantizationParams params = plan_.find(*table.tied)->rounding();
   if (params.per_channel()) params.channel_axis = 0;
-  tied_[*table.tied] =
-      graph().add_initializer(name_of(value) + "_quantized", quant::quantize(graph().initializer(value)->aligned(), params));
+  tied_[*table.tied] = graph().add_initializer(name_of(value) + "_quantized",
+                                               quant::quantize(graph().initializer(value)->aligned(), params));
 }
 
 Tensor Applier::codes_of_weight(const KernelPlan& kernel, const Tensor& values) const {
@@ -381,10 +381,9 @@ StoredTable Applier::stored_table(const ConstantPlan& embedding, ValueId table) 
     const Shape shape{static_cast<int64_t>(end - begin), 1};
     return graph().add_initializer(name + part, Tensor::of<float>(shape, std::vector<float>(begin, end)));
   };
-  stored.codes =
-      embedding.tied
-          ? tied_.at(*embedding.tied)
-          : graph().add_initializer(name + "_quantized", codes_of(graph().initializer(table)->aligned(), embedding));
+  stored.codes = embedding.tied ? tied_.at(*embedding.tied)
+                                : graph().add_initializer(name + "_quantized",
+                                                          codes_of(graph().initializer(table)->aligned(), embedding));
   if (!params.per_channel()) {
     stored.scale = scale_of(name, params);
     stored.zero_point = zero_point_of(name, params, params.storage());

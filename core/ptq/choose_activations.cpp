@@ -92,7 +92,8 @@ struct Bounds {
   /// (of anything but a Clip) may reach further another time.
   bool decide(const quant::Range& seen) const {
     if (!std::isfinite(low) || !std::isfinite(high) || low >= high) return false;
-    return (is_output && !of_clip) || seen.high >= 0.5 * high || (low < 0 && seen.low <= 0.5 * low);
+    const double near = of_clip ? 0.5 : 0.4;
+    return (is_output && !of_clip) || seen.high >= near * high || (low < 0 && seen.low <= near * low);
   }
 };
 

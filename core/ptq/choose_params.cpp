@@ -70,9 +70,10 @@ class KernelChoice {
     const framework::NodeAttachment &own = attachment_.of(nodes_[k]->id),
                                     &first = attachment_.of(nodes_[shared_[k].first]->id);
     const tpc::AttributeQuantizationConfig& config = own.weight(tpc::kKernelAttr)->config;
-    if (config != first.weight(tpc::kKernelAttr)->config || own.kernel_quantizer || first.kernel_quantizer) return false;
-    const bool same_input = (plan_.find(nodes_[k]->inputs[0]) == nullptr) ==
-                            (plan_.find(nodes_[shared_[k].first]->inputs[0]) == nullptr);
+    if (config != first.weight(tpc::kKernelAttr)->config || own.kernel_quantizer || first.kernel_quantizer)
+      return false;
+    const bool same_input =
+        (plan_.find(nodes_[k]->inputs[0]) == nullptr) == (plan_.find(nodes_[shared_[k].first]->inputs[0]) == nullptr);
     if (config.weights_by_table()) return false;
     const std::vector<float>& factors = shared_[k].factors;
     const bool of_tensor = std::all_of(factors.begin(), factors.end(), [&](float one) { return one == factors[0]; });

@@ -64,7 +64,8 @@ class Equalizer {
   std::optional<EqualizedRegion> equalize(const ChannelRegion& region) {
     channels_ = static_cast<size_t>(region.channels);
     spans_ = &region.values;
-    if (is_by_table(region) || changes_shared(region) || !find_parts(region) || !find_limits(region)) return std::nullopt;
+    if (is_by_table(region) || changes_shared(region) || !find_parts(region) || !find_limits(region))
+      return std::nullopt;
     find_readers(region);
     const double plain = cost(std::vector<double>(channels_, 1.0));
     EqualizedRegion best{region.values, {}, 0, 1};
@@ -102,8 +103,8 @@ class Equalizer {
     });
   }
 
-  /// A weight that other kernels have too would be stored once more. What its output channels are multiplied by scales of
-  /// its own take up, where it has one for each.
+  /// A weight that other kernels have too would be stored once more. What its output channels are multiplied by scales
+  /// of its own take up, where it has one for each.
   bool changes_shared(const ChannelRegion& region) const {
     const auto is_shared = [this](size_t node) { return shared_.count(node) != 0; };
     return std::any_of(region.ends.begin(), region.ends.end(), is_shared) ||

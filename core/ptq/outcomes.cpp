@@ -212,7 +212,8 @@ void take_back_guarded(const Graph& quantized, QuantizationPlan& plan) {
     if (!maker || !is_one_operand_sum(quantized.nodes()[*maker])) continue;
     outcome.arithmetic = Arithmetic::kFloat;
     outcome.reason =
-        "The model gives out what it reads, in float; ONNX Runtime would give out the quantized values, were it not kept "
+        "The model gives out what it reads, in float; ONNX Runtime would give out the quantized values, were it not "
+        "kept "
         "apart.";
   }
 }

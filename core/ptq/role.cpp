@@ -66,6 +66,9 @@ NodeRole role_of(const Graph& graph, const Node& node, const NodeAttachment& att
     return in_float({});
   if (multiplies(node)) return weighted_role(graph, node, attached);
   if (rules.fold_clamps && clamp_bounds(graph, node)) return {Role::kClamp, std::nullopt, {}};
+  if (node.is("Resize") && node.attribute<std::string>("mode") != nullptr &&
+      *node.attribute<std::string>("mode") == "cubic")
+    return in_float("ONNX Runtime has no integer kernel for a cubic Resize.");
   if (attached.activation == ActivationMode::kPreserveQuant) return {Role::kMover, std::nullopt, {}};
   if (attached.kernel == RuntimeKernel::kFloat)
     return in_float(fuses_with_neighbours(node) ? "Its integer kernel is slower or less exact than float."

@@ -106,8 +106,8 @@ std::vector<SharedWeight> find_shared_weights(const Graph& graph, const std::vec
       if (!signs[first].may_be(signs[k])) continue;
       const Tensor& other = *graph.initializer(kernels[first].weight);
       const bool same_bytes = signs[k].bytes != nullptr && signs[k].bytes == signs[first].bytes;
-      auto factors = same_bytes ? std::optional(std::vector<float>{})
-                                : factors_between(other, weight, kernels[k].output_axis);
+      auto factors =
+          same_bytes ? std::optional(std::vector<float>{}) : factors_between(other, weight, kernels[k].output_axis);
       if (!factors) continue;
       found[k] = {first, false, std::move(*factors)};
       found[first].is_one = false;

@@ -117,8 +117,7 @@ class Inserter {
         const Node& node = graph_.nodes()[reader];
         const Role role = placement_.roles[reader].role;
         if (placement_.roles[reader].has_kernel()) return false;
-        const bool passes_on =
-            role == Role::kMover || role == Role::kClamp || lets_through(node) ||
+        const bool passes_on = role == Role::kMover || role == Role::kClamp || lets_through(node) ||
                                (fuses_with_neighbours(node) && !takes_several(node));
         for (const ValueId output : node.outputs) {
           if (!output.valid()) continue;

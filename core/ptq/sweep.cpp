@@ -163,8 +163,7 @@ void Sweep::add_shared_roundings(const Graph& float_graph, const QuantizationPla
       auto step = rounding_step(float_graph, plan, *kernel, i, uses);
       if (!step || !step->node) continue;
       const bool is_like = nodes[i].attributes == float_graph.find(first.node)->attributes;
-      const bool is_counted =
-          shared && std::count(shared->results.begin(), shared->results.end(), step->output) != 0;
+      const bool is_counted = shared && std::count(shared->results.begin(), shared->results.end(), step->output) != 0;
       if (!is_like || is_counted) continue;
       const int32_t zero_point = step->rounding->gram.zero_point;
       step->results = {step->output};
@@ -469,8 +468,7 @@ void SweepRunner::advance(size_t place, SweepState& state) {
   if (counter_ && step.rounding->is_shared()) {
     const std::vector<int32_t>& zero_points = step.rounding->zero_points;
     const auto readers = static_cast<int64_t>(zero_points.size());
-    const int64_t most =
-        std::max<int64_t>(1, step.rounding->gram.rows_per_sample(sweep_.places().size()) / readers);
+    const int64_t most = std::max<int64_t>(1, step.rounding->gram.rows_per_sample(sweep_.places().size()) / readers);
     for (size_t k = 0; k < results.size(); ++k) counter_->add(place, results[k], most, zero_points[k]);
   } else if (counter_) {
     counter_->add(place, output, step.rounding->gram.rows_per_sample(sweep_.places().size()));

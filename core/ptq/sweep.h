@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is measured on the samples: they go through the quantized graph kernel by kernel, and what lies behind is
 // computed with what was found in front. In front of a kernel its weight is rounded by its quantized inputs
-// (ptq/round_weights.h), or first of all where several kernels have it, by the inputs of all; behind it the mean of every output channel is compared with that of the float model and the
-// difference is added to the bias, or the means of what the function behind makes of it (ptq/summed_output.h). So the
-// errors of one layer are not corrected twice by the next. A kernel that keeps its deviation (ptq/keep_deviations.h)
-// has the mean squares compared as well.
+// (ptq/round_weights.h), or first of all where several kernels have it, by the inputs of all; behind it the mean of
+// every output channel is compared with that of the float model and the difference is added to the bias, or the means
+// of what the function behind makes of it (ptq/summed_output.h). So the errors of one layer are not corrected twice by
+// the next. A kernel that keeps its deviation (ptq/keep_deviations.h) has the mean squares compared as well.
 //
 //   ptq::Sweep sweep(float_model, plan, statistics, options);
 //   ptq::SweepStart start(sweep, sweep.float_program());  // one per thread
@@ -128,11 +128,11 @@ class Sweep {
     std::optional<Rounding> rounding;
     SummedOutput summed;
     std::vector<ChannelMoments> in_float;
-    std::vector<ValueId> inputs;   // made by earlier steps
-    /// `output` first, then what later steps need; none where `output` is there already. Of a shared weight the inputs of
-    /// all its kernels, which no step keeps.
+    std::vector<ValueId> inputs;  // made by earlier steps
+    /// `output` first, then what later steps need; none where `output` is there already. Of a shared weight the inputs
+    /// of all its kernels, which no step keeps.
     std::vector<ValueId> results;
-    bool keeps_output = false;     // a later step needs it too
+    bool keeps_output = false;  // a later step needs it too
     /// Where only the next step needs the output: from these, which are kept, it is made again there. As floats it
     /// would take four times the memory of the integers in front of its kernel, in all samples at once.
     std::vector<ValueId> remade_from;
@@ -146,8 +146,8 @@ class Sweep {
   };
   void find_steps(const Origin& from);
   void find_curves(const Origin& from);
-  /// Of weights that several kernels have, in front of all other steps: the inputs of all those kernels at once, with the
-  /// nearest integers everywhere.
+  /// Of weights that several kernels have, in front of all other steps: the inputs of all those kernels at once, with
+  /// the nearest integers everywhere.
   void add_shared_roundings(const Graph& float_graph, const QuantizationPlan& plan, const Uses& uses);
   std::optional<Step> rounding_step(const Graph& float_graph, const QuantizationPlan& plan, const KernelPlan& kernel,
                                     size_t node, const Uses& uses) const;

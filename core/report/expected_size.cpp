@@ -105,7 +105,8 @@ int64_t added_by_constants(const Graph& graph, const framework::Attachment& atta
     const Tensor& constant = *graph.initializer(one.weight.value);
     const auto& how = one.weight.config;
     const int axis = one.is_table ? 0 : one.is_recurrent ? 1 : 0;
-    const int64_t ranges = how.weights_per_channel_threshold && constant.shape().rank() > axis ? constant.shape()[axis] : 1;
+    const int64_t ranges =
+        how.weights_per_channel_threshold && constant.shape().rank() > axis ? constant.shape()[axis] : 1;
     const bool is_tied = one.is_table && std::any_of(kernels.begin(), kernels.end(), [&](const passes::KernelOp& op) {
                            return ptq::has_rows_of(constant, *graph.initializer(op.weight), op);
                          });
@@ -145,9 +146,9 @@ int64_t expected_size(const Graph& original, const Graph& prepared, const framew
       continue;
     }
     quantized.push_back(kernels[k]);
-    bytes += added_by(prepared, kernels[k], *weight,
-                      role.role != ptq::Role::kWeightOnly && attachment.export_rules.integer_bias,
-                      shared[k].first == k);
+    bytes +=
+        added_by(prepared, kernels[k], *weight,
+                 role.role != ptq::Role::kWeightOnly && attachment.export_rules.integer_bias, shared[k].first == k);
   }
   return std::max<int64_t>(bytes + added_by_constants(prepared, attachment, quantized), 0);
 }

@@ -36,6 +36,8 @@ Collected collected(const Shape& shape, ops::Layout layout, int channel_axis, Va
   Collector collector({{ValueId{0}, "tensor", channel_axis}});
   collector.observe({ValueId{0}, shape, layout, data});
   Collected result{collector.statistics()[0], {}};
+  for (float& x : data)
+    if (!std::isfinite(x)) x = 0;
   result.all.add(data);
   return result;
 }

@@ -31,7 +31,9 @@ Model model_of(const Form& form) {
 
 QuantizeResult quantized(const Form& form, const char* platform,
                          const config::QuantizationConfig& config = test::plain_config()) {
-  const auto job = test::job_of(model_of(form), platform, config);
+  config::QuantizationConfig larger = config;
+  larger.allow_larger_file = true;
+  const auto job = test::job_of(model_of(form), platform, larger);
   return quantize(*job, test::statistics_of(*job));
 }
 
@@ -136,7 +138,9 @@ TEST_CASE("a table that is small, narrow, read elsewhere or kept in float stays 
   config::Override kept;
   kept.type = "Gather";
   kept.config = R"({"enable_weights_quantization": false})";
-  const auto job = prepare(opened, {tpc::get_target_platform_capabilities("ort-cpu"), test::plain_config(), {kept}});
+  config::QuantizationConfig config = test::plain_config();
+  config.allow_larger_file = true;
+  const auto job = prepare(opened, {tpc::get_target_platform_capabilities("ort-cpu"), config, {kept}});
   REQUIRE(quantize(*job, test::statistics_of(*job)).plan.constants.empty());
 }
 

@@ -37,8 +37,8 @@ TEST_CASE("the size that is expected before any sample is seen is nearly that of
       const auto job = test::job_of(residual(), platform, config);
       const auto before = static_cast<int64_t>(onnx::write(job->opened->model).size());
       const auto made = static_cast<double>(quantize(*job, test::statistics_of(*job)).bytes.size());
-      const auto expected = static_cast<double>(
-          report::expected_size(job->opened->model.graph, job->model.graph, job->attachment, job->placement, config, before));
+      const auto expected = static_cast<double>(report::expected_size(job->opened->model.graph, job->model.graph,
+                                                                      job->attachment, job->placement, config, before));
       CHECK(expected == Approx(made).epsilon(0.06));
     }
 }

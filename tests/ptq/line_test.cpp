@@ -200,6 +200,7 @@ TEST_CASE("tampering with what runtimes hold a file to is noticed") {
   const auto second_reader = [](Graph& graph) {
     Node node;
     node.op_type = "Relu";
+    node.name = "second_reader";
     node.inputs = {*graph.find("c2")};
     node.outputs = {graph.add_value("second_reader")};
     graph.append(node);

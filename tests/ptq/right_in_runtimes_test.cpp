@@ -136,6 +136,14 @@ TEST_CASE("numbers that a mask hides inside the model may be none") {
   }
 }
 
+TEST_CASE("a sample that makes the outputs not finite is refused as before") {
+  NamedModel model;
+  model.input("x", {1, 8}).weight("w", {8, 8}).weight("v", {8, 4}).node("MatMul", {"x", "w"}, {"a"});
+  model.node("Log", {"a"}, {"q"}).node("MatMul", {"q", "v"}, {"y"}).output("y");
+  const auto job = test::job_of(model.build(), "ort-cpu", test::plain_config());
+  REQUIRE_THROWS_AS(test::statistics_of(*job), Error);
+}
+
 TEST_CASE("no scale by channel reaches what fuses into an operator with scalar scales") {
   for (const char* type : {"Mul", "Add", "Concat", "Sub"})
     for (const bool same : {true, false}) {

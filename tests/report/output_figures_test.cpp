@@ -66,7 +66,8 @@ TEST_CASE("what is exact has no figures of error, and what is not finite is the 
 
 TEST_CASE("a sample that reaches far beyond all others is named, and none where many do or few are there") {
   std::vector<OutputOfSample> samples = alike(20);
-  OutputComparison output{"scores"};
+  OutputComparison output;
+  output.name = "scores";
   REQUIRE(unusual_samples(samples, output).empty());
   samples[4] = sample_of(4, 58, 0);
   samples[4].low = -14729;

@@ -16,7 +16,7 @@ struct Line {
   ValueId last;
 
   Line() : last(graph.add_value("x", DType::kFloat32)) { graph.inputs = {last}; }
-  ValueId constant(float value) { return graph.add_unique_initializer("k", Tensor::scalar(value)); }
+  ValueId constant(float value) { return graph.add_initializer("k", Tensor::scalar(value)); }
   ValueId node(const char* type, std::vector<ValueId> inputs, DType dtype = DType::kFloat32) {
     Node node;
     node.op_type = type;
@@ -28,7 +28,7 @@ struct Line {
   }
   OutputKind kind() {
     graph.outputs = {last};
-    return output_kind(graph, Uses(graph), last);
+    return report::output_kind(graph, Uses(graph), last);
   }
 };
 
