@@ -30,7 +30,7 @@ report::Report report_of(const Job& job, const QuantizeResult& result, std::stri
   report.model = {std::move(model_name), job.opened->digest, model_bytes};
   report.output = {{}, sha256_hex(result.bytes), static_cast<int64_t>(result.bytes.size())};
   report.platform = {job.settings.platform.name, job.settings.platform.version};
-  report.settings = report::changed_settings(job.settings.config);
+  report.settings = report::changed_settings((job.asked ? *job.asked : job).settings.config);
   report.coverage = report::coverage_of(job.opened->model.graph, graph, draft.placement, result.plan.outcomes);
   report.coverage.estimated_size_bytes = report.output.size_bytes;
   report.coverage.calibration_bytes = calibration_bytes(job);
@@ -40,7 +40,11 @@ report::Report report_of(const Job& job, const QuantizeResult& result, std::stri
   report.samples.calibration = static_cast<int64_t>(draft.statistics.samples.size());
   report.corrections =
       report::corrections_of(job.passes, job.placement, draft.kept, draft.rewrites, draft.equalized, result.plan);
-  for (report::Correction& one : report::left_out(job.settings.config)) report.corrections.push_back(std::move(one));
+  const calibrate::Choices& choices = draft.statistics.choices;
+  if (!choices.settings.empty() && choices.settings == choices_key(job.asked ? *job.asked : job))
+    report.trial = choices;
+  for (report::Correction& one : report::left_out((job.asked ? *job.asked : job).settings.config))
+    report.corrections.push_back(std::move(one));
   report.diagnostics = report::remarks_of(job.opened->model.warnings, job.notes, graph, result.plan, draft.statistics);
   return report;
 }

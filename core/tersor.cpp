@@ -26,6 +26,7 @@
 #include "core/ptq/drop_idle_scales.h"
 #include "core/ptq/find_requests.h"
 #include "core/ptq/keep_deviations.h"
+#include "core/ptq/limit_outliers.h"
 #include "core/ptq/outcomes.h"
 #include "core/ptq/round_weights.h"
 #include "core/ptq/shift_softmax_inputs.h"
@@ -108,7 +109,14 @@ framework::Attachment attach(const Graph& graph, const Settings& settings, const
     framework::check_operators(info, known);
     framework::check_layers(settings.platform, settings.config, known);
   }
-  return framework::attach(graph, settings.platform, info, settings.config, overrides);
+  framework::Attachment attachment = framework::attach(graph, settings.platform, info, settings.config, overrides);
+  if (settings.float_constants.empty()) return attachment;
+  const auto& in_float = settings.float_constants;
+  for (framework::NodeAttachment& node : attachment.nodes)
+    for (framework::WeightAttribute& weight : node.weights)
+      if (std::find(in_float.begin(), in_float.end(), graph.name_of(weight.value)) != in_float.end())
+        weight.config.enable_weights_quantization = false;
+  return attachment;
 }
 
 /// A quantized tensor that several nodes read, where the platform does badly with these.
@@ -221,6 +229,27 @@ std::shared_ptr<const Job> with_preprocessing(const Job& job, const std::string&
   return other;
 }
 
+std::string choices_key(const Job& job) {
+  const Settings& asked = job.settings;
+  const std::string text = to_text(config::to_json(asked.config), false) + "\n" +
+                           to_text(config::to_json(asked.overrides), false) + "\n" + asked.framework_info + "\n" +
+                           job.platform.digest;
+  return sha256_hex(std::as_bytes(std::span(text)));
+}
+
+std::shared_ptr<const Job> with_choices(const std::shared_ptr<const Job>& job, const calibrate::Choices& choices) {
+  if (choices.is_plain() || choices.settings != choices_key(*job)) return job;
+  auto chosen = std::make_shared<Job>(*job);
+  chosen->asked = job;
+  for (const std::string& field : choices.changes) config::set_field(chosen->settings.config, field);
+  chosen->settings.float_constants = choices.in_float;
+  chosen->attachment = attach(chosen->model.graph, chosen->settings, &chosen->opened->model.graph);
+  ptq::keep_constants_float(chosen->attachment, chosen->arithmetic.constants_float);
+  chosen->placement = ptq::place(chosen->model.graph, chosen->attachment, chosen->arithmetic.in_float);
+  ptq::require_kernels(chosen->model.graph, chosen->placement);
+  return chosen;
+}
+
 calibrate::Calibrator calibrator_of(const Job& job, uint64_t data_set_size) {
   const auto whole = [opened = job.opened] { return run::Program::compile(opened->model, ops::standard()); };
   return calibrate::Calibrator(job.program, job.requests, job.provenance, data_set_size, whole);
@@ -249,6 +278,7 @@ std::optional<int64_t> calibration_bytes(const Job& job) {
 }
 
 config::Recipe recipe_of(const Job& job, const calibrate::Statistics& statistics) {
+  if (job.asked) return recipe_of(*job.asked, statistics);
   config::Recipe recipe;
   recipe.tool_version = tool_version();
   recipe.model_digest = job.opened->digest;
@@ -283,6 +313,9 @@ Draft draft(const Job& job, const calibrate::Statistics& statistics) {
   check_kernel_inputs(job.model.graph, job.placement, statistics);
   const config::QuantizationConfig& config = job.settings.config;
   Draft draft{job.placement, job.model, statistics, job.attachment, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+  // NOCLIPPING takes what was seen as it is.
+  if (config.activation_threshold_method != quant::ThresholdSelectionMethod::kNoClipping)
+    if (auto done = ptq::limit_outliers(draft.statistics)) draft.rewrites.push_back(std::move(*done));
   std::vector<ptq::FloatChoice> in_float = job.arithmetic.in_float;
   if (config.keep_float_automatically) {
     const auto front_ends = ptq::find_front_ends(job.model.graph, job.placement, statistics);
@@ -366,9 +399,8 @@ bool measures_outputs(const Job& job, const ptq::QuantizationPlan& plan) {
 
 }  // namespace
 
-std::unique_ptr<ptq::Sweep> sweep(const Job& job, const Draft& draft) {
+std::unique_ptr<ptq::Sweep> sweep(const Job& job, const Draft& draft, ptq::SweepOptions options) {
   const config::QuantizationConfig& config = job.settings.config;
-  ptq::SweepOptions options;
   options.effort = draft.lacks_rounding ? config.effort : 0;
   options.deviations_only = !config.measures_bias();
   if (!measures_outputs(job, draft.plan) || (!draft.lacks_rounding && draft.statistics.measured.plan == draft.digest))
@@ -396,6 +428,12 @@ void keep_outcomes(const Job& job, const ptq::Sweep& sweep, std::vector<ptq::Swe
   measured.plan = draft.digest;
   draft.statistics.measured = measured;
   statistics.measured = std::move(measured);
+}
+
+ptq::QuantizationPlan corrected_plan(const Job& job, const Draft& draft, const calibrate::MeasuredShifts& measured) {
+  ptq::QuantizationPlan plan = draft.plan;
+  if (measures_outputs(job, plan)) ptq::correct_biases(draft.model.graph, measured, plan);
+  return plan;
 }
 
 namespace {
@@ -440,8 +478,7 @@ QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics,
   result.draft = std::move(draft);
   const Draft& decided = result.draft;
   if (sweep(job, decided) != nullptr) refuse_unmeasured(job.settings.config, decided.lacks_rounding);
-  result.plan = decided.plan;
-  if (measures_outputs(job, result.plan)) ptq::correct_biases(decided.model.graph, statistics.measured, result.plan);
+  result.plan = corrected_plan(job, decided, statistics.measured);
   result.recipe = recipe_of(job, statistics);
   result.model = ptq::apply_plan(decided.model, result.plan);
   ptq::take_back_guarded(result.model.graph, result.plan);

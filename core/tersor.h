@@ -70,6 +70,8 @@ struct Settings {
   std::string preprocessing = "null";
   /// The statistics are for this job alone, neither kept nor reported: what its settings do not read is not gathered.
   bool own_statistics_only = false;
+  /// Names of constants that stay in float where the platform would store them in integers.
+  std::vector<std::string> float_constants = {};
 };
 
 /// A float model made ready for calibration and quantization. Immutable, may be shared between threads.
@@ -86,6 +88,8 @@ struct Job {
   calibrate::Provenance provenance;
   std::vector<Diagnostic> notes;                // remarks for a person, of platform and settings
   std::shared_ptr<const run::Program> program;  // runs the float model and shows what is watched
+  /// What a person asked for, where `settings` are what trying on samples held aside has made of that; else null.
+  std::shared_ptr<const Job> asked = nullptr;
 };
 
 /// Runs the passes, lays the platform on the graph and decides where quantizers stand. Error kUnsupportedModel when the
@@ -95,6 +99,13 @@ std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Se
 
 /// The same job for samples that go through another preprocessing, which nothing else of it depends on.
 std::shared_ptr<const Job> with_preprocessing(const Job& job, const std::string& preprocessing);
+
+/// The job with what was found by trying (core/trial.h) in its settings; the job itself where the statistics hold no
+/// choices that were made for these settings.
+std::shared_ptr<const Job> with_choices(const std::shared_ptr<const Job>& job, const calibrate::Choices& choices);
+
+/// SHA-256 of all that choices depend on beside the samples.
+std::string choices_key(const Job& job);
 
 /// Error kUnsupportedModel when the model is quantized already or holds float16 weights.
 void check_quantizable(const Model& model);
@@ -134,11 +145,15 @@ Draft draft(const Job& job, const calibrate::Statistics& statistics);
 
 /// The sweep over the samples that effort and measured bias correction need; none when the settings ask for neither,
 /// when there is nothing to round or correct, or when the statistics hold what such a sweep came to for the same plan.
-std::unique_ptr<ptq::Sweep> sweep(const Job& job, const Draft& draft);
+/// `options` say how many samples it may take; what it is for follows from the settings.
+std::unique_ptr<ptq::Sweep> sweep(const Job& job, const Draft& draft, ptq::SweepOptions options = {});
 
 /// Puts what each step of the sweep came to into the statistics and, but for the biases, into the draft.
 void keep_outcomes(const Job& job, const ptq::Sweep& sweep, std::vector<ptq::SweepOutcome> outcomes, Draft& draft,
                    calibrate::Statistics& statistics);
+
+/// The draft's plan with the biases that were measured for it, and what else was.
+ptq::QuantizationPlan corrected_plan(const Job& job, const Draft& draft, const calibrate::MeasuredShifts& measured);
 
 struct QuantizeResult {
   std::vector<std::byte> bytes;  // the ONNX file

@@ -15,6 +15,8 @@
 #include "wasm/layers.h"
 #include "wasm/model_files.h"
 #include "wasm/settings.h"
+#include "wasm/sweep_job.h"
+#include "wasm/trial_job.h"
 
 namespace tersor::wasm {
 
@@ -330,8 +332,8 @@ void Session::add_sample(const std::string& key) {
   RunningJob& running = this->running(key);
   TERSOR_CHECK(running.loaded);
   const JobSample& given = *running.loaded;
-  if (running.sweep)
-    running.sweep->add(given.index, given.inputs);
+  if (running.steps)
+    running.steps->add(given.index, given.inputs);
   else
     running.job->add(given);
   running.loaded.reset();
@@ -358,23 +360,27 @@ std::string Session::begin_sweep(const std::string& key, const std::string& text
   running.inputs = input_specs(opened.opened->model.graph);
   calibrate::Statistics statistics = calibrate::read(copied(statistics_file).view);
   chosen.preprocessing = statistics.provenance.preprocessing;
-  running.sweep = std::make_unique<SweepJob>(job_of(opened, std::move(chosen)), std::move(statistics));
-  if (!running.sweep->needed()) return "null";
-  const Json plan{{"steps", running.sweep->steps()}, {"samples", running.sweep->samples()}};
+  const auto job = job_of(opened, std::move(chosen));
+  if (settings.at("trial").get<bool>())
+    running.steps = std::make_unique<TrialJob>(job, std::move(statistics));
+  else
+    running.steps = std::make_unique<SweepJob>(job, std::move(statistics));
+  if (!running.steps->needed()) return "null";
+  const Json plan{{"steps", to_json(running.steps->steps())}, {"samples", running.steps->samples()}};
   jobs_[key] = std::move(running);
   return to_text(plan, false);
 }
 
 val Session::sweep_step(const std::string& key, double step, const val& before) {
-  return to_array(running(key).sweep->advance(static_cast<size_t>(step), copied(before).view));
+  return to_array(running(key).steps->advance(static_cast<size_t>(step), copied(before).view));
 }
 
 val Session::merge_sweep_step(const std::string& key, double step, const val& parts) {
-  return to_array(running(key).sweep->merge(static_cast<size_t>(step), parts_of(parts)));
+  return to_array(running(key).steps->merge(static_cast<size_t>(step), parts_of(parts)));
 }
 
 val Session::finish_sweep(const std::string& key, const val& outcomes) {
-  return to_array(running(key).sweep->finish(parts_of(outcomes)));
+  return to_array(running(key).steps->finish(parts_of(outcomes)));
 }
 
 val Session::merge_job(const std::string& key, const val& parts, const val& extra) {
@@ -393,7 +399,7 @@ val Session::quantize(const std::string& key, const std::string& text, const val
   Settings settings = read_settings(json, &recipe);
   settings.preprocessing = statistics.provenance.preprocessing;
   report_progress(progress, {"choose", 0, 1, {}});
-  const auto job = job_of(opened, std::move(settings));
+  const auto job = with_choices(job_of(opened, std::move(settings)), statistics.choices);
   check_recipe(recipe, recipe_of(*job, statistics), json.at("allow_mismatch").get<bool>());
   const QuantizeResult made = tersor::quantize(*job, statistics);
   report_progress(progress, {"choose", 1, 1, {}});

@@ -17,7 +17,7 @@
 #include "core/samples/data_set.h"
 #include "core/tersor.h"
 #include "wasm/sample_job.h"
-#include "wasm/sweep_job.h"
+#include "wasm/step_job.h"
 
 namespace tersor::wasm {
 
@@ -63,8 +63,9 @@ class Session {
   /// statistics for a comparison, or null.
   emscripten::val merge_job(const std::string& job, const emscripten::val& parts, const emscripten::val& extra);
 
-  /// The sweep that settings and statistics ask for, as a job of that key: JSON {steps, samples}, or null.
-  /// `settings`: as of a calibration. Samples are added with add_sample().
+  /// The sweep that settings and statistics ask for, or the trial in front of it, as a job of that key: JSON {steps,
+  /// samples}, steps null where nobody knows before; or null. `settings`: as of a calibration, with {trial}. Samples
+  /// are added with add_sample().
   std::string begin_sweep(const std::string& key, const std::string& settings, const emscripten::val& statistics);
   emscripten::val sweep_step(const std::string& key, double step, const emscripten::val& before);
   emscripten::val merge_sweep_step(const std::string& key, double step, const emscripten::val& parts);
@@ -89,7 +90,7 @@ class Session {
     std::optional<samples::SampleReader> reader;
     std::vector<samples::InputSpec> inputs;
     std::unique_ptr<SampleJob> job;
-    std::unique_ptr<SweepJob> sweep;  // one of the two
+    std::unique_ptr<StepJob> steps;  // one of the two
     std::optional<JobSample> loaded;  // the next to be added
   };
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/base/byte_stream.h"
+#include "wasm/sweep_bytes.h"
 
 namespace tersor::wasm {
 
@@ -35,16 +36,15 @@ ptq::ChannelSums get_channels(ByteReader& reader) {
   return channels;
 }
 
-ByteBuffer to_bytes(const ptq::SweepSums& sums) {
-  ByteWriter writer;
+}  // namespace
+
+void put(ByteWriter& writer, const ptq::SweepSums& sums) {
   for (const auto& half : sums.inputs.words) writer.put_all(std::span<const int64_t>(half));
   put(writer, sums.outputs);
   put(writer, sums.in_float);
-  return writer.take();
 }
 
-ptq::SweepSums sums_of(std::span<const std::byte> bytes) {
-  ByteReader reader(bytes);
+ptq::SweepSums get_sweep_sums(ByteReader& reader) {
   ptq::SweepSums sums;
   for (auto& half : sums.inputs.words) half = reader.get_all<int64_t>();
   sums.outputs = get_channels(reader);
@@ -52,21 +52,17 @@ ptq::SweepSums sums_of(std::span<const std::byte> bytes) {
   return sums;
 }
 
-ByteBuffer to_bytes(const ptq::SweepOutcome& outcome) {
-  ByteWriter writer;
+void put(ByteWriter& writer, const ptq::SweepOutcome& outcome) {
   writer.put_all(std::span<const double>(outcome.shifts));
   writer.put(outcome.weight.has_value());
-  if (outcome.weight) {
-    writer.put_all(std::span<const char>(outcome.weight->name));
-    writer.put_all(std::span<const float>(outcome.weight->scales));
-    writer.put_all(std::span<const int8_t>(outcome.weight->codes));
-    writer.put(outcome.weight->noise_ratio);
-  }
-  return writer.take();
+  if (!outcome.weight) return;
+  writer.put_all(std::span<const char>(outcome.weight->name));
+  writer.put_all(std::span<const float>(outcome.weight->scales));
+  writer.put_all(std::span<const int8_t>(outcome.weight->codes));
+  writer.put(outcome.weight->noise_ratio);
 }
 
-ptq::SweepOutcome outcome_of(std::span<const std::byte> bytes) {
-  ByteReader reader(bytes);
+ptq::SweepOutcome get_sweep_outcome(ByteReader& reader) {
   ptq::SweepOutcome outcome;
   outcome.shifts = reader.get_all<double>();
   if (!reader.get<bool>()) return outcome;
@@ -78,10 +74,29 @@ ptq::SweepOutcome outcome_of(std::span<const std::byte> bytes) {
   return outcome;
 }
 
+namespace {
+
+template <class T>
+ByteBuffer to_bytes(const T& value) {
+  ByteWriter writer;
+  tersor::wasm::put(writer, value);
+  return writer.take();
+}
+
+ptq::SweepSums sums_of(std::span<const std::byte> bytes) {
+  ByteReader reader(bytes);
+  return get_sweep_sums(reader);
+}
+
+ptq::SweepOutcome outcome_of(std::span<const std::byte> bytes) {
+  ByteReader reader(bytes);
+  return get_sweep_outcome(reader);
+}
+
 }  // namespace
 
-SweepJob::SweepJob(std::shared_ptr<const Job> job, calibrate::Statistics statistics)
-    : job_(std::move(job)),
+SweepJob::SweepJob(const std::shared_ptr<const Job>& job, calibrate::Statistics statistics)
+    : job_(with_choices(job, statistics.choices)),
       statistics_(std::move(statistics)),
       draft_(draft(*job_, statistics_)),
       sweep_(sweep(*job_, draft_)) {

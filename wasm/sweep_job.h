@@ -10,30 +10,22 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/byte_buffer.h"
-#include "core/samples/source.h"
 #include "core/tersor.h"
+#include "wasm/step_job.h"
 
 namespace tersor::wasm {
 
-class SweepJob {
+class SweepJob : public StepJob {
  public:
-  SweepJob(std::shared_ptr<const Job> job, calibrate::Statistics statistics);
+  SweepJob(const std::shared_ptr<const Job>& job, calibrate::Statistics statistics);
 
-  /// False: these settings and statistics ask for no sweep.
-  bool needed() const { return sweep_ != nullptr; }
-  size_t steps() const { return sweep_->steps(); }
-  /// Numbers of the samples that take part, ascending.
-  const std::vector<int64_t>& samples() const { return samples_; }
-
-  /// The sample of that number.
-  void add(int64_t number, std::span<const Tensor> inputs);
-  /// Takes what the step before came to, and runs the step. Bytes of SweepSums.
-  ByteBuffer advance(size_t step, std::span<const std::byte> before);
-  /// What a step came to, from all workers' bytes: bytes of SweepOutcome.
-  ByteBuffer merge(size_t step, std::span<const samples::Bytes> parts) const;
-  /// The .tstats file with what all steps came to in it.
-  ByteBuffer finish(std::span<const samples::Bytes> outcomes);
+  bool needed() const override { return sweep_ != nullptr; }
+  std::optional<size_t> steps() const override { return sweep_->steps(); }
+  const std::vector<int64_t>& samples() const override { return samples_; }
+  void add(int64_t number, std::span<const Tensor> inputs) override;
+  ByteBuffer advance(size_t step, std::span<const std::byte> before) override;
+  ByteBuffer merge(size_t step, std::span<const samples::Bytes> parts) const override;
+  ByteBuffer finish(std::span<const samples::Bytes> outcomes) override;
 
  private:
   std::shared_ptr<const Job> job_;

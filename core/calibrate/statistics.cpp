@@ -59,13 +59,23 @@ void check_same_tensors(const Statistics& a, const Statistics& b) {
 
 }  // namespace
 
-void ExtremeSums::add(float lowest, float highest) {
-  ++times;
-  low.add(lowest);
-  high.add(highest);
+void ExtremeSums::add(float least, float largest) {
+  merge({1, ExactSum(), ExactSum(), {least, least}, {largest, largest}});
+  low.add(least);
+  high.add(largest);
 }
 
 void ExtremeSums::merge(const ExtremeSums& more) {
+  if (more.times == 0) return;
+  // Once seen is listed twice, and counts once.
+  const auto farther = [&](const std::array<float, 2>& a, const std::array<float, 2>& b, auto before) {
+    std::vector<float> all(a.begin(), a.begin() + std::min<int64_t>(2, static_cast<int64_t>(times)));
+    all.insert(all.end(), b.begin(), b.begin() + std::min<int64_t>(2, static_cast<int64_t>(more.times)));
+    std::sort(all.begin(), all.end(), before);
+    return std::array<float, 2>{all[0], all[all.size() > 1 ? 1 : 0]};
+  };
+  lowest = farther(lowest, more.lowest, [](float x, float y) { return x < y; });
+  highest = farther(highest, more.highest, [](float x, float y) { return x > y; });
   times += more.times;
   low.add(more.low);
   high.add(more.high);
@@ -136,6 +146,7 @@ void merge(Statistics& into, const Statistics& more) {
   into.samples = std::move(samples);
   into.measured = {};
   into.rounded = {};
+  into.choices = {};
   into.data_set_size = std::max(into.data_set_size, more.data_set_size);
   for (size_t k = 0; k < into.tensors.size(); ++k) merge(into.tensors[k], more.tensors[k]);
 }

@@ -6,6 +6,7 @@
 // equal values and equal files.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "core/base/byte_buffer.h"
+#include "core/calibrate/choices.h"
 #include "core/calibrate/exact_sum.h"
 #include "core/quant/histogram.h"
 #include "core/quant/params.h"
@@ -39,8 +41,10 @@ struct ChannelStatistics {
 struct ExtremeSums {
   uint64_t times = 0;
   ExactSum low, high;
+  /// The two lowest and the two highest of them, the farther one first; twice the same of a tensor seen once.
+  std::array<float, 2> lowest{}, highest{};
 
-  void add(float lowest, float highest);
+  void add(float least, float largest);
   void merge(const ExtremeSums& more);
   bool operator==(const ExtremeSums&) const = default;
 };
@@ -132,6 +136,7 @@ struct Statistics {
   /// Of all samples together; merging parts of a data set drops them.
   MeasuredShifts measured = {};
   RoundedWeights rounded = {};
+  Choices choices = {};
 
   /// Null when the value was not observed.
   const TensorStatistics* find(std::string_view name) const;

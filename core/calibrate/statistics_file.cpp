@@ -15,7 +15,7 @@ namespace tersor::calibrate {
 namespace {
 
 constexpr std::string_view kMagic = "tersorst";
-constexpr uint32_t kVersion = 4;
+constexpr uint32_t kVersion = 5;
 constexpr size_t kDigestBytes = sizeof(Digest);
 constexpr size_t kMostTensors = 1 << 20;
 
@@ -174,6 +174,7 @@ struct Header {
   std::string rounded_plan;
   int64_t effort = 0;
   std::vector<RoundedEntry> rounded;
+  Choices choices;
 
   static constexpr auto fields() {
     return std::make_tuple(field("model", &Header::model, ""), field("graph", &Header::graph, ""),
@@ -181,7 +182,8 @@ struct Header {
                            field("samples", &Header::samples, ""), field("data_set_size", &Header::data_set_size, ""),
                            field("tensors", &Header::tensors, ""), field("measured_plan", &Header::measured_plan, ""),
                            field("measured", &Header::measured, ""), field("rounded_plan", &Header::rounded_plan, ""),
-                           field("effort", &Header::effort, ""), field("rounded", &Header::rounded, ""));
+                           field("effort", &Header::effort, ""), field("rounded", &Header::rounded, ""),
+                           field("choices", &Header::choices, ""));
   }
 };
 
@@ -212,6 +214,7 @@ size_t bytes_of(const Header& header) {
   for (const TensorEntry& tensor : header.tensors) {
     if (tensor.bins > 0) bytes += (tensor.bins + 2) * kWord;
     const int64_t channel = 2 * sizeof(float) + (tensor.sum_words[1] + tensor.square_words[1]) * kWord;
+    if (tensor.times > 0) bytes += 4 * static_cast<int64_t>(sizeof(float));
     bytes += 2 * tensor.extreme_words[1] * kWord + tensor.channels * channel;
   }
   for (const MeasuredEntry& output : header.measured) bytes += output.channels * kWord;
@@ -263,6 +266,12 @@ TensorStatistics take_tensor(Reader& reader, const TensorEntry& entry) {
   if (entry.times > 0) {
     tensor.extremes.low = take_words(reader, entry.extreme_words);
     tensor.extremes.high = take_words(reader, entry.extreme_words);
+    auto &lowest = tensor.extremes.lowest, &highest = tensor.extremes.highest;
+    reader.take_all(std::span<float>(lowest));
+    reader.take_all(std::span<float>(highest));
+    if (!(lowest[0] <= lowest[1] && highest[0] >= highest[1] && std::isfinite(lowest[1]) && std::isfinite(highest[1]) &&
+          lowest[0] == tensor.histogram.min() && highest[0] == tensor.histogram.max()))
+      broken("The farthest extremes of \"" + entry.name + "\" contradict each other.");
     if (!(tensor.extremes.low.value() <= tensor.extremes.high.value()))
       broken("The mean extremes of \"" + entry.name + "\" contradict each other.");
   }
@@ -339,7 +348,8 @@ ByteBuffer packed(const Statistics& statistics, size_t more) {
             {},
             statistics.rounded.plan,
             statistics.rounded.effort,
-            {}};
+            {},
+            statistics.choices};
   for (const TensorStatistics& tensor : statistics.tensors) header.tensors.push_back(entry_of(tensor));
   for (const MeasuredShift& output : statistics.measured.outputs)
     header.measured.push_back({output.name, static_cast<int64_t>(output.shifts.size())});
@@ -368,6 +378,8 @@ ByteBuffer packed(const Statistics& statistics, size_t more) {
     if (tensor.extremes.times > 0) {
       writer.put_words(tensor.extremes.low, entry.extreme_words);
       writer.put_words(tensor.extremes.high, entry.extreme_words);
+      writer.put_all(std::span<const float>(tensor.extremes.lowest));
+      writer.put_all(std::span<const float>(tensor.extremes.highest));
     }
     for (const ChannelStatistics& channel : tensor.channels) {
       writer.put(channel.min);
@@ -430,6 +442,7 @@ Statistics unpack(std::span<const std::byte> bytes) {
   statistics.rounded.plan = header.rounded_plan;
   statistics.rounded.effort = static_cast<int>(header.effort);
   for (const RoundedEntry& entry : header.rounded) statistics.rounded.weights.push_back(take_rounded(reader, entry));
+  statistics.choices = header.choices;
   if (reader.left() != 0) broken("The statistics file is longer than its header says.");
   return statistics;
 }

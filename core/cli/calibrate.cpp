@@ -49,8 +49,9 @@ void calibrate_model(CalibrateOptions& options) {
   KeptSamples kept = room_for_samples(*job, *data, options.run.shards);
   auto statistics = calibrate_data(*job, *data, chosen_samples(options.data, *data), options.run, kept);
   if (options.run.shards == 1) {
-    Draft decided = draft(*job, statistics);
-    measure(*job, decided, *data, &kept, options.run.threads, statistics);
+    const auto chosen = choose(job, *data, &kept, options.run.threads, statistics);
+    Draft decided = draft(*chosen, statistics);
+    measure(*chosen, decided, *data, &kept, options.run.threads, statistics);
   }
   write_file(options.output, calibrate::write(statistics));
   if (options.json) {

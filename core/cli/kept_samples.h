@@ -21,7 +21,9 @@ class KeptSamples {
     for (const Tensor& input : inputs) bytes += static_cast<int64_t>(input.bytes().size());
     if (room_.fetch_sub(bytes) >= bytes) inputs_[static_cast<size_t>(sample)] = inputs;
   }
-  /// Empty where the sample was not kept; afterwards it is not kept any more.
+  /// Empty where the sample was not kept.
+  std::vector<Tensor> look_at(int64_t sample) const { return inputs_[static_cast<size_t>(sample)]; }
+  /// The same; afterwards it is not kept any more.
   std::vector<Tensor> take(int64_t sample) { return std::exchange(inputs_[static_cast<size_t>(sample)], {}); }
 
  private:

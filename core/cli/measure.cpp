@@ -6,18 +6,17 @@
 #include "core/cli/progress_line.h"
 #include "core/cli/workers.h"
 #include "core/samples/sample_digest.h"
+#include "core/trial.h"
 
 namespace tersor::cli {
 
 namespace {
 
 std::vector<Tensor> load_recorded(samples::SampleReader& reader, const samples::DataSet& data,
-                                  const calibrate::SampleRecord& record, KeptSamples* kept) {
+                                  const calibrate::SampleRecord& record, bool is_own, std::vector<Tensor> kept) {
   const auto index = static_cast<int64_t>(record.index);
-  if (kept != nullptr) {
-    std::vector<Tensor> inputs = kept->take(index);
-    return inputs.empty() ? reader.load(index) : inputs;
-  }
+  if (!kept.empty()) return kept;
+  if (is_own) return reader.load(index);
   if (index < data.size()) {
     std::vector<Tensor> inputs = reader.load(index);
     if (samples::sample_digest(inputs) == record.digest) return inputs;
@@ -33,6 +32,42 @@ constexpr int64_t kKeptBytes = int64_t{8} << 20;
 
 KeptSamples room_for_samples(const Job& job, const samples::DataSet& data, int64_t shards) {
   return {data.size(), shards == 1 && job.settings.config.measures_on_samples() ? kKeptBytes : 0};
+}
+
+std::shared_ptr<const Job> choose(const std::shared_ptr<const Job>& job, const samples::DataSet& data,
+                                  const KeptSamples* kept, int threads, calibrate::Statistics& statistics) {
+  if (!Trial::is_wanted(*job, statistics)) return with_choices(job, statistics.choices);
+  Trial trial(job, statistics);
+  const std::shared_ptr<const samples::DataSet> shared(std::shared_ptr<const void>(), &data);
+  const auto all = static_cast<int64_t>(trial.places().size());
+  const int most = static_cast<int>(std::min<int64_t>(thread_count(threads), all));
+  std::vector<TrialState> states(trial.places().size());
+  {
+    std::vector<samples::SampleReader> readers;
+    for (int k = 0; k < most; ++k) readers.emplace_back(shared);
+    fan_out(most, all, [&](int worker, int64_t item) {
+      const calibrate::SampleRecord& record = statistics.samples[trial.places()[static_cast<size_t>(item)]];
+      std::vector<Tensor> at_hand;
+      if (kept != nullptr) at_hand = kept->look_at(static_cast<int64_t>(record.index));
+      states[static_cast<size_t>(item)].inputs =
+          load_recorded(readers[static_cast<size_t>(worker)], data, record, kept != nullptr, std::move(at_hand));
+    });
+  }
+  while (!trial.done()) {
+    const std::vector<size_t>& active = trial.active();
+    const int used = static_cast<int>(std::min<size_t>(static_cast<size_t>(most), active.size()));
+    std::vector<TrialRunner> runners;
+    for (int k = 0; k < used; ++k) runners.emplace_back(trial);
+    fan_out(used, static_cast<int64_t>(active.size()), [&](int worker, int64_t item) {
+      const size_t sample = active[static_cast<size_t>(item)];
+      runners[static_cast<size_t>(worker)].advance(sample, states[sample]);
+    });
+    TrialSums sums;
+    for (TrialRunner& runner : runners) sums.add(runner.sums());
+    trial.take(trial.outcome(std::move(sums)));
+  }
+  statistics.choices = trial.choices();
+  return with_choices(job, statistics.choices);
 }
 
 bool measure(const Job& job, Draft& decided, const samples::DataSet& data, KeptSamples* kept, int threads,
@@ -58,8 +93,12 @@ bool measure(const Job& job, Draft& decided, const samples::DataSet& data, KeptS
     fan_out(used, count, [&](int worker, int64_t item) {
       const auto place = static_cast<size_t>(item), at = static_cast<size_t>(worker);
       // Most inputs are needed in the first step alone, which leaves them as integers.
-      if (step == 0)
-        states[place] = starts[at](load_recorded(readers[at], data, statistics.samples[chosen[place]], kept));
+      if (step == 0) {
+        const calibrate::SampleRecord& record = statistics.samples[chosen[place]];
+        std::vector<Tensor> at_hand;
+        if (kept != nullptr) at_hand = kept->take(static_cast<int64_t>(record.index));
+        states[place] = starts[at](load_recorded(readers[at], data, record, kept != nullptr, std::move(at_hand)));
+      }
       runners[at].advance(place, states[place]);
     });
     if (step == 0) starts.clear(), readers.clear();

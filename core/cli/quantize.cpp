@@ -22,6 +22,7 @@
 #include "core/report/saturation_remark.h"
 #include "core/report_of.h"
 #include "core/simulate/program.h"
+#include "core/trial.h"
 
 namespace tersor::cli {
 
@@ -98,6 +99,18 @@ void print_result(const QuantizeResult& result, const std::optional<report::Time
   print_in_float(in_float(result));
 }
 
+/// What trying on samples held aside has changed; --report has all that was tried.
+void print_choices(const calibrate::Choices& choices) {
+  const auto held = static_cast<long long>(choices.held);
+  for (const calibrate::TriedChange& one : choices.tried)
+    if (one.taken && one.change.rfind("float ", 0) != 0)
+      std::printf("taken back: %s, as the outputs have %.1f dB with it and %.1f without on %lld samples held aside\n",
+                  one.change.c_str(), one.after_db, one.before_db, held);
+  for (const std::string& name : choices.in_float)
+    std::printf("in float: constant \"%s\": 8 bits of it cost too much on %lld samples held aside\n", name.c_str(),
+                held);
+}
+
 void print_verdict(const report::Verdict& verdict) {
   std::printf("%s: %s\n", std::string(enum_word(verdict.usability)).c_str(), verdict.reason.c_str());
   for (const std::string& cause : verdict.causes) std::printf("  %s\n", cause.c_str());
@@ -120,7 +133,7 @@ void print_cost(const Cost& cost) {
 
 void print_json(const QuantizeResult& result, const std::optional<report::Verdict>& verdict, const Cost& cost,
                 const std::optional<report::TimeForecast>& time, const std::string& output, size_t before,
-                const std::vector<Diagnostic>& warnings) {
+                const std::vector<Diagnostic>& warnings, const calibrate::Choices& choices) {
   using Arithmetic = ptq::NodeOutcome::Arithmetic;
   Json nodes_in_float = Json::array();
   for (const report::FloatNode& node : in_float(result)) nodes_in_float.push_back(to_json(node));
@@ -133,6 +146,7 @@ void print_json(const QuantizeResult& result, const std::optional<report::Verdic
             {"in_integers_with_float_result", count_of(result.plan, Arithmetic::kIntegerFloatOutput)},
             {"in_float", nodes_in_float},
             {"warnings", to_json(warnings)}};
+  json["trial"] = choices.settings.empty() ? Json(nullptr) : to_json(choices);
   json["cost"] = {{"passes", cost.passes}, {"seconds", cost.seconds}};
   if (cost.bytes_per_thread) json["cost"]["memory_bytes_per_thread"] = *cost.bytes_per_thread;
   if (time) json["time"] = to_json(*time);
@@ -154,10 +168,20 @@ Gathered gather(QuantizeOptions& options, Settings settings, const std::shared_p
   if (!options.stats.empty()) {
     calibrate::Statistics statistics = read_statistics(options.stats);
     settings.preprocessing = statistics.provenance.preprocessing;
-    const auto job = prepare(opened, std::move(settings));
-    Draft decided = draft(*job, statistics);
-    if (options.data.data.empty()) return {job, std::move(statistics), nullptr, std::move(decided)};
+    auto job = prepare(opened, std::move(settings));
+    if (options.data.data.empty()) {
+      if (Trial::is_wanted(*job, statistics))
+        std::fprintf(
+            stderr,
+            "note: --stats: nothing was tried on samples held aside (holdout) for these settings; with --data it "
+            "is, and a calibration of the whole data set with the same settings keeps what it came to\n");
+      job = with_choices(job, statistics.choices);
+      Draft decided = draft(*job, statistics);
+      return {job, std::move(statistics), nullptr, std::move(decided)};
+    }
     const auto data = open_data(options.data, opened->model.graph, false);
+    job = choose(job, *data, nullptr, options.run.threads, statistics);
+    Draft decided = draft(*job, statistics);
     const bool ran = measure(*job, decided, *data, nullptr, options.run.threads, statistics);
     if (!ran && options.report.path.empty())
       std::fprintf(stderr, "note: --data: it is not used; all that these settings take is in the statistics\n");
@@ -166,9 +190,10 @@ Gathered gather(QuantizeOptions& options, Settings settings, const std::shared_p
   const auto data = open_data(options.data, opened->model.graph, options.json);
   settings.preprocessing = preprocessing_text(*data);
   settings.own_statistics_only = options.report.path.empty();
-  const auto job = prepare(opened, std::move(settings));
+  auto job = prepare(opened, std::move(settings));
   KeptSamples kept = room_for_samples(*job, *data, options.run.shards);
   auto statistics = calibrate_data(*job, *data, chosen_samples(options.data, *data), options.run, kept);
+  job = choose(job, *data, &kept, options.run.threads, statistics);
   Draft decided = draft(*job, statistics);
   const bool again = measure(*job, decided, *data, &kept, options.run.threads, statistics);
   return {job, std::move(statistics), data, std::move(decided), again ? 2 : 1};
@@ -267,10 +292,12 @@ void quantize_model(QuantizeOptions& options) {
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   const Cost cost{passes + (report && data ? 1 : 0), spent.count(), calibration_bytes(*job)};
   const auto time = time_forecast_of(*job, result);
-  if (options.json) return print_json(result, verdict, cost, time, options.output, before, opened->model.warnings);
+  if (options.json)
+    return print_json(result, verdict, cost, time, options.output, before, opened->model.warnings, statistics.choices);
   if (verdict) print_verdict(*verdict);
   print_cost(cost);
   print_result(result, time, options.output, before);
+  print_choices(statistics.choices);
   if (!report) print_saturation_warning(result);
   print_warnings(opened->model.warnings);
 }

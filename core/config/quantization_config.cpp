@@ -188,6 +188,7 @@ QuantizationConfig requirement_defaults() {
   config.split_scales = false;
   config.effort = 0;
   config.prefer = Preference::kAccuracy;
+  config.holdout = false;
   config.l_p_value = 2;
   config.activation_quantization_method = QuantizationMethod::kPowerOfTwo;
   config.weights_quantization_method = QuantizationMethod::kPowerOfTwo;

@@ -81,6 +81,7 @@ struct QuantizationConfig {
   Preference prefer = Preference::kBalanced;
   bool keep_metadata = false;
   bool allow_larger_file = false;
+  bool holdout = true;
   /// An object of operator sets, each with the list of its layers, or null.
   JsonText custom_tpc_opset_to_layer;
 
@@ -89,7 +90,7 @@ struct QuantizationConfig {
     return weights_bias_correction && weights_bias_correction_method == BiasCorrectionMethod::kMeasured;
   }
   /// Something is measured on the samples once more, with the parameters that their statistics gave.
-  bool measures_on_samples() const { return measures_bias() || weights_second_moment_correction; }
+  bool measures_on_samples() const { return measures_bias() || weights_second_moment_correction || holdout; }
 
   static constexpr auto fields() {
     using C = QuantizationConfig;
@@ -181,6 +182,9 @@ struct QuantizationConfig {
                      "stack traces."),
         config_field("allow_larger_file", &C::allow_larger_file,
                      "Write a file that is larger than the float one; false makes that an error."),
+        config_field("holdout", &C::holdout,
+                     "Hold a part of the samples aside, try there what each correction gains, and take back what does "
+                     "not; needs 16 samples."),
         config_field("custom_tpc_opset_to_layer", &C::custom_tpc_opset_to_layer,
                      "Which operators an operator set of the platform stands for, in place of those it has: a list of "
                      "types and filters for each set; null changes none."));

@@ -85,7 +85,9 @@ Sweep::Sweep(const Model& float_model, const QuantizationPlan& plan, const calib
 
 void Sweep::choose_places(const Model& float_model, size_t calibrated) {
   const auto total = static_cast<int64_t>(calibrated);
-  const int64_t fitting = std::max<int64_t>(1, options_.memory / std::max<int64_t>(1, state_bytes()));
+  const int64_t in_memory = std::max<int64_t>(1, options_.memory / std::max<int64_t>(1, state_bytes()));
+  const auto wanted = static_cast<int64_t>(std::min(options_.most_samples, calibrated));
+  const int64_t fitting = std::min(in_memory, wanted);
   for (const int64_t place : samples::spread_evenly(total, std::min(total, fitting)))
     places_.push_back(static_cast<size_t>(place));
   if (fitting < total) float_model_ = float_model;

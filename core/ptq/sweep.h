@@ -20,6 +20,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -67,6 +68,7 @@ struct SweepOptions {
   int effort = 0;                       // 1, 2: as round_weight() has it; 0 rounds no weight
   bool deviations_only = false;         // corrects those kernels alone that keep their deviation
   int64_t memory = int64_t{512} << 20;  // bytes that the states of all samples that take part may have
+  size_t most_samples = std::numeric_limits<size_t>::max();  // that take part
 };
 
 /// What one step's runners run.

@@ -11,6 +11,7 @@
 
 #include "core/base/diagnostic.h"
 #include "core/base/fields.h"
+#include "core/calibrate/choices.h"
 #include "core/evaluate/evaluation.h"
 #include "core/report/changed_settings.h"
 #include "core/report/comparison.h"
@@ -81,6 +82,7 @@ struct Report {
   std::vector<PaddingRow> padding;
   std::vector<Correction> corrections;
   std::optional<TimeForecast> time;
+  std::optional<calibrate::Choices> trial;
   std::optional<Verdict> verdict;
   std::optional<Comparison> comparison;
   Evaluations evaluation;
@@ -102,6 +104,8 @@ struct Report {
         field("corrections", &Report::corrections, "Steps of the recipe that changed something, and what they gained."),
         field("time", &Report::time,
               "Expected time in the runtime; null where the platform has no prices or shapes are open."),
+        field("trial", &Report::trial,
+              "What was tried on samples held aside, and what it gave; null where nothing was."),
         field("verdict", &Report::verdict, "Whether the model can be used; null before anything was measured."),
         field("comparison", &Report::comparison, "Error by layer; null when it was not measured."),
         field("evaluation", &Report::evaluation, "Accuracy, where it was measured."),

@@ -171,8 +171,16 @@ void judge_values(const Comparison& comparison, Verdict& verdict) {
   judge_outputs(comparison, verdict);
 }
 
+/// Samples that calibration has seen promise more than others keep: a model that has not seen those held aside while
+/// corrections were tried says how much.
+std::optional<double> expected_decibels(const Report& report, const Comparison& comparison) {
+  const std::optional<double>& measured = comparison.output_sqnr_db;
+  if (!measured || !report.trial || report.samples.held_aside) return measured;
+  return std::min(*measured, report.trial->sqnr_db);
+}
+
 void judge_comparison(const Report& report, const Comparison& comparison, Verdict& verdict) {
-  const auto& decibels = comparison.output_sqnr_db;
+  const std::optional<double>& decibels = comparison.output_sqnr_db;
   if (decibels && !std::isfinite(*decibels)) {
     verdict.usability = Usability::kNotUsable;
     verdict.reason = "The float or the quantized model gives numbers that are not finite on " +
@@ -188,6 +196,13 @@ void judge_comparison(const Report& report, const Comparison& comparison, Verdic
                      std::to_string(comparison.samples) + " samples, so they were not compared";
   } else {
     verdict.reason = "The outputs are those of the float model on " + std::to_string(comparison.samples) + " samples";
+  }
+  // A trial judges all outputs by their distance, which says little of answers.
+  const std::optional<double> expected = expected_decibels(report, comparison);
+  if (expected && decibels && *expected < *decibels && !comparison.agreement) {
+    verdict.usability = worse(verdict.usability, by_decibels(*expected));
+    verdict.reason += "; " + number(*expected) + " dB on " + std::to_string(report.trial->held) +
+                      " samples held aside while corrections were tried";
   }
   verdict.reason += report.samples.held_aside ? ", held aside from calibration." : ", which calibration has seen too.";
   for (const UnusualSample& one : comparison.unusual_samples)

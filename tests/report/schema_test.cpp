@@ -44,4 +44,6 @@ TEST_CASE("the schema of the report has its members, row by row") {
   same_members(to_json(report::Comparison()), parts.at("comparison"));
   same_members(to_json(report::Coverage()), parts.at("coverage"));
   same_members(to_json(report::FileFacts()), parts.at("file"));
+  same_members(to_json(calibrate::Choices()), parts.at("trial"));
+  same_members(to_json(calibrate::TriedChange()), parts.at("tried_change"));
 }

@@ -46,9 +46,10 @@ export type JobKind = 'calibrate' | 'evaluate' | 'compare';
 
 export type EvaluationAnswer = Omit<EvaluationResult, 'answers'> & { readonly answers: readonly number[] | null };
 
-/** A pass over the samples that goes kernel by kernel, all workers together. */
+/** Passes over the samples that go step by step, all workers together. */
 export interface SweepPlan {
-  readonly steps: number;
+  /** Null: there are no more when all workers' parts of a step are empty. */
+  readonly steps: number | null;
   /** Numbers of the samples that take part. */
   readonly samples: readonly number[];
 }

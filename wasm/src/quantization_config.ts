@@ -83,6 +83,8 @@ export interface QuantizationConfig {
   readonly keep_metadata?: boolean | undefined;
   /** Write a file that is larger than the float one; false makes that an error. Default false. */
   readonly allow_larger_file?: boolean | undefined;
+  /** Hold a part of the samples aside, try there what each correction gains, and take back what does not; needs 16 samples. Default true. */
+  readonly holdout?: boolean | undefined;
   /** Which operators an operator set of the platform stands for, in place of those it has: a list of types and filters for each set; null changes none. Default null. */
   readonly custom_tpc_opset_to_layer?: OpsetToLayers | null | undefined;
 }

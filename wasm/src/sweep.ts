@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sweep over the samples that rounds weights and corrects biases: each worker keeps its part of the samples and takes
-// them through one step at a time; between steps all workers' sums become the outcome that the next step starts with.
+// The sweep over the samples that rounds weights and corrects biases, and the trial of corrections on samples held aside in
+// front of it: each worker keeps its part of the samples and takes them through one step at a time; between steps all
+// workers' sums become the outcome that the next step starts with.
 
 import { abortable } from './job.js';
 import { died, type Pool, type PoolWorker, type Resource } from './pool.js';
@@ -54,14 +55,18 @@ export async function runSweep(pool: Pool, sweep: Sweep, call: CallOptions): Pro
       }),
     );
     const outcomes: Uint8Array[] = [];
-    for (let step = 0; step < plan.steps && !check(); ++step) {
-      call.onProgress?.({ stage: 'correct', done: step, total: plan.steps, note: 'layers' });
+    const tell = (done: number) => {
+      if (plan.steps !== null) call.onProgress?.({ stage: 'correct', done, total: plan.steps, note: 'layers' });
+    };
+    for (let step = 0; (plan.steps === null || step < plan.steps) && !check(); ++step) {
+      tell(step);
       const before = outcomes[step - 1] ?? new Uint8Array();
       const parts = await Promise.all(used.map((worker) => worker.call('sweepStep', [key, step, before])));
+      if (parts.every((part) => part.length === 0)) break;
       outcomes.push(await lead.call('mergeSweepStep', [key, step, parts]));
     }
     if (over) return sweep.statistics;
-    call.onProgress?.({ stage: 'correct', done: plan.steps, total: plan.steps, note: 'layers' });
+    tell(plan.steps ?? 0);
     return lead.call('finishSweep', [key, outcomes]);
   };
 

@@ -582,6 +582,37 @@ export interface TimeForecast {
   readonly sentence: string;
 }
 
+/** A change of the settings that was tried on samples held aside. */
+export interface TriedChange {
+  /** `FIELD=VALUE`, or `float NAME`: the constant of that name stays in float. */
+  readonly change: string;
+  /** SQNR of the outputs without it and with it, all held samples together. */
+  readonly before_db: number;
+  readonly after_db: number;
+  /** The least that it gains of that, whichever one sample is left out. */
+  readonly least_gain_db: number;
+  readonly median_gain_db: number;
+  /** It gained enough, and the file has it. */
+  readonly taken: boolean;
+}
+
+/** What trying on samples held aside came to (`holdout`). */
+export interface Trial {
+  /** SHA-256 of the settings that this was tried for. */
+  readonly settings: string;
+  /** `FIELD=VALUE` that the file has in place of the settings. */
+  readonly changes: readonly string[];
+  /** Constants that stay in float, as 8 bits of them cost too much. */
+  readonly in_float: readonly string[];
+  /** Samples held aside, and those that the models which were tried were made of. */
+  readonly held: number;
+  readonly others: number;
+  readonly tried: readonly TriedChange[];
+  /** Of a model with these choices made of the others alone, on the held samples: pooled, and the median of a sample. */
+  readonly sqnr_db: number;
+  readonly median_sqnr_db: number;
+}
+
 export interface Report {
   readonly format_version: number;
   readonly tool_version: string;
@@ -605,6 +636,8 @@ export interface Report {
   readonly corrections: readonly Correction[];
   /** Null where the platform has no prices, or shapes are not known before the samples. */
   readonly time: TimeForecast | null;
+  /** What was tried on samples held aside; null where nothing was. */
+  readonly trial: Trial | null;
   /** Whether the model can be used; null before `compare()` or `evaluate()`. */
   readonly verdict: Verdict | null;
   /** Samples used for each part; `held_aside`: calibration has seen none of those evaluated. */

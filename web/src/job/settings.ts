@@ -28,6 +28,7 @@ const words: Readonly<Record<string, Words>> = {
   weights_bias_correction: { title: 'Correct biases', group: 'weights' },
   weights_bias_correction_method: { title: 'How biases are corrected', group: 'weights' },
   effort: { title: 'Effort in rounding weights', group: 'weights' },
+  holdout: { title: 'Try corrections on samples held aside', group: 'main' },
   weights_quantization_method: { title: 'Grid of weights', group: 'weights' },
   enable_weights_quantization: { title: 'Quantize weights', group: 'weights' },
   activation_quantization_method: { title: 'Grid of activations', group: 'activations' },

@@ -1,0 +1,531 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/trial.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/base/json.h"
+#include "core/evaluate/output_difference.h"
+#include "core/graph/uses.h"
+#include "core/ops/registry.h"
+#include "core/ptq/apply_plan.h"
+#include "core/samples/selection.h"
+
+namespace tersor {
+
+namespace {
+
+constexpr size_t kFewestSamples = 16;  // of which to hold some aside
+constexpr size_t kFewestHeld = 8, kMostHeld = 16;
+constexpr size_t kFewestOthers = 8, kMostOthers = 24;
+constexpr size_t kFew = 8;  // that biases are measured on where a change has to gain with them
+constexpr int64_t kSweepBytes = int64_t{64} << 20;
+/// A change has to gain this much in the median sample and of all held samples together, whichever is left out ...
+constexpr double kLeastGain = 0.25;
+/// ... and this much of both together: less is the difference of one set of samples from another.
+constexpr double kLeastGains = 1.0;
+/// Extremes of few samples reach less far than those of all, so that a range without clipping seems better than it is.
+constexpr double kLeastGainsUnclipped = 2.0;
+constexpr const char* kUnclipped = "activation_threshold_method=NOCLIPPING";
+/// What 8 bits of all the constants that are stored in them may cost, in noise over that of float constants: 2 dB. They
+/// are what makes the file small, so nothing is asked of them where the outputs are as good as this all the same.
+constexpr double kStoredNoise = 0.58;
+constexpr double kGoodEnough = 40;
+constexpr size_t kMostConstants = 32;  // tried one by one
+constexpr double kWorst = -20, kBest = 120;
+constexpr std::string_view kFloatBut = "float but ";
+constexpr const char* kMeasured = "measured";
+constexpr const char* kAnalytic = "weights_bias_correction_method=ANALYTIC";
+
+/// Within what still says something.
+double decibels(double signal, double noise) {
+  if (!(noise > 0)) return kBest;
+  return signal > 0 ? std::clamp(evaluate::decibels(signal, noise), kWorst, kBest) : kWorst;
+}
+
+/// A HeldError has the outputs in its first half, and what is judged in their place in its second.
+enum class Half : size_t { kOutputs, kJudged };
+
+/// The mean over the values that hold something.
+double mean_decibels(const std::vector<double>& signal, const std::vector<double>& noise, Half half) {
+  double sum = 0;
+  int count = 0;
+  const size_t length = signal.size() / 2, first = static_cast<size_t>(half) * length;
+  for (size_t k = first; k < first + length; ++k) {
+    if (!(signal[k] > 0) && !(noise[k] > 0)) continue;
+    sum += decibels(signal[k], noise[k]);
+    ++count;
+  }
+  return count == 0 ? kBest : sum / count;
+}
+
+/// Of all samples together, but for that at `left_out`.
+double pooled_decibels(const std::vector<HeldError>& errors, Half half, size_t left_out = static_cast<size_t>(-1)) {
+  if (errors.empty()) return kBest;
+  std::vector<double> signal(errors[0].signal.size(), 0.0), noise = signal;
+  for (size_t i = 0; i < errors.size(); ++i)
+    for (size_t k = 0; i != left_out && k < signal.size(); ++k) {
+      signal[k] += errors[i].signal[k];
+      noise[k] += errors[i].noise[k];
+    }
+  return mean_decibels(signal, noise, half);
+}
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+double median_decibels(const std::vector<HeldError>& errors, Half half) {
+  std::vector<double> all;
+  for (const HeldError& one : errors) all.push_back(mean_decibels(one.signal, one.noise, half));
+  return median(std::move(all));
+}
+
+/// What the files say is worth no more digits.
+double rounded(double decibels) {
+  return std::floor(decibels * 100 + 0.5) / 100;
+}
+
+calibrate::TriedChange compared(const std::string& change, const std::vector<HeldError>& before,
+                                const std::vector<HeldError>& after) {
+  double least = kBest;
+  std::vector<double> gains;
+  for (size_t i = 0; i < before.size(); ++i) {
+    least = std::min(least, pooled_decibels(after, Half::kJudged, i) - pooled_decibels(before, Half::kJudged, i));
+    gains.push_back(mean_decibels(after[i].signal, after[i].noise, Half::kJudged) -
+                    mean_decibels(before[i].signal, before[i].noise, Half::kJudged));
+  }
+  const double middle = median(std::move(gains));
+  const double least_gains = change == kUnclipped ? kLeastGainsUnclipped : kLeastGains;
+  return {change,
+          rounded(pooled_decibels(before, Half::kJudged)),
+          rounded(pooled_decibels(after, Half::kJudged)),
+          rounded(least),
+          rounded(middle),
+          least >= kLeastGain && middle >= kLeastGain && least + middle >= least_gains};
+}
+
+/// How much more noise there is, as a part of what there was: the mean over the outputs.
+double more_noise(const std::vector<HeldError>& before, const std::vector<HeldError>& after) {
+  double sum = 0;
+  int count = 0;
+  for (size_t k = before.empty() ? 0 : before[0].noise.size() / 2; !before.empty() && k < before[0].noise.size(); ++k) {
+    double was = 0, is = 0;
+    for (size_t i = 0; i < before.size(); ++i) was += before[i].noise[k], is += after[i].noise[k];
+    if (!(was > 0)) continue;
+    sum += is / was - 1;
+    ++count;
+  }
+  return count == 0 ? 0 : std::max(0.0, sum / count);
+}
+
+/// Bytes of one sample's inputs, as far as they were watched.
+int64_t input_bytes(const Job& job, const calibrate::Statistics& statistics) {
+  int64_t bytes = 0;
+  for (const ValueId input : job.model.graph.inputs)
+    if (const auto* seen = statistics.find(job.model.graph.name_of(input)))
+      bytes += static_cast<int64_t>(seen->elements / statistics.samples.size() * sizeof(float));
+  return bytes;
+}
+
+bool holds_floats(const Tensor& tensor) {
+  return tensor.dtype() == DType::kFloat32;
+}
+
+/// What a Softmax over the last axis that ends in `output` is given; the output itself where none does. Probabilities
+/// of a sample that is decided say nothing of the error in front of them.
+ValueId in_front_of_softmax(const Graph& graph, const Uses& uses, ValueId output) {
+  constexpr std::string_view kPassing[] = {"Identity", "QuantizeLinear", "DequantizeLinear", "Reshape",
+                                           "Squeeze",  "Unsqueeze",      "Flatten"};
+  auto maker = uses.producer_index(output);
+  while (maker) {
+    const Node& node = graph.nodes()[*maker];
+    if ((node.is("Softmax") || node.is("LogSoftmax")) && node.int_or("axis", -1) == -1) return node.inputs[0];
+    if (std::none_of(std::begin(kPassing), std::end(kPassing), [&](std::string_view op) { return node.is(op); })) break;
+    maker = uses.producer_index(node.inputs[0]);
+  }
+  return output;
+}
+
+/// Behind the model's outputs those values that are judged in their place.
+run::ProgramOptions judged_values(const Model& model) {
+  const Uses uses(model.graph);
+  run::ProgramOptions options;
+  std::vector<ValueId> values;
+  for (const ValueId output : model.graph.outputs) values.push_back(in_front_of_softmax(model.graph, uses, output));
+  options.fetched = std::move(values);
+  return options;
+}
+
+HeldError error_of(size_t sample, const std::vector<Tensor>& in_float, const std::vector<Tensor>& quantized) {
+  HeldError error{sample, {}, {}};
+  for (size_t k = 0; k < in_float.size(); ++k) {
+    double signal = 0, noise = 0;
+    if (!holds_floats(in_float[k])) {
+      error.signal.push_back(0), error.noise.push_back(0);
+      continue;
+    }
+    const auto x = in_float[k].data<float>(), y = quantized[k].data<float>();
+    const bool alike = holds_floats(quantized[k]) && x.size() == y.size();
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double reference = x[i], difference = alike ? reference - static_cast<double>(y[i]) : reference;
+      signal += reference * reference;
+      noise += difference * difference;
+    }
+    if (!std::isfinite(signal)) signal = noise = 0;  // the float model says nothing there
+    if (!std::isfinite(noise)) noise = 1e6 * signal + 1;
+    error.signal.push_back(signal);
+    error.noise.push_back(noise);
+  }
+  return error;
+}
+
+}  // namespace
+
+void TrialSums::add(TrialSums more) {
+  if (more.statistics) {
+    if (statistics)
+      calibrate::merge(*statistics, *more.statistics);
+    else
+      statistics = std::move(more.statistics);
+  }
+  sweep.add(std::move(more.sweep));
+  std::move(more.errors.begin(), more.errors.end(), std::back_inserter(errors));
+}
+
+bool Trial::is_wanted(const Job& job, const calibrate::Statistics& statistics) {
+  return job.settings.config.holdout && !job.asked && statistics.samples.size() >= kFewestSamples &&
+         statistics.choices.settings != choices_key(job) && run::unsupported(job.model, ops::standard()).empty();
+}
+
+Trial::Trial(std::shared_ptr<const Job> job, const calibrate::Statistics& statistics) : job_(std::move(job)) {
+  const size_t total = statistics.samples.size();
+  const size_t held = std::clamp(total / 4, kFewestHeld, kMostHeld);
+  std::vector<bool> is_held(total, false);
+  for (size_t k = 0; k < held; ++k) is_held[(2 * k + 1) * total / (2 * held)] = true;
+  std::vector<size_t> others;
+  for (size_t place = 0; place < total; ++place)
+    if (!is_held[place]) others.push_back(place);
+  constexpr int64_t kInputBytes = int64_t{64} << 20;  // kept for all rounds
+  const int64_t fitting = kInputBytes / std::max<int64_t>(1, input_bytes(*job_, statistics));
+  const auto room =
+      static_cast<int64_t>(std::clamp<int64_t>(fitting - static_cast<int64_t>(held), kFewestOthers, kMostOthers));
+  for (const int64_t k : samples::spread_evenly(static_cast<int64_t>(others.size()), room))
+    places_.push_back(others[static_cast<size_t>(k)]);
+  const size_t used = places_.size();
+  for (size_t place = 0; place < total; ++place)
+    if (is_held[place]) places_.push_back(place);
+  for (size_t k = 0; k < places_.size(); ++k) (k < used ? others_ : held_).push_back(k);
+  for (const size_t place : places_) records_.push_back(statistics.samples[place]);
+  choices_.settings = choices_key(*job_);
+  choices_.held = static_cast<int64_t>(held);
+  choices_.others = static_cast<int64_t>(used);
+  active_ = others_;
+}
+
+TrialOutcome Trial::outcome(TrialSums sums) const {
+  TrialOutcome outcome{std::move(sums.statistics), std::nullopt, std::move(sums.errors)};
+  if (round_ == Round::kStep) outcome.sweep = sweep_->outcome(step_, sums.sweep);
+  std::sort(outcome.errors.begin(), outcome.errors.end(),
+            [](const HeldError& a, const HeldError& b) { return a.sample < b.sample; });
+  return outcome;
+}
+
+void Trial::take(TrialOutcome outcome) {
+  switch (round_) {
+    case Round::kCalibrate:
+      TERSOR_CHECK(outcome.statistics);
+      seen_ = std::move(*outcome.statistics);
+      program_ = run::Program::compile(job_->model, ops::standard(), judged_values(job_->model));
+      round_ = Round::kInFloat;
+      active_ = held_;
+      return;
+    case Round::kInFloat:
+      find_candidates();
+      return begin_next();
+    case Round::kStart:
+      step_ = 0;
+      return begin_step();
+    case Round::kStep:
+      TERSOR_CHECK(outcome.sweep);
+      sweep_->take(step_, *outcome.sweep);
+      outcomes_.push_back(std::move(*outcome.sweep));
+      if (++step_ < sweep_->steps()) return begin_step();
+      keep_outcomes(*candidate_job_, *sweep_, std::move(outcomes_), *draft_, seen_);
+      return begin_judging();
+    case Round::kJudge:
+      return judge(std::move(outcome.errors));
+    case Round::kDone:
+      return;
+  }
+}
+
+/// A field that a person set to something else is theirs.
+bool Trial::is_default(const char* field) const {
+  static const Json defaults = config::to_json(config::QuantizationConfig{});
+  return config::to_json(job_->settings.config)[field] == defaults[field];
+}
+
+/// In the order in which they are tried; that of the settings themselves comes first.
+void Trial::find_candidates() {
+  std::vector<Candidate> all = {{}};
+  all.push_back({"float *", {}});
+  if (is_default("activation_channel_equalization")) all.push_back({"activation_channel_equalization=false", {}});
+  if (is_default("split_scales")) all.push_back({"split_scales=false", {}});
+  if (is_default("activation_threshold_method")) all.push_back({kUnclipped, {}});
+  waiting_.assign(all.rbegin(), all.rend());
+}
+
+void Trial::begin_next() {
+  while (!waiting_.empty()) {
+    Candidate next = std::move(waiting_.back());
+    waiting_.pop_back();
+    complete(next);
+    if (begin(std::move(next))) return;
+  }
+  if (!finishing_) {
+    finishing_ = true;
+    if (is_default("weights_bias_correction")) waiting_.push_back({"weights_bias_correction=false", {}});
+    if (job_->settings.config.measures_bias() && begin({kMeasured, choices_, Biases::kAsTheSettings})) return;
+    return begin_next();
+  }
+  finish();
+}
+
+namespace {
+
+/// By name, in the order of the graph, each once.
+std::vector<std::string> stored_constants(const Draft& draft) {
+  std::vector<std::string> names;
+  for (const ptq::ConstantPlan& one : draft.plan.constants) {
+    const std::string& name = draft.model.graph.name_of(draft.model.graph.find(one.node)->inputs[one.input]);
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace
+
+/// On top of what is chosen by then.
+void Trial::complete(Candidate& candidate) {
+  const std::string& change = candidate.change;
+  std::vector<std::string> in_float = std::move(candidate.choices.in_float);
+  candidate.choices = choices_;
+  if (change == "float *") in_float = constants_;
+  if (change == "float") in_float = costly_constants();
+  if (change.rfind("float", 0) == 0)
+    candidate.choices.in_float = std::move(in_float);
+  else if (!change.empty())
+    candidate.choices.changes.push_back(change);
+}
+
+/// Those that cost most, so many that the others cost no more than kStoredNoise together; all where none was tried.
+std::vector<std::string> Trial::costly_constants() const {
+  if (costs_.empty()) return constants_;
+  auto costs = costs_;
+  std::stable_sort(costs.begin(), costs.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::string> costly;
+  double noise = 0;
+  for (const auto& [more, name] : costs) {
+    noise += more;
+    if (noise > kStoredNoise) costly.push_back(name);
+  }
+  return costly;
+}
+
+/// False where it is no other model than one that was judged, or none at all.
+bool Trial::begin(Candidate candidate) {
+  try {
+    auto job = std::make_shared<Job>(*with_choices(job_, candidate.choices));
+    job->asked = job_;
+    // What is compared has its biases as statistics alone correct them, so that no sweep is due for each.
+    if (candidate.biases == Biases::kOfStatistics && job->settings.config.measures_bias())
+      job->settings.config.weights_bias_correction_method = config::BiasCorrectionMethod::kAnalytic;
+    // Rounding, which takes longest, holds samples aside itself, kernel by kernel (ptq/round_weights.h).
+    job->settings.config.effort = 0;
+    seen_.measured = {}, seen_.rounded = {};
+    Draft draft = tersor::draft(*job, seen_);
+    if (!judged_.insert(draft.digest + std::to_string(static_cast<int>(candidate.biases))).second &&
+        candidate.change != "float")
+      return false;
+    candidate_job_ = std::move(job);
+    draft_ = std::move(draft);
+  } catch (const Error&) {
+    return false;  // settings that leave nothing to quantize, say
+  }
+  candidate_ = std::move(candidate);
+  ptq::SweepOptions options;
+  options.memory = kSweepBytes;
+  if (candidate_.biases == Biases::kOfFew) options.most_samples = kFew;
+  sweep_ = candidate_.biases != Biases::kOfStatistics ? tersor::sweep(*candidate_job_, *draft_, options) : nullptr;
+  outcomes_.clear();
+  if (!sweep_) {
+    begin_judging();
+    return true;
+  }
+  round_ = Round::kStart;
+  active_ = sweep_->places();
+  program_ = sweep_->float_program();
+  return true;
+}
+
+void Trial::begin_step() {
+  round_ = Round::kStep;
+  step_program_ = sweep_->program(step_);
+}
+
+void Trial::begin_judging() {
+  round_ = Round::kJudge;
+  active_ = held_;
+  sweep_ = nullptr;
+  const ptq::QuantizationPlan plan = corrected_plan(*candidate_job_, *draft_, seen_.measured);
+  const Model quantized = ptq::apply_plan(draft_->model, plan);
+  program_ = run::Program::compile(quantized, ops::standard(), judged_values(quantized));
+}
+
+void Trial::judge(std::vector<HeldError> errors) {
+  const std::string& change = candidate_.change;
+  if (change == kMeasured) {
+    // What was tried so far had its biases corrected by statistics alone, and nearest integers for weights.
+    calibrate::TriedChange row = compared(kAnalytic, errors, best_);
+    if (row.taken)
+      choices_.changes.push_back(row.change);
+    else
+      best_ = std::move(errors);
+    choices_.tried.push_back(std::move(row));
+  } else if (candidate_.biases == Biases::kOfFew) {
+    judge_measured(std::move(errors));
+  } else if (change.empty()) {
+    best_ = std::move(errors);
+    if (std::min(pooled_decibels(best_, Half::kJudged), median_decibels(best_, Half::kJudged)) < kGoodEnough)
+      constants_ = stored_constants(*draft_);
+  } else if (change.rfind("float", 0) == 0) {
+    judge_constants(std::move(errors));
+  } else {
+    calibrate::TriedChange row = compared(change, best_, errors);
+    if (row.taken && !finishing_ && job_->settings.config.measures_bias()) {
+      promised_ = std::move(errors);
+      waiting_.push_back({change, {}, Biases::kOfFew});
+      if (measured_.empty()) waiting_.push_back({"", {}, Biases::kOfFew});
+    } else {
+      if (row.taken) take_change(change, std::move(errors));
+      choices_.tried.push_back(std::move(row));
+    }
+  }
+  begin_next();
+}
+
+void Trial::take_change(const std::string& change, std::vector<HeldError> errors) {
+  choices_.changes.push_back(change);
+  best_ = std::move(errors);
+}
+
+/// Biases that statistics alone correct leave more of some changes than measured ones do.
+void Trial::judge_measured(std::vector<HeldError> errors) {
+  if (candidate_.change.empty()) {
+    measured_ = std::move(errors);
+    return;
+  }
+  calibrate::TriedChange row = compared(candidate_.change, measured_, errors);
+  if (row.taken) {
+    take_change(row.change, std::move(promised_));
+    measured_ = std::move(errors);
+  }
+  choices_.tried.push_back(std::move(row));
+}
+
+/// First all constants in float; where that gains, each of them in integers alone; then those in float that cost most,
+/// so many that the others cost no more than kStoredNoise together.
+void Trial::judge_constants(std::vector<HeldError> errors) {
+  const std::string& change = candidate_.change;
+  if (change == "float *") {
+    if (!compared(change, best_, errors).taken) return;
+    all_float_ = std::move(errors);
+    const size_t count = std::min(constants_.size(), kMostConstants);
+    waiting_.push_back({"float", {}});  // those that are found, behind all single ones
+    for (size_t k = count; k-- > 0 && count > 1;) {
+      Candidate one{std::string(kFloatBut) + constants_[k], {}};
+      for (const std::string& name : constants_)
+        if (name != constants_[k]) one.choices.in_float.push_back(name);
+      waiting_.push_back(std::move(one));
+    }
+    return;
+  }
+  if (change != "float") {
+    costs_.emplace_back(more_noise(*all_float_, errors), change.substr(kFloatBut.size()));
+    return;
+  }
+  calibrate::TriedChange row = compared(change, best_, errors);
+  for (const std::string& name : candidate_.choices.in_float) {
+    row.change = "float " + name;
+    choices_.tried.push_back(row);
+  }
+  if (!row.taken) return;
+  choices_.in_float = candidate_.choices.in_float;
+  best_ = std::move(errors);
+}
+
+void Trial::finish() {
+  choices_.sqnr_db = rounded(pooled_decibels(best_, Half::kOutputs));
+  choices_.median_sqnr_db = rounded(median_decibels(best_, Half::kOutputs));
+  round_ = Round::kDone;
+  active_.clear();
+  program_ = nullptr;
+  step_program_ = {};
+  draft_.reset();
+  candidate_job_ = nullptr;
+  sweep_ = nullptr;
+  seen_ = {};
+}
+
+TrialRunner::TrialRunner(const Trial& trial) : trial_(trial) {
+  using Round = Trial::Round;
+  switch (trial.round_) {
+    case Round::kCalibrate:
+      calibrator_.emplace(calibrator_of(*trial.job_, trial.records_.size()));
+      break;
+    case Round::kInFloat:
+    case Round::kJudge:
+      runner_.emplace(trial.program_);
+      break;
+    case Round::kStart:
+      start_.emplace(*trial.sweep_, trial.program_);
+      break;
+    case Round::kStep:
+      step_.emplace(*trial.sweep_, trial.step_, trial.step_program_);
+      break;
+    case Round::kDone:
+      break;
+  }
+}
+
+void TrialRunner::advance(size_t sample, TrialState& state) {
+  if (calibrator_) {
+    const calibrate::SampleRecord& record = trial_.records_[sample];
+    calibrator_->add(record, "samples[" + std::to_string(record.index) + "]", state.inputs);
+  } else if (start_) {
+    state.sweep = (*start_)(state.inputs);
+  } else if (step_) {
+    const auto& active = trial_.active_;
+    const auto place = std::lower_bound(active.begin(), active.end(), sample) - active.begin();
+    step_->advance(static_cast<size_t>(place), state.sweep);
+  } else if (trial_.round_ == Trial::Round::kInFloat) {
+    state.in_float = runner_->run(state.inputs);
+  } else {
+    errors_.push_back(error_of(sample, state.in_float, runner_->run(state.inputs)));
+  }
+}
+
+TrialSums TrialRunner::sums() {
+  TrialSums sums;
+  if (calibrator_) sums.statistics = std::move(*calibrator_).finish();
+  if (step_) sums.sweep = step_->sums();
+  sums.errors = std::move(errors_);
+  return sums;
+}
+
+}  // namespace tersor

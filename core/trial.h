@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Corrections earn their place: a part of the calibration samples is held aside, models are made of (some of) the
+// others with one correction taken back at a time, and what does not gain on the held samples is taken back for good.
+// What is chosen is then made of all samples. It goes in rounds, as a sweep (ptq/sweep.h) goes in steps:
+//
+//   if (Trial::is_wanted(*job, statistics)) {
+//     Trial trial(job, statistics);
+//     std::vector<TrialState> states(trial.places().size());  // one per sample: {inputs}
+//     while (!trial.done()) {
+//       TrialRunner runner(trial);                             // one per thread, with sums of its own
+//       for (k : trial.active()) runner.advance(k, states[k]);
+//       trial.take(trial.outcome(all threads' runner.sums() added));
+//     }
+//     statistics.choices = trial.choices();
+//   }
+//
+// Sums are exact and errors are by sample, so neither the number of threads nor the order of the samples changes a bit
+// of the result. Workers that share no memory have a trial each, and all take the same outcomes.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/calibrate/choices.h"
+#include "core/tersor.h"
+
+namespace tersor {
+
+/// What one held sample lost: by output of the model (0 where that is no float), and then by what is judged in place of
+/// each, which is what a Softmax at the end is given.
+struct HeldError {
+  size_t sample = 0;  // index into Trial::places()
+  std::vector<double> signal, noise;
+};
+
+struct TrialSums {
+  std::optional<calibrate::Statistics> statistics;
+  ptq::SweepSums sweep;
+  std::vector<HeldError> errors;
+
+  void add(TrialSums more);
+};
+
+struct TrialOutcome {
+  std::optional<calibrate::Statistics> statistics;
+  std::optional<ptq::SweepOutcome> sweep;
+  std::vector<HeldError> errors;  // ascending by sample
+};
+
+/// What a trial needs of one sample from round to round.
+struct TrialState {
+  std::vector<Tensor> inputs;
+  std::vector<Tensor> in_float;  // outputs of the float model, of a held sample
+  ptq::SweepState sweep;
+};
+
+class TrialRunner;
+
+class Trial {
+ public:
+  /// Settings hold samples aside, there are enough, something can be taken back, and nobody has tried yet.
+  static bool is_wanted(const Job& job, const calibrate::Statistics& statistics);
+
+  /// `statistics` of the float model and all samples say which samples there are. `job` as prepare() made it.
+  Trial(std::shared_ptr<const Job> job, const calibrate::Statistics& statistics);
+
+  /// The samples that take part, as places among the calibrated ones: first those that models are made of, then those
+  /// held aside, each ascending.
+  const std::vector<size_t>& places() const { return places_; }
+
+  bool done() const { return round_ == Round::kDone; }
+  /// Which of places() take part in this round.
+  const std::vector<size_t>& active() const { return active_; }
+  TrialOutcome outcome(TrialSums sums) const;
+  /// Ends the round. All that hold a part of the samples take the same.
+  void take(TrialOutcome outcome);
+
+  const calibrate::Choices& choices() const { return choices_; }
+
+ private:
+  friend class TrialRunner;
+
+  enum class Round { kCalibrate, kInFloat, kStart, kStep, kJudge, kDone };
+  /// How the biases of a model that is tried are corrected, where the settings have them measured.
+  enum class Biases {
+    kOfStatistics,   // without a sweep
+    kOfFew,          // measured on a few samples
+    kAsTheSettings,  // measured on all the others
+  };
+  /// A model that is tried.
+  struct Candidate {
+    std::string change;  // empty: what has been chosen so far
+    calibrate::Choices choices;
+    Biases biases = Biases::kOfStatistics;
+  };
+
+  bool is_default(const char* field) const;
+  void find_candidates();
+  void begin_next();
+  bool begin(Candidate candidate);
+  void begin_step();
+  void begin_judging();
+  void judge(std::vector<HeldError> errors);
+  void judge_measured(std::vector<HeldError> errors);
+  void take_change(const std::string& change, std::vector<HeldError> errors);
+  void judge_constants(std::vector<HeldError> errors);
+  void complete(Candidate& candidate);
+  std::vector<std::string> costly_constants() const;
+  void finish();
+
+  std::shared_ptr<const Job> job_;
+  std::vector<size_t> places_, active_, others_, held_;  // the last three index places_
+  std::vector<calibrate::SampleRecord> records_;         // by place
+  calibrate::Choices choices_;
+  calibrate::Statistics seen_;          // of the others
+  std::vector<Candidate> waiting_;      // the next one last
+  std::set<std::string> judged_;        // digests of plans
+  std::vector<HeldError> best_;         // of what is chosen so far
+  std::vector<HeldError> measured_;     // the same with biases measured on few; empty while nobody asked
+  std::vector<HeldError> promised_;     // of a change that gained, until it has done so with measured biases too
+  std::vector<std::string> constants_;  // that are stored in integers, where nothing is changed
+  std::optional<std::vector<HeldError>> all_float_;    // with all of them in float
+  std::vector<std::pair<double, std::string>> costs_;  // of each: noise that it adds to that
+  bool finishing_ = false;
+
+  Round round_ = Round::kCalibrate;
+  Candidate candidate_;
+  std::shared_ptr<const Job> candidate_job_;
+  std::optional<Draft> draft_;
+  std::unique_ptr<ptq::Sweep> sweep_;
+  size_t step_ = 0;
+  std::vector<ptq::SweepOutcome> outcomes_;
+  std::shared_ptr<const run::Program> program_;  // of this round
+  ptq::SweepProgram step_program_;               // of this round, where it is a step of the sweep
+};
+
+/// Takes samples through one round; for one thread. The trial must outlive it, and take() comes after it.
+class TrialRunner {
+ public:
+  explicit TrialRunner(const Trial& trial);
+  /// `sample`: one of Trial::active(). Errors as Runner::run.
+  void advance(size_t sample, TrialState& state);
+  /// Of the samples so far, once.
+  TrialSums sums();
+
+ private:
+  const Trial& trial_;
+  std::optional<calibrate::Calibrator> calibrator_;
+  std::optional<run::Runner> runner_;
+  std::optional<ptq::SweepStart> start_;
+  std::optional<ptq::SweepRunner> step_;
+  std::vector<HeldError> errors_;
+};
+
+}  // namespace tersor
