@@ -90,7 +90,7 @@ class Session {
     std::optional<samples::SampleReader> reader;
     std::vector<samples::InputSpec> inputs;
     std::unique_ptr<SampleJob> job;
-    std::unique_ptr<StepJob> steps;  // one of the two
+    std::unique_ptr<StepJob> steps;   // one of the two
     std::optional<JobSample> loaded;  // the next to be added
   };
 

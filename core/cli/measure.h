@@ -12,8 +12,9 @@ namespace tersor::cli {
 /// of the data set (`shards`).
 KeptSamples room_for_samples(const Job& job, const samples::DataSet& data, int64_t shards);
 
-/// Tries on samples held aside which corrections gain (core/trial.h), where the settings ask for it and nobody has tried
-/// yet, and adds what was chosen to the statistics. The job with these choices. The other arguments as of measure().
+/// Tries on samples held aside which corrections gain (core/trial.h), where the settings ask for it and nobody has
+/// tried yet, and adds what was chosen to the statistics. The job with these choices. The other arguments as of
+/// measure().
 std::shared_ptr<const Job> choose(const std::shared_ptr<const Job>& job, const samples::DataSet& data,
                                   const KeptSamples* kept, int threads, calibrate::Statistics& statistics);
 
