@@ -273,9 +273,12 @@ bool Trial::is_default(const char* field) const {
 /// In the order in which they are tried; that of the settings themselves comes first.
 void Trial::find_candidates() {
   std::vector<Candidate> all = {{}};
-  all.push_back({"float *", {}});
+  const config::Preference prefer = job_->settings.config.prefer;
+  // Where every output is quantized a float constant takes what follows out of the integers.
+  const bool beside_float = job_->attachment.export_rules.placement == tpc::Placement::kOperands;
+  if (beside_float && prefer != config::Preference::kSize) all.push_back({"float *", {}});
   if (is_default("activation_channel_equalization")) all.push_back({"activation_channel_equalization=false", {}});
-  if (is_default("split_scales")) all.push_back({"split_scales=false", {}});
+  if (is_default("split_scales") && prefer == config::Preference::kAccuracy) all.push_back({"split_scales=false", {}});
   if (is_default("activation_threshold_method")) all.push_back({kUnclipped, {}});
   waiting_.assign(all.rbegin(), all.rend());
 }
@@ -302,6 +305,7 @@ namespace {
 std::vector<std::string> stored_constants(const Draft& draft) {
   std::vector<std::string> names;
   for (const ptq::ConstantPlan& one : draft.plan.constants) {
+    if (one.tied) continue;  // a kernel has its integers anyway
     const std::string& name = draft.model.graph.name_of(draft.model.graph.find(one.node)->inputs[one.input]);
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
