@@ -61,7 +61,7 @@ export interface QuantizationConfig {
   readonly weights_bias_correction_method?: 'MEASURED' | 'ANALYTIC' | undefined;
   /** Keep in float what feeds a logarithm, root or reciprocal that 8 bits cannot feed. Default true. */
   readonly keep_float_automatically?: boolean | undefined;
-  /** Around a Swish, and behind a Conv that float nodes alone read, give the two nodes of a quantizer scales of their own by channel. Default true. */
+  /** Around a Swish, and behind a Conv that float nodes alone read, scale each channel to its quantizer. Costs time in the runtime, so it acts with prefer=ACCURACY only. Default true. */
   readonly split_scales?: boolean | undefined;
   /** Rescale each output channel so that its deviation is what it was before the weights were quantized. Default false. */
   readonly weights_second_moment_correction?: boolean | undefined;
@@ -79,6 +79,8 @@ export interface QuantizationConfig {
   readonly concat_threshold_update?: boolean | undefined;
   /** How long to look for the weights' integers: 0 takes the nearest, 1 those whose errors make up for each other on the samples, 2 tries more. Acts where biases are measured on the samples. From 0 to 2. Default 1. */
   readonly effort?: number | undefined;
+  /** What counts where time in the runtime, size and accuracy pull apart: SPEED, BALANCED, ACCURACY or SIZE. Acts on platforms whose runtime's prices are known. Default BALANCED. */
+  readonly prefer?: 'SPEED' | 'BALANCED' | 'ACCURACY' | 'SIZE' | undefined;
   /** Keep what exporters note in the file: doc strings, and metadata of nodes and values such as stack traces. Default false. */
   readonly keep_metadata?: boolean | undefined;
   /** Write a file that is larger than the float one; false makes that an error. Default false. */

@@ -41,7 +41,19 @@ describe('figures', () => {
   });
 
   it('does not call outputs exact that were never compared', () => {
-    const output = { name: 'y', sqnr_db: null, cosine_similarity: null, max_error: null, parts: [] };
+    const output = {
+      name: 'y',
+      kind: 'values' as const,
+      sqnr_db: null,
+      median_sqnr_db: null,
+      worst_sqnr_db: null,
+      worst_sample: null,
+      cosine_similarity: null,
+      median_cosine: null,
+      error_to_spread: null,
+      max_error: null,
+      parts: [],
+    };
     const text = (...mses: (number | null)[]) =>
       n.outputDecibels({ output_sqnr_db: null, outputs: mses.map((mse) => ({ ...output, mse })) });
     expect(text(0, 0)).toBe('exact');
