@@ -197,7 +197,7 @@ describe('samples', () => {
     expect(streamedPart.bytes).toEqual(listedPart.bytes);
 
     // nothing is measured on them later: their memory serves the samples behind them
-    const config = { weights_bias_correction: false };
+    const config = { weights_bias_correction: false, holdout: false };
     const alone = await model.calibrate(stream(), { config });
     expect(alone.bytes).toEqual((await model.calibrate(tensors, { config })).bytes);
     const unmeasured = await refusal(model.quantize({ statistics: alone }));
