@@ -291,7 +291,7 @@ void quantize_model(QuantizeOptions& options) {
   const auto verdict = report ? report->verdict : std::nullopt;
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   const Cost cost{passes + (report && data ? 1 : 0), spent.count(), calibration_bytes(*job)};
-  const auto time = time_forecast_of(*job, result);
+  const auto time = report ? report->time : time_forecast_of(*job, result);
   if (options.json)
     return print_json(result, verdict, cost, time, options.output, before, opened->model.warnings, statistics.choices);
   if (verdict) print_verdict(*verdict);

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "core/graph/graph.h"
-#include "core/graph/uses.h"
 
 namespace tersor::cost {
 
