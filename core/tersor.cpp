@@ -337,7 +337,7 @@ Draft draft(const Job& job, const calibrate::Statistics& statistics) {
                       config.prefer == config::Preference::kAccuracy;
   if (config.split_scales && splits) {
     draft.split = ptq::insert_split_scales(draft.model, draft.attachment, draft.placement, draft.statistics);
-    if (draft.split.before + draft.split.behind > 0) place_again();
+    if (draft.split.before > 0 || !draft.split.behind.empty()) place_again();
   }
   if (config.relu_unbound_correction) {
     auto [factors, done] = ptq::bound_relus(draft.model, draft.attachment, draft.placement, draft.statistics, config);
@@ -483,7 +483,7 @@ QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics,
   result.model = ptq::apply_plan(decided.model, result.plan);
   ptq::take_back_guarded(result.model.graph, result.plan);
   ptq::check_export(job.model, result.model, result.plan);
-  ptq::drop_idle_scales(result.model);
+  ptq::drop_idle_scales(result.model.graph, decided.split.behind);
   passes::share_equal_constants(result.model);
   for (ptq::NodeOutcome& outcome : result.plan.outcomes)
     if (outcome.arithmetic == ptq::NodeOutcome::Arithmetic::kFloat && result.model.graph.find(outcome.node) == nullptr)

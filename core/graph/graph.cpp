@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/graph/graph.h"
 
+#include <algorithm>
 #include <queue>
 #include <set>
 
@@ -29,6 +30,13 @@ static_assert(std::size(kTypeNames) == std::variant_size_v<Attribute>);
 std::string place_of(const Node& node, size_t index) {
   return "graph.node[" + std::to_string(index) + "]" + (node.name.empty() ? "" : " \"" + node.name + "\"") + " (" +
          node.op_type + ")";
+}
+
+const std::string& Graph::label_of(const Node& node) const {
+  static const std::string kNone;
+  if (!node.name.empty()) return node.name;
+  const auto output = std::find_if(node.outputs.begin(), node.outputs.end(), [](ValueId id) { return id.valid(); });
+  return output == node.outputs.end() ? kNone : name_of(*output);
 }
 
 void Node::refuse_type(const Attributes::value_type& found, const Attribute& wanted) const {

@@ -122,6 +122,8 @@ class Graph {
   Value& value(ValueId id) { return values_[static_cast<size_t>(id.index)]; }
   const Value& value(ValueId id) const { return values_[static_cast<size_t>(id.index)]; }
   const std::string& name_of(ValueId id) const { return value(id).name; }
+  /// What a node is called where it may have no name: its name, else that of its first output that is there.
+  const std::string& label_of(const Node& node) const;
   size_t value_count() const { return values_.size(); }
   void rename(ValueId id, std::string name);
 
@@ -174,8 +176,9 @@ struct Model {
   std::string doc;
   std::vector<std::pair<std::string, std::string>> metadata;
   std::string rest;  // encoded ModelProto fields this code does not know (functions, training info)
-  bool initializers_were_inputs = false;  // the file listed them among the inputs; see onnx::WriteOptions
-  std::vector<Diagnostic> warnings;       // what the reader or a converter found noteworthy; not part of the file
+  bool initializers_were_inputs = false;     // the file listed them among the inputs; see onnx::WriteOptions
+  std::vector<Diagnostic> warnings;          // what the reader or a converter found noteworthy; not part of the file
+  std::map<std::string, DType> narrow = {};  // inputs and outputs of 16-bit floats; see onnx::widen_floats()
   Graph graph;
 
   /// Version of a domain's operators; 0 when it is not imported.

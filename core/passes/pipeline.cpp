@@ -38,8 +38,7 @@ constexpr Pass kPasses[] = {
 std::vector<std::string> lost_nodes(const Graph& before, const Graph& after) {
   std::vector<std::string> names;
   for (const Node& node : before.nodes())
-    if (after.find(node.id) == nullptr)
-      names.push_back(node.name.empty() ? before.name_of(node.outputs[0]) : node.name);
+    if (after.find(node.id) == nullptr) names.push_back(before.label_of(node));
   return names;
 }
 

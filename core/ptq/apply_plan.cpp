@@ -86,7 +86,7 @@ class Applier {
       constant.by_row ? store_embedding(constant) : store_constant(constant);
     for (const ActivationPlan& activation : plan_.activations) insert_pair(activation);
     place_new_nodes();
-    guard_moved_quantizers(graph());
+    guard_moved_quantizers(graph(), model_.opset());
     guard_float_nodes(model_, softmaxes_in_float());
     guard_kernels(model_, kernels_with_float_results());
     make_names_unique();

@@ -140,8 +140,7 @@ void note_input_corrections(const Graph& graph, QuantizationPlan& plan) {
   AppliedCorrection made{"activation_bias_correction", {}, "Their biases make up for the mean error of their inputs"};
   for (const KernelPlan& kernel : plan.kernels) {
     const Node& node = *graph.find(kernel.node);
-    if (kernel.input_correction != 0)
-      made.where.push_back(node.name.empty() ? graph.name_of(node.outputs[0]) : node.name);
+    if (kernel.input_correction != 0) made.where.push_back(graph.label_of(node));
   }
   if (!made.where.empty()) plan.corrections.push_back(std::move(made));
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
+
 #include "core/graph/graph.h"
 
 namespace tersor::ptq {
 
-/// Takes out the factors that insert_split_scales() prepared behind float nodes and equalize_channels() left at 1.
-/// Returns how many.
-int drop_idle_scales(Model& quantized);
+/// Takes out those of the Muls in `prepared` (SplitScales::behind) that equalize_channels() left at 1.
+void drop_idle_scales(Graph& quantized, std::span<const NodeId> prepared);
 
 }  // namespace tersor::ptq

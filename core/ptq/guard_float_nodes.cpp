@@ -54,10 +54,6 @@ bool is_tempting(const Graph& graph, const Uses& uses, const Node& node) {
          reaches_quantizer(graph, uses, node.outputs[0]);
 }
 
-std::string stem_of(const Graph& graph, const Node& node) {
-  return node.name.empty() ? graph.name_of(node.outputs[0]) : node.name;
-}
-
 /// An Einsum in front of the node of that place that gives what it takes, where the number of axes is known.
 bool stop_transposes(Graph& graph, const std::vector<int>& ranks, size_t place) {
   const ValueId operand = graph.nodes()[place].inputs[0];
@@ -65,7 +61,7 @@ bool stop_transposes(Graph& graph, const std::vector<int>& ranks, size_t place) 
   const int rank = known < ranks.size() ? ranks[known] : -1;
   const std::string letters = "abcdefgh";
   if (rank < 1 || rank > static_cast<int>(letters.size())) return false;
-  const std::string stem = stem_of(graph, graph.nodes()[place]);
+  const std::string stem = graph.label_of(graph.nodes()[place]);
   const std::string axes = letters.substr(0, static_cast<size_t>(rank));
   Node same;
   same.op_type = "Einsum";
@@ -91,7 +87,7 @@ int guard_float_nodes(Model& model, const std::vector<NodeId>& softmaxes) {
       if ((stays || has_float_form_only(graph, node)) && is_tempting(graph, uses, node)) places.push_back(i);
     }
   }
-  for (size_t k = places.size(); k-- > 0;) read_through_sum(graph, places[k], stem_of(graph, graph.nodes()[places[k]]));
+  for (size_t k = places.size(); k-- > 0;) read_through_sum(graph, places[k], graph.label_of(graph.nodes()[places[k]]));
   const std::vector<int> ranks = infer_ranks(model);
   int guarded = static_cast<int>(places.size());
   const bool has_convolutions =

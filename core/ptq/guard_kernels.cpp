@@ -29,7 +29,7 @@ bool guard_from_add(Graph& graph, const Uses& uses, Node& kernel, Node& add, int
 /// Max and Min in place of the clamp at `index`; a bound at infinity needs none.
 bool guard_from_clamp(Graph& graph, size_t index, const ClampBounds& bounds) {
   const Node clamp = graph.nodes()[index];
-  const std::string stem = clamp.name.empty() ? graph.name_of(clamp.outputs[0]) : clamp.name;
+  const std::string stem = graph.label_of(clamp);
   std::vector<Node> steps;
   ValueId value = clamp.inputs[0];
   const auto then = [&](const char* type, double bound) {

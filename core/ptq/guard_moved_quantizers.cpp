@@ -60,6 +60,54 @@ bool reaches_quantizer(const Graph& graph, const Uses& uses, ValueId value) {
   }
 }
 
+/// The DequantizeLinear whose int8 (or int16) activations the value holds; null where it holds none.
+const Node* signed_restorer(const Graph& graph, const Uses& uses, ValueId value) {
+  const auto maker = value.valid() ? uses.producer_index(value) : std::nullopt;
+  if (!maker || !graph.nodes()[*maker].is("DequantizeLinear")) return nullptr;
+  const Node& restorer = graph.nodes()[*maker];
+  const Tensor* zero_point = restorer.inputs.size() > 2 ? graph.initializer(restorer.inputs[2]) : nullptr;
+  const bool is_signed =
+      zero_point != nullptr && (zero_point->dtype() == DType::kInt8 || zero_point->dtype() == DType::kInt16);
+  return is_signed && uses.producer_index(restorer.inputs[0]) ? &restorer : nullptr;
+}
+
+/// Nodes that the runtime carries a quantizer over.
+bool is_passed(const Node& node) {
+  constexpr std::string_view kTypes[] = {"Transpose", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "MaxPool", "Slice"};
+  return node.domain.empty() && std::find(std::begin(kTypes), std::end(kTypes), node.op_type) != std::end(kTypes);
+}
+
+int requantize_moved(Graph& graph) {
+  int guarded = 0;
+  for (size_t i = 0; i < graph.nodes().size(); ++i) {
+    if (!is_passed(graph.nodes()[i]) || graph.nodes()[i].outputs.size() != 1) continue;
+    const Uses uses(graph);
+    const Node* restorer = signed_restorer(graph, uses, graph.nodes()[i].inputs[0]);
+    const ValueId value = graph.nodes()[i].outputs[0];
+    const auto& readers = uses.reader_indices(value);
+    const bool is_quantized = std::any_of(readers.begin(), readers.end(),
+                                          [&](size_t reader) { return graph.nodes()[reader].is("QuantizeLinear"); });
+    if (restorer == nullptr || is_quantized || !restorer->attributes.empty()) continue;
+    const std::string name = graph.name_of(value);
+    Node quantize, dequantize;
+    quantize.op_type = "QuantizeLinear";
+    quantize.name = name + "_moved_QuantizeLinear";
+    dequantize.op_type = "DequantizeLinear";
+    dequantize.name = name + "_moved_DequantizeLinear";
+    const ValueId moved = graph.add_unique_value(name + "_moved", DType::kFloat32),
+                  codes = graph.add_unique_value(name + "_quantized", graph.value(restorer->inputs[0]).dtype);
+    quantize.inputs = {moved, restorer->inputs[1], restorer->inputs[2]};
+    dequantize.inputs = {codes, restorer->inputs[1], restorer->inputs[2]};
+    quantize.outputs = {codes};
+    dequantize.outputs = {value};
+    graph.nodes()[i].outputs[0] = moved;
+    graph.insert(i + 1, std::move(quantize));
+    graph.insert(i + 2, std::move(dequantize));
+    ++guarded;
+  }
+  return guarded;
+}
+
 int guard_outputs(Graph& graph) {
   std::vector<size_t> places;
   {
@@ -77,8 +125,10 @@ int guard_outputs(Graph& graph) {
 
 }  // namespace
 
-int guard_moved_quantizers(Graph& graph) {
-  return guard_captured(graph) + guard_outputs(graph);
+int guard_moved_quantizers(Graph& graph, int64_t opset) {
+  constexpr int64_t kNamesItsType = 21;
+  const int before = opset >= kNamesItsType ? requantize_moved(graph) : 0;
+  return before + guard_captured(graph) + guard_outputs(graph);
 }
 
 }  // namespace tersor::ptq

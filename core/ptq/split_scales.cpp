@@ -81,7 +81,7 @@ class Inserter {
       const std::vector<Tensor> values = evaluate(model_, regions, points);
       for (size_t k = 0; k < before.size(); ++k)
         done_.before += stretch(before[k].conv, before[k].op, points[k], values[k]) ? 1 : 0;
-      for (const ValueId value : behind) done_.behind += prepare_behind(value) ? 1 : 0;
+      for (const ValueId value : behind) prepare_behind(value);
     }
     for (const Before& one : in_float) done_.before += stretch(one.conv, one.op) ? 1 : 0;
     graph_.sort_topologically();
@@ -137,21 +137,20 @@ class Inserter {
     return usable ? &*found : nullptr;
   }
 
-  ValueId insert_behind(const char* type, ValueId input, ValueId output, const std::string& stem, Tensor constant) {
+  NodeId insert_behind(const char* type, ValueId input, ValueId output, const std::string& stem, Tensor constant) {
     Node node;
     node.op_type = type;
     node.name = graph_.name_of(input) + "_" + type;
     node.inputs = {input, graph_.add_initializer(stem, std::move(constant))};
     node.outputs = {output};
-    graph_.append(std::move(node));
-    return output;
+    return graph_.append(std::move(node));
   }
 
   /// A Mul by ones in front of the kernels that read the value, for equalize_channels() to fill.
-  bool prepare_behind(ValueId value) {
+  void prepare_behind(ValueId value) {
     const TensorStatistics* tensor = seen(value);
-    if (tensor == nullptr) return false;
-    const std::string name = graph_.name_of(value) + kScaledSuffix;
+    if (tensor == nullptr) return;
+    const std::string name = graph_.name_of(value) + "_scaled";
     const ValueId scaled = graph_.add_unique_value(name, DType::kFloat32);
     const Tensor* weight = nullptr;
     for (size_t i = 0; i < placement_.roles.size(); ++i) {
@@ -161,10 +160,9 @@ class Inserter {
     }
     TensorStatistics copy = *tensor;
     copy.name = graph_.name_of(scaled);
-    insert_behind("Mul", value, scaled, name + "_factors",
-                  per_channel(std::vector<double>(copy.channels.size(), 1.0), *weight));
+    done_.behind.push_back(insert_behind("Mul", value, scaled, name + "_factors",
+                                         per_channel(std::vector<double>(copy.channels.size(), 1.0), *weight)));
     statistics_.tensors.push_back(std::move(copy));
-    return true;
   }
 
   struct Stretch {
@@ -283,7 +281,7 @@ class Inserter {
     }
     rescale(conv, op, inverse, offsets);
     const std::string name = graph_.name_of(output);
-    const ValueId stretched = graph_.add_unique_value(name + kStretchedSuffix, DType::kFloat32),
+    const ValueId stretched = graph_.add_unique_value(name + "_stretched", DType::kFloat32),
                   multiplied = graph_.add_unique_value(name + "_multiplied", DType::kFloat32);
     conv.outputs[0] = stretched;
     const Tensor weight = *graph_.initializer(op.weight);

@@ -23,10 +23,6 @@
 
 namespace tersor::ptq {
 
-/// Parts of the names of what an inserted node makes: in front of a quantizer, and of what is stretched behind one.
-constexpr const char* kScaledSuffix = "_scaled";
-constexpr const char* kStretchedSuffix = "_stretched";
-
 /// What a Conv writes whose channels are stretched: all integers from end to end.
 struct StretchedOutput {
   NodeId conv;
@@ -34,8 +30,8 @@ struct StretchedOutput {
 };
 
 struct SplitScales {
-  int64_t before = 0;  // Convs whose channels are stretched
-  int64_t behind = 0;  // tensors with a Mul by ones in front of their quantizer; equalize_channels() fills it
+  int64_t before = 0;               // Convs whose channels are stretched
+  std::vector<NodeId> behind = {};  // the Muls by ones before quantizers; equalize_channels() fills them
   std::vector<StretchedOutput> stretched = {};
 };
 

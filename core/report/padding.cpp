@@ -11,7 +11,7 @@ std::vector<PaddingRow> padding_of(const Graph& graph, const framework::Attachme
     if (size <= 1 || channels <= 0) continue;
     const Node& node = *graph.find(kernel.node);
     PaddingRow row;
-    row.name = node.name.empty() ? graph.name_of(node.outputs[0]) : node.name;
+    row.name = graph.label_of(node);
     row.op = node.op_type;
     row.simd_size = static_cast<int>(size);
     row.channels = channels;

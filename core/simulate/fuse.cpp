@@ -302,12 +302,8 @@ Group group_of(Graph& graph, const Uses& uses, const Node& node, int64_t opset, 
   return group;
 }
 
-std::string name_of(const Graph& graph, const Node& node) {
-  return node.name.empty() ? graph.name_of(node.outputs[0]) : node.name;
-}
-
 FloatIsland island(const Group& group, Reason reason, bool exact) {
-  FloatIsland found{name_of(group.graph, group.node), group.node.op_type, std::move(reason), exact,
+  FloatIsland found{group.graph.label_of(group.node), group.node.op_type, std::move(reason), exact,
                     group.node.outputs[0]};
   if (group.output && group.output->quantize.per_tensor()) found.step = group.output->quantize.scales[0];
   return found;
@@ -340,10 +336,10 @@ void count_saturation(FusedModel& fused, const std::map<NodeId, std::string>& so
   Graph& graph = fused.model.graph;
   for (Node& node : graph.nodes()) {
     if (kSaturating.count(node.op_type) == 0 || node.outputs.size() != 1) continue;
-    const ValueId counts = graph.add_unique_value(graph.name_of(node.outputs[0]) + "_saturated", DType::kInt64);
+    const ValueId counts = graph.add_unique_value(graph.label_of(node) + "_saturated", DType::kInt64);
     const auto source = sources.find(node.id);
     fused.saturations.push_back(
-        {name_of(graph, node), source == sources.end() ? node.op_type : source->second, counts});
+        {graph.label_of(node), source == sources.end() ? node.op_type : source->second, counts});
     node.outputs.push_back(counts);
   }
 }
@@ -389,7 +385,7 @@ void fuse_groups(FusedModel& fused, Profile profile, bool counts_saturation,
       if (replacement->op_type == "MatMulNBits")
         fused.float_islands.push_back(few_bits(group, *replacement));
       else if (is_core(node))
-        fused.integer_nodes.push_back(name_of(graph, node));
+        fused.integer_nodes.push_back(graph.label_of(node));
       sources[node.id] = node.op_type;
       if (bias != joined.end()) gone.insert(bias->second.add);
       if (group.output) gone.insert(graph.nodes()[group.output->index].id);

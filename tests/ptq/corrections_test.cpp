@@ -265,7 +265,7 @@ TEST_CASE("around a Swish each channel is scaled to its quantizer, whose scale s
   calibrate::Statistics statistics = statistics_of(*job, samples);
   const Draft decided = draft(*job, statistics);
   REQUIRE(decided.split.before == 2);
-  REQUIRE(decided.split.behind == 2);
+  REQUIRE(decided.split.behind.size() == 2);
   for (uint64_t k = 0; k < 3; ++k)
     REQUIRE(test::relative_difference(job->model, decided.model, sample(*job, k)) < 1e-5);
   statistics = measured(*job, statistics, 1);
@@ -311,7 +311,7 @@ TEST_CASE("convolutions along one axis have scales of their own around a Swish")
   const calibrate::Statistics statistics = statistics_of(*job);
   const Draft decided = draft(*job, statistics);
   REQUIRE(decided.split.before == 1);
-  REQUIRE(decided.split.behind == 1);
+  REQUIRE(decided.split.behind.size() == 1);
   REQUIRE(decided.equalized.size() == 1);
   REQUIRE(test::relative_difference(job->model, decided.model, sample(*job, 0)) < 1e-5);
   const Model quantized = quantize(*job, measured(*job, statistics, 1)).model;
@@ -385,7 +385,8 @@ TEST_CASE("a Conv whose integers a kernel meets keeps one scale") {
 TEST_CASE("a model without a Swish has no split scales") {
   const auto job = job_of(separable(0.3), accurate());
   const Draft decided = draft(*job, statistics_of(*job));
-  REQUIRE(decided.split.before + decided.split.behind == 0);
+  REQUIRE(decided.split.before == 0);
+  REQUIRE(decided.split.behind.empty());
 }
 
 TEST_CASE("a collapsed model is quantized with its own statistics, and the report names what is gone") {

@@ -83,3 +83,24 @@ TEST_CASE("a Conv whose bias is computed quantizes on every platform") {
   model.node("Reshape", {"p", "shape"}, {"b"}).node("Conv", {"x", "w", "b"}, {"c"}).node("Relu", {"c"}, {"y"});
   require_every_platform(model.output("y").build());
 }
+
+TEST_CASE("int8 activations that go on moved have their pair written, from operator set 21 on") {
+  NamedModel model;
+  model.input("x", {1, 3, 6, 6}).weight("w", {4, 3, 3, 3}).node("Conv", {"x", "w"}, {"c"});
+  model.constant("shape", Tensor::of<int64_t>({3}, Ints{1, 4, 16})).node("Reshape", {"c", "shape"}, {"r"});
+  model.node("Transpose", {"r"}, {"t"}, {{"perm", Ints{0, 2, 1}}}).node("Sin", {"t"}, {"y"}).output("y");
+  for (const int64_t opset : {int64_t{13}, int64_t{21}}) {
+    Model built = model.build();
+    built.opset_imports[0].version = opset;
+    built.ir_version = 10;
+    const Made made = make(built, "ort-cpu-s8s8");
+    const std::string types = test::types_of(onnx::read(onnx::Source::of(made.result.bytes)));
+    INFO(types);
+    const bool paired = types.find(
+                            "Reshape QuantizeLinear DequantizeLinear Transpose QuantizeLinear DequantizeLinear "
+                            "Sin") != std::string::npos;
+    const bool moved = types.find("DequantizeLinear Reshape") != std::string::npos;
+    REQUIRE(moved);
+    REQUIRE(paired == (opset == 21));
+  }
+}
