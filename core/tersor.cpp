@@ -12,11 +12,13 @@
 #include "core/framework/platform_layers.h"
 #include "core/graph/print.h"
 #include "core/graph/quantized.h"
+#include "core/graph/uses.h"
 #include "core/graph/validate.h"
 #include "core/onnx/convert_opset.h"
 #include "core/onnx/exporter_notes.h"
 #include "core/onnx/operators.h"
 #include "core/onnx/read.h"
+#include "core/onnx/rewrite_forms.h"
 #include "core/onnx/write.h"
 #include "core/ops/registry.h"
 #include "core/passes/passes.h"
@@ -137,12 +139,15 @@ bool rounds_weights(const config::QuantizationConfig& config) {
   return config.effort > 0 && config.measures_bias();
 }
 
-bool is_float16(const Graph& graph) {
-  const auto is_half = [](DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kBfloat16; };
-  for (const ValueId id : graph.inputs)
-    if (is_half(graph.value(id).dtype)) return true;
-  return std::any_of(graph.initializers().begin(), graph.initializers().end(),
-                     [&](const auto& entry) { return is_half(entry.second.dtype()); });
+/// A DequantizeLinear of an input or a constant is part of a float model: its preprocessing, or a weight that was
+/// stored small. Of what quantizers make it is part of a quantized one, and so is all of a file that this program
+/// wrote.
+bool is_float_form(const Model& model, const Uses& uses, const Node& node) {
+  if (!node.is("DequantizeLinear") || node.inputs.empty() || !node.inputs[0].valid()) return false;
+  const auto has_recipe = [](const auto& entry) { return entry.first == "tersor.recipe_sha256"; };
+  const bool ours = std::any_of(model.metadata.begin(), model.metadata.end(), has_recipe);
+  const auto maker = uses.producer_index(node.inputs[0]);
+  return !ours && (!maker || !is_quantized(model.graph.nodes()[*maker]));
 }
 
 }  // namespace
@@ -161,6 +166,7 @@ OpenedModel open_model(Model model, std::span<const std::byte> file) {
       sha.update(tensor.bytes());
       bytes += tensor.byte_count();
     }
+  onnx::rewrite_forms(model);
   return {std::move(model), sha.hex(), std::move(file_sha256), bytes};
 }
 
@@ -170,13 +176,11 @@ OpenedModel open_model(const onnx::Source& source, const onnx::ExternalData& ext
 
 void check_quantizable(const Model& model) {
   const auto& nodes = model.graph.nodes();
+  const Uses uses(model.graph);
   for (size_t i = 0; i < nodes.size(); ++i)
-    if (is_quantized(nodes[i]))
+    if (is_quantized(nodes[i]) && !is_float_form(model, uses, nodes[i]))
       throw Error(ErrorCode::kUnsupportedModel, "The model is quantized already.", place_of(nodes[i], i),
                   "Give the float model that it was made from.");
-  if (is_float16(model.graph))
-    throw Error(ErrorCode::kUnsupportedModel, "The model holds float16 numbers; a float32 model is needed.", "graph",
-                "Export the model in float32.");
 }
 
 std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Settings settings) {
@@ -506,7 +510,7 @@ QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics,
   const std::string factors = ptq::tensor_factors_text(decided.factors);
   if (!factors.empty()) metadata.emplace_back(ptq::kTensorFactors, factors);
   if (!job.settings.config.keep_metadata) onnx::drop_exporter_notes(result.model);
-  result.bytes = onnx::write(result.model);
+  result.bytes = onnx::write(result.model.narrow.empty() ? result.model : onnx::narrow_edges(result.model));
   // Who asks for float weights knows that the file does not shrink.
   const bool asked_for = job.settings.config.enable_weights_quantization == false || !job.settings.overrides.empty();
   if (!job.settings.config.allow_larger_file && !asked_for) check_size(*job.opened, result);

@@ -112,7 +112,8 @@ void print_json(const report::Comparison& comparison, const report::CompareProgr
 
 void compare(const Options& options) {
   const auto profile = enum_from_word<simulate::Profile>(options.runtime, "--runtime");
-  const ModelFile reference = open_model(options.float_model), quantized = open_model(options.quantized_model);
+  const ModelFile reference = open_runnable_model(options.float_model),
+                  quantized = open_runnable_model(options.quantized_model);
   if (!simulate::is_quantized(quantized.model))
     throw Error(ErrorCode::kInvalidArgument, "The second model holds no QuantizeLinear or DequantizeLinear.",
                 options.quantized_model, "Give the float model first, then the quantized one.");

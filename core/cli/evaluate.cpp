@@ -89,7 +89,7 @@ struct Worker {
 std::shared_ptr<const run::Program> open_reference(const Options& options, simulate::Profile profile,
                                                    const run::Program& program) {
   if (options.reference.empty()) return nullptr;
-  const auto reference = simulate::compile(open_model(options.reference).model, profile);
+  const auto reference = simulate::compile(open_runnable_model(options.reference).model, profile);
   if (reference->outputs().size() != program.outputs().size() || reference->inputs().size() != program.inputs().size())
     throw Error(ErrorCode::kMismatch,
                 "The reference has " + std::to_string(reference->inputs().size()) + " inputs and " +
@@ -100,7 +100,7 @@ std::shared_ptr<const run::Program> open_reference(const Options& options, simul
 }
 
 Outcome evaluate_model(const Options& options) {
-  const ModelFile file = open_model(options.model);
+  const ModelFile file = open_runnable_model(options.model);
   const auto metric = enum_from_word<evaluate::Metric>(options.metric, "--metric");
   const auto profile = enum_from_word<simulate::Profile>(options.runtime, "--runtime");
   const auto program = simulate::compile(file.model, profile), reference = open_reference(options, profile, *program);

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/cli/files.h"
 #include "core/onnx/read.h"
+#include "core/onnx/rewrite_forms.h"
 
 namespace tersor::cli {
 
@@ -63,6 +64,12 @@ ModelFile open_model(const std::string& path) {
   } catch (const Error& error) {
     throw Error(error.code, error.message, error.place.empty() ? path : path + ": " + error.place, error.hint);
   }
+  return file;
+}
+
+ModelFile open_runnable_model(const std::string& path) {
+  ModelFile file = open_model(path);
+  onnx::rewrite_forms(file.model);
   return file;
 }
 

@@ -18,6 +18,9 @@ struct ModelFile {
 /// Maps and reads a model; weights it keeps in files of their own are mapped from its folder. Errors name the file.
 ModelFile open_model(const std::string& path);
 
+/// The same for a model that will be run: onnx::rewrite_forms() has been over it.
+ModelFile open_runnable_model(const std::string& path);
+
 /// Prints a line for each remark on a model's file.
 void print_warnings(const std::vector<Diagnostic>& warnings);
 

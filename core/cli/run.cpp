@@ -62,7 +62,7 @@ void write_outputs(const std::string& folder, const std::vector<std::string>& na
 
 void run_model(const Options& options) {
   expect_outside(options.output, options.data.data);
-  const ModelFile file = open_model(options.model);
+  const ModelFile file = open_runnable_model(options.model);
   const auto program = simulate::compile(file.model, enum_from_word<simulate::Profile>(options.runtime, "--runtime"));
   const auto data = open_data(options.data, file.model.graph, options.json);
   const std::vector<int64_t> chosen = chosen_samples(options.data, *data);

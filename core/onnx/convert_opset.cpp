@@ -15,10 +15,38 @@ namespace tersor::onnx {
 
 namespace {
 
-constexpr int64_t kOldestConverted = 7;
+constexpr int64_t kOldestTarget = 7;
 
 // Ascending by version: a node goes through all that lie between the model's opset and the target.
 constexpr Rule kRules[] = {
+    {2, "GlobalLpPool", whole_p_2},
+    {2, "LpPool", whole_p_2},
+    {2, "Pad", pad_2},
+    {2, "Split", split_2},
+    {4, "Concat", concat_4},
+    {5, "Reshape", reshape_5},
+    {6, "Cast", cast_6},
+    {6, "Selu", selu_6},
+    {6, "Tile", tile_6},
+    {7, "Add", broadcast_7},
+    {7, "And", broadcast_7},
+    {7, "BatchNormalization", inference_7},
+    {7, "Div", broadcast_7},
+    {7, "Dropout", inference_7},
+    {7, "Equal", broadcast_7},
+    {7, "GRU", recurrent_7},
+    {7, "Gemm", gemm_7},
+    {7, "Greater", broadcast_7},
+    {7, "LSTM", recurrent_7},
+    {7, "Less", broadcast_7},
+    {7, "Mul", broadcast_7},
+    {7, "Or", broadcast_7},
+    {7, "PRelu", prelu_7},
+    {7, "Pow", broadcast_7},
+    {7, "RNN", recurrent_7},
+    {7, "Sub", broadcast_7},
+    {7, "Upsample", upsample_7},
+    {7, "Xor", broadcast_7},
     {9, "BatchNormalization", batch_normalization_9},
     {9, "Scan", scan_9},
     {9, "Upsample", upsample_9},
@@ -53,59 +81,6 @@ constexpr Rule kRules[] = {
     {20, "DFT", dft_20},
     {20, "GridSample", grid_sample_20},
     {21, "GroupNormalization", group_normalization_21},
-};
-
-// Operators that changed between opset 1 and 7.
-constexpr std::array<std::string_view, 49> kChangedBefore7 = {
-    "Abs",
-    "Add",
-    "And",
-    "AveragePool",
-    "BatchNormalization",
-    "Cast",
-    "Ceil",
-    "Clip",
-    "Concat",
-    "Div",
-    "Dropout",
-    "Elu",
-    "Equal",
-    "Exp",
-    "Floor",
-    "GRU",
-    "Gemm",
-    "GlobalLpPool",
-    "Greater",
-    "HardSigmoid",
-    "InstanceNormalization",
-    "LSTM",
-    "LeakyRelu",
-    "Less",
-    "Log",
-    "LpPool",
-    "Max",
-    "Mean",
-    "Min",
-    "Mul",
-    "Neg",
-    "Or",
-    "PRelu",
-    "Pad",
-    "Pow",
-    "RNN",
-    "Reciprocal",
-    "Relu",
-    "Reshape",
-    "Selu",
-    "Sigmoid",
-    "Split",
-    "Sqrt",
-    "Sub",
-    "Sum",
-    "Tanh",
-    "Tile",
-    "Upsample",
-    "Xor",
 };
 
 /// The least IR version that goes with an operator set.
@@ -146,15 +121,10 @@ class Converter {
 
  private:
   void apply_rules(Rewriter& rewriter, Node& node) const {
-    if (from_ < kOldestConverted) check_old(rewriter, node);
+    // Which inputs an operator of the first sets might overwrite.
+    if (from_ < 6) node.attributes.erase("consumed_inputs");
     for (const Rule& rule : kRules)
       if (rule.version > from_ && rule.version <= target_ && node.op_type == rule.op) rule.apply(rewriter, node);
-  }
-
-  void check_old(const Rewriter& rewriter, const Node& node) const {
-    if (std::find(kChangedBefore7.begin(), kChangedBefore7.end(), node.op_type) != kChangedBefore7.end())
-      rewriter.refuse("The model is of opset " + std::to_string(from_) + ", in which " + node.op_type +
-                      " has another form; models of opset 7 or newer can be converted.");
   }
 
   std::shared_ptr<const Graph> converted(const std::shared_ptr<const Graph>& graph, const std::string& place) {
@@ -182,10 +152,10 @@ class Converter {
 }  // namespace
 
 bool convert_to_opset(Model& model, int64_t target) {
-  if (target < kOldestConverted || target > kNewestTarget)
-    throw Error(ErrorCode::kInvalidArgument, "Models can be raised to opset " + std::to_string(kOldestConverted) +
-                                                 " to " + std::to_string(kNewestTarget) + ", not to " +
-                                                 std::to_string(target) + ".");
+  if (target < kOldestTarget || target > kNewestTarget)
+    throw Error(ErrorCode::kInvalidArgument, "Models can be raised to opset " + std::to_string(kOldestTarget) + " to " +
+                                                 std::to_string(kNewestTarget) + ", not to " + std::to_string(target) +
+                                                 ".");
   const int64_t from = model.opset();
   if (from == 0 || from >= target) return false;
   Graph graph = model.graph;  // so that the model stays whole when a node cannot be converted

@@ -12,13 +12,12 @@ inline constexpr int64_t kNewestTarget = 21;
 /// The oldest that a quantized file is written in: QuantizeLinear per axis.
 inline constexpr int64_t kUsualTarget = 13;
 
-/// Raises a model of opset 7 or newer to `target` (8 to 21), subgraphs included, so that it computes the same:
+/// Raises a model to `target` (7 to 21), subgraphs included, so that it computes the same:
 /// operators whose form changed in between are rewritten, and the IR version is raised to one that fits. Never lowers:
 /// false, and nothing done, when the model has that version or a newer one. What could not be kept exactly is in
 /// Model::warnings.
 ///
-/// Error kInvalidArgument: a target out of range. kUnsupportedModel: a node has no equal in the newer set, or the model
-/// comes from before opset 7 with operators that changed until then.
+/// Error kInvalidArgument: a target out of range. kUnsupportedModel: a node has no equal in the newer set.
 bool convert_to_opset(Model& model, int64_t target = kUsualTarget);
 
 }  // namespace tersor::onnx

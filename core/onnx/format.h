@@ -41,7 +41,8 @@ inline constexpr Tag kInput = 1, kOutput = 2, kName = 3, kOpType = 4, kAttribute
 }
 namespace attribute_field {
 inline constexpr Tag kName = 1, kFloat = 2, kInt = 3, kString = 4, kTensor = 5, kGraph = 6, kFloats = 7, kInts = 8,
-                     kStrings = 9, kTensors = 10, kGraphs = 11, kDoc = 13, kType = 20, kReference = 21;
+                     kStrings = 9, kTensors = 10, kGraphs = 11, kDoc = 13, kType = 20, kReference = 21,
+                     kSparseTensor = 22;
 }
 namespace value_field {
 inline constexpr Tag kName = 1, kType = 2, kDoc = 3, kMetadata = 4;
@@ -79,6 +80,7 @@ enum class AttributeType : int64_t {
   kStrings = 8,
   kTensors = 9,
   kGraphs = 10,
+  kSparseTensor = 11,
 };
 
 }  // namespace tersor::onnx

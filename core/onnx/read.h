@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX files into models, opset 7 and newer (older ones read too, where nothing in them says otherwise). The reverse is
+// ONNX files into models, of every operator set. The reverse is
 // core/onnx/write.h.
 #pragma once
 

@@ -21,7 +21,7 @@ struct Encoded {
   int64_t integer = 0;
   float number = 0;
   std::string text;
-  std::string_view tensor, graph;
+  std::string_view tensor, sparse_tensor, graph;
   std::vector<float> numbers;
   std::vector<int64_t> integers;
   std::vector<std::string> texts;
@@ -45,6 +45,10 @@ void read_field(Fields& fields, Encoded& into) {
     case attribute_field::kTensor:
       into.tensor = fields.view();
       into.seen = AttributeType::kTensor;
+      break;
+    case attribute_field::kSparseTensor:
+      into.sparse_tensor = fields.view();
+      into.seen = AttributeType::kSparseTensor;
       break;
     case attribute_field::kGraph:
       into.graph = fields.view();
@@ -138,6 +142,12 @@ Attribute typed(Encoded encoded, std::string_view message, const AttributeContex
   }
 }
 
+Attribute dense(const Encoded& encoded, const AttributeContext& context) {
+  return within(context.node_place + "." + encoded.name, [&] {
+    return read_sparse_tensor(encoded.sparse_tensor, context.graph.model, context.graph.external).tensor;
+  });
+}
+
 bool holds_graph(const Attribute& attribute) {
   return std::holds_alternative<std::shared_ptr<const Graph>>(attribute) ||
          std::holds_alternative<std::vector<std::shared_ptr<const Graph>>>(attribute);
@@ -147,11 +157,14 @@ bool holds_graph(const Attribute& attribute) {
 
 void add_attribute(std::string_view message, Node& node, const AttributeContext& context) {
   Encoded encoded = within(context.node_place, [&] { return read_fields(message); });
-  const std::string key = encoded.name;
+  const bool is_sparse = encoded.type == AttributeType::kSparseTensor;
+  // A constant that is written sparse is the dense one, like a sparse initializer.
+  const bool is_constant = is_sparse && node.is("Constant") && encoded.name == "sparse_value";
+  const std::string key = is_constant ? "value" : encoded.name;
   if (key.empty()) throw Error(ErrorCode::kInvalidModel, "An attribute has no name.", context.node_place);
   if (node.attributes.contains(key))
     throw Error(ErrorCode::kInvalidModel, "The attribute \"" + key + "\" is given twice.", context.node_place);
-  Attribute attribute = typed(std::move(encoded), message, context);
+  Attribute attribute = is_constant ? dense(encoded, context) : typed(std::move(encoded), message, context);
   const bool keep_bytes = !is_known_operator(node.domain, node.op_type) && !holds_graph(attribute);
   if (keep_bytes && encode_attribute(key, attribute).text() != message)
     attribute = OpaqueAttribute{std::string(message)};

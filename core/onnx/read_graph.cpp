@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/onnx/read_graph.h"
 
+#include <algorithm>
 #include <set>
 
 #include "core/base/error.h"
@@ -63,6 +64,15 @@ Encoded read_fields(std::string_view message, Graph& graph) {
     }
   }
   return encoded;
+}
+
+/// Of ONNX's operators only the recurrent ones may leave out their first output while they have another.
+void require_first_output(const Node& node, const std::string& where) {
+  if (node.outputs.empty() || node.outputs[0].valid() || !node.domain.empty()) return;
+  const bool any = std::any_of(node.outputs.begin(), node.outputs.end(), [](ValueId id) { return id.valid(); });
+  if (!any || node.is("RNN") || node.is("GRU") || node.is("LSTM")) return;
+  throw Error(ErrorCode::kInvalidModel, "The first output of " + node.op_type + " is missing; it has no default.",
+              where, "Give the output a name, or export the model again.");
 }
 
 class GraphReader {
@@ -219,6 +229,7 @@ void GraphReader::read_node(std::string_view message, size_t index, const GraphC
   within(where, read);
   where = place_ + place_of(node, index).substr(std::string("graph").size());
   for (const std::string_view attribute : attributes) add_attribute(attribute, node, {context, where, depth_});
+  require_first_output(node, where);
   graph_.append(std::move(node));
 }
 

@@ -62,6 +62,21 @@ struct Rule {
   void (*apply)(Rewriter& rewriter, Node& node);
 };
 
+// Before opset 7: old_forms.cpp
+void pad_2(Rewriter&, Node&);
+void split_2(Rewriter&, Node&);
+void whole_p_2(Rewriter&, Node&);
+void concat_4(Rewriter&, Node&);
+void reshape_5(Rewriter&, Node&);
+void cast_6(Rewriter&, Node&);
+void selu_6(Rewriter&, Node&);
+void tile_6(Rewriter&, Node&);
+void broadcast_7(Rewriter&, Node&);
+void prelu_7(Rewriter&, Node&);
+void inference_7(Rewriter&, Node&);
+void gemm_7(Rewriter&, Node&);
+void recurrent_7(Rewriter&, Node&);
+void upsample_7(Rewriter&, Node&);
 // Attributes that became inputs: attributes_to_inputs.cpp
 void slice_10(Rewriter&, Node&);
 void top_k_10(Rewriter&, Node&);

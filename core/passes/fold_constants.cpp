@@ -26,9 +26,8 @@ bool blows_up(const Node& node) {
 }
 
 bool may_fold(const Node& node) {
-  static constexpr std::array kept{"QuantizeLinear", "DequantizeLinear", "RandomNormal",
-                                   "RandomUniform",  "RandomNormalLike", "RandomUniformLike",
-                                   "Multinomial",    "Bernoulli",        "Dropout"};
+  static constexpr std::array kept{"QuantizeLinear", "RandomNormal",      "RandomUniform", "RandomNormalLike",
+                                   "Multinomial",    "RandomUniformLike", "Bernoulli",     "Dropout"};
   for (const char* type : kept)
     if (node.op_type == type) return false;
   for (const auto& [name, attribute] : node.attributes)

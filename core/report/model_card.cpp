@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/digest.h"
+#include "core/onnx/rewrite_forms.h"
 #include "core/ops/registry.h"
 #include "core/run/ports.h"
 #include "core/run/program.h"
@@ -18,13 +19,19 @@ onnx::ModelInfo describe(const Model& model, std::span<const std::byte> file) {
   return describe(model, file, sha256_hex(file));
 }
 
-onnx::ModelInfo describe(const Model& model, std::span<const std::byte> file, std::string sha256) {
-  onnx::ModelInfo info = onnx::describe(model, file, std::move(sha256));
+onnx::ModelInfo describe(const Model& file_model, std::span<const std::byte> file, std::string sha256) {
+  onnx::ModelInfo info = onnx::describe(file_model, file, std::move(sha256));
+  Model model = file_model;
+  try {
+    onnx::rewrite_forms(model);
+  } catch (const Error&) {
+    // what cannot be raised to a newer operator set is found below, node by node
+  }
   const bool quantized = simulate::is_quantized(model);
   const ops::Registry& registry = quantized ? simulate::registry(simulate::Profile::kX64) : ops::standard();
   const std::vector<run::Unsupported> unsupported = run::unsupported(model, registry);
   for (const run::Unsupported& one : unsupported)
-    if (const Node* node = model.graph.find(one.node); node != nullptr)
+    if (const Node* node = file_model.graph.find(one.node); node != nullptr)
       for (onnx::OperatorInfo& op : info.operators)
         if (op.op == node->op_type && op.domain == node->domain) op.runs = false;
   const auto shapes = run::shapes_of_one_sample(model.graph);

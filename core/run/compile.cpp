@@ -8,6 +8,7 @@
 #include "core/graph/uses.h"
 #include "core/run/control.h"
 #include "core/run/fold.h"
+#include "core/run/operators.h"
 #include "core/run/plan.h"
 #include "core/run/ports.h"
 #include "core/run/program.h"
@@ -123,6 +124,7 @@ class Compiler {
   }
 
   PreparedGraph compile() {
+    require_operators(model_, registry_, live_);
     Constants constants(model_, *uses_, registry_, live_, prepared_.memory_limit);
     for (size_t k = 0; k < wanted_.size(); ++k) {
       const ValueId id{static_cast<int32_t>(k)};

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "core/graph/uses.h"
-#include "core/ops/attribute_names.h"
+#include "core/run/operators.h"
 #include "core/run/prepared.h"
 
 namespace tersor::run {
@@ -99,19 +99,6 @@ std::optional<std::vector<Tensor>> run_once(const ops::Kernel& kernel, std::span
   for (size_t k = 0; k < results.size(); ++k)
     if (wanted[k]) results[k] = to_plain(std::move(results[k]), output_types[k]);
   return results;
-}
-
-const ops::Op& operator_of(const Node& node, const Model& model, const ops::Registry& registry) {
-  const int64_t version = model.opset(node.domain);
-  if (const ops::Op* op = registry.find(node.domain, node.op_type, version)) {
-    ops::require_known_attributes(node);
-    return *op;
-  }
-  const std::string domain = node.domain.empty() ? "ONNX" : "\"" + node.domain + "\"";
-  throw Error(ErrorCode::kUnsupportedModel,
-              "The operator " + node.op_type + " of " + domain + ", operator set " + std::to_string(version) +
-                  ", cannot be run here.",
-              {}, "Cut the model before this node, or export it with operators that are supported.");
 }
 
 Constants::Constants(const Model& model, const Uses& uses, const ops::Registry& registry, const std::vector<bool>& live,

@@ -48,8 +48,4 @@ class Constants {
   std::map<ValueId, Tensor> values_;
 };
 
-/// Finds the operator of a node. Error kUnsupportedModel when there is none, kInvalidModel when the node has an
-/// attribute that it does not know; `place` is left to the caller.
-const ops::Op& operator_of(const Node& node, const Model& model, const ops::Registry& registry);
-
 }  // namespace tersor::run

@@ -27,6 +27,14 @@ inline float float_from_half(uint16_t half) {
   return value;
 }
 
+/// The value of a bfloat16 bit pattern: the upper half of a float's; exact.
+inline float float_from_bfloat16(uint16_t bfloat) {
+  const uint32_t bits = static_cast<uint32_t>(bfloat) << 16;
+  float value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
 /// The nearest IEEE binary16 bit pattern, ties to even; overflow gives infinity.
 inline uint16_t half_from_float(float value) {
   uint32_t bits;

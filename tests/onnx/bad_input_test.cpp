@@ -276,3 +276,12 @@ TEST_CASE("damage anywhere in a model gives a model or an error, never worse") {
   REQUIRE(refused > 1000);
   REQUIRE(refused < 3000);
 }
+
+TEST_CASE("a first output that has no default must be there") {
+  const Error missing = refusal_of({plain_node("MaxPool", {"x"}, {"", "y"})});
+  REQUIRE(missing.message.find("first output of MaxPool") != std::string::npos);
+  REQUIRE(missing.place == "graph.node[0] (MaxPool)");
+  REQUIRE(
+      read(Source::of(model_file(graph_of({plain_node("GRU", {"x", "x", "x"}, {"", "y"})})))).graph.nodes().size() ==
+      1);
+}

@@ -256,8 +256,8 @@ TEST_CASE("the versions fit each other, and nothing is ever lowered") {
 }
 
 TEST_CASE("what has no newer form is refused with the node's place, and the model stays as it was") {
-  Single scan(8, "Scan"), old_add(6, "Add"), pad(9, "Pad");
-  for (Single* one : {&scan, &old_add, &pad}) {
+  Single scan(8, "Scan"), pad(9, "Pad");
+  for (Single* one : {&scan, &pad}) {
     const std::string before = to_text(one->model.graph);
     try {
       onnx::convert_to_opset(one->model);
@@ -305,5 +305,51 @@ TEST_CASE("what changed from opset 13 to 21 takes its new form") {
   SECTION("GroupNormalization is refused, with its place") {
     Single group(18, "GroupNormalization");
     REQUIRE_THROWS_WITH(onnx::convert_to_opset(group.model, 21), Catch::Contains("GroupNormalization of opset 18"));
+  }
+}
+
+TEST_CASE("what stood before opset 7 is raised too") {
+  SECTION("broadcasting along an axis") {
+    Single add(6, "Add");
+    add.model.graph.set_initializer(add.model.graph.add_value("b"),
+                                    Tensor::of<float>({3}, std::vector<float>{1, 2, 3}));
+    add.node().inputs.push_back(*add.model.graph.find("b"));
+    add["broadcast"] = int64_t{1};
+    add["axis"] = int64_t{1};
+    REQUIRE(add.raised(7).find("y_aligned_shape: int64[3] {0, 1, 1}\n  y_aligned = Reshape(b, y_aligned_shape)\n"
+                               "  y = Add(x, y_aligned)\n") != std::string::npos);
+  }
+  SECTION("one slope for each channel") {
+    Single prelu(6, "PRelu");
+    prelu.model.graph.set_initializer(prelu.model.graph.add_value("s"),
+                                      Tensor::of<float>({3}, std::vector<float>{1, 2, 3}));
+    prelu.node().inputs.push_back(*prelu.model.graph.find("s"));
+    REQUIRE(prelu.raised(7).find("y = PRelu(x, y_aligned)") != std::string::npos);
+  }
+  SECTION("Reshape, Cast and Tile") {
+    Single reshape(1, "Reshape");
+    reshape["shape"] = Ints{6, -1};
+    reshape["consumed_inputs"] = Ints{0};
+    REQUIRE(reshape.raised() == "  y_shape: int64[2] {6, -1}\n  y = Reshape(x, y_shape)\n");
+    Single cast(1, "Cast");
+    cast["to"] = std::string("INT64");
+    REQUIRE(cast.raised() == "  y = Cast(x) {to = 7}\n");
+    Single tile(5, "Tile");
+    Graph& graph = tile.model.graph;
+    graph.set_initializer(graph.add_value("tiles"), Tensor::scalar(2.0f));
+    graph.set_initializer(graph.add_value("axis"), Tensor::scalar(1.0f));
+    tile.node().inputs.push_back(*graph.find("tiles"));
+    tile.node().inputs.push_back(*graph.find("axis"));
+    REQUIRE(tile.raised().find("y_repeats: int64[4] {1, 2, 1, 1}\n") != std::string::npos);
+  }
+  SECTION("flags and attributes that are gone") {
+    Single dropout(6, "Dropout");
+    dropout["is_test"] = int64_t{1};
+    REQUIRE(dropout.raised(7) == "  y = Dropout(x)\n");
+    Single pad(1, "Pad");
+    pad["paddings"] = Ints{0, 0, 1, 1, 0, 0, 1, 1};
+    REQUIRE(pad.raised(7).find("pads") != std::string::npos);
+    Single concat(1, "Concat");
+    REQUIRE(concat.raised(7) == "  y = Concat(x) {axis = 1}\n");
   }
 }

@@ -232,7 +232,8 @@ TEST_CASE("large tensors are written into a file beside the model") {
 }
 
 TEST_CASE("a sparse initializer becomes the dense tensor it stands for") {
-  const auto model_of = [](const std::vector<int64_t>& index_dims, const std::vector<int64_t>& indices) {
+  const auto model_of = [](const std::vector<int64_t>& index_dims, const std::vector<int64_t>& indices,
+                           bool as_node = false) {
     Message values = header({2}, DType::kFloat32), where = header(index_dims, DType::kInt64, "");
     values.text(tensor_field::kFloats, raw<float>({5, 6}));
     where.text(tensor_field::kRaw, raw<int64_t>(indices));
@@ -245,14 +246,27 @@ TEST_CASE("a sparse initializer becomes the dense tensor it stands for") {
     graph.message(graph_field::kNode, plain_node("MatMul", {"x", "w"}, {"y"}));
     graph.message(graph_field::kInput, tensor_value("x", 1, {1, 2}));
     graph.message(graph_field::kOutput, tensor_value("y", 1, {1, 3}));
-    graph.message(graph_field::kSparseInitializer, std::move(sparse));
-    return model_file(std::move(graph));
+    graph.message(graph_field::kSparseInitializer, sparse);
+    if (!as_node) return model_file(std::move(graph));
+    Message attribute, constant = plain_node("Constant", {}, {"w"});
+    attribute.text(attribute_field::kName, "sparse_value");
+    attribute.message(attribute_field::kSparseTensor, std::move(sparse));
+    attribute.integer(attribute_field::kType, static_cast<int64_t>(AttributeType::kSparseTensor));
+    constant.message(node_field::kAttribute, std::move(attribute));
+    Message other;
+    other.message(graph_field::kNode, std::move(constant));
+    other.message(graph_field::kNode, plain_node("MatMul", {"x", "w"}, {"y"}));
+    other.message(graph_field::kInput, tensor_value("x", 1, {1, 2}));
+    other.message(graph_field::kOutput, tensor_value("y", 1, {1, 3}));
+    return model_file(std::move(other));
   };
   const Tensor wanted = Tensor::of<float>({2, 3}, {0, 5, 0, 0, 0, 6});
   for (const auto& file : {model_of({2}, {1, 5}), model_of({2, 2}, {0, 1, 1, 2})}) {
     const Model model = read(Source::of(file));
     REQUIRE(*model.graph.initializer(*model.graph.find("w")) == wanted);
   }
+  const Model model = read(Source::of(model_of({2}, {1, 5}, true)));
+  REQUIRE(*model.graph.nodes()[0].attribute<Tensor>("value") == wanted);
   REQUIRE(read_error(model_of({2}, {1, 6})).message.find("outside its shape") != std::string::npos);
   REQUIRE(read_error(model_of({2, 2}, {0, 1, -1, 2})).message.find("outside its shape") != std::string::npos);
   REQUIRE(read_error(model_of({1}, {1})).code == ErrorCode::kInvalidModel);

@@ -424,6 +424,28 @@ TEST_CASE("an operator that is not known is refused by name") {
   REQUIRE(error.message.find("NoSuchOperator of ONNX, operator set 17") != std::string::npos);
 }
 
+TEST_CASE("operators that are not known are named all at once, the first in graph order as the place") {
+  ModelBuilder builder;
+  const ValueId x = builder.input("x", {1});
+  const ValueId a = builder.node("Unknown", {x}), b = builder.node("Other", {builder.node("Unknown", {a})});
+  builder.node("NotNeeded", {b});
+  builder.output(b);
+  builder.model.graph.nodes()[2].domain = "com.microsoft";
+  builder.model.opset_imports.push_back({"com.microsoft", 1});
+  const Error error = error_of(builder.model);
+  REQUIRE(error.place == "graph.node[0] \"Unknown\" (Unknown)");
+  REQUIRE(error.message ==
+          "3 nodes cannot be run here: Unknown of ONNX (graph.node[0] and 1 more), Other of \"com.microsoft\" "
+          "(graph.node[2]).");
+  REQUIRE(error.hint.find("ONNX Runtime's optimizer") != std::string::npos);
+}
+
+TEST_CASE("a first node that is not known is cut off behind it") {
+  ModelBuilder builder;
+  builder.output(builder.node("Relu", {builder.node("Unknown", {builder.input("x", {1})})}));
+  REQUIRE(error_of(builder.model).hint.find("Cut the model after this node") != std::string::npos);
+}
+
 TEST_CASE("inputs that do not fit are refused with both shapes and the likely fix") {
   Residual net;
   const auto message = [&](Tensor x) {

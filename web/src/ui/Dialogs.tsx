@@ -67,7 +67,7 @@ function How() {
         steps for every tensor, and writes an ONNX file that runtimes compute with 8-bit integers.
       </p>
       <p>
-        <b>Model.</b> A float .onnx file, opset 7 or newer. If it keeps its weights in a file beside it, drop both.
+        <b>Model.</b> A float .onnx file of any operator set. If it keeps its weights in a file beside it, drop both.
       </p>
       <p>
         <b>Samples.</b> A folder or .zip of pictures, or .npy, .npz and .pb arrays: a hundred or more like the ones the

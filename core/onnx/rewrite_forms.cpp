@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/onnx/rewrite_forms.h"
+
+#include "core/onnx/convert_opset.h"
+
+namespace tersor::onnx {
+
+void rewrite_forms(Model& model) {
+  constexpr int64_t kOldestRun = 7;
+  if (model.opset() > 0 && model.opset() < kOldestRun) convert_to_opset(model, kOldestRun);
+  widen_floats(model);
+  rewrite_sequences(model);
+  rewrite_ml_operators(model);
+}
+
+}  // namespace tersor::onnx
