@@ -7,6 +7,7 @@
 #include "core/report/model_card.h"
 #include "core/report_of.h"
 #include "core/samples/given_arrays.h"
+#include "core/samples/graph_preset.h"
 #include "core/samples/labels.h"
 #include "core/samples/preview.h"
 #include "core/samples/sample_digest.h"
@@ -164,6 +165,7 @@ std::string Session::open_model(const std::string& key, const val& table) {
 void Session::close(const std::string& key) {
   models_.erase(key);
   data_.erase(key);
+  trials_.erase(key);
   jobs_.erase(key);
 }
 
@@ -215,11 +217,18 @@ val Session::layers(const std::string& key, const std::string& text, size_t whic
 
 std::string Session::open_data(const std::string& key, const std::string& model_key, const val& table,
                                const std::string& preprocessing) {
-  const std::vector<samples::InputSpec> inputs = input_specs(model(model_key).opened->model.graph);
+  const OpenedModel& opened = *model(model_key).opened;
+  const std::vector<samples::InputSpec> inputs = input_specs(opened.model.graph);
   samples::DataSetOptions options;
+  options.guess = samples::preset_of_graph(opened.model.graph);
   if (!preprocessing.empty() && !inputs.empty())
     options.preprocessing = samples::read_preprocessing(preprocessing, inputs[0], "preprocessing");
-  const auto set = samples::DataSet::open(std::make_shared<JsSource>(table), inputs, options);
+  auto set = samples::DataSet::open(std::make_shared<JsSource>(table), inputs, options);
+  trials_.erase(key);
+  if (const auto trial = try_preprocessings(opened.model, *set)) {
+    set = samples::DataSet::open(set->shared_source(), inputs, {trial->tried[trial->best].preprocessing});
+    trials_[key] = *trial;
+  }
   data_[key] = set;
   return to_text(Json{{"count", set->size()}}, false);
 }
@@ -242,6 +251,8 @@ std::string Session::inspect_data(const std::string& key) const {
   for (const samples::Skipped& skipped : set.skipped()) info["skipped"].push_back(skipped.path);
   info["preprocessing"] = set.is_preprocessed() ? to_json(set.preprocessing()) : Json(nullptr);
   info["preprocessing_is_guess"] = set.is_guess();
+  const auto trial = trials_.find(key);
+  info["preprocessing_trial"] = trial == trials_.end() ? Json(nullptr) : to_json(trial->second);
   return to_text(info, false);
 }
 

@@ -16,6 +16,7 @@
 #include "core/report/coverage.h"
 #include "core/samples/data_set.h"
 #include "core/tersor.h"
+#include "core/try_preprocessings.h"
 #include "wasm/sample_job.h"
 #include "wasm/step_job.h"
 
@@ -101,6 +102,7 @@ class Session {
 
   std::map<std::string, OpenModel> models_;
   std::map<std::string, std::shared_ptr<const samples::DataSet>> data_;
+  std::map<std::string, PreprocessingTrial> trials_;  // of data sets that were read as their labels say
   std::map<std::string, RunningJob> jobs_;
 };
 

@@ -41,7 +41,7 @@ void calibrate_model(CalibrateOptions& options) {
   ModelFile file = open_model(options.model);
   auto opened = std::make_shared<const OpenedModel>(tersor::open_model(std::move(file.model), file.source.bytes));
   Settings settings = read_settings(options.settings, std::nullopt, &opened->model.graph);
-  const auto data = open_data(options.data, opened->model.graph, options.json);
+  const auto data = open_data(options.data, opened->model, options.json);
   settings.preprocessing = preprocessing_text(*data);
   const auto job = prepare(opened, std::move(settings));
   const auto memory = calibration_bytes(*job);

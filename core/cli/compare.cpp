@@ -118,7 +118,7 @@ void compare(const Options& options) {
     throw Error(ErrorCode::kInvalidArgument, "The second model holds no QuantizeLinear or DequantizeLinear.",
                 options.quantized_model, "Give the float model first, then the quantized one.");
   const auto program = report::CompareProgram::make(reference.model, quantized.model, profile, options.classes);
-  const auto data = open_data(options.data, reference.model.graph, options.json);
+  const auto data = open_data(options.data, reference.model, options.json);
   const std::vector<int64_t> chosen = chosen_samples(options.data, *data);
   const report::Comparison comparison = compare_samples(program, data, chosen, options.threads);
   if (options.json)

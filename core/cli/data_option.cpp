@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cli/data_option.h"
 
+#include <cinttypes>
 #include <cstdio>
 
 #include "core/cli/files.h"
 #include "core/cli/folder_source.h"
+#include "core/samples/graph_preset.h"
 #include "core/samples/labels.h"
 #include "core/samples/selection.h"
+#include "core/try_preprocessings.h"
 
 namespace tersor::cli {
 
 void add_data_option(CLI::App& command, DataOption& option, bool labelled) {
   CLI::Option* const data =
-      command.add_option("--data", option.data, "Samples: a folder, or a file (.npy, .npz, .png, .jpg, .csv, .wav)")
+      command
+          .add_option("--data", option.data,
+                      "Samples: a folder, a file (.npy, .npz, .png, .jpg, .csv, .wav) or a .zip of such; may be given "
+                      "several times")
+          ->allow_extra_args(false)
+          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
           ->required();
   command
       .add_option("--preprocessing", option.preprocessing,
@@ -51,22 +59,47 @@ std::optional<samples::Preprocessing> read_preprocessing_option(const std::strin
   }
 }
 
-std::shared_ptr<const samples::DataSet> open_data(const DataOption& option, const Graph& graph, bool quiet) {
-  const std::vector<samples::InputSpec> inputs = input_specs(graph);
+namespace {
+
+/// The data set as the labels say that it is to be read; as it is where they do not tell.
+std::shared_ptr<const samples::DataSet> read_as_labels_say(std::shared_ptr<const samples::DataSet> data,
+                                                           const Model& model, bool quiet) {
+  const auto trial = try_preprocessings(model, *data);
+  if (!trial) return data;
+  const TriedPreprocessing& best = trial->tried[trial->best];
+  if (!quiet)
+    std::fprintf(stderr, "note: preprocessing \"%s\", tried on samples with labels: %s\n", best.name.c_str(),
+                 trial->text().c_str());
+  if (!quiet && trial->is_chance())
+    std::fprintf(stderr,
+                 "note: no preset is right more often than guessing; check the class folders, or describe the "
+                 "preprocessing in a JSON file (--preprocessing)\n");
+  return samples::DataSet::open(data->shared_source(), data->inputs(), {best.preprocessing});
+}
+
+}  // namespace
+
+std::shared_ptr<const samples::DataSet> open_data(const DataOption& option, const Model& model, bool quiet) {
+  const std::vector<samples::InputSpec> inputs = input_specs(model.graph);
   samples::DataSetOptions options;
+  options.guess = samples::preset_of_graph(model.graph);
   options.preprocessing = read_preprocessing_option(option.preprocessing, inputs);
   if (!options.preprocessing && !option.recipe_preprocessing.empty() && !inputs.empty())
     options.preprocessing = samples::read_preprocessing(option.recipe_preprocessing, inputs[0], "recipe.preprocessing");
-  const auto data = samples::DataSet::open(open_folder(option.data, option.labels), inputs, options);
+  const auto data = read_as_labels_say(
+      samples::DataSet::open(open_samples(option.data, option.labels), inputs, options), model, quiet);
   if (!quiet) {
     constexpr size_t kShown = 5;
     const auto& skipped = data->skipped();
     for (size_t i = 0; i < skipped.size() && i < kShown; ++i)
       std::fprintf(stderr, "skipped: %s (%s)\n", skipped[i].path.c_str(), skipped[i].reason.c_str());
     if (skipped.size() > kShown) std::fprintf(stderr, "skipped: %zu more files\n", skipped.size() - kShown);
+    if (data->batch() > 1)
+      std::fprintf(stderr, "note: the model has a fixed batch of %" PRId64 "; each sample fills all of its rows\n",
+                   data->batch());
     if (data->is_guess())
       std::fprintf(stderr, "note: no --preprocessing was given; guessed \"%s\" from the model's input\n",
-                   std::string(samples::guess_preset(inputs[0])).c_str());
+                   std::string(data->guess()).c_str());
     if (!option.preprocessing.empty() && !data->is_preprocessed() && data->preprocessing().label_offset == 0)
       std::fprintf(stderr, "note: --preprocessing: it has no effect on these samples, which are taken as they are\n");
   }
@@ -87,7 +120,7 @@ std::vector<int64_t> chosen_samples(const DataOption& option, const samples::Dat
   if (data.size() % group != 0)
     throw Error(ErrorCode::kInvalidSamples,
                 std::to_string(data.size()) + " samples do not divide into groups of " + std::to_string(group) + ".",
-                option.data, "Check --group.");
+                joined(option.data), "Check --group.");
   std::vector<int64_t> chosen;
   for (int64_t first : samples::spread_evenly(groups, option.limit == 0 ? groups : (option.limit + group - 1) / group))
     for (int64_t i = 0; i < group; ++i) chosen.push_back(first * group + i);

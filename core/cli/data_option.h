@@ -14,7 +14,7 @@
 namespace tersor::cli {
 
 struct DataOption {
-  std::string data;                  // --data: folder or file
+  std::vector<std::string> data;     // --data: folders, files, zip archives
   std::string preprocessing;         // --preprocessing: preset or JSON file; empty: that of the recipe, else a guess
   std::string recipe_preprocessing;  // JSON text from --recipe; empty: none
   std::string labels;                // --labels: file; empty: class folders
@@ -31,9 +31,10 @@ std::vector<samples::InputSpec> input_specs(const Graph& graph);
 std::optional<samples::Preprocessing> read_preprocessing_option(const std::string& preprocessing,
                                                                 const std::vector<samples::InputSpec>& inputs);
 
-/// Opens the data set; it has samples. Says on stderr which files are skipped and which preprocessing was guessed,
-/// unless `quiet`.
-std::shared_ptr<const samples::DataSet> open_data(const DataOption& option, const Graph& graph, bool quiet);
+/// Opens the data set; it has samples. Where nobody gave a preprocessing and the samples have classes, the presets are
+/// tried on the model (try_preprocessings()). Says on stderr which files are skipped and which preprocessing was tried
+/// or guessed, unless `quiet`.
+std::shared_ptr<const samples::DataSet> open_data(const DataOption& option, const Model& model, bool quiet);
 
 /// The labels of all samples (of all groups of `group` samples): from --labels, else from class folders.
 std::vector<int64_t> open_labels(const DataOption& option, const samples::DataSet& data, int64_t group);

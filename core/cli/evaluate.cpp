@@ -46,7 +46,7 @@ struct Worker {
 
   Worker(const std::shared_ptr<const samples::DataSet>& data, const std::shared_ptr<const run::Program>& program,
          const std::shared_ptr<const run::Program>& reference, evaluate::Metric metric, int64_t group)
-      : reader(data),
+      : reader(data, samples::SampleReader::Values::kAny),
         runner(program),
         evaluation(metric, group),
         answers(evaluate::Metric::kAnswers),
@@ -104,7 +104,7 @@ Outcome evaluate_model(const Options& options) {
   const auto metric = enum_from_word<evaluate::Metric>(options.metric, "--metric");
   const auto profile = enum_from_word<simulate::Profile>(options.runtime, "--runtime");
   const auto program = simulate::compile(file.model, profile), reference = open_reference(options, profile, *program);
-  const auto data = open_data(options.data, file.model.graph, options.json);
+  const auto data = open_data(options.data, file.model, options.json);
   const bool labelled = metric != evaluate::Metric::kAnswers;
   if (!labelled && !options.data.labels.empty() && !options.json)
     std::fprintf(stderr, "note: --labels: they are not used, for answers are counted without labels\n");

@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/cli/files.h"
+#include "core/samples/zip_source.h"
 
 namespace tersor::cli {
 
@@ -127,6 +128,26 @@ std::shared_ptr<const samples::FileSource> open_folder(const std::string& path, 
                 "Check its permissions.");
   }
   return source;
+}
+
+std::shared_ptr<const samples::FileSource> open_samples(const std::vector<std::string>& paths,
+                                                        const std::string& left_out) {
+  std::vector<samples::JoinedSource::Part> parts;
+  for (const std::string& path : paths) {
+    std::shared_ptr<const samples::FileSource> source = open_folder(path, left_out);
+    const fs::path name = fs::path(path).has_filename() ? fs::path(path) : fs::path(path).parent_path();
+    std::error_code failed;
+    const bool is_archive = name.extension() == ".zip" && fs::is_regular_file(path, failed);
+    try {
+      if (is_archive) source = std::make_shared<samples::ZipSource>(std::move(source));
+    } catch (const Error& error) {
+      throw error.within(path);
+    }
+    const bool is_folder = is_archive || fs::is_directory(path, failed);
+    parts.emplace_back(is_folder ? (is_archive ? name.stem() : name.filename()).string() : "", std::move(source));
+  }
+  if (parts.size() == 1) return parts[0].second;
+  return std::make_shared<samples::JoinedSource>(std::move(parts));
 }
 
 }  // namespace tersor::cli

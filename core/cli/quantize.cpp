@@ -36,7 +36,7 @@ struct QuantizeOptions {
   CalibrationRun run;
   ReportRequest report;
   bool anyway = false;
-  bool json = false;
+  bool json = false, quiet = false, verbose = false;
 };
 
 /// `platform_given`: on the command line, which wins over the recipe's; its content is compared under the same name
@@ -64,39 +64,56 @@ int64_t count_of(const ptq::QuantizationPlan& plan, ptq::NodeOutcome::Arithmetic
   return count;
 }
 
-/// A line for each operator and reason, in the graph's order; --json names every node.
-void print_in_float(const std::vector<report::FloatNode>& nodes) {
-  constexpr size_t kNamed = 3;  // of a line
+/// A line for each reason, in the graph's order: which operators, how many nodes; all their names where `verbose`.
+void print_in_float(const std::vector<report::FloatNode>& nodes, bool verbose) {
   std::vector<std::vector<const report::FloatNode*>> lines;
   for (const report::FloatNode& node : nodes) {
-    const auto line = std::find_if(lines.begin(), lines.end(), [&](const auto& one) {
-      return one[0]->op == node.op && one[0]->reason == node.reason;
-    });
+    const auto line =
+        std::find_if(lines.begin(), lines.end(), [&](const auto& one) { return one[0]->reason == node.reason; });
     (line == lines.end() ? lines.emplace_back() : *line).push_back(&node);
   }
   for (const auto& line : lines) {
-    const size_t named = line.size() > kNamed + 1 ? kNamed : line.size();
-    std::string names;
-    for (size_t k = 0; k < named; ++k) names += (k == 0 ? "\"" : ", \"") + line[k]->name + "\"";
-    if (named < line.size()) names += " and " + std::to_string(line.size() - named) + " more";
-    std::printf("  in float: %s %s: %s\n", line[0]->op.c_str(), names.c_str(), line[0]->reason.c_str());
+    std::vector<std::pair<std::string, int>> operators;
+    for (const report::FloatNode* node : line) {
+      const auto known =
+          std::find_if(operators.begin(), operators.end(), [&](const auto& one) { return one.first == node->op; });
+      (known == operators.end() ? operators.emplace_back(node->op, 0) : *known).second += 1;
+    }
+    std::string text;
+    for (const auto& [op, count] : operators)
+      text += (text.empty() ? "" : ", ") + (count == 1 ? "" : std::to_string(count) + " ") + op;
+    std::printf("  in float: %s: %s\n", text.c_str(), line[0]->reason.c_str());
+    if (!verbose) continue;
+    for (const report::FloatNode* node : line) std::printf("    %s \"%s\"\n", node->op.c_str(), node->name.c_str());
   }
 }
 
-void print_result(const QuantizeResult& result, const std::optional<report::TimeForecast>& time,
+/// "3.7 times smaller", "1.2 times as large".
+std::string change_of_size(double before, double after) {
+  char text[64];
+  if (after < before)
+    std::snprintf(text, sizeof text, "%.1f times smaller", before / after);
+  else
+    std::snprintf(text, sizeof text, "%.1f times as large", after / before);
+  return text;
+}
+
+/// The answer: size, expected speed, what runs in integers.
+void print_answer(const QuantizeResult& result, const std::optional<report::TimeForecast>& time,
                   const std::string& output, size_t before) {
   using Arithmetic = ptq::NodeOutcome::Arithmetic;
   const auto& [samples, of, digest] = result.recipe.data_set;
-  std::printf("%s: %.1f kB, was %.1f kB; %s samples; %s@v%d\n", output.c_str(), result.bytes.size() / 1e3, before / 1e3,
+  const auto size = static_cast<double>(result.bytes.size());
+  std::printf("%s: %.1f kB, was %.1f kB (%s); %s samples; %s@v%d\n", output.c_str(), size / 1e3,
+              static_cast<double>(before) / 1e3, change_of_size(static_cast<double>(before), size).c_str(),
               (std::to_string(samples) + (samples < of ? " of " + std::to_string(of) : "")).c_str(),
               result.recipe.platform.name.c_str(), result.recipe.platform.version);
+  if (time) std::printf("%s\n", time->sentence.c_str());
   std::printf("%lld operators in integers, %lld of them with a float result; %lld in float\n",
               static_cast<long long>(count_of(result.plan, Arithmetic::kInteger) +
                                      count_of(result.plan, Arithmetic::kIntegerFloatOutput)),
               static_cast<long long>(count_of(result.plan, Arithmetic::kIntegerFloatOutput)),
               static_cast<long long>(count_of(result.plan, Arithmetic::kFloat)));
-  if (time) std::printf("%s\n", time->sentence.c_str());
-  print_in_float(in_float(result));
 }
 
 /// What trying on samples held aside has changed; --report has all that was tried.
@@ -111,8 +128,8 @@ void print_choices(const calibrate::Choices& choices) {
                 held);
 }
 
-void print_verdict(const report::Verdict& verdict) {
-  std::printf("%s: %s\n", std::string(enum_word(verdict.usability)).c_str(), verdict.reason.c_str());
+/// What to do about the error, where there is something.
+void print_advice(const report::Verdict& verdict) {
   for (const std::string& cause : verdict.causes) std::printf("  %s\n", cause.c_str());
   for (const std::string& caution : verdict.cautions) std::printf("  %s\n", caution.c_str());
   for (const std::string& layer : verdict.worst_layers) std::printf("  much of the error: %s\n", layer.c_str());
@@ -179,7 +196,7 @@ Gathered gather(QuantizeOptions& options, Settings settings, const std::shared_p
       Draft decided = draft(*job, statistics);
       return {job, std::move(statistics), nullptr, std::move(decided)};
     }
-    const auto data = open_data(options.data, opened->model.graph, false);
+    const auto data = open_data(options.data, opened->model, options.quiet);
     job = choose(job, *data, nullptr, options.run.threads, statistics);
     Draft decided = draft(*job, statistics);
     const bool ran = measure(*job, decided, *data, nullptr, options.run.threads, statistics);
@@ -187,7 +204,7 @@ Gathered gather(QuantizeOptions& options, Settings settings, const std::shared_p
       std::fprintf(stderr, "note: --data: it is not used; all that these settings take is in the statistics\n");
     return {job, std::move(statistics), data, std::move(decided), ran ? 1 : 0};
   }
-  const auto data = open_data(options.data, opened->model.graph, options.json);
+  const auto data = open_data(options.data, opened->model, options.json || options.quiet);
   settings.preprocessing = preprocessing_text(*data);
   settings.own_statistics_only = options.report.path.empty();
   auto job = prepare(opened, std::move(settings));
@@ -212,8 +229,9 @@ bool is_read(const std::string& output, const std::string& input) {
 
 /// Nothing that the job reads is written over.
 void check_not_read(const std::string& output, const QuantizeOptions& options) {
-  std::vector<std::string> inputs = {options.model, options.data.data, options.settings.config, options.settings.recipe,
+  std::vector<std::string> inputs = {options.model, options.settings.config, options.settings.recipe,
                                      options.settings.platform};
+  inputs.insert(inputs.end(), options.data.data.begin(), options.data.data.end());
   inputs.insert(inputs.end(), options.stats.begin(), options.stats.end());
   for (const std::string& input : inputs)
     if (is_read(output, input))
@@ -278,7 +296,8 @@ void quantize_model(QuantizeOptions& options) {
   auto [job, statistics, data, decided, passes] = gather(options, std::move(settings), opened);
   check_recipe(recipe, recipe_of(*job, statistics), !options.settings.platform.empty(), options.anyway);
   const QuantizeResult result = quantize(*job, statistics, std::move(decided));
-  print_notes(report::remarks_of({}, job->notes, result.draft.model.graph, result.plan, result.draft.statistics));
+  if (!options.quiet)
+    print_notes(report::remarks_of({}, job->notes, result.draft.model.graph, result.plan, result.draft.statistics));
   options.report.threads = options.run.threads;
   options.report.foreign = !options.stats.empty();
   const auto report = make_report(options.report, options.model, before, *job, result, statistics, data);
@@ -294,12 +313,15 @@ void quantize_model(QuantizeOptions& options) {
   const auto time = report ? report->time : time_forecast_of(*job, result);
   if (options.json)
     return print_json(result, verdict, cost, time, options.output, before, opened->model.warnings, statistics.choices);
-  if (verdict) print_verdict(*verdict);
-  print_cost(cost);
-  print_result(result, time, options.output, before);
+  if (options.quiet) return;
+  if (verdict) std::printf("%s: %s\n", std::string(enum_word(verdict->usability)).c_str(), verdict->reason.c_str());
+  print_answer(result, time, options.output, before);
+  if (verdict) print_advice(*verdict);
   print_choices(statistics.choices);
   if (!report) print_saturation_warning(result);
+  print_in_float(in_float(result), options.verbose);
   print_warnings(opened->model.warnings);
+  print_cost(cost);
 }
 
 }  // namespace
@@ -326,6 +348,8 @@ void add_quantize(CLI::App& program) {
   command->add_flag("--anyway", options->anyway, "Follow a recipe of another model or other samples");
   command->add_option("--threads", options->run.threads, "Threads; 0: one for each core")->check(thread_limit());
   command->add_flag("--json", options->json, "Print JSON");
+  command->add_flag("--verbose", options->verbose, "Name every node that stays in float");
+  command->add_flag("--quiet", options->quiet, "Print errors only")->excludes("--verbose")->excludes("--json");
   command->callback([options] { quantize_model(*options); });
 }
 

@@ -61,10 +61,10 @@ void write_outputs(const std::string& folder, const std::vector<std::string>& na
 }
 
 void run_model(const Options& options) {
-  expect_outside(options.output, options.data.data);
+  for (const std::string& path : options.data.data) expect_outside(options.output, path);
   const ModelFile file = open_runnable_model(options.model);
   const auto program = simulate::compile(file.model, enum_from_word<simulate::Profile>(options.runtime, "--runtime"));
-  const auto data = open_data(options.data, file.model.graph, options.json);
+  const auto data = open_data(options.data, file.model, options.json);
   const std::vector<int64_t> chosen = chosen_samples(options.data, *data);
   std::vector<std::string> sample_names, output_names;
   for (const int64_t sample : chosen) sample_names.push_back(data->name(sample));
@@ -74,7 +74,8 @@ void run_model(const Options& options) {
 
   const int threads = thread_count(options.threads);
   std::vector<Worker> workers;
-  for (int k = 0; k < threads; ++k) workers.push_back({run::Runner(program), samples::SampleReader(data)});
+  for (int k = 0; k < threads; ++k)
+    workers.push_back({run::Runner(program), samples::SampleReader(data, samples::SampleReader::Values::kAny)});
   const auto count = static_cast<int64_t>(chosen.size());
   {
     ProgressLine progress("run", count);

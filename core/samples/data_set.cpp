@@ -65,6 +65,22 @@ void DataSet::require_samples() const {
               "Samples are files of these kinds: " + known + ", or folders with input_0.pb.");
 }
 
+namespace {
+
+/// The tensor, whose first axis is 1, that many times along it.
+Tensor repeated(const Tensor& row, int64_t times) {
+  std::vector<int64_t> dims = row.shape().dims();
+  dims[0] = times;
+  Tensor batch = Tensor::make(row.dtype(), Shape(std::move(dims)));
+  const auto bytes = row.bytes();
+  const auto into = batch.mutable_bytes();
+  for (size_t k = 0; k < static_cast<size_t>(times); ++k)
+    std::copy(bytes.begin(), bytes.end(), into.begin() + static_cast<std::ptrdiff_t>(k * bytes.size()));
+  return batch;
+}
+
+}  // namespace
+
 std::vector<Tensor> SampleReader::load(int64_t sample) {
   if (data_->inputs().empty()) return {};
   const DataSet::Entry& entry = data_->entry_of(sample);
@@ -75,7 +91,10 @@ std::vector<Tensor> SampleReader::load(int64_t sample) {
       opened_ = &entry;
     }
     std::vector<Tensor> tensors = file_->load(sample - entry.first);
-    for (size_t i = 0; i < tensors.size(); ++i) check_finite(tensors[i], data_->inputs()[i]);
+    for (size_t i = 0; i < tensors.size() && values_ == Values::kFinite; ++i)
+      check_finite(tensors[i], data_->inputs()[i]);
+    if (data_->batch() > 1)
+      for (Tensor& tensor : tensors) tensor = repeated(tensor, data_->batch());
     return tensors;
   } catch (const Error& error) {
     throw error.within(data_->place(sample));

@@ -39,14 +39,17 @@ struct ClassFolder {
 struct DataSetOptions {
   /// Absent: a guess from the model's input, which is_guess() tells.
   std::optional<Preprocessing> preprocessing;
+  /// The preset to guess with, of preset_of_graph(); absent: guess_preset().
+  std::optional<std::string_view> guess = std::nullopt;
 };
 
 /// Immutable once open, and shared between threads; each thread reads through a SampleReader of its own.
-class DataSet {
+class DataSet : public std::enable_shared_from_this<DataSet> {
  public:
   /// Reads the listing and the head of every file. A file that cannot be a sample is a problem(), one of no known
-  /// format is skipped(). Error kInvalidLabels when labels.txt and the folders do not agree, kInvalidConfig for the
-  /// preprocessing.
+  /// format is skipped(). Where the inputs have one fixed batch, and samples of one row are there but none of the whole
+  /// batch, each sample fills all rows (batch()), so that samples, names and labels are the same as for batch 1. Error
+  /// kInvalidLabels when labels.txt and the folders do not agree, kInvalidConfig for the preprocessing.
   static std::shared_ptr<const DataSet> open(std::shared_ptr<const FileSource> source, std::vector<InputSpec> inputs,
                                              const DataSetOptions& options = {});
 
@@ -80,8 +83,14 @@ class DataSet {
   const Preprocessing& preprocessing() const { return context_.preprocessing; }
   /// True when pictures are read with a preprocessing that nobody gave.
   bool is_guess() const { return guessed_ && has_pictures_; }
+  /// The name of the preset that was guessed; empty where somebody gave the preprocessing.
+  std::string_view guess() const { return guess_; }
+  /// What one sample is read for: where the model has a fixed batch that samples of one row fill, with a batch of 1.
   const std::vector<InputSpec>& inputs() const { return context_.inputs; }
+  /// How many times a sample is repeated along the first axis; 1 unless the model has a fixed batch.
+  int64_t batch() const { return batch_; }
   const FileSource& source() const { return *source_; }
+  const std::shared_ptr<const FileSource>& shared_source() const { return source_; }
 
  private:
   friend class SampleReader;
@@ -101,7 +110,9 @@ class DataSet {
 
   std::shared_ptr<const FileSource> source_;
   ReadContext context_;
+  int64_t batch_ = 1;
   bool guessed_ = false;
+  std::string_view guess_;
   bool has_pictures_ = false;
   bool has_recordings_ = false;
   std::vector<Entry> entries_;
@@ -116,13 +127,17 @@ class DataSet {
 /// Loads samples of a data set; keeps the last file open, so that going through in order is fastest. One per thread.
 class SampleReader {
  public:
-  explicit SampleReader(std::shared_ptr<const DataSet> data) : data_(std::move(data)) {}
-  /// One tensor for each model input, batch 1, checked to be finite. Error kInvalidSamples (or kIo) with the sample's
-  /// place.
+  /// Values that statistics are made of must be finite; a model that is only run takes what it is given.
+  enum class Values : uint8_t { kFinite, kAny };
+  explicit SampleReader(std::shared_ptr<const DataSet> data, Values values = Values::kFinite)
+      : data_(std::move(data)), values_(values) {}
+  /// One tensor for each model input, batch 1 or the fixed batch of the model. Error kInvalidSamples (or kIo) with the
+  /// sample's place.
   std::vector<Tensor> load(int64_t sample);
 
  private:
   std::shared_ptr<const DataSet> data_;
+  Values values_;
   const DataSet::Entry* opened_ = nullptr;
   std::unique_ptr<SampleFile> file_;
 };

@@ -68,6 +68,9 @@ std::string picture_fix(const PictureAxes& found, const PictureAxes& wanted) {
 
 std::string likely_fix(const Shape& array, const InputSpec& input) {
   const std::vector<Dim>& wanted = *input.shape;
+  if (std::any_of(wanted.begin(), wanted.end(), [](const Dim& dim) { return dim.value == 0; }))
+    return "The model declares an axis of no elements, which no sample fills. Export it with the true size, or with a "
+           "free one.";
   const size_t skipped = input.has_batch_axis() ? 1 : 0;
   std::vector<int64_t> rest;
   int64_t elements = 1;

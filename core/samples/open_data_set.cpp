@@ -30,20 +30,35 @@ bool is_hidden(std::string_view path) {
   return false;
 }
 
+/// The first dimension that all inputs have, where it is fixed and more than 1; else 1.
+int64_t fixed_batch(const std::vector<InputSpec>& inputs) {
+  int64_t batch = 0;
+  for (const InputSpec& input : inputs) {
+    if (!input.shape || input.shape->empty()) return 1;
+    const int64_t first = input.shape->front().value;
+    if (first < 2 || (batch != 0 && batch != first)) return 1;
+    batch = first;
+  }
+  return std::max<int64_t>(batch, 1);
+}
+
 }  // namespace
 
 class DataSetBuilder {
  public:
-  DataSetBuilder(std::shared_ptr<const FileSource> source, std::vector<InputSpec> inputs, const DataSetOptions& options)
+  DataSetBuilder(std::shared_ptr<const FileSource> source, std::vector<InputSpec> inputs, const DataSetOptions& options,
+                 int64_t batch = 1)
       : set_(new DataSet()) {
     set_->source_ = std::move(source);
+    set_->batch_ = batch;
     set_->context_.inputs = std::move(inputs);
     if (options.preprocessing) {
       set_->context_.preprocessing = *options.preprocessing;
       check(*options.preprocessing, "preprocessing");
     } else if (set_->context_.inputs.size() == 1) {
       const InputSpec& input = set_->context_.inputs[0];
-      set_->context_.preprocessing = preset(guess_preset(input), input);
+      set_->guess_ = options.guess.value_or(guess_preset(input));
+      set_->context_.preprocessing = preset(set_->guess_, input);
       set_->guessed_ = true;
     }
   }
@@ -211,7 +226,12 @@ class DataSetBuilder {
 
 std::shared_ptr<const DataSet> DataSet::open(std::shared_ptr<const FileSource> source, std::vector<InputSpec> inputs,
                                              const DataSetOptions& options) {
-  return DataSetBuilder(std::move(source), std::move(inputs), options).build();
+  const int64_t batch = fixed_batch(inputs);
+  auto whole = DataSetBuilder(source, inputs, options).build();
+  if (batch == 1 || whole->size() > 0) return whole;
+  for (InputSpec& input : inputs) input.shape->front().value = 1;
+  auto by_row = DataSetBuilder(std::move(source), std::move(inputs), options, batch).build();
+  return by_row->size() > 0 ? by_row : whole;
 }
 
 }  // namespace tersor::samples

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/samples/data_set.h"
+#include "core/samples/graph_preset.h"
 
 #include <limits>
 
@@ -189,6 +190,57 @@ TEST_CASE("NaN in a sample names the sample") {
   REQUIRE_NOTHROW(reader.load(0));
   REQUIRE_THAT(error_of([&] { reader.load(1); }),
                Contains("samples[1] \"x.0001\" | The value at [0, 1] of the input \"x\" is not a number"));
+}
+
+TEST_CASE("a model that is only run takes any value") {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const auto data = open_set({{"x.npy", npy<float>("<f4", "(1, 2)", {0, nan})}}, {input({1, 2})});
+  SampleReader reader(data, SampleReader::Values::kAny);
+  REQUIRE_NOTHROW(reader.load(0));
+}
+
+TEST_CASE("samples of one row fill the rows of a fixed batch, those of the whole batch stay") {
+  const auto rows = open_set({{"x.npy", npy<float>("<f4", "(3, 2)", {1, 2, 3, 4, 5, 6})}}, {input({4, 2})});
+  REQUIRE(rows->size() == 3);
+  REQUIRE(rows->batch() == 4);
+  const Tensor second = SampleReader(rows).load(1)[0];
+  REQUIRE(second.shape() == Shape{4, 2});
+  REQUIRE(second.to_doubles() == std::vector<double>{3, 4, 3, 4, 3, 4, 3, 4});
+  const auto pictures = open_set({{"cat/0.jpg", jpeg()}, {"dog/1.jpg", jpeg()}}, {input({2, 3, 16, 16})});
+  REQUIRE(pictures->size() == 2);
+  REQUIRE(pictures->classes().size() == 2);
+  REQUIRE(SampleReader(pictures).load(0)[0].shape() == Shape{2, 3, 16, 16});
+  const auto whole = open_set({{"x.npy", npy<float>("<f4", "(4, 2)", {1, 2, 3, 4, 5, 6, 7, 8})}}, {input({4, 2})});
+  REQUIRE(whole->size() == 1);
+  REQUIRE(whole->batch() == 1);
+}
+
+TEST_CASE("a graph that takes off a mean says how pictures are to be read") {
+  const auto preset_of = [](const char* type, float constant, bool normalizes = false) {
+    Graph graph;
+    graph.inputs = {graph.add_value("x", DType::kFloat32, std::vector<Dim>{{1, {}}, {3, {}}, {8, {}}, {8, {}}})};
+    Node node;
+    node.op_type = type;
+    node.inputs = {graph.inputs[0], graph.add_initializer("c", Tensor::scalar(constant))};
+    if (normalizes)
+      node.inputs = {graph.inputs[0], graph.add_initializer("g", Tensor::of<float>({1}, std::vector<float>{1})),
+                     graph.add_initializer("b", Tensor::of<float>({1}, std::vector<float>{0})), node.inputs[1],
+                     graph.add_initializer("v", Tensor::of<float>({1}, std::vector<float>{0.07f}))};
+    node.outputs = {graph.add_value("y")};
+    graph.outputs = node.outputs;
+    graph.append(std::move(node));
+    return std::string(preset_of_graph(graph).value_or("none"));
+  };
+  REQUIRE(preset_of("Div", 255) == "raw");
+  REQUIRE(preset_of("Sub", 127.5f) == "raw");
+  REQUIRE(preset_of("BatchNormalization", 0.45f, true) == "unit");
+  REQUIRE(preset_of("Mul", 0.5f) == "none");
+  REQUIRE(preset_of("Conv", 255) == "none");
+  DataSetOptions options;
+  options.guess = "raw";
+  const auto data = open_set({{"0.jpg", jpeg()}}, {input({1, 3, 256, 256})}, options);
+  REQUIRE(data->guess() == "raw");
+  REQUIRE(data->preprocessing().scale == 1);
 }
 
 TEST_CASE("pictures are one sample each, with a guess where nobody says how they are prepared") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/samples/zip.h"
+#include "core/samples/zip_source.h"
 
 #include "core/base/error.h"
 #include "tests/catch.h"
@@ -103,4 +104,26 @@ TEST_CASE("every prefix of an archive is refused, every changed byte is read or 
     }
   REQUIRE(same > 0);
   REQUIRE(refused > 0);
+}
+
+TEST_CASE("the members of an archive are samples, without the folder that holds them all") {
+  const auto archive =
+      source_of({{"set.zip", zip_of({{"set/cat/0.npy", bytes_of("abc")}, {"set/dog/1.npy", bytes_of("de")}})}});
+  const ZipSource source(archive);
+  REQUIRE(source.files().size() == 2);
+  REQUIRE(source.files()[0].path == "cat/0.npy");
+  REQUIRE(source.files()[1].size == 2);
+  const Bytes second = source.read(1, 1, 1);
+  REQUIRE(second.view.size() == 1);
+  REQUIRE(second.view[0] == std::byte{'e'});
+  const ZipSource flat(source_of({{"f.zip", zip_of({{"cat/0.npy", bytes_of("a")}, {"cat/1.npy", bytes_of("b")}})}}));
+  REQUIRE(flat.files()[0].path == "cat/0.npy");
+}
+
+TEST_CASE("several places are one data set, each in a folder of its name") {
+  const JoinedSource joined(
+      {{"cat", source_of({{"0.npy", bytes_of("a")}})}, {"", source_of({{"1.npy", bytes_of("b")}})}});
+  REQUIRE(joined.files()[0].path == "cat/0.npy");
+  REQUIRE(joined.files()[1].path == "1.npy");
+  REQUIRE(joined.read(1, 0, 1).view[0] == std::byte{'b'});
 }

@@ -179,6 +179,7 @@ export class OpenModel implements Model {
       skipped: [],
       preprocessing: null,
       preprocessing_is_guess: false,
+      preprocessing_trial: null,
       first,
     };
   }

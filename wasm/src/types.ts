@@ -191,6 +191,16 @@ export interface SampleErrorRow {
   readonly error: TersorErrorFields;
 }
 
+/** Presets tried on a few dozen samples whose classes are known. */
+export interface PreprocessingTrial {
+  /** The one that is taken. */
+  readonly best: string;
+  readonly samples: number;
+  /** None is right more often than guessing. */
+  readonly is_chance: boolean;
+  readonly tried: readonly { readonly name: string; readonly right: number }[];
+}
+
 export interface SamplesInfo {
   /** Readable samples. */
   readonly count: number;
@@ -206,6 +216,8 @@ export interface SamplesInfo {
   /** The preprocessing used; null where it has no say: no picture, no recording of given rate or length. When none was given, a guess from the model's input. */
   readonly preprocessing: Preprocessing | null;
   readonly preprocessing_is_guess: boolean;
+  /** What trying the presets on samples with labels gave, the best first; null where one was given or nothing tells. */
+  readonly preprocessing_trial: PreprocessingTrial | null;
   /** The first readable sample; null when there is none. */
   readonly first: SamplePreview | null;
 }
