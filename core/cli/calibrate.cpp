@@ -70,6 +70,9 @@ void calibrate_model(CalibrateOptions& options) {
 void add_calibrate(CLI::App& program) {
   auto options = std::make_shared<CalibrateOptions>();
   CLI::App* command = program.add_subcommand("calibrate", "Run samples through the float model and keep what it saw");
+  command->footer(
+      "Examples:\n  tersor calibrate model.onnx --data pictures/ -o model.tstats\n  tersor calibrate model.onnx --data "
+      "pictures/ --shard 1/4 -o part1.tstats");
   command->add_option("MODEL", options->model, "A float ONNX model")->required();
   command->add_option("-o,--output", options->output, "The statistics file to write (.tstats)")->required();
   add_data_option(*command, options->data, false);

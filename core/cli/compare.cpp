@@ -131,6 +131,9 @@ void compare(const Options& options) {
 
 void add_compare(CLI::App& program) {
   CLI::App& command = *program.add_subcommand("compare", "What quantization did, layer by layer, on samples.");
+  command.footer(
+      "Examples:\n  tersor compare model.onnx model.int8.onnx --data pictures/\n  tersor compare model.onnx "
+      "model.int8.onnx --data samples.npy --runtime arm64 --json");
   auto options = std::make_shared<Options>();
   command.add_option("FLOAT", options->float_model, "The float ONNX file.")->required();
   command.add_option("QUANT", options->quantized_model, "The quantized ONNX file made from it.")->required();

@@ -35,6 +35,7 @@ void print_config(const Options& options) {
 
 void add_config(CLI::App& program) {
   CLI::App& command = *program.add_subcommand("config", "The fields of the configuration: schema, defaults, meanings.");
+  command.footer("Examples:\n  tersor config\n  tersor config --explain weights_n_bits");
   auto options = std::make_shared<Options>();
   CLI::Option_group& what = *command.add_option_group("what");
   what.add_flag("--schema", options->schema, "Print the configuration's JSON Schema");

@@ -86,6 +86,9 @@ void convert(const Options& options) {
 
 void add_convert(CLI::App& program) {
   CLI::App& command = *program.add_subcommand("convert", "Write a model anew, for a newer opset where asked to.");
+  command.footer(
+      "Examples:\n  tersor convert old.onnx --opset 13 -o new.onnx\n  tersor convert model.onnx --external -o "
+      "model2.onnx");
   auto options = std::make_shared<Options>();
   command.add_option("MODEL", options->model, "The ONNX file.")->required();
   command.add_option("-o,--output", options->output, "The file to write.")->required();

@@ -181,6 +181,9 @@ void print_text(const Outcome& outcome) {
 void add_evaluate(CLI::App& program) {
   CLI::App& command =
       *program.add_subcommand("evaluate", "Accuracy of a model on labelled samples, with count and interval.");
+  command.footer(
+      "Examples:\n  tersor evaluate model.int8.onnx --data pictures/ --reference model.onnx\n  tersor evaluate "
+      "model.onnx --data x.npy --labels y.npy --metric top5");
   auto options = std::make_shared<Options>();
   command.add_option("MODEL", options->model, "The ONNX file, float or quantized")->required();
   add_data_option(command, options->data, true);

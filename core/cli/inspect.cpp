@@ -83,6 +83,7 @@ void inspect(const Options& options) {
 void add_inspect(CLI::App& program) {
   CLI::App& command =
       *program.add_subcommand("inspect", "Inputs, outputs, operators, weights and warnings of a model.");
+  command.footer("Examples:\n  tersor inspect model.onnx\n  tersor inspect model.onnx --json");
   auto options = std::make_shared<Options>();
   command.add_option("MODEL", options->model, "The ONNX file.")->required();
   command.add_flag("--json", options->json, "Print JSON.");

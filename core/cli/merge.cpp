@@ -36,6 +36,9 @@ void merge_statistics(const MergeOptions& options) {
 void add_merge(CLI::App& program) {
   auto options = std::make_shared<MergeOptions>();
   CLI::App* command = program.add_subcommand("merge", "Put statistics of several calibrate --shard into one file");
+  command->footer(
+      "Examples:\n  tersor merge part1.tstats part2.tstats -o all.tstats\n  tersor quantize model.onnx --stats "
+      "all.tstats -o model.int8.onnx");
   command->add_option("PART", options->parts, "Statistics files (.tstats)")->required();
   command->add_option("-o,--output", options->output, "The statistics file to write (.tstats)")->required();
   command->add_flag("--json", options->json, "Print JSON");

@@ -56,6 +56,7 @@ void platforms(const Options& options) {
 void add_platforms(CLI::App& program) {
   CLI::App& command =
       *program.add_subcommand("platforms", "The target platforms, or how one of them quantizes each operator set.");
+  command.footer("Examples:\n  tersor platforms\n  tersor platforms ort-cpu --json");
   auto options = std::make_shared<Options>();
   CLI::Option* name =
       command.add_option("NAME", options->platform, "A platform as NAME or NAME@vK, or a platform file.");

@@ -329,6 +329,9 @@ void quantize_model(QuantizeOptions& options) {
 void add_quantize(CLI::App& program) {
   auto options = std::make_shared<QuantizeOptions>();
   CLI::App* command = program.add_subcommand("quantize", "Write an int8 model from a float model and samples");
+  command->footer(
+      "Examples:\n  tersor quantize model.onnx --data pictures/ -o model.int8.onnx --report report.json\n  tersor "
+      "quantize model.onnx --data x.npy --platform qnn --prefer accuracy -o model.qnn.onnx");
   command->add_option("MODEL", options->model, "A float ONNX model")->required();
   command->add_option("-o,--output", options->output, "The ONNX file to write")->required();
   add_data_option(*command, options->data, false);

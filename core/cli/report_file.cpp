@@ -79,6 +79,12 @@ std::optional<report::Report> make_report(const ReportRequest& request, const st
       report.diagnostics.push_back(*remark);
     report.samples.evaluation = static_cast<int64_t>(chosen.size());
   }
+  if (data && data->is_guess())
+    report.diagnostics.push_back(
+        {std::string(report::kGuessedPreprocessing),
+         "How pictures become tensors is a guess (\"" + std::string(data->guess()) +
+             "\"): where the model was trained with other numbers, these figures say nothing about its task.",
+         "preprocessing", "Give --preprocessing, or samples in class folders, by which it is found."});
   if (report.comparison) report.verdict = report::verdict_of(report);
   return report;
 }

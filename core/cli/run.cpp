@@ -99,6 +99,9 @@ void run_model(const Options& options) {
 
 void add_run(CLI::App& program) {
   CLI::App& command = *program.add_subcommand("run", "Outputs of a model, float or quantized, as .npy files.");
+  command.footer(
+      "Examples:\n  tersor run model.int8.onnx --data samples/ --output results/\n  tersor run model.onnx --data x.npz "
+      "--output results/ --limit 1");
   auto options = std::make_shared<Options>();
   command.add_option("MODEL", options->model, "The ONNX file, float or quantized")->required();
   add_data_option(command, options->data, false);

@@ -243,7 +243,7 @@ class Chooser {
             {node.id, fed || roles_[i].has_kernel()
                           ? "ONNX Runtime is expected to be quicker with it in float: quantizers and "
                             "integer kernel would take longer."
-                          : "Not all of its inputs are made by integer kernels."});
+                          : "At least one of its inputs is in float."});
     }
     return chosen;
   }

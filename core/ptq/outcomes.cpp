@@ -138,7 +138,7 @@ NodeOutcome Outcomes::kernel_outcome(const Node& node, const NodeRole& role) con
     outcome.arithmetic = Arithmetic::kIntegerFloatOutput;
   } else if (result.clamp != nullptr) {
     outcome.reason =
-        "The " + result.clamp->op_type + " behind it does not fold into the quantizer, whose range reaches beyond it.";
+        "The " + result.clamp->op_type + " after it cannot be fused into the quantizer, whose range reaches beyond it.";
   } else {
     outcome.reason = "Its output is not quantized.";
   }
@@ -160,11 +160,11 @@ NodeOutcome Outcomes::join_outcome(const Node& node, Role role) const {
   } else if (quantized_inputs && output != nullptr && output->integer_made && same) {
     outcome.arithmetic = Arithmetic::kInteger;
   } else if (role == Role::kMover) {
-    outcome.reason = "It passes float values on.";
+    outcome.reason = "It only moves values, and its input is in float.";
   } else if (!quantized_inputs) {
-    outcome.reason = "Not all of its inputs are made by integer kernels.";
+    outcome.reason = "At least one of its inputs is in float.";
   } else {
-    outcome.reason = "Nothing behind it needs integers.";
+    outcome.reason = "No operator that reads its result runs in integers.";
   }
   return outcome;
 }
@@ -179,7 +179,7 @@ NodeOutcome Outcomes::outcome_of(size_t index) const {
     if (folded(node.id))
       outcome.arithmetic = Arithmetic::kFolded;
     else
-      outcome.reason = "No quantizer behind it does its work.";
+      outcome.reason = "No quantizer follows that it could be fused into.";
     return outcome;
   }
   outcome.reason = role.reason.empty() ? "The platform has no integer kernel for it." : role.reason;

@@ -309,6 +309,8 @@ Verdict verdict_of(const Report& report) {
     verdict.usability = Usability::kUsableWithCare;
     verdict.reason = "Nothing was measured yet: compare or evaluate on samples.";
   }
+  for (const Diagnostic& one : report.diagnostics)
+    if (one.code == kGuessedPreprocessing) verdict.cautions.push_back(one.message + " " + one.hint);
   judge_evaluations(report.evaluation, verdict);
   if (report.evaluation.in_float) {
     look_at_float(*report.evaluation.in_float, verdict);
