@@ -287,7 +287,8 @@ TEST_CASE("every quantizer that the platform offers gives integer kernels and a 
 
 TEST_CASE("a model of float16 is quantized, and its file takes and gives float16") {
   Tensor ones = Tensor::make(DType::kFloat16, Shape{4, 3});
-  for (size_t k = 0; k < 12; ++k) ones.mutable_bytes()[2 * k + 1] = std::byte{k % 2 == 0 ? uint8_t{0x3c} : uint8_t{0xbc}};
+  for (size_t k = 0; k < 12; ++k)
+    ones.mutable_bytes()[2 * k + 1] = std::byte{k % 2 == 0 ? uint8_t{0x3c} : uint8_t{0xbc}};
   NamedModel model;
   model.input("x", {1, 4}).constant("w", ones).node("MatMul", {"x", "w"}, {"y"}).output("y");
   Model half = model.build();

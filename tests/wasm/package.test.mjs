@@ -134,8 +134,24 @@ describe('samples', () => {
     expect(last.index).toBe(info.count - 1);
     expect(last.path).not.toBe(info.first.path);
     expect((await refusal(model.previewSample(files, info.count, { preprocessing }))).code).toBe('invalid_argument');
-    const guessed = await model.inspectSamples(files);
+    const unlabelled = pictures.map(({ path: name, data }) => ({ path: name.replaceAll('/', '-'), data }));
+    const guessed = await model.inspectSamples(unlabelled);
     expect(guessed.preprocessing_is_guess).toBe(true);
+    expect(guessed.preprocessing_trial).toBe(null);
+  });
+
+  test('class folders choose the preprocessing, and the whole job goes by it', async () => {
+    const info = await model.inspectSamples(files);
+    const { tried, best, samples, is_chance } = info.preprocessing_trial;
+    expect(info.preprocessing_is_guess).toBe(false);
+    expect(is_chance).toBe(false);
+    expect(tried.map(({ name }) => name)).toEqual(expect.arrayContaining(['imagenet', 'unit', 'signed', 'raw']));
+    const right = tried.find(({ name }) => name === best).right;
+    expect(right).toBeGreaterThan(samples / 2);
+    expect(right).toBeGreaterThanOrEqual(tried[0].right - 2);
+    const asTold = await model.evaluate(files, 'folders', { preprocessing, metric: 'top1' });
+    const asTried = await model.evaluate(files, 'folders', { metric: 'top1' });
+    expect(asTried.value).toBeGreaterThan(asTold.value - 0.05);
   });
 
   test('a file that cannot be a sample is a row of its own, and stops a job', async () => {

@@ -59,6 +59,7 @@ export type {
   Platform,
   PlatformInfo,
   Preprocessing,
+  PreprocessingTrial,
   PreprocessingPreset,
   Preset,
   Progress,

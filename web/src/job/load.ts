@@ -330,6 +330,7 @@ export async function inspect(): Promise<void> {
       state.preview.value = info.first;
       state.previewProblem.value = null;
       state.preprocessing.value = info.preprocessing;
+      if (!chosen) state.preprocessingTrial.value = info.preprocessing_trial;
       state.samplesProblem.value = first
         ? {
             ...first.error,

@@ -16,6 +16,7 @@ import type {
   Labels,
   Model,
   Preprocessing,
+  PreprocessingTrial,
   QuantizedResult,
   Recipe,
   SampleFile,
@@ -144,6 +145,8 @@ export const samplesProblem = signal<Problem | null>(null);
 /** Files that turned out to be unreadable only when they were decoded. */
 export const unreadable = signal<readonly string[]>([]);
 export const preprocessing = signal<Preprocessing | null>(null);
+/** What trying the presets on the labels of these samples gave. */
+export const preprocessingTrial = signal<PreprocessingTrial | null>(null);
 /** What to go back to: the preprocessing with which these samples last fitted, while they do not with the one in force. */
 export const fittingPreprocessing = signal<Preprocessing | null>(null);
 export const preview = signal<SamplePreview | null>(null);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import type { Preprocessing, PreprocessingPreset } from 'tersor';
+import type { Preprocessing, PreprocessingPreset, PreprocessingTrial } from 'tersor';
 
 import { setPreprocessing } from '../job/load';
 import { engine, model } from '../job/state';
@@ -82,7 +82,23 @@ function numbersFor(list: readonly number[], channels: number): number[] {
   return Array.from({ length: channels }, (_, k) => channel(list, k));
 }
 
-export function PreprocessingForm(props: { readonly value: Preprocessing; readonly isGuess: boolean }) {
+/** "Tried on 32 samples with labels: imagenet 28 right, signed 27, unit 16, raw 3." */
+function Trial({ trial }: { readonly trial: PreprocessingTrial }) {
+  const counts = trial.tried.map(({ name, right }, k) => `${name} ${right}${k === 0 ? ' right' : ''}`).join(', ');
+  return (
+    <p class={trial.is_chance ? 'sign-caution' : 'soft'} data-testid="preprocessing-trial">
+      Tried on {trial.samples} samples with labels: {counts}.
+      {trial.is_chance &&
+        ' None is right more often than guessing: check that the class folders are the outputs of this model, or enter the numbers it was trained with.'}
+    </p>
+  );
+}
+
+export function PreprocessingForm(props: {
+  readonly value: Preprocessing;
+  readonly isGuess: boolean;
+  readonly trial: PreprocessingTrial | null;
+}) {
   const { value } = props;
   const change = (part: Partial<Preprocessing>) => void setPreprocessing({ ...value, ...part });
   const channels = value.channels === 'GRAY' ? 1 : 3;
@@ -128,6 +144,7 @@ export function PreprocessingForm(props: { readonly value: Preprocessing; readon
             onChoose={choosePreset}
           />
           {props.isGuess && <p class="soft">A guess; float accuracy will confirm or refute it.</p>}
+          {props.trial && <Trial trial={props.trial} />}
         </div>
         <Select
           label="Resize, crop"
@@ -149,7 +166,13 @@ export function PreprocessingForm(props: { readonly value: Preprocessing; readon
           )}
           onChoose={(text) => {
             const [order = 'RGB', layout = 'NCHW'] = text.split(' ');
-            change({ channels: order as Preprocessing['channels'], layout: layout as Preprocessing['layout'] });
+            const isTurned = order !== value.channels && order !== 'GRAY' && value.channels !== 'GRAY';
+            change({
+              channels: order as Preprocessing['channels'],
+              layout: layout as Preprocessing['layout'],
+              // the numbers go with their colours
+              ...(isTurned ? { mean: value.mean.toReversed(), std: value.std.toReversed() } : {}),
+            });
           }}
         />
         {value.resize.mode !== 'none' && (

@@ -11,6 +11,7 @@ import {
   fittingPreprocessing,
   model,
   preprocessing,
+  preprocessingTrial,
   preview,
   previewProblem,
   sampleCount,
@@ -382,7 +383,11 @@ export function SamplesRegion() {
         {shown && <Preview shown={shown} />}
         {hasRecordings() && <RecordingForm />}
         {chosen && (!info || hasPictures(info) || !hasRecordings()) && (
-          <PreprocessingForm value={chosen} isGuess={info?.preprocessing_is_guess ?? false} />
+          <PreprocessingForm
+            value={chosen}
+            isGuess={info?.preprocessing_is_guess ?? false}
+            trial={preprocessingTrial.value}
+          />
         )}
       </div>
       {sampleCount.value > 0 && <Split />}

@@ -375,6 +375,7 @@ class OpenModel implements t.Model {
       skipped: [],
       preprocessing: chosen,
       preprocessing_is_guess: options.preprocessing === undefined,
+      preprocessing_trial: null,
       first: good[0] ? await this.previewSample(good, 0) : null,
     };
   }
