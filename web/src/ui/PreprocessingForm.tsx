@@ -82,9 +82,9 @@ function numbersFor(list: readonly number[], channels: number): number[] {
   return Array.from({ length: channels }, (_, k) => channel(list, k));
 }
 
-/** "Tried on 32 samples with labels: imagenet 28 right, signed 27, unit 16, raw 3." */
+/** "Tried on 32 samples with labels: imagenet: 28 right; signed: 27; unit: 16; raw: 3." */
 function Trial({ trial }: { readonly trial: PreprocessingTrial }) {
-  const counts = trial.tried.map(({ name, right }, k) => `${name} ${right}${k === 0 ? ' right' : ''}`).join(', ');
+  const counts = trial.tried.map(({ name, right }, k) => `${name}: ${right}${k === 0 ? ' right' : ''}`).join('; ');
   return (
     <p class={trial.is_chance ? 'sign-caution' : 'soft'} data-testid="preprocessing-trial">
       Tried on {trial.samples} samples with labels: {counts}.
