@@ -189,8 +189,9 @@ std::string Session::coverage(const std::string& key, const std::string& setting
 }
 
 val Session::layers(const std::string& key, const std::string& text, size_t which) {
-  Settings settings = read_settings(parse_json(text, "settings"), nullptr);
-  std::vector<config::Override> overrides = std::move(settings.overrides);
+  const Json json = parse_json(text, "settings");
+  std::vector<config::Override> overrides = config::read_overrides(json.at("overrides"), "overrides");
+  Settings settings = read_settings(json, nullptr);
   settings.overrides.clear();
   const auto job = job_of(model(key), std::move(settings));
   Json info = Json::array();
@@ -411,7 +412,7 @@ val Session::quantize(const std::string& key, const std::string& text, const val
   settings.preprocessing = statistics.provenance.preprocessing;
   report_progress(progress, {"choose", 0, 1, {}});
   const auto job = with_choices(job_of(opened, std::move(settings)), statistics.choices);
-  check_recipe(recipe, recipe_of(*job, statistics), json.at("allow_mismatch").get<bool>());
+  check_recipe(recipe, recipe_of(*job, statistics), json);
   const QuantizeResult made = tersor::quantize(*job, statistics);
   report_progress(progress, {"choose", 1, 1, {}});
 

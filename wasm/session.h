@@ -33,7 +33,7 @@ class Session {
   /// `settings`: {platform, config}. JSON of report::Coverage.
   std::string coverage(const std::string& model, const std::string& settings);
 
-  /// The layers that number `which` of the settings' overrides chooses in the prepared model: {info, values}, info
+  /// The layers that number `which` of the given overrides chooses in the prepared model: {info, values}, info
   /// being JSON of {name, type, activation, outputs, weights: [{name, shape}]} each, values all weights' as float32.
   emscripten::val layers(const std::string& model, const std::string& settings, size_t which);
 

@@ -3,65 +3,55 @@
 
 #include "core/base/faults.h"
 #include "core/base/json.h"
-#include "core/config/contradictions.h"
-#include "core/framework/framework_info.h"
+#include "core/base/names.h"
 #include "core/framework/platform_layers.h"
+#include "core/given_settings.h"
 #include "core/tpc/builtin.h"
 
 namespace tersor::wasm {
 
 namespace {
 
-/// A label such as "ort-cpu@v1", or a platform written out; null leaves it to `otherwise`.
-tpc::TargetPlatformCapabilities read_platform(const Json& platform, const std::string& otherwise,
-                                              const config::QuantizationConfig& settings) {
-  if (platform.is_object()) return framework::read_platform(to_text(platform, false), "platform", settings);
-  return tpc::get_target_platform_capabilities_by_label(platform.is_null() ? otherwise : platform.get<std::string>());
-}
-
 bool given(const Json& settings, const char* name) {
   return settings.contains(name) && !settings.at(name).is_null();
+}
+
+GivenJson part_of(const Json& settings, const char* name) {
+  return {to_text(settings.at(name), false), name};
+}
+
+/// A label such as "ort-cpu@v1", or a platform written out.
+tpc::TargetPlatformCapabilities open_platform(const Json& platform, const config::QuantizationConfig& config) {
+  if (platform.is_object()) return framework::read_platform(to_text(platform, false), "platform", config);
+  if (!platform.is_string()) detail::wrong_type(platform, "a platform's name or content", "platform");
+  return tpc::get_target_platform_capabilities_by_label(platform.get<std::string>());
 }
 
 }  // namespace
 
 Settings read_settings(const Json& settings, std::optional<config::Recipe>* recipe) {
-  std::optional<config::Recipe> opened;
-  if (given(settings, "recipe")) opened = config::read_recipe(to_text(settings.at("recipe")), "recipe");
-  std::string platform(tpc::kDefaultPlatform);
-  if (opened) platform = opened->platform.name + "@v" + std::to_string(opened->platform.version);
-  config::QuantizationConfig start;
-  if (opened) start = opened->quantization_config;
-  if (given(settings, "preset")) start = config::preset(settings.at("preset").get<std::string>());
+  GivenSettings all;
   Faults faults;
-  const config::QuantizationConfig config =
-      config::read_quantization_config(settings.at("config"), "config", start, faults);
-  std::vector<config::Override> overrides;
-  std::string framework_info;
-  if (opened) overrides = opened->overrides;
-  if (opened) framework_info = opened->framework_info;
-  if (given(settings, "framework_info")) {
-    faults.attempt([&] { framework::read_framework_info(settings.at("framework_info")); });
-    framework_info = to_text(settings.at("framework_info"), false);
-  }
-  if (given(settings, "overrides"))
-    faults.attempt([&] { overrides = config::read_overrides(settings.at("overrides"), "overrides"); });
-  // Contradictions alone are left to prepare(), which knows all settings.
-  if (!faults.empty()) config::find_contradictions(config, overrides, config::requirement_defaults(), "config", faults);
-  faults.throw_if_any(ErrorCode::kInvalidConfig, "The configuration", "config");
-  Settings result{read_platform(settings.at("platform"), platform, config), config, std::move(overrides),
-                  std::move(framework_info)};
-  if (recipe != nullptr) *recipe = std::move(opened);
+  if (given(settings, "recipe"))
+    faults.attempt([&] { all.recipe = config::read_recipe(to_text(settings.at("recipe")), "recipe"); });
+  if (given(settings, "preset")) faults.attempt([&] { from_json(settings.at("preset"), all.preset, "preset"); });
+  if (given(settings, "config")) all.config = part_of(settings, "config");
+  if (given(settings, "overrides")) all.overrides.push_back(part_of(settings, "overrides"));
+  if (given(settings, "framework_info")) all.framework_info = part_of(settings, "framework_info");
+  if (given(settings, "platform"))
+    all.platform = [&](const config::QuantizationConfig& config) {
+      return open_platform(settings.at("platform"), config);
+    };
+  Settings result = combine(all, std::move(faults));
+  if (recipe != nullptr) *recipe = std::move(all.recipe);
   return result;
 }
 
-void check_recipe(const std::optional<config::Recipe>& recipe, const config::Recipe& now, bool anyway) {
-  if (!recipe || anyway) return;
-  const std::vector<std::string> found = differences(*recipe, now.model_digest, now.platform, now.data_set);
+void check_recipe(const std::optional<config::Recipe>& recipe, const config::Recipe& now, const Json& settings) {
+  if (!recipe || settings.at("allow_mismatch").get<bool>()) return;
+  const std::vector<std::string> found = differences(*recipe, now, given(settings, "platform"));
   if (found.empty()) return;
-  std::string message;
-  for (const std::string& one : found) message += (message.empty() ? "" : " ") + one;
-  throw Error(ErrorCode::kMismatch, message, "recipe", "Go on all the same with allowMismatch.");
+  throw Error(ErrorCode::kMismatch, joined(found, " "), "recipe", "Go on all the same with allowMismatch.");
 }
 
 }  // namespace tersor::wasm

@@ -10,12 +10,11 @@
 
 namespace tersor::wasm {
 
-/// From {platform, config, overrides, recipe}: a recipe's settings first, then what is given beside it. `recipe` takes
-/// the recipe where it is not null. The preprocessing is left as "null". Errors of platform, configuration, overrides
-/// and recipe.
+/// From {platform, config, preset, overrides, framework_info, recipe}, combined (core/given_settings.h). `recipe` takes
+/// the recipe where it is not null.
 Settings read_settings(const Json& settings, std::optional<config::Recipe>* recipe);
 
-/// Error kMismatch when the recipe is of something else, unless `anyway`.
-void check_recipe(const std::optional<config::Recipe>& recipe, const config::Recipe& now, bool anyway);
+/// Error kMismatch when the recipe is of something else, unless the settings have allow_mismatch.
+void check_recipe(const std::optional<config::Recipe>& recipe, const config::Recipe& now, const Json& settings);
 
 }  // namespace tersor::wasm

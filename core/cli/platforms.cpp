@@ -41,7 +41,7 @@ void platforms(const Options& options) {
   if (options.platform.empty()) return list(options.json);
   config::QuantizationConfig settings;
   Faults faults;
-  set_fields(settings, options.set, faults);
+  config::set_fields(settings, options.set, faults);
   faults.throw_if_any(ErrorCode::kInvalidConfig, "The command line", "");
   config::check_settings(settings);
   const tpc::TargetPlatformCapabilities platform = open_platform(options.platform, settings);

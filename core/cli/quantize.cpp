@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/json.h"
+#include "core/base/names.h"
 #include "core/cli/files.h"
 #include "core/cli/measure.h"
 #include "core/cli/model_file.h"
@@ -17,6 +18,7 @@
 #include "core/cli/settings_option.h"
 #include "core/cli/size_text.h"
 #include "core/cli/statistics_files.h"
+#include "core/given_settings.h"
 #include "core/report/coverage.h"
 #include "core/report/range_remarks.h"
 #include "core/report/saturation_remark.h"
@@ -39,19 +41,14 @@ struct QuantizeOptions {
   bool json = false, quiet = false, verbose = false;
 };
 
-/// `platform_given`: on the command line, which wins over the recipe's; its content is compared under the same name
-/// only.
 void check_recipe(const std::optional<config::Recipe>& recipe, const config::Recipe& now, bool platform_given,
                   bool anyway) {
   if (!recipe) return;
-  const auto label = [](const config::RecipePlatform& one) { return std::pair(one.name, one.version); };
-  const bool wins = platform_given && label(recipe->platform) != label(now.platform);
-  const std::vector<std::string> found =
-      differences(*recipe, now.model_digest, wins ? recipe->platform : now.platform, now.data_set);
+  const std::vector<std::string> found = differences(*recipe, now, platform_given);
   for (const std::string& one : found)
     if (anyway) std::fprintf(stderr, "note: %s\n", one.c_str());
   if (!found.empty() && !anyway)
-    throw Error(ErrorCode::kMismatch, found[0], "--recipe", "To follow it all the same, add --anyway.");
+    throw Error(ErrorCode::kMismatch, joined(found, " "), "--recipe", "To follow it all the same, add --anyway.");
 }
 
 std::vector<report::FloatNode> in_float(const QuantizeResult& result) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <map>
 #include <span>
 
 #include "core/base/faults.h"
@@ -12,35 +11,21 @@
 #include "core/cli/progress_line.h"
 #include "core/cli/size_text.h"
 #include "core/cli/workers.h"
-#include "core/config/contradictions.h"
 #include "core/cli/platform_option.h"
 #include "core/framework/overrides.h"
+#include "core/given_settings.h"
 #include "core/ops/registry.h"
 #include "core/samples/sample_digest.h"
-#include "core/tpc/builtin.h"
 
 namespace tersor::cli {
 
 namespace {
 
-/// Text that begins like JSON is JSON, all else a file. With the place that errors name.
-std::pair<std::string, std::string> json_or_file(const std::string& given, const std::string& option) {
+/// Text that begins like JSON is JSON, all else a file.
+GivenJson json_or_file(const std::string& given, const std::string& option) {
   const size_t first = given.find_first_not_of(" \t\r\n");
   if (first != std::string::npos && (given[first] == '{' || given[first] == '[')) return {given, option};
   return {std::string(map_file(given).text()), given};
-}
-
-std::vector<config::Override> read_override_option(const std::string& given) {
-  const auto [text, place] = json_or_file(given, "--override");
-  return config::parse_overrides(text, place);
-}
-
-/// Compact, so that equal settings are equal in a recipe. Its faults are told here.
-std::string read_framework_info_option(const std::string& given) {
-  const auto [text, place] = json_or_file(given, "--framework-info");
-  const Json json = parse_json(text, place);
-  framework::read_framework_info(json, place);
-  return to_text(json, false);
 }
 
 void check_keep_float(const std::vector<std::string>& words, Faults& faults) {
@@ -76,20 +61,6 @@ void keep_float(const std::string& word, const Graph& graph, Settings& settings)
 }
 
 }  // namespace
-
-void set_fields(config::QuantizationConfig& config, const std::vector<std::string>& assignments, Faults& faults) {
-  std::map<std::string, std::string> seen;
-  for (const std::string& one : assignments)
-    faults.attempt([&] {
-      config::set_field(config, one);
-      const size_t equals = one.find('=');
-      const std::string field(canonical_name(one.substr(0, equals))), value = one.substr(equals + 1);
-      const auto [first, is_new] = seen.emplace(field, value);
-      if (!is_new && first->second != value)
-        throw Error(ErrorCode::kInvalidConfig, field + " is set to " + first->second + " and to " + value + ".",
-                    "config." + field, "Set it once.");
-    });
-}
 
 void add_preset_option(CLI::App& command, std::string& preset) {
   command.add_option("--preset", preset,
@@ -137,40 +108,28 @@ std::optional<config::Recipe> read_recipe_option(const SettingsOption& option) {
 }
 
 Settings read_settings(const SettingsOption& option, const std::optional<config::Recipe>& recipe, const Graph* graph) {
-  std::string platform = option.platform;
-  if (platform.empty() && recipe) platform = recipe->platform.name + "@v" + std::to_string(recipe->platform.version);
-  if (platform.empty()) platform = tpc::kDefaultPlatform;
-  const config::QuantizationConfig start =
-      option.preset.empty() ? config::QuantizationConfig() : config::preset(option.preset);
-  config::QuantizationConfig fields = option.preset.empty() && recipe ? recipe->quantization_config : start;
+  GivenSettings given;
   Faults faults;
-  if (!option.config.empty())
-    fields = config::read_quantization_config(parse_json(map_file(option.config).text(), option.config), option.config,
-                                              start, faults);
-  std::vector<std::string> sets = option.sets;
-  if (option.effort) sets.push_back("effort=" + std::to_string(*option.effort));
+  given.recipe = recipe;
+  given.preset = option.preset;
+  if (!option.config.empty()) given.config = {std::string(map_file(option.config).text()), option.config};
+  given.sets = option.sets;
+  if (option.effort) given.sets.push_back("effort=" + std::to_string(*option.effort));
   if (!option.prefer.empty()) {
     std::string word = option.prefer;
     for (char& c : word)
       if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-    sets.push_back("prefer=" + word);
+    given.sets.push_back("prefer=" + word);
   }
-  if (option.keep_metadata) sets.push_back("keep_metadata=true");
-  if (option.allow_larger_file) sets.push_back("allow_larger_file=true");
-  set_fields(fields, sets, faults);
-  std::vector<config::Override> overrides;
-  if (recipe) overrides = recipe->overrides;
-  for (const std::string& given : option.overrides)
-    faults.attempt([&] {
-      for (config::Override& one : read_override_option(given)) overrides.push_back(std::move(one));
-    });
+  if (option.keep_metadata) given.sets.push_back("keep_metadata=true");
+  if (option.allow_larger_file) given.sets.push_back("allow_larger_file=true");
+  for (const std::string& one : option.overrides)
+    faults.attempt([&] { given.overrides.push_back(json_or_file(one, "--override")); });
+  if (!option.framework_info.empty()) given.framework_info = json_or_file(option.framework_info, "--framework-info");
+  if (!option.platform.empty())
+    given.platform = [&](const config::QuantizationConfig& config) { return open_platform(option.platform, config); };
   check_keep_float(option.keep_float, faults);
-  // Contradictions alone are left to prepare(), which knows all settings.
-  if (!faults.empty()) config::find_contradictions(fields, overrides, config::requirement_defaults(), "config", faults);
-  faults.throw_if_any(ErrorCode::kInvalidConfig, "The command line", "");
-  Settings settings{open_platform(platform, fields), fields, std::move(overrides)};
-  if (recipe) settings.framework_info = recipe->framework_info;
-  if (!option.framework_info.empty()) settings.framework_info = read_framework_info_option(option.framework_info);
+  Settings settings = combine(given, std::move(faults));
   if (graph != nullptr)
     for (const std::string& word : option.keep_float) keep_float(word, *graph, settings);
   return settings;

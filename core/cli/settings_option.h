@@ -28,9 +28,6 @@ struct SettingsOption {
   std::string recipe;  // --recipe: a recipe file, under all of the above
 };
 
-/// Each FIELD=VALUE onto `config`; a fault for what cannot be read and for a field with two values.
-void set_fields(config::QuantizationConfig& config, const std::vector<std::string>& assignments, Faults& faults);
-
 /// --preset alone.
 void add_preset_option(CLI::App& command, std::string& preset);
 
@@ -39,10 +36,9 @@ void add_settings_option(CLI::App& command, SettingsOption& option, bool with_re
 /// The recipe that --recipe names; absent without one.
 std::optional<config::Recipe> read_recipe_option(const SettingsOption& option);
 
-/// Platform and configuration: the recipe's, then --preset, then --config, then --set; overrides: the recipe's, then
-/// --override, then
-/// --keep-float. `graph` is that of the model, for what --keep-float names; null where it cannot be given. The
-/// preprocessing is left as "null".
+/// The recipe and the options, combined (core/given_settings.h), and the overrides of --keep-float behind the others.
+/// `graph` is that of the model, for what --keep-float names; null where it cannot be given. The preprocessing is left
+/// as "null".
 Settings read_settings(const SettingsOption& option, const std::optional<config::Recipe>& recipe, const Graph* graph);
 
 /// The JSON text of the preprocessing that enters statistics and recipe: "null" where samples are no pictures.

@@ -250,6 +250,20 @@ void set_field(QuantizationConfig& config, std::string_view assignment) {
   read_entry(std::string(assignment.substr(0, equals)), value, config, "config");
 }
 
+void set_fields(QuantizationConfig& config, const std::vector<std::string>& assignments, Faults& faults) {
+  std::map<std::string, std::string> seen;
+  for (const std::string& one : assignments)
+    faults.attempt([&] {
+      set_field(config, one);
+      const size_t equals = one.find('=');
+      const std::string field(canonical_name(one.substr(0, equals))), value = one.substr(equals + 1);
+      const auto [first, is_new] = seen.emplace(field, value);
+      if (!is_new && first->second != value)
+        throw Error(ErrorCode::kInvalidConfig, field + " is set to " + first->second + " and to " + value + ".",
+                    "config." + field, "Set it once.");
+    });
+}
+
 void find_inert(const QuantizationConfig& config, Faults& faults) {
   for_each_field<QuantizationConfig>([&](const auto& one) { faults.attempt([&] { check_field_acts(config, one); }); });
 }

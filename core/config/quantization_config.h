@@ -213,6 +213,8 @@ QuantizationConfig read_quantization_config(const Json& json, const std::string&
 
 /// "FIELD=VALUE" onto `config`; VALUE is JSON, or a bare word. Error kInvalidConfig.
 void set_field(QuantizationConfig& config, std::string_view assignment);
+/// Each of them in turn; a fault for what cannot be read and for a field with two values.
+void set_fields(QuantizationConfig& config, const std::vector<std::string>& assignments, Faults& faults);
 
 /// Refuses values that do not act yet, each with a sentence; a field at its default is accepted. Error kInvalidConfig
 /// with every such field.

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/tpc/builtin.h"
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <mutex>
 
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/base/names.h"
 #include "core/tpc/builtin_files.h"
 #include "core/tpc/read.h"
 
@@ -47,9 +49,13 @@ std::string all_labels() {
   return list;
 }
 
-[[noreturn]] void unknown(const std::string& what) {
+[[noreturn]] void unknown(std::string_view name, const std::string& what) {
+  std::vector<std::string> names;
+  for (const PlatformLabel& one : builtin_platforms())
+    if (names.empty() || names.back() != one.name) names.push_back(one.name);
+  const bool known = std::find(names.begin(), names.end(), name) != names.end();
   throw Error(ErrorCode::kInvalidPlatform, what, "platform",
-              "Use one of: " + all_labels() + "; or give a platform file.");
+              (known ? "" : suggestion(name, names)) + "Use one of: " + all_labels() + "; or give a platform file.");
 }
 
 std::optional<int> whole_number(std::string_view digits) {
@@ -86,8 +92,8 @@ TargetPlatformCapabilities get_target_platform_capabilities(std::string_view nam
   for (const BuiltinFile& file : builtin_files())
     if (file.name == name && (!version || file.version == *version)) found = &file;
   if (found != nullptr) return read_once(*found);
-  unknown("There is no platform \"" + std::string(name) + "\"" +
-          (version ? " of version " + std::to_string(*version) : "") + ".");
+  unknown(name, "There is no platform \"" + std::string(name) + "\"" +
+                    (version ? " of version " + std::to_string(*version) : "") + ".");
 }
 
 TargetPlatformCapabilities get_target_platform_capabilities_by_label(std::string_view label) {
@@ -96,7 +102,7 @@ TargetPlatformCapabilities get_target_platform_capabilities_by_label(std::string
   const std::string_view name = label.substr(0, at), rest = label.substr(at + 1);
   const auto version = !rest.empty() && rest[0] == 'v' ? whole_number(rest.substr(1)) : version_of_table(name, rest);
   if (version) return get_target_platform_capabilities(name, version);
-  unknown("There is no platform \"" + std::string(label) + "\"; the form is NAME, NAME@vK or NAME@TABLE.");
+  unknown(name, "There is no platform \"" + std::string(label) + "\"; the form is NAME, NAME@vK or NAME@TABLE.");
 }
 
 }  // namespace tersor::tpc

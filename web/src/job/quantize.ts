@@ -167,10 +167,10 @@ function settingsOf(inputs: Inputs) {
   const preprocessing = inputs.preprocessing.preprocessing ?? null;
   return {
     platform: inputs.settings.platform,
-    overrides: inputs.settings.overrides,
     recipe: {
       ...opened.recipe,
       quantization_config: config,
+      overrides: inputs.settings.overrides,
       framework_info: inputs.settings.frameworkInfo,
       preprocessing,
     },
