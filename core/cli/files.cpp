@@ -2,18 +2,23 @@
 #include "core/cli/files.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <iterator>
 #include <list>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -71,9 +76,110 @@ constexpr const char* kWritable = "Check that the folder exists and is writable.
   fail("The file cannot be written", path, errno == ENAMETOOLONG ? "Give a shorter name." : kWritable);
 }
 
+constexpr std::string_view kBefore = ".tersor-", kBehind = ".tmp";
+
 /// Where a file is written before it takes its place.
 std::string beside(const std::string& target) {
-  return target + ".tersor-" + std::to_string(::getpid()) + ".tmp";
+  return target + std::string(kBefore) + std::to_string(::getpid()) + std::string(kBehind);
+}
+
+std::string folder_of(const std::string& file) {
+  const size_t slash = file.rfind('/');
+  return slash == std::string::npos ? "." : file.substr(0, slash + 1);
+}
+
+/// The process that wrote a file of that name beside its place; none for other names.
+std::optional<pid_t> writer_of(std::string_view name) {
+  const size_t at = name.rfind(kBefore);
+  if (at == std::string_view::npos || !name.ends_with(kBehind)) return std::nullopt;
+  const std::string_view digits = name.substr(at + kBefore.size(), name.size() - kBehind.size() - at - kBefore.size());
+  pid_t writer = 0;
+  const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), writer);
+  if (fault != std::errc() || end != digits.data() + digits.size() || writer <= 0) return std::nullopt;
+  return writer;
+}
+
+/// Nobody writes to it any more: the process is gone, and no process of another machine or container, whose numbers are
+/// its own, holds the lock that OutputFile takes.
+bool is_left_over(const std::string& path, pid_t writer) {
+  if (::kill(writer, 0) == 0 || errno != ESRCH) return false;
+  const Descriptor file{::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
+  struct stat status {};
+  return file.number >= 0 && ::fstat(file.number, &status) == 0 && S_ISREG(status.st_mode) &&
+         ::flock(file.number, LOCK_EX | LOCK_NB) == 0;
+}
+
+/// Removes what killed processes left in a folder; what cannot be removed stays.
+void remove_left_over(const std::string& folder) {
+  std::error_code failed;
+  std::filesystem::directory_iterator entry(folder, failed);
+  for (; !failed && entry != std::filesystem::directory_iterator(); entry.increment(failed)) {
+    const std::string path = entry->path().string();
+    const auto writer = writer_of(entry->path().filename().string());
+    if (writer && is_left_over(path, *writer)) ::unlink(path.c_str());
+  }
+}
+
+/// A file in memory. Never freed: the signal handler may be looking.
+struct Mapping {
+  std::byte* begin = nullptr;
+  size_t size = 0;
+  int descriptor = -1;
+  std::string path;
+  struct timespec written {};
+  Mapping* next = nullptr;
+  std::atomic<bool> open{true}, cut_off{false};
+};
+
+std::mutex mapping;
+std::atomic<Mapping*> mappings{nullptr};
+size_t page = 0;
+
+/// Behind the end of a file that was shortened there is no memory. The job goes on with zeros, and expect_unchanged()
+/// ends it.
+void fill_in(int signal, siginfo_t* info, void*) {
+  auto* const wanted = static_cast<std::byte*>(info->si_addr);
+  for (Mapping* one = mappings; one != nullptr; one = one->next) {
+    if (!one->open || wanted < one->begin || wanted >= one->begin + one->size) continue;
+    std::byte* const start = one->begin + static_cast<size_t>(wanted - one->begin) / page * page;
+    if (::mmap(start, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) break;
+    one->cut_off = true;
+    return;
+  }
+  ::signal(signal, SIG_DFL);  // it comes again
+}
+
+bool has_changed(const Mapping& one) {
+  struct stat status {};
+  return one.cut_off || ::fstat(one.descriptor, &status) != 0 || static_cast<size_t>(status.st_size) != one.size ||
+         status.st_mtim.tv_sec != one.written.tv_sec || status.st_mtim.tv_nsec != one.written.tv_nsec;
+}
+
+std::shared_ptr<const void> keep_mapping(void* memory, size_t size, int descriptor, const std::string& path,
+                                         const struct timespec& written) {
+  const std::lock_guard lock(mapping);
+  if (mappings == nullptr) {
+    page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+    struct sigaction action {};
+    action.sa_sigaction = fill_in;
+    action.sa_flags = SA_SIGINFO;
+    ::sigaction(SIGBUS, &action, nullptr);
+  }
+  auto* const made = new Mapping;
+  made->begin = static_cast<std::byte*>(memory);
+  made->size = size;
+  made->descriptor = descriptor;
+  made->path = path;
+  made->written = written;
+  made->next = mappings;
+  mappings = made;
+  return {memory, [made](const void*) {
+            const std::lock_guard releasing(mapping);
+            if (has_changed(*made)) made->cut_off = true;
+            made->open = false;
+            ::munmap(made->begin, made->size);
+            ::close(made->descriptor);
+          }};
 }
 
 }  // namespace
@@ -140,7 +246,7 @@ FileBytes read_pipe(int pipe, const std::string& path) {
 
 FileBytes map_file(const std::string& path) {
   // Opening a pipe would wait for its other end.
-  const Descriptor file{::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
+  Descriptor file{::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
   if (file.number < 0) fail("The file cannot be opened", path, kReadable);
   struct stat status {};
   if (::fstat(file.number, &status) != 0) fail("The file cannot be read", path, kReadable);
@@ -154,8 +260,16 @@ FileBytes map_file(const std::string& path) {
   if (size == 0) return {nullptr, {}};
   void* memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number, 0);
   if (memory == MAP_FAILED) fail("The file cannot be read", path, kReadable);
-  std::shared_ptr<const void> owner(memory, [size](const void* mapped) { ::munmap(const_cast<void*>(mapped), size); });
+  auto owner = keep_mapping(memory, size, std::exchange(file.number, -1), path, status.st_mtim);
   return {std::move(owner), {static_cast<const std::byte*>(memory), size}};
+}
+
+void expect_unchanged() {
+  const std::lock_guard lock(mapping);
+  for (const Mapping* one = mappings; one != nullptr; one = one->next)
+    if (one->open ? has_changed(*one) : one->cut_off.load())
+      throw Error(ErrorCode::kIo, "The file has changed while it was read.", one->path,
+                  "Start again when nothing writes to it.");
 }
 
 void expect_writable(const std::string& path) {
@@ -173,8 +287,7 @@ void expect_writable(const std::string& path) {
   }
   // A regular file is made anew beside its place, so it is the folder that has to let it.
   const bool direct = exists && !S_ISREG(status.st_mode);
-  const size_t slash = target.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : target.substr(0, slash + 1);
+  const std::string folder = folder_of(target);
   if (::access(direct ? target.c_str() : folder.c_str(), direct ? W_OK : W_OK | X_OK) != 0) fail_to_write(path);
   // The longer name may be too long.
   if (!direct && ::access(beside(target).c_str(), F_OK) != 0 && errno != ENOENT) fail_to_write(path);
@@ -185,10 +298,14 @@ OutputFile::OutputFile(const std::string& path) : path_(path), target_(follow_li
   struct stat status {};
   const bool exists = ::stat(target_.c_str(), &status) == 0;
   const bool direct = exists && !S_ISREG(status.st_mode);
-  if (!direct) beside_ = beside(target_);
+  if (!direct) {
+    remove_left_over(folder_of(target_));
+    beside_ = beside(target_);
+  }
   const std::string& opened = direct ? target_ : beside_;
   descriptor_ = ::open(opened.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor_ < 0) fail_to_write(path_);
+  if (!direct) ::flock(descriptor_, LOCK_EX | LOCK_NB);  // by which others know that it is written to
   // A file that is replaced keeps its permissions.
   if (exists && !direct && ::fchmod(descriptor_, status.st_mode & 07777) != 0) give_up(errno);
 }
@@ -220,6 +337,7 @@ void OutputFile::append(std::span<const std::byte> bytes) {
 }
 
 void OutputFile::commit() {
+  expect_unchanged();
   const int closed = ::close(descriptor_);
   descriptor_ = -1;
   if (closed != 0) give_up(errno);
@@ -231,6 +349,7 @@ void write_files(const std::vector<FileToWrite>& files) {
   std::list<OutputFile> open;
   for (const FileToWrite& file : files) open.emplace_back(file.path).append(file.bytes);
   throw_if_interrupted(files[0].path);
+  expect_unchanged();
   for (OutputFile& file : open) file.commit();
 }
 

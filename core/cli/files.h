@@ -21,6 +21,10 @@ struct FileBytes {
 /// path and the system's reason, or that it is a folder, a device, or a pipe to which nobody writes.
 FileBytes map_file(const std::string& path);
 
+/// Error kIo where a mapped file was shortened or rewritten since it was mapped. What was computed of it since may be
+/// of other bytes, so files are committed and answers given only behind this check; until then missing bytes read as 0.
+void expect_unchanged();
+
 /// Counts the open file among those that this process has read: none of them is written over. For readers other than
 /// map_file().
 void note_read(int descriptor);
@@ -35,7 +39,8 @@ class SignalGuard {
 };
 
 /// A file that is written beside its place and renamed when complete, so that no half-written file is ever there; what
-/// is not committed leaves nothing behind, also when the program is interrupted. A place that is no regular file
+/// is not committed leaves nothing behind, also when the program is interrupted; what a killed one left in the folder
+/// is removed. A place that is no regular file
 /// (/dev/stdout, a pipe) is written directly. Errors are kIo with the path (no such folder, not writable, disk full),
 /// kCancelled when interrupted.
 class OutputFile {

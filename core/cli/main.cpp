@@ -13,6 +13,7 @@
 #include "core/base/json.h"
 #include "core/base/names.h"
 #include "core/cli/command.h"
+#include "core/cli/files.h"
 #include "core/cli/large_pages.h"
 
 namespace tersor::cli {
@@ -71,6 +72,16 @@ int printed(bool json) {
   return explain(Error(ErrorCode::kIo, "What is printed could not be written completely.", "standard output",
                        "Free some space, or print elsewhere."),
                  json);
+}
+
+/// A file that was changed under way explains what else was found wrong.
+Error cause_of(const Error& error) {
+  try {
+    expect_unchanged();
+    return error;
+  } catch (const Error& changed) {
+    return changed;
+  }
 }
 
 /// The long options that a command takes, without their dashes.
@@ -141,13 +152,14 @@ int run(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);
   try {
     program.parse(argc, argv);
+    expect_unchanged();
     return printed(json);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0) return correct(slip(program, error), json);
     program.exit(error);  // --help and --version
     return printed(json);
   } catch (const Error& error) {
-    return explain(error, json);
+    return explain(cause_of(error), json);
   } catch (const std::bad_alloc&) {
     return explain(Error(ErrorCode::kOutOfMemory, "The memory is used up.", {}, "Use fewer threads or fewer samples."),
                    json);

@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program's edge: exit status, errors as text and JSON, and files that are written whole or not at all.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync,
+  closeSync,
+  constants,
   existsSync,
   lstatSync,
   mkdirSync,
+  openSync,
   readFileSync,
   readdirSync,
+  readlinkSync,
   renameSync,
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import path from 'node:path';
 import { test } from 'vitest';
@@ -352,4 +358,87 @@ test('a result that cannot be printed is an error', () =>
       assert.equal(full.status, 1, args.join(' '));
       assert.match(full.stderr, /What is printed could not be written completely/);
     }
+  }));
+
+/** The program, started, and what comes of it. */
+function started(...args) {
+  const child = spawn(program, args);
+  let stderr = '';
+  child.stderr.on('data', (data) => (stderr += data));
+  return {
+    child,
+    ended: new Promise((resolve) => child.on('close', (status, signal) => resolve({ status, signal, stderr }))),
+  };
+}
+
+/** Where a link leads; nowhere once it is gone. */
+function readlink(link) {
+  try {
+    return readlinkSync(link);
+  } catch {
+    return '';
+  }
+}
+
+const moment = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+test('a model that is changed while it is read is an error, and no file of other bytes', () =>
+  withFolder(async (folder) => {
+    const file = (name) => path.join(folder, name);
+    const model = file('model.onnx');
+    const changes = {
+      shortened: () => truncateSync(model, 10),
+      emptied: () => truncateSync(model, 0),
+      rewritten: () => writeFileSync(model, readFileSync(model).fill(7, 1000)),
+      lengthened: () => writeFileSync(model, Buffer.alloc(9), { flag: 'a' }),
+      nothing: () => undefined,
+    };
+    writeFileSync(file('x.npy'), npyBytes(new Float32Array(4000).fill(1), [1, 4000]));
+    const w = { dims: [4000, 2], data: Float32Array.from({ length: 8000 }, (_, k) => Math.sin(k)) };
+    for (const [what, change] of Object.entries(changes)) {
+      writeFileSync(model, weightedModel('MatMul', w, [1, 4000], [1, 2]));
+      spawnSync('mkfifo', [file('config')]);
+      const args = ['--data', file('x.npy'), '--config', file('config'), '-o', file('out.onnx'), '--threads', '2'];
+      const { child, ended } = started('quantize', model, ...args);
+      // the program reads its model, and then waits for somebody who writes its configuration
+      const reads = () =>
+        readdirSync(`/proc/${child.pid}/fd`).some((fd) => readlink(`/proc/${child.pid}/fd/${fd}`) === file('config'));
+      for (let k = 0; k < 1000 && !reads(); ++k) await moment(2);
+      change();
+      const pipe = openSync(file('config'), constants.O_WRONLY | constants.O_NONBLOCK);
+      writeSync(pipe, '{}');
+      closeSync(pipe);
+      const { status, signal, stderr } = await ended;
+      assert.equal(signal, null, what);
+      assert.equal(status, what === 'nothing' ? 0 : 1, `${what}: ${stderr}`);
+      if (status === 1)
+        assert.match(stderr, /model\.onnx: The file has changed while it was read\.\n +Start again/, what);
+      assert.equal(existsSync(file('out.onnx')), what === 'nothing', what);
+      rmSync(file('config'));
+    }
+    assert.deepEqual(readdirSync(folder).sort(), ['model.onnx', 'out.onnx', 'x.npy']);
+  }));
+
+test('what a killed process left behind is removed, and nothing else', () =>
+  withFolder(async (folder) => {
+    const model = writeModel(folder);
+    const file = (name) => path.join(folder, name);
+    const gone = spawnSync('true').pid;
+    const left = `other.onnx.tersor-${gone}.tmp`;
+    const kept = [
+      `mine.onnx.tersor-${process.pid}.tmp`, // of a process that lives
+      `locked.onnx.tersor-${gone}.tmp`, // written to from another machine
+      `odd.tersor-${gone}x.tmp`,
+      `odd.tersor-.tmp`,
+      `odd.tersor-${gone}`,
+    ];
+    for (const name of [left, ...kept]) writeFileSync(file(name), '');
+    mkdirSync(file(`folder.tersor-${gone}.tmp`));
+    symlinkSync(model, file(`link.tersor-${gone}.tmp`));
+    const holder = spawn('flock', [file(kept[1]), 'sleep', '60'], { stdio: 'ignore', detached: true });
+    await moment(500);
+    assert.equal(run('convert', model, '-o', file('out.onnx')).status, 0);
+    process.kill(-holder.pid);
+    const expected = ['model.onnx', 'out.onnx', ...kept, `folder.tersor-${gone}.tmp`, `link.tersor-${gone}.tmp`];
+    assert.deepEqual(readdirSync(folder).sort(), expected.sort());
   }));
