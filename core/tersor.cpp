@@ -21,6 +21,7 @@
 #include "core/onnx/rewrite_forms.h"
 #include "core/onnx/write.h"
 #include "core/ops/registry.h"
+#include "core/passes/edit.h"
 #include "core/passes/passes.h"
 #include "core/ptq/apply_plan.h"
 #include "core/ptq/check_export.h"
@@ -61,16 +62,24 @@ std::string graph_digest(const Graph& graph, const std::vector<calibrate::Reques
   return sha.hex();
 }
 
-/// Before any sample is run: a weight that is not finite makes every tensor behind it so.
+void check_finite(const Graph& graph, ValueId constant, const char* what) {
+  const Tensor values = graph.initializer(constant)->aligned();
+  for (const float x : values.data<float>())
+    if (!std::isfinite(x))
+      throw Error(
+          ErrorCode::kInvalidModel,
+          std::string("A ") + what + " is not finite: " + std::to_string(x) + ". No scale can represent it.",
+          "graph.initializer \"" + graph.name_of(constant) + "\"",
+          "The file may be damaged, or training diverged; a channel that is switched off needs a finite number.");
+}
+
+/// Before any sample is run: no integers stand for weights and biases that are not finite.
 void check_weights(const Graph& graph, const ptq::Placement& placement) {
   for (const ptq::NodeRole& role : placement.roles) {
     if (!role.op) continue;
-    const Tensor weight = graph.initializer(role.op->weight)->aligned();
-    for (const float x : weight.data<float>())
-      if (!std::isfinite(x))
-        throw Error(ErrorCode::kInvalidModel, "A weight is not finite: " + std::to_string(x) + ".",
-                    "graph.initializer \"" + graph.name_of(role.op->weight) + "\"",
-                    "The file may be damaged, or training diverged.");
+    check_finite(graph, role.op->weight, "weight");
+    if (role.op->bias.valid() && passes::float_constant(graph, role.op->bias) != nullptr)
+      check_finite(graph, role.op->bias, "bias");
   }
 }
 

@@ -88,10 +88,10 @@ std::optional<std::vector<double>> bias_values(const Graph& graph, const KernelO
   if (!op.bias.valid()) return std::vector<double>(outputs, 0.0);
   const Tensor* bias = float_constant(graph, op.bias);
   if (bias == nullptr) return std::nullopt;
-  if (bias->elements() == op.outputs &&
-      (bias->shape().rank() == 1 || bias->shape()[bias->shape().rank() - 1] == op.outputs))
-    return to_doubles(*bias);
-  if (bias->elements() == 1 && !op.is_conv) return std::vector<double>(outputs, to_doubles(*bias)[0]);
+  const Shape& shape = bias->shape();
+  if (op.is_conv) return shape == Shape{op.outputs} ? std::optional(to_doubles(*bias)) : std::nullopt;
+  if (bias->elements() == 1) return std::vector<double>(outputs, to_doubles(*bias)[0]);
+  if (bias->elements() == op.outputs && shape[shape.rank() - 1] == op.outputs) return to_doubles(*bias);
   return std::nullopt;
 }
 

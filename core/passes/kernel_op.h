@@ -59,7 +59,7 @@ void scale_weight(Graph& graph, const KernelOp& op, double factor);
 void set_bias(Graph& graph, Node& node, const KernelOp& op, const std::vector<double>& bias);
 
 /// The bias as `outputs` doubles; zeros when absent. None when it is no float constant of one element per output
-/// channel (a Gemm's may also be a scalar or a row).
+/// channel: of a convolution a list of them, of a Gemm also a row, or a single element of any rank.
 std::optional<std::vector<double>> bias_values(const Graph& graph, const KernelOp& op);
 
 }  // namespace tersor::passes
