@@ -36,8 +36,24 @@ std::string_view to_word(ErrorCode code) {
   return "internal";
 }
 
+namespace {
+
+/// What comes from outside is shortened where it is quoted; this is for what nobody thought of.
+std::string bounded(std::string text, size_t most) {
+  if (text.size() <= most) return text;
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;  // within a letter of UTF-8
+  return text.substr(0, most) + "...";
+}
+
+constexpr size_t kMostMessage = 50000, kMostPlace = 2000, kMostHint = 10000;
+
+}  // namespace
+
 Error::Error(ErrorCode code_in, std::string message_in, std::string place_in, std::string hint_in)
-    : code(code_in), message(std::move(message_in)), place(std::move(place_in)), hint(std::move(hint_in)) {
+    : code(code_in),
+      message(bounded(std::move(message_in), kMostMessage)),
+      place(bounded(std::move(place_in), kMostPlace)),
+      hint(bounded(std::move(hint_in), kMostHint)) {
   if (!place.empty()) what_ = place + ": ";
   what_ += message;
   if (!hint.empty()) what_ += " " + hint;

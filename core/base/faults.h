@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,24 +12,31 @@
 namespace tersor {
 
 /// Everything that is wrong with one input, so that a person hears of all of it at once. Used where a file or form has
-/// many independent parts: try each, then throw_if_any().
+/// many independent parts: try each, then throw_if_any(). Nobody reads thousands of faults: after kMost nothing more is
+/// tried, so that a file of any length is refused in little time.
 class Faults {
  public:
-  /// Runs `part` and keeps the Error it throws.
+  static constexpr size_t kMost = 50;
+
+  /// Runs `part` and keeps the Error it throws; runs nothing once there are more than kMost.
   template <class Part>
   void attempt(Part&& part) {
+    if (errors_.size() > kMost) return;
     try {
       std::forward<Part>(part)();
     } catch (const Error& error) {
       add(error);
     }
   }
-  void add(Error error) { errors_.push_back(std::move(error)); }
+  void add(Error error) {
+    if (errors_.size() <= kMost) errors_.push_back(std::move(error));
+  }
   bool empty() const { return errors_.empty(); }
   const std::vector<Error>& errors() const { return errors_; }
 
   /// Nothing when there is no fault. One fault is thrown as it is, with code `code`. Several become one Error of that
-  /// code: the message counts them and lists each on a line of its own as "place: message hint", the place is `place`.
+  /// code: the message counts them and lists each, kMost at most, on a line of its own as "place: message hint"; the
+  /// place is `place`.
   void throw_if_any(ErrorCode code, std::string_view what, std::string_view place) const;
 
  private:

@@ -2,8 +2,6 @@
 #include "core/base/json.h"
 
 #include <cmath>
-#include <cstring>
-#include <functional>
 #include <set>
 
 #include "core/base/faults.h"
@@ -12,83 +10,134 @@ namespace tersor {
 
 namespace {
 
-/// Watches a text being parsed for members that an object has twice: the parser keeps the last and says nothing.
-class Repeats {
- public:
-  Repeats(std::string_view place, ErrorCode code) : place_(place), code_(code) {}
+constexpr size_t kMostLevels = 64;  // of lists and objects within each other: whoever walks them may call itself
 
-  bool operator()(int, Json::parse_event_t event, Json& parsed) {
-    switch (event) {
-      case Json::parse_event_t::object_start:
-      case Json::parse_event_t::array_start:
-        begin_value();
-        open_.push_back({event == Json::parse_event_t::array_start, {}, {}, 0});
-        break;
-      case Json::parse_event_t::object_end:
-      case Json::parse_event_t::array_end:
-        open_.pop_back();
-        break;
-      case Json::parse_event_t::key:
-        add_key(parsed.get_ref<const std::string&>());
-        break;
-      case Json::parse_event_t::value:
-        begin_value();
-    }
+/// Line and column, from 1, of the byte of that number.
+std::string position_text(std::string_view text, size_t byte) {
+  size_t line = 1, column = 1;
+  for (size_t i = 0; i < byte && i < text.size(); ++i) {
+    column = text[i] == '\n' ? 1 : column + 1;
+    line += text[i] == '\n' ? 1 : 0;
+  }
+  return "line " + std::to_string(line) + ", column " + std::to_string(column);
+}
+
+/// Builds the value while a text is parsed, in time linear in its length: the library's own way looks every new member
+/// up among those before it, keeps the last of two that are the same and says nothing, and goes down any depth.
+class Builder {
+ public:
+  Builder(std::string_view place, ErrorCode code) : place_(place), code_(code) {}
+
+  bool null() { return add(nullptr) != nullptr; }
+  bool boolean(bool value) { return add(value) != nullptr; }
+  bool number_integer(int64_t value) { return add(value) != nullptr; }
+  bool number_unsigned(uint64_t value) { return add(value) != nullptr; }
+  bool number_float(double value, const std::string&) { return add(value) != nullptr; }
+  bool string(std::string& value) { return add(std::move(value)) != nullptr; }
+  bool binary(Json::binary_t&) { return false; }  // not in text
+  bool start_object(size_t) { return open(Json::object()); }
+  bool start_array(size_t) { return open(Json::array()); }
+  bool end_object() { return close(); }
+  bool end_array() { return close(); }
+
+  bool key(const std::string& key) {
+    Level& level = open_.back();
+    level.key = key;
+    if (!level.keys.insert(key).second)
+      faults_.attempt([&] {
+        throw Error(code_, "The field \"" + shortened(key) + "\" is there twice.", path(), "Leave one of them.");
+      });
     return true;
   }
 
-  void throw_if_any() const { faults_.throw_if_any(code_, "The file", place_); }
+  bool parse_error(size_t byte, const std::string& token, const nlohmann::json::exception& error) {
+    wrong_at_ = byte;
+    if (dynamic_cast<const nlohmann::json::out_of_range*>(&error) != nullptr) too_large_ = token;
+    return false;
+  }
+
+  /// Of a text that was parsed to its end.
+  Json take() {
+    faults_.throw_if_any(code_, "The file", place_);
+    return std::move(root_);
+  }
+
+  /// Of one that was not.
+  [[noreturn]] void fail(std::string_view text) const {
+    if (open_.size() == kMostLevels)
+      throw Error(code_,
+                  "Lists and objects stand within each other more than " + std::to_string(kMostLevels) + " deep.",
+                  place_, "Nothing that is read here goes as deep; the file may be damaged.");
+    if (!too_large_.empty())
+      throw Error(code_, "No double can hold '" + shortened(too_large_) + "'.", place_,
+                  "Its size may be 1.79e308 at most.");
+    throw Error(
+        code_,
+        "This is not valid JSON: the fault is at " + position_text(text, wrong_at_ > 0 ? wrong_at_ - 1 : 0) + ".",
+        place_, "Check the brackets, commas and quotes around that place.");
+  }
 
  private:
   struct Level {
-    bool is_array;
+    Json* value;
     std::set<std::string> keys;
     std::string key;  // the latest
-    size_t items;     // of an array, so far
   };
 
-  void begin_value() {
-    if (!open_.empty() && open_.back().is_array) ++open_.back().items;
+  Json* add(Json value) {
+    if (open_.empty()) {
+      root_ = std::move(value);
+      return &root_;
+    }
+    Json& into = *open_.back().value;
+    if (into.is_array()) {
+      into.push_back(std::move(value));
+      return &into.back();
+    }
+    detail::append(into, open_.back().key.c_str(), std::move(value));
+    return &into.get_ref<Json::object_t&>().back().second;
   }
 
-  void add_key(const std::string& key) {
-    open_.back().key = key;
-    if (open_.back().keys.insert(key).second) return;
+  bool open(Json value) {
+    if (open_.size() == kMostLevels) return false;
+    Json* const added = add(std::move(value));
+    open_.push_back({added, {}, {}});
+    return true;
+  }
+
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+
+  /// To the member that is being read.
+  std::string path() const {
     std::string at = place_;
-    for (const Level& level : open_)
-      at = level.is_array ? at + "[" + std::to_string(level.items - 1) + "]" : detail::join_place(at, level.key);
-    faults_.add(Error(code_, "The field \"" + key + "\" is there twice.", at, "Leave one of them."));
+    for (size_t i = 0; i < open_.size(); ++i) {
+      const Level& level = open_[i];
+      if (!level.value->is_array())
+        at = detail::join_place(at, level.key);
+      else
+        at += "[" + std::to_string(level.value->size() - 1) + "]";
+    }
+    return at;
   }
 
   std::string place_;
   ErrorCode code_;
+  Json root_;
   std::vector<Level> open_;
+  size_t wrong_at_ = 0;
+  std::string too_large_;  // a number
   Faults faults_;
 };
 
 }  // namespace
 
 Json parse_json(std::string_view text, std::string_view place, ErrorCode code) {
-  Repeats repeats(place, code);
-  std::string fault;
-  const char* hint = "Check the brackets, commas and quotes around that place.";
-  try {
-    Json json = Json::parse(text.begin(), text.end(), std::ref(repeats));
-    repeats.throw_if_any();
-    return json;
-  } catch (const nlohmann::json::parse_error& error) {
-    size_t line = 1, column = 1;
-    for (size_t i = 0; i + 1 < error.byte && i < text.size(); ++i) {
-      column = text[i] == '\n' ? 1 : column + 1;
-      line += text[i] == '\n' ? 1 : 0;
-    }
-    fault = "This is not valid JSON: the fault is at line " + std::to_string(line) + ", column " +
-            std::to_string(column) + ".";
-  } catch (const nlohmann::json::out_of_range& error) {
-    fault = "No double can hold " + std::string(std::strrchr(error.what(), ' ') + 1) + ".";  // its last word
-    hint = "Its size may be 1.79e308 at most.";
-  }
-  throw Error(code, fault, std::string(place), hint);
+  Builder builder(place, code);
+  if (!Json::sax_parse(text.begin(), text.end(), &builder)) builder.fail(text);
+  return builder.take();
 }
 
 std::string to_text(const Json& json, bool pretty) {
@@ -112,19 +161,18 @@ void append(Json& object, const char* key, Json value) {
 }
 
 void wrong_type(const Json& found, std::string_view expected, std::string_view place) {
-  std::string text = found.dump(-1, ' ', false, Json::error_handler_t::replace);
-  if (text.size() > 60) text = text.substr(0, 57) + "...";
-  throw Error(ErrorCode::kInvalidConfig, "Found " + text + " where " + std::string(expected) + " is expected.",
+  throw Error(ErrorCode::kInvalidConfig,
+              "Found " + shortened(to_text(found, false), 60) + " where " + std::string(expected) + " is expected.",
               std::string(place));
 }
 
 void unknown_key(std::string_view key, const std::vector<std::string>& allowed, std::string_view place) {
-  throw Error(ErrorCode::kInvalidConfig, "There is no field \"" + std::string(key) + "\" here.", std::string(place),
+  throw Error(ErrorCode::kInvalidConfig, "There is no field \"" + shortened(key) + "\" here.", std::string(place),
               suggestion(key, allowed) + "The fields are: " + joined(allowed) + ".");
 }
 
 std::string join_place(std::string_view place, std::string_view key) {
-  return place.empty() ? std::string(key) : std::string(place) + "." + std::string(key);
+  return place.empty() ? shortened(key) : std::string(place) + "." + shortened(key);
 }
 
 int64_t read_integer(const Json& json, int64_t low, int64_t high, std::string_view place) {

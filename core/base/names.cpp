@@ -61,6 +61,8 @@ std::string nearest_name(std::string_view word, const std::vector<std::string>& 
   std::string best;
   size_t fewest = std::max<size_t>(2, (word.size() + 1) / 2) + 1;
   for (const std::string& one : candidates) {
+    const size_t least = word.size() > one.size() ? word.size() - one.size() : one.size() - word.size();
+    if (least >= fewest) continue;
     const size_t distance = edits(word, one);
     if (distance >= fewest) continue;
     fewest = distance;
@@ -81,6 +83,13 @@ std::string joined(const std::vector<std::string>& words, std::string_view betwe
   return list;
 }
 
+std::string shortened(std::string_view text, size_t most) {
+  if (text.size() <= most) return std::string(text);
+  size_t end = most - 3;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // within a letter of UTF-8
+  return std::string(text.substr(0, end)) + "...";
+}
+
 std::string suggestion(std::string_view word, const std::vector<std::string>& candidates) {
   const std::string nearest = nearest_name(word, candidates);
   return nearest.empty() ? "" : "Did you mean \"" + nearest + "\"? ";
@@ -90,7 +99,7 @@ namespace detail {
 
 void unknown_word(const char* kind, std::string_view word, const std::vector<std::string>& allowed,
                   std::string_view place) {
-  throw Error(ErrorCode::kInvalidConfig, "\"" + std::string(word) + "\" is not a " + kind + ".", std::string(place),
+  throw Error(ErrorCode::kInvalidConfig, "\"" + shortened(word) + "\" is not a " + kind + ".", std::string(place),
               suggestion(word, allowed) + "Use one of: " + joined(allowed) + ".");
 }
 

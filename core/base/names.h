@@ -7,6 +7,7 @@
 //   };
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,6 +37,9 @@ std::string number_in_nine_digits(double value);
 
 /// "a, b, c".
 std::string joined(const std::vector<std::string>& words, std::string_view between = ", ");
+
+/// The text as a message quotes it: whole where it is short, else its beginning and "...".
+std::string shortened(std::string_view text, size_t most = 80);
 
 template <class E>
 std::string_view enum_word(E value) {

@@ -202,7 +202,7 @@ QuantizationConfig requirement_defaults() {
 
 QuantizationConfig preset(std::string_view name) {
   if (name == "requirements") return requirement_defaults();
-  throw Error(ErrorCode::kInvalidConfig, "There is no preset \"" + std::string(name) + "\".", "preset",
+  throw Error(ErrorCode::kInvalidConfig, "There is no preset \"" + shortened(name) + "\".", "preset",
               "There is \"requirements\", the defaults of the requirement document; without a preset ours hold.");
 }
 
@@ -219,7 +219,8 @@ QuantizationConfig read_quantization_config(const Json& json, const std::string&
       if (!is_new && first->second.second != entry.value())
         throw Error(ErrorCode::kInvalidConfig,
                     first->second.first + " and " + entry.key() + " are one field, and they say " +
-                        to_text(first->second.second, false) + " and " + to_text(entry.value(), false) + ".",
+                        shortened(to_text(first->second.second, false)) + " and " +
+                        shortened(to_text(entry.value(), false)) + ".",
                     detail::join_place(place, entry.key()), "Give one of them.");
       read_entry(entry.key(), entry.value(), start, place);
     });
@@ -242,11 +243,14 @@ QuantizationConfig read_quantization_config(std::string_view text, const std::st
 void set_field(QuantizationConfig& config, std::string_view assignment) {
   const size_t equals = assignment.find('=');
   if (equals == std::string_view::npos || equals == 0)
-    throw Error(ErrorCode::kInvalidConfig, "\"" + std::string(assignment) + "\" is not of the form FIELD=VALUE.",
-                "--set", "For example: --set activation_threshold_method=NOCLIPPING");
+    throw Error(ErrorCode::kInvalidConfig, "\"" + shortened(assignment) + "\" is not of the form FIELD=VALUE.", "--set",
+                "For example: --set activation_threshold_method=NOCLIPPING");
   const std::string text(assignment.substr(equals + 1));
-  Json value = Json::parse(text, nullptr, false);
-  if (value.is_discarded()) value = text;
+  Json value = text;  // a bare word where it is no JSON
+  try {
+    value = parse_json(text, "config");
+  } catch (const Error&) {
+  }
   read_entry(std::string(assignment.substr(0, equals)), value, config, "config");
 }
 
@@ -259,7 +263,8 @@ void set_fields(QuantizationConfig& config, const std::vector<std::string>& assi
       const std::string field(canonical_name(one.substr(0, equals))), value = one.substr(equals + 1);
       const auto [first, is_new] = seen.emplace(field, value);
       if (!is_new && first->second != value)
-        throw Error(ErrorCode::kInvalidConfig, field + " is set to " + first->second + " and to " + value + ".",
+        throw Error(ErrorCode::kInvalidConfig,
+                    field + " is set to " + shortened(first->second) + " and to " + shortened(value) + ".",
                     "config." + field, "Set it once.");
     });
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 
 #include "core/base/faults.h"
 #include "core/base/json.h"
@@ -125,11 +126,12 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 /// An operator is in one list of those given at most: what is left alone has no kernel and no output to quantize.
 void check_lists(const Json& json, const FrameworkInfo& info, const std::string& place, Faults& faults) {
   if (!json.contains("no_quantization_ops")) return;
+  const std::set<std::string> alone(info.no_quantization_ops.begin(), info.no_quantization_ops.end());
   const auto check = [&](const char* key, const std::vector<std::string>& list) {
     if (!json.contains(key)) return;
     for (const std::string& type : list)
-      if (contains(info.no_quantization_ops, type))
-        faults.add(Error(ErrorCode::kInvalidConfig, type + " is to be quantized and left alone.",
+      if (alone.count(type) != 0)
+        faults.add(Error(ErrorCode::kInvalidConfig, shortened(type) + " is to be quantized and left alone.",
                          detail::join_place(place, key), "Take it out of this list or out of no_quantization_ops."));
   };
   check("kernel_ops", info.kernel_ops);
@@ -163,10 +165,12 @@ void check_operators(const FrameworkInfo& info, const std::vector<std::string>& 
   const auto check = [&](const char* field, const std::vector<std::string>& names,
                          const std::vector<std::string>& candidates, const char* what) {
     for (const std::string& name : names)
-      if (!contains(candidates, name))
-        faults.add(Error(ErrorCode::kInvalidConfig, "\"" + name + "\" is no " + what + ".",
-                         detail::join_place(place, field),
-                         suggestion(name, candidates) + "Name an operator of ONNX, or one that the model has."));
+      faults.attempt([&] {
+        if (!contains(candidates, name))
+          throw Error(ErrorCode::kInvalidConfig, "\"" + shortened(name) + "\" is no " + what + ".",
+                      detail::join_place(place, field),
+                      suggestion(name, candidates) + "Name an operator of ONNX, or one that the model has.");
+      });
   };
   check("kernel_ops", info.kernel_ops, known, "operator");
   check("activation_ops", info.activation_ops, known, "operator");

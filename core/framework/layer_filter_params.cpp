@@ -178,7 +178,7 @@ AttributeFilter read_condition(const Json& json, const std::string& place) {
   from_json(json.value("op", Json()), word, place + ".op");
   for (const auto& [kind, name] : kWords)
     if (word == name) return comparison(kind, attribute, read_value(json.value("value", Json()), place + ".value"));
-  throw Error(ErrorCode::kInvalidConfig, "\"" + word + "\" is not a comparison.", place + ".op",
+  throw Error(ErrorCode::kInvalidConfig, "\"" + shortened(word) + "\" is not a comparison.", place + ".op",
               "Use one of: Eq, NotEq, Greater, GreaterEq, Smaller, SmallerEq, Contains.");
 }
 

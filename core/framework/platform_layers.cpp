@@ -73,13 +73,14 @@ OperationsToLayers layers_of(const tpc::TargetPlatformCapabilities& platform,
       known.set({set.name, read_layers(layers_in_file(set), platform_place(set.name), faults), {}});
   }
   const Json custom = custom_sets(settings);
-  for (const auto& entry : custom.items()) {
-    const std::string& set = entry.key();
-    if (std::find(sets.begin(), sets.end(), set) == sets.end())
-      faults.add(Error(ErrorCode::kInvalidPlatform, "The platform has no operator set \"" + set + "\".",
-                       settings_place(set), suggestion(set, sets) + "It has: " + joined(sets) + "."));
-    known.set({set, read_layers(entry.value(), settings_place(set), faults), {}});
-  }
+  for (const auto& entry : custom.items())
+    faults.attempt([&] {
+      const std::string& set = entry.key();
+      if (std::find(sets.begin(), sets.end(), set) == sets.end())
+        throw Error(ErrorCode::kInvalidPlatform, "The platform has no operator set \"" + shortened(set) + "\".",
+                    settings_place(shortened(set)), suggestion(set, sets) + "It has: " + joined(sets) + ".");
+      known.set({set, read_layers(entry.value(), settings_place(set), faults), {}});
+    });
   throw_if_any(faults);
   return known;
 }
@@ -101,7 +102,7 @@ void check_layers(const tpc::TargetPlatformCapabilities& platform, const config:
       const std::string &type = set.layers[k].layer, &name = set.op_set_name;
       if (type.find("::") != std::string::npos || std::find(known.begin(), known.end(), type) != known.end()) continue;
       faults.add(
-          Error(ErrorCode::kInvalidPlatform, "\"" + type + "\" is no operator.",
+          Error(ErrorCode::kInvalidPlatform, "\"" + shortened(type) + "\" is no operator.",
                 (custom.contains(name) ? settings_place(name) : platform_place(name)) + "[" + std::to_string(k) + "]",
                 suggestion(type, known) + "Name an operator of ONNX, or one that the model has."));
     }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/names.h"
 #include "core/samples/npy.h"
 
 namespace tersor::samples {
@@ -88,6 +89,7 @@ class LabelReader {
       : file_(file), data_(data), group_(group), offset_(offset) {
     TERSOR_CHECK(group >= 1);
     wanted_ = data.size() / group;
+    for (const std::string& one : data.class_names()) classes_.emplace(one, static_cast<int64_t>(classes_.size()));
   }
 
   std::vector<int64_t> read() {
@@ -144,16 +146,14 @@ class LabelReader {
 
   std::optional<int64_t> label_of(const std::string& text) const {
     if (const auto number = whole_number(text)) return number;
-    const auto& names = data_.class_names();
-    const auto found = std::find(names.begin(), names.end(), text);
-    if (found == names.end()) return std::nullopt;
-    return found - names.begin();
+    const auto found = classes_.find(text);
+    return found == classes_.end() ? std::nullopt : std::optional(found->second);
   }
 
   int64_t need_label(const std::string& text, size_t line) const {
     const auto label = label_of(text);
     if (!label)
-      refuse("The label \"" + text + "\" is neither a whole number nor a class name.",
+      refuse("The label \"" + shortened(text) + "\" is neither a whole number nor a class name.",
              data_.class_names().empty() ? "Put a labels.txt with the class names into the data set's folder."
                                          : "Write a number from 0, or a name of labels.txt.",
              line);
@@ -179,7 +179,7 @@ class LabelReader {
       if (&line == &lines.front() && !label_of(fields[1])) continue;
       const size_t index = find_sample(by_name, fields[0], line.number);
       if (labels[index] != kNoLabel)
-        refuse("The sample \"" + fields[0] + "\" has two labels.", "Remove one of them.", line.number);
+        refuse("The sample \"" + shortened(fields[0]) + "\" has two labels.", "Remove one of them.", line.number);
       labels[index] = need_label(fields[1], line.number);
     }
     return labels;
@@ -190,8 +190,8 @@ class LabelReader {
     auto found = by_name.find(path);
     if (found == by_name.end()) found = by_name.find(path.substr(0, path.size() - extension_of(path).size()));
     if (found == by_name.end())
-      refuse("There is no sample \"" + path + "\".", wanted_ > 0 ? "The first is named \"" + name(0) + "\"." : "",
-             line);
+      refuse("There is no sample \"" + shortened(path) + "\".",
+             wanted_ > 0 ? "The first is named \"" + name(0) + "\"." : "", line);
     return found->second;
   }
 
@@ -228,6 +228,7 @@ class LabelReader {
   int64_t group_;
   int64_t offset_;
   int64_t wanted_ = 0;
+  std::unordered_map<std::string, int64_t> classes_;  // their numbers, by name
 };
 
 }  // namespace
@@ -237,7 +238,7 @@ std::vector<std::string> read_class_names(const Bytes& file) {
   std::set<std::string_view> seen;
   for (const Line& line : lines_of(text_of(file.view))) {
     if (!seen.insert(line.text).second)
-      throw Error(ErrorCode::kInvalidLabels, "The class \"" + std::string(line.text) + "\" stands twice.",
+      throw Error(ErrorCode::kInvalidLabels, "The class \"" + shortened(line.text) + "\" stands twice.",
                   "samples \"labels.txt\" line " + std::to_string(line.number), "Name each class once.");
     names.emplace_back(line.text);
   }

@@ -92,7 +92,7 @@ TargetPlatformCapabilities get_target_platform_capabilities(std::string_view nam
   for (const BuiltinFile& file : builtin_files())
     if (file.name == name && (!version || file.version == *version)) found = &file;
   if (found != nullptr) return read_once(*found);
-  unknown(name, "There is no platform \"" + std::string(name) + "\"" +
+  unknown(name, "There is no platform \"" + shortened(name) + "\"" +
                     (version ? " of version " + std::to_string(*version) : "") + ".");
 }
 
@@ -102,7 +102,7 @@ TargetPlatformCapabilities get_target_platform_capabilities_by_label(std::string
   const std::string_view name = label.substr(0, at), rest = label.substr(at + 1);
   const auto version = !rest.empty() && rest[0] == 'v' ? whole_number(rest.substr(1)) : version_of_table(name, rest);
   if (version) return get_target_platform_capabilities(name, version);
-  unknown(name, "There is no platform \"" + std::string(label) + "\"; the form is NAME, NAME@vK or NAME@TABLE.");
+  unknown(name, "There is no platform \"" + shortened(label) + "\"; the form is NAME, NAME@vK or NAME@TABLE.");
 }
 
 }  // namespace tersor::tpc

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/faults.h"
 
+#include <algorithm>
+
 #include "tests/catch.h"
 
 using namespace tersor;
@@ -41,4 +43,18 @@ TEST_CASE("several faults become one error that lists each with its place") {
   REQUIRE(error.message.find("The form has 2 faults:\n") == 0);
   REQUIRE(error.message.find("form.name: Too long.") != std::string::npos);
   REQUIRE(error.message.find("form.age: Too old.") != std::string::npos);
+}
+
+TEST_CASE("after more faults than anybody reads nothing more is tried") {
+  Faults faults;
+  int tried = 0;
+  for (int i = 0; i < 1000; ++i)
+    faults.attempt([&] {
+      ++tried;
+      fail("Too long.", "form.name");
+    });
+  REQUIRE(tried == static_cast<int>(Faults::kMost) + 1);
+  const Error error = thrown_by(faults);
+  REQUIRE(error.message.find("The form has more than 50 faults, of which these are the first:\n") == 0);
+  REQUIRE(std::count(error.message.begin(), error.message.end(), '\n') == 50);
 }

@@ -37,3 +37,40 @@ TEST_CASE("a number that no double can hold is refused") {
   REQUIRE(message_of("{\"a\": -1e400}").find("file: No double can hold '-1e400'. Its size") == 0);
   REQUIRE(parse_json("[1e308, 1e-400]", "file").size() == 2);
 }
+
+TEST_CASE("nesting is bounded, and what is as deep as allowed is read") {
+  const auto nested = [](const std::string& open, const std::string& close, size_t levels) {
+    std::string text;
+    for (size_t i = 0; i < levels; ++i) text += open;
+    for (size_t i = 0; i < levels; ++i) text += close;
+    return text;
+  };
+  REQUIRE(parse_json(nested("[", "]", 64), "file").size() == 1);
+  for (const size_t levels : {size_t{65}, size_t{100000}, size_t{1000000}})
+    for (const std::string& text : {nested("[", "]", levels), nested("{\"a\":[", "]}", levels),
+                                    std::string(levels, '['), "{\"a\": " + nested("[", "]", levels) + "}"})
+      REQUIRE(message_of(text.c_str()).find("file: Lists and objects stand within each other more than 64 deep.") == 0);
+}
+
+TEST_CASE("long texts are read and refused in little time, and messages stay short") {
+  // Where time grew with the square of the length, these took minutes.
+  constexpr int kMany = 200000;
+  std::string keys = "{", twice = "{", list = "[";
+  for (int i = 0; i < kMany; ++i) {
+    const std::string comma = i == 0 ? "" : ",", number = std::to_string(i);
+    keys += comma + "\"key" + number + "\": 1";
+    twice += comma + "\"key" + std::to_string(i / 2) + "\": 1";
+    list += comma + "{}";
+  }
+  keys += "}";
+  twice += "}";
+  list += "]";
+  REQUIRE(parse_json(keys, "file").size() == kMany);
+  REQUIRE(parse_json(list, "file").size() == kMany);
+  const std::string all = message_of(twice.c_str());
+  REQUIRE_THAT(all, Catch::Contains("more than 50 faults, of which these are the first:\nfile.key0: "));
+  REQUIRE(all.size() < 10000);
+  const std::string long_key(1000000, 'k');
+  REQUIRE(message_of(("{\"" + long_key + "\": 1, \"" + long_key + "\": 2}").c_str()).size() < 400);
+  REQUIRE(message_of(("[1e400" + std::string(1000000, '0') + "]").c_str()).size() < 400);
+}
