@@ -154,6 +154,9 @@ val close(const std::string& key) {
 val coverage(const std::string& model, const std::string& settings) {
   return guard([&] { return session().coverage(model, settings); });
 }
+val read_settings_of_file(const std::string& text, const std::string& name, const std::string& model) {
+  return guard([&] { return session().read_settings_file(text, name, model); });
+}
 val layers(const std::string& model, const std::string& settings, double which) {
   return guard([&] { return session().layers(model, settings, static_cast<size_t>(which)); });
 }
@@ -233,6 +236,7 @@ EMSCRIPTEN_BINDINGS(tersor) {
   function("close", &close);
   function("coverage", &coverage);
   function("layers", &layers);
+  function("readSettings", &read_settings_of_file);
   function("openData", &open_data);
   function("checkData", &check_data);
   function("inspectData", &inspect_data);

@@ -182,6 +182,11 @@ std::shared_ptr<const Job> Session::job_of(OpenModel& model, Settings settings) 
   return model.job;
 }
 
+std::string Session::read_settings_file(const std::string& text, const std::string& name, const std::string& key) {
+  const auto inputs = key.empty() ? std::vector<samples::InputSpec>() : input_specs(model(key).opened->model.graph);
+  return to_text(wasm::read_settings_file(text, name, inputs.empty() ? samples::InputSpec() : inputs[0]), false);
+}
+
 std::string Session::coverage(const std::string& key, const std::string& settings) {
   OpenModel& opened = model(key);
   const auto job = job_of(opened, read_settings(parse_json(settings, "settings"), nullptr));

@@ -4,9 +4,13 @@
 #include "core/base/faults.h"
 #include "core/base/json.h"
 #include "core/base/names.h"
+#include "core/framework/framework_info.h"
+#include "core/framework/overrides.h"
 #include "core/framework/platform_layers.h"
 #include "core/given_settings.h"
+#include "core/samples/preprocessing.h"
 #include "core/tpc/builtin.h"
+#include "core/tpc/read.h"
 
 namespace tersor::wasm {
 
@@ -45,6 +49,27 @@ Settings read_settings(const Json& settings, std::optional<config::Recipe>* reci
   Settings result = combine(all, std::move(faults));
   if (recipe != nullptr) *recipe = std::move(all.recipe);
   return result;
+}
+
+Json read_settings_file(const std::string& text, const std::string& place, const samples::InputSpec& input) {
+  const Json json = parse_json(text, place);
+  if (json.is_object() && (json.contains("schema_version") || json.contains("operator_set")))
+    return {{"kind", "platform"}, {"platform", tpc::to_json(framework::read_platform(text, place))}};
+  Faults faults;
+  config::Recipe recipe = config::read_recipe(text, place, faults);
+  if (!recipe.preprocessing.empty())
+    faults.attempt([&] {
+      const auto read = samples::read_preprocessing(recipe.preprocessing, input, place + ".preprocessing");
+      recipe.preprocessing = to_text(to_json(read), false);
+    });
+  if (!recipe.framework_info.empty())
+    faults.attempt([&] {
+      const std::string at = place + ".framework_info";
+      framework::read_framework_info(parse_json(recipe.framework_info, at), at);
+    });
+  faults.attempt([&] { framework::Overrides(recipe.overrides, nullptr, {}, place + ".overrides"); });
+  faults.throw_if_any(ErrorCode::kInvalidConfig, "The recipe", place);
+  return {{"kind", "recipe"}, {"recipe", parse_json(config::write_recipe(recipe), place)}};
 }
 
 void check_recipe(const std::optional<config::Recipe>& recipe, const config::Recipe& now, const Json& settings) {

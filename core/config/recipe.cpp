@@ -173,11 +173,12 @@ std::string write_recipe(const Recipe& recipe) {
   return to_text(json) + "\n";
 }
 
-Recipe read_recipe(std::string_view text, const std::string& place) {
+Recipe read_recipe(std::string_view text, const std::string& place, Faults& faults) {
   const Json json = parse_json(text, place);
   if (!json.is_object() || json.value("format", Json()) != kFormat)
     throw Error(ErrorCode::kInvalidConfig, "This is not a recipe: its \"format\" is not \"tersor-recipe\".", place,
-                "A recipe is what --save-recipe or the page's \"Download recipe\" writes.");
+                "A recipe is what --save-recipe or the page's \"Download recipe\" writes; a target platform has "
+                "\"schema_version\".");
   int version = 0;
   from_json(json.value("format_version", Json()), version, place + ".format_version");
   if (version < 1 || version > Recipe::kFormatVersion)
@@ -186,9 +187,14 @@ Recipe read_recipe(std::string_view text, const std::string& place) {
                     std::to_string(Recipe::kFormatVersion) + ".",
                 place + ".format_version", "Use the version of Tersor that wrote it, or a newer one.");
   Recipe recipe;
-  Faults faults;
   for (const auto& entry : json.items())
     faults.attempt([&] { read_member(entry.key(), entry.value(), recipe, place, faults); });
+  return recipe;
+}
+
+Recipe read_recipe(std::string_view text, const std::string& place) {
+  Faults faults;
+  Recipe recipe = read_recipe(text, place, faults);
   faults.throw_if_any(ErrorCode::kInvalidConfig, "The recipe", place);
   return recipe;
 }

@@ -79,6 +79,8 @@ Json to_json(const std::vector<Override>& overrides);
 std::string write_recipe(const Recipe& recipe);
 /// Error kInvalidConfig: not a recipe, a newer format, or any faulty member (all are listed).
 Recipe read_recipe(std::string_view text, const std::string& place = "recipe");
+/// The same with faulty members added to `faults`: what could be read. Error for what is no recipe or a newer format.
+Recipe read_recipe(std::string_view text, const std::string& place, Faults& faults);
 
 /// What of a recipe does not fit the model, platform or samples at hand, as sentences; empty when all fits. Pass an
 /// empty digest for what is not known.

@@ -51,6 +51,95 @@ describe('platforms', () => {
   });
 });
 
+describe('files of settings', () => {
+  const refusal = (file) =>
+    tersor.readSettings(file, { name: 'mine.json', model }).then(
+      () => null,
+      (error) => error,
+    );
+  const recipe = (members) => ({ format: 'tersor-recipe', format_version: 1, ...members });
+
+  test('a recipe and a platform are told apart and written out in full', async () => {
+    const short = JSON.stringify(recipe({ quantization_config: { effort: 0 }, preprocessing: { scale: 0.5 } }));
+    const read = await tersor.readSettings(new Blob([short]), { model });
+    expect(read.kind).toBe('recipe');
+    expect(read.recipe.quantization_config).toEqual({ ...tersor.quantizationConfig(), effort: 0 });
+    expect(read.recipe.preprocessing).toMatchObject({ scale: 0.5, mean: [0], std: [1], crop: 'none' });
+    const platform = tersor.getTargetPlatformCapabilities('ort-cpu');
+    expect(await tersor.readSettings(JSON.stringify(platform))).toEqual({ kind: 'platform', platform });
+  });
+
+  test('every fault is told at once, with its place, and in little time whatever the length', async () => {
+    const many = Array.from({ length: 80_000 }, (_, k) => k);
+    const keys = Object.fromEntries(many.map((k) => [`key${k}`, 1]));
+    const cases = [
+      [{ quantization_config: { effort: 9 }, preprocessing: { mean: 1 } }, ['config.effort', 'preprocessing.mean']],
+      [{ quantization_config: keys }, ['more than 50 faults']],
+      [{ framework_info: keys }, ['more than 50 faults']],
+      [{ overrides: many }, ['more than 50 faults']],
+      [{ overrides: many.map(() => ({ name: 'a', config: { bits: 1 } })) }, ['more than 50 faults']],
+      [{ preprocessing: keys }, ['There is no field "key0"']],
+      [{ ['k'.repeat(5_000_000)]: 1 }, ['There is no field "kkk']],
+    ];
+    for (const [members, says] of cases) {
+      const start = performance.now();
+      const error = await refusal(JSON.stringify(recipe(members)));
+      expect(error.code).toBe('invalid_config');
+      for (const one of says) expect(`${error.place}: ${error.message}`).toContain(one);
+      expect(error.message.length).toBeLessThan(60_000);
+      expect(performance.now() - start).toBeLessThan(10_000);
+    }
+    const deep = await refusal('['.repeat(1_000_000));
+    expect(deep).toMatchObject({ code: 'invalid_config', place: 'mine.json' });
+    expect(deep.message).toContain('64 deep');
+  });
+
+  test('what is no JSON is an error of the call', async () => {
+    const circle = {};
+    circle.circle = circle;
+    let deep = [];
+    for (let k = 0; k < 100_000; ++k) deep = [deep];
+    for (const config of [circle, { z_threshold: deep }, { z_threshold: 1n }]) {
+      await expect(model.coverage({ config })).rejects.toMatchObject({ name: 'TersorError', place: 'config' });
+    }
+  });
+});
+
+test('an option that a call does not have is an error with the nearest name', async () => {
+  const slips = {
+    platfrom: model.coverage({ platfrom: 'qnn' }),
+    Config: model.calibrate(files, { Config: {} }),
+    recipes: model.quantize({ samples: files, recipes: {} }),
+    batch: model.evaluate(files, null, { batch: 3 }),
+    preprocesing: model.inspectSamples(files, { preprocesing: 'unit' }),
+    cout: model.calibrate(files, { selection: { part: 'calibration', cout: 3 } }),
+    externaldata: tersor.open(new Uint8Array(), { externaldata: new Map() }),
+    worker: Tersor.create({ worker: 1 }),
+  };
+  for (const [name, call] of Object.entries(slips)) {
+    const error = await call.then(
+      () => null,
+      (thrown) => thrown,
+    );
+    expect(error, name).toMatchObject({ name: 'TersorError', code: 'invalid_argument' });
+    expect(error.message).toContain(`"${name}"`);
+    expect(error.hint).toContain('The options are: ');
+    if (name !== 'batch') expect(error.hint).toMatch(/^Did you mean "/);
+  }
+  expect((await model.coverage({ platfrom: undefined })).stays_float).toBeDefined();
+});
+
+test('limit 0 means all samples, as it does in the program', async () => {
+  const few = files.filter(({ path }) => /\.png$/.test(path)).slice(0, 3);
+  const made = await model.quantize({ samples: few, preprocessing });
+  expect((await made.compare(few, { preprocessing, limit: 0 })).samples).toBe(3);
+  expect((await made.compare(few, { preprocessing, limit: 2 })).samples).toBe(2);
+  for (const limit of [-1, 1.5, NaN, '2']) {
+    await expect(made.compare(few, { preprocessing, limit })).rejects.toMatchObject({ place: 'options.limit' });
+  }
+  made.close();
+});
+
 test('every node that is listed can be named by an override', async () => {
   const nodes = await model.nodes();
   expect(nodes).toContainEqual({ name: 'pool', type: 'GlobalAveragePool' });

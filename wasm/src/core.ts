@@ -30,6 +30,8 @@ export interface Core {
   describeQuantizationConfig(): Answer<string>;
   preprocessingPreset(name: string): Answer<string>;
   verdict(report: string): Answer<string>;
+  /** `model`: empty for none. */
+  readSettings(text: string, name: string, model: string): Answer<string>;
   sha256(bytes: Uint8Array): Answer<Uint8Array>;
   select(total: number, part: string, count: number): Answer<string>;
   measuresOnSamples(settings: string): Answer<boolean>;

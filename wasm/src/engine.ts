@@ -6,6 +6,7 @@ import { compileAt, coreCount, readUrl } from './host.js';
 import { abortable } from './job.js';
 import { ModelFile, OpenModel, type Context } from './model.js';
 import type { NamedData } from './packed.js';
+import { checkOptions } from './options.js';
 import { Pool } from './pool.js';
 import type { Lists } from './protocol.js';
 import type * as types from './types.js';
@@ -90,6 +91,7 @@ export class Tersor implements types.Tersor {
   /** Loads the core, once, and starts the workers; afterwards nothing is fetched but what open() is given as a URL. */
   static async create(options: types.TersorOptions = {}): Promise<Tersor> {
     const { signal } = options;
+    checkOptions('create', options);
     signal?.throwIfAborted();
     const count = await wantedWorkers(options.workers);
     const module = await abortable(compiled(options), signal);
@@ -111,6 +113,7 @@ export class Tersor implements types.Tersor {
 
   async open(source: types.ModelSource, options: types.OpenOptions = {}): Promise<types.Model> {
     const { signal, onProgress } = options;
+    checkOptions('open', options);
     signal?.throwIfAborted();
     onProgress?.({ stage: 'open', done: 0, total: 1, note: '' });
     const files = [await content(source, signal)];
@@ -131,6 +134,15 @@ export class Tersor implements types.Tersor {
 
   readPlatform(text: string): types.TargetPlatformCapabilities {
     return jsonOf(this.#core.readPlatform(text));
+  }
+
+  async readSettings(file: Blob | string, options: types.ReadSettingsOptions = {}): Promise<types.SettingsFile> {
+    const { signal, name = 'settings', model } = options;
+    checkOptions('readSettings', options);
+    signal?.throwIfAborted();
+    const worker = this.#context.pool.idle();
+    const key = model instanceof OpenModel ? await model.bringTo(worker) : '';
+    return abortable(worker.call('readSettings', [file, name, key]), signal);
   }
 
   quantizationConfig(fields: types.QuantizationConfig = {}, preset?: types.Preset): types.QuantizationConfig {

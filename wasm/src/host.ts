@@ -50,15 +50,47 @@ async function startInNode(url: URL): Promise<HostWorker> {
   };
 }
 
+/** To a worker in a browser: hold the lock of that name for as long as you live. */
+export interface Hold {
+  readonly hold: string;
+}
+/** Its answer. */
+export interface Held {
+  readonly held: true;
+}
+
+/** A worker whose file is there runs after a moment, long before this. */
+const startSeconds = 60;
+
+/** Nothing else tells that a worker has closed itself. Only secure contexts have locks. */
+function watch(worker: Worker, stopped: AbortSignal, listener: (why: string) => void): void {
+  const locks = (navigator as Partial<Navigator>).locks;
+  if (!locks) return;
+  const name = `tersor-worker-${crypto.randomUUID()}`;
+  const late = setTimeout(() => listener(`It did not start within ${startSeconds} s.`), startSeconds * 1000);
+  stopped.addEventListener('abort', () => clearTimeout(late));
+  worker.addEventListener('message', (event: MessageEvent<object>) => {
+    if (!('held' in event.data)) return;
+    clearTimeout(late);
+    locks.request(name, { signal: stopped }, () => listener('It closed itself.')).catch(() => undefined);
+  });
+  worker.postMessage({ hold: name } satisfies Hold);
+}
+
 function startInBrowser(url: URL | null): HostWorker {
+  const stopped = new AbortController();
   // written so that bundlers find the file
   const worker = url
     ? new Worker(url, { type: 'module' })
     : new Worker(new URL('./worker.mjs', import.meta.url), { type: 'module' });
   return {
     post: (message, transfer) => worker.postMessage(message, transfer),
-    onMessage: (listener) => worker.addEventListener('message', (event) => listener(event.data)),
+    onMessage: (listener) =>
+      worker.addEventListener('message', (event: MessageEvent<object>) => {
+        if (!('held' in event.data)) listener(event.data);
+      }),
     onDeath: (listener) => {
+      watch(worker, stopped.signal, listener);
       worker.addEventListener('error', (event) => {
         event.preventDefault();
         listener(event.message || 'Its file could not be loaded.');
@@ -66,7 +98,10 @@ function startInBrowser(url: URL | null): HostWorker {
       worker.addEventListener('messageerror', () => listener('A message could not be read.'));
     },
     keepAlive: () => undefined,
-    terminate: () => worker.terminate(),
+    terminate: () => {
+      stopped.abort();
+      worker.terminate();
+    },
   };
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { TersorError } from './error.js';
+import { sentence, TersorError } from './error.js';
 import { abortable, runJob } from './job.js';
+import { checkOptions } from './options.js';
 import { pack, type NamedData, type Packed } from './packed.js';
 import { overridesAsData } from './layer_configs.js';
 import type { Pool, PoolWorker, Resource } from './pool.js';
@@ -21,6 +22,7 @@ import type {
   ModelInfo,
   NodeInfo,
   QuantizedResult,
+  Recipe,
   QuantizeOptions,
   SampleOptions,
   SamplePreview,
@@ -33,6 +35,18 @@ import type {
 /** What every call on one open model shares. */
 export interface Context {
   readonly pool: Pool;
+}
+
+/** What a caller gave, as the core reads it. */
+function asJson(value: unknown, place: string): string {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    throw new TersorError(
+      { code: 'invalid_argument', message: `This cannot be written as JSON: ${sentence(error)}.`, place },
+      { cause: error },
+    );
+  }
 }
 
 /** A model file that any worker can open. */
@@ -124,32 +138,47 @@ export class OpenModel implements Model {
     this.#sets = new DataSets(context.pool, file);
   }
 
-  #check(call?: CallOptions): void {
-    call?.signal?.throwIfAborted();
+  #check(call: Parameters<typeof checkOptions>[0], options: CallOptions): void {
+    checkOptions(call, options);
+    options.signal?.throwIfAborted();
+    this.#checkOpen();
+  }
+
+  #checkOpen(): void {
     if (!this.#open) {
       throw new TersorError({ code: 'invalid_argument', message: 'The model was closed.', hint: 'Open it again.' });
     }
   }
 
   async #withModel<T>(call: CallOptions | undefined, ask: (worker: PoolWorker) => Promise<T>): Promise<T> {
-    this.#check(call);
+    call?.signal?.throwIfAborted();
+    this.#checkOpen();
     const worker = this.#context.pool.idle();
     const work = worker.need(this.#file).then(() => ask(worker));
     return abortable(work, call?.signal);
   }
 
+  /** The model's key in a worker, once that holds it. */
+  async bringTo(worker: PoolWorker): Promise<string> {
+    this.#checkOpen();
+    await worker.need(this.#file);
+    return this.#file.key;
+  }
+
   async coverage(options: CoverageOptions = {}): Promise<Coverage> {
+    this.#check('coverage', options);
     const settings = JSON.stringify(await this.#settings(options));
     return this.#withModel(options, (worker) => worker.call('coverage', [this.#file.key, settings]));
   }
 
   async nodes(options: CoverageOptions = {}): Promise<readonly NodeInfo[]> {
+    this.#check('nodes', options);
     const settings = JSON.stringify(await this.#settings({ ...options, overrides: [{ name: '*' }] }));
     return this.#withModel(options, (worker) => worker.call('nodes', [this.#file.key, settings]));
   }
 
   async inspectSamples(samples: Samples, options: SampleOptions = {}): Promise<SamplesInfo> {
-    this.#check(options);
+    this.#check('inspectSamples', options);
     if (!areFiles(samples)) return this.#inspectTensors(samples, options);
     return this.#withModel(options, async (worker) => {
       options.onProgress?.({ stage: 'samples', done: 0, total: 1, note: '' });
@@ -185,7 +214,7 @@ export class OpenModel implements Model {
   }
 
   async previewSample(samples: Samples, index: number, options: SampleOptions = {}): Promise<SamplePreview> {
-    this.#check(options);
+    this.#check('previewSample', options);
     if (areFiles(samples)) {
       const data = await this.#sets.resource(samples, options.preprocessing);
       return this.#withModel(options, async (worker) => {
@@ -201,7 +230,21 @@ export class OpenModel implements Model {
   }
 
   async calibrate(samples: Samples, options: CalibrateOptions = {}): Promise<Statistics> {
+    this.#check('calibrate', options);
     return this.#calibrate(samples, options, await this.#settings(options));
+  }
+
+  /** A recipe that may have been written by hand, checked and written out in full. */
+  async #readRecipe(recipe: Recipe, call: CallOptions): Promise<Recipe> {
+    const text = asJson(recipe, 'recipe');
+    const read = await this.#withModel(call, (worker) => worker.call('readSettings', [text, 'recipe', this.#file.key]));
+    if (read.kind === 'recipe') return read.recipe;
+    throw new TersorError({
+      code: 'invalid_config',
+      message: 'This is a target platform where a recipe is expected.',
+      place: 'recipe',
+      hint: 'Give it as platform.',
+    });
   }
 
   /** The core's settings; QuantizeConfigs that are objects have been asked. */
@@ -215,11 +258,15 @@ export class OpenModel implements Model {
       recipe: options.recipe ?? null,
       allow_mismatch: options.allowMismatch ?? false,
     };
+    for (const [name, value] of Object.entries(options.overrides ? { ...settings, overrides: null } : settings)) {
+      asJson(value, name);
+    }
     if (!options.overrides) return settings;
     const overrides = await overridesAsData(options.overrides, (bare, which) => {
-      const text = JSON.stringify({ ...settings, overrides: bare });
+      const text = asJson({ ...settings, overrides: bare }, 'overrides');
       return this.#withModel(options, (worker) => worker.call('layers', [this.#file.key, text, which]));
     });
+    asJson(overrides, 'overrides');
     return { ...settings, overrides };
   }
 
@@ -228,7 +275,6 @@ export class OpenModel implements Model {
     options: CalibrateOptions,
     settings: Record<string, unknown>,
   ): Promise<Statistics> {
-    this.#check(options);
     const measures = await this.#measuresOnSamples(options, settings);
     const kept = keep(await abortable(this.#sets.feed(samples, options), options.signal), measures);
     const { feed } = kept;
@@ -296,8 +342,9 @@ export class OpenModel implements Model {
   }
 
   async quantize(options: QuantizeOptions): Promise<QuantizedResult> {
-    this.#check(options);
-    const { recipe, samples } = options;
+    this.#check('quantize', options);
+    const { samples } = options;
+    const recipe = options.recipe && (await this.#readRecipe(options.recipe, options));
     const spread = recipe && recipe.data_set.of > recipe.data_set.samples ? recipe.data_set.samples : undefined;
     const selection: Selection | undefined =
       options.selection ?? (spread === undefined ? undefined : { part: 'calibration', count: spread });
@@ -326,7 +373,7 @@ export class OpenModel implements Model {
   }
 
   async evaluate(samples: Samples, labels: Labels, options: EvaluateOptions = {}): Promise<EvaluationResult> {
-    this.#check(options);
+    this.#check('evaluate', options);
     const feed = await abortable(this.#sets.feed(samples, options), options.signal);
     return evaluate(this.#context, this.#file, this.#sets, feed, labels, options);
   }

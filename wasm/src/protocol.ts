@@ -18,6 +18,7 @@ import type {
   SamplePreview,
   SamplesInfo,
   Selection,
+  SettingsFile,
   TersorErrorFields,
   TypedArray,
   Verdict,
@@ -124,6 +125,8 @@ export interface Calls {
   finishSweep(job: string, outcomes: readonly Uint8Array[]): Uint8Array;
   quantize(model: string, settings: string, statistics: Uint8Array): Quantized;
   verdict(report: Report): Verdict;
+  /** Of a file of that name; `model`: whose input says what is left open; empty: none. */
+  readSettings(file: Blob | string, name: string, model: string): SettingsFile;
 }
 
 export type Method = keyof Calls;

@@ -2,6 +2,7 @@
 
 import { abortable, runJob } from './job.js';
 import { evaluate, ModelFile, type Context } from './model.js';
+import { checkOptions } from './options.js';
 import type { Quantized } from './protocol.js';
 import { isList, type DataSets } from './samples.js';
 import type {
@@ -50,6 +51,7 @@ export class OpenResult implements QuantizedResult {
   }
 
   async evaluate(samples: Samples, labels: Labels, options: EvaluateOptions = {}): Promise<EvaluationResult> {
+    checkOptions('evaluate', options);
     const { sets } = this.#origin;
     const feed = await abortable(sets.feed(samples, options), options.signal);
     const quantized = await evaluate(this.#context, this.#file, sets, feed, labels, options);
@@ -65,6 +67,7 @@ export class OpenResult implements QuantizedResult {
   }
 
   async compare(samples: Samples, options: CompareOptions = {}): Promise<Comparison> {
+    checkOptions('compare', options);
     const { float, sets, statistics } = this.#origin;
     const feed = await abortable(sets.feed(samples, options), options.signal);
     const comparison = await runJob<Comparison>(

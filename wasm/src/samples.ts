@@ -297,15 +297,23 @@ export class DataSets {
     options: {
       readonly preprocessing?: Preprocessing | PreprocessingPreset | undefined;
       readonly selection?: Selection | undefined;
-      /** Use at most so many, spread evenly. */
+      /** Use at most so many, spread evenly; 0: all. */
       readonly limit?: number | undefined;
     },
   ): Promise<Feed> {
     const choose = async (of: number) => {
-      const { limit, selection } = options;
+      const { limit = 0, selection } = options;
+      if (!Number.isInteger(limit) || limit < 0) {
+        throw new TersorError({
+          code: 'invalid_argument',
+          message: `limit is ${limit}; a whole number of 0 or more is expected.`,
+          place: 'options.limit',
+          hint: '0 means all samples.',
+        });
+      }
       let chosen = await this.#chosen(of, selection);
       const heldAside = selection?.part === 'evaluation' && chosen.length < of;
-      if (limit !== undefined && limit < chosen.length) {
+      if (limit > 0 && limit < chosen.length) {
         const spread = await this.#chosen(chosen.length, { part: 'calibration', count: limit });
         chosen = spread.map((k) => chosen[k] ?? 0);
       }
@@ -319,7 +327,7 @@ export class DataSets {
       const { chosen, facts } = await choose(count);
       return { data, ...facts, items: chosen.map((index) => ({ index, label: null, tensors: null })) };
     }
-    const whole = options.selection === undefined && options.limit === undefined;
+    const whole = options.selection === undefined && (options.limit ?? 0) === 0;
     if (whole && !Array.isArray(samples)) return { data: null, total: null, of: null, items: numbered(samples) };
     const all: SentSample[] = [];
     for await (const one of numbered(samples)) all.push(Array.isArray(samples) ? one : withArrays(one, copyOf));

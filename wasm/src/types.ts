@@ -754,12 +754,25 @@ export interface EvaluateOptions extends SampleOptions {
 
 export interface CompareOptions extends SampleOptions {
   readonly selection?: Selection | undefined;
-  /** Use at most so many of the selected samples, spread evenly; default all. */
+  /** Use at most so many of the selected samples, spread evenly; 0, the default, means all. */
   readonly limit?: number | undefined;
   readonly runtime?: string | undefined;
   /** The first output is scores of classes, though no Softmax stands at its end. */
   readonly classes?: boolean | undefined;
 }
+
+export interface ReadSettingsOptions {
+  /** Of the file, for errors. */
+  readonly name?: string | undefined;
+  /** What a description of pictures leaves open follows from this model's input. */
+  readonly model?: Model | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A recipe or a platform, checked and written out in full. */
+export type SettingsFile =
+  | { readonly kind: 'recipe'; readonly recipe: Recipe }
+  | { readonly kind: 'platform'; readonly platform: TargetPlatformCapabilities };
 
 export interface Tersor {
   readonly version: string;
@@ -771,6 +784,11 @@ export interface Tersor {
   getTargetPlatformCapabilities(name: string, version?: number): TargetPlatformCapabilities;
   /** A platform file's text, written out in full. Throws an error that lists every fault, each with its path. */
   readPlatform(text: string): TargetPlatformCapabilities;
+  /**
+   * A recipe or a platform file, read by a worker, whatever its size. Rejects with an error that lists every fault, each with
+   * its path.
+   */
+  readSettings(file: Blob | string, options?: ReadSettingsOptions): Promise<SettingsFile>;
   /** The complete configuration: the fields given, defaults for the rest. Throws for an unknown field or a value of the wrong type. */
   quantizationConfig(fields?: QuantizationConfig, preset?: Preset): QuantizationConfig;
   /** The fields of QuantizationConfig in the document's order. */

@@ -5,7 +5,7 @@
 
 import { instantiate, jsonOf, valueOf, type Core, type LayersAnswer, type PreviewAnswer } from './core.js';
 import { sentence, TersorError } from './error.js';
-import { isNode, nodeModule } from './host.js';
+import { isNode, nodeModule, type Held, type Hold } from './host.js';
 import { readerOf, type Packed } from './packed.js';
 import {
   memoryOf,
@@ -132,6 +132,9 @@ const handlers: Handlers = {
       report: JSON.parse(made.report) as Report,
     };
   },
+  async readSettings(_report, file, name, model) {
+    return jsonOf(core().readSettings(typeof file === 'string' ? file : await file.text(), name, model));
+  },
   verdict: (_report, report) => jsonOf(core().verdict(JSON.stringify(report, plain))),
 };
 
@@ -169,6 +172,14 @@ interface Port {
   on(event: 'message', listener: (message: Request) => void): void;
 }
 
+/** The browser takes the lock away when this worker ends, however it does, and by that the page hears of it. */
+function hold(name: string): void {
+  void navigator.locks.request(name, () => {
+    postMessage({ held: true } satisfies Held);
+    return new Promise(() => undefined);
+  });
+}
+
 if (isNode) {
   void nodeModule<{ parentPort: Port }>('worker_threads').then(({ parentPort }) => {
     let last: Promise<void> = Promise.resolve();
@@ -178,7 +189,12 @@ if (isNode) {
   });
 } else {
   let last: Promise<void> = Promise.resolve();
-  addEventListener('message', (event: MessageEvent<Request>) => {
-    last = last.then(() => answer(event.data, (reply, transfer) => postMessage(reply, { transfer })));
+  addEventListener('message', (event: MessageEvent<Request | Hold>) => {
+    if ('hold' in event.data) {
+      hold(event.data.hold);
+      return;
+    }
+    const request = event.data;
+    last = last.then(() => answer(request, (reply, transfer) => postMessage(reply, { transfer })));
   });
 }

@@ -481,6 +481,15 @@ export class Tersor implements t.Tersor {
     }
     return platform;
   }
+  async readSettings(file: Blob | string, { name = '' }: t.ReadSettingsOptions = {}): Promise<t.SettingsFile> {
+    const text = typeof file === 'string' ? file : await file.text();
+    const value = JSON.parse(text) as object;
+    if ('schema_version' in value) return { kind: 'platform', platform: this.readPlatform(text) };
+    if (!('format' in value)) {
+      throw new TersorError({ code: 'invalid_config', message: 'This is not a recipe.', place: name, hint: '' });
+    }
+    return { kind: 'recipe', recipe: value as t.Recipe };
+  }
   quantizationConfig(set: t.QuantizationConfig = {}, preset?: t.Preset): t.QuantizationConfig {
     const document = preset ? { activation_quantization_method: 'POWER_OF_TWO' as const } : {};
     return { ...Object.fromEntries(fields.map((field) => [field.name, field.default])), ...document, ...set };
