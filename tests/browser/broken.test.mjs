@@ -215,11 +215,95 @@ describe('samples', () => {
   });
 });
 
+/** A recipe as a person may write it: some members only. */
+const recipeWith = (members) =>
+  JSON.stringify({ format: 'tersor-recipe', format_version: 1, platform: { name: 'ort-cpu', version: 1 }, ...members });
+
+const brokenSettings = [
+  ['a platform that is null', recipeWith({ platform: null }), [/an object is expected/, /mine\.json\.platform/]],
+  [
+    'overrides that are no list',
+    recipeWith({ overrides: { name: 'a' } }),
+    [/a list is expected/, /mine\.json\.overrides/],
+  ],
+  [
+    'a mean that is no list',
+    recipeWith({ preprocessing: { mean: 0.5 } }),
+    [/a list is expected/, /mine\.json\.preprocessing\.mean/],
+  ],
+  [
+    'a scale that is a text',
+    recipeWith({ preprocessing: { scale: '0.5' } }),
+    [/a number is expected/, /mine\.json\.preprocessing\.scale/],
+  ],
+  [
+    'faults everywhere',
+    recipeWith({
+      quantization_config: { weights_n_bits: 'many', activation_n_bit: 8 },
+      overrides: [{ config: {} }, 7],
+      preprocessing: { std: 1 },
+      framework_info: { kernels: [] },
+      data_set: [],
+    }),
+    [
+      /weights_n_bits/,
+      /activation_n_bit"/,
+      /overrides\[0\]/,
+      /overrides\[1\]/,
+      /preprocessing\.std/,
+      /kernels/,
+      /data_set/,
+    ],
+  ],
+  ['a platform with faults', '{"schema_version": 1, "name": 7, "version": 0}', [/"tp_model" is missing/]],
+  ['nesting without end', '['.repeat(100_000), [/deep/]],
+  [
+    'eighty thousand unknown keys',
+    recipeWith({ quantization_config: Object.fromEntries(Array.from({ length: 80_000 }, (_, k) => [`key${k}`, k])) }),
+    [/more than 50 faults/],
+  ],
+];
+
 describe('recipes', () => {
+  for (const [what, content, says] of brokenSettings) {
+    it(`tells ${what} in one card, and the page goes on`, async () => {
+      const visit = await withDemoOpen();
+      const { page } = visit;
+      await page.evaluate(() => {
+        window.longest = 0;
+        new PerformanceObserver((list) => {
+          for (const { duration } of list.getEntries()) window.longest = Math.max(window.longest, duration);
+        }).observe({ type: 'longtask' });
+      });
+      await give(page, ['mine.json', text(content)]);
+      const told = await card(page, 'Settings');
+      for (const one of says) expect(told).toMatch(one);
+      expect(told).toMatch(/mine\.json/);
+      // a task takes 50 ms at most where the machine has nothing else to do
+      expect(await page.evaluate(() => window.longest)).toBeLessThan(500);
+      await button(page, 'Quantize').click();
+      await untilDone(page);
+      await expectQuiet(visit);
+      await visit.context.close();
+    });
+  }
+
+  it('takes a recipe that says some things only', async () => {
+    const visit = await withDemoOpen();
+    const { page } = visit;
+    await give(page, ['short.json', text(recipeWith({ quantization_config: { effort: 0 } }))]);
+    await region(page, 'Settings').getByText('Filled from short.json').waitFor();
+    await give(page, ['scaled.json', text(recipeWith({ preprocessing: { scale: 0.00392156862745098 } }))]);
+    await region(page, 'Settings').getByText('Filled from scaled.json').waitFor();
+    await expect.poll(() => button(page, 'Quantize').getAttribute('aria-disabled')).toBe('false');
+    await expectQuiet(visit);
+    await visit.context.close();
+  });
+
   it('refuses what is no recipe and keeps the settings', async () => {
     const visit = await withDemoOpen();
     await give(visit.page, ['r.json', text('{"answer": 42}')]);
-    expect(await card(visit.page, 'Settings')).toMatch(/r\.json is not a recipe/);
+    expect(await card(visit.page, 'Settings')).toMatch(/not a recipe[^]*r\.json/);
     await expectQuiet(visit);
     await visit.context.close();
   });

@@ -131,14 +131,18 @@ describe('opening', () => {
   it('reads a recipe into the settings and refuses what is none', async () => {
     await addArrivals([model]);
     const recipe = {
+      format: 'tersor-recipe',
       format_version: 1,
       platform: { name: 'ort-cpu', version: 1 },
       quantization_config: { activation_threshold_method: 'NOCLIPPING', weights_n_bits: 8 },
+      overrides: [],
+      data_set: { samples: 0, of: 0, digest: '' },
     };
     await addArrivals([{ path: 'r.json', data: new Blob([JSON.stringify(recipe)]) }]);
     expect(state.fields.value).toEqual({ activation_threshold_method: 'NOCLIPPING' });
     await addArrivals([{ path: 'other.json', data: new Blob(['{"a":1}']) }]);
-    expect(state.settingsProblem.value?.message).toMatch(/other\.json is not a recipe/);
+    expect(state.settingsProblem.value?.message).toMatch(/not a recipe/);
+    expect(state.settingsProblem.value?.place).toBe('other.json');
     expect(state.fields.value).toEqual({ activation_threshold_method: 'NOCLIPPING' });
   });
 });

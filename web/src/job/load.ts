@@ -6,8 +6,8 @@
 import { batch, effect } from '@preact/signals';
 import type { Preprocessing, SampleFile } from 'tersor';
 
-import { isPlatform, openPlatform } from './platform';
-import { applyRecipe, readRecipe } from './recipe';
+import { openPlatform } from './platform';
+import { applyRecipe } from './recipe';
 import { asDataSet, baseName, comparePaths, ending, sortArrivals, stem, type Arrival, type NamedSet } from './intake';
 import { isAbort, problemOf, type Problem } from './problem';
 import { giveUp } from './quantize';
@@ -288,16 +288,12 @@ async function checkLabels({ handle }: state.OpenModel, set: state.SampleSet, si
 
 async function openJson(file: Arrival): Promise<void> {
   try {
-    const text = await file.data.text();
-    if (isPlatform(text)) {
-      openPlatform(baseName(file.path), text, await engine());
-      await updateCoverage();
-      return;
-    }
-    const recipe = await readRecipe(file);
-    await applyRecipe({ name: baseName(file.path), recipe, allowMismatch: false });
+    const name = baseName(file.path);
+    const read = await (await engine()).readSettings(file.data, { name, model: state.model.value?.handle });
+    if (read.kind === 'platform') openPlatform(name, read.platform);
+    else applyRecipe({ name, recipe: read.recipe, allowMismatch: false });
     await updateCoverage();
-    if (state.samples.value) await inspect();
+    if (read.kind === 'recipe' && state.samples.value) await inspect();
   } catch (error) {
     batch(() => {
       state.settingsProblem.value = problemOf(error);

@@ -3,6 +3,7 @@
 // Where a model will run: the platforms that come with the engine, and those that the reader brings as files.
 
 import { batch } from '@preact/signals';
+import type { TargetPlatformCapabilities } from 'tersor';
 
 import * as state from './state';
 
@@ -38,21 +39,8 @@ export function platformTitle(): string {
   return chosenPlatform()?.title ?? state.platformName.value;
 }
 
-/** Whether a JSON text is meant as a target platform; what is wrong with it is the engine's business. */
-export function isPlatform(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text);
-    return (
-      value !== null && typeof value === 'object' && ['schema_version', 'operator_set'].some((key) => key in value)
-    );
-  } catch {
-    return false;
-  }
-}
-
-/** Chooses the platform of a file. Throws the engine's error, which lists every fault with its path. */
-export function openPlatform(file: string, text: string, engine: state.Engine): void {
-  const capabilities = engine.readPlatform(text);
+/** Chooses the platform of a file. */
+export function openPlatform(file: string, capabilities: TargetPlatformCapabilities): void {
   const label = `file:${file}`;
   const { title, name, description } = capabilities;
   batch(() => {

@@ -17,7 +17,7 @@ import {
 } from '../job/overrides';
 import type { Problem } from '../job/problem';
 import { model } from '../job/state';
-import { counted } from '../numbers';
+import { count, counted } from '../numbers';
 import { FieldControl } from './FieldControl';
 import { Select, TextArea, TextField } from './fields';
 import { ProblemCard } from './Note';
@@ -25,12 +25,15 @@ import { ProblemCard } from './Note';
 const example =
   '{ "filter": { "layer": "Conv", "all": [{ "attr": "group", "op": "Greater", "value": 1 }] }, "config": {} }';
 
+/** Rows that are laid out at most; a list of thousands, out of a file, would hold the page up. */
+const mostRows = 100;
+
 function List(props: { readonly onRemove: () => void }) {
   const rows = listOverrides();
   if (rows.length === 0) return null;
   return (
     <ul class="overrides" aria-label="Settings of single operators">
-      {rows.map(({ chosen, effect, remove }) => (
+      {rows.slice(0, mostRows).map(({ chosen, effect, remove }) => (
         <li key={`${chosen}: ${effect}`}>
           <code>{chosen}</code>
           <span>{effect}</span>
@@ -46,6 +49,7 @@ function List(props: { readonly onRemove: () => void }) {
           </button>
         </li>
       ))}
+      {rows.length > mostRows && <li>and {count(rows.length - mostRows)} more</li>}
     </ul>
   );
 }
