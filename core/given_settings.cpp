@@ -63,8 +63,10 @@ std::string combine_framework_info(const GivenSettings& given, Faults& faults) {
 
 tpc::TargetPlatformCapabilities open_platform(const GivenSettings& given, const config::QuantizationConfig& config) {
   if (given.platform) return given.platform(config);
+  // The documents' defaults are of no platform: any takes them, and whatever bits are asked for beside them.
+  const std::string_view usual = given.preset == "requirements" ? tpc::kAnyPlatform : tpc::kDefaultPlatform;
   if (!given.recipe || given.recipe->platform.name.empty())
-    return tpc::get_target_platform_capabilities_by_label(tpc::kDefaultPlatform);
+    return tpc::get_target_platform_capabilities_by_label(usual);
   const config::RecipePlatform& platform = given.recipe->platform;
   return tpc::get_target_platform_capabilities(platform.name, platform.version);
 }

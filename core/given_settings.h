@@ -27,7 +27,8 @@ struct GivenSettings {
   std::vector<std::string> sets;            // FIELD=VALUE
   std::vector<GivenJson> overrides;         // a list of overrides or one of them, each
   std::optional<GivenJson> framework_info;  // fields of FrameworkInfo
-  /// Opens the platform that was given, for these settings; empty: the recipe's, else the default.
+  /// Opens the platform that was given, for these settings; empty: the recipe's, else the default, which
+  /// is "any" for the preset "requirements".
   std::function<tpc::TargetPlatformCapabilities(const config::QuantizationConfig&)> platform;
 };
 

@@ -47,8 +47,14 @@ std::string weights_text(const OpQuantizationConfig& op) {
 }
 
 std::string input_text(const OpQuantizationConfig& op) {
+  const std::vector<int>& bits = op.supported_input_activation_n_bits;
   std::string text;
-  for (const int bits : op.supported_input_activation_n_bits) text += (text.empty() ? "" : "/") + std::to_string(bits);
+  for (size_t begin = 0, end = 0; begin < bits.size(); begin = end) {
+    end = begin + 1;
+    while (end < bits.size() && bits[end] == bits[end - 1] + 1) ++end;
+    text += (text.empty() ? "" : "/") + std::to_string(bits[begin]);
+    if (end - begin > 1) text += "-" + std::to_string(bits[end - 1]);
+  }
   return text;
 }
 

@@ -98,10 +98,12 @@ void nothing_left(const std::vector<OpQuantizationConfig>& candidates, const std
     });
     if (some) continue;
     each = false;
-    faults.add(Error(ErrorCode::kInvalidConfig,
-                     "The platform offers nothing for " + where + " with " + condition.field + " = " +
-                         condition.wanted + "; it can be " + values(candidates, condition) + ".",
-                     place_of(settings, condition.field), "Leave the field unset, or choose another platform."));
+    faults.add(Error(
+        ErrorCode::kInvalidConfig,
+        "The platform offers nothing for " + where + " with " + condition.field + " = " + condition.wanted +
+            "; it can be " + values(candidates, condition) + ".",
+        place_of(settings, condition.field),
+        "Leave the field unset, or choose another platform: \"any\" takes every number of bits and every method."));
   }
   if (!each) return;
   std::string together;
@@ -124,8 +126,31 @@ std::string set_text(std::string_view operator_set) {
                               : "the operator set \"" + std::string(operator_set) + "\"";
 }
 
-Narrowed narrow(const tpc::QuantizationConfigOptions& options, const NodeSettings& settings,
+namespace {
+
+/// The options with what the settings ask for in every configuration.
+tpc::QuantizationConfigOptions as_asked(const tpc::QuantizationConfigOptions& options,
+                                        const config::QuantizationConfig& settings) {
+  return options.clone_and_edit([&](OpQuantizationConfig& op) {
+    if (settings.activation_quantization_method)
+      op.activation_quantization_method = *settings.activation_quantization_method;
+    if (settings.activation_n_bits) op.activation_n_bits = *settings.activation_n_bits;
+    for (auto& [name, attribute] : op.attr_weights_configs_mapping) {
+      if (tpc::kKernelAttr.find(name) == std::string::npos) continue;
+      if (settings.weights_quantization_method)
+        attribute.weights_quantization_method = *settings.weights_quantization_method;
+      if (settings.weights_n_bits) attribute.weights_n_bits = *settings.weights_n_bits;
+      if (settings.weights_per_channel_threshold)
+        attribute.weights_per_channel_threshold = *settings.weights_per_channel_threshold;
+    }
+  });
+}
+
+}  // namespace
+
+Narrowed narrow(const tpc::QuantizationConfigOptions& given, const NodeSettings& settings,
                 std::string_view operator_set, Faults& faults) {
+  const tpc::QuantizationConfigOptions options = given.takes_any() ? as_asked(given, settings.config) : given;
   const std::vector<OpQuantizationConfig>& list = options.quantization_config_list();
   const bool no_weights = settings.config.enable_weights_quantization == false,
              no_activation = settings.config.enable_activation_quantization == false;

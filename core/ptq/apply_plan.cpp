@@ -144,6 +144,7 @@ class Applier {
                std::vector<Node>& nodes);
   void store_bias(const KernelPlan& kernel, Node& node);
   Node bound(const std::string& name, ValueId value, const QuantizationParams& params);
+  Node bound_codes(const std::string& name, ValueId all, ValueId bounded, const QuantizationParams& params);
   void insert_pair(const ActivationPlan& activation);
   void place_new_nodes();
   void make_names_unique();
@@ -428,7 +429,20 @@ void Applier::store_bias(const KernelPlan& kernel, Node& node) {
   in_front_[kernel.node].push_back(std::move(restore));
 }
 
-/// A Clip to what the grid's integers stand for, of which the type that holds them has more.
+/// A Clip of codes of 8 bits to those of the grid. It stands behind the QuantizeLinear, so that integer kernels end in
+/// that, and their sums are exact.
+Node Applier::bound_codes(const std::string& name, ValueId all, ValueId bounded, const QuantizationParams& params) {
+  const auto constant = [&](const char* part, int32_t code) {
+    return graph().add_initializer(name + part, params.storage() == DType::kUint8
+                                                    ? Tensor::scalar(static_cast<uint8_t>(code))
+                                                    : Tensor::scalar(static_cast<int8_t>(code)));
+  };
+  const ValueId low = constant("_lowest", params.grid.q_min()), high = constant("_highest", params.grid.q_max());
+  return pair_node("Clip", name, {all, low, high}, bounded);
+}
+
+/// A Clip to what the grid's integers stand for, of which the type that holds them has more; for types whose codes
+/// runtimes do not clip.
 Node Applier::bound(const std::string& name, ValueId value, const QuantizationParams& params) {
   const quant::Range range = params.representable();
   const auto constant = [&](const char* part, double number) {
@@ -473,11 +487,19 @@ void Applier::insert_pair(const ActivationPlan& activation) {
     }
   }
   std::vector<Node>& behind = behind_[source];
-  if (activation.params.grid.n_bits != bits_of(activation.params.storage())) {
-    behind.push_back(bound(name, source, activation.params));
-    source = behind.back().outputs[0];
+  const DType storage = activation.params.storage();
+  const bool is_bounded = activation.params.grid.n_bits != bits_of(storage);
+  if (is_bounded && bits_of(storage) == 8) {
+    const ValueId all = graph().add_unique_value(name + "_quantized_unbounded", storage);
+    behind.push_back(pair_node("QuantizeLinear", name, {source, scale, zero_point}, all));
+    behind.push_back(bound_codes(name, all, codes, activation.params));
+  } else {
+    if (is_bounded) {
+      behind.push_back(bound(name, source, activation.params));
+      source = behind.back().outputs[0];
+    }
+    behind.push_back(pair_node("QuantizeLinear", name, {source, scale, zero_point}, codes));
   }
-  behind.push_back(pair_node("QuantizeLinear", name, {source, scale, zero_point}, codes));
   ValueId kept = codes;
   if (table.valid() && !activation.is_looked_up) {
     const ValueId index = graph().add_unique_value(name + "_index", DType::kInt32);

@@ -96,6 +96,11 @@ std::map<std::string, std::string> quantized_inputs(const Graph& quantized) {
   for (const Node& node : quantized.nodes())
     if (const auto found = simulate::as_quantization(quantized, node, "QuantizeLinear"))
       names[quantized.name_of(found->raw)] = quantized.name_of(found->real);
+  // Codes of fewer bits than their type has are clipped before they are restored.
+  for (const Node& node : quantized.nodes())
+    if (node.is("Clip"))
+      if (const auto found = names.find(quantized.name_of(node.inputs[0])); found != names.end())
+        names.emplace(quantized.name_of(node.outputs[0]), found->second);
   return names;
 }
 

@@ -30,5 +30,7 @@ TargetPlatformCapabilities get_target_platform_capabilities_by_label(std::string
 
 /// The platform that is used where none is named.
 inline constexpr std::string_view kDefaultPlatform = "ort-cpu";
+/// What the preset of the requirement documents is for where no platform is named: it takes any bits.
+inline constexpr std::string_view kAnyPlatform = "any";
 
 }  // namespace tersor::tpc

@@ -23,6 +23,12 @@ class QuantizationConfigOptions {
   const std::vector<OpQuantizationConfig>& quantization_config_list() const { return list_; }
   const OpQuantizationConfig& base_config() const { return list_[base_]; }
   size_t base_index() const { return base_; }
+  /// Beside those of the list, every number of bits and every method that somebody asks for is taken.
+  bool takes_any() const { return takes_any_; }
+  QuantizationConfigOptions& set_takes_any(bool takes_any) {
+    takes_any_ = takes_any;
+    return *this;
+  }
   /// Copies in which every configuration is changed: the whole of it, or of the attributes named those that a mapping
   /// has (without names, every attribute and the default).
   QuantizationConfigOptions clone_and_edit(const std::function<void(OpQuantizationConfig&)>& edit) const;
@@ -35,6 +41,7 @@ class QuantizationConfigOptions {
  private:
   std::vector<OpQuantizationConfig> list_;
   size_t base_ = 0;
+  bool takes_any_ = false;
 };
 
 }  // namespace tersor::tpc

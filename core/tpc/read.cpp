@@ -292,7 +292,13 @@ class Reader {
   std::optional<QuantizationConfigOptions> read_options(const Json& part, const std::string& given_at) {
     const auto [object, place] = resolve(part, "qc_options", given_at);
     const size_t before = faults_.errors().size();
-    check_keys(object, {"quantization_config_list", "base_config"}, place);
+    check_keys(object, {"quantization_config_list", "base_config", "takes_any"}, place);
+    bool takes_any = false;
+    if (object.contains("takes_any")) {
+      if (!object["takes_any"].is_boolean())
+        detail::wrong_type(object["takes_any"], "true or false", detail::join_place(place, "takes_any"));
+      takes_any = object["takes_any"].get<bool>();
+    }
     const bool newer = object.is_object() && object.contains("quantization_configurations");
     if (newer && object.contains("quantization_config_list"))
       throw Error(ErrorCode::kInvalidPlatform,
@@ -316,7 +322,7 @@ class Reader {
       return QuantizationConfigOptions(std::move(configs), std::move(first));
     }
     try {
-      return QuantizationConfigOptions(std::move(configs), std::move(base));
+      return QuantizationConfigOptions(std::move(configs), std::move(base)).set_takes_any(takes_any);
     } catch (const Error& error) {
       throw error.within(place);
     }
@@ -418,8 +424,10 @@ class Reader {
 };
 
 Json to_json(const QuantizationConfigOptions& options) {
-  return Json{{"quantization_config_list", tersor::to_json(options.quantization_config_list())},
-              {"base_config", tersor::to_json(options.base_config())}};
+  Json json{{"quantization_config_list", tersor::to_json(options.quantization_config_list())},
+            {"base_config", tersor::to_json(options.base_config())}};
+  if (options.takes_any()) json["takes_any"] = true;
+  return json;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Activations and weights of 2 to 16 bits, in files whose types have 4, 8 or 16.
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -102,4 +103,29 @@ TEST_CASE("weights of 9 to 16 bits are stored in 16 and are finer than those of 
     REQUIRE(sqnr > before + 3);
     before = sqnr;
   }
+}
+
+TEST_CASE("the platform any takes every number of bits and every method, with codes clipped to theirs") {
+  config::QuantizationConfig config = test::plain_config();
+  config.weights_n_bits = 7;
+  config.activation_n_bits = 6;
+  const auto job = test::job_of(net(), "any", config);
+  const Graph file = onnx::read(onnx::Source::of(quantize(*job, test::statistics_of(*job)).bytes)).graph;
+  int clips = 0;
+  for (size_t i = 0; i < file.nodes().size(); ++i) {
+    const Node& node = file.nodes()[i];
+    if (!node.is("Clip")) continue;
+    ++clips;
+    REQUIRE(file.nodes()[i - 1].is("QuantizeLinear"));
+    REQUIRE(file.initializer(node.inputs[2])->to_int64s()[0] - file.initializer(node.inputs[1])->to_int64s()[0] == 63);
+  }
+  REQUIRE(clips == 3);
+  for (const auto& [id, tensor] : file.initializers()) {
+    if (tensor.dtype() != DType::kInt8 || tensor.elements() < 30) continue;
+    const auto codes = tensor.to_int64s();
+    REQUIRE(*std::min_element(codes.begin(), codes.end()) >= -64);
+    REQUIRE(*std::max_element(codes.begin(), codes.end()) <= 63);
+  }
+  config.weights_n_bits = 5;
+  REQUIRE_THROWS_WITH(test::job_of(net(), "qnn", config), Catch::Contains("\"any\" takes every number of bits"));
 }

@@ -36,6 +36,8 @@ export interface OpQuantizationConfig {
 
 export interface QuantizationConfigOptions {
   readonly quantization_config_list: readonly OpQuantizationConfig[];
+  /** Beside those of the list, every number of bits and every method that is asked for is taken. */
+  readonly takes_any?: boolean | undefined;
   readonly base_config: OpQuantizationConfig;
 }
 
