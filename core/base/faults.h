@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,10 +19,10 @@ class Faults {
  public:
   static constexpr size_t kMost = 50;
 
-  /// Runs `part` and keeps the Error it throws; runs nothing once there are more than kMost.
+  /// Runs `part` and keeps the Error it throws; runs nothing once there are more than kMost different ones.
   template <class Part>
   void attempt(Part&& part) {
-    if (errors_.size() > kMost) return;
+    if (different_.size() > kMost) return;
     try {
       std::forward<Part>(part)();
     } catch (const Error& error) {
@@ -29,7 +30,9 @@ class Faults {
     }
   }
   void add(Error error) {
-    if (errors_.size() <= kMost) errors_.push_back(std::move(error));
+    if (different_.size() > kMost) return;
+    different_.insert(error.what());
+    errors_.push_back(std::move(error));
   }
   bool empty() const { return errors_.empty(); }
   const std::vector<Error>& errors() const { return errors_; }
@@ -41,6 +44,7 @@ class Faults {
 
  private:
   std::vector<Error> errors_;
+  std::set<std::string> different_;  // a part that is used twice has its faults twice
 };
 
 }  // namespace tersor
