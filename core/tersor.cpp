@@ -519,7 +519,7 @@ QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics,
   const std::string factors = ptq::tensor_factors_text(decided.factors);
   if (!factors.empty()) metadata.emplace_back(ptq::kTensorFactors, factors);
   if (!job.settings.config.keep_metadata) onnx::drop_exporter_notes(result.model);
-  result.bytes = onnx::write(result.model.narrow.empty() ? result.model : onnx::narrow_edges(result.model));
+  result.bytes = onnx::write(onnx::restore_edges(result.model));
   // Who asks for float weights knows that the file does not shrink.
   const bool asked_for = job.settings.config.enable_weights_quantization == false || !job.settings.overrides.empty();
   if (!job.settings.config.allow_larger_file && !asked_for) check_size(*job.opened, result);

@@ -39,7 +39,9 @@ void Calibrator::add(SampleRecord sample, std::string_view place, std::span<cons
                       (left_out->is_nan ? "not a number" : "infinite") + ".",
                   {}, "Check this sample and its preprocessing; the float model gives no usable result for it.");
   } catch (const Error& error) {
-    throw error.code == ErrorCode::kInvalidSamples ? error.within(place) : error;
+    // What an operator does not take in a run may be this sample's doing: an id outside of the vocabulary.
+    const bool of_sample = error.code == ErrorCode::kInvalidSamples || error.code == ErrorCode::kInvalidModel;
+    throw of_sample ? error.within(place) : error;
   }
   samples_.push_back(std::move(sample));
 }

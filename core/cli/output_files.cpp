@@ -12,13 +12,18 @@ namespace {
 std::string plain_name(const std::string& name) {
   std::string plain;
   for (const char c : name) {
-    const bool kept =
-        (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+    // Letters of other scripts are bytes above ASCII.
+    const bool kept = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' ||
+                      c == '_' || c == '-' || (static_cast<unsigned char>(c) & 0x80) != 0;
     plain += kept ? c : '_';
   }
   // A file system takes names of 255 bytes, and what stands behind this one counts too.
   constexpr size_t kLongest = 200;
-  if (plain.size() > kLongest) plain.resize(kLongest);
+  if (plain.size() > kLongest) {
+    size_t end = kLongest;
+    while (end > 0 && (static_cast<unsigned char>(plain[end]) & 0xC0) == 0x80) --end;  // within a letter of UTF-8
+    plain.resize(end);
+  }
   if (plain.find_first_not_of('.') == std::string::npos && plain.size() <= 2) return "_";
   return plain;
 }

@@ -165,6 +165,13 @@ struct OpsetImport {
   int64_t version = 0;
 };
 
+/// A node at the end of a model that is left out while it is run: see onnx::cut_tails().
+struct Tail {
+  size_t output = 0;  // which graph output it makes
+  Node node;          // its input that is no constant is an absent one
+  std::vector<std::pair<ValueId, Tensor>> constants = {};
+};
+
 /// A model file: the graph and what stands around it.
 struct Model {
   int64_t ir_version = 8;
@@ -179,6 +186,7 @@ struct Model {
   bool initializers_were_inputs = false;     // the file listed them among the inputs; see onnx::WriteOptions
   std::vector<Diagnostic> warnings;          // what the reader or a converter found noteworthy; not part of the file
   std::map<std::string, DType> narrow = {};  // inputs and outputs of 16-bit floats; see onnx::widen_floats()
+  std::vector<Tail> tails = {};              // in the order in which they were cut, the last node first
   Graph graph;
 
   /// Version of a domain's operators; 0 when it is not imported.

@@ -8,6 +8,7 @@ namespace tersor::onnx {
 void rewrite_forms(Model& model) {
   constexpr int64_t kOldestRun = 7;
   if (model.opset() > 0 && model.opset() < kOldestRun) convert_to_opset(model, kOldestRun);
+  cut_tails(model);
   widen_floats(model);
   rewrite_sequences(model);
   rewrite_ml_operators(model);

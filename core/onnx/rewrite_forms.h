@@ -12,11 +12,18 @@ namespace tersor::onnx {
 void rewrite_forms(Model& model);
 
 /// Floats of 16 bits (float16 and bfloat16) become float32: constants, casts, declared types, in subgraphs too. Inputs
-/// and outputs that the file has in 16 bits are named in Model::narrow, and narrow_edges() gives them their type again.
+/// and outputs that the file has in 16 bits are named in Model::narrow, and restore_edges() gives them their type again.
 void widen_floats(Model& model);
 
-/// The model with Casts behind the inputs and before the outputs that Model::narrow names.
-Model narrow_edges(Model model);
+/// Last nodes that make names of classes, texts or maps of a result (ZipMap, LabelEncoder, a choice among texts) are
+/// moved to Model::tails, and what they read becomes the output.
+void cut_tails(Model& model);
+
+/// The model as a file has it: with Casts behind the inputs and before the outputs that Model::narrow names, and with
+/// its tails.
+Model restore_edges(Model model);
+/// Its part of that.
+void restore_tails(Model& model);
 
 /// Sequences of tensors that are known before a run (SplitToSequence, SequenceConstruct, SequenceInsert, SequenceAt,
 /// SequenceLength, ConcatFromSequence) become Split, Slice, Gather and Concat.

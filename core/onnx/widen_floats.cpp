@@ -128,7 +128,7 @@ void widen_floats(Model& model) {
        "graph", ""});
 }
 
-Model narrow_edges(Model model) {
+Model restore_edges(Model model) {
   Graph& graph = model.graph;
   const std::vector<ValueId> inputs = graph.inputs;
   for (const ValueId id : inputs)
@@ -137,6 +137,7 @@ Model narrow_edges(Model model) {
   for (ValueId& id : graph.outputs)
     if (const auto found = model.narrow.find(graph.name_of(id)); found != model.narrow.end())
       narrow_output(graph, id, found->second);
+  restore_tails(model);
   return model;
 }
 

@@ -17,7 +17,9 @@ inline int64_t index_at(const Input& indices, int64_t k) {
 /// The place counted from the front. Error kInvalidModel when it is outside an axis of `dim` places.
 inline int64_t checked_index(int64_t index, int64_t dim) {
   if (index < -dim || index >= dim)
-    invalid("The index " + std::to_string(index) + " is outside an axis of " + std::to_string(dim) + ".");
+    invalid("The index " + std::to_string(index) + " is outside an axis of " + std::to_string(dim) + ".",
+            "Where samples bring it (ids of words, say), check them against the vocabulary: 0 to " +
+                std::to_string(dim - 1) + " are there. Where it is a constant, export the model again.");
   return index < 0 ? index + dim : index;
 }
 

@@ -28,3 +28,9 @@ TEST_CASE("a failed check is an internal error with a path inside the project") 
     REQUIRE(error.message.find("1 + 1 == 3") != std::string::npos);
   }
 }
+
+TEST_CASE("control characters of names are shown, lines stay lines") {
+  const Error error(ErrorCode::kInvalidModel, "The node \"a\x1b[31mb\" is odd.\nIt is.", "graph.node[0] \"\x07\"");
+  REQUIRE(error.message == "The node \"a\\x1b[31mb\" is odd.\nIt is.");
+  REQUIRE(error.place == "graph.node[0] \"\\x07\"");
+}

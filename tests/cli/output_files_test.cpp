@@ -8,7 +8,7 @@ using namespace tersor;
 
 TEST_CASE("names become file names that stay inside the folder and differ") {
   const std::vector<std::string> names{"a/b", "a:b", "a_b", "..", "", "x.npy", "\xc3\xa9", "a_b~2"};
-  const std::vector<std::string> wanted{"a_b", "a_b~2", "a_b~3", "_", "_~2", "x.npy", "__", "a_b_2"};
+  const std::vector<std::string> wanted{"a_b", "a_b~2", "a_b~3", "_", "_~2", "x.npy", "\xc3\xa9", "a_b_2"};
   REQUIRE(cli::file_names(names) == wanted);
   const std::vector<std::string> cut = cli::file_names({std::string(300, 'a'), std::string(301, 'a')});
   REQUIRE(cut == std::vector<std::string>{std::string(200, 'a'), std::string(200, 'a') + "~2"});

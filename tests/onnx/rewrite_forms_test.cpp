@@ -107,7 +107,7 @@ TEST_CASE("a model of float16 is run in float32 and written with the inputs and 
   REQUIRE(small.rewritten() == "Mul");
   REQUIRE(small.graph.value(small.graph.inputs[0]).dtype == DType::kFloat32);
   REQUIRE(small.model.narrow.size() == 2);
-  Model file = onnx::narrow_edges(small.model);
+  Model file = onnx::restore_edges(small.model);
   REQUIRE(file.graph.value(file.graph.inputs[0]).dtype == DType::kFloat16);
   REQUIRE(file.graph.name_of(file.graph.outputs[0]) == "y");
   REQUIRE(file.graph.value(file.graph.outputs[0]).dtype == DType::kFloat16);
@@ -163,6 +163,26 @@ TEST_CASE("sequences that are known before a run become tensors") {
     REQUIRE(small.graph.nodes().back().is("SequenceAt"));
     REQUIRE(small.graph.nodes()[1].is("SplitToSequence"));
   }
+}
+
+TEST_CASE("names and maps that a model ends in are left out of the run, and come back in the file") {
+  Small small;
+  small.node("Softmax", {"x"}, "p").node("ArgMax", {"p"}, "k", with({{"axis", int64_t{1}}}));
+  small.constant("shape", numbers({-1}));
+  small.node("ZipMap", {"p"}, "map", with({{"classlabels_int64s", std::vector<int64_t>{0, 1}}}), "ai.onnx.ml");
+  small.node("LabelEncoder", {"k"}, "l", with({{"keys_int64s", std::vector<int64_t>{0, 1}}}), "ai.onnx.ml");
+  small.node("Reshape", {"l", "shape"}, "label").output("label").output("map");
+  small.graph.value(*small.graph.find("label")).dtype = DType::kString;
+  REQUIRE(small.rewritten() == "Softmax ArgMax");
+  REQUIRE(small.graph.name_of(small.graph.outputs[0]) == "k");
+  REQUIRE(small.graph.name_of(small.graph.outputs[1]) == "p");
+  const Model file = onnx::restore_edges(small.model);
+  std::string types;
+  for (const Node& node : file.graph.nodes()) types += node.op_type + " ";
+  REQUIRE(types == "Softmax ArgMax ZipMap LabelEncoder Reshape ");
+  REQUIRE(file.graph.name_of(file.graph.outputs[0]) == "label");
+  REQUIRE(file.graph.name_of(file.graph.outputs[1]) == "map");
+  REQUIRE(file.graph.initializer(*file.graph.find("shape")) != nullptr);
 }
 
 TEST_CASE("arithmetic of ai.onnx.ml becomes ONNX's own") {
