@@ -12,7 +12,8 @@ namespace tersor::onnx {
 void rewrite_forms(Model& model);
 
 /// Floats of 16 bits (float16 and bfloat16) become float32: constants, casts, declared types, in subgraphs too. Inputs
-/// and outputs that the file has in 16 bits are named in Model::narrow, and restore_edges() gives them their type again.
+/// and outputs that the file has in 16 bits are named in Model::narrow, and restore_edges() gives them their type
+/// again.
 void widen_floats(Model& model);
 
 /// Last nodes that make names of classes, texts or maps of a result (ZipMap, LabelEncoder, a choice among texts) are

@@ -13,7 +13,10 @@ import { run, writeJob } from './job.mjs';
 
 const golden = path.join(import.meta.dirname, 'mistakes.txt');
 
-const tensor = (...dims) => ({ dims, data: Float32Array.from({ length: dims.reduce((a, b) => a * b) }, (_, k) => (k % 7) / 7 - 0.5) });
+const tensor = (...dims) => ({
+  dims,
+  data: Float32Array.from({ length: dims.reduce((a, b) => a * b) }, (_, k) => (k % 7) / 7 - 0.5),
+});
 const model = (nodes, constants, input, output) =>
   modelProto(13, { nodes, constants, inputs: { x: [1, input] }, outputs: { y: [1, output] } });
 
@@ -28,12 +31,18 @@ function prepare(folder) {
   copyFileSync(job.samples, at('table.csv'));
   const conv = [{ op: 'Conv', inputs: ['x', 'w'], outputs: ['y'] }];
   put('pictures.onnx', model(conv, { w: tensor(4, 3, 3, 3) }, [1, 3, 8, 8], [1, 4, 6, 6]));
-  put('ids.onnx', modelProto(13, {
-    nodes: [{ op: 'Gather', inputs: ['e', 'x'], outputs: ['r'] }, { op: 'MatMul', inputs: ['r', 'w'], outputs: ['y'] }],
-    constants: { e: tensor(50, 4), w: tensor(4, 2) },
-    inputs: { x: [6, [1, 3]] },
-    outputs: { y: [1, [1, 3, 2]] },
-  }));
+  put(
+    'ids.onnx',
+    modelProto(13, {
+      nodes: [
+        { op: 'Gather', inputs: ['e', 'x'], outputs: ['r'] },
+        { op: 'MatMul', inputs: ['r', 'w'], outputs: ['y'] },
+      ],
+      constants: { e: tensor(50, 4), w: tensor(4, 2) },
+      inputs: { x: [6, [1, 3]] },
+      outputs: { y: [1, [1, 3, 2]] },
+    }),
+  );
   put('network.tflite', Buffer.from('\x1c\0\0\0TFL3\x14\0\x20\0', 'latin1'));
   put('channels-last.npy', npy(new Float32Array(8 * 8 * 3), [8, 8, 3]));
   put('words.npy', npy(Int32Array.from([1, 2, 77]), [1, 3]));
@@ -54,7 +63,17 @@ const mistakes = [
   ['channels at the wrong end', 'quantize', 'pictures.onnx', '--data', 'channels-last.npy', '-o', 'out.onnx'],
   ['an id outside of the vocabulary', 'quantize', 'ids.onnx', '--data', 'words.npy', '-o', 'out.onnx'],
   ['a sample that is not a number', 'quantize', 'model.onnx', '--data', 'nan.npy', '-o', 'out.onnx'],
-  ['bits that the platform does not have', 'quantize', 'model.onnx', '--data', 'table.csv', '--set', 'weights_n_bits=5', '-o', 'out.onnx'],
+  [
+    'bits that the platform does not have',
+    'quantize',
+    'model.onnx',
+    '--data',
+    'table.csv',
+    '--set',
+    'weights_n_bits=5',
+    '-o',
+    'out.onnx',
+  ],
   ['a comma too many', 'quantize', 'model.onnx', '--data', 'table.csv', '--config', 'config.json', '-o', 'out.onnx'],
   ['the output is the input', 'quantize', 'model.onnx', '--data', 'table.csv', '-o', 'model.onnx'],
   ['too few labels', 'evaluate', 'model.onnx', '--data', 'table.csv', '--labels', 'labels.txt'],
@@ -65,7 +84,14 @@ test("what is said to people's mistakes", () =>
   withFolder((folder) => {
     prepare(folder);
     const inFolder = (arg) => (/\.(onnx|tflite|csv|npy|json|txt)$|^photos$/.test(arg) ? path.join(folder, arg) : arg);
-    run('quantize', path.join(folder, 'model.onnx'), '--data', path.join(folder, 'table.csv'), '-o', path.join(folder, 'out.onnx'));
+    run(
+      'quantize',
+      path.join(folder, 'model.onnx'),
+      '--data',
+      path.join(folder, 'table.csv'),
+      '-o',
+      path.join(folder, 'out.onnx'),
+    );
     let all = '';
     for (const [title, ...args] of mistakes) {
       const { status, stderr, stdout } = run(...args.map(inFolder));
