@@ -77,6 +77,7 @@ it('says what is wrong and changes nothing', async () => {
 
 it('are filled from a recipe, and go with the model that they were entered for', async () => {
   const recipe = {
+    format: 'tersor-recipe',
     format_version: 1,
     platform: { name: 'ort-cpu', version: 1, digest: '' },
     quantization_config: {},
