@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "core/base/utf8.h"
+
 namespace tersor {
 
 std::string_view to_word(ErrorCode code) {
@@ -58,8 +60,7 @@ std::string bounded(std::string text, size_t most) {
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   if (std::any_of(text.begin(), text.end(), is_control)) text = visible(text);
   if (text.size() <= most) return text;
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;  // within a letter of UTF-8
-  return text.substr(0, most) + "...";
+  return std::string(beginning(text, most)) + "...";
 }
 
 constexpr size_t kMostMessage = 50000, kMostPlace = 2000, kMostHint = 10000;

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <numeric>
 
+#include "core/base/utf8.h"
+
 namespace tersor {
 
 namespace {
@@ -85,9 +87,7 @@ std::string joined(const std::vector<std::string>& words, std::string_view betwe
 
 std::string shortened(std::string_view text, size_t most) {
   if (text.size() <= most) return std::string(text);
-  size_t end = most - 3;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // within a letter of UTF-8
-  return std::string(text.substr(0, end)) + "...";
+  return std::string(beginning(text, most - 3)) + "...";
 }
 
 std::string suggestion(std::string_view word, const std::vector<std::string>& candidates) {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/base/utf8.h"
 
 namespace tersor::cli {
 
@@ -19,11 +20,7 @@ std::string plain_name(const std::string& name) {
   }
   // A file system takes names of 255 bytes, and what stands behind this one counts too.
   constexpr size_t kLongest = 200;
-  if (plain.size() > kLongest) {
-    size_t end = kLongest;
-    while (end > 0 && (static_cast<unsigned char>(plain[end]) & 0xC0) == 0x80) --end;  // within a letter of UTF-8
-    plain.resize(end);
-  }
+  plain.resize(beginning(plain, kLongest).size());
   if (plain.find_first_not_of('.') == std::string::npos && plain.size() <= 2) return "_";
   return plain;
 }

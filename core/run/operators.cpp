@@ -24,6 +24,11 @@ std::string domain_text(const std::string& domain) {
   return domain.empty() ? "ONNX" : "\"" + domain + "\"";
 }
 
+std::string sentence_of(const Node& node, int64_t version) {
+  return "The operator " + node.op_type + " of " + domain_text(node.domain) + ", operator set " +
+         std::to_string(version) + ", cannot be run here.";
+}
+
 /// Nothing lies before the node but inputs and constants.
 bool is_first(const Graph& graph, const Node& node) {
   return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
@@ -56,10 +61,8 @@ const ops::Op& operator_of(const Node& node, const Model& model, const ops::Regi
     ops::require_known_attributes(node);
     return *op;
   }
-  throw Error(ErrorCode::kUnsupportedModel,
-              "The operator " + node.op_type + " of " + domain_text(node.domain) + ", operator set " +
-                  std::to_string(version) + ", cannot be run here.",
-              {}, "Cut the model before this node, or export it with operators that are supported.");
+  throw Error(ErrorCode::kUnsupportedModel, sentence_of(node, version), {},
+              "Cut the model before this node, or export it with operators that are supported.");
 }
 
 void require_operators(const Model& model, const ops::Registry& registry, const std::vector<bool>& live) {
@@ -79,12 +82,10 @@ void require_operators(const Model& model, const ops::Registry& registry, const 
   }
   if (unknown.empty()) return;
   const size_t first = unknown[0].nodes[0];
-  const std::string place = place_of(graph.nodes()[first], first), hint = hint_for(graph, unknown);
+  const Node& node = graph.nodes()[first];
+  const std::string place = place_of(node, first), hint = hint_for(graph, unknown);
   if (unknown.size() == 1 && unknown[0].nodes.size() == 1)
-    throw Error(ErrorCode::kUnsupportedModel,
-                "The operator " + unknown[0].op_type + " of " + domain_text(unknown[0].domain) + ", operator set " +
-                    std::to_string(model.opset(unknown[0].domain)) + ", cannot be run here.",
-                place, hint);
+    throw Error(ErrorCode::kUnsupportedModel, sentence_of(node, model.opset(node.domain)), place, hint);
   size_t count = 0;
   std::string list;
   for (size_t k = 0; k < unknown.size(); ++k) {
