@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <span>
 
 #include "core/base/error.h"
 #include "core/base/sort_stably.h"
@@ -19,6 +21,8 @@ constexpr double kDamping = 0.01;     // of the mean diagonal
 constexpr double kWorthwhile = 0.98;  // of the noise of the nearest integers, on samples held aside
 constexpr int kMostRounds = 20;       // over the columns
 constexpr double kScaleFactors[] = {1.0, 0.97, 0.94, 0.91, 0.88};
+/// Few steps are worth more where they lie close than where they reach all values.
+constexpr double kScaleFactorsOfFewBits[] = {1.0, 1.6, 1.35, 1.15, 1.07, 0.93, 0.86, 0.8, 0.73, 0.66, 0.6, 0.52};
 constexpr int64_t kTriedOutputs = 32;  // of a group, at most about so many, on samples held aside
 
 /// Square and row-major.
@@ -212,6 +216,10 @@ struct Found {
   std::vector<float> scales;
 };
 
+bool has_few_bits(const KernelPlan& plan) {
+  return plan.weight.grid.n_bits < 8;
+}
+
 /// Tries ways of rounding one weight, as a matrix of outputs and columns.
 class Rounder {
  public:
@@ -250,8 +258,10 @@ class Rounder {
       visit(o, std::min(o + kOutputsAtOnce, end));
   }
   void round_block(const GramBlock& block, const Factor& factor, const Way& way, Outputs outputs, Found& found) const;
-  double try_scale(int64_t o, float scale, const std::vector<Factor>& given, const Way& way, int8_t* codes) const;
-  void round_with_scales(int64_t o, const std::vector<Factor>& given, const Way& way, Found& found) const;
+  Found round_with_scales(const std::vector<Factor>& given, const Way& way, Outputs outputs) const;
+  /// Adds the squared error behind the kernel of each output.
+  void add_noise(const Found& found, const Matrix& matrix, const GramBlock& block, Outputs outputs,
+                 std::vector<double>& noise) const;
   /// Appends a block's weights of output o in steps of `scale`.
   void add_steps(int64_t o, const GramBlock& block, float scale, std::vector<double>& values) const {
     for (size_t k = at(o, block), end = k + static_cast<size_t>(block.size); k < end; ++k)
@@ -262,6 +272,7 @@ class Rounder {
   const GramKernel& kernel_;
   std::vector<double> weights_;
   Found nearest_;
+  std::span<const double> factors_;  // of scales
   Grid grid_{};
 };
 
@@ -274,6 +285,7 @@ Rounder::Rounder(const KernelPlan& plan, const Tensor& weight, const GramKernel&
     weights_[to] = static_cast<double>(values.data<float>()[from]);
     nearest_.codes[to] = codes.data<int8_t>()[from];
   });
+  factors_ = has_few_bits(plan) ? std::span<const double>(kScaleFactorsOfFewBits) : std::span(kScaleFactors);
   grid_ = {static_cast<double>(plan.weight.grid.q_min()), static_cast<double>(plan.weight.grid.q_max())};
 }
 
@@ -289,9 +301,13 @@ void Rounder::round_block(const GramBlock& block, const Factor& factor, const Wa
   for_outputs(block.group, outputs, [&](int64_t first, int64_t end) {
     values.clear();
     for (int64_t o = first; o < end; ++o) add_steps(o, block, found.scales[scale_index(o)], values);
-    std::vector<double> codes = nearest_planes(factor, values, grid_);
+    std::vector<double> codes;
+    if (factor.order.empty())
+      for (const double value : values) codes.push_back(grid_.nearest(value));
+    else
+      codes = nearest_planes(factor, values, grid_);
     const double* code = codes.data();
-    for (size_t k = 0; way.descends && k < codes.size(); k += factor.damped.size)
+    for (size_t k = 0; way.descends && !factor.order.empty() && k < codes.size(); k += factor.damped.size)
       descend(factor.damped, values.data() + k, grid_, codes.data() + k);
     for (int64_t o = first; o < end; ++o) {
       int8_t* to = found.codes.data() + at(o, block);
@@ -300,73 +316,67 @@ void Rounder::round_block(const GramBlock& block, const Factor& factor, const Wa
   });
 }
 
-/// Noise of output o with that scale, damping included; its codes, of all columns.
-double Rounder::try_scale(int64_t o, float scale, const std::vector<Factor>& given, const Way& way,
-                          int8_t* codes) const {
-  double noise = 0;
-  for (size_t b = 0; b < given.size(); ++b) {
-    const GramBlock& block = kernel_.blocks[b];
-    if (block.group != o / (plan_.op.outputs / plan_.op.groups)) continue;
-    std::vector<double> values, own;
-    add_steps(o, block, scale, values);
-    if (given[b].order.empty()) {
-      for (const double value : values) own.push_back(grid_.nearest(value));
-    } else {
-      own = nearest_planes(given[b], values, grid_);
-      if (way.descends) descend(given[b].damped, values.data(), grid_, own.data());
-      std::vector<double> errors;
-      for (size_t k = 0; k < own.size(); ++k) errors.push_back((values[k] - own[k]) * scale);
-      noise += noise_of(given[b].damped, errors)[0];
+/// Every output with the scale, among those of `factors` times its own, whose codes make the least noise, damping
+/// included.
+Found Rounder::round_with_scales(const std::vector<Factor>& given, const Way& way, Outputs outputs) const {
+  Found best = nearest_;
+  std::vector<double> least;
+  for (const double factor : factors_) {
+    Found found = nearest_;
+    for (float& scale : found.scales) scale = static_cast<float>(scale * factor);
+    std::vector<double> noise(static_cast<size_t>(plan_.op.outputs), 0.0);
+    for (size_t b = 0; b < given.size(); ++b) {
+      round_block(kernel_.blocks[b], given[b], way, outputs, found);
+      if (!given[b].order.empty()) add_noise(found, given[b].damped, kernel_.blocks[b], outputs, noise);
     }
-    for (size_t k = 0; k < own.size(); ++k) codes[static_cast<size_t>(block.first) + k] = static_cast<int8_t>(own[k]);
+    if (least.empty()) least.assign(noise.size(), std::numeric_limits<double>::infinity());
+    for (size_t o = 0; o < noise.size(); ++o) {
+      if (noise[o] >= least[o]) continue;
+      least[o] = noise[o];
+      const auto from = found.codes.begin() + static_cast<std::ptrdiff_t>(o) * kernel_.columns();
+      std::copy(from, from + kernel_.columns(),
+                best.codes.begin() + static_cast<std::ptrdiff_t>(o) * kernel_.columns());
+      best.scales[o] = found.scales[o];
+    }
   }
-  return noise;
-}
-
-void Rounder::round_with_scales(int64_t o, const std::vector<Factor>& given, const Way& way, Found& found) const {
-  std::vector<int8_t> codes(static_cast<size_t>(kernel_.columns()));
-  std::optional<double> least;
-  for (const double factor : kScaleFactors) {
-    const auto scale = static_cast<float>(plan_.weight.scale[scale_index(o)] * factor);
-    const double noise = try_scale(o, scale, given, way, codes.data());
-    if (least && noise >= *least) continue;
-    least = noise;
-    std::copy(codes.begin(), codes.end(), found.codes.begin() + o * kernel_.columns());
-    found.scales[scale_index(o)] = scale;
-  }
+  return best;
 }
 
 Found Rounder::round(const std::vector<Factor>& given, const Way& way, Outputs outputs) const {
   Found found = nearest_;
   // A scale that was raised so that its bias fits, or that several outputs or kernels share, stays.
   if (way.tries_scales && plan_.raised_channels == 0 && !plan_.shared &&
-      static_cast<int64_t>(plan_.weight.scale.size()) == plan_.op.outputs) {
-    for (int64_t group = 0; group < plan_.op.groups; ++group)
-      for_outputs(group, outputs, [&](int64_t first, int64_t end) {
-        for (int64_t o = first; o < end; ++o) round_with_scales(o, given, way, found);
-      });
-    return found;
-  }
+      plan_.weight.method != quant::QuantizationMethod::kPowerOfTwo &&
+      static_cast<int64_t>(plan_.weight.scale.size()) == plan_.op.outputs)
+    return round_with_scales(given, way, outputs);
   for (size_t b = 0; b < given.size(); ++b)
     if (!given[b].order.empty()) round_block(kernel_.blocks[b], given[b], way, outputs, found);
   return found;
 }
 
-double Rounder::noise(const Found& found, const std::vector<Matrix>& matrices) const {
-  double noise = 0;
+void Rounder::add_noise(const Found& found, const Matrix& matrix, const GramBlock& block, Outputs outputs,
+                        std::vector<double>& noise) const {
   std::vector<double> errors;
+  for_outputs(block.group, outputs, [&](int64_t first, int64_t end) {
+    errors.clear();
+    for (int64_t o = first; o < end; ++o) {
+      const float scale = found.scales[scale_index(o)];
+      const int8_t* codes = found.codes.data() + at(o, block);
+      add_steps(o, block, scale, errors);
+      double* error = errors.data() + errors.size() - block.size;
+      for (int64_t k = 0; k < block.size; ++k) error[k] = (error[k] - codes[k]) * scale;
+    }
+    const std::vector<double> own = noise_of(matrix, errors);
+    for (size_t k = 0; k < own.size(); ++k) noise[static_cast<size_t>(first) + k] += own[k];
+  });
+}
+
+double Rounder::noise(const Found& found, const std::vector<Matrix>& matrices) const {
+  std::vector<double> by_output(static_cast<size_t>(plan_.op.outputs), 0.0);
   for (size_t b = 0; b < matrices.size(); ++b)
-    for_outputs(kernel_.blocks[b].group, Outputs::kTried, [&](int64_t first, int64_t end) {
-      errors.clear();
-      for (int64_t o = first; o < end; ++o) {
-        const float scale = found.scales[scale_index(o)];
-        const int8_t* codes = found.codes.data() + at(o, kernel_.blocks[b]);
-        add_steps(o, kernel_.blocks[b], scale, errors);
-        double* error = errors.data() + errors.size() - kernel_.blocks[b].size;
-        for (int64_t k = 0; k < kernel_.blocks[b].size; ++k) error[k] = (error[k] - codes[k]) * scale;
-      }
-      for (const double own : noise_of(matrices[b], errors)) noise += own;
-    });
+    add_noise(found, matrices[b], kernel_.blocks[b], Outputs::kTried, by_output);
+  double noise = 0;
+  for (const double own : by_output) noise += own;
   return noise;
 }
 
@@ -382,14 +392,14 @@ std::vector<Matrix> matrices_of(const GramKernel& kernel, const GramSums& sums, 
   return matrices;
 }
 
-std::vector<Factor> factors_of(const std::vector<Matrix>& matrices, int effort) {
+std::vector<Factor> factors_of(const std::vector<Matrix>& matrices, bool keeps_damped) {
   std::vector<Factor> factors;
-  for (const Matrix& matrix : matrices) factors.push_back(factor_of(matrix, effort > 1));
+  for (const Matrix& matrix : matrices) factors.push_back(factor_of(matrix, keeps_damped));
   return factors;
 }
 
-std::vector<Way> ways_of(int effort) {
-  std::vector<Way> ways = {{true, false, false}};
+std::vector<Way> ways_of(int effort, bool few_bits) {
+  std::vector<Way> ways = {{true, false, few_bits}};
   if (effort > 1) ways.insert(ways.end(), {{true, true, false}, {true, true, true}});
   return ways;
 }
@@ -400,19 +410,21 @@ std::optional<calibrate::RoundedWeight> round_weight(const std::string& name, co
                                                      const KernelPlan& plan, const GramKernel& kernel,
                                                      const GramSums& sums, int effort) {
   if (plan.weight.storage() != DType::kInt8 || !sums.has_both()) return std::nullopt;
+  const bool few_bits = has_few_bits(plan), keeps_damped = effort > 1 || few_bits;
   const Rounder rounder(plan, weight, kernel);
   const std::vector<Matrix> aside = matrices_of(kernel, sums, 1);
   const double before = rounder.noise(rounder.nearest(), aside);
   if (!(before > 0)) return std::nullopt;
-  const std::vector<Factor> tried = factors_of(matrices_of(kernel, sums, 0), effort);
-  const std::vector<Way> ways = ways_of(effort);
+  const std::vector<Factor> tried = factors_of(matrices_of(kernel, sums, 0), keeps_damped);
+  const std::vector<Way> ways = ways_of(effort, few_bits);
   std::vector<double> noise;
   for (const Way& way : ways)
     noise.push_back(rounder.noise(rounder.round(tried, way, Rounder::Outputs::kTried), aside));
   const auto best = static_cast<size_t>(std::min_element(noise.begin(), noise.end()) - noise.begin());
   const double ratio = noise[best] / before;
   if (!(ratio < kWorthwhile)) return std::nullopt;
-  Found found = rounder.round(factors_of(matrices_of(kernel, sums, 2), effort), ways[best], Rounder::Outputs::kAll);
+  Found found =
+      rounder.round(factors_of(matrices_of(kernel, sums, 2), keeps_damped), ways[best], Rounder::Outputs::kAll);
   return calibrate::RoundedWeight{name, std::move(found.scales), rounder.in_weight_order(found.codes), ratio};
 }
 
