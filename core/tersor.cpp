@@ -14,6 +14,7 @@
 #include "core/graph/quantized.h"
 #include "core/graph/uses.h"
 #include "core/graph/validate.h"
+#include "core/mixed/configurable.h"
 #include "core/onnx/convert_opset.h"
 #include "core/onnx/exporter_notes.h"
 #include "core/onnx/operators.h"
@@ -108,6 +109,37 @@ std::vector<std::string> operators_of(std::initializer_list<const Graph*> graphs
   return names;
 }
 
+/// Gives the operators that a search was about the candidates that it chose. A correction may have changed what is
+/// around an operator and so its candidates: then the one of the same bits.
+void take_bits(const Graph& graph, const calibrate::BitConfiguration& bits, framework::Attachment& attachment) {
+  std::map<std::string, const calibrate::SearchedCandidate*> chosen;
+  for (const calibrate::SearchedOperator& one : bits.operators) {
+    const auto* candidate = &one.candidates[static_cast<size_t>(one.chosen)];
+    chosen[one.node] = candidate;
+    for (const std::string& other : one.shared_with) chosen[other] = candidate;
+  }
+  for (framework::NodeAttachment& attached : attachment.nodes) {
+    const auto found = chosen.find(graph.label_of(*graph.find(attached.node)));
+    if (found == chosen.end()) continue;
+    const auto fits = [&](size_t candidate) {
+      const mixed::OperatorBits its = mixed::bits_of(attached, candidate);
+      const int64_t activation = found->second->activation_n_bits;  // 0: inside a fused group, which has none
+      return its.weights == found->second->weights_n_bits &&
+             (its.activation == activation || its.activation == 0 || activation == 0);
+    };
+    const auto wanted = static_cast<size_t>(found->second->index);
+    if (wanted < attached.candidates.size() && fits(wanted)) {
+      framework::take_candidate(attached, wanted);
+      continue;
+    }
+    for (size_t k = 0; k < attached.candidates.size(); ++k)
+      if (fits(k)) {
+        framework::take_candidate(attached, k);
+        break;
+      }
+  }
+}
+
 /// `former`: the graph before it was prepared, for errors.
 framework::Attachment attach(const Graph& graph, const Settings& settings, const Graph* former) {
   const auto scope = settings.quantize_scope ? settings.quantize_scope : std::make_shared<framework::QuantizeScope>();
@@ -121,6 +153,7 @@ framework::Attachment attach(const Graph& graph, const Settings& settings, const
     framework::check_layers(settings.platform, settings.config, known);
   }
   framework::Attachment attachment = framework::attach(graph, settings.platform, info, settings.config, overrides);
+  take_bits(graph, settings.bits, attachment);
   if (settings.float_constants.empty()) return attachment;
   const auto& in_float = settings.float_constants;
   for (framework::NodeAttachment& node : attachment.nodes)
@@ -256,6 +289,7 @@ std::shared_ptr<const Job> with_choices(const std::shared_ptr<const Job>& job, c
   chosen->asked = job;
   for (const std::string& field : choices.changes) config::set_field(chosen->settings.config, field);
   chosen->settings.float_constants = choices.in_float;
+  chosen->settings.bits = choices.bits;
   chosen->attachment = attach(chosen->model.graph, chosen->settings, &chosen->opened->model.graph);
   ptq::keep_constants_float(chosen->attachment, chosen->arithmetic.constants_float);
   chosen->placement = ptq::place(chosen->model.graph, chosen->attachment, chosen->arithmetic.in_float);
@@ -410,6 +444,15 @@ bool measures_outputs(const Job& job, const ptq::QuantizationPlan& plan) {
                                         : "weights_second_moment_correction to false."));
 }
 
+[[noreturn]] void refuse_unsearched() {
+  throw Error(
+      ErrorCode::kInvalidConfig,
+      "The settings have each operator's bits chosen within a budget, which needs the samples: these statistics "
+      "do not hold what was measured for these settings.",
+      "config.target_resource_utilization",
+      "Give the samples, or leave target_resource_utilization and mixed_precision_config unset.");
+}
+
 }  // namespace
 
 std::unique_ptr<ptq::Sweep> sweep(const Job& job, const Draft& draft, ptq::SweepOptions options) {
@@ -490,6 +533,7 @@ QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics,
   QuantizeResult result;
   result.draft = std::move(draft);
   const Draft& decided = result.draft;
+  if (job.settings.config.mixes_precisions() && job.settings.bits.empty()) refuse_unsearched();
   if (sweep(job, decided) != nullptr) refuse_unmeasured(job.settings.config, decided.lacks_rounding);
   result.plan = corrected_plan(job, decided, statistics.measured);
   result.recipe = recipe_of(job, statistics);

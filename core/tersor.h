@@ -72,6 +72,8 @@ struct Settings {
   bool own_statistics_only = false;
   /// Names of constants that stay in float where the platform would store them in integers.
   std::vector<std::string> float_constants = {};
+  /// What a search chose for each operator; empty: every operator has the platform's base configuration.
+  calibrate::BitConfiguration bits = {};
 };
 
 /// A float model made ready for calibration and quantization. Immutable, may be shared between threads.

@@ -5,8 +5,10 @@
 #include <cmath>
 #include <utility>
 
+#include "core/base/digest.h"
 #include "core/base/json.h"
 #include "core/evaluate/output_difference.h"
+#include "core/graph/softmax_input.h"
 #include "core/graph/uses.h"
 #include "core/ops/registry.h"
 #include "core/ptq/apply_plan.h"
@@ -136,21 +138,6 @@ bool holds_floats(const Tensor& tensor) {
   return tensor.dtype() == DType::kFloat32;
 }
 
-/// What a Softmax over the last axis that ends in `output` is given; the output itself where none does. Probabilities
-/// of a sample that is decided say nothing of the error in front of them.
-ValueId in_front_of_softmax(const Graph& graph, const Uses& uses, ValueId output) {
-  constexpr std::string_view kPassing[] = {"Identity", "QuantizeLinear", "DequantizeLinear", "Reshape",
-                                           "Squeeze",  "Unsqueeze",      "Flatten"};
-  auto maker = uses.producer_index(output);
-  while (maker) {
-    const Node& node = graph.nodes()[*maker];
-    if ((node.is("Softmax") || node.is("LogSoftmax")) && node.int_or("axis", -1) == -1) return node.inputs[0];
-    if (std::none_of(std::begin(kPassing), std::end(kPassing), [&](std::string_view op) { return node.is(op); })) break;
-    maker = uses.producer_index(node.inputs[0]);
-  }
-  return output;
-}
-
 /// Behind the model's outputs those values that are judged in their place.
 run::ProgramOptions judged_values(const Model& model) {
   const Uses uses(model.graph);
@@ -195,16 +182,41 @@ void TrialSums::add(TrialSums more) {
   }
   sweep.add(std::move(more.sweep));
   std::move(more.errors.begin(), more.errors.end(), std::back_inserter(errors));
+  std::move(more.distances.begin(), more.distances.end(), std::back_inserter(distances));
 }
+
+namespace {
+
+bool tries_corrections(const Job& job, const calibrate::Statistics& statistics) {
+  return job.settings.config.holdout && statistics.samples.size() >= kFewestSamples;
+}
+
+/// SHA-256 of what the sensitivities of candidates depend on: budgets may change.
+std::string sensitivities_key(const Job& job) {
+  Job without = job;
+  config::QuantizationConfig& config = without.settings.config;
+  std::string restricted;
+  if (config.target_resource_utilization)
+    for (const std::string& name : config.target_resource_utilization->restricted()) restricted += name + "\n";
+  config.target_resource_utilization.reset();
+  if (config.mixed_precision_config && config.mixed_precision_config->float_operators.value_or(0) > 0)
+    config.mixed_precision_config->float_operators = 1;
+  const std::string text = choices_key(without) + "\n" + restricted;
+  return sha256_hex(std::as_bytes(std::span(text)));
+}
+
+}  // namespace
 
 bool Trial::is_wanted(const Job& job, const calibrate::Statistics& statistics) {
-  return job.settings.config.holdout && !job.asked && statistics.samples.size() >= kFewestSamples &&
-         statistics.choices.settings != choices_key(job) && run::unsupported(job.model, ops::standard()).empty();
+  const bool something = job.settings.config.mixes_precisions() || tries_corrections(job, statistics);
+  return something && !job.asked && statistics.choices.settings != choices_key(job) &&
+         run::unsupported(job.model, ops::standard()).empty();
 }
 
-Trial::Trial(std::shared_ptr<const Job> job, const calibrate::Statistics& statistics) : job_(std::move(job)) {
+Trial::Trial(std::shared_ptr<const Job> job, const calibrate::Statistics& statistics)
+    : job_(std::move(job)), tries_(tries_corrections(*job_, statistics)) {
   const size_t total = statistics.samples.size();
-  const size_t held = std::clamp(total / 4, kFewestHeld, kMostHeld);
+  const size_t held = tries_ ? std::clamp(total / 4, kFewestHeld, kMostHeld) : 0;
   std::vector<bool> is_held(total, false);
   for (size_t k = 0; k < held; ++k) is_held[(2 * k + 1) * total / (2 * held)] = true;
   std::vector<size_t> others;
@@ -214,29 +226,95 @@ Trial::Trial(std::shared_ptr<const Job> job, const calibrate::Statistics& statis
   const int64_t fitting = kInputBytes / std::max<int64_t>(1, input_bytes(*job_, statistics));
   const auto room =
       static_cast<int64_t>(std::clamp<int64_t>(fitting - static_cast<int64_t>(held), kFewestOthers, kMostOthers));
-  for (const int64_t k : samples::spread_evenly(static_cast<int64_t>(others.size()), room))
-    places_.push_back(others[static_cast<size_t>(k)]);
+  if (tries_)
+    for (const int64_t k : samples::spread_evenly(static_cast<int64_t>(others.size()), room))
+      places_.push_back(others[static_cast<size_t>(k)]);
   const size_t used = places_.size();
-  for (size_t place = 0; place < total; ++place)
+  for (size_t place = 0; tries_ && place < total; ++place)
     if (is_held[place]) places_.push_back(place);
   for (size_t k = 0; k < places_.size(); ++k) (k < used ? others_ : held_).push_back(k);
+  if (job_->settings.config.mixes_precisions()) {
+    const auto mixed =
+        job_->settings.config.mixed_precision_config.value_or(config::MixedPrecisionQuantizationConfig{});
+    const auto images = std::clamp<int64_t>(mixed.num_of_images, 1, std::max<int64_t>(fitting, kFewestOthers));
+    for (const int64_t k : samples::spread_evenly(static_cast<int64_t>(total), images)) {
+      const auto place = static_cast<size_t>(k);
+      const auto known = std::find(places_.begin(), places_.end(), place);
+      searched_.push_back(static_cast<size_t>(known - places_.begin()));
+      if (known == places_.end()) places_.push_back(place);
+    }
+    std::sort(searched_.begin(), searched_.end());
+  }
   for (const size_t place : places_) records_.push_back(statistics.samples[place]);
   choices_.settings = choices_key(*job_);
   choices_.held = static_cast<int64_t>(held);
   choices_.others = static_cast<int64_t>(used);
+  if (searched_.empty())
+    begin_trying();
+  else
+    begin_search(statistics);
+}
+
+void Trial::begin_trying() {
+  round_ = Round::kCalibrate;
   active_ = others_;
+  if (!tries_) finish();
+}
+
+void Trial::begin_search(const calibrate::Statistics& statistics) {
+  whole_ = statistics;
+  round_ = Round::kSearch;
+  active_ = searched_;
+  search_ = std::make_unique<mixed::BitSearch>(
+      mixed::SearchProblem{job_->model, job_->attachment, job_->arithmetic.in_float, whole_, job_->settings.config});
+  const calibrate::BitConfiguration& known = statistics.choices.bits;
+  const auto& mixed = job_->settings.config.mixed_precision_config;
+  mixed::Sensitivities measured;
+  for (size_t k = 0; k < search_->steps(); ++k) {
+    std::vector<double>& one = measured.emplace_back(search_->operators()[k].candidates.size(), 0.0);
+    if (k < known.operators.size() && known.operators[k].candidates.size() == one.size())
+      for (size_t c = 0; c < one.size(); ++c) one[c] = known.operators[k].candidates[c].sensitivity;
+  }
+  const bool is_given = mixed && mixed->configuration_overwrite;
+  const bool is_known = known.measured_for == sensitivities_key(*job_) && known.operators.size() == measured.size();
+  if (measured.empty() || is_given || is_known) return end_search(measured);
+  step_ = 0;
+  search_program_ = std::make_shared<const mixed::SearchProgram>(search_->program(step_));
+}
+
+void Trial::take_distances(const std::vector<SampleDistances>& distances) {
+  std::vector<double> means(search_->distances(step_), 0.0);
+  for (const SampleDistances& one : distances)
+    for (size_t k = 0; k < means.size(); ++k) means[k] += one.distances[k];
+  for (double& mean : means) mean /= static_cast<double>(std::max<size_t>(distances.size(), 1));
+  search_->take(step_, means);
+  if (++step_ == search_->steps()) return end_search(search_->sensitivities());
+  search_program_ = std::make_shared<const mixed::SearchProgram>(search_->program(step_));
+}
+
+void Trial::end_search(const mixed::Sensitivities& sensitivities) {
+  const mixed::UtilizationMeter meter(job_->model.graph, job_->attachment, whole_);
+  choices_.bits = mixed::choose_configuration(job_->model.graph, job_->attachment, meter, search_->operators(),
+                                              sensitivities, job_->settings.config);
+  choices_.bits.measured_for = sensitivities_key(*job_);
+  choices_.bits.images = static_cast<int64_t>(searched_.size());
+  search_ = nullptr, search_program_ = nullptr, whole_ = {};
+  begin_trying();
 }
 
 TrialOutcome Trial::outcome(TrialSums sums) const {
-  TrialOutcome outcome{std::move(sums.statistics), std::nullopt, std::move(sums.errors)};
+  TrialOutcome outcome{std::move(sums.statistics), std::nullopt, std::move(sums.errors), std::move(sums.distances)};
   if (round_ == Round::kStep) outcome.sweep = sweep_->outcome(step_, sums.sweep);
-  std::sort(outcome.errors.begin(), outcome.errors.end(),
-            [](const HeldError& a, const HeldError& b) { return a.sample < b.sample; });
+  const auto by_sample = [](const auto& a, const auto& b) { return a.sample < b.sample; };
+  std::sort(outcome.errors.begin(), outcome.errors.end(), by_sample);
+  std::sort(outcome.distances.begin(), outcome.distances.end(), by_sample);
   return outcome;
 }
 
 void Trial::take(TrialOutcome outcome) {
   switch (round_) {
+    case Round::kSearch:
+      return take_distances(outcome.distances);
     case Round::kCalibrate:
       TERSOR_CHECK(outcome.statistics);
       seen_ = std::move(*outcome.statistics);
@@ -474,8 +552,10 @@ void Trial::judge_constants(std::vector<HeldError> errors) {
 }
 
 void Trial::finish() {
-  choices_.sqnr_db = rounded(pooled_decibels(best_, Half::kOutputs));
-  choices_.median_sqnr_db = rounded(median_decibels(best_, Half::kOutputs));
+  if (tries_) {
+    choices_.sqnr_db = rounded(pooled_decibels(best_, Half::kOutputs));
+    choices_.median_sqnr_db = rounded(median_decibels(best_, Half::kOutputs));
+  }
   round_ = Round::kDone;
   active_.clear();
   program_ = nullptr;
@@ -489,6 +569,9 @@ void Trial::finish() {
 TrialRunner::TrialRunner(const Trial& trial) : trial_(trial) {
   using Round = Trial::Round;
   switch (trial.round_) {
+    case Round::kSearch:
+      search_.emplace(*trial.search_, trial.step_, *trial.search_program_);
+      break;
     case Round::kCalibrate:
       calibrator_.emplace(calibrator_of(*trial.job_, trial.records_.size()));
       break;
@@ -508,7 +591,13 @@ TrialRunner::TrialRunner(const Trial& trial) : trial_(trial) {
 }
 
 void TrialRunner::advance(size_t sample, TrialState& state) {
-  if (calibrator_) {
+  if (search_) {
+    auto& values = state.search.values;
+    const auto& names = trial_.job_->model.graph.inputs;
+    if (trial_.step_ == 0)
+      for (size_t k = 0; k < names.size(); ++k) values[names[k]] = state.inputs[k];
+    distances_.push_back({sample, search_->advance(state.search)});
+  } else if (calibrator_) {
     const calibrate::SampleRecord& record = trial_.records_[sample];
     calibrator_->add(record, "samples[" + std::to_string(record.index) + "]", state.inputs);
   } else if (start_) {
@@ -529,6 +618,7 @@ TrialSums TrialRunner::sums() {
   if (calibrator_) sums.statistics = std::move(*calibrator_).finish();
   if (step_) sums.sweep = step_->sums();
   sums.errors = std::move(errors_);
+  sums.distances = std::move(distances_);
   return sums;
 }
 

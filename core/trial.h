@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Corrections earn their place: a part of the calibration samples is held aside, models are made of (some of) the
-// others with one correction taken back at a time, and what does not gain on the held samples is taken back for good.
-// What is chosen is then made of all samples. It goes in rounds, as a sweep (ptq/sweep.h) goes in steps:
+// What is found by trying. Where a budget is set, first the bits of each operator (core/mixed/bit_search.h), on samples
+// of all. Then corrections earn their place: a part of the calibration samples is held aside, models are made of (some
+// of) the others with one correction taken back at a time, and what does not gain on the held samples is taken back for
+// good. What is chosen is then made of all samples. It goes in rounds, as a sweep (ptq/sweep.h) goes in steps:
 //
 //   if (Trial::is_wanted(*job, statistics)) {
 //     Trial trial(job, statistics);
@@ -27,6 +28,7 @@
 #include <vector>
 
 #include "core/calibrate/choices.h"
+#include "core/mixed/bit_search.h"
 #include "core/tersor.h"
 
 namespace tersor {
@@ -38,10 +40,17 @@ struct HeldError {
   std::vector<double> signal, noise;
 };
 
+/// Of one sample in a step of the search for bits (core/mixed/bit_search.h).
+struct SampleDistances {
+  size_t sample = 0;  // index into Trial::places()
+  std::vector<double> distances;
+};
+
 struct TrialSums {
   std::optional<calibrate::Statistics> statistics;
   ptq::SweepSums sweep;
   std::vector<HeldError> errors;
+  std::vector<SampleDistances> distances;
 
   void add(TrialSums more);
 };
@@ -49,7 +58,8 @@ struct TrialSums {
 struct TrialOutcome {
   std::optional<calibrate::Statistics> statistics;
   std::optional<ptq::SweepOutcome> sweep;
-  std::vector<HeldError> errors;  // ascending by sample
+  std::vector<HeldError> errors;           // ascending by sample
+  std::vector<SampleDistances> distances;  // ascending by sample
 };
 
 /// What a trial needs of one sample from round to round.
@@ -57,13 +67,15 @@ struct TrialState {
   std::vector<Tensor> inputs;
   std::vector<Tensor> in_float;  // outputs of the float model, of a held sample
   ptq::SweepState sweep;
+  mixed::SearchState search;
 };
 
 class TrialRunner;
 
 class Trial {
  public:
-  /// Settings hold samples aside, there are enough, something can be taken back, and nobody has tried yet.
+  /// Settings set a budget that bits are chosen within, or hold samples aside of which there are enough; and nobody has
+  /// tried yet.
   static bool is_wanted(const Job& job, const calibrate::Statistics& statistics);
 
   /// `statistics` of the float model and all samples say which samples there are. `job` as prepare() made it.
@@ -85,7 +97,7 @@ class Trial {
  private:
   friend class TrialRunner;
 
-  enum class Round { kCalibrate, kInFloat, kStart, kStep, kJudge, kDone };
+  enum class Round { kSearch, kCalibrate, kInFloat, kStart, kStep, kJudge, kDone };
   /// How the biases of a model that is tried are corrected, where the settings have them measured.
   enum class Biases {
     kOfStatistics,   // without a sweep
@@ -99,6 +111,10 @@ class Trial {
     Biases biases = Biases::kOfStatistics;
   };
 
+  void begin_search(const calibrate::Statistics& statistics);
+  void take_distances(const std::vector<SampleDistances>& distances);
+  void end_search(const mixed::Sensitivities& sensitivities);
+  void begin_trying();
   bool is_default(const char* field) const;
   void find_candidates();
   void begin_next();
@@ -117,6 +133,11 @@ class Trial {
   std::vector<size_t> places_, active_, others_, held_;  // the last three index places_
   std::vector<calibrate::SampleRecord> records_;         // by place
   calibrate::Choices choices_;
+  bool tries_ = false;            // corrections, on samples held aside
+  calibrate::Statistics whole_;   // of all samples, for the search
+  std::vector<size_t> searched_;  // samples that the search takes, as an index into places_
+  std::unique_ptr<mixed::BitSearch> search_;
+  std::shared_ptr<const mixed::SearchProgram> search_program_;
   calibrate::Statistics seen_;          // of the others
   std::vector<Candidate> waiting_;      // the next one last
   std::set<std::string> judged_;        // digests of plans
@@ -154,7 +175,9 @@ class TrialRunner {
   std::optional<run::Runner> runner_;
   std::optional<ptq::SweepStart> start_;
   std::optional<ptq::SweepRunner> step_;
+  std::optional<mixed::SearchRunner> search_;
   std::vector<HeldError> errors_;
+  std::vector<SampleDistances> distances_;
 };
 
 }  // namespace tersor

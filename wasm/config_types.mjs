@@ -2,19 +2,32 @@
 //
 // The package's type QuantizationConfig, made from the core's list of fields, so that an editor completes and checks it.
 
+/** The interfaces of fields that are objects of fields. */
+const INTERFACES = {
+  target_resource_utilization: 'ResourceUtilization',
+  mixed_precision_config: 'MixedPrecisionQuantizationConfig',
+};
+
 function typeOf(field) {
-  const plain = { bool: 'boolean', int: 'number', number: 'number', enum: 'string', object: 'OpsetToLayers' }[
-    field.type
-  ];
+  const plain = {
+    bool: 'boolean',
+    int: 'number',
+    number: 'number',
+    integers: 'readonly number[]',
+    enum: 'string',
+    object: INTERFACES[field.name] ?? 'OpsetToLayers',
+  }[field.type];
   const type = field.choices === null ? plain : field.choices.map((choice) => `'${choice}'`).join(' | ');
   return field.nullable ? `${type} | null` : type;
 }
 
 function remarks(field) {
-  const range = [field.minimum, field.maximum].map((limit) => (limit === null ? '…' : String(limit)));
-  const limits = field.minimum === null && field.maximum === null ? '' : ` From ${range[0]} to ${range[1]}.`;
-  const later = field.acts ? '' : ' This version takes the default only.';
-  return `${field.meaning}${limits} Default ${field.default}.${later}`;
+  const [minimum, maximum] = [field.minimum ?? null, field.maximum ?? null];
+  const range = [minimum, maximum].map((limit) => (limit === null ? '…' : String(limit)));
+  const limits = minimum === null && maximum === null ? '' : ` From ${range[0]} to ${range[1]}.`;
+  const later = (field.acts ?? true) ? '' : ' This version takes the default only.';
+  const otherwise = Array.isArray(field.default) ? JSON.stringify(field.default) : field.default;
+  return `${field.meaning}${limits} Default ${otherwise}.${later}`;
 }
 
 /** As the formatter sets it. */
@@ -29,15 +42,21 @@ function member(field) {
 
 /** The text of src/quantization_config.ts. `fields`: what describeQuantizationConfig() gives. */
 export function configTypes(fields) {
-  const members = fields.map((field) => `  /** ${remarks(field)} */\n${member(field)}`);
+  const listed = (of) => of.map((field) => `  /** ${remarks(field)} */\n${member(field)}`).join('\n');
+  const interfaces = fields
+    .filter((field) => (field.members ?? null) !== null)
+    .map(
+      (field) =>
+        `/** ${field.meaning} */\nexport interface ${INTERFACES[field.name]} {\n${listed(field.members)}\n}\n\n`,
+    );
   return `// SPDX-License-Identifier: Apache-2.0
 // Made by build.mjs from the core's list of fields: do not edit.
 
 import type { OpsetToLayers } from './requirements.js';
 
-/** The fields of QuantizationConfig, by their documented names; what is left out has its default. */
+${interfaces.join('')}/** The fields of QuantizationConfig, by their documented names; what is left out has its default. */
 export interface QuantizationConfig {
-${members.join('\n')}
+${listed(fields)}
 }
 `;
 }

@@ -40,10 +40,28 @@ std::vector<HeldError> get_errors(ByteReader& reader) {
   return errors;
 }
 
+void put(ByteWriter& writer, const std::vector<SampleDistances>& distances) {
+  writer.put(static_cast<uint64_t>(distances.size()));
+  for (const SampleDistances& one : distances) {
+    writer.put(static_cast<uint64_t>(one.sample));
+    writer.put_all(std::span<const double>(one.distances));
+  }
+}
+
+std::vector<SampleDistances> get_distances(ByteReader& reader) {
+  std::vector<SampleDistances> distances(static_cast<size_t>(reader.get<uint64_t>()));
+  for (SampleDistances& one : distances) {
+    one.sample = static_cast<size_t>(reader.get<uint64_t>());
+    one.distances = reader.get_all<double>();
+  }
+  return distances;
+}
+
 ByteBuffer to_bytes(const TrialSums& sums) {
   ByteWriter writer;
   put(writer, sums.statistics);
   put(writer, sums.errors);
+  put(writer, sums.distances);
   tersor::wasm::put(writer, sums.sweep);
   return writer.take();
 }
@@ -53,6 +71,7 @@ TrialSums sums_of(std::span<const std::byte> bytes) {
   TrialSums sums;
   sums.statistics = get_statistics(reader);
   sums.errors = get_errors(reader);
+  sums.distances = get_distances(reader);
   sums.sweep = get_sweep_sums(reader);
   return sums;
 }
@@ -61,6 +80,7 @@ ByteBuffer to_bytes(const TrialOutcome& outcome) {
   ByteWriter writer;
   put(writer, outcome.statistics);
   put(writer, outcome.errors);
+  put(writer, outcome.distances);
   writer.put(outcome.sweep.has_value());
   if (outcome.sweep) tersor::wasm::put(writer, *outcome.sweep);
   return writer.take();
@@ -71,6 +91,7 @@ TrialOutcome outcome_of(std::span<const std::byte> bytes) {
   TrialOutcome outcome;
   outcome.statistics = get_statistics(reader);
   outcome.errors = get_errors(reader);
+  outcome.distances = get_distances(reader);
   if (reader.get<bool>()) outcome.sweep = get_sweep_outcome(reader);
   return outcome;
 }

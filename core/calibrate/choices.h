@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/fields.h"
+#include "core/calibrate/bit_configuration.h"
 
 namespace tersor::calibrate {
 
@@ -40,9 +41,10 @@ struct Choices {
   int64_t others = 0;                 // samples that what was tried was made of
   std::vector<TriedChange> tried;
   double sqnr_db = 0, median_sqnr_db = 0;  // of what was chosen, made of the others, on the held samples
+  BitConfiguration bits;                   // empty where every operator has the platform's base configuration
 
   /// Nothing else than the settings was chosen.
-  bool is_plain() const { return changes.empty() && in_float.empty(); }
+  bool is_plain() const { return changes.empty() && in_float.empty() && bits.empty(); }
 
   static constexpr auto fields() {
     return std::make_tuple(
@@ -55,7 +57,8 @@ struct Choices {
         field("sqnr_db", &Choices::sqnr_db,
               "SQNR on the held samples of a model with these choices made of the others alone, in dB; the mean over "
               "the outputs, of all held samples together."),
-        field("median_sqnr_db", &Choices::median_sqnr_db, "The same of a sample: the median."));
+        field("median_sqnr_db", &Choices::median_sqnr_db, "The same of a sample: the median."),
+        field("bits", &Choices::bits, "What each operator's bits were chosen from, where the settings set a budget."));
   }
   bool operator==(const Choices&) const = default;
 };

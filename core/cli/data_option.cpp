@@ -115,6 +115,16 @@ std::vector<int64_t> open_labels(const DataOption& option, const samples::DataSe
   return samples::read_labels({option.labels, file.bytes, file.owner}, data, group, data.preprocessing().label_offset);
 }
 
+std::vector<int64_t> labels_if_any(const DataOption& option, const samples::DataSet& data) {
+  const bool has_labels = !option.labels.empty() || !data.classes().empty();
+  return has_labels ? open_labels(option, data, 1) : std::vector<int64_t>();
+}
+
+std::vector<int64_t> samples_to_calibrate(const DataOption& option, const samples::DataSet& data) {
+  const int64_t count = option.limit > 0 ? option.limit : samples::default_calibration_count(data.size(), true);
+  return samples::spread_evenly(data.size(), count);
+}
+
 std::vector<int64_t> chosen_samples(const DataOption& option, const samples::DataSet& data, int64_t group) {
   const int64_t groups = data.size() / group;
   if (data.size() % group != 0)

@@ -39,6 +39,13 @@ std::shared_ptr<const samples::DataSet> open_data(const DataOption& option, cons
 /// The labels of all samples (of all groups of `group` samples): from --labels, else from class folders.
 std::vector<int64_t> open_labels(const DataOption& option, const samples::DataSet& data, int64_t group);
 
+/// The same for single samples; empty where there are none.
+std::vector<int64_t> labels_if_any(const DataOption& option, const samples::DataSet& data);
+
+/// The numbers of the samples to calibrate with where others of the data set are to evaluate: as --limit says, else
+/// samples::default_calibration_count().
+std::vector<int64_t> samples_to_calibrate(const DataOption& option, const samples::DataSet& data);
+
 /// The numbers of the samples to use: all, or as --limit says; whole groups of `group` samples.
 std::vector<int64_t> chosen_samples(const DataOption& option, const samples::DataSet& data, int64_t group = 1);
 

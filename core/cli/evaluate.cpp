@@ -6,11 +6,9 @@
 
 #include "core/base/json.h"
 #include "core/cli/data_option.h"
+#include "core/cli/evaluate_samples.h"
 #include "core/cli/model_file.h"
-#include "core/cli/progress_line.h"
 #include "core/cli/workers.h"
-#include "core/evaluate/evaluation.h"
-#include "core/evaluate/output_difference.h"
 #include "core/simulate/program.h"
 
 namespace tersor::cli {
@@ -28,64 +26,6 @@ struct Options {
   bool json = false;
 };
 
-struct Outcome {
-  evaluate::EvaluationResult result;
-  std::vector<evaluate::OutputDifference> outputs;  // with a reference
-  std::optional<double> sqnr_db;
-};
-
-/// What one thread owns.
-struct Worker {
-  samples::SampleReader reader;
-  run::Runner runner;
-  std::optional<run::Runner> reference_runner;
-  evaluate::Evaluation evaluation;
-  evaluate::Evaluation answers, reference_answers;  // with a reference
-  evaluate::OutputDifferences differences;
-  bool reconstructs;
-
-  Worker(const std::shared_ptr<const samples::DataSet>& data, const std::shared_ptr<const run::Program>& program,
-         const std::shared_ptr<const run::Program>& reference, evaluate::Metric metric, int64_t group)
-      : reader(data, samples::SampleReader::Values::kAny),
-        runner(program),
-        evaluation(metric, group),
-        answers(evaluate::Metric::kAnswers),
-        reference_answers(evaluate::Metric::kAnswers),
-        differences(output_names(*program)),
-        reconstructs(metric == evaluate::Metric::kReconstructionAuc) {
-    if (reference) reference_runner.emplace(reference);
-  }
-
-  void add(int64_t sample, std::optional<int64_t> label) {
-    const std::vector<Tensor> inputs = reader.load(sample), outputs = runner.run(inputs);
-    evaluation.add(sample, label, inputs, outputs);
-    if (!reference_runner) return;
-    const std::vector<Tensor> wanted = reference_runner->run(inputs);
-    differences.add(sample, wanted, outputs);
-    if (!gives_classes(outputs)) return;
-    answers.add(sample, std::nullopt, inputs, outputs);
-    reference_answers.add(sample, std::nullopt, inputs, wanted);
-  }
-
-  /// A reconstruction has no answer to agree on.
-  bool gives_classes(const std::vector<Tensor>& outputs) const {
-    return !reconstructs && !outputs.empty() && (outputs[0].elements() > 1 || is_integer(outputs[0].dtype()));
-  }
-
-  void merge(Worker&& other) {
-    evaluation.merge(std::move(other.evaluation));
-    answers.merge(std::move(other.answers));
-    reference_answers.merge(std::move(other.reference_answers));
-    differences.merge(std::move(other.differences));
-  }
-
-  static std::vector<std::string> output_names(const run::Program& program) {
-    std::vector<std::string> names;
-    for (const run::Port& port : program.outputs()) names.push_back(port.name);
-    return names;
-  }
-};
-
 std::shared_ptr<const run::Program> open_reference(const Options& options, simulate::Profile profile,
                                                    const run::Program& program) {
   if (options.reference.empty()) return nullptr;
@@ -99,7 +39,7 @@ std::shared_ptr<const run::Program> open_reference(const Options& options, simul
   return reference;
 }
 
-Outcome evaluate_model(const Options& options) {
+SampleEvaluation evaluate_model(const Options& options) {
   const ModelFile file = open_runnable_model(options.model);
   const auto metric = enum_from_word<evaluate::Metric>(options.metric, "--metric");
   const auto profile = enum_from_word<simulate::Profile>(options.runtime, "--runtime");
@@ -110,36 +50,11 @@ Outcome evaluate_model(const Options& options) {
     std::fprintf(stderr, "note: --labels: they are not used, for answers are counted without labels\n");
   const std::vector<int64_t> labels =
       labelled ? open_labels(options.data, *data, options.group) : std::vector<int64_t>();
-  const std::vector<int64_t> chosen = chosen_samples(options.data, *data, options.group);
-
-  std::vector<Worker> workers;
-  const int threads = thread_count(options.threads);
-  for (int i = 0; i < threads; ++i) workers.emplace_back(data, program, reference, metric, options.group);
-  ProgressLine progress("evaluate", static_cast<int64_t>(chosen.size()));
-  fan_out(threads, static_cast<int64_t>(chosen.size()), [&](int worker, int64_t item) {
-    const int64_t sample = chosen[static_cast<size_t>(item)];
-    std::optional<int64_t> label;
-    if (labelled) label = labels[static_cast<size_t>(sample / options.group)];
-    try {
-      workers[static_cast<size_t>(worker)].add(sample, label);
-    } catch (const Error& error) {
-      if (!error.place.empty()) throw;
-      throw error.within(data->place(sample));
-    }
-    progress.step();
-  });
-  for (size_t i = 1; i < workers.size(); ++i) workers[0].merge(std::move(workers[i]));
-
-  Outcome outcome{workers[0].evaluation.result(), {}, std::nullopt};
-  if (!reference) return outcome;
-  outcome.outputs = workers[0].differences.result();
-  outcome.sqnr_db = workers[0].differences.mean_sqnr_db();
-  const auto answers = workers[0].answers.result();
-  if (answers.count > 0) outcome.result.agreement = evaluate::agreement(workers[0].reference_answers.result(), answers);
-  return outcome;
+  return evaluate_samples({program, reference, metric, options.group}, data, labels,
+                          chosen_samples(options.data, *data, options.group), options.threads);
 }
 
-void print_json(Outcome outcome) {
+void print_json(SampleEvaluation outcome) {
   outcome.result.answers.reset();  // a page wants them; here they would only be long
   Json json = to_json(outcome.result);
   if (!outcome.outputs.empty()) {
@@ -149,7 +64,7 @@ void print_json(Outcome outcome) {
   std::printf("%s\n", to_text(json).c_str());
 }
 
-void print_text(const Outcome& outcome) {
+void print_text(const SampleEvaluation& outcome) {
   const evaluate::EvaluationResult& result = outcome.result;
   const std::string metric(enum_word(result.metric));
   if (result.value && result.correct)
@@ -200,7 +115,7 @@ void add_evaluate(CLI::App& program) {
   command.add_option("--threads", options->threads, "Threads; default: one for each core")->check(thread_limit());
   command.add_flag("--json", options->json, "Print JSON");
   command.callback([options] {
-    const Outcome outcome = evaluate_model(*options);
+    const SampleEvaluation outcome = evaluate_model(*options);
     options->json ? print_json(outcome) : print_text(outcome);
   });
 }

@@ -25,6 +25,7 @@ void add_inspect(CLI::App& program);
 void add_calibrate(CLI::App& program);
 void add_merge(CLI::App& program);
 void add_quantize(CLI::App& program);
+void add_tradeoff(CLI::App& program);
 void add_run(CLI::App& program);
 void add_evaluate(CLI::App& program);
 void add_compare(CLI::App& program);
@@ -37,6 +38,7 @@ const std::initializer_list<AddCommand> kCommands = {
     add_calibrate,
     add_merge,
     add_quantize,
+    add_tradeoff,
     add_run,
     add_evaluate,
     add_compare,

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -11,6 +13,7 @@
 
 #include "core/base/json.h"
 #include "core/base/names.h"
+#include "core/cli/budget_curve.h"
 #include "core/cli/files.h"
 #include "core/cli/measure.h"
 #include "core/cli/model_file.h"
@@ -37,6 +40,7 @@ struct QuantizeOptions {
   SettingsOption settings;
   CalibrationRun run;
   ReportRequest report;
+  std::optional<double> accuracy, sqnr;  // what the smallest file is looked for with
   bool anyway = false;
   bool json = false, quiet = false, verbose = false;
 };
@@ -125,6 +129,43 @@ void print_choices(const calibrate::Choices& choices) {
                 held);
 }
 
+/// How many operators have how many bits, and what that takes; each of them where `verbose`.
+void print_bits(const calibrate::BitConfiguration& bits, bool verbose) {
+  if (bits.empty()) return;
+  std::map<std::pair<int64_t, int64_t>, int, std::greater<>> counts;
+  const auto text_of = [](int64_t weights, int64_t activation) {
+    const auto one = [](const char* of, int64_t n_bits) {
+      return n_bits == 32 ? std::string(of) + " in float" : std::string(of) + " of " + std::to_string(n_bits) + " bits";
+    };
+    std::string text = weights == 0 ? "" : one("weights", weights);
+    if (activation != 0) text += (text.empty() ? "" : ", ") + one("output", activation);
+    return text;
+  };
+  // Without what no candidate of the operator differs in.
+  const auto chosen_of = [](const calibrate::SearchedOperator& one) {
+    const auto& chosen = one.candidates[static_cast<size_t>(one.chosen)];
+    const auto differs = [&](auto member) {
+      return std::any_of(one.candidates.begin(), one.candidates.end(),
+                         [&](const auto& other) { return other.*member != chosen.*member; });
+    };
+    using Candidate = calibrate::SearchedCandidate;
+    return std::pair(differs(&Candidate::weights_n_bits) ? chosen.weights_n_bits : 0,
+                     differs(&Candidate::activation_n_bits) ? chosen.activation_n_bits : 0);
+  };
+  for (const calibrate::SearchedOperator& one : bits.operators) ++counts[chosen_of(one)];
+  std::printf("bits: %s of weights, at most %s of activations at once; chosen for %zu operators on %lld samples\n",
+              size_text(static_cast<int64_t>(bits.taken.weights_memory)).c_str(),
+              size_text(static_cast<int64_t>(bits.taken.activation_memory)).c_str(), bits.operators.size(),
+              static_cast<long long>(bits.images));
+  for (const auto& [chosen, count] : counts)
+    std::printf("  %d with %s\n", count, text_of(chosen.first, chosen.second).c_str());
+  if (!verbose) return;
+  for (const calibrate::SearchedOperator& one : bits.operators) {
+    const auto [weights, activation] = chosen_of(one);
+    std::printf("    %s \"%s\": %s\n", one.op.c_str(), one.node.c_str(), text_of(weights, activation).c_str());
+  }
+}
+
 /// What to do about the error, where there is something.
 void print_advice(const report::Verdict& verdict) {
   for (const std::string& cause : verdict.causes) std::printf("  %s\n", cause.c_str());
@@ -178,7 +219,39 @@ struct Gathered {
   int passes = 0;  // over the samples
 };
 
+/// The smallest model, or the one with the fewest operators in float, that is as good as --accuracy and --sqnr ask.
+Gathered gather_within(const QuantizeOptions& options, Settings settings,
+                       const std::shared_ptr<const OpenedModel>& opened) {
+  const char* option = options.accuracy ? "--accuracy" : "--sqnr";
+  const auto data = open_data(options.data, opened->model, options.json || options.quiet);
+  settings.preprocessing = preprocessing_text(*data);
+  settings.own_statistics_only = options.report.path.empty();
+  const std::vector<int64_t> labels = labels_if_any(options.data, *data);
+  if (options.accuracy && labels.empty())
+    throw Error(ErrorCode::kInvalidLabels, "There are no labels to count right answers with.", option,
+                "Give --labels, or samples in class folders; --sqnr needs none.");
+  BudgetCurve curve(opened, std::move(settings), data, samples_to_calibrate(options.data, *data), labels,
+                    options.run.threads);
+  const double in_float = curve.in_float().result.value.value_or(0);
+  std::string last;  // what the point that was looked at reaches
+  auto point = curve.smallest([&](const BudgetPoint& one) {
+    const double value = one.evaluation.result.value.value_or(0), sqnr = one.evaluation.sqnr_db.value_or(200);
+    char text[128];
+    std::snprintf(text, sizeof text, "%.2f %% right answers (float: %.2f %%) and an SQNR of %.2f dB", 100 * value,
+                  100 * in_float, sqnr);
+    if (last.empty()) last = text;
+    const bool right = !options.accuracy || 100 * (in_float - value) <= *options.accuracy + 1e-9;
+    return right && (!options.sqnr || sqnr >= *options.sqnr);
+  });
+  if (!point)
+    throw Error(ErrorCode::kInvalidConfig,
+                "No choice is as good as that: with the most bits that the platform offers there are " + last + ".",
+                option, "Allow more, give more samples, or try --prefer accuracy, --effort 2 or another platform.");
+  return {point->job, std::move(point->statistics), data, std::move(point->draft), 2};
+}
+
 Gathered gather(QuantizeOptions& options, Settings settings, const std::shared_ptr<const OpenedModel>& opened) {
+  if (options.accuracy || options.sqnr) return gather_within(options, std::move(settings), opened);
   if (!options.stats.empty()) {
     calibrate::Statistics statistics = read_statistics(options.stats);
     settings.preprocessing = statistics.provenance.preprocessing;
@@ -252,6 +325,8 @@ std::vector<std::filesystem::path> outputs_of(const QuantizeOptions& options) {
 void check_options(const QuantizeOptions& options) {
   if (options.stats.empty() && options.data.data.empty())
     throw CLI::ValidationError("quantize", "give --data or --stats");
+  if ((options.accuracy || options.sqnr) && (!options.stats.empty() || options.data.data.empty()))
+    throw CLI::ValidationError("quantize", "--accuracy and --sqnr need --data, and take no --stats");
   std::set<std::filesystem::path> different;
   for (const std::filesystem::path& path : outputs_of(options)) {
     if (!different.insert(path).second)
@@ -314,6 +389,7 @@ void quantize_model(QuantizeOptions& options) {
   if (verdict) std::printf("%s: %s\n", std::string(enum_word(verdict->usability)).c_str(), verdict->reason.c_str());
   print_answer(result, time, options.output, before);
   if (verdict) print_advice(*verdict);
+  print_bits(statistics.choices.bits, options.verbose);
   print_choices(statistics.choices);
   if (!report) print_saturation_warning(result);
   print_in_float(in_float(result), options.verbose);
@@ -331,11 +407,20 @@ void add_quantize(CLI::App& program) {
       "quantize model.onnx --data x.npy --platform qnn --prefer accuracy -o model.qnn.onnx");
   command->add_option("MODEL", options->model, "A float ONNX model")->required();
   command->add_option("-o,--output", options->output, "The ONNX file to write")->required();
-  add_data_option(*command, options->data, false);
+  add_data_option(*command, options->data, true);
+  command->get_option("--labels")
+      ->description(
+          "Labels that --accuracy counts with: .npy, CSV `sample,label`, or one per line; default: class folders");
   command->get_option("--data")->required(false);
   command->add_option("--stats", options->stats,
                       "Statistics of tersor calibrate, instead of calibrating on --data; several are merged");
   add_settings_option(*command, options->settings, true);
+  command
+      ->add_option("--accuracy", options->accuracy,
+                   "The smallest file with at most so many percentage points of accuracy less than the float model, on "
+                   "the labels")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--sqnr", options->sqnr, "The smallest file whose outputs have at least this SQNR, in dB");
   command->add_option("--save-recipe", options->save_recipe, "Write what makes this file again");
   command->add_option("--report", options->report.path,
                       "Write a report (JSON): error by layer, what stays float and why");

@@ -92,6 +92,21 @@ void add_settings_option(CLI::App& command, SettingsOption& option, bool with_re
                   "A node's name or an operator type that stays in float; \"none\" switches the automatic choice off, "
                   "\"auto\" on; may be given several times")
       ->allow_extra_args(false);
+  for_each_field<config::ResourceUtilization>([&](const auto& one) {
+    std::string name = one.name;
+    std::replace(name.begin(), name.end(), '_', '-');
+    command.add_option_function<std::string>(
+        "--" + name,
+        [&option, field = std::string(one.name)](const std::string& given) {
+          option.budgets.emplace_back(field, given);
+        },
+        std::string("At most so much: ") + one.meaning +
+            " Each operator gets the candidate of the platform that costs least (200kB, 1.5MB, 75000)");
+  });
+  command
+      .add_option("--float-operators", option.float_operators,
+                  "At most so many operators with weights may stay in float: those where that lowers the error most")
+      ->check(count_from(0));
   command.add_option("--framework-info", option.framework_info,
                      "Fields of FrameworkInfo in place of the defaults: JSON, or a file of it");
   if (!with_recipe) return;
@@ -123,6 +138,18 @@ Settings read_settings(const SettingsOption& option, const std::optional<config:
   }
   if (option.keep_metadata) given.sets.push_back("keep_metadata=true");
   if (option.allow_larger_file) given.sets.push_back("allow_larger_file=true");
+  if (!option.budgets.empty()) {
+    Json budgets = Json::object();
+    for (const auto& [field, amount] : option.budgets) {
+      std::string name = "--" + field;
+      std::replace(name.begin(), name.end(), '_', '-');
+      faults.attempt([&, field = field, amount = amount] { budgets[field] = amount_of(amount, name); });
+    }
+    given.sets.push_back("target_resource_utilization=" + to_text(budgets, false));
+  }
+  if (option.float_operators)
+    given.sets.push_back("mixed_precision_config={\"float_operators\":" + std::to_string(*option.float_operators) +
+                         "}");
   for (const std::string& one : option.overrides)
     faults.attempt([&] { given.overrides.push_back(json_or_file(one, "--override")); });
   if (!option.framework_info.empty()) given.framework_info = json_or_file(option.framework_info, "--framework-info");

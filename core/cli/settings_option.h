@@ -25,7 +25,10 @@ struct SettingsOption {
   std::optional<int> effort;            // --effort: the field of that name
   std::string prefer;                   // --prefer: the field of that name, in small letters or capitals
   bool keep_metadata = false, allow_larger_file = false;
-  std::string recipe;  // --recipe: a recipe file, under all of the above
+  std::vector<std::pair<std::string, std::string>>
+      budgets;                             // field of ResourceUtilization and amount: --weights-memory
+  std::optional<int64_t> float_operators;  // --float-operators
+  std::string recipe;                      // --recipe: a recipe file, under all of the above
 };
 
 /// --preset alone.

@@ -36,6 +36,8 @@ constexpr NamesElsewhere kNames[] = {
     {"residual_collapsing", "residual_collapsing", ""},
     {"concat_threshold_update", "concat_threshold_update", ""},
     {"custom_tpc_opset_to_layer", "custom_tpc_opset_to_layer", ""},
+    {"target_resource_utilization", "target_resource_utilization", ""},
+    {"mixed_precision_config", "mixed_precision_config", ""},
 };
 
 }  // namespace

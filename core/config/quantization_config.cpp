@@ -76,10 +76,23 @@ std::vector<std::string> acting_words(BiasCorrectionMethod, std::string_view) {
   return {std::string(enum_word(BiasCorrectionMethod::kMeasured)),
           std::string(enum_word(BiasCorrectionMethod::kAnalytic))};
 }
-std::vector<std::string> acting_words(Preference, std::string_view) {
+template <class Enum>
+std::vector<std::string> all_words() {
   std::vector<std::string> words;
-  for (const auto& [value, word] : EnumWords<Preference>::words) words.emplace_back(word);
+  for (const auto& [value, word] : EnumWords<Enum>::words) words.emplace_back(word);
   return words;
+}
+std::vector<std::string> acting_words(Preference, std::string_view) {
+  return all_words<Preference>();
+}
+std::vector<std::string> acting_words(MpDistance, std::string_view) {
+  return all_words<MpDistance>();
+}
+std::vector<std::string> acting_words(MpMetricNormalization, std::string_view) {
+  return all_words<MpMetricNormalization>();
+}
+std::vector<std::string> acting_words(MpDistanceWeighting, std::string_view) {
+  return {"AVG", "LAST_LAYER", "EXP"};
 }
 std::vector<std::string> acting_words(ThresholdSelectionMethod, std::string_view field) {
   std::vector<std::string> words;
@@ -119,8 +132,30 @@ void check_field_acts(const QuantizationConfig& config, const One& one) {
 struct FieldType {
   const char* name;
   bool nullable;
-  Json choices;  // null but for an enum
+  Json choices;            // null but for an enum
+  Json members = nullptr;  // of an object of fields: a list of {name, type, nullable, choices, meaning}
 };
+
+template <class Member>
+FieldType type_of(const char* field);
+
+/// ResourceUtilization has infinity where JSON has null.
+template <class Owner>
+Json members_of() {
+  constexpr bool is_target = std::is_same_v<Owner, ResourceUtilization>;
+  Json members = Json::array();
+  for_each_field<Owner>([&](const auto& one) {
+    const Owner defaults{};
+    const auto type = type_of<std::remove_cvref_t<decltype(defaults.*(one.member))>>(one.name);
+    members.push_back({{"name", one.name},
+                       {"type", type.name},
+                       {"nullable", type.nullable || is_target},
+                       {"choices", type.choices},
+                       {"default", is_target ? Json(nullptr) : tersor::to_json(defaults.*(one.member))},
+                       {"meaning", one.meaning}});
+  });
+  return members;
+}
 
 template <class Member>
 FieldType type_of(const char* field) {
@@ -128,6 +163,8 @@ FieldType type_of(const char* field) {
   constexpr bool nullable = !std::is_same_v<Member, Value>;
   if constexpr (std::is_enum_v<Value>) return {"enum", nullable, acting_words(Value{}, field)};
   if constexpr (std::is_same_v<Value, JsonText>) return {"object", true, nullptr};
+  if constexpr (HasFields<Value>) return {"object", true, nullptr, members_of<Value>()};
+  if constexpr (detail::IsVector<Value>::value) return {"integers", nullable, nullptr};
   return {std::is_same_v<Value, bool> ? "bool" : std::is_integral_v<Value> ? "int" : "number", nullable, nullptr};
 }
 
@@ -143,6 +180,7 @@ Json describe(const char* name, FieldType type, Json otherwise, const FieldLimit
               {"maximum", bound(limits.maximum)},
               {"meaning", meaning},
               {"acts", limits.acts},
+              {"members", std::move(type.members)},
               {"mct", names.mct},
               {"ort", names.ort}};
 }
@@ -168,6 +206,13 @@ void read_entry(const std::string& key, const Json& value, QuantizationConfig& c
 }
 
 }  // namespace
+
+bool QuantizationConfig::mixes_precisions() const {
+  const bool by_budget = target_resource_utilization && !target_resource_utilization->restricted().empty();
+  const bool by_config = mixed_precision_config && (mixed_precision_config->configuration_overwrite ||
+                                                    mixed_precision_config->float_operators.value_or(0) > 0);
+  return by_budget || by_config;
+}
 
 quant::Criterion QuantizationConfig::activation_criterion() const {
   quant::Criterion made = criterion(activation_threshold_method, *this);

@@ -11,7 +11,9 @@
 #include "core/base/json_fwd.h"
 #include "core/base/json_text.h"
 #include "core/config/bias_correction_method.h"
+#include "core/config/mixed_precision_config.h"
 #include "core/config/preference.h"
+#include "core/config/resource_utilization.h"
 #include "core/quant/quantization_method.h"
 #include "core/quant/threshold_search.h"
 #include "core/quant/threshold_selection_method.h"
@@ -84,13 +86,19 @@ struct QuantizationConfig {
   bool holdout = true;
   /// An object of operator sets, each with the list of its layers, or null.
   JsonText custom_tpc_opset_to_layer;
+  std::optional<ResourceUtilization> target_resource_utilization;
+  std::optional<MixedPrecisionQuantizationConfig> mixed_precision_config;
 
+  /// Each operator's configuration is chosen from the platform's candidates; else every operator has the base one.
+  bool mixes_precisions() const;
   /// Bias correction needs a sweep over the samples.
   bool measures_bias() const {
     return weights_bias_correction && weights_bias_correction_method == BiasCorrectionMethod::kMeasured;
   }
   /// Something is measured on the samples once more, with the parameters that their statistics gave.
-  bool measures_on_samples() const { return measures_bias() || weights_second_moment_correction || holdout; }
+  bool measures_on_samples() const {
+    return measures_bias() || weights_second_moment_correction || holdout || mixes_precisions();
+  }
 
   static constexpr auto fields() {
     using C = QuantizationConfig;
@@ -187,7 +195,14 @@ struct QuantizationConfig {
                      "not; needs 16 samples."),
         config_field("custom_tpc_opset_to_layer", &C::custom_tpc_opset_to_layer,
                      "Which operators an operator set of the platform stands for, in place of those it has: a list of "
-                     "types and filters for each set; null changes none."));
+                     "types and filters for each set; null changes none."),
+        config_field("target_resource_utilization", &C::target_resource_utilization,
+                     "What the quantized model may take at most: weights_memory, activation_memory and total_memory in "
+                     "bytes, bops in bit operations. Each operator then has the candidate of the platform that costs "
+                     "least accuracy within these budgets; null, or only nulls, leaves every operator its base."),
+        config_field("mixed_precision_config", &C::mixed_precision_config,
+                     "How candidates are compared and chosen; null takes the defaults. Acts with a budget, with "
+                     "float_operators, or with configuration_overwrite."));
   }
 
   quant::Criterion activation_criterion() const;

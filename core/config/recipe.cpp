@@ -66,9 +66,9 @@ void read_override_member(const std::string& key, const Json& value, Override& o
                           Faults& faults) {
   const std::string at = detail::join_place(place, key);
   if (key == "name") {
-    from_json(value, one.name, at);
+    tersor::from_json(value, one.name, at);
   } else if (key == "type") {
-    from_json(value, one.type, at);
+    tersor::from_json(value, one.type, at);
   } else if (key == "filter") {
     one.filter = text_of(value);
   } else if (key == "config") {
@@ -78,7 +78,7 @@ void read_override_member(const std::string& key, const Json& value, Override& o
   } else if (key == "quantize_config") {
     one.quantize_config = text_of(value);
   } else if (key == "annotate") {
-    from_json(value, one.annotate, at);
+    tersor::from_json(value, one.annotate, at);
   } else {
     detail::unknown_key(key, {"name", "type", "filter", "config", "quantize_config", "annotate"}, place);
   }
@@ -110,11 +110,11 @@ std::vector<Override> read_overrides(const Json& json, const std::string& place,
 void read_member(const std::string& key, const Json& value, Recipe& recipe, const std::string& place, Faults& faults) {
   const std::string at = detail::join_place(place, key);
   if (key == "tool_version") {
-    from_json(value, recipe.tool_version, at);
+    tersor::from_json(value, recipe.tool_version, at);
   } else if (key == "model_digest") {
-    from_json(value, recipe.model_digest, at);
+    tersor::from_json(value, recipe.model_digest, at);
   } else if (key == "platform") {
-    from_json(value, recipe.platform, at);
+    tersor::from_json(value, recipe.platform, at);
   } else if (key == "quantization_config") {
     recipe.quantization_config = read_quantization_config(value, at, {}, faults);
   } else if (key == "overrides") {
@@ -127,9 +127,9 @@ void read_member(const std::string& key, const Json& value, Recipe& recipe, cons
     if (!value.is_object() && !value.is_null()) detail::wrong_type(value, "an object or null", at);
     recipe.preprocessing = text_of(value);
   } else if (key == "data_set") {
-    from_json(value, recipe.data_set, at);
+    tersor::from_json(value, recipe.data_set, at);
   } else if (key == "seeds") {
-    from_json(value, recipe.seeds, at);
+    tersor::from_json(value, recipe.seeds, at);
   } else if (key != "format" && key != "format_version") {
     detail::unknown_key(key,
                         {"format", "format_version", "tool_version", "model_digest", "platform", "quantization_config",
@@ -180,7 +180,7 @@ Recipe read_recipe(std::string_view text, const std::string& place, Faults& faul
                 "A recipe is what --save-recipe or the page's \"Download recipe\" writes; a target platform has "
                 "\"schema_version\".");
   int version = 0;
-  from_json(json.value("format_version", Json()), version, place + ".format_version");
+  tersor::from_json(json.value("format_version", Json()), version, place + ".format_version");
   if (version < 1 || version > Recipe::kFormatVersion)
     throw Error(ErrorCode::kInvalidConfig,
                 "This recipe has format version " + std::to_string(version) + "; this version of Tersor reads up to " +

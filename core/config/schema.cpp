@@ -18,13 +18,23 @@ Json schema_of(const Json& field) {
     schema["enum"] = field.at("choices");
     if (nullable) schema["enum"].push_back(nullptr);
   } else {
-    const Json name = type == "bool" ? "boolean" : type == "int" ? "integer" : type == "object" ? "object" : "number";
+    const Json name = type == "bool"       ? "boolean"
+                      : type == "int"      ? "integer"
+                      : type == "object"   ? "object"
+                      : type == "integers" ? "array"
+                                           : "number";
     schema["type"] = nullable ? Json::array({name, "null"}) : name;
-    if (type == "object") schema["additionalProperties"] = Json{{"type", "array"}};
+    if (type == "integers") schema["items"] = Json{{"type", "integer"}};
+    if (type == "object" && field.at("members").is_null()) schema["additionalProperties"] = Json{{"type", "array"}};
+    if (type == "object" && !field.at("members").is_null()) {
+      for (const Json& member : field.at("members"))
+        schema["properties"][member.at("name").get<std::string>()] = schema_of(member);
+      schema["additionalProperties"] = false;
+    }
   }
   for (const char* limit : {"minimum", "maximum"})
-    if (!field.at(limit).is_null()) schema[limit] = field.at(limit);
-  if (!field.at("acts").get<bool>()) schema["const"] = field.at("default");
+    if (field.contains(limit) && !field.at(limit).is_null()) schema[limit] = field.at(limit);
+  if (!field.value("acts", true)) schema["const"] = field.at("default");
   schema["default"] = field.at("default");
   schema["description"] = field.at("meaning");
   return schema;
@@ -39,6 +49,8 @@ std::string values_text(const Json& field) {
     for (const Json& choice : field.at("choices")) add(choice.get<std::string>());
   else if (type == "bool")
     add("true, false");
+  else if (type == "object" && !field.at("members").is_null())
+    for (const Json& member : field.at("members")) add(member.at("name").get<std::string>());
   else if (type == "object")
     add("an object");
   else if (!low.is_null() && !high.is_null())

@@ -59,7 +59,10 @@ double mean_power_error(std::span<const double> x, std::span<const double> y, do
 }
 
 double cosine_distance(std::span<const double> x, std::span<const double> y) {
-  const Similarity sums = similarity(x, y);
+  return cosine_distance(similarity(x, y));
+}
+
+double cosine_distance(const Similarity& sums) {
   if (sums.signal == 0 && sums.other == 0) return 0;
   return (1 - sums.product / (std::sqrt(sums.signal) * std::sqrt(sums.other) + kLittle)) / 2;
 }

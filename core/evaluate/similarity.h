@@ -47,6 +47,7 @@ Similarity similarity(std::span<const double> reference, std::span<const double>
 double mean_power_error(std::span<const double> x, std::span<const double> y, double p, bool normalized = false);
 
 /// (1 - cos) / 2, with 1e-8 added to the product of the lengths; 0 for two of zeros.
+double cosine_distance(const Similarity& sums);
 double cosine_distance(std::span<const double> x, std::span<const double> y);
 
 }  // namespace tersor::evaluate

@@ -447,6 +447,19 @@ bool Attachment::quantizes_output(NodeId id) const {
   return own.config().enable_activation_quantization;
 }
 
+void take_candidate(NodeAttachment& attached, size_t candidate) {
+  attached.base = candidate;
+  const OpQuantizationConfig& config = attached.config();
+  for (WeightAttribute& weight : attached.weights) {
+    weight.config = config.attribute_config(weight.name);
+    if (!weight.channel_axis) weight.config.weights_per_channel_threshold = false;
+  }
+  const bool is_inside =
+      attached.activation == ActivationMode::kFlnQuant || attached.activation == ActivationMode::kFlnNoQuant;
+  if (is_inside || config.quantization_preserving) return;
+  attached.activation = config.enable_activation_quantization ? ActivationMode::kQuant : ActivationMode::kNoQuant;
+}
+
 Attachment attach(const Graph& graph, const TargetPlatformCapabilities& platform, const FrameworkInfo& info,
                   const QuantizationConfig& settings, const Overrides& overrides, const OperationsToLayers& layers) {
   Attacher attacher(graph, platform, info, settings, overrides, layers);

@@ -102,6 +102,9 @@ Attachment attach(const Graph& graph, const tpc::TargetPlatformCapabilities& pla
                   const config::QuantizationConfig& settings, const Overrides& overrides = {},
                   const OperationsToLayers& layers = onnx_layers());
 
+/// Gives the node another of its candidates as its base, with what follows from that for weights and output.
+void take_candidate(NodeAttachment& attached, size_t candidate);
+
 /// An operator set, empty for none, as errors call it.
 std::string set_text(std::string_view operator_set);
 

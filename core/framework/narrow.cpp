@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the user's settings leave of the configurations that a platform offers.
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -146,11 +147,57 @@ tpc::QuantizationConfigOptions as_asked(const tpc::QuantizationConfigOptions& op
   });
 }
 
+/// The bits to choose among, the most first, which are the base.
+std::vector<int> bits_to_choose(const std::vector<int64_t>& asked, std::vector<int> otherwise) {
+  if (!asked.empty()) otherwise.assign(asked.begin(), asked.end());
+  std::sort(otherwise.rbegin(), otherwise.rend());
+  otherwise.erase(std::unique(otherwise.begin(), otherwise.end()), otherwise.end());
+  return otherwise;
+}
+
+/// What a platform that takes any bits offers to a search: every combination of the bits to choose among. Bits that the
+/// settings state are no choice.
+tpc::QuantizationConfigOptions all_bits(const tpc::QuantizationConfigOptions& options,
+                                        const config::QuantizationConfig& settings) {
+  const config::MixedPrecisionQuantizationConfig mixed =
+      settings.mixed_precision_config.value_or(config::MixedPrecisionQuantizationConfig{});
+  const config::ResourceUtilization target =
+      settings.target_resource_utilization.value_or(config::ResourceUtilization{});
+  const bool of_both = std::isfinite(target.total_memory) || std::isfinite(target.bops);
+  std::vector<OpQuantizationConfig> list;
+  for (const OpQuantizationConfig& one : options.quantization_config_list()) {
+    const bool has_kernel = quantizes_kernel(one, false), has_output = searches_activation(one);
+    std::vector<int> of_weights = {8}, of_outputs = {one.activation_n_bits};
+    if (has_kernel && settings.weights_n_bits) of_weights = {*settings.weights_n_bits};
+    if (has_kernel && !settings.weights_n_bits)
+      of_weights = bits_to_choose(mixed.weights_n_bits, of_both || std::isfinite(target.weights_memory)
+                                                            ? std::vector<int>{8, 4, 2}
+                                                            : std::vector<int>{8});
+    if (has_output && !settings.activation_n_bits)
+      of_outputs =
+          bits_to_choose(mixed.activation_n_bits,
+                         of_both || std::isfinite(target.activation_memory) ? std::vector<int>{8, 4} : of_outputs);
+    for (const int outputs : of_outputs)
+      for (const int weights : of_weights) {
+        OpQuantizationConfig& op = list.emplace_back(one);
+        op.activation_n_bits = outputs;
+        for (auto& [name, attribute] : op.attr_weights_configs_mapping)
+          if (tpc::kKernelAttr.find(name) != std::string::npos) attribute.weights_n_bits = weights;
+      }
+  }
+  // The platform's own bits where they are among these.
+  const OpQuantizationConfig& own = options.base_config();
+  const auto is_own = std::find(list.begin(), list.end(), own);
+  const OpQuantizationConfig base = is_own == list.end() ? list[0] : own;
+  return tpc::QuantizationConfigOptions(std::move(list), base);
+}
+
 }  // namespace
 
 Narrowed narrow(const tpc::QuantizationConfigOptions& given, const NodeSettings& settings,
                 std::string_view operator_set, Faults& faults) {
-  const tpc::QuantizationConfigOptions options = given.takes_any() ? as_asked(given, settings.config) : given;
+  tpc::QuantizationConfigOptions options = given.takes_any() ? as_asked(given, settings.config) : given;
+  if (given.takes_any() && settings.config.mixes_precisions()) options = all_bits(options, settings.config);
   const std::vector<OpQuantizationConfig>& list = options.quantization_config_list();
   const bool no_weights = settings.config.enable_weights_quantization == false,
              no_activation = settings.config.enable_activation_quantization == false;
@@ -180,6 +227,13 @@ Narrowed narrow(const tpc::QuantizationConfigOptions& given, const NodeSettings&
     OpQuantizationConfig& op = left.candidates.emplace_back(list[i]);
     if (no_weights) switch_off_weights(op);
     if (no_activation) op.enable_activation_quantization = op.quantization_preserving = false;
+  }
+  const auto& mixed = settings.config.mixed_precision_config;
+  if (!left.candidates.empty() && mixed && mixed->float_operators.value_or(0) > 0) {
+    OpQuantizationConfig in_float = left.candidates[left.base];
+    switch_off_weights(in_float);
+    in_float.enable_activation_quantization = in_float.quantization_preserving = false;
+    if (!(in_float == left.candidates[left.base])) left.candidates.push_back(std::move(in_float));
   }
   if (!left.candidates.empty()) return left;
   nothing_left(list, asked, operator_set, settings, faults);

@@ -5,9 +5,11 @@
 #include <functional>
 #include <vector>
 
-#include "core/mixed/resource_utilization.h"
+#include "core/config/resource_utilization.h"
 
 namespace tersor::mixed {
+
+using config::ResourceUtilization;
 
 struct RefinedCandidate {
   double sensitivity = 0;

@@ -10,6 +10,10 @@
 
 namespace tersor::mixed {
 
+using config::MixedPrecisionQuantizationConfig;
+using config::MpDistanceWeighting;
+using config::MpMetricNormalization;
+
 namespace {
 
 void check(std::span<const double> numbers, const char* what) {
@@ -20,7 +24,7 @@ void check(std::span<const double> numbers, const char* what) {
 }
 
 double weight_of(size_t point, std::span<const double> distances, std::span<const double> hessian_scores,
-                 const SensitivityConfig& config) {
+                 const MixedPrecisionQuantizationConfig& config) {
   switch (config.distance_weighting_method) {
     case MpDistanceWeighting::kAvg:
       return 1;
@@ -44,7 +48,7 @@ void normalize(NodeSensitivity& node, MpMetricNormalization normalization) {
 }  // namespace
 
 double weighted_distance(std::span<const double> distances, std::span<const double> hessian_scores,
-                         const SensitivityConfig& config) {
+                         const MixedPrecisionQuantizationConfig& config) {
   const bool by_hessian = config.distance_weighting_method == MpDistanceWeighting::kHessian;
   if (distances.empty() || (by_hessian && hessian_scores.size() != distances.size()))
     throw Error(ErrorCode::kInvalidArgument, "There are " + std::to_string(distances.size()) +
@@ -65,7 +69,7 @@ double weighted_distance(std::span<const double> distances, std::span<const doub
   return weights > 0 ? sum / weights : 0;
 }
 
-void clean_up(std::vector<NodeSensitivity>& nodes, const SensitivityConfig& config) {
+void clean_up(std::vector<NodeSensitivity>& nodes, const MixedPrecisionQuantizationConfig& config) {
   double most = 0;
   for (NodeSensitivity& node : nodes) {
     check(node.candidates, "sensitivity");

@@ -82,7 +82,9 @@ std::vector<Diagnostic> range_remarks(const Graph& graph, const ptq::Quantizatio
   }
   for (const ptq::KernelPlan& kernel : plan.kernels) {
     const std::optional<double> decibels = weight_sqnr_db(graph, kernel);
-    if (!decibels || *decibels >= kLeastRangeSqnrDb) continue;
+    // Few bits give no more than this: 6 dB each, less what a weight's extremes reach beyond the others.
+    const double of_bits = 6.0 * kernel.weight.grid.n_bits - 9;
+    if (!decibels || *decibels >= std::min(kLeastRangeSqnrDb, of_bits)) continue;
     const Node& node = *graph.find(kernel.node);
     remarks.push_back(
         remark("the weight \"" + graph.name_of(kernel.op.weight) + "\" of " + node.op_type + " \"" + node.name + "\"",

@@ -10,6 +10,7 @@
 
 using namespace tersor;
 using namespace tersor::mixed;
+using namespace tersor::config;
 using Values = std::vector<double>;
 
 TEST_CASE("equal tensors have no distance, zeros included") {
@@ -35,14 +36,14 @@ TEST_CASE("the divergence is a mean over rows, and a q of 0 is finite") {
 }
 
 TEST_CASE("each operator has its distance") {
-  REQUIRE(distance_for("Softmax") == Distance::kKlDivergence);
-  REQUIRE(distance_for("Gemm") == Distance::kCosine);
-  REQUIRE(distance_for("Conv") == Distance::kNormalizedMse);
+  REQUIRE(distance_for("Softmax") == MpDistance::kKlDivergence);
+  REQUIRE(distance_for("Gemm") == MpDistance::kCosine);
+  REQUIRE(distance_for("Conv") == MpDistance::kNormalizedMse);
 }
 
 TEST_CASE("what cannot be compared is refused") {
   const Values one{1}, two{1, 2}, nan{std::numeric_limits<double>::quiet_NaN()};
-  REQUIRE_THROWS_AS(normalized_mse({}, {}), Error);
+  REQUIRE_THROWS_AS(normalized_mse(std::span<const double>{}, {}), Error);
   REQUIRE_THROWS_AS(normalized_mse(one, two), Error);
   REQUIRE_THROWS_AS(cosine_distance(one, nan), Error);
   REQUIRE_THROWS_AS(kl_divergence(two, two, 0), Error);

@@ -9,19 +9,20 @@
 
 using namespace tersor;
 using namespace tersor::mixed;
+using namespace tersor::config;
 using Values = std::vector<double>;
 
 namespace {
 
 const double kNan = std::numeric_limits<double>::quiet_NaN();
 
-SensitivityConfig weighting(MpDistanceWeighting method) {
-  SensitivityConfig config;
+MixedPrecisionQuantizationConfig weighting(MpDistanceWeighting method) {
+  MixedPrecisionQuantizationConfig config;
   config.distance_weighting_method = method;
   return config;
 }
 
-Values cleaned(Values sensitivities, const SensitivityConfig& config) {
+Values cleaned(Values sensitivities, const MixedPrecisionQuantizationConfig& config) {
   std::vector<NodeSensitivity> nodes{{std::move(sensitivities), 0, 1}};
   clean_up(nodes, config);
   return nodes[0].candidates;
@@ -46,7 +47,7 @@ TEST_CASE("where nothing weighs anything the distance is 0") {
 }
 
 TEST_CASE("the widest candidate becomes the least sensitive, in parts of one of the candidates where asked") {
-  SensitivityConfig config;
+  MixedPrecisionQuantizationConfig config;
   REQUIRE(cleaned({0.5, 0.25}, config) == Values{0.5, 0.5 + 1e-6});
   config.metric_epsilon.reset();
   REQUIRE(cleaned({0.5, 0.25}, config) == Values{0.5, 0.25});
@@ -58,7 +59,7 @@ TEST_CASE("the widest candidate becomes the least sensitive, in parts of one of 
 }
 
 TEST_CASE("one sensitivity at the threshold divides all by the largest") {
-  SensitivityConfig config;
+  MixedPrecisionQuantizationConfig config;
   config.metric_epsilon.reset();
   config.metric_normalization_threshold = 8;
   std::vector<NodeSensitivity> nodes{{{1, 2}, 0, 1}, {{4, 8}, 0, 1}};
@@ -68,7 +69,7 @@ TEST_CASE("one sensitivity at the threshold divides all by the largest") {
 }
 
 TEST_CASE("settings have the documents' names and survive JSON") {
-  SensitivityConfig config = weighting(MpDistanceWeighting::kLastLayer), read;
+  MixedPrecisionQuantizationConfig config = weighting(MpDistanceWeighting::kLastLayer), read;
   config.metric_normalization = MpMetricNormalization::kMaxBit;
   const Json json = to_json(config);
   REQUIRE(json["distance_weighting_method"] == "LAST_LAYER");
@@ -78,13 +79,13 @@ TEST_CASE("settings have the documents' names and survive JSON") {
 }
 
 TEST_CASE("what is no distance, score or sensitivity is refused") {
-  const SensitivityConfig average, hessian = weighting(MpDistanceWeighting::kHessian);
+  const MixedPrecisionQuantizationConfig average, hessian = weighting(MpDistanceWeighting::kHessian);
   REQUIRE_THROWS_AS(weighted_distance({}, {}, average), Error);
   REQUIRE_THROWS_AS(weighted_distance(Values{kNan}, {}, average), Error);
   REQUIRE_THROWS_AS(weighted_distance(Values{-1}, {}, average), Error);
   REQUIRE_THROWS_AS(weighted_distance(Values{1}, {}, hessian), Error);
   REQUIRE_THROWS_AS(weighted_distance(Values{1}, Values{kNan}, hessian), Error);
-  SensitivityConfig sigma;
+  MixedPrecisionQuantizationConfig sigma;
   sigma.exp_distance_weighting_sigma = 0;
   REQUIRE_THROWS_AS(weighted_distance(Values{1}, {}, sigma), Error);
   REQUIRE_THROWS_AS(cleaned({kNan, 1}, average), Error);

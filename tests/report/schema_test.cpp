@@ -46,4 +46,8 @@ TEST_CASE("the schema of the report has its members, row by row") {
   same_members(to_json(report::FileFacts()), parts.at("file"));
   same_members(to_json(calibrate::Choices()), parts.at("trial"));
   same_members(to_json(calibrate::TriedChange()), parts.at("tried_change"));
+  same_members(to_json(calibrate::BitConfiguration()), parts.at("bit_configuration"));
+  same_members(to_json(calibrate::SearchedOperator()), parts.at("searched_operator"));
+  same_members(to_json(calibrate::SearchedCandidate()), parts.at("searched_candidate"));
+  same_members(to_json(calibrate::TakenResources()), parts.at("taken_resources"));
 }

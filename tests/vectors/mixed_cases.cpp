@@ -17,6 +17,7 @@
 namespace tersor::vectors {
 
 using namespace mixed;
+using namespace config;
 
 namespace {
 
@@ -203,7 +204,7 @@ Verdict distances(const Case& one) {
 }
 
 Verdict weighting(const Case& one) {
-  SensitivityConfig config;
+  MixedPrecisionQuantizationConfig config;
   config.exp_distance_weighting_sigma = number(one.input["sigma"]);
   std::vector<double> expected, got;
   for (const auto& [word, value] : one.output.items()) {
@@ -218,7 +219,7 @@ Verdict cleaned(const Case& one) {
   Verdict found;
   for (const auto& [name, normalization] :
        {std::pair("NONE", MpMetricNormalization::kNone), {"MAXBIT_then_clean", MpMetricNormalization::kMaxBit}}) {
-    SensitivityConfig config;
+    MixedPrecisionQuantizationConfig config;
     config.metric_normalization = normalization;
     config.metric_epsilon = number(one.input["eps"]);
     std::vector<NodeSensitivity> nodes{{numbers(one.input["raw"]), one.input["max_candidate_index"].get<size_t>(), 2}};

@@ -3,6 +3,48 @@
 
 import type { OpsetToLayers } from './requirements.js';
 
+/** What the quantized model may take at most: weights_memory, activation_memory and total_memory in bytes, bops in bit operations. Each operator then has the candidate of the platform that costs least accuracy within these budgets; null, or only nulls, leaves every operator its base. */
+export interface ResourceUtilization {
+  /** Bytes of the quantized weights. Default null. */
+  readonly weights_memory?: number | null | undefined;
+  /** Bytes of the activations that are there at once, at most. Default null. */
+  readonly activation_memory?: number | null | undefined;
+  /** Bytes of both together. Default null. */
+  readonly total_memory?: number | null | undefined;
+  /** Bit operations of one run. Default null. */
+  readonly bops?: number | null | undefined;
+}
+
+/** How candidates are compared and chosen; null takes the defaults. Acts with a budget, with float_operators, or with configuration_overwrite. */
+export interface MixedPrecisionQuantizationConfig {
+  /** Samples that the sensitivities are measured on. Default 32. */
+  readonly num_of_images?: number | undefined;
+  /** How far a tensor of the quantized model lies from that of the float one: MSE, COSINE or KL; null takes KL for a Softmax, COSINE for a Sigmoid and for dense layers, and MSE for others. Default null. */
+  readonly distance_fn?: 'MSE' | 'COSINE' | 'KL' | null | undefined;
+  /** What each interest point counts. Default AVG. */
+  readonly distance_weighting_method?: 'AVG' | 'LAST_LAYER' | 'EXP' | undefined;
+  /** The part of the interest points (outputs of convolutions, dense layers, Add, Concat, Sigmoid and Softmax) that distances are measured at. Default 1. */
+  readonly num_interest_points_factor?: number | undefined;
+  /** Spend what the choice leaves of the budget on more bits. Default true. */
+  readonly refine_mp_solution?: boolean | undefined;
+  /** What the sensitivities of an operator's candidates are divided by: NONE, or that of the candidate with the most (MAXBIT) or the fewest (MINBIT) bits. Default NONE. */
+  readonly metric_normalization?: 'NONE' | 'MAXBIT' | 'MINBIT' | undefined;
+  /** By how much a candidate is at least more sensitive than the one with the most bits; null: not at all. Default 0.000001. */
+  readonly metric_epsilon?: number | null | undefined;
+  /** From this sensitivity on, all are divided by the largest. Default 10000000000. */
+  readonly metric_normalization_threshold?: number | undefined;
+  /** The distance at which EXP gives a point 63 % of the weight of one far away. Default 0.1. */
+  readonly exp_distance_weighting_sigma?: number | undefined;
+  /** The candidate of each configurable operator, in the order of the graph, in place of a search; null searches. Default null. */
+  readonly configuration_overwrite?: readonly number[] | null | undefined;
+  /** Bits of weights to choose among, such as [8, 4, 2]; empty takes all that the platform offers. Default []. */
+  readonly weights_n_bits?: readonly number[] | undefined;
+  /** Bits of activations to choose among, such as [16, 8]; empty takes all that the platform offers. Default []. */
+  readonly activation_n_bits?: readonly number[] | undefined;
+  /** At most so many operators may stay in float where that lowers the error most; null: none. Default null. */
+  readonly float_operators?: number | null | undefined;
+}
+
 /** The fields of QuantizationConfig, by their documented names; what is left out has its default. */
 export interface QuantizationConfig {
   /** By what error the range of an activation is chosen; the document has MSE, but the third power, which minds rare large errors more, holds better on other samples. Default Lp. */
@@ -89,4 +131,8 @@ export interface QuantizationConfig {
   readonly holdout?: boolean | undefined;
   /** Which operators an operator set of the platform stands for, in place of those it has: a list of types and filters for each set; null changes none. Default null. */
   readonly custom_tpc_opset_to_layer?: OpsetToLayers | null | undefined;
+  /** What the quantized model may take at most: weights_memory, activation_memory and total_memory in bytes, bops in bit operations. Each operator then has the candidate of the platform that costs least accuracy within these budgets; null, or only nulls, leaves every operator its base. Default null. */
+  readonly target_resource_utilization?: ResourceUtilization | null | undefined;
+  /** How candidates are compared and chosen; null takes the defaults. Acts with a budget, with float_operators, or with configuration_overwrite. Default null. */
+  readonly mixed_precision_config?: MixedPrecisionQuantizationConfig | null | undefined;
 }

@@ -608,6 +608,51 @@ export interface TriedChange {
   readonly taken: boolean;
 }
 
+/** One of the configurations that an operator may have. */
+export interface SearchedCandidate {
+  /** Its place among the candidates that platform and settings leave the operator. */
+  readonly index: number;
+  /** 0 without weights, 32 in float. */
+  readonly weights_n_bits: number;
+  /** 0 where the operator quantizes no output of its own, 32 in float. */
+  readonly activation_n_bits: number;
+  /** How far the model's tensors move when this operator alone is quantized so. */
+  readonly sensitivity: number;
+}
+
+export interface SearchedOperator {
+  readonly node: string;
+  readonly op: string;
+  /** Nodes that have the same weight, and so the same bits. */
+  readonly shared_with: readonly string[];
+  readonly candidates: readonly SearchedCandidate[];
+  /** Index into `candidates`. */
+  readonly chosen: number;
+}
+
+/** Bytes, and bit operations of one run. */
+export interface TakenResources {
+  readonly weights_memory: number;
+  readonly activation_memory: number;
+  readonly total_memory: number;
+  readonly bops: number;
+}
+
+/** What each operator's bits were chosen from (`target_resource_utilization`); without operators where nothing was. */
+export interface BitConfiguration {
+  readonly measured_for: string;
+  /** Samples that the sensitivities were measured on. */
+  readonly images: number;
+  readonly operators: readonly SearchedOperator[];
+  /** With this choice, with the last candidate of each operator and with the first. */
+  readonly taken: TakenResources;
+  readonly least: TakenResources;
+  readonly most: TakenResources;
+  readonly sensitivity: number;
+  /** No other choice within the budgets has a sum of sensitivities lower by more than this. */
+  readonly gap: number;
+}
+
 /** What trying on samples held aside came to (`holdout`). */
 export interface Trial {
   /** SHA-256 of the settings that this was tried for. */
@@ -623,6 +668,7 @@ export interface Trial {
   /** Of a model with these choices made of the others alone, on the held samples: pooled, and the median of a sample. */
   readonly sqnr_db: number;
   readonly median_sqnr_db: number;
+  readonly bits: BitConfiguration;
 }
 
 export interface Report {

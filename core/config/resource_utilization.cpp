@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/mixed/resource_utilization.h"
+#include "core/config/resource_utilization.h"
 
 #include <cmath>
 #include <map>
@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
 
-namespace tersor::mixed {
+namespace tersor::config {
 
 bool ResourceUtilization::is_satisfied_by(const ResourceUtilization& taken) const {
   bool satisfied = true;
@@ -54,4 +54,4 @@ void from_json(const Json& json, ResourceUtilization& utilization, const std::st
   }
 }
 
-}  // namespace tersor::mixed
+}  // namespace tersor::config

@@ -9,7 +9,7 @@
 #include "core/base/fields.h"
 #include "core/base/json_fwd.h"
 
-namespace tersor::mixed {
+namespace tersor::config {
 
 /// What a quantized model takes, or may take at most. As a target a number is a restriction where it is finite.
 struct ResourceUtilization {
@@ -38,4 +38,4 @@ struct ResourceUtilization {
 Json to_json(const ResourceUtilization& utilization);
 void from_json(const Json& json, ResourceUtilization& utilization, const std::string& place);
 
-}  // namespace tersor::mixed
+}  // namespace tersor::config

@@ -6,7 +6,7 @@
 
 #include "core/base/names.h"
 
-namespace tersor::mixed {
+namespace tersor::config {
 
 /// What the sensitivities of a node's candidates are given in parts of.
 enum class MpMetricNormalization {
@@ -15,11 +15,11 @@ enum class MpMetricNormalization {
   kMinBit,  // that of the one with the fewest
 };
 
-}  // namespace tersor::mixed
+}  // namespace tersor::config
 
 template <>
-struct tersor::EnumWords<tersor::mixed::MpMetricNormalization> {
-  using N = tersor::mixed::MpMetricNormalization;
+struct tersor::EnumWords<tersor::config::MpMetricNormalization> {
+  using N = tersor::config::MpMetricNormalization;
   static constexpr const char* kind = "metric normalization";
   static constexpr std::pair<N, std::string_view> words[] = {
       {N::kNone, "NONE"}, {N::kMaxBit, "MAXBIT"}, {N::kMinBit, "MINBIT"}};

@@ -6,7 +6,7 @@
 
 #include "core/base/names.h"
 
-namespace tersor::mixed {
+namespace tersor::config {
 
 /// What each interest point counts in the distance of two models.
 enum class MpDistanceWeighting {
@@ -16,11 +16,11 @@ enum class MpDistanceWeighting {
   kHessian,    // its mean Hessian score
 };
 
-}  // namespace tersor::mixed
+}  // namespace tersor::config
 
 template <>
-struct tersor::EnumWords<tersor::mixed::MpDistanceWeighting> {
-  using W = tersor::mixed::MpDistanceWeighting;
+struct tersor::EnumWords<tersor::config::MpDistanceWeighting> {
+  using W = tersor::config::MpDistanceWeighting;
   static constexpr const char* kind = "distance weighting";
   static constexpr std::pair<W, std::string_view> words[] = {
       {W::kAvg, "AVG"}, {W::kLastLayer, "LAST_LAYER"}, {W::kExp, "EXP"}, {W::kHessian, "HESSIAN"}};

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/cli/budget_curve.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/cli/measure.h"
+#include "core/cli/settings_option.h"
+#include "core/mixed/configurable.h"
+#include "core/samples/selection.h"
+#include "core/simulate/program.h"
+
+namespace tersor::cli {
+
+namespace {
+
+constexpr int64_t kMostEvaluated = 512;
+
+/// Samples that calibration has not seen, where there are any; at most kMostEvaluated, spread evenly.
+std::vector<int64_t> samples_to_evaluate(const samples::DataSet& data, const std::vector<int64_t>& calibrated) {
+  std::vector<int64_t> free;
+  for (int64_t sample = 0; sample < data.size(); ++sample)
+    if (!std::binary_search(calibrated.begin(), calibrated.end(), sample)) free.push_back(sample);
+  if (free.empty()) free = calibrated;
+  std::vector<int64_t> chosen;
+  for (const int64_t place : samples::spread_evenly(static_cast<int64_t>(free.size()), kMostEvaluated))
+    chosen.push_back(free[static_cast<size_t>(place)]);
+  return chosen;
+}
+
+}  // namespace
+
+BudgetCurve::BudgetCurve(std::shared_ptr<const OpenedModel> opened, Settings settings,
+                         std::shared_ptr<const samples::DataSet> data, std::vector<int64_t> chosen,
+                         std::vector<int64_t> labels, int threads)
+    : opened_(std::move(opened)),
+      settings_(std::move(settings)),
+      data_(std::move(data)),
+      chosen_(std::move(chosen)),
+      labels_(std::move(labels)),
+      threads_(threads) {
+  auto job = prepare(opened_, within(most_));
+  if (mixed::configurable_operators(job->model.graph, job->attachment, job->settings.config).empty()) {
+    resource_ = Resource::kFloatOperators;
+    most_ = 1;
+    job = prepare(opened_, within(most_));
+    const auto operators = mixed::configurable_operators(job->model.graph, job->attachment, job->settings.config);
+    if (operators.empty())
+      throw Error(ErrorCode::kInvalidConfig, "The settings leave every operator one configuration.", "--platform",
+                  "Choose a platform that offers several bits, such as imx500 or any, or leave the bits unset.");
+    // With more the file would be a float one.
+    most_ = static_cast<double>((operators.size() + 1) / 2);
+    job = prepare(opened_, within(most_));
+  }
+  kept_ = std::unique_ptr<KeptSamples>(new KeptSamples(room_for_samples(*job, *data_, 1)));
+  statistics_ = calibrate_data(*job, *data_, chosen_, {threads_}, *kept_);
+  choose(job, *data_, kept_.get(), threads_, statistics_);
+  const calibrate::BitConfiguration& bits = statistics_.choices.bits;
+  if (resource_ == Resource::kWeightsMemory) least_ = bits.least.weights_memory, most_ = bits.most.weights_memory;
+  evaluated_ = samples_to_evaluate(*data_, chosen_);
+  float_program_ = simulate::compile(opened_->model, simulate::Profile::kX64);
+  const auto metric = labels_.empty() ? evaluate::Metric::kAnswers : evaluate::Metric::kTop1;
+  in_float_ = evaluate_samples({float_program_, nullptr, metric}, data_, labels_, evaluated_, threads_);
+}
+
+Settings BudgetCurve::within(double budget) const {
+  Settings settings = settings_;
+  config::QuantizationConfig& config = settings.config;
+  if (resource_ == Resource::kWeightsMemory) {
+    if (!config.target_resource_utilization) config.target_resource_utilization.emplace();
+    config.target_resource_utilization->weights_memory = budget;
+  } else {
+    if (!config.mixed_precision_config) config.mixed_precision_config.emplace();
+    config.mixed_precision_config->float_operators = static_cast<int64_t>(budget);
+  }
+  return settings;
+}
+
+std::optional<BudgetPoint> BudgetCurve::at(double budget) {
+  try {
+    return quantized_within(budget);
+  } catch (const Error& error) {
+    if (error.code != ErrorCode::kUnsupportedModel || resource_ != Resource::kFloatOperators) throw;
+    return std::nullopt;
+  }
+}
+
+BudgetPoint BudgetCurve::quantized_within(double budget) {
+  BudgetPoint point;
+  point.budget = budget;
+  point.statistics = statistics_;
+  point.job = choose(prepare(opened_, within(budget)), *data_, kept_.get(), threads_, point.statistics);
+  point.draft = draft(*point.job, point.statistics);
+  measure(*point.job, point.draft, *data_, kept_.get(), threads_, point.statistics);
+  point.result = quantize(*point.job, point.statistics, point.draft);
+  const auto metric = labels_.empty() ? evaluate::Metric::kAnswers : evaluate::Metric::kTop1;
+  point.evaluation =
+      evaluate_samples({simulate::compile(point.result.model, simulate::Profile::kX64), float_program_, metric}, data_,
+                       labels_, evaluated_, threads_);
+  return point;
+}
+
+}  // namespace tersor::cli

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/evaluate/evaluation.h"
+#include "core/evaluate/output_difference.h"
+#include "core/run/program.h"
+#include "core/samples/data_set.h"
+
+namespace tersor::cli {
+
+/// What is evaluated: `reference`, where there is one, has the same inputs and outputs.
+struct EvaluationJob {
+  std::shared_ptr<const run::Program> program, reference;
+  evaluate::Metric metric = evaluate::Metric::kTop1;
+  int64_t group = 1;
+};
+
+struct SampleEvaluation {
+  evaluate::EvaluationResult result;
+  std::vector<evaluate::OutputDifference> outputs;  // with a reference
+  std::optional<double> sqnr_db;                    // the mean over these
+};
+
+/// Runs the chosen samples of a data set, on that many threads (0: one for each core). `labels` of all groups of the
+/// data set; empty for a metric that needs none.
+SampleEvaluation evaluate_samples(const EvaluationJob& job, const std::shared_ptr<const samples::DataSet>& data,
+                                  const std::vector<int64_t>& labels, const std::vector<int64_t>& chosen, int threads);
+
+}  // namespace tersor::cli

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// tersor tradeoff MODEL.onnx --data DATA: what the model loses when it may take less.
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/cli/budget_curve.h"
+#include "core/cli/files.h"
+#include "core/cli/model_file.h"
+#include "core/cli/settings_option.h"
+#include "core/cli/size_text.h"
+
+namespace tersor::cli {
+
+namespace {
+
+struct Options {
+  std::string model, output;
+  DataOption data;
+  SettingsOption settings;
+  int64_t points = 7;
+  int threads = 0;
+  bool json = false;
+};
+
+Json to_json(const BudgetPoint& point, Resource resource) {
+  const evaluate::EvaluationResult& result = point.evaluation.result;
+  Json json{{resource == Resource::kWeightsMemory ? "weights_memory" : "float_operators", point.budget},
+            {"taken", tersor::to_json(point.job->settings.bits.taken)},
+            {"size_bytes", point.result.bytes.size()},
+            {"output_sqnr_db", tersor::to_json(point.evaluation.sqnr_db)},
+            {"samples", result.count},
+            {"accuracy", tersor::to_json(result.value)},
+            {"interval", tersor::to_json(result.interval)},
+            {"agreement", tersor::to_json(result.agreement)},
+            {"recipe", parse_json(config::write_recipe(point.result.recipe), "recipe")}};
+  const auto time = time_forecast_of(*point.job, point.result);
+  json["time"] = time ? tersor::to_json(*time) : Json(nullptr);
+  return json;
+}
+
+std::string budget_text(double budget, Resource resource) {
+  const auto whole = static_cast<int64_t>(budget);
+  return resource == Resource::kWeightsMemory ? size_text(whole) : std::to_string(whole);
+}
+
+void print_row(const BudgetPoint& point, Resource resource) {
+  const evaluate::EvaluationResult& result = point.evaluation.result;
+  std::printf("%12s %12s", budget_text(point.budget, resource).c_str(),
+              size_text(static_cast<int64_t>(point.result.bytes.size())).c_str());
+  if (point.evaluation.sqnr_db) std::printf(" %8.2f dB", *point.evaluation.sqnr_db);
+  if (result.value && result.interval)
+    std::printf("  %6.2f %% (%.2f to %.2f)", 100 * *result.value, 100 * result.interval->lower,
+                100 * result.interval->upper);
+  else if (result.agreement)
+    std::printf("  %lld of %lld answers the same", static_cast<long long>(result.agreement->same),
+                static_cast<long long>(result.agreement->count));
+  std::printf("\n");
+}
+
+void trade_off(const Options& options) {
+  ModelFile file = open_model(options.model);
+  const auto opened = std::make_shared<const OpenedModel>(tersor::open_model(std::move(file.model), file.source.bytes));
+  const std::optional<config::Recipe> recipe = read_recipe_option(options.settings);
+  Settings settings = read_settings(options.settings, recipe, &opened->model.graph);
+  if (!options.output.empty()) expect_writable(options.output);
+  const auto data = open_data(options.data, opened->model, options.json);
+  settings.preprocessing = preprocessing_text(*data);
+  BudgetCurve curve(opened, std::move(settings), data, samples_to_calibrate(options.data, *data),
+                    labels_if_any(options.data, *data), options.threads);
+  const Resource resource = curve.resource();
+  const evaluate::EvaluationResult& in_float = curve.in_float().result;
+  if (!options.json) {
+    if (in_float.value)
+      std::printf("float model: %.2f %% on %lld samples\n", 100 * *in_float.value,
+                  static_cast<long long>(in_float.count));
+    std::printf("%12s %12s %11s\n", resource == Resource::kWeightsMemory ? "weights" : "in float", "file", "SQNR");
+  }
+  Json points = Json::array();
+  double last = -1;
+  for (int64_t k = 0; k < options.points; ++k) {
+    double budget = curve.least() + (curve.most() - curve.least()) * static_cast<double>(k) /
+                                        static_cast<double>(std::max<int64_t>(1, options.points - 1));
+    if (resource == Resource::kFloatOperators) budget = static_cast<double>(static_cast<int64_t>(budget));
+    if (budget == last) continue;
+    last = budget;
+    const std::optional<BudgetPoint> point = curve.at(budget);
+    if (!point) continue;
+    if (!options.json) print_row(*point, resource);
+    points.push_back(to_json(*point, resource));
+  }
+  const Json json{{"resource", resource == Resource::kWeightsMemory ? "weights_memory" : "float_operators"},
+                  {"float_accuracy", tersor::to_json(in_float.value)},
+                  {"samples", in_float.count},
+                  {"points", points}};
+  const std::string text = to_text(json) + "\n";
+  if (!options.output.empty()) write_files({{options.output, bytes_of(text)}});
+  if (options.json) std::printf("%s", text.c_str());
+}
+
+}  // namespace
+
+void add_tradeoff(CLI::App& program) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = program.add_subcommand(
+      "tradeoff", "Error and accuracy by what the model may take: one quantization for each of several budgets");
+  command->footer(
+      "Examples:\n  tersor tradeoff model.onnx --data pictures/ --platform imx500\n  tersor tradeoff model.onnx --data "
+      "x.npy --labels y.npy --platform any -o curve.json");
+  command->add_option("MODEL", options->model, "A float ONNX model")->required();
+  command->add_option("-o,--output", options->output, "Write the curve (JSON): each point with its recipe");
+  add_data_option(*command, options->data, true);
+  add_settings_option(*command, options->settings, true);
+  command->add_option("--points", options->points, "Budgets from the least to the most; 7 by default")
+      ->check(count_from(2, 64));
+  command->add_option("--threads", options->threads, "Threads; 0: one for each core")->check(thread_limit());
+  command->add_flag("--json", options->json, "Print JSON");
+  command->callback([options] { trade_off(*options); });
+}
+
+}  // namespace tersor::cli
