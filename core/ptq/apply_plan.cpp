@@ -87,7 +87,7 @@ class Applier {
     for (const ActivationPlan& activation : plan_.activations) insert_pair(activation);
     place_new_nodes();
     guard_moved_quantizers(graph(), model_.opset());
-    guard_float_nodes(model_, softmaxes_in_float());
+    guard_float_nodes(model_, softmaxes_in_float(), kernels_with_zero_points());
     guard_kernels(model_, kernels_with_float_results());
     make_names_unique();
     graph().erase_unused_initializers();
@@ -118,6 +118,13 @@ class Applier {
       if (outcome.arithmetic == NodeOutcome::Arithmetic::kIntegerFloatOutput) list.push_back(outcome.node);
     for (const KernelPlan& kernel : plan_.kernels)
       if (!kernel.table && weight_type(kernel.weight) == DType::kInt4) list.push_back(kernel.node);
+    return list;
+  }
+  /// Runtimes would make integer kernels of these, which take one zero point for the whole weight.
+  std::vector<NodeId> kernels_with_zero_points() const {
+    std::vector<NodeId> list;
+    for (const KernelPlan& kernel : plan_.kernels)
+      if (kernel.has_zero_points()) list.push_back(kernel.node);
     return list;
   }
   std::vector<NodeId> softmaxes_in_float() const {

@@ -54,14 +54,6 @@ QuantizationParams weight_params(NodeId node, const KernelOp& op, const Tensor& 
     if (error.code != ErrorCode::kInvalidModel) throw;
     throw error.within("graph.initializer \"" + context.graph.name_of(op.weight) + "\"");
   }
-  const bool several = std::any_of(params.zero_point.begin(), params.zero_point.end(),
-                                   [&](int32_t zero_point) { return zero_point != params.zero_point[0]; });
-  if (several && context.input_params != nullptr)
-    throw Error(ErrorCode::kInvalidConfig,
-                "Weights with a zero point for each channel (UNIFORM) cannot be written for an integer kernel, which "
-                "takes one for the tensor.",
-                "weights_quantization_method of " + framework::set_text(context.attachment.of(node).operator_set),
-                "Use SYMMETRIC or POWER_OF_TWO, or UNIFORM with weights_per_channel_threshold=false.");
   return params;
 }
 
@@ -147,7 +139,7 @@ KernelPlan choose_weight(const Node& node, const KernelOp& op, const WeightConte
   const bool has_bias = op.bias.valid() || input_shift;
   const bool corrects = context.config.weights_bias_correction && !context.config.measures_bias() && op.can_have_bias &&
                         context.input != nullptr && static_cast<int64_t>(context.input->channels.size()) == op.inputs;
-  if (op.can_have_bias) plan.input_scale = context.bias_input_scale;
+  if (op.can_have_bias && !plan.has_zero_points()) plan.input_scale = context.bias_input_scale;
   plan.integer_bias =
       plan.input_scale && context.input_params != nullptr && context.attachment.export_rules.integer_bias;
   plan.bias = has_bias ? bias : std::vector<double>{};

@@ -45,13 +45,16 @@ bool has_float_form_only(const Graph& graph, const Node& node) {
   return weight != nullptr && weight->dtype() == DType::kFloat32;
 }
 
-bool is_tempting(const Graph& graph, const Uses& uses, const Node& node) {
+bool reads_restored(const Graph& graph, const Uses& uses, const Node& node) {
   const auto is_restored = [&](ValueId value) {
     const auto maker = uses.producer_index(value);
     return maker && graph.nodes()[*maker].is("DequantizeLinear");
   };
-  return dequantized_in_front(graph, uses, node.inputs[0], is_restored).valid() &&
-         reaches_quantizer(graph, uses, node.outputs[0]);
+  return dequantized_in_front(graph, uses, node.inputs[0], is_restored).valid();
+}
+
+bool is_tempting(const Graph& graph, const Uses& uses, const Node& node) {
+  return reads_restored(graph, uses, node) && reaches_quantizer(graph, uses, node.outputs[0]);
 }
 
 /// An Einsum in front of the node of that place that gives what it takes, where the number of axes is known.
@@ -76,7 +79,7 @@ bool stop_transposes(Graph& graph, const std::vector<int>& ranks, size_t place) 
 
 }  // namespace
 
-int guard_float_nodes(Model& model, const std::vector<NodeId>& softmaxes) {
+int guard_float_nodes(Model& model, const std::vector<NodeId>& softmaxes, const std::vector<NodeId>& kernels) {
   Graph& graph = model.graph;
   std::vector<size_t> places;
   {
@@ -84,7 +87,10 @@ int guard_float_nodes(Model& model, const std::vector<NodeId>& softmaxes) {
     for (size_t i = 0; i < graph.nodes().size(); ++i) {
       const Node& node = graph.nodes()[i];
       const bool stays = std::count(softmaxes.begin(), softmaxes.end(), node.id) != 0;
-      if ((stays || has_float_form_only(graph, node)) && is_tempting(graph, uses, node)) places.push_back(i);
+      const bool is_kernel = std::count(kernels.begin(), kernels.end(), node.id) != 0;
+      if ((is_kernel && reads_restored(graph, uses, node)) ||
+          ((stays || has_float_form_only(graph, node)) && is_tempting(graph, uses, node)))
+        places.push_back(i);
     }
   }
   for (size_t k = places.size(); k-- > 0;) read_through_sum(graph, places[k], graph.label_of(graph.nodes()[places[k]]));

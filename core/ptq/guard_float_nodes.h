@@ -24,7 +24,8 @@
 
 namespace tersor::ptq {
 
-/// In a quantized model; `softmaxes`: those to stay float. Returns how many nodes were guarded.
-int guard_float_nodes(Model& model, const std::vector<NodeId>& softmaxes);
+/// In a quantized model; `softmaxes` and `kernels`: those to stay float, the latter as their weights have a zero point
+/// for each channel, which no integer kernel takes. Returns how many nodes were guarded.
+int guard_float_nodes(Model& model, const std::vector<NodeId>& softmaxes, const std::vector<NodeId>& kernels = {});
 
 }  // namespace tersor::ptq

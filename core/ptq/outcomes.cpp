@@ -193,6 +193,12 @@ void find_outcomes(const Graph& graph, const framework::Attachment& attachment, 
   const Outcomes found(graph, attachment, placement, &plan);
   plan.folded_clamps = found.folded_clamps();
   plan.outcomes = found.outcomes();
+  for (NodeOutcome& outcome : plan.outcomes) {
+    const KernelPlan* kernel = plan.find(outcome.node);
+    if (kernel == nullptr || !kernel->has_zero_points() || outcome.arithmetic == Arithmetic::kFloat) continue;
+    outcome.arithmetic = Arithmetic::kFloat;
+    outcome.reason = "Its weight has a zero point for each channel (UNIFORM), which no integer kernel takes.";
+  }
   for (const ConstantPlan& constant : plan.constants) {
     const bool is_recurrent = !recurrent_weights(*graph.find(constant.node)).empty();
     if (!constant.by_row && !is_recurrent) continue;

@@ -69,6 +69,12 @@ struct KernelPlan {
   double noise_ratio = 1;
 
   const quant::QuantizationParams& rounding() const { return rounded_by ? *rounded_by : weight; }
+  /// Its channels have zero points of their own, which no integer kernel takes: it is computed in float.
+  bool has_zero_points() const {
+    for (const int32_t one : weight.zero_point)
+      if (one != weight.zero_point[0]) return true;
+    return false;
+  }
 };
 
 /// A step on request that changed the plan.

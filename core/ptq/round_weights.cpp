@@ -238,6 +238,9 @@ class Rounder {
 
  private:
   size_t scale_index(int64_t o) const { return plan_.weight.scale.size() == 1 ? 0 : static_cast<size_t>(o); }
+  size_t zero_point_index(int64_t o) const {
+    return plan_.weight.zero_point.size() == 1 ? 0 : plan_.scale_index(static_cast<size_t>(o));
+  }
   size_t at(int64_t o, const GramBlock& block) const {
     return static_cast<size_t>(o * kernel_.columns() + block.first);
   }
@@ -265,7 +268,7 @@ class Rounder {
   /// Appends a block's weights of output o in steps of `scale`.
   void add_steps(int64_t o, const GramBlock& block, float scale, std::vector<double>& values) const {
     for (size_t k = at(o, block), end = k + static_cast<size_t>(block.size); k < end; ++k)
-      values.push_back(weights_[k] / scale + plan_.weight.zero_point[0]);
+      values.push_back(weights_[k] / scale + plan_.weight.zero_point[zero_point_index(o)]);
   }
 
   const KernelPlan& plan_;

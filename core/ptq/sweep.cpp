@@ -15,6 +15,7 @@
 #include "core/passes/edit.h"
 #include "core/ptq/apply_plan.h"
 #include "core/ptq/channel_runs.h"
+#include "core/ptq/one_operand_sum.h"
 #include "core/ptq/round_weights.h"
 #include "core/samples/selection.h"
 
@@ -200,7 +201,9 @@ std::optional<Sweep::Step> Sweep::rounding_step(const Graph& float_graph, const 
   if (input == nullptr || input->params.per_channel() || bits_of(input->params.storage()) != 8 ||
       kernel.op.is_transposed || kernel.table || bits_of(kernel.weight.storage()) != 8)
     return std::nullopt;
-  const auto restores = uses.producer_index(node.inputs[0]);
+  auto restores = uses.producer_index(node.inputs[0]);
+  if (restores && is_one_operand_sum(graph.nodes()[*restores]))  // what keeps the runtime from an integer kernel
+    restores = uses.producer_index(graph.nodes()[*restores].inputs[0]);
   const auto weight = stored_weight(uses, node, kernel);
   if (!restores || !graph.nodes()[*restores].is("DequantizeLinear") || !weight) return std::nullopt;
   const ValueId codes = graph.nodes()[*restores].inputs[0];
