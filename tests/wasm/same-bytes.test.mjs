@@ -76,6 +76,36 @@ describe('the same bytes everywhere', () => {
     });
   }
 
+  test('with the bits of each operator chosen within a budget', async () => {
+    const job = jobs().find(({ name }) => name === 'demo');
+    const folder = job.data();
+    const output = path.join(emptyFolder('native-budget'), 'out.onnx');
+    const preprocessing = path.join(path.dirname(output), 'preprocessing.json');
+    writeFileSync(preprocessing, JSON.stringify(job.preprocessing));
+    const budget = ['--platform', 'any', '--weights-memory', '20kB'];
+    const data = ['--data', folder, '--limit', String(count), '--preprocessing', preprocessing];
+    execFileSync(program, ['quantize', job.model, ...data, ...budget, '-o', output], { stdio: 'ignore' });
+    const samples = filesUnder(folder).map((name) => ({ path: name, data: readFileSync(path.join(folder, name)) }));
+    for (const engine of [one, two]) {
+      const model = await engine.open(readFileSync(job.model));
+      const made = await model.quantize({
+        samples,
+        selection: { part: 'calibration', count },
+        preprocessing: job.preprocessing,
+        platform: 'any',
+        config: { target_resource_utilization: { weights_memory: 20_000 } },
+      });
+      const { taken, operators } = made.report.trial.bits;
+      expect(taken.weights_memory).toBeLessThanOrEqual(20_000);
+      expect(
+        new Set(operators.map(({ candidates, chosen }) => candidates[chosen].weights_n_bits)).size,
+      ).toBeGreaterThan(1);
+      expect(sha256(made.model)).toBe(sha256(readFileSync(output)));
+      made.close();
+      model.close();
+    }
+  });
+
   test('in a page that is no secure context, where the browser takes no digests', async () => {
     const job = jobs().find(({ name }) => name === 'demo');
     const folder = job.data();

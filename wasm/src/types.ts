@@ -7,7 +7,11 @@
 // information, configuration, recipe, report) is the core's JSON unchanged, in snake_case, so that the page, the report
 // and the native program print the same keys.
 
-import type { QuantizationConfig } from './quantization_config.js';
+import type {
+  MixedPrecisionQuantizationConfig,
+  QuantizationConfig,
+  ResourceUtilization,
+} from './quantization_config.js';
 import type {
   FrameworkInfo,
   LayerFilterParams,
@@ -18,7 +22,11 @@ import type {
   TargetPlatformCapabilities,
 } from './requirements.js';
 
-export type { QuantizationConfig } from './quantization_config.js';
+export type {
+  MixedPrecisionQuantizationConfig,
+  QuantizationConfig,
+  ResourceUtilization,
+} from './quantization_config.js';
 export type * from './requirements.js';
 
 // ---------------------------------------------------------------------------------------------------------------- errors
@@ -328,7 +336,19 @@ export type Platform = string | TargetPlatformCapabilities | Readonly<Record<str
 /** What fields that are not given hold: the document's own defaults in place of ours. */
 export type Preset = 'requirements';
 
-export type FieldValue = string | number | boolean | OpsetToLayers | null;
+export type FieldValue =
+  string | number | boolean | OpsetToLayers | ResourceUtilization | MixedPrecisionQuantizationConfig | null;
+
+/** One member of a field that is an object. */
+export interface MemberDescription {
+  readonly name: string;
+  readonly type: 'bool' | 'int' | 'number' | 'enum' | 'integers';
+  readonly nullable: boolean;
+  readonly default: string | number | boolean | readonly number[] | null;
+  readonly choices: readonly string[] | null;
+  /** One sentence. */
+  readonly meaning: string;
+}
 
 /** One field of QuantizationConfig; the settings form is built from these. */
 export interface FieldDescription {
@@ -345,6 +365,8 @@ export interface FieldDescription {
   readonly meaning: string;
   /** False: only the default is accepted in this version. */
   readonly acts: boolean;
+  /** Of an object whose members are known; else null. */
+  readonly members: readonly MemberDescription[] | null;
   /** Its name in Model Compression Toolkit 2; empty where it has none. */
   readonly mct: string;
   /** Its name in ONNX Runtime's quantize_static; empty where it has none. */

@@ -2,7 +2,7 @@
 //
 // The control of one field of QuantizationConfig, by its type.
 
-import type { FieldDescription, FieldValue } from 'tersor';
+import type { FieldDescription, FieldValue, ResourceUtilization } from 'tersor';
 
 import { setObjectField } from '../job/overrides';
 import { choiceText } from '../job/settings';
@@ -12,6 +12,42 @@ import { JsonField } from './JsonField';
 /** What null means: the platform chooses bits, quantizers and the like; a number that may be absent is off. */
 export function nullText(field: FieldDescription): string {
   return field.type === 'number' ? 'off' : 'as the platform says';
+}
+
+/** Bytes in kB, which is what models for devices are counted in. */
+const budgets: readonly (readonly [keyof ResourceUtilization, string, number])[] = [
+  ['weights_memory', 'Weights, kB', 1e3],
+  ['activation_memory', 'Activations at once, kB', 1e3],
+  ['total_memory', 'Both together, kB', 1e3],
+  ['bops', 'Bit operations, millions', 1e6],
+];
+
+/** One number for each budget; an empty one restricts nothing. */
+function BudgetControl(props: {
+  readonly value: ResourceUtilization | null;
+  readonly onChoose: (value: FieldValue) => void;
+}) {
+  const value = props.value ?? {};
+  const set = (name: keyof ResourceUtilization, amount: number | null) => {
+    const next = { ...value, [name]: amount };
+    const none = budgets.every(([budget]) => next[budget] == null);
+    props.onChoose(none ? null : next);
+  };
+  return (
+    <>
+      {budgets.map(([name, label, unit]) => (
+        <NumberField
+          key={name}
+          label={label}
+          value={value[name] == null ? null : value[name] / unit}
+          minimum={0}
+          nullable
+          placeholder="no limit"
+          onEnter={(amount) => set(name, amount === null ? null : amount * unit)}
+        />
+      ))}
+    </>
+  );
 }
 
 interface FieldControlProps {
@@ -26,12 +62,15 @@ export function FieldControl({ field, title, value, onChoose, hideLabel = false 
   if (field.type === 'bool' && !field.nullable && hideLabel) {
     return <Switch label={title} value={value === true} onChoose={onChoose} />;
   }
+  if (field.name === 'target_resource_utilization') {
+    return <BudgetControl value={value as ResourceUtilization | null} onChoose={onChoose} />;
+  }
   if (field.type === 'object') {
     return (
       <JsonField
         label={`${title}, as JSON`}
         value={value}
-        placeholder={'{ "Add": ["Add", "Sub"] }'}
+        placeholder={field.members ? '{ "num_of_images": 32 }' : '{ "Add": ["Add", "Sub"] }'}
         take={(text) => setObjectField(field, text)}
       />
     );

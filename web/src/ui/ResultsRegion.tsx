@@ -24,6 +24,7 @@ import {
   type Run,
 } from '../job/state';
 import { about, count, counted, outputDecibels, duration, percent, size, thin } from '../numbers';
+import { ChosenBits } from './ChosenBits';
 import { ComparisonTable, Intervals, overlapSentence } from './ComparisonTable';
 import { Downloads } from './Downloads';
 import { Check } from './Icons';
@@ -221,6 +222,7 @@ function Body() {
             )}
           </div>
           {float && !done && <FloatNote float={float} />}
+          <ChosenBits />
           <StaysFloat />
         </div>
         <div class="results-side">

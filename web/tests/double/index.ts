@@ -237,6 +237,7 @@ const fields: t.FieldDescription[] = [
   maximum: null,
   meaning: meaning as string,
   acts: true,
+  members: null,
   mct: name as string,
   ort: '',
 }));
