@@ -1,0 +1,34 @@
+# Installs the headers of the public surface, and those that they include: the line as functions, the classes of the requirement documents, and
+# what brings models and samples. The rest of core/ is nobody's business but ours.
+
+cmake_minimum_required(VERSION 3.25)
+set(todo
+  core/tersor.h core/given_settings.h core/report_of.h core/trial.h core/try_preprocessings.h
+  core/base/json.h
+  core/onnx/read.h core/onnx/write.h core/onnx/convert_opset.h
+  core/samples/data_set.h core/samples/given_arrays.h core/samples/labels.h core/samples/sample_digest.h core/samples/selection.h
+  core/samples/zip_source.h
+  core/quant/quantizers/quantizers.h core/quant/calibrators.h core/quant/corrections.h core/quant/error_functions.h
+  core/tpc/builtin.h core/tpc/read.h core/tpc/read_mct.h
+  core/framework/framework_info.h core/framework/operations_to_layers.h core/framework/overrides.h core/framework/platform_layers.h
+  core/framework/quantize_config.h
+  core/evaluate/evaluation.h core/evaluate/output_difference.h core/evaluate/similarity.h
+  core/simulate/program.h
+  core/mixed/choose_bits.h core/mixed/mp_distance_weighting.h core/mixed/mp_metric_normalization.h core/mixed/resource_utilization.h
+  core/trainable/annealing.h core/trainable/batch_range.h core/trainable/fake_quantization.h core/trainable/layer_weights.h core/trainable/lsq.h
+  core/trainable/soft_rounding.h)
+set(done "")
+while(todo)
+  list(POP_FRONT todo header)
+  if(header IN_LIST done)
+    continue()
+  endif()
+  list(APPEND done "${header}")
+  get_filename_component(folder "${header}" DIRECTORY)
+  file(INSTALL "${TERSOR_SOURCE_DIR}/${header}" DESTINATION "${CMAKE_INSTALL_PREFIX}/include/tersor/${folder}" MESSAGE_NEVER)
+  file(STRINGS "${TERSOR_SOURCE_DIR}/${header}" lines REGEX "^#include \"core/")
+  foreach(line IN LISTS lines)
+    string(REGEX REPLACE "^#include \"([^\"]+)\".*" "\\1" included "${line}")
+    list(APPEND todo "${included}")
+  endforeach()
+endwhile()

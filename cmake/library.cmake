@@ -1,0 +1,41 @@
+# The library that others link: `Tersor::tersor`, every room in one archive, whether it is installed and found with find_package(Tersor) or taken in
+# with add_subdirectory.
+
+get_property(rooms GLOBAL PROPERTY TERSOR_ROOMS)
+list(TRANSFORM rooms REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
+add_library(tersor_library STATIC EXCLUDE_FROM_ALL ${objects})
+add_library(Tersor::tersor ALIAS tersor_library)
+set_target_properties(tersor_library PROPERTIES OUTPUT_NAME tersor EXPORT_NAME tersor LINKER_LANGUAGE CXX)
+target_compile_features(tersor_library INTERFACE cxx_std_20)
+# The headers' own functions are compiled by whoever includes them, and are to give the numbers that the archive gives.
+target_compile_options(tersor_library INTERFACE -ffp-contract=off)
+
+# Here the headers are seen through a folder that holds nothing else.
+file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/include")
+file(CREATE_LINK "${PROJECT_SOURCE_DIR}/core" "${PROJECT_BINARY_DIR}/include/core" SYMBOLIC)
+target_include_directories(tersor_library INTERFACE "$<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>" "$<INSTALL_INTERFACE:include/tersor>")
+
+# nlohmann_json: the type of get_config() and to_json(). Highway: chooses the SIMD target when the program runs.
+target_link_libraries(tersor_library
+  INTERFACE "$<BUILD_INTERFACE:third_party_json>" "$<INSTALL_INTERFACE:nlohmann_json::nlohmann_json>"
+  PRIVATE "$<BUILD_INTERFACE:third_party_highway>" "$<INSTALL_INTERFACE:hwy::hwy>")
+
+if(NOT TERSOR_INSTALL)
+  return()
+endif()
+set_target_properties(tersor_library PROPERTIES EXCLUDE_FROM_ALL OFF)
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Tersor")
+
+install(TARGETS tersor_library EXPORT TersorTargets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT library)
+install(EXPORT TersorTargets NAMESPACE Tersor:: DESTINATION "${package_dir}" COMPONENT library)
+configure_package_config_file(cmake/TersorConfig.cmake.in "${PROJECT_BINARY_DIR}/TersorConfig.cmake" INSTALL_DESTINATION "${package_dir}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/TersorConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/TersorConfig.cmake" "${PROJECT_BINARY_DIR}/TersorConfigVersion.cmake" DESTINATION "${package_dir}" COMPONENT library)
+install(CODE "set(TERSOR_SOURCE_DIR \"${PROJECT_SOURCE_DIR}\")" COMPONENT library)
+install(SCRIPT "${PROJECT_SOURCE_DIR}/cmake/install_headers.cmake" COMPONENT library)
+if(TERSOR_PROGRAM)
+  install(TARGETS tersor RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT program)
+  install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT program)
+endif()
