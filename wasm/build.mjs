@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { configTypes } from './config_types.mjs';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-const core = ['tersor.mjs', 'tersor.wasm'];
+const core = ['tersor.mjs', 'tersor.wasm', 'cli.cjs', 'cli.wasm'];
 
 for (const name of core) {
   if (!existsSync(here(`../build/wasm/bin/${name}`))) {

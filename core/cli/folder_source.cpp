@@ -50,7 +50,7 @@ class FolderSource : public samples::FileSource {
     note_read(descriptor);
     std::shared_ptr<const std::byte[]> bytes;
     try {
-      auto fresh = std::make_unique_for_overwrite<std::byte[]>(static_cast<size_t>(length));
+      std::unique_ptr<std::byte[]> fresh(new std::byte[static_cast<size_t>(length)]);  // unset: all of it is read into
       read_all(descriptor, file, offset, {fresh.get(), static_cast<size_t>(length)});
       bytes = std::move(fresh);
     } catch (...) {
