@@ -31,6 +31,8 @@ export default defineConfig({
         hookTimeout: 60_000,
         fileParallelism: false,
       }),
+      // the package as npm packs it, through bundlers and runtimes
+      suite('embed', ['tests/embed/*.test.mjs'], { testTimeout: 60_000, hookTimeout: 60_000, fileParallelism: false }),
       // the built site in Chromium
       suite('browser', ['tests/browser/*.test.mjs'], {
         testTimeout: 180_000,

@@ -77,11 +77,24 @@ function watch(worker: Worker, stopped: AbortSignal, listener: (why: string) => 
   worker.postMessage({ hold: name } satisfies Hold);
 }
 
+/** Browsers start workers from files of the page's own origin only; a script of that origin may import one of another. */
+function workerOf(url: URL): Worker {
+  if (url.origin === location.origin) return new Worker(url, { type: 'module' });
+  const script = new Blob([`import ${JSON.stringify(url.href)};`], { type: 'text/javascript' });
+  const address = URL.createObjectURL(script);
+  const worker = new Worker(address, { type: 'module' });
+  worker.addEventListener('message', () => URL.revokeObjectURL(address), { once: true });
+  return worker;
+}
+
 function startInBrowser(url: URL | null): HostWorker {
   const stopped = new AbortController();
+  const here = import.meta.url; // kept apart, so that bundlers do not copy the file a second time; some put a file: address here
+  const foreign = /^https?:/.test(here) && new URL(here).origin !== location.origin;
+  const elsewhere = url ?? (foreign ? new URL('./worker.mjs', here) : null);
   // written so that bundlers find the file
-  const worker = url
-    ? new Worker(url, { type: 'module' })
+  const worker = elsewhere
+    ? workerOf(elsewhere)
     : new Worker(new URL('./worker.mjs', import.meta.url), { type: 'module' });
   return {
     post: (message, transfer) => worker.postMessage(message, transfer),

@@ -3,12 +3,11 @@
 import { sentence, TersorError } from './error.js';
 import { abortable, runJob } from './job.js';
 import { checkOptions } from './options.js';
-import { pack, type NamedData, type Packed } from './packed.js';
 import { overridesAsData } from './layer_configs.js';
-import type { Pool, PoolWorker, Resource } from './pool.js';
-import type { EvaluationAnswer, SentSample } from './protocol.js';
+import type { PoolWorker } from './pool.js';
+import { evaluate, type Context, type ModelFile } from './model_file.js';
 import { OpenResult } from './result.js';
-import { areFiles, DataSets, isList, keep, newKey, tensorSample, type Feed, type Kept } from './samples.js';
+import { areFiles, DataSets, keep, tensorSample, type Kept } from './samples.js';
 import { runSweep } from './sweep.js';
 import type {
   CalibrateOptions,
@@ -32,11 +31,6 @@ import type {
   Statistics,
 } from './types.js';
 
-/** What every call on one open model shares. */
-export interface Context {
-  readonly pool: Pool;
-}
-
 /** What a caller gave, as the core reads it. */
 function asJson(value: unknown, place: string): string {
   try {
@@ -47,79 +41,6 @@ function asJson(value: unknown, place: string): string {
       { cause: error },
     );
   }
-}
-
-/** A model file that any worker can open. */
-export class ModelFile implements Resource<ModelInfo> {
-  readonly key = newKey('model');
-  readonly #packed: Packed;
-
-  constructor(packed: Packed) {
-    this.#packed = packed;
-  }
-
-  /** `files`: the model, then what lies beside it. */
-  static async of(files: readonly NamedData[]): Promise<ModelFile> {
-    return new ModelFile(await pack(files));
-  }
-
-  load(worker: PoolWorker): Promise<ModelInfo> {
-    return worker.call('openModel', [this.key, this.#packed]);
-  }
-}
-
-async function* mapped<T>(items: AsyncIterable<T>, change: (item: T) => T): AsyncGenerator<T> {
-  for await (const item of items) yield change(item);
-}
-
-/** The samples with their labels; one label belongs to `group` samples. */
-function labelled(items: Feed['items'], labels: readonly number[], group: number): Feed['items'] {
-  const withLabel = (sample: SentSample): SentSample => {
-    const label = labels[Math.floor(sample.index / group)];
-    if (label === undefined) {
-      throw new TersorError({
-        code: 'invalid_labels',
-        message: `There are ${labels.length} labels, but sample ${sample.index} needs one.`,
-        place: `samples[${sample.index}]`,
-        hint: group === 1 ? 'Give one label per sample.' : `Give one label for each ${group} samples.`,
-      });
-    }
-    return { ...sample, label };
-  };
-  return isList(items) ? items.map(withLabel) : mapped(items, withLabel);
-}
-
-/** Runs labelled samples through a model; the float one or a quantized one. */
-export async function evaluate(
-  context: Context,
-  model: ModelFile,
-  sets: DataSets,
-  feed: Feed,
-  labels: Labels,
-  options: EvaluateOptions,
-): Promise<EvaluationResult> {
-  const group = options.group ?? 1;
-  const metric = options.metric ?? (labels === null ? 'answers' : 'top1');
-  const known = await abortable(sets.labels(feed, labels, group), options.signal);
-  const answer = await runJob<EvaluationAnswer>(
-    context.pool,
-    {
-      kind: 'evaluate',
-      stage: 'evaluate',
-      settings: JSON.stringify({
-        model: model.key,
-        data: feed.data?.key ?? null,
-        metric,
-        group,
-        runtime: options.runtime ?? null,
-        reference: options.reference?.answers ? Array.from(options.reference.answers) : null,
-      }),
-      needs: [model, ...(feed.data ? [feed.data] : [])],
-      feed: known === null ? feed : { ...feed, items: labelled(feed.items, known, group) },
-    },
-    options,
-  );
-  return { ...answer, answers: answer.answers === null ? null : Int32Array.from(answer.answers) };
 }
 
 export class OpenModel implements Model {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { abortable, runJob } from './job.js';
-import { evaluate, ModelFile, type Context } from './model.js';
+import { evaluate, ModelFile, type Context } from './model_file.js';
 import { checkOptions } from './options.js';
 import type { Quantized } from './protocol.js';
 import { isList, type DataSets } from './samples.js';

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The same app through each bundler, in Chromium: it quantizes to the bytes that Node gives.
+import { cpSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { chromium } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { browserPath } from '../browser/browser_path.mjs';
+import { expected, install, quantizedBy, serve, tools } from './installed.mjs';
+
+const require = createRequire(path.join(tools, 'x.cjs'));
+let installed, browser, bytes;
+beforeAll(async () => {
+  installed = install('bundlers');
+  browser = await chromium.launch({ executablePath: browserPath(), args: ['--disable-dev-shm-usage'] });
+  bytes = await expected();
+});
+afterAll(() => browser?.close());
+
+/** `folder` in the browser, with the app's page where the bundler makes none. */
+async function check(folder, options) {
+  const server = await serve(folder);
+  try {
+    const { made, complaints } = await quantizedBy(browser, `${server.url}/index.html`, options);
+    expect(complaints).toEqual([]);
+    expect(made.equals(bytes)).toBe(true);
+  } finally {
+    await server.close();
+  }
+}
+
+const at = (...parts) => path.join(installed.folder, ...parts);
+
+test('Vite', async () => {
+  const { build } = await import('vite');
+  await build({
+    root: at(),
+    base: './',
+    configFile: false,
+    logLevel: 'error',
+    build: { outDir: at('vite'), target: 'es2022' },
+  });
+  await check(at('vite'));
+});
+
+test('webpack', async () => {
+  const webpack = require('webpack');
+  const stats = await new Promise((resolve, reject) =>
+    webpack(
+      {
+        context: at(),
+        mode: 'production',
+        entry: './main.js',
+        output: { path: at('webpack'), filename: 'main.js' },
+        performance: { hints: false },
+      },
+      (error, result) => (error ? reject(error) : resolve(result)),
+    ),
+  );
+  expect(stats.toJson({ all: false, errors: true, warnings: true })).toMatchObject({ errors: [], warnings: [] });
+  cpSync(at('index.html'), at('webpack/index.html'));
+  await check(at('webpack'));
+});
+
+test('Parcel', async () => {
+  const { Parcel } = require('@parcel/core');
+  await new Parcel({
+    entries: at('index.html'),
+    defaultConfig: require.resolve('@parcel/config-default'),
+    mode: 'production',
+    shouldDisableCache: true,
+    cacheDir: at('parcel-cache'), // it makes one all the same
+    defaultTargetOptions: { distDir: at('parcel'), publicUrl: './', sourceMaps: false },
+  }).run();
+  await check(at('parcel'));
+}, 60_000);
+
+test('esbuild, with the worker as an entry of its own', async () => {
+  const { build } = require('esbuild');
+  const { errors, warnings } = await build({
+    absWorkingDir: at(),
+    entryPoints: { main: 'main.js', worker: 'tersor/worker.mjs' },
+    bundle: true,
+    format: 'esm',
+    minify: true,
+    outdir: at('esbuild'),
+    logLevel: 'silent',
+  });
+  expect([...errors, ...warnings]).toEqual([]);
+  cpSync(at('index.html'), at('esbuild/index.html'));
+  cpSync(path.join(installed.place, 'dist/tersor.wasm'), at('esbuild/tersor.wasm'));
+  writeFileSync(at('esbuild/worker.mjs'), 'import "./worker.js";\n');
+  await check(at('esbuild'));
+});
+
+test('rollup, with the worker as an entry of its own', async () => {
+  const { rollup } = require('rollup');
+  const { nodeResolve } = require('@rollup/plugin-node-resolve');
+  const warnings = [];
+  const bundle = await rollup({
+    input: { main: at('main.js'), worker: path.join(installed.place, 'dist/worker.mjs') },
+    plugins: [nodeResolve({ browser: true, rootDir: at() })],
+    onwarn: (warning) => warnings.push(warning.message),
+  });
+  await bundle.write({ dir: at('rollup'), format: 'es', entryFileNames: '[name].mjs', chunkFileNames: '[name].mjs' });
+  expect(warnings).toEqual([]);
+  cpSync(at('index.html'), at('rollup/index.html'));
+  writeFileSync(at('rollup/main.js'), 'import "./main.mjs";\n');
+  cpSync(path.join(installed.place, 'dist/tersor.wasm'), at('rollup/tersor.wasm'));
+  await check(at('rollup'));
+});
+
+test('no bundler, and the package on another origin', async () => {
+  const elsewhere = await serve(path.join(installed.place, 'dist'));
+  try {
+    const map = JSON.stringify({ imports: { tersor: `${elsewhere.url}/index.js` } });
+    const page = `<!doctype html><link rel="icon" href="data:,"><script type="importmap">${map}</script>
+      <script type="module" src="./main.js"></script>`;
+    cpSync(at('main.js'), at('elsewhere/main.js'));
+    writeFileSync(at('elsewhere/index.html'), page);
+    await check(at('elsewhere'));
+  } finally {
+    await elsewhere.close();
+  }
+});

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The package as npm packs it, unpacked as npm installs it, with apps beside it; and a browser that opens them.
+import { execFileSync } from 'node:child_process';
+import { createReadStream, cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import path from 'node:path';
+
+import { smallProduct } from '../zoo/protobuf.mjs';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const work = path.join(root, 'build/embed-tests');
+export const tools = path.join(import.meta.dirname, 'node_modules');
+export const model = smallProduct();
+export const table = 'a,b,c,d\n1,2,3,4\n-1,0.5,2,0\n0,0,1,1\n';
+
+/** A fresh folder `name` whose apps find the package. The archive is what `npm publish` would send. */
+export function install(name) {
+  const folder = path.join(work, name);
+  rmSync(folder, { recursive: true, force: true });
+  const place = path.join(folder, 'node_modules/tersor');
+  mkdirSync(place, { recursive: true });
+  const package_ = path.join(root, 'wasm');
+  const [{ filename }] = JSON.parse(
+    execFileSync('npm', ['pack', '--json', '--pack-destination', folder], { cwd: package_, encoding: 'utf8' }),
+  );
+  const archive = path.join(folder, filename);
+  execFileSync('tar', ['-xzf', archive, '-C', place, '--strip-components=1']);
+  cpSync(path.join(import.meta.dirname, 'app'), folder, { recursive: true });
+  return { folder, archive, place };
+}
+
+const types = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.mjs': 'text/javascript',
+  '.wasm': 'application/wasm',
+};
+
+/** Serves a folder; pages of other origins may read it. */
+export async function serve(folder) {
+  const server = createServer((request, response) => {
+    const file = path.join(folder, decodeURIComponent(new URL(request.url, 'http://localhost').pathname));
+    const found = file.startsWith(folder) && existsSync(file) && statSync(file).isFile();
+    response.writeHead(found ? 200 : 404, {
+      'Content-Type': types[path.extname(file)] ?? 'application/octet-stream',
+      'Access-Control-Allow-Origin': '*',
+    });
+    if (found) createReadStream(file).pipe(response);
+    else response.end();
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${server.address().port}`,
+    close: () => new Promise((resolve) => server.close(resolve)),
+  };
+}
+
+/** What the page at `url` makes of the small model. */
+export async function quantizedBy(browser, url, options = {}) {
+  const page = await browser.newPage();
+  const complaints = [];
+  page.on('console', (message) => complaints.push(message.text()));
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('requestfailed', (request) => complaints.push(`failed: ${request.url()}`));
+  try {
+    await page.goto(url);
+    await page
+      .waitForFunction(() => 'quantize' in window, undefined, { timeout: 10_000 })
+      .catch((error) => {
+        throw new Error(`${error.message}\n${complaints.join('\n')}`);
+      });
+    const made = await page.evaluate(
+      ([bytes, text, more]) => window.quantize(bytes, text, more),
+      [Array.from(model), table, options],
+    );
+    return { made: Buffer.from(made), complaints };
+  } finally {
+    await page.close();
+  }
+}
+
+/** What the package makes of it here. */
+export async function expected() {
+  const { Tersor } = await import('../../wasm/dist/index.js');
+  const tersor = await Tersor.create({ workers: 1 });
+  const opened = await tersor.open(model);
+  const quantized = await opened.quantize({
+    samples: [{ path: 'samples.csv', data: new TextEncoder().encode(table) }],
+  });
+  tersor.close();
+  return Buffer.from(quantized.model);
+}
+
+export const packageFiles = (place) => JSON.parse(readFileSync(path.join(place, 'package.json'), 'utf8'));
