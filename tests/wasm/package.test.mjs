@@ -94,7 +94,8 @@ describe('models', () => {
       expect(error.code).toBe('invalid_model');
       expect(error.message).not.toBe('');
     }
-    expect((await refusal(tersor.open('model.onnx'))).code).toBe('invalid_argument');
+    expect((await refusal(tersor.open(5))).code).toBe('invalid_argument');
+    expect((await refusal(tersor.open('not/there.onnx'))).code).toBe('io');
     expect((await refusal(tersor.open(new URL('file:///not/there.onnx')))).code).toBe('io');
   });
 

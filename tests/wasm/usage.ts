@@ -72,8 +72,9 @@ export async function use(bytes: Uint8Array, file: File, pictures: readonly Samp
   await model.quantize({ statistics, overrides: [{ name: 'dense', quantize_config: { set_quantize_weights: 1 } }] });
   // @ts-expect-error a metric that there is not
   await model.evaluate(pictures, null, { metric: 'top3' });
-  // @ts-expect-error samples are no text
   await model.calibrate('pictures');
+  // @ts-expect-error samples are no number
+  await model.calibrate(5);
   // @ts-expect-error the worker count is a number or 'auto'
   await Tersor.create({ workers: 'many' });
   // @ts-expect-error an opened model cannot be changed

@@ -2,7 +2,7 @@
 
 import { instantiate, jsonOf, valueOf, type Core } from './core.js';
 import { sentence, TersorError } from './error.js';
-import { compileAt, coreCount, readUrl } from './host.js';
+import { compileAt, coreCount, isNode, nodeModule, readUrl } from './host.js';
 import { abortable } from './job.js';
 import { OpenModel } from './model.js';
 import { ModelFile, type Context } from './model_file.js';
@@ -52,7 +52,15 @@ async function wantedWorkers(wanted: number | 'auto' | undefined): Promise<numbe
   });
 }
 
-async function content(source: types.ModelSource, signal: AbortSignal | undefined): Promise<NamedData> {
+/** What a text names: an address, or in Node a path. */
+async function addressOf(text: string): Promise<URL> {
+  if (/^[a-z][a-z0-9+.-]+:/i.test(text)) return new URL(text); // one letter alone is a drive
+  if (isNode) return (await nodeModule<{ pathToFileURL(path: string): URL }>('url')).pathToFileURL(text);
+  return new URL(text, (globalThis as { location?: Location }).location?.href);
+}
+
+async function content(given: types.ModelSource, signal: AbortSignal | undefined): Promise<NamedData> {
+  const source = typeof given === 'string' ? await addressOf(given) : given;
   if (source instanceof URL) {
     const path = source.pathname.slice(source.pathname.lastIndexOf('/') + 1);
     try {
@@ -60,7 +68,7 @@ async function content(source: types.ModelSource, signal: AbortSignal | undefine
     } catch (error) {
       signal?.throwIfAborted();
       throw new TersorError(
-        { code: 'io', message: `The model could not be read: ${sentence(error)}`, place: source.href },
+        { code: 'io', message: `The model could not be read: ${sentence(error)}`, place: String(given) },
         { cause: error },
       );
     }
@@ -70,9 +78,22 @@ async function content(source: types.ModelSource, signal: AbortSignal | undefine
   if (source instanceof ArrayBuffer) return { path: 'model.onnx', data: new Uint8Array(source) };
   throw new TersorError({
     code: 'invalid_argument',
-    message: 'open() takes bytes, a Blob, a File or a URL.',
+    message: 'open() takes bytes, a Blob, a File, a URL or, in Node, a path.',
     place: 'source',
   });
+}
+
+/** What the core answers at once. Its glue throws in words of its own where an argument has another type. */
+function answered<T>(call: string, ask: () => T): T {
+  try {
+    return ask();
+  } catch (error) {
+    if (error instanceof TersorError) throw error;
+    throw new TersorError(
+      { code: 'invalid_argument', message: `This cannot be taken: ${sentence(error)}.`, place: call },
+      { cause: error },
+    );
+  }
 }
 
 /** The engine: N workers, each with the core in WebAssembly; the caller's own core answers what needs an answer at once. */
@@ -91,8 +112,8 @@ export class Tersor implements types.Tersor {
 
   /** Loads the core, once, and starts the workers; afterwards nothing is fetched but what open() is given as a URL. */
   static async create(options: types.TersorOptions = {}): Promise<Tersor> {
-    const { signal } = options;
     checkOptions('create', options);
+    const { signal } = options;
     signal?.throwIfAborted();
     const count = await wantedWorkers(options.workers);
     const module = await abortable(compiled(options), signal);
@@ -113,8 +134,8 @@ export class Tersor implements types.Tersor {
   }
 
   async open(source: types.ModelSource, options: types.OpenOptions = {}): Promise<types.Model> {
-    const { signal, onProgress } = options;
     checkOptions('open', options);
+    const { signal, onProgress } = options;
     signal?.throwIfAborted();
     onProgress?.({ stage: 'open', done: 0, total: 1, note: '' });
     const files = [await content(source, signal)];
@@ -130,16 +151,18 @@ export class Tersor implements types.Tersor {
   }
 
   getTargetPlatformCapabilities(name: string, version?: number): types.TargetPlatformCapabilities {
-    return jsonOf(this.#core.targetPlatformCapabilities(name, version ?? 0));
+    return answered('getTargetPlatformCapabilities', () =>
+      jsonOf(this.#core.targetPlatformCapabilities(name, version ?? 0)),
+    );
   }
 
   readPlatform(text: string): types.TargetPlatformCapabilities {
-    return jsonOf(this.#core.readPlatform(text));
+    return answered('readPlatform', () => jsonOf(this.#core.readPlatform(text)));
   }
 
   async readSettings(file: Blob | string, options: types.ReadSettingsOptions = {}): Promise<types.SettingsFile> {
-    const { signal, name = 'settings', model } = options;
     checkOptions('readSettings', options);
+    const { signal, name = 'settings', model } = options;
     signal?.throwIfAborted();
     const worker = this.#context.pool.idle();
     const key = model instanceof OpenModel ? await model.bringTo(worker) : '';
@@ -147,7 +170,9 @@ export class Tersor implements types.Tersor {
   }
 
   quantizationConfig(fields: types.QuantizationConfig = {}, preset?: types.Preset): types.QuantizationConfig {
-    return jsonOf(this.#core.quantizationConfig(JSON.stringify(fields), preset ?? ''));
+    return answered('quantizationConfig', () =>
+      jsonOf(this.#core.quantizationConfig(JSON.stringify(fields), preset ?? '')),
+    );
   }
 
   describeQuantizationConfig(): readonly types.FieldDescription[] {
@@ -155,7 +180,7 @@ export class Tersor implements types.Tersor {
   }
 
   preprocessingPreset(name: types.PreprocessingPreset): types.Preprocessing {
-    return jsonOf(this.#core.preprocessingPreset(name));
+    return answered('preprocessingPreset', () => jsonOf(this.#core.preprocessingPreset(name)));
   }
 
   close(): void {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { sentence, TersorError } from './error.js';
+import { given } from './given.js';
 import { abortable, runJob } from './job.js';
 import { checkOptions } from './options.js';
 import { overridesAsData } from './layer_configs.js';
@@ -29,7 +30,16 @@ import type {
   SamplesInfo,
   Selection,
   Statistics,
+  TensorSample,
 } from './types.js';
+
+type TensorSamples = Iterable<TensorSample> | AsyncIterable<TensorSample>;
+
+function checkIndex(index: unknown): void {
+  if (Number.isInteger(index) && (index as number) >= 0) return;
+  const message = `index is ${String(index)}; a whole number of 0 or more is expected.`;
+  throw new TersorError({ code: 'invalid_argument', message, place: 'index' });
+}
 
 /** What a caller gave, as the core reads it. */
 function asJson(value: unknown, place: string): string {
@@ -98,8 +108,9 @@ export class OpenModel implements Model {
     return this.#withModel(options, (worker) => worker.call('nodes', [this.#file.key, settings]));
   }
 
-  async inspectSamples(samples: Samples, options: SampleOptions = {}): Promise<SamplesInfo> {
+  async inspectSamples(source: Samples, options: SampleOptions = {}): Promise<SamplesInfo> {
     this.#check('inspectSamples', options);
+    const samples = await given(source);
     if (!areFiles(samples)) return this.#inspectTensors(samples, options);
     return this.#withModel(options, async (worker) => {
       options.onProgress?.({ stage: 'samples', done: 0, total: 1, note: '' });
@@ -112,7 +123,7 @@ export class OpenModel implements Model {
     });
   }
 
-  async #inspectTensors(samples: Exclude<Samples, readonly unknown[]>, options: SampleOptions): Promise<SamplesInfo> {
+  async #inspectTensors(samples: TensorSamples, options: SampleOptions): Promise<SamplesInfo> {
     const feed = await abortable(this.#sets.feed(samples, { selection: { part: 'all' } }), options.signal);
     let first: SamplePreview | null = null;
     let bytes = 0;
@@ -134,8 +145,10 @@ export class OpenModel implements Model {
     };
   }
 
-  async previewSample(samples: Samples, index: number, options: SampleOptions = {}): Promise<SamplePreview> {
+  async previewSample(source: Samples, index: number, options: SampleOptions = {}): Promise<SamplePreview> {
     this.#check('previewSample', options);
+    checkIndex(index);
+    const samples = await given(source);
     if (areFiles(samples)) {
       const data = await this.#sets.resource(samples, options.preprocessing);
       return this.#withModel(options, async (worker) => {

@@ -75,8 +75,42 @@ function nearest(name: string, candidates: readonly string[]): string | undefine
   return near[0]?.candidate;
 }
 
+/** Options that mean the same wherever they are, and what is expected of them. */
+const expected: Readonly<Record<string, readonly [string, (value: unknown) => boolean]>> = {
+  signal: ['an AbortSignal', (value) => typeof (value as AbortSignal | null)?.throwIfAborted === 'function'],
+  onProgress: ['a function', (value) => typeof value === 'function'],
+  selection: ['an object', (value) => typeof value === 'object'],
+  part: [
+    "'calibration', 'evaluation' or 'all'",
+    (value) => ['calibration', 'evaluation', 'all'].includes(value as string),
+  ],
+  count: ['a whole number of 0 or more', (value) => Number.isInteger(value) && (value as number) >= 0],
+  group: ['a whole number of 1 or more', (value) => Number.isInteger(value) && (value as number) >= 1],
+  metric: ['a word', (value) => typeof value === 'string'],
+  runtime: ['a word', (value) => typeof value === 'string'],
+  externalData: ['a Map of names and bytes', (value) => value instanceof Map],
+  overrides: ['a list', (value) => Array.isArray(value)],
+  locateFile: ['a function', (value) => typeof value === 'function'],
+};
+
+function shown(value: unknown): string {
+  return typeof value === 'string'
+    ? `"${value.slice(0, 60)}"`
+    : typeof value === 'object'
+      ? 'an object'
+      : String(value);
+}
+
 /** Throws where the options hold one that the call does not have; a name whose value is undefined was not given. */
-export function checkOptions(call: keyof typeof known, options: object): void {
+export function checkOptions(call: keyof typeof known, options: unknown): asserts options is object {
+  const owner = call === 'selection' ? 'options.selection' : 'options';
+  if (options === null || typeof options !== 'object') {
+    throw new TersorError({
+      code: 'invalid_argument',
+      message: `The options of ${call}() are an object; ${shown(options)} is none.`,
+      place: owner,
+    });
+  }
   const names = Object.keys(known[call]);
   const entries = options as Readonly<Record<string, unknown>>;
   const unknown = Object.keys(options).filter((name) => entries[name] !== undefined && !names.includes(name));
@@ -86,8 +120,17 @@ export function checkOptions(call: keyof typeof known, options: object): void {
     throw new TersorError({
       code: 'invalid_argument',
       message: `There is no option "${first.slice(0, 60)}" of ${call === 'selection' ? call : `${call}()`}.`,
-      place: call === 'selection' ? 'options.selection' : 'options',
+      place: owner,
       hint: `${near === undefined ? '' : `Did you mean "${near}"? `}The options are: ${names.join(', ')}.`,
+    });
+  }
+  for (const [name, [wanted, fits]] of Object.entries(expected)) {
+    const value = entries[name];
+    if (!names.includes(name) || value === undefined || fits(value)) continue;
+    throw new TersorError({
+      code: 'invalid_argument',
+      message: `${name} is ${shown(value)}; ${wanted} is expected.`,
+      place: `${owner}.${name}`,
     });
   }
   const { selection } = entries;

@@ -150,7 +150,11 @@ export class PoolWorker {
 
   #hear(reply: Reply): void {
     if ('progress' in reply) {
-      this.#pending.get(reply.id)?.onProgress?.(reply.progress);
+      try {
+        this.#pending.get(reply.id)?.onProgress?.(reply.progress);
+      } catch (error) {
+        this.#settle(reply.id)?.reject(error); // of the caller's own function
+      }
       return;
     }
     const pending = this.#settle(reply.id);

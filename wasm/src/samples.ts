@@ -3,7 +3,9 @@
 // What a caller may give as samples, brought into the form in which workers take it: a data set that they open, or
 // tensors one by one.
 
-import { TersorError } from './error.js';
+import { sentence, TersorError } from './error.js';
+import { given, isFile, type GivenSamples, type SampleFile } from './given.js';
+import { floatsOfHalves } from './halves.js';
 import { pack, type NamedData, type Packed } from './packed.js';
 import type { Pool, PoolWorker, Resource } from './pool.js';
 import type { SentSample, SentTensor } from './protocol.js';
@@ -11,7 +13,7 @@ import type {
   Labels,
   Preprocessing,
   PreprocessingPreset,
-  SampleFile,
+  RuntimeTensor,
   Samples,
   Selection,
   Tensor,
@@ -177,14 +179,7 @@ function named(file: SampleFile | File): NamedData {
   return { path: whole ? whole.slice(whole.indexOf('/') + 1) : file.name, data: file };
 }
 
-function isFile(value: unknown): value is SampleFile | File {
-  if (value === null || typeof value !== 'object') return false;
-  if (value instanceof Blob) return true;
-  const { path, data } = value as Partial<SampleFile>;
-  return typeof path === 'string' && (data instanceof Blob || data instanceof Uint8Array);
-}
-
-export function areFiles(samples: Samples): samples is readonly (SampleFile | File)[] {
+export function areFiles(samples: GivenSamples): samples is readonly (SampleFile | File)[] {
   return Array.isArray(samples) && (samples.length === 0 || isFile(samples[0]));
 }
 
@@ -192,16 +187,35 @@ function wrong(message: string, place: string, hint = ''): TersorError {
   return new TersorError({ code: 'invalid_samples', message, place, hint });
 }
 
+/** A shape as a caller gives it: `shape`, or `dims` of ONNX Runtime's tensors. */
+function checkedShape(shape: unknown, place: string): readonly number[] {
+  if (Array.isArray(shape) && shape.every((size) => Number.isInteger(size) && size >= 0)) return shape as number[];
+  throw wrong('The shape is no list of whole numbers.', `${place}.shape`, 'Give one such as [1, 3, 224, 224].');
+}
+
+function sentTensor(name: string, value: TensorSample[string], place: string): SentTensor {
+  if (ArrayBuffer.isView(value) && !(value instanceof DataView))
+    return { name, data: value as TypedArray, shape: null };
+  const { data, shape, dims, type } = (value ?? {}) as Partial<Tensor & RuntimeTensor>;
+  if (!ArrayBuffer.isView(data) || (data as unknown) instanceof DataView) {
+    throw wrong(`The input "${name}" is no typed array.`, place, 'Give one, or { data, shape }.');
+  }
+  const halves = type === 'float16' && data instanceof Uint16Array;
+  return { name, data: halves ? floatsOfHalves(data) : data, shape: checkedShape(shape ?? dims, place) };
+}
+
 function sentTensors(sample: TensorSample, index: number): readonly SentTensor[] {
-  if (sample === null || typeof sample !== 'object') {
-    throw wrong('A sample is an object of input names and typed arrays.', `samples[${index}]`);
+  const place = `samples[${index}]`;
+  if (sample === null || typeof sample !== 'object' || ArrayBuffer.isView(sample)) {
+    throw wrong('A sample is an object of input names and typed arrays.', place);
   }
   return Object.entries(sample).map(([name, value]) => {
-    const given: Tensor = ArrayBuffer.isView(value) ? { data: value as TypedArray, shape: [] } : value;
-    if (!given || !ArrayBuffer.isView(given.data) || given.data instanceof DataView) {
-      throw wrong(`The input "${name}" is no typed array.`, `samples[${index}].${name}`);
+    try {
+      return sentTensor(name, value, `${place}.${name}`);
+    } catch (error) {
+      // a tensor of ONNX Runtime that lies on another device throws when it is asked
+      throw error instanceof TersorError ? error : wrong(sentence(error), `${place}.${name}`);
     }
-    return { name, data: given.data, shape: given === value ? given.shape : null };
   });
 }
 
@@ -218,7 +232,27 @@ function asFile(labels: ArrayLike<number>): NamedData {
   return { path: 'list', data: new TextEncoder().encode(Array.from(labels).join('\n')) };
 }
 
-function listed(feed: Feed, labels: Exclude<Labels, null>, group: number): readonly number[] {
+/** Labels as one of the forms that there are: a word, a file or a list. */
+async function checkedLabels(labels: unknown): Promise<'folders' | SampleFile | File | ArrayLike<number>> {
+  if (labels === 'folders') return labels;
+  if (labels instanceof Blob || (labels !== null && typeof labels === 'object' && 'path' in labels)) {
+    const files = await given([labels as SampleFile]);
+    if (areFiles(files) && files[0]) return files[0];
+  }
+  const isList = Array.isArray(labels) || (ArrayBuffer.isView(labels) && !(labels instanceof DataView));
+  if (isList) return labels as unknown as ArrayLike<number>;
+  throw new TersorError({
+    code: 'invalid_labels',
+    message: `Labels are 'folders', one number per sample, a file, or null; ${typeof labels === 'string' ? `"${labels}"` : 'this'} is none of these.`,
+    place: 'labels',
+  });
+}
+
+function listed(
+  feed: Feed,
+  labels: 'folders' | SampleFile | File | ArrayLike<number>,
+  group: number,
+): readonly number[] {
   const refuse = (message: string, hint: string): TersorError =>
     new TersorError({ code: 'invalid_labels', message, place: 'labels', hint });
   if (labels === 'folders' || isFile(labels)) {
@@ -231,7 +265,13 @@ function listed(feed: Feed, labels: Exclude<Labels, null>, group: number): reado
   if (wanted !== null && labels.length !== wanted) {
     throw refuse(`There are ${labels.length} labels for ${wanted} samples.`, 'Give one label per sample.');
   }
-  return Array.from(labels);
+  const numbers = Array.from(labels, Number);
+  const wrongOne = numbers.findIndex((label) => !Number.isInteger(label));
+  if (wrongOne >= 0) {
+    const message = `"${String(labels[wrongOne])}" is no label; the number of a class is expected.`;
+    throw new TersorError({ code: 'invalid_labels', message, place: `labels[${wrongOne}]` });
+  }
+  return numbers;
 }
 
 interface OpenSet {
@@ -293,7 +333,7 @@ export class DataSets {
 
   /** The samples that take part in a call. */
   async feed(
-    samples: Samples,
+    source: Samples,
     options: {
       readonly preprocessing?: Preprocessing | PreprocessingPreset | undefined;
       readonly selection?: Selection | undefined;
@@ -301,6 +341,7 @@ export class DataSets {
       readonly limit?: number | undefined;
     },
   ): Promise<Feed> {
+    const samples = await given(source);
     const choose = async (of: number) => {
       const { limit = 0, selection } = options;
       if (!Number.isInteger(limit) || limit < 0) {
@@ -336,8 +377,9 @@ export class DataSets {
   }
 
   /** The label of every sample of the data set, by its number (of its group); null without labels. */
-  async labels(feed: Feed, labels: Labels, group: number): Promise<readonly number[] | null> {
-    if (labels === null) return null;
+  async labels(feed: Feed, from: Labels, group: number): Promise<readonly number[] | null> {
+    if (from === null) return null;
+    const labels = await checkedLabels(from);
     if (!feed.data) return listed(feed, labels, group);
     const sent = labels === 'folders' ? labels : await pack([isFile(labels) ? named(labels) : asFile(labels)]);
     const worker = this.#pool.idle();

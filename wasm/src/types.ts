@@ -101,8 +101,22 @@ export interface Tensor {
   readonly shape: readonly number[];
 }
 
+/** A tensor as ONNX Runtime's are; its `Tensor` fits. `float16` in a Uint16Array is read as such. */
+export interface RuntimeTensor {
+  readonly data: unknown;
+  readonly dims: readonly number[];
+  readonly type?: string;
+}
+
 /** One sample as tensors: input name to values. */
-export type TensorSample = Readonly<Record<string, TypedArray | Tensor>>;
+export type TensorSample = Readonly<Record<string, TypedArray | Tensor | RuntimeTensor>>;
+
+/** Pixels as RGBA, four bytes each; ImageData fits. */
+export interface ImageSample {
+  readonly width: number;
+  readonly height: number;
+  readonly data: Uint8Array | Uint8ClampedArray;
+}
 
 /**
  * One file of a data set. `path` is relative to the data set, with `/`; its folder is the class. The core decodes it inside
@@ -111,11 +125,23 @@ export type TensorSample = Readonly<Record<string, TypedArray | Tensor>>;
  */
 export interface SampleFile {
   readonly path: string;
-  readonly data: Blob | Uint8Array;
+  readonly data: Blob | Uint8Array | ArrayBuffer;
 }
 
-/** Files are sorted bytewise by path (UTF-8) before anything is counted. Tensor samples keep the order in which they come. */
-export type Samples = readonly (SampleFile | File)[] | Iterable<TensorSample> | AsyncIterable<TensorSample>;
+/** A file, one without a name, pixels; in Node also the path of a file. */
+export type FileLike = SampleFile | Blob | ImageSample | string;
+
+/**
+ * Files are sorted bytewise by path (UTF-8) before anything is counted; what has no name keeps its place among its like. Tensor
+ * samples keep the order in which they come. A text is the path of a folder or file, in Node.
+ */
+export type Samples =
+  | string
+  | FileLike
+  | Iterable<FileLike>
+  | AsyncIterable<FileLike>
+  | Iterable<TensorSample>
+  | AsyncIterable<TensorSample>;
 
 /**
  * Which samples of one data set take part. `calibration` takes `count` of the `total` samples, spread evenly over the data
@@ -759,7 +785,8 @@ export interface TersorOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export type ModelSource = Uint8Array | ArrayBuffer | Blob | File | URL;
+/** A text is an address; in Node a path, too. */
+export type ModelSource = Uint8Array | ArrayBuffer | Blob | File | URL | string;
 
 export interface OpenOptions extends CallOptions {
   /** Files that the model names for its weights: name to content. */

@@ -142,6 +142,12 @@ function fieldsOf(thrown: unknown): TersorErrorFields | null {
   return thrown instanceof TersorError ? thrown.toJSON() : null;
 }
 
+/** A value that does not fit what the core takes is refused on its way in: the instance is as it was. */
+function refused(thrown: unknown, method: Method): TersorErrorFields | null {
+  if (!(thrown instanceof TypeError) && (thrown as { name?: unknown } | null)?.name !== 'BindingError') return null;
+  return { code: 'invalid_argument', message: `This cannot be taken: ${sentence(thrown)}.`, place: method, hint: '' };
+}
+
 /** What goes over with an answer: bytes out of the core are copies of their own, samples were lent. */
 function handedOver(method: Method, result: unknown): Transferable[] {
   if (result instanceof Uint8Array) return [result.buffer as ArrayBuffer];
@@ -155,7 +161,7 @@ async function answer(request: Request, post: Post): Promise<void> {
     const result = await handler((progress) => post({ id, progress }, []), ...args);
     post({ id, result }, handedOver(method, result));
   } catch (thrown) {
-    const fields = fieldsOf(thrown);
+    const fields = fieldsOf(thrown) ?? refused(thrown, method);
     // anything else is a trap of WebAssembly or a bug: the instance cannot be trusted any more
     const error = fields ?? {
       code: 'worker_died',
