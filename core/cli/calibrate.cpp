@@ -74,7 +74,10 @@ void add_calibrate(CLI::App& program) {
       "Examples:\n  tersor calibrate model.onnx --data pictures/ -o model.tstats\n  tersor calibrate model.onnx --data "
       "pictures/ --shard 1/4 -o part1.tstats");
   command->add_option("MODEL", options->model, "A float ONNX model")->required();
-  command->add_option("-o,--output", options->output, "The statistics file to write (.tstats)")->required();
+  command
+      ->add_option("-o,--output", options->output,
+                   "The statistics file to write (.tstats); - writes to standard output")
+      ->required();
   add_data_option(*command, options->data, false);
   add_settings_option(*command, options->settings, false);
   command->add_option("--shard", options->shard, "I/N: only the I-th of N parts of the samples");

@@ -35,6 +35,9 @@ std::string data_file(const Options& options) {
 
 /// The file of the weights is not named on the command line: only together with its model it is written over.
 void expect_data_writable(const Options& options) {
+  if (options.output == kStandardStream)
+    throw Error(ErrorCode::kInvalidArgument, "Weights in a file beside the model need a model that is a file.",
+                "--external", "Give a name to --output.");
   const std::string data = data_file(options);
   std::error_code none;
   if (std::filesystem::exists(data, none) && !std::filesystem::exists(options.output, none))
@@ -91,7 +94,7 @@ void add_convert(CLI::App& program) {
       "model2.onnx");
   auto options = std::make_shared<Options>();
   command.add_option("MODEL", options->model, "The ONNX file.")->required();
-  command.add_option("-o,--output", options->output, "The file to write.")->required();
+  command.add_option("-o,--output", options->output, "The file to write; - writes to standard output")->required();
   command.add_option("--opset", options->opset, "Raise the model to this operator set; a newer model stays as it is.")
       ->check(CLI::Range(int64_t{7}, onnx::kNewestTarget));
   command.add_flag("--external", options->external, "Write large weights into a file beside it (OUTPUT.data).");

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -16,6 +17,9 @@
 #include <set>
 #include <utility>
 
+#if defined(__EMSCRIPTEN__)
+#include <emscripten.h>
+#endif
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/file.h>
@@ -184,6 +188,15 @@ std::shared_ptr<const void> keep_mapping(void* memory, size_t size, int descript
 
 }  // namespace
 
+bool is_terminal(int descriptor) {
+#if defined(__EMSCRIPTEN__)
+  // Emscripten takes the standard streams for terminals, whatever they are.
+  return EM_ASM_INT({ return require('tty').isatty($0); }, descriptor) != 0;
+#else
+  return ::isatty(descriptor) != 0;
+#endif
+}
+
 SignalGuard::SignalGuard() {
   const std::lock_guard lock(guarding);
   if (guards++ > 0) return;
@@ -244,7 +257,42 @@ FileBytes read_pipe(int pipe, const std::string& path) {
 
 }  // namespace
 
+namespace {
+
+FileBytes read_standard_input(const std::string& path) {
+  if (is_terminal(STDIN_FILENO))
+    throw Error(ErrorCode::kIo, "Standard input is the terminal.", path,
+                "Send a file through a pipe, or give its name.");
+  note_read(STDIN_FILENO);
+  return read_pipe(STDIN_FILENO, path);
+}
+
+/// Where the file on standard output is written to: what is printed from now on goes to standard error.
+int standard_output() {
+  static const int output = [] {
+    std::fflush(stdout);
+#if defined(__EMSCRIPTEN__)
+    // Emscripten's dup() opens a path once more, which this stream does not have.
+    return EM_ASM_INT({
+      const kept = FS.nextfd();
+      FS.streams[kept] = FS.streams[1];
+      FS.streams[kept].fd = kept;
+      FS.streams[1] = FS.streams[2];
+      return kept;
+    });
+#else
+    const int kept = ::dup(STDOUT_FILENO);
+    if (kept < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) fail("It cannot be written to", "standard output", "");
+    return kept;
+#endif
+  }();
+  return output;
+}
+
+}  // namespace
+
 FileBytes map_file(const std::string& path) {
+  if (path == kStandardStream) return read_standard_input(path);
   // Opening a pipe would wait for its other end.
   Descriptor file{::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
   if (file.number < 0) fail("The file cannot be opened", path, kReadable);
@@ -274,6 +322,10 @@ void expect_unchanged() {
 
 void expect_writable(const std::string& path) {
   if (path.empty()) throw Error(ErrorCode::kIo, "The name of the file to write is empty.");
+  if (path == kStandardStream) {
+    standard_output();
+    return;
+  }
   const std::string target = follow_links(path);
   struct stat status {};
   const bool exists = ::stat(target.c_str(), &status) == 0;
@@ -295,6 +347,10 @@ void expect_writable(const std::string& path) {
 
 OutputFile::OutputFile(const std::string& path) : path_(path), target_(follow_links(path)) {
   expect_writable(path);
+  if (path == kStandardStream) {
+    descriptor_ = standard_output();
+    return;
+  }
   struct stat status {};
   const bool exists = ::stat(target_.c_str(), &status) == 0;
   const bool direct = exists && !S_ISREG(status.st_mode);
@@ -311,7 +367,7 @@ OutputFile::OutputFile(const std::string& path) : path_(path), target_(follow_li
 }
 
 OutputFile::~OutputFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+  if (descriptor_ >= 0 && path_ != kStandardStream) ::close(descriptor_);
   if (!beside_.empty()) ::unlink(beside_.c_str());
 }
 
@@ -338,6 +394,7 @@ void OutputFile::append(std::span<const std::byte> bytes) {
 
 void OutputFile::commit() {
   expect_unchanged();
+  if (path_ == kStandardStream) return;  // it ends with the program
   const int closed = ::close(descriptor_);
   descriptor_ = -1;
   if (closed != 0) give_up(errno);

@@ -17,6 +17,10 @@ struct FileBytes {
   std::string_view text() const { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 };
 
+/// In place of a path: standard input, or standard output, which then holds that file alone; what is printed goes to
+/// standard error.
+inline constexpr std::string_view kStandardStream = "-";
+
 /// The file mapped into memory: pages are read when they are looked at; a pipe is read to its end. Error kIo naming the
 /// path and the system's reason, or that it is a folder, a device, or a pipe to which nobody writes.
 FileBytes map_file(const std::string& path);
@@ -28,6 +32,8 @@ void expect_unchanged();
 /// Counts the open file among those that this process has read: none of them is written over. For readers other than
 /// map_file().
 void note_read(int descriptor);
+
+bool is_terminal(int descriptor);
 
 /// While one lives, SIGINT, SIGTERM and SIGHUP only raise a flag.
 class SignalGuard {

@@ -32,6 +32,7 @@ void add_compare(CLI::App& program);
 void add_platforms(CLI::App& program);
 void add_config(CLI::App& program);
 void add_convert(CLI::App& program);
+void add_help(CLI::App& program);
 
 const std::initializer_list<AddCommand> kCommands = {
     add_inspect,
@@ -45,6 +46,7 @@ const std::initializer_list<AddCommand> kCommands = {
     add_platforms,
     add_config,
     add_convert,
+    add_help,
 };
 // clang-format on
 
@@ -147,12 +149,17 @@ int run(int argc, char** argv) {
   CLI::App program("Quantizes float ONNX models to int8 on your own samples.", "tersor");
   program.set_version_flag("--version", "tersor " TERSOR_VERSION);
   program.require_subcommand(1);
+  program.footer("Exit status:\n  0  done\n  1  an error that was explained on standard error\n  2  wrong usage");
   program.get_formatter()->column_width(36);
   for (AddCommand add : kCommands) add(program);
   refuse_empty_values(program);
   // Then a file that grows beyond the limit of the shell is an error like a full disk.
   std::signal(SIGXFSZ, SIG_IGN);
   try {
+    if (argc == 1) {
+      std::cout << program.help();
+      return printed(json);
+    }
     program.parse(argc, argv);
     expect_unchanged();
     return printed(json);

@@ -40,7 +40,10 @@ void add_merge(CLI::App& program) {
       "Examples:\n  tersor merge part1.tstats part2.tstats -o all.tstats\n  tersor quantize model.onnx --stats "
       "all.tstats -o model.int8.onnx");
   command->add_option("PART", options->parts, "Statistics files (.tstats)")->required();
-  command->add_option("-o,--output", options->output, "The statistics file to write (.tstats)")->required();
+  command
+      ->add_option("-o,--output", options->output,
+                   "The statistics file to write (.tstats); - writes to standard output")
+      ->required();
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options] { merge_statistics(*options); });
 }

@@ -4,25 +4,11 @@
 #include <cstdio>
 #include <utility>
 
-#if defined(__EMSCRIPTEN__)
-#include <emscripten.h>
-#endif
 #include <unistd.h>
 
+#include "core/cli/files.h"
+
 namespace tersor::cli {
-
-namespace {
-
-bool is_terminal(int descriptor) {
-#if defined(__EMSCRIPTEN__)
-  // Emscripten takes the standard streams for terminals, whatever they are.
-  return EM_ASM_INT({ return require('tty').isatty($0); }, descriptor) != 0;
-#else
-  return ::isatty(descriptor) != 0;
-#endif
-}
-
-}  // namespace
 
 ProgressLine::ProgressLine(std::string stage, int64_t total)
     : stage_(std::move(stage)), total_(total), shown_(is_terminal(STDERR_FILENO)) {}

@@ -290,7 +290,7 @@ Gathered gather(QuantizeOptions& options, Settings settings, const std::shared_p
 bool is_read(const std::string& output, const std::string& input) {
   namespace fs = std::filesystem;
   std::error_code none;
-  if (input.empty() || !fs::exists(output, none) || !fs::exists(input, none)) return false;
+  if (input.empty() || output == kStandardStream || !fs::exists(output, none) || !fs::exists(input, none)) return false;
   if (fs::equivalent(output, input, none)) return true;
   const fs::path path = fs::absolute(output, none);
   const bool ours = path.extension() == ".onnx" || path.extension() == ".json";
@@ -314,6 +314,10 @@ std::vector<std::filesystem::path> outputs_of(const QuantizeOptions& options) {
   std::vector<std::filesystem::path> outputs;
   for (const std::string& path : {options.output, options.save_recipe, options.report.path}) {
     if (path.empty()) continue;
+    if (path == kStandardStream) {
+      outputs.emplace_back(path);
+      continue;
+    }
     std::error_code failed;
     const std::filesystem::path real = std::filesystem::weakly_canonical(std::filesystem::absolute(path), failed);
     outputs.push_back(failed ? std::filesystem::path(path) : real);
@@ -406,7 +410,8 @@ void add_quantize(CLI::App& program) {
       "Examples:\n  tersor quantize model.onnx --data pictures/ -o model.int8.onnx --report report.json\n  tersor "
       "quantize model.onnx --data x.npy --platform qnn --prefer accuracy -o model.qnn.onnx");
   command->add_option("MODEL", options->model, "A float ONNX model")->required();
-  command->add_option("-o,--output", options->output, "The ONNX file to write")->required();
+  command->add_option("-o,--output", options->output, "The ONNX file to write; - writes to standard output")
+      ->required();
   add_data_option(*command, options->data, true);
   command->get_option("--labels")
       ->description(

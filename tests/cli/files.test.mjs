@@ -45,7 +45,6 @@ test('help and version end with 0, wrong usage with 2', () => {
     assert.match(stdout, /Usage/);
   }
   for (const args of [
-    [],
     ['inspect'],
     ['nothing'],
     ['inspect', 'a', '--what'],

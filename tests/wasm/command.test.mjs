@@ -37,6 +37,7 @@ for (const args of [
   ['--help'],
   ['quantize', '--help'],
   ['platforms'],
+  ['help', '--manual'],
   ['config', '--defaults'],
   ['evaluate', demo.model, '--data', samples, '--limit', '10'],
   ['inspect', model, '--json'],
@@ -57,6 +58,14 @@ test('a model comes through a pipe, and a reader that leaves ends the command wi
   );
   expect(natively.status).toBe(0);
   expect(inNode).toEqual(natively);
+  const through = [program, command].map((file) => {
+    const out = path.join(folder, 'through.onnx');
+    const script = 'cat "$1" | "$0" quantize - --data samples.csv -o - --quiet > "$2"';
+    expect(run('bash', ['-c', script, file, model, out])).toEqual({ status: 0, stdout: '', stderr: '' });
+    return readFileSync(out);
+  });
+  expect(through[0].length).toBeGreaterThan(100);
+  expect(through[1].equals(through[0])).toBe(true);
   const left = run('bash', ['-c', '"$0" config --schema | head -n 1 > /dev/null; echo ${PIPESTATUS[0]}', command]);
   expect(left.stderr).toBe('');
   expect(['0\n', '141\n']).toContain(left.stdout);

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// tersor help [COMMAND]: what --help prints; and from the same table of options the manual page and the completions of
+// shells, which packages install.
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/names.h"
+#include "core/cli/command.h"
+#include "core/config/preference.h"
+#include "core/simulate/profile.h"
+#include "core/tpc/builtin.h"
+
+namespace tersor::cli {
+
+namespace {
+
+struct HelpOptions {
+  std::string command, completion;
+  bool manual = false;
+};
+
+using Commands = std::vector<const CLI::App*>;
+
+Commands commands_of(const CLI::App& program) {
+  return program.get_subcommands([](const CLI::App*) { return true; });
+}
+
+/// Of a command, with those of its groups; positional ones apart.
+std::vector<const CLI::Option*> options_of(const CLI::App& command, bool positional) {
+  std::vector<const CLI::Option*> options;
+  for (const CLI::Option* one : command.get_options())
+    if (one->get_positional() == positional) options.push_back(one);
+  if (command.get_parent() == nullptr) return options;
+  for (const CLI::App* group : commands_of(command))
+    for (const CLI::Option* one : options_of(*group, positional)) options.push_back(one);
+  return options;
+}
+
+/// "-o", "--output".
+std::vector<std::string> names_of(const CLI::Option& option) {
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+bool takes_value(const CLI::Option& option) {
+  return option.get_items_expected_min() > 0;  // 0 of flags
+}
+
+template <class E>
+std::vector<std::string> words_of() {
+  std::vector<std::string> words;
+  for (const auto& [value, word] : EnumWords<E>::words) {
+    words.emplace_back(word);
+    for (char& letter : words.back()) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  }
+  return words;
+}
+
+/// What an option's value may be, where that is a word out of few.
+std::vector<std::string> values_of(const std::string& long_name) {
+  if (long_name == "--runtime") return words_of<simulate::Profile>();
+  if (long_name == "--prefer") return words_of<config::Preference>();
+  std::vector<std::string> names;
+  if (long_name == "--platform")
+    for (const tpc::PlatformLabel& one : tpc::builtin_platforms())
+      if (std::find(names.begin(), names.end(), one.name) == names.end()) names.push_back(one.name);
+  return names;
+}
+
+std::string joined_by(const std::vector<std::string>& parts, const std::string& between) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : between) + part;
+  return text;
+}
+
+std::string replaced(std::string text, const std::map<char, std::string>& by) {
+  std::string result;
+  for (const char c : text) {
+    const auto found = by.find(c);
+    result += found == by.end() ? std::string(1, c) : found->second;
+  }
+  return result;
+}
+
+/// Of text in a manual page: no hyphen is a dash, no line begins with a request.
+std::string in_manual(const std::string& text) {
+  std::string result = replaced(text, {{'-', "\\-"}, {'\\', "\\e"}, {'\n', "\n.br\n"}});
+  return result.empty() || (result[0] != '.' && result[0] != '\'') ? result : "\\&" + result;
+}
+
+void print_manual_options(const std::vector<const CLI::Option*>& options) {
+  for (const CLI::Option* one : options) {
+    const std::string name = one->get_positional() ? one->get_name(true) : joined_by(names_of(*one), ", ");
+    const std::string value = takes_value(*one) && !one->get_positional() ? " \\fIVALUE\\fR" : "";
+    std::printf(".TP\n\\fB%s\\fR%s\n%s\n", in_manual(name).c_str(), value.c_str(),
+                in_manual(one->get_description()).c_str());
+  }
+}
+
+void print_manual(const CLI::App& program) {
+  std::printf(".TH TERSOR 1 \"\" \"tersor %s\" \"User Commands\"\n.SH NAME\ntersor \\- %s\n", TERSOR_VERSION,
+              in_manual(program.get_description()).c_str());
+  std::printf(".SH SYNOPSIS\n.B tersor\n\\fICOMMAND\\fR [\\fIOPTIONS\\fR] [\\fIARGUMENTS\\fR]\n.SH OPTIONS\n");
+  print_manual_options(options_of(program, false));
+  std::printf(".SH COMMANDS\n");
+  for (const CLI::App* command : commands_of(program)) {
+    std::printf(".SS %s\n%s\n", command->get_name().c_str(), in_manual(command->get_description()).c_str());
+    print_manual_options(options_of(*command, true));
+    print_manual_options(options_of(*command, false));
+    if (!command->get_footer().empty()) std::printf(".PP\n%s\n", in_manual(command->get_footer()).c_str());
+  }
+  std::printf(".SH EXIT STATUS\n.nf\n%s\n.fi\n", in_manual(program.get_footer()).c_str());
+}
+
+std::string option_words(const CLI::App& command) {
+  std::vector<std::string> words;
+  for (const CLI::Option* one : options_of(command, false))
+    for (std::string& name : names_of(*one)) words.push_back(std::move(name));
+  return joined_by(words, " ");
+}
+
+std::string command_words(const CLI::App& program) {
+  std::vector<std::string> words;
+  for (const CLI::App* one : commands_of(program)) words.push_back(one->get_name());
+  return joined_by(words, " ");
+}
+
+const char* const kWithWords[] = {"--platform", "--prefer", "--runtime"};
+
+void print_bash(const CLI::App& program) {
+  std::printf(
+      "# bash completion of tersor: made by tersor help --completion bash\n"
+      "_tersor() {\n"
+      "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=\n"
+      "  COMPREPLY=()\n"
+      "  case $before in\n");
+  for (const char* name : kWithWords)
+    std::printf("    %s) words='%s' ;;\n", name, joined_by(values_of(name), " ").c_str());
+  std::printf("  esac\n  if [ -z \"$words\" ]; then\n    case $((COMP_CWORD > 1)):$word:${COMP_WORDS[1]} in\n");
+  std::printf("      0:*) words='%s %s' ;;\n", command_words(program).c_str(), option_words(program).c_str());
+  std::printf("      1:*:help) words='%s %s' ;;\n", command_words(program).c_str(),
+              option_words(*program.get_subcommand("help")).c_str());
+  for (const CLI::App* one : commands_of(program))
+    if (one->get_name() != "help")
+      std::printf("      1:-*:%s) words='%s' ;;\n", one->get_name().c_str(), option_words(*one).c_str());
+  std::printf(
+      "    esac\n"
+      "  fi\n"
+      "  [ -z \"$words\" ] || COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+      "}\n"
+      "complete -o default -F _tersor tersor\n");
+}
+
+/// In single quotes of a shell.
+std::string quoted(const std::string& text) {
+  return "'" + replaced(text, {{'\'', "'\\''"}, {'\n', " "}}) + "'";
+}
+
+std::string zsh_argument(const CLI::Option& option, const std::string& name) {
+  const std::map<char, std::string> special = {{'[', "\\["}, {']', "\\]"}, {':', "\\:"}};
+  std::string text = name + "[" + replaced(option.get_description(), special) + "]";
+  if (takes_value(option)) {
+    const auto words = values_of("--" + (option.get_lnames().empty() ? std::string() : option.get_lnames()[0]));
+    text += ":value:" + (words.empty() ? std::string("_files") : "(" + joined_by(words, " ") + ")");
+  }
+  return quoted((option.get_items_expected_max() > 1 ? "*" : "") + text);
+}
+
+void print_zsh(const CLI::App& program) {
+  std::printf(
+      "#compdef tersor\n"
+      "# zsh completion of tersor: made by tersor help --completion zsh\n"
+      "if (( CURRENT == 2 )); then\n"
+      "  local -a commands=(\n");
+  for (const CLI::App* one : commands_of(program))
+    std::printf("    %s\n", quoted(one->get_name() + ":" + replaced(one->get_description(), {{':', "\\:"}})).c_str());
+  std::printf("  )\n  _describe command commands\n  return\nfi\ncase $words[2] in\n");
+  for (const CLI::App* one : commands_of(program)) {
+    std::printf("  %s)\n    shift words; (( CURRENT-- ))\n    _arguments", one->get_name().c_str());
+    for (const CLI::Option* option : options_of(*one, false))
+      for (const std::string& name : names_of(*option))
+        std::printf(" \\\n      %s", zsh_argument(*option, name).c_str());
+    if (one->get_name() == "help")
+      std::printf(" \\\n      ':command:(%s)'", command_words(program).c_str());
+    else
+      std::printf(" \\\n      '*:file:_files'");
+    std::printf(" ;;\n");
+  }
+  std::printf("esac\n");
+}
+
+void print_fish(const CLI::App& program) {
+  const auto line = [](const std::string& text) { std::printf("complete -c tersor %s\n", text.c_str()); };
+  const auto described = [](const std::string& text) {
+    return " -d '" + replaced(text, {{'\'', "\\'"}, {'\\', "\\\\"}, {'\n', " "}}) + "'";
+  };
+  std::printf("# fish completion of tersor: made by tersor help --completion fish\n");
+  for (const CLI::App* one : commands_of(program))
+    line("-n __fish_use_subcommand -f -a " + one->get_name() + described(one->get_description()));
+  line("-n '__fish_seen_subcommand_from help' -f -a '" + command_words(program) + "'");
+  for (const CLI::App* one : commands_of(program))
+    for (const CLI::Option* option : options_of(*one, false)) {
+      std::string text = "-n '__fish_seen_subcommand_from " + one->get_name() + "'";
+      for (const std::string& name : option->get_snames()) text += " -s " + name;
+      for (const std::string& name : option->get_lnames()) text += " -l " + name;
+      std::vector<std::string> words;
+      for (const std::string& name : option->get_lnames()) words = values_of("--" + name);
+      if (takes_value(*option)) text += words.empty() ? " -r" : " -x -a '" + joined_by(words, " ") + "'";
+      line(text + described(option->get_description()));
+    }
+}
+
+void print_command(const CLI::App& program, const std::string& name) {
+  std::vector<std::string> names;
+  for (const CLI::App* one : commands_of(program)) {
+    if (one->get_name() == name) {
+      std::fputs(one->help(program.get_name()).c_str(), stdout);
+      return;
+    }
+    names.push_back(one->get_name());
+  }
+  const std::string near = nearest_name(name, names);
+  throw CLI::ValidationError(
+      "There is no subcommand \"" + name + "\"." + (near.empty() ? "" : " Did you mean \"" + near + "\"?"),
+      CLI::ExitCodes::ValidationError);
+}
+
+void help(const CLI::App& program, const HelpOptions& options) {
+  static const std::map<std::string, void (*)(const CLI::App&)> shells = {
+      {"bash", print_bash}, {"zsh", print_zsh}, {"fish", print_fish}};
+  if (!options.completion.empty()) return shells.at(options.completion)(program);
+  if (options.manual) return print_manual(program);
+  if (options.command.empty())
+    // help() would give that of the command that was called, this one
+    std::fputs(program.get_formatter()->make_help(&program, program.get_name(), CLI::AppFormatMode::Normal).c_str(),
+               stdout);
+  else
+    print_command(program, options.command);
+}
+
+}  // namespace
+
+void add_help(CLI::App& program) {
+  auto options = std::make_shared<HelpOptions>();
+  CLI::App* command = program.add_subcommand("help", "Help for a command, the manual page, or completions for a shell");
+  command->footer(
+      "Examples:\n  tersor help quantize\n  tersor help --manual > tersor.1\n  tersor help --completion bash > "
+      "/etc/bash_completion.d/tersor");
+  command->add_option("COMMAND", options->command, "The command to explain");
+  command->add_flag("--manual", options->manual, "Print the manual page");
+  command
+      ->add_option("--completion", options->completion, "Print what completes words in this shell: bash, zsh or fish")
+      ->check([](const std::string& shell) {
+        const bool known = shell == "bash" || shell == "zsh" || shell == "fish";
+        return known ? std::string() : "There is no completion for \"" + shell + "\", only for bash, zsh and fish.";
+      });
+  command->callback([options, &program] { help(program, *options); });
+}
+
+}  // namespace tersor::cli

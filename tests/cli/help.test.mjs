@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Help, the manual page and completions, which come from one table of options.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, test } from 'vitest';
+
+import { withFolder } from '../zoo/runtime.mjs';
+import { run } from './job.mjs';
+
+const commands = [
+  'inspect',
+  'calibrate',
+  'merge',
+  'quantize',
+  'run',
+  'evaluate',
+  'compare',
+  'platforms',
+  'config',
+  'convert',
+  'help',
+];
+const longOptions = (command) =>
+  [...run(command, '--help').stdout.matchAll(/^ +(?:-\w,)?--([a-z-]+)/gm)].map(([, name]) => name);
+
+test('without a word the program says what it does, with its exit statuses', () => {
+  const alone = run();
+  assert.equal(alone.status, 0);
+  assert.equal(alone.stdout, run('--help').stdout);
+  assert.equal(alone.stdout, run('help').stdout);
+  assert.match(alone.stdout, /Exit status:\n {2}0 {2}done\n {2}1 .*\n {2}2 .*usage/);
+});
+
+test('help for a command is what its --help prints, and a wrong name is wrong usage', () => {
+  for (const command of commands) {
+    const { status, stdout } = run('help', command);
+    assert.equal(status, 0);
+    assert.equal(stdout, run(command, '--help').stdout);
+    assert.match(stdout, new RegExp(`Usage: tersor ${command} `));
+  }
+  const wrong = run('help', 'quantise');
+  assert.equal(wrong.status, 2);
+  assert.match(wrong.stderr, /There is no subcommand "quantise"\. Did you mean "quantize"\?/);
+  assert.equal(run('help', '--completion', 'tcsh').status, 2);
+});
+
+describe.each([
+  ['manual page', ['--manual'], (option) => `\\-\\-${option.replaceAll('-', '\\-')}`],
+  ['bash', ['--completion', 'bash'], (option) => `--${option}`],
+  ['zsh', ['--completion', 'zsh'], (option) => `--${option}[`],
+  ['fish', ['--completion', 'fish'], (option) => `-l ${option}`],
+])('%s', (_, words, form) => {
+  test('every option of every command', () => {
+    const { status, stdout } = run('help', ...words);
+    assert.equal(status, 0);
+    for (const command of commands) {
+      assert(stdout.includes(command), command);
+      const options = longOptions(command);
+      assert(options.length > 0);
+      for (const option of options) assert(stdout.includes(form(option)), `${command} --${option}`);
+    }
+  });
+});
+
+test('bash completes commands, options and words, and leaves files to itself', () =>
+  withFolder((folder) => {
+    const script = path.join(folder, 'completion');
+    writeFileSync(script, run('help', '--completion', 'bash').stdout);
+    const completed = (...line) => {
+      const set = `source "$0"; COMP_WORDS=(tersor "$@"); COMP_CWORD=$#; _tersor; printf '%s\\n' "\${COMPREPLY[@]}"`;
+      const { stdout, stderr } = spawnSync('bash', ['-c', set, script, ...line], { encoding: 'utf8' });
+      assert.equal(stderr, '');
+      return stdout.trim().split('\n');
+    };
+    assert.deepEqual(completed('quan'), ['quantize']);
+    assert.deepEqual(completed('help', 'cal'), ['calibrate']);
+    assert.deepEqual(completed('quantize', 'model.onnx', '--save'), ['--save-recipe']);
+    assert.deepEqual(completed('quantize', '--prefer', 'acc'), ['accuracy']);
+    assert.deepEqual(completed('quantize', '--platform', 'tensor'), ['tensorrt']);
+    assert.deepEqual(completed('quantize', 'mod'), ['']);
+  }));
