@@ -33,6 +33,8 @@ export default defineConfig({
       }),
       // the package as npm packs it, through bundlers and runtimes
       suite('embed', ['tests/embed/*.test.mjs'], { testTimeout: 60_000, hookTimeout: 60_000, fileParallelism: false }),
+      // the .deb and the archive of ./scripts/package
+      suite('packages', ['tests/package/*.test.mjs'], { testTimeout: 60_000 }),
       // the built site in Chromium
       suite('browser', ['tests/browser/*.test.mjs'], {
         testTimeout: 180_000,

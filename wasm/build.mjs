@@ -7,6 +7,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
+import { libraries, notices } from '../scripts/notices.mjs';
 import { configTypes } from './config_types.mjs';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -40,48 +41,12 @@ if (!existsSync(types) || readFileSync(types, 'utf8') !== made) writeFileSync(ty
 const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc');
 execFileSync(process.execPath, [compiler, '-p', here('tsconfig.json')], { stdio: 'inherit' });
 
-// What npm packs beside: the license, and those of what is compiled into the two WebAssembly files, as the distribution's packages
-// that these were built from state them.
+// What npm packs beside: the license, and those of what is compiled into the two WebAssembly files.
 copyFileSync(here('../LICENSE'), here('LICENSE'));
-const library = /^(\*|include\/)/;
-const inside = [
-  ['nlohmann-json3-dev', 'JSON', library],
-  ['libprotozero-dev', "protobuf's wire format", library],
-  ['libhwy-dev', 'SIMD', library],
-  ['libcli11-dev', 'the command line, in cli.wasm', library],
-  [
-    'emscripten',
-    'the C and C++ libraries, and the glue in JavaScript',
-    /^(\*$|system\/lib\/(libc|compiler-rt|dlmalloc|emmalloc))/,
-  ],
+const emscripten = [
+  'emscripten',
+  'the C and C++ libraries, and the glue in JavaScript',
+  /^(\*$|system\/lib\/(libc|compiler-rt|dlmalloc|emmalloc))/,
 ];
-
-/** The paragraphs about the files that match, and the licenses that those name (the form is Debian's machine-readable one). */
-function stated(copyright, files) {
-  const paragraphs = copyright.split(/\n(?:[ \t]*\n)+/);
-  const field = (paragraph, name) =>
-    new RegExp(`^${name}:((?:.*)(?:\\n[ \\t].*)*)`, 'm').exec(paragraph)?.[1].trim() ?? '';
-  const about = paragraphs.filter((one) =>
-    field(one, 'Files')
-      .split(/\s+/)
-      .some((path) => files.test(path)),
-  );
-  const named = new Set(
-    about.flatMap((one) =>
-      field(one, 'License')
-        .split('\n')[0]
-        .split(/,? (?:and|or) /),
-    ),
-  );
-  const licenses = paragraphs.filter((one) => !/^Files:/m.test(one) && named.has(field(one, 'License').split('\n')[0]));
-  if (about.length === 0) throw new Error('The copyright file names no file that is compiled in.');
-  return [...about, ...licenses].join('\n\n');
-}
-
-const rule = '='.repeat(100);
-const notices = inside.map(([name, what, files]) => {
-  const text = stated(readFileSync(`/usr/share/doc/${name}/copyright`, 'utf8'), files);
-  return `${rule}\n${name}: ${what}\n${rule}\n\n${text}\n`;
-});
-const head = 'Tersor (Apache-2.0, see LICENSE) holds parts of the following, compiled to WebAssembly.\n\n';
-writeFileSync(here('THIRD_PARTY_NOTICES.txt'), head + notices.join('\n'));
+const head = 'Tersor (Apache-2.0, see LICENSE) holds parts of the following, compiled to WebAssembly.';
+writeFileSync(here('THIRD_PARTY_NOTICES.txt'), notices([...libraries, emscripten], head));
