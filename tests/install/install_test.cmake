@@ -39,6 +39,12 @@ must(inspect "${prefix}/bin/tersor" inspect "${work}/quantized.onnx")
 must_hold("${output}" " int4, " "the quantized model")
 must_hold("${output}" " int8, " "the quantized model")
 
+foreach(file IN ITEMS share/man/man1/tersor.1.gz share/bash-completion/completions/tersor share/doc/tersor/LICENSE)
+  if(NOT EXISTS "${prefix}/${file}")
+    message(FATAL_ERROR "${file} was not installed.")
+  endif()
+endforeach()
+
 file(GLOB_RECURSE headers RELATIVE "${prefix}/include/tersor" "${prefix}/include/tersor/*.h")
 list(LENGTH headers count)
 if(count LESS 100)
