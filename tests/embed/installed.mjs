@@ -2,7 +2,16 @@
 //
 // The package as npm packs it, unpacked as npm installs it, with apps beside it; and a browser that opens them.
 import { execFileSync } from 'node:child_process';
-import { createReadStream, cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  createReadStream,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import path from 'node:path';
 
@@ -14,20 +23,18 @@ export const tools = path.join(import.meta.dirname, 'node_modules');
 export const model = smallProduct();
 export const table = 'a,b,c,d\n1,2,3,4\n-1,0.5,2,0\n0,0,1,1\n';
 
-/** A fresh folder `name` whose apps find the package. The archive is what `npm publish` would send. */
+/** A fresh folder `name` whose apps have the package installed. The archive is what `npm publish` would send. */
 export function install(name) {
   const folder = path.join(work, name);
   rmSync(folder, { recursive: true, force: true });
-  const place = path.join(folder, 'node_modules/tersor');
-  mkdirSync(place, { recursive: true });
-  const package_ = path.join(root, 'wasm');
-  const [{ filename }] = JSON.parse(
-    execFileSync('npm', ['pack', '--json', '--pack-destination', folder], { cwd: package_, encoding: 'utf8' }),
-  );
-  const archive = path.join(folder, filename);
-  execFileSync('tar', ['-xzf', archive, '-C', place, '--strip-components=1']);
+  mkdirSync(folder, { recursive: true });
   cpSync(path.join(import.meta.dirname, 'app'), folder, { recursive: true });
-  return { folder, archive, place };
+  writeFileSync(path.join(folder, 'package.json'), '{ "private": true, "type": "module" }\n');
+  const npm = (cwd, ...args) => execFileSync('npm', args, { cwd, encoding: 'utf8' });
+  const [{ filename }] = JSON.parse(npm(path.join(root, 'wasm'), 'pack', '--json', '--pack-destination', folder));
+  // it depends on nothing, so there is nothing to ask a registry for
+  npm(folder, 'install', '--offline', '--no-audit', '--no-fund', `./${filename}`);
+  return { folder, archive: path.join(folder, filename), place: path.join(folder, 'node_modules/tersor') };
 }
 
 const types = {

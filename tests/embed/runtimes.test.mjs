@@ -2,7 +2,7 @@
 //
 // The installed package in every runtime that is here: the app and the command give the same bytes.
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, symlinkSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 
@@ -32,9 +32,6 @@ beforeAll(async () => {
   bytes = await expected();
   writeFileSync(at('model.onnx'), model);
   writeFileSync(at('samples.csv'), table);
-  writeFileSync(at('package.json'), '{ "type": "module" }\n');
-  mkdirSync(at('node_modules/.bin'));
-  symlinkSync('../tersor/bin.mjs', at('node_modules/.bin/tersor')); // as npm does it
 });
 
 describe.each(Object.entries(runtimes))('%s', (name, [program, ...args]) => {

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Tersor, TersorError } from '../../wasm/dist/index.js';
 import { smallProduct } from '../zoo/protobuf.mjs';
 import { demo, demoFiles, emptyFolder } from './jobs.mjs';
+import { openPage } from './page/open.mjs';
 
 const folder = emptyFolder('given');
 const { preprocessing } = demo;
@@ -69,6 +70,25 @@ describe('pictures', () => {
     const pngs = pixels.map((data, k) => ({ path: `${k}.png`, data: pngOfRgb(48, 48, data) }));
     expect(await made(model, images, options)).toEqual(await made(model, pngs, options));
     expect(await made(model, images[0], options)).toEqual(await made(model, [pngs[0]], options));
+
+    const opened = await openPage();
+    try {
+      const inPage = await opened.page.evaluate(
+        async ({ bytes, rgba, given }) => {
+          const engine = await window.Tersor.create({ workers: 1, locateFile: (name) => `/dist/${name}` });
+          const network = await engine.open(new Blob([new Uint8Array(bytes)]));
+          const samples = rgba.map((data) => new ImageData(new Uint8ClampedArray(data), 48, 48));
+          const quantized = await network.quantize({ samples, ...given });
+          engine.close();
+          return Array.from(quantized.model);
+        },
+        { bytes: Array.from(readFileSync(demo.model)), rgba: pixels.map((data) => Array.from(data)), given: options },
+      );
+      expect(Buffer.from(inPage).toString('base64')).toBe((await made(model, images, options)).bytes);
+      expect(opened.complaints).toEqual([]);
+    } finally {
+      await opened.close();
+    }
   });
 });
 

@@ -126,7 +126,7 @@ export function checkOptions(call: keyof typeof known, options: unknown): assert
   }
   for (const [name, [wanted, fits]] of Object.entries(expected)) {
     const value = entries[name];
-    if (!names.includes(name) || value === undefined || fits(value)) continue;
+    if (!names.includes(name) || value === undefined || value === null || fits(value)) continue;
     throw new TersorError({
       code: 'invalid_argument',
       message: `${name} is ${shown(value)}; ${wanted} is expected.`,
