@@ -3,7 +3,7 @@
 // Makes wasm/dist: the compiled TypeScript beside the core that CMake built (build/wasm/bin).
 
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
@@ -19,7 +19,8 @@ for (const name of core) {
     process.exit(1);
   }
 }
-mkdirSync(here('dist'), { recursive: true });
+rmSync(here('dist'), { recursive: true, force: true }); // npm packs all that lies there
+mkdirSync(here('dist'));
 for (const name of core) copyFileSync(here(`../build/wasm/bin/${name}`), here(`dist/${name}`));
 
 /** The fields of QuantizationConfig, asked of the core that was built. */
