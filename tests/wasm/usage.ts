@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Checked by tsc, never run: the package as a caller's types see it, the wrong uses included.
+import { Tensor as RuntimeTensor } from 'onnxruntime-node';
 import {
   LastValueQuantizer,
   MovingAverageQuantizer,
@@ -73,6 +74,13 @@ export async function use(bytes: Uint8Array, file: File, pictures: readonly Samp
   // @ts-expect-error a metric that there is not
   await model.evaluate(pictures, null, { metric: 'top3' });
   await model.calibrate('pictures');
+  await model.calibrate(['pictures/a.png', new Blob([bytes as BlobPart]), new ImageData(48, 48), file]);
+  await model.calibrate([{ input: new RuntimeTensor('float32', new Float32Array(4), [1, 4]) }]);
+  async function* streamed(): AsyncGenerator<SampleFile> {
+    yield* pictures;
+  }
+  await model.calibrate(streamed());
+  await tersor.open('model.onnx');
   // @ts-expect-error samples are no number
   await model.calibrate(5);
   // @ts-expect-error the worker count is a number or 'auto'
