@@ -45,6 +45,25 @@ test('Vite', async () => {
   await check(at('vite'));
 });
 
+test("Vite's development server", async () => {
+  const { createServer } = await import('vite');
+  const server = await createServer({
+    root: at(),
+    configFile: false,
+    logLevel: 'error',
+    optimizeDeps: { exclude: ['tersor'] },
+    server: { host: '127.0.0.1', port: 0 },
+  });
+  try {
+    await server.listen();
+    const { made, complaints } = await quantizedBy(browser, server.resolvedUrls.local[0]);
+    expect(complaints.filter((one) => !one.startsWith('[vite]'))).toEqual([]);
+    expect(made.equals(bytes)).toBe(true);
+  } finally {
+    await server.close();
+  }
+});
+
 test('webpack', async () => {
   const webpack = require('webpack');
   const stats = await new Promise((resolve, reject) =>
