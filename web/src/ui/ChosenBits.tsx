@@ -5,11 +5,16 @@
 import type { SearchedCandidate, SearchedOperator } from 'tersor';
 
 import { result } from '../job/state';
-import { counted, size, value } from '../numbers';
+import { counted, fixed, thin, value } from '../numbers';
 import { useFold } from './fold';
 
 /** Rows shown before "Show all". */
 const firstRows = 8;
+
+/** As the budget's field has it. */
+function kilobytes(bytes: number): string {
+  return `${fixed(bytes / 1e3, 1)}${thin}kB`;
+}
 
 function bits(n: number): string {
   return n === 32 ? 'float' : String(n);
@@ -39,8 +44,8 @@ export function ChosenBits() {
       <div class="block-head">
         <h3>Bits within the budget</h3>
         <span class="soft">
-          {size(taken.weights_memory)} of weights, at most {size(taken.activation_memory)} of activations at once;
-          measured on {counted(chosen.images, 'sample')}
+          {kilobytes(taken.weights_memory)} of weights, at most {kilobytes(taken.activation_memory)} of activations at
+          once; measured on {counted(chosen.images, 'sample')}
         </span>
       </div>
       <table class="figures float-nodes">

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A budget on the page: its figure is entered, operators get the bits that fit, and the result says which.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { button, expectQuiet, openPage, openSite, runDemo, untilDone } from './site.mjs';
+
+let site;
+beforeAll(async () => {
+  site = await openSite();
+});
+afterAll(() => site?.close());
+
+describe('a budget', () => {
+  it('gives operators the bits that fit, says which, and is gone when its field is emptied', async () => {
+    const visit = await openPage(site);
+    const { page } = visit;
+    await runDemo(page);
+    expect(await page.getByTestId('chosen-bits').count()).toBe(0);
+    await button(page, 'Change settings').click();
+    await page.getByLabel('Where it will run').selectOption({ label: 'Any bits' });
+    await untilDone(page);
+    const weights = page.getByLabel('Weights, kB');
+    await weights.fill('20');
+    await weights.blur();
+    await page.getByTestId('chosen-bits').waitFor({ timeout: 60_000 });
+    await untilDone(page);
+    const text = await page.getByTestId('chosen-bits').innerText();
+    expect(text).toMatch(/1\d\.\d\u202fkB of weights/);
+    expect(text).toMatch(/8: .* · 4: .* · 2: /);
+    if (process.env.TERSOR_PICTURES) {
+      await page.screenshot({ path: `${process.env.TERSOR_PICTURES}/budget.png`, fullPage: true });
+      await page.setViewportSize({ width: 390, height: 844 });
+      await page.screenshot({ path: `${process.env.TERSOR_PICTURES}/budget-phone.png`, fullPage: true });
+    }
+    await weights.fill('1');
+    await weights.blur();
+    await page.getByText(/These budgets cannot be met: weights_memory/).waitFor({ timeout: 60_000 });
+    await weights.fill('');
+    await weights.blur();
+    await untilDone(page);
+    expect(await page.getByTestId('chosen-bits').count()).toBe(0);
+    await expectQuiet(visit);
+  });
+});
