@@ -43,4 +43,32 @@ describe('a budget', () => {
     expect(await page.getByTestId('chosen-bits').count()).toBe(0);
     await expectQuiet(visit);
   });
+
+  it('is chosen from a curve of error over size, and the choice can be undone', async () => {
+    const visit = await openPage(site);
+    const { page } = visit;
+    await runDemo(page);
+    await button(page, 'Change settings').click();
+    await page.getByLabel('Where it will run').selectOption({ label: 'Any bits' });
+    await untilDone(page);
+    await button(page, 'Compare budgets').click();
+    await button(page, 'Compare budgets again').waitFor({ timeout: 120_000 });
+    const block = page.getByTestId('tradeoff');
+    const rows = await block.locator('tbody tr').allInnerTexts();
+    expect(rows.length).toBe(6);
+    const decibels = rows.map((row) => Number(/(-?\d+\.\d) dB/.exec(row.replace('−', '-'))[1]));
+    expect(decibels[0]).toBeLessThan(decibels[5] - 10);
+    expect(await block.locator('circle').count()).toBe(6);
+    await block.getByRole('button', { name: /^Choose/ }).nth(2).click();
+    await page.getByTestId('chosen-bits').waitFor({ timeout: 60_000 });
+    await untilDone(page);
+    expect(Number(await page.getByLabel('Weights, kB').inputValue())).toBeGreaterThan(10);
+    expect(await block.locator('circle.chosen').count()).toBe(1);
+    if (process.env.TERSOR_PICTURES)
+      await block.screenshot({ path: `${process.env.TERSOR_PICTURES}/tradeoff.png` });
+    await button(page, 'Undo the choice').click();
+    await expect.poll(() => page.getByTestId('chosen-bits').count(), { timeout: 60_000 }).toBe(0);
+    expect(await page.getByLabel('Weights, kB').inputValue()).toBe('');
+    await expectQuiet(visit);
+  });
 });

@@ -54,7 +54,8 @@ function identity(thing: object | null): number {
   return lastIdentity;
 }
 
-interface Inputs {
+/** All that a job reads of the page. */
+export interface Inputs {
   readonly model: state.OpenModel;
   readonly set: state.SampleSet;
   readonly labels: Labels;
@@ -72,7 +73,7 @@ interface Inputs {
   readonly dataKey: string;
 }
 
-function gather(): Inputs | null {
+export function gather(): Inputs | null {
   const model = state.model.value;
   const set = state.samples.value;
   if (!model || !set) return null;

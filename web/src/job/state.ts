@@ -175,6 +175,32 @@ export const runNote = signal('');
 export const result = signal<Result | null>(null);
 export const measured = signal<Measured>({ dataKey: '', float: null, statistics: [] });
 
+/** One quantization of the curve of budgets. */
+export interface TradeoffPoint {
+  /** Bytes of weights, or operators in float. */
+  readonly budget: number;
+  readonly sizeBytes: number;
+  readonly sqnr: number | null;
+  /** Right answers of 1, or answers that are the float model's; null where outputs are no answers. */
+  readonly share: number | null;
+  readonly count: number;
+}
+
+export interface Tradeoff {
+  /** The settings but for the budget, and the samples. */
+  readonly key: string;
+  readonly resource: 'weights_memory' | 'float_operators';
+  /** By rising budget. */
+  readonly points: readonly TradeoffPoint[];
+}
+
+export const tradeoff = signal<Tradeoff | null>(null);
+/** Points made and points in all, while the curve is being made. */
+export const tradeoffRun = signal<{ readonly done: number; readonly of: number } | null>(null);
+export const tradeoffProblem = signal<Problem | null>(null);
+/** The fields before a point was chosen. */
+export const beforeTradeoff = signal<Readonly<Record<string, FieldValue>> | null>(null);
+
 export const openRegions = signal<ReadonlySet<RegionId>>(new Set());
 /** Output name of the layer whose panel is open. */
 export const openLayer = signal<string | null>(null);
@@ -250,6 +276,21 @@ export const settingsKey = computed(() =>
   ]),
 );
 
+/** What a curve of budgets depends on. */
+export const tradeoffKey = computed(() => {
+  const { target_resource_utilization: _target, mixed_precision_config: _mixed, ...others } = fields.value;
+  return JSON.stringify([
+    samples.value?.id ?? 0,
+    samples.value?.files.length ?? 0,
+    platformName.value,
+    others,
+    preprocessing.value,
+    calibrationCount.value,
+    overrides.value,
+    frameworkInfo.value,
+  ]);
+});
+
 /** The figures shown are of other settings. */
 export const resultIsOld = computed(() => result.value !== null && result.value.key !== settingsKey.value);
 
@@ -277,4 +318,6 @@ export const missing = computed(() => {
   return '';
 });
 
-export const canQuantize = computed(() => missing.value === '' && run.value === null && engine.value !== null);
+export const canQuantize = computed(
+  () => missing.value === '' && run.value === null && tradeoffRun.value === null && engine.value !== null,
+);

@@ -34,6 +34,7 @@ import { Note, ProblemCard } from './Note';
 import { Region } from './Region';
 import { Stages } from './Stages';
 import { StaysFloat } from './StaysFloat';
+import { Tradeoff } from './Tradeoff';
 import { Verdict } from './Verdict';
 
 function Progress(props: { readonly run: Run }) {
@@ -223,6 +224,7 @@ function Body() {
           </div>
           {float && !done && <FloatNote float={float} />}
           <ChosenBits />
+          <Tradeoff />
           <StaysFloat />
         </div>
         <div class="results-side">
