@@ -71,6 +71,10 @@ Range search_least_divergence(std::span<const double> weights, const Quantizer& 
   return quantizer.search(start, error, effort, least);
 }
 
+/// With more, fewer and fewer weights share an integer, and the divergence says less and less: the range of 8 bits
+/// holds for all of them, with finer steps.
+constexpr int kMostBitsOfKl = 8;
+
 }  // namespace
 
 std::vector<Method> weight_selection_methods() {
@@ -87,6 +91,12 @@ Range select_weight_range(std::span<const double> weights, QuantizationMethod me
   const Range start =
       quantizer.cover(lower_reach, highest_with_room(highest, method, grid), grid, criterion.min_threshold);
   if (criterion.method == Method::kNoClipping || (lowest == 0 && highest == 0)) return start;
+  if (criterion.method == Method::kKl && grid.n_bits > kMostBitsOfKl) {
+    IntegerGrid fewer = grid;
+    fewer.n_bits = kMostBitsOfKl;
+    const Range found = select_weight_range(weights, method, fewer, per_channel, criterion, importance);
+    return quantizer.cover(found.low, found.high, grid, criterion.min_threshold);
+  }
   const SearchEffort effort = weight_effort(weights.size(), per_channel);
   if (criterion.method == Method::kKl)
     return search_least_divergence(weights, quantizer, grid, start, effort, criterion.min_threshold);
