@@ -38,6 +38,17 @@ ValueBounds own_bounds(const Graph& graph, const Node& node) {
   return {};
 }
 
+const FrameworkInfo& default_info() {
+  static const FrameworkInfo kDefault = onnx_framework_info();
+  return kDefault;
+}
+
+bool differs(const std::map<std::string, ValueBounds>& defaults,
+             const std::pair<const std::string, ValueBounds>& entry) {
+  const auto found = defaults.find(entry.first);
+  return found == defaults.end() || !(found->second == entry.second);
+}
+
 }  // namespace
 
 ValueBounds FrameworkInfo::bounds_of(const Graph& graph, const Node& node) const {
@@ -45,9 +56,14 @@ ValueBounds FrameworkInfo::bounds_of(const Graph& graph, const Node& node) const
   if (node.domain.empty()) {
     const auto layer = layer_min_max_mapping.find(node.op_type);
     const auto activation = activation_min_max_mapping.find(lower_case(node.op_type));
-    if (layer != layer_min_max_mapping.end())
+    const bool of_layer = layer != layer_min_max_mapping.end();
+    const bool of_activation = activation != activation_min_max_mapping.end();
+    // What a person writes wins over a default.
+    const bool is_written = of_activation && differs(default_info().activation_min_max_mapping, *activation) &&
+                            !(of_layer && differs(default_info().layer_min_max_mapping, *layer));
+    if (of_layer && !is_written)
       bounds = layer->second;
-    else if (activation != activation_min_max_mapping.end())
+    else if (of_activation)
       bounds = activation->second;
   }
   return intersect(bounds, own_bounds(graph, node));

@@ -86,6 +86,12 @@ TEST_CASE("a range known beforehand is taken from the mappings, of a layer befor
   const FrameworkInfo by_layer = info_of(R"({"layer_min_max_mapping": {"Softmax": [0, 0.5]}})", by_function);
   REQUIRE(by_layer.bounds_of(b.graph, softmax) == ValueBounds{0.0, 0.5});
   REQUIRE(attach_with(b, by_layer).of(softmax.id).bounds == ValueBounds{0.0, 0.5});
+  // What is written of a function wins over the default of the layer, and not over what is written of the layer.
+  REQUIRE(info_of(R"({"activation_min_max_mapping": {"relu": [0, 9]}})").bounds_of(b.graph, b.named("relu")) ==
+          ValueBounds{0.0, 9.0});
+  const char* const both =
+      R"({"activation_min_max_mapping": {"relu": [0, 9]}, "layer_min_max_mapping": {"Relu": [0, 5]}})";
+  REQUIRE(info_of(both).bounds_of(b.graph, b.named("relu")) == ValueBounds{0.0, 5.0});
   REQUIRE(info_of(R"({"layer_min_max_mapping": {"Relu": [0, null]}})").bounds_of(b.graph, b.named("relu")) ==
           ValueBounds{0.0, std::nullopt});
 }
