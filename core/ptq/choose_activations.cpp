@@ -63,17 +63,23 @@ const framework::LayerQuantizer* quantizer_of(const Graph& graph, const Uses& us
 }
 
 /// Of the node that makes the value; null when none does. Behind a clamp that the platform or the settings quantize
-/// nothing behind, or that preserves, the one in front counts.
+/// nothing behind, and behind an operator that preserves, the one in front counts.
 const framework::NodeAttachment* maker_of(const Graph& graph, const Uses& uses, const Attachment& attachment,
                                           const Placement& placement, ValueId value) {
-  auto index = uses.producer_index(value);
-  while (index && placement.roles[*index].role == Role::kClamp) {
-    const framework::NodeAttachment& clamp = attachment.of(graph.nodes()[*index].id);
-    const auto in_front = uses.producer_index(graph.nodes()[*index].inputs[0]);
-    if (clamp.config().enable_activation_quantization || !clamp.output_quantizers.empty() || !in_front) break;
-    index = in_front;
+  for (auto index = uses.producer_index(value); index; index = uses.producer_index(value)) {
+    const Node& node = graph.nodes()[*index];
+    const framework::NodeAttachment& attached = attachment.of(node.id);
+    const bool is_clamp = placement.roles[*index].role == Role::kClamp;
+    const bool passes =
+        is_clamp ? !attached.config().enable_activation_quantization : attached.config().quantization_preserving;
+    const std::vector<ValueId> from =
+        is_clamp ? std::vector<ValueId>{node.inputs[0]} : value_inputs(node, placement.roles[*index].role);
+    const bool in_front = from.size() == 1 && from[0].valid() && graph.initializer(from[0]) == nullptr &&
+                          (!is_clamp || uses.producer_index(from[0]));
+    if (!passes || !attached.output_quantizers.empty() || !in_front) return &attached;
+    value = from[0];
   }
-  return index ? &attachment.of(graph.nodes()[*index].id) : nullptr;
+  return nullptr;
 }
 
 /// What the group's values stay within: what the operators that make them can give.

@@ -76,6 +76,22 @@ struct Made {
 
 }  // namespace
 
+TEST_CASE(
+    "an input that is moved before it is quantized has the settings of inputs, on platforms that quantize operands") {
+  NamedModel model;
+  model.input("x", {1, 8, 8, 4}).weight("w", {6, 4, 3, 3});
+  model.node("Transpose", {"x"}, {"t"}, {{"perm", std::vector<int64_t>{0, 3, 1, 2}}}).node("Conv", {"t", "w"}, {"c"});
+  model.node("Relu", {"c"}, {"r"}).output("r");
+  config::QuantizationConfig config = test::plain_config();
+  config.prefer = config::Preference::kSize;
+  config.activation_quantization_method = quant::QuantizationMethod::kPowerOfTwo;
+  const auto job = test::job_of(model.build(), "ort-cpu", config);
+  for (const ptq::ActivationPlan& one : quantize(*job, test::statistics_of(*job)).plan.activations) {
+    int exponent = 0;
+    REQUIRE(std::frexp(one.params.scale[0], &exponent) == 0.5f);
+  }
+}
+
 TEST_CASE("activations take no more values than their bits have, and each bit gains") {
   for (const char* placement : {"OPERANDS", "OUTPUTS"})
     for (const char* method : {"UNIFORM", "SYMMETRIC", "POWER_OF_TWO"}) {
