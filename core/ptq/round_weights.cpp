@@ -19,7 +19,8 @@ namespace {
 
 constexpr double kDamping = 0.01;     // of the mean diagonal
 constexpr double kWorthwhile = 0.98;  // of the noise of the nearest integers, on samples held aside
-constexpr int kMostRounds = 20;       // over the columns
+constexpr double kWorthwhileScale = 0.9;
+constexpr int kMostRounds = 20;  // over the columns
 constexpr double kScaleFactors[] = {1.0, 0.97, 0.94, 0.91, 0.88};
 /// Few steps are worth more where they lie close than where they reach all values.
 constexpr double kScaleFactorsOfFewBits[] = {1.0, 1.6, 1.35, 1.15, 1.07, 0.93, 0.86, 0.8, 0.73, 0.66, 0.6, 0.52};
@@ -334,7 +335,7 @@ Found Rounder::round_with_scales(const std::vector<Factor>& given, const Way& wa
     }
     if (least.empty()) least.assign(noise.size(), std::numeric_limits<double>::infinity());
     for (size_t o = 0; o < noise.size(); ++o) {
-      if (noise[o] >= least[o]) continue;
+      if (noise[o] >= kWorthwhileScale * least[o]) continue;
       least[o] = noise[o];
       const auto from = found.codes.begin() + static_cast<std::ptrdiff_t>(o) * kernel_.columns();
       std::copy(from, from + kernel_.columns(),
