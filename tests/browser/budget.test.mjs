@@ -59,13 +59,15 @@ describe('a budget', () => {
     const decibels = rows.map((row) => Number(/(-?\d+\.\d) dB/.exec(row.replace('−', '-'))[1]));
     expect(decibels[0]).toBeLessThan(decibels[5] - 10);
     expect(await block.locator('circle').count()).toBe(6);
-    await block.getByRole('button', { name: /^Choose/ }).nth(2).click();
+    await block
+      .getByRole('button', { name: /^Choose/ })
+      .nth(2)
+      .click();
     await page.getByTestId('chosen-bits').waitFor({ timeout: 60_000 });
     await untilDone(page);
     expect(Number(await page.getByLabel('Weights, kB').inputValue())).toBeGreaterThan(10);
     expect(await block.locator('circle.chosen').count()).toBe(1);
-    if (process.env.TERSOR_PICTURES)
-      await block.screenshot({ path: `${process.env.TERSOR_PICTURES}/tradeoff.png` });
+    if (process.env.TERSOR_PICTURES) await block.screenshot({ path: `${process.env.TERSOR_PICTURES}/tradeoff.png` });
     await button(page, 'Undo the choice').click();
     await expect.poll(() => page.getByTestId('chosen-bits').count(), { timeout: 60_000 }).toBe(0);
     expect(await page.getByLabel('Weights, kB').inputValue()).toBe('');

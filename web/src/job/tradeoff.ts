@@ -4,7 +4,12 @@
 // settings, and can be taken back.
 
 import { batch } from '@preact/signals';
-import type { MixedPrecisionQuantizationConfig, QuantizationConfig, QuantizedResult, ResourceUtilization } from 'tersor';
+import type {
+  MixedPrecisionQuantizationConfig,
+  QuantizationConfig,
+  QuantizedResult,
+  ResourceUtilization,
+} from 'tersor';
 
 import { isAbort, problemOf } from './problem';
 import { gather, type Inputs } from './quantize';

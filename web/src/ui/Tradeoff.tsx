@@ -29,7 +29,9 @@ function kilobytes(bytes: number): string {
 }
 
 function budgetText(curve: Curve, budget: number): string {
-  return curve.resource === 'weights_memory' ? kilobytes(budget) : counted(budget, 'operator in float', 'operators in float');
+  return curve.resource === 'weights_memory'
+    ? kilobytes(budget)
+    : counted(budget, 'operator in float', 'operators in float');
 }
 
 /** Where a number lies between the least and the most, 0 to 1; in the middle where all are one. */
@@ -51,7 +53,12 @@ function Plot(props: { readonly curve: Curve }) {
   return (
     <div ref={box} class="tradeoff-plot">
       {least && most && (
-        <svg width={width} height={base + 28} role="img" aria-label="Output SQNR over the budget; the table below has the numbers">
+        <svg
+          width={width}
+          height={base + 28}
+          role="img"
+          aria-label="Output SQNR over the budget; the table below has the numbers"
+        >
           <path class="axis" d={`M${left} ${top}V${base}H${width - right}`} />
           <text x={left - 8} y={top + 4} text-anchor="end">
             {decibels(Math.max(...errors))}
@@ -102,9 +109,7 @@ function Points(props: { readonly curve: Curve }) {
       <tbody>
         {curve.points.map((point) => (
           <tr key={point.budget}>
-            <th scope="row">
-              {curve.resource === 'weights_memory' ? kilobytes(point.budget) : count(point.budget)}
-            </th>
+            <th scope="row">{curve.resource === 'weights_memory' ? kilobytes(point.budget) : count(point.budget)}</th>
             <td>{kilobytes(point.sizeBytes)}</td>
             <td>{decibels(point.sqnr)}</td>
             <td>{point.share === null ? none : `${percent(point.share)} of ${count(point.count)}`}</td>
