@@ -4,6 +4,7 @@
 #include "core/base/digest.h"
 #include "core/ptq/outcomes.h"
 #include "core/report/expected_size.h"
+#include "core/report/idle_remarks.h"
 #include "core/report/range_remarks.h"
 
 namespace tersor {
@@ -20,6 +21,14 @@ report::Coverage expected_coverage(const Job& job, int64_t model_bytes) {
 
 std::optional<report::TimeForecast> time_forecast_of(const Job& job, const QuantizeResult& result) {
   return report::forecast_time(job.model, result.model, job.settings.platform.prices);
+}
+
+std::vector<Diagnostic> remarks_on(const Job& job, const QuantizeResult& result) {
+  const Draft& draft = result.draft;
+  std::vector<Diagnostic> remarks = report::remarks_of({}, job.notes, draft.model.graph, result.plan, draft.statistics);
+  const auto& asked = (job.asked ? *job.asked : job).settings.config;
+  for (Diagnostic& one : report::idle_remarks(asked, draft.rewrites, result.plan)) remarks.push_back(std::move(one));
+  return remarks;
 }
 
 report::Report report_of(const Job& job, const QuantizeResult& result, std::string model_name, int64_t model_bytes) {
@@ -45,7 +54,8 @@ report::Report report_of(const Job& job, const QuantizeResult& result, std::stri
     report.trial = choices;
   for (report::Correction& one : report::left_out((job.asked ? *job.asked : job).settings.config))
     report.corrections.push_back(std::move(one));
-  report.diagnostics = report::remarks_of(job.opened->model.warnings, job.notes, graph, result.plan, draft.statistics);
+  report.diagnostics = job.opened->model.warnings;
+  for (Diagnostic& one : remarks_on(job, result)) report.diagnostics.push_back(std::move(one));
   return report;
 }
 

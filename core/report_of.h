@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/report/report.h"
 #include "core/tersor.h"
@@ -18,6 +19,10 @@ report::Coverage expected_coverage(const Job& job, int64_t model_bytes);
 /// All that is known without running the result: not `comparison`, `evaluation`, `verdict`, and of `samples` the
 /// calibrated ones alone.
 report::Report report_of(const Job& job, const QuantizeResult& result, std::string model_name, int64_t model_bytes);
+
+/// What a person should know of the result: of ranges that say little, of settings that changed nothing, and the notes
+/// of the job.
+std::vector<Diagnostic> remarks_on(const Job& job, const QuantizeResult& result);
 
 /// What the platform's runtime is expected to take for the float model and for the result.
 std::optional<report::TimeForecast> time_forecast_of(const Job& job, const QuantizeResult& result);

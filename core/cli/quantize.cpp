@@ -372,8 +372,7 @@ void quantize_model(QuantizeOptions& options) {
   auto [job, statistics, data, decided, passes] = gather(options, std::move(settings), opened);
   check_recipe(recipe, recipe_of(*job, statistics), !options.settings.platform.empty(), options.anyway);
   const QuantizeResult result = quantize(*job, statistics, std::move(decided));
-  if (!options.quiet)
-    print_notes(report::remarks_of({}, job->notes, result.draft.model.graph, result.plan, result.draft.statistics));
+  if (!options.quiet) print_notes(remarks_on(*job, result));
   options.report.threads = options.run.threads;
   options.report.foreign = !options.stats.empty();
   const auto report = make_report(options.report, options.model, before, *job, result, statistics, data);

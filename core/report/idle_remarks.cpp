@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/report/idle_remarks.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "core/base/json.h"
+
+namespace tersor::report {
+
+namespace {
+
+/// Fields that say something of activations alone, by the beginnings of their names.
+constexpr std::string_view kOfActivations[] = {"activation_", "shift_negative_", "relu_unbound_",    "input_scaling",
+                                               "z_threshold", "softmax_shift",   "concat_threshold_"};
+
+bool is_of_activations(std::string_view field) {
+  return std::any_of(std::begin(kOfActivations), std::end(kOfActivations),
+                     [&](std::string_view begin) { return field.substr(0, begin.size()) == begin; });
+}
+
+Diagnostic without_effect(const std::string& field, const std::string& why) {
+  return {"setting_without_effect", why, "config." + field, ""};
+}
+
+}  // namespace
+
+std::vector<Diagnostic> idle_remarks(const config::QuantizationConfig& config,
+                                     const std::vector<ptq::Rewrite>& rewrites, const ptq::QuantizationPlan& plan) {
+  static const Json defaults = to_json(config::QuantizationConfig{}),
+                    documented = to_json(config::requirement_defaults());
+  const Json set = to_json(config);
+  const auto is_asked_for = [&](const std::string& field) {
+    return set.contains(field) && set.at(field) != defaults.at(field) && set.at(field) != documented.at(field);
+  };
+  std::vector<Diagnostic> remarks;
+  const bool quantizes_none = plan.activations.empty();
+  for (const auto& [field, value] : set.items())
+    if (quantizes_none && is_of_activations(field) && is_asked_for(field))
+      remarks.push_back(without_effect(field, "It has no effect, as no activation is quantized."));
+  for (const ptq::Rewrite& one : rewrites) {
+    const std::string field(one.field);
+    if (one.places > 0 || !is_asked_for(field) || (quantizes_none && is_of_activations(field))) continue;
+    remarks.push_back(without_effect(field, one.what));
+  }
+  return remarks;
+}
+
+}  // namespace tersor::report
