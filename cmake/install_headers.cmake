@@ -14,7 +14,7 @@ set(todo
   core/framework/quantize_config.h
   core/evaluate/evaluation.h core/evaluate/output_difference.h core/evaluate/similarity.h
   core/simulate/program.h
-  core/mixed/choose_bits.h core/mixed/mp_distance_weighting.h core/mixed/mp_metric_normalization.h core/mixed/resource_utilization.h
+  core/mixed/choose_bits.h core/config/mixed_precision_config.h core/config/resource_utilization.h
   core/trainable/annealing.h core/trainable/batch_range.h core/trainable/fake_quantization.h core/trainable/layer_weights.h core/trainable/lsq.h
   core/trainable/soft_rounding.h)
 set(done "")
