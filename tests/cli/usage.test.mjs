@@ -34,7 +34,7 @@ test('what is not there is named, with what is near', () =>
     for (const [{ status, stderr }, words, wanted] of [
       [quantize('--treads', '3'), 'There is no option "--treads". Did you mean "--threads"?', 2],
       [quantize('--treads=3', 'x', '--y'), 'There is no option "--treads". Did you mean "--threads"?', 2],
-      [quantize('--labels', 'x'), 'There is no option "--labels".\n', 2],
+      [quantize('--xyzzy', 'x'), 'There is no option "--xyzzy".\n', 2],
       [quantize('one', 'two'), 'There is no place for the argument "one".', 2],
       [run('quantise', model), 'There is no subcommand "quantise". Did you mean "quantize"?', 2],
       [run('config', '--shema'), 'There is no option "--shema". Did you mean "--schema"?', 2],
