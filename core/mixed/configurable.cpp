@@ -131,7 +131,7 @@ std::vector<Configurable> configurable_operators(const Graph& graph, const Attac
   for (size_t i = 0; i < attachment.nodes.size(); ++i) {
     const NodeAttachment& attached = attachment.nodes[i];
     const Kind base = kind_of(attached, attached.base);
-    Configurable one{{i}, {}, {}, 0};
+    Configurable one{{i}, {}, {}};
     // Of equal bits the base's methods, else the first.
     std::vector<Kind> kinds;
     for (const bool of_base : {true, false})
@@ -148,10 +148,7 @@ std::vector<Configurable> configurable_operators(const Graph& graph, const Attac
       const OperatorBits x = bits_of(attached, a), y = bits_of(attached, b);
       return x.weights != y.weights ? x.weights > y.weights : x.activation > y.activation;
     });
-    for (size_t k = 0; k < one.candidates.size(); ++k) {
-      one.bits.push_back(bits_of(attached, one.candidates[k]));
-      if (one.bits.back() == base.bits) one.base = k;
-    }
+    for (const size_t candidate : one.candidates) one.bits.push_back(bits_of(attached, candidate));
     if (one.bits[0].weights != 0) {
       const auto [first, is_new] = by_owner.emplace(owners[i], found.size());
       const auto same_weights = [](const OperatorBits& x, const OperatorBits& y) { return x.weights == y.weights; };

@@ -35,7 +35,6 @@ struct Configurable {
   std::vector<size_t> nodes;
   std::vector<size_t> candidates;  // indices into NodeAttachment::candidates, falling bits of weights, then of output
   std::vector<OperatorBits> bits;  // of each, for the first node
-  size_t base = 0;                 // index into `candidates`
 };
 
 /// In the order of the graph. Of candidates of equal bits that with the base's methods is kept, else the first. Weights

@@ -434,7 +434,10 @@ Json to_json(const QuantizationConfigOptions& options) {
 
 TargetPlatformCapabilities read_platform(std::string_view text, const std::string& place,
                                          const FindSetFaults& find_set_faults) {
-  const Json json = parse_json(text, place, ErrorCode::kInvalidPlatform);
+  Json json = parse_json(text, place, ErrorCode::kInvalidPlatform);
+  // What `tersor platforms NAME --json` prints holds the platform beside what it comes to.
+  if (json.is_object() && !json.contains("tp_model") && json.contains("platform") && json.contains("effective"))
+    json = Json(json.at("platform"));
   try {
     if (is_mct_capabilities(json)) return Reader(from_mct_capabilities(json, place), "", find_set_faults).read(place);
     return Reader(json, ".tp_model", find_set_faults).read(place);

@@ -35,6 +35,16 @@ test('the effective configuration says what each operator set gets, and what a s
   assert.match(refused.stderr, /operator set "Conv" with weights_n_bits = 3; it can be 8, 4, 2/);
 });
 
+test('what --json prints of a platform is a platform file', () =>
+  withFolder(async (folder) => {
+    const file = path.join(folder, 'mine.json');
+    for (const name of ['imx500', 'ort-cpu', 'any', 'weight-only-int4']) {
+      const printed = run(name, '--json').stdout;
+      writeFileSync(file, printed);
+      assert.equal(run(file, '--json').stdout, printed, name);
+    }
+  }));
+
 test('a capabilities file of the toolkit is read, and a wrong one told with its path', () =>
   withFolder(async (folder) => {
     const file = path.join(folder, 'tpc.json');
