@@ -77,6 +77,9 @@ std::optional<FilterValue> from_attribute(const Node& node, const std::string& n
   return std::visit(read, found->second);
 }
 
+/// The names of what is derived from a node.
+constexpr const char* kDerived[] = {"outputs", "has_kernel", "depthwise", "index_rank"};
+
 std::optional<FilterValue> derived(const Graph& graph, const Node& node, std::string_view name) {
   if (name == "outputs")
     return FilterValue(static_cast<double>(
@@ -213,6 +216,19 @@ std::optional<FilterValue> filter_value(const Graph& graph, const Node& node, st
   return std::nullopt;
 }
 
+std::vector<std::string> filter_attributes(const Graph& graph, const Node& node) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    const bool is_new = std::find(names.begin(), names.end(), name) == names.end();
+    if (is_new && filter_value(graph, node, name)) names.push_back(name);
+  };
+  for (const auto& attribute : node.attributes) add(attribute.first);
+  for (const NamedInput& one : kNamedInputs) add(std::string(one.name));
+  for (const Default& one : kDefaults) add(std::string(one.name));
+  for (const char* name : kDerived) add(name);
+  return names;
+}
+
 bool AttributeFilter::matches(const Graph& graph, const Node& node) const {
   const auto holds = [&](const AttributeFilter& part) { return part.matches(graph, node); };
   if (kind == Kind::kAnd) return std::all_of(parts.begin(), parts.end(), holds);
@@ -264,6 +280,23 @@ bool LayerFilterParams::matches(const Graph& graph, const Node& node) const {
   }
   return std::all_of(conditions.begin(), conditions.end(),
                      [&](const AttributeFilter& one) { return one.matches(graph, node); });
+}
+
+namespace {
+
+void add_attributes(const AttributeFilter& filter, std::vector<std::string>& names) {
+  if (!filter.attribute.empty() && std::find(names.begin(), names.end(), filter.attribute) == names.end())
+    names.push_back(filter.attribute);
+  for (const AttributeFilter& part : filter.parts) add_attributes(part, names);
+}
+
+}  // namespace
+
+std::vector<std::string> LayerFilterParams::attributes() const {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : kwargs) names.push_back(name);
+  for (const AttributeFilter& one : conditions) add_attributes(one, names);
+  return names;
 }
 
 LayerFilterParams read_layer_filter(const Json& json, const std::string& place) {

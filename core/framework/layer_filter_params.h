@@ -23,6 +23,9 @@ using FilterValue = std::variant<double, std::string, std::vector<double>, std::
 /// The value of a node's attribute; none where it has no such attribute.
 std::optional<FilterValue> filter_value(const Graph& graph, const Node& node, std::string_view attribute);
 
+/// The names that filter_value() finds something under.
+std::vector<std::string> filter_attributes(const Graph& graph, const Node& node);
+
 /// A condition on attributes. Every comparison with a missing attribute is false, so NotEq is not the negation of Eq.
 struct AttributeFilter {
   enum class Kind { kEq, kNotEq, kGreater, kGreaterEq, kSmaller, kSmallerEq, kContains, kAnd, kOr };
@@ -62,6 +65,8 @@ struct LayerFilterParams {
 
   bool plain() const { return conditions.empty() && kwargs.empty(); }
   bool matches(const Graph& graph, const Node& node) const;
+  /// The attributes that it asks for, each once.
+  std::vector<std::string> attributes() const;
   bool operator==(const LayerFilterParams&) const = default;
 };
 

@@ -184,15 +184,33 @@ std::optional<std::vector<NodeId>> Overrides::annotated(const Graph& graph) cons
   return ids;
 }
 
+namespace {
+
+/// Names an attribute that none of the operators has which the filter is about.
+void check_attributes(const LayerFilterParams& filter, const Graph& graph, const std::string& place) {
+  std::vector<std::string> known;
+  for (const Node& node : graph.nodes())
+    if (LayerFilterParams(filter.layer).matches(graph, node))
+      for (const std::string& name : filter_attributes(graph, node)) known.push_back(name);
+  for (const std::string& name : filter.attributes())
+    if (!known.empty() && std::find(known.begin(), known.end(), name) == known.end())
+      throw Error(ErrorCode::kInvalidConfig, "No " + filter.layer + " of the model has the attribute \"" + name + "\".",
+                  place, suggestion(name, known) + "Name one that they have.");
+}
+
+}  // namespace
+
 void Overrides::unmatched(const Entry& entry, const Graph& graph) const {
   const config::Override& given = entry.given;
   const std::string place = entry.place;
   if (!given.type.empty() && given.name.empty() && entry.filter.empty())
     throw Error(ErrorCode::kInvalidConfig, "The model has no operator of the type \"" + given.type + "\".",
                 place + ".type", suggestion(given.type, types_of(graph)) + "Name what the model has.");
-  if (given.name.empty())
+  if (given.name.empty()) {
+    check_attributes(entry.filter[0], graph, place + ".filter");
     throw Error(ErrorCode::kInvalidConfig, "No node of the model passes this filter.", place + ".filter",
                 "It chooses operators of the type \"" + entry.filter[0].layer + "\".");
+  }
   const std::vector<std::string> names = names_of(graph);
   if (std::find(names.begin(), names.end(), given.name) != names.end())
     throw Error(ErrorCode::kInvalidConfig,

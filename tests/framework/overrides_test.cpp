@@ -181,6 +181,13 @@ TEST_CASE("an override that matches no node is an error with the nearest name") 
               .message.find("folded into") != std::string::npos);
 }
 
+TEST_CASE("a filter that asks for an attribute which no operator has names it, and the nearest") {
+  const Error error = error_of(
+      net().graph, R"([{"filter": {"layer": "Conv", "kwargs": {"groups": 1}}, "config": {"weights_n_bits": 8}}])");
+  REQUIRE(error.message.find("No Conv of the model has the attribute \"groups\".") != std::string::npos);
+  REQUIRE((error.message + error.hint).find("Did you mean \"group\"?") != std::string::npos);
+}
+
 TEST_CASE("all that the platform does not offer is told at once, beside overrides that match nothing") {
   const GraphBuilder b = net();
   const Error error = error_of(b.graph, R"([
