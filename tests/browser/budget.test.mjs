@@ -56,7 +56,7 @@ describe('a budget', () => {
     const block = page.getByTestId('tradeoff');
     const rows = await block.locator('tbody tr').allInnerTexts();
     expect(rows.length).toBe(6);
-    const decibels = rows.map((row) => Number(/(-?\d+\.\d) dB/.exec(row.replace('−', '-'))[1]));
+    const decibels = rows.map((row) => Number(/(-?\d+\.\d)\sdB/.exec(row.replace('−', '-'))[1]));
     expect(decibels[0]).toBeLessThan(decibels[5] - 10);
     expect(await block.locator('circle').count()).toBe(6);
     await block
