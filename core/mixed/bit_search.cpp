@@ -42,20 +42,10 @@ bool holds_floats(const Tensor& tensor) {
 }
 
 double distance_of(MpDistance kind, const Tensor& x, const Tensor& y) {
-  if (!holds_floats(x) || !holds_floats(y) || x.shape().elements() == 0) return 0;
-  const auto a = x.data<float>(), b = y.data<float>();
-  const auto is_finite = [](std::span<const float> values) {
-    return std::all_of(values.begin(), values.end(), [](float one) { return std::isfinite(one); });
-  };
-  if (!is_finite(a)) return 0;  // the float model says nothing there
-  if (a.size() != b.size() || !is_finite(b)) return 1;
-  const bool are_probabilities = std::all_of(a.begin(), a.end(), [](float one) { return one >= 0; });
-  if (kind == MpDistance::kCosine) return cosine_distance(a, b);
-  if (kind == MpDistance::kNormalizedMse || !are_probabilities) return normalized_mse(a, b);
-  const std::vector<double> p(a.begin(), a.end()), q(b.begin(), b.end());
+  if (!holds_floats(x) || !holds_floats(y)) return 0;
   const Shape& shape = x.shape();
   const int64_t row = shape.rank() == 0 ? 1 : shape[shape.rank() - 1];
-  return std::max(0.0, kl_divergence(p, q, static_cast<size_t>(row)));
+  return distance(kind, x.data<float>(), y.data<float>(), static_cast<size_t>(row));
 }
 
 template <class T>

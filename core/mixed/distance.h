@@ -14,15 +14,17 @@ namespace tersor::mixed {
 
 /// Mean of (x - y)^2 in parts of (the mean of x^2) + 1e-8, x being the float model's.
 double normalized_mse(std::span<const double> x, std::span<const double> y);
-double normalized_mse(std::span<const float> x, std::span<const float> y);
 
 /// (1 - cos) / 2, from 0 to 1, with 1e-8 added to the product of the lengths; 0 for two tensors of zeros.
 double cosine_distance(std::span<const double> x, std::span<const double> y);
-double cosine_distance(std::span<const float> x, std::span<const float> y);
 
 /// Mean over rows of `row` elements, which lie together, of the sum of p ln(p / q); a q of 0 or less counts as 1e-8.
 /// Error kInvalidArgument as well for a negative p, or a number of elements that no rows make.
 double kl_divergence(std::span<const double> p, std::span<const double> q, size_t row);
+
+/// The distance of two tensors of floats, of one size. 0 where the first is not finite, as it says nothing then, and 1
+/// where the second is not. KL is taken over rows of `row` elements, and of what is no probability MSE in its place.
+double distance(config::MpDistance kind, std::span<const float> x, std::span<const float> y, size_t row);
 
 /// Of the output of an ONNX operator: Softmax by KL, Sigmoid and dense layers (Gemm, MatMul) by cosine, others by MSE.
 config::MpDistance distance_for(std::string_view op_type);

@@ -43,10 +43,24 @@ TEST_CASE("each operator has its distance") {
 
 TEST_CASE("what cannot be compared is refused") {
   const Values one{1}, two{1, 2}, nan{std::numeric_limits<double>::quiet_NaN()};
-  REQUIRE_THROWS_AS(normalized_mse(std::span<const double>{}, {}), Error);
+  REQUIRE_THROWS_AS(normalized_mse({}, {}), Error);
   REQUIRE_THROWS_AS(normalized_mse(one, two), Error);
   REQUIRE_THROWS_AS(cosine_distance(one, nan), Error);
   REQUIRE_THROWS_AS(kl_divergence(two, two, 0), Error);
   REQUIRE_THROWS_AS(kl_divergence(one, one, 2), Error);
   REQUIRE_THROWS_AS(kl_divergence(Values{-1}, one, 1), Error);
+}
+
+TEST_CASE("the distance of floats is that of their doubles, and what is not finite has one too") {
+  std::vector<float> x, y;
+  for (int k = 0; k < 103; ++k) x.push_back(static_cast<float>(k % 7) / 7), y.push_back(static_cast<float>(k % 5) / 7);
+  const Values a(x.begin(), x.end()), b(y.begin(), y.end());
+  REQUIRE(distance(MpDistance::kNormalizedMse, x, y, 103) == Approx(normalized_mse(a, b)));
+  REQUIRE(distance(MpDistance::kCosine, x, y, 103) == Approx(cosine_distance(a, b)));
+  REQUIRE(distance(MpDistance::kKlDivergence, x, y, 103) == Approx(kl_divergence(a, b, 103)));
+  const std::vector<float> infinite(103, std::numeric_limits<float>::infinity()), negative(103, -1.0f);
+  REQUIRE(distance(MpDistance::kCosine, x, infinite, 103) == 1);
+  REQUIRE(distance(MpDistance::kCosine, infinite, x, 103) == 0);
+  REQUIRE(distance(MpDistance::kKlDivergence, negative, x, 103) ==
+          distance(MpDistance::kNormalizedMse, negative, x, 103));
 }
