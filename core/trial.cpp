@@ -7,6 +7,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/json.h"
+#include "core/config/search_settings.h"
 #include "core/evaluate/output_difference.h"
 #include "core/graph/softmax_input.h"
 #include "core/graph/uses.h"
@@ -205,6 +206,24 @@ std::string sensitivities_key(const Job& job) {
   return sha256_hex(std::as_bytes(std::span(text)));
 }
 
+mixed::Sensitivities no_sensitivities(const std::vector<mixed::Configurable>& operators) {
+  mixed::Sensitivities none;
+  for (const mixed::Configurable& one : operators) none.emplace_back(one.candidates.size(), 0.0);
+  return none;
+}
+
+/// Those of a table that was measured for the same; none of another.
+std::optional<mixed::Sensitivities> sensitivities_of(const calibrate::BitConfiguration& known, const std::string& key,
+                                                     const std::vector<mixed::Configurable>& operators) {
+  mixed::Sensitivities measured = no_sensitivities(operators);
+  if (known.measured_for != key || known.operators.size() != measured.size()) return std::nullopt;
+  for (size_t k = 0; k < measured.size(); ++k) {
+    if (known.operators[k].candidates.size() != measured[k].size()) return std::nullopt;
+    for (size_t c = 0; c < measured[k].size(); ++c) measured[k][c] = known.operators[k].candidates[c].sensitivity;
+  }
+  return measured;
+}
+
 }  // namespace
 
 bool Trial::is_wanted(const Job& job, const calibrate::Statistics& statistics) {
@@ -234,9 +253,8 @@ Trial::Trial(std::shared_ptr<const Job> job, const calibrate::Statistics& statis
     if (is_held[place]) places_.push_back(place);
   for (size_t k = 0; k < places_.size(); ++k) (k < used ? others_ : held_).push_back(k);
   if (job_->settings.config.mixes_precisions()) {
-    const auto mixed =
-        job_->settings.config.mixed_precision_config.value_or(config::MixedPrecisionQuantizationConfig{});
-    const auto images = std::clamp<int64_t>(mixed.num_of_images, 1, std::max<int64_t>(fitting, kFewestOthers));
+    const int wanted = config::mixed_precision_of(job_->settings.config).num_of_images;
+    const auto images = std::clamp<int64_t>(wanted, 1, std::max<int64_t>(fitting, kFewestOthers));
     for (const int64_t k : samples::spread_evenly(static_cast<int64_t>(total), images)) {
       const auto place = static_cast<size_t>(k);
       const auto known = std::find(places_.begin(), places_.end(), place);
@@ -265,19 +283,15 @@ void Trial::begin_search(const calibrate::Statistics& statistics) {
   whole_ = statistics;
   round_ = Round::kSearch;
   active_ = searched_;
+  const config::QuantizationConfig& config = job_->settings.config;
+  auto operators = mixed::configurable_operators(job_->model.graph, job_->attachment, config);
+  if (const auto known = sensitivities_of(statistics.choices.bits, sensitivities_key(*job_), operators))
+    return end_search(operators, *known);
+  if (operators.empty() || config::mixed_precision_of(config).configuration_overwrite)
+    return end_search(operators, no_sensitivities(operators));
   search_ = std::make_unique<mixed::BitSearch>(
-      mixed::SearchProblem{job_->model, job_->attachment, job_->arithmetic.in_float, whole_, job_->settings.config});
-  const calibrate::BitConfiguration& known = statistics.choices.bits;
-  const auto& mixed = job_->settings.config.mixed_precision_config;
-  mixed::Sensitivities measured;
-  for (size_t k = 0; k < search_->steps(); ++k) {
-    std::vector<double>& one = measured.emplace_back(search_->operators()[k].candidates.size(), 0.0);
-    if (k < known.operators.size() && known.operators[k].candidates.size() == one.size())
-      for (size_t c = 0; c < one.size(); ++c) one[c] = known.operators[k].candidates[c].sensitivity;
-  }
-  const bool is_given = mixed && mixed->configuration_overwrite;
-  const bool is_known = known.measured_for == sensitivities_key(*job_) && known.operators.size() == measured.size();
-  if (measured.empty() || is_given || is_known) return end_search(measured);
+      mixed::SearchProblem{job_->model, job_->attachment, job_->arithmetic.in_float, whole_, config},
+      std::move(operators));
   step_ = 0;
   search_program_ = std::make_shared<const mixed::SearchProgram>(search_->program(step_));
 }
@@ -288,14 +302,14 @@ void Trial::take_distances(const std::vector<SampleDistances>& distances) {
     for (size_t k = 0; k < means.size(); ++k) means[k] += one.distances[k];
   for (double& mean : means) mean /= static_cast<double>(std::max<size_t>(distances.size(), 1));
   search_->take(step_, means);
-  if (++step_ == search_->steps()) return end_search(search_->sensitivities());
+  if (++step_ == search_->steps()) return end_search(search_->operators(), search_->sensitivities());
   search_program_ = std::make_shared<const mixed::SearchProgram>(search_->program(step_));
 }
 
-void Trial::end_search(const mixed::Sensitivities& sensitivities) {
+void Trial::end_search(const std::vector<mixed::Configurable>& operators, const mixed::Sensitivities& sensitivities) {
   const mixed::UtilizationMeter meter(job_->model.graph, job_->attachment, whole_);
-  choices_.bits = mixed::choose_configuration(job_->model.graph, job_->attachment, meter, search_->operators(),
-                                              sensitivities, job_->settings.config);
+  choices_.bits = mixed::choose_configuration(job_->model.graph, job_->attachment, meter, operators, sensitivities,
+                                              job_->settings.config);
   choices_.bits.measured_for = sensitivities_key(*job_);
   choices_.bits.images = static_cast<int64_t>(searched_.size());
   search_ = nullptr, search_program_ = nullptr, whole_ = {};

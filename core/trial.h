@@ -113,7 +113,7 @@ class Trial {
 
   void begin_search(const calibrate::Statistics& statistics);
   void take_distances(const std::vector<SampleDistances>& distances);
-  void end_search(const mixed::Sensitivities& sensitivities);
+  void end_search(const std::vector<mixed::Configurable>& operators, const mixed::Sensitivities& sensitivities);
   void begin_trying();
   bool is_default(const char* field) const;
   void find_candidates();

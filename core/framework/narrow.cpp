@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/config/search_settings.h"
 #include "core/framework/attach.h"
 
 namespace tersor::framework {
@@ -159,10 +160,8 @@ std::vector<int> bits_to_choose(const std::vector<int64_t>& asked, std::vector<i
 /// settings state are no choice.
 tpc::QuantizationConfigOptions all_bits(const tpc::QuantizationConfigOptions& options,
                                         const config::QuantizationConfig& settings) {
-  const config::MixedPrecisionQuantizationConfig mixed =
-      settings.mixed_precision_config.value_or(config::MixedPrecisionQuantizationConfig{});
-  const config::ResourceUtilization target =
-      settings.target_resource_utilization.value_or(config::ResourceUtilization{});
+  const config::MixedPrecisionQuantizationConfig mixed = config::mixed_precision_of(settings);
+  const config::ResourceUtilization target = config::target_of(settings);
   const bool of_both = std::isfinite(target.total_memory) || std::isfinite(target.bops);
   std::vector<OpQuantizationConfig> list;
   for (const OpQuantizationConfig& one : options.quantization_config_list()) {
@@ -228,8 +227,8 @@ Narrowed narrow(const tpc::QuantizationConfigOptions& given, const NodeSettings&
     if (no_weights) switch_off_weights(op);
     if (no_activation) op.enable_activation_quantization = op.quantization_preserving = false;
   }
-  const auto& mixed = settings.config.mixed_precision_config;
-  if (!left.candidates.empty() && mixed && mixed->float_operators.value_or(0) > 0) {
+  const bool may_be_float = config::mixed_precision_of(settings.config).float_operators.value_or(0) > 0;
+  if (!left.candidates.empty() && may_be_float) {
     OpQuantizationConfig in_float = left.candidates[left.base];
     switch_off_weights(in_float);
     in_float.enable_activation_quantization = in_float.quantization_preserving = false;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/config/search_settings.h"
 #include "core/graph/clamp_bounds.h"
 #include "core/graph/softmax_input.h"
 #include "core/graph/value_types.h"
@@ -27,10 +28,6 @@ namespace {
 
 constexpr std::string_view kPointOperators[] = {"Conv",    "ConvTranspose", "Gemm", "MatMul",
                                                 "Sigmoid", "Softmax",       "Add",  "Concat"};
-
-MixedPrecisionQuantizationConfig mixed_config(const config::QuantizationConfig& config) {
-  return config.mixed_precision_config.value_or(MixedPrecisionQuantizationConfig{});
-}
 
 /// Half to even.
 size_t nearest(double x) {
@@ -55,10 +52,10 @@ bool holds(const std::vector<T>& list, T one) {
 
 }  // namespace
 
-BitSearch::BitSearch(const SearchProblem& problem)
+BitSearch::BitSearch(const SearchProblem& problem, std::vector<Configurable> operators)
     : problem_(problem),
       uses_(std::make_shared<const Uses>(problem.model.graph)),
-      operators_(configurable_operators(problem.model.graph, problem.attachment, problem.config)),
+      operators_(std::move(operators)),
       sensitivities_(operators_.size()) {
   size_t most = 0;
   for (const Configurable& one : operators_) most = std::max(most, one.candidates.size());
@@ -80,13 +77,13 @@ BitSearch::BitSearch(const SearchProblem& problem)
 void BitSearch::find_points() {
   const Graph& graph = problem_.model.graph;
   const auto& nodes = graph.nodes();
-  const MixedPrecisionQuantizationConfig config = mixed_config(problem_.config);
+  const MixedPrecisionQuantizationConfig config = config::mixed_precision_of(problem_.config);
   const std::vector<DType> types = value_types(graph);
   for (const ValueId output : graph.outputs) {
     const ValueId judged = in_front_of_softmax(graph, *uses_, output);
     const auto maker = uses_->producer_index(judged);
     if (maker && types[static_cast<size_t>(output.index)] == DType::kFloat32)
-      outputs_.push_back({judged, config.distance_fn.value_or(MpDistance::kNormalizedMse), *maker});
+      outputs_.push_back({judged, config.distance_fn.value_or(MpDistance::kNormalizedMse), *maker, output});
   }
   for (size_t i = 0; i < nodes.size(); ++i) {
     const bool is_point = std::any_of(std::begin(kPointOperators), std::end(kPointOperators),
@@ -218,9 +215,7 @@ SearchProgram BitSearch::program(size_t step) const {
     const Uses uses(quantized.graph);
     std::vector<ValueId> at = values;
     for (size_t p = 0; p < points.size(); ++p)
-      for (const ValueId output : model.graph.outputs)
-        if (in_front_of_softmax(model.graph, *uses_, output) == values[p])
-          at[p] = in_front_of_softmax(quantized.graph, uses, output);
+      if (points[p].output.valid()) at[p] = in_front_of_softmax(quantized.graph, uses, points[p].output);
     program.by_candidate.push_back(compile(quantized, {program.cut, at}));
   }
   return program;
@@ -233,7 +228,7 @@ size_t BitSearch::distances(size_t step) const {
 void BitSearch::take(size_t step, const std::vector<double>& means) {
   TERSOR_CHECK(means.size() == distances(step));
   const Configurable& one = operators_[step];
-  const MixedPrecisionQuantizationConfig config = mixed_config(problem_.config);
+  const MixedPrecisionQuantizationConfig config = config::mixed_precision_of(problem_.config);
   auto next = means.begin();
   std::vector<double>& sensitivities = sensitivities_[step];
   sensitivities.clear();

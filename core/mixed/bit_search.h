@@ -4,7 +4,7 @@
 // with the float model's at the interest points and at the outputs. Operators are taken in the order of the graph; what
 // the float model gives in front of one is kept, so that each candidate runs from its operator on.
 //
-//   mixed::BitSearch search(problem);
+//   mixed::BitSearch search(problem, operators);
 //   std::vector<mixed::SearchState> states;               // one for each sample: {inputs}
 //   for (size_t step = 0; step < search.steps(); ++step) {
 //     const auto program = search.program(step);
@@ -63,7 +63,8 @@ struct SearchProgram {
 
 class BitSearch {
  public:
-  explicit BitSearch(const SearchProblem& problem);
+  /// `operators`: configurable_operators() of the problem.
+  BitSearch(const SearchProblem& problem, std::vector<Configurable> operators);
 
   const std::vector<Configurable>& operators() const { return operators_; }
   size_t steps() const { return operators_.size(); }
@@ -80,7 +81,8 @@ class BitSearch {
   struct Point {
     ValueId value;
     config::MpDistance distance = config::MpDistance::kNormalizedMse;
-    size_t maker = 0;  // index of the node
+    size_t maker = 0;     // index of the node
+    ValueId output = {};  // of the model, which it stands for; invalid elsewhere
   };
   void find_points();
   std::vector<Point> points_behind(size_t node) const;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/config/search_settings.h"
 #include "core/mixed/choose_bits.h"
 #include "core/mixed/linear_problem.h"
 #include "core/mixed/refine_choice.h"
@@ -24,8 +25,8 @@ class Chooser {
           const config::QuantizationConfig& config)
       : meter_(meter),
         operators_(operators),
-        mixed_(config.mixed_precision_config.value_or(MixedPrecisionQuantizationConfig{})),
-        target_(config.target_resource_utilization.value_or(ResourceUtilization{})) {}
+        mixed_(config::mixed_precision_of(config)),
+        target_(config::target_of(config)) {}
 
   std::vector<OperatorBits> bits(const std::vector<size_t>& choice) const {
     std::vector<OperatorBits> all = meter_.base();
@@ -45,9 +46,11 @@ class Chooser {
   BitChoice choose(const Sensitivities& sensitivities) const {
     std::vector<size_t> minimal;
     for (const Configurable& one : operators_) minimal.push_back(one.candidates.size() - 1);
-    const std::vector<Budget> budgets = budgets_of(minimal);
-    BitProblem problem =
-        linear_problem(sensitivities, budgets, minimal, [&](const auto& choice) { return figures(choice); });
+    BitProblem problem = linear_problem(sensitivities, budgets(minimal), minimal, [&](const auto& choice) {
+      std::vector<double> taken;
+      for (const Budget& one : budgets(choice)) taken.push_back(one.base);
+      return taken;
+    });
     BitChoice found = choose_bits(problem);
     // Where weights and inputs of one operator are both chosen, bit operations are no sum.
     for (int round = 0; std::isfinite(target_.bops) && round < 50; ++round) {
@@ -90,31 +93,21 @@ class Chooser {
 
   double most_in_float() const { return static_cast<double>(mixed_.float_operators.value_or(0)); }
 
-  std::vector<Budget> budgets_of(const std::vector<size_t>& choice) const {
-    std::vector<Budget> budgets;
-    if (std::isfinite(target_.weights_memory)) budgets.push_back({"weights_memory", target_.weights_memory});
-    const size_t cuts = meter_.cuts(bits(choice)).size();
-    for (size_t k = 0; k < cuts && std::isfinite(target_.activation_memory); ++k)
-      budgets.push_back({"activation_memory", target_.activation_memory});
-    for (size_t k = 0; k < cuts && std::isfinite(target_.total_memory); ++k)
-      budgets.push_back({"total_memory", target_.total_memory});
-    budgets.push_back({"float_operators", most_in_float()});
-    if (std::isfinite(target_.bops)) budgets.push_back({"bops", target_.bops});
-    return budgets;
-  }
-
-  std::vector<double> figures(const std::vector<size_t>& choice) const {
+  /// Those that are restricted, with what the choice takes of each as their base.
+  std::vector<Budget> budgets(const std::vector<size_t>& choice) const {
     const std::vector<OperatorBits> all = bits(choice);
-    std::vector<double> taken;
     const double weights = meter_.weights_memory(all);
-    if (std::isfinite(target_.weights_memory)) taken.push_back(weights);
-    if (std::isfinite(target_.activation_memory))
-      for (const double cut : meter_.cuts(all)) taken.push_back(cut);
-    if (std::isfinite(target_.total_memory))
-      for (const double cut : meter_.cuts(all)) taken.push_back(weights + cut);
-    taken.push_back(in_float(choice));
-    if (std::isfinite(target_.bops)) taken.push_back(meter_.bops(all));
-    return taken;
+    const bool of_activations = std::isfinite(target_.activation_memory), of_both = std::isfinite(target_.total_memory);
+    const std::vector<double> cuts = of_activations || of_both ? meter_.cuts(all) : std::vector<double>{};
+    std::vector<Budget> list;
+    if (std::isfinite(target_.weights_memory)) list.push_back({"weights_memory", target_.weights_memory, weights});
+    if (of_activations)
+      for (const double cut : cuts) list.push_back({"activation_memory", target_.activation_memory, cut});
+    if (of_both)
+      for (const double cut : cuts) list.push_back({"total_memory", target_.total_memory, weights + cut});
+    list.push_back({"float_operators", most_in_float(), in_float(choice)});
+    if (std::isfinite(target_.bops)) list.push_back({"bops", target_.bops, meter_.bops(all)});
+    return list;
   }
 
   std::vector<size_t> refined(const Sensitivities& sensitivities, std::vector<size_t> choice) const {
@@ -149,8 +142,7 @@ calibrate::BitConfiguration choose_configuration(const Graph& graph, const frame
                                                  const Sensitivities& measured,
                                                  const config::QuantizationConfig& config) {
   const Chooser chooser(meter, operators, config);
-  const MixedPrecisionQuantizationConfig mixed =
-      config.mixed_precision_config.value_or(MixedPrecisionQuantizationConfig{});
+  const MixedPrecisionQuantizationConfig mixed = config::mixed_precision_of(config);
   std::vector<NodeSensitivity> nodes;
   for (const std::vector<double>& one : measured) nodes.push_back({one, 0, one.size() - 1});
   clean_up(nodes, mixed);

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "core/config/search_settings.h"
 #include "core/mixed/bit_operations.h"
 #include "core/passes/kernel_op.h"
 #include "core/ptq/shared_weights.h"
@@ -67,9 +68,8 @@ struct Scope {
   bool weights = true, activations = true;
   config::MixedPrecisionQuantizationConfig config;
 
-  explicit Scope(const config::QuantizationConfig& settings)
-      : config(settings.mixed_precision_config.value_or(config::MixedPrecisionQuantizationConfig{})) {
-    const auto target = settings.target_resource_utilization.value_or(config::ResourceUtilization{});
+  explicit Scope(const config::QuantizationConfig& settings) : config(config::mixed_precision_of(settings)) {
+    const config::ResourceUtilization target = config::target_of(settings);
     const bool both = std::isfinite(target.total_memory) || std::isfinite(target.bops);
     if (both || config.configuration_overwrite) return;
     weights = std::isfinite(target.weights_memory) || !config.weights_n_bits.empty();
