@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cli/budget_curve.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "core/cli/measure.h"
@@ -15,18 +14,6 @@ namespace tersor::cli {
 namespace {
 
 constexpr int64_t kMostEvaluated = 512;
-
-/// Samples that calibration has not seen, where there are any; at most kMostEvaluated, spread evenly.
-std::vector<int64_t> samples_to_evaluate(const samples::DataSet& data, const std::vector<int64_t>& calibrated) {
-  std::vector<int64_t> free;
-  for (int64_t sample = 0; sample < data.size(); ++sample)
-    if (!std::binary_search(calibrated.begin(), calibrated.end(), sample)) free.push_back(sample);
-  if (free.empty()) free = calibrated;
-  std::vector<int64_t> chosen;
-  for (const int64_t place : samples::spread_evenly(static_cast<int64_t>(free.size()), kMostEvaluated))
-    chosen.push_back(free[static_cast<size_t>(place)]);
-  return chosen;
-}
 
 }  // namespace
 
@@ -57,10 +44,9 @@ BudgetCurve::BudgetCurve(std::shared_ptr<const OpenedModel> opened, Settings set
   choose(job, *data_, kept_.get(), threads_, statistics_);
   const calibrate::BitConfiguration& bits = statistics_.choices.bits;
   if (resource_ == Resource::kWeightsMemory) least_ = bits.least.weights_memory, most_ = bits.most.weights_memory;
-  evaluated_ = samples_to_evaluate(*data_, chosen_);
+  evaluated_ = samples::for_evaluation(data_->size(), chosen_, kMostEvaluated);
   float_program_ = simulate::compile(opened_->model, simulate::Profile::kX64);
-  const auto metric = labels_.empty() ? evaluate::Metric::kAnswers : evaluate::Metric::kTop1;
-  in_float_ = evaluate_samples({float_program_, nullptr, metric}, data_, labels_, evaluated_, threads_);
+  in_float_ = evaluated(float_program_, nullptr);
 }
 
 Settings BudgetCurve::within(double budget) const {
@@ -93,11 +79,14 @@ BudgetPoint BudgetCurve::quantized_within(double budget) {
   point.draft = draft(*point.job, point.statistics);
   measure(*point.job, point.draft, *data_, kept_.get(), threads_, point.statistics);
   point.result = quantize(*point.job, point.statistics, point.draft);
-  const auto metric = labels_.empty() ? evaluate::Metric::kAnswers : evaluate::Metric::kTop1;
-  point.evaluation =
-      evaluate_samples({simulate::compile(point.result.model, simulate::Profile::kX64), float_program_, metric}, data_,
-                       labels_, evaluated_, threads_);
+  point.evaluation = evaluated(simulate::compile(point.result.model, simulate::Profile::kX64), float_program_);
   return point;
+}
+
+SampleEvaluation BudgetCurve::evaluated(std::shared_ptr<const run::Program> program,
+                                        std::shared_ptr<const run::Program> reference) const {
+  const auto metric = labels_.empty() ? evaluate::Metric::kAnswers : evaluate::Metric::kTop1;
+  return evaluate_samples({std::move(program), std::move(reference), metric}, data_, labels_, evaluated_, threads_);
 }
 
 }  // namespace tersor::cli

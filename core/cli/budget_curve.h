@@ -56,6 +56,8 @@ class BudgetCurve {
  private:
   Settings within(double budget) const;
   BudgetPoint quantized_within(double budget);
+  SampleEvaluation evaluated(std::shared_ptr<const run::Program> program,
+                             std::shared_ptr<const run::Program> reference) const;
 
   std::shared_ptr<const OpenedModel> opened_;
   Settings settings_;

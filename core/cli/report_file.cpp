@@ -27,19 +27,12 @@ struct Compared {
 
 /// By their numbers: those held aside from calibration where there are any.
 Compared compared_by_number(const samples::DataSet& data, const calibrate::Statistics& statistics) {
-  std::vector<int64_t> free;
-  for (int64_t sample = 0; sample < data.size(); ++sample) {
-    const auto used = [&](const calibrate::SampleRecord& record) {
-      return static_cast<int64_t>(record.index) == sample;
-    };
-    if (std::none_of(statistics.samples.begin(), statistics.samples.end(), used)) free.push_back(sample);
-  }
-  Compared compared{{}, !free.empty()};
-  if (free.empty()) free = samples::spread_evenly(data.size(), data.size());
-  const auto total = static_cast<int64_t>(free.size());
-  for (int64_t place : samples::spread_evenly(total, std::min(total, kComparedSamples)))
-    compared.samples.push_back(free[static_cast<size_t>(place)]);
-  return compared;
+  std::vector<int64_t> calibrated;
+  for (const calibrate::SampleRecord& record : statistics.samples)
+    calibrated.push_back(static_cast<int64_t>(record.index));
+  const std::vector<int64_t> chosen = samples::for_evaluation(data.size(), calibrated, kComparedSamples);
+  const bool held_aside = !chosen.empty() && !std::binary_search(calibrated.begin(), calibrated.end(), chosen[0]);
+  return {chosen, held_aside};
 }
 
 /// Numbers mean nothing where the samples are not those of the statistics; their digests tell.

@@ -30,6 +30,17 @@ Split split(int64_t total, int64_t calibration_count) {
   return result;
 }
 
+std::vector<int64_t> for_evaluation(int64_t total, const std::vector<int64_t>& calibrated, int64_t most) {
+  std::vector<int64_t> free;
+  for (int64_t sample = 0; sample < total; ++sample)
+    if (!std::binary_search(calibrated.begin(), calibrated.end(), sample)) free.push_back(sample);
+  if (free.empty()) free = spread_evenly(total, total);
+  std::vector<int64_t> chosen;
+  for (const int64_t place : spread_evenly(static_cast<int64_t>(free.size()), most))
+    chosen.push_back(free[static_cast<size_t>(place)]);
+  return chosen;
+}
+
 int64_t default_calibration_count(int64_t total, bool evaluated_too) {
   constexpr int64_t kEnough = 128;
   return std::min(kEnough, evaluated_too ? (total + 1) / 2 : total);

@@ -35,3 +35,11 @@ TEST_CASE("by default 128 samples calibrate, or half of those that are evaluated
   REQUIRE(default_calibration_count(200, false) == 128);
   REQUIRE(default_calibration_count(1, true) == 1);
 }
+
+TEST_CASE("evaluation takes samples that calibration has not seen, and all where there are none") {
+  using Samples = std::vector<int64_t>;
+  REQUIRE(for_evaluation(6, {0, 2, 4}, 10) == Samples{1, 3, 5});
+  REQUIRE(for_evaluation(6, {0, 2, 4}, 2) == Samples{1, 3});
+  REQUIRE(for_evaluation(3, {0, 1, 2}, 2) == Samples{0, 1});
+  REQUIRE(for_evaluation(2, {7, 9}, 2) == Samples{0, 1});
+}
