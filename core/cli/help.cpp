@@ -56,11 +56,9 @@ bool takes_value(const CLI::Option& option) {
 
 template <class E>
 std::vector<std::string> words_of() {
-  std::vector<std::string> words;
-  for (const auto& [value, word] : EnumWords<E>::words) {
-    words.emplace_back(word);
-    for (char& letter : words.back()) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  }
+  std::vector<std::string> words = enum_words<E>();
+  for (std::string& word : words)
+    for (char& letter : word) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
   return words;
 }
 
@@ -73,12 +71,6 @@ std::vector<std::string> values_of(const std::string& long_name) {
     for (const tpc::PlatformLabel& one : tpc::builtin_platforms())
       if (std::find(names.begin(), names.end(), one.name) == names.end()) names.push_back(one.name);
   return names;
-}
-
-std::string joined_by(const std::vector<std::string>& parts, const std::string& between) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : between) + part;
-  return text;
 }
 
 std::string replaced(std::string text, const std::map<char, std::string>& by) {
@@ -98,7 +90,7 @@ std::string in_manual(const std::string& text) {
 
 void print_manual_options(const std::vector<const CLI::Option*>& options) {
   for (const CLI::Option* one : options) {
-    const std::string name = one->get_positional() ? one->get_name(true) : joined_by(names_of(*one), ", ");
+    const std::string name = one->get_positional() ? one->get_name(true) : joined(names_of(*one));
     const std::string value = takes_value(*one) && !one->get_positional() ? " \\fIVALUE\\fR" : "";
     std::printf(".TP\n\\fB%s\\fR%s\n%s\n", in_manual(name).c_str(), value.c_str(),
                 in_manual(one->get_description()).c_str());
@@ -124,13 +116,13 @@ std::string option_words(const CLI::App& command) {
   std::vector<std::string> words;
   for (const CLI::Option* one : options_of(command, false))
     for (std::string& name : names_of(*one)) words.push_back(std::move(name));
-  return joined_by(words, " ");
+  return joined(words, " ");
 }
 
 std::string command_words(const CLI::App& program) {
   std::vector<std::string> words;
   for (const CLI::App* one : commands_of(program)) words.push_back(one->get_name());
-  return joined_by(words, " ");
+  return joined(words, " ");
 }
 
 const char* const kWithWords[] = {"--platform", "--prefer", "--runtime"};
@@ -143,7 +135,7 @@ void print_bash(const CLI::App& program) {
       "  COMPREPLY=()\n"
       "  case $before in\n");
   for (const char* name : kWithWords)
-    std::printf("    %s) words='%s' ;;\n", name, joined_by(values_of(name), " ").c_str());
+    std::printf("    %s) words='%s' ;;\n", name, joined(values_of(name), " ").c_str());
   std::printf("  esac\n  if [ -z \"$words\" ]; then\n    case $((COMP_CWORD > 1)):$word:${COMP_WORDS[1]} in\n");
   std::printf("      0:*) words='%s %s' ;;\n", command_words(program).c_str(), option_words(program).c_str());
   std::printf("      1:*:help) words='%s %s' ;;\n", command_words(program).c_str(),
@@ -169,7 +161,7 @@ std::string zsh_argument(const CLI::Option& option, const std::string& name) {
   std::string text = name + "[" + replaced(option.get_description(), special) + "]";
   if (takes_value(option)) {
     const auto words = values_of("--" + (option.get_lnames().empty() ? std::string() : option.get_lnames()[0]));
-    text += ":value:" + (words.empty() ? std::string("_files") : "(" + joined_by(words, " ") + ")");
+    text += ":value:" + (words.empty() ? std::string("_files") : "(" + joined(words, " ") + ")");
   }
   return quoted((option.get_items_expected_max() > 1 ? "*" : "") + text);
 }
@@ -213,7 +205,7 @@ void print_fish(const CLI::App& program) {
       for (const std::string& name : option->get_lnames()) text += " -l " + name;
       std::vector<std::string> words;
       for (const std::string& name : option->get_lnames()) words = values_of("--" + name);
-      if (takes_value(*option)) text += words.empty() ? " -r" : " -x -a '" + joined_by(words, " ") + "'";
+      if (takes_value(*option)) text += words.empty() ? " -r" : " -x -a '" + joined(words, " ") + "'";
       line(text + described(option->get_description()));
     }
 }

@@ -22,6 +22,7 @@
 #include "core/cli/size_text.h"
 #include "core/cli/statistics_files.h"
 #include "core/given_settings.h"
+#include "core/mixed/configurable.h"
 #include "core/report/coverage.h"
 #include "core/report/range_remarks.h"
 #include "core/report/saturation_remark.h"
@@ -135,7 +136,8 @@ void print_bits(const calibrate::BitConfiguration& bits, bool verbose) {
   std::map<std::pair<int64_t, int64_t>, int, std::greater<>> counts;
   const auto text_of = [](int64_t weights, int64_t activation) {
     const auto one = [](const char* of, int64_t n_bits) {
-      return n_bits == 32 ? std::string(of) + " in float" : std::string(of) + " of " + std::to_string(n_bits) + " bits";
+      return n_bits == mixed::kFloatBits ? std::string(of) + " in float"
+                                         : std::string(of) + " of " + std::to_string(n_bits) + " bits";
     };
     std::string text = weights == 0 ? "" : one("weights", weights);
     if (activation != 0) text += (text.empty() ? "" : ", ") + one("output", activation);
@@ -233,19 +235,21 @@ Gathered gather_within(const QuantizeOptions& options, Settings settings,
   BudgetCurve curve(opened, std::move(settings), data, samples_to_calibrate(options.data, *data), labels,
                     options.run.threads);
   const double in_float = curve.in_float().result.value.value_or(0);
-  std::string last;  // what the point that was looked at reaches
+  std::string most;  // what the largest budget reaches, which is looked at first
   auto point = curve.smallest([&](const BudgetPoint& one) {
     const double value = one.evaluation.result.value.value_or(0), sqnr = one.evaluation.sqnr_db.value_or(200);
-    char text[128];
-    std::snprintf(text, sizeof text, "%.2f %% right answers (float: %.2f %%) and an SQNR of %.2f dB", 100 * value,
-                  100 * in_float, sqnr);
-    if (last.empty()) last = text;
+    if (most.empty()) {
+      char text[128];
+      std::snprintf(text, sizeof text, "%.2f %% right answers (float: %.2f %%) and an SQNR of %.2f dB", 100 * value,
+                    100 * in_float, sqnr);
+      most = text;
+    }
     const bool right = !options.accuracy || 100 * (in_float - value) <= *options.accuracy + 1e-9;
     return right && (!options.sqnr || sqnr >= *options.sqnr);
   });
   if (!point)
     throw Error(ErrorCode::kInvalidConfig,
-                "No choice is as good as that: with the most bits that the platform offers there are " + last + ".",
+                "No choice is as good as that: with the most bits that the platform offers there are " + most + ".",
                 option, "Allow more, give more samples, or try --prefer accuracy, --effort 2 or another platform.");
   return {point->job, std::move(point->statistics), data, std::move(point->draft), 2};
 }
