@@ -76,6 +76,11 @@ export function size(bytes: Maybe): string {
   return fixed(bytes / 1e6, bytes < 1e8 ? 2 : 0) + thin + 'MB';
 }
 
+/** Bytes as budgets have them, in kB whatever their number. */
+export function kilobytes(bytes: number): string {
+  return `${fixed(bytes / 1e3, 1)}${thin}kB`;
+}
+
 /** How many times smaller: 3.6×. */
 export function times(ratio: Maybe): string {
   return there(ratio) ? `${fixed(ratio, 1)}×` : none;

@@ -262,33 +262,27 @@ export const overrides = computed<readonly Override[]>(() => [
   })),
 ]);
 
-/** What a result depends on besides the model. */
-export const settingsKey = computed(() =>
-  JSON.stringify([
-    samples.value?.id ?? 0,
-    samples.value?.files.length ?? 0,
-    platformName.value,
-    fields.value,
-    preprocessing.value,
-    calibrationCount.value,
-    overrides.value,
-    frameworkInfo.value,
-  ]),
-);
-
-/** What a curve of budgets depends on. */
-export const tradeoffKey = computed(() => {
-  const { target_resource_utilization: _target, mixed_precision_config: _mixed, ...others } = fields.value;
+/** These fields, and all else that a result depends on besides the model. */
+function keyWith(chosen: typeof fields.value): string {
   return JSON.stringify([
     samples.value?.id ?? 0,
     samples.value?.files.length ?? 0,
     platformName.value,
-    others,
+    chosen,
     preprocessing.value,
     calibrationCount.value,
     overrides.value,
     frameworkInfo.value,
   ]);
+}
+
+/** What a result depends on besides the model. */
+export const settingsKey = computed(() => keyWith(fields.value));
+
+/** What a curve of budgets depends on. */
+export const tradeoffKey = computed(() => {
+  const { target_resource_utilization: _target, mixed_precision_config: _mixed, ...others } = fields.value;
+  return keyWith(others);
 });
 
 /** The figures shown are of other settings. */

@@ -5,16 +5,11 @@
 import type { SearchedCandidate, SearchedOperator } from 'tersor';
 
 import { result } from '../job/state';
-import { counted, fixed, thin, value } from '../numbers';
+import { counted, kilobytes, value } from '../numbers';
 import { useFold } from './fold';
 
 /** Rows shown before "Show all". */
 const firstRows = 8;
-
-/** As the budget's field has it. */
-function kilobytes(bytes: number): string {
-  return `${fixed(bytes / 1e3, 1)}${thin}kB`;
-}
 
 function bits(n: number): string {
   return n === 32 ? 'float' : String(n);

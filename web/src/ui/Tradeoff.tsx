@@ -15,7 +15,7 @@ import {
   type Tradeoff as Curve,
   type TradeoffPoint,
 } from '../job/state';
-import { count, counted, decibels, fixed, none, percent, thin } from '../numbers';
+import { count, counted, decibels, kilobytes, none, percent } from '../numbers';
 import { ProblemCard } from './Note';
 import { useWidth } from './width';
 
@@ -23,10 +23,6 @@ const left = 56;
 const right = 20;
 const top = 14;
 const base = 150;
-
-function kilobytes(bytes: number): string {
-  return `${fixed(bytes / 1e3, 1)}${thin}kB`;
-}
 
 function budgetText(curve: Curve, budget: number): string {
   return curve.resource === 'weights_memory'
