@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/quant/quantizer.h"
+#include "core/quant/stored_step.h"
 
 namespace tersor::quant {
 
@@ -26,19 +27,20 @@ void append(QuantizationParams& params, const Quantizer& quantizer, const Range&
   if (!std::isfinite(range.low) || !std::isfinite(range.high) || range.low > range.high)
     throw Error(ErrorCode::kInvalidArgument, "The range from " + std::to_string(range.low) + " to " +
                                                  std::to_string(range.high) + " cannot be quantized.");
-  const Step step = quantizer.step_of(range, params.grid);
-  float scale = 1;
-  int32_t zero_point = 0;
-  if (step.scale > 0) {
-    scale = static_cast<float>(std::clamp(step.scale, kLeastScale, kMostScale));
-    zero_point = quantizer.zero_point_of(range, params.grid, scale);
-  }
-  params.scale.push_back(scale);
-  params.zero_point.push_back(zero_point);
+  const StoredStep step = stored_step(quantizer, range, params.grid);
+  params.scale.push_back(step.scale);
+  params.zero_point.push_back(step.zero_point);
   params.range.push_back(range);
 }
 
 }  // namespace
+
+StoredStep stored_step(const Quantizer& quantizer, const Range& range, const IntegerGrid& grid) {
+  const Step step = quantizer.step_of(range, grid);
+  if (!(step.scale > 0)) return {};
+  const auto scale = static_cast<float>(std::clamp(step.scale, kLeastScale, kMostScale));
+  return {scale, quantizer.zero_point_of(range, grid, scale)};
+}
 
 DType QuantizationParams::storage() const {
   if (grid.n_bits <= 8) return grid.is_signed ? DType::kInt8 : DType::kUint8;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/quant/even_steps.h"
 #include "core/quant/quantizers/quantizers.h"
 
 namespace tersor::quant {
@@ -13,39 +14,18 @@ namespace {
 
 constexpr const Quantizer* kQuantizers[] = {&kPowerOfTwoQuantizer, &kSymmetricQuantizer, &kUniformQuantizer};
 
-/// A tensor seen as [outer, channels, inner] around the channel axis; [1, 1, all] without one.
-struct Blocks {
-  int64_t outer = 1, channels = 1, inner = 1;
-};
-
-Blocks blocks_of(const Shape& shape, const QuantizationParams& params) {
-  if (!params.channel_axis) return {1, 1, shape.elements()};
-  const int axis = *params.channel_axis;
-  if (axis < 0 || axis >= shape.rank() || static_cast<size_t>(shape[axis]) != params.scale.size())
+ChannelBlocks blocks_of(const Shape& shape, const QuantizationParams& params) {
+  const auto& axis = params.channel_axis;
+  if (axis && (*axis < 0 || *axis >= shape.rank() || static_cast<size_t>(shape[*axis]) != params.scale.size()))
     throw Error(ErrorCode::kInvalidArgument, std::to_string(params.scale.size()) + " scales along axis " +
-                                                 std::to_string(axis) + " do not fit a tensor of shape " +
+                                                 std::to_string(*axis) + " do not fit a tensor of shape " +
                                                  shape.text() + ".");
-  return {shape.elements(0, axis), shape[axis], shape.elements(axis + 1, shape.rank())};
-}
-
-/// Calls `one(index, channel)` for each element.
-template <class One>
-void for_each(const Blocks& blocks, One&& one) {
-  size_t index = 0;
-  if (blocks.inner == 1) {
-    const auto channels = static_cast<size_t>(blocks.channels);
-    for (int64_t o = 0; o < blocks.outer; ++o, index += channels)
-      for (size_t c = 0; c < channels; ++c) one(index + c, c);
-    return;
-  }
-  for (int64_t o = 0; o < blocks.outer; ++o)
-    for (int64_t c = 0; c < blocks.channels; ++c)
-      for (int64_t i = 0; i < blocks.inner; ++i) one(index++, static_cast<size_t>(c));
+  return channel_blocks(shape, axis);
 }
 
 template <class T>
 Tensor quantize_as(const Tensor& x, const QuantizationParams& params) {
-  const Blocks blocks = blocks_of(x.shape(), params);
+  const ChannelBlocks blocks = blocks_of(x.shape(), params);
   const Tensor source = x.aligned();
   const float* const values = source.data<float>().data();
   Tensor q = Tensor::make_unset(dtype_of<T>(), x.shape());
@@ -53,7 +33,7 @@ Tensor quantize_as(const Tensor& x, const QuantizationParams& params) {
   const int32_t q_min = params.grid.q_min(), q_max = params.grid.q_max();
   const float* const scales = params.scale.data();
   const int32_t* const zero_points = params.zero_point.data();
-  for_each(blocks, [=](size_t i, size_t c) {
+  for_each_element(blocks, [=](size_t i, size_t c) {
     codes[i] = static_cast<T>(quantize_value(values[i], scales[c], zero_points[c], q_min, q_max));
   });
   return q;
@@ -61,13 +41,14 @@ Tensor quantize_as(const Tensor& x, const QuantizationParams& params) {
 
 template <class T>
 Tensor dequantize_as(const Tensor& q, const QuantizationParams& params) {
-  const Blocks blocks = blocks_of(q.shape(), params);
+  const ChannelBlocks blocks = blocks_of(q.shape(), params);
   const T* const codes = q.data<T>().data();
   Tensor x = Tensor::make_unset(DType::kFloat32, q.shape());
   float* const values = x.mutable_data<float>().data();
   const float* const scales = params.scale.data();
   const int32_t* const zero_points = params.zero_point.data();
-  for_each(blocks, [=](size_t i, size_t c) { values[i] = dequantize_value(codes[i], scales[c], zero_points[c]); });
+  for_each_element(blocks,
+                   [=](size_t i, size_t c) { values[i] = dequantize_value(codes[i], scales[c], zero_points[c]); });
   return x;
 }
 
@@ -115,7 +96,11 @@ Tensor dequantize(const Tensor& q, const QuantizationParams& params) {
 }
 
 Tensor fake_quantize(const Tensor& x, const QuantizationParams& params) {
-  return dequantize(quantize(x, params), params);
+  const ChannelBlocks blocks = blocks_of(x.shape(), params);
+  const Tensor source = x.aligned();
+  Tensor y = Tensor::make_unset(DType::kFloat32, x.shape());
+  fake_quantize(source.data<float>(), blocks, EvenSteps::of(params), y.mutable_data<float>());
+  return y;
 }
 
 }  // namespace tersor::quant
