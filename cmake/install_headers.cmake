@@ -15,8 +15,8 @@ set(todo
   core/evaluate/evaluation.h core/evaluate/output_difference.h core/evaluate/similarity.h
   core/simulate/program.h
   core/mixed/choose_bits.h core/config/mixed_precision_config.h core/config/resource_utilization.h
-  core/trainable/annealing.h core/trainable/batch_range.h core/trainable/fake_quantization.h core/trainable/layer_weights.h core/trainable/lsq.h
-  core/trainable/soft_rounding.h)
+  core/trainable/annealing.h core/trainable/batch_range.h core/trainable/fake_quantization.h core/trainable/layer_weights.h
+  core/trainable/quantizers/quantizers.h core/trainable/trainable_quantizers.h)
 set(done "")
 while(todo)
   list(POP_FRONT todo header)

@@ -15,9 +15,6 @@ namespace {
 using kernels::exponential;
 using kernels::natural_logarithm;
 
-constexpr double kGamma = -0.1, kZeta = 1.1;
-constexpr double kRounding = 1e-12;  // alpha of a weight on the grid starts at the end of h's range, and learns
-
 double sigmoid(double x) {
   return 1 / (1 + exponential(-x));
 }
@@ -39,61 +36,15 @@ void check(std::span<const double> h, double beta) {
 }  // namespace
 
 double soft_rounding_start(double rest) {
-  return -natural_logarithm((kZeta - kGamma) / (rest - kGamma) - 1);
+  return -natural_logarithm((kSoftZeta - kSoftGamma) / (rest - kSoftGamma) - 1);
 }
 
 double soft_rounding(double alpha) {
-  return std::clamp((kZeta - kGamma) * sigmoid(alpha) + kGamma, 0.0, 1.0);
+  return soft_rounding_of_sigmoid(sigmoid(alpha));
 }
 
 double soft_rounding_slope(double alpha) {
-  const double s = sigmoid(alpha), h = (kZeta - kGamma) * s + kGamma;
-  return h < -kRounding || h > 1 + kRounding ? 0 : (kZeta - kGamma) * s * (1 - s);
-}
-
-SoftRoundingQuantizer::SoftRoundingQuantizer(std::span<const double> weights, const quant::Step& step,
-                                             const quant::IntegerGrid& grid)
-    : scale_(step.scale), lowest_(grid.q_min() - step.zero_point), highest_(grid.q_max() - step.zero_point) {
-  if (!(scale_ > 0) || !std::isfinite(scale_))
-    throw Error(ErrorCode::kInvalidArgument,
-                "Found the scale " + std::to_string(scale_) + " where more than 0 is expected.");
-  for (const double w : weights) {
-    if (!std::isfinite(w)) throw Error(ErrorCode::kInvalidArgument, "A weight is not finite.");
-    const double within = std::clamp(w / scale_, lowest_, highest_);
-    floor_.push_back(std::floor(w / scale_));
-    alpha_.push_back(soft_rounding_start(within - std::floor(within)));
-  }
-}
-
-double SoftRoundingQuantizer::on_grid(size_t k, double up) const {
-  return scale_ * std::clamp(floor_[k] + up, lowest_, highest_);
-}
-
-std::vector<double> SoftRoundingQuantizer::h() const {
-  std::vector<double> all;
-  for (const double alpha : alpha_) all.push_back(soft_rounding(alpha));
-  return all;
-}
-
-std::vector<double> SoftRoundingQuantizer::training_output() const {
-  std::vector<double> output;
-  for (size_t k = 0; k < alpha_.size(); ++k) output.push_back(on_grid(k, soft_rounding(alpha_[k])));
-  return output;
-}
-
-std::vector<double> SoftRoundingQuantizer::gradient(std::span<const double> by_output) const {
-  if (by_output.size() != alpha_.size())
-    throw Error(ErrorCode::kInvalidArgument, "There are " + std::to_string(by_output.size()) + " derivatives for " +
-                                                 std::to_string(alpha_.size()) + " weights.");
-  std::vector<double> by_alpha;
-  for (size_t k = 0; k < alpha_.size(); ++k) by_alpha.push_back(by_output[k] * scale_ * soft_rounding_slope(alpha_[k]));
-  return by_alpha;
-}
-
-std::vector<double> SoftRoundingQuantizer::hard_output() const {
-  std::vector<double> output;
-  for (size_t k = 0; k < alpha_.size(); ++k) output.push_back(on_grid(k, soft_rounding(alpha_[k]) >= 0.5 ? 1 : 0));
-  return output;
+  return soft_rounding_slope_of_sigmoid(sigmoid(alpha));
 }
 
 double rounding_regularizer(std::span<const double> h, double beta) {

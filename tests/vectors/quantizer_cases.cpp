@@ -5,6 +5,7 @@
 #include "core/quant/corrections.h"
 #include "core/quant/lut_table.h"
 #include "core/quant/quantizer.h"
+#include "core/trainable/inferable_quantizers.h"
 #include "tests/vectors/case.h"
 #include "tests/vectors/plain_errors.h"
 
@@ -43,6 +44,23 @@ bool zero_is_tied(const Range& range, int n_bits) {
   return std::fabs(steps - std::floor(steps) - 0.5) < 1e-6;
 }
 
+/// The class that a case of mct_quantizers is about, with the case's own arguments.
+trainable::InferableQuantizer inferable(const Case& one) {
+  trainable::InferableQuantizerArguments arguments;
+  Json given = one.input;
+  given.erase("x");
+  given.erase("tensor");
+  const bool is_weights = has(one.function, "Weights");
+  if (!is_weights) given.erase("channel_axis");
+  from_json(given, arguments, "");
+  const auto& ranges = arguments.threshold ? arguments.threshold : arguments.min_range;
+  if (is_weights) arguments.per_channel = ranges->values.size() > 1;
+  if (is_weights && *arguments.per_channel && !arguments.channel_axis) arguments.channel_axis = 0;
+  for (const trainable::QuantizerMark* mark : trainable::inferable_quantizer_marks())
+    if (mark->class_name == one.function) return {*mark, arguments};
+  throw Error(ErrorCode::kInternal, "There is no class " + one.function + ".");
+}
+
 Verdict judge_even_grid(const Case& one) {
   const Json& input = one.input;
   const int n_bits = input[input.contains("n_bits") ? "n_bits" : "num_bits"].get<int>();
@@ -58,7 +76,8 @@ Verdict judge_even_grid(const Case& one) {
     if (*axis < 0) *axis += static_cast<int>(data.shape.size());
   }
   const QuantizationParams params = params_of_ranges(method, {n_bits, is_signed, false}, ranges, axis);
-  const Tensor result = fake_quantize(tensor_of(data.values, data.shape), params);
+  const Tensor x = tensor_of(data.values, data.shape);
+  const Tensor result = has(one.function, "InferableQuantizer") ? inferable(one)(x) : fake_quantize(x, params);
   const std::vector<double> back = result.to_doubles();
   const Json& output = one.output;
   const std::vector<double> expected = numbers(output.is_object() ? output["y"] : output);
@@ -92,6 +111,9 @@ Verdict judge_table(const Case& one) {
   const std::vector<double> thresholds =
       numbers(input.at(input.contains("scale_per_channel") ? "scale_per_channel" : "threshold"));
   const std::vector<double> expected = numbers(one.output);
+  if (has(one.function, "InferableQuantizer"))
+    return compared(expected, inferable(one)(tensor_of(data.values, data.shape)).to_doubles(),
+                    std::max(one.tolerance, 1e-7));
   const size_t per_row = data.values.size() / thresholds.size();
   std::vector<double> back;
   for (size_t i = 0; i < data.values.size(); ++i) {

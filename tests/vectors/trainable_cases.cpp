@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbered cases of quantizers that are trained.
+#include <cmath>
 #include <map>
 
 #include "core/quant/quantizer.h"
@@ -7,8 +8,9 @@
 #include "core/trainable/batch_range.h"
 #include "core/trainable/fake_quantization.h"
 #include "core/trainable/layer_weights.h"
-#include "core/trainable/lsq.h"
+#include "core/trainable/quantizers/quantizers.h"
 #include "core/trainable/soft_rounding.h"
+#include "core/trainable/step_slopes.h"
 #include "tests/vectors/case.h"
 
 namespace tersor::vectors {
@@ -23,15 +25,38 @@ Verdict soft_rounding_case(const Case& one) {
   const IntegerGrid grid{one.input["n_bits"].get<int>(), true, false};
   const double t = number(one.input["threshold"]);
   const quant::Step step = quant::quantizer_of(quant::QuantizationMethod::kSymmetric).step_of({-t, t}, grid);
-  const SoftRoundingQuantizer quantizer(numbers(one.input["w"]), step, grid);
+  const double low = grid.q_min(), high = grid.q_max();
   const auto same = [&](const char* name, const std::vector<double>& got) {
     return compared(numbers(one.output[name]), got, one.tolerance);
   };
-  std::vector<double> starts;
+  std::vector<double> starts, h, soft, hard, floats;
   for (const double rest : numbers(one.output["rest"])) starts.push_back(soft_rounding_start(rest));
-  Verdict found = both(same("delta", {step.scale}), same("alpha", starts));
-  found = both(found, both(same("alpha", quantizer.alpha()), same("h", quantizer.h())));
-  return both(found, both(same("train", quantizer.training_output()), same("hard", quantizer.hard_output())));
+  std::vector<float> weights;
+  for (const double w : numbers(one.input["w"])) {
+    const double floor = std::floor(w / step.scale);
+    h.push_back(soft_rounding(soft_rounding_start(w / step.scale - floor)));
+    soft.push_back(soft_value(floor, h.back(), step.scale, low, high));
+    hard.push_back(soft_value(floor, h.back() >= 0.5 ? 1.0 : 0.0, step.scale, low, high));
+    weights.push_back(static_cast<float>(w));
+  }
+  Verdict found = both(same("delta", {step.scale}), both(same("alpha", starts), same("h", h)));
+  found = both(found, both(same("train", soft), same("hard", hard)));
+  // The class itself, in float.
+  TrainableQuantizerWeightsConfig config;
+  config.weights_n_bits = grid.n_bits;
+  config.weights_quantization_params.threshold = t;
+  SoftRoundingWeightGPTQQuantizer quantizer(config);
+  const int64_t shape[] = {1, static_cast<int64_t>(weights.size())};
+  quantizer.initialize_quantization(weights, shape, "w");
+  const auto near_float = [&](const char* name, std::span<const float> got) {
+    return compared(numbers(one.output[name]), {got.begin(), got.end()}, 1e-5);
+  };
+  found = both(found, both(near_float("alpha", quantizer.alpha().value), near_float("h", quantizer.h())));
+  std::vector<float> output(weights.size());
+  quantizer.call(weights, output, true);
+  found = both(found, near_float("train", output));
+  quantizer.call(weights, output, false);
+  return both(found, near_float("hard", output));
 }
 
 Verdict regularizer(const Case& one) {
@@ -54,17 +79,24 @@ Verdict annealing(const Case& one) {
 
 Verdict learned_step(const Case& one) {
   const IntegerGrid grid{one.input["n_bits"].get<int>(), one.input["signed"].get<bool>(), false};
-  const double scale = lsq_gradient_scale(grid, one.input["num_thresholds_or_channels"].get<int64_t>());
-  const LsqQuantizer quantizer(number(one.input["threshold"]), grid, scale);
-  const double x = number(one.input["x"]), high = number(one.input["x_clipped_high"]);
-  const LsqQuantizer::Slopes inside = quantizer.slopes(x), clipped = quantizer.slopes(high);
+  const double t = number(one.input["threshold"]);
+  const double g = lsq_gradient_scale(grid, one.input["num_thresholds_or_channels"].get<int64_t>());
+  const double scale = quant::quantizer_of(quant::QuantizationMethod::kSymmetric).step_of({-t, t}, grid).scale;
+  const double low = grid.q_min(), high = grid.q_max();
+  const auto by_scale = [&](double x) { return step_slopes(x, scale, low, high).by_scale(low, high); };
+  const double x = number(one.input["x"]), beyond = number(one.input["x_clipped_high"]);
   std::vector<double> expected;
   for (const char* name : {"delta", "y", "grad_scale", "dy_ddelta_inside", "dy_ddelta_high", "y_high",
                            "dy_dthreshold_inside", "dy_dthreshold_high"})
     expected.push_back(number(one.output[name]));
+  const InferableQuantizer quantizer =
+      WeightsSymmetricInferableQuantizer({.num_bits = grid.n_bits, .threshold = t, .per_channel = false});
+  const std::vector<float> inputs{static_cast<float>(x), static_cast<float>(beyond)};
+  std::vector<float> y(2);
+  quantizer.call(inputs, y);
   return compared(expected,
-                  {quantizer.delta(), quantizer(x), scale, inside.by_delta, clipped.by_delta, quantizer(high),
-                   inside.by_threshold, clipped.by_threshold},
+                  {scale, y[0], g, by_scale(x), by_scale(beyond), y[1], g * by_scale(x) * (scale / t),
+                   g * by_scale(beyond) * (scale / t)},
                   one.tolerance);
 }
 
