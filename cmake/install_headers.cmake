@@ -16,7 +16,7 @@ set(todo
   core/simulate/program.h
   core/mixed/choose_bits.h core/config/mixed_precision_config.h core/config/resource_utilization.h
   core/trainable/annealing.h core/trainable/batch_range.h core/trainable/fake_quantization.h core/trainable/layer_weights.h
-  core/trainable/quantizers/quantizers.h core/trainable/trainable_quantizers.h)
+  core/trainable/quantizers/quantizers.h core/trainable/quantization_wrapper.h core/trainable/trainable_quantizers.h)
 set(done "")
 while(todo)
   list(POP_FRONT todo header)
