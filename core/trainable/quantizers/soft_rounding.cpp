@@ -14,6 +14,20 @@ namespace tersor::trainable {
 
 using enum quant::QuantizationMethod;
 
+namespace {
+
+/// |x|^exponent. What the logarithm's rounding costs is no matter to a derivative; kernels::power() takes forty times
+/// as long for more digits.
+void raise(std::span<const float> x, float exponent, std::span<float> y) {
+  if (exponent == 0) return std::fill(y.begin(), y.end(), 1.0f);
+  for (size_t i = 0; i < x.size(); ++i) y[i] = std::fabs(x[i]);
+  kernels::apply(kernels::Function::kLog, y.data(), y.size(), y.data());
+  for (float& one : y) one *= exponent;
+  kernels::apply(kernels::Function::kExp, y.data(), y.size(), y.data());
+}
+
+}  // namespace
+
 const QuantizerMark SoftRoundingWeightGPTQQuantizer::kMark{
     "SoftRoundingWeightGPTQQuantizer", QuantizationTarget::kWeights, {kPowerOfTwo, kSymmetric, kUniform}, "SOFT"};
 
@@ -76,9 +90,7 @@ double SoftRoundingWeightGPTQQuantizer::regularize(double beta, double factor) {
   if (alpha_ == nullptr) return 0;  // not enabled
   h();
   for (size_t i = 0; i < h_.size(); ++i) h_[i] = 2 * h_[i] - 1;
-  for (size_t i = 0; i < h_.size(); ++i) power_[i] = std::fabs(h_[i]);
-  const float exponent = static_cast<float>(beta - 1);
-  kernels::power(power_.data(), true, &exponent, false, power_.size(), power_.data());
+  raise(std::span<const float>(h_), static_cast<float>(beta - 1), power_);
   double sum = 0;
   const float slope = static_cast<float>(-2 * beta * factor);
   for (size_t i = 0; i < h_.size(); ++i) {
