@@ -1,10 +1,11 @@
-# Installs into a fresh prefix, builds examples/quantize against that, and runs it. Beside it, whether every header that is installed compiles by
-# itself, whether docs/cpp.md shows the program as it is, and what add_subdirectory brings.
+# Installs into a fresh prefix, builds the programs of examples/ against that, and runs them. Beside it, whether every header that is installed compiles by
+# itself, whether docs/cpp.md shows the programs as they are, and what add_subdirectory brings.
 cmake_minimum_required(VERSION 3.25)
 
 set(work "${BUILD_DIR}/install_test")
 set(prefix "${work}/prefix")
 set(example "${SOURCE_DIR}/examples/quantize")
+set(trainable_example "${SOURCE_DIR}/examples/trainable_quantizer")
 file(REMOVE_RECURSE "${work}")
 file(MAKE_DIRECTORY "${work}")
 
@@ -24,8 +25,8 @@ function(must_hold text part what)
 endfunction()
 
 file(READ "${SOURCE_DIR}/docs/cpp.md" docs)
-foreach(name CMakeLists.txt quantize.cpp)
-  file(READ "${example}/${name}" text)
+foreach(path "${example}/CMakeLists.txt" "${example}/quantize.cpp" "${trainable_example}/CMakeLists.txt" "${trainable_example}/pact.cpp")
+  file(READ "${path}" text)
   must_hold("${docs}" "${text}```" "docs/cpp.md")
 endforeach()
 
@@ -38,6 +39,12 @@ must_hold("${output}" "150777 bytes became " "what the example prints")
 must(inspect "${prefix}/bin/tersor" inspect "${work}/quantized.onnx")
 must_hold("${output}" " int4, " "the quantized model")
 must_hold("${output}" " int8, " "the quantized model")
+
+must(configure_trainable "${CMAKE_COMMAND}" -S "${trainable_example}" -B "${work}/trainable_example" -G "${GENERATOR}" "-DCMAKE_PREFIX_PATH=${prefix}"
+  "-DCMAKE_CXX_COMPILER=${COMPILER}" -DCMAKE_CXX_FLAGS=-Wall\ -Wextra\ -Werror)
+must(build_trainable "${CMAKE_COMMAND}" --build "${work}/trainable_example")
+must(run_trainable "${work}/trainable_example/pact")
+must_hold("${docs}" "${output}" "docs/cpp.md")
 
 foreach(file IN ITEMS share/man/man1/tersor.1.gz share/bash-completion/completions/tersor share/doc/tersor/LICENSE)
   if(NOT EXISTS "${prefix}/${file}")
