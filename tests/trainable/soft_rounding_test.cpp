@@ -92,6 +92,17 @@ TEST_CASE("the hard output is what the inferable quantizer makes of it") {
     }
 }
 
+TEST_CASE("training may start at another rounding than the nearest") {
+  const Floats weights{0.1f, -0.6f, 1.7f, 5, 0.26f}, rounded{0.5f, -0.75f, 1.75f, 1.75f, 0.25f};
+  Started started(weights);
+  started.quantizer.start_at(weights, rounded);
+  REQUIRE(started.output(false) == rounded);
+  const Floats soft = started.output(true);
+  const Floats wanted{0.5f - 0.45f * 0.25f, -0.75f + 0.45f * 0.25f, 1.7f, 1.75f, 0.26f};
+  for (size_t k = 0; k < soft.size(); ++k) REQUIRE(soft[k] == Approx(wanted[k]).margin(1e-6));
+  REQUIRE_THROWS_AS(started.quantizer.start_at(weights, Floats{1}), Error);
+}
+
 TEST_CASE("a zero point moves the range of soft rounding") {
   TrainableQuantizerWeightsConfig config = four_bits();
   config.weights_quantization_method = quant::QuantizationMethod::kUniform;

@@ -41,6 +41,11 @@ class SoftRoundingWeightGPTQQuantizer : public BaseTrainableQuantizer {
   static const QuantizerMark kMark;
   explicit SoftRoundingWeightGPTQQuantizer(TrainableQuantizerWeightsConfig config, bool freeze_quant_params = false);
 
+  /// Starts at another rounding than the nearest, such as one that makes up for the errors of other weights: the hard
+  /// output becomes `rounded`, values on the grid, and the training output lies as near to the weights as that allows,
+  /// within 0.45 steps of it. Error kInvalidArgument for other sizes than that of the weight.
+  void start_at(std::span<const float> weights, std::span<const float> rounded);
+
   double regularize(double beta, double factor) override;
   /// Alpha of each weight, in the order of the tensor.
   Variable& alpha() { return *alpha_; }
@@ -55,6 +60,9 @@ class SoftRoundingWeightGPTQQuantizer : public BaseTrainableQuantizer {
   std::unique_ptr<InferableQuantizer> to_inferable() const override;
 
  private:
+  /// Floor and alpha of weight i, of channel c, at `steps` steps.
+  void start(size_t i, size_t c, double steps);
+
   quant::IntegerGrid grid_;
   quant::ChannelBlocks blocks_;
   std::vector<quant::Range> ranges_;

@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/kernels/transcendental.h"
+#include "core/tensor/rounding.h"
 #include "core/trainable/first_ranges.h"
 #include "core/trainable/quantizers/quantizers.h"
 
@@ -43,16 +44,28 @@ void SoftRoundingWeightGPTQQuantizer::initialize(std::span<const float> values, 
   steps_.resize(blocks_.channels);
   const quant::Quantizer& quantizer = quant::quantizer_of(settings().method);
   for (size_t c = 0; c < blocks_.channels; ++c) steps_.set(c, quantizer, ranges_[c], grid_);
-  floor_.resize(values.size());
-  std::vector<float> start(values.size());
+  for (auto* one : {&floor_, &sigmoid_, &h_, &power_}) one->assign(values.size(), 0.0f);
+  alpha_ = &add_variable("alpha", VariableGroup::WEIGHTS, std::vector<float>(values.size()), true);
+  quant::for_each_element(blocks_,
+                          [&](size_t i, size_t c) { start(i, c, static_cast<double>(values[i]) / steps_.scale[c]); });
+}
+
+void SoftRoundingWeightGPTQQuantizer::start(size_t i, size_t c, double steps) {
+  const double low = steps_.low[c], high = steps_.high[c], within = std::clamp(steps, low, high);
+  floor_[i] = static_cast<float>(std::clamp(std::floor(steps), low - 1, high));  // beyond, the range decides
+  alpha_->value[i] = static_cast<float>(soft_rounding_start(within - std::floor(within)));
+}
+
+void SoftRoundingWeightGPTQQuantizer::start_at(std::span<const float> weights, std::span<const float> rounded) {
+  if (alpha_ == nullptr || weights.size() != floor_.size() || rounded.size() != floor_.size())
+    throw Error(ErrorCode::kInvalidArgument, "There are " + std::to_string(weights.size()) + " weights and " +
+                                                 std::to_string(rounded.size()) + " rounded ones for " +
+                                                 std::to_string(floor_.size()) + ".");
+  constexpr double kMargin = 0.45;  // short of half a step, from where the hard output would be another
   quant::for_each_element(blocks_, [&](size_t i, size_t c) {
-    const double n = static_cast<double>(values[i]) / steps_.scale[c], low = steps_.low[c], high = steps_.high[c];
-    const double within = std::clamp(n, low, high);
-    floor_[i] = static_cast<float>(std::clamp(std::floor(n), low - 1, high));  // beyond, the range decides
-    start[i] = static_cast<float>(soft_rounding_start(within - std::floor(within)));
+    const double scale = steps_.scale[c], code = round_half_even(rounded[i] / scale);
+    start(i, c, std::clamp(weights[i] / scale, code - kMargin, code + kMargin));
   });
-  for (auto* one : {&sigmoid_, &h_, &power_}) one->assign(values.size(), 0.0f);
-  alpha_ = &add_variable("alpha", VariableGroup::WEIGHTS, std::move(start), true);
 }
 
 std::span<const float> SoftRoundingWeightGPTQQuantizer::h() {
