@@ -52,6 +52,7 @@ report::Report report_of(const Job& job, const QuantizeResult& result, std::stri
   const calibrate::Choices& choices = draft.statistics.choices;
   if (!choices.settings.empty() && choices.settings == choices_key(job.asked ? *job.asked : job))
     report.trial = choices;
+  if (job.settings.config.gradient_ptq_config) report.training = draft.statistics.tuned.tuning;
   for (report::Correction& one : report::left_out((job.asked ? *job.asked : job).settings.config))
     report.corrections.push_back(std::move(one));
   report.diagnostics = job.opened->model.warnings;

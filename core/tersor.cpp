@@ -345,6 +345,8 @@ std::string digest_of(const Graph& graph, const ptq::QuantizationPlan& plan, con
   std::string text = to_text(ptq::to_json(graph, plan), false);
   // What is measured for the plan then holds those kernels alone.
   if (ptq::keeps_deviations(plan) && !config.measures_bias()) text += "deviations";
+  // Samples that training is judged on take no part in what is measured.
+  if (config.gradient_ptq_config) text += "training";
   return sha256_hex(std::as_bytes(std::span(text)));
 }
 
@@ -459,6 +461,7 @@ std::unique_ptr<ptq::Sweep> sweep(const Job& job, const Draft& draft, ptq::Sweep
   const config::QuantizationConfig& config = job.settings.config;
   options.effort = draft.lacks_rounding ? config.effort : 0;
   options.deviations_only = !config.measures_bias();
+  if (config.gradient_ptq_config) options.left_out = tune::held_places(draft.statistics.samples.size());
   if (!measures_outputs(job, draft.plan) || (!draft.lacks_rounding && draft.statistics.measured.plan == draft.digest))
     return nullptr;
   auto found = std::make_unique<ptq::Sweep>(draft.model, draft.plan, draft.statistics, options);
@@ -486,10 +489,77 @@ void keep_outcomes(const Job& job, const ptq::Sweep& sweep, std::vector<ptq::Swe
   statistics.measured = std::move(measured);
 }
 
+namespace {
+
+/// SHA-256 of what training depends on beside the samples and the number of its steps.
+std::string tuning_key(const Job& job, const Draft& draft) {
+  auto config = job.settings.config.gradient_ptq_config;
+  config->most_steps.reset();
+  const std::string text = draft.digest + "\n" + to_text(tersor::to_json(*config), false);
+  return sha256_hex(std::as_bytes(std::span(text)));
+}
+
+bool lacks_tuning(const Job& job, const Draft& draft) {
+  const auto& config = job.settings.config.gradient_ptq_config;
+  if (!config) return false;
+  const calibrate::Tuning& known = draft.statistics.tuned.tuning;
+  return known.plan != tuning_key(job, draft) ||
+         known.steps != std::min(known.steps_planned, config->most_steps.value_or(known.steps_planned));
+}
+
+/// Shapes of one sample's inputs: as declared, or as every calibrated sample had them.
+std::vector<Shape> input_shapes_of(const Job& job, const calibrate::Statistics& statistics) {
+  if (const auto declared = run::shapes_of_one_sample(job.model.graph)) return *declared;
+  std::vector<Shape> shapes;
+  for (const ValueId input : job.model.graph.inputs) {
+    const calibrate::TensorStatistics* seen = statistics.find(job.model.graph.name_of(input));
+    if (seen == nullptr || seen->shape_varies)
+      throw Error(ErrorCode::kUnsupportedModel,
+                  "The input \"" + job.model.graph.name_of(input) + "\" has no shape that all samples share.",
+                  "config.gradient_ptq_config",
+                  "Give samples of one shape, or a model whose inputs have fixed shapes.");
+    shapes.push_back(seen->shape);
+  }
+  return shapes;
+}
+
+[[noreturn]] void refuse_untuned() {
+  throw Error(ErrorCode::kInvalidConfig,
+              "gradient_ptq_config trains on the samples: these statistics do not hold what was trained for these "
+              "settings.",
+              "config.gradient_ptq_config", "Give the samples, or leave gradient_ptq_config unset.");
+}
+
+}  // namespace
+
 ptq::QuantizationPlan corrected_plan(const Job& job, const Draft& draft, const calibrate::MeasuredShifts& measured) {
   ptq::QuantizationPlan plan = draft.plan;
   if (measures_outputs(job, plan)) ptq::correct_biases(draft.model.graph, measured, plan);
+  const calibrate::TunedModel& tuned = draft.statistics.tuned;
+  if (tuned.tuning.taken && !lacks_tuning(job, draft) && job.settings.config.gradient_ptq_config)
+    tune::take_tuned(draft.model.graph, tuned, plan);
   return plan;
+}
+
+std::unique_ptr<tune::Tuner> tuner_of(const Job& job, const Draft& draft, const calibrate::Statistics& statistics) {
+  if (!lacks_tuning(job, draft)) return nullptr;
+  const ptq::QuantizationPlan plan = corrected_plan(job, draft, statistics.measured);
+  return std::make_unique<tune::Tuner>(tune::Problem{draft.model, plan, *job.settings.config.gradient_ptq_config,
+                                                     tuning_key(job, draft), input_shapes_of(job, statistics),
+                                                     statistics.samples.size()});
+}
+
+std::shared_ptr<const Job> with_training(const std::shared_ptr<const Job>& job, const calibrate::TunedModel& tuned) {
+  const auto& config = job->settings.config.gradient_ptq_config;
+  if (!config || config->most_steps || tuned.tuning.steps >= tuned.tuning.steps_planned) return job;
+  auto stopped = std::make_shared<Job>(*job);
+  stopped->settings.config.gradient_ptq_config->most_steps = tuned.tuning.steps;
+  return stopped;
+}
+
+void keep_tuned(calibrate::TunedModel tuned, Draft& draft, calibrate::Statistics& statistics) {
+  draft.statistics.tuned = tuned;
+  statistics.tuned = std::move(tuned);
 }
 
 namespace {
@@ -535,6 +605,7 @@ QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics,
   const Draft& decided = result.draft;
   if (job.settings.config.mixes_precisions() && job.settings.bits.empty()) refuse_unsearched();
   if (sweep(job, decided) != nullptr) refuse_unmeasured(job.settings.config, decided.lacks_rounding);
+  if (lacks_tuning(job, decided)) refuse_untuned();
   result.plan = corrected_plan(job, decided, statistics.measured);
   result.recipe = recipe_of(job, statistics);
   result.model = ptq::apply_plan(decided.model, result.plan);

@@ -8,6 +8,8 @@
 //   calibrate::merge(statistics, calibrator.statistics());     // of all threads, in any order
 //   if (auto swept = sweep(*job, draft))                       // rounds weights, corrects biases: see ptq/sweep.h
 //     keep_outcomes(*job, *swept, outcomes, draft, statistics);
+//   if (auto tuner = tuner_of(*job, draft, statistics))        // trains weights and biases: see tune/tuner.h
+//     keep_tuned(tuner->result(), draft, statistics);
 //   QuantizeResult result = quantize(*job, statistics);        // model bytes, recipe, plan
 //
 // Same model, settings and samples give the same bytes, whatever the number of threads and the machine.
@@ -38,6 +40,7 @@
 #include "core/ptq/shift_negative_activations.h"
 #include "core/ptq/split_scales.h"
 #include "core/ptq/sweep.h"
+#include "core/tune/tuner.h"
 #include "core/tpc/target_platform_capabilities.h"
 
 namespace tersor {
@@ -154,7 +157,19 @@ std::unique_ptr<ptq::Sweep> sweep(const Job& job, const Draft& draft, ptq::Sweep
 void keep_outcomes(const Job& job, const ptq::Sweep& sweep, std::vector<ptq::SweepOutcome> outcomes, Draft& draft,
                    calibrate::Statistics& statistics);
 
-/// The draft's plan with the biases that were measured for it, and what else was.
+/// The training that gradient_ptq_config asks for; null where it does not, and where the statistics hold what such a
+/// training came to for the same plan. To be called after the sweep. Error kUnsupportedModel where nothing can be
+/// trained.
+std::unique_ptr<tune::Tuner> tuner_of(const Job& job, const Draft& draft, const calibrate::Statistics& statistics);
+
+/// Puts what training came to into the statistics and the draft.
+void keep_tuned(calibrate::TunedModel tuned, Draft& draft, calibrate::Statistics& statistics);
+
+/// Where training was stopped, the job whose gradient_ptq_config says after how many steps, so that its recipe gives the
+/// same file again; else the job itself.
+std::shared_ptr<const Job> with_training(const std::shared_ptr<const Job>& job, const calibrate::TunedModel& tuned);
+
+/// The draft's plan with the biases that were measured for it, what was trained, and what else was measured.
 ptq::QuantizationPlan corrected_plan(const Job& job, const Draft& draft, const calibrate::MeasuredShifts& measured);
 
 struct QuantizeResult {

@@ -147,6 +147,7 @@ void merge(Statistics& into, const Statistics& more) {
   into.measured = {};
   into.rounded = {};
   into.choices = {};
+  into.tuned = {};
   into.data_set_size = std::max(into.data_set_size, more.data_set_size);
   for (size_t k = 0; k < into.tensors.size(); ++k) merge(into.tensors[k], more.tensors[k]);
 }

@@ -128,6 +128,59 @@ struct RoundedWeights {
   bool operator==(const RoundedWeights&) const = default;
 };
 
+/// The scale and zero point of an activation's quantizer that training has changed.
+struct TunedActivation {
+  std::string name;  // of the tensor in the prepared graph
+  float scale = 1;
+  int32_t zero_point = 0;
+
+  static constexpr auto fields() {
+    return std::make_tuple(field("name", &TunedActivation::name, "The tensor."),
+                           field("scale", &TunedActivation::scale, "Its quantizer's scale."),
+                           field("zero_point", &TunedActivation::zero_point, "The integer that stands for 0."));
+  }
+  bool operator==(const TunedActivation&) const = default;
+};
+
+/// How training went (core/tune).
+struct Tuning {
+  std::string plan;   // SHA-256 of the plan and the settings that it was for; empty: nothing was trained
+  int64_t steps = 0;  // gradient steps taken
+  int64_t steps_planned = 0;
+  int64_t samples = 0, held = 0;         // that gradients, and the figures below, are of
+  double before_db = 0, after_db = 0;    // SQNR of the outputs on the held samples, untuned and tuned
+  double first_loss = 0, last_loss = 0;  // of the first and the last epoch
+  bool taken = false;                    // the tuned model is better there, and kept
+  std::vector<std::string> frozen;       // what was not trained, and why
+  std::vector<TunedActivation> activations;
+
+  static constexpr auto fields() {
+    using C = Tuning;
+    return std::make_tuple(
+        field("plan", &C::plan, "SHA-256 of the plan and the settings that this was for."),
+        field("steps", &C::steps, "Gradient steps taken."),
+        field("steps_planned", &C::steps_planned, "Gradient steps of the whole schedule."),
+        field("samples", &C::samples, "Samples that gradients were taken of."),
+        field("held", &C::held, "Samples held aside, which the figures below are of."),
+        field("before_db", &C::before_db, "SQNR of the outputs before, in dB."),
+        field("after_db", &C::after_db, "The same after training."),
+        field("first_loss", &C::first_loss, "Mean loss of the first epoch."),
+        field("last_loss", &C::last_loss, "Mean loss of the last epoch."),
+        field("taken", &C::taken, "The tuned model is better on the held samples, and the file has it."),
+        field("frozen", &C::frozen, "What was not trained, and why."),
+        field("activations", &C::activations, "Quantizers of activations that training has changed."));
+  }
+  bool operator==(const Tuning&) const = default;
+};
+
+struct TunedModel {
+  Tuning tuning;
+  std::vector<RoundedWeight> weights;
+  std::vector<MeasuredShift> biases;  // by the name of the kernel's output; the bias itself, by channel
+
+  bool operator==(const TunedModel&) const = default;
+};
+
 struct Statistics {
   Provenance provenance;
   std::vector<SampleRecord> samples;      // ascending by index, then digest
@@ -137,6 +190,7 @@ struct Statistics {
   MeasuredShifts measured = {};
   RoundedWeights rounded = {};
   Choices choices = {};
+  TunedModel tuned = {};
 
   /// Null when the value was not observed.
   const TensorStatistics* find(std::string_view name) const;

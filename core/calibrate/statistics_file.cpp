@@ -15,7 +15,7 @@ namespace tersor::calibrate {
 namespace {
 
 constexpr std::string_view kMagic = "tersorst";
-constexpr uint32_t kVersion = 5;
+constexpr uint32_t kVersion = 6;
 constexpr size_t kDigestBytes = sizeof(Digest);
 constexpr size_t kMostTensors = 1 << 20;
 
@@ -175,6 +175,9 @@ struct Header {
   int64_t effort = 0;
   std::vector<RoundedEntry> rounded;
   Choices choices;
+  Tuning tuning;
+  std::vector<RoundedEntry> tuned;
+  std::vector<MeasuredEntry> tuned_biases;
 
   static constexpr auto fields() {
     return std::make_tuple(field("model", &Header::model, ""), field("graph", &Header::graph, ""),
@@ -183,7 +186,8 @@ struct Header {
                            field("tensors", &Header::tensors, ""), field("measured_plan", &Header::measured_plan, ""),
                            field("measured", &Header::measured, ""), field("rounded_plan", &Header::rounded_plan, ""),
                            field("effort", &Header::effort, ""), field("rounded", &Header::rounded, ""),
-                           field("choices", &Header::choices, ""));
+                           field("choices", &Header::choices, ""), field("tuning", &Header::tuning, ""),
+                           field("tuned", &Header::tuned, ""), field("tuned_biases", &Header::tuned_biases, ""));
   }
 };
 
@@ -217,9 +221,11 @@ size_t bytes_of(const Header& header) {
     if (tensor.times > 0) bytes += 4 * static_cast<int64_t>(sizeof(float));
     bytes += 2 * tensor.extreme_words[1] * kWord + tensor.channels * channel;
   }
-  for (const MeasuredEntry& output : header.measured) bytes += output.channels * kWord;
-  for (const RoundedEntry& weight : header.rounded)
-    bytes += kWord + weight.scales * static_cast<int64_t>(sizeof(float)) + weight.elements;
+  for (const auto* outputs : {&header.measured, &header.tuned_biases})
+    for (const MeasuredEntry& output : *outputs) bytes += output.channels * kWord;
+  for (const auto* weights : {&header.rounded, &header.tuned})
+    for (const RoundedEntry& weight : *weights)
+      bytes += kWord + weight.scales * static_cast<int64_t>(sizeof(float)) + weight.elements;
   return static_cast<size_t>(bytes);
 }
 
@@ -333,6 +339,31 @@ Header take_header(Reader& reader) {
   return header;
 }
 
+std::vector<MeasuredEntry> entries_of(const std::vector<MeasuredShift>& shifts) {
+  std::vector<MeasuredEntry> entries;
+  for (const MeasuredShift& one : shifts) entries.push_back({one.name, static_cast<int64_t>(one.shifts.size())});
+  return entries;
+}
+
+std::vector<RoundedEntry> entries_of(const std::vector<RoundedWeight>& weights) {
+  std::vector<RoundedEntry> entries;
+  for (const RoundedWeight& one : weights)
+    entries.push_back({one.name, static_cast<int64_t>(one.scales.size()), static_cast<int64_t>(one.codes.size())});
+  return entries;
+}
+
+void put(Writer& writer, const std::vector<MeasuredShift>& shifts) {
+  for (const MeasuredShift& one : shifts) writer.put_all(std::span<const double>(one.shifts));
+}
+
+void put(Writer& writer, const std::vector<RoundedWeight>& weights) {
+  for (const RoundedWeight& one : weights) {
+    writer.put(one.noise_ratio);
+    writer.put_all(std::span<const float>(one.scales));
+    writer.put_all(std::span<const int8_t>(one.codes));
+  }
+}
+
 /// The file but for the checksum, with `more` bytes behind.
 ByteBuffer packed(const Statistics& statistics, size_t more) {
   Header header;
@@ -349,13 +380,15 @@ ByteBuffer packed(const Statistics& statistics, size_t more) {
             statistics.rounded.plan,
             statistics.rounded.effort,
             {},
-            statistics.choices};
+            statistics.choices,
+            statistics.tuned.tuning,
+            {},
+            {}};
   for (const TensorStatistics& tensor : statistics.tensors) header.tensors.push_back(entry_of(tensor));
-  for (const MeasuredShift& output : statistics.measured.outputs)
-    header.measured.push_back({output.name, static_cast<int64_t>(output.shifts.size())});
-  for (const RoundedWeight& weight : statistics.rounded.weights)
-    header.rounded.push_back(
-        {weight.name, static_cast<int64_t>(weight.scales.size()), static_cast<int64_t>(weight.codes.size())});
+  header.measured = entries_of(statistics.measured.outputs);
+  header.rounded = entries_of(statistics.rounded.weights);
+  header.tuned = entries_of(statistics.tuned.weights);
+  header.tuned_biases = entries_of(statistics.tuned.biases);
   std::string text = to_text(to_json(header), false);
   text.append((8 - text.size() % 8) % 8, ' ');
   ByteBuffer bytes(kMagic.size() + 2 * sizeof(uint32_t) + text.size() + bytes_of(header) + more);
@@ -389,13 +422,10 @@ ByteBuffer packed(const Statistics& statistics, size_t more) {
     for (const ChannelStatistics& channel : tensor.channels)
       writer.put_words(channel.sum_of_squares, entry.square_words);
   }
-  for (const MeasuredShift& output : statistics.measured.outputs)
-    writer.put_all(std::span<const double>(output.shifts));
-  for (const RoundedWeight& weight : statistics.rounded.weights) {
-    writer.put(weight.noise_ratio);
-    writer.put_all(std::span<const float>(weight.scales));
-    writer.put_all(std::span<const int8_t>(weight.codes));
-  }
+  put(writer, statistics.measured.outputs);
+  put(writer, statistics.rounded.weights);
+  put(writer, statistics.tuned.weights);
+  put(writer, statistics.tuned.biases);
   TERSOR_CHECK(writer.full());
   return bytes;
 }
@@ -443,6 +473,9 @@ Statistics unpack(std::span<const std::byte> bytes) {
   statistics.rounded.effort = static_cast<int>(header.effort);
   for (const RoundedEntry& entry : header.rounded) statistics.rounded.weights.push_back(take_rounded(reader, entry));
   statistics.choices = header.choices;
+  statistics.tuned.tuning = header.tuning;
+  for (const RoundedEntry& entry : header.tuned) statistics.tuned.weights.push_back(take_rounded(reader, entry));
+  for (const MeasuredEntry& entry : header.tuned_biases) statistics.tuned.biases.push_back(take_shifts(reader, entry));
   if (reader.left() != 0) broken("The statistics file is longer than its header says.");
   return statistics;
 }

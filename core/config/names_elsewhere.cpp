@@ -38,6 +38,7 @@ constexpr NamesElsewhere kNames[] = {
     {"custom_tpc_opset_to_layer", "custom_tpc_opset_to_layer", ""},
     {"target_resource_utilization", "target_resource_utilization", ""},
     {"mixed_precision_config", "mixed_precision_config", ""},
+    {"gradient_ptq_config", "gptq_config", ""},
 };
 
 }  // namespace

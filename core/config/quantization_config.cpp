@@ -91,6 +91,9 @@ std::vector<std::string> acting_words(MpDistance, std::string_view) {
 std::vector<std::string> acting_words(MpMetricNormalization, std::string_view) {
   return all_words<MpMetricNormalization>();
 }
+std::vector<std::string> acting_words(RoundingType, std::string_view) {
+  return all_words<RoundingType>();
+}
 std::vector<std::string> acting_words(MpDistanceWeighting, std::string_view) {
   return {"AVG", "LAST_LAYER", "EXP"};
 }

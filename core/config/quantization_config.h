@@ -11,6 +11,7 @@
 #include "core/base/json_fwd.h"
 #include "core/base/json_text.h"
 #include "core/config/bias_correction_method.h"
+#include "core/config/gradient_ptq_config.h"
 #include "core/config/mixed_precision_config.h"
 #include "core/config/preference.h"
 #include "core/config/resource_utilization.h"
@@ -88,6 +89,7 @@ struct QuantizationConfig {
   JsonText custom_tpc_opset_to_layer;
   std::optional<ResourceUtilization> target_resource_utilization;
   std::optional<MixedPrecisionQuantizationConfig> mixed_precision_config;
+  std::optional<GradientPTQConfig> gradient_ptq_config;
 
   /// Each operator's configuration is chosen from the platform's candidates; else every operator has the base one.
   bool mixes_precisions() const;
@@ -97,7 +99,8 @@ struct QuantizationConfig {
   }
   /// Something is measured on the samples once more, with the parameters that their statistics gave.
   bool measures_on_samples() const {
-    return measures_bias() || weights_second_moment_correction || holdout || mixes_precisions();
+    return measures_bias() || weights_second_moment_correction || holdout || mixes_precisions() ||
+           gradient_ptq_config.has_value();
   }
 
   static constexpr auto fields() {
@@ -202,7 +205,9 @@ struct QuantizationConfig {
                      "least accuracy within these budgets; null, or only nulls, leaves every operator its base."),
         config_field("mixed_precision_config", &C::mixed_precision_config,
                      "How candidates are compared and chosen; null takes the defaults. Acts with a budget, with "
-                     "float_operators, or with configuration_overwrite."));
+                     "float_operators, or with configuration_overwrite."),
+        config_field("gradient_ptq_config", &C::gradient_ptq_config,
+                     "Train weights, biases and ranges on the samples after calibration; null does not."));
   }
 
   quant::Criterion activation_criterion() const;

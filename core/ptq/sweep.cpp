@@ -85,13 +85,16 @@ Sweep::Sweep(const Model& float_model, const QuantizationPlan& plan, const calib
 }
 
 void Sweep::choose_places(const Model& float_model, size_t calibrated) {
-  const auto total = static_cast<int64_t>(calibrated);
+  std::vector<size_t> open;
+  for (size_t place = 0; place < calibrated; ++place)
+    if (!std::binary_search(options_.left_out.begin(), options_.left_out.end(), place)) open.push_back(place);
+  const auto total = static_cast<int64_t>(open.size());
   const int64_t in_memory = std::max<int64_t>(1, options_.memory / std::max<int64_t>(1, state_bytes()));
-  const auto wanted = static_cast<int64_t>(std::min(options_.most_samples, calibrated));
+  const auto wanted = static_cast<int64_t>(std::min(options_.most_samples, open.size()));
   const int64_t fitting = std::min(in_memory, wanted);
   for (const int64_t place : samples::spread_evenly(total, std::min(total, fitting)))
-    places_.push_back(static_cast<size_t>(place));
-  if (fitting < total) float_model_ = float_model;
+    places_.push_back(open[static_cast<size_t>(place)]);
+  if (places_.size() < calibrated) float_model_ = float_model;
 }
 
 /// Means of some samples are not those of all: where some are left out, the float model runs on the others as well.

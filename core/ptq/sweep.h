@@ -69,6 +69,7 @@ struct SweepOptions {
   bool deviations_only = false;         // corrects those kernels alone that keep their deviation
   int64_t memory = int64_t{512} << 20;  // bytes that the states of all samples that take part may have
   size_t most_samples = std::numeric_limits<size_t>::max();  // that take part
+  std::vector<size_t> left_out = {};                         // places of samples that do not; ascending
 };
 
 /// What one step's runners run.

@@ -83,6 +83,7 @@ struct Report {
   std::vector<Correction> corrections;
   std::optional<TimeForecast> time;
   std::optional<calibrate::Choices> trial;
+  std::optional<calibrate::Tuning> training;
   std::optional<Verdict> verdict;
   std::optional<Comparison> comparison;
   Evaluations evaluation;
@@ -106,6 +107,7 @@ struct Report {
               "Expected time in the runtime; null where the platform has no prices or shapes are open."),
         field("trial", &Report::trial,
               "What was tried on samples held aside, and what it gave; null where nothing was."),
+        field("training", &Report::training, "How training went; null where nothing was trained."),
         field("verdict", &Report::verdict, "Whether the model can be used; null before anything was measured."),
         field("comparison", &Report::comparison, "Error by layer; null when it was not measured."),
         field("evaluation", &Report::evaluation, "Accuracy, where it was measured."),

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// gradient_ptq_config: weights, biases and ranges are trained on samples after calibration.
+#include <algorithm>
+
+#include "core/quant/quantizer.h"
+#include "tests/catch.h"
+#include "tests/ptq/corrected.h"
+
+using namespace tersor;
+using Catch::Matchers::Contains;
+using test::NamedModel;
+
+namespace {
+
+constexpr size_t kSamples = 32;
+
+/// Convolutions of all kinds behind each other, with an Add and a Gemm at the end.
+Model net() {
+  NamedModel model;
+  model.input("x", {1, 4, 8, 8}).weight("a", {8, 4, 3, 3}).weight("ab", {8}).weight("d", {8, 1, 3, 3});
+  model.weight("b", {8, 8, 1, 1}).weight("w", {8, 5}).weight("wb", {5});
+  const std::vector<int64_t> around{1, 1, 1, 1};
+  model.node("Conv", {"x", "a", "ab"}, {"p"}, {{"pads", around}}).node("Relu", {"p"}, {"pr"});
+  model.node("Conv", {"pr", "d"}, {"q"}, {{"pads", around}, {"group", int64_t{8}}}).node("Relu", {"q"}, {"qr"});
+  model.node("Conv", {"qr", "b"}, {"r"}).node("Add", {"r", "pr"}, {"s"}).node("GlobalAveragePool", {"s"}, {"g"});
+  model.node("Flatten", {"g"}, {"f"}).node("Gemm", {"f", "w", "wb"}, {"y"}).output("y");
+  return model.build();
+}
+
+config::QuantizationConfig training(config::RoundingType type) {
+  config::QuantizationConfig config = test::plain_config();
+  config.holdout = false;
+  config.weights_n_bits = 3;
+  config.gradient_ptq_config.emplace();
+  config.gradient_ptq_config->rounding_type = type;
+  config.gradient_ptq_config->train_ranges = false;
+  config.gradient_ptq_config->n_epochs = 30;
+  config.gradient_ptq_config->batch_size = 8;
+  return config;
+}
+
+struct Trained {
+  std::shared_ptr<const Job> job;
+  calibrate::Statistics statistics;
+  Draft draft;
+};
+
+Trained ready(const config::QuantizationConfig& config) {
+  Trained made{test::job_of(net(), "any", config), {}, {}};
+  made.statistics = test::statistics_of(*made.job, kSamples);
+  made.draft = draft(*made.job, made.statistics);
+  return made;
+}
+
+/// One round, its lanes dealt to that many runners from the last to the first.
+void run_round(tune::Tuner& tuner, std::vector<tune::TuneRunner>& runners, const Job& job) {
+  const std::vector<tune::Lane> lanes = tuner.lanes();
+  for (size_t k = lanes.size(); k-- > 0;)
+    runners[k % runners.size()].run(lanes[k], [&](size_t place) { return test::sample(job, place); });
+  tune::TuneSums sums;
+  for (tune::TuneRunner& runner : runners) sums.add(runner.sums());
+  tuner.take(std::move(sums));
+}
+
+std::vector<tune::TuneRunner> runners_of(const tune::Tuner& tuner, size_t count) {
+  std::vector<tune::TuneRunner> runners;
+  for (size_t k = 0; k < count; ++k) runners.emplace_back(tuner);
+  return runners;
+}
+
+calibrate::TunedModel train(const Trained& made, size_t workers = 1) {
+  const auto tuner = tuner_of(*made.job, made.draft, made.statistics);
+  REQUIRE(tuner != nullptr);
+  auto runners = runners_of(*tuner, workers);
+  while (!tuner->done()) run_round(*tuner, runners, *made.job);
+  return tuner->result();
+}
+
+}  // namespace
+
+TEST_CASE("training raises the SQNR on samples that it has not seen, and the file has what it found") {
+  for (const auto type : {config::RoundingType::kSoftQuantizer, config::RoundingType::kSte}) {
+    config::QuantizationConfig config = training(type);
+    config.gradient_ptq_config->train_ranges = type == config::RoundingType::kSte;
+    Trained made = ready(config);
+    const calibrate::TunedModel tuned = train(made);
+    CAPTURE(tuned.tuning.before_db, tuned.tuning.after_db, tuned.tuning.first_loss, tuned.tuning.last_loss);
+    CHECK(tuned.tuning.taken);
+    CHECK(tuned.tuning.after_db > tuned.tuning.before_db + 0.2);
+    CHECK(tuned.tuning.frozen.empty());
+    CHECK_THROWS_WITH(quantize(*made.job, made.statistics), Contains("gradient_ptq_config trains on the samples"));
+    keep_tuned(tuned, made.draft, made.statistics);
+    CHECK(tuner_of(*made.job, made.draft, made.statistics) == nullptr);
+    const QuantizeResult result = quantize(*made.job, made.statistics);
+    for (const calibrate::RoundedWeight& weight : tuned.weights) {
+      const auto kernel = std::find_if(result.plan.kernels.begin(), result.plan.kernels.end(), [&](const auto& one) {
+        return result.draft.model.graph.name_of(one.op.weight) == weight.name;
+      });
+      REQUIRE(kernel != result.plan.kernels.end());
+      CHECK(kernel->codes == weight.codes);
+    }
+    CHECK((!config.gradient_ptq_config->train_ranges || !tuned.tuning.activations.empty()));
+    CHECK(calibrate::read(calibrate::write(made.statistics)).tuned == made.statistics.tuned);
+  }
+}
+
+TEST_CASE("the number of workers and the order of the lanes change nothing") {
+  config::QuantizationConfig config = training(config::RoundingType::kSoftQuantizer);
+  config.gradient_ptq_config->n_epochs = 3;
+  const Trained made = ready(config);
+  const calibrate::TunedModel alone = train(made);
+  CHECK(train(made, 3) == alone);
+}
+
+TEST_CASE("training that goes on from a checkpoint comes to the same") {
+  config::QuantizationConfig config = training(config::RoundingType::kSte);
+  config.gradient_ptq_config->n_epochs = 6;
+  const Trained made = ready(config);
+  const calibrate::TunedModel whole = train(made);
+  const auto first = tuner_of(*made.job, made.draft, made.statistics);
+  auto runners = runners_of(*first, 1);
+  while (first->progress().step < 7) run_round(*first, runners, *made.job);
+  const ByteBuffer state = first->checkpoint();
+  const auto second = tuner_of(*made.job, made.draft, made.statistics);
+  second->restore(std::span(state.data(), state.size()));
+  auto others = runners_of(*second, 2);
+  while (!second->done()) run_round(*second, others, *made.job);
+  CHECK(second->result() == whole);
+  CHECK_THROWS_WITH(second->restore(std::span(state.data(), state.size() / 2)), Contains("no whole checkpoint"));
+  config.gradient_ptq_config->n_epochs = 7;
+  const Trained other = ready(config);
+  CHECK_THROWS_WITH(tuner_of(*other.job, other.draft, other.statistics)->restore(std::span(state.data(), state.size())),
+                    Contains("another training"));
+}
+
+TEST_CASE("training that is stopped keeps the best so far, and its recipe makes the same again") {
+  config::QuantizationConfig config = training(config::RoundingType::kSte);
+  Trained made = ready(config);
+  const auto tuner = tuner_of(*made.job, made.draft, made.statistics);
+  auto runners = runners_of(*tuner, 1);
+  while (tuner->progress().step < 40) run_round(*tuner, runners, *made.job);
+  tuner->stop();
+  while (!tuner->done()) run_round(*tuner, runners, *made.job);
+  const calibrate::TunedModel stopped = tuner->result();
+  CHECK(stopped.tuning.steps < stopped.tuning.steps_planned);
+  config.gradient_ptq_config->most_steps = stopped.tuning.steps;
+  const calibrate::TunedModel again = train(ready(config));
+  CHECK(again.weights == stopped.weights);
+  CHECK(again.biases == stopped.biases);
+}
+
+TEST_CASE("a loss that grows without end stops training and leaves what was best") {
+  config::QuantizationConfig config = training(config::RoundingType::kSte);
+  config.gradient_ptq_config->learning_rate_bias = 1;
+  config.gradient_ptq_config->hessian_weights = false;
+  Trained made = ready(config);
+  const calibrate::TunedModel tuned = train(made);
+  CHECK(tuned.tuning.after_db >= tuned.tuning.before_db);
+  keep_tuned(tuned, made.draft, made.statistics);
+  CHECK_NOTHROW(quantize(*made.job, made.statistics));
+}
+
+TEST_CASE("with too few samples training says how many it needs") {
+  Trained made{test::job_of(net(), "any", training(config::RoundingType::kSte)), {}, {}};
+  made.statistics = test::statistics_of(*made.job, 10);
+  made.draft = draft(*made.job, made.statistics);
+  CHECK_THROWS_WITH(tuner_of(*made.job, made.draft, made.statistics), Contains("at least 16 samples"));
+}
