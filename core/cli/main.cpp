@@ -25,6 +25,7 @@ void add_inspect(CLI::App& program);
 void add_calibrate(CLI::App& program);
 void add_merge(CLI::App& program);
 void add_quantize(CLI::App& program);
+void add_tune(CLI::App& program);
 void add_tradeoff(CLI::App& program);
 void add_run(CLI::App& program);
 void add_evaluate(CLI::App& program);
@@ -39,6 +40,7 @@ const std::initializer_list<AddCommand> kCommands = {
     add_calibrate,
     add_merge,
     add_quantize,
+    add_tune,
     add_tradeoff,
     add_run,
     add_evaluate,

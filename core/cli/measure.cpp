@@ -12,10 +12,14 @@ namespace tersor::cli {
 
 namespace {
 
+constexpr int64_t kKeptBytes = int64_t{8} << 20;
+
+}  // namespace
+
 std::vector<Tensor> load_recorded(samples::SampleReader& reader, const samples::DataSet& data,
-                                  const calibrate::SampleRecord& record, bool is_own, std::vector<Tensor> kept) {
+                                  const calibrate::SampleRecord& record, bool is_own, std::vector<Tensor> at_hand) {
   const auto index = static_cast<int64_t>(record.index);
-  if (!kept.empty()) return kept;
+  if (!at_hand.empty()) return at_hand;
   if (is_own) return reader.load(index);
   if (index < data.size()) {
     std::vector<Tensor> inputs = reader.load(index);
@@ -25,10 +29,6 @@ std::vector<Tensor> load_recorded(samples::SampleReader& reader, const samples::
               "Sample " + std::to_string(record.index) + " of the data set is not the one the statistics were made of.",
               "--data", "Give the samples that were calibrated on, or calibrate again.");
 }
-
-constexpr int64_t kKeptBytes = int64_t{8} << 20;
-
-}  // namespace
 
 KeptSamples room_for_samples(const Job& job, const samples::DataSet& data, int64_t shards) {
   return {data.size(), shards == 1 && job.settings.config.measures_on_samples() ? kKeptBytes : 0};

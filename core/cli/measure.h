@@ -8,6 +8,11 @@
 
 namespace tersor::cli {
 
+/// The inputs of a calibrated sample: `at_hand` where that is not empty, else as `reader` gives them. Error kMismatch
+/// where the data set is not the process's own (`is_own`) and has another sample in its place.
+std::vector<Tensor> load_recorded(samples::SampleReader& reader, const samples::DataSet& data,
+                                  const calibrate::SampleRecord& record, bool is_own, std::vector<Tensor> at_hand);
+
 /// Room for the samples of a calibration that measure() follows; for none where nothing will be measured, as of a part
 /// of the data set (`shards`).
 KeptSamples room_for_samples(const Job& job, const samples::DataSet& data, int64_t shards);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tersor quantize MODEL.onnx (--data DATA | --stats FILE) -o OUT.onnx
+// tersor tune MODEL.onnx --data DATA -o OUT.onnx
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -21,6 +22,7 @@
 #include "core/cli/settings_option.h"
 #include "core/cli/size_text.h"
 #include "core/cli/statistics_files.h"
+#include "core/cli/train.h"
 #include "core/given_settings.h"
 #include "core/mixed/configurable.h"
 #include "core/report/coverage.h"
@@ -40,6 +42,9 @@ struct QuantizeOptions {
   DataOption data;
   SettingsOption settings;
   CalibrationRun run;
+  TrainingRun training;
+  bool trains = false;        // tersor tune
+  std::optional<int> epochs;  // of training
   ReportRequest report;
   std::optional<double> accuracy, sqnr;  // what the smallest file is looked for with
   bool anyway = false;
@@ -168,6 +173,17 @@ void print_bits(const calibrate::BitConfiguration& bits, bool verbose) {
   }
 }
 
+void print_training(const calibrate::Tuning& tuning) {
+  if (tuning.plan.empty()) return;
+  std::printf(
+      "trained: %lld of %lld steps on %lld samples, loss %.3g to %.3g; on %lld held aside the outputs have %.1f dB, "
+      "before %.1f: %s\n",
+      static_cast<long long>(tuning.steps), static_cast<long long>(tuning.steps_planned),
+      static_cast<long long>(tuning.samples), tuning.first_loss, tuning.last_loss, static_cast<long long>(tuning.held),
+      tuning.after_db, tuning.before_db, tuning.taken ? "kept" : "not better, so nothing of it is kept");
+  for (const std::string& one : tuning.frozen) std::printf("  %s\n", one.c_str());
+}
+
 /// What to do about the error, where there is something.
 void print_advice(const report::Verdict& verdict) {
   for (const std::string& cause : verdict.causes) std::printf("  %s\n", cause.c_str());
@@ -190,7 +206,7 @@ void print_cost(const Cost& cost) {
 
 void print_json(const QuantizeResult& result, const std::optional<report::Verdict>& verdict, const Cost& cost,
                 const std::optional<report::TimeForecast>& time, const std::string& output, size_t before,
-                const std::vector<Diagnostic>& warnings, const calibrate::Choices& choices) {
+                const std::vector<Diagnostic>& warnings, const calibrate::Statistics& statistics) {
   using Arithmetic = ptq::NodeOutcome::Arithmetic;
   Json nodes_in_float = Json::array();
   for (const report::FloatNode& node : in_float(result)) nodes_in_float.push_back(to_json(node));
@@ -203,7 +219,9 @@ void print_json(const QuantizeResult& result, const std::optional<report::Verdic
             {"in_integers_with_float_result", count_of(result.plan, Arithmetic::kIntegerFloatOutput)},
             {"in_float", nodes_in_float},
             {"warnings", to_json(warnings)}};
-  json["trial"] = choices.settings.empty() ? Json(nullptr) : to_json(choices);
+  const calibrate::Tuning& training = statistics.tuned.tuning;
+  json["trial"] = statistics.choices.settings.empty() ? Json(nullptr) : to_json(statistics.choices);
+  json["training"] = training.plan.empty() ? Json(nullptr) : to_json(training);
   json["cost"] = {{"passes", cost.passes}, {"seconds", cost.seconds}};
   if (cost.bytes_per_thread) json["cost"]["memory_bytes_per_thread"] = *cost.bytes_per_thread;
   if (time) json["time"] = to_json(*time);
@@ -274,6 +292,7 @@ Gathered gather(QuantizeOptions& options, Settings settings, const std::shared_p
     job = choose(job, *data, nullptr, options.run.threads, statistics);
     Draft decided = draft(*job, statistics);
     const bool ran = measure(*job, decided, *data, nullptr, options.run.threads, statistics);
+    job = train(job, decided, *data, nullptr, options.training, statistics);
     if (!ran && options.report.path.empty())
       std::fprintf(stderr, "note: --data: it is not used; all that these settings take is in the statistics\n");
     return {job, std::move(statistics), data, std::move(decided), ran ? 1 : 0};
@@ -287,6 +306,7 @@ Gathered gather(QuantizeOptions& options, Settings settings, const std::shared_p
   job = choose(job, *data, &kept, options.run.threads, statistics);
   Draft decided = draft(*job, statistics);
   const bool again = measure(*job, decided, *data, &kept, options.run.threads, statistics);
+  job = train(job, decided, *data, &kept, options.training, statistics);
   return {job, std::move(statistics), data, std::move(decided), again ? 2 : 1};
 }
 
@@ -372,6 +392,11 @@ void quantize_model(QuantizeOptions& options) {
     if (options.data.limit == 0 && used.samples < used.of) options.data.limit = used.samples;
   }
   Settings settings = read_settings(options.settings, recipe, &opened->model.graph);
+  auto& training = settings.config.gradient_ptq_config;
+  if (options.trains && !training) training.emplace();
+  if (options.epochs) training->n_epochs = *options.epochs;
+  options.training.threads = options.run.threads;
+  options.training.quiet = options.quiet || options.json;
   for (const std::filesystem::path& path : outputs_of(options)) expect_writable(path.string());
   auto [job, statistics, data, decided, passes] = gather(options, std::move(settings), opened);
   check_recipe(recipe, recipe_of(*job, statistics), !options.settings.platform.empty(), options.anyway);
@@ -391,13 +416,14 @@ void quantize_model(QuantizeOptions& options) {
   const Cost cost{passes + (report && data ? 1 : 0), spent.count(), calibration_bytes(*job)};
   const auto time = report ? report->time : time_forecast_of(*job, result);
   if (options.json)
-    return print_json(result, verdict, cost, time, options.output, before, opened->model.warnings, statistics.choices);
+    return print_json(result, verdict, cost, time, options.output, before, opened->model.warnings, statistics);
   if (options.quiet) return;
   if (verdict) std::printf("%s: %s\n", std::string(enum_word(verdict->usability)).c_str(), verdict->reason.c_str());
   print_answer(result, time, options.output, before);
   if (verdict) print_advice(*verdict);
   print_bits(statistics.choices.bits, options.verbose);
   print_choices(statistics.choices);
+  print_training(statistics.tuned.tuning);
   if (!report) print_saturation_warning(result);
   print_in_float(in_float(result), options.verbose);
   print_warnings(opened->model.warnings);
@@ -406,12 +432,10 @@ void quantize_model(QuantizeOptions& options) {
 
 }  // namespace
 
-void add_quantize(CLI::App& program) {
+namespace {
+
+std::shared_ptr<QuantizeOptions> add_options(CLI::App* command) {
   auto options = std::make_shared<QuantizeOptions>();
-  CLI::App* command = program.add_subcommand("quantize", "Write an int8 model from a float model and samples");
-  command->footer(
-      "Examples:\n  tersor quantize model.onnx --data pictures/ -o model.int8.onnx --report report.json\n  tersor "
-      "quantize model.onnx --data x.npy --platform qnn --prefer accuracy -o model.qnn.onnx");
   command->add_option("MODEL", options->model, "A float ONNX model")->required();
   command->add_option("-o,--output", options->output, "The ONNX file to write; - writes to standard output")
       ->required();
@@ -443,6 +467,36 @@ void add_quantize(CLI::App& program) {
   command->add_flag("--json", options->json, "Print JSON");
   command->add_flag("--verbose", options->verbose, "Name every node that stays in float");
   command->add_flag("--quiet", options->quiet, "Print errors only")->excludes("--verbose")->excludes("--json");
+  return options;
+}
+
+}  // namespace
+
+void add_quantize(CLI::App& program) {
+  CLI::App* command = program.add_subcommand("quantize", "Write an int8 model from a float model and samples");
+  command->footer(
+      "Examples:\n  tersor quantize model.onnx --data pictures/ -o model.int8.onnx --report report.json\n  tersor "
+      "quantize model.onnx --data x.npy --platform qnn --prefer accuracy -o model.qnn.onnx");
+  const auto options = add_options(command);
+  command->callback([options] { quantize_model(*options); });
+}
+
+void add_tune(CLI::App& program) {
+  CLI::App* command = program.add_subcommand(
+      "tune", "The same as quantize, then train rounding, biases and ranges on the samples, without labels");
+  command->footer(
+      "Examples:\n  tersor tune model.onnx --data pictures/ --platform any --config weights_n_bits=4 --minutes 2 -o "
+      "model.int4.onnx\n  tersor tune model.onnx --data x.npy --epochs 20 --checkpoint state.bin -o model.int8.onnx");
+  const auto options = add_options(command);
+  command->add_option("--minutes", options->training.minutes, "Train for about so many minutes")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--epochs", options->epochs, "Go through the samples so often; default 20")
+      ->check(count_from(1, 100000))
+      ->excludes("--minutes");
+  command->add_option("--checkpoint", options->training.checkpoint,
+                      "Write where training stands to this file, every 30 seconds and at the end");
+  command->add_option("--resume", options->training.resume, "Go on from a file of --checkpoint");
+  options->trains = true;
   command->callback([options] { quantize_model(*options); });
 }
 
