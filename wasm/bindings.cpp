@@ -214,6 +214,15 @@ val merge_sweep_step(const std::string& job, double step, const val& parts) {
 val finish_sweep(const std::string& job, const val& outcomes) {
   return guard([&] { return session().finish_sweep(job, outcomes); });
 }
+val stop_sweep(const std::string& job) {
+  return guard([&] {
+    session().stop_sweep(job);
+    return val::null();
+  });
+}
+val sweep_progress(const std::string& job) {
+  return guard([&] { return session().sweep_progress(job); });
+}
 val quantize(const std::string& model, const std::string& settings, const val& statistics, const val& progress) {
   return guard([&] { return session().quantize(model, settings, statistics, progress_of(progress)); });
 }
@@ -255,6 +264,8 @@ EMSCRIPTEN_BINDINGS(tersor) {
   function("sweepStep", &sweep_step);
   function("mergeSweepStep", &merge_sweep_step);
   function("finishSweep", &finish_sweep);
+  function("stopSweep", &stop_sweep);
+  function("sweepProgress", &sweep_progress);
   function("quantize", &quantize);
 }
 

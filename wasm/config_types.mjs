@@ -6,6 +6,7 @@
 const INTERFACES = {
   target_resource_utilization: 'ResourceUtilization',
   mixed_precision_config: 'MixedPrecisionQuantizationConfig',
+  gradient_ptq_config: 'GradientPTQConfig',
 };
 
 function typeOf(field) {

@@ -18,6 +18,7 @@
 #include "wasm/settings.h"
 #include "wasm/sweep_job.h"
 #include "wasm/trial_job.h"
+#include "wasm/tune_job.h"
 
 namespace tersor::wasm {
 
@@ -378,12 +379,17 @@ std::string Session::begin_sweep(const std::string& key, const std::string& text
   calibrate::Statistics statistics = calibrate::read(copied(statistics_file).view);
   chosen.preprocessing = statistics.provenance.preprocessing;
   const auto job = job_of(opened, std::move(chosen));
-  if (settings.at("trial").get<bool>())
+  const auto kind = settings.at("sweep").get<std::string>();
+  if (kind == "trial")
     running.steps = std::make_unique<TrialJob>(job, std::move(statistics));
+  else if (kind == "training")
+    running.steps = std::make_unique<TuneJob>(job, std::move(statistics));
   else
     running.steps = std::make_unique<SweepJob>(job, std::move(statistics));
   if (!running.steps->needed()) return "null";
-  const Json plan{{"steps", to_json(running.steps->steps())}, {"samples", running.steps->samples()}};
+  const Json plan{{"steps", to_json(running.steps->steps())},
+                  {"samples", running.steps->samples()},
+                  {"lanes", to_json(running.steps->lanes())}};
   jobs_[key] = std::move(running);
   return to_text(plan, false);
 }
@@ -398,6 +404,14 @@ val Session::merge_sweep_step(const std::string& key, double step, const val& pa
 
 val Session::finish_sweep(const std::string& key, const val& outcomes) {
   return to_array(running(key).steps->finish(parts_of(outcomes)));
+}
+
+void Session::stop_sweep(const std::string& key) {
+  running(key).steps->stop();
+}
+
+std::string Session::sweep_progress(const std::string& key) {
+  return to_text(running(key).steps->progress(), false);
 }
 
 val Session::merge_job(const std::string& key, const val& parts, const val& extra) {
@@ -416,7 +430,7 @@ val Session::quantize(const std::string& key, const std::string& text, const val
   Settings settings = read_settings(json, &recipe);
   settings.preprocessing = statistics.provenance.preprocessing;
   report_progress(progress, {"choose", 0, 1, {}});
-  const auto job = with_choices(job_of(opened, std::move(settings)), statistics.choices);
+  const auto job = with_training(with_choices(job_of(opened, std::move(settings)), statistics.choices), statistics.tuned);
   check_recipe(recipe, recipe_of(*job, statistics), json);
   const QuantizeResult made = tersor::quantize(*job, statistics);
   report_progress(progress, {"choose", 1, 1, {}});

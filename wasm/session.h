@@ -74,6 +74,10 @@ class Session {
   emscripten::val sweep_step(const std::string& key, double step, const emscripten::val& before);
   emscripten::val merge_sweep_step(const std::string& key, double step, const emscripten::val& parts);
   emscripten::val finish_sweep(const std::string& key, const emscripten::val& outcomes);
+  /// Ends the sweep early where it can.
+  void stop_sweep(const std::string& key);
+  /// JSON, null where there is nothing to watch.
+  std::string sweep_progress(const std::string& key);
 
   /// `settings`: {platform, config, overrides, recipe, allow_mismatch}. {model, recipe, report}.
   emscripten::val quantize(const std::string& model, const std::string& settings, const emscripten::val& statistics,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/byte_buffer.h"
+#include "core/base/json.h"
 #include "core/samples/source.h"
 #include "core/tensor/tensor.h"
 
@@ -25,6 +26,9 @@ class StepJob {
   /// Numbers of the samples that take part, ascending.
   virtual const std::vector<int64_t>& samples() const = 0;
 
+  /// Samples whose places among samples() are equal modulo this go to one worker; none where any worker may have any.
+  virtual std::optional<size_t> lanes() const { return std::nullopt; }
+
   /// The sample of that number.
   virtual void add(int64_t number, std::span<const Tensor> inputs) = 0;
   /// Takes what the step before came to, and runs the step: bytes of what this worker's samples add up to. None where
@@ -34,6 +38,10 @@ class StepJob {
   virtual ByteBuffer merge(size_t step, std::span<const samples::Bytes> parts) const = 0;
   /// The .tstats file with what all steps came to in it.
   virtual ByteBuffer finish(std::span<const samples::Bytes> outcomes) = 0;
+  /// Between two steps: ends early with what there is. Every worker is told between the same two.
+  virtual void stop() {}
+  /// Between two steps: figures to watch; null where there are none.
+  virtual Json progress() const { return nullptr; }
 };
 
 }  // namespace tersor::wasm

@@ -106,6 +106,55 @@ describe('the same bytes everywhere', () => {
     }
   });
 
+  test('trained, in the program, with one worker and with two; stopped, by its recipe', async () => {
+    const job = jobs().find(({ name }) => name === 'demo');
+    const folder = job.data();
+    const output = path.join(emptyFolder('native-tune'), 'out.onnx');
+    const preprocessing = path.join(path.dirname(output), 'preprocessing.json');
+    writeFileSync(preprocessing, JSON.stringify(job.preprocessing));
+    const data = ['--data', folder, '--limit', String(count), '--preprocessing', preprocessing];
+    const natively = (...more) => {
+      execFileSync(program, ['tune', job.model, ...data, '--platform', 'any', ...more, '-o', output], { stdio: 'ignore' });
+      return sha256(readFileSync(output));
+    };
+    const whole = natively('--set', 'weights_n_bits=4', '--epochs', '4');
+    const samples = filesUnder(folder).map((name) => ({ path: name, data: readFileSync(path.join(folder, name)) }));
+    const quantize = async (engine, more = {}) => {
+      const model = await engine.open(readFileSync(job.model));
+      const made = await model.quantize({
+        samples,
+        selection: { part: 'calibration', count },
+        preprocessing: job.preprocessing,
+        platform: 'any',
+        config: { weights_n_bits: 4, gradient_ptq_config: { n_epochs: 4 } },
+        ...more,
+      });
+      made.close();
+      model.close();
+      return made;
+    };
+    for (const engine of [one, two]) {
+      const seen = [];
+      const made = await quantize(engine, { onProgress: (progress) => seen.push(progress) });
+      expect(sha256(made.model)).toBe(whole);
+      expect(made.report.training.taken).toBe(true);
+      const training = seen.filter(({ stage }) => stage === 'train').map((progress) => progress.training);
+      expect(training.at(-1).step).toBe(training.at(-1).steps);
+      expect(training.some(({ loss }) => loss > 0)).toBe(true);
+    }
+    const stop = new AbortController();
+    const stopped = await quantize(two, {
+      stop: stop.signal,
+      onProgress: ({ training }) => training?.step >= 2 && stop.abort(),
+    });
+    const steps = stopped.recipe.config.gradient_ptq_config.most_steps;
+    expect(steps).toBeGreaterThanOrEqual(2);
+    expect(steps).toBeLessThan(stopped.report.training.steps_planned);
+    const recipe = path.join(path.dirname(output), 'recipe.json');
+    writeFileSync(recipe, JSON.stringify(stopped.recipe));
+    expect(natively('--recipe', recipe)).toBe(sha256(stopped.model));
+  });
+
   test('in a page that is no secure context, where the browser takes no digests', async () => {
     const job = jobs().find(({ name }) => name === 'demo');
     const folder = job.data();

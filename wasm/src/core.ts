@@ -64,6 +64,8 @@ export interface Core {
   sweepStep(job: string, step: number, before: Uint8Array): Answer<Uint8Array>;
   mergeSweepStep(job: string, step: number, parts: readonly Uint8Array[]): Answer<Uint8Array>;
   finishSweep(job: string, outcomes: readonly Uint8Array[]): Answer<Uint8Array>;
+  stopSweep(job: string): Answer<null>;
+  sweepProgress(job: string): Answer<string>;
   quantize(
     model: string,
     settings: string,

@@ -249,9 +249,9 @@ export class OpenModel implements Model {
     const { data } = kept.feed;
     const needs = [this.#file, ...(data ? [data] : [])];
     let measured = statistics;
-    for (const trial of [true, false]) {
-      const text = JSON.stringify({ ...settings, model: this.#file.key, data: data?.key ?? null, trial });
-      const sweep = { settings: text, needs, statistics: measured, pick: kept.pick };
+    for (const kind of ['trial', 'corrections', 'training'] as const) {
+      const text = JSON.stringify({ ...settings, model: this.#file.key, data: data?.key ?? null, sweep: kind });
+      const sweep = { kind, settings: text, needs, statistics: measured, pick: kept.pick };
       measured = await runSweep(this.#context.pool, sweep, call);
     }
     return measured;

@@ -18,7 +18,7 @@ const ofCoverage: Names<types.CoverageOptions> = {
   preset: true,
   frameworkInfo: true,
 };
-const ofCalibrate: Names<types.CalibrateOptions> = { ...ofCoverage, ...ofSamples, selection: true };
+const ofCalibrate: Names<types.CalibrateOptions> = { ...ofCoverage, ...ofSamples, selection: true, stop: true };
 
 const known = {
   create: { workers: true, wasmBinary: true, locateFile: true, signal: true } satisfies Names<types.TersorOptions>,

@@ -20,6 +20,7 @@ import type {
   Selection,
   SettingsFile,
   TersorErrorFields,
+  TrainingProgress,
   TypedArray,
   Verdict,
 } from './types.js';
@@ -53,6 +54,8 @@ export interface SweepPlan {
   readonly steps: number | null;
   /** Numbers of the samples that take part. */
   readonly samples: readonly number[];
+  /** Samples whose places in the list are equal modulo this go to one worker; null: any worker may have any. */
+  readonly lanes: number | null;
 }
 
 /** A layer of the prepared model. */
@@ -123,6 +126,10 @@ export interface Calls {
   mergeSweepStep(job: string, step: number, parts: readonly Uint8Array[]): Uint8Array;
   /** The statistics with what was measured. */
   finishSweep(job: string, outcomes: readonly Uint8Array[]): Uint8Array;
+  /** Between two steps, of all workers the same: the sweep ends early with what there is. */
+  stopSweep(job: string): null;
+  /** Between two steps; null: the sweep has no figures to watch. */
+  sweepProgress(job: string): TrainingProgress | null;
   quantize(model: string, settings: string, statistics: Uint8Array): Quantized;
   verdict(report: Report): Verdict;
   /** Of a file of that name; `model`: whose input says what is left open; empty: none. */

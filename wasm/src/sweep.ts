@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sweep over the samples that rounds weights and corrects biases, and the trial of corrections on samples held aside in
-// front of it: each worker keeps its part of the samples and takes them through one step at a time; between steps all
-// workers' sums become the outcome that the next step starts with.
+// The sweep over the samples that rounds weights and corrects biases, the trial of corrections on samples held aside before
+// it, and the training after it: each worker keeps its part of the samples and takes them through one step at a time;
+// between steps all workers' sums become the outcome that the next step starts with.
 
 import { abortable } from './job.js';
 import { died, type Pool, type PoolWorker, type Resource } from './pool.js';
-import type { SentSample } from './protocol.js';
+import type { SentSample, SweepPlan } from './protocol.js';
 import { newKey } from './samples.js';
 import type { CallOptions } from './types.js';
 
+export type SweepKind = 'trial' | 'corrections' | 'training';
+
 export interface Sweep {
+  readonly kind: SweepKind;
   /** The core's JSON of the settings, as of a calibration. */
   readonly settings: string;
   readonly needs: readonly Resource<unknown>[];
@@ -19,11 +22,25 @@ export interface Sweep {
   readonly pick: (numbers: readonly number[]) => readonly SentSample[] | null;
 }
 
+export interface SweepOptions extends CallOptions {
+  /** Ends a training early. */
+  readonly stop?: AbortSignal | undefined;
+}
+
+/** As many workers as there are lanes, or as divide them: then each has whole lanes. */
+function workersFor(plan: SweepPlan, workers: number): number {
+  const most = Math.min(workers, Math.max(1, plan.samples.length));
+  if (plan.lanes === null) return most;
+  let used = Math.min(most, plan.lanes);
+  while (plan.lanes % used !== 0) --used;
+  return used;
+}
+
 /** So many samples are handed over at once, so that a cancel is heard soon. */
 const handful = 8;
 
 /** The statistics with what the sweep measured; as they were when no sweep is asked for, or its samples are gone. */
-export async function runSweep(pool: Pool, sweep: Sweep, call: CallOptions): Promise<Uint8Array> {
+export async function runSweep(pool: Pool, sweep: Sweep, call: SweepOptions): Promise<Uint8Array> {
   call.signal?.throwIfAborted();
   const key = newKey('sweep');
   let over = false;
@@ -40,7 +57,7 @@ export async function runSweep(pool: Pool, sweep: Sweep, call: CallOptions): Pro
     const [plan] = await Promise.all([lead, ...others].map(begin));
     const samples = plan && sweep.pick(plan.samples);
     if (!plan || !samples) return sweep.statistics;
-    const used = [lead, ...others].slice(0, Math.max(1, samples.length));
+    const used = [lead, ...others].slice(0, workersFor(plan, pool.workers.length));
     const deaths = used.map((worker) => worker.deaths);
     const check = (): boolean => {
       if (used.some((worker, k) => worker.deaths !== deaths[k])) throw died('its part of the samples is lost.');
@@ -55,18 +72,34 @@ export async function runSweep(pool: Pool, sweep: Sweep, call: CallOptions): Pro
       }),
     );
     const outcomes: Uint8Array[] = [];
-    const tell = (done: number) => {
-      if (plan.steps !== null) call.onProgress?.({ stage: 'correct', done, total: plan.steps, note: 'layers' });
+    const tell = async (done: number) => {
+      if (plan.steps === null || !call.onProgress) return;
+      if (sweep.kind !== 'training') {
+        call.onProgress({ stage: 'correct', done, total: plan.steps, note: 'layers' });
+        return;
+      }
+      const training = (await lead.call('sweepProgress', [key])) ?? undefined;
+      call.onProgress({ stage: 'train', done, total: plan.steps, note: 'steps', training });
+    };
+    let stopped = false;
+    const stopWhereAsked = async () => {
+      if (stopped || !call.stop?.aborted) return;
+      stopped = true;
+      await Promise.all(used.map((worker) => worker.call('stopSweep', [key])));
     };
     for (let step = 0; (plan.steps === null || step < plan.steps) && !check(); ++step) {
-      tell(step);
-      const before = outcomes[step - 1] ?? new Uint8Array();
+      await tell(step);
+      await stopWhereAsked();
+      const before = outcomes.at(-1) ?? new Uint8Array();
       const parts = await Promise.all(used.map((worker) => worker.call('sweepStep', [key, step, before])));
       if (parts.every((part) => part.length === 0)) break;
-      outcomes.push(await lead.call('mergeSweepStep', [key, step, parts]));
+      const outcome = await lead.call('mergeSweepStep', [key, step, parts]);
+      // Of a training nobody needs more than the last, and there are thousands.
+      if (sweep.kind === 'training') outcomes.length = 0;
+      outcomes.push(outcome);
     }
     if (over) return sweep.statistics;
-    tell(plan.steps ?? 0);
+    await tell(plan.steps ?? 0);
     return lead.call('finishSweep', [key, outcomes]);
   };
 

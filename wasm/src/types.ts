@@ -8,6 +8,7 @@
 // and the native program print the same keys.
 
 import type {
+  GradientPTQConfig,
   MixedPrecisionQuantizationConfig,
   QuantizationConfig,
   ResourceUtilization,
@@ -23,6 +24,7 @@ import type {
 } from './requirements.js';
 
 export type {
+  GradientPTQConfig,
   MixedPrecisionQuantizationConfig,
   QuantizationConfig,
   ResourceUtilization,
@@ -59,8 +61,21 @@ export type Stage =
   | 'calibrate' // run samples and collect statistics
   | 'choose' // choose the ranges
   | 'correct' // weights and biases
+  | 'train' // weights, biases and ranges
   | 'write' // write the file
   | 'compare'; // error by layer
+
+/** Where a training stands. */
+export interface TrainingProgress {
+  /** Gradient steps taken, and of the whole schedule. */
+  readonly step: number;
+  readonly steps: number;
+  /** Mean of the samples of the last step. */
+  readonly loss: number;
+  /** SQNR of the outputs on the samples held aside, untuned and the best so far, in dB. */
+  readonly before_db: number;
+  readonly best_db: number;
+}
 
 export interface Progress {
   readonly stage: Stage;
@@ -69,6 +84,8 @@ export interface Progress {
   readonly total: number;
   /** What `done` counts and anything worth saying, such as "samples" or a tensor's name; may be empty. */
   readonly note: string;
+  /** Of the stage `train`. */
+  readonly training?: TrainingProgress | undefined;
 }
 
 /** Every call that can take longer than a frame. */
@@ -363,7 +380,7 @@ export type Platform = string | TargetPlatformCapabilities | Readonly<Record<str
 export type Preset = 'requirements';
 
 export type FieldValue =
-  string | number | boolean | OpsetToLayers | ResourceUtilization | MixedPrecisionQuantizationConfig | null;
+  string | number | boolean | OpsetToLayers | ResourceUtilization | MixedPrecisionQuantizationConfig | GradientPTQConfig | null;
 
 /** One member of a field that is an object. */
 export interface MemberDescription {
@@ -719,6 +736,28 @@ export interface Trial {
   readonly bits: BitConfiguration;
 }
 
+/** How training went (`gradient_ptq_config`). */
+export interface Training {
+  readonly plan: string;
+  /** Gradient steps taken, and of the whole schedule. */
+  readonly steps: number;
+  readonly steps_planned: number;
+  /** That gradients were taken of, and that were held aside. */
+  readonly samples: number;
+  readonly held: number;
+  /** SQNR of the outputs on those held aside, in dB. */
+  readonly before_db: number;
+  readonly after_db: number;
+  /** Mean of the first and of the last epoch. */
+  readonly first_loss: number;
+  readonly last_loss: number;
+  /** The tuned model is better on those held aside, and the file has it. */
+  readonly taken: boolean;
+  /** Sentences: what was not trained, and why. */
+  readonly frozen: readonly string[];
+  readonly activations: readonly { readonly name: string; readonly scale: number; readonly zero_point: number }[];
+}
+
 export interface Report {
   readonly format_version: number;
   readonly tool_version: string;
@@ -744,6 +783,8 @@ export interface Report {
   readonly time: TimeForecast | null;
   /** What was tried on samples held aside; null where nothing was. */
   readonly trial: Trial | null;
+  /** Null where nothing was trained. */
+  readonly training: Training | null;
   /** Whether the model can be used; null before `compare()` or `evaluate()`. */
   readonly verdict: Verdict | null;
   /** Samples used for each part; `held_aside`: calibration has seen none of those evaluated. */
@@ -811,6 +852,11 @@ export interface SampleOptions extends CallOptions {
 }
 
 export interface CalibrateOptions extends SampleOptions {
+  /**
+   * Aborting it ends a training (`gradient_ptq_config`) early: the call goes on with the best that was found, and its recipe
+   * says after how many steps. Does nothing elsewhere.
+   */
+  readonly stop?: AbortSignal | undefined;
   readonly platform?: Platform | undefined;
   readonly config?: QuantizationConfig | undefined;
   readonly overrides?: readonly Override[] | undefined;

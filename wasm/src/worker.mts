@@ -120,6 +120,8 @@ const handlers: Handlers = {
   sweepStep: (_report, job, step, before) => valueOf(core().sweepStep(job, step, before)),
   mergeSweepStep: (_report, job, step, parts) => valueOf(core().mergeSweepStep(job, step, parts)),
   finishSweep: (_report, job, outcomes) => valueOf(core().finishSweep(job, outcomes)),
+  stopSweep: (_report, job) => valueOf(core().stopSweep(job)),
+  sweepProgress: (_report, job) => jsonOf(core().sweepProgress(job)),
   quantize(report, model, settings, statistics): Quantized {
     const made = valueOf(
       core().quantize(model, settings, statistics, (stage, done, total, note) =>
