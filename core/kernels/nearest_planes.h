@@ -14,4 +14,15 @@ inline constexpr size_t kPlaneLanes = 16;
 /// go to a place one after another, each product and sum rounded to float. `carried` has size * kPlaneLanes floats, 0.
 void nearest_planes(const float* lower, size_t size, float low, float high, float* carried, float* values);
 
+/// What each place of every lane counts in, as `values` lie: the step, which may be below 0, and the lowest and the
+/// highest whole number.
+struct PlaneSteps {
+  const float* step;
+  const float* low;
+  const float* high;
+};
+
+/// The same with steps of their own: `values` are in one unit, and become whole numbers of steps.
+void nearest_planes(const float* lower, size_t size, const PlaneSteps& steps, float* carried, float* values);
+
 }  // namespace tersor::kernels
