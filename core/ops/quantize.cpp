@@ -132,11 +132,12 @@ class QuantizeBase : public Kernel {
   }
 
  protected:
-  static void check_scale(const Tensor& scale) {
+  /// In blocks any finite ones: quantizers of weights turn a grid by a scale below 0, and give a block of zeros 0.
+  void check_scale(const Tensor& scale) const {
     if (scale.dtype() != DType::kFloat32) return;  // infer() says so
     const Tensor aligned = scale.aligned();
     for (float one : aligned.data<float>())
-      if (!(one > 0) || !std::isfinite(one))
+      if (!(one > 0 || block_ > 0) || !std::isfinite(one))
         invalid("A scale is " + std::to_string(one) + "; scales are above 0 and finite.",
                 "Quantize the model again, or look at what computed its scales.");
   }

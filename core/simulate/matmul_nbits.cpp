@@ -86,9 +86,13 @@ class MatMulNBits : public ops::Kernel {
       ops::invalid("The weight has the shape " + b.shape().text() + " and the scale " + scales.shape().text() + "; " +
                    std::to_string(columns_) + " columns of " + std::to_string(blocks_) + " blocks of " +
                    std::to_string(blob) + " bytes are needed.");
-    check_scales(scales);
+    // Below 0 they turn the grid, and a block of zeros may have 0.
+    if (scales.dtype() != DType::kFloat32)
+      ops::unsupported("A scale is " + std::string(name_of(scales.dtype())) + ", not float32.");
     const Tensor aligned = scales.aligned();
     scales_.assign(aligned.data<float>().begin(), aligned.data<float>().end());
+    for (const float scale : scales_)
+      if (!std::isfinite(scale)) ops::invalid("A scale is " + std::to_string(scale) + ".", "Quantize the model again.");
     const std::vector<float> zero_points = read_zero_points(setup, bits);
     numbers_.resize(count * static_cast<size_t>(block_));
     for (size_t k = 0; k < numbers_.size(); ++k)
