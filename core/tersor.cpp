@@ -356,9 +356,11 @@ Draft draft(const Job& job, const calibrate::Statistics& statistics) {
   calibrate::Provenance expected = job.provenance;
   expected.preprocessing = statistics.provenance.preprocessing;
   calibrate::check_provenance(statistics.provenance, expected);
-  if (statistics.samples.empty())
+  const bool without_samples = statistics.samples.empty();
+  if (without_samples && (!job.placement.tensors.empty() || job.settings.config.mixes_precisions()))
     throw Error(ErrorCode::kInvalidSamples, "There are no samples to calibrate with.", "samples",
-                "Give at least one; 32 or more make good ranges.");
+                "Give at least one; 32 or more make good ranges. Only weights alone are quantized without (platforms "
+                "weight-only-int8, weight-only-int4, ...; enable_activation_quantization false).");
   check_kernel_inputs(job.model.graph, job.placement, statistics);
   const config::QuantizationConfig& config = job.settings.config;
   Draft draft{job.placement, job.model, statistics, job.attachment, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
@@ -415,7 +417,7 @@ Draft draft(const Job& job, const calibrate::Statistics& statistics) {
   if (config.weights_second_moment_correction)
     if (auto nothing = ptq::keep_deviations(draft.plan)) draft.rewrites.push_back(std::move(*nothing));
   draft.unrounded = draft.digest = digest_of(draft.model.graph, draft.plan, config);
-  if (!rounds_weights(config)) return draft;
+  if (!rounds_weights(config) || without_samples) return draft;
   const calibrate::RoundedWeights& rounded = statistics.rounded;
   draft.lacks_rounding = rounded.plan != draft.unrounded || rounded.effort != config.effort;
   if (draft.lacks_rounding) return draft;
@@ -462,6 +464,7 @@ std::unique_ptr<ptq::Sweep> sweep(const Job& job, const Draft& draft, ptq::Sweep
   options.effort = draft.lacks_rounding ? config.effort : 0;
   options.deviations_only = !config.measures_bias();
   if (config.gradient_ptq_config) options.left_out = tune::held_places(draft.statistics.samples.size());
+  if (draft.statistics.samples.empty()) return nullptr;  // weights alone, each by its own values
   if (!measures_outputs(job, draft.plan) || (!draft.lacks_rounding && draft.statistics.measured.plan == draft.digest))
     return nullptr;
   auto found = std::make_unique<ptq::Sweep>(draft.model, draft.plan, draft.statistics, options);

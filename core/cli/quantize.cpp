@@ -297,6 +297,12 @@ Gathered gather(QuantizeOptions& options, Settings settings, const std::shared_p
       std::fprintf(stderr, "note: --data: it is not used; all that these settings take is in the statistics\n");
     return {job, std::move(statistics), data, std::move(decided), ran ? 1 : 0};
   }
+  if (options.data.data.empty()) {
+    auto job = prepare(opened, std::move(settings));
+    calibrate::Statistics statistics = empty_statistics(*job);
+    Draft decided = draft(*job, statistics);
+    return {job, std::move(statistics), nullptr, std::move(decided)};
+  }
   const auto data = open_data(options.data, opened->model, options.json || options.quiet);
   settings.preprocessing = preprocessing_text(*data);
   settings.own_statistics_only = options.report.path.empty();
@@ -351,8 +357,6 @@ std::vector<std::filesystem::path> outputs_of(const QuantizeOptions& options) {
 
 /// Faults of the command line that would else come to light only when all the work is done.
 void check_options(const QuantizeOptions& options) {
-  if (options.stats.empty() && options.data.data.empty())
-    throw CLI::ValidationError("quantize", "give --data or --stats");
   if ((options.accuracy || options.sqnr) && (!options.stats.empty() || options.data.data.empty()))
     throw CLI::ValidationError("quantize", "--accuracy and --sqnr need --data, and take no --stats");
   std::set<std::filesystem::path> different;
