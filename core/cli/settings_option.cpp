@@ -78,6 +78,9 @@ void add_settings_option(CLI::App& command, SettingsOption& option, bool with_re
       "--effort", option.effort,
       "How long to look for the weights' integers: 0 takes the nearest, 1 (default) those whose errors make up "
       "for each other on the samples, 2 tries more");
+  command.add_option("--block-size", option.block_size,
+                     "So many inputs of an output channel share a scale: 16, 32, 64, 128 or 256, on platforms that "
+                     "restore weights for float arithmetic; 0 for none");
   command.add_option("--prefer", option.prefer,
                      "What counts where time in the runtime, size and accuracy pull apart: speed, balanced (default), "
                      "accuracy or size");
@@ -130,6 +133,7 @@ Settings read_settings(const SettingsOption& option, const std::optional<config:
   if (!option.config.empty()) given.config = {std::string(map_file(option.config).text()), option.config};
   given.sets = option.sets;
   if (option.effort) given.sets.push_back("effort=" + std::to_string(*option.effort));
+  if (option.block_size) given.sets.push_back("weights_block_size=" + std::to_string(*option.block_size));
   if (!option.prefer.empty()) {
     std::string word = option.prefer;
     for (char& c : word)

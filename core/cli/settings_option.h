@@ -23,6 +23,7 @@ struct SettingsOption {
   std::vector<std::string> keep_float;  // --keep-float NODE|TYPE|auto|none
   std::string framework_info;           // --framework-info JSON or FILE
   std::optional<int> effort;            // --effort: the field of that name
+  std::optional<int> block_size;        // --block-size: weights_block_size
   std::string prefer;                   // --prefer: the field of that name, in small letters or capitals
   bool keep_metadata = false, allow_larger_file = false;
   std::vector<std::pair<std::string, std::string>>

@@ -29,7 +29,7 @@ const std::vector<Rule>& rules() {
   static const std::vector<Rule> all{
       {{"enable_weights_quantization"},
        [](const C& c) { return c.enable_weights_quantization == false; },
-       {"weights_quantization_method", "weights_n_bits", "weights_per_channel_threshold"},
+       {"weights_quantization_method", "weights_n_bits", "weights_per_channel_threshold", "weights_block_size"},
        {"weights_threshold_method", "weights_second_moment_correction", "weights_bias_correction_method", "effort"}},
       {{"enable_activation_quantization"},
        [](const C& c) { return c.enable_activation_quantization == false; },

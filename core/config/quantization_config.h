@@ -58,6 +58,7 @@ struct QuantizationConfig {
   bool relu_unbound_correction = false;
   bool weights_bias_correction = true;
   std::optional<bool> weights_per_channel_threshold;
+  std::optional<int> weights_block_size;
   bool input_scaling = false;
   std::optional<bool> enable_weights_quantization;
   std::optional<bool> enable_activation_quantization;
@@ -128,6 +129,10 @@ struct QuantizationConfig {
         config_field("weights_per_channel_threshold", &C::weights_per_channel_threshold,
                      "One range per output channel of a weight tensor, or one for the tensor; null leaves it to the "
                      "platform."),
+        config_field("weights_block_size", &C::weights_block_size,
+                     "So many inputs of an output channel share a scale (16, 32, 64, 128 or 256), where weights are "
+                     "restored for float arithmetic; 0 has no blocks, null leaves it to the platform.",
+                     FieldLimits{0.0, 256.0, true}),
         config_field("input_scaling", &C::input_scaling,
                      "Scale the input of the model so that it uses the whole range of its quantizer."),
         config_field("enable_weights_quantization", &C::enable_weights_quantization,

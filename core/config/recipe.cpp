@@ -36,10 +36,14 @@ Json to_json(const Override& one) {
 }
 
 /// The fields that can differ from node to node.
-constexpr const char* kNodeFields[] = {
-    "activation_quantization_method", "activation_n_bits", "enable_activation_quantization",
-    "weights_quantization_method",    "weights_n_bits",    "weights_per_channel_threshold",
-    "enable_weights_quantization"};
+constexpr const char* kNodeFields[] = {"activation_quantization_method",
+                                       "activation_n_bits",
+                                       "enable_activation_quantization",
+                                       "weights_quantization_method",
+                                       "weights_n_bits",
+                                       "weights_per_channel_threshold",
+                                       "weights_block_size",
+                                       "enable_weights_quantization"};
 
 void check_node_config(const Json& config, const std::string& place, Faults& faults) {
   const QuantizationConfig read = read_quantization_config(config, place, {}, faults);

@@ -41,6 +41,37 @@ bool contains(const std::vector<std::string>& list, const std::string& type) {
   return std::find(list.begin(), list.end(), type) != list.end();
 }
 
+/// One block would be the whole of an output channel.
+void drop_idle_blocks(WeightAttribute& weight) {
+  std::optional<int>& size = weight.config.weights_block_size;
+  if (size && weight.block_columns <= *size) size.reset();
+}
+
+/// Names the operators whose weights were to be in blocks, and have a scale for each output channel instead.
+void note_idle_blocks(const Graph& graph, Attachment& attachment) {
+  std::vector<std::string> names;
+  int size = 0;
+  for (const NodeAttachment& one : attachment.nodes) {
+    const WeightAttribute* kernel = one.weight(tpc::kKernelAttr);
+    if (kernel == nullptr || !kernel->config.enable_weights_quantization || kernel->config.weights_block_size) continue;
+    const std::optional<int> asked = one.config().attribute_config(tpc::kKernelAttr).weights_block_size;
+    if (!asked) continue;
+    size = *asked;
+    const Node& node = *graph.find(one.node);
+    names.push_back(graph.label_of(node) + " (" + node.op_type + ")");
+  }
+  if (names.empty()) return;
+  constexpr size_t kNamed = 5;
+  const size_t more = names.size() > kNamed ? names.size() - kNamed : 0;
+  names.resize(names.size() - more);
+  attachment.notes.push_back({"no_blocks",
+                              "A scale for each output channel, and none for each block of " + std::to_string(size) +
+                                  " inputs: " + joined(names) +
+                                  (more > 0 ? " and " + std::to_string(more) + " more" : "") +
+                                  ". ConvTranspose has no blocks, and others no more inputs than one.",
+                              "", "Ask for smaller blocks where there are enough inputs."});
+}
+
 /// Lays one platform onto one graph.
 class Attacher {
  public:
@@ -343,7 +374,12 @@ class Attacher {
         check_axis(node, kernel);
         check_own_axes(node, channels->second);
         if (!kernel.channel_axis) kernel.config.weights_per_channel_threshold = false;
+        if (kernel.channel_axis && (node.is("Conv") || node.is("Gemm") || node.is("MatMul"))) {
+          const Shape& shape = graph_.initializer(kernel.value)->shape();
+          kernel.block_columns = shape.elements() / std::max<int64_t>(1, shape[*kernel.channel_axis]);
+        }
       }
+      drop_idle_blocks(attached.weights.back());
       if (operand->bias) add_weight(node, attached, tpc::kBiasAttr, *operand->bias);
       return;
     }
@@ -453,6 +489,7 @@ void take_candidate(NodeAttachment& attached, size_t candidate) {
   for (WeightAttribute& weight : attached.weights) {
     weight.config = config.attribute_config(weight.name);
     if (!weight.channel_axis) weight.config.weights_per_channel_threshold = false;
+    drop_idle_blocks(weight);
   }
   const bool is_inside =
       attached.activation == ActivationMode::kFlnQuant || attached.activation == ActivationMode::kFlnNoQuant;
@@ -498,6 +535,7 @@ Attachment attach(const Graph& graph, const TargetPlatformCapabilities& platform
     if (!attachment.nodes[swish.mul].fused_group) add_group(kSwish, {swish.sigmoid, swish.mul});
   }
   limit_input_bits(graph, attachment, faults);
+  note_idle_blocks(graph, attachment);
   faults.throw_if_any(ErrorCode::kInvalidConfig, "The configuration", "config");
   return attachment;
 }

@@ -42,6 +42,9 @@ struct WeightAttribute {
   std::optional<int> channel_axis;
   std::optional<int> input_channel_axis;
   tpc::AttributeQuantizationConfig config;  // of the chosen base configuration
+  /// Numbers of one output channel that can be cut into blocks; 0 where the operator has none. Where they are no more
+  /// than one block, `config` has none.
+  int64_t block_columns = 0;
   /// The platform would quantize it, and the configuration says enable_weights_quantization = false for all weights.
   bool left_float = false;
 };

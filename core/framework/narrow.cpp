@@ -56,6 +56,9 @@ std::vector<Condition> conditions(const config::QuantizationConfig& settings) {
   if (settings.weights_per_channel_threshold)
     add("weights_per_channel_threshold", true, text(*settings.weights_per_channel_threshold),
         [](const OpQuantizationConfig& op) { return text(kernel(op).weights_per_channel_threshold); });
+  if (settings.weights_block_size)
+    add("weights_block_size", true, std::to_string(*settings.weights_block_size),
+        [](const OpQuantizationConfig& op) { return std::to_string(kernel(op).weights_block_size.value_or(0)); });
   if (settings.enable_weights_quantization.value_or(false))
     add("enable_weights_quantization", true, text(*settings.enable_weights_quantization),
         [](const OpQuantizationConfig& op) { return text(kernel(op).enable_weights_quantization); });
@@ -90,8 +93,25 @@ std::string place_of(const NodeSettings& settings, const char* field) {
   return found == settings.set_at.end() ? std::string("config.") + field : found->second;
 }
 
-void nothing_left(const std::vector<OpQuantizationConfig>& candidates, const std::vector<Condition>& asked,
+/// What a fault says the field can be.
+std::string possible(const tpc::QuantizationConfigOptions& options, const Condition& condition) {
+  if (std::string_view(condition.field) != "weights_block_size")
+    return values(options.quantization_config_list(), condition);
+  std::vector<std::string> sizes;
+  for (const int size : options.block_sizes()) sizes.push_back(std::to_string(size));
+  return sizes.empty() ? "0, for none" : "0, for none, " + joined(sizes);
+}
+
+std::string advice(const Condition& condition) {
+  if (std::string_view(condition.field) == "weights_block_size")
+    return "Leave the field unset, or choose a platform that restores weights for float arithmetic: weight-only-int4, "
+           "weight-only-int8, weight-only-blocks or ort-matmul-nbits.";
+  return "Leave the field unset, or choose another platform: \"any\" takes every number of bits and every method.";
+}
+
+void nothing_left(const tpc::QuantizationConfigOptions& options, const std::vector<Condition>& asked,
                   std::string_view operator_set, const NodeSettings& settings, Faults& faults) {
+  const std::vector<OpQuantizationConfig>& candidates = options.quantization_config_list();
   const std::string where = set_text(operator_set);
   bool each = true;
   for (const Condition& condition : asked) {
@@ -100,12 +120,10 @@ void nothing_left(const std::vector<OpQuantizationConfig>& candidates, const std
     });
     if (some) continue;
     each = false;
-    faults.add(Error(
-        ErrorCode::kInvalidConfig,
-        "The platform offers nothing for " + where + " with " + condition.field + " = " + condition.wanted +
-            "; it can be " + values(candidates, condition) + ".",
-        place_of(settings, condition.field),
-        "Leave the field unset, or choose another platform: \"any\" takes every number of bits and every method."));
+    faults.add(Error(ErrorCode::kInvalidConfig,
+                     "The platform offers nothing for " + where + " with " + condition.field + " = " +
+                         condition.wanted + "; it can be " + possible(options, condition) + ".",
+                     place_of(settings, condition.field), advice(condition)));
   }
   if (!each) return;
   std::string together;
@@ -144,6 +162,22 @@ tpc::QuantizationConfigOptions as_asked(const tpc::QuantizationConfigOptions& op
       if (settings.weights_n_bits) attribute.weights_n_bits = *settings.weights_n_bits;
       if (settings.weights_per_channel_threshold)
         attribute.weights_per_channel_threshold = *settings.weights_per_channel_threshold;
+    }
+  });
+}
+
+/// The options with the block size asked for, where the platform has it, in every configuration whose weights can be in
+/// blocks.
+tpc::QuantizationConfigOptions in_blocks(const tpc::QuantizationConfigOptions& options, int size) {
+  const std::vector<int>& sizes = options.block_sizes();
+  if (size != 0 && std::find(sizes.begin(), sizes.end(), size) == sizes.end()) return options;
+  return options.clone_and_edit([&](OpQuantizationConfig& op) {
+    for (auto& [name, attribute] : op.attr_weights_configs_mapping) {
+      if (tpc::kKernelAttr.find(name) == std::string::npos || attribute.weights_by_table()) continue;
+      if (size == 0)
+        attribute.weights_block_size.reset();
+      else if (attribute.weights_n_bits <= quant::kBitsOfEvenSteps)
+        attribute.weights_block_size = size;
     }
   });
 }
@@ -197,6 +231,7 @@ Narrowed narrow(const tpc::QuantizationConfigOptions& given, const NodeSettings&
                 std::string_view operator_set, Faults& faults) {
   tpc::QuantizationConfigOptions options = given.takes_any() ? as_asked(given, settings.config) : given;
   if (given.takes_any() && settings.config.mixes_precisions()) options = all_bits(options, settings.config);
+  if (settings.config.weights_block_size) options = in_blocks(options, *settings.config.weights_block_size);
   const std::vector<OpQuantizationConfig>& list = options.quantization_config_list();
   const bool no_weights = settings.config.enable_weights_quantization == false,
              no_activation = settings.config.enable_activation_quantization == false;
@@ -235,7 +270,7 @@ Narrowed narrow(const tpc::QuantizationConfigOptions& given, const NodeSettings&
     if (!(in_float == left.candidates[left.base])) left.candidates.push_back(std::move(in_float));
   }
   if (!left.candidates.empty()) return left;
-  nothing_left(list, asked, operator_set, settings, faults);
+  nothing_left(options, asked, operator_set, settings, faults);
   return {list, options.base_index(), {}};
 }
 

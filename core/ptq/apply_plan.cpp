@@ -8,6 +8,7 @@
 
 #include "core/onnx/convert_opset.h"
 #include "core/passes/edit.h"
+#include "core/ptq/block_weight.h"
 #include "core/ptq/guard_float_nodes.h"
 #include "core/ptq/guard_kernels.h"
 #include "core/ptq/guard_moved_quantizers.h"
@@ -103,13 +104,24 @@ class Applier {
     return std::any_of(plan_.activations.begin(), plan_.activations.end(),
                        [](const ActivationPlan& one) { return bits_of(one.params.storage()) != 8; }) ||
            std::any_of(plan_.kernels.begin(), plan_.kernels.end(),
-                       [](const KernelPlan& one) {
-                         return !one.table && (one.weight.grid.n_bits <= 4 || bits_of(one.weight.storage()) != 8);
+                       [this](const KernelPlan& one) {
+                         if (one.table || folds(one)) return false;
+                         return one.blocks || one.weight.grid.n_bits <= 4 || bits_of(one.weight.storage()) != 8;
                        }) ||
            std::any_of(plan_.constants.begin(), plan_.constants.end(), [](const ConstantPlan& one) {
              return !one.is_packed &&
                     ((!one.by_row && one.params.grid.n_bits <= 4) || bits_of(one.params.storage()) != 8);
            });
+  }
+  /// Float arithmetic reads the weight, which the runtime restores when it opens the file. A DequantizeLinear is
+  /// computed in every run, and ONNX Runtime rounds the input of a MatMul behind one to 8 bits.
+  bool folds(const KernelPlan& kernel) const {
+    return plan_.float_weights != tpc::FloatWeights::kDequantize && kernel.in_float && !kernel.table &&
+           bits_of(kernel.weight.storage()) == 8;
+  }
+  bool folds_constants() const { return plan_.float_weights != tpc::FloatWeights::kDequantize; }
+  bool multiplies_bits(const KernelPlan& kernel, const Node& node) const {
+    return kernel.blocks && block_form(plan_, kernel, node) == BlockForm::kMatMulNBits;
   }
   /// MatMuls and Gemms that runtimes compute in integers, or with packed weights, and whose result is float.
   std::vector<NodeId> kernels_with_float_results() const {
@@ -117,14 +129,14 @@ class Applier {
     for (const NodeOutcome& outcome : plan_.outcomes)
       if (outcome.arithmetic == NodeOutcome::Arithmetic::kIntegerFloatOutput) list.push_back(outcome.node);
     for (const KernelPlan& kernel : plan_.kernels)
-      if (!kernel.table && weight_type(kernel.weight) == DType::kInt4) list.push_back(kernel.node);
+      if (!kernel.table && !folds(kernel) && weight_type(kernel.weight) == DType::kInt4) list.push_back(kernel.node);
     return list;
   }
   /// Runtimes would make integer kernels of these, which take one zero point for the whole weight.
   std::vector<NodeId> kernels_with_zero_points() const {
     std::vector<NodeId> list;
     for (const KernelPlan& kernel : plan_.kernels)
-      if (kernel.has_zero_points()) list.push_back(kernel.node);
+      if (kernel.has_zero_points() && !folds(kernel) && !kernel.blocks) list.push_back(kernel.node);
     return list;
   }
   std::vector<NodeId> softmaxes_in_float() const {
@@ -149,6 +161,24 @@ class Applier {
   Node restore_shared(const StoredWeight& known, const QuantizationParams& params, ValueId output);
   void look_up(std::string name, const Tensor& values, const quant::LutParams& table, ValueId output,
                std::vector<Node>& nodes);
+  ValueId unpack(const std::string& name, PackedTable packed, const Shape& shape, std::vector<Node>& nodes);
+  ValueId folded_codes(const std::string& name, const std::vector<int8_t>& codes, const quant::IntegerGrid& grid,
+                       const Shape& shape, std::vector<Node>& nodes);
+  void fold(const std::string& name, const Tensor& codes, const QuantizationParams& params, ValueId output,
+            std::vector<Node>& nodes);
+  void scale_codes(const std::string& name, ValueId value, int rank, const QuantizationParams& params, ValueId output,
+                   std::vector<Node>& nodes);
+  void fold_shared(const KernelPlan& kernel, const Tensor& values, ValueId output, std::vector<Node>& nodes);
+  void fold_blocks(const KernelPlan& kernel, std::span<const int8_t> rows, const Shape& shape, ValueId output,
+                   std::vector<Node>& nodes);
+  void restore_blocks(const KernelPlan& kernel, std::span<const int8_t> rows, const Shape& shape, ValueId output,
+                      std::vector<Node>& nodes);
+  void multiply_bits(const KernelPlan& kernel, std::span<const int8_t> rows, Node& node);
+  void store_blocks(const KernelPlan& kernel, const Tensor& values, Node& node);
+  ValueId whole(const std::string& name, std::vector<int64_t> numbers) {
+    const Shape one{static_cast<int64_t>(numbers.size())};
+    return graph().add_initializer(name, Tensor::of<int64_t>(one, numbers));
+  }
   void store_bias(const KernelPlan& kernel, Node& node);
   Node bound(const std::string& name, ValueId value, const QuantizationParams& params);
   Node bound_codes(const std::string& name, ValueId all, ValueId bounded, const QuantizationParams& params);
@@ -250,19 +280,11 @@ Node Applier::restore_shared(const StoredWeight& known, const QuantizationParams
   return node;
 }
 
-/// Packed indices, and the nodes that look them up and scale what they find. The name is a copy: values that are added
-/// move those that are there.
-void Applier::look_up(std::string name, const Tensor& values, const quant::LutParams& table, ValueId output,
-                      std::vector<Node>& nodes) {
-  PackedTable packed = pack(values, table);
-  const Shape& shape = values.shape();
+/// The nodes that look packed indices up, and the float value of the entries, of the shape.
+ValueId Applier::unpack(const std::string& name, PackedTable packed, const Shape& shape, std::vector<Node>& nodes) {
   const int64_t stored = packed.bytes.elements() * packed.per_byte;
   const auto then = [&](const char* type, const char* part, std::vector<ValueId> inputs, DType dtype) {
     return chain(nodes, type, name + part, std::move(inputs), name + part, dtype);
-  };
-  const auto whole = [&](const char* part, std::vector<int64_t> numbers) {
-    const Shape one{static_cast<int64_t>(numbers.size())};
-    return graph().add_initializer(name + part, Tensor::of<int64_t>(one, numbers));
   };
   const DType entry = packed.rows.dtype();
   const ValueId rows = graph().add_initializer(name + "_table", std::move(packed.rows));
@@ -270,11 +292,20 @@ void Applier::look_up(std::string name, const Tensor& values, const quant::LutPa
   value = then("Cast", "_indices", {value}, DType::kInt32);
   value = then("Gather", "_entries", {rows, value}, entry);
   if (stored != shape.elements()) {  // the last byte holds more than there is
-    value = then("Reshape", "_line", {value, whole("_all", {-1})}, entry);
-    value = then("Slice", "_used", {value, whole("_first", {0}), whole("_end", {shape.elements()})}, entry);
+    value = then("Reshape", "_line", {value, whole(name + "_all", {-1})}, entry);
+    value =
+        then("Slice", "_used", {value, whole(name + "_first", {0}), whole(name + "_end", {shape.elements()})}, entry);
   }
-  value = then("Reshape", "_shaped", {value, whole("_shape", shape.dims())}, entry);
-  value = then("Cast", "_places", {value}, DType::kFloat32);
+  value = then("Reshape", "_shaped", {value, whole(name + "_shape", shape.dims())}, entry);
+  return then("Cast", "_places", {value}, DType::kFloat32);
+}
+
+/// Packed indices, and the nodes that look them up and scale what they find. The name is a copy: values that are added
+/// move those that are there.
+void Applier::look_up(std::string name, const Tensor& values, const quant::LutParams& table, ValueId output,
+                      std::vector<Node>& nodes) {
+  const Shape& shape = values.shape();
+  const ValueId value = unpack(name, pack(values, table), shape, nodes);
   Tensor scale = Tensor::of<float>(Shape{}, {table.scale[0]});
   if (table.channel_axis) {
     std::vector<int64_t> dims(static_cast<size_t>(shape.rank()), 1);
@@ -282,6 +313,174 @@ void Applier::look_up(std::string name, const Tensor& values, const quant::LutPa
     scale = Tensor::of<float>(Shape(std::move(dims)), table.scale);
   }
   nodes.push_back(pair_node("Mul", name, {value, graph().add_initializer(name + "_scale", std::move(scale))}, output));
+}
+
+/// Codes as floats: packed where several fit into a byte, which takes no operator set of small integers.
+ValueId Applier::folded_codes(const std::string& name, const std::vector<int8_t>& codes, const quant::IntegerGrid& grid,
+                              const Shape& shape, std::vector<Node>& nodes) {
+  constexpr int kMostPackedBits = 4;
+  if (grid.n_bits <= kMostPackedBits) return unpack(name, pack(codes, grid.q_min(), grid.q_max()), shape, nodes);
+  const ValueId stored = graph().add_initializer(name + "_quantized", Tensor::of<int8_t>(shape, codes));
+  return chain(nodes, "Cast", name + "_places", {stored}, name + "_places", DType::kFloat32);
+}
+
+/// Cast, Sub and Mul give the values of a DequantizeLinear, to the bit.
+void Applier::fold(const std::string& name, const Tensor& codes, const QuantizationParams& params, ValueId output,
+                   std::vector<Node>& nodes) {
+  const auto span = codes.data<int8_t>();
+  const ValueId value = folded_codes(name, {span.begin(), span.end()}, params.grid, codes.shape(), nodes);
+  scale_codes(name, value, codes.shape().rank(), params, output, nodes);
+}
+
+/// Codes as floats times the scales of `params`.
+void Applier::scale_codes(const std::string& name, ValueId value, int rank, const QuantizationParams& params,
+                          ValueId output, std::vector<Node>& nodes) {
+  std::vector<int64_t> dims;
+  if (params.per_channel()) {
+    dims.assign(static_cast<size_t>(rank), 1);
+    dims[static_cast<size_t>(*params.channel_axis)] = static_cast<int64_t>(params.scale.size());
+  }
+  if (std::any_of(params.zero_point.begin(), params.zero_point.end(), [](int32_t zero) { return zero != 0; })) {
+    const std::vector<float> zeros(params.zero_point.begin(), params.zero_point.end());
+    const ValueId zero_point = graph().add_initializer(name + "_zero_point", Tensor::of<float>(Shape(dims), zeros));
+    value = chain(nodes, "Sub", name, {value, zero_point}, name + "_steps", DType::kFloat32);
+  }
+  const ValueId scale = graph().add_initializer(name + "_scale", Tensor::of<float>(Shape(dims), params.scale));
+  nodes.push_back(pair_node("Mul", name, {value, scale}, output));
+}
+
+/// A weight whose codes others have as well: the kernels before it, or a table.
+void Applier::fold_shared(const KernelPlan& kernel, const Tensor& values, ValueId output, std::vector<Node>& nodes) {
+  const std::string name = name_of(output);
+  const auto known = weights_.find(*kernel.shared);
+  const auto tied = tied_.find(kernel.node);
+  ValueId codes = known != weights_.end() ? known->second.codes : ValueId{};
+  if (!codes.valid() && tied != tied_.end()) {
+    codes = tied->second;
+    if (kernel.op.output_axis == 1) {
+      codes = chain(nodes, "Transpose", name, {codes}, name + "_quantized", kernel.weight.storage());
+      nodes.back().attributes["perm"] = std::vector<int64_t>{1, 0};
+    }
+    codes = chain(nodes, "Cast", name + "_places", {codes}, name + "_places", DType::kFloat32);
+  } else if (!codes.valid()) {
+    const Tensor own = codes_of_weight(kernel, values);
+    const auto span = own.data<int8_t>();
+    codes = folded_codes(name, {span.begin(), span.end()}, kernel.weight.grid, own.shape(), nodes);
+  }
+  weights_[kernel.node] = {codes, {}, {}, kernel.weight.scale};
+  scale_codes(name, codes, values.shape().rank(), kernel.weight, output, nodes);
+}
+
+/// The same of blocks, whose rows are filled up to whole blocks: [outputs, blocks, size] times [outputs, blocks, 1].
+void Applier::fold_blocks(const KernelPlan& kernel, std::span<const int8_t> rows, const Shape& shape, ValueId output,
+                          std::vector<Node>& nodes) {
+  const quant::BlockParams& params = *kernel.blocks;
+  const passes::KernelOp& op = kernel.op;
+  const std::string name = name_of(output);
+  const Shape each{op.outputs, params.blocks(), 1};
+  const auto then = [&](const char* type, const char* part, std::vector<ValueId> inputs) {
+    return chain(nodes, type, name + part, std::move(inputs), name + part, DType::kFloat32);
+  };
+  ValueId value = folded_codes(name, padded_rows(rows, params), params.grid,
+                               Shape{op.outputs, params.blocks(), params.size}, nodes);
+  if (params.has_zero_points()) {
+    const std::vector<int8_t> zeros(params.zero_point.begin(), params.zero_point.end());
+    value = then("Sub", "_steps", {value, folded_codes(name + "_zero_point", zeros, params.grid, each, nodes)});
+  }
+  value =
+      then("Mul", "_blocks", {value, graph().add_initializer(name + "_scale", Tensor::of<float>(each, params.scale))});
+  const int64_t padded = params.blocks() * params.size;
+  if (padded != params.columns) {
+    value = then("Reshape", "_padded", {value, whole(name + "_padded_shape", {op.outputs, padded})});
+    value = then(
+        "Slice", "_rows",
+        {value, whole(name + "_begin", {0}), whole(name + "_columns", {params.columns}), whole(name + "_axis", {1})});
+  }
+  if (op.is_conv || op.output_axis == 0) {
+    nodes.push_back(pair_node("Reshape", name, {value, whole(name + "_weight_shape", shape.dims())}, output));
+    return;
+  }
+  value = then("Reshape", "_turned", {value, whole(name + "_turned_shape", {op.outputs, params.columns})});
+  nodes.push_back(pair_node("Transpose", name, {value}, output));
+  nodes.back().attributes["perm"] = std::vector<int64_t>{1, 0};
+}
+
+/// A DequantizeLinear with block_size, of a matrix.
+void Applier::restore_blocks(const KernelPlan& kernel, std::span<const int8_t> rows, const Shape& shape, ValueId output,
+                             std::vector<Node>& nodes) {
+  const quant::BlockParams& params = *kernel.blocks;
+  const passes::KernelOp& op = kernel.op;
+  const std::string name = name_of(output);
+  const bool rows_first = op.is_conv || op.output_axis == 0;
+  const Shape matrix = rows_first ? Shape{op.outputs, params.columns} : Shape{params.columns, op.outputs};
+  const Shape grid = rows_first ? Shape{op.outputs, params.blocks()} : Shape{params.blocks(), op.outputs};
+  const DType type = params.grid.n_bits <= 4 ? DType::kInt4 : DType::kInt8;
+  const ValueId codes =
+      graph().add_initializer(name + "_quantized", stored_codes(in_weight_order(op, rows), type, matrix));
+  const auto turned = [&](const auto& numbers) {
+    using Number = typename std::decay_t<decltype(numbers)>::value_type;
+    return rows_first ? numbers : by_block_first<Number>(numbers, params.blocks());
+  };
+  const ValueId scale = graph().add_initializer(name + "_scale", Tensor::of<float>(grid, turned(params.scale)));
+  const ValueId zero_point =
+      graph().add_initializer(name + "_zero_point", integers(turned(params.zero_point), type, grid));
+  const bool is_matrix = matrix == shape;
+  const ValueId restored = is_matrix ? output : graph().add_unique_value(name + "_matrix", DType::kFloat32);
+  nodes.push_back(pair_node("DequantizeLinear", name, {codes, scale, zero_point}, restored));
+  nodes.back().attributes["axis"] = int64_t{rows_first ? 1 : 0};
+  nodes.back().attributes["block_size"] = params.size;
+  if (!is_matrix)
+    nodes.push_back(pair_node("Reshape", name, {restored, whole(name + "_weight_shape", shape.dims())}, output));
+}
+
+/// The product itself is com.microsoft MatMulNBits; where there is a bias the node becomes the Add of it.
+void Applier::multiply_bits(const KernelPlan& kernel, std::span<const int8_t> rows, Node& node) {
+  constexpr int64_t kFloatSums = 1, kSumsOf8Bits = 4;
+  const quant::BlockParams& params = *kernel.blocks;
+  const std::string name = name_of(kernel.op.weight);
+  NBitsWeight weight = nbits_weight(rows, params);
+  Node product = pair_node("MatMulNBits", name, {node.inputs[0]}, node.outputs[0]);
+  product.domain = "com.microsoft";
+  product.attributes["K"] = params.columns;
+  product.attributes["N"] = kernel.op.outputs;
+  product.attributes["bits"] = weight.bits;
+  product.attributes["block_size"] = params.size;
+  product.attributes["accuracy_level"] = plan_.prefers_speed ? kSumsOf8Bits : kFloatSums;
+  product.inputs.push_back(graph().add_initializer(name + "_quantized", std::move(weight.codes)));
+  product.inputs.push_back(graph().add_initializer(name + "_scale", std::move(weight.scales)));
+  if (weight.zero_points.elements() > 0)
+    product.inputs.push_back(graph().add_initializer(name + "_zero_point", std::move(weight.zero_points)));
+  auto& imports = model_.opset_imports;
+  if (std::none_of(imports.begin(), imports.end(), [](const auto& one) { return one.domain == "com.microsoft"; }))
+    imports.push_back({"com.microsoft", 1});
+  ValueId bias = kernel.op.bias;
+  if (!kernel.bias.empty())
+    bias = graph().add_initializer(name + "_bias", passes::from_doubles(kernel.bias, Shape{kernel.op.outputs}));
+  if (!bias.valid()) {
+    node.op_type = product.op_type;
+    node.domain = product.domain;
+    node.attributes = std::move(product.attributes);
+    node.inputs = std::move(product.inputs);
+    return;
+  }
+  product.outputs = {graph().add_unique_value(name + "_product", DType::kFloat32)};
+  node.op_type = "Add";
+  node.attributes = {};
+  node.inputs = {product.outputs[0], bias};
+  in_front_[kernel.node].push_back(std::move(product));
+}
+
+void Applier::store_blocks(const KernelPlan& kernel, const Tensor& values, Node& node) {
+  const std::vector<int8_t> rows = kernel.codes.empty() ? quant::quantize(rows_of(kernel.op, values), *kernel.blocks)
+                                                        : in_rows(kernel.op, kernel.codes);
+  const ValueId weight = kernel.op.weight;
+  std::vector<Node>& in_front = in_front_[kernel.node];
+  if (multiplies_bits(kernel, node))
+    multiply_bits(kernel, rows, node);
+  else if (folds(kernel))
+    fold_blocks(kernel, rows, values.shape(), weight, in_front);
+  else
+    restore_blocks(kernel, rows, values.shape(), weight, in_front);
 }
 
 /// The codes of a table, which a kernel has too.
@@ -307,11 +506,18 @@ void Applier::store_weight(const KernelPlan& kernel) {
   const Tensor values = *graph().initializer(weight);
   graph().erase_initializer(weight);
   std::vector<Node>& in_front = in_front_[kernel.node];
+  const bool has_own_bias = multiplies_bits(kernel, node);
   const auto known = kernel.shared ? weights_.find(*kernel.shared) : weights_.end();
   const auto tied = tied_.find(kernel.node);
   const std::string name = name_of(weight);
   if (kernel.is_packed) {
     look_up(name, values, *kernel.table, weight, in_front);
+  } else if (kernel.blocks) {
+    store_blocks(kernel, values, node);
+  } else if (folds(kernel) && kernel.shared) {
+    fold_shared(kernel, values, weight, in_front);
+  } else if (folds(kernel)) {
+    fold(name, codes_of_weight(kernel, values), kernel.weight, weight, in_front);
   } else if (known != weights_.end()) {
     in_front.push_back(restore_shared(known->second, kernel.weight, weight));
   } else if (tied != tied_.end()) {
@@ -329,7 +535,7 @@ void Applier::store_weight(const KernelPlan& kernel) {
     const std::vector<ValueId>& stored = in_front.back().inputs;
     if (kernel.shared) weights_[kernel.node] = {stored[0], stored[1], stored[2], kernel.weight.scale};
   }
-  if (!kernel.bias.empty()) store_bias(kernel, node);
+  if (!kernel.bias.empty() && !has_own_bias) store_bias(kernel, node);
 }
 
 /// Other nodes may read the constant, so it stays, and goes when none does.
@@ -347,6 +553,8 @@ void Applier::store_constant(const ConstantPlan& constant) {
     in_front.push_back(restore_shared({tied_.at(*constant.tied), scale_of(name_of(value), params),
                                        zero_point_of(name_of(value), params, params.storage()), params.scale},
                                       params, restored));
+  else if (folds_constants() && !constant.table && params.storage() == DType::kInt8)
+    fold(std::string(name_of(value)), codes_of(values, constant), params, restored, in_front);
   else
     in_front.push_back(restore(name_of(value), codes_of(values, constant), constant.params, restored));
 }

@@ -90,8 +90,9 @@ std::optional<ConstantPlan> tied_plan(const Graph& graph, const Node& node, cons
   if (!node.is("Gather") || table.shape().rank() != 2 || table.elements() < kShortestRow || (axis != 0 && axis != -2))
     return std::nullopt;
   for (const KernelPlan& kernel : plan.kernels) {
-    const bool is_plain = !kernel.table && kernel.weight.storage() == DType::kInt8 && kernel.weight.grid.n_bits == 8 &&
-                          weight.config.weights_n_bits == 8 && !weight.config.weights_by_table();
+    const bool is_plain = !kernel.table && !kernel.blocks && kernel.weight.storage() == DType::kInt8 &&
+                          kernel.weight.grid.n_bits == 8 && weight.config.weights_n_bits == 8 &&
+                          !weight.config.weights_by_table();
     if (!is_plain || !has_rows_of(table, *graph.initializer(kernel.op.weight), kernel.op)) continue;
     ConstantPlan tied{node.id, weight.input, kernel.weight, by_row};
     if (tied.params.per_channel()) tied.params.channel_axis = 0;

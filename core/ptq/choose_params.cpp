@@ -7,6 +7,7 @@
 #include "core/graph/core_operator.h"
 #include "core/graph/subgraphs.h"
 #include "core/graph/uses.h"
+#include "core/ptq/block_weight.h"
 #include "core/ptq/choose_activations.h"
 #include "core/ptq/choose_constants.h"
 #include "core/ptq/choose_weights.h"
@@ -74,7 +75,7 @@ class KernelChoice {
       return false;
     const bool same_input =
         (plan_.find(nodes_[k]->inputs[0]) == nullptr) == (plan_.find(nodes_[shared_[k].first]->inputs[0]) == nullptr);
-    if (config.weights_by_table()) return false;
+    if (config.weights_by_table() || config.weights_block_size) return false;
     const std::vector<float>& factors = shared_[k].factors;
     const bool of_tensor = std::all_of(factors.begin(), factors.end(), [&](float one) { return one == factors[0]; });
     const bool in_octaves =
@@ -145,6 +146,32 @@ void note_input_corrections(const Graph& graph, QuantizationPlan& plan) {
   if (!made.where.empty()) plan.corrections.push_back(std::move(made));
 }
 
+/// Which runtimes read the form, where it takes more than the operators that all have.
+std::string form_text(BlockForm form, int bits) {
+  if (form == BlockForm::kFold) return "restored when the file is opened";
+  if (form == BlockForm::kDequantize) return "as DequantizeLinear with block_size (ONNX Runtime 1.20 or newer)";
+  const char* const oldest = bits <= 2 ? "1.24" : bits <= 4 ? "1.18" : "1.22";
+  return std::string("as MatMulNBits (ONNX Runtime ") + oldest + " or newer)";
+}
+
+/// Kernels alike in one entry.
+void note_blocks(const Graph& graph, QuantizationPlan& plan) {
+  std::vector<AppliedCorrection> made;
+  for (const KernelPlan& kernel : plan.kernels) {
+    if (!kernel.blocks) continue;
+    const Node& node = *graph.find(kernel.node);
+    const int bits = kernel.blocks->grid.n_bits;
+    const std::string gained = "Weights of " + std::to_string(bits) + " bits (" +
+                               std::string(enum_word(kernel.blocks->method)) + ") have a scale for each " +
+                               std::to_string(kernel.blocks->size) + " inputs, " +
+                               form_text(block_form(plan, kernel, node), bits);
+    auto known = std::find_if(made.begin(), made.end(), [&](const auto& one) { return one.gained == gained; });
+    if (known == made.end()) known = made.insert(made.end(), {"weights_block_size", {}, gained});
+    known->where.push_back(graph.label_of(node));
+  }
+  plan.corrections.insert(plan.corrections.end(), made.begin(), made.end());
+}
+
 /// Of the graphs in the node's attributes, and in theirs.
 int64_t core_nodes_inside(const Node& node) {
   int64_t count = 0;
@@ -205,10 +232,13 @@ void require_kernels(const Graph& graph, const Placement& placement, const std::
 QuantizationPlan choose_params(const Graph& graph, const Attachment& attachment, const Placement& placement,
                                const calibrate::Statistics& statistics, const config::QuantizationConfig& config) {
   QuantizationPlan plan;
+  plan.float_weights = attachment.export_rules.float_weights;
+  plan.prefers_speed = config.prefer == config::Preference::kSpeed;
   plan.activations = choose_activations(graph, attachment, placement, statistics, config);
   if (config.concat_threshold_update) take_concat_ranges(graph, attachment, placement, plan);
   plan.kernels = KernelChoice(graph, attachment, placement, statistics, config, plan).choose();
   note_input_corrections(graph, plan);
+  note_blocks(graph, plan);
   plan.constants = choose_constants(graph, attachment, config, plan);
   for (const ConstantPlan& constant : plan.constants)
     for (KernelPlan& kernel : plan.kernels)

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/passes/edit.h"
+#include "core/ptq/block_weight.h"
 #include "core/ptq/input_mean_shift.h"
 #include "core/ptq/table_weight.h"
 #include "core/ptq/window_coverage.h"
@@ -57,12 +58,38 @@ QuantizationParams weight_params(NodeId node, const KernelOp& op, const Tensor& 
   return params;
 }
 
+/// A scale for each block of inputs, in front of float arithmetic.
+quant::BlockParams block_params(const Node& node, const KernelOp& op, const Tensor& weight,
+                                const framework::WeightAttribute& attribute, const WeightContext& context) {
+  const tpc::AttributeQuantizationConfig& config = attribute.config;
+  if (context.input_params != nullptr)
+    throw Error(ErrorCode::kInvalidConfig,
+                "\"" + context.graph.label_of(node) + "\" (" + node.op_type +
+                    ") reads a quantized tensor, and integer kernels take one scale for each output channel, not " +
+                    "blocks of " + std::to_string(*config.weights_block_size) + " inputs.",
+                "config.weights_block_size",
+                "Leave activations in float (enable_activation_quantization false), of this operator or of all, or "
+                "leave weights_block_size unset.");
+  quant::BlockParams params;
+  params.method = quant::even_form(config.weights_quantization_method);
+  params.grid = {config.weights_n_bits, true, false};
+  params.allows_negative = context.attachment.export_rules.float_weights != tpc::FloatWeights::kDequantize &&
+                           params.method != quant::QuantizationMethod::kUniform;
+  params.size = *config.weights_block_size;
+  params.columns = op.inputs_per_group() * op.taps;
+  try {
+    return quant::choose_blocks(rows_of(op, weight), params, context.config.weights_criterion());
+  } catch (const Error& error) {
+    if (error.code != ErrorCode::kInvalidModel) throw;
+    throw error.within("graph.initializer \"" + context.graph.name_of(op.weight) + "\"");
+  }
+}
+
 /// How much each output's mean changes by the rounding of the weight: sum_i eps[o, i] * mean_x[i].
 std::vector<double> mean_errors(const Node& node, const KernelOp& op, const Tensor& weight, const KernelPlan& plan,
                                 const calibrate::TensorStatistics& input) {
   const Tensor exact = weight.aligned();
-  const Tensor rounded = plan.table ? quant::dequantize(quant::quantize(exact, *plan.table), *plan.table)
-                                    : quant::fake_quantize(exact, plan.weight);
+  const Tensor rounded = read_back(plan, exact);
   const auto w = exact.data<float>(), q = rounded.data<float>();
   std::vector<double> coverage(static_cast<size_t>(op.taps), 1.0);
   if (node.is("Conv") && !input.shape_varies && input.shape.rank() == exact.shape().rank()) {
@@ -117,6 +144,7 @@ KernelPlan choose_weight(const Node& node, const KernelOp& op, const WeightConte
   KernelPlan plan;
   plan.node = node.id;
   plan.op = op;
+  plan.in_float = context.input_params == nullptr;
   if (attribute.config.weights_by_table() && !context.attachment.of(node.id).kernel_quantizer) {
     const std::optional<int> axis =
         attribute.config.weights_per_channel_threshold ? std::optional(op.output_axis) : std::nullopt;
@@ -130,6 +158,8 @@ KernelPlan choose_weight(const Node& node, const KernelOp& op, const WeightConte
   } else {
     plan.weight = weight_params(node.id, op, weight, attribute, context);
   }
+  if (attribute.config.weights_block_size && !plan.table)
+    plan.blocks = block_params(node, op, weight, attribute, context);
   std::vector<double> bias = *passes::bias_values(graph, op);
   const auto input_shift = input_mean_shift(node, op, context);
   for (size_t o = 0; input_shift && o < bias.size(); ++o) {

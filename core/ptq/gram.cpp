@@ -2,11 +2,13 @@
 #include "core/ptq/gram.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "core/base/error.h"
 #include "core/kernels/integer.h"
 #include "core/kernels/products.h"
+#include "core/quant/quantizer.h"
 
 namespace tersor::ptq {
 
@@ -23,6 +25,9 @@ constexpr int64_t kColumnStep = kRowsAtOnce + 32;
 constexpr int64_t kFewColumns = 32;
 /// Columns multiplied at a time: by themselves and those behind them, since products are symmetric.
 constexpr int64_t kColumnsAtOnce = 64;
+
+/// A float input is counted in codes of 8 bits, as far to both sides.
+constexpr int32_t kZeroOfFloat = 128, kMostOfFloat = 127;
 
 /// Where the taps of an output position lie in the input.
 class Window {
@@ -89,6 +94,21 @@ void multiply_columns(const int16_t* columns, int64_t count, int64_t rows, std::
 }  // namespace
 
 GramKernel::GramKernel(Node kernel, const KernelPlan& plan, const Tensor& weight,
+                       const calibrate::TensorStatistics& input)
+    : GramKernel(std::move(kernel), plan, weight, quant::QuantizationParams{}) {
+  zero_point = kZeroOfFloat;
+  const quant::Range all{input.histogram.min(), input.histogram.max()};
+  const bool by_channel = static_cast<int64_t>(input.channels.size()) == op.inputs;
+  for (int64_t c = 0; c < op.inputs; ++c) {
+    const auto* own = by_channel ? &input.channels[static_cast<size_t>(c)] : nullptr;
+    const double low = own != nullptr ? static_cast<double>(own->min) : all.low,
+                 high = own != nullptr ? static_cast<double>(own->max) : all.high;
+    const auto step = static_cast<float>(std::max(-low, high) / kMostOfFloat);
+    steps.push_back(std::isnormal(step) ? step : 1.0f);
+  }
+}
+
+GramKernel::GramKernel(Node kernel, const KernelPlan& plan, const Tensor& weight,
                        const quant::QuantizationParams& input)
     : node(std::move(kernel)), zero_point(input.zero_point[0]), op(plan.op) {
   if (op.is_conv) {
@@ -131,7 +151,6 @@ GramView GramSums::view(int half, const GramKernel& kernel, size_t block) const 
 void GramCounter::add(size_t place, const run::LaidTensor& tensor, int64_t most, std::optional<int32_t> given) {
   const int32_t zero_point = given.value_or(kernel_->zero_point);
   const ops::TensorType type = tensor.type();
-  const auto* const codes = reinterpret_cast<const uint8_t*>(tensor.tensor.bytes().data());
   const passes::KernelOp& op = kernel_->op;
   const Shape& shape = type.shape;
   const int channel_axis = op.is_conv ? 1 : shape.rank() - 1;
@@ -141,6 +160,10 @@ void GramCounter::add(size_t place, const run::LaidTensor& tensor, int64_t most,
   const int64_t rows = (op.is_conv ? shape[0] : shape.elements(0, channel_axis)) * window.outputs();
   const int64_t stride = std::max<int64_t>(1, (rows + most - 1) / most);
   const bool channels_last = !op.is_conv || type.layout == ops::Layout::kChannelsLast;
+  std::vector<uint8_t> of_float;
+  if (type.dtype == DType::kFloat32) of_float = codes_of(tensor, channels_last);
+  const auto* const codes =
+      of_float.empty() ? reinterpret_cast<const uint8_t*>(tensor.tensor.bytes().data()) : of_float.data();
   const int64_t next_position = channels_last ? op.inputs : 1, next_channel = channels_last ? 1 : positions;
   const std::vector<uint8_t> padding(static_cast<size_t>((op.inputs - 1) * next_channel + 1),
                                      static_cast<uint8_t>(zero_point));
@@ -172,6 +195,21 @@ void GramCounter::add(size_t place, const run::LaidTensor& tensor, int64_t most,
     }
     if (++waiting.rows == kRowsAtOnce) multiply(static_cast<int>(place % 2));
   }
+}
+
+/// Of a float tensor, in its order.
+std::vector<uint8_t> GramCounter::codes_of(const run::LaidTensor& tensor, bool channels_last) const {
+  const auto values = tensor.tensor.data<float>();
+  const auto channels = static_cast<size_t>(kernel_->op.inputs);
+  const Shape& shape = tensor.type().shape;
+  const auto positions =
+      channels_last ? size_t{1} : static_cast<size_t>(std::max<int64_t>(1, shape.elements(2, shape.rank())));
+  std::vector<uint8_t> codes(values.size());
+  for (size_t k = 0; k < codes.size(); ++k)
+    codes[k] =
+        static_cast<uint8_t>(quant::quantize_value(values[k], kernel_->steps[k / positions % channels], kZeroOfFloat,
+                                                   kZeroOfFloat - kMostOfFloat, kZeroOfFloat + kMostOfFloat));
+  return codes;
 }
 
 void GramCounter::turn_to_columns(const Waiting& waiting) {

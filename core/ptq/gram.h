@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "core/calibrate/statistics.h"
 #include "core/kernels/products.h"
 #include "core/ptq/plan.h"
 #include "core/ptq/window_coverage.h"
@@ -34,13 +35,23 @@ struct GramBlock {
 struct GramKernel {
   Node node;
   int32_t zero_point = 0;  // of the input
+  /// Of a float input: by channel the step in which it is counted, with 8 bits. Empty else.
+  std::vector<float> steps = {};
   passes::KernelOp op;
   std::vector<int64_t> window;  // the weight's spatial sizes
   std::vector<GramBlock> blocks;
 
   /// `kernel` as in the graph and in the plan, `weight` its weight, `input` what quantizes its input to 8 bits.
   GramKernel(Node kernel, const KernelPlan& plan, const Tensor& weight, const quant::QuantizationParams& input);
+  /// `input`: what was seen of the kernel's float input.
+  GramKernel(Node kernel, const KernelPlan& plan, const Tensor& weight, const calibrate::TensorStatistics& input);
   int64_t columns() const { return op.inputs_per_group() * op.taps; }
+  /// What a column of a group counts in: the channel's step, or 1.
+  double step_of(const GramBlock& block, int64_t column) const {
+    return steps.empty() ? 1
+                         : static_cast<double>(steps[static_cast<size_t>(block.group * op.inputs_per_group() +
+                                                                         (block.first + column) / op.taps)]);
+  }
   /// Rows that are looked at in one of `samples` samples, at most: enough together for the matrix, and few enough that
   /// a wide layer's picture does not take longer to multiply than to compute.
   int64_t rows_per_sample(size_t samples) const;
@@ -69,7 +80,7 @@ class GramCounter {
  public:
   explicit GramCounter(const GramKernel& kernel) : kernel_(&kernel) {}
 
-  /// `tensor`: the kernel's input in 8 bits, (batch, channels, spatial...) or (..., channels), in any layout. `place`
+  /// `tensor`: the kernel's input in 8 bits, or its float input, (batch, channels, spatial...) or (..., channels), in any layout. `place`
   /// of the sample among all: every so many of its rows are looked at, not the same ones in each sample, `most` at
   /// most. `zero_point` of the tensor, where it is not the kernel's own input.
   void add(size_t place, const run::LaidTensor& tensor, int64_t most, std::optional<int32_t> zero_point = {});
@@ -82,6 +93,7 @@ class GramCounter {
     std::vector<uint8_t> codes;
     int64_t rows = 0;
   };
+  std::vector<uint8_t> codes_of(const run::LaidTensor& tensor, bool channels_last) const;
   void turn_to_columns(const Waiting& waiting);
   void multiply(int half);
 

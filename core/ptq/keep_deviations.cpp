@@ -15,7 +15,7 @@ constexpr double kSmallPart = 1e-5;  // of a layer's variance: a channel that is
 
 bool can_keep(const KernelPlan& kernel) {
   const quant::QuantizationMethod method = kernel.weight.method;
-  return kernel.op.can_have_bias && !kernel.table &&
+  return kernel.op.can_have_bias && !kernel.table && !kernel.blocks &&
          (method == quant::QuantizationMethod::kSymmetric || method == quant::QuantizationMethod::kUniform) &&
          kernel.weight.per_channel() && static_cast<int64_t>(kernel.weight.scale.size()) == kernel.op.outputs;
 }

@@ -59,6 +59,11 @@ Json kernel_json(const Graph& graph, const KernelPlan& plan) {
   json["weight"] = graph.name_of(plan.op.weight);
   json["params"] = params_json(plan.weight);
   if (plan.table) json["table"] = plan.table->table;
+  if (plan.blocks)
+    json["blocks"] = Json{{"size", plan.blocks->size},
+                          {"columns", plan.blocks->columns},
+                          {"scale", plan.blocks->scale},
+                          {"zero_point", plan.blocks->zero_point}};
   json["integer_bias"] = plan.integer_bias;
   json["largest_correction"] = plan.largest_correction;
   json["raised_channels"] = plan.raised_channels;

@@ -12,6 +12,7 @@
 #include "core/graph/graph.h"
 #include "core/passes/kernel_op.h"
 #include "core/ptq/placement.h"
+#include "core/quant/block_quantizer.h"
 #include "core/quant/lut_quantizer.h"
 #include "core/quant/params.h"
 
@@ -36,6 +37,10 @@ struct KernelPlan {
   /// Weights by a table: `weight` then holds the scales alone. Packed where the arithmetic around is float.
   std::optional<quant::LutParams> table = {};
   bool is_packed = false;
+  /// Weights in blocks along their inputs: `weight` then says what one scale for each channel would be.
+  std::optional<quant::BlockParams> blocks = {};
+  /// Float arithmetic reads the weight.
+  bool in_float = false;
   /// One value per output channel; empty when the node has no bias and needs none.
   std::vector<double> bias;
   /// The bias is written as int32 with scale float32(s_x * s_w).
@@ -114,6 +119,10 @@ struct QuantizationPlan {
   std::vector<NodeId> folded_clamps;        // Relus and Clips that a quantizer's range does, ascending
   std::vector<NodeOutcome> outcomes;        // one per node, in the order of the graph
   std::vector<AppliedCorrection> corrections;
+  /// How weights that float arithmetic reads stand in the file.
+  tpc::FloatWeights float_weights = tpc::FloatWeights::kDequantize;
+  /// Where there are several forms: the quickest, though it rounds the inputs to 8 bits (prefer=SPEED).
+  bool prefers_speed = false;
 
   const ActivationPlan* find(ValueId value) const;
   const KernelPlan* find(NodeId node) const;

@@ -7,9 +7,10 @@
 #include <span>
 
 #include "core/base/error.h"
-#include "core/base/sort_stably.h"
 #include "core/kernels/add_scaled.h"
 #include "core/kernels/nearest_planes.h"
+#include "core/ptq/gram_factor.h"
+#include "core/ptq/round_blocks.h"
 #include "core/quant/quantizer.h"
 #include "core/tensor/rounding.h"
 
@@ -17,145 +18,15 @@ namespace tersor::ptq {
 
 namespace {
 
-constexpr double kDamping = 0.01;     // of the mean diagonal
 constexpr double kWorthwhile = 0.98;  // of the noise of the nearest integers, on samples held aside
+/// Outputs that take rows of a sum while they are in the cache.
+constexpr int64_t kOutputsAtOnce = kernels::kPlaneLanes;
 constexpr double kWorthwhileScale = 0.9;
 constexpr int kMostRounds = 20;  // over the columns
 constexpr double kScaleFactors[] = {1.0, 0.97, 0.94, 0.91, 0.88};
 /// Few steps are worth more where they lie close than where they reach all values.
 constexpr double kScaleFactorsOfFewBits[] = {1.0, 1.6, 1.35, 1.15, 1.07, 0.93, 0.86, 0.8, 0.73, 0.66, 0.6, 0.52};
 constexpr int64_t kTriedOutputs = 32;  // of a group, at most about so many, on samples held aside
-
-/// Square and row-major.
-template <class T>
-struct SquareOf {
-  size_t size = 0;
-  std::vector<T> values;
-
-  T* row(size_t i) { return values.data() + i * size; }
-  const T* row(size_t i) const { return values.data() + i * size; }
-};
-
-/// Mean products of a block's columns about their means: of columns i and j <= i.
-using Matrix = SquareOf<double>;
-/// What only decides which integer is taken: each is as good as its neighbour where their errors are nearly the same.
-using Rough = SquareOf<float>;
-
-Matrix mean_products(const std::vector<GramView>& halves) {
-  const size_t size = halves[0].sums.size();
-  Matrix matrix{size, std::vector<double>(size * size, 0.0)};
-  double rows = 0;
-  for (const GramView& half : halves) rows += half.rows;
-  if (rows == 0) return matrix;
-  const double share = 1 / rows;
-  std::vector<double> means(size, 0.0);
-  for (size_t i = 0; i < size; ++i) {
-    int64_t sum = 0;
-    for (const GramView& half : halves) sum += half.sums[i];
-    means[i] = static_cast<double>(sum) * share;
-  }
-  for (size_t i = 0, k = 0; i < size; ++i)
-    for (size_t j = 0; j <= i; ++j, ++k) {
-      int64_t sum = 0;
-      for (const GramView& half : halves) sum += half.products[k];
-      matrix.row(i)[j] = static_cast<double>(sum) * share - means[i] * means[j];
-    }
-  return matrix;
-}
-
-/// Rows that are taken into a sum together, and outputs that take them while they are in the cache.
-constexpr size_t kRowsAtOnce = 8;
-constexpr int64_t kOutputsAtOnce = kernels::kPlaneLanes;
-
-/// e^T H e for each row e of `errors`, each product of two columns once.
-std::vector<double> noise_of(const Matrix& h, const std::vector<double>& errors) {
-  std::vector<double> sums(errors.size(), 0.0);
-  const size_t outputs = errors.size() / h.size;
-  const double* rows[kRowsAtOnce];
-  double factors[kRowsAtOnce];
-  for (size_t first = 0; first < h.size; first += kRowsAtOnce) {
-    const size_t end = std::min(first + kRowsAtOnce, h.size);
-    for (size_t i = first; i < end; ++i) rows[i - first] = h.row(i);
-    for (size_t o = 0; o < outputs; ++o) {
-      double* own = sums.data() + o * h.size;
-      for (size_t i = first; i < end; ++i) factors[i - first] = 2 * errors[o * h.size + i];
-      kernels::add_scaled_rows(factors, rows, end - first, first, own);
-      for (size_t i = first + 1; i < end; ++i)
-        for (size_t k = first; k < i; ++k) own[k] += factors[i - first] * h.row(i)[k];
-    }
-  }
-  std::vector<double> noise(outputs, 0.0);
-  for (size_t k = 0; k < errors.size(); ++k)
-    noise[k / h.size] += (sums[k] + h.row(k % h.size)[k % h.size] * errors[k]) * errors[k];
-  return noise;
-}
-
-/// Makes L^T of a matrix's upper triangle in place, no pivot's square being less than `least`. Some pivots at a time:
-/// what lies below takes them in together.
-void factorize(Rough& upper, float least) {
-  constexpr size_t kPivots = 8;
-  const size_t size = upper.size;
-  const float* rows[kPivots];
-  float factors[kPivots];
-  for (size_t first = 0; first < size; first += kPivots) {
-    const size_t end = std::min(first + kPivots, size);
-    for (size_t k = first; k < end; ++k) {
-      float* row = upper.row(k);
-      for (size_t before = first; before < k; ++before)
-        kernels::add_scaled(-upper.row(before)[k], upper.row(before) + k, size - k, row + k);
-      const float pivot = std::sqrt(std::max(row[k], least));
-      row[k] = pivot;
-      for (size_t j = k + 1; j < size; ++j) row[j] /= pivot;
-    }
-    for (size_t i = end; i < size; ++i) {
-      for (size_t k = first; k < end; ++k) {
-        rows[k - first] = upper.row(k) + i;
-        factors[k - first] = -upper.row(k)[i];
-      }
-      kernels::add_scaled_rows(factors, rows, end - first, size - i, upper.row(i) + i);
-    }
-  }
-}
-
-/// The columns' order and the lower triangle L of the reordered matrix, each column divided by its pivot; no columns
-/// where all inputs are constant.
-struct Factor {
-  std::vector<size_t> order;
-  Rough lower;    // L^T from its diagonal on
-  Matrix damped;  // in the block's own order, both halves; only for those that ask for it
-};
-
-Factor factor_of(const Matrix& h, bool keeps_damped) {
-  Factor factor;
-  double trace = 0;
-  for (size_t i = 0; i < h.size; ++i) trace += h.row(i)[i];
-  if (!(trace > 0)) return factor;
-  const double damping = kDamping * trace / static_cast<double>(h.size);
-  const auto diagonal = [&](size_t i) { return h.row(i)[i] + damping; };
-  factor.order = stable_order(h.size, [&](size_t a, size_t b) { return diagonal(a) < diagonal(b); });
-  Rough& lower = factor.lower;
-  lower = {h.size, std::vector<float>(h.size * h.size)};
-  for (size_t i = 0; i < h.size; ++i) {
-    lower.row(i)[i] = static_cast<float>(diagonal(factor.order[i]));
-    for (size_t j = i + 1; j < h.size; ++j) {
-      const auto [first, second] = std::minmax(factor.order[i], factor.order[j]);
-      lower.row(i)[j] = static_cast<float>(h.row(second)[first]);
-    }
-  }
-  // Damping keeps pivots positive but for what rounding leaves of very unlike columns.
-  factorize(lower, static_cast<float>(kDamping * damping));
-  std::vector<float> inverses;
-  for (size_t j = 0; j < h.size; ++j) inverses.push_back(1 / lower.row(j)[j]);
-  for (size_t i = 0; i < h.size; ++i)
-    for (size_t j = 0; j < i; ++j) lower.row(i)[j] = lower.row(j)[i] * inverses[j];
-  if (!keeps_damped) return factor;
-  factor.damped = h;
-  for (size_t i = 0; i < h.size; ++i) {
-    factor.damped.row(i)[i] = diagonal(i);
-    for (size_t j = i + 1; j < h.size; ++j) factor.damped.row(i)[j] = h.row(j)[i];
-  }
-  return factor;
-}
 
 struct Grid {
   double lowest, highest;
@@ -384,24 +255,6 @@ double Rounder::noise(const Found& found, const std::vector<Matrix>& matrices) c
   return noise;
 }
 
-/// Which samples' matrices: 0 even, 1 odd, 2 both.
-std::vector<Matrix> matrices_of(const GramKernel& kernel, const GramSums& sums, int half) {
-  std::vector<Matrix> matrices;
-  for (size_t b = 0; b < kernel.blocks.size(); ++b) {
-    std::vector<GramView> views;
-    for (int h = 0; h < 2; ++h)
-      if (half == 2 || half == h) views.push_back(sums.view(h, kernel, b));
-    matrices.push_back(mean_products(views));
-  }
-  return matrices;
-}
-
-std::vector<Factor> factors_of(const std::vector<Matrix>& matrices, bool keeps_damped) {
-  std::vector<Factor> factors;
-  for (const Matrix& matrix : matrices) factors.push_back(factor_of(matrix, keeps_damped));
-  return factors;
-}
-
 std::vector<Way> ways_of(int effort, bool few_bits) {
   std::vector<Way> ways = {{true, false, few_bits}};
   if (effort > 1) ways.insert(ways.end(), {{true, true, false}, {true, true, true}});
@@ -414,6 +267,7 @@ std::optional<calibrate::RoundedWeight> round_weight(const std::string& name, co
                                                      const KernelPlan& plan, const GramKernel& kernel,
                                                      const GramSums& sums, int effort) {
   if (plan.weight.storage() != DType::kInt8 || !sums.has_both()) return std::nullopt;
+  if (plan.blocks) return round_blocks(name, weight, plan, kernel, sums);
   const bool few_bits = has_few_bits(plan), keeps_damped = effort > 1 || few_bits;
   const Rounder rounder(plan, weight, kernel);
   const std::vector<Matrix> aside = matrices_of(kernel, sums, 1);
@@ -440,7 +294,8 @@ void take_rounded(const Graph& graph, const calibrate::RoundedWeights& rounded, 
     const auto found = std::find_if(rounded.weights.begin(), rounded.weights.end(),
                                     [&](const calibrate::RoundedWeight& one) { return one.name == name; });
     if (found == rounded.weights.end()) continue;
-    if (found->scales.size() != kernel.weight.scale.size() ||
+    std::vector<float>& own_scales = kernel.blocks ? kernel.blocks->scale : kernel.weight.scale;
+    if (found->scales.size() != own_scales.size() ||
         static_cast<int64_t>(found->codes.size()) != graph.initializer(kernel.op.weight)->elements())
       throw Error(ErrorCode::kMismatch, "The statistics hold a rounded weight \"" + name + "\" of another size.",
                   "statistics", "Calibrate again.");
@@ -450,6 +305,10 @@ void take_rounded(const Graph& graph, const calibrate::RoundedWeights& rounded, 
                     "statistics", "Calibrate again.");
     kernel.codes = found->codes;
     kernel.noise_ratio = found->noise_ratio;
+    if (kernel.blocks) {
+      own_scales = found->scales;
+      continue;
+    }
     for (size_t c = 0; c < found->scales.size(); ++c) {
       if (found->scales[c] == kernel.weight.scale[c]) continue;
       kernel.weight.scale[c] = found->scales[c];

@@ -14,6 +14,7 @@
 #include "core/ops/registry.h"
 #include "core/passes/edit.h"
 #include "core/ptq/apply_plan.h"
+#include "core/ptq/block_weight.h"
 #include "core/ptq/channel_runs.h"
 #include "core/ptq/one_operand_sum.h"
 #include "core/ptq/round_weights.h"
@@ -37,6 +38,12 @@ std::vector<ChannelMap> maps_of(std::span<const double> shifts) {
   std::vector<ChannelMap> maps;
   for (size_t c = 0; c < channels; ++c) maps.push_back({shifts[channels + c], shifts[c]});
   return maps;
+}
+
+/// Whatever form weights have in the file, here they are codes and scales that can be changed.
+QuantizationPlan with_restored_weights(QuantizationPlan plan) {
+  plan.float_weights = tpc::FloatWeights::kDequantize;
+  return plan;
 }
 
 /// Where a logical axis is in memory.
@@ -73,7 +80,9 @@ void SweepSums::add(SweepSums more) {
 
 Sweep::Sweep(const Model& float_model, const QuantizationPlan& plan, const calibrate::Statistics& statistics,
              const SweepOptions& options)
-    : options_(options), model_(apply_plan(float_model, plan)), uses_(std::make_shared<const Uses>(model_.graph)) {
+    : options_(options),
+      model_(apply_plan(float_model, with_restored_weights(plan))),
+      uses_(std::make_shared<const Uses>(model_.graph)) {
   find_steps({float_model, Uses(float_model.graph), plan, statistics});
   // How many samples take part was settled when states held floats, and files depend on it.
   divide(false);
@@ -127,13 +136,13 @@ void Sweep::find_steps(const Origin& from) {
   const auto& nodes = model_.graph.nodes();
   const auto& kernels = from.plan.kernels;
   const Uses& uses = *uses_;
-  if (options_.effort > 0) add_shared_roundings(from.model.graph, from.plan, uses);
+  if (options_.effort > 0) add_shared_roundings(from, uses);
   for (size_t i = 0; i < nodes.size(); ++i) {
     const auto kernel =
         std::find_if(kernels.begin(), kernels.end(), [&](const KernelPlan& one) { return one.node == nodes[i].id; });
     if (kernel == kernels.end()) continue;
     if (options_.effort > 0 && !kernel->shared)
-      if (auto step = rounding_step(from.model.graph, from.plan, *kernel, i, uses)) steps_.push_back(std::move(*step));
+      if (auto step = rounding_step(from, *kernel, i, uses)) steps_.push_back(std::move(*step));
     if (auto step = correcting_step(from, *kernel, i)) steps_.push_back(std::move(*step));
   }
   find_curves(from);
@@ -153,7 +162,9 @@ void Sweep::find_curves(const Origin& from) {
   }
 }
 
-void Sweep::add_shared_roundings(const Graph& float_graph, const QuantizationPlan& plan, const Uses& uses) {
+void Sweep::add_shared_roundings(const Origin& from, const Uses& uses) {
+  const Graph& float_graph = from.model.graph;
+  const QuantizationPlan& plan = from.plan;
   const auto is_tied = [&](const KernelPlan& kernel) {
     return std::any_of(plan.constants.begin(), plan.constants.end(),
                        [&](const ConstantPlan& constant) { return constant.tied == kernel.node; });
@@ -166,8 +177,8 @@ void Sweep::add_shared_roundings(const Graph& float_graph, const QuantizationPla
     for (size_t i = 0; i < nodes.size(); ++i) {
       const KernelPlan* kernel = plan.find(nodes[i].id);
       if (kernel == nullptr || kernel->shared != first.node) continue;
-      auto step = rounding_step(float_graph, plan, *kernel, i, uses);
-      if (!step || !step->node) continue;
+      auto step = rounding_step(from, *kernel, i, uses);
+      if (!step || !step->node || !step->rounding->gram.steps.empty()) continue;
       const bool is_like = nodes[i].attributes == float_graph.find(first.node)->attributes;
       const bool is_counted = shared && std::count(shared->results.begin(), shared->results.end(), step->output) != 0;
       if (!is_like || is_counted) continue;
@@ -190,19 +201,24 @@ void Sweep::add_shared_roundings(const Graph& float_graph, const QuantizationPla
 
 std::optional<std::pair<ValueId, ValueId>> Sweep::stored_weight(const Uses& uses, const Node& node,
                                                                 const KernelPlan& kernel) const {
-  const auto maker = uses.producer_index(node.inputs[kernel.op.weight_slot]);
+  auto maker = uses.producer_index(node.inputs[kernel.op.weight_slot]);
+  if (maker && kernel.blocks && model_.graph.nodes()[*maker].is("Reshape"))
+    maker = uses.producer_index(model_.graph.nodes()[*maker].inputs[0]);
   if (!maker || !model_.graph.nodes()[*maker].is("DequantizeLinear")) return std::nullopt;
   const Node& restores = model_.graph.nodes()[*maker];
   return std::pair(restores.inputs[0], restores.inputs[1]);
 }
 
-std::optional<Sweep::Step> Sweep::rounding_step(const Graph& float_graph, const QuantizationPlan& plan,
-                                                const KernelPlan& kernel, size_t node_index, const Uses& uses) const {
+std::optional<Sweep::Step> Sweep::rounding_step(const Origin& from, const KernelPlan& kernel, size_t node_index,
+                                                const Uses& uses) const {
+  const Graph& float_graph = from.model.graph;
+  const QuantizationPlan& plan = from.plan;
   const Graph& graph = model_.graph;
   const Node& node = graph.nodes()[node_index];
   const ActivationPlan* input = plan.find(float_graph.find(kernel.node)->inputs[0]);
-  if (input == nullptr || input->params.per_channel() || bits_of(input->params.storage()) != 8 ||
-      kernel.op.is_transposed || kernel.table || bits_of(kernel.weight.storage()) != 8)
+  if (input == nullptr) return float_rounding_step(from, kernel, node_index, uses);
+  if (input->params.per_channel() || bits_of(input->params.storage()) != 8 || kernel.op.is_transposed || kernel.table ||
+      bits_of(kernel.weight.storage()) != 8)
     return std::nullopt;
   auto restores = uses.producer_index(node.inputs[0]);
   if (restores && is_one_operand_sum(graph.nodes()[*restores]))  // what keeps the runtime from an integer kernel
@@ -216,6 +232,24 @@ std::optional<Sweep::Step> Sweep::rounding_step(const Graph& float_graph, const 
   const Tensor& values = *float_graph.initializer(kernel.op.weight);
   step.rounding = Rounding{float_graph.name_of(kernel.op.weight),           values,        kernel,
                            GramKernel(node, kernel, values, input->params), weight->first, weight->second};
+  return step;
+}
+
+std::optional<Sweep::Step> Sweep::float_rounding_step(const Origin& from, const KernelPlan& kernel, size_t node_index,
+                                                      const Uses& uses) const {
+  const Graph& float_graph = from.model.graph;
+  const ValueId input = float_graph.find(kernel.node)->inputs[0];
+  const calibrate::TensorStatistics* seen = from.statistics.find(float_graph.name_of(input));
+  const Node& node = model_.graph.nodes()[node_index];
+  const auto weight = stored_weight(uses, node, kernel);
+  if (seen == nullptr || !weight || kernel.op.is_transposed || kernel.table || bits_of(kernel.weight.storage()) != 8)
+    return std::nullopt;
+  Step step;
+  step.node = uses.producer_index(node.inputs[0]);
+  step.output = node.inputs[0];
+  const Tensor& values = *float_graph.initializer(kernel.op.weight);
+  step.rounding = Rounding{float_graph.name_of(kernel.op.weight),   values,        kernel,
+                           GramKernel(node, kernel, values, *seen), weight->first, weight->second};
   return step;
 }
 
@@ -548,7 +582,12 @@ void Sweep::take(size_t index, const SweepOutcome& outcome) {
   // Those of a shared weight stay, and each of its kernels may have its own.
   if (rounding.is_shared()) return;
   const Shape scales = graph.initializer(rounding.scale)->shape();
-  graph.set_initializer(rounding.scale, Tensor::of<float>(scales, outcome.weight->scales));
+  const KernelPlan& kernel = rounding.plan;
+  const bool is_turned = kernel.blocks && !kernel.op.is_conv && kernel.op.output_axis != 0;
+  graph.set_initializer(
+      rounding.scale,
+      Tensor::of<float>(scales, is_turned ? by_block_first<float>(outcome.weight->scales, kernel.blocks->blocks())
+                                          : outcome.weight->scales));
 }
 
 int64_t Sweep::state_bytes() const {

@@ -84,8 +84,8 @@ class SweepStart;
 class Sweep {
  public:
   /// `statistics` are those of the float model: they hold the channel sums of the kernels' outputs. Not corrected are
-  /// kernels whose output they do not hold, or that cannot have a bias; not rounded are weights whose input is not
-  /// quantized to 8 bits, that are a table's as well, that are read transposed or looked up in a table.
+  /// kernels whose output they do not hold, or that cannot have a bias; not rounded are weights whose input is
+  /// quantized to other than 8 bits, that are a table's as well, that are read transposed or looked up in a table.
   Sweep(const Model& float_model, const QuantizationPlan& plan, const calibrate::Statistics& statistics,
         const SweepOptions& options);
 
@@ -127,7 +127,7 @@ class Sweep {
     std::optional<size_t> node;  // index in model_: up to there; none where `output` is there already
     std::string name;
     ValueId in_float_value;  // the kernel's output in the float model
-    ValueId output;          // the kernel's, or its quantized input where the step rounds
+    ValueId output;          // the kernel's, or its input where the step rounds
     std::optional<Rounding> rounding;
     SummedOutput summed;
     std::vector<ChannelMoments> in_float;
@@ -151,9 +151,11 @@ class Sweep {
   void find_curves(const Origin& from);
   /// Of weights that several kernels have, in front of all other steps: the inputs of all those kernels at once, with
   /// the nearest integers everywhere.
-  void add_shared_roundings(const Graph& float_graph, const QuantizationPlan& plan, const Uses& uses);
-  std::optional<Step> rounding_step(const Graph& float_graph, const QuantizationPlan& plan, const KernelPlan& kernel,
-                                    size_t node, const Uses& uses) const;
+  void add_shared_roundings(const Origin& from, const Uses& uses);
+  std::optional<Step> rounding_step(const Origin& from, const KernelPlan& kernel, size_t node, const Uses& uses) const;
+  /// Of a kernel whose input stays float.
+  std::optional<Step> float_rounding_step(const Origin& from, const KernelPlan& kernel, size_t node,
+                                          const Uses& uses) const;
   std::optional<Step> correcting_step(const Origin& from, const KernelPlan& kernel, size_t node) const;
   static std::vector<double> shifts(const Step& step, const SweepSums& sums);
   void choose_places(const Model& float_model, size_t calibrated);

@@ -23,6 +23,25 @@ Tensor whole_numbers(const std::vector<int32_t>& values, const LutParams& table,
                                           : tensor_of<int16_t>(values, std::move(shape));
 }
 
+template <class MakeRows>
+PackedTable pack_indices(std::span<const uint8_t> indices, const std::vector<int32_t>& table, MakeRows make_rows) {
+  const auto count = static_cast<int64_t>(table.size());
+  PackedTable packed;
+  int64_t rows = count;
+  while (count > 1 && rows * count <= 256) rows *= count, ++packed.per_byte;
+  std::vector<int32_t> entries;
+  for (int64_t byte = 0; byte < rows; ++byte)
+    for (int64_t k = 0, rest = byte; k < packed.per_byte; ++k, rest /= count)
+      entries.push_back(table[static_cast<size_t>(rest % count)]);
+  packed.rows = make_rows(entries, Shape{rows, packed.per_byte});
+  const auto per_byte = static_cast<size_t>(packed.per_byte);
+  std::vector<uint8_t> bytes((indices.size() + per_byte - 1) / per_byte, 0);
+  for (size_t k = indices.size(); k-- > 0;)
+    bytes[k / per_byte] = static_cast<uint8_t>(bytes[k / per_byte] * count + indices[k]);
+  packed.bytes = Tensor::of<uint8_t>(Shape{static_cast<int64_t>(bytes.size())}, bytes);
+  return packed;
+}
+
 }  // namespace
 
 quant::LutSelection choose_table(const Graph& graph, ValueId weight, const tpc::AttributeQuantizationConfig& config,
@@ -73,23 +92,18 @@ Tensor entries_of(const Tensor& weight, const LutParams& table) {
 }
 
 PackedTable pack(const Tensor& weight, const LutParams& table) {
-  const auto count = static_cast<int64_t>(table.table.size());
-  PackedTable packed;
-  int64_t rows = count;
-  while (count > 1 && rows * count <= 256) rows *= count, ++packed.per_byte;
+  const Tensor indices = quant::quantize(weight, table);
+  return pack_indices(indices.data<uint8_t>(), table.table, [&](const std::vector<int32_t>& entries, Shape shape) {
+    return whole_numbers(entries, table, std::move(shape));
+  });
+}
+
+PackedTable pack(std::span<const int8_t> codes, int32_t lowest, int32_t highest) {
   std::vector<int32_t> entries;
-  for (int64_t byte = 0; byte < rows; ++byte)
-    for (int64_t k = 0, rest = byte; k < packed.per_byte; ++k, rest /= count)
-      entries.push_back(table.table[static_cast<size_t>(rest % count)]);
-  packed.rows = whole_numbers(entries, table, Shape{rows, packed.per_byte});
-  const Tensor codes = quant::quantize(weight, table);
-  const auto indices = codes.data<uint8_t>();
-  const auto per_byte = static_cast<size_t>(packed.per_byte);
-  std::vector<uint8_t> bytes((indices.size() + per_byte - 1) / per_byte, 0);
-  for (size_t k = indices.size(); k-- > 0;)
-    bytes[k / per_byte] = static_cast<uint8_t>(bytes[k / per_byte] * count + indices[k]);
-  packed.bytes = Tensor::of<uint8_t>(Shape{static_cast<int64_t>(bytes.size())}, bytes);
-  return packed;
+  for (int32_t code = lowest; code <= highest; ++code) entries.push_back(code);
+  std::vector<uint8_t> indices;
+  for (const int8_t code : codes) indices.push_back(static_cast<uint8_t>(code - lowest));
+  return pack_indices(indices, entries, tensor_of<int8_t>);
 }
 
 }  // namespace tersor::ptq

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "core/graph/graph.h"
 #include "core/quant/lut_quantizer.h"
@@ -35,5 +36,7 @@ struct PackedTable {
   int64_t per_byte = 1;
 };
 PackedTable pack(const Tensor& weight, const quant::LutParams& table);
+/// The same of codes from `lowest` to `highest`, each its own entry.
+PackedTable pack(std::span<const int8_t> codes, int32_t lowest, int32_t highest);
 
 }  // namespace tersor::ptq

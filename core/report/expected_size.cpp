@@ -84,9 +84,21 @@ int64_t bytes_of_codes(int64_t elements, int bits) {
   return (elements * (bits > 8 ? 16 : bits > 4 ? 8 : 4) + 7) / 8;
 }
 
+/// Codes and scales of blocks, and the nodes that restore or multiply them.
+int64_t added_by_blocks(const Graph& graph, const passes::KernelOp& op, const framework::WeightAttribute& weight) {
+  constexpr int64_t kNodes = 600;  // about, with their shapes and names
+  const int bits = weight.config.weights_n_bits, size = *weight.config.weights_block_size;
+  const int64_t blocks = (weight.block_columns + size - 1) / size * op.outputs;
+  const int64_t stored = bits <= 2 ? 2 : bits <= 4 ? 4 : 8;
+  const bool has_zero_points = weight.config.weights_quantization_method == quant::QuantizationMethod::kUniform;
+  return kNodes + blocks * size * stored / 8 + blocks * (has_zero_points ? 8 : 4) -
+         4 * graph.initializer(op.weight)->elements();
+}
+
 /// `has_codes`: another kernel's are not its own as well.
 int64_t added_by(const Graph& graph, const passes::KernelOp& op, const framework::WeightAttribute& weight,
                  bool has_integer_bias, bool has_codes) {
+  if (weight.config.weights_block_size) return added_by_blocks(graph, op, weight);
   const int64_t elements = graph.initializer(op.weight)->elements();
   const int bits = weight.config.weights_n_bits;
   const int64_t ranges = weight.config.weights_per_channel_threshold ? op.outputs : 1;

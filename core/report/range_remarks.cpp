@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "core/ptq/block_weight.h"
 #include "core/quant/error_functions.h"
 #include "core/quant/quantizer.h"
 #include "core/graph/uses.h"
@@ -29,6 +30,7 @@ std::optional<double> weight_sqnr_db(const Graph& graph, const ptq::KernelPlan& 
   const Tensor* weight = graph.initializer(kernel.op.weight);
   if (weight == nullptr || weight->dtype() != DType::kFloat32) return std::nullopt;
   const Tensor exact = weight->aligned();
+  if (kernel.blocks) return quant::sqnr_db(exact, ptq::read_back(kernel, exact));
   return quant::sqnr_db(exact, quant::fake_quantize(exact, kernel.rounding()));
 }
 

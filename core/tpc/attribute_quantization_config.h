@@ -20,6 +20,7 @@ struct AttributeQuantizationConfig {
   bool weights_per_channel_threshold = false;
   bool enable_weights_quantization = false;
   std::optional<int> lut_values_bitwidth;
+  std::optional<int> weights_block_size;
 
   /// The values are those of a table.
   bool weights_by_table() const {
@@ -42,7 +43,9 @@ struct AttributeQuantizationConfig {
         field("weights_per_channel_threshold", &A::weights_per_channel_threshold,
               "One range per channel, or one for the tensor."),
         field("enable_weights_quantization", &A::enable_weights_quantization, "Whether to quantize the attribute."),
-        field("lut_values_bitwidth", &A::lut_values_bitwidth, "Bits of an entry of a look-up table; null: no table."));
+        field("lut_values_bitwidth", &A::lut_values_bitwidth, "Bits of an entry of a look-up table; null: no table."),
+        field("weights_block_size", &A::weights_block_size,
+              "Inputs of an output channel that share a scale; null: all of them."));
   }
   bool operator==(const AttributeQuantizationConfig&) const = default;
 };

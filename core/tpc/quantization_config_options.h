@@ -29,6 +29,12 @@ class QuantizationConfigOptions {
     takes_any_ = takes_any;
     return *this;
   }
+  /// Block sizes that may be asked for beside those of the list, ascending.
+  const std::vector<int>& block_sizes() const { return block_sizes_; }
+  QuantizationConfigOptions& set_block_sizes(std::vector<int> sizes) {
+    block_sizes_ = std::move(sizes);
+    return *this;
+  }
   /// Copies in which every configuration is changed: the whole of it, or of the attributes named those that a mapping
   /// has (without names, every attribute and the default).
   QuantizationConfigOptions clone_and_edit(const std::function<void(OpQuantizationConfig&)>& edit) const;
@@ -42,6 +48,7 @@ class QuantizationConfigOptions {
   std::vector<OpQuantizationConfig> list_;
   size_t base_ = 0;
   bool takes_any_ = false;
+  std::vector<int> block_sizes_;
 };
 
 }  // namespace tersor::tpc

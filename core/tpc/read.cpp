@@ -292,7 +292,10 @@ class Reader {
   std::optional<QuantizationConfigOptions> read_options(const Json& part, const std::string& given_at) {
     const auto [object, place] = resolve(part, "qc_options", given_at);
     const size_t before = faults_.errors().size();
-    check_keys(object, {"quantization_config_list", "base_config", "takes_any"}, place);
+    check_keys(object, {"quantization_config_list", "base_config", "takes_any", "block_sizes"}, place);
+    std::vector<int> block_sizes;
+    if (object.contains("block_sizes"))
+      from_json(object["block_sizes"], block_sizes, detail::join_place(place, "block_sizes"));
     bool takes_any = false;
     if (object.contains("takes_any")) {
       if (!object["takes_any"].is_boolean())
@@ -322,7 +325,9 @@ class Reader {
       return QuantizationConfigOptions(std::move(configs), std::move(first));
     }
     try {
-      return QuantizationConfigOptions(std::move(configs), std::move(base)).set_takes_any(takes_any);
+      return QuantizationConfigOptions(std::move(configs), std::move(base))
+          .set_takes_any(takes_any)
+          .set_block_sizes(std::move(block_sizes));
     } catch (const Error& error) {
       throw error.within(place);
     }
@@ -427,6 +432,7 @@ Json to_json(const QuantizationConfigOptions& options) {
   Json json{{"quantization_config_list", tersor::to_json(options.quantization_config_list())},
             {"base_config", tersor::to_json(options.base_config())}};
   if (options.takes_any()) json["takes_any"] = true;
+  if (!options.block_sizes().empty()) json["block_sizes"] = options.block_sizes();
   return json;
 }
 

@@ -21,6 +21,13 @@ enum class Placement {
   kOperands,  // in front of and behind the operators that the runtime computes in integers; islands between stay float
 };
 
+/// How weights that float arithmetic reads stand in the file.
+enum class FloatWeights {
+  kDequantize,   // behind a DequantizeLinear, with block_size where they are in blocks
+  kFold,         // behind operators that every runtime computes once, when it opens the file
+  kMatMulNBits,  // as com.microsoft MatMulNBits where ONNX Runtime is quick with it, else as kFold
+};
+
 /// What the file written for a platform looks like, beyond the quantization of each operator.
 struct ExportRules {
   Placement placement = Placement::kOutputs;
@@ -31,6 +38,7 @@ struct ExportRules {
   bool quantize_outputs = true;     // the model's outputs pass a quantizer where their operator has one
   RuntimeKernel unlisted_kernel = RuntimeKernel::kInteger;  // of operators that belong to no set
   bool warn_branch_points = false;                          // a tensor that several operators read costs speed
+  FloatWeights float_weights = FloatWeights::kDequantize;
 
   static constexpr auto fields() {
     using E = ExportRules;
@@ -45,7 +53,10 @@ struct ExportRules {
         field("quantize_outputs", &E::quantize_outputs, "The model's outputs pass a quantizer."),
         field("unlisted_kernel", &E::unlisted_kernel, "How operators of no set are computed."),
         field("warn_branch_points", &E::warn_branch_points,
-              "Say of each quantized tensor with several readers that its neighbours may run in float."));
+              "Say of each quantized tensor with several readers that its neighbours may run in float."),
+        field("float_weights", &E::float_weights,
+              "Weights that float arithmetic reads: behind a DEQUANTIZE_LINEAR, behind operators that a runtime FOLDs "
+              "when it opens the file, or as MATMUL_NBITS where that is quick."));
   }
   bool operator==(const ExportRules&) const = default;
 };
@@ -76,4 +87,12 @@ struct tersor::EnumWords<tersor::tpc::Placement> {
   using P = tersor::tpc::Placement;
   static constexpr const char* kind = "placement";
   static constexpr std::pair<P, std::string_view> words[] = {{P::kOutputs, "OUTPUTS"}, {P::kOperands, "OPERANDS"}};
+};
+
+template <>
+struct tersor::EnumWords<tersor::tpc::FloatWeights> {
+  using F = tersor::tpc::FloatWeights;
+  static constexpr const char* kind = "form of weights";
+  static constexpr std::pair<F, std::string_view> words[] = {
+      {F::kDequantize, "DEQUANTIZE_LINEAR"}, {F::kFold, "FOLD"}, {F::kMatMulNBits, "MATMUL_NBITS"}};
 };

@@ -27,6 +27,13 @@ void check_attribute(const AttributeQuantizationConfig& config, const std::strin
   if (config.lut_values_bitwidth && (*config.lut_values_bitwidth < 2 || *config.lut_values_bitwidth > 16))
     invalid("Table entries of " + std::to_string(*config.lut_values_bitwidth) + " bits; 2 to 16 are possible.",
             place + ".lut_values_bitwidth");
+  if (!config.weights_block_size) return;
+  const int size = *config.weights_block_size;
+  if (size < 16 || size > 256 || (size & (size - 1)) != 0)
+    invalid("Blocks of " + std::to_string(size) + " inputs; 16, 32, 64, 128 and 256 are possible.",
+            place + ".weights_block_size");
+  if (config.weights_n_bits > quant::kBitsOfEvenSteps || config.weights_by_table())
+    invalid("Weights in blocks have even steps of 2 to 8 bits.", place + ".weights_block_size");
 }
 
 void check_fixed(const OpQuantizationConfig& config, const std::string& place) {

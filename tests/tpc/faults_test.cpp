@@ -93,6 +93,7 @@ const Row kRows[] = {
     {"/version", "0", ".version", "It is 0; 1 or more."},
     {"/attribute_configs/k/weights_n_bits", "99", ".attribute_configs.k.weights_n_bits", "Weights of 99 bits"},
     {"/attribute_configs/k/lut_values_bitwidth", "1", ".attribute_configs.k.lut_values_bitwidth", "entries of 1 bits"},
+    {"/attribute_configs/k/weights_block_size", "24", ".attribute_configs.k.weights_block_size", "Blocks of 24 inputs"},
     {"/op_configs/c/activation_n_bits", "99", ".op_configs.c.activation_n_bits", "Activations of 99 bits"},
     {"/op_configs/d/simd_size", "0", ".op_configs.d.simd_size", "It is 0; at least 1."},
     {"/op_configs/c/fixed_scale", "-1", ".op_configs.c.fixed_scale", "not a positive number"},

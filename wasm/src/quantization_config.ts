@@ -77,6 +77,8 @@ export interface QuantizationConfig {
   readonly weights_bias_correction?: boolean | undefined;
   /** One range per output channel of a weight tensor, or one for the tensor; null leaves it to the platform. Default null. */
   readonly weights_per_channel_threshold?: boolean | null | undefined;
+  /** So many inputs of an output channel share a scale (16, 32, 64, 128 or 256), where weights are restored for float arithmetic; 0 has no blocks, null leaves it to the platform. From 0 to 256. Default null. */
+  readonly weights_block_size?: number | null | undefined;
   /** Scale the input of the model so that it uses the whole range of its quantizer. Default false. */
   readonly input_scaling?: boolean | undefined;
   /** Quantize weights; null leaves it to the platform. Default null. */

@@ -17,6 +17,8 @@ export interface AttributeQuantizationConfig {
   readonly weights_per_channel_threshold: boolean;
   readonly enable_weights_quantization: boolean;
   readonly lut_values_bitwidth: number | null;
+  /** Inputs of an output channel that share a scale; null: all of them. */
+  readonly weights_block_size?: number | null | undefined;
 }
 
 export interface OpQuantizationConfig {
@@ -38,6 +40,8 @@ export interface QuantizationConfigOptions {
   readonly quantization_config_list: readonly OpQuantizationConfig[];
   /** Beside those of the list, every number of bits and every method that is asked for is taken. */
   readonly takes_any?: boolean | undefined;
+  /** Block sizes that may be asked for beside those of the list. */
+  readonly block_sizes?: readonly number[] | undefined;
   readonly base_config: OpQuantizationConfig;
 }
 

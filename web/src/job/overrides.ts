@@ -15,6 +15,7 @@ const ofOperators = [
   'weights_n_bits',
   'weights_quantization_method',
   'weights_per_channel_threshold',
+  'weights_block_size',
   'enable_weights_quantization',
   'activation_n_bits',
   'activation_quantization_method',

@@ -24,6 +24,7 @@ const words: Readonly<Record<string, Words>> = {
   weights_n_bits: { title: 'Bits of weights', group: 'main' },
   activation_n_bits: { title: 'Bits of activations', group: 'main' },
   weights_per_channel_threshold: { title: 'One scale per channel', group: 'main' },
+  weights_block_size: { title: 'Inputs that share a scale', group: 'weights' },
   weights_threshold_method: { title: 'Where to cut weights', group: 'weights' },
   weights_bias_correction: { title: 'Correct biases', group: 'weights' },
   weights_bias_correction_method: { title: 'How biases are corrected', group: 'weights' },
