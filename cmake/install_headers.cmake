@@ -1,9 +1,9 @@
 # Installs the headers of the public surface, and those that they include: the line as functions, the classes of the requirement documents, and
-# what brings models and samples. The rest of core/ is nobody's business but ours.
+# what brings models and samples, and runs a data set in threads. The rest of core/ is nobody's business but ours.
 
 cmake_minimum_required(VERSION 3.25)
 set(todo
-  core/tersor.h core/given_settings.h core/report_of.h core/trial.h core/try_preprocessings.h
+  core/tersor.h core/given_settings.h core/json_settings.h core/report_of.h core/trial.h core/try_preprocessings.h
   core/base/json.h
   core/onnx/read.h core/onnx/write.h core/onnx/convert_opset.h
   core/samples/data_set.h core/samples/given_arrays.h core/samples/labels.h core/samples/sample_digest.h core/samples/selection.h
@@ -14,6 +14,9 @@ set(todo
   core/framework/quantize_config.h
   core/evaluate/evaluation.h core/evaluate/output_difference.h core/evaluate/similarity.h
   core/simulate/program.h
+  core/native/calibrate_data.h core/native/folder_source.h core/native/gather.h core/native/join_statistics.h core/native/make_report.h core/native/measure.h
+  core/native/stage_count.h core/native/evaluate_samples.h core/native/compare_samples.h core/report/model_card.h
+  core/samples/graph_preset.h core/framework/effective.h core/report/saturation_remark.h
   core/mixed/choose_bits.h core/config/mixed_precision_config.h core/config/resource_utilization.h
   core/trainable/annealing.h core/trainable/batch_range.h core/trainable/fake_quantization.h core/trainable/layer_weights.h
   core/trainable/quantizers/quantizers.h core/trainable/quantization_wrapper.h core/trainable/trainable_quantizers.h)

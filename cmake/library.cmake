@@ -18,6 +18,7 @@ target_include_directories(tersor_library INTERFACE "$<BUILD_INTERFACE:${PROJECT
 # nlohmann_json: the type of get_config() and to_json(). Highway: chooses the SIMD target when the program runs.
 target_link_libraries(tersor_library
   INTERFACE "$<BUILD_INTERFACE:third_party_json>" "$<INSTALL_INTERFACE:nlohmann_json::nlohmann_json>"
+  INTERFACE Threads::Threads
   PRIVATE "$<BUILD_INTERFACE:third_party_highway>" "$<INSTALL_INTERFACE:hwy::hwy>")
 
 if(NOT TERSOR_INSTALL)

@@ -9,6 +9,7 @@
 #include "core/base/digest.h"
 #include "core/base/json.h"
 #include "core/framework/platform_layers.h"
+#include "core/json_settings.h"
 #include "core/report/report.h"
 #include "core/samples/preprocessing.h"
 #include "core/samples/selection.h"
@@ -16,7 +17,6 @@
 #include "core/tpc/read.h"
 #include "wasm/js_source.h"
 #include "wasm/session.h"
-#include "wasm/settings.h"
 
 namespace tersor::wasm {
 

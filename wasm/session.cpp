@@ -3,6 +3,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/json.h"
+#include "core/json_settings.h"
 #include "core/ops/registry.h"
 #include "core/report/model_card.h"
 #include "core/report_of.h"
@@ -15,7 +16,6 @@
 #include "wasm/js_source.h"
 #include "wasm/layers.h"
 #include "wasm/model_files.h"
-#include "wasm/settings.h"
 #include "wasm/sweep_job.h"
 #include "wasm/trial_job.h"
 #include "wasm/tune_job.h"
@@ -185,7 +185,7 @@ std::shared_ptr<const Job> Session::job_of(OpenModel& model, Settings settings) 
 
 std::string Session::read_settings_file(const std::string& text, const std::string& name, const std::string& key) {
   const auto inputs = key.empty() ? std::vector<samples::InputSpec>() : input_specs(model(key).opened->model.graph);
-  return to_text(wasm::read_settings_file(text, name, inputs.empty() ? samples::InputSpec() : inputs[0]), false);
+  return to_text(tersor::read_settings_file(text, name, inputs.empty() ? samples::InputSpec() : inputs[0]), false);
 }
 
 std::string Session::coverage(const std::string& key, const std::string& settings) {
@@ -431,7 +431,7 @@ val Session::quantize(const std::string& key, const std::string& text, const val
   settings.preprocessing = statistics.provenance.preprocessing;
   report_progress(progress, {"choose", 0, 1, {}});
   const auto job = with_training(with_choices(job_of(opened, std::move(settings)), statistics.choices), statistics.tuned);
-  check_recipe(recipe, recipe_of(*job, statistics), json);
+  check_recipe(recipe, recipe_of(*job, statistics), json, "allowMismatch");
   const QuantizeResult made = tersor::quantize(*job, statistics);
   report_progress(progress, {"choose", 1, 1, {}});
 

@@ -30,7 +30,7 @@ class Session {
   /// Lets go of a model, data set or job; nothing happens where there is none of that key.
   void close(const std::string& key);
 
-  /// JSON of read_settings_file(), see settings.h; `model`: whose first input counts; empty: none.
+  /// JSON of read_settings_file(), see core/json_settings.h; `model`: whose first input counts; empty: none.
   std::string read_settings_file(const std::string& text, const std::string& name, const std::string& model);
 
   /// `settings`: {platform, config}. JSON of report::Coverage.

@@ -3,9 +3,10 @@
 
 #include <utility>
 
-#include "core/cli/measure.h"
 #include "core/cli/settings_option.h"
 #include "core/mixed/configurable.h"
+#include "core/native/calibrate_data.h"
+#include "core/native/measure.h"
 #include "core/samples/selection.h"
 #include "core/simulate/program.h"
 
@@ -19,13 +20,13 @@ constexpr int64_t kMostEvaluated = 512;
 
 BudgetCurve::BudgetCurve(std::shared_ptr<const OpenedModel> opened, Settings settings,
                          std::shared_ptr<const samples::DataSet> data, std::vector<int64_t> chosen,
-                         std::vector<int64_t> labels, int threads)
+                         std::vector<int64_t> labels, Workforce workforce)
     : opened_(std::move(opened)),
       settings_(std::move(settings)),
       data_(std::move(data)),
       chosen_(std::move(chosen)),
       labels_(std::move(labels)),
-      threads_(threads) {
+      workforce_(std::move(workforce)) {
   auto job = prepare(opened_, within(most_));
   if (mixed::configurable_operators(job->model.graph, job->attachment, job->settings.config).empty()) {
     resource_ = Resource::kFloatOperators;
@@ -39,9 +40,9 @@ BudgetCurve::BudgetCurve(std::shared_ptr<const OpenedModel> opened, Settings set
     most_ = static_cast<double>((operators.size() + 1) / 2);
     job = prepare(opened_, within(most_));
   }
-  kept_ = std::unique_ptr<KeptSamples>(new KeptSamples(room_for_samples(*job, *data_, 1)));
-  statistics_ = calibrate_data(*job, *data_, chosen_, {threads_}, *kept_);
-  choose(job, *data_, kept_.get(), threads_, statistics_);
+  kept_ = std::unique_ptr<KeptSamples>(new KeptSamples(room_for_samples(*job, *data_)));
+  statistics_ = calibrate_data(*job, *data_, chosen_, {}, workforce_, *kept_);
+  choose(job, *data_, kept_.get(), workforce_, statistics_);
   const calibrate::BitConfiguration& bits = statistics_.choices.bits;
   if (resource_ == Resource::kWeightsMemory) least_ = bits.least.weights_memory, most_ = bits.most.weights_memory;
   evaluated_ = samples::for_evaluation(data_->size(), chosen_, kMostEvaluated);
@@ -75,9 +76,9 @@ BudgetPoint BudgetCurve::quantized_within(double budget) {
   BudgetPoint point;
   point.budget = budget;
   point.statistics = statistics_;
-  point.job = choose(prepare(opened_, within(budget)), *data_, kept_.get(), threads_, point.statistics);
+  point.job = choose(prepare(opened_, within(budget)), *data_, kept_.get(), workforce_, point.statistics);
   point.draft = draft(*point.job, point.statistics);
-  measure(*point.job, point.draft, *data_, kept_.get(), threads_, point.statistics);
+  measure(*point.job, point.draft, *data_, kept_.get(), workforce_, point.statistics);
   point.result = quantize(*point.job, point.statistics, point.draft);
   point.evaluation = evaluated(simulate::compile(point.result.model, simulate::Profile::kX64), float_program_);
   return point;
@@ -86,7 +87,7 @@ BudgetPoint BudgetCurve::quantized_within(double budget) {
 SampleEvaluation BudgetCurve::evaluated(std::shared_ptr<const run::Program> program,
                                         std::shared_ptr<const run::Program> reference) const {
   const auto metric = labels_.empty() ? evaluate::Metric::kAnswers : evaluate::Metric::kTop1;
-  return evaluate_samples({std::move(program), std::move(reference), metric}, data_, labels_, evaluated_, threads_);
+  return evaluate_samples({std::move(program), std::move(reference), metric}, data_, labels_, evaluated_, workforce_);
 }
 
 }  // namespace tersor::cli

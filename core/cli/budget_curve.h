@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/cli/data_option.h"
-#include "core/cli/evaluate_samples.h"
-#include "core/cli/kept_samples.h"
+#include "core/native/evaluate_samples.h"
+#include "core/native/kept_samples.h"
 #include "core/report_of.h"
 #include "core/samples/data_set.h"
 #include "core/tersor.h"
@@ -38,7 +38,7 @@ class BudgetCurve {
   /// choose.
   BudgetCurve(std::shared_ptr<const OpenedModel> opened, Settings settings,
               std::shared_ptr<const samples::DataSet> data, std::vector<int64_t> chosen, std::vector<int64_t> labels,
-              int threads);
+              Workforce workforce);
 
   Resource resource() const { return resource_; }
   /// The least that budgets say something about, and the most.
@@ -63,7 +63,7 @@ class BudgetCurve {
   Settings settings_;
   std::shared_ptr<const samples::DataSet> data_;
   std::vector<int64_t> chosen_, labels_, evaluated_;
-  int threads_;
+  Workforce workforce_;
   Resource resource_ = Resource::kWeightsMemory;
   std::unique_ptr<KeptSamples> kept_;
   calibrate::Statistics statistics_;

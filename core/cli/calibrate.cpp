@@ -6,10 +6,11 @@
 
 #include "core/base/json.h"
 #include "core/cli/files.h"
-#include "core/cli/measure.h"
 #include "core/cli/model_file.h"
+#include "core/cli/progress_line.h"
 #include "core/cli/settings_option.h"
-#include "core/cli/size_text.h"
+#include "core/native/gather.h"
+#include "core/native/size_text.h"
 
 namespace tersor::cli {
 
@@ -19,24 +20,24 @@ struct CalibrateOptions {
   std::string model, output, shard;
   DataOption data;
   SettingsOption settings;
-  CalibrationRun run;
+  Shard part;
+  Workforce workforce{0, progress_line()};
   bool json = false;
 };
 
 /// "I/N" with 1 <= I <= N.
-void read_shard(const std::string& text, CalibrationRun& run) {
+void read_shard(const std::string& text, Shard& shard) {
   if (text.empty()) return;
   long long index = 0, count = 0;
   char end = 0;
   if (std::sscanf(text.c_str(), "%lld/%lld%c", &index, &count, &end) != 2 || index < 1 || index > count)
     throw Error(ErrorCode::kInvalidArgument, "\"" + text + "\" is no shard; \"2/3\" is the second of three.",
                 "--shard");
-  run.shard = index;
-  run.shards = count;
+  shard = {index, count};
 }
 
 void calibrate_model(CalibrateOptions& options) {
-  read_shard(options.shard, options.run);
+  read_shard(options.shard, options.part);
   expect_writable(options.output);
   ModelFile file = open_model(options.model);
   auto opened = std::make_shared<const OpenedModel>(tersor::open_model(std::move(file.model), file.source.bytes));
@@ -46,13 +47,8 @@ void calibrate_model(CalibrateOptions& options) {
   const auto job = prepare(opened, std::move(settings));
   const auto memory = calibration_bytes(*job);
   if (memory && !options.json) std::printf("memory: at most %s for each thread\n", size_text(*memory).c_str());
-  KeptSamples kept = room_for_samples(*job, *data, options.run.shards);
-  auto statistics = calibrate_data(*job, *data, chosen_samples(options.data, *data), options.run, kept);
-  if (options.run.shards == 1) {
-    const auto chosen = choose(job, *data, &kept, options.run.threads, statistics);
-    Draft decided = draft(*chosen, statistics);
-    measure(*chosen, decided, *data, &kept, options.run.threads, statistics);
-  }
+  const std::vector<int64_t> chosen = chosen_samples(options.data, *data);
+  const auto statistics = calibrate_shard(job, *data, chosen, options.part, options.workforce);
   write_file(options.output, calibrate::write(statistics));
   if (options.json) {
     Json json{
@@ -81,7 +77,7 @@ void add_calibrate(CLI::App& program) {
   add_data_option(*command, options->data, false);
   add_settings_option(*command, options->settings, false);
   command->add_option("--shard", options->shard, "I/N: only the I-th of N parts of the samples");
-  command->add_option("--threads", options->run.threads, "Threads; 0: one for each core")->check(thread_limit());
+  command->add_option("--threads", options->workforce.threads, "Threads; 0: one for each core")->check(thread_limit());
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options] { calibrate_model(*options); });
 }

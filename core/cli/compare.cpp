@@ -10,9 +10,10 @@
 #include "core/base/json.h"
 #include "core/base/sort_stably.h"
 #include "core/cli/command.h"
-#include "core/cli/compare_samples.h"
+#include "core/native/compare_samples.h"
 #include "core/cli/data_option.h"
 #include "core/cli/model_file.h"
+#include "core/cli/progress_line.h"
 #include "core/report/saturation_remark.h"
 
 namespace tersor::cli {
@@ -22,7 +23,7 @@ namespace {
 struct Options {
   std::string float_model, quantized_model, runtime = "x64";
   DataOption data;
-  int threads = 0;
+  Workforce workforce{0, progress_line()};
   bool classes = false;
   bool json = false;
 };
@@ -98,16 +99,9 @@ void print_comparison(const report::Comparison& comparison, const report::Compar
 
 void print_json(const report::Comparison& comparison, const report::CompareProgram& program,
                 const std::string& runtime) {
-  Json json = to_json(comparison);
-  json["runtime"] = runtime;
-  json["stays_float"] = Json::array();
-  for (const simulate::FloatIsland& island : program.float_islands())
-    json["stays_float"].push_back(
-        {{"name", island.node}, {"op", island.op}, {"reason", island.reason}, {"exact", island.exact}});
-  json["diagnostics"] = Json::array();
-  if (const auto remark = report::saturation_remark(comparison.saturation, runtime == "avx2"))
-    json["diagnostics"].push_back(to_json(*remark));
-  std::printf("%s\n", to_text(json).c_str());
+  std::printf(
+      "%s\n",
+      to_text(comparison_json(comparison, program, enum_from_word<simulate::Profile>(runtime, "--runtime"))).c_str());
 }
 
 void compare(const Options& options) {
@@ -120,7 +114,7 @@ void compare(const Options& options) {
   const auto program = report::CompareProgram::make(reference.model, quantized.model, profile, options.classes);
   const auto data = open_data(options.data, reference.model, options.json);
   const std::vector<int64_t> chosen = chosen_samples(options.data, *data);
-  const report::Comparison comparison = compare_samples(program, data, chosen, options.threads);
+  const report::Comparison comparison = compare_samples(program, data, chosen, options.workforce);
   if (options.json)
     print_json(comparison, *program, options.runtime);
   else
@@ -142,7 +136,8 @@ void add_compare(CLI::App& program) {
       ->capture_default_str();
   command.add_flag("--classes", options->classes,
                    "The first output is scores of classes, though no Softmax stands at its end.");
-  command.add_option("--threads", options->threads, "Threads; 0 is one for each core.")->check(thread_limit());
+  command.add_option("--threads", options->workforce.threads, "Threads; 0 is one for each core.")
+      ->check(thread_limit());
   command.add_flag("--json", options->json, "Print JSON.");
   command.callback([options] { compare(*options); });
 }

@@ -5,7 +5,8 @@
 #include <cstdio>
 
 #include "core/cli/files.h"
-#include "core/cli/folder_source.h"
+#include "core/native/calibrate_data.h"
+#include "core/native/folder_source.h"
 #include "core/samples/graph_preset.h"
 #include "core/samples/labels.h"
 #include "core/samples/selection.h"
@@ -32,15 +33,6 @@ void add_data_option(CLI::App& command, DataOption& option, bool labelled) {
   if (labelled)
     command.add_option("--labels", option.labels,
                        "Labels: .npy, CSV `sample,label`, or one per line; default: class folders");
-}
-
-std::vector<samples::InputSpec> input_specs(const Graph& graph) {
-  std::vector<samples::InputSpec> specs;
-  for (ValueId id : graph.inputs) {
-    const Value& value = graph.value(id);
-    specs.push_back({value.name, value.dtype, value.shape});
-  }
-  return specs;
 }
 
 std::optional<samples::Preprocessing> read_preprocessing_option(const std::string& preprocessing,
@@ -87,7 +79,7 @@ std::shared_ptr<const samples::DataSet> open_data(const DataOption& option, cons
   if (!options.preprocessing && !option.recipe_preprocessing.empty() && !inputs.empty())
     options.preprocessing = samples::read_preprocessing(option.recipe_preprocessing, inputs[0], "recipe.preprocessing");
   const auto data = read_as_labels_say(
-      samples::DataSet::open(open_samples(option.data, option.labels), inputs, options), model, quiet);
+      samples::DataSet::open(open_samples(option.data, option.labels, note_read), inputs, options), model, quiet);
   if (!quiet) {
     constexpr size_t kShown = 5;
     const auto& skipped = data->skipped();

@@ -24,9 +24,6 @@ struct DataOption {
 /// Adds --data, --preprocessing and --limit; --labels where `labelled`.
 void add_data_option(CLI::App& command, DataOption& option, bool labelled);
 
-/// What the model's inputs take, in graph order.
-std::vector<samples::InputSpec> input_specs(const Graph& graph);
-
 /// The description that --preprocessing names; absent when nothing was given. Error kIo, kInvalidConfig.
 std::optional<samples::Preprocessing> read_preprocessing_option(const std::string& preprocessing,
                                                                 const std::vector<samples::InputSpec>& inputs);

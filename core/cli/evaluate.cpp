@@ -6,9 +6,10 @@
 
 #include "core/base/json.h"
 #include "core/cli/data_option.h"
-#include "core/cli/evaluate_samples.h"
+#include "core/native/evaluate_samples.h"
 #include "core/cli/model_file.h"
-#include "core/cli/workers.h"
+#include "core/cli/progress_line.h"
+#include "core/native/workers.h"
 #include "core/simulate/program.h"
 
 namespace tersor::cli {
@@ -22,7 +23,7 @@ struct Options {
   std::string metric = "top1";
   int64_t group = 1;
   std::string runtime = "x64";
-  int threads = 0;
+  Workforce workforce{0, progress_line()};
   bool json = false;
 };
 
@@ -30,12 +31,7 @@ std::shared_ptr<const run::Program> open_reference(const Options& options, simul
                                                    const run::Program& program) {
   if (options.reference.empty()) return nullptr;
   const auto reference = simulate::compile(open_runnable_model(options.reference).model, profile);
-  if (reference->outputs().size() != program.outputs().size() || reference->inputs().size() != program.inputs().size())
-    throw Error(ErrorCode::kMismatch,
-                "The reference has " + std::to_string(reference->inputs().size()) + " inputs and " +
-                    std::to_string(reference->outputs().size()) + " outputs, the model " +
-                    std::to_string(program.inputs().size()) + " and " + std::to_string(program.outputs().size()) + ".",
-                options.reference, "Give the float model that this one was made from.");
+  expect_same_ports(program, *reference, options.reference);
   return reference;
 }
 
@@ -51,17 +47,7 @@ SampleEvaluation evaluate_model(const Options& options) {
   const std::vector<int64_t> labels =
       labelled ? open_labels(options.data, *data, options.group) : std::vector<int64_t>();
   return evaluate_samples({program, reference, metric, options.group}, data, labels,
-                          chosen_samples(options.data, *data, options.group), options.threads);
-}
-
-void print_json(SampleEvaluation outcome) {
-  outcome.result.answers.reset();  // a page wants them; here they would only be long
-  Json json = to_json(outcome.result);
-  if (!outcome.outputs.empty()) {
-    json["output_sqnr_db"] = to_json(outcome.sqnr_db);
-    json["outputs"] = to_json(outcome.outputs);
-  }
-  std::printf("%s\n", to_text(json).c_str());
+                          chosen_samples(options.data, *data, options.group), options.workforce);
 }
 
 void print_text(const SampleEvaluation& outcome) {
@@ -112,11 +98,12 @@ void add_evaluate(CLI::App& program) {
   command
       .add_option("--runtime", options->runtime, "Whose arithmetic for a quantized model: x64, wasm, arm64 or avx2.")
       ->capture_default_str();
-  command.add_option("--threads", options->threads, "Threads; default: one for each core")->check(thread_limit());
+  command.add_option("--threads", options->workforce.threads, "Threads; default: one for each core")
+      ->check(thread_limit());
   command.add_flag("--json", options->json, "Print JSON");
   command.callback([options] {
     const SampleEvaluation outcome = evaluate_model(*options);
-    options->json ? print_json(outcome) : print_text(outcome);
+    options->json ? (void)std::printf("%s\n", to_text(to_json(outcome)).c_str()) : print_text(outcome);
   });
 }
 

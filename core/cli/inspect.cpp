@@ -6,7 +6,7 @@
 #include "core/base/json.h"
 #include "core/cli/command.h"
 #include "core/cli/model_file.h"
-#include "core/cli/size_text.h"
+#include "core/native/size_text.h"
 #include "core/graph/print.h"
 #include "core/onnx/model_info.h"
 #include "core/report/model_card.h"

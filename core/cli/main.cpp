@@ -15,6 +15,7 @@
 #include "core/cli/command.h"
 #include "core/cli/files.h"
 #include "core/cli/large_pages.h"
+#include "core/cli/progress_line.h"
 
 namespace tersor::cli {
 
@@ -62,6 +63,7 @@ bool wants_json(int argc, char** argv) {
 }
 
 int explain(const Error& error, bool json) {
+  erase_progress_line();
   if (json) {
     std::fprintf(stderr, "%s\n", to_text(error_to_json(error)).c_str());
     return 1;

@@ -16,15 +16,17 @@
 #include "core/base/names.h"
 #include "core/cli/budget_curve.h"
 #include "core/cli/files.h"
-#include "core/cli/measure.h"
 #include "core/cli/model_file.h"
-#include "core/cli/report_file.h"
+#include "core/cli/progress_line.h"
 #include "core/cli/settings_option.h"
-#include "core/cli/size_text.h"
 #include "core/cli/statistics_files.h"
-#include "core/cli/train.h"
+#include "core/cli/watch_training.h"
 #include "core/given_settings.h"
 #include "core/mixed/configurable.h"
+#include "core/native/calibrate_data.h"
+#include "core/native/gather.h"
+#include "core/native/make_report.h"
+#include "core/native/size_text.h"
 #include "core/report/coverage.h"
 #include "core/report/range_remarks.h"
 #include "core/report/saturation_remark.h"
@@ -41,10 +43,12 @@ struct QuantizeOptions {
   std::vector<std::string> stats;
   DataOption data;
   SettingsOption settings;
-  CalibrationRun run;
   TrainingRun training;
   bool trains = false;        // tersor tune
   std::optional<int> epochs;  // of training
+  std::string checkpoint, resume;
+  Workforce workforce{0, progress_line()};
+  std::string report_path;  // empty: none is wanted
   ReportRequest report;
   std::optional<double> accuracy, sqnr;  // what the smallest file is looked for with
   bool anyway = false;
@@ -229,29 +233,26 @@ void print_json(const QuantizeResult& result, const std::optional<report::Verdic
   std::printf("%s\n", to_text(json).c_str());
 }
 
-/// Statistics, read or gathered now, the job they are for, and the samples where they are at hand. A recipe brings its
-/// preprocessing where none is given.
-struct Gathered {
-  std::shared_ptr<const Job> job;
-  calibrate::Statistics statistics;
+/// What was read or gathered, and the samples where they are at hand. A recipe brings its preprocessing where none is
+/// given.
+struct GatheredData {
+  Gathered gathered;
   std::shared_ptr<const samples::DataSet> data;
-  Draft draft;
-  int passes = 0;  // over the samples
 };
 
 /// The smallest model, or the one with the fewest operators in float, that is as good as --accuracy and --sqnr ask.
-Gathered gather_within(const QuantizeOptions& options, Settings settings,
-                       const std::shared_ptr<const OpenedModel>& opened) {
+GatheredData gather_within(const QuantizeOptions& options, Settings settings,
+                           const std::shared_ptr<const OpenedModel>& opened) {
   const char* option = options.accuracy ? "--accuracy" : "--sqnr";
   const auto data = open_data(options.data, opened->model, options.json || options.quiet);
   settings.preprocessing = preprocessing_text(*data);
-  settings.own_statistics_only = options.report.path.empty();
+  settings.own_statistics_only = options.report_path.empty();
   const std::vector<int64_t> labels = labels_if_any(options.data, *data);
   if (options.accuracy && labels.empty())
     throw Error(ErrorCode::kInvalidLabels, "There are no labels to count right answers with.", option,
                 "Give --labels, or samples in class folders; --sqnr needs none.");
   BudgetCurve curve(opened, std::move(settings), data, samples_to_calibrate(options.data, *data), labels,
-                    options.run.threads);
+                    options.workforce);
   const double in_float = curve.in_float().result.value.value_or(0);
   std::string most;  // what the largest budget reaches, which is looked at first
   auto point = curve.smallest([&](const BudgetPoint& one) {
@@ -269,51 +270,39 @@ Gathered gather_within(const QuantizeOptions& options, Settings settings,
     throw Error(ErrorCode::kInvalidConfig,
                 "No choice is as good as that: with the most bits that the platform offers there are " + most + ".",
                 option, "Allow more, give more samples, or try --prefer accuracy, --effort 2 or another platform.");
-  return {point->job, std::move(point->statistics), data, std::move(point->draft), 2};
+  return {{point->job, std::move(point->statistics), std::move(point->draft), 2}, data};
 }
 
-Gathered gather(QuantizeOptions& options, Settings settings, const std::shared_ptr<const OpenedModel>& opened) {
+GatheredData gather_data(QuantizeOptions& options, Settings settings,
+                         const std::shared_ptr<const OpenedModel>& opened) {
   if (options.accuracy || options.sqnr) return gather_within(options, std::move(settings), opened);
   if (!options.stats.empty()) {
     calibrate::Statistics statistics = read_statistics(options.stats);
     settings.preprocessing = statistics.provenance.preprocessing;
-    auto job = prepare(opened, std::move(settings));
+    const auto job = prepare(opened, std::move(settings));
     if (options.data.data.empty()) {
       if (Trial::is_wanted(*job, statistics))
         std::fprintf(
             stderr,
             "note: --stats: nothing was tried on samples held aside (holdout) for these settings; with --data it "
             "is, and a calibration of the whole data set with the same settings keeps what it came to\n");
-      job = with_choices(job, statistics.choices);
-      Draft decided = draft(*job, statistics);
-      return {job, std::move(statistics), nullptr, std::move(decided)};
+      return {gather(job, std::move(statistics), nullptr, options.workforce), nullptr};
     }
     const auto data = open_data(options.data, opened->model, options.quiet);
-    job = choose(job, *data, nullptr, options.run.threads, statistics);
-    Draft decided = draft(*job, statistics);
-    const bool ran = measure(*job, decided, *data, nullptr, options.run.threads, statistics);
-    job = train(job, decided, *data, nullptr, options.training, statistics);
-    if (!ran && options.report.path.empty())
+    Gathered gathered = gather(job, std::move(statistics), data.get(), options.workforce, options.training);
+    if (gathered.passes == 0 && options.report_path.empty())
       std::fprintf(stderr, "note: --data: it is not used; all that these settings take is in the statistics\n");
-    return {job, std::move(statistics), data, std::move(decided), ran ? 1 : 0};
+    return {std::move(gathered), data};
   }
   if (options.data.data.empty()) {
-    auto job = prepare(opened, std::move(settings));
-    calibrate::Statistics statistics = empty_statistics(*job);
-    Draft decided = draft(*job, statistics);
-    return {job, std::move(statistics), nullptr, std::move(decided)};
+    const auto job = prepare(opened, std::move(settings));
+    return {gather(job, empty_statistics(*job), nullptr, options.workforce), nullptr};
   }
   const auto data = open_data(options.data, opened->model, options.json || options.quiet);
   settings.preprocessing = preprocessing_text(*data);
-  settings.own_statistics_only = options.report.path.empty();
-  auto job = prepare(opened, std::move(settings));
-  KeptSamples kept = room_for_samples(*job, *data, options.run.shards);
-  auto statistics = calibrate_data(*job, *data, chosen_samples(options.data, *data), options.run, kept);
-  job = choose(job, *data, &kept, options.run.threads, statistics);
-  Draft decided = draft(*job, statistics);
-  const bool again = measure(*job, decided, *data, &kept, options.run.threads, statistics);
-  job = train(job, decided, *data, &kept, options.training, statistics);
-  return {job, std::move(statistics), data, std::move(decided), again ? 2 : 1};
+  settings.own_statistics_only = options.report_path.empty();
+  const auto job = prepare(opened, std::move(settings));
+  return {gather(job, *data, chosen_samples(options.data, *data), options.workforce, options.training), data};
 }
 
 /// Two names of one file, or a sample of the folder `input`.
@@ -342,7 +331,7 @@ void check_not_read(const std::string& output, const QuantizeOptions& options) {
 /// The files to write, by which two names of one are equal; as they are where the system cannot follow them.
 std::vector<std::filesystem::path> outputs_of(const QuantizeOptions& options) {
   std::vector<std::filesystem::path> outputs;
-  for (const std::string& path : {options.output, options.save_recipe, options.report.path}) {
+  for (const std::string& path : {options.output, options.save_recipe, options.report_path}) {
     if (path.empty()) continue;
     if (path == kStandardStream) {
       outputs.emplace_back(path);
@@ -383,6 +372,10 @@ void print_saturation_warning(const QuantizeResult& result) {
   if (warning) std::printf("%s\n  %s\n", warning->message.c_str(), warning->hint.c_str());
 }
 
+std::string file_name(const std::string& path) {
+  return path.substr(path.find_last_of('/') + 1);
+}
+
 void quantize_model(QuantizeOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   check_options(options);
@@ -399,21 +392,26 @@ void quantize_model(QuantizeOptions& options) {
   auto& training = settings.config.gradient_ptq_config;
   if (options.trains && !training) training.emplace();
   if (options.epochs) training->n_epochs = *options.epochs;
-  options.training.threads = options.run.threads;
-  options.training.quiet = options.quiet || options.json;
+  FileBytes state;
+  if (!options.resume.empty()) state = map_file(options.resume);
+  options.training.resume = state.bytes;
+  watch_training(options.checkpoint, options.quiet || options.json, options.training);
   for (const std::filesystem::path& path : outputs_of(options)) expect_writable(path.string());
-  auto [job, statistics, data, decided, passes] = gather(options, std::move(settings), opened);
+  auto [gathered, data] = gather_data(options, std::move(settings), opened);
+  auto& [job, statistics, decided, passes] = gathered;
   check_recipe(recipe, recipe_of(*job, statistics), !options.settings.platform.empty(), options.anyway);
   const QuantizeResult result = quantize(*job, statistics, std::move(decided));
   if (!options.quiet) print_notes(remarks_on(*job, result));
-  options.report.threads = options.run.threads;
+  options.report.workforce = options.workforce;
   options.report.foreign = !options.stats.empty();
-  const auto report = make_report(options.report, options.model, before, *job, result, statistics, data);
+  std::optional<report::Report> report;
+  if (!options.report_path.empty())
+    report = make_report(options.report, file_name(options.model), before, *job, result, statistics, data);
   const std::string recipe_text = config::write_recipe(result.recipe);
   const std::string report_text = report ? to_text(to_json(*report)) + "\n" : "";
   std::vector<FileToWrite> files = {{options.output, result.bytes}};
   if (!options.save_recipe.empty()) files.push_back({options.save_recipe, bytes_of(recipe_text)});
-  if (report) files.push_back({options.report.path, bytes_of(report_text)});
+  if (report) files.push_back({options.report_path, bytes_of(report_text)});
   write_files(files);
   const auto verdict = report ? report->verdict : std::nullopt;
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
@@ -458,7 +456,7 @@ std::shared_ptr<QuantizeOptions> add_options(CLI::App* command) {
       ->check(CLI::NonNegativeNumber);
   command->add_option("--sqnr", options->sqnr, "The smallest file whose outputs have at least this SQNR, in dB");
   command->add_option("--save-recipe", options->save_recipe, "Write what makes this file again");
-  command->add_option("--report", options->report.path,
+  command->add_option("--report", options->report_path,
                       "Write a report (JSON): error by layer, what stays float and why");
   command
       ->add_option("--runtime", options->report.runtime, "Whose arithmetic the report is in: x64, wasm, arm64 or avx2")
@@ -467,7 +465,7 @@ std::shared_ptr<QuantizeOptions> add_options(CLI::App* command) {
                     "The first output is scores of classes, though no Softmax stands at its end: the report counts "
                     "same answers");
   command->add_flag("--anyway", options->anyway, "Follow a recipe of another model or other samples");
-  command->add_option("--threads", options->run.threads, "Threads; 0: one for each core")->check(thread_limit());
+  command->add_option("--threads", options->workforce.threads, "Threads; 0: one for each core")->check(thread_limit());
   command->add_flag("--json", options->json, "Print JSON");
   command->add_flag("--verbose", options->verbose, "Name every node that stays in float");
   command->add_flag("--quiet", options->quiet, "Print errors only")->excludes("--verbose")->excludes("--json");
@@ -497,9 +495,9 @@ void add_tune(CLI::App& program) {
   command->add_option("--epochs", options->epochs, "Go through the samples so often; default 20")
       ->check(count_from(1, 100000))
       ->excludes("--minutes");
-  command->add_option("--checkpoint", options->training.checkpoint,
+  command->add_option("--checkpoint", options->checkpoint,
                       "Write where training stands to this file, every 30 seconds and at the end");
-  command->add_option("--resume", options->training.resume, "Go on from a file of --checkpoint");
+  command->add_option("--resume", options->resume, "Go on from a file of --checkpoint");
   options->trains = true;
   command->callback([options] { quantize_model(*options); });
 }

@@ -11,7 +11,8 @@
 #include "core/cli/model_file.h"
 #include "core/cli/output_files.h"
 #include "core/cli/progress_line.h"
-#include "core/cli/workers.h"
+#include "core/native/stage_count.h"
+#include "core/native/workers.h"
 #include "core/simulate/program.h"
 
 namespace tersor::cli {
@@ -78,7 +79,8 @@ void run_model(const Options& options) {
     workers.push_back({run::Runner(program), samples::SampleReader(data, samples::SampleReader::Values::kAny)});
   const auto count = static_cast<int64_t>(chosen.size());
   {
-    ProgressLine progress("run", count);
+    const ProgressFunction shown = progress_line();
+    StageCount progress(shown, "run", count);
     fan_out(threads, count, [&](int number, int64_t item) {
       Worker& worker = workers[static_cast<size_t>(number)];
       const auto k = static_cast<size_t>(item);

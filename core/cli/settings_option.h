@@ -8,7 +8,6 @@
 
 #include "core/cli/command.h"
 #include "core/cli/data_option.h"
-#include "core/cli/kept_samples.h"
 #include "core/config/recipe.h"
 #include "core/tersor.h"
 
@@ -44,17 +43,5 @@ std::optional<config::Recipe> read_recipe_option(const SettingsOption& option);
 /// `graph` is that of the model, for what --keep-float names; null where it cannot be given. The preprocessing is left
 /// as "null".
 Settings read_settings(const SettingsOption& option, const std::optional<config::Recipe>& recipe, const Graph* graph);
-
-/// The JSON text of the preprocessing that enters statistics and recipe: "null" where samples are no pictures.
-std::string preprocessing_text(const samples::DataSet& data);
-
-/// Calibrates on the chosen samples of a data set, `shard` of `shards` (1-based) only, on that many threads. `kept`
-/// takes the inputs.
-struct CalibrationRun {
-  int threads = 0;
-  int64_t shard = 1, shards = 1;
-};
-calibrate::Statistics calibrate_data(const Job& job, const samples::DataSet& data, const std::vector<int64_t>& chosen,
-                                     const CalibrationRun& run, KeptSamples& kept);
 
 }  // namespace tersor::cli

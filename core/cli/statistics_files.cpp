@@ -1,50 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cli/statistics_files.h"
 
-#include "core/base/error.h"
 #include "core/cli/files.h"
+#include "core/native/join_statistics.h"
 
 namespace tersor::cli {
 
-namespace {
-
-/// Parts of one data set agree on its size and on each sample.
-void expect_same_data(const calibrate::Statistics& part, const calibrate::Statistics& all, const std::string& path,
-                      const std::string& first) {
-  const auto refuse = [&](const std::string& what) {
-    throw Error(ErrorCode::kMismatch, what, path, "Put together what calibrate --shard has made of one data set.");
-  };
-  if (part.data_set_size != all.data_set_size)
-    refuse("This is of a data set of " + std::to_string(part.data_set_size) + " samples, \"" + first + "\" of one of " +
-           std::to_string(all.data_set_size) + ".");
-  size_t k = 0;
-  for (const calibrate::SampleRecord& record : part.samples) {
-    while (k < all.samples.size() && all.samples[k].index < record.index) ++k;
-    if (k < all.samples.size() && all.samples[k].index == record.index && all.samples[k].digest != record.digest)
-      refuse("Sample " + std::to_string(record.index) + " is another one in the files before it, from \"" + first +
-             "\" on.");
-  }
-}
-
-}  // namespace
-
 calibrate::Statistics read_statistics(const std::vector<std::string>& paths) {
-  calibrate::Statistics all;
-  for (size_t k = 0; k < paths.size(); ++k) {
-    try {
-      calibrate::Statistics part = calibrate::read(map_file(paths[k]).bytes);
-      if (k == 0) {
-        all = std::move(part);
-        continue;
-      }
-      expect_same_data(part, all, paths[k], paths[0]);
-      calibrate::merge(all, part);
-    } catch (const Error& error) {
-      const std::string inner = error.place.empty() || error.place == paths[k] ? "" : ": " + error.place;
-      throw Error(error.code, error.message, paths[k] + inner, error.hint);
-    }
-  }
-  return all;
+  JoinedStatistics all;
+  for (const std::string& path : paths) all.add(map_file(path).bytes, path);
+  return all.take();
 }
 
 }  // namespace tersor::cli

@@ -9,8 +9,10 @@
 #include "core/cli/budget_curve.h"
 #include "core/cli/files.h"
 #include "core/cli/model_file.h"
+#include "core/cli/progress_line.h"
 #include "core/cli/settings_option.h"
-#include "core/cli/size_text.h"
+#include "core/native/calibrate_data.h"
+#include "core/native/size_text.h"
 
 namespace tersor::cli {
 
@@ -21,7 +23,7 @@ struct Options {
   DataOption data;
   SettingsOption settings;
   int64_t points = 7;
-  int threads = 0;
+  Workforce workforce{0, progress_line()};
   bool json = false;
 };
 
@@ -69,7 +71,7 @@ void trade_off(const Options& options) {
   const auto data = open_data(options.data, opened->model, options.json);
   settings.preprocessing = preprocessing_text(*data);
   BudgetCurve curve(opened, std::move(settings), data, samples_to_calibrate(options.data, *data),
-                    labels_if_any(options.data, *data), options.threads);
+                    labels_if_any(options.data, *data), options.workforce);
   const Resource resource = curve.resource();
   const evaluate::EvaluationResult& in_float = curve.in_float().result;
   if (!options.json) {
@@ -115,7 +117,7 @@ void add_tradeoff(CLI::App& program) {
   add_settings_option(*command, options->settings, true);
   command->add_option("--points", options->points, "Budgets from the least to the most; 7 by default")
       ->check(count_from(2, 64));
-  command->add_option("--threads", options->threads, "Threads; 0: one for each core")->check(thread_limit());
+  command->add_option("--threads", options->workforce.threads, "Threads; 0: one for each core")->check(thread_limit());
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options] { trade_off(*options); });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/cli/folder_source.h"
+#include "core/native/folder_source.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -42,18 +42,18 @@ TEST_CASE("a folder gives its files by relative path, the one left out aside") {
   folder.put("a.npy", "12345");
   folder.put("cat/deep/b.png", "12");
   folder.put("labels.csv", "0");
-  const auto source = cli::open_folder(folder.path.string(), (folder.path / "cat/../labels.csv").string());
+  const auto source = open_folder(folder.path.string(), (folder.path / "cat/../labels.csv").string());
   REQUIRE(paths(*source) == std::vector<std::string>{"a.npy:5", "cat/deep/b.png:2"});
   REQUIRE(source->folder_name() == "test_data_set");
   fs::create_directory(folder.path / "test_data_set_3");
   for (const char* name : {"test_data_set_3", "test_data_set_3/"})
-    REQUIRE(cli::open_folder((folder.path / name).string(), "")->folder_name() == "test_data_set_3");
+    REQUIRE(open_folder((folder.path / name).string(), "")->folder_name() == "test_data_set_3");
 }
 
 TEST_CASE("a single file is a data set of its own, read by ranges") {
   const Folder folder;
   folder.put("a.npy", "0123456789");
-  const auto source = cli::open_folder((folder.path / "a.npy").string(), "");
+  const auto source = open_folder((folder.path / "a.npy").string(), "");
   REQUIRE(paths(*source) == std::vector<std::string>{"a.npy:10"});
   REQUIRE(text(source->read(0, 3, 4)) == "3456");
   REQUIRE(text(source->read(0, 10, 0)).empty());
@@ -62,9 +62,9 @@ TEST_CASE("a single file is a data set of its own, read by ranges") {
 
 TEST_CASE("what is missing, or shrinks while it is read, is an error that names the file") {
   const Folder folder;
-  REQUIRE_THROWS_AS(cli::open_folder((folder.path / "none").string(), ""), Error);
+  REQUIRE_THROWS_AS(open_folder((folder.path / "none").string(), ""), Error);
   folder.put("a.npy", "0123456789");
-  const auto source = cli::open_folder(folder.path.string(), "");
+  const auto source = open_folder(folder.path.string(), "");
   folder.put("a.npy", "012");
   try {
     source->read_all(0);
@@ -80,7 +80,7 @@ TEST_CASE("links to files are followed, a link that leads back up ends in an err
   const Folder folder;
   folder.put("a.npy", "1");
   fs::create_symlink(folder.path / "a.npy", folder.path / "b.npy");
-  REQUIRE(cli::open_folder(folder.path.string(), "")->files().size() == 2);
+  REQUIRE(open_folder(folder.path.string(), "")->files().size() == 2);
   fs::create_directory_symlink(folder.path, folder.path / "cat" / "up");
-  REQUIRE_THROWS_AS(cli::open_folder(folder.path.string(), ""), Error);
+  REQUIRE_THROWS_AS(open_folder(folder.path.string(), ""), Error);
 }

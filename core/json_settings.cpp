@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "wasm/settings.h"
+#include "core/json_settings.h"
 
 #include "core/base/faults.h"
 #include "core/base/json.h"
@@ -12,7 +12,7 @@
 #include "core/tpc/builtin.h"
 #include "core/tpc/read.h"
 
-namespace tersor::wasm {
+namespace tersor {
 
 namespace {
 
@@ -72,11 +72,12 @@ Json read_settings_file(const std::string& text, const std::string& place, const
   return {{"kind", "recipe"}, {"recipe", parse_json(config::write_recipe(recipe), place)}};
 }
 
-void check_recipe(const std::optional<config::Recipe>& recipe, const config::Recipe& now, const Json& settings) {
+void check_recipe(const std::optional<config::Recipe>& recipe, const config::Recipe& now, const Json& settings,
+                  const std::string& option) {
   if (!recipe || settings.at("allow_mismatch").get<bool>()) return;
   const std::vector<std::string> found = differences(*recipe, now, given(settings, "platform"));
   if (found.empty()) return;
-  throw Error(ErrorCode::kMismatch, joined(found, " "), "recipe", "Go on all the same with allowMismatch.");
+  throw Error(ErrorCode::kMismatch, joined(found, " "), "recipe", "Go on all the same with " + option + ".");
 }
 
-}  // namespace tersor::wasm
+}  // namespace tersor

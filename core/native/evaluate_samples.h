@@ -4,14 +4,17 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "core/base/json_fwd.h"
 #include "core/evaluate/evaluation.h"
 #include "core/evaluate/output_difference.h"
+#include "core/native/workers.h"
 #include "core/run/program.h"
 #include "core/samples/data_set.h"
 
-namespace tersor::cli {
+namespace tersor {
 
 /// What is evaluated: `reference`, where there is one, has the same inputs and outputs.
 struct EvaluationJob {
@@ -26,9 +29,16 @@ struct SampleEvaluation {
   std::optional<double> sqnr_db;                    // the mean over these
 };
 
-/// Runs the chosen samples of a data set, on that many threads (0: one for each core). `labels` of all groups of the
+/// The result with `output_sqnr_db` and `outputs` where there is a reference; without the answers of each sample.
+Json to_json(const SampleEvaluation& outcome);
+
+/// Error kMismatch at `place` where the reference has other numbers of inputs and outputs.
+void expect_same_ports(const run::Program& program, const run::Program& reference, const std::string& place);
+
+/// Runs the chosen samples of a data set. `labels` of all groups of the
 /// data set; empty for a metric that needs none.
 SampleEvaluation evaluate_samples(const EvaluationJob& job, const std::shared_ptr<const samples::DataSet>& data,
-                                  const std::vector<int64_t>& labels, const std::vector<int64_t>& chosen, int threads);
+                                  const std::vector<int64_t>& labels, const std::vector<int64_t>& chosen,
+                                  const Workforce& workforce);
 
-}  // namespace tersor::cli
+}  // namespace tersor

@@ -2,33 +2,34 @@
 #pragma once
 
 #include "core/calibrate/statistics.h"
-#include "core/cli/kept_samples.h"
+#include "core/native/kept_samples.h"
+#include "core/native/workers.h"
 #include "core/samples/data_set.h"
 #include "core/tersor.h"
 
-namespace tersor::cli {
+namespace tersor {
 
 /// The inputs of a calibrated sample: `at_hand` where that is not empty, else as `reader` gives them. Error kMismatch
 /// where the data set is not the process's own (`is_own`) and has another sample in its place.
 std::vector<Tensor> load_recorded(samples::SampleReader& reader, const samples::DataSet& data,
                                   const calibrate::SampleRecord& record, bool is_own, std::vector<Tensor> at_hand);
 
-/// Room for the samples of a calibration that measure() follows; for none where nothing will be measured, as of a part
-/// of the data set (`shards`).
-KeptSamples room_for_samples(const Job& job, const samples::DataSet& data, int64_t shards);
+/// Room for the samples of a calibration that measure() follows; for none where nothing will be measured.
+KeptSamples room_for_samples(const Job& job, const samples::DataSet& data);
 
 /// Tries on samples held aside which corrections gain (core/trial.h), where the settings ask for it and nobody has
 /// tried yet, and adds what was chosen to the statistics. The job with these choices. The other arguments as of
 /// measure().
 std::shared_ptr<const Job> choose(const std::shared_ptr<const Job>& job, const samples::DataSet& data,
-                                  const KeptSamples* kept, int threads, calibrate::Statistics& statistics);
+                                  const KeptSamples* kept, const Workforce& workforce,
+                                  calibrate::Statistics& statistics);
 
 /// Adds to the statistics what effort and measured bias correction need, where the settings ask for them
 /// (core/ptq/sweep.h); `decided` is their draft, before and afterwards. `data` is the data set that was calibrated on.
 /// `kept`: what this process kept of the samples when it did so itself; null where the statistics are from a file, and
 /// every sample is checked. Error kMismatch when it is another one. False where nothing asked for it, and no sample was
 /// run.
-bool measure(const Job& job, Draft& decided, const samples::DataSet& data, KeptSamples* kept, int threads,
-             calibrate::Statistics& statistics);
+bool measure(const Job& job, Draft& decided, const samples::DataSet& data, KeptSamples* kept,
+             const Workforce& workforce, calibrate::Statistics& statistics);
 
-}  // namespace tersor::cli
+}  // namespace tersor

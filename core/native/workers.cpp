@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/cli/workers.h"
+#include "core/native/workers.h"
 
 #include <algorithm>
 #include <atomic>
@@ -10,7 +10,7 @@
 
 #include <unistd.h>
 
-namespace tersor::cli {
+namespace tersor {
 
 namespace {
 
@@ -74,4 +74,4 @@ void fan_out(int threads, int64_t items, const std::function<void(int worker, in
   if (failure) std::rethrow_exception(failure);
 }
 
-}  // namespace tersor::cli
+}  // namespace tersor

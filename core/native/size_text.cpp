@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/cli/size_text.h"
+#include "core/native/size_text.h"
 
 #include <cctype>
 #include <cinttypes>
@@ -9,7 +9,7 @@
 
 #include "core/base/error.h"
 
-namespace tersor::cli {
+namespace tersor {
 
 std::string size_text(int64_t bytes) {
   char text[32];
@@ -43,4 +43,4 @@ double amount_of(const std::string& text, const std::string& option) {
   return number * std::pow(step, static_cast<double>(power));
 }
 
-}  // namespace tersor::cli
+}  // namespace tersor

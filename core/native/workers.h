@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parallelism of the program: single samples go to threads, each with its own runner; what they gather is merged
-// exactly, so the number of threads never changes a result.
+// Parallelism of the program and of the Python package: single samples go to threads, each with its own runner; what
+// they gather is merged exactly, so the number of threads never changes a result.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 
-namespace tersor::cli {
+#include "core/base/progress.h"
+
+namespace tersor {
+
+/// Who does the work of a pass over samples, and who hears of it.
+struct Workforce {
+  int threads = 0;            // one for each core (at most 16) where it is 0
+  ProgressFunction progress;  // called by all threads at the same time; returns false to end the pass with kCancelled
+};
 
 /// The number of threads for --threads: `wanted`, or one for each core (at most 16) where it is 0.
 int thread_count(int wanted);
@@ -22,4 +30,4 @@ int threads_that_fit(int threads, int64_t bytes, int64_t memory);
 /// is thrown, whatever the threads' timing.
 void fan_out(int threads, int64_t items, const std::function<void(int worker, int64_t item)>& work);
 
-}  // namespace tersor::cli
+}  // namespace tersor

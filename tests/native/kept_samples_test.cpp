@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/cli/kept_samples.h"
+#include "core/native/kept_samples.h"
 
 #include <catch2/catch.hpp>
 
@@ -7,7 +7,7 @@ using namespace tersor;
 
 TEST_CASE("samples are kept as long as they fit, and given back once") {
   const auto sample = [](float value) { return std::vector<Tensor>{Tensor::of<float>({4}, {value, value, 0, 0})}; };
-  cli::KeptSamples kept(3, 40);
+  KeptSamples kept(3, 40);
   kept.keep(2, sample(2));
   kept.keep(0, sample(1));
   kept.keep(1, sample(3));  // 48 bytes by now

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/cli/evaluate_samples.h"
+#include "core/native/evaluate_samples.h"
 
 #include <utility>
 
-#include "core/cli/progress_line.h"
-#include "core/cli/workers.h"
+#include "core/base/json.h"
+#include "core/native/stage_count.h"
 
-namespace tersor::cli {
+namespace tersor {
 
 namespace {
 
@@ -63,12 +63,33 @@ struct Worker {
 
 }  // namespace
 
+Json to_json(const SampleEvaluation& outcome) {
+  evaluate::EvaluationResult result = outcome.result;
+  result.answers.reset();  // a page wants them; here they would only be long
+  Json json = to_json(result);
+  if (!outcome.outputs.empty()) {
+    json["output_sqnr_db"] = to_json(outcome.sqnr_db);
+    json["outputs"] = to_json(outcome.outputs);
+  }
+  return json;
+}
+
+void expect_same_ports(const run::Program& program, const run::Program& reference, const std::string& place) {
+  if (reference.outputs().size() != program.outputs().size() || reference.inputs().size() != program.inputs().size())
+    throw Error(ErrorCode::kMismatch,
+                "The reference has " + std::to_string(reference.inputs().size()) + " inputs and " +
+                    std::to_string(reference.outputs().size()) + " outputs, the model " +
+                    std::to_string(program.inputs().size()) + " and " + std::to_string(program.outputs().size()) + ".",
+                place, "Give the float model that this one was made from.");
+}
+
 SampleEvaluation evaluate_samples(const EvaluationJob& job, const std::shared_ptr<const samples::DataSet>& data,
-                                  const std::vector<int64_t>& labels, const std::vector<int64_t>& chosen, int threads) {
+                                  const std::vector<int64_t>& labels, const std::vector<int64_t>& chosen,
+                                  const Workforce& workforce) {
   std::vector<Worker> workers;
-  const int used = thread_count(threads);
+  const int used = thread_count(workforce.threads);
   for (int i = 0; i < used; ++i) workers.emplace_back(data, job);
-  ProgressLine progress("evaluate", static_cast<int64_t>(chosen.size()));
+  StageCount progress(workforce.progress, "evaluate", static_cast<int64_t>(chosen.size()));
   fan_out(used, static_cast<int64_t>(chosen.size()), [&](int worker, int64_t item) {
     const int64_t sample = chosen[static_cast<size_t>(item)];
     std::optional<int64_t> label;
@@ -91,4 +112,4 @@ SampleEvaluation evaluate_samples(const EvaluationJob& job, const std::shared_pt
   return outcome;
 }
 
-}  // namespace tersor::cli
+}  // namespace tersor

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/cli/measure.h"
+#include "core/native/measure.h"
 
 #include <algorithm>
 
-#include "core/cli/progress_line.h"
-#include "core/cli/workers.h"
+#include "core/native/stage_count.h"
 #include "core/samples/sample_digest.h"
 #include "core/trial.h"
 
-namespace tersor::cli {
+namespace tersor {
 
 namespace {
 
@@ -27,20 +26,22 @@ std::vector<Tensor> load_recorded(samples::SampleReader& reader, const samples::
   }
   throw Error(ErrorCode::kMismatch,
               "Sample " + std::to_string(record.index) + " of the data set is not the one the statistics were made of.",
-              "--data", "Give the samples that were calibrated on, or calibrate again.");
+              index < data.size() ? data.place(index) : "samples",
+              "Give the samples that were calibrated on, or calibrate again.");
 }
 
-KeptSamples room_for_samples(const Job& job, const samples::DataSet& data, int64_t shards) {
-  return {data.size(), shards == 1 && job.settings.config.measures_on_samples() ? kKeptBytes : 0};
+KeptSamples room_for_samples(const Job& job, const samples::DataSet& data) {
+  return {data.size(), job.settings.config.measures_on_samples() ? kKeptBytes : 0};
 }
 
 std::shared_ptr<const Job> choose(const std::shared_ptr<const Job>& job, const samples::DataSet& data,
-                                  const KeptSamples* kept, int threads, calibrate::Statistics& statistics) {
+                                  const KeptSamples* kept, const Workforce& workforce,
+                                  calibrate::Statistics& statistics) {
   if (!Trial::is_wanted(*job, statistics)) return with_choices(job, statistics.choices);
   Trial trial(job, statistics);
   const std::shared_ptr<const samples::DataSet> shared(std::shared_ptr<const void>(), &data);
   const auto all = static_cast<int64_t>(trial.places().size());
-  const int most = static_cast<int>(std::min<int64_t>(thread_count(threads), all));
+  const int most = static_cast<int>(std::min<int64_t>(thread_count(workforce.threads), all));
   std::vector<TrialState> states(trial.places().size());
   {
     std::vector<samples::SampleReader> readers;
@@ -58,9 +59,11 @@ std::shared_ptr<const Job> choose(const std::shared_ptr<const Job>& job, const s
     const int used = static_cast<int>(std::min<size_t>(static_cast<size_t>(most), active.size()));
     std::vector<TrialRunner> runners;
     for (int k = 0; k < used; ++k) runners.emplace_back(trial);
+    StageCount progress(workforce.progress, "try", static_cast<int64_t>(active.size()));
     fan_out(used, static_cast<int64_t>(active.size()), [&](int worker, int64_t item) {
       const size_t sample = active[static_cast<size_t>(item)];
       runners[static_cast<size_t>(worker)].advance(sample, states[sample]);
+      progress.step();
     });
     TrialSums sums;
     for (TrialRunner& runner : runners) sums.add(runner.sums());
@@ -70,13 +73,13 @@ std::shared_ptr<const Job> choose(const std::shared_ptr<const Job>& job, const s
   return with_choices(job, statistics.choices);
 }
 
-bool measure(const Job& job, Draft& decided, const samples::DataSet& data, KeptSamples* kept, int threads,
-             calibrate::Statistics& statistics) {
+bool measure(const Job& job, Draft& decided, const samples::DataSet& data, KeptSamples* kept,
+             const Workforce& workforce, calibrate::Statistics& statistics) {
   const auto swept = sweep(job, decided);
   if (!swept) return false;
   const std::vector<size_t>& chosen = swept->places();
   const auto count = static_cast<int64_t>(chosen.size());
-  const int used = static_cast<int>(std::min<int64_t>(thread_count(threads), count));
+  const int used = static_cast<int>(std::min<int64_t>(thread_count(workforce.threads), count));
   const auto workers = static_cast<size_t>(used);
   const std::shared_ptr<const samples::DataSet> shared(std::shared_ptr<const void>(), &data);
   std::vector<ptq::SweepState> states(chosen.size());
@@ -85,7 +88,7 @@ bool measure(const Job& job, Draft& decided, const samples::DataSet& data, KeptS
   const auto in_float = swept->float_program();
   for (size_t k = 0; k < workers; ++k) readers.emplace_back(shared), starts.emplace_back(*swept, in_float);
   std::vector<ptq::SweepOutcome> outcomes;
-  ProgressLine progress("correct", static_cast<int64_t>(swept->steps()));
+  StageCount progress(workforce.progress, "correct", static_cast<int64_t>(swept->steps()) * count);
   for (size_t step = 0; step < swept->steps(); ++step) {
     const auto program = swept->program(step);
     std::vector<ptq::SweepRunner> runners;
@@ -100,16 +103,16 @@ bool measure(const Job& job, Draft& decided, const samples::DataSet& data, KeptS
         states[place] = starts[at](load_recorded(readers[at], data, record, kept != nullptr, std::move(at_hand)));
       }
       runners[at].advance(place, states[place]);
+      progress.step();
     });
     if (step == 0) starts.clear(), readers.clear();
     ptq::SweepSums sums;
     for (ptq::SweepRunner& runner : runners) sums.add(runner.sums());
     outcomes.push_back(swept->outcome(step, sums));
     swept->take(step, outcomes.back());
-    progress.step();
   }
   keep_outcomes(job, *swept, std::move(outcomes), decided, statistics);
   return true;
 }
 
-}  // namespace tersor::cli
+}  // namespace tersor

@@ -8,7 +8,7 @@
 
 #include "core/tensor/tensor.h"
 
-namespace tersor::cli {
+namespace tersor {
 
 /// Inputs of calibrated samples for the pass behind, which need not read them again; as many as fit into `bytes`.
 /// Threads may keep and take at the same time, each sample by one.
@@ -31,4 +31,4 @@ class KeptSamples {
   std::atomic<int64_t> room_;
 };
 
-}  // namespace tersor::cli
+}  // namespace tersor

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/cli/folder_source.h"
+#include "core/native/folder_source.h"
 
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <utility>
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "core/base/error.h"
-#include "core/cli/files.h"
 #include "core/samples/zip_source.h"
 
-namespace tersor::cli {
+namespace tersor {
 
 namespace {
 
@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 
 class FolderSource : public samples::FileSource {
  public:
+  explicit FolderSource(ReadListener listener) : listener_(std::move(listener)) {}
   void add(const fs::path& place, std::string relative) {
     std::error_code failed;
     const uint64_t size = fs::file_size(place, failed);
@@ -47,7 +48,7 @@ class FolderSource : public samples::FileSource {
     // An ordinary read and no mapping: a file that shrinks meanwhile is an error and not a signal.
     const int descriptor = ::open(places_[file].c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor < 0) fail(file);
-    note_read(descriptor);
+    if (listener_) listener_(descriptor);
     std::shared_ptr<const std::byte[]> bytes;
     try {
       std::unique_ptr<std::byte[]> fresh(new std::byte[static_cast<size_t>(length)]);  // unset: all of it is read into
@@ -79,6 +80,7 @@ class FolderSource : public samples::FileSource {
     }
   }
 
+  const ReadListener listener_;
   std::string folder_;
   std::vector<std::string> places_;
   std::vector<samples::SourceFile> files_;
@@ -97,12 +99,12 @@ const char* no_file(const fs::directory_entry& entry) {
 
 }  // namespace
 
-std::shared_ptr<const samples::FileSource> open_folder(const std::string& path, const std::string& left_out) {
-  auto source = std::make_shared<FolderSource>();
+std::shared_ptr<const samples::FileSource> open_folder(const std::string& path, const std::string& left_out,
+                                                       ReadListener listener) {
+  auto source = std::make_shared<FolderSource>(std::move(listener));
   std::error_code failed;
   const fs::file_status status = fs::status(path, failed);
-  if (!fs::exists(status))
-    throw Error(ErrorCode::kIo, "There is no such file or folder.", path, "Check the path of --data.");
+  if (!fs::exists(status)) throw Error(ErrorCode::kIo, "There is no such file or folder.", path, "Check its path.");
   if (!fs::is_directory(status)) {
     source->add(path, fs::path(path).filename().string());
     return source;
@@ -131,10 +133,10 @@ std::shared_ptr<const samples::FileSource> open_folder(const std::string& path, 
 }
 
 std::shared_ptr<const samples::FileSource> open_samples(const std::vector<std::string>& paths,
-                                                        const std::string& left_out) {
+                                                        const std::string& left_out, const ReadListener& listener) {
   std::vector<samples::JoinedSource::Part> parts;
   for (const std::string& path : paths) {
-    std::shared_ptr<const samples::FileSource> source = open_folder(path, left_out);
+    std::shared_ptr<const samples::FileSource> source = open_folder(path, left_out, listener);
     const fs::path name = fs::path(path).has_filename() ? fs::path(path) : fs::path(path).parent_path();
     std::error_code failed;
     const bool is_archive = name.extension() == ".zip" && fs::is_regular_file(path, failed);
@@ -150,4 +152,4 @@ std::shared_ptr<const samples::FileSource> open_samples(const std::vector<std::s
   return std::make_shared<samples::JoinedSource>(std::move(parts));
 }
 
-}  // namespace tersor::cli
+}  // namespace tersor

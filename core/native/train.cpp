@@ -1,44 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/cli/train.h"
+#include "core/native/train.h"
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
-#include <csignal>
-#include <cstdio>
 
-#include <unistd.h>
+#include "core/native/measure.h"
 
-#include "core/cli/files.h"
-#include "core/cli/measure.h"
-#include "core/cli/workers.h"
-
-namespace tersor::cli {
+namespace tersor {
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-volatile std::sig_atomic_t interrupted = 0;
-
-/// While it lives, the first Ctrl+C asks training to end, and a second one ends the program.
-class InterruptGuard {
- public:
-  InterruptGuard() {
-    interrupted = 0;
-    former_ = std::signal(SIGINT, [](int) {
-      interrupted = 1;
-      std::signal(SIGINT, SIG_DFL);
-    });
-  }
-  ~InterruptGuard() { std::signal(SIGINT, former_); }
-  InterruptGuard(const InterruptGuard&) = delete;
-  InterruptGuard& operator=(const InterruptGuard&) = delete;
-
- private:
-  void (*former_)(int);
-};
 
 /// The samples in memory, as far as they fit into a bound; else read anew each time.
 class Samples {
@@ -76,33 +50,6 @@ class Samples {
   std::vector<std::vector<Tensor>> inputs_;
 };
 
-/// A line on a terminal: step, loss, speed, time left.
-class TrainingLine {
- public:
-  explicit TrainingLine(bool quiet) : shown_(!quiet && isatty(2) != 0), start_(Clock::now()) {}
-  ~TrainingLine() {
-    if (shown_) std::fprintf(stderr, "\r\033[K");
-  }
-  TrainingLine(const TrainingLine&) = delete;
-  TrainingLine& operator=(const TrainingLine&) = delete;
-
-  void show(const tune::TuneProgress& now, int64_t batch) {
-    if (!shown_ || now.step == 0) return;
-    const auto at = Clock::now();
-    if (at - printed_ < std::chrono::milliseconds(200)) return;
-    printed_ = at;
-    const double seconds = std::chrono::duration<double>(at - start_).count();
-    const double each = seconds / static_cast<double>(now.step);
-    std::fprintf(stderr, "\r\033[Ktrain %lld/%lld, loss %.3g, SQNR %.1f -> %.1f dB, %.0f samples/s, %.0f s left",
-                 static_cast<long long>(now.step), static_cast<long long>(now.steps), now.loss, now.before_db,
-                 now.best_db, static_cast<double>(batch) / each, each * static_cast<double>(now.steps - now.step));
-  }
-
- private:
-  bool shown_;
-  Clock::time_point start_, printed_{};
-};
-
 void run_round(tune::Tuner& tuner, std::vector<tune::TuneRunner>& runners, Samples& samples) {
   const std::vector<tune::Lane>& lanes = tuner.lanes();
   const int used = static_cast<int>(std::min(runners.size(), lanes.size()));
@@ -119,11 +66,6 @@ std::vector<tune::TuneRunner> runners_of(const tune::Tuner& tuner, int threads) 
   std::vector<tune::TuneRunner> runners;
   for (int k = 0; k < threads; ++k) runners.emplace_back(tuner);
   return runners;
-}
-
-void write_checkpoint(const tune::Tuner& tuner, const std::string& path) {
-  const ByteBuffer state = tuner.checkpoint();
-  write_file(path, std::span(state.data(), state.size()));
 }
 
 std::shared_ptr<const Job> with_config(const Job& job, const config::GradientPTQConfig& config) {
@@ -156,10 +98,11 @@ int epochs_in(double minutes, const Job& job, const Draft& decided, const calibr
 }  // namespace
 
 std::shared_ptr<const Job> train(std::shared_ptr<const Job> job, Draft& decided, const samples::DataSet& data,
-                                 const KeptSamples* kept, const TrainingRun& run, calibrate::Statistics& statistics) {
+                                 const KeptSamples* kept, const TrainingRun& run, const Workforce& workforce,
+                                 calibrate::Statistics& statistics) {
   auto tuner = tuner_of(*job, decided, statistics);
   if (!tuner) return job;
-  const int threads = thread_count(run.threads);
+  const int threads = std::min(thread_count(workforce.threads), static_cast<int>(tune::kLanes));
   Samples samples(data, kept, statistics, threads);
   config::GradientPTQConfig config = *job->settings.config.gradient_ptq_config;
   if (run.minutes) {
@@ -167,31 +110,27 @@ std::shared_ptr<const Job> train(std::shared_ptr<const Job> job, Draft& decided,
     job = with_config(*job, config);
     tuner = tuner_of(*job, decided, statistics);
   }
-  if (!run.resume.empty()) tuner->restore(map_file(run.resume).bytes);
-  if (!run.quiet && tuner->bytes_per_runner() > 0)
-    std::fprintf(stderr, "train: %lld steps of %d samples; at most %.0f MB of memory for each of %d threads\n",
-                 static_cast<long long>(tuner->progress().steps), config.batch_size,
-                 static_cast<double>(tuner->bytes_per_runner()) / 1e6, threads);
+  if (!run.resume.empty()) tuner->restore(run.resume);
+  if (run.begin) run.begin(*tuner, threads);
   auto runners = runners_of(*tuner, threads);
-  {
-    const InterruptGuard guard;
-    TrainingLine line(run.quiet);
-    auto saved = Clock::now();
-    while (!tuner->done()) {
-      run_round(*tuner, runners, samples);
-      line.show(tuner->progress(), config.batch_size);
-      if (interrupted != 0) tuner->stop();
-      if (!run.checkpoint.empty() && (Clock::now() - saved > std::chrono::seconds(30) || interrupted != 0)) {
-        write_checkpoint(*tuner, run.checkpoint);
-        saved = Clock::now();
-      }
-    }
+  auto saved = Clock::now();
+  while (!tuner->done()) {
+    run_round(*tuner, runners, samples);
+    const tune::TuneProgress now = tuner->progress();
+    if (run.watch)
+      run.watch(now, config.batch_size);
+    else
+      report_progress(workforce.progress, {"train", now.step, now.steps, {}});
+    if (run.stops && run.stops()) tuner->stop();
+    if (!run.keep || Clock::now() - saved < std::chrono::seconds(30)) continue;
+    run.keep(tuner->checkpoint());
+    saved = Clock::now();
   }
-  if (!run.checkpoint.empty()) write_checkpoint(*tuner, run.checkpoint);
+  if (run.keep) run.keep(tuner->checkpoint());
   calibrate::TunedModel tuned = tuner->result();
   job = with_training(job, tuned);
   keep_tuned(std::move(tuned), decided, statistics);
   return job;
 }
 
-}  // namespace tersor::cli
+}  // namespace tersor

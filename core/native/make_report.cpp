@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/cli/report_file.h"
+#include "core/native/make_report.h"
 
 #include <algorithm>
 #include <set>
 
-#include "core/cli/compare_samples.h"
+#include "core/native/compare_samples.h"
 #include "core/report/histogram_view.h"
 #include "core/report/saturation_remark.h"
 #include "core/report_of.h"
 #include "core/samples/sample_digest.h"
 #include "core/samples/selection.h"
 
-namespace tersor::cli {
+namespace tersor {
 
 namespace {
-
-std::string file_name(const std::string& path) {
-  return path.substr(path.find_last_of('/') + 1);
-}
 
 /// Samples to compare on, and whether calibration has seen none of them.
 struct Compared {
@@ -51,21 +47,19 @@ Compared compared_by_digest(const std::shared_ptr<const samples::DataSet>& data,
 
 }  // namespace
 
-std::optional<report::Report> make_report(const ReportRequest& request, const std::string& model_path,
-                                          size_t model_bytes, const Job& job, const QuantizeResult& result,
-                                          const calibrate::Statistics& statistics,
-                                          const std::shared_ptr<const samples::DataSet>& data) {
-  if (request.path.empty()) return std::nullopt;
-  report::Report report = report_of(job, result, file_name(model_path), static_cast<int64_t>(model_bytes));
+report::Report make_report(const ReportRequest& request, const std::string& model_name, size_t model_bytes,
+                           const Job& job, const QuantizeResult& result, const calibrate::Statistics& statistics,
+                           const std::shared_ptr<const samples::DataSet>& data) {
+  report::Report report = report_of(job, result, model_name, static_cast<int64_t>(model_bytes));
   report.runtime = request.runtime;
   if (data) {
-    const auto profile = enum_from_word<simulate::Profile>(request.runtime, "--runtime");
+    const auto profile = enum_from_word<simulate::Profile>(request.runtime, "runtime");
     const auto [chosen, held_aside] =
         request.foreign ? compared_by_digest(data, statistics) : compared_by_number(*data, statistics);
     report.samples.held_aside = held_aside;
     report.comparison =
         compare_samples(report::CompareProgram::make(job.opened->model, result.model, profile, request.classes), data,
-                        chosen, request.threads);
+                        chosen, request.workforce);
     report::add_histograms(*report.comparison, statistics);
     if (const auto remark =
             report::saturation_remark(report.comparison->saturation, profile == simulate::Profile::kAvx2))
@@ -82,4 +76,4 @@ std::optional<report::Report> make_report(const ReportRequest& request, const st
   return report;
 }
 
-}  // namespace tersor::cli
+}  // namespace tersor

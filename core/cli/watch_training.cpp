@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/cli/watch_training.h"
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+
+#include <unistd.h>
+
+#include "core/cli/files.h"
+
+namespace tersor::cli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+volatile std::sig_atomic_t interrupted = 0;
+
+/// While it lives, the first Ctrl+C asks training to end, and a second one ends the program.
+class InterruptGuard {
+ public:
+  InterruptGuard() {
+    interrupted = 0;
+    former_ = std::signal(SIGINT, [](int) {
+      interrupted = 1;
+      std::signal(SIGINT, SIG_DFL);
+    });
+  }
+  ~InterruptGuard() { std::signal(SIGINT, former_); }
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+
+ private:
+  void (*former_)(int);
+};
+
+/// A line on a terminal: step, loss, speed, time left.
+class TrainingLine {
+ public:
+  explicit TrainingLine(bool quiet) : shown_(!quiet && is_terminal(STDERR_FILENO)), start_(Clock::now()) {}
+  ~TrainingLine() {
+    if (shown_) std::fprintf(stderr, "\r\033[K");
+  }
+  TrainingLine(const TrainingLine&) = delete;
+  TrainingLine& operator=(const TrainingLine&) = delete;
+
+  void show(const tune::TuneProgress& now, int64_t batch) {
+    if (!shown_ || now.step == 0) return;
+    const auto at = Clock::now();
+    if (at - printed_ < std::chrono::milliseconds(200)) return;
+    printed_ = at;
+    const double seconds = std::chrono::duration<double>(at - start_).count();
+    const double each = seconds / static_cast<double>(now.step);
+    std::fprintf(stderr, "\r\033[Ktrain %lld/%lld, loss %.3g, SQNR %.1f -> %.1f dB, %.0f samples/s, %.0f s left",
+                 static_cast<long long>(now.step), static_cast<long long>(now.steps), now.loss, now.before_db,
+                 now.best_db, static_cast<double>(batch) / each, each * static_cast<double>(now.steps - now.step));
+  }
+
+ private:
+  bool shown_;
+  Clock::time_point start_, printed_{};
+};
+
+}  // namespace
+
+void watch_training(const std::string& checkpoint, bool quiet, TrainingRun& run) {
+  struct Watch {
+    explicit Watch(bool is_quiet) : line(is_quiet) {}
+    InterruptGuard guard;
+    TrainingLine line;
+  };
+  const auto watch = std::make_shared<std::unique_ptr<Watch>>();
+  run.begin = [watch, quiet](const tune::Tuner& tuner, int threads) {
+    *watch = std::make_unique<Watch>(quiet);
+    if (quiet || tuner.bytes_per_runner() == 0) return;
+    std::fprintf(stderr, "train: %lld steps; at most %.0f MB of memory for each of %d threads\n",
+                 static_cast<long long>(tuner.progress().steps), static_cast<double>(tuner.bytes_per_runner()) / 1e6,
+                 threads);
+  };
+  run.watch = [watch](const tune::TuneProgress& now, int64_t batch) { (*watch)->line.show(now, batch); };
+  run.stops = [] { return interrupted != 0; };
+  if (checkpoint.empty()) return;
+  run.keep = [checkpoint](const ByteBuffer& state) {
+    write_file(checkpoint, std::span(state.data(), state.size()));
+  };
+}
+
+}  // namespace tersor::cli

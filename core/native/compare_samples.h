@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/base/json_fwd.h"
+#include "core/native/workers.h"
+#include "core/report/compare.h"
+#include "core/samples/data_set.h"
+
+namespace tersor {
+
+/// Compares on the chosen samples of a data set.
+report::Comparison compare_samples(const std::shared_ptr<const report::CompareProgram>& program,
+                                   const std::shared_ptr<const samples::DataSet>& data,
+                                   const std::vector<int64_t>& chosen, const Workforce& workforce);
+
+/// The comparison with `runtime`, what `stays_float` there, and `diagnostics`.
+Json comparison_json(const report::Comparison& comparison, const report::CompareProgram& program,
+                     simulate::Profile profile);
+
+}  // namespace tersor

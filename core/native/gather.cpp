@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/native/gather.h"
+
+#include <utility>
+
+#include "core/native/measure.h"
+
+namespace tersor {
+
+namespace {
+
+Gathered tried_and_measured(const std::shared_ptr<const Job>& job, calibrate::Statistics statistics,
+                            const samples::DataSet& data, KeptSamples* kept, const Workforce& workforce,
+                            const TrainingRun& training) {
+  Gathered gathered{nullptr, std::move(statistics), {}};
+  gathered.job = choose(job, data, kept, workforce, gathered.statistics);
+  gathered.draft = draft(*gathered.job, gathered.statistics);
+  gathered.passes = measure(*gathered.job, gathered.draft, data, kept, workforce, gathered.statistics) ? 1 : 0;
+  gathered.job = train(gathered.job, gathered.draft, data, kept, training, workforce, gathered.statistics);
+  return gathered;
+}
+
+}  // namespace
+
+Gathered gather(const std::shared_ptr<const Job>& job, const samples::DataSet& data, const std::vector<int64_t>& chosen,
+                const Workforce& workforce, const TrainingRun& training) {
+  KeptSamples kept = room_for_samples(*job, data);
+  calibrate::Statistics statistics = calibrate_data(*job, data, chosen, {}, workforce, kept);
+  Gathered gathered = tried_and_measured(job, std::move(statistics), data, &kept, workforce, training);
+  ++gathered.passes;
+  return gathered;
+}
+
+calibrate::Statistics calibrate_shard(const std::shared_ptr<const Job>& job, const samples::DataSet& data,
+                                      const std::vector<int64_t>& chosen, const Shard& shard,
+                                      const Workforce& workforce) {
+  if (shard.count == 1) return gather(job, data, chosen, workforce).statistics;
+  KeptSamples none(data.size(), 0);
+  return calibrate_data(*job, data, chosen, shard, workforce, none);
+}
+
+Gathered gather(const std::shared_ptr<const Job>& job, calibrate::Statistics statistics, const samples::DataSet* data,
+                const Workforce& workforce, const TrainingRun& training) {
+  if (data != nullptr) return tried_and_measured(job, std::move(statistics), *data, nullptr, workforce, training);
+  const auto chosen = with_training(with_choices(job, statistics.choices), statistics.tuned);
+  Gathered gathered{chosen, std::move(statistics), {}};
+  gathered.draft = draft(*gathered.job, gathered.statistics);
+  return gathered;
+}
+
+}  // namespace tersor
