@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "door.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "core/base/json.h"
+#include "core/framework/effective.h"
+#include "core/json_settings.h"
+#include "core/native/calibrate_data.h"
+#include "core/native/compare_samples.h"
+#include "core/native/evaluate_samples.h"
+#include "core/native/gather.h"
+#include "core/native/join_statistics.h"
+#include "core/native/make_report.h"
+#include "core/native/stage_count.h"
+#include "core/report/model_card.h"
+#include "core/report_of.h"
+#include "core/samples/graph_preset.h"
+#include "core/samples/labels.h"
+#include "core/samples/selection.h"
+#include "core/simulate/program.h"
+#include "core/tpc/builtin.h"
+#include "core/try_preprocessings.h"
+
+namespace tersor::python {
+
+namespace {
+
+simulate::Profile profile_of(const std::string& runtime) {
+  return enum_from_word<simulate::Profile>(runtime, "runtime");
+}
+
+std::vector<int64_t> spread(const samples::DataSet& data, int64_t limit) {
+  return samples::spread_evenly(data.size(), limit > 0 ? limit : data.size());
+}
+
+/// Float and quantized model on the labels: of samples that calibration has not seen, where there are any.
+void add_evaluation(report::Report& report, const OpenModel& model, const QuantizeResult& result,
+                    const calibrate::Statistics& statistics, const Quantization& options, const Workforce& workforce) {
+  std::vector<int64_t> calibrated;
+  for (const calibrate::SampleRecord& record : statistics.samples)
+    calibrated.push_back(static_cast<int64_t>(record.index));
+  const std::vector<int64_t> chosen = samples::for_evaluation(options.data->size(), calibrated, options.data->size());
+  const simulate::Profile profile = profile_of(options.runtime);
+  const auto run = [&](const Model& one) {
+    const EvaluationJob job{simulate::compile(one, profile), nullptr, evaluate::Metric::kTop1, 1};
+    return evaluate_samples(job, options.data, options.labels, chosen, workforce).result;
+  };
+  report.evaluation.in_float = run(model.opened->model);
+  report.evaluation.quantized = run(result.model);
+  report.evaluation.quantized->agreement =
+      evaluate::agreement(*report.evaluation.in_float, *report.evaluation.quantized);
+  report.samples.evaluation = static_cast<int64_t>(chosen.size());
+  report.samples.held_aside =
+      !chosen.empty() && !std::binary_search(calibrated.begin(), calibrated.end(), chosen.front());
+}
+
+}  // namespace
+
+OpenModel open_model(std::string name, onnx::Source source, const onnx::ExternalData& external) {
+  auto opened = std::make_shared<const OpenedModel>(tersor::open_model(source, external));
+  return {std::move(name), std::move(source), std::move(opened)};
+}
+
+std::string inspect(const OpenModel& model) {
+  return to_text(to_json(report::describe(model.opened->model, model.source.bytes, model.opened->file_sha256)), false);
+}
+
+std::string inputs_of(const OpenModel& model) {
+  Json inputs = Json::array();
+  for (const samples::InputSpec& input : input_specs(model.opened->model.graph))
+    inputs.push_back({{"name", input.name}, {"rank", input.shape ? Json(input.shape->size()) : Json(nullptr)}});
+  return to_text(inputs, false);
+}
+
+std::shared_ptr<const samples::DataSet> open_data(const OpenModel& model,
+                                                  std::shared_ptr<const samples::FileSource> source,
+                                                  const std::string& preprocessing) {
+  const Model& read = model.opened->model;
+  const std::vector<samples::InputSpec> inputs = input_specs(read.graph);
+  samples::DataSetOptions options;
+  options.guess = samples::preset_of_graph(read.graph);
+  if (!preprocessing.empty() && !inputs.empty())
+    options.preprocessing = samples::read_preprocessing(preprocessing, inputs[0], "preprocessing");
+  auto data = samples::DataSet::open(std::move(source), inputs, options);
+  if (const auto trial = try_preprocessings(read, *data))
+    data = samples::DataSet::open(data->shared_source(), data->inputs(), {trial->tried[trial->best].preprocessing});
+  data->require_samples();
+  return data;
+}
+
+std::vector<int64_t> labels_of(const samples::DataSet& data, const std::optional<samples::Bytes>& file,
+                               const std::string& name, int64_t group) {
+  if (file)
+    return samples::read_labels({name, file->view, file->owner}, data, group, data.preprocessing().label_offset);
+  if (data.classes().empty() || group != 1) return {};
+  return samples::folder_labels(data);
+}
+
+std::vector<std::byte> calibrate(const OpenModel& model, const samples::DataSet& data, const std::string& settings,
+                                 int64_t limit, Shard shard, const Workforce& workforce) {
+  if (shard.number < 1 || shard.number > shard.count)
+    throw Error(ErrorCode::kInvalidArgument,
+                "There is no shard " + std::to_string(shard.number) + " of " + std::to_string(shard.count) + ".",
+                "shard", "(2, 3) is the second of three.");
+  Settings given = read_settings(parse_json(settings, "settings"), nullptr);
+  given.preprocessing = preprocessing_text(data);
+  const auto job = prepare(model.opened, std::move(given));
+  const ByteBuffer file = calibrate::write(calibrate_shard(job, data, spread(data, limit), shard, workforce));
+  return {file.begin(), file.end()};
+}
+
+std::vector<std::byte> merge(const std::vector<samples::Bytes>& parts) {
+  JoinedStatistics all;
+  for (size_t k = 0; k < parts.size(); ++k) all.add(parts[k].view, "statistics[" + std::to_string(k) + "]");
+  const ByteBuffer file = calibrate::write(all.take());
+  return {file.begin(), file.end()};
+}
+
+QuantizedModel quantize(const OpenModel& model, const std::string& settings, const Quantization& options,
+                        const Workforce& workforce) {
+  const Json json = parse_json(settings, "settings");
+  std::optional<config::Recipe> recipe;
+  Settings given = read_settings(json, &recipe);
+  Gathered gathered;
+  if (options.statistics.empty()) {
+    given.preprocessing = preprocessing_text(*options.data);
+    const auto job = prepare(model.opened, std::move(given));
+    gathered = gather(job, *options.data, spread(*options.data, options.limit), workforce);
+  } else {
+    JoinedStatistics all;
+    for (size_t k = 0; k < options.statistics.size(); ++k)
+      all.add(options.statistics[k].view, "statistics[" + std::to_string(k) + "]");
+    calibrate::Statistics statistics = all.take();
+    given.preprocessing = statistics.provenance.preprocessing;
+    const auto job = prepare(model.opened, std::move(given));
+    gathered = gather(job, std::move(statistics), options.data.get(), workforce);
+  }
+  check_recipe(recipe, recipe_of(*gathered.job, gathered.statistics), json, "allow_mismatch");
+  const QuantizeResult result = tersor::quantize(*gathered.job, gathered.statistics, std::move(gathered.draft));
+
+  ReportRequest request{options.runtime, workforce, options.classes, !options.statistics.empty()};
+  report::Report report = make_report(request, model.name, model.source.bytes.size(), *gathered.job, result,
+                                      gathered.statistics, options.compare ? options.data : nullptr);
+  if (options.data && !options.labels.empty()) {
+    add_evaluation(report, model, result, gathered.statistics, options, workforce);
+    report.verdict = report::verdict_of(report);
+  }
+  const ByteBuffer file = calibrate::write(gathered.statistics);
+  return {
+      result.bytes, config::write_recipe(result.recipe), to_text(to_json(report), false), {file.begin(), file.end()}};
+}
+
+std::string evaluate(const OpenModel& model, const OpenModel* reference,
+                     const std::shared_ptr<const samples::DataSet>& data, const std::vector<int64_t>& labels,
+                     const EvaluationOptions& options, const Workforce& workforce) {
+  const simulate::Profile profile = profile_of(options.runtime);
+  EvaluationJob job{simulate::compile(model.opened->model, profile), nullptr,
+                    enum_from_word<evaluate::Metric>(options.metric, "metric"), options.group};
+  if (reference != nullptr) {
+    job.reference = simulate::compile(reference->opened->model, profile);
+    expect_same_ports(*job.program, *job.reference, "reference");
+  }
+  return to_text(to_json(evaluate_samples(job, data, labels, spread(*data, 0), workforce)), false);
+}
+
+std::string compare(const OpenModel& in_float, const OpenModel& quantized,
+                    const std::shared_ptr<const samples::DataSet>& data, const std::string& runtime, bool classes,
+                    const Workforce& workforce) {
+  const simulate::Profile profile = profile_of(runtime);
+  const auto program = report::CompareProgram::make(in_float.opened->model, quantized.opened->model, profile, classes);
+  const report::Comparison comparison = compare_samples(program, data, spread(*data, 0), workforce);
+  return to_text(comparison_json(comparison, *program, profile), false);
+}
+
+RunOutputs run(const OpenModel& model, const std::shared_ptr<const samples::DataSet>& data, const std::string& runtime,
+               const Workforce& workforce) {
+  struct Worker {
+    run::Runner runner;
+    samples::SampleReader reader;
+  };
+  const auto program = simulate::compile(model.opened->model, profile_of(runtime));
+  RunOutputs made;
+  for (const run::Port& port : program->outputs()) made.names.push_back(port.name);
+  made.samples.resize(static_cast<size_t>(data->size()));
+  const int threads = thread_count(workforce.threads);
+  std::vector<Worker> workers;
+  for (int k = 0; k < threads; ++k)
+    workers.push_back({run::Runner(program), samples::SampleReader(data, samples::SampleReader::Values::kAny)});
+  StageCount progress(workforce.progress, "run", data->size());
+  fan_out(threads, data->size(), [&](int number, int64_t sample) {
+    Worker& worker = workers[static_cast<size_t>(number)];
+    made.samples[static_cast<size_t>(sample)] = worker.runner.run(worker.reader.load(sample));
+    progress.step();
+  });
+  return made;
+}
+
+std::string platforms() {
+  Json list = Json::array();
+  for (const tpc::PlatformLabel& one : tpc::builtin_platforms())
+    list.push_back(
+        {{"name", one.name}, {"version", one.version}, {"title", one.title}, {"description", one.description}});
+  return to_text(list, false);
+}
+
+std::string platform(const std::string& platform, const std::string& config) {
+  const Json json{{"platform", parse_json(platform, "platform")}, {"config", parse_json(config, "config")}};
+  const Settings settings = read_settings(json, nullptr);
+  return to_text(
+      framework::effective_json(settings.platform, framework::effective_configs(settings.platform, settings.config)),
+      false);
+}
+
+}  // namespace tersor::python

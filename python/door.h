@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the package's functions do, over the functions that the program calls. Structures cross as JSON texts, arrays
+// and files as bytes. Errors are tersor::Error.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/native/calibrate_data.h"
+#include "core/onnx/source.h"
+#include "core/samples/data_set.h"
+#include "core/tersor.h"
+
+namespace tersor::python {
+
+struct OpenModel {
+  std::string name;  // of the file
+  onnx::Source source;
+  std::shared_ptr<const OpenedModel> opened;
+};
+
+/// Reads and checks a model.
+OpenModel open_model(std::string name, onnx::Source source, const onnx::ExternalData& external);
+/// JSON of onnx::ModelInfo.
+std::string inspect(const OpenModel& model);
+/// The inputs of the model: JSON of [{name, rank}], the rank null where it is open.
+std::string inputs_of(const OpenModel& model);
+
+/// Opens the samples of a model; `preprocessing`: JSON, a preset's name, or empty. Where nobody gave one and there are
+/// class folders, the presets are tried. Error kInvalidSamples where a file cannot be a sample, or there is none.
+std::shared_ptr<const samples::DataSet> open_data(const OpenModel& model,
+                                                  std::shared_ptr<const samples::FileSource> source,
+                                                  const std::string& preprocessing);
+
+/// Labels of all samples (of all groups of `group` samples): from a file's bytes, or those of class folders without.
+/// Empty where there are neither.
+std::vector<int64_t> labels_of(const samples::DataSet& data, const std::optional<samples::Bytes>& file,
+                               const std::string& name, int64_t group);
+
+/// `settings` as read_settings() (core/json_settings.h) takes them.
+std::vector<std::byte> calibrate(const OpenModel& model, const samples::DataSet& data, const std::string& settings,
+                                 int64_t limit, Shard shard, const Workforce& workforce);
+
+std::vector<std::byte> merge(const std::vector<samples::Bytes>& parts);
+
+struct Quantization {
+  std::vector<samples::Bytes> statistics;        // of calibrate(); empty: the samples are calibrated on
+  std::shared_ptr<const samples::DataSet> data;  // null: all is in the statistics
+  std::vector<int64_t> labels;                   // of all samples, or empty
+  int64_t limit = 0;                             // calibrate on so many samples; 0: on all
+  std::string runtime = "x64";                   // whose arithmetic the report is in
+  bool classes = false;                          // the first output is scores of classes
+  bool compare = true;                           // run the result beside the float model for the report
+};
+
+struct QuantizedModel {
+  std::vector<std::byte> bytes;
+  std::string recipe, report;  // JSON
+  std::vector<std::byte> statistics;
+};
+
+QuantizedModel quantize(const OpenModel& model, const std::string& settings, const Quantization& options,
+                        const Workforce& workforce);
+
+struct EvaluationOptions {
+  std::string metric = "top1", runtime = "x64";
+  int64_t group = 1;
+};
+
+/// JSON of evaluate::EvaluationResult, with `output_sqnr_db` and `outputs` beside a reference (null: none).
+std::string evaluate(const OpenModel& model, const OpenModel* reference,
+                     const std::shared_ptr<const samples::DataSet>& data, const std::vector<int64_t>& labels,
+                     const EvaluationOptions& options, const Workforce& workforce);
+
+/// JSON of report::Comparison, with `runtime`, `stays_float` and `diagnostics`.
+std::string compare(const OpenModel& in_float, const OpenModel& quantized,
+                    const std::shared_ptr<const samples::DataSet>& data, const std::string& runtime, bool classes,
+                    const Workforce& workforce);
+
+/// What a model gives for each sample, by output.
+struct RunOutputs {
+  std::vector<std::string> names;
+  std::vector<std::vector<Tensor>> samples;
+};
+RunOutputs run(const OpenModel& model, const std::shared_ptr<const samples::DataSet>& data, const std::string& runtime,
+               const Workforce& workforce);
+
+/// JSON list of the built-in platforms.
+std::string platforms();
+/// How a platform (a name, or its JSON) quantizes each operator set under these fields of the configuration: JSON.
+std::string platform(const std::string& platform, const std::string& config);
+
+}  // namespace tersor::python

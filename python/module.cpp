@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names only: every function of door.h as Python calls it, without the GIL while it works. Errors become tersor.Error.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <new>
+
+#include "buffer_source.h"
+#include "core/native/folder_source.h"
+#include "core/samples/selection.h"
+#include "door.h"
+#include "listener.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tersor::python {
+
+namespace {
+
+using Data = std::shared_ptr<const samples::DataSet>;
+
+/// Data sets cross as a class of their own: nanobind's pointers are not to const objects.
+struct OpenData {
+  Data data;
+};
+
+nb::bytes to_bytes(const std::vector<std::byte>& bytes) {
+  return nb::bytes(bytes.data(), bytes.size());
+}
+
+void raise(const Error& error) {
+  const nb::object type = nb::module_::import_("tersor._error").attr("Error");
+  const nb::object raised =
+      type(std::string(to_word(error.code)).c_str(), error.message.c_str(), error.place.c_str(), error.hint.c_str());
+  PyErr_SetObject(type.ptr(), raised.ptr());
+}
+
+void translate(const std::exception_ptr& failure, void*) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const Error& error) {
+    raise(error);
+  } catch (const std::bad_alloc&) {
+    raise(Error(ErrorCode::kOutOfMemory, "The memory is used up.", {}, "Use fewer threads or fewer samples."));
+  }
+}
+
+/// Without the GIL; what Python raised meanwhile comes before the error that it ended the call with.
+template <class Work>
+auto at_work(int threads, nb::object progress, Work&& work) {
+  Listener listener(std::move(progress));
+  const auto released = [&] {
+    const nb::gil_scoped_release unlocked;
+    return work(Workforce{threads, listener.tell()});
+  };
+  try {
+    return released();
+  } catch (const Error& error) {
+    if (error.code == ErrorCode::kCancelled) listener.rethrow();
+    throw;
+  }
+}
+
+OpenModel open_model_of(const nb::object& file, const std::string& name, const nb::object& external) {
+  samples::Bytes bytes = bytes_of(file, "model");
+  const onnx::ExternalData beside = [&](const std::string& location) {
+    const nb::gil_scoped_acquire locked;
+    samples::Bytes weights = bytes_of(external(location.c_str()), location);
+    return onnx::Source{std::move(weights.owner), weights.view};
+  };
+  const nb::gil_scoped_release unlocked;
+  return open_model(name, {std::move(bytes.owner), bytes.view}, beside);
+}
+
+OpenData open_files(const OpenModel& model, const nb::list& files, const std::string& preprocessing) {
+  auto source = std::make_shared<BufferSource>();
+  for (const nb::handle file : files) {
+    const auto [path, buffers] = nb::cast<std::pair<std::string, nb::list>>(file);
+    std::vector<samples::Bytes> parts;
+    for (const nb::handle buffer : buffers) parts.push_back(bytes_of(buffer, path));
+    source->add(path, std::move(parts));
+  }
+  const nb::gil_scoped_release unlocked;
+  return {open_data(model, std::move(source), preprocessing)};
+}
+
+OpenData open_paths(const OpenModel& model, const std::vector<std::string>& paths, const std::string& preprocessing) {
+  const nb::gil_scoped_release unlocked;
+  return {open_data(model, open_samples(paths, ""), preprocessing)};
+}
+
+std::vector<samples::Bytes> all_bytes(const nb::list& objects, const std::string& place) {
+  std::vector<samples::Bytes> all;
+  for (const nb::handle one : objects) all.push_back(bytes_of(one, place));
+  return all;
+}
+
+std::vector<int64_t> labels(const OpenData& data, const nb::object& file, const std::string& name, int64_t group) {
+  std::optional<samples::Bytes> bytes;
+  if (!file.is_none()) bytes = bytes_of(file, "labels");
+  return labels_of(*data.data, bytes, name, group);
+}
+
+nb::tuple quantize_model(const OpenModel& model, const std::string& settings, const nb::list& statistics,
+                         const OpenData* data, std::vector<int64_t> known, int64_t limit, std::string runtime,
+                         bool classes, bool compares, int threads, nb::object progress) {
+  Quantization options{all_bytes(statistics, "statistics"),
+                       data == nullptr ? nullptr : data->data,
+                       std::move(known),
+                       limit,
+                       std::move(runtime),
+                       classes,
+                       compares};
+  const QuantizedModel made = at_work(threads, std::move(progress), [&](const Workforce& workforce) {
+    return quantize(model, settings, options, workforce);
+  });
+  return nb::make_tuple(to_bytes(made.bytes), made.recipe, made.report, to_bytes(made.statistics));
+}
+
+/// By output: (name, numpy's name of its type, shape, bytes), one for each sample.
+nb::list run_model(const OpenModel& model, const OpenData& data, const std::string& runtime, int threads,
+                   nb::object progress) {
+  const RunOutputs made = at_work(threads, std::move(progress), [&](const Workforce& workforce) {
+    return run(model, data.data, runtime, workforce);
+  });
+  nb::list outputs;
+  for (size_t k = 0; k < made.names.size(); ++k) {
+    nb::list tensors;
+    for (const std::vector<Tensor>& sample : made.samples) {
+      const Tensor& tensor = sample[k];
+      nb::list shape;
+      for (const int64_t dim : tensor.shape().dims()) shape.append(dim);
+      tensors.append(nb::make_tuple(std::string(name_of(tensor.dtype())), shape,
+                                    nb::bytes(tensor.bytes().data(), tensor.bytes().size())));
+    }
+    outputs.append(nb::make_tuple(made.names[k], tensors));
+  }
+  return outputs;
+}
+
+}  // namespace
+
+}  // namespace tersor::python
+
+NB_MODULE(_core, module) {
+  using namespace tersor::python;
+  using tersor::Workforce;
+  nb::register_exception_translator(&translate);
+  // At the end of the process Python's modules may keep what they hold.
+  nb::set_leak_warnings(false);
+
+  nb::class_<OpenModel>(module, "OpenModel").def_ro("name", &OpenModel::name);
+  nb::class_<OpenData>(module, "OpenData").def_prop_ro("size", [](const OpenData& data) { return data.data->size(); });
+
+  module.attr("__version__") = std::string(tersor::tool_version());
+  module.def("open_model", &open_model_of, "file"_a, "name"_a, "external"_a);
+  module.def("inspect", &inspect, "model"_a);
+  module.def("inputs", &inputs_of, "model"_a);
+  module.def("open_files", &open_files, "model"_a, "files"_a, "preprocessing"_a);
+  module.def("open_paths", &open_paths, "model"_a, "paths"_a, "preprocessing"_a);
+  module.def("labels", &labels, "data"_a, "file"_a.none(), "name"_a, "group"_a);
+  module.def(
+      "calibrate",
+      [](const OpenModel& model, const OpenData& data, const std::string& settings, int64_t limit, int64_t shard,
+         int64_t shards, int threads, nb::object progress) {
+        return to_bytes(at_work(threads, std::move(progress), [&](const Workforce& workforce) {
+          return calibrate(model, *data.data, settings, limit, {shard, shards}, workforce);
+        }));
+      },
+      "model"_a, "data"_a, "settings"_a, "limit"_a, "shard"_a, "shards"_a, "threads"_a, "progress"_a.none());
+  module.def(
+      "merge", [](const nb::list& parts) { return to_bytes(merge(all_bytes(parts, "statistics"))); }, "parts"_a);
+  module.def("quantize", &quantize_model, "model"_a, "settings"_a, "statistics"_a, "data"_a.none(), "labels"_a,
+             "limit"_a, "runtime"_a, "classes"_a, "compare"_a, "threads"_a, "progress"_a.none());
+  module.def(
+      "evaluate",
+      [](const OpenModel& model, const OpenModel* reference, const OpenData& data, const std::vector<int64_t>& known,
+         const std::string& metric, const std::string& runtime, int64_t group, int threads, nb::object progress) {
+        return at_work(threads, std::move(progress), [&](const Workforce& workforce) {
+          return evaluate(model, reference, data.data, known, {metric, runtime, group}, workforce);
+        });
+      },
+      "model"_a, "reference"_a.none(), "data"_a, "labels"_a, "metric"_a, "runtime"_a, "group"_a, "threads"_a,
+      "progress"_a.none());
+  module.def(
+      "compare",
+      [](const OpenModel& in_float, const OpenModel& quantized, const OpenData& data, const std::string& runtime,
+         bool classes, int threads, nb::object progress) {
+        return at_work(threads, std::move(progress), [&](const Workforce& workforce) {
+          return compare(in_float, quantized, data.data, runtime, classes, workforce);
+        });
+      },
+      "in_float"_a, "quantized"_a, "data"_a, "runtime"_a, "classes"_a, "threads"_a, "progress"_a.none());
+  module.def("run", &run_model, "model"_a, "data"_a, "runtime"_a, "threads"_a, "progress"_a.none());
+  module.def(
+      "default_calibration_count", [](int64_t size) { return tersor::samples::default_calibration_count(size, true); },
+      "size"_a);
+  module.def("platforms", &platforms);
+  module.def("platform", &platform, "platform"_a, "config"_a);
+}

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Quantizes float ONNX models to int8 on your own samples.
+
+    import numpy, tersor
+    result = tersor.quantize("model.onnx", numpy.load("samples.npy"), labels=numpy.load("labels.npy"))
+    print(result.summary)
+    result.save("model.int8.onnx")
+
+The same core as the program `tersor` and the npm package, and the same bytes for the same model, settings and samples.
+Calls work on several threads without the GIL; Ctrl+C ends them. What goes wrong is a `tersor.Error`.
+"""
+
+from ._calls import calibrate, compare, evaluate, inspect, merge, platforms, quantize, run
+from ._core import __version__
+from ._error import Error
+from ._result import Result, Statistics
+
+__all__ = [
+    "Error",
+    "Result",
+    "Statistics",
+    "__version__",
+    "calibrate",
+    "compare",
+    "evaluate",
+    "inspect",
+    "merge",
+    "platforms",
+    "quantize",
+    "run",
+]

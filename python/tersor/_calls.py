@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The functions of the package."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Optional, Union
+
+import numpy
+
+from . import _core
+from ._error import Error
+from ._given import Model, Path_, Samples, as_json, labels_of, open_model, open_samples, platform_of, settings_of
+from ._result import Result, Statistics
+
+Progress = Callable[[str, int, int], None]
+"""Called a few times a second with the stage ("calibrate", "try", "correct", "compare", "evaluate", "run"), the units done
+and all of them. What it raises ends the call."""
+
+Platform = Union[str, Path_, Mapping[str, Any]]
+
+
+def quantize(
+    model: Model,
+    samples: Optional[Samples] = None,
+    labels: Any = None,
+    platform: Optional[Platform] = None,
+    *,
+    statistics: Union[Statistics, Iterable[Statistics], None] = None,
+    calibration_samples: Optional[int] = None,
+    preprocessing: Union[str, Mapping[str, Any], None] = None,
+    preset: Optional[str] = None,
+    overrides: Any = None,
+    framework_info: Optional[Mapping[str, Any]] = None,
+    recipe: Union[Path_, Mapping[str, Any], None] = None,
+    allow_mismatch: bool = False,
+    compare: bool = True,
+    classes: bool = False,
+    runtime: str = "x64",
+    threads: int = 0,
+    progress: Optional[Progress] = None,
+    **config: Any,
+) -> Result:
+    """Makes an int8 ONNX file of a float model.
+
+    samples: an array of shape (N, ...) for a model of one input, `{name: array}`, something to iterate over that gives
+        samples or batches (with labels beside them, as a DataLoader does), or paths of folders and files.
+    labels: the class number of each sample: accuracy of both models is then in the report. Class folders bring their own.
+    platform: where the model will run: "ort-cpu" (the default), another of `platforms()`, or a platform file.
+    statistics: of `calibrate()`, in place of samples or beside them.
+    calibration_samples: calibrate on so many samples, spread evenly, and evaluate on the others. By default all calibrate,
+        but 128 and at most half of them where there are labels.
+    compare: whether the report looks at the error of each layer, on at most 64 samples.
+    runtime: whose arithmetic the report is in: "x64", "wasm", "arm64" or "avx2".
+    threads: how many work; 0: one for each core. The result does not depend on it.
+    config: fields of the configuration, as in `effort=2, weights_n_bits=4` (docs/configuration.md).
+    """
+    opened = open_model(model)
+    settings = settings_of(platform, config, preset, overrides, framework_info, recipe, allow_mismatch)
+    followed = settings["recipe"]
+    if followed is not None and preprocessing is None:
+        preprocessing = followed.get("preprocessing")
+    parts = [] if statistics is None else [statistics] if isinstance(statistics, Statistics) else list(statistics)
+    if samples is None and not parts:
+        raise Error("invalid_argument", "There are neither samples nor statistics.", "samples", "Give one of them.")
+    data, known = None, []
+    if samples is not None:
+        data, with_labels = open_samples(opened, samples, preprocessing)
+        known = labels_of(data, labels if labels is not None else with_labels)
+    limit = calibration_samples
+    if limit is None and followed is not None and followed["data_set"]["samples"] < followed["data_set"]["of"]:
+        limit = followed["data_set"]["samples"]
+    if limit is None:
+        limit = _core.default_calibration_count(data.size) if data is not None and known else 0
+    bytes_, recipe_text, report, gathered = _core.quantize(
+        opened,
+        as_json(settings, "config"),
+        [one.bytes for one in parts],
+        data,
+        known,
+        limit,
+        runtime,
+        classes,
+        compare,
+        threads,
+        progress,
+    )
+    return Result(bytes_, json.loads(report), json.loads(recipe_text), Statistics(gathered))
+
+
+def calibrate(
+    model: Model,
+    samples: Samples,
+    platform: Optional[Platform] = None,
+    *,
+    shard: tuple[int, int] = (1, 1),
+    calibration_samples: Optional[int] = None,
+    preprocessing: Union[str, Mapping[str, Any], None] = None,
+    preset: Optional[str] = None,
+    overrides: Any = None,
+    framework_info: Optional[Mapping[str, Any]] = None,
+    threads: int = 0,
+    progress: Optional[Progress] = None,
+    **config: Any,
+) -> Statistics:
+    """Runs samples through the float model and keeps what it saw, for `quantize(statistics=...)`.
+
+    shard: (2, 4) takes the second of four parts of the samples; `merge()` puts the four together, to the same bytes as one
+        process gives. Of an array that is mapped from a file (`numpy.load(path, mmap_mode="r")`) only these are read.
+    The other arguments are those of `quantize()`.
+    """
+    opened = open_model(model)
+    settings = settings_of(platform, config, preset, overrides, framework_info)
+    data, _ = open_samples(opened, samples, preprocessing)
+    number, count = shard
+    text = as_json(settings, "config")
+    limit = calibration_samples or 0
+    return Statistics(_core.calibrate(opened, data, text, limit, number, count, threads, progress))
+
+
+def merge(parts: Iterable[Statistics]) -> Statistics:
+    """Statistics of parts of one data set as those of all: in any order and grouping the same bytes."""
+    given = [one.bytes for one in parts]
+    if not given:
+        raise Error("invalid_argument", "There are no statistics to put together.", "parts")
+    return Statistics(_core.merge(given))
+
+
+def evaluate(
+    model: Model,
+    samples: Samples,
+    labels: Any = None,
+    metric: Optional[str] = None,
+    *,
+    reference: Optional[Model] = None,
+    group: int = 1,
+    preprocessing: Union[str, Mapping[str, Any], None] = None,
+    runtime: str = "x64",
+    threads: int = 0,
+    progress: Optional[Progress] = None,
+) -> dict[str, Any]:
+    """How often a model, float or quantized, is right: `value` from 0 to 1 with `count`, `correct` and `interval`.
+
+    metric: "top1", "top5", "auc", "reconstruction-auc" (with `group`), or "answers", which needs no labels; by default
+        "top1" where there are labels, else "answers".
+    reference: another model, such as the float one: same answers (`agreement`) and SQNR of each output are added.
+    """
+    opened = open_model(model)
+    other = None if reference is None else open_model(reference)
+    data, with_labels = open_samples(opened, samples, preprocessing)
+    known: list[int] = []
+    if metric != "answers":
+        known = labels_of(data, labels if labels is not None else with_labels, group)
+    if metric is None:
+        metric = "top1" if known else "answers"
+    if not known and metric != "answers":
+        raise Error("invalid_labels", f'"{metric}" needs labels, and there are none.', "labels", "Give one a sample.")
+    return json.loads(_core.evaluate(opened, other, data, known, metric, runtime, group, threads, progress))
+
+
+def compare(
+    model: Model,
+    quantized: Union[Model, Result],
+    samples: Samples,
+    *,
+    classes: bool = False,
+    preprocessing: Union[str, Mapping[str, Any], None] = None,
+    runtime: str = "x64",
+    threads: int = 0,
+    progress: Optional[Progress] = None,
+) -> dict[str, Any]:
+    """What quantization did, layer by layer: `layers`, `outputs`, `agreement`, ... (docs/report.md)."""
+    opened = open_model(model)
+    other = open_model(quantized.bytes if isinstance(quantized, Result) else quantized)
+    data, _ = open_samples(opened, samples, preprocessing)
+    return json.loads(_core.compare(opened, other, data, runtime, classes, threads, progress))
+
+
+def run(
+    model: Model,
+    samples: Samples,
+    *,
+    preprocessing: Union[str, Mapping[str, Any], None] = None,
+    runtime: str = "x64",
+    threads: int = 0,
+    progress: Optional[Progress] = None,
+) -> dict[str, Any]:
+    """Outputs of a model, float or quantized, by name: one array with the samples along its first axis, or a list of arrays
+    where they differ in shape. A quantized model runs in the arithmetic of ONNX Runtime, bit for bit."""
+    opened = open_model(model)
+    data, _ = open_samples(opened, samples, preprocessing)
+    outputs: dict[str, Any] = {}
+    for name, tensors in _core.run(opened, data, runtime, threads, progress):
+        arrays = [numpy.frombuffer(values, dtype=kind).reshape(shape) for kind, shape, values in tensors]
+        batched = arrays and all(one.ndim and one.shape == (1, *arrays[0].shape[1:]) for one in arrays)
+        outputs[name] = numpy.concatenate(arrays) if batched else arrays
+    return outputs
+
+
+def inspect(model: Model) -> dict[str, Any]:
+    """Inputs, outputs, operators, weights and warnings of a model."""
+    return json.loads(_core.inspect(open_model(model)))
+
+
+def platforms(name: Optional[Platform] = None, **config: Any) -> Any:
+    """What files can be made for: a list; or how the platform of that name quantizes each operator set under these fields of
+    the configuration."""
+    if name is None:
+        return json.loads(_core.platforms())
+    return json.loads(_core.platform(as_json(platform_of(name), "platform"), as_json(config, "config")))

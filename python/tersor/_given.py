@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What callers give as model, samples and labels, in the forms that the core takes."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Union
+
+import numpy
+
+from . import _core
+from ._error import Error
+
+Array = Any
+"""A numpy array, or what becomes one (`__array__`): a tensor of PyTorch on the CPU, a list of numbers."""
+
+Path_ = Union[str, "os.PathLike[str]"]
+Model = Union[Path_, bytes, bytearray, memoryview, Any]
+"""The path of an ONNX file, its bytes, or an `onnx.ModelProto`."""
+
+Samples = Union[Path_, Sequence[Path_], Array, Mapping[str, Array], Iterable[Any]]
+"""An array with an axis of samples in front; arrays by input name; something to iterate over that gives samples or
+batches, alone or with their labels, as a DataLoader does; or paths of folders, .npy, .npz, .zip, .csv, pictures."""
+
+
+def _is_path(value: object) -> bool:
+    return isinstance(value, (str, os.PathLike))
+
+
+def open_model(model: Model) -> _core.OpenModel:
+    if _is_path(model):
+        path = Path(model)
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise Error("io", f"The file cannot be read: {error.strerror}.", str(path), "Check the path.") from None
+        return _core.open_model(data, path.name, lambda location: _weights(path.parent, location))
+    if hasattr(model, "SerializeToString"):
+        model = model.SerializeToString()
+    return _core.open_model(model, "", _no_weights)
+
+
+def _weights(folder: Path, location: str) -> bytes:
+    """A file beside the model that holds weights of it. A link does not lead out of the model's folder."""
+    path = folder / location
+    try:
+        if not path.resolve().is_relative_to(folder.resolve()):
+            raise Error("invalid_model", "A link leads out of the model's own folder.", str(path))
+        return path.read_bytes()
+    except OSError as error:
+        message = f'The model keeps its weights in "{location}", which cannot be opened: {error.strerror}.'
+        raise Error("io", message, str(path), "Put that file beside the model.") from None
+
+
+def _no_weights(location: str) -> bytes:
+    raise Error("io", f'The file "{location}" that holds weights of the model is not here.', location, "Give a path.")
+
+
+def array_of(value: Array, place: str) -> numpy.ndarray:
+    """As numpy array in memory order; no copy where it is one already."""
+    if hasattr(value, "detach"):
+        value = value.detach()
+    try:
+        array = numpy.asarray(value)
+    except Exception as error:
+        message = f"A {type(value).__name__} is no array: {error}"
+        raise Error("invalid_samples", message, place, "Give a numpy array.") from error
+    if array.dtype.hasobject or array.dtype.kind not in "fiub":
+        message = f"An array of type {array.dtype} holds no numbers that a model takes."
+        raise Error("invalid_samples", message, place, "Give float32.")
+    return array if array.flags.c_contiguous else numpy.ascontiguousarray(array)
+
+
+def npy_parts(array: numpy.ndarray) -> list[Any]:
+    """An .npy file: its header, and the array's own memory behind it."""
+    header = io.BytesIO()
+    numpy.lib.format.write_array_header_2_0(header, numpy.lib.format.header_data_from_array_1_0(array))
+    return [header.getvalue(), array.reshape(-1).view(numpy.uint8) if array.size else b""]
+
+
+def _npz_parts(arrays: Mapping[str, numpy.ndarray]) -> list[Any]:
+    file = io.BytesIO()
+    numpy.savez(file, **arrays)
+    return [file.getbuffer()]
+
+
+Files = list  # of (path, parts)
+
+
+def _files_of_mapping(arrays: Mapping[str, Array], inputs: Sequence[Any], path: str, place: str) -> Files:
+    read = {name: array_of(value, f"{place}[{name!r}]") for name, value in arrays.items()}
+    unknown = [name for name in read if name not in {one["name"] for one in inputs}]
+    if unknown:
+        names = ", ".join(f'"{one["name"]}"' for one in inputs)
+        raise Error("invalid_samples", f'The model has no input "{unknown[0]}".', place, f"Its inputs are {names}.")
+    if len(inputs) == 1 and len(read) == 1:
+        return [(f"{path}.npy", npy_parts(next(iter(read.values()))))]
+    return [(f"{path}.npz", _npz_parts(read))]
+
+
+class _Collected:
+    """Samples or batches of one input, one by one."""
+
+    def __init__(self, inputs: Sequence[Any]) -> None:
+        self.inputs = inputs
+        self.arrays: list[Any] = []
+        self.labels: list[Any] = []
+
+    def add(self, item: Any) -> None:
+        place = f"samples[{len(self.arrays)}]"
+        if isinstance(item, (tuple, list)) and len(item) == 2 and len(self.inputs) == 1:
+            item, labels = item
+            self.labels.append(numpy.atleast_1d(array_of(labels, f"{place}[1]")))
+        if isinstance(item, Mapping):
+            self.arrays.append({name: self._batched(array_of(value, place), name) for name, value in item.items()})
+            return
+        name = self.inputs[0]["name"] if self.inputs else ""
+        self.arrays.append({name: self._batched(array_of(item, place), name)})
+
+    def _batched(self, array: numpy.ndarray, name: str) -> numpy.ndarray:
+        rank = next((one["rank"] for one in self.inputs if one["name"] == name), None)
+        return array[None] if rank is not None and array.ndim == rank - 1 else array
+
+    def files(self) -> Files:
+        """One file of all where they have one shape and type, else a file for each."""
+        if not self.arrays:
+            return []
+        first = self.arrays[0]
+        alike = all(
+            one.keys() == first.keys()
+            and all(
+                one[name].ndim and one[name].shape[1:] == first[name].shape[1:] and one[name].dtype == first[name].dtype
+                for name in first
+            )
+            for one in self.arrays
+        )
+        if alike:
+            joined = {name: numpy.concatenate([one[name] for one in self.arrays]) for name in first}
+            return _files_of_mapping(joined, self.inputs, "samples", "samples")
+        return [
+            file
+            for index, one in enumerate(self.arrays)
+            for file in _files_of_mapping(one, self.inputs, f"samples-{index:08d}", f"samples[{index}]")
+        ]
+
+
+def open_samples(model: _core.OpenModel, samples: Samples, preprocessing: Any) -> tuple[_core.OpenData, Any]:
+    """The data set, and the labels that came with it (None without)."""
+    described = "" if preprocessing is None else preprocessing
+    if not isinstance(described, str):
+        described = as_json(described, "preprocessing")
+    if _is_path(samples):
+        return _core.open_paths(model, [os.fspath(samples)], described), None
+    if isinstance(samples, (list, tuple)) and samples and all(_is_path(one) for one in samples):
+        return _core.open_paths(model, [os.fspath(one) for one in samples], described), None
+    inputs = json.loads(_core.inputs(model))
+    if isinstance(samples, Mapping):
+        return _core.open_files(model, _files_of_mapping(samples, inputs, "samples", "samples"), described), None
+    if hasattr(samples, "__array__") or hasattr(samples, "detach"):
+        array = array_of(samples, "samples")
+        return _core.open_files(model, [("samples.npy", npy_parts(array))], described), None
+    if isinstance(samples, (bytes, bytearray)) or not hasattr(samples, "__iter__"):
+        message = f"A {type(samples).__name__} gives no samples."
+        hint = "Give an array, arrays by input name, something that gives them one by one, or a path."
+        raise Error("invalid_samples", message, "samples", hint)
+    collected = _Collected(inputs)
+    for item in samples:
+        collected.add(item)
+    labels = numpy.concatenate(collected.labels) if collected.labels else None
+    return _core.open_files(model, collected.files(), described), labels
+
+
+def labels_of(data: _core.OpenData, labels: Any, group: int = 1) -> list[int]:
+    """One for each sample (each group of them): those given, else those of class folders, else none."""
+    if labels is None:
+        return _core.labels(data, None, "", group)
+    if _is_path(labels):
+        path = Path(labels)
+        try:
+            return _core.labels(data, path.read_bytes(), path.name, group)
+        except OSError as error:
+            raise Error("io", f"The file cannot be read: {error.strerror}.", str(path), "Check the path.") from None
+    array = array_of(labels, "labels").reshape(-1)
+    file = b"".join(bytes(part) for part in npy_parts(array))
+    return _core.labels(data, file, "labels.npy", group)
+
+
+def as_json(value: Any, place: str) -> str:
+    """As the core reads it; numbers of numpy are numbers."""
+
+    def plain(one: Any) -> Any:
+        if isinstance(one, (numpy.generic, numpy.ndarray)):
+            return one.tolist()
+        raise TypeError(f"a {type(one).__name__} cannot be written as JSON")
+
+    try:
+        return json.dumps(value, default=plain, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise Error("invalid_argument", f"This cannot be written as JSON: {error}.", place) from None
+
+
+def platform_of(platform: Any) -> Any:
+    """A name such as "ort-cpu@v1", or the content of a platform file, whose path may be given."""
+    if platform is None or isinstance(platform, Mapping):
+        return platform
+    text = os.fspath(platform)
+    if isinstance(platform, str) and not text.endswith(".json") and os.sep not in text:
+        return text
+    return json_file(text, "platform")
+
+
+def json_file(value: Any, place: str) -> Any:
+    """The content of a JSON file, where a path is given; else the value."""
+    if not _is_path(value):
+        return value
+    try:
+        return json.loads(Path(value).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise Error("io", f"The file cannot be read: {error.strerror}.", str(value), "Check the path.") from None
+    except ValueError as error:
+        raise Error("invalid_config", f"This is no JSON: {error}.", str(value)) from None
+
+
+def settings_of(
+    platform: Any = None,
+    config: Mapping[str, Any] | None = None,
+    preset: str | None = None,
+    overrides: Any = None,
+    framework_info: Any = None,
+    recipe: Any = None,
+    allow_mismatch: bool = False,
+) -> dict[str, Any]:
+    return {
+        "platform": platform_of(platform),
+        "config": dict(config or {}),
+        "preset": preset,
+        "overrides": overrides,
+        "framework_info": framework_info,
+        "recipe": json_file(recipe, "recipe"),
+        "allow_mismatch": allow_mismatch,
+    }

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The wheel: the bytes of the program and of Node, what callers give, errors, Ctrl+C."""
+
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+import zipfile
+from pathlib import Path
+
+import numpy
+import tersor
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = ROOT / "build/native/bin/tersor"
+NODE_COMMAND = ROOT / "wasm/bin.mjs"
+MODEL = ROOT / "web/public/demo/model.onnx"
+
+
+def demo_arrays():
+    """The demo's pictures as arrays, as the model takes them, with their labels."""
+    count = 48
+    generator = numpy.random.default_rng(5)
+    shape = [one for one in tersor.inspect(MODEL)["inputs"][0]["shape"]]
+    dims = [one if isinstance(one, int) else 1 for one in shape][1:]
+    return generator.normal(size=(count, *dims)).astype(numpy.float32), generator.integers(0, 10, count)
+
+
+class SameBytes(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.samples, self.labels = demo_arrays()
+        self.file = Path(self.folder.name) / "samples.npy"
+        numpy.save(self.file, self.samples)
+
+    def made_by(self, *command, options=()):
+        out = Path(self.folder.name) / "out.onnx"
+        arguments = ["quantize", MODEL, "--data", self.file, "-o", out, *options]
+        subprocess.run([*command, *arguments], check=True, capture_output=True)
+        return out.read_bytes()
+
+    def test_as_the_program_and_node(self):
+        for config, options in [
+            ({}, ()),
+            ({"effort": 0, "weights_n_bits": 4}, ("--set", "effort=0", "--set", "weights_n_bits=4")),
+        ]:
+            platform = "any" if config else None
+            more = ("--platform", "any", *options) if config else options
+            made = tersor.quantize(MODEL, self.samples, platform=platform, **config)
+            self.assertEqual(made.bytes, self.made_by(PROGRAM, options=more))
+            self.assertEqual(made.bytes, self.made_by("node", NODE_COMMAND, options=more))
+
+    def test_however_model_and_samples_are_given(self):
+        expected = tersor.quantize(MODEL, self.samples, compare=False).bytes
+        name = tersor.inspect(MODEL)["inputs"][0]["name"]
+        model = MODEL.read_bytes()
+        for given in [
+            {name: self.samples},
+            self.file,
+            numpy.load(self.file, mmap_mode="r"),
+            numpy.asfortranarray(self.samples),
+            iter(self.samples),
+            ({name: one} for one in self.samples),
+            (self.samples[k : k + 5] for k in range(0, len(self.samples), 5)),
+        ]:
+            self.assertEqual(tersor.quantize(model, given, compare=False, threads=1).bytes, expected)
+
+    def test_recipe_gives_the_same_bytes_again(self):
+        first = tersor.quantize(MODEL, self.samples, compare=False, prefer="ACCURACY", calibration_samples=20)
+        again = tersor.quantize(MODEL, self.samples, compare=False, recipe=json.loads(json.dumps(first.recipe)))
+        self.assertEqual(again.bytes, first.bytes)
+        with self.assertRaises(tersor.Error) as caught:
+            tersor.quantize(MODEL, self.samples + 1, compare=False, recipe=first.recipe)
+        self.assertEqual(caught.exception.code, "mismatch")
+        self.assertIn("allow_mismatch", caught.exception.hint)
+
+    def test_shards_are_the_statistics_of_all(self):
+        settings = {"holdout": False, "weights_bias_correction": False, "effort": 0}
+        whole = tersor.calibrate(MODEL, self.samples, **settings)
+        parts = [tersor.calibrate(MODEL, self.samples, shard=(k, 3), **settings) for k in (3, 1, 2)]
+        self.assertEqual(tersor.merge(parts).bytes, whole.bytes)
+        one = tersor.quantize(MODEL, self.samples, compare=False, **settings).bytes
+        self.assertEqual(tersor.quantize(MODEL, statistics=parts, **settings).bytes, one)
+
+
+class Answers(unittest.TestCase):
+    def setUp(self):
+        self.samples, self.labels = demo_arrays()
+
+    def test_accuracy_of_both_models_on_samples_held_aside(self):
+        made = tersor.quantize(MODEL, self.samples, self.labels)
+        report = made.report
+        self.assertEqual(report["samples"], {"calibration": 24, "evaluation": 24, "held_aside": True})
+        held = numpy.setdiff1d(numpy.arange(48), 2 * numpy.arange(24))
+        alone = tersor.evaluate(made.bytes, self.samples[held], self.labels[held], reference=MODEL)
+        self.assertEqual(alone["correct"], report["evaluation"]["quantized"]["correct"])
+        self.assertEqual(alone["agreement"], report["evaluation"]["quantized"]["agreement"])
+        self.assertEqual(made.accuracy, alone["value"])
+        self.assertIn("accuracy", made.summary)
+
+    def test_labels_that_a_loader_gives(self):
+        loader = [(self.samples[k : k + 8], self.labels[k : k + 8]) for k in range(0, 48, 8)]
+        evaluated = tersor.evaluate(MODEL, loader)
+        self.assertEqual(evaluated, tersor.evaluate(MODEL, self.samples, self.labels))
+        self.assertEqual(evaluated["metric"], "top1")
+        self.assertEqual(tersor.evaluate(MODEL, self.samples)["metric"], "answers")
+
+    def test_outputs_are_arrays(self):
+        made = tersor.quantize(MODEL, self.samples, compare=False)
+        output = tersor.inspect(MODEL)["outputs"][0]["name"]
+        in_float = tersor.run(MODEL, self.samples)[output]
+        quantized = tersor.run(made.bytes, self.samples)[output]
+        self.assertEqual(in_float.shape[0], 48)
+        self.assertEqual(in_float.dtype, numpy.float32)
+        noise = float(((in_float - quantized).astype(float) ** 2).sum())
+        sqnr = 10 * numpy.log10(float((in_float.astype(float) ** 2).sum()) / noise)
+        compared = tersor.compare(MODEL, made, self.samples)["outputs"][0]["sqnr_db"]
+        self.assertAlmostEqual(sqnr, compared, places=3)
+
+    def test_notebooks_show_the_layers(self):
+        made = tersor.quantize(MODEL, self.samples)
+        html = made._repr_html_()
+        layers = made.report["comparison"]["layers"]
+        self.assertEqual(html.count("<rect"), min(24, len(layers)))
+        self.assertIn("kB, was", html)
+        self.assertNotIn("<script", html)
+
+    def test_saves(self):
+        made = tersor.quantize(MODEL, self.samples, compare=False)
+        with tempfile.TemporaryDirectory() as folder:
+            made.save(Path(folder) / "a.onnx")
+            made.save_recipe(Path(folder) / "r.json")
+            made.statistics.save(Path(folder) / "s.tstats")
+            self.assertEqual((Path(folder) / "a.onnx").read_bytes(), made.bytes)
+            self.assertEqual(sorted(os.listdir(folder)), ["a.onnx", "r.json", "s.tstats"])
+            again = tersor.Statistics.load(Path(folder) / "s.tstats")
+            self.assertEqual(tersor.quantize(MODEL, statistics=again).bytes, made.bytes)
+            recipe = Path(folder) / "r.json"
+            self.assertEqual(tersor.quantize(MODEL, self.samples, recipe=recipe, compare=False).bytes, made.bytes)
+
+    def test_platforms(self):
+        names = [one["name"] for one in tersor.platforms()]
+        self.assertIn("ort-cpu", names)
+        self.assertIn("operator_set", json.dumps(tersor.platforms("ort-cpu")))
+
+
+class Mistakes(unittest.TestCase):
+    def test_errors_have_code_place_and_hint(self):
+        samples, labels = demo_arrays()
+        wide = samples[:, :, :5]
+        for call, code, place in [
+            (lambda: tersor.quantize("/nowhere/model.onnx", samples), "io", "/nowhere/model.onnx"),
+            (lambda: tersor.quantize(b"no model", samples), "invalid_model", ""),
+            (lambda: tersor.quantize(MODEL, wide), "invalid_samples", "samples.npy"),
+            (lambda: tersor.quantize(MODEL, samples * numpy.nan), "invalid_samples", "samples"),
+            (lambda: tersor.quantize(MODEL, {"nothing": samples}), "invalid_samples", "samples"),
+            (lambda: tersor.quantize(MODEL, 7), "invalid_samples", "samples"),
+            (lambda: tersor.quantize(MODEL, []), "invalid_samples", ""),
+            (lambda: tersor.quantize(MODEL, [object()]), "invalid_samples", "samples[0]"),
+            (lambda: tersor.quantize(MODEL), "invalid_argument", "samples"),
+            (lambda: tersor.quantize(MODEL, samples, labels[:7]), "invalid_labels", ""),
+            (lambda: tersor.quantize(MODEL, samples, weights_bits=8), "invalid_config", "config"),
+            (lambda: tersor.quantize(MODEL, samples, platform="ort-gpu"), "invalid_platform", ""),
+            (lambda: tersor.quantize(MODEL, samples, effort=object()), "invalid_argument", "config"),
+            (lambda: tersor.evaluate(MODEL, samples, metric="top1"), "invalid_labels", "labels"),
+            (lambda: tersor.evaluate(MODEL, samples, labels, metric="top3"), "invalid_argument", "metric"),
+            (lambda: tersor.calibrate(MODEL, samples, shard=(4, 3)), "invalid_argument", "shard"),
+            (lambda: tersor.compare(MODEL, MODEL, samples, runtime="x86"), "invalid_argument", "runtime"),
+        ]:
+            with self.assertRaises(tersor.Error) as caught:
+                call()
+            self.assertEqual(caught.exception.code, code, str(caught.exception))
+            self.assertIn(place, caught.exception.place, str(caught.exception))
+            self.assertGreater(len(caught.exception.message), 10)
+
+    def test_what_a_listener_raises_ends_the_call(self):
+        samples, _ = demo_arrays()
+        heard = []
+
+        def listen(stage, done, total):
+            heard.append((stage, done, total))
+            if stage == "calibrate":
+                raise KeyError("enough")
+
+        with self.assertRaises(KeyError):
+            tersor.quantize(MODEL, samples, progress=listen)
+        self.assertEqual(heard[-1][0], "calibrate")
+
+    def test_control_c_ends_a_call_and_other_threads_run_beside_it(self):
+        samples, _ = demo_arrays()
+        many = numpy.tile(samples, (400, 1, 1, 1))
+        beside = []
+        over = threading.Event()
+
+        def count():
+            while not over.is_set():
+                beside.append(time.monotonic())
+                time.sleep(0.005)
+
+        counter = threading.Thread(target=count)
+        counter.start()
+        timer = threading.Timer(0.4, lambda: os.kill(os.getpid(), signal.SIGINT))
+        timer.start()
+        try:
+            with self.assertRaises(KeyboardInterrupt):
+                tersor.run(MODEL, many)
+        finally:
+            over.set()
+            counter.join()
+        self.assertGreater(len(beside), 10)
+        tersor.run(MODEL, samples)
+
+
+class Folders(unittest.TestCase):
+    def test_a_folder_of_classes_is_the_data_set_of_the_program(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with zipfile.ZipFile(ROOT / "web/public/demo/samples.zip") as archive:
+                archive.extractall(folder)
+            arguments = ["evaluate", MODEL, "--data", folder, "--json"]
+            said = subprocess.run([PROGRAM, *arguments], check=True, capture_output=True, text=True).stdout
+            self.assertEqual(tersor.evaluate(MODEL, folder), json.loads(said))
+            out = Path(folder).parent / f"{Path(folder).name}.onnx"
+            command = [PROGRAM, "quantize", MODEL, "--data", folder, "-o", out]
+            subprocess.run(command, check=True, capture_output=True)
+            self.addCleanup(out.unlink)
+            self.assertEqual(tersor.quantize(MODEL, folder, calibration_samples=10**9).bytes, out.read_bytes())
+
+
+if __name__ == "__main__":
+    unittest.main()
