@@ -35,6 +35,12 @@ export default defineConfig({
       suite('embed', ['tests/embed/*.test.mjs'], { testTimeout: 60_000, hookTimeout: 60_000, fileParallelism: false }),
       // the .deb and the archive of ./scripts/package
       suite('packages', ['tests/package/*.test.mjs'], { testTimeout: 60_000 }),
+      // the site behind nginx and Apache, and embedded
+      suite('hosting', ['tests/hosting/*.test.mjs'], {
+        testTimeout: 120_000,
+        hookTimeout: 60_000,
+        fileParallelism: false,
+      }),
       // the built site in Chromium
       suite('browser', ['tests/browser/*.test.mjs'], {
         testTimeout: 180_000,

@@ -11,7 +11,7 @@ import { createServer } from 'node:http';
 import { extname, join, normalize, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { contentSecurityPolicy } from '../web/csp.mjs';
+import { headerSecurityPolicy } from '../web/csp.mjs';
 
 const mediaTypes = {
   '.css': 'text/css; charset=utf-8',
@@ -99,7 +99,7 @@ export async function serve({ root, port, host = '127.0.0.1', prefix = '/', poli
     'X-Content-Type-Options': 'nosniff',
     'Referrer-Policy': 'no-referrer',
     'Cross-Origin-Resource-Policy': 'same-origin',
-    ...(policy ? { 'Content-Security-Policy': contentSecurityPolicy } : {}),
+    ...(policy ? { 'Content-Security-Policy': headerSecurityPolicy } : {}),
   };
   const requests = [];
   const server = createServer((request, response) => {

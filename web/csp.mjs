@@ -14,3 +14,6 @@ export const contentSecurityPolicy = [
   "base-uri 'none'",
   "form-action 'none'",
 ].join('; ');
+
+/** As a header it says too who may show the page in a frame, which a meta tag cannot: pages of the same origin. */
+export const headerSecurityPolicy = `${contentSecurityPolicy}; frame-ancestors 'self'`;

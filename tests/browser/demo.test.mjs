@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { contentSecurityPolicy } from '../../web/csp.mjs';
+import { contentSecurityPolicy, headerSecurityPolicy } from '../../web/csp.mjs';
 import {
   button,
   comparison,
@@ -102,7 +102,7 @@ describe('the first visit', () => {
 describe('hosting', () => {
   it('sends the security policy as a header and carries it in the page', async () => {
     const response = await fetch(site.url);
-    expect(response.headers.get('content-security-policy')).toBe(contentSecurityPolicy);
+    expect(response.headers.get('content-security-policy')).toBe(headerSecurityPolicy);
     expect(await response.text()).toContain(`http-equiv="Content-Security-Policy" content="${contentSecurityPolicy}"`);
     expect(contentSecurityPolicy).toMatch(
       /default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; style-src 'self';/,
