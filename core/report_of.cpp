@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/report_of.h"
 
+#include <algorithm>
+
 #include "core/base/digest.h"
+#include "core/base/error.h"
+#include "core/graph/uses.h"
 #include "core/ptq/outcomes.h"
+#include "core/ptq/pad_fillers.h"
 #include "core/report/expected_size.h"
 #include "core/report/idle_remarks.h"
 #include "core/report/range_remarks.h"
@@ -17,6 +22,43 @@ report::Coverage expected_coverage(const Job& job, int64_t model_bytes) {
                                                         job.settings.config, model_bytes);
   coverage.calibration_bytes = calibration_bytes(job);
   return coverage;
+}
+
+report::GraphView expected_graph(const Job& job) {
+  const Graph& graph = job.model.graph;
+  return report::graph_view(job.opened->model, job.model, job.attachment, job.placement,
+                            ptq::expected_outcomes(graph, job.attachment, job.placement), job.settings.platform.prices);
+}
+
+report::ActivationRange activation_range_of(const Job& job, const calibrate::Statistics& statistics,
+                                            const std::string& tensor, quant::QuantizationMethod method,
+                                            const quant::IntegerGrid& grid) {
+  const Graph& graph = job.model.graph;
+  report::ActivationRange range{{}, {}, method, grid};
+  const auto add = [&](const std::string& name) {
+    const calibrate::TensorStatistics* seen = statistics.find(name);
+    if (seen == nullptr || seen->histogram.empty()) return;
+    const quant::Range mean = seen->mean_extremes();
+    if (!range.histogram.empty())
+      range.mean_extremes = {std::min(range.mean_extremes.low, mean.low),
+                             std::max(range.mean_extremes.high, mean.high)};
+    else
+      range.mean_extremes = mean;
+    range.histogram.merge(seen->histogram);
+  };
+  const auto value = graph.find(tensor);
+  const ptq::PlacedTensor* placed = value ? job.placement.find(*value) : nullptr;
+  if (placed == nullptr) {
+    add(tensor);
+  } else {
+    const ptq::PadFillers fillers(graph, Uses(graph), job.placement);
+    for (const ptq::PlacedTensor& one : job.placement.tensors)
+      if (one.group == placed->group && !fillers.is_passed_over(one)) add(graph.name_of(one.value));
+  }
+  if (range.histogram.empty())
+    throw Error(ErrorCode::kMismatch, "The statistics say nothing about the tensor \"" + tensor + "\".", "tensor",
+                "Name a tensor that has a histogram in the comparison.");
+  return range;
 }
 
 std::optional<report::TimeForecast> time_forecast_of(const Job& job, const QuantizeResult& result) {

@@ -7,7 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "core/report/graph_view.h"
+#include "core/report/range_choices.h"
 #include "core/report/report.h"
+#include "core/report/weight_channels.h"
 #include "core/tersor.h"
 
 namespace tersor {
@@ -15,6 +18,15 @@ namespace tersor {
 /// What the platform will make of the model's operators, before any sample is seen; `model_bytes`: the size of its
 /// file.
 report::Coverage expected_coverage(const Job& job, int64_t model_bytes);
+
+/// The prepared graph with what the platform will make of it, before any sample is seen.
+report::GraphView expected_graph(const Job& job);
+
+/// What the range of a tensor of the prepared graph is chosen from: what calibration saw of it and of the tensors that
+/// share its parameters. Error kMismatch where the statistics hold no histogram of it.
+report::ActivationRange activation_range_of(const Job& job, const calibrate::Statistics& statistics,
+                                            const std::string& tensor, quant::QuantizationMethod method,
+                                            const quant::IntegerGrid& grid);
 
 /// All that is known without running the result: not `comparison`, `evaluation`, `verdict`, and of `samples` the
 /// calibrated ones alone.

@@ -22,19 +22,27 @@ class Clock {
 
   double nanoseconds() const {
     double sum = 0;
-    for (size_t i = 0; i < graph_.nodes().size(); ++i) {
-      const Node& node = graph_.nodes()[i];
-      if (is_idle(node) || is_fused(node)) continue;
-      const double once = prices_.of(node);
-      // The runtime restores a tensor again for each node that reads it.
-      const bool restores = node.is("DequantizeLinear") && graph_.initializer(node.inputs[0]) == nullptr;
-      sum += restores ? once * static_cast<double>(std::max<size_t>(1, uses_.reader_count(node.outputs[0]))) : once;
-    }
+    for (const Node& node : graph_.nodes()) sum += of(node);
     for (size_t v = 0; v < orders_.size(); ++v) sum += turning(ValueId{static_cast<int32_t>(v)});
     return sum;
   }
 
+  NodeTime time_of(const Node& node) const {
+    double sum = of(node);
+    for (const ValueId id : node.outputs)
+      if (id.valid()) sum += turning(id);
+    return {sum / 1e6, is_fused(node)};
+  }
+
  private:
+  double of(const Node& node) const {
+    if (is_idle(node) || is_fused(node)) return 0;
+    const double once = prices_.of(node);
+    // The runtime restores a tensor again for each node that reads it.
+    const bool restores = node.is("DequantizeLinear") && graph_.initializer(node.inputs[0]) == nullptr;
+    return restores ? once * static_cast<double>(std::max<size_t>(1, uses_.reader_count(node.outputs[0]))) : once;
+  }
+
   /// It is computed when the model is loaded, or not at all.
   bool is_idle(const Node& node) const {
     return node.op_type == "Constant" || node.op_type == "Shape" ||
@@ -97,13 +105,25 @@ class Clock {
 }  // namespace
 
 std::optional<double> expected_milliseconds(const Model& model, const tpc::PriceList& prices) {
-  const bool quantized = simulate::is_quantized(model);
-  const Model fused = quantized ? simulate::fuse(model, simulate::Profile::kX64).model : model;
+  const Model fused = as_run(model);
   const ValueTypes types = value_types(fused);
   if (types.empty()) return std::nullopt;
   const double milliseconds = Clock(fused, types, prices).nanoseconds() / 1e6;
   if (!(milliseconds > 0)) return std::nullopt;
   return milliseconds;
+}
+
+std::vector<NodeTime> times_by_node(const Model& run, const tpc::PriceList& prices) {
+  const ValueTypes types = value_types(run);
+  if (types.empty()) return {};
+  const Clock clock(run, types, prices);
+  std::vector<NodeTime> times;
+  for (const Node& node : run.graph.nodes()) times.push_back(clock.time_of(node));
+  return times;
+}
+
+Model as_run(const Model& model) {
+  return simulate::is_quantized(model) ? simulate::fuse(model, simulate::Profile::kX64).model : model;
 }
 
 }  // namespace tersor::cost

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "core/graph/graph.h"
 #include "core/tpc/price_list.h"
@@ -13,5 +14,20 @@ namespace tersor::cost {
 /// Milliseconds. `model` is a float model or a file with QuantizeLinear and DequantizeLinear, and is valid. None where
 /// shapes cannot be known before the samples.
 std::optional<double> expected_milliseconds(const Model& model, const tpc::PriceList& prices);
+
+/// What one node of a graph takes as the runtime's optimizer leaves it.
+struct NodeTime {
+  /// With the changes of layout of what it makes. 0 where it is not run: computed when the model is loaded, or with the
+  /// node in front of it.
+  double milliseconds = 0;
+  bool is_joined = false;  // the runtime computes it with the node in front of it
+};
+
+/// One per node of as_run(model), in its order; they and the changes of layout of the inputs add up to
+/// expected_milliseconds(). Empty where shapes cannot be known before the samples.
+std::vector<NodeTime> times_by_node(const Model& run, const tpc::PriceList& prices);
+
+/// The model as the runtime's optimizer leaves it: a file with quantizers with integer operators in their place.
+Model as_run(const Model& model);
 
 }  // namespace tersor::cost

@@ -7,31 +7,10 @@
 #include "core/framework/overrides.h"
 #include "core/graph/core_operator.h"
 #include "core/graph/subgraphs.h"
-#include "core/ptq/role.h"
 
 namespace tersor::report {
 
 namespace {
-
-struct Fate {
-  Support support = Support::kFloat;
-  std::string reason;
-};
-
-Fate fate_of(const ptq::NodeRole& role, const ptq::NodeOutcome& outcome) {
-  using Arithmetic = ptq::NodeOutcome::Arithmetic;
-  const bool moves = role.role == ptq::Role::kMover;
-  switch (outcome.arithmetic) {
-    case Arithmetic::kInteger:
-    case Arithmetic::kIntegerFloatOutput:
-      return {moves ? Support::kMoves : Support::kInteger, {}};
-    case Arithmetic::kFolded:
-      return {Support::kFused, {}};
-    case Arithmetic::kFloat:
-      break;
-  }
-  return {Support::kFloat, moves ? std::string() : outcome.reason};
-}
 
 using Counts = std::map<std::pair<std::string, std::string>, int64_t>;
 
@@ -62,6 +41,21 @@ void add_bodies(Coverage& coverage, const Node& node) {
 }
 
 }  // namespace
+
+Fate fate_of(const ptq::NodeRole& role, const ptq::NodeOutcome& outcome) {
+  using Arithmetic = ptq::NodeOutcome::Arithmetic;
+  const bool moves = role.role == ptq::Role::kMover;
+  switch (outcome.arithmetic) {
+    case Arithmetic::kInteger:
+    case Arithmetic::kIntegerFloatOutput:
+      return {moves ? Support::kMoves : Support::kInteger, {}};
+    case Arithmetic::kFolded:
+      return {Support::kFused, {}};
+    case Arithmetic::kFloat:
+      break;
+  }
+  return {Support::kFloat, moves ? std::string() : outcome.reason};
+}
 
 std::vector<FloatNode> float_nodes(const Graph& graph, const std::vector<ptq::NodeOutcome>& outcomes) {
   std::vector<FloatNode> nodes;

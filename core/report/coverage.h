@@ -14,6 +14,7 @@
 #include "core/graph/graph.h"
 #include "core/ptq/placement.h"
 #include "core/ptq/plan.h"
+#include "core/ptq/role.h"
 
 namespace tersor::report {
 
@@ -24,6 +25,14 @@ enum class Support {
   kFloat,    // stays float
   kFolded,   // computed beforehand
 };
+
+/// What becomes of one node.
+struct Fate {
+  Support support = Support::kFloat;
+  std::string reason;  // why it stays float
+};
+
+Fate fate_of(const ptq::NodeRole& role, const ptq::NodeOutcome& outcome);
 
 struct CoverageRow {
   std::string op;

@@ -91,6 +91,8 @@ TensorPair describe(const Graph& graph, const Uses& uses, ValueId value, const s
   return pair;
 }
 
+}  // namespace
+
 std::map<std::string, std::string> quantized_inputs(const Graph& quantized) {
   std::map<std::string, std::string> names;
   for (const Node& node : quantized.nodes())
@@ -103,8 +105,6 @@ std::map<std::string, std::string> quantized_inputs(const Graph& quantized) {
         names.emplace(quantized.name_of(node.outputs[0]), found->second);
   return names;
 }
-
-}  // namespace
 
 std::vector<PairedTensor> pair_tensors(const Graph& float_graph, const Graph& quantized, const Graph& fused) {
   const Uses uses(float_graph);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
+#include <string>
 #include <vector>
 
 #include "core/graph/graph.h"
@@ -21,5 +23,8 @@ struct PairedTensor {
 /// `quantized` is the model as read, `fused` what simulate::fuse() made of it. Tensors are matched by name: that of the
 /// QuantizeLinear's input or of the DequantizeLinear's output, known suffixes aside. In the float graph's order.
 std::vector<PairedTensor> pair_tensors(const Graph& float_graph, const Graph& quantized, const Graph& fused);
+
+/// Names of the integer tensors of a file, as read, to the names of the real ones that they were made of.
+std::map<std::string, std::string> quantized_inputs(const Graph& quantized);
 
 }  // namespace tersor::report

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every selection method makes of one activation's range, and what becomes of any other range.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "core/base/fields.h"
+#include "core/config/quantization_config.h"
+#include "core/quant/histogram.h"
+#include "core/quant/params.h"
+#include "core/quant/threshold_selection_method.h"
+
+namespace tersor::report {
+
+/// What a range is chosen from, and for which grid.
+struct ActivationRange {
+  quant::Histogram histogram;
+  quant::Range mean_extremes;  // mean over the samples of each one's lowest and highest value
+  quant::QuantizationMethod method = quant::QuantizationMethod::kUniform;
+  quant::IntegerGrid grid;
+};
+
+struct RangeFigures {
+  double low = 0;
+  double high = 0;
+  double scale = 1;
+  int64_t zero_point = 0;
+  int64_t values = 0;
+  int64_t lost = 0;
+  std::optional<double> sqnr_db;
+
+  static constexpr auto fields() {
+    return std::make_tuple(
+        field("low", &RangeFigures::low, "Lowest value that the codes represent."),
+        field("high", &RangeFigures::high, "Highest value that they represent."),
+        field("scale", &RangeFigures::scale, "Step between two codes."),
+        field("zero_point", &RangeFigures::zero_point, "Code of the value 0, codes counted as the method does."),
+        field("values", &RangeFigures::values, "Values that calibration saw."),
+        field("lost", &RangeFigures::lost, "Those outside by more than half a step, by the centres of their bins."),
+        field("sqnr_db", &RangeFigures::sqnr_db, "SQNR in dB that the range leaves of them; null when exact."));
+  }
+};
+
+struct RangeChoice {
+  quant::ThresholdSelectionMethod method = quant::ThresholdSelectionMethod::kMse;
+  RangeFigures figures;
+
+  static constexpr auto fields() {
+    return std::make_tuple(field("method", &RangeChoice::method, "By what it is chosen."),
+                           field("figures", &RangeChoice::figures, "The range and what becomes of the values."));
+  }
+};
+
+/// A range given by hand. It is widened to hold 0, and symmetric methods make it symmetric. Error kInvalidArgument
+/// where an end is not finite or the ends are in the wrong order.
+RangeFigures figures_of(const ActivationRange& range, double low, double high);
+
+/// One row per method that acts for activations; z_threshold, l_p_value and the like are those of the settings.
+std::vector<RangeChoice> range_choices(const ActivationRange& range, const config::QuantizationConfig& settings);
+
+}  // namespace tersor::report
