@@ -154,6 +154,22 @@ val close(const std::string& key) {
 val coverage(const std::string& model, const std::string& settings) {
   return guard([&] { return session().coverage(model, settings); });
 }
+val graph(const std::string& model, const std::string& settings) {
+  return guard([&] { return session().graph(model, settings); });
+}
+val runtime_nodes(const std::string& model, const std::string& settings) {
+  return guard([&] { return session().runtime_nodes(model, settings); });
+}
+val weight_channels(const std::string& model, const std::string& settings, const std::string& name) {
+  return guard([&] { return session().weight_channels(model, settings, name); });
+}
+val open_range(const std::string& key, const std::string& model, const std::string& settings, const val& statistics,
+               const std::string& question) {
+  return guard([&] { return session().open_range(key, model, settings, statistics, question); });
+}
+val range_figures(const std::string& key, double low, double high) {
+  return guard([&] { return session().range_figures(key, low, high); });
+}
 val read_settings_of_file(const std::string& text, const std::string& name, const std::string& model) {
   return guard([&] { return session().read_settings_file(text, name, model); });
 }
@@ -244,6 +260,11 @@ EMSCRIPTEN_BINDINGS(tersor) {
   function("openModel", &open_model);
   function("close", &close);
   function("coverage", &coverage);
+  function("graph", &graph);
+  function("runtimeNodes", &runtime_nodes);
+  function("weightChannels", &weight_channels);
+  function("openRange", &open_range);
+  function("rangeFigures", &range_figures);
   function("layers", &layers);
   function("readSettings", &read_settings_of_file);
   function("openData", &open_data);

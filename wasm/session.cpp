@@ -168,6 +168,7 @@ void Session::close(const std::string& key) {
   data_.erase(key);
   trials_.erase(key);
   jobs_.erase(key);
+  ranges_.erase(key);
 }
 
 /// The last job is kept: calibration and quantization use the same.
@@ -192,6 +193,41 @@ std::string Session::coverage(const std::string& key, const std::string& setting
   OpenModel& opened = model(key);
   const auto job = job_of(opened, read_settings(parse_json(settings, "settings"), nullptr));
   return to_text(to_json(expected_coverage(*job, static_cast<int64_t>(opened.size_bytes))), false);
+}
+
+std::string Session::graph(const std::string& key, const std::string& settings) {
+  const auto job = job_of(model(key), read_settings(parse_json(settings, "settings"), nullptr));
+  return to_text(to_json(expected_graph(*job)), false);
+}
+
+std::string Session::runtime_nodes(const std::string& key, const std::string& settings) {
+  const Settings chosen = read_settings(parse_json(settings, "settings"), nullptr);
+  return to_text(to_json(report::runtime_nodes(model(key).opened->model, chosen.platform.prices)), false);
+}
+
+std::string Session::weight_channels(const std::string& key, const std::string& settings, const std::string& name) {
+  const auto job = job_of(model(key), read_settings(parse_json(settings, "settings"), nullptr));
+  return to_text(to_json(report::weight_channels(job->model.graph, job->attachment, job->settings.config, name)),
+                 false);
+}
+
+std::string Session::open_range(const std::string& key, const std::string& model_key, const std::string& settings,
+                                const val& statistics_file, const std::string& text) {
+  const auto job = job_of(model(model_key), read_settings(parse_json(settings, "settings"), nullptr));
+  const Json question = parse_json(text, "range");
+  const quant::IntegerGrid grid{question.at("n_bits").get<int>(), question.at("is_signed").get<bool>(), false};
+  report::ActivationRange range = activation_range_of(
+      *job, calibrate::read(copied(statistics_file).view), question.at("tensor").get<std::string>(),
+      enum_from_word<quant::QuantizationMethod>(question.at("method").get<std::string>(), "range.method"), grid);
+  const std::string choices = to_text(to_json(report::range_choices(range, job->settings.config)), false);
+  ranges_[key] = std::move(range);
+  return choices;
+}
+
+std::string Session::range_figures(const std::string& key, double low, double high) const {
+  const auto found = ranges_.find(key);
+  if (found == ranges_.end()) throw no_such("range", key);
+  return to_text(to_json(report::figures_of(found->second, low, high)), false);
 }
 
 val Session::layers(const std::string& key, const std::string& text, size_t which) {

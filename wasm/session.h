@@ -14,6 +14,7 @@
 #include "core/base/json_fwd.h"
 #include "core/base/progress.h"
 #include "core/report/coverage.h"
+#include "core/report/range_choices.h"
 #include "core/samples/data_set.h"
 #include "core/tersor.h"
 #include "core/try_preprocessings.h"
@@ -35,6 +36,19 @@ class Session {
 
   /// `settings`: {platform, config}. JSON of report::Coverage.
   std::string coverage(const std::string& model, const std::string& settings);
+
+  /// JSON of report::GraphView.
+  std::string graph(const std::string& model, const std::string& settings);
+  /// JSON list of report::RuntimeNode; of `settings` the platform's prices count.
+  std::string runtime_nodes(const std::string& model, const std::string& settings);
+  /// JSON of report::WeightChannels, of the operator of that name.
+  std::string weight_channels(const std::string& model, const std::string& settings, const std::string& name);
+  /// Keeps what a tensor's range is chosen from under `key`. `question`: {tensor, method, n_bits, is_signed}. JSON list
+  /// of report::RangeChoice.
+  std::string open_range(const std::string& key, const std::string& model, const std::string& settings,
+                         const emscripten::val& statistics, const std::string& question);
+  /// JSON of report::RangeFigures.
+  std::string range_figures(const std::string& key, double low, double high) const;
 
   /// The layers that number `which` of the given overrides chooses in the prepared model: {info, values}, info
   /// being JSON of {name, type, activation, outputs, weights: [{name, shape}]} each, values all weights' as float32.
@@ -111,6 +125,7 @@ class Session {
   std::map<std::string, std::shared_ptr<const samples::DataSet>> data_;
   std::map<std::string, PreprocessingTrial> trials_;  // of data sets that were read as their labels say
   std::map<std::string, RunningJob> jobs_;
+  std::map<std::string, report::ActivationRange> ranges_;
 };
 
 }  // namespace tersor::wasm

@@ -39,6 +39,11 @@ export interface Core {
   openModel(key: string, table: FileTable): Answer<string>;
   close(key: string): Answer<null>;
   coverage(model: string, settings: string): Answer<string>;
+  graph(model: string, settings: string): Answer<string>;
+  runtimeNodes(model: string, settings: string): Answer<string>;
+  weightChannels(model: string, settings: string, name: string): Answer<string>;
+  openRange(key: string, model: string, settings: string, statistics: Uint8Array, question: string): Answer<string>;
+  rangeFigures(key: string, low: number, high: number): Answer<string>;
   layers(model: string, settings: string, which: number): Answer<LayersAnswer>;
   openData(key: string, model: string, table: FileTable, preprocessing: string): Answer<string>;
   checkData(data: string): Answer<null>;

@@ -17,6 +17,7 @@ import type {
   CoverageOptions,
   EvaluateOptions,
   EvaluationResult,
+  GraphView,
   Labels,
   Model,
   ModelInfo,
@@ -31,6 +32,7 @@ import type {
   Selection,
   Statistics,
   TensorSample,
+  WeightChannels,
 } from './types.js';
 
 type TensorSamples = Iterable<TensorSample> | AsyncIterable<TensorSample>;
@@ -100,6 +102,18 @@ export class OpenModel implements Model {
     this.#check('coverage', options);
     const settings = JSON.stringify(await this.#settings(options));
     return this.#withModel(options, (worker) => worker.call('coverage', [this.#file.key, settings]));
+  }
+
+  async graph(options: CoverageOptions = {}): Promise<GraphView> {
+    this.#check('graph', options);
+    const settings = JSON.stringify(await this.#settings(options));
+    return this.#withModel(options, (worker) => worker.call('graph', [this.#file.key, settings]));
+  }
+
+  async weightChannels(name: string, options: CoverageOptions = {}): Promise<WeightChannels> {
+    this.#check('weightChannels', options);
+    const settings = JSON.stringify(await this.#settings(options));
+    return this.#withModel(options, (worker) => worker.call('weightChannels', [this.#file.key, settings, name]));
   }
 
   async nodes(options: CoverageOptions = {}): Promise<readonly NodeInfo[]> {
@@ -303,7 +317,12 @@ export class OpenModel implements Model {
         },
       }),
     );
-    return OpenResult.of(this.#context, made, { float: this.#file, sets: this.#sets, statistics: bytes });
+    return OpenResult.of(this.#context, made, {
+      float: this.#file,
+      sets: this.#sets,
+      statistics: bytes,
+      settings: text,
+    });
   }
 
   async evaluate(samples: Samples, labels: Labels, options: EvaluateOptions = {}): Promise<EvaluationResult> {

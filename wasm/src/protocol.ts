@@ -9,12 +9,16 @@ import type {
   EvaluationResult,
   Comparison,
   FieldDescription,
+  GraphView,
   ModelInfo,
   NodeInfo,
   PlatformInfo,
   Progress,
+  RangeChoice,
+  RangeFigures,
   Recipe,
   Report,
+  RuntimeNode,
   SamplePreview,
   SamplesInfo,
   Selection,
@@ -23,6 +27,7 @@ import type {
   TrainingProgress,
   TypedArray,
   Verdict,
+  WeightChannels,
 } from './types.js';
 
 /** A tensor on its way to a worker; without a shape the model's input decides. */
@@ -93,6 +98,19 @@ export interface Calls {
   openModel(key: string, files: Packed): ModelInfo;
   close(key: string): null;
   coverage(model: string, settings: string): Coverage;
+  graph(model: string, settings: string): GraphView;
+  /** What the runtime runs of the model; of the settings the platform counts. */
+  runtimeNodes(model: string, settings: string): readonly RuntimeNode[];
+  weightChannels(model: string, settings: string, name: string): WeightChannels;
+  /** Keeps what a tensor's range is chosen from under the key. `question`: JSON of RangeQuestion. */
+  openRange(
+    key: string,
+    model: string,
+    settings: string,
+    statistics: Uint8Array,
+    question: string,
+  ): readonly RangeChoice[];
+  rangeFigures(key: string, low: number, high: number): RangeFigures;
   /** Those that number `which` of the settings' overrides chooses. */
   layers(model: string, settings: string, which: number): readonly LayerFacts[];
   /** Those of the settings' first override. */

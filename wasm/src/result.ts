@@ -5,15 +5,20 @@ import { evaluate, ModelFile, type Context } from './model_file.js';
 import { checkOptions } from './options.js';
 import type { Quantized } from './protocol.js';
 import { isList, type DataSets } from './samples.js';
+import { OpenRange } from './range_study.js';
 import type {
   CompareOptions,
   Comparison,
   EvaluateOptions,
   EvaluationResult,
+  CallOptions,
   Labels,
   QuantizedResult,
+  RangeQuestion,
+  RangeStudy,
   Recipe,
   Report,
+  RuntimeNode,
   Samples,
 } from './types.js';
 
@@ -22,6 +27,8 @@ export interface Origin {
   readonly float: ModelFile;
   readonly sets: DataSets;
   readonly statistics: Uint8Array;
+  /** The core's JSON. */
+  readonly settings: string;
 }
 
 export class OpenResult implements QuantizedResult {
@@ -94,6 +101,19 @@ export class OpenResult implements QuantizedResult {
     const samplesUsed = { ...counts, evaluation, held_aside: feed.heldAside === true };
     await abortable(this.#update({ ...this.#report, comparison, samples: samplesUsed }), options.signal);
     return comparison;
+  }
+
+  async runtimeNodes(options: CallOptions = {}): Promise<readonly RuntimeNode[]> {
+    checkOptions('runtimeNodes', options);
+    const worker = this.#context.pool.idle();
+    const { settings } = this.#origin;
+    const asked = worker.need(this.#file).then(() => worker.call('runtimeNodes', [this.#file.key, settings]));
+    return abortable(asked, options.signal);
+  }
+
+  async studyRange(question: RangeQuestion, options: CallOptions = {}): Promise<RangeStudy> {
+    checkOptions('studyRange', options);
+    return OpenRange.of(this.#context, this.#origin, question, options);
   }
 
   /** The figures count at once, so that what another call measures meanwhile is added to them; their verdict follows. */

@@ -345,6 +345,105 @@ export interface NodeInfo {
   readonly type: string;
 }
 
+/** One node of the prepared model's graph. */
+export interface GraphNode {
+  /** As overrides name it. */
+  readonly name: string;
+  readonly op: string;
+  readonly domain: string;
+  /** A few words such as "64×64 3×3"; may be empty. */
+  readonly detail: string;
+  /** Values that it reads, without constants. */
+  readonly inputs: readonly string[];
+  readonly outputs: readonly string[];
+  /** Of its first output for one sample; null where unknown. */
+  readonly shape: readonly number[] | null;
+  readonly support: Support;
+  /** Why it stays float. */
+  readonly reason: string;
+  /** Index of the node that it is computed with; null where it is its own. */
+  readonly joined: number | null;
+  /** Null without a weight, or where that stays float. */
+  readonly weights_n_bits: number | null;
+  readonly activation_n_bits: number | null;
+  /** What the runtime is expected to take for it in the float model; null where the platform has no prices. */
+  readonly float_ms: number | null;
+}
+
+export interface GraphEnd {
+  readonly name: string;
+  readonly shape: readonly number[] | null;
+}
+
+/** The prepared model as it is drawn, with what the platform makes of it; known before any sample is seen. */
+export interface GraphView {
+  readonly inputs: readonly GraphEnd[];
+  readonly outputs: readonly GraphEnd[];
+  readonly nodes: readonly GraphNode[];
+  /** Nodes of the file that were computed beforehand. */
+  readonly folded: number;
+  /** Whose prices the times are of, and on what they were measured; empty where there are none. */
+  readonly runtime: string;
+  readonly machine: string;
+}
+
+/** A node of the runtime's own graph. */
+export interface RuntimeNode {
+  /** Such as QLinearConv. */
+  readonly op: string;
+  /** What it makes, under the names of the float model's values. */
+  readonly outputs: readonly string[];
+  /** What it is expected to take, changes of layout of its outputs included; null without prices. */
+  readonly milliseconds: number | null;
+}
+
+export interface WeightChannels {
+  /** Null where the weight stays float. */
+  readonly n_bits: number | null;
+  /** Each channel has a scale of its own. */
+  readonly per_channel: boolean;
+  /** By output channel; empty where the operator has no constant weight. `sqnr_db`: null when exact or in float. */
+  readonly channels: readonly { readonly largest: number; readonly sqnr_db: number | null }[];
+}
+
+/** Which tensor's range, and the grid that it is chosen for. */
+export interface RangeQuestion {
+  readonly tensor: string;
+  readonly method: QuantizationMethod;
+  readonly n_bits: number;
+  /** Of a symmetric method: it reaches below 0. */
+  readonly is_signed: boolean;
+}
+
+/** What becomes of the values that calibration saw, in a range. */
+export interface RangeFigures {
+  /** Lowest and highest value that the codes represent. */
+  readonly low: number;
+  readonly high: number;
+  readonly scale: number;
+  readonly zero_point: number;
+  readonly values: number;
+  /** Those outside by more than half a step. */
+  readonly lost: number;
+  /** Null when exact. */
+  readonly sqnr_db: number | null;
+}
+
+export interface RangeChoice {
+  /** A choice of activation_threshold_method. */
+  readonly method: string;
+  readonly figures: RangeFigures;
+}
+
+/** One activation's range, to be looked at. */
+export interface RangeStudy {
+  /** What each method would choose. */
+  readonly choices: readonly RangeChoice[];
+  /** Of a range given by hand; it is widened to hold 0, and symmetric methods make it symmetric. */
+  at(low: number, high: number, options?: CallOptions): Promise<RangeFigures>;
+  close(): void;
+}
+
 export interface FloatNode {
   readonly name: string;
   readonly op: string;
@@ -941,6 +1040,10 @@ export interface Tersor {
 export interface Model {
   readonly info: ModelInfo;
   coverage(options?: CoverageOptions): Promise<Coverage>;
+  /** The graph, with what the platform makes of each node. */
+  graph(options?: CoverageOptions): Promise<GraphView>;
+  /** Output channels of the operator that overrides call `name`, and how well their weights survive. */
+  weightChannels(name: string, options?: CoverageOptions): Promise<WeightChannels>;
   /** What overrides can choose: the nodes of the prepared model, in its order. `overrides` are not read. */
   nodes(options?: CoverageOptions): Promise<readonly NodeInfo[]>;
   /** Reads every file's header and the first sample whole. A file that cannot be a sample is a row in `errors`, not a rejection. */
@@ -966,6 +1069,10 @@ export interface QuantizedResult {
   /** A new object after each `evaluate` and `compare`. */
   readonly report: Report;
   evaluate(samples: Samples, labels: Labels, options?: EvaluateOptions): Promise<EvaluationResult>;
+  /** What the runtime runs of the file, in its order, constants aside. */
+  runtimeNodes(options?: CallOptions): Promise<readonly RuntimeNode[]>;
+  /** What each selection method would make of one activation's range. */
+  studyRange(question: RangeQuestion, options?: CallOptions): Promise<RangeStudy>;
   /** Error by layer on these samples; also in `report.comparison` afterwards. */
   compare(samples: Samples, options?: CompareOptions): Promise<Comparison>;
   close(): void;

@@ -78,6 +78,12 @@ const handlers: Handlers = {
   openModel: (_report, key, files) => jsonOf(core().openModel(key, table(files))),
   close: (_report, key) => valueOf(core().close(key)),
   coverage: (_report, model, settings) => jsonOf(core().coverage(model, settings)),
+  graph: (_report, model, settings) => jsonOf(core().graph(model, settings)),
+  runtimeNodes: (_report, model, settings) => jsonOf(core().runtimeNodes(model, settings)),
+  weightChannels: (_report, model, settings, name) => jsonOf(core().weightChannels(model, settings, name)),
+  openRange: (_report, key, model, settings, statistics, question) =>
+    jsonOf(core().openRange(key, model, settings, statistics, question)),
+  rangeFigures: (_report, key, low, high) => jsonOf(core().rangeFigures(key, low, high)),
   layers: (_report, model, settings, which) => layers(valueOf(core().layers(model, settings, which))),
   nodes(_report, model, settings) {
     const { info } = valueOf(core().layers(model, settings, 0));
