@@ -8,6 +8,7 @@ import './styles/page.css';
 import './styles/regions.css';
 import './styles/results.css';
 import './styles/layers.css';
+import './styles/graph.css';
 import { App } from './ui/App';
 import { listenForFiles } from './ui/drag';
 import { keepFocus } from './ui/focus';

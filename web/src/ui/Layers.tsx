@@ -13,6 +13,8 @@ import { useFold } from './fold';
 import { Search } from './Icons';
 import { layerSearchId, rowId } from './layer';
 import { LayerPanel } from './LayerPanel';
+import { layerTab, LayerTabs } from './LayerTabs';
+import { LazyGraph } from './LazyGraph';
 import { focusRow, useRowWindow } from './rows';
 
 const search = signal('');
@@ -217,10 +219,18 @@ export function Layers() {
   }
   const selected = layers.find((row) => row.output === openLayer.value) ?? null;
   const most = Math.max(0, ...layers.map((row) => row.error_share));
+  const tabs = <LayerTabs>{done.pending && <span class="chip">old</span>}</LayerTabs>;
+  if (layerTab.value === 'graph') {
+    return (
+      <div class="layers-block">
+        <LazyGraph searchId={layerSearchId} head={tabs} panel={selected && <LayerPanel row={selected} rows={rows} />} />
+      </div>
+    );
+  }
   return (
     <div class={selected ? 'layers-block with-panel' : 'layers-block'}>
       <div class="tab-bar">
-        <h3 class="tab chosen">Layers {done.pending && <span class="chip">old</span>}</h3>
+        {tabs}
         <Tools />
       </div>
       <div class="layers-area">

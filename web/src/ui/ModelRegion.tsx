@@ -19,6 +19,7 @@ import {
 import { count, counted, large, none, percent, shape, size, thin, times } from '../numbers';
 import { chooseFiles } from './files';
 import { Note, ProblemCard } from './Note';
+import { ModelGraph } from './ModelGraph';
 import { Figure, Region, type Cell } from './Region';
 
 const supportWords: Readonly<Record<Support, string>> = {
@@ -320,6 +321,7 @@ export function ModelRegion() {
         <Tensors info={info} />
         <Operators info={info} known={known} />
       </div>
+      <ModelGraph />
       {(known?.calibration_bytes ?? 0) > mostInTab && <TooLarge bytes={known?.calibration_bytes ?? 0} />}
       {known && <Reasons known={known} />}
       {info.warnings.map((warning) => (

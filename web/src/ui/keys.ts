@@ -6,6 +6,8 @@ import { openDialog, singleKeys } from './Dialogs';
 import { chooseFiles } from './files';
 import { startQuantize } from './MainButton';
 import { closeLayer, layerSearchId } from './layer';
+import { layerTab } from './LayerTabs';
+import { modelGraphSearchId } from './ModelGraph';
 
 function inField(target: EventTarget | null): boolean {
   return (
@@ -34,11 +36,15 @@ export function listenForKeys(): void {
       escape();
     } else if (!control && !event.altKey && singleKeys.value === 'on' && !inField(event.target)) {
       if (event.key === '/') {
-        const search = document.getElementById(layerSearchId);
+        const search = document.getElementById(layerSearchId) ?? document.getElementById(modelGraphSearchId);
         if (search) {
           event.preventDefault();
           search.focus();
         }
+      } else if (event.key === 'g') {
+        layerTab.value = 'graph';
+      } else if (event.key === 'l') {
+        layerTab.value = 'layers';
       } else if (event.key === '?') {
         openDialog('keys');
       }

@@ -15,10 +15,21 @@ export function revealPanel(): void {
   panel?.focus({ preventScroll: true });
 }
 
-/** Closes the layer's panel; the focus returns to its row, or to the search where that is folded. */
+/** Where the focus returns to: the layer's row, the graph, or the search where the row is folded. */
+function places(output: string): (HTMLElement | null)[] {
+  return [rowId(output), `${layerSearchId}-window`, layerSearchId].map((id) => document.getElementById(id));
+}
+
+/** Closes the layer's panel. */
 export function closeLayer(): void {
   const output = openLayer.value;
   openLayer.value = null;
   if (output === null) return;
-  setTimeout(() => (document.getElementById(rowId(output)) ?? document.getElementById(layerSearchId))?.focus(), 0);
+  setTimeout(
+    () =>
+      places(output)
+        .find((element) => element !== null)
+        ?.focus(),
+    0,
+  );
 }

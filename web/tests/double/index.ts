@@ -330,6 +330,28 @@ class Quantized implements t.QuantizedResult {
     this.report = { ...this.report, comparison, verdict };
     return comparison;
   }
+  async runtimeNodes(): Promise<readonly t.RuntimeNode[]> {
+    return names.map((name) => ({ op: `QLinear${layer(name, 0).op}`, outputs: [`${name}_out`], milliseconds: 0.02 }));
+  }
+  async studyRange(): Promise<t.RangeStudy> {
+    const at = (low: number, high: number): t.RangeFigures => ({
+      low,
+      high,
+      scale: (high - low) / 255,
+      zero_point: Math.round((-255 * low) / (high - low)),
+      values: 2_048_000,
+      lost: 63,
+      sqnr_db: 40 - Math.abs(high - 6),
+    });
+    return {
+      choices: [
+        { method: 'NOCLIPPING', figures: at(-10.4, 8.4) },
+        { method: 'MSE', figures: at(-6.79, 6.09) },
+      ],
+      at: async (low, high) => at(low, high),
+      close: () => undefined,
+    };
+  }
   close(): void {
     behaviour.calls.push('close result');
   }
@@ -337,6 +359,28 @@ class Quantized implements t.QuantizedResult {
 
 class OpenModel implements t.Model {
   readonly info = info;
+  async graph(): Promise<t.GraphView> {
+    const nodes = names.map((name, k) => ({
+      name,
+      op: layer(name, k).op,
+      domain: '',
+      detail: layer(name, k).detail,
+      inputs: [k === 0 ? 'input' : `${names[k - 1]}_out`],
+      outputs: [`${name}_out`],
+      shape: [1, 64, 8, 8],
+      support: 'integer' as const,
+      reason: '',
+      joined: null,
+      weights_n_bits: 8,
+      activation_n_bits: 8,
+      float_ms: 0.05,
+    }));
+    const ends = (name: string) => [{ name, shape: null }];
+    return { inputs: ends('input'), outputs: ends('gap_out'), nodes, folded: 40, runtime: 'ONNX Runtime', machine: '' };
+  }
+  async weightChannels(): Promise<t.WeightChannels> {
+    return { n_bits: 8, per_channel: true, channels: [] };
+  }
   async nodes(): Promise<readonly t.NodeInfo[]> {
     return names.map((name, k) => ({ name, type: layer(name, k).op }));
   }

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The graph's code is fetched when somebody looks at it for the first time.
+
+import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+
+import type { GraphViewProps } from '../graph/GraphView';
+
+type Module = typeof import('../graph/GraphView');
+
+const loaded = signal<Module | null>(null);
+const failed = signal(false);
+
+async function load(): Promise<void> {
+  try {
+    failed.value = false;
+    loaded.value ??= await import('../graph/GraphView');
+  } catch {
+    // another version of the site was put up meanwhile, or there is no network
+    failed.value = true;
+  }
+}
+
+export function LazyGraph(props: GraphViewProps) {
+  useEffect(() => void load(), []);
+  const module = loaded.value;
+  if (module) return <module.GraphView {...props} />;
+  return (
+    <div class="graph-block">
+      <div class="tab-bar">{props.head}</div>
+      <div class="graph-window waiting">
+        {failed.value ? (
+          <p class="soft-2">
+            The graph could not be loaded.{' '}
+            <button type="button" class="link" onClick={() => void load()}>
+              Try again
+            </button>
+          </p>
+        ) : (
+          <p class="soft-2">Loading the graph …</p>
+        )}
+      </div>
+    </div>
+  );
+}
