@@ -9,6 +9,7 @@ import './styles/regions.css';
 import './styles/results.css';
 import './styles/layers.css';
 import './styles/graph.css';
+import './styles/cuts.css';
 import { App } from './ui/App';
 import { listenForFiles } from './ui/drag';
 import { keepFocus } from './ui/focus';

@@ -95,7 +95,7 @@ function overridesOf(draft: Draft): readonly Override[] {
 }
 
 /** What the engine says to settings where it refuses them; those not given are as they are. */
-async function refusal(tried: {
+export async function refusal(tried: {
   readonly config?: QuantizationConfig;
   readonly overrides?: readonly Override[];
   readonly frameworkInfo?: FrameworkInfo | undefined;

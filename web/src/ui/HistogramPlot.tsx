@@ -6,12 +6,37 @@ import { useId } from 'preact/hooks';
 import type { LayerRow } from 'tersor';
 
 import { count, range, value } from '../numbers';
-import { useWidth } from './width';
 
-const left = 64;
-const right = 24;
 const top = 44;
 const base = 214;
+
+/** Room beside the plot; what stands under it shares it, so that a mark stands under the value it means. */
+export interface Gutters {
+  readonly left: number;
+  readonly right: number;
+}
+
+export const narrowGutters: Gutters = { left: 64, right: 24 };
+
+/** How values lie along the plot. */
+export interface Axis {
+  readonly low: number;
+  readonly high: number;
+  readonly left: number;
+  readonly width: number;
+}
+
+export function along(axis: Axis, x: number): number {
+  return axis.left + (axis.width * (x - axis.low)) / (axis.high - axis.low || 1);
+}
+
+/** From the lowest to the highest of bins, cut and marks, so that it stays where it is while a cut is dragged. */
+export function axisOf(row: LayerRow, marks: readonly number[], width: number, gutters: Gutters): Axis {
+  const bins = binsOf(row);
+  const all = [bins[0]?.from ?? 0, bins.at(-1)?.to ?? 1, ...(row.range ?? []), ...marks];
+  const [low, high] = [Math.min(...all), Math.max(...all)];
+  return { low, high, left: gutters.left, width: Math.max(80, width - gutters.left - gutters.right) };
+}
 
 interface Bin {
   readonly from: number;
@@ -21,7 +46,7 @@ interface Bin {
 }
 
 /** Bins from the first filled to the last filled, and the cuts even where they lie outside. */
-export function binsOf(row: LayerRow): Bin[] {
+export function binsOf(row: Pick<LayerRow, 'histogram' | 'range'>): Bin[] {
   const histogram = row.histogram;
   if (!histogram) return [];
   const first = histogram.counts.findIndex((n) => n > 0);
@@ -62,97 +87,103 @@ function sentence(row: LayerRow, bins: readonly Bin[]): string {
   return `Values from ${all}; kept ${range(row.range[0], row.range[1])}; ${count(row.lost)} of ${count(row.values)} values lost.`;
 }
 
-function Cut(props: { readonly x: number; readonly text: string; readonly width: number }) {
-  const middle = Math.min(Math.max(props.x, 34), props.width - 34);
+function Cut(props: { readonly x: number }) {
   return (
     <g class="cut">
       <path class="cut-line" d={`M${props.x} 28V${base}`} />
       <path class="cut-foot" d={`M${props.x - 5} ${base + 7}h10l-5 -7z`} />
-      <rect class="cut-handle" x={middle - 33} y="4" width="66" height="24" rx="3" />
-      <text class="cut-text" x={middle} y="21" text-anchor="middle">
-        {props.text}
-      </text>
     </g>
   );
 }
 
-export function HistogramPlot(props: { readonly row: LayerRow; readonly linear: boolean }) {
+interface HistogramProps {
+  readonly row: LayerRow;
+  readonly linear: boolean;
+  readonly axis: Axis;
+  /** Of the whole. */
+  readonly width: number;
+  /** Other values to mark at the foot. */
+  readonly marks?: readonly number[];
+}
+
+/** The handles of the cuts are elements of their own, above it. */
+export function HistogramPlot(props: HistogramProps) {
   const stripes = useId();
-  const [frame, width] = useWidth<HTMLDivElement>(720);
-  const plot = Math.max(80, width - left - right);
-  const { row, linear } = props;
+  const { row, linear, axis, width } = props;
+  const { left } = axis;
+  const plot = axis.width;
   const bins = binsOf(row);
   const most = Math.max(1, ...bins.map((bin) => bin.n));
   const cuts = row.range;
-  const low = Math.min(bins[0]?.from ?? 0, cuts?.[0] ?? Infinity);
-  const high = Math.max(bins.at(-1)?.to ?? 1, cuts?.[1] ?? -Infinity);
-  const span = high - low || 1;
-  const along = (x: number) => left + (plot * (x - low)) / span;
+  const span = axis.high - axis.low || 1;
+  const at = (x: number) => along(axis, x);
   // half a decade below 1, so that a single value still has a bar
   const tall = (n: number) => (linear ? n / most : (Math.log10(n) + 0.5) / (Math.log10(most) + 0.5));
   const up = (n: number) => base - (base - top) * Math.max(0, Math.min(1, tall(n)));
+  const step = niceStep(span, Math.max(4, plot / 80));
   return (
-    <div class="plot" ref={frame}>
-      <svg class="histogram" width={width} height="244" role="img" aria-label={sentence(row, bins)}>
-        <defs>
-          <pattern id={stripes} width="4" height="4" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
-            <rect class="stripe" width="2" height="4" />
-          </pattern>
-        </defs>
-        {cuts && (
-          <>
-            <rect class="wash" x={left} y={top} width={Math.max(0, along(cuts[0]) - left)} height={base - top} />
+    <svg class="histogram" width={width} height="244" role="img" aria-label={sentence(row, bins)}>
+      <defs>
+        <pattern id={stripes} width="4" height="4" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+          <rect class="stripe" width="2" height="4" />
+        </pattern>
+      </defs>
+      {cuts && (
+        <>
+          <rect class="wash" x={left} y={top} width={Math.max(0, at(cuts[0]) - left)} height={base - top} />
+          <rect
+            class="wash"
+            x={at(cuts[1])}
+            y={top}
+            width={Math.max(0, left + plot - at(cuts[1]))}
+            height={base - top}
+          />
+        </>
+      )}
+      {countTicks(most, linear).map((n) => (
+        <g key={n}>
+          <path class="grid" d={`M${left} ${up(n)}h${plot}`} />
+          <text class="tick" x={left - 8} y={up(n) + 4} text-anchor="end">
+            {count(n)}
+          </text>
+        </g>
+      ))}
+      <text class="tick" x={left - 8} y={top - 6} text-anchor="end">
+        count
+      </text>
+      {bins.map(
+        (bin) =>
+          bin.n > 0 && (
             <rect
-              class="wash"
-              x={along(cuts[1])}
-              y={top}
-              width={Math.max(0, left + plot - along(cuts[1]))}
-              height={base - top}
+              key={bin.from}
+              class={bin.lost ? '' : 'plot-bar'}
+              fill={bin.lost ? `url(#${stripes})` : undefined}
+              x={at(bin.from)}
+              y={up(bin.n)}
+              width={Math.max(0.75, ((at(bin.to) - at(bin.from)) * 4) / 5)}
+              height={base - up(bin.n)}
             />
-          </>
-        )}
-        {countTicks(most, linear).map((n) => (
-          <g key={n}>
-            <path class="grid" d={`M${left} ${up(n)}h${plot}`} />
-            <text class="tick" x={left - 8} y={up(n) + 4} text-anchor="end">
-              {count(n)}
-            </text>
-          </g>
-        ))}
-        <text class="tick" x={left - 8} y={top - 6} text-anchor="end">
-          count
-        </text>
-        {bins.map(
-          (bin) =>
-            bin.n > 0 && (
-              <rect
-                key={bin.from}
-                class={bin.lost ? '' : 'plot-bar'}
-                fill={bin.lost ? `url(#${stripes})` : undefined}
-                x={along(bin.from)}
-                y={up(bin.n)}
-                width={Math.max(0.75, ((along(bin.to) - along(bin.from)) * 4) / 5)}
-                height={base - up(bin.n)}
-              />
-            ),
-        )}
-        <path class="baseline" d={`M${left} ${base}h${plot}`} />
-        {multiples(low, high, niceStep(span, Math.max(4, plot / 80))).map((x) => (
-          <g key={x}>
-            <path class="baseline" d={`M${along(x)} ${base}v4`} />
-            <text class="tick" x={along(x)} y={base + 20} text-anchor="middle">
-              {axisText(x, niceStep(span, Math.max(4, plot / 80)))}
-            </text>
-          </g>
-        ))}
-        {cuts && (
-          <>
-            <Cut x={along(cuts[0])} text={value(cuts[0])} width={width} />
-            <Cut x={along(cuts[1])} text={value(cuts[1])} width={width} />
-          </>
-        )}
-      </svg>
-    </div>
+          ),
+      )}
+      <path class="baseline" d={`M${left} ${base}h${plot}`} />
+      {(props.marks ?? []).map((x, k) => (
+        <path key={k} class="method-tick" d={`M${at(x)} ${base - 7}v7`} />
+      ))}
+      {multiples(axis.low, axis.high, step).map((x) => (
+        <g key={x}>
+          <path class="baseline" d={`M${at(x)} ${base}v4`} />
+          <text class="tick" x={at(x)} y={base + 20} text-anchor="middle">
+            {axisText(x, step)}
+          </text>
+        </g>
+      ))}
+      {cuts && (
+        <>
+          <Cut x={at(cuts[0])} />
+          <Cut x={at(cuts[1])} />
+        </>
+      )}
+    </svg>
   );
 }
 

@@ -4,13 +4,15 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { LayerRow } from 'tersor';
 
 import { openLayer } from '../job/state';
-import { KeepFloat } from './KeepFloat';
-import { count, decibels, range, scale, times, value } from '../numbers';
+import { forecast } from '../job/cuts';
+import { count, decibels, range, scale, value } from '../numbers';
+import { Channels } from './Channels';
+import { CutPlot, useStudy, type Draft, type Study } from './CutPlot';
 import { Close } from './Icons';
-import { HistogramPlot, histogramTable } from './HistogramPlot';
+import { histogramTable } from './HistogramPlot';
 import { closeLayer, revealPanel } from './layer';
 import { Neighbours } from './Neighbours';
-import { useWidth } from './width';
+import { OperatorSettings, RunsAs } from './OperatorSettings';
 
 function Fact(props: {
   readonly term: string;
@@ -29,62 +31,14 @@ function Fact(props: {
   );
 }
 
-function Weights(props: { readonly largest: readonly number[] }) {
-  const [frame, total] = useWidth<HTMLDivElement>(688);
-  const { largest } = props;
-  const most = Math.max(...largest);
-  const least = Math.min(...largest);
-  if (!(most > 0)) return <p class="soft">All weights are 0.</p>;
-  const width = Math.max(80, total - 48);
-  const bar = width / largest.length;
-  const between = least > 0 ? `${times(most / least)} between them` : 'some channels are all 0';
-  return (
-    <div class="block">
-      <div class="block-head">
-        <h3>Weights by channel</h3>
-        <span class="soft">
-          {count(largest.length)} channels, largest value; {between}
-        </span>
-      </div>
-      <div class="plot" ref={frame}>
-        <svg
-          class="weights"
-          width={total}
-          height="132"
-          role="img"
-          aria-label={`Largest absolute weight of ${largest.length} channels, from ${value(least)} to ${value(most)}`}
-        >
-          {[0, 0.5, 1].map((part) => (
-            <g key={part}>
-              <path class="grid" d={`M48 ${110 - 100 * part}h${width}`} />
-              <text class="tick" x="42" y={114 - 100 * part} text-anchor="end">
-                {value(most * part)}
-              </text>
-            </g>
-          ))}
-          {largest.map((x, k) => (
-            <rect
-              key={k}
-              class="plot-bar"
-              x={48 + k * bar}
-              y={110 - (100 * x) / most}
-              width={Math.max(0.5, bar * (largest.length > 200 ? 1 : 0.8))}
-              height={(100 * x) / most}
-            />
-          ))}
-          <text class="tick" x="48" y="128">
-            channel 0
-          </text>
-          <text class="tick" x={48 + width} y="128" text-anchor="end">
-            {largest.length - 1}
-          </text>
-        </svg>
-      </div>
-    </div>
-  );
+interface ValuesProps {
+  readonly row: LayerRow;
+  readonly study: Study | null;
+  readonly draft: Draft | null;
+  readonly setDraft: (draft: Draft | null) => void;
 }
 
-function Values(props: { readonly row: LayerRow }) {
+function Values(props: ValuesProps) {
   const [table, setTable] = useState(false);
   const [linear, setLinear] = useState(false);
   const { histogram } = props.row;
@@ -117,9 +71,15 @@ function Values(props: { readonly row: LayerRow }) {
           </button>
         </span>
       </div>
-      {table ? histogramTable(props.row) : <HistogramPlot row={props.row} linear={linear} />}
+      {table ? histogramTable(props.row) : <CutPlot {...props} linear={linear} />}
     </div>
   );
+}
+
+/** What a dragged cut shows counts until the model was made anew with it. */
+function useDraft(row: LayerRow): readonly [Draft | null, (draft: Draft | null) => void] {
+  const [kept, setKept] = useState<{ of: LayerRow; draft: Draft | null } | null>(null);
+  return [kept?.of === row ? kept.draft : null, (draft) => setKept({ of: row, draft })];
 }
 
 export function LayerPanel(props: { readonly row: LayerRow; readonly rows: readonly LayerRow[] }) {
@@ -129,6 +89,12 @@ export function LayerPanel(props: { readonly row: LayerRow; readonly rows: reado
     // on narrow pages the panel takes the list's place
     if (back.current?.offsetParent) revealPanel();
   }, []);
+  const study = useStudy(row);
+  const [draft, setDraft] = useDraft(row);
+  const moved = draft?.figures && study ? { after: draft.figures.sqnr_db, before: study.now.sqnr_db } : null;
+  const about = (measured: number | null) =>
+    moved ? `about ${decibels(forecast(measured, moved.before, moved.after))}` : decibels(measured);
+  const cut = draft?.cut ?? row.range;
   const at = rows.findIndex((other) => other.output === row.output);
   const go = (to: number) => {
     const next = rows[to];
@@ -154,18 +120,30 @@ export function LayerPanel(props: { readonly row: LayerRow; readonly rows: reado
         </span>
       </div>
       <dl class="panel-facts">
-        <Fact term="Cut" value={row.range ? range(row.range[0], row.range[1]) : 'stays float'} />
-        <Fact term="Scale" value={scale(row.scale)} />
-        <Fact term="Zero point" value={row.zero_point === null ? '–' : count(row.zero_point)} more={row.type} />
-        <Fact term="Lost outside" value={count(row.lost)} more={`of ${count(row.values)}`} loss={row.lost > 0} />
-        <Fact term="Error alone" value={decibels(row.isolated_sqnr_db)} />
-        <Fact term="Accumulated" value={decibels(row.accumulated_sqnr_db)} />
+        <Fact term="Cut" value={cut ? range(cut[0], cut[1]) : 'stays float'} />
+        <Fact term="Scale" value={scale(draft?.figures?.scale ?? row.scale)} />
+        <Fact
+          term="Zero point"
+          value={
+            row.zero_point === null
+              ? '–'
+              : count(draft?.figures && row.type.startsWith('u') ? draft.figures.zero_point : row.zero_point)
+          }
+          more={row.type}
+        />
+        <Fact
+          term="Lost outside"
+          value={count(draft?.figures?.lost ?? row.lost)}
+          more={`of ${count(draft?.figures?.values ?? row.values)}`}
+          loss={(draft?.figures?.lost ?? row.lost) > 0}
+        />
+        <Fact term="Error alone" value={about(row.isolated_sqnr_db)} />
+        <Fact term="Accumulated" value={about(row.accumulated_sqnr_db)} />
       </dl>
-      <div class="panel-float">
-        <KeepFloat name={row.name} isFloat={row.range === null} />
-      </div>
-      <Values key={row.output} row={row} />
-      {row.weight_max && row.weight_max.length > 0 && <Weights largest={row.weight_max} />}
+      <RunsAs row={row} />
+      <Values key={row.output} row={row} study={study} draft={draft} setDraft={setDraft} />
+      <OperatorSettings key={`${row.output} settings`} row={row} />
+      <Channels row={row} />
     </div>
   );
 }
