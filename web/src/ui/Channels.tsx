@@ -104,15 +104,19 @@ export function Channels(props: { readonly row: LayerRow }) {
           </text>
         </svg>
       </div>
-      {worst.length > 0 && known && (
-        <p class="soft-2 worst-channels">
-          {worst.length === 1 ? 'Channel' : 'Worst channels'}{' '}
-          {worst
-            .map((k) => `${k} (${decibels(known.channels[k]?.sqnr_db)}, largest ${value(known.channels[k]?.largest)})`)
-            .join(', ')}
-          : weights at {bits} bits, {known.per_channel ? 'a scale for each channel' : 'one scale for all channels'}.
-        </p>
-      )}
+      <p class="soft-2 worst-channels">
+        {worst.length > 0 && known && (
+          <>
+            {worst.length === 1 ? 'Channel' : 'Worst channels'}{' '}
+            {worst
+              .map(
+                (k) => `${k} (${decibels(known.channels[k]?.sqnr_db)}, largest ${value(known.channels[k]?.largest)})`,
+              )
+              .join(', ')}
+            : weights at {bits} bits, {known.per_channel ? 'a scale for each channel' : 'one scale for all channels'}.
+          </>
+        )}
+      </p>
     </div>
   );
 }

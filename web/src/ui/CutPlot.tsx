@@ -262,7 +262,9 @@ export function CutPlot(props: CutPlotProps) {
     () => (study ? study.study.choices.flatMap(({ figures }) => [figures.low, figures.high]) : []),
     [study],
   );
-  const axis = axisOf(row, marks, width, wide && study ? wideGutters : narrowGutters);
+  // room for the methods is kept before they are known
+  const expected = study !== null || (rangeRowOf(row) !== null && row.range !== null);
+  const axis = axisOf(row, marks, width, wide && expected ? wideGutters : narrowGutters);
   const shown = draft ? { ...row, range: draft.cut, lost: draft.figures?.lost ?? row.lost } : row;
   const live = useRef<{ draft: Draft | null; busy: boolean; timer: ReturnType<typeof setTimeout> | undefined }>({
     draft: null,
@@ -345,6 +347,7 @@ export function CutPlot(props: CutPlotProps) {
             />
           ))}
       </div>
+      {!study && expected && <div class="methods-to-come" />}
       {study && (
         <>
           <Methods

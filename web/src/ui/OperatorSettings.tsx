@@ -28,7 +28,7 @@ export function RunsAs(props: { readonly row: LayerRow }) {
   const view = graph.value;
   const node = runtimeNodes.value.find(({ outputs }) => outputs.includes(row.output));
   const index = view?.nodes.findIndex(({ outputs }) => outputs.includes(row.output)) ?? -1;
-  if (!node || !view || index < 0) return null;
+  if (!node || !view || index < 0) return <p class="runs-as" />;
   // what is computed with it in float: from its first operator to this output
   const members = [view.nodes[index]];
   for (let front = view.nodes[index]?.joined; front != null; front = view.nodes[front]?.joined)
