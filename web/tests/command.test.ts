@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { commandLine, quoted } from '../src/job/command';
 
 it('names recipe and output after the model', () => {
-  expect(commandLine('resnet20.onnx', 'cifar10')).toBe(
+  expect(commandLine({ modelName: 'resnet20.onnx', dataName: 'cifar10', platformFile: null })).toBe(
     'tersor quantize resnet20.onnx --data cifar10 --recipe resnet20.tersor.json -o resnet20.int8.onnx',
   );
 });
@@ -17,7 +17,7 @@ it('quotes words as a shell reads them', () => {
 });
 
 it('keeps names from being taken for options', () => {
-  expect(commandLine('-o.onnx', '-d')).toBe(
+  expect(commandLine({ modelName: '-o.onnx', dataName: '-d', platformFile: null })).toBe(
     'tersor quantize ./-o.onnx --data ./-d --recipe ./-o.tersor.json -o ./-o.int8.onnx',
   );
 });

@@ -3,6 +3,7 @@
 // What happens after the first paint: the engine and its workers, the demo's data, the offline worker. When all of it is
 // here the page does its job without a network and says so with `tersor:ready`.
 
+import { followAddress } from '../job/address';
 import { problemOf } from '../job/problem';
 import { startUnzip } from '../job/unzip';
 import * as state from '../job/state';
@@ -24,7 +25,9 @@ function compiled(): Promise<WebAssembly.Module | undefined> {
 async function startEngine(): Promise<void> {
   try {
     const [{ Tersor }, wasmBinary] = await Promise.all([import('tersor'), compiled()]);
-    state.engine.value = await Tersor.create({ workers: 'auto', wasmBinary });
+    const engine = await Tersor.create({ workers: 'auto', wasmBinary });
+    state.engine.value = engine;
+    followAddress(engine);
   } catch (error) {
     state.engineProblem.value = problemOf(error);
   }

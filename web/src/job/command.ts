@@ -25,8 +25,38 @@ function file(name: string): string {
   return name.startsWith('-') ? `./${name}` : name;
 }
 
-export function commandLine(modelName: string, dataName: string): string {
+/** What a job was made of, by the names of files. */
+export interface Made {
+  readonly modelName: string;
+  readonly dataName: string;
+  readonly platformFile: string | null;
+}
+
+export function commandLine({ modelName, dataName, platformFile }: Made): string {
   const names = fileNames(modelName);
-  const words = ['--data', file(dataName), '--recipe', file(names.recipe), '-o', file(names.model)];
+  const platform = platformFile === null ? [] : ['--platform', file(platformFile)];
+  const words = ['--data', file(dataName), ...platform, '--recipe', file(names.recipe), '-o', file(names.model)];
   return ['tersor', 'quantize', file(modelName), ...words].map(quoted).join(' ');
+}
+
+/** A module for Node that makes the same file with the package `tersor`. */
+export function javaScript({ modelName, dataName, platformFile }: Made): string {
+  const names = fileNames(modelName);
+  const text = (word: string) => `'${word.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+  const data = dataName.replace(/\.zip$/, '');
+  const unpacked = data === dataName ? '' : ` // ${dataName}, unpacked`;
+  const platform =
+    platformFile === null ? '' : `\n  platform: tersor.readPlatform(await readFile(${text(platformFile)}, 'utf8')),`;
+  return `import { readFile, writeFile } from 'node:fs/promises';
+import { Tersor } from 'tersor';
+
+const tersor = await Tersor.create();
+const model = await tersor.open(${text(modelName)});
+const result = await model.quantize({
+  recipe: JSON.parse(await readFile(${text(names.recipe)}, 'utf8')),${platform}
+  samples: ${text(data)},${unpacked}
+});
+await writeFile(${text(names.model)}, result.model);
+tersor.close();
+`;
 }

@@ -86,6 +86,8 @@ export function comparePaths(a: string, b: string): number {
 
 export interface NamedSet {
   readonly name: string;
+  /** What the program is given: the folder, file or archive. */
+  readonly source: string;
   readonly files: readonly Arrival[];
 }
 
@@ -114,5 +116,6 @@ export function asDataSet(samples: readonly Arrival[], container: string | null)
     name = container ?? top;
     files = files.map((file) => ({ ...file, path: file.path.slice(top.length + 1) }));
   }
-  return { name: name ?? (files.length === 1 && files[0] ? files[0].path : 'samples'), files };
+  const called = name ?? (files.length === 1 && files[0] ? files[0].path : 'samples');
+  return { name: called, source: container === null ? called : `${container}.zip`, files };
 }

@@ -6,11 +6,13 @@
 import { batch, effect } from '@preact/signals';
 import type { Preprocessing, SampleFile } from 'tersor';
 
+import { drop } from './configurations';
+import { forget, step } from './history';
 import { openPlatform } from './platform';
 import { applyRecipe } from './recipe';
 import { asDataSet, baseName, comparePaths, ending, sortArrivals, stem, type Arrival, type NamedSet } from './intake';
 import { isAbort, problemOf, type Problem } from './problem';
-import { giveUp } from './quantize';
+import { giveUp, quantizeAgain } from './quantize';
 import * as state from './state';
 import { unzip } from './unzip';
 
@@ -56,6 +58,14 @@ function engine(): Promise<state.Engine> {
 export interface Given {
   readonly preprocessing?: Preprocessing;
   readonly calibration?: number;
+}
+
+/** What the address said of samples before there were any. */
+let fromAddress: Given | null = null;
+
+/** Serves the next samples that are opened. */
+export function expectSamples(given: Given): void {
+  fromAddress = given;
 }
 
 /** Opens everything that was dropped, chosen or pasted together. */
@@ -128,12 +138,10 @@ async function openModel(arrival: Arrival): Promise<void> {
       state.model.value = { name: baseName(arrival.path), handle, seconds: (performance.now() - started) / 1000 };
       state.modelProblem.value = null;
       state.coverage.value = null;
-      state.result.value?.quantized.close();
-      state.result.value = null;
+      forgetResults();
       state.runProblem.value = null;
       state.runNote.value = '';
-      state.keepFloat.value = {};
-      if (!state.recipe.value) state.listedOverrides.value = [];
+      if (before) forgetOperators();
       state.openLayer.value = null;
       state.openRegions.value = new Set(['model']);
       state.announcement.value = `${baseName(arrival.path)} is open.`;
@@ -159,6 +167,21 @@ async function openModel(arrival: Arrival): Promise<void> {
       state.openRegions.value = new Set([...state.openRegions.value, 'model']);
     });
   }
+}
+
+function forgetResults(): void {
+  const had = [state.result.value, state.parkedResult.value];
+  state.result.value = null;
+  state.parkedResult.value = null;
+  had.forEach(drop);
+}
+
+/** Settings of single operators are of the model that was open. */
+function forgetOperators(): void {
+  state.keepFloat.value = {};
+  if (!state.recipe.value) state.listedOverrides.value = [];
+  if (state.parked.value) state.parked.value = { ...state.parked.value, keepFloat: {}, listedOverrides: [] };
+  forget('operators');
 }
 
 /** Which operators become integers on the chosen platform; the newest question's answer stands. */
@@ -206,6 +229,7 @@ async function openSamples(set: NamedSet, given: Given): Promise<void> {
     state.samples.value = {
       id: ++lastSet,
       name: set.name,
+      source: set.source,
       files: [...files, ...names].map(asSampleFile).sort((a, b) => comparePaths(a.path, b.path)),
       labelsFile: labelsFile ? asSampleFile(labelsFile) : null,
     };
@@ -214,10 +238,15 @@ async function openSamples(set: NamedSet, given: Given): Promise<void> {
     state.unreadable.value = [];
     state.preview.value = null;
     state.runNote.value = '';
+    const kept = state.recipe.value?.recipe.preprocessing ?? fromAddress?.preprocessing;
     if (given.preprocessing) state.preprocessing.value = given.preprocessing;
-    else if (!state.recipe.value?.recipe.preprocessing) state.preprocessing.value = null;
-    if (given.calibration !== undefined) state.chosenCalibration.value = given.calibration;
+    else if (!kept) state.preprocessing.value = null;
+    state.preprocessingIsGiven.value = !given.preprocessing && kept != null;
+    const count = given.calibration ?? fromAddress?.calibration;
+    if (count !== undefined) state.chosenCalibration.value = count;
     else if (!state.recipe.value) state.chosenCalibration.value = null;
+    fromAddress = null;
+    forget('samples');
     state.openRegions.value = new Set(['samples']);
     state.announcement.value = `${set.name}: ${files.length} files.`;
   });
@@ -294,6 +323,8 @@ async function openJson(file: Arrival): Promise<void> {
     else applyRecipe({ name, recipe: read.recipe, allowMismatch: false });
     await updateCoverage();
     if (read.kind === 'recipe' && state.samples.value) await inspect();
+    // a recipe of another model is compared with this one only when the reader asks for it
+    if (!state.foreignRecipe.value) quantizeAgain();
   } catch (error) {
     batch(() => {
       state.settingsProblem.value = problemOf(error);
@@ -371,8 +402,16 @@ function othersToo(count: number, hint: string): string {
 }
 
 export function setPreprocessing(value: Preprocessing): Promise<void> {
-  state.preprocessing.value = value;
-  return inspect();
+  step('Preprocessing', () => {
+    state.preprocessing.value = value;
+    state.preprocessingIsGiven.value = true;
+  });
+  return inspect().then(quantizeAgain);
+}
+
+/** Samples set aside for calibration. */
+export function setCalibration(count: number): void {
+  step(`${count} samples calibrate`, () => (state.chosenCalibration.value = count), 'split');
 }
 
 /** Takes the files that cannot be samples out of the data set. */

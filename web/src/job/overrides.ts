@@ -3,9 +3,10 @@
 // Settings of single operators, and what is known of operators beforehand. What is entered is shown to the engine before it
 // counts: where that refuses it, nothing has changed.
 
-import { batch, signal } from '@preact/signals';
+import { signal } from '@preact/signals';
 import type { FieldDescription, FieldValue, FrameworkInfo, NodeInfo, Override, QuantizationConfig } from 'tersor';
 
+import { step, stepAndSay } from './history';
 import { isAbort, problemOf, type Problem } from './problem';
 import { changed, choiceText, formRows, setField, setKeepFloat, titleOf, type FormRow } from './settings';
 import * as state from './state';
@@ -121,7 +122,7 @@ export async function addOverride(draft: Draft): Promise<Problem | null> {
     const added = overridesOf(draft);
     const problem = await refusal({ overrides: [...state.overrides.value, ...added] });
     if (problem) return problem;
-    batch(() => {
+    step(`Added ${added.map(textOf).join('; ')}`, () => {
       state.listedOverrides.value = [...state.listedOverrides.value, ...added];
       state.announcement.value = `Added: ${added.map(textOf).join('; ')}.`;
     });
@@ -151,7 +152,7 @@ export async function setFrameworkInfo(text: string): Promise<Problem | null> {
     const info = text.trim() === '' ? undefined : (parsed(text, 'framework_info') as FrameworkInfo);
     const problem = await refusal({ frameworkInfo: info });
     if (problem) return problem;
-    state.frameworkInfo.value = info;
+    step('What is known of operators', () => (state.frameworkInfo.value = info));
     changed();
     return null;
   } catch (error) {
@@ -194,7 +195,9 @@ export function listOverrides(): ListedOverride[] {
         setKeepFloat(override.name ?? '', null);
         return;
       }
-      state.listedOverrides.value = state.listedOverrides.value.filter((one) => one !== override);
+      stepAndSay(`Removed ${textOf(override)}`, () => {
+        state.listedOverrides.value = state.listedOverrides.value.filter((one) => one !== override);
+      });
       changed();
     },
   }));

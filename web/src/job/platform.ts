@@ -2,9 +2,9 @@
 //
 // Where a model will run: the platforms that come with the engine, and those that the reader brings as files.
 
-import { batch } from '@preact/signals';
 import type { TargetPlatformCapabilities } from 'tersor';
 
+import { step } from './history';
 import * as state from './state';
 
 export interface PlatformChoice {
@@ -35,19 +35,19 @@ export function chosenPlatform(): PlatformChoice | undefined {
   return platformChoices().find((choice) => choice.label === state.platformName.value);
 }
 
-export function platformTitle(): string {
-  return chosenPlatform()?.title ?? state.platformName.value;
+export function platformTitle(label = state.platformName.value): string {
+  return platformChoices().find((choice) => choice.label === label)?.title ?? label;
 }
 
 /** Chooses the platform of a file. */
 export function openPlatform(file: string, capabilities: TargetPlatformCapabilities): void {
   const label = `file:${file}`;
   const { title, name, description } = capabilities;
-  batch(() => {
-    state.ownPlatforms.value = [
-      ...state.ownPlatforms.value.filter((own) => own.label !== label),
-      { label, file, title: title || name || file, description, capabilities },
-    ];
+  state.ownPlatforms.value = [
+    ...state.ownPlatforms.value.filter((own) => own.label !== label),
+    { label, file, title: title || name || file, description, capabilities },
+  ];
+  step(`Where it will run: ${title || name || file}`, () => {
     state.platformName.value = label;
     state.recipe.value = null;
     state.settingsProblem.value = null;

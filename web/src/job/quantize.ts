@@ -18,6 +18,7 @@ import type {
 } from 'tersor';
 
 import { outputDecibels, percent } from '../numbers';
+import { drop } from './configurations';
 import { fileNamed } from './load';
 import { isAbort, problemOf, type Problem } from './problem';
 import { enter, finish, reopen, report, skip, startRun, tick } from './stages';
@@ -139,10 +140,9 @@ async function calibrated(inputs: Inputs, signal: AbortSignal): Promise<Statisti
   return fresh;
 }
 
-/** Statistics of other settings serve unless these settings watch other tensors, which the engine says by a mismatch. */
+/** Statistics of other settings serve unless these settings watch other tensors, which the engine says of the statistics. */
 function watchesOthers(thrown: unknown): boolean {
-  const problem = problemOf(thrown);
-  return problem.code === 'mismatch' && problem.place.startsWith('statistics.');
+  return /^statistics(\.|$)/.test(problemOf(thrown).place);
 }
 
 /** From kept statistics where they serve, else after calibration. */
@@ -195,7 +195,11 @@ async function quantized(inputs: Inputs, from: Statistics, signal: AbortSignal):
 function show(result: state.Result): void {
   const before = state.result.value;
   state.result.value = result;
-  if (before && before.quantized !== result.quantized) before.quantized.close();
+  drop(before);
+}
+
+function ownPlatformFile(): string | null {
+  return state.ownPlatforms.value.find((own) => own.label === state.platformName.value)?.file ?? null;
 }
 
 function passed(inputs: Inputs): state.Run {
@@ -210,7 +214,8 @@ async function work(inputs: Inputs, signal: AbortSignal): Promise<void> {
     key: inputs.key,
     dataKey: inputs.dataKey,
     modelName: inputs.model.name,
-    dataName: inputs.set.name,
+    dataName: inputs.set.source,
+    platformFile: ownPlatformFile(),
     quantized: made,
     float,
   };
@@ -247,7 +252,7 @@ async function work(inputs: Inputs, signal: AbortSignal): Promise<void> {
       state.announcement.value = sentence(float, int8, outputDecibels(comparison));
     });
   } catch (error) {
-    if (state.result.value?.quantized !== made) made.close();
+    if (state.result.value?.quantized !== made && state.parkedResult.value?.quantized !== made) made.close();
     throw error;
   }
 }

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { batch } from '@preact/signals';
 import type { FieldValue, QuantizationConfig, Recipe } from 'tersor';
 
+import { stepAndSay } from './history';
 import * as state from './state';
 
 /** Fills platform, settings and preprocessing from a recipe. */
 export function applyRecipe(open: state.OpenRecipe): void {
   const { recipe } = open;
-  batch(() => {
+  stepAndSay(`Settings of ${open.name}`, () => {
     state.recipe.value = open;
     state.platformName.value = platformLabel(recipe);
     state.keepFloat.value = {};
     state.listedOverrides.value = recipe.overrides;
     state.frameworkInfo.value = recipe.framework_info;
     state.fields.value = changedFields(recipe.quantization_config);
-    if (recipe.preprocessing) state.preprocessing.value = recipe.preprocessing;
+    if (recipe.preprocessing) {
+      state.preprocessing.value = recipe.preprocessing;
+      state.preprocessingIsGiven.value = true;
+    }
     if (recipe.data_set.samples > 0) state.chosenCalibration.value = recipe.data_set.samples;
     state.settingsProblem.value = null;
     state.announcement.value = `${open.name} fills the settings.`;

@@ -3,10 +3,11 @@
 // The settings form's order and words. Which fields there are, their types, choices, defaults and meanings come from the
 // engine's field list; a field that this file does not know still gets its row, under its own name.
 
-import { batch } from '@preact/signals';
 import type { FieldDescription, FieldValue } from 'tersor';
 
+import { step, stepAndSay } from './history';
 import { updateCoverage } from './load';
+import { platformTitle } from './platform';
 import { quantizeAgain } from './quantize';
 import { changedFields } from './recipe';
 import * as state from './state';
@@ -118,19 +119,32 @@ export function fieldValue(field: FieldDescription): FieldValue {
   return set === undefined ? field.default : set;
 }
 
+/** A field's value in words, for a person. */
+export function valueText(field: FieldDescription, value: FieldValue): string {
+  if (value === null)
+    return field.type === 'object' ? 'none' : field.type === 'number' ? 'off' : 'as the platform says';
+  if (typeof value === 'boolean') return value ? 'on' : 'off';
+  if (typeof value !== 'object') return choiceText(value);
+  return Object.entries(value)
+    .filter(([, member]) => member != null)
+    .map(([name, member]) => `${name} ${typeof member === 'object' ? JSON.stringify(member) : String(member)}`)
+    .join(', ');
+}
+
 /** Sets a field; back at its default it counts as not set, so that the platform may choose. */
 export function setField(field: FieldDescription, value: FieldValue): void {
   const next = { ...state.fields.value };
   if (value === field.default) delete next[field.name];
   else next[field.name] = value;
-  state.fields.value = next;
+  step(`${titleOf(field.name)}: ${valueText(field, value)}`, () => (state.fields.value = next));
   changed();
 }
 
 /** Keeps an operator in float, or wants it in integers; null leaves it to the platform. */
 export function setKeepFloat(name: string, value: boolean | null): void {
   const { [name]: _before, ...next } = state.keepFloat.value;
-  state.keepFloat.value = value === null ? next : { ...next, [name]: value };
+  const word = value === null ? 'as the platform says' : value ? 'kept in float' : 'in integers';
+  step(`${name}: ${word}`, () => (state.keepFloat.value = value === null ? next : { ...next, [name]: value }));
   changed();
 }
 
@@ -142,15 +156,15 @@ export function changed(): void {
 
 /** A recipe is of one platform: with another one it no longer counts. */
 export function setPlatform(name: string): void {
-  batch(() => {
+  step(`Where it will run: ${platformTitle(name)}`, () => {
     state.platformName.value = name;
     state.recipe.value = null;
   });
   changed();
 }
 
-function startFrom(fields: typeof state.fields.value): void {
-  batch(() => {
+function startFrom(label: string, fields: typeof state.fields.value): void {
+  stepAndSay(label, () => {
     state.fields.value = fields;
     state.keepFloat.value = {};
     state.listedOverrides.value = [];
@@ -163,7 +177,7 @@ function startFrom(fields: typeof state.fields.value): void {
 }
 
 export function backToDefaults(): void {
-  startFrom({});
+  startFrom('Back to Tersor’s defaults', {});
 }
 
 /** The fields in which the requirement document's own defaults differ from ours. */
@@ -174,7 +188,7 @@ function documentFields(): typeof state.fields.value {
 
 /** Every field as the requirement document has it. */
 export function toDocumentDefaults(): void {
-  startFrom(documentFields());
+  startFrom('Requirement document’s defaults', documentFields());
 }
 
 /** True while every field is as the requirement document has it. */

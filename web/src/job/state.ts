@@ -38,6 +38,8 @@ export interface SampleSet {
   /** Another number for every set that was opened, and for other labels. */
   readonly id: number;
   readonly name: string;
+  /** The folder, file or archive that it came from, as the program is given it. */
+  readonly source: string;
   readonly files: readonly SampleFile[];
   readonly labelsFile: SampleFile | null;
 }
@@ -86,7 +88,10 @@ export interface Result {
   /** `figures`: int8 and comparison are from before; `layers`: the comparison is. */
   readonly pending: Pending;
   readonly modelName: string;
+  /** What the program is given as --data. */
   readonly dataName: string;
+  /** The file of a platform that the reader brought; null for those that come with the engine. */
+  readonly platformFile: string | null;
   readonly quantized: QuantizedResult;
   readonly float: EvaluationResult;
   readonly int8: EvaluationResult;
@@ -119,6 +124,26 @@ export interface OwnPlatform {
   readonly capabilities: TargetPlatformCapabilities;
 }
 
+/** All settings that make a file, but for what is common to all files made of the same samples. */
+export interface Configuration {
+  readonly platformName: string;
+  readonly fields: Readonly<Record<string, FieldValue>>;
+  readonly keepFloat: Readonly<Record<string, boolean>>;
+  readonly listedOverrides: readonly Override[];
+  readonly frameworkInfo: FrameworkInfo | undefined;
+  readonly recipe: OpenRecipe | null;
+}
+
+export type Letter = 'A' | 'B';
+
+/** One line at the bottom of the page, for eight seconds. */
+export interface Toast {
+  readonly text: string;
+  readonly id: number;
+  /** A button beside it. */
+  readonly action?: { readonly word: string; readonly act: () => void } | undefined;
+}
+
 export type RegionId = 'model' | 'samples' | 'settings' | 'results';
 
 /** The package's class without its private members. */
@@ -149,6 +174,8 @@ export const preprocessing = signal<Preprocessing | null>(null);
 export const preprocessingTrial = signal<PreprocessingTrial | null>(null);
 /** What to go back to: the preprocessing with which these samples last fitted, while they do not with the one in force. */
 export const fittingPreprocessing = signal<Preprocessing | null>(null);
+/** The reader, a recipe or an address said it; else it is a guess, or what labels confirmed. */
+export const preprocessingIsGiven = signal(false);
 export const preview = signal<SamplePreview | null>(null);
 export const previewProblem = signal<Problem | null>(null);
 /** Samples set aside for calibration; null until the user moves the split. */
@@ -165,6 +192,11 @@ export const listedOverrides = signal<readonly Override[]>([]);
 /** What is known of operators otherwise than by default. */
 export const frameworkInfo = signal<FrameworkInfo | undefined>(undefined);
 export const recipe = signal<OpenRecipe | null>(null);
+/** Which configuration the settings above, and the result, are those of. */
+export const active = signal<Letter>('A');
+/** The other configuration; null while there is one. */
+export const parked = signal<Configuration | null>(null);
+export const parkedResult = signal<Result | null>(null);
 export const settingsProblem = signal<Problem | null>(null);
 
 export const run = signal<Run | null>(null);
@@ -198,15 +230,13 @@ export const tradeoff = signal<Tradeoff | null>(null);
 /** Points made and points in all, while the curve is being made. */
 export const tradeoffRun = signal<{ readonly done: number; readonly of: number } | null>(null);
 export const tradeoffProblem = signal<Problem | null>(null);
-/** The fields before a point was chosen. */
-export const beforeTradeoff = signal<Readonly<Record<string, FieldValue>> | null>(null);
 
 export const openRegions = signal<ReadonlySet<RegionId>>(new Set());
 /** Output name of the layer whose panel is open. */
 export const openLayer = signal<string | null>(null);
 /** What screen readers are told. */
 export const announcement = signal('');
-export const toast = signal<{ readonly text: string; readonly id: number } | null>(null);
+export const toast = signal<Toast | null>(null);
 
 export const sampleCount = computed(() => samplesInfo.value?.count ?? 0);
 

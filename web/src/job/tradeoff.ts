@@ -11,6 +11,8 @@ import type {
   ResourceUtilization,
 } from 'tersor';
 
+import { counted, kilobytes } from '../numbers';
+import { stepAndSay } from './history';
 import { isAbort, problemOf } from './problem';
 import { gather, type Inputs } from './quantize';
 import { changed } from './settings';
@@ -23,6 +25,9 @@ const weightPoints = 6;
 const floatPoints = [0, 1, 2, 4, 8];
 /** More than the weights of any model have, so that all keep their bits. */
 const everything = 1e15;
+
+/** The kind of step that chooses a point, for the button that takes it back. */
+export const choiceOfPoint = 'point of the curve';
 
 let controller: AbortController | null = null;
 
@@ -146,21 +151,17 @@ export function budgetInForce(curve: state.Tradeoff): number | null {
 
 /** Takes a point's budget into the settings, and makes the result anew. */
 export function choosePoint(curve: state.Tradeoff, point: state.TradeoffPoint): void {
-  batch(() => {
-    state.beforeTradeoff.value = state.beforeTradeoff.value ?? state.fields.value;
-    const next = within(state.config.value, curve.resource, point.budget);
-    state.fields.value = { ...state.fields.value, ...next } as typeof state.fields.value;
-  });
-  changed();
-}
-
-/** Back to the settings before the first point was chosen. */
-export function undoChoice(): void {
-  const before = state.beforeTradeoff.value;
-  if (!before) return;
-  batch(() => {
-    state.fields.value = before;
-    state.beforeTradeoff.value = null;
-  });
+  const words =
+    curve.resource === 'weights_memory'
+      ? `Weights of at most ${kilobytes(point.budget)}`
+      : `At most ${counted(point.budget, 'operator in float', 'operators in float')}`;
+  stepAndSay(
+    words,
+    () => {
+      const next = within(state.config.value, curve.resource, point.budget);
+      state.fields.value = { ...state.fields.value, ...next } as typeof state.fields.value;
+    },
+    choiceOfPoint,
+  );
   changed();
 }

@@ -53,7 +53,12 @@ function Toast() {
     <div class="toast-place" role="status">
       {shown && (
         <p class="toast" key={shown.id}>
-          {shown.text}
+          <span>{shown.text}</span>
+          {shown.action && (
+            <button type="button" class="toast-action" onClick={shown.action.act}>
+              {shown.action.word}
+            </button>
+          )}
         </p>
       )}
     </div>

@@ -21,6 +21,7 @@ const keys: readonly (readonly [string, string])[] = [
   ['Enter on the drop zone, Ctrl+O', 'choose files'],
   ['Ctrl+V', 'open files from the clipboard'],
   ['Ctrl+Enter', 'quantize'],
+  ['Ctrl+Z, Ctrl+Shift+Z', 'undo and redo a setting'],
   ['Esc', 'cancel a running job; else close a panel or a region'],
   ['/', 'find a layer or node'],
   ['l, g', 'layers as a list, as a graph'],

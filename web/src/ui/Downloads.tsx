@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { commandLine, fileNames } from '../job/command';
+import { commandLine, fileNames, javaScript } from '../job/command';
 import { result, resultIsOld, type Result } from '../job/state';
 import { size } from '../numbers';
-import { copy, download, say } from './copy';
+import { say } from '../job/say';
+import { copy, download } from './copy';
 
 function asText(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`;
@@ -40,7 +41,7 @@ export function Downloads() {
   if (!shown) return null;
   const names = fileNames(shown.modelName);
   const { recipe, report } = shown.quantized;
-  const command = commandLine(shown.modelName, shown.dataName);
+  const command = commandLine(shown);
   const sha256 = report.output.sha256;
   return (
     <div class="block downloads">
@@ -68,6 +69,9 @@ export function Downloads() {
       <div class="actions">
         <button type="button" class="link" onClick={() => copy(command, 'Command line copied.')}>
           Copy as command line
+        </button>
+        <button type="button" class="link" onClick={() => copy(javaScript(shown), 'JavaScript copied.')}>
+          Copy as JavaScript
         </button>
         <button type="button" class="link" onClick={() => copy(sha256, 'SHA-256 copied.')}>
           Copy sha256

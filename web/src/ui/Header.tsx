@@ -2,11 +2,14 @@
 
 import { effect } from '@preact/signals';
 
+import { shareable } from '../job/address';
+import { redo, redoLabel, undo, undoLabel } from '../job/history';
 import { halfWidth, percentFigure, outputDecibels, size, count, thin } from '../numbers';
 import { atStart, result, run, measured } from '../job/state';
+import { copy } from './copy';
 import { openDialog } from './Dialogs';
 import { filesInputId, takeFiles } from './files';
-import { Badge, Logo, OpenFiles, Theme } from './Icons';
+import { Badge, Logo, OpenFiles, Redo, Theme, Undo } from './Icons';
 import { storedChoice } from './stored';
 
 const themes = ['auto', 'light', 'dark'];
@@ -51,6 +54,43 @@ function Instrument() {
   );
 }
 
+/** Undo and Redo, each with what it would do. */
+function HistoryButtons() {
+  const [back, forth] = [undoLabel.value, redoLabel.value];
+  return (
+    <>
+      <button
+        type="button"
+        class="ghost history-button"
+        aria-disabled={back === null}
+        title={back === null ? 'Nothing to undo (Ctrl+Z)' : `Undo “${back}” (Ctrl+Z)`}
+        onClick={undo}
+      >
+        <Undo />
+        <span class="history-word">Undo</span>
+      </button>
+      <button
+        type="button"
+        class="ghost history-button"
+        aria-disabled={forth === null}
+        title={forth === null ? 'Nothing to redo (Ctrl+Shift+Z)' : `Redo “${forth}” (Ctrl+Shift+Z)`}
+        onClick={redo}
+      >
+        <Redo />
+        <span class="history-word">Redo</span>
+      </button>
+      <button
+        type="button"
+        class="ghost share-button"
+        title="Copy an address that holds these settings, and no data"
+        onClick={() => void copy(shareable(), 'Address copied: it holds the settings, and no data.')}
+      >
+        Share
+      </button>
+    </>
+  );
+}
+
 export function Header() {
   const start = atStart.value;
   const withFigures = result.value !== null || (run.value !== null && measured.value.float !== null);
@@ -76,6 +116,7 @@ export function Header() {
             <input id={filesInputId} type="file" multiple onChange={takeFiles} />
           </label>
         )}
+        {!start && <HistoryButtons />}
         <button type="button" class="ghost help-button" onClick={() => openDialog('how')}>
           Help
         </button>

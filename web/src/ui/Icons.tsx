@@ -20,6 +20,8 @@ export const Next = icon('M6 4l4 4-4 4');
 export const Close = icon('M4 4l8 8M12 4l-8 8');
 export const Check = icon('M3 8.5l3.2 3.2L13 5');
 export const Search = icon('M7 2.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9zM10.4 10.4L14 14');
+export const Undo = icon('M6 3L3 6l3 3M3 6h6.5a3.5 3.5 0 0 1 0 7H6');
+export const Redo = icon('M10 3l3 3-3 3M13 6H6.5a3.5 3.5 0 0 0 0 7H10');
 export const OpenFiles = icon('M2 12.5v-9h4l1.5 2H14v7zM8 7.5v3.4M6.3 9.2h3.4');
 
 export function Logo() {
@@ -41,7 +43,7 @@ export function Theme() {
 }
 
 /** F is open and round, a configuration solid and square. */
-export function Badge(props: { readonly letter: 'F' | 'A'; readonly title: string }) {
+export function Badge(props: { readonly letter: 'F' | 'A' | 'B'; readonly title: string }) {
   return (
     <span class={`badge badge-${props.letter.toLowerCase()}`} role="img" aria-label={props.title} title={props.title}>
       {props.letter}

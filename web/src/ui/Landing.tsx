@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { count, size } from '../numbers';
+import { settingsInForce } from '../job/address';
+import { count, counted, size } from '../numbers';
 import { demoFacts, tryDemo } from '../engine/demo';
+import { Note } from './Note';
 import { Plate } from './Plate';
 
 /** Measured when the site was built. */
@@ -12,6 +14,20 @@ function toolSize(): string {
 
 export const builtSize = toolSize();
 
+/** A shared address holds settings and no model. */
+function FromAddress() {
+  const held = settingsInForce();
+  if (held === 0) return null;
+  return (
+    <Note kind="note">
+      <p data-testid="from-address">
+        This address holds {counted(held, 'setting')} and no data. They are in force: open the model and the samples
+        that they are for.
+      </p>
+    </Note>
+  );
+}
+
 export function Landing() {
   return (
     <div class="landing">
@@ -21,6 +37,7 @@ export function Landing() {
           Drop a float ONNX model and a folder of your own samples. See what int8 costs, layer by layer, and leave with
           a file that ONNX Runtime runs in integers.
         </p>
+        <FromAddress />
         <div class="landing-demo">
           <button type="button" class="button filled large" onClick={() => void tryDemo()}>
             Try the demo

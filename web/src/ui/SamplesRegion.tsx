@@ -3,10 +3,9 @@
 import { useId } from 'preact/hooks';
 import type { SamplePreview, SamplesInfo } from 'tersor';
 
-import { dismiss, leaveOutBadSamples, leaveOutLabels, setPreprocessing, showSample } from '../job/load';
+import { dismiss, leaveOutBadSamples, leaveOutLabels, setCalibration, setPreprocessing, showSample } from '../job/load';
 import {
   calibrationCount,
-  chosenCalibration,
   evaluationCount,
   fittingPreprocessing,
   model,
@@ -249,7 +248,7 @@ function Split() {
           value={calibrate}
           aria-valuetext={`${calibrate} calibrate, ${evaluate} evaluate`}
           onInput={(event) => {
-            chosenCalibration.value = Number(event.currentTarget.value);
+            setCalibration(Number(event.currentTarget.value));
           }}
         />
       </div>

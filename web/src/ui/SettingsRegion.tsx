@@ -4,6 +4,7 @@ import { signal } from '@preact/signals';
 import { useId } from 'preact/hooks';
 import type { FieldDescription } from 'tersor';
 
+import { shareable } from '../job/address';
 import { dismiss } from '../job/load';
 import { chosenPlatform, platformChoices, platformTitle } from '../job/platform';
 import {
@@ -31,6 +32,7 @@ import {
   settingsProblem,
 } from '../job/state';
 import { count, counted } from '../numbers';
+import { copy } from './copy';
 import { FieldControl, nullText } from './FieldControl';
 import { Select } from './fields';
 import { chooseFiles } from './files';
@@ -223,6 +225,13 @@ export function SettingsRegion() {
         <div class="actions">
           <button type="button" class="link" onClick={chooseFiles}>
             Open recipe
+          </button>
+          <button
+            type="button"
+            class="link"
+            onClick={() => void copy(shareable(), 'Address copied: it holds the settings, and no data.')}
+          >
+            Copy link to these settings
           </button>
           <button type="button" class="link" onClick={toDocumentDefaults}>
             Requirement document’s defaults

@@ -2,9 +2,9 @@
 //
 // Error over size: a point for each budget. A point that is chosen becomes the budget of the settings.
 
-import { budgetInForce, cancelTradeoff, choosePoint, compareBudgets, undoChoice } from '../job/tradeoff';
+import { undo, undoKind } from '../job/history';
+import { budgetInForce, cancelTradeoff, choiceOfPoint, choosePoint, compareBudgets } from '../job/tradeoff';
 import {
-  beforeTradeoff,
   canQuantize,
   result,
   running,
@@ -158,8 +158,8 @@ export function Tradeoff() {
             {curve ? 'Compare budgets again' : 'Compare budgets'}
           </button>
         )}
-        {beforeTradeoff.value && (
-          <button type="button" class="link" onClick={undoChoice}>
+        {undoKind.value === choiceOfPoint && (
+          <button type="button" class="link" onClick={undo}>
             Undo the choice
           </button>
         )}

@@ -1,17 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { toast } from '../job/state';
-
-let lastToast = 0;
-
-/** Shows one line for eight seconds; a newer one replaces it. */
-export function say(text: string): void {
-  const id = ++lastToast;
-  toast.value = { text, id };
-  setTimeout(() => {
-    if (toast.value?.id === id) toast.value = null;
-  }, 8000);
-}
+import { say } from '../job/say';
 
 /** Without the clipboard's permission, as on a plain-http address, a selected field does it. */
 function copyThroughField(text: string): boolean {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { redo, undo } from '../job/history';
 import { cancel } from '../job/quantize';
 import { openLayer, openRegions, run } from '../job/state';
 import { openDialog, singleKeys } from './Dialogs';
@@ -15,6 +16,9 @@ function inField(target: EventTarget | null): boolean {
   );
 }
 
+/** Fields in which something was typed and not yet entered: there the browser's own undo is meant. */
+const typed = new WeakSet<EventTarget>();
+
 function escape(): void {
   if (run.value) cancel();
   else if (openLayer.value !== null) closeLayer();
@@ -23,6 +27,14 @@ function escape(): void {
 
 /** Single letters work outside fields only, and can be switched off. */
 export function listenForKeys(): void {
+  addEventListener('input', ({ target }) => {
+    if (
+      target instanceof HTMLTextAreaElement ||
+      (target instanceof HTMLInputElement && /^(text|search)$/.test(target.type))
+    )
+      typed.add(target);
+  });
+  addEventListener('change', ({ target }) => target && typed.delete(target));
   addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.isComposing || document.querySelector('dialog[open]')) return;
     const control = event.ctrlKey || event.metaKey;
@@ -32,6 +44,11 @@ export function listenForKeys(): void {
     } else if (control && event.key === 'Enter') {
       event.preventDefault();
       startQuantize();
+    } else if (control && !event.altKey && ['z', 'y'].includes(event.key.toLowerCase())) {
+      if (event.target && typed.has(event.target)) return;
+      event.preventDefault();
+      if (event.shiftKey || event.key.toLowerCase() === 'y') redo();
+      else undo();
     } else if (event.key === 'Escape') {
       escape();
     } else if (!control && !event.altKey && singleKeys.value === 'on' && !inField(event.target)) {

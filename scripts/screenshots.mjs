@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Walks through the built page in Chromium and takes a picture of each state, for every width and theme.
+
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { chromium } from 'playwright-core';
+
+import { browserPath } from '../tests/browser/browser_path.mjs';
+import { serve } from './serve.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const [folder = join(root, 'build/screenshots'), ...wanted] = process.argv.slice(2);
+const widths = [360, 768, 1440];
+const themes = ['light', 'dark'];
+
+const server = await serve({ root: join(root, 'web/dist'), port: 0 });
+const browser = await chromium.launch({ executablePath: browserPath(), args: ['--disable-dev-shm-usage'] });
+await mkdir(folder, { recursive: true });
+
+const isWanted = (state) => wanted.length === 0 || wanted.includes(state);
+const button = (page, name) => page.getByRole('button', { name, exact: true });
+const give = (page, ...files) =>
+  page
+    .getByLabel('Model and samples')
+    .setInputFiles(files.map((file) => (typeof file === 'string' ? join(root, file) : file)));
+
+async function opened(address = '') {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  const page = await context.newPage();
+  await page.goto(server.url + address);
+  await page.waitForFunction(() => performance.getEntriesByName('tersor:ready').length > 0, undefined, {
+    timeout: 60_000,
+  });
+  return page;
+}
+
+async function picture(page, state, fullPage = true) {
+  if (!isWanted(state)) return;
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: width < 600 ? 740 : 900 });
+    for (const theme of themes) {
+      await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+      await page.screenshot({ path: join(folder, `${state}-${width}-${theme}.png`), fullPage });
+    }
+  }
+  await page.setViewportSize({ width: 1440, height: 900 });
+  console.log(state);
+}
+
+const done = (page) => page.locator('.region-results .with-sign').waitFor({ timeout: 120_000 });
+const demoModel = 'web/public/demo/model.onnx';
+const demoSamples = 'web/public/demo/samples.zip';
+
+const first = await opened();
+await picture(first, 'landing');
+await give(first, demoModel);
+await first.locator('.operators').waitFor();
+await picture(first, 'model');
+await give(first, demoSamples);
+await first.locator('.samples-columns figure').first().waitFor();
+await picture(first, 'samples');
+await give(first, { name: 'net.onnx', mimeType: 'application/octet-stream', buffer: Buffer.from('TFL3 no model') });
+await first.getByRole('alert').first().waitFor();
+await picture(first, 'error');
+await first.context().close();
+
+if (isWanted('running')) {
+  const running = await opened();
+  await give(running, demoModel, demoSamples);
+  await running.locator('.samples-columns figure').first().waitFor();
+  for (const width of widths) {
+    await running.setViewportSize({ width, height: width < 600 ? 740 : 900 });
+    for (const theme of themes) {
+      await running.emulateMedia({ colorScheme: theme });
+      await button(running, 'Quantize').click();
+      await running.locator('.stages').waitFor();
+      await running.screenshot({ path: join(folder, `running-${width}-${theme}.png`), fullPage: true });
+      const cancel = button(running, 'Cancel');
+      if (await cancel.count()) await cancel.click().catch(() => undefined);
+      await button(running, 'Quantize').waitFor();
+    }
+  }
+  console.log('running');
+  await running.context().close();
+}
+
+const page = await opened();
+await button(page, 'Try the demo').click();
+await done(page);
+await picture(page, 'results');
+await page.locator('.layer-name').first().click();
+await page.locator('.panel').waitFor();
+await picture(page, 'layer');
+await page.keyboard.press('Escape');
+await button(page, 'Change settings').click();
+await picture(page, 'settings');
+await page.getByRole('button', { name: /^All settings/ }).click();
+await picture(page, 'all-settings');
+await page.getByRole('button', { name: /^All settings/ }).click();
+await page.getByLabel('Bits of weights').or(page.getByLabel('Weights, kB')).first().waitFor();
+await page.getByLabel('Where to cut activations').selectOption('KL');
+await page.keyboard.press('Control+z');
+await picture(page, 'undone', false);
+await done(page);
+await button(page, 'Close settings').click();
+await page.keyboard.press('?');
+await picture(page, 'keys', false);
+await page.keyboard.press('Escape');
+await page.context().close();
+
+await browser.close();
+await server.close();
