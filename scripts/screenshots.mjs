@@ -109,6 +109,17 @@ await button(page, 'Close settings').click();
 await page.keyboard.press('?');
 await picture(page, 'keys', false);
 await page.keyboard.press('Escape');
+await button(page, 'Change settings').click();
+await button(page, 'Copy to B').click();
+await page.getByLabel('Where to cut activations').selectOption('NOCLIPPING');
+await page.getByLabel('Where it will run').selectOption('any');
+await page.getByLabel('Bits of weights').fill('3');
+await page.getByLabel('Bits of weights').blur();
+await page.getByTestId('change-line').waitFor({ timeout: 60_000 });
+await done(page);
+await picture(page, 'two-settings');
+await button(page, 'Close settings').click();
+await picture(page, 'two');
 await page.context().close();
 
 await browser.close();

@@ -7,7 +7,7 @@
 import { batch, computed, signal } from '@preact/signals';
 import type { Preprocessing } from 'tersor';
 
-import { configurationOf, differing, isSame, letters, openOther, setConfiguration } from './configurations';
+import { configurationOf, differing, drop, isSame, letters, openOther, setConfiguration } from './configurations';
 import { inspect } from './load';
 import { quantizeAgain } from './quantize';
 import { say } from './say';
@@ -114,7 +114,11 @@ function apply(part: Part, letter: state.Letter): void {
       if (members) setConfiguration(name, { ...configurationOf(name), ...members } as state.Configuration);
       else {
         if (state.active.value === name) openOther();
+        const left = state.parkedResult.value;
         state.parked.value = null;
+        state.parkedResult.value = null;
+        state.looksAt.value = 'all';
+        drop(left);
       }
     }
     if (state.active.value !== letter && letter in part && state.parked.value) openOther();

@@ -191,6 +191,18 @@ async function quantized(inputs: Inputs, from: Statistics, signal: AbortSignal):
   });
 }
 
+/** Figures of the latest complete result on the same samples. */
+function figuresOf(result: state.Result | null): state.Figures | null {
+  if (!result) return null;
+  if (result.pending) return result.before;
+  return {
+    key: result.key,
+    value: result.int8.value,
+    sqnr: result.comparison.output_sqnr_db,
+    bytes: result.quantized.report.output.size_bytes,
+  };
+}
+
 /** Puts a result in the place of the one before. */
 function show(result: state.Result): void {
   const before = state.result.value;
@@ -218,6 +230,7 @@ async function work(inputs: Inputs, signal: AbortSignal): Promise<void> {
     platformFile: ownPlatformFile(),
     quantized: made,
     float,
+    before: before?.dataKey === inputs.dataKey && before.key !== inputs.key ? figuresOf(before) : null,
   };
   const partly = (result: Pick<state.Result, 'pending' | 'int8' | 'comparison'>) => {
     signal.throwIfAborted();
@@ -296,7 +309,8 @@ export function quantizeAgain(): void {
   clearTimeout(again);
   again = setTimeout(() => {
     const key = state.settingsKey.value;
-    if (!state.result.value || (state.run.value ? runningKey === key : state.result.value.key === key)) return;
+    if (!state.result.value && !state.parkedResult.value) return;
+    if (state.run.value ? runningKey === key : state.result.value?.key === key) return;
     giveUp();
     void quantize({ regionsStay: true });
     startedByItself = performance.now();

@@ -93,11 +93,21 @@ export interface Result {
   /** The file of a platform that the reader brought; null for those that come with the engine. */
   readonly platformFile: string | null;
   readonly quantized: QuantizedResult;
+  /** What the settings before came to, where this result took that one's place. */
+  readonly before: Figures | null;
   readonly float: EvaluationResult;
   readonly int8: EvaluationResult;
   readonly comparison: Comparison;
   readonly seconds: number;
   readonly stages: readonly StageState[];
+}
+
+/** Figures of a result that another one is compared with. */
+export interface Figures {
+  readonly key: string;
+  readonly value: number | null;
+  readonly sqnr: number | null;
+  readonly bytes: number;
 }
 
 /** Kept between runs, so that what was measured is not measured again. */
@@ -284,39 +294,64 @@ export const platform = computed<Platform>(
 export const config = computed(() => fields.value as QuantizationConfig);
 
 /** All settings of single operators; of equals the later one wins. */
-export const overrides = computed<readonly Override[]>(() => [
-  ...listedOverrides.value,
-  ...Object.entries(keepFloat.value).map(([name, isFloat]) => ({
-    name,
-    config: { enable_weights_quantization: !isFloat, enable_activation_quantization: !isFloat },
-  })),
-]);
+export const overrides = computed<readonly Override[]>(() =>
+  overridesOf({ keepFloat: keepFloat.value, listedOverrides: listedOverrides.value }),
+);
 
-/** These fields, and all else that a result depends on besides the model. */
-function keyWith(chosen: typeof fields.value): string {
+/** All settings of single operators in a configuration; of equals the later one wins. */
+export function overridesOf(configuration: Pick<Configuration, 'keepFloat' | 'listedOverrides'>): readonly Override[] {
+  return [
+    ...configuration.listedOverrides,
+    ...Object.entries(configuration.keepFloat).map(([name, isFloat]) => ({
+      name,
+      config: { enable_weights_quantization: !isFloat, enable_activation_quantization: !isFloat },
+    })),
+  ];
+}
+
+/** All that a result depends on besides the model. */
+function keyOf(configuration: Omit<Configuration, 'recipe'>): string {
   return JSON.stringify([
     samples.value?.id ?? 0,
     samples.value?.files.length ?? 0,
-    platformName.value,
-    chosen,
+    configuration.platformName,
+    configuration.fields,
     preprocessing.value,
     calibrationCount.value,
-    overrides.value,
-    frameworkInfo.value,
+    overridesOf(configuration),
+    configuration.frameworkInfo,
   ]);
 }
 
+function openWith(chosen: typeof fields.value): Omit<Configuration, 'recipe'> {
+  return {
+    platformName: platformName.value,
+    fields: chosen,
+    keepFloat: keepFloat.value,
+    listedOverrides: listedOverrides.value,
+    frameworkInfo: frameworkInfo.value,
+  };
+}
+
 /** What a result depends on besides the model. */
-export const settingsKey = computed(() => keyWith(fields.value));
+export const settingsKey = computed(() => keyOf(openWith(fields.value)));
 
 /** What a curve of budgets depends on. */
 export const tradeoffKey = computed(() => {
   const { target_resource_utilization: _target, mixed_precision_config: _mixed, ...others } = fields.value;
-  return keyWith(others);
+  return keyOf(openWith(others));
 });
 
 /** The figures shown are of other settings. */
 export const resultIsOld = computed(() => result.value !== null && result.value.key !== settingsKey.value);
+
+/** The same of the configuration that is not open. */
+export const parkedIsOld = computed(
+  () => parkedResult.value !== null && (!parked.value || parkedResult.value.key !== keyOf(parked.value)),
+);
+
+/** What the reader looks at: all columns, or float, A or B alone. */
+export const looksAt = signal<'all' | 'F' | Letter>('all');
 
 /** What the opened recipe is called, where it was made for another model than the open one. */
 export const foreignRecipe = computed(() => {

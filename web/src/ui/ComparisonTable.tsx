@@ -5,7 +5,23 @@
 import type { ComponentChildren } from 'preact';
 import type { Agreement, Comparison, EvaluationResult } from 'tersor';
 
-import { coverage, expectedBytes, measured, model, result, resultIsOld, running } from '../job/state';
+import { otherLetter } from '../job/configurations';
+import {
+  active,
+  coverage,
+  expectedBytes,
+  looksAt,
+  measured,
+  model,
+  parked,
+  parkedIsOld,
+  parkedResult,
+  result,
+  resultIsOld,
+  running,
+  type Letter,
+  type Result,
+} from '../job/state';
 import {
   count,
   counted,
@@ -47,25 +63,6 @@ function Readout(props: { readonly share: number | null | undefined }) {
   );
 }
 
-interface RowProps {
-  readonly title: ComponentChildren;
-  readonly float: ComponentChildren;
-  readonly int8: ComponentChildren;
-  readonly aside?: ComponentChildren;
-  readonly first?: boolean;
-}
-
-function Row(props: RowProps) {
-  return (
-    <tr class={props.first ? 'first' : ''}>
-      <th scope="row">{props.title}</th>
-      <td>{props.float}</td>
-      <td>{props.int8}</td>
-      <td class="aside">{props.aside}</td>
-    </tr>
-  );
-}
-
 function agreementOf(int8: EvaluationResult | null, other: Agreement | null): Agreement | null {
   return int8?.agreement ?? other;
 }
@@ -84,23 +81,90 @@ function samplesInWords({ samples, output_sqnr_db, median_sqnr_db }: Comparison)
   return output_sqnr_db === null || samples < 2 ? all : `${all}, ${decibels(median_sqnr_db)} in the median one`;
 }
 
+/** What one column shows of a configuration. */
+interface Column {
+  readonly letter: Letter;
+  readonly done: Result | null;
+  readonly old: boolean;
+}
+
+function columnsShown(): Column[] {
+  const mine: Column = {
+    letter: active.value,
+    done: result.value,
+    old: resultIsOld.value || result.value?.pending === 'figures',
+  };
+  if (!parked.value) return [mine];
+  const other: Column = { letter: otherLetter(active.value), done: parkedResult.value, old: parkedIsOld.value };
+  return mine.letter === 'A' ? [mine, other] : [other, mine];
+}
+
+/** Beside one configuration what is said of a figure has a column of its own; beside two it stands below the figure. */
+function Row(props: {
+  readonly title: ComponentChildren;
+  readonly float: ComponentChildren;
+  readonly cells: readonly { readonly figure: ComponentChildren; readonly aside?: ComponentChildren }[];
+  readonly first?: boolean;
+}) {
+  const two = props.cells.length > 1;
+  return (
+    <tr class={props.first ? 'first' : ''}>
+      <th scope="row">{props.title}</th>
+      <td>{props.float}</td>
+      {props.cells.map(({ figure, aside }, k) => (
+        <td key={k}>
+          {figure}
+          {two && aside && <span class="sub">{aside}</span>}
+        </td>
+      ))}
+      {!two && <td class="aside">{props.cells[0]?.aside}</td>}
+    </tr>
+  );
+}
+
+/** Change against the first configuration, for the second. */
+function change(text: (a: Result, b: Result) => string, columns: readonly Column[], k: number): string {
+  const [a, b] = [columns[0]?.done, columns[1]?.done];
+  return k === 1 && a && b && a.quantized !== b.quantized ? text(a, b) : '';
+}
+
+function difference(a: number | null, b: number | null, of: (x: number) => string): string {
+  return a === null || b === null ? '' : `${of(b - a)} against A`;
+}
+
+function signed(x: number, digits: number, unit: string): string {
+  const text = fixed(Math.abs(x), digits);
+  return `${Number(text) === 0 ? '±' : x > 0 ? '+' : '−'}${text}${thin}${unit}`;
+}
+
 export function ComparisonTable() {
-  const done = result.value;
-  const float = done?.float ?? (running.value ? measured.value.float : null);
-  const int8 = done?.int8 ?? null;
+  const columns = columnsShown();
+  const anyDone = columns.find(({ done }) => done)?.done ?? null;
+  const float = result.value?.float ?? (running.value ? measured.value.float : (anyDone?.float ?? null));
   const labelled = float ? float.value !== null : true;
   // Maps, boxes and the like: their largest value is no answer, unless labels say that it is.
-  const isNoAnswer = done !== null && !labelled && done.comparison.agreement === null;
-  const agreement = isNoAnswer ? null : agreementOf(int8, done?.comparison.agreement ?? null);
-  const report = done?.quantized.report;
-  const shownCoverage = report?.coverage ?? coverage.value;
+  const isNoAnswer = anyDone !== null && !labelled && anyDone.comparison.agreement === null;
   const info = model.value?.handle.info;
-  const floatBytes = report?.model.size_bytes ?? info?.size_bytes ?? null;
-  const intBytes = report?.output.size_bytes ?? expectedBytes.value;
-  const same = agreement && agreement.count > 0 ? agreement.same / agreement.count : null;
-  const sameWords = agreement ? `${count(agreement.same)} of ${count(agreement.count)}` : '';
+  const floatBytes = anyDone?.quantized.report.model.size_bytes ?? info?.size_bytes ?? null;
+  const agreements = columns.map(({ done }) =>
+    isNoAnswer ? null : agreementOf(done?.int8 ?? null, done?.comparison.agreement ?? null),
+  );
+  const same = (k: number) => {
+    const agreement = agreements[k];
+    return agreement && agreement.count > 0 ? agreement.same / agreement.count : null;
+  };
+  const sameWords = (k: number) => {
+    const agreement = agreements[k];
+    return agreement ? `${count(agreement.same)} of ${count(agreement.count)}` : '';
+  };
+  const bytesOf = ({ done, letter }: Column) =>
+    done?.quantized.report.output.size_bytes ?? (letter === active.value ? expectedBytes.value : null);
+  const coverageOf = ({ done, letter }: Column) =>
+    done?.quantized.report.coverage ?? (letter === active.value ? coverage.value : null);
+  const looks = looksAt.value;
+  const two = columns.length > 1;
   return (
-    <table class="comparison">
+    <table class={`comparison ${two ? 'two' : ''} looks-${looks.toLowerCase()}`}>
       <caption class="visually-hidden">Float beside int8</caption>
       <thead>
         <tr>
@@ -108,11 +172,13 @@ export function ComparisonTable() {
           <th scope="col">
             <Badge letter="F" title="Float" /> <span class="column-word">Float</span>
           </th>
-          <th scope="col">
-            <Badge letter="A" title="Configuration A" /> <span class="column-word">Int8</span>{' '}
-            {(resultIsOld.value || done?.pending === 'figures') && <span class="chip">old</span>}
-          </th>
-          <td class="aside" />
+          {columns.map(({ letter, old }) => (
+            <th scope="col" key={letter}>
+              <Badge letter={letter} title={`Configuration ${letter}`} />{' '}
+              {!two && <span class="column-word">Int8</span>} {old && <span class="chip">old</span>}
+            </th>
+          ))}
+          {!two && <td class="aside" />}
         </tr>
       </thead>
       <tbody>
@@ -131,15 +197,24 @@ export function ComparisonTable() {
                 </>
               }
               float={<Readout share={float?.value} />}
-              int8={<Readout share={int8?.value} />}
+              cells={columns.map(({ done }) => ({ figure: <Readout share={done?.int8.value} /> }))}
             />
             <Row
               title="Change, points"
               float={none}
-              int8={float?.value != null && int8?.value != null ? points(int8.value - float.value) : none}
-              aside={float && int8 ? changeInWords(float, int8) : ''}
+              cells={columns.map(({ done }) => ({
+                figure:
+                  done && done.float.value !== null && done.int8.value !== null
+                    ? points(done.int8.value - done.float.value)
+                    : none,
+                aside: done ? changeInWords(done.float, done.int8) : '',
+              }))}
             />
-            <Row title="Same answer as float" float={none} int8={percent(same)} aside={sameWords} />
+            <Row
+              title="Same answer as float"
+              float={none}
+              cells={columns.map((_, k) => ({ figure: percent(same(k)), aside: sameWords(k) }))}
+            />
           </>
         ) : (
           <Row
@@ -151,48 +226,95 @@ export function ComparisonTable() {
               </>
             }
             float={none}
-            int8={<Readout share={same} />}
-            aside={isNoAnswer ? 'the output is not known to be classes' : sameWords}
+            cells={columns.map((_, k) => ({
+              figure: <Readout share={same(k)} />,
+              aside: isNoAnswer ? 'the output is not known to be classes' : sameWords(k),
+            }))}
           />
         )}
         <Row
           title="Output SQNR"
           float={none}
-          int8={done ? outputDecibels(done.comparison) : none}
-          aside={done ? samplesInWords(done.comparison) : ''}
+          cells={columns.map(({ done }, k) => ({
+            figure: done ? outputDecibels(done.comparison) : none,
+            aside: two
+              ? change(
+                  (a, b) =>
+                    difference(a.comparison.output_sqnr_db, b.comparison.output_sqnr_db, (x) => signed(x, 1, 'dB')),
+                  columns,
+                  k,
+                )
+              : done
+                ? samplesInWords(done.comparison)
+                : '',
+          }))}
         />
         <Row
           title="File size"
           float={size(floatBytes)}
-          int8={size(intBytes)}
-          aside={
-            intBytes === null
-              ? ''
-              : report
-                ? floatBytes !== null
-                  ? `${times(floatBytes / intBytes)} smaller`
-                  : ''
-                : 'expected'
-          }
+          cells={columns.map((column, k) => {
+            const bytes = bytesOf(column);
+            const ratio = bytes !== null && floatBytes !== null ? sizeWords(floatBytes / bytes) : '';
+            return {
+              figure: size(bytes),
+              aside:
+                change(
+                  (a, b) =>
+                    difference(a.quantized.report.output.size_bytes, b.quantized.report.output.size_bytes, (x) =>
+                      signed(x / 1e3, 1, 'kB'),
+                    ),
+                  columns,
+                  k,
+                ) || (column.done ? ratio : bytes === null ? '' : 'expected'),
+            };
+          })}
         />
         <Row
           title="Runs as integer"
           float={none}
-          int8={
-            shownCoverage ? `${count(shownCoverage.integer_core_nodes)} of ${count(shownCoverage.core_nodes)}` : none
-          }
-          aside={shownCoverage ? 'core nodes' : ''}
+          cells={columns.map((column) => {
+            const known = coverageOf(column);
+            return {
+              figure: known ? `${count(known.integer_core_nodes)} of ${count(known.core_nodes)}` : none,
+              aside: known ? 'core nodes' : '',
+            };
+          })}
         />
       </tbody>
     </table>
   );
 }
 
-/** The two intervals on one axis, in percent. */
-export function Intervals(props: { readonly float: EvaluationResult | null; readonly int8: EvaluationResult | null }) {
+/** "2.1× smaller"; a file that grew is not said to be smaller. */
+function sizeWords(ratio: number): string {
+  return ratio >= 1 ? `${times(ratio)} smaller` : `${times(1 / ratio)} larger`;
+}
+
+/** What the last change came to, in a line. */
+export function ChangeLine() {
+  const done = result.value;
+  const before = done?.before;
+  if (!done || !before || done.pending) return null;
+  const { value } = done.int8;
+  const parts = [
+    value !== null && before.value !== null ? `accuracy ${signed(100 * (value - before.value), 2, 'points')}` : '',
+    done.comparison.output_sqnr_db !== null && before.sqnr !== null
+      ? `output SQNR ${signed(done.comparison.output_sqnr_db - before.sqnr, 1, 'dB')}`
+      : '',
+    `file ${signed((done.quantized.report.output.size_bytes - before.bytes) / 1e3, 1, 'kB')}`,
+  ].filter(Boolean);
+  return (
+    <p class="soft change-line" data-testid="change-line">
+      Against the settings before: {parts.join(', ')}.
+    </p>
+  );
+}
+
+/** The intervals on one axis, in percent. */
+export function Intervals(props: { readonly float: EvaluationResult | null }) {
   const shown = [
     { letter: 'F' as const, result: props.float },
-    { letter: 'A' as const, result: props.int8 },
+    ...columnsShown().map(({ letter, done }) => ({ letter, result: done?.int8 ?? null })),
   ].flatMap(({ letter, result: r }) =>
     r?.interval && r.value !== null ? [{ letter, value: r.value, interval: r.interval }] : [],
   );
@@ -214,7 +336,7 @@ export function Intervals(props: { readonly float: EvaluationResult | null; read
       aria-label={shown
         .map(
           (s) =>
-            `${s.letter === 'F' ? 'Float' : 'Int8'} ${percent(s.value)}, 95 % interval ${percent(s.interval.lower)} to ${percent(s.interval.upper)}`,
+            `${s.letter === 'F' ? 'Float' : s.letter} ${percent(s.value)}, 95 % interval ${percent(s.interval.lower)} to ${percent(s.interval.upper)}`,
         )
         .join('; ')}
     >
@@ -237,6 +359,8 @@ export function Intervals(props: { readonly float: EvaluationResult | null; read
             />
             {s.letter === 'F' ? (
               <circle class="point-f" cx={x} cy={y} r="4" />
+            ) : s.letter === 'B' ? (
+              <path class="point-b" d={`M${x} ${y - 5}l5 5l-5 5l-5 -5z`} />
             ) : (
               <rect class="point-a" x={x - 4} y={y - 4} width="8" height="8" />
             )}

@@ -29,6 +29,7 @@ const keys: readonly (readonly [string, string])[] = [
   ['← → on a cut', 'one step; Shift ten, Home cuts nothing'],
   ['↑ ↓ Home End', 'move in the list of layers; an open panel follows'],
   ['Enter', 'open a layer'],
+  ['1 2 3, 0', 'show float, A, B; all'],
   ['?', 'this table'],
 ];
 
@@ -52,9 +53,9 @@ function Keys() {
         </tbody>
       </table>
       <div class="actions">
-        <p>The keys / and ?</p>
+        <p>Keys of a single letter</p>
         <Switch
-          label="The keys / and ?"
+          label="Keys of a single letter"
           value={singleKeys.value === 'on'}
           onChoose={(on) => chooseSingleKeys(on ? 'on' : 'off')}
         />

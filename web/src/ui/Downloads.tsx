@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { commandLine, fileNames, javaScript } from '../job/command';
-import { result, resultIsOld, type Result } from '../job/state';
+import { active, parked, result, resultIsOld, type Result } from '../job/state';
 import { size } from '../numbers';
 import { say } from '../job/say';
 import { copy, download } from './copy';
@@ -46,7 +46,7 @@ export function Downloads() {
   return (
     <div class="block downloads">
       <div class="block-head">
-        <h3>Downloads</h3>
+        <h3>{parked.value ? `Downloads of ${active.value}` : 'Downloads'}</h3>
         {resultIsOld.value && <span class="chip">old</span>}
       </div>
       {report.time && <p class="soft">{report.time.sentence}</p>}

@@ -3,6 +3,7 @@
 import { effect } from '@preact/signals';
 
 import { shareable } from '../job/address';
+import { letters, resultOf } from '../job/configurations';
 import { redo, redoLabel, undo, undoLabel } from '../job/history';
 import { halfWidth, percentFigure, outputDecibels, size, count, thin } from '../numbers';
 import { atStart, result, run, measured } from '../job/state';
@@ -37,12 +38,17 @@ function Instrument() {
           <span class="unit">{thin}%</span>
         </span>
       )}
-      {shown && shown.int8.value !== null && (
-        <span>
-          <Badge letter="A" title="Int8" /> {percentFigure(shown.int8.value)}
-          <span class="unit">{thin}%</span>
-        </span>
-      )}
+      {letters.map((letter) => {
+        const value = resultOf(letter)?.int8.value ?? null;
+        return (
+          value !== null && (
+            <span key={letter}>
+              <Badge letter={letter} title={`Configuration ${letter}`} /> {percentFigure(value)}
+              <span class="unit">{thin}%</span>
+            </span>
+          )
+        );
+      })}
       {shown && <span class="wide">{outputDecibels(shown.comparison)}</span>}
       {report && <span class="wide">{size(report.output.size_bytes)}</span>}
       {float.interval && (
@@ -105,7 +111,8 @@ export function Header() {
         <span class="privacy">
           <span class="ring" aria-hidden="true" />
           <span>
-            Nothing leaves this tab<span class="privacy-more">: no upload, no account, works offline</span>
+            Nothing leaves<span class="privacy-tab"> this tab</span>
+            <span class="privacy-more">: no upload, no account, works offline</span>
           </span>
         </span>
         <span class="spring" />

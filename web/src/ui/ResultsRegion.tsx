@@ -25,12 +25,14 @@ import {
 } from '../job/state';
 import { about, count, counted, outputDecibels, duration, percent, size, thin } from '../numbers';
 import { ChosenBits } from './ChosenBits';
-import { ComparisonTable, Intervals, overlapSentence } from './ComparisonTable';
+import { ChangeLine, ComparisonTable, Intervals, overlapSentence } from './ComparisonTable';
+import { LookSwitch } from './Configurations';
 import { Downloads } from './Downloads';
 import { Check } from './Icons';
 import { Layers } from './Layers';
 import { QuantizeButton } from './MainButton';
 import { Note, ProblemCard } from './Note';
+import { Pictures } from './Pictures';
 import { Region } from './Region';
 import { Stages } from './Stages';
 import { StaysFloat } from './StaysFloat';
@@ -205,12 +207,14 @@ function Body() {
       <div class="results-top">
         <div class="results-main">
           <Verdict />
+          <LookSwitch />
           <ComparisonTable />
+          <ChangeLine />
           <div class="results-aside">
             {float?.interval && (
               <>
                 <p class="soft aside-title">95{thin}% interval, %</p>
-                <Intervals float={float} int8={done?.int8 ?? null} />
+                <Intervals float={float} />
               </>
             )}
             {done ? (
@@ -239,6 +243,7 @@ function Body() {
         </div>
       </div>
       <Layers />
+      <Pictures />
     </>
   );
 }

@@ -5,6 +5,7 @@ import { useId } from 'preact/hooks';
 import type { FieldDescription } from 'tersor';
 
 import { shareable } from '../job/address';
+import { otherLetter } from '../job/configurations';
 import { dismiss } from '../job/load';
 import { chosenPlatform, platformChoices, platformTitle } from '../job/platform';
 import {
@@ -18,20 +19,24 @@ import {
   setField,
   setPlatform,
   toDocumentDefaults,
+  valueText,
   type FormRow,
   type GroupId,
 } from '../job/settings';
 import {
+  active,
   engine,
   fields,
   foreignRecipe,
   frameworkInfo,
   overrides,
+  parked,
   platformName,
   recipe,
   settingsProblem,
 } from '../job/state';
 import { count, counted } from '../numbers';
+import { Configurations } from './Configurations';
 import { copy } from './copy';
 import { FieldControl, nullText } from './FieldControl';
 import { Select } from './fields';
@@ -50,12 +55,15 @@ function defaultText(field: FieldDescription): string {
 function SettingRow(props: { readonly row: FormRow }) {
   const { field, title } = props.row;
   const changed = field.name in fields.value;
+  const theirs = parked.value ? (parked.value.fields[field.name] ?? field.default) : null;
+  const differs = parked.value !== null && JSON.stringify(theirs) !== JSON.stringify(fieldValue(field));
   return (
     <div class="setting">
       <div>
         <p class="setting-name">
           {title}
           {changed && <span class="chip">changed</span>}
+          {differs && <span class="chip">A ≠ B</span>}
         </p>
         <p class="setting-meaning">{field.meaning}</p>
         <p class="setting-field">{namesOf(field)}</p>
@@ -71,6 +79,11 @@ function SettingRow(props: { readonly row: FormRow }) {
           />
         ) : (
           <p class="soft">{defaultText(field)}, the only value this version takes</p>
+        )}
+        {differs && (
+          <p class="soft">
+            {otherLetter(active.value)}: {valueText(field, theirs)}
+          </p>
         )}
       </div>
     </div>
@@ -215,6 +228,7 @@ export function SettingsRegion() {
   return (
     <Region id="settings" number={3} title="Settings" cells={lineCells(rows)} canOpen openWord="Change" always={always}>
       <div class="settings">
+        <Configurations />
         <PlatformRow />
         {rows
           .filter((row) => row.group === 'main')

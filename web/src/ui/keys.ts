@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { lookAt } from '../job/compare';
 import { redo, undo } from '../job/history';
 import { cancel } from '../job/quantize';
-import { openLayer, openRegions, run } from '../job/state';
+import { openLayer, openRegions, result, run } from '../job/state';
 import { openDialog, singleKeys } from './Dialogs';
 import { chooseFiles } from './files';
 import { startQuantize } from './MainButton';
@@ -62,6 +63,8 @@ export function listenForKeys(): void {
         layerTab.value = 'graph';
       } else if (event.key === 'l') {
         layerTab.value = 'layers';
+      } else if (['0', '1', '2', '3'].includes(event.key) && result.value) {
+        lookAt((['all', 'F', 'A', 'B'] as const)[Number(event.key)] ?? 'all');
       } else if (event.key === '?') {
         openDialog('keys');
       }

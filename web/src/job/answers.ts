@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The evaluated samples one by one: what float, A and B answered, what their label is, and where they disagree.
+
+import { configurationOf, letters, resultOf } from './configurations';
+import * as state from './state';
+
+export interface Answered {
+  /** Its number in the data set. */
+  readonly index: number;
+  readonly path: string;
+  /** Output that is right; null where it is not known here. */
+  readonly label: number | null;
+  /** Largest outputs of float, A and B; null where there is no such result. */
+  readonly F: number;
+  readonly A: number | null;
+  readonly B: number | null;
+}
+
+/** Numbers of the evaluated samples, in order: those that calibration left. */
+export function evaluatedIndices(total: number, calibration: number): number[] {
+  const aside = new Set(Array.from({ length: calibration }, (_, k) => Math.floor((k * total) / calibration)));
+  const rest = Array.from({ length: total }, (_, k) => k).filter((k) => !aside.has(k));
+  return rest.length > 0 ? rest : Array.from({ length: total }, (_, k) => k);
+}
+
+/** Samples that are files each, in the data set's order; null where files hold several. */
+function filePaths(): readonly string[] | null {
+  const [set, info] = [state.samples.value, state.samplesInfo.value];
+  if (!set || !info) return null;
+  const skipped = new Set(info.skipped);
+  const paths = set.files.map(({ path }) => path).filter((path) => !skipped.has(path));
+  return paths.length === info.count ? paths : null;
+}
+
+/** Every evaluated sample, where outputs are lists of classes; else none. */
+export function answered(): Answered[] {
+  const results = letters.map((letter) => (configurationOf(letter) ? resultOf(letter) : null));
+  const float = results.find((one) => one)?.float.answers;
+  const total = state.sampleCount.value;
+  if (!float) return [];
+  const indices = evaluatedIndices(total, state.calibrationCount.value);
+  if (indices.length !== float.length) return [];
+  const paths = filePaths();
+  const byFolder = new Map((state.samplesInfo.value?.classes ?? []).map(({ name, label }) => [name, label]));
+  const useFolders = !state.samples.value?.labelsFile;
+  const [a, b] = results.map((one) =>
+    one && !one.pending && one.int8.answers?.length === float.length ? one.int8.answers : null,
+  );
+  return indices.map((index, k) => {
+    const path = paths?.[index] ?? `sample ${index}`;
+    const folder = path.includes('/') ? path.slice(0, path.indexOf('/')) : '';
+    return {
+      index,
+      path,
+      label: useFolders ? (byFolder.get(folder) ?? null) : null,
+      F: float[k] ?? 0,
+      A: a?.[k] ?? null,
+      B: b?.[k] ?? null,
+    };
+  });
+}
+
+export function disagree({ F, A, B }: Answered): boolean {
+  return (A !== null && A !== F) || (B !== null && B !== F);
+}
+
+/** What an output stands for. */
+export function className(output: number): string {
+  return state.samplesInfo.value?.classes.find(({ label }) => label === output)?.name ?? `class ${output}`;
+}
+
+export interface Confusion {
+  readonly classes: readonly number[];
+  /** Right class, then answer: samples that a configuration answers so more than float does. */
+  readonly change: ReadonlyMap<string, number>;
+}
+
+/** How the answers of a configuration moved against float's, where labels are known; null else. */
+export function confusionChange(rows: readonly Answered[], letter: state.Letter): Confusion | null {
+  const change = new Map<string, number>();
+  const classes = new Set<number>();
+  const add = (label: number, answer: number, by: number) => {
+    const key = `${label} ${answer}`;
+    change.set(key, (change.get(key) ?? 0) + by);
+  };
+  for (const row of rows) {
+    const answer = row[letter];
+    if (row.label === null || answer === null) return null;
+    if (answer === row.F) continue;
+    add(row.label, answer, 1);
+    add(row.label, row.F, -1);
+    [row.label, answer, row.F].forEach((one) => classes.add(one));
+  }
+  return { classes: [...classes].sort((x, y) => x - y), change };
+}
