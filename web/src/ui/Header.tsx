@@ -6,7 +6,7 @@ import { shareable } from '../job/address';
 import { letters, resultOf } from '../job/configurations';
 import { redo, redoLabel, undo, undoLabel } from '../job/history';
 import { halfWidth, percentFigure, outputDecibels, size, count, thin } from '../numbers';
-import { atStart, result, run, measured } from '../job/state';
+import { atStart, measured, parked, result, run } from '../job/state';
 import { copy } from './copy';
 import { openDialog } from './Dialogs';
 import { filesInputId, takeFiles } from './files';
@@ -49,8 +49,8 @@ function Instrument() {
           )
         );
       })}
-      {shown && <span class="wide">{outputDecibels(shown.comparison)}</span>}
-      {report && <span class="wide">{size(report.output.size_bytes)}</span>}
+      {shown && parked.value === null && <span class="wide">{outputDecibels(shown.comparison)}</span>}
+      {report && parked.value === null && <span class="wide">{size(report.output.size_bytes)}</span>}
       {float.interval && (
         <span class="wide soft">
           n = {count(float.count)}, {halfWidth(float.interval.lower, float.interval.upper)}

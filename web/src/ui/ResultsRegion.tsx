@@ -207,9 +207,11 @@ function Body() {
       <div class="results-top">
         <div class="results-main">
           <Verdict />
-          <LookSwitch />
-          <ComparisonTable />
-          <ChangeLine />
+          <div class="comparison-block">
+            <LookSwitch />
+            <ComparisonTable />
+            <ChangeLine />
+          </div>
           <div class="results-aside">
             {float?.interval && (
               <>
