@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import type { EvaluationResult } from 'tersor';
+import type { EvaluationResult, Report } from 'tersor';
 
 import { dismiss, leaveOutBadSamples } from '../job/load';
+import { platformTitle } from '../job/platform';
 import { quantize } from '../job/quantize';
 import { titleOf } from '../job/settings';
 import {
@@ -24,6 +25,7 @@ import {
   type Run,
 } from '../job/state';
 import { about, count, counted, outputDecibels, duration, percent, size, thin } from '../numbers';
+import { AdviceList } from './AdviceList';
 import { ChosenBits } from './ChosenBits';
 import { ChangeLine, ComparisonTable, Intervals, overlapSentence } from './ComparisonTable';
 import { LookSwitch } from './Configurations';
@@ -37,7 +39,7 @@ import { Region } from './Region';
 import { Stages } from './Stages';
 import { StaysFloat } from './StaysFloat';
 import { Tradeoff } from './Tradeoff';
-import { Verdict } from './Verdict';
+import { Verdict, WorstLayers } from './Verdict';
 
 function Progress(props: { readonly run: Run }) {
   const { run: now } = props;
@@ -69,6 +71,14 @@ function Progress(props: { readonly run: Run }) {
   );
 }
 
+/** Whose arithmetic the figures are of, and how far that is the platform's. */
+function arithmetic({ platform, runtime }: Report): string {
+  if (platform.name.startsWith('weight-only')) return 'Figures are of rounded weights in float arithmetic.';
+  if (/^(ort-cpu|any$)/.test(platform.name))
+    return `Int8 figures use ONNX Runtime’s own integer arithmetic, ${runtime}.`;
+  return `Figures are of these integers in ONNX Runtime’s arithmetic, ${runtime}; ${platformTitle(platform.name)} may round otherwise.`;
+}
+
 function Sentence() {
   if (run.value) return <Progress run={run.value} />;
   const done = result.value;
@@ -76,10 +86,9 @@ function Sentence() {
   if (done && resultIsOld.value) return <>Settings have changed; the figures below are from before.</>;
   if (done?.pending) return <>The new file is ready; its figures are from before until they are measured.</>;
   if (done) {
-    const runtime = done.quantized.report.runtime;
     return (
       <span class="with-sign">
-        <Check /> Done in {duration(done.seconds)}. Int8 figures use the runtime’s own integer arithmetic, {runtime}.
+        <Check /> Done in {duration(done.seconds)}. {arithmetic(done.quantized.report)}
       </span>
     );
   }
@@ -229,6 +238,8 @@ function Body() {
             )}
           </div>
           {float && !done && <FloatNote float={float} />}
+          <AdviceList />
+          <WorstLayers />
           <ChosenBits />
           <Tradeoff />
           <StaysFloat />

@@ -4,7 +4,7 @@
 // layers that make most of the error, each with a switch that keeps it in float.
 
 import { openLayer, result } from '../job/state';
-import { percent } from '../numbers';
+import { counted, percent } from '../numbers';
 import { KeepFloat } from './KeepFloat';
 import { revealPanel } from './layer';
 import { Note } from './Note';
@@ -17,6 +17,11 @@ const words = {
   'usable with care': { title: 'Usable with care', kind: 'caution' },
   'not usable': { title: 'Not usable', kind: 'stop' },
 } as const;
+
+/** What is said of CPUs concerns platforms that run on them. */
+function concerns(caution: string, platform: string): boolean {
+  return !caution.includes('VNNI') || /^(ort-cpu|any$)/.test(platform);
+}
 
 export function Verdict() {
   const done = result.value;
@@ -32,24 +37,45 @@ export function Verdict() {
     );
   }
   const { title, kind } = words[verdict.usability];
-  const remarks = [...verdict.causes, ...verdict.cautions];
-  const worst = verdict.worst_layers.slice(0, worstShown).flatMap((name) => {
-    const layer = done.comparison.layers.find((row) => row.name === name);
-    return layer ? [layer] : [];
-  });
+  const cautions = verdict.cautions.filter((one) => concerns(one, done.quantized.report.platform.name));
   return (
     <div class="verdict" role="group" aria-labelledby="verdict-title">
       <Note kind={kind}>
         <h3 id="verdict-title">{title}</h3>
         <p>{verdict.reason}</p>
-        {remarks.length > 0 && (
-          <ul class="causes">
-            {remarks.map((remark) => (
-              <li key={remark}>{remark}</li>
-            ))}
-          </ul>
+        {verdict.causes.length > 0 && <Remarks list={verdict.causes} />}
+        {cautions.length > 0 && (
+          <details>
+            <summary>{counted(cautions.length, 'caution')}</summary>
+            <Remarks list={cautions} />
+          </details>
         )}
       </Note>
+    </div>
+  );
+}
+
+function Remarks(props: { readonly list: readonly string[] }) {
+  return (
+    <ul class="causes">
+      {props.list.map((remark) => (
+        <li key={remark}>{remark}</li>
+      ))}
+    </ul>
+  );
+}
+
+/** The layers that make most of the error, each with its switch. */
+export function WorstLayers() {
+  const done = result.value;
+  const verdict = done?.quantized.report.verdict;
+  if (!done || !verdict) return null;
+  const worst = verdict.worst_layers.slice(0, worstShown).flatMap((name) => {
+    const layer = done.comparison.layers.find((row) => row.name === name);
+    return layer ? [layer] : [];
+  });
+  return (
+    <div class="worst-layers">
       {worst.length > 0 && (
         <table class="figures worst">
           <caption class="visually-hidden">Layers that make most of the error</caption>

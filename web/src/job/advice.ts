@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is likely to be wrong, or could be better, in sentences with this run's own numbers, each with a change that can be
+// applied and taken back. Every rule is a function of the facts; which of them hold decides what is shown, likeliest first.
+
+import type { Comparison, EvaluationResult, LayerRow, PreprocessingTrial, QuantizationConfig, Report } from 'tersor';
+
+import { count, counted, decibels, percent, value } from '../numbers';
+
+/** A change of the settings; the page knows how to make it. */
+export type Change =
+  | { readonly kind: 'field'; readonly name: string; readonly value: string | number | boolean }
+  | { readonly kind: 'float'; readonly name: string }
+  | { readonly kind: 'bits'; readonly name: string; readonly bits: number }
+  | { readonly kind: 'platform'; readonly name: string }
+  | { readonly kind: 'calibration'; readonly count: number }
+  | { readonly kind: 'label-shift'; readonly by: number }
+  | { readonly kind: 'preprocessing' }
+  | { readonly kind: 'samples' }
+  | { readonly kind: 'show-float' };
+
+export interface Advice {
+  readonly id: string;
+  readonly sentence: string;
+  readonly reason: string;
+  /** What its button says. */
+  readonly word: string;
+  readonly change: Change;
+}
+
+/** All that the rules read. */
+export interface Facts {
+  readonly report: Report;
+  readonly comparison: Comparison;
+  readonly float: EvaluationResult;
+  /** Every field as it is in force. */
+  readonly config: QuantizationConfig;
+  readonly trial: PreprocessingTrial | null;
+  /** The preprocessing is another one than the trial's best. */
+  readonly isOtherThanBest: boolean;
+  readonly calibration: number;
+  readonly samples: number;
+}
+
+type Rule = (facts: Facts) => Advice | null;
+
+/** Standard deviations beyond which a value is an outlier, and the threshold that drops it (MCT: 8 to 12). */
+const outlierDeviations = 10;
+/** Ranges that differ by more cannot share a scale of 8 bits. */
+const unlikeRanges = 8;
+const unevenChannels = 100;
+const fewSamples = 32;
+/** Sums beyond 16 bits in more than this share are worth a word. */
+const saturatedShare = 1e-6;
+const worthAWord = 0.02;
+
+interface Spread {
+  readonly mean: number;
+  readonly deviation: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Mean, deviation and extremes of what a layer's histogram holds. */
+export function spreadOf({ histogram }: Pick<LayerRow, 'histogram'>): Spread | null {
+  if (!histogram) return null;
+  const { lower, bin_width: width, counts } = histogram;
+  const at = (bin: number) => lower + (bin + 0.5) * width;
+  const total = counts.reduce((sum, n) => sum + n, 0);
+  const first = counts.findIndex((n) => n > 0);
+  if (total === 0 || first < 0) return null;
+  const last = counts.findLastIndex((n) => n > 0);
+  const mean = counts.reduce((sum, n, bin) => sum + n * at(bin), 0) / total;
+  const variance = counts.reduce((sum, n, bin) => sum + n * (at(bin) - mean) ** 2, 0) / total;
+  return { mean, deviation: Math.sqrt(variance), low: lower + first * width, high: lower + (last + 1) * width };
+}
+
+const atChance: Rule = ({ float, trial, isOtherThanBest }) => {
+  if (float.value === null || float.chance === null || !float.interval) return null;
+  if (float.interval.lower > float.chance || float.label_shift !== null) return null;
+  const found = `Float accuracy is ${percent(float.value)} on ${counted(float.count, 'sample')}, chance is ${percent(float.chance, 1)}`;
+  if (trial && !trial.is_chance && isOtherThanBest) {
+    const best = trial.tried[0];
+    return {
+      id: 'wrong-preprocessing',
+      sentence: `${found}; with the preset ${trial.best} ${best ? `${best.right} of ${trial.samples}` : 'more'} are right.`,
+      reason: 'The pictures do not reach the model as in its training. Quantization is not the problem.',
+      word: `Use ${trial.best}`,
+      change: { kind: 'preprocessing' },
+    };
+  }
+  return {
+    id: 'at-chance',
+    sentence: `${found}.`,
+    reason: 'Preprocessing or the order of labels is wrong. Fix this first; quantization is not the problem.',
+    word: 'Choose other samples',
+    change: { kind: 'samples' },
+  };
+};
+
+const betterPreset: Rule = ({ float, trial, isOtherThanBest }) => {
+  const best = trial?.tried[0];
+  if (!trial || trial.is_chance || !best || !isOtherThanBest || float.value === null) return null;
+  const expected = best.right / trial.samples;
+  if (expected < float.value + 0.1) return null;
+  return {
+    id: 'wrong-preprocessing',
+    sentence: `Float accuracy is ${percent(float.value)}; with the preset ${trial.best} ${best.right} of ${trial.samples} samples were right.`,
+    reason: 'The pictures do not reach the model as in its training. Quantization is not the problem.',
+    word: `Use ${trial.best}`,
+    change: { kind: 'preprocessing' },
+  };
+};
+
+const labelShift: Rule = ({ float }) => {
+  const by = float.label_shift;
+  if (by === null) return null;
+  return {
+    id: 'labels-off-by-one',
+    sentence: `The labels are off by one: with ${by > 0 ? '+1' : '−1'} on every label significantly more than ${percent(float.value)} of ${counted(float.count, 'sample')} are right.`,
+    reason: by > 0 ? 'Output 0 of this model is a background class.' : 'The labels count from 1, the outputs from 0.',
+    word: `Shift labels by ${by > 0 ? '+1' : '−1'}`,
+    change: { kind: 'label-shift', by },
+  };
+};
+
+const fewCalibrate: Rule = ({ calibration, samples }) => {
+  if (calibration >= fewSamples) return null;
+  const possible = Math.min(128, Math.ceil(samples / 2));
+  const sentence = `${counted(calibration, 'sample')} set${calibration === 1 ? 's' : ''} the ranges; ${fewSamples} to 128 are usual.`;
+  const reason = 'Values that none of them shows fall outside of the ranges later.';
+  return possible > calibration
+    ? {
+        id: 'few-samples',
+        sentence,
+        reason,
+        word: `Calibrate with ${possible}`,
+        change: { kind: 'calibration', count: possible },
+      }
+    : { id: 'few-samples', sentence, reason, word: 'Choose more samples', change: { kind: 'samples' } };
+};
+
+const oneLayer: Rule = ({ comparison }) => {
+  const worst = [...comparison.layers].sort((a, b) => b.error_share - a.error_share)[0];
+  if (!worst || worst.error_share <= 0.5 || worst.range === null || comparison.output_sqnr_db === null) return null;
+  return {
+    id: 'one-layer',
+    sentence: `${percent(worst.error_share, 0)} of the output error comes from ${worst.name} (${worst.op}); the output keeps ${decibels(comparison.output_sqnr_db)}.`,
+    reason: 'One sensitive layer: the others can stay integers.',
+    word: `Keep ${worst.name} in float`,
+    change: { kind: 'float', name: worst.name },
+  };
+};
+
+const outliers: Rule = ({ comparison, config }) => {
+  const found = comparison.layers
+    .filter((row) => row.range !== null && row.error_share > worthAWord)
+    .flatMap((row) => {
+      const spread = spreadOf(row);
+      if (!spread || spread.deviation === 0) return [];
+      const far = Math.max(spread.high - spread.mean, spread.mean - spread.low) / spread.deviation;
+      const kept = Math.max(Math.abs(row.range?.[0] ?? 0), Math.abs(row.range?.[1] ?? 0));
+      const reach = Math.max(Math.abs(spread.low), Math.abs(spread.high));
+      return far > outlierDeviations && kept > 0.5 * reach ? [{ row, far, reach }] : [];
+    })
+    .sort((a, b) => b.row.error_share - a.row.error_share)[0];
+  if (!found) return null;
+  const { row, far, reach } = found;
+  const clips = config.activation_threshold_method !== 'NOCLIPPING';
+  if (clips && config.z_threshold != null) return null;
+  return {
+    id: 'outliers',
+    sentence: `Values of ${row.name} reach ${value(reach)}, ${count(Math.round(far))} standard deviations from their mean; its 256 steps leave ${decibels(row.isolated_sqnr_db)}, ${percent(row.error_share, 0)} of the output error.`,
+    reason: 'A few outliers stretch the steps of all other values.',
+    word: clips ? `Drop outliers beyond ${outlierDeviations + 2} deviations` : 'Cut with MSE',
+    change: clips
+      ? { kind: 'field', name: 'z_threshold', value: outlierDeviations + 2 }
+      : { kind: 'field', name: 'activation_threshold_method', value: 'MSE' },
+  };
+};
+
+const unlikeParts: Rule = ({ comparison }) => {
+  for (const output of comparison.outputs) {
+    const sizes = output.parts.map((part) => part.largest).filter((size) => size > 0);
+    const [most, least] = [Math.max(...sizes), Math.min(...sizes)];
+    if (sizes.length < 2 || most < unlikeRanges * least) continue;
+    const own = comparison.layers.find((row) => row.output === output.name);
+    const join = own ?? comparison.layers.findLast((row) => row.op === 'Concat');
+    if (!join || join.range === null) continue;
+    const small = output.parts.find((part) => part.largest === least);
+    return {
+      id: 'unlike-ranges',
+      sentence: `${output.name} holds values of up to ${value(most)} and, at ${small?.indices ?? ''} of axis ${small?.axis ?? 0}, of up to ${value(least)}, which keep ${decibels(small?.sqnr_db)}.`,
+      reason: `One scale of 256 steps cannot hold both: a step is as large as the smaller values. ${join.op} joins them.`,
+      word: `Keep ${join.name} in float`,
+      change: { kind: 'float', name: join.name },
+    };
+  }
+  return null;
+};
+
+const perTensor: Rule = ({ comparison, config }) => {
+  if (config.weights_per_channel_threshold !== false) return null;
+  const found = comparison.layers
+    .flatMap((row) => {
+      const sizes = (row.weight_max ?? []).filter((size) => size > 0);
+      const ratio = sizes.length > 1 ? Math.max(...sizes) / Math.min(...sizes) : 0;
+      return ratio > unevenChannels ? [{ row, ratio }] : [];
+    })
+    .sort((a, b) => b.ratio - a.ratio)[0];
+  if (!found) return null;
+  return {
+    id: 'weights-per-tensor',
+    sentence: `The weights of ${found.row.name} are ${count(Math.round(found.ratio))} times as large in one channel as in another, and share one scale; it keeps ${decibels(found.row.isolated_sqnr_db)}.`,
+    reason: 'Small channels round to nothing, as in depthwise convolutions behind a folded batch norm.',
+    word: 'One scale per channel',
+    change: { kind: 'field', name: 'weights_per_channel_threshold', value: true },
+  };
+};
+
+const firstOrLast: Rule = ({ comparison, config, report }) => {
+  const bits = config.weights_n_bits;
+  if (typeof bits !== 'number' || bits >= 8 || report.platform.name.startsWith('weight-only')) return null;
+  const weighted = comparison.layers.filter((row) => row.weight_max !== null);
+  const worst = [...weighted].sort((a, b) => b.error_share - a.error_share).slice(0, 3);
+  const [first, last] = [weighted[0], weighted.at(-1)];
+  const found = worst.find((row) => row === first || row === last);
+  if (!found || weighted.length < 4) return null;
+  return {
+    id: 'first-or-last',
+    sentence: `${found.name}, the ${found === first ? 'first' : 'last'} layer with weights, makes ${percent(found.error_share, 0)} of the output error with ${bits} bits.`,
+    reason: 'The first and the last layer are usually kept at 8 bits where others have fewer.',
+    word: `Give ${found.name} 8 bits`,
+    change: { kind: 'bits', name: found.name, bits: 8 },
+  };
+};
+
+const withoutVnni: Rule = ({ comparison, report }) => {
+  if (report.platform.name !== 'ort-cpu') return null;
+  const worst = comparison.saturation
+    .filter((row) => row.sums > 0 && row.saturated / row.sums > saturatedShare)
+    .sort((a, b) => b.saturated / b.sums - a.saturated / a.sums);
+  const most = worst[0];
+  if (!most) return null;
+  return {
+    id: 'without-vnni',
+    sentence: `On x64 CPUs without VNNI ${percent(most.saturated / most.sums, 1)} of the sums of ${most.name} saturate (${counted(worst.length, 'layer')} in all): the figures above hold for CPUs with it.`,
+    reason: 'Such CPUs, before 2019, add pairs of products in 16 bits. With 7-bit weights nothing saturates.',
+    word: 'Make it for all x64 CPUs',
+    change: { kind: 'platform', name: 'ort-cpu-avx2' },
+  };
+};
+
+const notFaster: Rule = ({ report, config }) => {
+  const { time } = report;
+  if (!time || time.times_as_fast >= 1.05) return null;
+  const speed = config.prefer !== 'SPEED';
+  return {
+    id: 'not-faster',
+    sentence: `Int8 is expected to take ${value(time.quantized_ms)} ms and float ${value(time.float_ms)} ms in ${time.runtime}: ${value(time.times_as_fast)} times as fast.`,
+    reason: speed
+      ? 'Operators in float between integers cost conversions; preferring speed leaves them out where they do not pay.'
+      : 'The model is smaller all the same; with weights alone in 8 bits nothing is converted on the way.',
+    word: speed ? 'Prefer speed' : 'Quantize weights only',
+    change: speed ? { kind: 'field', name: 'prefer', value: 'SPEED' } : { kind: 'platform', name: 'weight-only-int8' },
+  };
+};
+
+const staysFloat: Rule = ({ report }) => {
+  const stay = report.coverage.stays_float;
+  if (stay.length === 0 || report.platform.name.startsWith('weight-only')) return null;
+  const reasons = new Map<string, number>();
+  for (const { reason } of stay) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+  const [reason = '', n = 0] = [...reasons].sort((a, b) => b[1] - a[1])[0] ?? [];
+  const { core_nodes: core, integer_core_nodes: integer } = report.coverage;
+  const matters =
+    integer === core
+      ? 'none of them multiplies matrices'
+      : `${count(core - integer)} of ${count(core)} core nodes among them`;
+  return {
+    id: 'stays-float',
+    sentence: `${counted(stay.length, 'operator stays', 'operators stay')} in float, ${matters}.`,
+    reason: `${count(n)} of them: ${reason}`,
+    word: 'Show them',
+    change: { kind: 'show-float' },
+  };
+};
+
+/** Likeliest cause first; what is wrong with the samples comes before what quantization does. */
+const rules: readonly Rule[] = [
+  atChance,
+  betterPreset,
+  labelShift,
+  unlikeParts,
+  outliers,
+  perTensor,
+  oneLayer,
+  firstOrLast,
+  fewCalibrate,
+  withoutVnni,
+  notFaster,
+  staysFloat,
+];
+
+export function advise(facts: Facts): Advice[] {
+  const found = rules.flatMap((rule) => rule(facts) ?? []);
+  return found.filter((one, k) => found.findIndex(({ id }) => id === one.id) === k);
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { advise, type Advice } from './advice';
+import { step, undo, undoLabel } from './history';
+import { inspect, setCalibration, setPreprocessing } from './load';
+import { quantizeAgain } from './quantize';
+import { say } from './say';
+import { changed, formRows, setField, setKeepFloat, setPlatform } from './settings';
+import * as state from './state';
+
+/** What this run's own figures advise; nothing while they are incomplete or of other settings. */
+export function currentAdvice(): Advice[] {
+  const done = state.result.value;
+  const engine = state.engine.value;
+  if (!done || done.pending || state.resultIsOld.value || !engine) return [];
+  const trial = state.preprocessingTrial.value;
+  return advise({
+    report: done.quantized.report,
+    comparison: done.comparison,
+    float: done.float,
+    config: engine.quantizationConfig(state.config.value),
+    trial,
+    isOtherThanBest: trial !== null && state.preprocessingIsGiven.value,
+    calibration: state.calibrationCount.value,
+    samples: state.sampleCount.value,
+  });
+}
+
+/** Preprocessing as the labels confirm it. */
+async function takeBestPreset(): Promise<void> {
+  step('Preprocessing that the labels confirm', () => {
+    state.preprocessing.value = null;
+    state.preprocessingIsGiven.value = false;
+  });
+  await inspect();
+  quantizeAgain();
+}
+
+/** Makes the advice's change; one step that can be taken back. */
+export async function applyAdvice({ change, word }: Advice, chooseSamples: () => void): Promise<void> {
+  const before = undoLabel.value;
+  switch (change.kind) {
+    case 'field': {
+      const row = formRows().find(({ field }) => field.name === change.name);
+      if (row) setField(row.field, change.value);
+      break;
+    }
+    case 'float':
+      setKeepFloat(change.name, true);
+      break;
+    case 'bits':
+      step(`${change.name}: ${change.bits} bits`, () => {
+        const config = { weights_n_bits: change.bits };
+        state.listedOverrides.value = [...state.listedOverrides.value, { name: change.name, config }];
+      });
+      changed();
+      break;
+    case 'platform':
+      setPlatform(change.name);
+      break;
+    case 'calibration':
+      setCalibration(change.count);
+      quantizeAgain();
+      break;
+    case 'label-shift': {
+      const chosen = state.preprocessing.value;
+      if (chosen) await setPreprocessing({ ...chosen, label_offset: Math.max(0, chosen.label_offset + change.by) });
+      break;
+    }
+    case 'preprocessing':
+      await takeBestPreset();
+      break;
+    case 'samples':
+      chooseSamples();
+      return;
+    case 'show-float':
+      document.querySelector('.stays-float')?.scrollIntoView({ block: 'start' });
+      return;
+  }
+  if (undoLabel.value !== before) say(`${word}: done`, { word: 'Undo', act: undo });
+}
