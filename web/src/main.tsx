@@ -13,13 +13,14 @@ import './styles/cuts.css';
 import { App } from './ui/App';
 import { listenForFiles } from './ui/drag';
 import { keepFocus } from './ui/focus';
-import { listenForKeys } from './ui/keys';
+import { guardResult, listenForKeys } from './ui/keys';
 import { followTitle } from './ui/title';
 
 function show(page: HTMLElement): void {
   render(<App />, page);
   listenForFiles();
   listenForKeys();
+  guardResult();
   keepFocus(page);
   followTitle();
   // the first paint comes before anything else is asked for

@@ -157,3 +157,9 @@ export function shape(dims: readonly (number | string)[] | null | undefined): st
 export function counted(n: number, one: string, many = `${one}s`): string {
   return `${count(n)} ${n === 1 ? one : many}`;
 }
+
+/** "2.1× smaller"; a file that grew is not said to be smaller. `ratio`: before divided by after. */
+export function sizeWords(ratio: number): string {
+  if (ratio > 0.95 && ratio < 1.05) return 'about the same size';
+  return ratio >= 1 ? `${times(ratio)} smaller` : `${times(1 / ratio)} larger`;
+}

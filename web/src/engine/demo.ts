@@ -75,5 +75,6 @@ export async function tryDemo(): Promise<void> {
     ],
     { preprocessing: demo.about.preprocessing, calibration: demo.about.calibration_samples },
   );
+  state.isDemo.value = true;
   await quantize();
 }

@@ -42,7 +42,12 @@ export function answered(): Answered[] {
   const indices = evaluatedIndices(total, state.calibrationCount.value);
   if (indices.length !== float.length) return [];
   const paths = filePaths();
-  const byFolder = new Map((state.samplesInfo.value?.classes ?? []).map(({ name, label }) => [name, label]));
+  const byFolder = new Map(
+    (state.samplesInfo.value?.classes ?? []).map(({ name, label }) => [
+      name,
+      state.mappedOutputs.value?.get(name) ?? label,
+    ]),
+  );
   const useFolders = !state.samples.value?.labelsFile;
   const [a, b] = results.map((one) =>
     one && !one.pending && one.int8.answers?.length === float.length ? one.int8.answers : null,
@@ -67,7 +72,10 @@ export function disagree({ F, A, B }: Answered): boolean {
 
 /** What an output stands for. */
 export function className(output: number): string {
-  return state.samplesInfo.value?.classes.find(({ label }) => label === output)?.name ?? `class ${output}`;
+  const mapped = state.mappedOutputs.value;
+  const isOf = ({ name, label }: { readonly name: string; readonly label: number }) =>
+    (mapped?.get(name) ?? label) === output;
+  return state.samplesInfo.value?.classes.find(isOf)?.name ?? `class ${output}`;
 }
 
 export interface Confusion {

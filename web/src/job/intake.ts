@@ -17,6 +17,8 @@ export interface Sorted {
   readonly labels: readonly Arrival[];
   /** Files of no known kind: external data, or a model in another format. */
   readonly others: readonly Arrival[];
+  /** Texts that say something to people. */
+  readonly ignored: readonly Arrival[];
 }
 
 const sampleEndings = new Set(
@@ -53,7 +55,7 @@ function isSamplePb(path: string): boolean {
 }
 
 export function sortArrivals(arrivals: readonly Arrival[]): Sorted {
-  const sorted = { models: [], recipes: [], archives: [], samples: [], labels: [], others: [] } as {
+  const sorted = { models: [], recipes: [], archives: [], samples: [], labels: [], others: [], ignored: [] } as {
     -readonly [K in keyof Sorted]: Arrival[];
   };
   for (const arrival of arrivals) {
@@ -65,7 +67,7 @@ export function sortArrivals(arrivals: readonly Arrival[]): Sorted {
     else if (kind === 'zip') sorted.archives.push(arrival);
     else if (isLabels(path)) sorted.labels.push(arrival);
     else if (sampleEndings.has(kind) || isSamplePb(path)) sorted.samples.push(arrival);
-    else if (kind === 'txt' || kind === 'md') continue;
+    else if (kind === 'txt' || kind === 'md') sorted.ignored.push(arrival);
     else sorted.others.push(arrival);
   }
   return sorted;

@@ -10,10 +10,21 @@ import { drop } from './configurations';
 import { forget, step } from './history';
 import { openPlatform } from './platform';
 import { applyRecipe } from './recipe';
-import { asDataSet, baseName, comparePaths, ending, sortArrivals, stem, type Arrival, type NamedSet } from './intake';
+import {
+  asDataSet,
+  baseName,
+  comparePaths,
+  ending,
+  sortArrivals,
+  stem,
+  type Arrival,
+  type NamedSet,
+  type Sorted,
+} from './intake';
 import { isAbort, problemOf, type Problem } from './problem';
 import { giveUp, quantizeAgain } from './quantize';
 import * as state from './state';
+import { say } from './say';
 import { unzip } from './unzip';
 
 let queue: Promise<void> = Promise.resolve();
@@ -116,11 +127,22 @@ export function addArrivals(
     else if (more.length > 0 && unopened) await openModel(unopened);
     else if (!beside && more[0] && !set) await openModel(more[0]);
 
+    tellUnused(sorted, beside !== undefined || set !== null);
     for (const file of recipes) await openJson(file);
     if (set) await openSamples(set, given);
     else if (labels.length > 0) await openLabels(labels);
     await coverageKnown;
   });
+}
+
+/** No file vanishes without a word. */
+function tellUnused({ ignored, others }: Sorted, isMore: boolean): void {
+  const unused = [...ignored, ...(isMore ? others : [])].map(({ path }) => baseName(path));
+  const [first] = unused;
+  if (first === undefined) return;
+  const more =
+    unused.length === 1 ? ' is' : ` and ${unused.length - 1} other ${unused.length === 2 ? 'file' : 'files'} are`;
+  say(`${first}${more} neither a model nor samples, and only read where a model keeps weights there.`);
 }
 
 function addSideFiles(files: readonly Arrival[]): void {
@@ -150,6 +172,7 @@ async function openModel(arrival: Arrival): Promise<void> {
     unopened = null;
     sideFiles = new Map();
     coverageKnown = updateCoverage();
+    if (state.isDemo.value) putDemoAway();
     if (state.samples.value) {
       state.preprocessing.value = null;
       await inspect();
@@ -167,6 +190,23 @@ async function openModel(arrival: Arrival): Promise<void> {
       state.openRegions.value = new Set([...state.openRegions.value, 'model']);
     });
   }
+}
+
+/** A model of one's own is not tried on the demo's pictures. */
+function putDemoAway(): void {
+  batch(() => {
+    state.isDemo.value = false;
+    state.samples.value = null;
+    state.samplesInfo.value = null;
+    state.samplesProblem.value = null;
+    state.preprocessing.value = null;
+    state.preprocessingIsGiven.value = false;
+    state.preprocessingTrial.value = null;
+    state.preview.value = null;
+    state.chosenCalibration.value = null;
+    forget('samples');
+  });
+  say('The demo’s pictures were put away: they are for its own model.');
 }
 
 function forgetResults(): void {
@@ -246,6 +286,8 @@ async function openSamples(set: NamedSet, given: Given): Promise<void> {
     if (count !== undefined) state.chosenCalibration.value = count;
     else if (!state.recipe.value) state.chosenCalibration.value = null;
     fromAddress = null;
+    state.classMapping.value = { by: 'order', outputs: {} };
+    state.isDemo.value = false;
     forget('samples');
     state.openRegions.value = new Set(['samples']);
     state.announcement.value = `${set.name}: ${files.length} files.`;
@@ -357,7 +399,10 @@ export async function inspect(): Promise<void> {
       state.preview.value = info.first;
       state.previewProblem.value = null;
       state.preprocessing.value = info.preprocessing;
-      if (!chosen) state.preprocessingTrial.value = info.preprocessing_trial;
+      if (!chosen) {
+        state.preprocessingTrial.value = info.preprocessing_trial;
+        state.usualPreprocessing.value = info.preprocessing;
+      }
       state.samplesProblem.value = first
         ? {
             ...first.error,
@@ -407,6 +452,12 @@ export function setPreprocessing(value: Preprocessing): Promise<void> {
     state.preprocessingIsGiven.value = true;
   });
   return inspect().then(quantizeAgain);
+}
+
+/** Which outputs the class folders stand for. */
+export function setClassMapping(mapping: state.ClassMapping): void {
+  state.classMapping.value = mapping;
+  quantizeAgain();
 }
 
 /** Samples set aside for calibration. */

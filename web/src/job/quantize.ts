@@ -94,7 +94,7 @@ export function gather(): Inputs | null {
       frameworkInfo: state.frameworkInfo.value,
     },
     key: state.settingsKey.value,
-    dataKey: JSON.stringify([identity(model.handle), identity(set), chosen, count]),
+    dataKey: JSON.stringify([identity(model.handle), identity(set), chosen, count, state.classMapping.value]),
   };
 }
 
@@ -261,7 +261,8 @@ async function work(inputs: Inputs, signal: AbortSignal): Promise<void> {
     batch(() => {
       const seconds = (run.now - run.startedAt) / 1000;
       show({ ...common, pending: null, int8, comparison, seconds, stages: run.stages });
-      if (!again) state.openLayer.value = null;
+      const isThere = comparison.layers.some(({ output }) => output === state.openLayer.value);
+      if (!isThere) state.openLayer.value = null;
       state.announcement.value = sentence(float, int8, outputDecibels(comparison));
     });
   } catch (error) {
@@ -331,8 +332,7 @@ export async function quantize(how: { readonly regionsStay?: boolean } = {}): Pr
     state.runProblem.value = null;
     state.runNote.value = '';
     if (!how.regionsStay) {
-      state.openRegions.value = new Set();
-      state.openLayer.value = null;
+      state.openRegions.value = new Set([...state.openRegions.value].filter((id) => id === 'settings'));
     }
     state.announcement.value = 'Quantizing.';
   });

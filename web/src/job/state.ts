@@ -166,6 +166,11 @@ export const ready = signal(false);
 /** The offline worker holds the whole site. */
 export const storedOffline = signal(false);
 
+/** The samples are those of the demo. */
+export const isDemo = signal(false);
+/** The result that was saved last. */
+export const saved = signal<QuantizedResult | null>(null);
+
 /** Number of things being read right now. */
 export const reading = signal(0);
 
@@ -184,6 +189,8 @@ export const preprocessing = signal<Preprocessing | null>(null);
 export const preprocessingTrial = signal<PreprocessingTrial | null>(null);
 /** What to go back to: the preprocessing with which these samples last fitted, while they do not with the one in force. */
 export const fittingPreprocessing = signal<Preprocessing | null>(null);
+/** What the labels confirmed, or the samples' own guess. */
+export const usualPreprocessing = signal<Preprocessing | null>(null);
 /** The reader, a recipe or an address said it; else it is a guess, or what labels confirmed. */
 export const preprocessingIsGiven = signal(false);
 export const preview = signal<SamplePreview | null>(null);
@@ -267,9 +274,64 @@ export const evaluationCount = computed(() => {
   return rest > 0 ? rest : sampleCount.value;
 });
 
+/** Which output of the model a class folder stands for. */
+export interface ClassMapping {
+  readonly by: 'order' | 'number' | 'hand';
+  /** By folder, for `hand`; those that are not here keep their place in the order. */
+  readonly outputs: Readonly<Record<string, number>>;
+}
+
+export const classMapping = signal<ClassMapping>({ by: 'order', outputs: {} });
+
+/** The number in a folder's name, such as 207 or "class_207"; null where there is none, or several. */
+export function outputInName(name: string): number | null {
+  const found = name.match(/\d+/g);
+  return found?.length === 1 ? Number(found[0]) : null;
+}
+
+/** Values of the model's first output where it is a list; null where it is none. */
+export const outputCount = computed(() => {
+  const shape = model.value?.handle.info.outputs[0]?.shape;
+  const last = shape?.at(-1);
+  return shape && shape.length === 2 && typeof last === 'number' && last > 1 ? last : null;
+});
+
+/** Outputs of the class folders by name; null while they are as they come. */
+export const mappedOutputs = computed<ReadonlyMap<string, number> | null>(() => {
+  const { by, outputs } = classMapping.value;
+  const classes = samplesInfo.value?.classes ?? [];
+  if (by === 'order' || classes.length === 0) return null;
+  return new Map(
+    classes.map(({ name }, k) => [name, by === 'number' ? (outputInName(name) ?? k) : (outputs[name] ?? k)]),
+  );
+});
+
+/** What is wrong with the classes as they are mapped, as a sentence; empty where nothing is. */
+export const mappingFault = computed(() => {
+  const classes = samplesInfo.value?.classes ?? [];
+  const outputs = outputCount.value;
+  if (outputs === null || classes.length === 0 || samples.value?.labelsFile) return '';
+  const mapped = mappedOutputs.value;
+  const offset = preprocessing.value?.label_offset ?? 0;
+  const highest = mapped ? Math.max(...mapped.values()) : classes.length - 1 + offset;
+  if (highest >= outputs) {
+    return mapped
+      ? `Output ${highest} is not there: the model has outputs 0 to ${outputs - 1}.`
+      : 'There are more folders than outputs: these samples are for another model.';
+  }
+  return '';
+});
+
 export const labels = computed<Labels>(() => {
   const set = samples.value;
   if (set?.labelsFile) return set.labelsFile;
+  const mapped = mappedOutputs.value;
+  if (set && mapped) {
+    const offset = preprocessing.value?.label_offset ?? 0;
+    const skipped = new Set(samplesInfo.value?.skipped ?? []);
+    const paths = set.files.map(({ path }) => path).filter((path) => !skipped.has(path));
+    return paths.map((path) => (mapped.get(path.slice(0, path.indexOf('/'))) ?? 0) - offset);
+  }
   return (samplesInfo.value?.classes.length ?? 0) > 0 ? 'folders' : null;
 });
 
@@ -318,6 +380,7 @@ function keyOf(configuration: Omit<Configuration, 'recipe'>): string {
     configuration.fields,
     preprocessing.value,
     calibrationCount.value,
+    classMapping.value,
     overridesOf(configuration),
     configuration.frameworkInfo,
   ]);
@@ -366,16 +429,23 @@ export const expectedBytes = computed(() => coverage.value?.estimated_size_bytes
 export const missing = computed(() => {
   if (engineProblem.value) return 'The engine did not start; see above.';
   if (!model.value) return samples.value ? 'Next: the float .onnx model.' : 'Next: a float .onnx model and samples.';
-  if (coverageProblem.value) return 'Waiting for an answer above: the model and this platform do not fit.';
+  if (coverageProblem.value)
+    return `Waiting for an answer above: ${coverageProblem.value.message.split('\n')[0] ?? ''}`;
   if (!samples.value)
     return 'Next: samples. 100 or more pictures like the ones the model will meet; labels are optional.';
   if (samplesProblem.value && (sampleCount.value === 0 || fittingPreprocessing.value))
     return 'Waiting for an answer above: the samples do not fit the model.';
   if (!samplesInfo.value) return 'Reading samples …';
   if (sampleCount.value === 0) return 'Next: samples that fit the model.';
+  if (mappingFault.value) return 'Waiting for an answer above: the class folders do not fit the model’s outputs.';
   if (samplesInfo.value.errors.length > 0) return 'Waiting for an answer above: some samples do not fit the model.';
   return '';
 });
+
+/** The reader made a file and has not saved it. */
+export const isUnsaved = computed(
+  () => result.value !== null && !isDemo.value && saved.value !== result.value.quantized,
+);
 
 export const canQuantize = computed(
   () => missing.value === '' && run.value === null && tradeoffRun.value === null && engine.value !== null,

@@ -34,8 +34,8 @@ import {
   percentFigure,
   points,
   size,
+  sizeWords,
   thin,
-  times,
 } from '../numbers';
 import { Badge } from './Icons';
 
@@ -283,11 +283,6 @@ export function ComparisonTable() {
       </tbody>
     </table>
   );
-}
-
-/** "2.1× smaller"; a file that grew is not said to be smaller. */
-function sizeWords(ratio: number): string {
-  return ratio >= 1 ? `${times(ratio)} smaller` : `${times(1 / ratio)} larger`;
 }
 
 /** What the last change came to, in a line. */

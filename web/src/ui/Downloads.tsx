@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { commandLine, fileNames, javaScript } from '../job/command';
-import { active, parked, result, resultIsOld, type Result } from '../job/state';
+import { active, parked, result, resultIsOld, saved, type Result } from '../job/state';
 import { size } from '../numbers';
 import { say } from '../job/say';
 import { copy, download } from './copy';
@@ -14,6 +14,7 @@ function saveModel(shown: Result): void {
   const name = fileNames(shown.modelName).model;
   const bytes = shown.quantized.model;
   download(bytes as Uint8Array<ArrayBuffer>, name, 'application/octet-stream');
+  saved.value = shown.quantized;
   say(`${name} saved, ${size(bytes.length)}.`);
 }
 

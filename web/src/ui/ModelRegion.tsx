@@ -16,7 +16,7 @@ import {
   reading,
   result,
 } from '../job/state';
-import { count, counted, large, none, percent, shape, size, thin, times } from '../numbers';
+import { count, counted, large, none, percent, shape, size, sizeWords, thin } from '../numbers';
 import { chooseFiles } from './files';
 import { Note, ProblemCard } from './Note';
 import { ModelGraph } from './ModelGraph';
@@ -116,7 +116,7 @@ function FileFacts(props: { readonly name: string; readonly info: ModelInfo; rea
   const written = [info.producer, `opset ${info.opset}`].filter(Boolean).join(', ');
   const domains = Object.entries(info.domains);
   const bytes = expectedBytes.value;
-  const smaller = bytes ? `about ${size(bytes)}, ${times(info.size_bytes / bytes)} smaller` : none;
+  const smaller = bytes ? `about ${size(bytes)}, ${sizeWords(info.size_bytes / bytes)}` : none;
   const rows: readonly (readonly [string, string])[] = [
     ['Name', name],
     ['Written by', written],
@@ -335,7 +335,9 @@ export function ModelRegion() {
       {known && (
         <p class="soft">
           {known.integer_core_nodes === known.core_nodes
-            ? `All ${count(known.core_nodes)} core nodes run as integers.`
+            ? known.core_nodes === 1
+              ? 'Its one core node runs as integer.'
+              : `All ${count(known.core_nodes)} core nodes run as integers.`
             : `${count(known.integer_core_nodes)} of ${count(known.core_nodes)} core nodes run as integers.`}
           {thin}
         </p>

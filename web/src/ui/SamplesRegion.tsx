@@ -1,14 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { signal } from '@preact/signals';
 import { useId } from 'preact/hooks';
 import type { SamplePreview, SamplesInfo } from 'tersor';
 
-import { dismiss, leaveOutBadSamples, leaveOutLabels, setCalibration, setPreprocessing, showSample } from '../job/load';
+import {
+  dismiss,
+  leaveOutBadSamples,
+  leaveOutLabels,
+  setCalibration,
+  setClassMapping,
+  setPreprocessing,
+  showSample,
+} from '../job/load';
 import {
   calibrationCount,
+  classMapping,
   evaluationCount,
   fittingPreprocessing,
+  mappingFault,
   model,
+  outputCount,
+  outputInName,
   preprocessing,
   preprocessingTrial,
   preview,
@@ -18,13 +31,16 @@ import {
   samplesInfo,
   samplesProblem,
   unreadable,
+  usualPreprocessing,
+  type ClassMapping,
 } from '../job/state';
 import { column, count, counted, fixed, range, shape, size, value } from '../numbers';
 import { chooseFiles, chooseFolder } from './files';
+import { NumberField, Select } from './fields';
 import { useFold } from './fold';
 import { Neighbours } from './Neighbours';
 import { Note, ProblemCard } from './Note';
-import { Pixels, rasterOf } from './Pixels';
+import { Pixels, rasterOf, type Scale } from './Pixels';
 import { PreprocessingForm, presetWord } from './PreprocessingForm';
 import { RecordingForm } from './RecordingForm';
 import { Figure, Region, type Cell } from './Region';
@@ -102,9 +118,55 @@ function Classes(props: { readonly info: SamplesInfo }) {
         </table>
       )}
       {more}
+      <Outputs info={info} />
       <p class="soft">
-        {formats}, {size(info.size_bytes)}. {source} {skipped}
+        {formats}
+        {info.size_bytes > 0 && `, ${size(info.size_bytes)}`}. {source} {skipped}
       </p>
+    </div>
+  );
+}
+
+const mappingWords: Readonly<Record<ClassMapping['by'], string>> = {
+  order: 'their order: the first is output 0',
+  number: 'the numbers in their names',
+  hand: 'what is entered here',
+};
+
+/** Class folders against the outputs of the model, where these are of another number. */
+function Outputs(props: { readonly info: SamplesInfo }) {
+  const outputs = outputCount.value;
+  const { classes } = props.info;
+  const mapping = classMapping.value;
+  const numbers = classes.map(({ name }) => outputInName(name));
+  const known = numbers.every((n) => n !== null);
+  if (outputs === null || classes.length === 0 || (classes.length === outputs && mapping.by === 'order')) return null;
+  const by = (Object.keys(mappingWords) as ClassMapping['by'][]).filter((one) => one !== 'number' || known);
+  const wrong = mappingFault.value;
+  return (
+    <div class="form outputs" data-testid="class-mapping">
+      <p class={wrong ? 'sign-caution' : 'soft'}>
+        {counted(classes.length, 'class folder')}, {counted(outputs, 'output')} of the model. {wrong}
+      </p>
+      <Select
+        label="A folder’s output is given by"
+        value={mapping.by}
+        choices={by.map((value) => ({ value, text: mappingWords[value] }))}
+        onChoose={(value) => setClassMapping({ ...mapping, by: value })}
+      />
+      {mapping.by === 'hand' &&
+        classes.map(({ name }, k) => (
+          <NumberField
+            key={name}
+            label={`Output of ${name}`}
+            value={mapping.outputs[name] ?? k}
+            whole
+            minimum={0}
+            maximum={outputs - 1}
+            onEnter={(x) => x !== null && setClassMapping({ by: 'hand', outputs: { ...mapping.outputs, [name]: x } })}
+          />
+        ))}
+      <p class="soft">A file labels.txt among the folders names them in the order of the outputs.</p>
     </div>
   );
 }
@@ -132,11 +194,31 @@ function Judgement(props: { readonly shown: SamplePreview }) {
   return null;
 }
 
+/** Drawn from the darkest value to the brightest, whatever they are. */
+const stretched = signal(false);
+
+/**
+ * Black and white as the labels or the model's own guess have them, so that a preset chosen otherwise is seen to be too dark,
+ * too bright or of wrong colours.
+ */
+function fixedScale(channel: number): readonly [number, number] {
+  const reference = usualPreprocessing.value ?? preprocessing.value;
+  if (!reference) return [0, 1];
+  const of = (pixel: number) =>
+    (pixel * reference.scale - (reference.mean[channel] ?? reference.mean[0] ?? 0)) /
+    (reference.std[channel] ?? reference.std[0] ?? 1);
+  return [of(0), of(255)];
+}
+
 function Preview(props: { readonly shown: SamplePreview }) {
   const { shown } = props;
   const tensor = shown.tensors[0];
   const chosen = preprocessing.value;
-  const raster = tensor && chosen ? rasterOf(tensor, chosen.layout, chosen.channels === 'BGR') : null;
+  const scale: Scale = (k) => {
+    if (!tensor || !chosen || stretched.value) return [tensor?.whole.min ?? 0, tensor?.whole.max ?? 1];
+    return fixedScale(k);
+  };
+  const raster = tensor && chosen ? rasterOf(tensor, chosen.layout, chosen.channels === 'BGR', scale) : null;
   const picture = shown.picture;
   return (
     <div class="block">
@@ -167,6 +249,16 @@ function Preview(props: { readonly shown: SamplePreview }) {
             </figure>
           )}
         </div>
+      )}
+      {raster && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={stretched.value}
+            onChange={(event) => (stretched.value = event.currentTarget.checked)}
+          />{' '}
+          Stretch the tensor to its own extremes
+        </label>
       )}
       {shown.tensors.map((t) => {
         const rows = t.channels.length > 0 && t.channels.length <= 4 ? t.channels : [t.whole];

@@ -25,6 +25,7 @@ import {
 } from '../job/settings';
 import {
   active,
+  coverageProblem,
   engine,
   fields,
   foreignRecipe,
@@ -52,9 +53,18 @@ function defaultText(field: FieldDescription): string {
   return typeof field.default === 'boolean' ? (field.default ? 'on' : 'off') : String(field.default);
 }
 
+/** What the engine says of a field in force; it stands at the field, and not where the model is shown. */
+function faultOf(name: string): string {
+  const problem = coverageProblem.value;
+  if (!problem || !(name in fields.value)) return '';
+  const isOfField = new RegExp(`\\b${name}\\b`).test(`${problem.place} ${problem.message} ${problem.hint}`);
+  return isOfField ? `${problem.message} ${problem.hint}`.trim() : '';
+}
+
 function SettingRow(props: { readonly row: FormRow }) {
   const { field, title } = props.row;
   const changed = field.name in fields.value;
+  const fault = faultOf(field.name);
   const theirs = parked.value ? (parked.value.fields[field.name] ?? field.default) : null;
   const differs = parked.value !== null && JSON.stringify(theirs) !== JSON.stringify(fieldValue(field));
   return (
@@ -68,7 +78,7 @@ function SettingRow(props: { readonly row: FormRow }) {
         <p class="setting-meaning">{field.meaning}</p>
         <p class="setting-field">{namesOf(field)}</p>
       </div>
-      <div class="setting-control">
+      <div class={fault ? 'setting-control wrong' : 'setting-control'}>
         {field.acts ? (
           <FieldControl
             field={field}
@@ -79,6 +89,11 @@ function SettingRow(props: { readonly row: FormRow }) {
           />
         ) : (
           <p class="soft">{defaultText(field)}, the only value this version takes</p>
+        )}
+        {fault && (
+          <p class="field-wrong" role="alert">
+            ✕ {fault}
+          </p>
         )}
         {differs && (
           <p class="soft">

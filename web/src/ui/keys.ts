@@ -3,7 +3,7 @@
 import { lookAt } from '../job/compare';
 import { redo, undo } from '../job/history';
 import { cancel } from '../job/quantize';
-import { openLayer, openRegions, result, run } from '../job/state';
+import { isUnsaved, openLayer, openRegions, result, run } from '../job/state';
 import { openDialog, singleKeys } from './Dialogs';
 import { chooseFiles } from './files';
 import { startQuantize } from './MainButton';
@@ -27,6 +27,13 @@ function escape(): void {
 }
 
 /** Single letters work outside fields only, and can be switched off. */
+/** Asks once before a file that was made and not saved is lost. */
+export function guardResult(): void {
+  addEventListener('beforeunload', (event) => {
+    if (isUnsaved.value) event.preventDefault();
+  });
+}
+
 export function listenForKeys(): void {
   addEventListener('input', ({ target }) => {
     if (
