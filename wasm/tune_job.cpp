@@ -86,7 +86,8 @@ Json TuneJob::progress() const {
           {"steps", now.steps},
           {"loss", now.loss},
           {"before_db", now.before_db},
-          {"best_db", now.best_db}};
+          {"best_db", now.best_db},
+          {"steps_per_epoch", tuner_->steps_per_epoch()}};
 }
 
 }  // namespace tersor::wasm

@@ -9,7 +9,7 @@ import type { PoolWorker } from './pool.js';
 import { evaluate, type Context, type ModelFile } from './model_file.js';
 import { OpenResult } from './result.js';
 import { areFiles, DataSets, keep, tensorSample, type Kept } from './samples.js';
-import { runSweep } from './sweep.js';
+import { runSweep, type SweepKind } from './sweep.js';
 import type {
   CalibrateOptions,
   CallOptions,
@@ -54,6 +54,9 @@ function asJson(value: unknown, place: string): string {
     );
   }
 }
+
+/** Gradient steps that the time of one is taken of. */
+const timedSteps = 3;
 
 export class OpenModel implements Model {
   readonly info: ModelInfo;
@@ -259,11 +262,12 @@ export class OpenModel implements Model {
     kept: Kept,
     call: CallOptions,
     settings: Record<string, unknown>,
+    kinds: readonly SweepKind[] = ['trial', 'corrections', 'training'],
   ): Promise<Uint8Array> {
     const { data } = kept.feed;
     const needs = [this.#file, ...(data ? [data] : [])];
     let measured = statistics;
-    for (const kind of ['trial', 'corrections', 'training'] as const) {
+    for (const kind of kinds) {
       const text = JSON.stringify({ ...settings, model: this.#file.key, data: data?.key ?? null, sweep: kind });
       const sweep = { kind, settings: text, needs, statistics: measured, pick: kept.pick };
       measured = await runSweep(this.#context.pool, sweep, call);
@@ -287,6 +291,34 @@ export class OpenModel implements Model {
       await kept.collect();
     }
     return kept ? this.#measure(statistics.bytes, kept, options, settings) : statistics.bytes;
+  }
+
+  async trainingEpochs(minutes: number, options: QuantizeOptions): Promise<number> {
+    this.#check('quantize', options);
+    const settings = await this.#settings(options);
+    const given = options.config?.gradient_ptq_config ?? {};
+    const timed = {
+      ...settings,
+      config: { ...options.config, gradient_ptq_config: { ...given, n_epochs: 1, most_steps: timedSteps + 1 } },
+    };
+    const source = options.statistics && this.#sources.get(options.statistics);
+    const kept =
+      source?.kept ??
+      keep(await abortable(this.#sets.feed(options.samples ?? [], options), options.signal), true);
+    if (!source) await kept.collect();
+    const { stop: _, ...call } = options;
+    const bytes = options.statistics?.bytes ?? (await this.#calibrate(options.samples ?? [], call, settings)).bytes;
+    const measured = await this.#measure(bytes, kept, call, timed, ['trial', 'corrections']);
+    const at: number[] = [];
+    let perEpoch = 1;
+    const watch = ({ training }: Progress) => {
+      if (!training) return;
+      perEpoch = training.steps_per_epoch;
+      if (training.step > at.length) at.push(performance.now());
+    };
+    await this.#measure(measured, kept, { ...call, onProgress: watch }, timed, ['training']);
+    const seconds = ((at.at(-1) ?? 0) - (at[0] ?? 0)) / 1000 / Math.max(1, at.length - 1);
+    return Math.max(1, Math.floor((minutes * 60) / Math.max(1e-3, seconds * 1.1) / perEpoch));
   }
 
   async quantize(options: QuantizeOptions): Promise<QuantizedResult> {

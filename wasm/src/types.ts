@@ -75,6 +75,7 @@ export interface TrainingProgress {
   /** SQNR of the outputs on the samples held aside, untuned and the best so far, in dB. */
   readonly before_db: number;
   readonly best_db: number;
+  readonly steps_per_epoch: number;
 }
 
 export interface Progress {
@@ -1052,6 +1053,11 @@ export interface Model {
   previewSample(samples: Samples, index: number, options?: SampleOptions): Promise<SamplePreview>;
   calibrate(samples: Samples, options?: CalibrateOptions): Promise<Statistics>;
   quantize(options: QuantizeOptions): Promise<QuantizedResult>;
+  /**
+   * How many epochs of training (`gradient_ptq_config`) take about so many minutes here, by the time of a few steps: what
+   * `n_epochs` may be set to. Takes what quantize() takes.
+   */
+  trainingEpochs(minutes: number, options: QuantizeOptions): Promise<number>;
   evaluate(samples: Samples, labels: Labels, options?: EvaluateOptions): Promise<EvaluationResult>;
   close(): void;
 }

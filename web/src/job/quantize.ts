@@ -35,11 +35,16 @@ function follow(change: (run: state.Run) => state.Run): void {
   if (current) state.run.value = change(current);
 }
 
+let stopper: AbortController | null = null;
+
 function options(evaluation: 'float' | 'int8', signal: AbortSignal): CallOptions {
   return {
     signal,
     onProgress(progress: Progress) {
-      if (!signal.aborted) follow((run) => report(run, progress, evaluation));
+      if (signal.aborted) return;
+      const { training } = progress;
+      if (training && training.step > 0) state.training.value = [...state.training.value, training];
+      follow((run) => report(run, progress, evaluation));
     },
   };
 }
@@ -181,14 +186,22 @@ function settingsOf(inputs: Inputs) {
 
 async function quantized(inputs: Inputs, from: Statistics, signal: AbortSignal): Promise<QuantizedResult> {
   follow((run) => enter(run, 'choose'));
+  stopper = new AbortController();
+  state.training.value = [];
   return inputs.model.handle.quantize({
     ...options('int8', signal),
+    stop: stopper.signal,
     ...inputs.preprocessing,
     ...settingsOf(inputs),
     statistics: from,
     samples: inputs.set.files,
     selection: inputs.calibration,
   });
+}
+
+/** A training that runs ends with the best that it has found. */
+export function stopTraining(): void {
+  stopper?.abort();
 }
 
 /** Figures of the latest complete result on the same samples. */
@@ -284,6 +297,7 @@ function startedWith(inputs: Inputs): state.Run {
     compare: Math.min(compareLimit, state.evaluationCount.value),
     labelled: state.labels.value !== null,
     corrects: state.engine.value?.quantizationConfig(inputs.settings.config)['weights_bias_correction'] === true,
+    trains: (inputs.settings.config.gradient_ptq_config ?? null) !== null,
     openSeconds: inputs.model.seconds,
     nodes: inputs.model.handle.info.nodes,
   });

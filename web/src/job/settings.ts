@@ -56,6 +56,7 @@ const words: Readonly<Record<string, Words>> = {
   allow_larger_file: { title: 'Allow a file larger than the float one', group: 'weights' },
   custom_tpc_opset_to_layer: { title: 'What operator sets stand for', group: 'activations' },
   mixed_precision_config: { title: 'How bits are chosen', group: 'weights' },
+  gradient_ptq_config: { title: 'Training', group: 'weights' },
   z_threshold: { title: 'Drop outliers beyond z', group: 'ranges' },
   min_threshold: { title: 'Smallest threshold', group: 'ranges' },
   l_p_value: { title: 'Exponent of Lp', group: 'ranges' },

@@ -13,6 +13,7 @@ export interface Plan {
   readonly compare: number;
   readonly labelled: boolean;
   readonly corrects: boolean;
+  readonly trains: boolean;
   readonly openSeconds: number;
   readonly nodes: number;
 }
@@ -24,6 +25,7 @@ const weight: Readonly<Record<StageId, number>> = {
   calibrate: 1.3,
   choose: 0,
   correct: 0,
+  train: 0,
   write: 0,
   int8: 2,
   compare: 6,
@@ -53,6 +55,7 @@ export function startRun(plan: Plan): Run {
     stage('calibrate', 'Calibrate', plan.calibrate, ''),
     stage('choose', 'Choose ranges', 0, 'tensors'),
     ...(plan.corrects ? [stage('correct', 'Round and correct', 0, 'layers')] : []),
+    ...(plan.trains ? [stage('train', 'Train', 0, 'rounds')] : []),
     stage('write', 'Write file', 0, ''),
     stage('int8', plan.labelled ? 'Int8 accuracy' : 'Int8 answers', plan.evaluate, ''),
     stage('compare', 'Error by layer', plan.compare, ''),
@@ -113,6 +116,7 @@ const stageOfEngine: Readonly<Partial<Record<Stage, StageId>>> = {
   calibrate: 'calibrate',
   choose: 'choose',
   correct: 'correct',
+  train: 'train',
   write: 'write',
   compare: 'compare',
 };

@@ -24,6 +24,7 @@ import type {
   SamplesInfo,
   Statistics,
   Tersor,
+  TrainingProgress,
 } from 'tersor';
 
 import type { Problem } from './problem';
@@ -52,7 +53,7 @@ export interface OpenRecipe {
   readonly allowMismatch: boolean;
 }
 
-export type StageId = 'open' | 'float' | 'calibrate' | 'choose' | 'correct' | 'write' | 'int8' | 'compare';
+export type StageId = 'open' | 'float' | 'calibrate' | 'choose' | 'correct' | 'train' | 'write' | 'int8' | 'compare';
 
 export interface StageState {
   readonly id: StageId;
@@ -245,6 +246,11 @@ export interface Tradeoff {
 
 export const tradeoff = signal<Tradeoff | null>(null);
 /** Points made and points in all, while the curve is being made. */
+/** How a training goes that runs now, one entry for each figure that was told. */
+export const training = signal<readonly TrainingProgress[]>([]);
+/** Training is being timed, for the epochs of a budget in minutes. */
+export const trainingTimed = signal(false);
+export const trainingProblem = signal<Problem | null>(null);
 export const tradeoffRun = signal<{ readonly done: number; readonly of: number } | null>(null);
 export const tradeoffProblem = signal<Problem | null>(null);
 

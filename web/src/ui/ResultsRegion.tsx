@@ -39,6 +39,7 @@ import { Region } from './Region';
 import { Stages } from './Stages';
 import { StaysFloat } from './StaysFloat';
 import { Tradeoff } from './Tradeoff';
+import { Training } from './Training';
 import { Verdict, WorstLayers } from './Verdict';
 
 function Progress(props: { readonly run: Run }) {
@@ -242,6 +243,7 @@ function Body() {
           <WorstLayers />
           <ChosenBits />
           <Tradeoff />
+          <Training />
           <StaysFloat />
         </div>
         <div class="results-side">

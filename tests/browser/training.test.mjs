@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Training on the page: a budget in minutes, figures while it runs, an early end that keeps the best, and back.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { button, expectQuiet, openPage, openSite, runDemo, untilDone } from './site.mjs';
+
+let site;
+beforeAll(async () => {
+  site = await openSite();
+});
+afterAll(() => site?.close());
+
+describe('training', () => {
+  it('runs for about the minutes that are given, says what it gained, and is discarded or taken back', async () => {
+    const visit = await openPage(site);
+    const { page } = visit;
+    await runDemo(page);
+    await button(page, 'Change settings').click();
+    await page.getByLabel('Where it will run').selectOption({ label: 'Any bits' });
+    await page.getByLabel('Weight bits').fill('3');
+    await page.getByLabel('Weight bits').blur();
+    await untilDone(page);
+    const block = page.getByTestId('training');
+    await block.getByLabel('Minutes').fill('0.1');
+    await block.getByRole('button', { name: 'Train', exact: true }).click();
+    await block.getByText(/Step \d+ of \d+, loss/).waitFor({ timeout: 60_000 });
+    if (process.env.TERSOR_PICTURES) await block.screenshot({ path: `${process.env.TERSOR_PICTURES}/training.png` });
+    await block.getByText(/samples held aside the outputs have/).waitFor({ timeout: 120_000 });
+    await untilDone(page);
+    expect(await block.innerText()).toMatch(/have \d+\.\d\sdB, before \d+\.\d\sdB: (the trained model is kept|training is not)/);
+    if (process.env.TERSOR_PICTURES) {
+      await block.screenshot({ path: `${process.env.TERSOR_PICTURES}/training-done.png` });
+      await page.setViewportSize({ width: 390, height: 844 });
+      await block.screenshot({ path: `${process.env.TERSOR_PICTURES}/training-phone.png` });
+      await page.setViewportSize({ width: 1280, height: 800 });
+    }
+    await button(page, 'Discard the training').click();
+    await untilDone(page);
+    await expect.poll(() => block.innerText(), { timeout: 60_000 }).not.toMatch(/samples held aside the outputs/);
+    await expectQuiet(visit);
+  });
+
+  it('ends early with the best so far', async () => {
+    const visit = await openPage(site);
+    const { page } = visit;
+    await runDemo(page);
+    const block = page.getByTestId('training');
+    await block.getByLabel('Minutes').fill('5');
+    await block.getByRole('button', { name: 'Train', exact: true }).click();
+    await block.getByText(/Step [2-9]\d* of \d+, loss/).waitFor({ timeout: 60_000 });
+    await block.getByRole('button', { name: 'Stop and keep the best' }).click();
+    await block.getByText(/samples held aside the outputs have/).waitFor({ timeout: 60_000 });
+    await untilDone(page);
+    await expectQuiet(visit);
+  });
+});

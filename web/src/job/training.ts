@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Training rounding, biases and ranges on the samples: a budget in minutes becomes a number of epochs in the settings, and
+// the job runs with them.
+
+import { stepAndSay } from './history';
+import { problemOf } from './problem';
+import { gather } from './quantize';
+import { changed } from './settings';
+import * as state from './state';
+
+export const trainingStep = 'training';
+
+function setTraining(words: string, config: { readonly n_epochs: number } | null): void {
+  stepAndSay(
+    words,
+    () => {
+      const before = state.config.value.gradient_ptq_config ?? null;
+      const next = config && { ...before, ...config, most_steps: null };
+      state.fields.value = { ...state.fields.value, gradient_ptq_config: next } as typeof state.fields.value;
+    },
+    trainingStep,
+  );
+  changed();
+}
+
+/** Trains for about so many minutes; does nothing while something is missing or another job runs. */
+export async function train(minutes: number): Promise<void> {
+  const inputs = gather();
+  if (!state.canQuantize.value || !inputs) return;
+  state.trainingProblem.value = null;
+  state.trainingTimed.value = true;
+  try {
+    const epochs = await inputs.model.handle.trainingEpochs(minutes, {
+      ...inputs.preprocessing,
+      ...inputs.settings,
+      samples: inputs.set.files,
+      selection: inputs.calibration,
+    });
+    setTraining(`Training of ${epochs} epochs`, { n_epochs: epochs });
+  } catch (error) {
+    state.trainingProblem.value = problemOf(error);
+  } finally {
+    state.trainingTimed.value = false;
+  }
+}
+
+/** Goes back to the untuned model. */
+export function discardTraining(): void {
+  setTraining('No training', null);
+}
