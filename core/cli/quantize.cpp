@@ -180,11 +180,10 @@ void print_bits(const calibrate::BitConfiguration& bits, bool verbose) {
 void print_training(const calibrate::Tuning& tuning) {
   if (tuning.plan.empty()) return;
   std::printf(
-      "trained: %lld of %lld steps on %lld samples, loss %.3g to %.3g; on %lld held aside the outputs have %.1f dB, "
-      "before %.1f: %s\n",
+      "trained: %lld of %lld steps on %lld samples; on %lld held aside the outputs have %.1f dB, before %.1f: %s\n",
       static_cast<long long>(tuning.steps), static_cast<long long>(tuning.steps_planned),
-      static_cast<long long>(tuning.samples), tuning.first_loss, tuning.last_loss, static_cast<long long>(tuning.held),
-      tuning.after_db, tuning.before_db, tuning.taken ? "kept" : "not better, so nothing of it is kept");
+      static_cast<long long>(tuning.samples), static_cast<long long>(tuning.held), tuning.after_db, tuning.before_db,
+      tuning.taken ? "kept" : "not better, so nothing of it is kept");
   for (const std::string& one : tuning.frozen) std::printf("  %s\n", one.c_str());
 }
 

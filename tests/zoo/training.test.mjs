@@ -34,7 +34,6 @@ describe.skipIf(!here)('training', () => {
     const { output, training } = tuned('mlperf-kws-dscnn', '--epochs', '20');
     assert.ok(training.taken);
     assert.ok(training.after_db > training.before_db + 0.5, JSON.stringify(training));
-    assert.ok(training.last_loss < training.first_loss);
     await assertPreviewed(output, zooSamples(sharedFolder, 'mlperf-kws-dscnn', 4), 'weights trained with 3 bits');
   });
 
