@@ -37,8 +37,9 @@ std::vector<int8_t> padded_rows(std::span<const int8_t> rows, const quant::Block
 
 /// How a weight in blocks stands in the file.
 enum class BlockForm { kDequantize, kFold, kMatMulNBits };
-/// `node` as it is in the float model. MatMulNBits of 4 bits is as quick as the float product and reads an eighth of its
-/// weight; of 2 and 8 bits it is slower by several times, unless it rounds the input to 8 bits, which prefer=SPEED has.
+/// `node` as it is in the float model. MatMulNBits of 4 bits is as quick as the float product and reads an eighth of
+/// its weight; of 2 and 8 bits it is slower by several times, unless it rounds the input to 8 bits, which prefer=SPEED
+/// has.
 BlockForm block_form(const QuantizationPlan& plan, const KernelPlan& kernel, const Node& node);
 
 /// What MatMulNBits reads: codes and zero points from 0 up, low bits first, in 2, 4 or 8 bits.

@@ -103,6 +103,13 @@ void ExportCheck::check_parameters(const Node& node) const {
   require(node.is("DequantizeLinear") && stored != nullptr, "only weights have parameters per axis.");
   const int axis = normalize_axis(node.int_or("axis", 1), stored->shape().rank());
   const auto perm = is_turned ? turned->ints_or("perm", {}) : std::vector<int64_t>{};
+  if (const int64_t block = node.int_or("block_size", 0); block > 0) {
+    std::vector<int64_t> dims = stored->shape().dims();
+    int64_t& along = dims[static_cast<size_t>(axis)];
+    along = (along + block - 1) / block;
+    require(!is_turned && scale.shape() == Shape(std::move(dims)), "there is one scale for each block of the axis.");
+    return;
+  }
   const int place = is_turned ? static_cast<int>(perm[static_cast<size_t>(axis)]) : axis;
   require(stored->shape()[place] == scale.elements(), "there is one scale per index of the axis.");
 }

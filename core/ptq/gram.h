@@ -80,9 +80,9 @@ class GramCounter {
  public:
   explicit GramCounter(const GramKernel& kernel) : kernel_(&kernel) {}
 
-  /// `tensor`: the kernel's input in 8 bits, or its float input, (batch, channels, spatial...) or (..., channels), in any layout. `place`
-  /// of the sample among all: every so many of its rows are looked at, not the same ones in each sample, `most` at
-  /// most. `zero_point` of the tensor, where it is not the kernel's own input.
+  /// `tensor`: the kernel's input in 8 bits, or its float input, (batch, channels, spatial...) or (..., channels), in
+  /// any layout. `place` of the sample among all: every so many of its rows are looked at, not the same ones in each
+  /// sample, `most` at most. `zero_point` of the tensor, where it is not the kernel's own input.
   void add(size_t place, const run::LaidTensor& tensor, int64_t most, std::optional<int32_t> zero_point = {});
   /// What was seen so far; counting starts anew.
   GramSums take();

@@ -299,8 +299,9 @@ void take_rounded(const Graph& graph, const calibrate::RoundedWeights& rounded, 
         static_cast<int64_t>(found->codes.size()) != graph.initializer(kernel.op.weight)->elements())
       throw Error(ErrorCode::kMismatch, "The statistics hold a rounded weight \"" + name + "\" of another size.",
                   "statistics", "Calibrate again.");
+    const quant::IntegerGrid& grid = kernel.blocks ? kernel.blocks->grid : kernel.weight.grid;
     for (const int8_t code : found->codes)
-      if (code < kernel.weight.grid.q_min() || code > kernel.weight.grid.q_max())
+      if (code < grid.q_min() || code > grid.q_max())
         throw Error(ErrorCode::kMismatch, "The statistics hold a rounded weight \"" + name + "\" of other bits.",
                     "statistics", "Calibrate again.");
     kernel.codes = found->codes;
