@@ -95,3 +95,17 @@ test('in a root folder with libc and nothing else it quantizes to the same bytes
   );
   expect(readFileSync(path.join(there, 'out.onnx')).equals(readFileSync(expected))).toBe(true);
 });
+
+const image = 'debian:12-slim';
+const engine = ['podman', 'docker'].find((name) => {
+  try {
+    // its base has been fetched by somebody: this test asks no registry
+    return run(name, 'image', 'inspect', image) !== '';
+  } catch {
+    return false;
+  }
+});
+test.skipIf(!engine)(`the Containerfile, where ${image} is here`, { timeout: 300_000 }, () => {
+  run(engine, 'build', '--tag', 'tersor-test', root);
+  expect(run(engine, 'run', '--rm', 'tersor-test', '--version')).toBe(run(program, '--version'));
+});
