@@ -33,7 +33,9 @@ describe('sorting what was dropped', () => {
 
   it('leaves hidden files and readmes out', () => {
     const sorted = sortArrivals(files('.DS_Store', '__MACOSX/a.png', 'README.md', 'd/.git/x.png', 'notes.txt'));
-    expect(Object.values(sorted).flat()).toEqual([]);
+    const { ignored, ...others } = sorted;
+    expect(Object.values(others).flat()).toEqual([]);
+    expect(paths(ignored)).toEqual(['README.md', 'notes.txt']);
   });
 
   it('does not take a class folder that ends in y for labels', () => {

@@ -5,6 +5,7 @@
 
 import { followAddress } from '../job/address';
 import { problemOf } from '../job/problem';
+import { say } from '../job/say';
 import { startUnzip } from '../job/unzip';
 import * as state from '../job/state';
 import { loadDemo } from './demo';
@@ -42,7 +43,14 @@ async function storeOffline(): Promise<void> {
     // asked now, so that the browser's own question a moment later is answered from its cache
     if (known) await registration.update();
     const fresh = registration.installing ?? registration.waiting;
-    if (fresh) await settled(fresh);
+    if (fresh) await settled(fresh, registration);
+    if (registration.waiting) offerUpdate(registration.waiting);
+    registration.addEventListener('updatefound', () => {
+      const newer = registration.installing;
+      newer?.addEventListener('statechange', () => {
+        if (newer.state === 'installed' && registration.active) offerUpdate(newer);
+      });
+    });
     state.storedOffline.value = registration.active !== null;
   } catch {
     // a private window, a refused permission or no network: the open page works without it
@@ -50,10 +58,23 @@ async function storeOffline(): Promise<void> {
   }
 }
 
-function settled(worker: ServiceWorker): Promise<void> {
+/** A newer version is stored; the reader says when it is taken. */
+function offerUpdate(worker: ServiceWorker): void {
+  say('A newer version of this page is stored.', {
+    word: 'Reload',
+    act: () => {
+      navigator.serviceWorker.addEventListener('controllerchange', () => location.reload(), { once: true });
+      worker.postMessage('take over');
+    },
+  });
+}
+
+/** Until it is in force, or waits behind the one that is. */
+function settled(worker: ServiceWorker, registration: ServiceWorkerRegistration): Promise<void> {
   return new Promise((resolve) => {
     const look = () => {
-      if (worker.state === 'activated' || worker.state === 'redundant') resolve();
+      const waits = worker.state === 'installed' && registration.active !== null;
+      if (waits || worker.state === 'activated' || worker.state === 'redundant') resolve();
     };
     worker.addEventListener('statechange', look);
     look();

@@ -20,9 +20,13 @@ worker.addEventListener('install', (event) => {
       await cache.addAll(
         files.map((file) => new Request(file, { cache: file.startsWith('assets/') ? 'default' : 'no-cache' })),
       );
-      await worker.skipWaiting();
     })(),
   );
+});
+
+// a newer version waits until no page of the older one is open, or until a page that offered it is told to take it
+worker.addEventListener('message', ({ data }) => {
+  if (data === 'take over') void worker.skipWaiting();
 });
 
 worker.addEventListener('activate', (event) => {
