@@ -129,10 +129,6 @@ struct QuantizationConfig {
         config_field("weights_per_channel_threshold", &C::weights_per_channel_threshold,
                      "One range per output channel of a weight tensor, or one for the tensor; null leaves it to the "
                      "platform."),
-        config_field("weights_block_size", &C::weights_block_size,
-                     "So many inputs of an output channel share a scale (16, 32, 64, 128 or 256), where weights are "
-                     "restored for float arithmetic; 0 has no blocks, null leaves it to the platform.",
-                     FieldLimits{0.0, 256.0, true}),
         config_field("input_scaling", &C::input_scaling,
                      "Scale the input of the model so that it uses the whole range of its quantizer."),
         config_field("enable_weights_quantization", &C::enable_weights_quantization,
@@ -184,6 +180,10 @@ struct QuantizationConfig {
                      "Write the Add of a Conv's own input into the Conv's weights."),
         config_field("concat_threshold_update", &C::concat_threshold_update,
                      "Give what feeds a Concat the range of the Concat."),
+        config_field("weights_block_size", &C::weights_block_size,
+                     "So many inputs of an output channel share a scale (16, 32, 64, 128 or 256), where weights are "
+                     "restored for float arithmetic; 0 has no blocks, null leaves it to the platform.",
+                     FieldLimits{0.0, 256.0, true}),
         config_field("effort", &C::effort,
                      "How long to look for the weights' integers: 0 takes the nearest, 1 those whose errors make up "
                      "for each other on "
