@@ -17,6 +17,7 @@
 #include "core/tpc/read.h"
 #include "wasm/js_source.h"
 #include "wasm/session.h"
+#include "wasm/trainable_objects.h"
 
 namespace tersor::wasm {
 
@@ -60,6 +61,11 @@ val guard(Work&& work) {
 
 Session& session() {
   static Session only;
+  return only;
+}
+
+TrainableObjects& trainables() {
+  static TrainableObjects only;
   return only;
 }
 
@@ -242,6 +248,27 @@ val sweep_progress(const std::string& job) {
 val quantize(const std::string& model, const std::string& settings, const val& statistics, const val& progress) {
   return guard([&] { return session().quantize(model, settings, statistics, progress_of(progress)); });
 }
+val make_trainable(const std::string& text) {
+  return guard([&] { return trainables().make(text); });
+}
+val drop_trainable(int id) {
+  return guard([&] { trainables().drop(id); });
+}
+val initialize_trainable(int id, const val& values, const val& shape, const std::string& name) {
+  return guard([&] { return trainables().initialize(id, values, shape, name); });
+}
+val call_trainable(int id, const val& variables, const val& inputs, bool training) {
+  return guard([&] { return trainables().call(id, variables, inputs, training); });
+}
+val gradient_of_trainable(int id, const val& variables, const val& inputs, const val& by_output) {
+  return guard([&] { return trainables().gradient(id, variables, inputs, by_output); });
+}
+val convert_trainable(int id, const val& variables) {
+  return guard([&] { return trainables().convert(id, variables); });
+}
+val variables_of_trainable(int id, const std::string& group) {
+  return guard([&] { return trainables().trainable(id, group); });
+}
 
 }  // namespace
 
@@ -288,6 +315,13 @@ EMSCRIPTEN_BINDINGS(tersor) {
   function("stopSweep", &stop_sweep);
   function("sweepProgress", &sweep_progress);
   function("quantize", &quantize);
+  function("makeTrainable", &make_trainable);
+  function("dropTrainable", &drop_trainable);
+  function("initializeTrainable", &initialize_trainable);
+  function("callTrainable", &call_trainable);
+  function("gradientOfTrainable", &gradient_of_trainable);
+  function("convertTrainable", &convert_trainable);
+  function("variablesOfTrainable", &variables_of_trainable);
 }
 
 }  // namespace tersor::wasm

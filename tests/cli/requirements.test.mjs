@@ -65,11 +65,24 @@ function namesOfQuantizeConfig(text) {
   return [type, ...methods, ...[...text.matchAll(/\b(\w+Quantizer)\(/g)].map(([, one]) => one)];
 }
 
+/** Classes with their arguments, what they are said to have, constants of the examples, and the parts in quotation marks. */
+function namesOfTrainable(text) {
+  const names = [];
+  for (const [, type, signature] of text.matchAll(/^class [\w.]+\.(\w+)\((.*)\)$/gm))
+    names.push(type, ...argumentsOf(signature).map((one) => `${type}.${one}`));
+  for (const [, first, second] of text.matchAll(/\ba (\w+_config) and (\w+_config) functions/g))
+    names.push(first, second);
+  for (const [, constants] of text.matchAll(/constants import (.*)$/gm)) names.push(...constants.split(', '));
+  for (const [, quoted] of text.matchAll(/“([^”]+)”/g)) names.push(quoted);
+  return names;
+}
+
 test.skipIf(!here).each([
   ['quantization_config', namesOfToolkit, 27],
   ['target_platform', namesOfToolkit, 56],
   ['framework_info', namesOfToolkit, 9],
   ['quantize_config', namesOfQuantizeConfig, 9],
+  ['trainable_infrastructure', namesOfTrainable, 28],
 ])('every name of %s has a line', (document, namesOf, least) => {
   const names = new Set(namesOf(readFileSync(path.join(documents, `${document}.txt`), 'utf8')));
   assert.ok(names.size >= least, `${names.size} names found: ${[...names].join(', ')}`);

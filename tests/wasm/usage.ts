@@ -5,8 +5,13 @@ import { Tensor as RuntimeTensor } from 'onnxruntime-node';
 import {
   LastValueQuantizer,
   MovingAverageQuantizer,
+  QuantizationConfig,
+  QuantizationMethod,
   Tersor,
   TersorError,
+  TrainableQuantizerWeightsConfig,
+  VariableGroup,
+  type BaseTrainableQuantizer,
   type Layer,
   type LayerActivation,
   type LayerWeight,
@@ -73,6 +78,19 @@ export async function use(bytes: Uint8Array, file: File, pictures: readonly Samp
   await model.quantize({ statistics, overrides: [{ name: 'dense', quantize_config: { set_quantize_weights: 1 } }] });
   // @ts-expect-error a metric that there is not
   await model.evaluate(pictures, null, { metric: 'top3' });
+  // names that are values and types
+  const asked: QuantizationConfig = new QuantizationConfig({
+    weights_quantization_method: QuantizationMethod.SYMMETRIC_UNIFORM,
+  });
+  await model.calibrate('pictures', { config: asked });
+  // @ts-expect-error a method that there is not
+  void new TrainableQuantizerWeightsConfig({ weights_quantization_method: 'SYMETRIC' });
+  const quantizer: BaseTrainableQuantizer = tersor.trainableQuantizer({
+    identifier: 'LSQ',
+    config: new TrainableQuantizerWeightsConfig({ weights_quantization_method: QuantizationMethod.UNIFORM }),
+  });
+  for (const { value, gradient } of quantizer.get_trainable_variables(VariableGroup.QPARAMS))
+    value[0] = (value[0] ?? 0) - (gradient[0] ?? 0);
   await model.calibrate('pictures');
   await model.calibrate(['pictures/a.png', new Blob([bytes as BlobPart]), new ImageData(48, 48), file]);
   await model.calibrate([{ input: new RuntimeTensor('float32', new Float32Array(4), [1, 4]) }]);

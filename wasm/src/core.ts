@@ -77,6 +77,32 @@ export interface Core {
     statistics: Uint8Array,
     progress: ReportProgress,
   ): Answer<{ readonly model: Uint8Array; readonly recipe: string; readonly report: string }>;
+
+  /** Trainable quantizers by number; `variables` are the values of theirs, in order. */
+  makeTrainable(text: string): Answer<{ readonly id: number; readonly config: string }>;
+  dropTrainable(id: number): Answer<null>;
+  /** `info` is JSON of the variables without their values. */
+  initializeTrainable(
+    id: number,
+    values: Float32Array,
+    shape: readonly number[],
+    name: string,
+  ): Answer<{ readonly info: string; readonly values: readonly Float32Array[] }>;
+  callTrainable(
+    id: number,
+    variables: readonly Float32Array[],
+    inputs: Float32Array,
+    training: boolean,
+  ): Answer<Float32Array>;
+  gradientOfTrainable(
+    id: number,
+    variables: readonly Float32Array[],
+    inputs: Float32Array,
+    byOutput: Float32Array,
+  ): Answer<{ readonly by_input: Float32Array; readonly gradients: readonly Float32Array[] }>;
+  convertTrainable(id: number, variables: readonly Float32Array[]): Answer<string>;
+  /** JSON: numbers of those that are trained. */
+  variablesOfTrainable(id: number, group: string): Answer<string>;
 }
 
 /** `info` is JSON of LayerFacts without the weights' data; `values` are these, one behind the other. */

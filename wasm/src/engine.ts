@@ -10,6 +10,7 @@ import type { NamedData } from './packed.js';
 import { checkOptions } from './options.js';
 import { Pool } from './pool.js';
 import type { Lists } from './protocol.js';
+import { CoreTrainableQuantizer, type BaseTrainableQuantizer, type TrainableQuantizerOptions } from './trainable.js';
 import type * as types from './types.js';
 
 const mostWorkers = 8;
@@ -181,6 +182,11 @@ export class Tersor implements types.Tersor {
 
   preprocessingPreset(name: types.PreprocessingPreset): types.Preprocessing {
     return answered('preprocessingPreset', () => jsonOf(this.#core.preprocessingPreset(name)));
+  }
+
+  trainableQuantizer(options: TrainableQuantizerOptions): BaseTrainableQuantizer {
+    checkOptions('trainableQuantizer', options);
+    return answered('trainableQuantizer', () => new CoreTrainableQuantizer(this.#core, options));
   }
 
   close(): void {

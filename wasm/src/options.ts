@@ -3,6 +3,7 @@
 // Options of the calls by name: one that does not exist is a slip, and would do nothing in silence.
 
 import { TersorError } from './error.js';
+import type { TrainableQuantizerOptions } from './trainable.js';
 import type * as types from './types.js';
 
 /** The type makes sure that none is missing. */
@@ -55,6 +56,11 @@ const known = {
     runtime: true,
     classes: true,
   } satisfies Names<types.CompareOptions>,
+  trainableQuantizer: {
+    identifier: true,
+    config: true,
+    freeze_quant_params: true,
+  } satisfies Names<TrainableQuantizerOptions>,
   selection: { part: true, count: true } satisfies Names<types.Selection>,
 };
 

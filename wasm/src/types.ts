@@ -22,6 +22,7 @@ import type {
   QuantizeConfigData,
   TargetPlatformCapabilities,
 } from './requirements.js';
+import type { BaseTrainableQuantizer, TrainableQuantizerOptions } from './trainable.js';
 
 export type {
   GradientPTQConfig,
@@ -1035,6 +1036,8 @@ export interface Tersor {
   /** The fields of QuantizationConfig in the document's order. */
   describeQuantizationConfig(): readonly FieldDescription[];
   preprocessingPreset(name: PreprocessingPreset): Preprocessing;
+  /** A trainable quantizer for the config's target and method; it computes at once, in the caller's thread. */
+  trainableQuantizer(options: TrainableQuantizerOptions): BaseTrainableQuantizer;
   close(): void;
 }
 
