@@ -33,6 +33,8 @@ export type QuantizationConfig = types.QuantizationConfig;
 
 export const MixedPrecisionQuantizationConfig = describedByDefaults<types.MixedPrecisionQuantizationConfig>();
 export type MixedPrecisionQuantizationConfig = types.MixedPrecisionQuantizationConfig;
+export const GradientPTQConfig = describedByDefaults<types.GradientPTQConfig>();
+export type GradientPTQConfig = types.GradientPTQConfig;
 
 export const ResourceUtilization = describedByDefaults<types.ResourceUtilization>();
 export type ResourceUtilization = types.ResourceUtilization;
