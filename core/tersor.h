@@ -165,8 +165,8 @@ std::unique_ptr<tune::Tuner> tuner_of(const Job& job, const Draft& draft, const 
 /// Puts what training came to into the statistics and the draft.
 void keep_tuned(calibrate::TunedModel tuned, Draft& draft, calibrate::Statistics& statistics);
 
-/// Where training was stopped, the job whose gradient_ptq_config says after how many steps, so that its recipe gives the
-/// same file again; else the job itself.
+/// Where training was stopped, the job whose gradient_ptq_config says after how many steps, so that its recipe gives
+/// the same file again; else the job itself.
 std::shared_ptr<const Job> with_training(const std::shared_ptr<const Job>& job, const calibrate::TunedModel& tuned);
 
 /// The draft's plan with the biases that were measured for it, what was trained, and what else was measured.

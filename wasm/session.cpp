@@ -466,7 +466,8 @@ val Session::quantize(const std::string& key, const std::string& text, const val
   Settings settings = read_settings(json, &recipe);
   settings.preprocessing = statistics.provenance.preprocessing;
   report_progress(progress, {"choose", 0, 1, {}});
-  const auto job = with_training(with_choices(job_of(opened, std::move(settings)), statistics.choices), statistics.tuned);
+  const auto job =
+      with_training(with_choices(job_of(opened, std::move(settings)), statistics.choices), statistics.tuned);
   check_recipe(recipe, recipe_of(*job, statistics), json, "allowMismatch");
   const QuantizeResult made = tersor::quantize(*job, statistics);
   report_progress(progress, {"choose", 1, 1, {}});

@@ -82,12 +82,8 @@ ByteBuffer TuneJob::finish(std::span<const samples::Bytes> outcomes) {
 
 Json TuneJob::progress() const {
   const tune::TuneProgress now = tuner_->progress();
-  return {{"step", now.step},
-          {"steps", now.steps},
-          {"loss", now.loss},
-          {"before_db", now.before_db},
-          {"best_db", now.best_db},
-          {"steps_per_epoch", tuner_->steps_per_epoch()}};
+  return {{"step", now.step},           {"steps", now.steps},     {"loss", now.loss},
+          {"before_db", now.before_db}, {"best_db", now.best_db}, {"steps_per_epoch", tuner_->steps_per_epoch()}};
 }
 
 }  // namespace tersor::wasm

@@ -81,9 +81,7 @@ void watch_training(const std::string& checkpoint, bool quiet, TrainingRun& run)
   run.watch = [watch](const tune::TuneProgress& now, int64_t batch) { (*watch)->line.show(now, batch); };
   run.stops = [] { return interrupted != 0; };
   if (checkpoint.empty()) return;
-  run.keep = [checkpoint](const ByteBuffer& state) {
-    write_file(checkpoint, std::span(state.data(), state.size()));
-  };
+  run.keep = [checkpoint](const ByteBuffer& state) { write_file(checkpoint, std::span(state.data(), state.size())); };
 }
 
 }  // namespace tersor::cli

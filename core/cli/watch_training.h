@@ -7,8 +7,8 @@
 
 namespace tersor::cli {
 
-/// Shows step, loss, speed and the time left on a terminal (`quiet`: nothing), writes checkpoints to a file (empty: none),
-/// and ends training at the first Ctrl+C; a second one ends the program.
+/// Shows step, loss, speed and the time left on a terminal (`quiet`: nothing), writes checkpoints to a file (empty:
+/// none), and ends training at the first Ctrl+C; a second one ends the program.
 void watch_training(const std::string& checkpoint, bool quiet, TrainingRun& run);
 
 }  // namespace tersor::cli

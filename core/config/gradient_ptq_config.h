@@ -45,7 +45,8 @@ struct GradientPTQConfig {
         field("regularization_factor", &C::regularization_factor,
               "What the distance of soft roundings from 0 and 1 counts beside the error."),
         field("learning_rate", &C::learning_rate,
-              "Of weights, by Adam: of the variable of a soft rounding (null: 0.1), or in parts of a weight's step (null: "
+              "Of weights, by Adam: of the variable of a soft rounding (null: 0.1), or in parts of a weight's step "
+              "(null: "
               "0.001)."),
         field("learning_rate_bias", &C::learning_rate_bias, "Of biases, by SGD with the momentum 0.9."),
         field("learning_rate_ranges", &C::learning_rate_ranges,

@@ -356,7 +356,7 @@ class Attacher {
                                 .attribute_config(name)
                                 .enable_weights_quantization;
     attached.weights.push_back(
-        {std::string(name), input, node.inputs[input], std::nullopt, std::nullopt, config, left_float});
+        {std::string(name), input, node.inputs[input], std::nullopt, std::nullopt, config, 0, left_float});
   }
 
   void add_weights(const Node& node, NodeAttachment& attached) const {

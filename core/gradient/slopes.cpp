@@ -33,7 +33,7 @@ struct Relu {
   static float of(float y, const Parameters&) { return y > 0 ? 1.0f : 0.0f; }
 };
 struct Clip {
-  static float of(float y, const Parameters& p) { return (y > p.a) & (y < p.b) ? 1.0f : 0.0f; }
+  static float of(float y, const Parameters& p) { return ((y > p.a) & (y < p.b)) ? 1.0f : 0.0f; }
 };
 struct Sigmoid {
   static float of(float y, const Parameters&) { return y * (1 - y); }

@@ -74,8 +74,7 @@ class FakeQuantize : public Quantizing {
       if (fraction == 1)
         for (size_t k = first; k < first + count; ++k) y[k] = scale * rounded(x[k] / scale);
       else
-        for (size_t k = first; k < first + count; ++k)
-          y[k] = x[k] + fraction * (scale * rounded(x[k] / scale) - x[k]);
+        for (size_t k = first; k < first + count; ++k) y[k] = x[k] + fraction * (scale * rounded(x[k] / scale) - x[k]);
     });
   }
 };

@@ -17,12 +17,12 @@ namespace tersor {
 
 /// How training goes, beside what the settings say. What is not given does nothing.
 struct TrainingRun {
-  std::optional<double> minutes;                    // that it may take; else as many epochs as the settings say
-  std::span<const std::byte> resume = {};           // bytes of a checkpoint to go on from
-  std::function<void(const ByteBuffer&)> keep;      // takes a checkpoint, every 30 seconds and at the end
+  std::optional<double> minutes;                // that it may take; else as many epochs as the settings say
+  std::span<const std::byte> resume = {};       // bytes of a checkpoint to go on from
+  std::function<void(const ByteBuffer&)> keep;  // takes a checkpoint, every 30 seconds and at the end
   std::function<void(const tune::TuneProgress&, int64_t batch)> watch;  // after each round
   std::function<void(const tune::Tuner&, int threads)> begin;           // before the first round
-  std::function<bool()> stops;                      // asked after each round: true ends it with the best so far
+  std::function<bool()> stops;  // asked after each round: true ends it with the best so far
 };
 
 /// Trains where the settings ask for it (core/tune) and adds what it came to to statistics and draft. The job with the

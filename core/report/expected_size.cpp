@@ -47,6 +47,14 @@ class Added {
            tensor(kZeroPoint, bytes_of_zero * ranges) + node(kDequantize, {kCodes, kScale, kZeroPoint, ""}) +
            (ranges > 1 ? kAttribute : 0);
   }
+  /// What unpacking the codes adds to that, in place of a DequantizeLinear.
+  int64_t unpacked(int64_t rank) const {
+    int64_t bytes = tensor("_shape", 8 * rank) - tensor(kZeroPoint, 0);
+    bytes += node("Cast", {"_packed", "_indices"}) + node("Cast", {"_shaped", "_places"}) + 2 * kAttribute;
+    bytes += node("Gather", {"_table", "_indices", "_entries"}) + node("Reshape", {"_entries", "_shape", "_shaped"});
+    for (const std::string_view made : {"_indices", "_entries", "_shaped", "_places"}) bytes += value(made);
+    return bytes + node("Mul", {"_places", kScale, ""}) - node(kDequantize, {kCodes, kScale, kZeroPoint, ""});
+  }
   int64_t bias(int64_t ranges) const {
     return static_cast<int64_t>(kCodes.size()) + value("") + tensor(kScale, 4 * ranges) +
            node(kDequantize, {kCodes, kScale, ""}) + (ranges > 1 ? kAttribute : 0);
@@ -82,6 +90,12 @@ int64_t size_of(const Graph& graph) {
 /// Of so many integers.
 int64_t bytes_of_codes(int64_t elements, int bits) {
   return (elements * (bits > 8 ? 16 : bits > 4 ? 8 : 4) + 7) / 8;
+}
+
+/// Packed codes are looked up in one table for each number of bits: of every byte the codes that it stands for.
+int64_t bytes_of_table(int bits) {
+  constexpr int64_t kBytes = 256;
+  return kTensor + kBytes * (8 / bits);
 }
 
 /// Codes and scales of blocks, and the nodes that restore or multiply them.
@@ -150,6 +164,8 @@ int64_t expected_size(const Graph& original, const Graph& prepared, const framew
     kernels.push_back(*role.op);
   }
   const std::vector<ptq::SharedWeight> shared = ptq::find_shared_weights(prepared, kernels);
+  const bool folds = attachment.export_rules.float_weights != tpc::FloatWeights::kDequantize;
+  std::set<int> tables;  // by bits
   for (size_t k = 0; k < nodes.size(); ++k) {
     const ptq::NodeRole& role = placement.roles[nodes[k]];
     const auto* weight = attachment.of(prepared.nodes()[nodes[k]].id).weight(tpc::kKernelAttr);
@@ -158,6 +174,13 @@ int64_t expected_size(const Graph& original, const Graph& prepared, const framew
       continue;
     }
     quantized.push_back(kernels[k]);
+    const int bits = weight->config.weights_n_bits;
+    const bool is_packed = folds && bits <= 4 && role.role == ptq::Role::kWeightOnly;
+    if (is_packed) {
+      const ValueId value = kernels[k].weight;
+      bytes += Added(prepared.name_of(value)).unpacked(prepared.initializer(value)->shape().rank());
+      if (tables.insert(bits).second) bytes += bytes_of_table(bits);
+    }
     bytes +=
         added_by(prepared, kernels[k], *weight,
                  role.role != ptq::Role::kWeightOnly && attachment.export_rules.integer_bias, shared[k].first == k);

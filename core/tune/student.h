@@ -52,7 +52,7 @@ Student make_student(const Model& model, const ptq::QuantizationPlan& plan, cons
 /// The teacher alone, with the gradients of (sum of v times output) by each point: inputs are the model's own and then
 /// one v for each float output, of that output's shape.
 struct Teacher {
-  Model forward;                   // without gradients; inputs are the model's own
+  Model forward;  // without gradients; inputs are the model's own
   Model model;
   std::vector<ValueId> values;     // the points
   std::vector<ValueId> gradients;  // invalid where the outputs do not depend on the point

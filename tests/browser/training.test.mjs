@@ -29,7 +29,9 @@ describe('training', () => {
     if (process.env.TERSOR_PICTURES) await block.screenshot({ path: `${process.env.TERSOR_PICTURES}/training.png` });
     await block.getByText(/samples held aside the outputs have/).waitFor({ timeout: 120_000 });
     await untilDone(page);
-    expect(await block.innerText()).toMatch(/have \d+\.\d\sdB, before \d+\.\d\sdB: (the trained model is kept|training is not)/);
+    expect(await block.innerText()).toMatch(
+      /have \d+\.\d\sdB, before \d+\.\d\sdB: (the trained model is kept|training is not)/,
+    );
     if (process.env.TERSOR_PICTURES) {
       await block.screenshot({ path: `${process.env.TERSOR_PICTURES}/training-done.png` });
       await page.setViewportSize({ width: 390, height: 844 });

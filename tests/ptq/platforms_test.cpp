@@ -141,23 +141,24 @@ TEST_CASE("activations of 16 bits are stored so, in operator set 21") {
                       Catch::Contains("the operator set \"MaxPool\" takes inputs of at most 8 bits"));
 }
 
-TEST_CASE("weights of 4 bits are packed two to a byte") {
+TEST_CASE("weights of 4 bits are packed two to a byte, which takes no operator set of small integers") {
   const Model model = branches();
   const Made made = make(model, "weight-only-int4"), eight = make(model, "weight-only-int8");
-  REQUIRE(made.file.opset() == 21);
-  REQUIRE(made.stored("w2")->dtype() == DType::kInt4);
-  REQUIRE(made.stored("w2")->shape() == Shape{8, 8, 3, 3});
+  REQUIRE(made.file.opset() == 13);
+  const Tensor& packed = *made.file.graph.initializer(*made.file.graph.find("w2_packed"));
+  REQUIRE(packed.dtype() == DType::kUint8);
+  REQUIRE(packed.elements() == 8 * 8 * 3 * 3 / 2);
   REQUIRE(eight.file.opset() == 13);
   REQUIRE(eight.stored("w2")->dtype() == DType::kInt8);
   REQUIRE(made.result.plan.activations.empty());
-  REQUIRE(test::types_of(made.file).find(" QuantizeLinear") == std::string::npos);
-  // The packed codes are those of the plan.
+  REQUIRE(test::types_of(made.file).find("QuantizeLinear") == std::string::npos);
+  // The packed codes are those of the plan: digits, the first the lowest.
   const ptq::KernelPlan& kernel = made.result.plan.kernels[1];
-  const Tensor& packed = *made.stored("w2");
   const Tensor codes = quant::quantize(made.job->model.graph.initializer(kernel.op.weight)->aligned(), kernel.weight);
+  const int low = kernel.weight.grid.q_min(), digits = kernel.weight.grid.q_max() - low + 1;
   for (size_t k = 0; k < 576; ++k) {
-    const int half = static_cast<int>(packed.bytes()[k / 2]) >> (k % 2 * 4) & 15;
-    REQUIRE((half ^ 8) - 8 == codes.data<int8_t>()[k]);
+    const int byte = static_cast<int>(packed.bytes()[k / 2]), digit = k % 2 == 0 ? byte % digits : byte / digits;
+    REQUIRE(digit + low == codes.data<int8_t>()[k]);
   }
 }
 

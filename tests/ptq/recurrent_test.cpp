@@ -58,12 +58,14 @@ TEST_CASE("weights of recurrent layers are stored in int8 with a scale for each 
         const QuantizeResult result = quantize(*job, test::statistics_of(*job));
         for (const size_t input : {size_t{1}, size_t{2}}) {
           const Node* const restore = restoring(result.model, type, input);
-          REQUIRE((restore != nullptr && restore->is("DequantizeLinear")));
+          const bool folds = std::string_view(platform).substr(0, 6) == "weight";
+          REQUIRE((restore != nullptr && restore->is(folds ? "Mul" : "DequantizeLinear")));
+          REQUIRE(result.model.graph.initializer(restore->inputs[1])->elements() == gates_of(type) * kHidden);
+          if (folds) continue;
           REQUIRE(restore->int_or("axis", -1) == 1);
           const Tensor& codes = *result.model.graph.initializer(restore->inputs[0]);
           REQUIRE(codes.dtype() == DType::kInt8);
           REQUIRE(codes.shape() == Shape{directions, gates_of(type) * kHidden, input == 1 ? kInputs : kHidden});
-          REQUIRE(result.model.graph.initializer(restore->inputs[1])->elements() == gates_of(type) * kHidden);
         }
         REQUIRE(restoring(result.model, type, 3) == nullptr);  // the bias
         bool said = false;

@@ -114,7 +114,9 @@ describe('the same bytes everywhere', () => {
     writeFileSync(preprocessing, JSON.stringify(job.preprocessing));
     const data = ['--data', folder, '--limit', String(count), '--preprocessing', preprocessing];
     const natively = (...more) => {
-      execFileSync(program, ['tune', job.model, ...data, '--platform', 'any', ...more, '-o', output], { stdio: 'ignore' });
+      execFileSync(program, ['tune', job.model, ...data, '--platform', 'any', ...more, '-o', output], {
+        stdio: 'ignore',
+      });
       return sha256(readFileSync(output));
     };
     const whole = natively('--set', 'weights_n_bits=4', '--epochs', '4');

@@ -16,7 +16,8 @@ const model = path.join(sharedFolder, 'zoo', id, 'model.onnx');
 const here = existsSync(model);
 if (!here) console.log('skipped: weights in blocks (TERSOR_SHARED is not here)');
 
-let folder = '', samples;
+let folder = '',
+  samples;
 beforeAll(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'blocks-'));
   if (here) samples = zooSamples(sharedFolder, id, 24);
@@ -31,13 +32,28 @@ function quantized(platform, bits, size, { free = false } = {}) {
   const output = path.join(folder, `${name}.onnx`);
   if (made.has(name)) return output;
   const data = free ? [] : ['--data', samples.calibration];
-  tersor('quantize', model, ...data, '--platform', platform, '--set', `weights_n_bits=${bits}`, '--block-size', `${size}`, '--quiet', '-o', output);
+  tersor(
+    'quantize',
+    model,
+    ...data,
+    '--platform',
+    platform,
+    '--set',
+    `weights_n_bits=${bits}`,
+    '--block-size',
+    `${size}`,
+    '--quiet',
+    '-o',
+    output,
+  );
   made.set(name, true);
   return output;
 }
 
 const sqnr = (file) =>
-  Math.min(...JSON.parse(tersor('compare', model, file, '--data', samples.folder, '--json')).outputs.map((one) => one.sqnr_db));
+  Math.min(
+    ...JSON.parse(tersor('compare', model, file, '--data', samples.folder, '--json')).outputs.map((one) => one.sqnr_db),
+  );
 
 async function assertAsPreviewed(file, most) {
   const out = mkdtempSync(path.join(folder, 'run-'));

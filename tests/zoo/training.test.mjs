@@ -38,7 +38,8 @@ describe.skipIf(!here)('training', () => {
   });
 
   test('a checkpoint goes on to the same bytes, and the recipe makes them again', () => {
-    const state = path.join(folder, 'state.bin'), recipe = path.join(folder, 'recipe.json');
+    const state = path.join(folder, 'state.bin'),
+      recipe = path.join(folder, 'recipe.json');
     const whole = tuned('mlperf-ic-resnet8', '--epochs', '2', '--save-recipe', recipe);
     tuned('mlperf-ic-resnet8', '--epochs', '2', '--checkpoint', state, '--threads', '1');
     assert.ok(tuned('mlperf-ic-resnet8', '--epochs', '2', '--resume', state).bytes.equals(whole.bytes));
@@ -47,7 +48,17 @@ describe.skipIf(!here)('training', () => {
     tersor('quantize', modelOf('mlperf-ic-resnet8'), '--data', calibration, '--recipe', recipe, '-o', again);
     assert.ok(readFileSync(again).equals(whole.bytes));
     const { status, stderr } = run(
-      'tune', modelOf('mlperf-ic-resnet8'), '--data', calibration, ...bits, '--epochs', '3', '--resume', state, '-o', again,
+      'tune',
+      modelOf('mlperf-ic-resnet8'),
+      '--data',
+      calibration,
+      ...bits,
+      '--epochs',
+      '3',
+      '--resume',
+      state,
+      '-o',
+      again,
     );
     assert.notEqual(status, 0);
     assert.match(stderr, /another training/u);

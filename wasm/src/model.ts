@@ -303,8 +303,7 @@ export class OpenModel implements Model {
     };
     const source = options.statistics && this.#sources.get(options.statistics);
     const kept =
-      source?.kept ??
-      keep(await abortable(this.#sets.feed(options.samples ?? [], options), options.signal), true);
+      source?.kept ?? keep(await abortable(this.#sets.feed(options.samples ?? [], options), options.signal), true);
     if (!source) await kept.collect();
     const { stop: _, ...call } = options;
     const bytes = options.statistics?.bytes ?? (await this.#calibrate(options.samples ?? [], call, settings)).bytes;

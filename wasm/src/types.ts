@@ -481,7 +481,14 @@ export type Platform = string | TargetPlatformCapabilities | Readonly<Record<str
 export type Preset = 'requirements';
 
 export type FieldValue =
-  string | number | boolean | OpsetToLayers | ResourceUtilization | MixedPrecisionQuantizationConfig | GradientPTQConfig | null;
+  | string
+  | number
+  | boolean
+  | OpsetToLayers
+  | ResourceUtilization
+  | MixedPrecisionQuantizationConfig
+  | GradientPTQConfig
+  | null;
 
 /** One member of a field that is an object. */
 export interface MemberDescription {

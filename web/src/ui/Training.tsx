@@ -21,11 +21,17 @@ function Losses() {
   if (!last || steps.length < 2) return <div ref={box} class="training-plot" style={`height: ${height}px`} />;
   const most = Math.max(...steps.map(({ loss }) => loss));
   const points = steps.map(
-    ({ step, loss }) => `${fixed((step / last.steps) * width, 1)},${fixed(height - 4 - ((height - 8) * loss) / (most || 1), 1)}`,
+    ({ step, loss }) =>
+      `${fixed((step / last.steps) * width, 1)},${fixed(height - 4 - ((height - 8) * loss) / (most || 1), 1)}`,
   );
   return (
     <div ref={box} class="training-plot">
-      <svg width={width} height={height} role="img" aria-label={`Loss ${last.loss.toPrecision(3)} after ${last.step} steps`}>
+      <svg
+        width={width}
+        height={height}
+        role="img"
+        aria-label={`Loss ${last.loss.toPrecision(3)} after ${last.step} steps`}
+      >
         <polyline class="tradeoff-line" points={points.join(' ')} />
       </svg>
     </div>
