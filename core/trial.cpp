@@ -478,7 +478,8 @@ void Trial::begin_judging() {
   round_ = Round::kJudge;
   active_ = held_;
   sweep_ = nullptr;
-  const ptq::QuantizationPlan plan = corrected_plan(*candidate_job_, *draft_, seen_.measured);
+  ptq::QuantizationPlan plan = corrected_plan(*candidate_job_, *draft_, seen_.measured);
+  plan.float_weights = tpc::FloatWeights::kDequantize;  // the same values, by operators that the engine has
   const Model quantized = ptq::apply_plan(draft_->model, plan);
   program_ = run::Program::compile(quantized, ops::standard(), judged_values(quantized));
 }

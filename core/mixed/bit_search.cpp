@@ -206,7 +206,8 @@ SearchProgram BitSearch::program(size_t step) const {
   for (const Point& point : points) values.push_back(point.value);
   program.in_float = compile(model, {program.cut, values, uses_});
   for (size_t k = 0; k < one.candidates.size(); ++k) {
-    const ptq::QuantizationPlan plan = plan_of(one, k);
+    ptq::QuantizationPlan plan = plan_of(one, k);
+    plan.float_weights = tpc::FloatWeights::kDequantize;  // the same values, by operators that the engine has
     if (plan.kernels.empty() && plan.constants.empty() && plan.activations.empty()) {
       program.by_candidate.push_back(nullptr);
       continue;

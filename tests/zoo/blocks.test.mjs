@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights in blocks, of a transformer: files of every form run in ONNX Runtime as the preview says, with samples and without, and more bits and
+// Weights in blocks, of dense layers: files of every form run in ONNX Runtime as the preview says, with samples and without, and more bits and
 // smaller blocks lose less.
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
@@ -11,7 +11,7 @@ import * as ort from 'onnxruntime-node';
 import { tersor } from './preview.mjs';
 import { readNpy, sharedFolder, zooSamples } from './samples.mjs';
 
-const id = 'kwt-1';
+const id = 'mlperf-ad-autoencoder';
 const model = path.join(sharedFolder, 'zoo', id, 'model.onnx');
 const here = existsSync(model);
 if (!here) console.log('skipped: weights in blocks (TERSOR_SHARED is not here)');
