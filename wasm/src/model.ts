@@ -22,6 +22,7 @@ import type {
   Model,
   ModelInfo,
   NodeInfo,
+  Progress,
   QuantizedResult,
   Recipe,
   QuantizeOptions,

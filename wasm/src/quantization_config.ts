@@ -45,6 +45,34 @@ export interface MixedPrecisionQuantizationConfig {
   readonly float_operators?: number | null | undefined;
 }
 
+/** Train weights, biases and ranges on the samples after calibration; null does not. */
+export interface GradientPTQConfig {
+  /** How often training goes through the samples. Default 20. */
+  readonly n_epochs?: number | undefined;
+  /** Samples that one gradient step is the mean of. Default 16. */
+  readonly batch_size?: number | undefined;
+  /** SoftQuantizer trains whether each weight is rounded up or down, STE the weights themselves, the gradient passing through their rounding. Default SoftQuantizer. */
+  readonly rounding_type?: 'SoftQuantizer' | 'STE' | undefined;
+  /** Train the biases too. Default true. */
+  readonly train_bias?: boolean | undefined;
+  /** Train the scales of activations too (LSQ). Default true. */
+  readonly train_ranges?: boolean | undefined;
+  /** Weigh each layer by what a change of its output does to the model's outputs; else all alike. Default true. */
+  readonly hessian_weights?: boolean | undefined;
+  /** Blend from float to quantized activations over the steps. Default false. */
+  readonly gradual_activation_quantization?: boolean | undefined;
+  /** What the distance of soft roundings from 0 and 1 counts beside the error. Default 0.01. */
+  readonly regularization_factor?: number | undefined;
+  /** Of weights, by Adam: of the variable of a soft rounding (null: 0.1), or in parts of a weight's step (null: 0.001). Default null. */
+  readonly learning_rate?: number | null | undefined;
+  /** Of biases, by SGD with the momentum 0.9. Default 0.0001. */
+  readonly learning_rate_bias?: number | undefined;
+  /** Of the scales of activations, by Adam, in parts of each. Default 0.001. */
+  readonly learning_rate_ranges?: number | undefined;
+  /** Training ends after so many gradient steps, its schedule being that of all; null: when the epochs are done. Default null. */
+  readonly most_steps?: number | null | undefined;
+}
+
 /** The fields of QuantizationConfig, by their documented names; what is left out has its default. */
 export interface QuantizationConfig {
   /** By what error the range of an activation is chosen; the document has MSE, but the third power, which minds rare large errors more, holds better on other samples. Default Lp. */
@@ -77,8 +105,6 @@ export interface QuantizationConfig {
   readonly weights_bias_correction?: boolean | undefined;
   /** One range per output channel of a weight tensor, or one for the tensor; null leaves it to the platform. Default null. */
   readonly weights_per_channel_threshold?: boolean | null | undefined;
-  /** So many inputs of an output channel share a scale (16, 32, 64, 128 or 256), where weights are restored for float arithmetic; 0 has no blocks, null leaves it to the platform. From 0 to 256. Default null. */
-  readonly weights_block_size?: number | null | undefined;
   /** Scale the input of the model so that it uses the whole range of its quantizer. Default false. */
   readonly input_scaling?: boolean | undefined;
   /** Quantize weights; null leaves it to the platform. Default null. */
@@ -121,6 +147,8 @@ export interface QuantizationConfig {
   readonly residual_collapsing?: boolean | undefined;
   /** Give what feeds a Concat the range of the Concat. Default false. */
   readonly concat_threshold_update?: boolean | undefined;
+  /** So many inputs of an output channel share a scale (16, 32, 64, 128 or 256), where weights are restored for float arithmetic; 0 has no blocks, null leaves it to the platform. From 0 to 256. Default null. */
+  readonly weights_block_size?: number | null | undefined;
   /** How long to look for the weights' integers: 0 takes the nearest, 1 those whose errors make up for each other on the samples, 2 tries more. Acts where biases are measured on the samples. From 0 to 2. Default 1. */
   readonly effort?: number | undefined;
   /** What counts where time in the runtime, size and accuracy pull apart: SPEED, BALANCED, ACCURACY or SIZE. Acts on platforms whose runtime's prices are known. Default BALANCED. */
@@ -137,4 +165,6 @@ export interface QuantizationConfig {
   readonly target_resource_utilization?: ResourceUtilization | null | undefined;
   /** How candidates are compared and chosen; null takes the defaults. Acts with a budget, with float_operators, or with configuration_overwrite. Default null. */
   readonly mixed_precision_config?: MixedPrecisionQuantizationConfig | null | undefined;
+  /** Train weights, biases and ranges on the samples after calibration; null does not. Default null. */
+  readonly gradient_ptq_config?: GradientPTQConfig | null | undefined;
 }
