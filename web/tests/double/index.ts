@@ -276,6 +276,7 @@ class Quantized implements t.QuantizedResult {
           'It is expected to run about 1.7 times as fast as the float model in ONNX Runtime 1.32.0 (one thread).',
       },
       trial: null,
+      training: null,
       verdict: null,
       comparison: null,
       evaluation: { float: null, quantized: null },
@@ -359,6 +360,9 @@ class Quantized implements t.QuantizedResult {
 
 class OpenModel implements t.Model {
   readonly info = info;
+  async trainingEpochs(): Promise<number> {
+    return 20;
+  }
   async graph(): Promise<t.GraphView> {
     const nodes = names.map((name, k) => ({
       name,
@@ -507,6 +511,9 @@ export class Tersor implements t.Tersor {
     behaviour.calls.push('open');
     if (behaviour.openError) throw new TersorError(behaviour.openError);
     return new OpenModel();
+  }
+  trainableQuantizer(): never {
+    throw new TersorError({ code: 'internal', message: 'The double has no quantizers.', place: '', hint: '' });
   }
   platforms(): readonly t.PlatformInfo[] {
     return [{ name: 'ort-cpu', version: 1, title: 'ONNX Runtime CPU', description: '' }];
