@@ -318,8 +318,8 @@ RoundedWeight take_rounded(Reader& reader, const RoundedEntry& entry) {
   weight.scales.resize(static_cast<size_t>(entry.scales));
   reader.take_all(std::span<float>(weight.scales));
   for (const float scale : weight.scales)
-    if (!std::isnormal(scale) || scale < 0)
-      broken("A scale of the rounded weight \"" + entry.name + "\" is not a positive number.");
+    if (!std::isnormal(scale))  // that of a block may be below 0
+      broken("A scale of the rounded weight \"" + entry.name + "\" is 0 or not finite.");
   weight.codes.resize(static_cast<size_t>(entry.elements));
   reader.take_all(std::span<int8_t>(weight.codes));
   return weight;

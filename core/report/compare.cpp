@@ -193,7 +193,12 @@ std::shared_ptr<const CompareProgram> CompareProgram::make(const Model& float_mo
     program->kinds_.push_back(said ? OutputKind::kClasses : output_kind(float_model.graph, uses, id));
   }
   program->float_islands_ = fused.float_islands;
-  program->float_ = run::Program::compile(float_model, ops::standard(), in_float);
+  // A file may be compared with itself or with another, and hold what only its runtime has.
+  const auto& nodes = float_model.graph.nodes();
+  const bool is_of_runtime =
+      std::any_of(nodes.begin(), nodes.end(), [](const Node& node) { return node.op_type == "MatMulNBits"; });
+  program->float_ =
+      run::Program::compile(float_model, is_of_runtime ? simulate::registry(profile) : ops::standard(), in_float);
   program->accumulated_ = run::Program::compile(fused.model, simulate::registry(profile), accumulated);
   const bool counts = profile == simulate::Profile::kX64;  // what such a CPU does not do
   program->outputs_only_ = run::Program::compile(counts ? simulate::fuse(quantized, profile).model : fused.model,

@@ -289,7 +289,7 @@ describe('files', () => {
     await runDemo(page);
     await button(page, 'Copy as command line').click();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
-      'tersor quantize model.onnx --data samples --recipe model.tersor.json -o model.int8.onnx',
+      'tersor quantize model.onnx --data samples.zip --recipe model.tersor.json -o model.int8.onnx',
     );
     await context.close();
   });

@@ -19,8 +19,8 @@ describe('training', () => {
     await runDemo(page);
     await button(page, 'Change settings').click();
     await page.getByLabel('Where it will run').selectOption({ label: 'Any bits' });
-    await page.getByLabel('Weight bits').fill('3');
-    await page.getByLabel('Weight bits').blur();
+    await page.getByLabel('Bits of weights').fill('3');
+    await page.getByLabel('Bits of weights').blur();
     await untilDone(page);
     const block = page.getByTestId('training');
     await block.getByLabel('Minutes').fill('0.1');

@@ -149,7 +149,7 @@ describe('the same bytes everywhere', () => {
       stop: stop.signal,
       onProgress: ({ training }) => training?.step >= 2 && stop.abort(),
     });
-    const steps = stopped.recipe.config.gradient_ptq_config.most_steps;
+    const steps = stopped.recipe.quantization_config.gradient_ptq_config.most_steps;
     expect(steps).toBeGreaterThanOrEqual(2);
     expect(steps).toBeLessThan(stopped.report.training.steps_planned);
     const recipe = path.join(path.dirname(output), 'recipe.json');

@@ -89,9 +89,10 @@ export function Training() {
       {!runs && came?.frozen.map((sentence) => <p class="soft">{sentence}</p>)}
       {!runs && (
         <div class="actions">
-          <label>
-            Minutes{' '}
+          <div class={fits ? 'field text' : 'field text wrong'}>
+            <label for="training-minutes">Minutes</label>
             <input
+              id="training-minutes"
               type="text"
               inputMode="decimal"
               size={4}
@@ -99,7 +100,7 @@ export function Training() {
               aria-invalid={!fits}
               onInput={(event) => (minutes.value = event.currentTarget.value)}
             />
-          </label>
+          </div>
           <button
             type="button"
             class="link"
