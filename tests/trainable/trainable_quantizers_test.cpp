@@ -162,7 +162,9 @@ TEST_CASE("fields out of their limits are refused at their name") {
 
 TEST_CASE("a candidate takes the place of bits and params") {
   TrainableQuantizerWeightsConfig config;
-  config.weights_quantization_candidates = {{{4, {.threshold = 1.5}}, {2, {.threshold = 3.0}}}};
+  using Candidate = TrainableQuantizerCandidateConfig;
+  config.weights_quantization_candidates =
+      std::vector<Candidate>{Candidate{4, {.threshold = 1.5}}, Candidate{2, {.threshold = 3.0}}};
   const auto second = with_candidate(config, 1);
   REQUIRE(second.weights_n_bits == 2);
   REQUIRE(second.weights_quantization_params.threshold == PerChannel(3.0));
