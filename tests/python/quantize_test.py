@@ -168,9 +168,9 @@ class Mistakes(unittest.TestCase):
             (lambda: tersor.quantize(MODEL, samples, platform="ort-gpu"), "invalid_platform", ""),
             (lambda: tersor.quantize(MODEL, samples, effort=object()), "invalid_argument", "config"),
             (lambda: tersor.evaluate(MODEL, samples, metric="top1"), "invalid_labels", "labels"),
-            (lambda: tersor.evaluate(MODEL, samples, labels, metric="top3"), "invalid_argument", "metric"),
+            (lambda: tersor.evaluate(MODEL, samples, labels, metric="top3"), "invalid_config", "metric"),
             (lambda: tersor.calibrate(MODEL, samples, shard=(4, 3)), "invalid_argument", "shard"),
-            (lambda: tersor.compare(MODEL, MODEL, samples, runtime="x86"), "invalid_argument", "runtime"),
+            (lambda: tersor.compare(MODEL, MODEL, samples, runtime="x86"), "invalid_config", "runtime"),
         ]:
             with self.assertRaises(tersor.Error) as caught:
                 call()
