@@ -478,9 +478,7 @@ void Trial::begin_judging() {
   round_ = Round::kJudge;
   active_ = held_;
   sweep_ = nullptr;
-  ptq::QuantizationPlan plan = corrected_plan(*candidate_job_, *draft_, seen_.measured);
-  plan.float_weights = tpc::FloatWeights::kDequantize;  // the same values, by operators that the engine has
-  const Model quantized = ptq::apply_plan(draft_->model, plan);
+  const Model quantized = ptq::apply_restored(draft_->model, corrected_plan(*candidate_job_, *draft_, seen_.measured));
   program_ = run::Program::compile(quantized, ops::standard(), judged_values(quantized));
 }
 

@@ -206,13 +206,12 @@ SearchProgram BitSearch::program(size_t step) const {
   for (const Point& point : points) values.push_back(point.value);
   program.in_float = compile(model, {program.cut, values, uses_});
   for (size_t k = 0; k < one.candidates.size(); ++k) {
-    ptq::QuantizationPlan plan = plan_of(one, k);
-    plan.float_weights = tpc::FloatWeights::kDequantize;  // the same values, by operators that the engine has
+    const ptq::QuantizationPlan plan = plan_of(one, k);
     if (plan.kernels.empty() && plan.constants.empty() && plan.activations.empty()) {
       program.by_candidate.push_back(nullptr);
       continue;
     }
-    const Model quantized = ptq::apply_plan(model, plan);
+    const Model quantized = ptq::apply_restored(model, plan);
     const Uses uses(quantized.graph);
     std::vector<ValueId> at = values;
     for (size_t p = 0; p < points.size(); ++p)

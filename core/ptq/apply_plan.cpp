@@ -763,6 +763,11 @@ void Applier::make_names_unique() {
 
 }  // namespace
 
+Model apply_restored(const Model& model, QuantizationPlan plan) {
+  plan.float_weights = tpc::FloatWeights::kDequantize;
+  return apply_plan(model, plan);
+}
+
 Tensor stored_codes(std::span<const int8_t> codes, DType type, const Shape& shape) {
   if (type != DType::kInt4) return Tensor::of<int8_t>(shape, codes);
   return integers(std::vector<int32_t>(codes.begin(), codes.end()), type, shape);

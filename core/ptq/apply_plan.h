@@ -15,6 +15,10 @@ namespace tersor::ptq {
 /// x_QuantizeLinear, x_DequantizeLinear). Inputs and outputs stay float under their names.
 Model apply_plan(const Model& model, const QuantizationPlan& plan);
 
+/// The same values by operators that the engine has, with codes and scales that can be changed: every weight behind a
+/// DequantizeLinear, whatever form the file gives those whose arithmetic is float.
+Model apply_restored(const Model& model, QuantizationPlan plan);
+
 /// A weight's integers as the file holds them: as they are, or two to a byte where the type has 4 bits.
 Tensor stored_codes(std::span<const int8_t> codes, DType type, const Shape& shape);
 

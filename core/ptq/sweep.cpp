@@ -40,12 +40,6 @@ std::vector<ChannelMap> maps_of(std::span<const double> shifts) {
   return maps;
 }
 
-/// Whatever form weights have in the file, here they are codes and scales that can be changed.
-QuantizationPlan with_restored_weights(QuantizationPlan plan) {
-  plan.float_weights = tpc::FloatWeights::kDequantize;
-  return plan;
-}
-
 /// Where a logical axis is in memory.
 int axis_of(const run::LaidTensor& tensor, int axis) {
   return ops::physical_axis(axis, tensor.tensor.shape().rank(), tensor.layout);
@@ -80,9 +74,7 @@ void SweepSums::add(SweepSums more) {
 
 Sweep::Sweep(const Model& float_model, const QuantizationPlan& plan, const calibrate::Statistics& statistics,
              const SweepOptions& options)
-    : options_(options),
-      model_(apply_plan(float_model, with_restored_weights(plan))),
-      uses_(std::make_shared<const Uses>(model_.graph)) {
+    : options_(options), model_(apply_restored(float_model, plan)), uses_(std::make_shared<const Uses>(model_.graph)) {
   find_steps({float_model, Uses(float_model.graph), plan, statistics});
   // How many samples take part was settled when states held floats, and files depend on it.
   divide(false);
