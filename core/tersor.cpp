@@ -42,7 +42,8 @@ namespace tersor {
 
 namespace {
 
-constexpr int64_t kLowestOpset = 13;  // QuantizeLinear per axis
+constexpr int64_t kLowestOpset = 13;                                // QuantizeLinear per axis
+constexpr std::string_view kRecipeDigest = "tersor.recipe_sha256";  // in a file's metadata
 
 config::RecipePlatform platform_of(const Settings& settings) {
   return {settings.platform.name, settings.platform.version, tpc::digest(settings.platform)};
@@ -186,10 +187,8 @@ bool rounds_weights(const config::QuantizationConfig& config) {
 /// wrote.
 bool is_float_form(const Model& model, const Uses& uses, const Node& node) {
   if (!node.is("DequantizeLinear") || node.inputs.empty() || !node.inputs[0].valid()) return false;
-  const auto has_recipe = [](const auto& entry) { return entry.first == "tersor.recipe_sha256"; };
-  const bool ours = std::any_of(model.metadata.begin(), model.metadata.end(), has_recipe);
   const auto maker = uses.producer_index(node.inputs[0]);
-  return !ours && (!maker || !is_quantized(model.graph.nodes()[*maker]));
+  return !is_written_here(model) && (!maker || !is_quantized(model.graph.nodes()[*maker]));
 }
 
 }  // namespace
@@ -214,6 +213,11 @@ OpenedModel open_model(Model model, std::span<const std::byte> file) {
 
 OpenedModel open_model(const onnx::Source& source, const onnx::ExternalData& external) {
   return open_model(onnx::read(source, external), source.bytes);
+}
+
+bool is_written_here(const Model& model) {
+  return std::any_of(model.metadata.begin(), model.metadata.end(),
+                     [](const auto& entry) { return entry.first == kRecipeDigest; });
 }
 
 void check_quantizable(const Model& model) {
@@ -627,11 +631,11 @@ QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics,
   const auto of_platform = job.settings.platform.metadata();
   std::erase_if(metadata, [&](const auto& entry) {
     const auto same = [&](const auto& other) { return other.first == entry.first; };
-    return entry.first == "tersor.recipe_sha256" || entry.first == ptq::kChannelScales ||
-           entry.first == ptq::kTensorFactors || std::any_of(of_platform.begin(), of_platform.end(), same);
+    return entry.first == kRecipeDigest || entry.first == ptq::kChannelScales || entry.first == ptq::kTensorFactors ||
+           std::any_of(of_platform.begin(), of_platform.end(), same);
   });
   metadata.insert(metadata.end(), of_platform.begin(), of_platform.end());
-  metadata.emplace_back("tersor.recipe_sha256", sha256_hex(std::as_bytes(std::span(recipe))));
+  metadata.emplace_back(kRecipeDigest, sha256_hex(std::as_bytes(std::span(recipe))));
   const std::string scales = ptq::channel_scales_text(decided.model.graph, decided.placement, decided.equalized);
   if (!scales.empty()) metadata.emplace_back(ptq::kChannelScales, scales);
   const std::string factors = ptq::tensor_factors_text(decided.factors);

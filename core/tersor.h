@@ -112,6 +112,9 @@ std::shared_ptr<const Job> with_choices(const std::shared_ptr<const Job>& job, c
 /// SHA-256 of all that choices depend on beside the samples.
 std::string choices_key(const Job& job);
 
+/// The model is a file that this program wrote.
+bool is_written_here(const Model& model);
+
 /// Error kUnsupportedModel when the model is quantized already or holds float16 weights.
 void check_quantizable(const Model& model);
 

@@ -4,18 +4,18 @@
 
 #include <cinttypes>
 #include <cmath>
-#include <algorithm>
 #include <cstdio>
 #include <memory>
 
 #include "core/base/json.h"
 #include "core/base/sort_stably.h"
 #include "core/cli/command.h"
-#include "core/native/compare_samples.h"
 #include "core/cli/data_option.h"
 #include "core/cli/model_file.h"
 #include "core/cli/progress_line.h"
+#include "core/native/compare_samples.h"
 #include "core/report/saturation_remark.h"
+#include "core/tersor.h"
 
 namespace tersor::cli {
 
@@ -105,17 +105,12 @@ void print_json(const report::Comparison& comparison, const report::CompareProgr
       to_text(comparison_json(comparison, program, enum_from_word<simulate::Profile>(runtime, "--runtime"))).c_str());
 }
 
-/// A file that this program wrote may have its weights behind operators that a runtime computes once.
-bool is_ours(const Model& model) {
-  return std::any_of(model.metadata.begin(), model.metadata.end(),
-                     [](const auto& entry) { return entry.first == "tersor.recipe_sha256"; });
-}
-
 void compare(const Options& options) {
   const auto profile = enum_from_word<simulate::Profile>(options.runtime, "--runtime");
   const ModelFile reference = open_runnable_model(options.float_model),
                   quantized = open_runnable_model(options.quantized_model);
-  if (!simulate::is_quantized(quantized.model) && !is_ours(quantized.model))
+  // A file that this program wrote may have its weights behind operators that a runtime computes once.
+  if (!simulate::is_quantized(quantized.model) && !is_written_here(quantized.model))
     throw Error(ErrorCode::kInvalidArgument, "The second model holds no QuantizeLinear or DequantizeLinear.",
                 options.quantized_model, "Give the float model first, then the quantized one.");
   const auto program = report::CompareProgram::make(reference.model, quantized.model, profile, options.classes);
