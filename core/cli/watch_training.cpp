@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/cli/files.h"
+#include "core/cli/progress_line.h"
 
 namespace tersor::cli {
 
@@ -40,7 +41,7 @@ class TrainingLine {
  public:
   explicit TrainingLine(bool quiet) : shown_(!quiet && is_terminal(STDERR_FILENO)), start_(Clock::now()) {}
   ~TrainingLine() {
-    if (shown_) std::fprintf(stderr, "\r\033[K");
+    if (shown_) erase_progress_line();
   }
   TrainingLine(const TrainingLine&) = delete;
   TrainingLine& operator=(const TrainingLine&) = delete;

@@ -74,25 +74,19 @@ std::shared_ptr<const Job> with_config(const Job& job, const config::GradientPTQ
   return other;
 }
 
-/// The epochs that fit into the time, by that of some steps.
-int epochs_in(double minutes, const Job& job, const Draft& decided, const calibrate::Statistics& statistics,
-              Samples& samples, int threads) {
+/// The epochs that fit into the time, by that of the first steps of a tuner, which is of no use afterwards.
+int epochs_in(double minutes, tune::Tuner& tuner, Samples& samples, int threads) {
   constexpr int64_t kTimedSteps = 3;
-  config::GradientPTQConfig config = *job.settings.config.gradient_ptq_config;
-  config.most_steps = kTimedSteps + 1;
-  const auto timed = with_config(job, config);
-  const auto tuner = tuner_of(*timed, decided, statistics);
-  if (!tuner) return config.n_epochs;
-  auto runners = runners_of(*tuner, threads);
-  const auto begin = Clock::now();
-  while (tuner->progress().step < 1 && !tuner->done()) run_round(*tuner, runners, samples);
-  const auto first = Clock::now();
-  while (tuner->progress().step < 1 + kTimedSteps && !tuner->done()) run_round(*tuner, runners, samples);
+  auto runners = runners_of(tuner, threads);
+  const auto run_to = [&](int64_t step) {
+    while (tuner.progress().step < step && !tuner.done()) run_round(tuner, runners, samples);
+    return Clock::now();
+  };
+  const auto begin = Clock::now(), first = run_to(1), last = run_to(1 + kTimedSteps);
   const double setup = std::chrono::duration<double>(first - begin).count(),
-               step = std::chrono::duration<double>(Clock::now() - first).count() / kTimedSteps;
+               step = std::chrono::duration<double>(last - first).count() / kTimedSteps;
   const double steps = (minutes * 60 - 2 * setup) / std::max(step * 1.1, 1e-6);
-  const auto per_epoch = static_cast<double>(tuner->steps_per_epoch());
-  return static_cast<int>(std::clamp(std::floor(steps / per_epoch), 1.0, 1e5));
+  return static_cast<int>(std::clamp(std::floor(steps / static_cast<double>(tuner.steps_per_epoch())), 1.0, 1e5));
 }
 
 }  // namespace
@@ -106,7 +100,7 @@ std::shared_ptr<const Job> train(std::shared_ptr<const Job> job, Draft& decided,
   Samples samples(data, kept, statistics, threads);
   config::GradientPTQConfig config = *job->settings.config.gradient_ptq_config;
   if (run.minutes) {
-    config.n_epochs = epochs_in(*run.minutes, *job, decided, statistics, samples, threads);
+    config.n_epochs = epochs_in(*run.minutes, *tuner, samples, threads);
     job = with_config(*job, config);
     tuner = tuner_of(*job, decided, statistics);
   }

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/gradient/rule.h"
 #include "core/passes/edit.h"
+#include "core/ptq/block_weight.h"
 #include "core/quant/quantizer.h"
 #include "core/run/control.h"
 
@@ -44,6 +45,7 @@ ValueId judged(const Graph& graph, ValueId output) {
 /// Why the kernel's weight stays as it is; empty where it can be trained.
 std::string why_frozen(const ptq::KernelPlan& kernel) {
   if (kernel.table) return "its integers are places in a table";
+  if (kernel.blocks) return "its scales are those of blocks";
   if (kernel.shared) return "other kernels have the same weight";
   if (kernel.keeps_deviation) return "its outputs' deviation is put back";
   if (kernel.weight.grid.n_bits > 8) return "its weights have more than 8 bits";
@@ -94,7 +96,7 @@ class Maker {
         weights_[kernel.node] = add(TrainedInput::Kind::kWeight, k, name, weight);
       else {
         student_.frozen.push_back("The weight \"" + name + "\" is not trained: " + why + ".");
-        weights_[kernel.node] = graph().add_initializer("tune_fixed", restored(kernel, weight));
+        weights_[kernel.node] = graph().add_initializer("tune_fixed", ptq::read_back(kernel, weight));
       }
       if (kernel.bias.empty()) continue;
       const auto count = static_cast<int64_t>(kernel.bias.size());
@@ -127,14 +129,6 @@ class Maker {
         student_of_[value] = graph().add_initializer(
             "tune_fixed", quant::dequantize(quant::quantize(found->aligned(), constant.params), constant.params));
     }
-  }
-
-  /// What the file's integers stand for.
-  static Tensor restored(const ptq::KernelPlan& kernel, const Tensor& weight) {
-    if (kernel.table) return quant::dequantize(quant::quantize(weight, *kernel.table), *kernel.table);
-    const Tensor codes = kernel.codes.empty() ? quant::quantize(weight, kernel.rounding())
-                                              : Tensor::of<int8_t>(weight.shape(), kernel.codes);
-    return quant::dequantize(codes, kernel.weight);
   }
 
   /// The value's quantizer behind it, where it has one.

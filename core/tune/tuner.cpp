@@ -4,17 +4,19 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
+#include "core/base/byte_stream.h"
 #include "core/base/error.h"
 #include "core/kernels/add_scaled.h"
 #include "core/passes/edit.h"
+#include "core/quant/error_functions.h"
 #include "core/quant/quantizer.h"
 #include "core/run/program.h"
 #include "core/tensor/rounding.h"
 #include "core/trainable/annealing.h"
 #include "core/trainable/layer_weights.h"
+#include "core/trainable/quantization_wrapper.h"
 #include "core/trainable/trainable_quantizers.h"
 #include "core/tune/optimizer.h"
 #include "core/tune/student.h"
@@ -60,7 +62,7 @@ double decibels(const std::vector<double>& signal, const std::vector<double>& no
   constexpr double kMost = 200;
   double sum = 0;
   for (size_t k = 0; k < signal.size(); ++k)
-    sum += noise[k] <= 0 || signal[k] <= 0 ? kMost : std::min(kMost, 10 * std::log10(signal[k] / noise[k]));
+    sum += noise[k] <= 0 || signal[k] <= 0 ? kMost : std::min(kMost, quant::decibels(signal[k], noise[k]));
   return signal.empty() ? 0 : sum / static_cast<double>(signal.size());
 }
 
@@ -72,29 +74,6 @@ std::vector<float> scales_by_element(const quant::QuantizationParams& params, co
   for (size_t k = 0; k < scales.size(); ++k)
     scales[k] = params.scale[static_cast<size_t>(static_cast<int64_t>(k) / inner % channels)];
   return scales;
-}
-
-trainable::TrainableQuantizerWeightsConfig config_of(const quant::QuantizationParams& params) {
-  trainable::TrainableQuantizerWeightsConfig config;
-  config.weights_quantization_method = params.method;
-  config.weights_n_bits = params.grid.n_bits;
-  config.weights_per_channel_threshold = params.per_channel();
-  config.weights_channels_axis = params.channel_axis.value_or(0);
-  config.min_threshold = std::numeric_limits<double>::min();
-  trainable::TrainableQuantizationParams& start = config.weights_quantization_params;
-  std::vector<double> low, high;
-  for (size_t c = 0; c < params.scale.size(); ++c) {
-    const quant::Range range = params.representable(c);
-    low.push_back(range.low);
-    high.push_back(params.method == quant::QuantizationMethod::kUniform || params.grid.narrow ? range.high
-                                                                                              : -range.low);
-  }
-  start.narrow_range = params.grid.narrow;
-  if (params.method == quant::QuantizationMethod::kUniform)
-    start.range_min = low, start.range_max = high;
-  else
-    start.threshold = high;
-  return config;
 }
 
 }  // namespace
@@ -121,6 +100,8 @@ struct Tuner::State {
     std::vector<calibrate::TunedActivation> activations;
   };
 
+  void restore(std::span<const std::byte> bytes);
+
   explicit State(const Problem& problem)
       : config(problem.config),
         key(problem.key),
@@ -137,7 +118,6 @@ struct Tuner::State {
     steps_per_epoch = static_cast<int64_t>((trained_on.size() + batch_size() - 1) / batch_size());
     steps = steps_per_epoch * config.n_epochs;
     factors.assign(student.points.size(), 0);
-    refresh();
     begin_weighing();
   }
 
@@ -175,7 +155,9 @@ struct Tuner::State {
         const float rest = (values[k] - rounded.data<float>()[k]) / weight.units[k];
         weight.latent[k] = rounded.data<float>()[k] + weight.units[k] * std::clamp(rest, -kFirstStep, kFirstStep);
       }
-      weight.quantizer = quantizers.make(config_of(weight.params), trains_roundings() ? "SOFT" : "STE", true);
+      weight.quantizer =
+          quantizers.make(trainable::weights_config_of(weight.params, std::numeric_limits<double>::min()),
+                          trains_roundings() ? "SOFT" : "STE", true);
       weight.quantizer->initialize_quantization(weight.latent, one.start.shape().dims(), one.name);
       weights.push_back(std::move(weight));
       values_of.emplace_back();
@@ -225,11 +207,13 @@ struct Tuner::State {
   }
   void begin_judging() {
     round = Round::kJudge;
+    hard = values_now(false);
     one_lane_each(held);
   }
   /// Lane k has the samples at places k, k + kLanes, ...: who has those only can run it whole.
   void begin_step() {
     round = Round::kStep;
+    soft = values_now(true);
     const int64_t epoch = step / steps_per_epoch, at = step % steps_per_epoch;
     if (epoch != shuffled_for) shuffle(epoch);
     lanes.clear();
@@ -283,7 +267,6 @@ struct Tuner::State {
       factors[k] =
           square > 0 ? static_cast<float>(weight[at] / square / static_cast<double>(student.points.size())) : 0;
     }
-    refresh();
     begin_judging();
   }
 
@@ -338,7 +321,6 @@ struct Tuner::State {
       tuning.last_loss = mean;
       epoch_loss = 0;
     }
-    refresh();
     if (is_stopped || step >= last_step() || step % judged_every(steps) == 0) return begin_judging();
     begin_step();
   }
@@ -372,30 +354,25 @@ struct Tuner::State {
       adam[k].step(step, rate_of_weights(), whole, variable->gradient, variable->value);
   }
 
-  /// What the programs are given for the trained inputs, as they are now.
-  void refresh() {
-    soft.clear(), hard.clear();
+  /// What the programs are given for the trained inputs and behind them, as they are now.
+  std::vector<Tensor> values_now(bool in_training) {
+    std::vector<Tensor> values;
     for (size_t k = 0; k < student.trained.size(); ++k) {
       const Shape& shape = student.trained[k].start.shape();
       if (student.trained[k].kind != TrainedInput::Kind::kWeight) {
-        soft.push_back(Tensor::of<float>(shape, values_of[k]));
-        hard.push_back(soft.back());
+        values.push_back(Tensor::of<float>(shape, values_of[k]));
         continue;
       }
-      for (const bool in_training : {true, false}) {
-        std::vector<float> quantized(weights[k].latent.size());
-        weights[k].quantizer->call(weights[k].latent, quantized, in_training);
-        (in_training ? soft : hard).push_back(Tensor::of<float>(shape, quantized));
-      }
+      std::vector<float> quantized(weights[k].latent.size());
+      weights[k].quantizer->call(weights[k].latent, quantized, in_training);
+      values.push_back(Tensor::of<float>(shape, quantized));
     }
     float fraction = 1;
-    if (config.gradual_activation_quantization)
+    if (in_training && config.gradual_activation_quantization)
       fraction = static_cast<float>(trainable::quantized_fraction(step, std::max<int64_t>(steps, 1), {}));
-    const Tensor whole = Tensor::of<float>(Shape{1}, {1.0f});
-    const auto count = static_cast<int64_t>(factors.size());
-    soft.push_back(Tensor::of<float>(Shape{1}, {fraction}));
-    hard.push_back(whole);
-    for (auto* inputs : {&soft, &hard}) inputs->push_back(Tensor::of<float>(Shape{count}, factors));
+    values.push_back(Tensor::of<float>(Shape{1}, {fraction}));
+    values.push_back(Tensor::of<float>(Shape{static_cast<int64_t>(factors.size())}, factors));
+    return values;
   }
 
   Best hard_state() const {
@@ -438,7 +415,7 @@ struct Tuner::State {
   std::vector<std::pair<std::string, quant::QuantizationParams>> grids;  // of trained scales, in their order
   std::vector<size_t> offsets;                                           // into the joined gradient
   std::vector<float> factors;                                            // by point
-  std::vector<Tensor> soft, hard;
+  std::vector<Tensor> soft, hard;                                        // of a step, and of a judgement
   std::shared_ptr<const run::Program> training, judging, weighing, teaching;
 
   Round round = Round::kWeigh;
@@ -635,163 +612,140 @@ namespace {
 constexpr std::string_view kMagic = "tersortc";
 constexpr uint32_t kVersion = 1;
 
-class Writer {
- public:
-  template <class T>
-  void put(T value) {
-    static_assert(std::is_arithmetic_v<T>);
-    std::memcpy(bytes.more(sizeof value), &value, sizeof value);
-  }
-  template <class T>
-  void put_all(const std::vector<T>& values) {
-    put(static_cast<uint64_t>(values.size()));
-    if (!values.empty()) std::memcpy(bytes.more(values.size() * sizeof(T)), values.data(), values.size() * sizeof(T));
-  }
-  void put(std::string_view text) { put_all(std::vector<char>(text.begin(), text.end())); }
-  ByteBuffer bytes;
-};
+[[noreturn]] void broken() {
+  throw Error(ErrorCode::kInvalidArgument, "This is no whole checkpoint of a training.", "checkpoint",
+              "Give the file that --checkpoint wrote; it may have been cut short while it was copied.");
+}
 
-class Reader {
- public:
-  explicit Reader(std::span<const std::byte> from) : rest_(from) {}
-  template <class T>
-  T take() {
-    T value;
-    std::memcpy(&value, part(sizeof value).data(), sizeof value);
-    return value;
-  }
-  /// Of `count` values, or of any number.
-  template <class T>
-  void take_all(std::vector<T>& values, std::optional<size_t> count = std::nullopt) {
-    const auto found = take<uint64_t>();
-    if ((count && found != *count) || found > rest_.size() / sizeof(T)) broken();
-    values.resize(static_cast<size_t>(found));
-    const auto from = part(values.size() * sizeof(T));
-    if (!values.empty()) std::memcpy(values.data(), from.data(), from.size());
-  }
-  std::string text() {
-    std::vector<char> found;
-    take_all(found);
-    return {found.begin(), found.end()};
-  }
-  bool empty() const { return rest_.empty(); }
-  [[noreturn]] static void broken() {
-    throw Error(ErrorCode::kInvalidArgument, "This is no whole checkpoint of a training.", "checkpoint",
-                "Give the file that --checkpoint wrote; it may have been cut short while it was copied.");
-  }
-
- private:
-  std::span<const std::byte> part(size_t count) {
-    if (count > rest_.size()) broken();
-    const auto found = rest_.first(count);
-    rest_ = rest_.subspan(count);
-    return found;
-  }
-  std::span<const std::byte> rest_;
-};
+template <class List>
+void put(ByteWriter& to, const List& list) {
+  to.put_all(std::span<const typename List::value_type>(list));
+}
+/// How many entries of a list follow, each of some bytes.
+size_t count_of(ByteReader& from) {
+  constexpr uint64_t kMost = 1 << 20;
+  const auto count = from.get<uint64_t>();
+  if (count > kMost) broken();
+  return static_cast<size_t>(count);
+}
+std::string text_of(ByteReader& from) {
+  const std::vector<char> letters = from.get_all<char>();
+  return {letters.begin(), letters.end()};
+}
+/// Values in the place of as many.
+template <class T>
+void replace(ByteReader& from, std::vector<T>& values) {
+  std::vector<T> found = from.get_all<T>();
+  if (found.size() != values.size()) broken();
+  values = std::move(found);
+}
 
 }  // namespace
 
 ByteBuffer Tuner::checkpoint() const {
   const State& s = *state_;
-  Writer to;
-  std::memcpy(to.bytes.more(kMagic.size()), kMagic.data(), kMagic.size());
+  ByteWriter to;
+  for (const char letter : kMagic) to.put(letter);
   to.put(kVersion);
-  to.put(std::string_view(s.key));
+  put(to, s.key);
   for (const int64_t one : {s.step, static_cast<int64_t>(s.round == State::Round::kDone),
                             static_cast<int64_t>(s.is_judged), static_cast<int64_t>(s.best.has_value())})
     to.put(one);
   for (const double one :
        {s.loss, s.epoch_loss, s.best_db, s.tuning.before_db, s.tuning.first_loss, s.tuning.last_loss})
     to.put(one);
-  to.put_all(s.factors);
+  put(to, s.factors);
   for (size_t k = 0; k < s.student.trained.size(); ++k) {
-    to.put_all(s.values_of[k]);
-    to.put_all(s.weights[k].latent);
+    put(to, s.values_of[k]);
+    put(to, s.weights[k].latent);
     if (s.weights[k].quantizer)
-      for (const trainable::Variable& variable : s.weights[k].quantizer->variables()) to.put_all(variable.value);
-    to.put_all(s.adam[k].first());
-    to.put_all(s.adam[k].second());
-    to.put_all(s.sgd[k].velocity());
+      for (const trainable::Variable& variable : s.weights[k].quantizer->variables()) put(to, variable.value);
+    put(to, s.adam[k].first());
+    put(to, s.adam[k].second());
+    put(to, s.sgd[k].velocity());
   }
-  if (!s.best) return std::move(to.bytes);
+  if (!s.best) return to.take();
   to.put(static_cast<uint64_t>(s.best->weights.size()));
   for (const calibrate::RoundedWeight& one : s.best->weights) {
-    to.put(std::string_view(one.name));
-    to.put_all(one.scales);
-    to.put_all(one.codes);
+    put(to, one.name);
+    put(to, one.scales);
+    put(to, one.codes);
   }
   to.put(static_cast<uint64_t>(s.best->biases.size()));
   for (const calibrate::MeasuredShift& one : s.best->biases) {
-    to.put(std::string_view(one.name));
-    to.put_all(one.shifts);
+    put(to, one.name);
+    put(to, one.shifts);
   }
   to.put(static_cast<uint64_t>(s.best->activations.size()));
   for (const calibrate::TunedActivation& one : s.best->activations) {
-    to.put(std::string_view(one.name));
+    put(to, one.name);
     to.put(one.scale);
     to.put(one.zero_point);
   }
-  return std::move(to.bytes);
+  return to.take();
 }
 
 void Tuner::restore(std::span<const std::byte> bytes) {
-  Reader from(bytes);
+  try {
+    state_->restore(bytes);
+  } catch (const Error& error) {
+    if (error.code == ErrorCode::kInvalidArgument) broken();
+    throw;
+  }
+}
+
+void Tuner::State::restore(std::span<const std::byte> bytes) {
+  ByteReader from(bytes);
   for (const char letter : kMagic)
-    if (from.take<char>() != letter) Reader::broken();
-  if (from.take<uint32_t>() != kVersion) Reader::broken();
-  State& s = *state_;
-  if (from.text() != s.key)
+    if (from.get<char>() != letter) broken();
+  if (from.get<uint32_t>() != kVersion) broken();
+  if (text_of(from) != key)
     throw Error(ErrorCode::kMismatch,
                 "The checkpoint is of another training: model, samples, settings or calibration differ.", "checkpoint",
                 "Give the model, the samples and the settings that it was written with.");
-  s.step = from.take<int64_t>();
-  const bool is_done = from.take<int64_t>() != 0;
-  s.is_judged = from.take<int64_t>() != 0;
-  const bool has_best = from.take<int64_t>() != 0;
-  for (double* one :
-       {&s.loss, &s.epoch_loss, &s.best_db, &s.tuning.before_db, &s.tuning.first_loss, &s.tuning.last_loss})
-    *one = from.take<double>();
-  from.take_all(s.factors, s.factors.size());
-  for (size_t k = 0; k < s.student.trained.size(); ++k) {
-    from.take_all(s.values_of[k], s.values_of[k].size());
-    from.take_all(s.weights[k].latent, s.weights[k].latent.size());
-    if (s.weights[k].quantizer)
-      for (trainable::Variable& variable : s.weights[k].quantizer->variables())
-        from.take_all(variable.value, variable.value.size());
-    for (auto* moments : {&s.adam[k].first(), &s.adam[k].second(), &s.sgd[k].velocity()})
-      from.take_all(*moments, moments->size());
+  step = from.get<int64_t>();
+  const bool is_done = from.get<int64_t>() != 0;
+  is_judged = from.get<int64_t>() != 0;
+  const bool has_best = from.get<int64_t>() != 0;
+  for (double* one : {&loss, &epoch_loss, &best_db, &tuning.before_db, &tuning.first_loss, &tuning.last_loss})
+    *one = from.get<double>();
+  replace(from, factors);
+  for (size_t k = 0; k < student.trained.size(); ++k) {
+    replace(from, values_of[k]);
+    replace(from, weights[k].latent);
+    if (weights[k].quantizer)
+      for (trainable::Variable& variable : weights[k].quantizer->variables()) replace(from, variable.value);
+    for (auto* moments : {&adam[k].first(), &adam[k].second(), &sgd[k].velocity()}) replace(from, *moments);
   }
   if (has_best) {
-    s.best.emplace();
-    s.best->weights.resize(static_cast<size_t>(from.take<uint64_t>() % (1 << 20)));
-    for (calibrate::RoundedWeight& one : s.best->weights) {
-      one.name = from.text();
-      from.take_all(one.scales);
-      from.take_all(one.codes);
+    best.emplace();
+    best->weights.resize(count_of(from));
+    for (calibrate::RoundedWeight& one : best->weights) {
+      one.name = text_of(from);
+      one.scales = from.get_all<float>();
+      one.codes = from.get_all<int8_t>();
     }
-    s.best->biases.resize(static_cast<size_t>(from.take<uint64_t>() % (1 << 20)));
-    for (calibrate::MeasuredShift& one : s.best->biases) {
-      one.name = from.text();
-      from.take_all(one.shifts);
+    best->biases.resize(count_of(from));
+    for (calibrate::MeasuredShift& one : best->biases) {
+      one.name = text_of(from);
+      one.shifts = from.get_all<double>();
     }
-    s.best->activations.resize(static_cast<size_t>(from.take<uint64_t>() % (1 << 20)));
-    for (calibrate::TunedActivation& one : s.best->activations) {
-      one.name = from.text();
-      one.scale = from.take<float>();
-      one.zero_point = from.take<int32_t>();
+    best->activations.resize(count_of(from));
+    for (calibrate::TunedActivation& one : best->activations) {
+      one.name = text_of(from);
+      one.scale = from.get<float>();
+      one.zero_point = from.get<int32_t>();
     }
   }
-  if (!from.empty()) Reader::broken();
-  s.shuffled_for = -1;
-  s.refresh();
-  if (!s.is_judged) return s.begin_judging();
-  if (is_done && s.step >= s.last_step()) {
-    s.round = State::Round::kDone;
-    s.lanes.clear();
+  if (!from.at_end()) broken();
+  shuffled_for = -1;
+  if (!is_judged) return begin_judging();
+  if (is_done && step >= last_step()) {
+    round = Round::kDone;
+    lanes.clear();
     return;
   }
-  s.next();
+  next();
 }
 
 }  // namespace tersor::tune

@@ -160,6 +160,21 @@ TEST_CASE("a loss that grows without end stops training and leaves what was best
   CHECK_NOTHROW(quantize(*made.job, made.statistics));
 }
 
+TEST_CASE("weights in blocks stay as they are, and a model of nothing else says so") {
+  config::QuantizationConfig config = training(config::RoundingType::kSte);
+  config.enable_activation_quantization = false;
+  config.weights_block_size = 16;
+  Trained made{test::job_of(net(), "any", config), {}, {}};
+  made.statistics = test::statistics_of(*made.job, kSamples);
+  made.draft = draft(*made.job, made.statistics);
+  const calibrate::TunedModel tuned = train(made);
+  const auto& frozen = tuned.tuning.frozen;
+  const auto says = [](const std::string& one) { return one.find("those of blocks") != std::string::npos; };
+  CHECK(std::any_of(frozen.begin(), frozen.end(), says));
+  keep_tuned(tuned, made.draft, made.statistics);
+  CHECK_NOTHROW(quantize(*made.job, made.statistics));
+}
+
 TEST_CASE("with too few samples training says how many it needs") {
   Trained made{test::job_of(net(), "any", training(config::RoundingType::kSte)), {}, {}};
   made.statistics = test::statistics_of(*made.job, 10);
