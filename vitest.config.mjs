@@ -42,7 +42,7 @@ export default defineConfig({
         fileParallelism: false,
       }),
       // the built site in Chromium
-      suite('browser', ['tests/browser/*.test.mjs'], {
+      suite('browser', ['tests/browser/**/*.test.mjs'], {
         testTimeout: 180_000,
         hookTimeout: 60_000,
         fileParallelism: false,

@@ -16,7 +16,7 @@ set(todo
   core/simulate/program.h
   core/native/calibrate_data.h core/native/folder_source.h core/native/gather.h core/native/join_statistics.h core/native/make_report.h core/native/measure.h
   core/native/stage_count.h core/native/evaluate_samples.h core/native/compare_samples.h core/report/model_card.h
-  core/samples/graph_preset.h core/framework/effective.h core/report/saturation_remark.h
+  core/samples/fixed_batch.h core/samples/graph_preset.h core/framework/effective.h core/report/saturation_remark.h
   core/mixed/choose_bits.h core/config/mixed_precision_config.h core/config/resource_utilization.h
   core/trainable/annealing.h core/trainable/batch_range.h core/trainable/fake_quantization.h core/trainable/layer_weights.h
   core/trainable/quantizers/quantizers.h core/trainable/quantization_wrapper.h core/trainable/trainable_quantizers.h)

@@ -4,7 +4,8 @@
 #   json        nlohmann_json (MIT): the usual C++ JSON library, kept up since 2013
 #   protozero   (BSD-2): reads and writes protobuf's wire format without generated code, small enough for the browser
 #   highway     (Apache-2.0): one SIMD source for AVX2, AVX-512, NEON and WebAssembly
-#   eigen       (MPL-2.0): double-precision algebra
+#   eigen       (MPL-2.0): the judge of our own algebra in tests. The core sums in one order on every target, for equal bytes;
+#               the blocks of Eigen's products, and so its sums, follow the caches of the CPU that it runs on
 #   cli11       (BSD-3): command line parsing with readable help
 #   catch2      (BSL-1.0): tests
 
@@ -26,16 +27,13 @@ endfunction()
 tersor_third_party(json nlohmann/json.hpp nlohmann)
 tersor_third_party(protozero protozero/pbf_reader.hpp protozero)
 tersor_third_party(highway hwy/highway.h hwy)
-if(PROJECT_IS_TOP_LEVEL)
-  tersor_third_party(eigen Eigen/Core Eigen)
-  # Sums in one order on every target: Eigen's own vectorization stays off.
-  target_compile_definitions(third_party_eigen INTERFACE EIGEN_DONT_VECTORIZE EIGEN_MPL2_ONLY)
-endif()
 if(TERSOR_PROGRAM)
   tersor_third_party(cli11 CLI/CLI.hpp CLI)
 endif()
 if(TERSOR_TESTS)
   tersor_third_party(catch2 catch2/catch.hpp catch2)
+  tersor_third_party(eigen Eigen/Core Eigen)
+  target_compile_definitions(third_party_eigen INTERFACE EIGEN_MPL2_ONLY)
 endif()
 if(EMSCRIPTEN)
   target_compile_definitions(third_party_highway INTERFACE HWY_COMPILE_ONLY_STATIC)

@@ -8,16 +8,36 @@
 #include "core/graph/uses.h"
 #include "core/ptq/outcomes.h"
 #include "core/ptq/pad_fillers.h"
+#include "core/ptq/possible_front_ends.h"
 #include "core/report/expected_size.h"
 #include "core/report/idle_remarks.h"
 #include "core/report/range_remarks.h"
+#include "core/run/ports.h"
 
 namespace tersor {
 
+namespace {
+
+/// Elements of each value for one sample, by index; 0 where they are not known before the samples.
+std::vector<int64_t> elements_of_one_sample(const Job& job) {
+  std::vector<int64_t> elements(job.model.graph.value_count(), 0);
+  const auto shapes = run::shapes_of_one_sample(job.model.graph);
+  if (!shapes) return elements;
+  const auto types = job.program->value_types(*shapes);
+  for (size_t k = 0; k < std::min(types.size(), elements.size()); ++k)
+    if (types[k]) elements[k] = types[k]->shape.elements();
+  return elements;
+}
+
+}  // namespace
+
 report::Coverage expected_coverage(const Job& job, int64_t model_bytes) {
   const Graph& graph = job.model.graph;
-  report::Coverage coverage = report::coverage_of(job.opened->model.graph, graph, job.placement,
-                                                  ptq::expected_outcomes(graph, job.attachment, job.placement));
+  const auto outcomes = ptq::expected_outcomes(graph, job.attachment, job.placement);
+  report::Coverage coverage = report::coverage_of(job.opened->model.graph, graph, job.placement, outcomes);
+  if (job.settings.config.keep_float_automatically)
+    for (const size_t kernel : ptq::possible_front_ends(graph, job.placement, elements_of_one_sample(job)))
+      coverage.may_stay_float += outcomes[kernel].arithmetic == ptq::NodeOutcome::Arithmetic::kFloat ? 0 : 1;
   coverage.estimated_size_bytes = report::expected_size(job.opened->model.graph, graph, job.attachment, job.placement,
                                                         job.settings.config, model_bytes);
   coverage.calibration_bytes = calibration_bytes(job);
@@ -89,8 +109,7 @@ report::Report report_of(const Job& job, const QuantizeResult& result, std::stri
   report.padding = report::padding_of(graph, draft.attachment, result.plan);
   report.time = time_forecast_of(job, result);
   report.samples.calibration = static_cast<int64_t>(draft.statistics.samples.size());
-  report.corrections =
-      report::corrections_of(job.passes, job.placement, draft.kept, draft.rewrites, draft.equalized, result.plan);
+  report.corrections = report::corrections_of(job.passes, draft.rewrites, result.plan);
   const calibrate::Choices& choices = draft.statistics.choices;
   if (!choices.settings.empty() && choices.settings == choices_key(job.asked ? *job.asked : job))
     report.trial = choices;

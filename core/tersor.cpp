@@ -25,20 +25,30 @@
 #include "core/passes/edit.h"
 #include "core/passes/passes.h"
 #include "core/ptq/apply_plan.h"
+#include "core/ptq/body_weights.h"
 #include "core/ptq/check_export.h"
+#include "core/ptq/choose_constants.h"
 #include "core/ptq/choose_params.h"
+#include "core/ptq/corrections.h"
 #include "core/ptq/drop_idle_scales.h"
 #include "core/ptq/find_requests.h"
+#include "core/ptq/bound_relus.h"
+#include "core/ptq/equalize_channels.h"
 #include "core/ptq/keep_deviations.h"
-#include "core/ptq/limit_outliers.h"
 #include "core/ptq/outcomes.h"
 #include "core/ptq/round_weights.h"
-#include "core/ptq/shift_softmax_inputs.h"
 #include "core/run/ports.h"
 #include "core/samples/selection.h"
 #include "core/tpc/read.h"
 
 namespace tersor {
+
+/// Quantized by their own values alone.
+struct BodyJob {
+  ptq::BodyKernels kernels;
+  framework::Attachment attachment;
+  ptq::Placement placement;
+};
 
 namespace {
 
@@ -191,6 +201,51 @@ bool is_float_form(const Model& model, const Uses& uses, const Node& node) {
   return !is_written_here(model) && (!maker || !is_quantized(model.graph.nodes()[*maker]));
 }
 
+/// Null where bodies read no weights that can be quantized alone. Overrides that name nodes of the bodies act.
+std::shared_ptr<const BodyJob> prepare_bodies(const Job& job) {
+  if (!job.placement.tensors.empty()) return nullptr;
+  auto kernels = ptq::kernels_in_bodies(job.model);
+  if (!kernels) return nullptr;
+  auto bodies = std::make_shared<BodyJob>(BodyJob{std::move(*kernels), {}, {}});
+  const Graph& graph = bodies->kernels.model.graph;
+  bodies->attachment = attach(graph, job.settings, nullptr);
+  bodies->placement = ptq::place(graph, bodies->attachment);
+  const auto has_kernel = [](const ptq::NodeRole& role) { return role.has_kernel(); };
+  const auto& roles = bodies->placement.roles;
+  if (!bodies->placement.tensors.empty() || std::none_of(roles.begin(), roles.end(), has_kernel)) return nullptr;
+  check_weights(graph, bodies->placement);
+  return bodies;
+}
+
+/// The job's own kernels, or those of bodies.
+void require_kernels(const Job& job) {
+  if (!job.bodies) ptq::require_kernels(job.model.graph, job.placement);
+}
+
+/// Stores the weights that bodies read in integers, in `model`, the job's with its plan carried out.
+void store_body_weights(const Job& job, Model& model) {
+  if (!job.bodies) return;
+  const BodyJob& bodies = *job.bodies;
+  ptq::QuantizationPlan plan =
+      ptq::choose_params(bodies.kernels.model.graph, bodies.attachment, bodies.placement, {}, job.settings.config);
+  ptq::restore_whole(plan);
+  ptq::take_body_weights(model, ptq::apply_plan(bodies.kernels.model, plan), bodies.kernels);
+}
+
+/// What a person should know of the bodies, before anything is quantized.
+void note_bodies(const Job& job, std::vector<Diagnostic>& notes) {
+  if (!job.bodies) return;
+  const auto& roles = job.bodies->placement.roles;
+  const auto kernels = std::count_if(roles.begin(), roles.end(), [](const auto& role) { return role.has_kernel(); });
+  const size_t tables = ptq::constants_to_store(job.bodies->kernels.model.graph, job.bodies->attachment).size();
+  notes.push_back({"body_weights",
+                   std::to_string(static_cast<size_t>(kernels) + tables) +
+                       " weights that the bodies of If, Loop and Scan read are stored in integers, each by its own "
+                       "values; the bodies stay as they are.",
+                   "graph",
+                   {}});
+}
+
 }  // namespace
 
 std::string_view tool_version() {
@@ -256,7 +311,9 @@ std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Se
   job->notes = config::idle_settings(job->settings.config, job->settings.overrides);
   job->notes.insert(job->notes.end(), job->attachment.notes.begin(), job->attachment.notes.end());
   note_branch_points(job->model.graph, job->settings, job->placement, job->notes);
-  ptq::require_kernels(job->model.graph, job->placement);
+  job->bodies = prepare_bodies(*job);
+  note_bodies(*job, job->notes);
+  require_kernels(*job);
   check_weights(job->model.graph, job->placement);
   const bool for_any_settings = !job->settings.own_statistics_only || !job->settings.overrides.empty();
   job->requests =
@@ -297,7 +354,8 @@ std::shared_ptr<const Job> with_choices(const std::shared_ptr<const Job>& job, c
   chosen->attachment = attach(chosen->model.graph, chosen->settings, &chosen->opened->model.graph);
   ptq::keep_constants_float(chosen->attachment, chosen->arithmetic.constants_float);
   chosen->placement = ptq::place(chosen->model.graph, chosen->attachment, chosen->arithmetic.in_float);
-  ptq::require_kernels(chosen->model.graph, chosen->placement);
+  chosen->bodies = prepare_bodies(*chosen);
+  require_kernels(*chosen);
   return chosen;
 }
 
@@ -367,59 +425,21 @@ Draft draft(const Job& job, const calibrate::Statistics& statistics) {
                 "weight-only-int8, weight-only-int4, ...; enable_activation_quantization false).");
   check_kernel_inputs(job.model.graph, job.placement, statistics);
   const config::QuantizationConfig& config = job.settings.config;
-  Draft draft{job.placement, job.model, statistics, job.attachment, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
-  // NOCLIPPING takes what was seen as it is.
-  if (config.activation_threshold_method != quant::ThresholdSelectionMethod::kNoClipping)
-    if (auto done = ptq::limit_outliers(draft.statistics)) draft.rewrites.push_back(std::move(*done));
-  std::vector<ptq::FloatChoice> in_float = job.arithmetic.in_float;
-  if (config.keep_float_automatically) {
-    const auto front_ends = ptq::find_front_ends(job.model.graph, job.placement, statistics);
-    in_float.insert(in_float.end(), front_ends.begin(), front_ends.end());
-    if (!front_ends.empty()) draft.kept = ptq::place(job.model.graph, job.attachment, in_float);
-    ptq::require_kernels(job.model.graph, draft.kept, front_ends);
-  }
-  draft.placement = draft.kept;
-  const auto place_again = [&] {
-    draft.attachment = attach(draft.model.graph, job.settings, nullptr);
-    ptq::keep_constants_float(draft.attachment, job.arithmetic.constants_float);
-    ptq::keep_ranges(draft.attachment, draft.split);
-    ptq::quantize_scaled(draft.attachment, draft.scaled);
-    ptq::fuse_shifts(draft.attachment, draft.shifted);
-    draft.placement = ptq::place(draft.model.graph, draft.attachment, in_float);
-  };
-  // Each takes passes over the tensor in float, so that it is for those who ask for accuracy.
-  const bool splits = job.attachment.export_rules.placement == tpc::Placement::kOperands &&
-                      config.prefer == config::Preference::kAccuracy;
-  if (config.split_scales && splits) {
-    draft.split = ptq::insert_split_scales(draft.model, draft.attachment, draft.placement, draft.statistics);
-    if (draft.split.before > 0 || !draft.split.behind.empty()) place_again();
-  }
-  if (config.relu_unbound_correction) {
-    auto [factors, done] = ptq::bound_relus(draft.model, draft.attachment, draft.placement, draft.statistics, config);
-    draft.rewrites.push_back(std::move(done));
-    draft.factors = std::move(factors);
-  }
-  if (config.softmax_shift)
-    draft.rewrites.push_back(
-        ptq::shift_softmax_inputs(draft.model, draft.attachment, draft.placement, draft.statistics, config));
-  if (config.input_scaling) {
-    auto [scaled, done] = ptq::scale_inputs(draft.model, draft.attachment, draft.placement, draft.statistics, config);
-    draft.rewrites.push_back(std::move(done));
-    draft.scaled = std::move(scaled);
-    if (!draft.scaled.empty()) place_again();
-  }
-  if (config.shift_negative_activation_correction) {
-    auto [shifted, done] =
-        ptq::shift_negative_activations(draft.model, draft.attachment, draft.placement, draft.statistics, config);
-    draft.rewrites.push_back(std::move(done));
-    draft.shifted = std::move(shifted);
-    if (!draft.shifted.empty()) place_again();
-  }
-  if (config.activation_channel_equalization)
-    draft.equalized = ptq::equalize_channels(draft.model, draft.attachment, draft.placement, draft.statistics);
-  draft.plan = ptq::choose_params(draft.model.graph, draft.attachment, draft.placement, draft.statistics, config);
-  if (config.weights_second_moment_correction)
-    if (auto nothing = ptq::keep_deviations(draft.plan)) draft.rewrites.push_back(std::move(*nothing));
+  Draft draft{{job.model, statistics, job.attachment, job.placement, job.arithmetic.in_float}};
+  draft.ranges = job.ranges ? job.ranges : std::make_shared<quant::RangeMemo>();
+  ptq::apply_corrections(draft, config, [&](const Graph& graph) {
+    framework::Attachment attachment = attach(graph, job.settings, nullptr);
+    ptq::keep_constants_float(attachment, job.arithmetic.constants_float);
+    return attachment;
+  });
+  const auto chosen = static_cast<std::ptrdiff_t>(job.arithmetic.in_float.size());
+  if (!job.bodies)
+    ptq::require_kernels(draft.model.graph, draft.placement, {draft.in_float.begin() + chosen, draft.in_float.end()});
+  draft.plan = ptq::choose_params(draft.model.graph, draft.attachment, draft.placement, draft.statistics, config,
+                                  std::exchange(draft.ranges, nullptr).get());
+  for (const ptq::Correction& correction : ptq::corrections())
+    if (correction.mark != nullptr && correction.is_wanted(config))
+      if (auto done = correction.mark(draft.plan)) draft.rewrites.push_back(std::move(*done));
   draft.unrounded = draft.digest = digest_of(draft.model.graph, draft.plan, config);
   if (!rounds_weights(config) || without_samples) return draft;
   const calibrate::RoundedWeights& rounded = statistics.rounded;
@@ -498,19 +518,27 @@ void keep_outcomes(const Job& job, const ptq::Sweep& sweep, std::vector<ptq::Swe
 
 namespace {
 
-/// SHA-256 of what training depends on beside the samples and the number of its steps.
-std::string tuning_key(const Job& job, const Draft& draft) {
+/// SHA-256 of what training depends on beside the samples and the number of its steps; `labels`: SHA-256 of these.
+std::string tuning_key(const Job& job, const Draft& draft, const std::string& labels) {
   auto config = job.settings.config.gradient_ptq_config;
   config->most_steps.reset();
-  const std::string text = draft.digest + "\n" + to_text(tersor::to_json(*config), false);
+  std::string text = draft.digest + "\n" + to_text(tersor::to_json(*config), false);
+  if (config->label_weight > 0) text += "\n" + labels;
   return sha256_hex(std::as_bytes(std::span(text)));
 }
 
-bool lacks_tuning(const Job& job, const Draft& draft) {
+std::string digest_of_labels(const std::vector<int64_t>& labels) {
+  std::string text;
+  for (const int64_t label : labels) text += std::to_string(label) + "\n";
+  return sha256_hex(std::as_bytes(std::span(text)));
+}
+
+/// `labels`: SHA-256 of those that are to be trained on.
+bool lacks_tuning(const Job& job, const Draft& draft, const std::string& labels) {
   const auto& config = job.settings.config.gradient_ptq_config;
   if (!config) return false;
   const calibrate::Tuning& known = draft.statistics.tuned.tuning;
-  return known.plan != tuning_key(job, draft) ||
+  return known.plan != tuning_key(job, draft, labels) ||
          known.steps != std::min(known.steps_planned, config->most_steps.value_or(known.steps_planned));
 }
 
@@ -543,17 +571,28 @@ ptq::QuantizationPlan corrected_plan(const Job& job, const Draft& draft, const c
   ptq::QuantizationPlan plan = draft.plan;
   if (measures_outputs(job, plan)) ptq::correct_biases(draft.model.graph, measured, plan);
   const calibrate::TunedModel& tuned = draft.statistics.tuned;
-  if (tuned.tuning.taken && !lacks_tuning(job, draft) && job.settings.config.gradient_ptq_config)
+  if (tuned.tuning.taken && !lacks_tuning(job, draft, tuned.tuning.labels) && job.settings.config.gradient_ptq_config)
     tune::take_tuned(draft.model.graph, tuned, plan);
   return plan;
 }
 
-std::unique_ptr<tune::Tuner> tuner_of(const Job& job, const Draft& draft, const calibrate::Statistics& statistics) {
-  if (!lacks_tuning(job, draft)) return nullptr;
+std::unique_ptr<tune::Tuner> tuner_of(const Job& job, const Draft& draft, const calibrate::Statistics& statistics,
+                                      const std::vector<int64_t>& labels) {
+  const auto& config = job.settings.config.gradient_ptq_config;
+  const bool takes_labels = config && config->label_weight > 0;
+  std::string digest;
+  if (takes_labels) digest = labels.empty() ? draft.statistics.tuned.tuning.labels : digest_of_labels(labels);
+  if (!lacks_tuning(job, draft, digest)) return nullptr;
+  if (takes_labels && labels.size() != statistics.samples.size())
+    throw Error(ErrorCode::kInvalidLabels,
+                "label_weight trains on the labels of the " + std::to_string(statistics.samples.size()) +
+                    " samples, and there are " + std::to_string(labels.size()) + ".",
+                "config.gradient_ptq_config.label_weight",
+                "Give labels (--labels, class folders), or set label_weight to 0.");
   const ptq::QuantizationPlan plan = corrected_plan(job, draft, statistics.measured);
-  return std::make_unique<tune::Tuner>(tune::Problem{draft.model, plan, *job.settings.config.gradient_ptq_config,
-                                                     tuning_key(job, draft), input_shapes_of(job, statistics),
-                                                     statistics.samples.size()});
+  return std::make_unique<tune::Tuner>(tune::Problem{
+      draft.model, plan, *config, tuning_key(job, draft, digest), std::move(digest), input_shapes_of(job, statistics),
+      statistics.samples.size(), takes_labels ? labels : std::vector<int64_t>()});
 }
 
 std::shared_ptr<const Job> with_training(const std::shared_ptr<const Job>& job, const calibrate::TunedModel& tuned) {
@@ -612,13 +651,14 @@ QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics,
   const Draft& decided = result.draft;
   if (job.settings.config.mixes_precisions() && job.settings.bits.empty()) refuse_unsearched();
   if (sweep(job, decided) != nullptr) refuse_unmeasured(job.settings.config, decided.lacks_rounding);
-  if (lacks_tuning(job, decided)) refuse_untuned();
+  if (lacks_tuning(job, decided, decided.statistics.tuned.tuning.labels)) refuse_untuned();
   result.plan = corrected_plan(job, decided, statistics.measured);
   result.recipe = recipe_of(job, statistics);
   result.model = ptq::apply_plan(decided.model, result.plan);
   ptq::take_back_guarded(result.model.graph, result.plan);
   ptq::check_export(job.model, result.model, result.plan);
-  ptq::drop_idle_scales(result.model.graph, decided.split.behind);
+  ptq::drop_idle_scales(result.model.graph, decided.rewrites);
+  store_body_weights(job, result.model);
   passes::share_equal_constants(result.model);
   for (ptq::NodeOutcome& outcome : result.plan.outcomes)
     if (outcome.arithmetic == ptq::NodeOutcome::Arithmetic::kFloat && result.model.graph.find(outcome.node) == nullptr)
@@ -636,10 +676,8 @@ QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics,
   });
   metadata.insert(metadata.end(), of_platform.begin(), of_platform.end());
   metadata.emplace_back(kRecipeDigest, sha256_hex(std::as_bytes(std::span(recipe))));
-  const std::string scales = ptq::channel_scales_text(decided.model.graph, decided.placement, decided.equalized);
-  if (!scales.empty()) metadata.emplace_back(ptq::kChannelScales, scales);
-  const std::string factors = ptq::tensor_factors_text(decided.factors);
-  if (!factors.empty()) metadata.emplace_back(ptq::kTensorFactors, factors);
+  for (const ptq::Rewrite& rewrite : decided.rewrites)
+    if (const auto& [key, text] = rewrite.metadata; !text.empty()) metadata.emplace_back(key, text);
   if (!job.settings.config.keep_metadata) onnx::drop_exporter_notes(result.model);
   result.bytes = onnx::write(onnx::restore_edges(result.model));
   // Who asks for float weights knows that the file does not shrink.

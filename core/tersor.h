@@ -30,15 +30,10 @@
 #include "core/framework/attach.h"
 #include "core/onnx/source.h"
 #include "core/passes/pipeline.h"
-#include "core/ptq/bound_relus.h"
 #include "core/ptq/choose_arithmetic.h"
-#include "core/ptq/equalize_channels.h"
+#include "core/ptq/corrected_model.h"
 #include "core/ptq/placement.h"
 #include "core/ptq/plan.h"
-#include "core/ptq/rewrite.h"
-#include "core/ptq/scale_inputs.h"
-#include "core/ptq/shift_negative_activations.h"
-#include "core/ptq/split_scales.h"
 #include "core/ptq/sweep.h"
 #include "core/tune/tuner.h"
 #include "core/tpc/target_platform_capabilities.h"
@@ -79,6 +74,8 @@ struct Settings {
   calibrate::BitConfiguration bits = {};
 };
 
+struct BodyJob;  // private to core/tersor.cpp
+
 /// A float model made ready for calibration and quantization. Immutable, may be shared between threads.
 struct Job {
   std::shared_ptr<const OpenedModel> opened;
@@ -93,8 +90,12 @@ struct Job {
   calibrate::Provenance provenance;
   std::vector<Diagnostic> notes;                // remarks for a person, of platform and settings
   std::shared_ptr<const run::Program> program;  // runs the float model and shows what is watched
+  /// The weights that bodies of If, Loop and Scan read, as kernels of a model of their own; null where there are none,
+  /// and where activations are quantized.
+  std::shared_ptr<const BodyJob> bodies = nullptr;
   /// What a person asked for, where `settings` are what trying on samples held aside has made of that; else null.
   std::shared_ptr<const Job> asked = nullptr;
+  std::shared_ptr<quant::RangeMemo> ranges = nullptr;  // of all drafts, while several are made; else null
 };
 
 /// Runs the passes, lays the platform on the graph and decides where quantizers stand. Error kUnsupportedModel when the
@@ -129,21 +130,10 @@ calibrate::Statistics empty_statistics(const Job& job);
 std::optional<int64_t> calibration_bytes(const Job& job);
 
 /// What statistics alone decide.
-struct Draft {
-  ptq::Placement kept;               // the job's placement, less what statistics say to keep in float
-  Model model;                       // the job's, as corrections have rewritten it
-  calibrate::Statistics statistics;  // as that model would have given them
-  framework::Attachment attachment;  // of that model
-  ptq::Placement placement;          // in that model
-  ptq::SplitScales split;
-  std::vector<ptq::Rewrite> rewrites;     // what other corrections did to the model
-  std::map<std::string, double> factors;  // by tensor: what bounded Relus were multiplied by
-  std::vector<ptq::ScaledInput> scaled;
-  std::vector<ptq::ShiftedActivation> shifted;
-  std::vector<ptq::EqualizedRegion> equalized;
-  ptq::QuantizationPlan plan;
-  std::string digest;           // SHA-256 of the plan
-  std::string unrounded;        // SHA-256 of the plan before weights were rounded by effort 1 or 2
+struct Draft : ptq::CorrectedModel {
+  ptq::QuantizationPlan plan = {};
+  std::string digest = {};      // SHA-256 of the plan
+  std::string unrounded = {};   // SHA-256 of the plan before weights were rounded by effort 1 or 2
   bool lacks_rounding = false;  // effort asks for rounded weights, and the statistics hold none for this plan
 };
 
@@ -161,9 +151,11 @@ void keep_outcomes(const Job& job, const ptq::Sweep& sweep, std::vector<ptq::Swe
                    calibrate::Statistics& statistics);
 
 /// The training that gradient_ptq_config asks for; null where it does not, and where the statistics hold what such a
-/// training came to for the same plan. To be called after the sweep. Error kUnsupportedModel where nothing can be
-/// trained.
-std::unique_ptr<tune::Tuner> tuner_of(const Job& job, const Draft& draft, const calibrate::Statistics& statistics);
+/// training came to for the same plan. To be called after the sweep. `labels`: of the statistics' samples, for a
+/// label_weight above 0; without them what was trained on any labels will do. Error kUnsupportedModel where nothing can
+/// be trained, kInvalidLabels where labels are wanted and there is not one for each sample.
+std::unique_ptr<tune::Tuner> tuner_of(const Job& job, const Draft& draft, const calibrate::Statistics& statistics,
+                                      const std::vector<int64_t>& labels = {});
 
 /// Puts what training came to into the statistics and the draft.
 void keep_tuned(calibrate::TunedModel tuned, Draft& draft, calibrate::Statistics& statistics);

@@ -13,6 +13,7 @@
 #include "core/graph/uses.h"
 #include "core/ops/registry.h"
 #include "core/ptq/apply_plan.h"
+#include "core/ptq/corrections.h"
 #include "core/samples/selection.h"
 
 namespace tersor {
@@ -357,9 +358,10 @@ void Trial::take(TrialOutcome outcome) {
 }
 
 /// A field that a person set to something else is theirs.
-bool Trial::is_default(const char* field) const {
+bool Trial::is_default(std::string_view field) const {
   static const Json defaults = config::to_json(config::QuantizationConfig{});
-  return config::to_json(job_->settings.config)[field] == defaults[field];
+  const std::string name(field);
+  return config::to_json(job_->settings.config)[name] == defaults[name];
 }
 
 /// In the order in which they are tried; that of the settings themselves comes first.
@@ -369,8 +371,11 @@ void Trial::find_candidates() {
   // Where every output is quantized a float constant takes what follows out of the integers.
   const bool beside_float = job_->attachment.export_rules.placement == tpc::Placement::kOperands;
   if (beside_float && prefer != config::Preference::kSize) all.push_back({"float *", {}});
-  if (is_default("activation_channel_equalization")) all.push_back({"activation_channel_equalization=false", {}});
-  if (is_default("split_scales") && prefer == config::Preference::kAccuracy) all.push_back({"split_scales=false", {}});
+  // The last to act first: what it was made for may be there without it.
+  const auto corrections = ptq::corrections();
+  for (auto one = corrections.rbegin(); one != corrections.rend(); ++one)
+    if (one->is_tried && is_default(one->field) && one->is_wanted(job_->settings.config))
+      all.push_back({std::string(one->field) + "=false", {}});
   if (is_default("activation_threshold_method")) all.push_back({kUnclipped, {}});
   waiting_.assign(all.rbegin(), all.rend());
 }
@@ -438,6 +443,7 @@ bool Trial::begin(Candidate candidate) {
   try {
     auto job = std::make_shared<Job>(*with_choices(job_, candidate.choices));
     job->asked = job_;
+    job->ranges = ranges_;
     // What is compared has its biases as statistics alone correct them, so that no sweep is due for each.
     if (candidate.biases == Biases::kOfStatistics && job->settings.config.measures_bias())
       job->settings.config.weights_bias_correction_method = config::BiasCorrectionMethod::kAnalytic;
@@ -577,6 +583,7 @@ void Trial::finish() {
   candidate_job_ = nullptr;
   sweep_ = nullptr;
   seen_ = {};
+  ranges_ = nullptr;
 }
 
 TrialRunner::TrialRunner(const Trial& trial) : trial_(trial) {

@@ -25,6 +25,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/calibrate/choices.h"
@@ -115,7 +116,7 @@ class Trial {
   void take_distances(const std::vector<SampleDistances>& distances);
   void end_search(const std::vector<mixed::Configurable>& operators, const mixed::Sensitivities& sensitivities);
   void begin_trying();
-  bool is_default(const char* field) const;
+  bool is_default(std::string_view field) const;
   void find_candidates();
   void begin_next();
   bool begin(Candidate candidate);
@@ -138,10 +139,11 @@ class Trial {
   std::vector<size_t> searched_;  // samples that the search takes, as an index into places_
   std::unique_ptr<mixed::BitSearch> search_;
   std::shared_ptr<const mixed::SearchProgram> search_program_;
-  calibrate::Statistics seen_;          // of the others
-  std::vector<Candidate> waiting_;      // the next one last
-  std::set<std::string> judged_;        // digests of plans
-  std::vector<HeldError> best_;         // of what is chosen so far
+  calibrate::Statistics seen_;                                                       // of the others
+  std::shared_ptr<quant::RangeMemo> ranges_ = std::make_shared<quant::RangeMemo>();  // of all candidates
+  std::vector<Candidate> waiting_;                                                   // the next one last
+  std::set<std::string> judged_;                                                     // digests of plans
+  std::vector<HeldError> best_;                                                      // of what is chosen so far
   std::vector<HeldError> measured_;     // the same with biases measured on few; empty while nobody asked
   std::vector<HeldError> promised_;     // of a change that gained, until it has done so with measured biases too
   std::vector<std::string> constants_;  // that are stored in integers, where nothing is changed

@@ -5,8 +5,10 @@
 
 #include "core/base/json.h"
 #include "core/run/program.h"
-
+#include "core/samples/fixed_batch.h"
+#include "core/samples/graph_preset.h"
 #include "core/samples/labels.h"
+#include "core/samples/model_inputs.h"
 #include "core/samples/selection.h"
 #include "core/simulate/program.h"
 
@@ -15,15 +17,17 @@ namespace tersor {
 namespace {
 
 constexpr int64_t kMostSamples = 32, kFewestSamples = 8;
+/// Where so many hardly tell two presets apart.
+constexpr int64_t kMoreSamples = 128;
 /// Multiply-adds that one preset may take.
 constexpr int64_t kMostWork = int64_t{10} << 30;
 
-/// 32 samples, fewer where the model is so large that they would keep a person waiting.
-std::vector<int64_t> samples_for(const run::Program& program, const samples::DataSet& data) {
+/// At most so many samples, fewer where the model is so large that they would keep a person waiting.
+std::vector<int64_t> samples_for(const run::Program& program, const samples::DataSet& data, int64_t most) {
   std::vector<Shape> shapes;
   for (const Tensor& tensor : samples::SampleReader(data.shared_from_this()).load(0)) shapes.push_back(tensor.shape());
   const int64_t work = std::max<int64_t>(program.macs(shapes), 1);
-  return samples::spread_evenly(data.size(), std::clamp(kMostWork / work, kFewestSamples, kMostSamples));
+  return samples::spread_evenly(data.size(), std::clamp(kMostWork / work, kFewestSamples, most));
 }
 
 /// How often the answers are right by class number, and how often with 1 added.
@@ -36,8 +40,8 @@ class PreprocessingTrier {
   PreprocessingTrier(std::shared_ptr<const run::Program> program, const samples::DataSet& data)
       : data_(data),
         runner_(std::move(program)),
-        labels_(samples::folder_labels(data)),
-        chosen_(samples_for(runner_.program(), data)) {}
+        labels_(samples::own_labels(data)),
+        chosen_(samples_for(runner_.program(), data, kMostSamples)) {}
 
   std::optional<PreprocessingTrial> run() {
     trial_.samples = static_cast<int64_t>(chosen_.size());
@@ -49,6 +53,7 @@ class PreprocessingTrier {
     for (const std::string& name : names)
       if (!add(name, samples::preset(name, input))) return std::nullopt;
     settle();
+    if (is_close()) count_on_more();
     TriedPreprocessing best = trial_.tried[trial_.best];
     if (best.preprocessing.channels == samples::Channels::kRgb) {
       best.preprocessing.channels = samples::Channels::kBgr;
@@ -75,12 +80,12 @@ class PreprocessingTrier {
   }
 
   std::optional<Right> count(const samples::Preprocessing& preprocessing) {
-    const auto data = samples::DataSet::open(data_.shared_source(), data_.inputs(), {preprocessing});
+    const auto data = data_.with(preprocessing);
     if (data->size() != data_.size()) return std::nullopt;
     samples::SampleReader reader(data);
     Right right;
     for (const int64_t sample : chosen_) {
-      const std::vector<Tensor> outputs = runner_.run(reader.load(sample));
+      const std::vector<Tensor> outputs = samples::first_rows(runner_.run(reader.load(sample)), data_.batch());
       if (outputs.empty() || outputs[0].elements() < static_cast<int64_t>(data_.classes().size())) return std::nullopt;
       if (outputs[0].dtype() != DType::kFloat32) return std::nullopt;
       const std::span<const float> scores = outputs[0].data<float>();
@@ -91,6 +96,27 @@ class PreprocessingTrier {
       right.one_more += answer == label + 1 ? 1 : 0;
     }
     return right;
+  }
+
+  /// Another preset is behind the best by no more than the samples that happened to be chosen may make.
+  bool is_close() const {
+    int64_t most = 0;
+    for (const TriedPreprocessing& one : trial_.tried) most = std::max(most, one.right);
+    return std::count_if(trial_.tried.begin(), trial_.tried.end(), [&](const TriedPreprocessing& one) {
+             return (most - one.right) * (most - one.right) <= trial_.samples;
+           }) > 1;
+  }
+
+  void count_on_more() {
+    std::vector<int64_t> more = samples_for(runner_.program(), data_, kMoreSamples);
+    if (more.size() <= chosen_.size()) return;
+    chosen_ = std::move(more);
+    for (TriedPreprocessing& one : trial_.tried) {
+      const auto right = count(one.preprocessing);
+      if (right) one.right = one.preprocessing.label_offset == 1 ? right->one_more : right->as_they_are;
+    }
+    trial_.samples = static_cast<int64_t>(chosen_.size());
+    settle();
   }
 
   void settle() {
@@ -105,7 +131,7 @@ class PreprocessingTrier {
   const samples::DataSet& data_;
   run::Runner runner_;
   const std::vector<int64_t> labels_;
-  const std::vector<int64_t> chosen_;
+  std::vector<int64_t> chosen_;
   PreprocessingTrial trial_;
 };
 
@@ -142,9 +168,26 @@ bool PreprocessingTrial::is_chance() const {
   return static_cast<double>(tried[best].right) < 2 * expected + 1;
 }
 
+samples::DataSetOptions data_set_options(const Model& model) {
+  samples::DataSetOptions options;
+  options.guess = samples::preset_of_graph(model.graph);
+  options.classes = samples::class_count(model.graph);
+  const std::vector<samples::InputSpec> inputs = samples::model_inputs(model.graph);
+  if (std::none_of(inputs.begin(), inputs.end(), [](const auto& input) { return input.is_state(); })) return options;
+  try {
+    options.make_run = [program = simulate::compile(model, simulate::Profile::kX64)]() -> samples::RunModel {
+      return
+          [runner = std::make_shared<run::Runner>(program)](const std::vector<Tensor>& in) { return runner->run(in); };
+    };
+  } catch (const Error&) {
+    return options;  // a model that cannot be run is told where it is run
+  }
+  return options;
+}
+
 std::optional<PreprocessingTrial> try_preprocessings(const Model& model, const samples::DataSet& data) {
   const bool has_classes = data.classes().size() > 1;
-  if (!data.is_guess() || !has_classes || data.inputs().size() != 1 || data.batch() != 1) return std::nullopt;
+  if (!data.is_guess() || !has_classes || data.inputs().size() != 1) return std::nullopt;
   try {
     return PreprocessingTrier(simulate::compile(model, simulate::Profile::kX64), data).run();
   } catch (const Error&) {

@@ -17,7 +17,7 @@
 #include "core/native/stage_count.h"
 #include "core/report/model_card.h"
 #include "core/report_of.h"
-#include "core/samples/graph_preset.h"
+#include "core/samples/fixed_batch.h"
 #include "core/samples/labels.h"
 #include "core/samples/selection.h"
 #include "core/simulate/program.h"
@@ -34,27 +34,6 @@ simulate::Profile profile_of(const std::string& runtime) {
 
 std::vector<int64_t> spread(const samples::DataSet& data, int64_t limit) {
   return samples::spread_evenly(data.size(), limit > 0 ? limit : data.size());
-}
-
-/// Float and quantized model on the labels: of samples that calibration has not seen, where there are any.
-void add_evaluation(report::Report& report, const OpenModel& model, const QuantizeResult& result,
-                    const calibrate::Statistics& statistics, const Quantization& options, const Workforce& workforce) {
-  std::vector<int64_t> calibrated;
-  for (const calibrate::SampleRecord& record : statistics.samples)
-    calibrated.push_back(static_cast<int64_t>(record.index));
-  const std::vector<int64_t> chosen = samples::for_evaluation(options.data->size(), calibrated, options.data->size());
-  const simulate::Profile profile = profile_of(options.runtime);
-  const auto run = [&](const Model& one) {
-    const EvaluationJob job{simulate::compile(one, profile), nullptr, evaluate::Metric::kTop1, 1};
-    return evaluate_samples(job, options.data, options.labels, chosen, workforce).result;
-  };
-  report.evaluation.in_float = run(model.opened->model);
-  report.evaluation.quantized = run(result.model);
-  report.evaluation.quantized->agreement =
-      evaluate::agreement(*report.evaluation.in_float, *report.evaluation.quantized);
-  report.samples.evaluation = static_cast<int64_t>(chosen.size());
-  report.samples.held_aside =
-      !chosen.empty() && !std::binary_search(calibrated.begin(), calibrated.end(), chosen.front());
 }
 
 }  // namespace
@@ -80,13 +59,11 @@ std::shared_ptr<const samples::DataSet> open_data(const OpenModel& model,
                                                   const std::string& preprocessing) {
   const Model& read = model.opened->model;
   const std::vector<samples::InputSpec> inputs = input_specs(read.graph);
-  samples::DataSetOptions options;
-  options.guess = samples::preset_of_graph(read.graph);
+  samples::DataSetOptions options = data_set_options(read);
   if (!preprocessing.empty() && !inputs.empty())
     options.preprocessing = samples::read_preprocessing(preprocessing, inputs[0], "preprocessing");
   auto data = samples::DataSet::open(std::move(source), inputs, options);
-  if (const auto trial = try_preprocessings(read, *data))
-    data = samples::DataSet::open(data->shared_source(), data->inputs(), {trial->tried[trial->best].preprocessing});
+  if (const auto trial = try_preprocessings(read, *data)) data = data->with(trial->tried[trial->best].preprocessing);
   data->require_samples();
   return data;
 }
@@ -96,7 +73,7 @@ std::vector<int64_t> labels_of(const samples::DataSet& data, const std::optional
   if (file)
     return samples::read_labels({name, file->view, file->owner}, data, group, data.preprocessing().label_offset);
   if (data.classes().empty() || group != 1) return {};
-  return samples::folder_labels(data);
+  return samples::own_labels(data);
 }
 
 std::vector<std::byte> calibrate(const OpenModel& model, const samples::DataSet& data, const std::string& settings,
@@ -124,30 +101,38 @@ QuantizedModel quantize(const OpenModel& model, const std::string& settings, con
   const Json json = parse_json(settings, "settings");
   std::optional<config::Recipe> recipe;
   Settings given = read_settings(json, &recipe);
+  TrainingRun training;
+  training.labels = options.labels;
   Gathered gathered;
-  if (options.statistics.empty()) {
+  if (options.statistics.empty() && !options.data) {
+    const auto job = prepare(model.opened, std::move(given));
+    gathered = gather(job, empty_statistics(*job), nullptr, workforce);
+  } else if (options.statistics.empty()) {
     given.preprocessing = preprocessing_text(*options.data);
     const auto job = prepare(model.opened, std::move(given));
-    gathered = gather(job, *options.data, spread(*options.data, options.limit), workforce);
+    gathered = gather(job, *options.data, spread(*options.data, options.limit), workforce, training);
   } else {
     JoinedStatistics all;
     for (size_t k = 0; k < options.statistics.size(); ++k)
       all.add(options.statistics[k].view, "statistics[" + std::to_string(k) + "]");
     calibrate::Statistics statistics = all.take();
+    if (const std::string missing = missing_parts(statistics);
+        !missing.empty() && !json.at("allow_mismatch").get<bool>())
+      throw Error(ErrorCode::kMismatch, missing, "statistics",
+                  "Give the other parts as well. To go on with these alone, set allow_mismatch.");
     given.preprocessing = statistics.provenance.preprocessing;
     const auto job = prepare(model.opened, std::move(given));
-    gathered = gather(job, std::move(statistics), options.data.get(), workforce);
+    gathered = gather(job, std::move(statistics), options.data.get(), workforce, training);
   }
   check_recipe(recipe, recipe_of(*gathered.job, gathered.statistics), json, "allow_mismatch");
   const QuantizeResult result = tersor::quantize(*gathered.job, gathered.statistics, std::move(gathered.draft));
 
   ReportRequest request{options.runtime, workforce, options.classes, !options.statistics.empty()};
-  report::Report report = make_report(request, model.name, model.source.bytes.size(), *gathered.job, result,
-                                      gathered.statistics, options.compare ? options.data : nullptr);
-  if (options.data && !options.labels.empty()) {
-    add_evaluation(report, model, result, gathered.statistics, options, workforce);
-    report.verdict = report::verdict_of(report);
-  }
+  if (!options.compare) request.compared = 0;
+  if (options.data) request.evaluated = options.data->size();
+  request.labels = options.labels;
+  const report::Report report = make_report(request, model.name, model.source.bytes.size(), *gathered.job, result,
+                                            gathered.statistics, options.data);
   const ByteBuffer file = calibrate::write(gathered.statistics);
   return {
       result.bytes, config::write_recipe(result.recipe), to_text(to_json(report), false), {file.begin(), file.end()}};
@@ -171,7 +156,9 @@ std::string compare(const OpenModel& in_float, const OpenModel& quantized,
                     const Workforce& workforce) {
   const simulate::Profile profile = profile_of(runtime);
   const auto program = report::CompareProgram::make(in_float.opened->model, quantized.opened->model, profile, classes);
-  const report::Comparison comparison = compare_samples(program, data, spread(*data, 0), workforce);
+  const std::vector<int64_t> chosen = spread(*data, 0);
+  const report::Comparison comparison =
+      compare_samples(program, data, chosen, report::layer_samples(chosen), workforce);
   return to_text(comparison_json(comparison, *program, profile), false);
 }
 
@@ -192,7 +179,8 @@ RunOutputs run(const OpenModel& model, const std::shared_ptr<const samples::Data
   StageCount progress(workforce.progress, "run", data->size());
   fan_out(threads, data->size(), [&](int number, int64_t sample) {
     Worker& worker = workers[static_cast<size_t>(number)];
-    made.samples[static_cast<size_t>(sample)] = worker.runner.run(worker.reader.load(sample));
+    made.samples[static_cast<size_t>(sample)] =
+        samples::first_rows(worker.runner.run(worker.reader.load(sample)), data->batch());
     progress.step();
   });
   return made;

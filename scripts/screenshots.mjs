@@ -87,6 +87,17 @@ if (isWanted('running')) {
   await running.context().close();
 }
 
+if (isWanted('stop')) {
+  const wrong = await opened();
+  await give(wrong, demoModel, demoSamples);
+  await wrong.getByLabel('Preset').selectOption('raw');
+  await wrong.locator('.main-button.filled').first().waitFor();
+  await button(wrong, 'Quantize').click();
+  await wrong.getByTestId('float-stop').waitFor();
+  await picture(wrong, 'stop');
+  await wrong.context().close();
+}
+
 const page = await opened();
 await button(page, 'Try the demo').click();
 await done(page);

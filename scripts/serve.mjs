@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Serves a folder of static files the way docs/hosting.md asks any host to: right media types, the page's security policy
-// as a header, long caching for files whose names carry a hash. Node only, no packages.
+// as a header, long caching for files whose names carry a hash, text and WebAssembly compressed. Node only, no packages.
 //
 //   node scripts/serve.mjs [--port N] [--host ADDRESS] [--prefix /sub/path/] [--root DIR]
 
 import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { extname, join, normalize, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 
 import { headerSecurityPolicy } from '../web/csp.mjs';
 
@@ -36,6 +38,19 @@ function cacheControl(path) {
   if (/^assets\/.*-[\w-]{8,}\.\w+$/.test(path)) return 'public, max-age=31536000, immutable';
   if (path === 'sw.js') return 'max-age=60';
   return 'no-cache';
+}
+
+const compressible = new Set(['.css', '.html', '.js', '.json', '.map', '.md', '.mjs', '.svg', '.txt', '.wasm']);
+
+/** By path and tag, so that each file is compressed once. */
+const compressed = new Map();
+
+/** The bytes of a file as a request that takes gzip gets them, or null where it gets the file as it is. */
+function gzipped(request, file, tag) {
+  if (!compressible.has(extname(file)) || !/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return null;
+  const key = `${file} ${tag}`;
+  if (!compressed.has(key)) compressed.set(key, readFile(file).then(promisify(gzip)));
+  return compressed.get(key);
 }
 
 /** The file that a request means, or null: inside `root`, below `prefix`, no folder listing. */
@@ -74,10 +89,17 @@ async function answer({ root, prefix, headers }, request, response) {
     'Content-Type': mediaTypes[extname(wanted.file)] ?? 'application/octet-stream',
     'Cache-Control': cacheControl(wanted.relative),
     ETag: tag,
+    Vary: 'Accept-Encoding',
     ...headers,
   };
   if (request.headers['if-none-match'] === tag) {
     response.writeHead(304, all).end();
+    return;
+  }
+  const packed = await gzipped(request, wanted.file, tag);
+  if (packed) {
+    response.writeHead(200, { ...all, 'Content-Encoding': 'gzip', 'Content-Length': packed.length });
+    response.end(request.method === 'HEAD' ? undefined : packed);
     return;
   }
   response.writeHead(200, { ...all, 'Content-Length': info.size });

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names only: every function of the session and of the core's tables as JavaScript calls it. Each answers
-// {ok: true, value} or {ok: false, error: {code, message, place, hint}}; no C++ exception leaves this file.
+// Names only: every function of the session and of the core's tables as JavaScript calls it, each behind guard().
 #include <emscripten/bind.h>
-
-#include <new>
-#include <stdexcept>
 
 #include "core/base/digest.h"
 #include "core/base/json.h"
+#include "core/config/search_settings.h"
 #include "core/framework/platform_layers.h"
 #include "core/json_settings.h"
 #include "core/report/report.h"
@@ -15,15 +12,13 @@
 #include "core/samples/selection.h"
 #include "core/tpc/builtin.h"
 #include "core/tpc/read.h"
+#include "wasm/guard.h"
 #include "wasm/js_source.h"
 #include "wasm/session.h"
-#include "wasm/trainable_objects.h"
 
 namespace tersor::wasm {
 
 using emscripten::val;
-
-namespace {
 
 val failure(const Error& error) {
   val fields = val::object();
@@ -37,35 +32,10 @@ val failure(const Error& error) {
   return answer;
 }
 
-template <class Work>
-val guard(Work&& work) {
-  try {
-    val answer = val::object();
-    if constexpr (std::is_void_v<decltype(work())>) {
-      work();
-      answer.set("value", val::null());
-    } else {
-      answer.set("value", work());
-    }
-    answer.set("ok", true);
-    return answer;
-  } catch (const Error& error) {
-    return failure(error);
-  } catch (const std::bad_alloc&) {
-    return failure(Error(ErrorCode::kOutOfMemory, "The memory is used up.", {},
-                         "Use fewer workers or smaller samples, or the native program."));
-  } catch (const std::exception& error) {
-    return failure(Error(ErrorCode::kInternal, error.what(), {}, "This is a bug in Tersor; please report it."));
-  }
-}
+namespace {
 
 Session& session() {
   static Session only;
-  return only;
-}
-
-TrainableObjects& trainables() {
-  static TrainableObjects only;
   return only;
 }
 
@@ -132,6 +102,7 @@ val verdict(const std::string& report_text) {
     from_json(json.at("comparison"), report.comparison, "report.comparison");
     from_json(json.at("evaluation"), report.evaluation, "report.evaluation");
     from_json(json.at("samples"), report.samples, "report.samples");
+    from_json(json.at("diagnostics"), report.diagnostics, "report.diagnostics");
     return to_text(to_json(report::verdict_of(report)), false);
   });
 }
@@ -212,6 +183,9 @@ val load_sample(const std::string& job, const val& sample) {
 val add_sample(const std::string& job) {
   return guard([&] { session().add_sample(job); });
 }
+val run_loaded(const std::string& job) {
+  return guard([&] { return session().run_loaded(job); });
+}
 val note_digest(const std::string& job, const val& digest) {
   return guard([&] { session().note_digest(job, digest); });
 }
@@ -223,6 +197,13 @@ val merge_job(const std::string& job, const val& parts, const val& extra) {
 }
 val measures_on_samples(const std::string& settings) {
   return guard([&] { return read_settings(parse_json(settings, "settings"), nullptr).config.measures_on_samples(); });
+}
+val trains(const std::string& settings) {
+  return guard([&] {
+    const config::QuantizationConfig config = read_settings(parse_json(settings, "settings"), nullptr).config;
+    return config.gradient_ptq_config.has_value() ||
+           config::mixed_precision_of(config).distance_weighting_method == config::MpDistanceWeighting::kHessian;
+  });
 }
 val begin_sweep(const std::string& key, const std::string& settings, const val& statistics) {
   return guard([&] { return session().begin_sweep(key, settings, statistics); });
@@ -247,27 +228,6 @@ val sweep_progress(const std::string& job) {
 }
 val quantize(const std::string& model, const std::string& settings, const val& statistics, const val& progress) {
   return guard([&] { return session().quantize(model, settings, statistics, progress_of(progress)); });
-}
-val make_trainable(const std::string& text) {
-  return guard([&] { return trainables().make(text); });
-}
-val drop_trainable(int id) {
-  return guard([&] { trainables().drop(id); });
-}
-val initialize_trainable(int id, const val& values, const val& shape, const std::string& name) {
-  return guard([&] { return trainables().initialize(id, values, shape, name); });
-}
-val call_trainable(int id, const val& variables, const val& inputs, bool training) {
-  return guard([&] { return trainables().call(id, variables, inputs, training); });
-}
-val gradient_of_trainable(int id, const val& variables, const val& inputs, const val& by_output) {
-  return guard([&] { return trainables().gradient(id, variables, inputs, by_output); });
-}
-val convert_trainable(int id, const val& variables) {
-  return guard([&] { return trainables().convert(id, variables); });
-}
-val variables_of_trainable(int id, const std::string& group) {
-  return guard([&] { return trainables().trainable(id, group); });
 }
 
 }  // namespace
@@ -304,10 +264,12 @@ EMSCRIPTEN_BINDINGS(tersor) {
   function("beginJob", &begin_job);
   function("loadSample", &load_sample);
   function("addSample", &add_sample);
+  function("runLoaded", &run_loaded);
   function("noteDigest", &note_digest);
   function("finishJob", &finish_job);
   function("mergeJob", &merge_job);
   function("measuresOnSamples", &measures_on_samples);
+  function("trains", &trains);
   function("beginSweep", &begin_sweep);
   function("sweepStep", &sweep_step);
   function("mergeSweepStep", &merge_sweep_step);
@@ -315,13 +277,6 @@ EMSCRIPTEN_BINDINGS(tersor) {
   function("stopSweep", &stop_sweep);
   function("sweepProgress", &sweep_progress);
   function("quantize", &quantize);
-  function("makeTrainable", &make_trainable);
-  function("dropTrainable", &drop_trainable);
-  function("initializeTrainable", &initialize_trainable);
-  function("callTrainable", &call_trainable);
-  function("gradientOfTrainable", &gradient_of_trainable);
-  function("convertTrainable", &convert_trainable);
-  function("variablesOfTrainable", &variables_of_trainable);
 }
 
 }  // namespace tersor::wasm

@@ -11,7 +11,7 @@ import { libraries, notices } from '../scripts/notices.mjs';
 import { configTypes } from './config_types.mjs';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-const core = ['tersor.mjs', 'tersor.wasm', 'cli.cjs', 'cli.wasm'];
+const core = ['tersor.mjs', 'tersor.wasm', 'tersor-light.mjs', 'tersor-light.wasm', 'cli.cjs', 'cli.wasm'];
 
 for (const name of core) {
   if (!existsSync(here(`../build/wasm/bin/${name}`))) {
@@ -42,7 +42,7 @@ if (!existsSync(types) || readFileSync(types, 'utf8') !== made) writeFileSync(ty
 const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc');
 execFileSync(process.execPath, [compiler, '-p', here('tsconfig.json')], { stdio: 'inherit' });
 
-// What npm packs beside: the license, and those of what is compiled into the two WebAssembly files.
+// What npm packs beside: the license, and those of what is compiled into the WebAssembly files.
 copyFileSync(here('../LICENSE'), here('LICENSE'));
 const emscripten = [
   'emscripten',

@@ -3,6 +3,7 @@
 
 #include "core/base/json.h"
 #include "core/report/histogram_view.h"
+#include "core/samples/fixed_batch.h"
 
 namespace tersor::wasm {
 
@@ -43,7 +44,8 @@ class EvaluationJob : public SampleJob {
       : runner_(std::move(program)), evaluation_(metric, group), reference_(std::move(reference)) {}
   void add(const JobSample& sample) override {
     try {
-      evaluation_.add(sample.index, sample.label, sample.inputs, runner_.run(sample.inputs));
+      evaluation_.add(sample.index, sample.label, samples::first_rows(sample.inputs, sample.batch),
+                      samples::first_rows(runner_.run(sample.inputs), sample.batch));
     } catch (const Error& error) {
       throw error.within(sample.place);
     }
@@ -72,7 +74,7 @@ class ComparisonJob : public SampleJob {
       : comparer_(std::move(program)), layered_(std::move(layered)) {}
   void add(const JobSample& sample) override {
     try {
-      comparer_.add(sample.index, sample.inputs, report::depth_of(layered_, sample.index));
+      comparer_.add(sample.index, sample.inputs, report::depth_of(layered_, sample.index), sample.batch);
     } catch (const Error& error) {
       throw error.within(sample.place);
     }

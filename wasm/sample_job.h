@@ -23,6 +23,7 @@ struct JobSample {
   std::optional<int64_t> label;
   std::string place;  // for errors
   std::vector<Tensor> inputs;
+  int64_t batch = 1;    // how many times the sample is repeated along the first axis
   ByteBuffer digested;  // samples::digested_bytes(), of jobs that want digests
 };
 

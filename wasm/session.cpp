@@ -5,11 +5,12 @@
 #include "core/base/json.h"
 #include "core/json_settings.h"
 #include "core/ops/registry.h"
+#include "core/report/guess_remark.h"
 #include "core/report/model_card.h"
 #include "core/report_of.h"
 #include "core/samples/given_arrays.h"
-#include "core/samples/graph_preset.h"
 #include "core/samples/labels.h"
+#include "core/samples/model_inputs.h"
 #include "core/samples/preview.h"
 #include "core/samples/sample_digest.h"
 #include "core/simulate/program.h"
@@ -28,15 +29,6 @@ namespace {
 
 Error no_such(const std::string& what, const std::string& key) {
   return {ErrorCode::kInternal, "There is no " + what + " \"" + key + "\" in this worker."};
-}
-
-std::vector<samples::InputSpec> input_specs(const Graph& graph) {
-  std::vector<samples::InputSpec> specs;
-  for (const ValueId id : graph.inputs) {
-    const Value& value = graph.value(id);
-    specs.push_back({value.name, value.dtype, value.shape});
-  }
-  return specs;
 }
 
 std::string preprocessing_text(const samples::DataSet* data) {
@@ -62,8 +54,8 @@ DType dtype_of_array(const val& array) {
               "Give a typed array such as Float32Array.");
 }
 
-std::vector<Tensor> given_tensors(const val& sample, const std::vector<samples::InputSpec>& inputs,
-                                  const std::string& place) {
+samples::GivenSample given_tensors(const val& sample, const std::vector<samples::InputSpec>& inputs,
+                                   const std::string& place) {
   std::vector<samples::GivenArray> arrays;
   const val tensors = sample["tensors"];
   for (int i = 0, count = tensors["length"].as<int>(); i < count; ++i) {
@@ -118,6 +110,11 @@ val to_js(const samples::SamplePreview& preview) {
   result.set("info", to_text(info, false));
   result.set("values", values);
   return result;
+}
+
+void append(Json& list, val& values, const std::string& name, const Tensor& tensor) {
+  list.push_back({{"name", name}, {"type", name_of(tensor.dtype())}, {"shape", tensor.shape().dims()}});
+  values.call<void>("push", to_array(tensor.bytes()));
 }
 
 std::vector<samples::Bytes> parts_of(const val& parts) {
@@ -185,7 +182,8 @@ std::shared_ptr<const Job> Session::job_of(OpenModel& model, Settings settings) 
 }
 
 std::string Session::read_settings_file(const std::string& text, const std::string& name, const std::string& key) {
-  const auto inputs = key.empty() ? std::vector<samples::InputSpec>() : input_specs(model(key).opened->model.graph);
+  const auto inputs =
+      key.empty() ? std::vector<samples::InputSpec>() : samples::model_inputs(model(key).opened->model.graph);
   return to_text(tersor::read_settings_file(text, name, inputs.empty() ? samples::InputSpec() : inputs[0]), false);
 }
 
@@ -261,19 +259,20 @@ val Session::layers(const std::string& key, const std::string& text, size_t whic
 std::string Session::open_data(const std::string& key, const std::string& model_key, const val& table,
                                const std::string& preprocessing) {
   const OpenedModel& opened = *model(model_key).opened;
-  const std::vector<samples::InputSpec> inputs = input_specs(opened.model.graph);
-  samples::DataSetOptions options;
-  options.guess = samples::preset_of_graph(opened.model.graph);
+  const std::vector<samples::InputSpec> inputs = samples::model_inputs(opened.model.graph);
+  samples::DataSetOptions options = data_set_options(opened.model);
   if (!preprocessing.empty() && !inputs.empty())
     options.preprocessing = samples::read_preprocessing(preprocessing, inputs[0], "preprocessing");
   auto set = samples::DataSet::open(std::make_shared<JsSource>(table), inputs, options);
   trials_.erase(key);
   if (const auto trial = try_preprocessings(opened.model, *set)) {
-    set = samples::DataSet::open(set->shared_source(), inputs, {trial->tried[trial->best].preprocessing});
+    set = set->with(trial->tried[trial->best].preprocessing);
     trials_[key] = *trial;
   }
   data_[key] = set;
-  return to_text(Json{{"count", set->size()}}, false);
+  Json facts{{"count", set->size()}, {"remarks", Json::array()}};
+  if (const auto remark = report::guess_remark(*set)) facts["remarks"].push_back(to_json(*remark));
+  return to_text(facts, false);
 }
 
 void Session::check_data(const std::string& key) const {
@@ -283,13 +282,19 @@ void Session::check_data(const std::string& key) const {
 std::string Session::inspect_data(const std::string& key) const {
   const samples::DataSet& set = *data(key);
   Json info{{"count", set.size()}, {"classes", Json::array()}};
-  for (const samples::ClassFolder& folder : set.classes())
+  for (const samples::SampleClass& folder : set.classes())
     info["classes"].push_back({{"name", folder.name}, {"label", folder.number}, {"count", folder.count}});
+  info["labels_from"] = to_json(set.label_source());
+  info["labels"] = set.classes().empty() ? Json(nullptr) : to_json(samples::own_labels(set));
+  info["inputs"] = Json::array();
+  for (size_t i = 0; i < set.inputs().size(); ++i)
+    info["inputs"].push_back({{"name", set.inputs()[i].name}, {"from", to_json(set.input_sources()[i])}});
   info["formats"] = to_json(set.formats());
   info["size_bytes"] = set.size_bytes();
   info["errors"] = Json::array();
   for (const samples::Problem& problem : set.problems())
     info["errors"].push_back({{"path", problem.path}, {"error", error_to_json(problem.error)}});
+  info["batch"] = set.batch();
   info["skipped"] = Json::array();
   for (const samples::Skipped& skipped : set.skipped()) info["skipped"].push_back(skipped.path);
   info["preprocessing"] = set.is_preprocessed() ? to_json(set.preprocessing()) : Json(nullptr);
@@ -311,12 +316,12 @@ val Session::preview(const std::string& key, int64_t sample) const {
 val Session::preview_tensors(const std::string& key, const val& sample) {
   const auto index = static_cast<int64_t>(sample["index"].as<double>());
   const std::string place = "samples[" + std::to_string(index) + "]";
-  const std::vector<samples::InputSpec> inputs = input_specs(model(key).opened->model.graph);
-  return to_js(samples::preview(given_tensors(sample, inputs, place), inputs, index));
+  const std::vector<samples::InputSpec> inputs = samples::model_inputs(model(key).opened->model.graph);
+  return to_js(samples::preview(given_tensors(sample, inputs, place).inputs, inputs, index));
 }
 
 std::string Session::labels_of_folders(const std::string& key) const {
-  return to_text(to_json(samples::folder_labels(*data(key))), false);
+  return to_text(to_json(samples::own_labels(*data(key))), false);
 }
 
 std::string Session::labels_of_file(const std::string& key, const val& table, int64_t group) const {
@@ -336,7 +341,7 @@ void Session::begin_job(const std::string& key, const std::string& kind, const s
   if (running.data) running.reader.emplace(running.data);
   const std::string model_key = settings.at(kind == "compare" ? "float" : "model").get<std::string>();
   OpenModel& opened = model(model_key);
-  running.inputs = input_specs(opened.opened->model.graph);
+  running.inputs = samples::model_inputs(opened.opened->model.graph);
   if (kind == "calibrate") {
     Settings chosen = read_settings(settings, nullptr);
     chosen.preprocessing = preprocessing_text(running.data.get());
@@ -348,6 +353,10 @@ void Session::begin_job(const std::string& key, const std::string& kind, const s
     running.job = make_evaluation(simulate::compile(opened.opened->model, profile_of(settings)),
                                   enum_from_word<evaluate::Metric>(settings.at("metric").get<std::string>(), "metric"),
                                   settings.at("group").get<int64_t>(), std::move(reference));
+  } else if (kind == "run") {
+    running.runner = std::make_unique<run::Runner>(simulate::compile(opened.opened->model, profile_of(settings)));
+    const Graph& graph = opened.opened->model.graph;
+    for (const ValueId id : graph.outputs) running.outputs.push_back(graph.value(id).name);
   } else {
     const Model& quantized = model(settings.at("quantized").get<std::string>()).opened->model;
     const Json& chosen = settings.at("samples");
@@ -373,9 +382,12 @@ val Session::load_sample(const std::string& key, const val& sample) {
   if (running.reader) {
     given.place = running.data->place(given.index);
     given.inputs = running.reader->load(given.index);
+    given.batch = running.data->batch();
   } else {
     given.place = "samples[" + std::to_string(given.index) + "]";
-    given.inputs = given_tensors(sample, running.inputs, given.place);
+    samples::GivenSample arranged = given_tensors(sample, running.inputs, given.place);
+    given.inputs = std::move(arranged.inputs);
+    given.batch = arranged.batch;
   }
   if (!running.job || !running.job->wants_digests()) return val::null();
   given.digested = samples::digested_bytes(given.inputs);
@@ -391,6 +403,26 @@ void Session::add_sample(const std::string& key) {
   else
     running.job->add(given);
   running.loaded.reset();
+}
+
+val Session::run_loaded(const std::string& key) {
+  RunningJob& running = this->running(key);
+  TERSOR_CHECK(running.runner && running.loaded);
+  const std::vector<Tensor>& inputs = running.loaded->inputs;
+  Json info{{"inputs", Json::array()}, {"outputs", Json::array()}};
+  val values = val::array();
+  for (size_t i = 0; i < inputs.size(); ++i) append(info["inputs"], values, running.inputs[i].name, inputs[i]);
+  try {
+    const std::vector<Tensor> outputs = running.runner->run(inputs);
+    for (size_t i = 0; i < outputs.size(); ++i) append(info["outputs"], values, running.outputs[i], outputs[i]);
+  } catch (const Error& error) {
+    throw error.within(running.loaded->place);
+  }
+  running.loaded.reset();
+  val result = val::object();
+  result.set("info", to_text(info, false));
+  result.set("values", values);
+  return result;
 }
 
 void Session::note_digest(const std::string& key, const val& digest) {
@@ -411,15 +443,20 @@ std::string Session::begin_sweep(const std::string& key, const std::string& text
   if (!data_key.is_null()) running.data = data(data_key.get<std::string>());
   if (running.data) running.reader.emplace(running.data);
   OpenModel& opened = model(settings.at("model").get<std::string>());
-  running.inputs = input_specs(opened.opened->model.graph);
+  running.inputs = samples::model_inputs(opened.opened->model.graph);
   calibrate::Statistics statistics = calibrate::read(copied(statistics_file).view);
   chosen.preprocessing = statistics.provenance.preprocessing;
   const auto job = job_of(opened, std::move(chosen));
   const auto kind = settings.at("sweep").get<std::string>();
+  std::vector<int64_t> labels;
+  if (const auto given = settings.find("labels"); given != settings.end() && given->is_array())
+    labels = given->get<std::vector<int64_t>>();
   if (kind == "trial")
     running.steps = std::make_unique<TrialJob>(job, std::move(statistics));
+  else if (kind == "training" && !job->settings.config.gradient_ptq_config)
+    return "null";
   else if (kind == "training")
-    running.steps = std::make_unique<TuneJob>(job, std::move(statistics));
+    running.steps = make_tune_job(job, std::move(statistics), labels);
   else
     running.steps = std::make_unique<SweepJob>(job, std::move(statistics));
   if (!running.steps->needed()) return "null";
@@ -461,13 +498,16 @@ val Session::quantize(const std::string& key, const std::string& text, const val
                       const ProgressFunction& progress) {
   OpenModel& opened = model(key);
   const Json json = parse_json(text, "settings");
-  const calibrate::Statistics statistics = calibrate::read(copied(statistics_file).view);
+  const samples::Bytes file = copied(statistics_file);
+  calibrate::Statistics statistics;
+  if (!file.view.empty()) statistics = calibrate::read(file.view);
   std::optional<config::Recipe> recipe;
   Settings settings = read_settings(json, &recipe);
-  settings.preprocessing = statistics.provenance.preprocessing;
+  settings.preprocessing = file.view.empty() ? "null" : statistics.provenance.preprocessing;
   report_progress(progress, {"choose", 0, 1, {}});
-  const auto job =
-      with_training(with_choices(job_of(opened, std::move(settings)), statistics.choices), statistics.tuned);
+  const auto plain = job_of(opened, std::move(settings));
+  if (file.view.empty()) statistics = empty_statistics(*plain);
+  const auto job = with_training(with_choices(plain, statistics.choices), statistics.tuned);
   check_recipe(recipe, recipe_of(*job, statistics), json, "allowMismatch");
   const QuantizeResult made = tersor::quantize(*job, statistics);
   report_progress(progress, {"choose", 1, 1, {}});

@@ -15,6 +15,7 @@
 #include "core/base/progress.h"
 #include "core/report/coverage.h"
 #include "core/report/range_choices.h"
+#include "core/run/program.h"
 #include "core/samples/data_set.h"
 #include "core/tersor.h"
 #include "core/try_preprocessings.h"
@@ -67,12 +68,15 @@ class Session {
   std::string labels_of_folders(const std::string& data) const;
   std::string labels_of_file(const std::string& data, const emscripten::val& table, int64_t group) const;
 
-  /// `kind` is calibrate, evaluate or compare; see sample_job.h for their settings.
+  /// `kind` is calibrate, evaluate or compare; see sample_job.h for their settings. Or it is run, for run_loaded().
   void begin_job(const std::string& key, const std::string& kind, const std::string& settings);
   /// The sample for the next add_sample(). What its digest is taken of, as a Uint8Array on the core's own memory, which
   /// the next call may move; null where the job wants none.
   emscripten::val load_sample(const std::string& job, const emscripten::val& sample);
   void add_sample(const std::string& job);
+  /// What the model of a job of kind run makes of the sample that was loaded: {info, values}, info being JSON {inputs,
+  /// outputs}, lists of {name, type, shape}; values the bytes of all of them, in that order.
+  emscripten::val run_loaded(const std::string& job);
   /// `digest`: 32 bytes, of the sample that was added last.
   void note_digest(const std::string& job, const emscripten::val& digest);
   /// This worker's part, for merge_job() of another.
@@ -112,8 +116,10 @@ class Session {
     std::optional<samples::SampleReader> reader;
     std::vector<samples::InputSpec> inputs;
     std::unique_ptr<SampleJob> job;
-    std::unique_ptr<StepJob> steps;   // one of the two
-    std::optional<JobSample> loaded;  // the next to be added
+    std::unique_ptr<StepJob> steps;
+    std::unique_ptr<run::Runner> runner;  // one of the three
+    std::vector<std::string> outputs;     // names, where there is a runner
+    std::optional<JobSample> loaded;      // the next to be added
   };
 
   RunningJob& running(const std::string& key);

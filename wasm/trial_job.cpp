@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/base/byte_stream.h"
-#include "wasm/sweep_bytes.h"
+#include "core/ptq/sweep_bytes.h"
 
 namespace tersor::wasm {
 
@@ -62,7 +62,7 @@ ByteBuffer to_bytes(const TrialSums& sums) {
   put(writer, sums.statistics);
   put(writer, sums.errors);
   put(writer, sums.distances);
-  tersor::wasm::put(writer, sums.sweep);
+  ptq::put(writer, sums.sweep);
   return writer.take();
 }
 
@@ -72,7 +72,7 @@ TrialSums sums_of(std::span<const std::byte> bytes) {
   sums.statistics = get_statistics(reader);
   sums.errors = get_errors(reader);
   sums.distances = get_distances(reader);
-  sums.sweep = get_sweep_sums(reader);
+  sums.sweep = ptq::get_sweep_sums(reader);
   return sums;
 }
 
@@ -82,7 +82,7 @@ ByteBuffer to_bytes(const TrialOutcome& outcome) {
   put(writer, outcome.errors);
   put(writer, outcome.distances);
   writer.put(outcome.sweep.has_value());
-  if (outcome.sweep) tersor::wasm::put(writer, *outcome.sweep);
+  if (outcome.sweep) ptq::put(writer, *outcome.sweep);
   return writer.take();
 }
 
@@ -92,7 +92,7 @@ TrialOutcome outcome_of(std::span<const std::byte> bytes) {
   outcome.statistics = get_statistics(reader);
   outcome.errors = get_errors(reader);
   outcome.distances = get_distances(reader);
-  if (reader.get<bool>()) outcome.sweep = get_sweep_outcome(reader);
+  if (reader.get<bool>()) outcome.sweep = ptq::get_sweep_outcome(reader);
   return outcome;
 }
 

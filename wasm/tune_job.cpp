@@ -2,6 +2,9 @@
 #include "wasm/tune_job.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <span>
 
 #include "core/base/byte_stream.h"
 #include "core/base/json.h"
@@ -16,6 +19,8 @@ ByteBuffer to_bytes(const tune::TuneSums& sums) {
   for (const tune::LaneSums& lane : sums.lanes) {
     writer.put(static_cast<uint64_t>(lane.lane));
     writer.put(lane.loss);
+    writer.put(lane.cross_entropy);
+    writer.put(lane.right);
     writer.put_all(std::span<const float>(lane.gradients));
     for (const auto* numbers : {&lane.by_point, &lane.signal, &lane.noise})
       writer.put_all(std::span<const double>(*numbers));
@@ -30,19 +35,51 @@ tune::TuneSums sums_of(std::span<const std::byte> bytes) {
   for (tune::LaneSums& lane : sums.lanes) {
     lane.lane = static_cast<size_t>(reader.get<uint64_t>());
     lane.loss = reader.get<double>();
+    lane.cross_entropy = reader.get<double>();
+    lane.right = reader.get<int64_t>();
     lane.gradients = reader.get_all<float>();
     for (auto* numbers : {&lane.by_point, &lane.signal, &lane.noise}) *numbers = reader.get_all<double>();
   }
   return sums;
 }
 
-}  // namespace
+class TuneJob : public StepJob {
+ public:
+  TuneJob(const std::shared_ptr<const Job>& job, calibrate::Statistics statistics, const std::vector<int64_t>& labels);
 
-TuneJob::TuneJob(const std::shared_ptr<const Job>& job, calibrate::Statistics statistics)
+  bool needed() const override { return tuner_ != nullptr; }
+  std::optional<size_t> steps() const override { return static_cast<size_t>(tuner_->rounds()); }
+  const std::vector<int64_t>& samples() const override { return samples_; }
+  std::optional<size_t> lanes() const override { return tune::kLanes; }
+  void add(int64_t number, std::span<const Tensor> inputs) override;
+  ByteBuffer advance(size_t step, std::span<const std::byte> before) override;
+  ByteBuffer merge(size_t step, std::span<const samples::Bytes> parts) const override;
+  ByteBuffer finish(std::span<const samples::Bytes> outcomes) override;
+  void stop() override { tuner_->stop(); }
+  Json progress() const override;
+
+ private:
+  std::shared_ptr<const Job> job_;
+  calibrate::Statistics statistics_;
+  Draft draft_;
+  std::unique_ptr<tune::Tuner> tuner_;
+  std::optional<tune::TuneRunner> runner_;
+  int64_t bytes_ = 0;                             // that it takes at most
+  mutable std::optional<double> work_;            // Tuner::work_of_mean_step, in the worker that is asked
+  std::vector<int64_t> samples_;                  // by place
+  std::map<size_t, std::vector<Tensor>> inputs_;  // of this worker's, by place
+};
+
+TuneJob::TuneJob(const std::shared_ptr<const Job>& job, calibrate::Statistics statistics,
+                 const std::vector<int64_t>& labels)
     : job_(with_choices(job, statistics.choices)), statistics_(std::move(statistics)) {
   if (!job_->settings.config.gradient_ptq_config) return;
   draft_ = draft(*job_, statistics_);
-  tuner_ = tuner_of(*job_, draft_, statistics_);
+  std::vector<int64_t> chosen;
+  for (const calibrate::SampleRecord& sample : statistics_.samples)
+    if (sample.index < labels.size()) chosen.push_back(labels[static_cast<size_t>(sample.index)]);
+  tuner_ = tuner_of(*job_, draft_, statistics_, chosen);
+  if (tuner_) bytes_ = tuner_->bytes_per_runner();
   for (const calibrate::SampleRecord& sample : statistics_.samples)
     samples_.push_back(static_cast<int64_t>(sample.index));
 }
@@ -82,8 +119,25 @@ ByteBuffer TuneJob::finish(std::span<const samples::Bytes> outcomes) {
 
 Json TuneJob::progress() const {
   const tune::TuneProgress now = tuner_->progress();
-  return {{"step", now.step},           {"steps", now.steps},     {"loss", now.loss},
-          {"before_db", now.before_db}, {"best_db", now.best_db}, {"steps_per_epoch", tuner_->steps_per_epoch()}};
+  if (!work_) work_ = tuner_->work_of_mean_step();
+  return {{"step", now.step},
+          {"steps", now.steps},
+          {"loss", now.loss},
+          {"before_db", now.before_db},
+          {"best_db", now.best_db},
+          {"before_right", to_json(now.before_right)},
+          {"best_right", to_json(now.best_right)},
+          {"held", now.held},
+          {"steps_per_epoch", tuner_->steps_per_epoch()},
+          {"work_of_mean_step", *work_},
+          {"bytes_per_worker", bytes_ == 0 ? Json(nullptr) : Json(bytes_)}};
+}
+
+}  // namespace
+
+std::unique_ptr<StepJob> make_tune_job(const std::shared_ptr<const Job>& job, calibrate::Statistics statistics,
+                                       const std::vector<int64_t>& labels) {
+  return std::make_unique<TuneJob>(job, std::move(statistics), labels);
 }
 
 }  // namespace tersor::wasm

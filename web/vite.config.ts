@@ -10,18 +10,22 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 export default defineConfig(async () => {
   await makeFont(here('./src/generated/tersor-sans.woff2'));
-  return {
+  const common = {
     root: here('.'),
     base: './',
-    plugins: [fitPackage(), importPlainly(), writePolicy(), finishSite()],
     define: { __TERSOR_DEMO__: JSON.stringify(await demoFacts(here('./public/demo'))) },
     oxc: { jsx: { runtime: 'automatic' as const, importSource: 'preact' } },
+    build: { target: 'es2022' },
+  };
+  return {
+    ...common,
+    plugins: [fitPackage(), importPlainly(), writePolicy(), finishSite({ ...common, plugins: [importPlainly()] })],
     build: {
+      ...common.build,
       outDir: here('./dist'),
       emptyOutDir: true,
-      target: 'es2022',
       assetsInlineLimit: 0,
-      modulePreload: false,
+      modulePreload: { polyfill: false },
       reportCompressedSize: false,
       rollupOptions: {
         input: { index: here('./index.html'), sw: here('./src/offline/sw.ts') },

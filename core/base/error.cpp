@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/utf8.h"
+#include "core/base/visible.h"
 
 namespace tersor {
 
@@ -41,24 +42,9 @@ std::string_view to_word(ErrorCode code) {
 
 namespace {
 
-/// Control characters as "\\x1b": names come from files, and a terminal obeys what it is sent.
-std::string visible(const std::string& text) {
-  constexpr const char* kDigits = "0123456789abcdef";
-  std::string shown;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n' || c == '\t' || (byte >= 0x20 && byte != 0x7f))
-      shown += c;
-    else
-      shown += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
-  }
-  return shown;
-}
-
 /// What comes from outside is shortened where it is quoted; this is for what nobody thought of.
 std::string bounded(std::string text, size_t most) {
-  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
-  if (std::any_of(text.begin(), text.end(), is_control)) text = visible(text);
+  text = visible(std::move(text));
   if (text.size() <= most) return text;
   return std::string(beginning(text, most)) + "...";
 }

@@ -149,6 +149,7 @@ void merge(Statistics& into, const Statistics& more) {
   into.choices = {};
   into.tuned = {};
   into.data_set_size = std::max(into.data_set_size, more.data_set_size);
+  into.all_parts = std::max(into.all_parts, more.all_parts);
   for (size_t k = 0; k < into.tensors.size(); ++k) merge(into.tensors[k], more.tensors[k]);
 }
 

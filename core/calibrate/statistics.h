@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -150,8 +151,11 @@ struct Tuning {
   int64_t samples = 0, held = 0;         // that gradients, and the figures below, are of
   double before_db = 0, after_db = 0;    // SQNR of the outputs on the held samples, untuned and tuned
   double first_loss = 0, last_loss = 0;  // of the first and the last epoch
-  bool taken = false;                    // the tuned model is better there, and kept
-  std::vector<std::string> frozen;       // what was not trained, and why
+  std::string labels;                    // SHA-256 of those that training took; empty: none
+  std::optional<double> before_cross_entropy = std::nullopt, after_cross_entropy = std::nullopt;  // with labels
+  std::optional<int64_t> before_right = std::nullopt, after_right = std::nullopt;
+  bool taken = false;               // the tuned model is better there, and kept
+  std::vector<std::string> frozen;  // what was not trained, and why
   std::vector<TunedActivation> activations;
 
   static constexpr auto fields() {
@@ -166,6 +170,11 @@ struct Tuning {
         field("after_db", &C::after_db, "The same after training."),
         field("first_loss", &C::first_loss, "Mean loss of the first epoch."),
         field("last_loss", &C::last_loss, "Mean loss of the last epoch."),
+        field("labels", &C::labels, "SHA-256 of the labels that training took; empty: none."),
+        field("before_cross_entropy", &C::before_cross_entropy, "Of the held samples' labels before; null without."),
+        field("after_cross_entropy", &C::after_cross_entropy, "The same after training."),
+        field("before_right", &C::before_right, "Right answers on the held samples before; null without labels."),
+        field("after_right", &C::after_right, "The same after training."),
         field("taken", &C::taken, "The tuned model is better on the held samples, and the file has it."),
         field("frozen", &C::frozen, "What was not trained, and why."),
         field("activations", &C::activations, "Quantizers of activations that training has changed."));
@@ -186,6 +195,8 @@ struct Statistics {
   std::vector<SampleRecord> samples;      // ascending by index, then digest
   uint64_t data_set_size = 0;             // samples in the data set they were taken from
   std::vector<TensorStatistics> tensors;  // in the order of the graph
+  /// Samples that all parts of a calibration have together; no more than there are where nothing is missing.
+  uint64_t all_parts = 0;
   /// Of all samples together; merging parts of a data set drops them.
   MeasuredShifts measured = {};
   RoundedWeights rounded = {};

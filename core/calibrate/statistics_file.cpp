@@ -15,7 +15,7 @@ namespace tersor::calibrate {
 namespace {
 
 constexpr std::string_view kMagic = "tersorst";
-constexpr uint32_t kVersion = 6;
+constexpr uint32_t kVersion = 7;
 constexpr size_t kDigestBytes = sizeof(Digest);
 constexpr size_t kMostTensors = 1 << 20;
 
@@ -167,7 +167,7 @@ struct RoundedEntry {
 
 struct Header {
   std::string model, graph, settings, preprocessing;
-  int64_t samples = 0, data_set_size = 0;
+  int64_t samples = 0, data_set_size = 0, all_parts = 0;
   std::vector<TensorEntry> tensors;
   std::string measured_plan;
   std::vector<MeasuredEntry> measured;
@@ -183,11 +183,12 @@ struct Header {
     return std::make_tuple(field("model", &Header::model, ""), field("graph", &Header::graph, ""),
                            field("settings", &Header::settings, ""), field("preprocessing", &Header::preprocessing, ""),
                            field("samples", &Header::samples, ""), field("data_set_size", &Header::data_set_size, ""),
-                           field("tensors", &Header::tensors, ""), field("measured_plan", &Header::measured_plan, ""),
-                           field("measured", &Header::measured, ""), field("rounded_plan", &Header::rounded_plan, ""),
-                           field("effort", &Header::effort, ""), field("rounded", &Header::rounded, ""),
-                           field("choices", &Header::choices, ""), field("tuning", &Header::tuning, ""),
-                           field("tuned", &Header::tuned, ""), field("tuned_biases", &Header::tuned_biases, ""));
+                           field("all_parts", &Header::all_parts, ""), field("tensors", &Header::tensors, ""),
+                           field("measured_plan", &Header::measured_plan, ""), field("measured", &Header::measured, ""),
+                           field("rounded_plan", &Header::rounded_plan, ""), field("effort", &Header::effort, ""),
+                           field("rounded", &Header::rounded, ""), field("choices", &Header::choices, ""),
+                           field("tuning", &Header::tuning, ""), field("tuned", &Header::tuned, ""),
+                           field("tuned_biases", &Header::tuned_biases, ""));
   }
 };
 
@@ -374,6 +375,7 @@ ByteBuffer packed(const Statistics& statistics, size_t more) {
             from.preprocessing,
             static_cast<int64_t>(statistics.samples.size()),
             static_cast<int64_t>(statistics.data_set_size),
+            static_cast<int64_t>(std::max<uint64_t>(statistics.all_parts, statistics.samples.size())),
             {},
             statistics.measured.plan,
             {},
@@ -463,6 +465,7 @@ Statistics unpack(std::span<const std::byte> bytes) {
       header.tensors.size() > kMostTensors)
     broken("The statistics file has an impossible number of samples or tensors.");
   statistics.data_set_size = static_cast<uint64_t>(header.data_set_size);
+  if (header.all_parts > header.samples) statistics.all_parts = static_cast<uint64_t>(header.all_parts);
   statistics.samples.resize(static_cast<size_t>(header.samples));
   for (SampleRecord& sample : statistics.samples) sample.index = reader.take<uint64_t>();
   for (SampleRecord& sample : statistics.samples) sample.digest = reader.take_digest();

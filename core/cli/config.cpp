@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // tersor config: the fields of QuantizationConfig, for programs and for people.
-#include <cstdio>
 
 #include "core/base/json.h"
+#include "core/cli/print.h"
 #include "core/cli/settings_option.h"
 #include "core/config/quantization_config.h"
 #include "core/config/schema.h"
@@ -24,18 +24,18 @@ config::QuantizationConfig defaults_of(const std::string& preset) {
 
 void print_config(const Options& options) {
   if (options.schema)
-    std::printf("%s\n", to_text(config::quantization_config_schema()).c_str());
+    print("%s\n", to_text(config::quantization_config_schema()).c_str());
   else if (options.defaults)
-    std::printf("%s\n", to_text(config::to_json(defaults_of(options.preset))).c_str());
+    print("%s\n", to_text(config::to_json(defaults_of(options.preset))).c_str());
   else
-    std::fputs(config::explain_field(options.explain).c_str(), stdout);
+    print("%s", config::explain_field(options.explain).c_str());
 }
 
 }  // namespace
 
 void add_config(CLI::App& program) {
   CLI::App& command = *program.add_subcommand("config", "The fields of the configuration: schema, defaults, meanings.");
-  command.footer("Examples:\n  tersor config\n  tersor config --explain weights_n_bits");
+  command.footer("Examples:\n  tersor config --defaults\n  tersor config --explain weights_n_bits");
   auto options = std::make_shared<Options>();
   CLI::Option_group& what = *command.add_option_group("what");
   what.add_flag("--schema", options->schema, "Print the configuration's JSON Schema");

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // tersor convert: writes a model anew, for a newer operator set where asked to.
-#include <cstdio>
 #include <filesystem>
 
 #include "core/base/json.h"
 #include "core/cli/command.h"
 #include "core/cli/files.h"
 #include "core/cli/model_file.h"
+#include "core/cli/print.h"
 #include "core/onnx/convert_opset.h"
 #include "core/onnx/model_info.h"
 #include "core/onnx/write.h"
@@ -75,13 +75,12 @@ void convert(const Options& options) {
   const bool raised = options.opset > 0 && onnx::convert_to_opset(file.model, options.opset);
   const std::vector<std::byte> bytes = write_model(file.model, options, raised);
   if (options.json) {
-    std::printf("%s\n", to_text(to_json(onnx::describe(file.model, bytes))).c_str());
+    print("%s\n", to_text(to_json(onnx::describe(file.model, bytes))).c_str());
     return;
   }
-  std::printf("%s: %zu bytes, opset %lld%s%s\n", options.output.c_str(), bytes.size(),
-              static_cast<long long>(file.model.opset()),
-              raised ? (" (was " + std::to_string(before) + ")").c_str() : "",
-              options.external ? ("; weights in " + data_file(options)).c_str() : "");
+  print("%s: %zu bytes, opset %lld%s%s\n", options.output.c_str(), bytes.size(),
+        static_cast<long long>(file.model.opset()), raised ? (" (was " + std::to_string(before) + ")").c_str() : "",
+        options.external ? ("; weights in " + data_file(options)).c_str() : "");
   print_warnings(file.model.warnings);
 }
 
@@ -95,7 +94,9 @@ void add_convert(CLI::App& program) {
   auto options = std::make_shared<Options>();
   command.add_option("MODEL", options->model, "The ONNX file.")->required();
   command.add_option("-o,--output", options->output, "The file to write; - writes to standard output")->required();
-  command.add_option("--opset", options->opset, "Raise the model to this operator set; a newer model stays as it is.")
+  command
+      .add_option("--opset", options->opset,
+                  "Raise the model to this operator set; a newer model stays as it is; default: none")
       ->check(CLI::Range(int64_t{7}, onnx::kNewestTarget));
   command.add_flag("--external", options->external, "Write large weights into a file beside it (OUTPUT.data).");
   command.add_flag("--json", options->json, "Describe the written model as JSON.");

@@ -2,12 +2,11 @@
 #include "core/cli/data_option.h"
 
 #include <cinttypes>
-#include <cstdio>
 
 #include "core/cli/files.h"
+#include "core/cli/print.h"
 #include "core/native/calibrate_data.h"
 #include "core/native/folder_source.h"
-#include "core/samples/graph_preset.h"
 #include "core/samples/labels.h"
 #include "core/samples/selection.h"
 #include "core/try_preprocessings.h"
@@ -24,15 +23,18 @@ void add_data_option(CLI::App& command, DataOption& option, bool labelled) {
           ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
           ->required();
   command
-      .add_option("--preprocessing", option.preprocessing,
-                  "How pictures and recordings become tensors: imagenet, unit, signed, raw, or a JSON file")
+      .add_option(
+          "--preprocessing", option.preprocessing,
+          "How pictures and recordings become tensors: imagenet, unit, signed, raw, or a JSON file; default: what "
+          "labels tell, else a guess")
       ->needs(data);
-  command.add_option("--limit", option.limit, "Use at most this many samples, spread evenly; 0: all")
+  command.add_option("--limit", option.limit, "Use at most this many samples, spread evenly; default 0: all")
       ->check(count_from(0))
       ->needs(data);
   if (labelled)
-    command.add_option("--labels", option.labels,
-                       "Labels: .npy, CSV `sample,label`, or one per line; default: class folders");
+    command.add_option(
+        "--labels", option.labels,
+        "Labels: .npy, CSV `sample,label`, or one per line; default: class folders, or what the samples' files say");
 }
 
 std::optional<samples::Preprocessing> read_preprocessing_option(const std::string& preprocessing,
@@ -60,21 +62,20 @@ std::shared_ptr<const samples::DataSet> read_as_labels_say(std::shared_ptr<const
   if (!trial) return data;
   const TriedPreprocessing& best = trial->tried[trial->best];
   if (!quiet)
-    std::fprintf(stderr, "note: preprocessing \"%s\", tried on samples with labels: %s\n", best.name.c_str(),
-                 trial->text().c_str());
+    print_error("note: preprocessing \"%s\", tried on samples with labels: %s\n", best.name.c_str(),
+                trial->text().c_str());
   if (!quiet && trial->is_chance())
-    std::fprintf(stderr,
-                 "note: no preset is right more often than guessing; check the class folders, or describe the "
-                 "preprocessing in a JSON file (--preprocessing)\n");
-  return samples::DataSet::open(data->shared_source(), data->inputs(), {best.preprocessing});
+    print_error(
+        "note: no preset is right more often than guessing; check the class folders, or describe the "
+        "preprocessing in a JSON file (--preprocessing)\n");
+  return data->with(best.preprocessing);
 }
 
 }  // namespace
 
 std::shared_ptr<const samples::DataSet> open_data(const DataOption& option, const Model& model, bool quiet) {
   const std::vector<samples::InputSpec> inputs = input_specs(model.graph);
-  samples::DataSetOptions options;
-  options.guess = samples::preset_of_graph(model.graph);
+  samples::DataSetOptions options = data_set_options(model);
   options.preprocessing = read_preprocessing_option(option.preprocessing, inputs);
   if (!options.preprocessing && !option.recipe_preprocessing.empty() && !inputs.empty())
     options.preprocessing = samples::read_preprocessing(option.recipe_preprocessing, inputs[0], "recipe.preprocessing");
@@ -84,23 +85,23 @@ std::shared_ptr<const samples::DataSet> open_data(const DataOption& option, cons
     constexpr size_t kShown = 5;
     const auto& skipped = data->skipped();
     for (size_t i = 0; i < skipped.size() && i < kShown; ++i)
-      std::fprintf(stderr, "skipped: %s (%s)\n", skipped[i].path.c_str(), skipped[i].reason.c_str());
-    if (skipped.size() > kShown) std::fprintf(stderr, "skipped: %zu more files\n", skipped.size() - kShown);
+      print_error("skipped: %s (%s)\n", skipped[i].path.c_str(), skipped[i].reason.c_str());
+    if (skipped.size() > kShown) print_error("skipped: %zu more files\n", skipped.size() - kShown);
     if (data->batch() > 1)
-      std::fprintf(stderr, "note: the model has a fixed batch of %" PRId64 "; each sample fills all of its rows\n",
-                   data->batch());
+      print_error("note: the model has a fixed batch of %" PRId64 "; each sample fills all of its rows\n",
+                  data->batch());
     if (data->is_guess())
-      std::fprintf(stderr, "note: no --preprocessing was given; guessed \"%s\" from the model's input\n",
-                   std::string(data->guess()).c_str());
+      print_error("note: no --preprocessing was given; guessed \"%s\" from the model's input\n",
+                  std::string(data->guess()).c_str());
     if (!option.preprocessing.empty() && !data->is_preprocessed() && data->preprocessing().label_offset == 0)
-      std::fprintf(stderr, "note: --preprocessing: it has no effect on these samples, which are taken as they are\n");
+      print_error("note: --preprocessing: it has no effect on these samples, which are taken as they are\n");
   }
   data->require_samples();
   return data;
 }
 
 std::vector<int64_t> open_labels(const DataOption& option, const samples::DataSet& data, int64_t group) {
-  if (option.labels.empty() && group == 1) return samples::folder_labels(data);
+  if (option.labels.empty() && group == 1) return samples::own_labels(data);
   if (option.labels.empty())
     throw Error(ErrorCode::kInvalidLabels, "There are no labels.", {}, "Give one for each group with --labels.");
   const FileBytes file = map_file(option.labels);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // tersor evaluate: how often a model is right, and how near it comes to another one.
 #include <cinttypes>
-#include <cstdio>
 #include <optional>
 
 #include "core/base/json.h"
 #include "core/cli/data_option.h"
 #include "core/native/evaluate_samples.h"
 #include "core/cli/model_file.h"
+#include "core/cli/print.h"
 #include "core/cli/progress_line.h"
 #include "core/native/workers.h"
 #include "core/simulate/program.h"
@@ -43,7 +43,7 @@ SampleEvaluation evaluate_model(const Options& options) {
   const auto data = open_data(options.data, file.model, options.json);
   const bool labelled = metric != evaluate::Metric::kAnswers;
   if (!labelled && !options.data.labels.empty() && !options.json)
-    std::fprintf(stderr, "note: --labels: they are not used, for answers are counted without labels\n");
+    print_error("note: --labels: they are not used, for answers are counted without labels\n");
   const std::vector<int64_t> labels =
       labelled ? open_labels(options.data, *data, options.group) : std::vector<int64_t>();
   return evaluate_samples({program, reference, metric, options.group}, data, labels,
@@ -54,26 +54,22 @@ void print_text(const SampleEvaluation& outcome) {
   const evaluate::EvaluationResult& result = outcome.result;
   const std::string metric(enum_word(result.metric));
   if (result.value && result.correct)
-    std::printf("%-20s %.4f  (%" PRId64 " of %" PRId64 ")\n", metric.c_str(), *result.value, *result.correct,
-                result.count);
+    print("%-20s %.4f  (%" PRId64 " of %" PRId64 ")\n", metric.c_str(), *result.value, *result.correct, result.count);
   else if (result.value)
-    std::printf("%-20s %.4f  (%" PRId64 " scores)\n", metric.c_str(), *result.value, result.count);
+    print("%-20s %.4f  (%" PRId64 " scores)\n", metric.c_str(), *result.value, result.count);
   else
-    std::printf("%-20s %" PRId64 " samples\n", metric.c_str(), result.count);
-  if (result.interval)
-    std::printf("%-20s %.4f to %.4f\n", "95 % interval", result.interval->lower, result.interval->upper);
-  if (result.chance) std::printf("%-20s %.4f\n", "by guessing", *result.chance);
+    print("%-20s %" PRId64 " samples\n", metric.c_str(), result.count);
+  if (result.interval) print("%-20s %.4f to %.4f\n", "95 % interval", result.interval->lower, result.interval->upper);
+  if (result.chance) print("%-20s %.4f\n", "by guessing", *result.chance);
   if (result.agreement)
-    std::printf("%-20s %" PRId64 " of %" PRId64 "\n", "same as reference", result.agreement->same,
-                result.agreement->count);
+    print("%-20s %" PRId64 " of %" PRId64 "\n", "same as reference", result.agreement->same, result.agreement->count);
   for (const evaluate::OutputDifference& one : outcome.outputs) {
     if (one.exact)
-      std::printf("%-20s %s: exact\n", "SQNR", one.name.c_str());
+      print("%-20s %s: exact\n", "SQNR", one.name.c_str());
     else if (one.sqnr_db)
-      std::printf("%-20s %s: %.2f dB\n", "SQNR", one.name.c_str(), *one.sqnr_db);
+      print("%-20s %s: %.2f dB\n", "SQNR", one.name.c_str(), *one.sqnr_db);
     else
-      std::printf("%-20s %s: %" PRId64 " values are not finite on one side only\n", "SQNR", one.name.c_str(),
-                  one.not_finite);
+      print("%-20s %s: %" PRId64 " values are not finite on one side only\n", "SQNR", one.name.c_str(), one.not_finite);
   }
 }
 
@@ -92,18 +88,19 @@ void add_evaluate(CLI::App& program) {
       .add_option("--metric", options->metric,
                   "top1 (default), top5, auc, reconstruction-auc, or answers (without labels)")
       ->check(CLI::IsMember(enum_words<evaluate::Metric>()));
-  command.add_option("--group", options->group, "reconstruction-auc: consecutive samples that make one recording")
+  command
+      .add_option("--group", options->group,
+                  "reconstruction-auc: consecutive samples that make one recording; default 1")
       ->check(count_from(1));
   command.add_option("--reference", options->reference, "Also compare with this model: same answers, output SQNR");
-  command
-      .add_option("--runtime", options->runtime, "Whose arithmetic for a quantized model: x64, wasm, arm64 or avx2.")
+  command.add_option("--runtime", options->runtime, "Whose arithmetic for a quantized model: x64, wasm, arm64 or avx2")
       ->capture_default_str();
   command.add_option("--threads", options->workforce.threads, "Threads; default: one for each core")
       ->check(thread_limit());
   command.add_flag("--json", options->json, "Print JSON");
   command.callback([options] {
     const SampleEvaluation outcome = evaluate_model(*options);
-    options->json ? (void)std::printf("%s\n", to_text(to_json(outcome)).c_str()) : print_text(outcome);
+    options->json ? (void)print("%s\n", to_text(to_json(outcome)).c_str()) : print_text(outcome);
   });
 }
 

@@ -12,6 +12,7 @@
 
 #include "core/base/names.h"
 #include "core/cli/command.h"
+#include "core/cli/print.h"
 #include "core/config/preference.h"
 #include "core/simulate/profile.h"
 #include "core/tpc/builtin.h"
@@ -92,24 +93,23 @@ void print_manual_options(const std::vector<const CLI::Option*>& options) {
   for (const CLI::Option* one : options) {
     const std::string name = one->get_positional() ? one->get_name(true) : joined(names_of(*one));
     const std::string value = takes_value(*one) && !one->get_positional() ? " \\fIVALUE\\fR" : "";
-    std::printf(".TP\n\\fB%s\\fR%s\n%s\n", in_manual(name).c_str(), value.c_str(),
-                in_manual(one->get_description()).c_str());
+    print(".TP\n\\fB%s\\fR%s\n%s\n", in_manual(name).c_str(), value.c_str(), in_manual(one->get_description()).c_str());
   }
 }
 
 void print_manual(const CLI::App& program) {
-  std::printf(".TH TERSOR 1 \"\" \"tersor %s\" \"User Commands\"\n.SH NAME\ntersor \\- %s\n", TERSOR_VERSION,
-              in_manual(program.get_description()).c_str());
-  std::printf(".SH SYNOPSIS\n.B tersor\n\\fICOMMAND\\fR [\\fIOPTIONS\\fR] [\\fIARGUMENTS\\fR]\n.SH OPTIONS\n");
+  print(".TH TERSOR 1 \"\" \"tersor %s\" \"User Commands\"\n.SH NAME\ntersor \\- %s\n", TERSOR_VERSION,
+        in_manual(program.get_description()).c_str());
+  print(".SH SYNOPSIS\n.B tersor\n\\fICOMMAND\\fR [\\fIOPTIONS\\fR] [\\fIARGUMENTS\\fR]\n.SH OPTIONS\n");
   print_manual_options(options_of(program, false));
-  std::printf(".SH COMMANDS\n");
+  print(".SH COMMANDS\n");
   for (const CLI::App* command : commands_of(program)) {
-    std::printf(".SS %s\n%s\n", command->get_name().c_str(), in_manual(command->get_description()).c_str());
+    print(".SS %s\n%s\n", command->get_name().c_str(), in_manual(command->get_description()).c_str());
     print_manual_options(options_of(*command, true));
     print_manual_options(options_of(*command, false));
-    if (!command->get_footer().empty()) std::printf(".PP\n%s\n", in_manual(command->get_footer()).c_str());
+    if (!command->get_footer().empty()) print(".PP\n%s\n", in_manual(command->get_footer()).c_str());
   }
-  std::printf(".SH EXIT STATUS\n.nf\n%s\n.fi\n", in_manual(program.get_footer()).c_str());
+  print(".SH EXIT STATUS\n.nf\n%s\n.fi\n", in_manual(program.get_footer()).c_str());
 }
 
 std::string option_words(const CLI::App& command) {
@@ -128,22 +128,21 @@ std::string command_words(const CLI::App& program) {
 const char* const kWithWords[] = {"--platform", "--prefer", "--runtime"};
 
 void print_bash(const CLI::App& program) {
-  std::printf(
+  print(
       "# bash completion of tersor: made by tersor help --completion bash\n"
       "_tersor() {\n"
       "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=\n"
       "  COMPREPLY=()\n"
       "  case $before in\n");
-  for (const char* name : kWithWords)
-    std::printf("    %s) words='%s' ;;\n", name, joined(values_of(name), " ").c_str());
-  std::printf("  esac\n  if [ -z \"$words\" ]; then\n    case $((COMP_CWORD > 1)):$word:${COMP_WORDS[1]} in\n");
-  std::printf("      0:*) words='%s %s' ;;\n", command_words(program).c_str(), option_words(program).c_str());
-  std::printf("      1:*:help) words='%s %s' ;;\n", command_words(program).c_str(),
-              option_words(*program.get_subcommand("help")).c_str());
+  for (const char* name : kWithWords) print("    %s) words='%s' ;;\n", name, joined(values_of(name), " ").c_str());
+  print("  esac\n  if [ -z \"$words\" ]; then\n    case $((COMP_CWORD > 1)):$word:${COMP_WORDS[1]} in\n");
+  print("      0:*) words='%s %s' ;;\n", command_words(program).c_str(), option_words(program).c_str());
+  print("      1:*:help) words='%s %s' ;;\n", command_words(program).c_str(),
+        option_words(*program.get_subcommand("help")).c_str());
   for (const CLI::App* one : commands_of(program))
     if (one->get_name() != "help")
-      std::printf("      1:-*:%s) words='%s' ;;\n", one->get_name().c_str(), option_words(*one).c_str());
-  std::printf(
+      print("      1:-*:%s) words='%s' ;;\n", one->get_name().c_str(), option_words(*one).c_str());
+  print(
       "    esac\n"
       "  fi\n"
       "  [ -z \"$words\" ] || COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
@@ -167,34 +166,33 @@ std::string zsh_argument(const CLI::Option& option, const std::string& name) {
 }
 
 void print_zsh(const CLI::App& program) {
-  std::printf(
+  print(
       "#compdef tersor\n"
       "# zsh completion of tersor: made by tersor help --completion zsh\n"
       "if (( CURRENT == 2 )); then\n"
       "  local -a commands=(\n");
   for (const CLI::App* one : commands_of(program))
-    std::printf("    %s\n", quoted(one->get_name() + ":" + replaced(one->get_description(), {{':', "\\:"}})).c_str());
-  std::printf("  )\n  _describe command commands\n  return\nfi\ncase $words[2] in\n");
+    print("    %s\n", quoted(one->get_name() + ":" + replaced(one->get_description(), {{':', "\\:"}})).c_str());
+  print("  )\n  _describe command commands\n  return\nfi\ncase $words[2] in\n");
   for (const CLI::App* one : commands_of(program)) {
-    std::printf("  %s)\n    shift words; (( CURRENT-- ))\n    _arguments", one->get_name().c_str());
+    print("  %s)\n    shift words; (( CURRENT-- ))\n    _arguments", one->get_name().c_str());
     for (const CLI::Option* option : options_of(*one, false))
-      for (const std::string& name : names_of(*option))
-        std::printf(" \\\n      %s", zsh_argument(*option, name).c_str());
+      for (const std::string& name : names_of(*option)) print(" \\\n      %s", zsh_argument(*option, name).c_str());
     if (one->get_name() == "help")
-      std::printf(" \\\n      ':command:(%s)'", command_words(program).c_str());
+      print(" \\\n      ':command:(%s)'", command_words(program).c_str());
     else
-      std::printf(" \\\n      '*:file:_files'");
-    std::printf(" ;;\n");
+      print(" \\\n      '*:file:_files'");
+    print(" ;;\n");
   }
-  std::printf("esac\n");
+  print("esac\n");
 }
 
 void print_fish(const CLI::App& program) {
-  const auto line = [](const std::string& text) { std::printf("complete -c tersor %s\n", text.c_str()); };
+  const auto line = [](const std::string& text) { print("complete -c tersor %s\n", text.c_str()); };
   const auto described = [](const std::string& text) {
     return " -d '" + replaced(text, {{'\'', "\\'"}, {'\\', "\\\\"}, {'\n', " "}}) + "'";
   };
-  std::printf("# fish completion of tersor: made by tersor help --completion fish\n");
+  print("# fish completion of tersor: made by tersor help --completion fish\n");
   for (const CLI::App* one : commands_of(program))
     line("-n __fish_use_subcommand -f -a " + one->get_name() + described(one->get_description()));
   line("-n '__fish_seen_subcommand_from help' -f -a '" + command_words(program) + "'");
@@ -214,7 +212,7 @@ void print_command(const CLI::App& program, const std::string& name) {
   std::vector<std::string> names;
   for (const CLI::App* one : commands_of(program)) {
     if (one->get_name() == name) {
-      std::fputs(one->help(program.get_name()).c_str(), stdout);
+      print("%s", one->help(program.get_name()).c_str());
       return;
     }
     names.push_back(one->get_name());

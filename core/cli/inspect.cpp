@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // tersor inspect: what a model file holds.
 #include <cinttypes>
-#include <cstdio>
 
 #include "core/base/json.h"
 #include "core/cli/command.h"
 #include "core/cli/model_file.h"
+#include "core/cli/print.h"
 #include "core/native/size_text.h"
 #include "core/graph/print.h"
 #include "core/onnx/model_info.h"
@@ -32,7 +32,7 @@ std::string shape_text(const onnx::TensorInfo& tensor) {
 }
 
 void print_line(const char* label, const std::string& text) {
-  std::printf("%-12s%s\n", label, text.c_str());
+  print("%-12s%s\n", label, text.c_str());
 }
 
 std::string types_text(const onnx::ModelInfo& info) {
@@ -43,7 +43,7 @@ std::string types_text(const onnx::ModelInfo& info) {
 }
 
 void print_info(const std::string& path, const onnx::ModelInfo& info) {
-  std::printf("%s\n", path.c_str());
+  print("%s\n", path.c_str());
   print_line("file", size_text(info.size_bytes) + ", SHA-256 " + info.sha256);
   if (!info.producer.empty()) print_line("made by", info.producer);
   std::string versions = "opset " + std::to_string(info.opset) + ", IR " + std::to_string(info.ir_version);
@@ -57,8 +57,8 @@ void print_info(const std::string& path, const onnx::ModelInfo& info) {
              std::to_string(info.nodes) +
                  (info.subgraphs == 0 ? "" : " in the graph and " + std::to_string(info.subgraphs) + " subgraphs"));
   for (const onnx::OperatorInfo& one : info.operators)
-    std::printf("%12" PRId64 "  %s%s%s\n", one.nodes, one.domain.empty() ? "" : (one.domain + "::").c_str(),
-                one.op.c_str(), one.runs ? "" : "  (cannot be run here)");
+    print("%12" PRId64 "  %s%s%s\n", one.nodes, one.domain.empty() ? "" : (one.domain + "::").c_str(), one.op.c_str(),
+          one.runs ? "" : "  (cannot be run here)");
   if (info.macs) print_line("work", std::to_string(*info.macs) + " multiply-adds for one sample");
   if (info.peak_bytes) print_line("memory", size_text(*info.peak_bytes) + " for the activations of one sample");
   print_line("quantized", info.quantized ? "yes, at least in part" : "no");
@@ -68,12 +68,12 @@ void print_info(const std::string& path, const onnx::ModelInfo& info) {
 void inspect(const Options& options) {
   const ModelFile file = open_model(options.model);
   if (options.graph) {
-    std::fputs(to_text(file.model.graph).c_str(), stdout);
+    print("%s", to_text(file.model.graph).c_str());
     return;
   }
   const onnx::ModelInfo info = report::describe(file.model, file.source.bytes);
   if (options.json)
-    std::printf("%s\n", to_text(to_json(info)).c_str());
+    print("%s\n", to_text(to_json(info)).c_str());
   else
     print_info(options.model, info);
 }

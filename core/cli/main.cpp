@@ -15,6 +15,7 @@
 #include "core/cli/command.h"
 #include "core/cli/files.h"
 #include "core/cli/large_pages.h"
+#include "core/cli/print.h"
 #include "core/cli/progress_line.h"
 
 namespace tersor::cli {
@@ -25,6 +26,7 @@ namespace tersor::cli {
 void add_inspect(CLI::App& program);
 void add_calibrate(CLI::App& program);
 void add_merge(CLI::App& program);
+void add_sweep(CLI::App& program);
 void add_quantize(CLI::App& program);
 void add_tune(CLI::App& program);
 void add_tradeoff(CLI::App& program);
@@ -40,6 +42,7 @@ const std::initializer_list<AddCommand> kCommands = {
     add_inspect,
     add_calibrate,
     add_merge,
+    add_sweep,
     add_quantize,
     add_tune,
     add_tradeoff,
@@ -65,11 +68,11 @@ bool wants_json(int argc, char** argv) {
 int explain(const Error& error, bool json) {
   erase_progress_line();
   if (json) {
-    std::fprintf(stderr, "%s\n", to_text(error_to_json(error)).c_str());
+    print_error("%s\n", to_text(error_to_json(error)).c_str());
     return 1;
   }
-  std::fprintf(stderr, "error: %s%s%s\n", error.place.c_str(), error.place.empty() ? "" : ": ", error.message.c_str());
-  if (!error.hint.empty()) std::fprintf(stderr, "       %s\n", error.hint.c_str());
+  print_error("error: %s%s%s\n", error.place.c_str(), error.place.empty() ? "" : ": ", error.message.c_str());
+  if (!error.hint.empty()) print_error("       %s\n", error.hint.c_str());
   return 1;
 }
 
@@ -135,7 +138,7 @@ int correct(const std::string& message, bool json) {
   if (json)
     explain(Error(ErrorCode::kInvalidArgument, message, "command line", hint), json);
   else
-    std::fprintf(stderr, "%s\n%s\n", message.c_str(), hint);
+    print_error("%s\n%s\n", message.c_str(), hint);
   return 2;
 }
 

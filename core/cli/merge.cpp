@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // tersor merge PART.tstats ... -o ALL.tstats: what several processes calibrated, in one file.
-#include <cstdio>
 #include <memory>
 
 #include "core/base/json.h"
 #include "core/cli/command.h"
 #include "core/cli/files.h"
+#include "core/cli/print.h"
 #include "core/cli/statistics_files.h"
 
 namespace tersor::cli {
@@ -24,11 +24,11 @@ void merge_statistics(const MergeOptions& options) {
   write_file(options.output, calibrate::write(all));
   if (options.json) {
     const Json json{{"output", options.output}, {"parts", options.parts.size()}, {"samples", all.samples.size()}};
-    std::printf("%s\n", to_text(json).c_str());
+    print("%s\n", to_text(json).c_str());
     return;
   }
-  std::printf("merged %zu parts, %zu samples of %llu: %s\n", options.parts.size(), all.samples.size(),
-              static_cast<unsigned long long>(all.data_set_size), options.output.c_str());
+  print("merged %zu parts, %zu samples of %llu: %s\n", options.parts.size(), all.samples.size(),
+        static_cast<unsigned long long>(all.data_set_size), options.output.c_str());
 }
 
 }  // namespace
@@ -38,7 +38,7 @@ void add_merge(CLI::App& program) {
   CLI::App* command = program.add_subcommand("merge", "Put statistics of several calibrate --shard into one file");
   command->footer(
       "Examples:\n  tersor merge part1.tstats part2.tstats -o all.tstats\n  tersor quantize model.onnx --stats "
-      "all.tstats -o model.int8.onnx");
+      "all.tstats --data pictures/ -o model.int8.onnx");
   command->add_option("PART", options->parts, "Statistics files (.tstats)")->required();
   command
       ->add_option("-o,--output", options->output,

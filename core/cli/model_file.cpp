@@ -2,11 +2,11 @@
 #include "core/cli/model_file.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 
 #include "core/base/error.h"
 #include "core/cli/files.h"
+#include "core/cli/print.h"
 #include "core/onnx/read.h"
 #include "core/onnx/rewrite_forms.h"
 
@@ -75,7 +75,7 @@ ModelFile open_runnable_model(const std::string& path) {
 
 void print_warnings(const std::vector<Diagnostic>& warnings) {
   for (const Diagnostic& one : warnings)
-    std::printf("warning: %s%s%s\n", one.message.c_str(), one.hint.empty() ? "" : " ", one.hint.c_str());
+    print("warning: %s%s%s\n", one.message.c_str(), one.hint.empty() ? "" : " ", one.hint.c_str());
 }
 
 }  // namespace tersor::cli

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // tersor platforms: what files can be made for, and how each operator set is quantized there.
-#include <cstdio>
 
 #include "core/base/json.h"
 #include "core/cli/command.h"
 #include "core/cli/platform_option.h"
+#include "core/cli/print.h"
 #include "core/cli/settings_option.h"
 #include "core/config/contradictions.h"
 #include "core/framework/effective.h"
@@ -30,11 +30,11 @@ void list(bool json) {
                          {"description", one.description},
                          {"table", one.table}});
     else
-      std::printf("%s@v%d%s  %s\n    %s\n", one.name.c_str(), one.version,
-                  one.table.empty() ? "" : (" (table " + one.table + ")").c_str(), one.title.c_str(),
-                  one.description.c_str());
+      print("%s@v%d%s  %s\n    %s\n", one.name.c_str(), one.version,
+            one.table.empty() ? "" : (" (table " + one.table + ")").c_str(), one.title.c_str(),
+            one.description.c_str());
   }
-  if (json) std::printf("%s\n", to_text(all).c_str());
+  if (json) print("%s\n", to_text(all).c_str());
 }
 
 void platforms(const Options& options) {
@@ -48,7 +48,7 @@ void platforms(const Options& options) {
   const auto all = framework::effective_configs(platform, settings);
   const std::string text = options.json ? to_text(framework::effective_json(platform, all)) + "\n"
                                         : framework::effective_text(platform, all);
-  std::fputs(text.c_str(), stdout);
+  print("%s", text.c_str());
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "core/cli/budget_curve.h"
 #include "core/cli/files.h"
 #include "core/cli/model_file.h"
+#include "core/cli/print.h"
 #include "core/cli/progress_line.h"
 #include "core/cli/settings_option.h"
 #include "core/cli/statistics_files.h"
@@ -25,6 +26,7 @@
 #include "core/mixed/configurable.h"
 #include "core/native/calibrate_data.h"
 #include "core/native/gather.h"
+#include "core/native/join_statistics.h"
 #include "core/native/make_report.h"
 #include "core/native/size_text.h"
 #include "core/report/coverage.h"
@@ -37,6 +39,8 @@
 namespace tersor::cli {
 
 namespace {
+
+constexpr double kLabelWeight = 0.5;  // of tersor tune --labels
 
 struct QuantizeOptions {
   std::string model, output, save_recipe;
@@ -60,9 +64,18 @@ void check_recipe(const std::optional<config::Recipe>& recipe, const config::Rec
   if (!recipe) return;
   const std::vector<std::string> found = differences(*recipe, now, platform_given);
   for (const std::string& one : found)
-    if (anyway) std::fprintf(stderr, "note: %s\n", one.c_str());
+    if (anyway) print_error("note: %s\n", one.c_str());
   if (!found.empty() && !anyway)
     throw Error(ErrorCode::kMismatch, joined(found, " "), "--recipe", "To follow it all the same, add --anyway.");
+}
+
+void check_parts(const calibrate::Statistics& statistics, bool anyway) {
+  const std::string missing = missing_parts(statistics);
+  if (missing.empty()) return;
+  if (!anyway)
+    throw Error(ErrorCode::kMismatch, missing, "--stats",
+                "Give the other parts as well. To go on with these alone, add --anyway.");
+  print_error("warning: --stats: %s\n", missing.c_str());
 }
 
 std::vector<report::FloatNode> in_float(const QuantizeResult& result) {
@@ -93,9 +106,9 @@ void print_in_float(const std::vector<report::FloatNode>& nodes, bool verbose) {
     std::string text;
     for (const auto& [op, count] : operators)
       text += (text.empty() ? "" : ", ") + (count == 1 ? "" : std::to_string(count) + " ") + op;
-    std::printf("  in float: %s: %s\n", text.c_str(), line[0]->reason.c_str());
+    print("  in float: %s: %s\n", text.c_str(), line[0]->reason.c_str());
     if (!verbose) continue;
-    for (const report::FloatNode* node : line) std::printf("    %s \"%s\"\n", node->op.c_str(), node->name.c_str());
+    for (const report::FloatNode* node : line) print("    %s \"%s\"\n", node->op.c_str(), node->name.c_str());
   }
 }
 
@@ -115,16 +128,16 @@ void print_answer(const QuantizeResult& result, const std::optional<report::Time
   using Arithmetic = ptq::NodeOutcome::Arithmetic;
   const auto& [samples, of, digest] = result.recipe.data_set;
   const auto size = static_cast<double>(result.bytes.size());
-  std::printf("%s: %.1f kB, was %.1f kB (%s); %s samples; %s@v%d\n", output.c_str(), size / 1e3,
-              static_cast<double>(before) / 1e3, change_of_size(static_cast<double>(before), size).c_str(),
-              (std::to_string(samples) + (samples < of ? " of " + std::to_string(of) : "")).c_str(),
-              result.recipe.platform.name.c_str(), result.recipe.platform.version);
-  if (time) std::printf("%s\n", time->sentence.c_str());
-  std::printf("%lld operators in integers, %lld of them with a float result; %lld in float\n",
-              static_cast<long long>(count_of(result.plan, Arithmetic::kInteger) +
-                                     count_of(result.plan, Arithmetic::kIntegerFloatOutput)),
-              static_cast<long long>(count_of(result.plan, Arithmetic::kIntegerFloatOutput)),
-              static_cast<long long>(count_of(result.plan, Arithmetic::kFloat)));
+  print("%s: %.1f kB, was %.1f kB (%s); %s samples; %s@v%d\n", output.c_str(), size / 1e3,
+        static_cast<double>(before) / 1e3, change_of_size(static_cast<double>(before), size).c_str(),
+        (std::to_string(samples) + (samples < of ? " of " + std::to_string(of) : "")).c_str(),
+        result.recipe.platform.name.c_str(), result.recipe.platform.version);
+  if (time) print("%s\n", time->sentence.c_str());
+  print("%lld operators in integers, %lld of them with a float result; %lld in float\n",
+        static_cast<long long>(count_of(result.plan, Arithmetic::kInteger) +
+                               count_of(result.plan, Arithmetic::kIntegerFloatOutput)),
+        static_cast<long long>(count_of(result.plan, Arithmetic::kIntegerFloatOutput)),
+        static_cast<long long>(count_of(result.plan, Arithmetic::kFloat)));
 }
 
 /// What trying on samples held aside has changed; --report has all that was tried.
@@ -132,11 +145,11 @@ void print_choices(const calibrate::Choices& choices) {
   const auto held = static_cast<long long>(choices.held);
   for (const calibrate::TriedChange& one : choices.tried)
     if (one.taken && one.change.rfind("float ", 0) != 0)
-      std::printf("taken back: %s, as the outputs have %.1f dB with it and %.1f without on %lld samples held aside\n",
-                  one.change.c_str(), one.after_db, one.before_db, held);
+      print(
+          "tried on %lld samples held aside: %s raises the SQNR of the outputs from %.1f to %.1f dB; the file has it\n",
+          held, one.change.c_str(), one.before_db, one.after_db);
   for (const std::string& name : choices.in_float)
-    std::printf("in float: constant \"%s\": 8 bits of it cost too much on %lld samples held aside\n", name.c_str(),
-                held);
+    print("in float: constant \"%s\": 8 bits of it cost too much on %lld samples held aside\n", name.c_str(), held);
 }
 
 /// How many operators have how many bits, and what that takes; each of them where `verbose`.
@@ -164,34 +177,37 @@ void print_bits(const calibrate::BitConfiguration& bits, bool verbose) {
                      differs(&Candidate::activation_n_bits) ? chosen.activation_n_bits : 0);
   };
   for (const calibrate::SearchedOperator& one : bits.operators) ++counts[chosen_of(one)];
-  std::printf("bits: %s of weights, at most %s of activations at once; chosen for %zu operators on %lld samples\n",
-              size_text(static_cast<int64_t>(bits.taken.weights_memory)).c_str(),
-              size_text(static_cast<int64_t>(bits.taken.activation_memory)).c_str(), bits.operators.size(),
-              static_cast<long long>(bits.images));
+  print("bits: %s of weights, at most %s of activations at once; chosen for %zu operators on %lld samples\n",
+        size_text(static_cast<int64_t>(bits.taken.weights_memory)).c_str(),
+        size_text(static_cast<int64_t>(bits.taken.activation_memory)).c_str(), bits.operators.size(),
+        static_cast<long long>(bits.images));
   for (const auto& [chosen, count] : counts)
-    std::printf("  %d with %s\n", count, text_of(chosen.first, chosen.second).c_str());
+    print("  %d with %s\n", count, text_of(chosen.first, chosen.second).c_str());
   if (!verbose) return;
   for (const calibrate::SearchedOperator& one : bits.operators) {
     const auto [weights, activation] = chosen_of(one);
-    std::printf("    %s \"%s\": %s\n", one.op.c_str(), one.node.c_str(), text_of(weights, activation).c_str());
+    print("    %s \"%s\": %s\n", one.op.c_str(), one.node.c_str(), text_of(weights, activation).c_str());
   }
 }
 
 void print_training(const calibrate::Tuning& tuning) {
   if (tuning.plan.empty()) return;
-  std::printf(
-      "trained: %lld of %lld steps on %lld samples; on %lld held aside the outputs have %.1f dB, before %.1f: %s\n",
-      static_cast<long long>(tuning.steps), static_cast<long long>(tuning.steps_planned),
-      static_cast<long long>(tuning.samples), static_cast<long long>(tuning.held), tuning.after_db, tuning.before_db,
-      tuning.taken ? "kept" : "not better, so nothing of it is kept");
-  for (const std::string& one : tuning.frozen) std::printf("  %s\n", one.c_str());
+  print("trained: %lld of %lld steps on %lld samples; on %lld held aside the outputs have %.1f dB, before %.1f: %s\n",
+        static_cast<long long>(tuning.steps), static_cast<long long>(tuning.steps_planned),
+        static_cast<long long>(tuning.samples), static_cast<long long>(tuning.held), tuning.after_db, tuning.before_db,
+        tuning.taken ? "kept" : "not better, so nothing of it is kept");
+  if (tuning.before_right && tuning.after_right)
+    print("  with labels: %lld of these answers are right, before %lld; cross-entropy %.3f, before %.3f\n",
+          static_cast<long long>(*tuning.after_right), static_cast<long long>(*tuning.before_right),
+          tuning.after_cross_entropy.value_or(0), tuning.before_cross_entropy.value_or(0));
+  for (const std::string& one : tuning.frozen) print("  %s\n", one.c_str());
 }
 
 /// What to do about the error, where there is something.
 void print_advice(const report::Verdict& verdict) {
-  for (const std::string& cause : verdict.causes) std::printf("  %s\n", cause.c_str());
-  for (const std::string& caution : verdict.cautions) std::printf("  %s\n", caution.c_str());
-  for (const std::string& layer : verdict.worst_layers) std::printf("  much of the error: %s\n", layer.c_str());
+  for (const std::string& cause : verdict.causes) print("  %s\n", cause.c_str());
+  for (const std::string& caution : verdict.cautions) print("  %s\n", caution.c_str());
+  for (const std::string& layer : verdict.worst_layers) print("  much of the error: %s\n", layer.c_str());
 }
 
 struct Cost {
@@ -201,10 +217,9 @@ struct Cost {
 };
 
 void print_cost(const Cost& cost) {
-  std::printf("cost: %d %s over the samples, %.2f s", cost.passes, cost.passes == 1 ? "pass" : "passes", cost.seconds);
-  if (cost.bytes_per_thread)
-    std::printf("; at most %s of memory for each thread", size_text(*cost.bytes_per_thread).c_str());
-  std::printf("\n");
+  print("cost: %d %s over the samples, %.2f s", cost.passes, cost.passes == 1 ? "pass" : "passes", cost.seconds);
+  if (cost.bytes_per_thread) print("; at most %s of memory for each thread", size_text(*cost.bytes_per_thread).c_str());
+  print("\n");
 }
 
 void print_json(const QuantizeResult& result, const std::optional<report::Verdict>& verdict, const Cost& cost,
@@ -229,7 +244,7 @@ void print_json(const QuantizeResult& result, const std::optional<report::Verdic
   if (cost.bytes_per_thread) json["cost"]["memory_bytes_per_thread"] = *cost.bytes_per_thread;
   if (time) json["time"] = to_json(*time);
   if (verdict) json["verdict"] = to_json(*verdict);
-  std::printf("%s\n", to_text(json).c_str());
+  print("%s\n", to_text(json).c_str());
 }
 
 /// What was read or gathered, and the samples where they are at hand. A recipe brings its preprocessing where none is
@@ -240,13 +255,13 @@ struct GatheredData {
 };
 
 /// The smallest model, or the one with the fewest operators in float, that is as good as --accuracy and --sqnr ask.
-GatheredData gather_within(const QuantizeOptions& options, Settings settings,
+GatheredData gather_within(QuantizeOptions& options, Settings settings,
                            const std::shared_ptr<const OpenedModel>& opened) {
   const char* option = options.accuracy ? "--accuracy" : "--sqnr";
   const auto data = open_data(options.data, opened->model, options.json || options.quiet);
   settings.preprocessing = preprocessing_text(*data);
   settings.own_statistics_only = options.report_path.empty();
-  const std::vector<int64_t> labels = labels_if_any(options.data, *data);
+  const std::vector<int64_t> labels = options.report.labels = labels_if_any(options.data, *data);
   if (options.accuracy && labels.empty())
     throw Error(ErrorCode::kInvalidLabels, "There are no labels to count right answers with.", option,
                 "Give --labels, or samples in class folders; --sqnr needs none.");
@@ -272,25 +287,33 @@ GatheredData gather_within(const QuantizeOptions& options, Settings settings,
   return {{point->job, std::move(point->statistics), std::move(point->draft), 2}, data};
 }
 
+/// Labels of the samples, for the answer, and for training where it is to take them.
+void read_labels(QuantizeOptions& options, const Settings& settings, const samples::DataSet& data) {
+  options.report.labels = labels_if_any(options.data, data);
+  const auto& training = settings.config.gradient_ptq_config;
+  if (training && training->label_weight > 0) options.training.labels = options.report.labels;
+}
+
 GatheredData gather_data(QuantizeOptions& options, Settings settings,
                          const std::shared_ptr<const OpenedModel>& opened) {
   if (options.accuracy || options.sqnr) return gather_within(options, std::move(settings), opened);
   if (!options.stats.empty()) {
     calibrate::Statistics statistics = read_statistics(options.stats);
+    check_parts(statistics, options.anyway);
     settings.preprocessing = statistics.provenance.preprocessing;
     const auto job = prepare(opened, std::move(settings));
     if (options.data.data.empty()) {
       if (Trial::is_wanted(*job, statistics))
-        std::fprintf(
-            stderr,
+        print_error(
             "note: --stats: nothing was tried on samples held aside (holdout) for these settings; with --data it "
             "is, and a calibration of the whole data set with the same settings keeps what it came to\n");
       return {gather(job, std::move(statistics), nullptr, options.workforce), nullptr};
     }
     const auto data = open_data(options.data, opened->model, options.quiet);
+    read_labels(options, job->settings, *data);
     Gathered gathered = gather(job, std::move(statistics), data.get(), options.workforce, options.training);
     if (gathered.passes == 0 && options.report_path.empty())
-      std::fprintf(stderr, "note: --data: it is not used; all that these settings take is in the statistics\n");
+      print_error("note: --data: it is not used; all that these settings take is in the statistics\n");
     return {std::move(gathered), data};
   }
   if (options.data.data.empty()) {
@@ -300,6 +323,7 @@ GatheredData gather_data(QuantizeOptions& options, Settings settings,
   const auto data = open_data(options.data, opened->model, options.json || options.quiet);
   settings.preprocessing = preprocessing_text(*data);
   settings.own_statistics_only = options.report_path.empty();
+  read_labels(options, settings, *data);
   const auto job = prepare(opened, std::move(settings));
   return {gather(job, *data, chosen_samples(options.data, *data), options.workforce, options.training), data};
 }
@@ -360,19 +384,40 @@ void check_options(const QuantizeOptions& options) {
 
 void print_notes(const std::vector<Diagnostic>& notes) {
   for (const Diagnostic& note : notes)
-    std::fprintf(stderr, "note: %s%s%s\n", note.place.empty() ? "" : (note.place + ": ").c_str(), note.message.c_str(),
-                 note.hint.empty() ? "" : (" " + note.hint).c_str());
+    print_error("note: %s%s%s\n", note.place.empty() ? "" : (note.place + ": ").c_str(), note.message.c_str(),
+                note.hint.empty() ? "" : (" " + note.hint).c_str());
+}
+
+void print_labels_note(const report::Report& report) {
+  for (const Diagnostic& one : report.diagnostics)
+    if (one.code == kLabelsNotCounted) print_notes({one});
 }
 
 /// Where no report counts on samples which sums saturate.
 void print_saturation_warning(const QuantizeResult& result) {
   if (result.draft.attachment.export_rules.placement != tpc::Placement::kOperands) return;
   const auto warning = report::saturation_warning(result.draft.model.graph, result.plan);
-  if (warning) std::printf("%s\n  %s\n", warning->message.c_str(), warning->hint.c_str());
+  if (warning) print("%s\n  %s\n", warning->message.c_str(), warning->hint.c_str());
 }
 
 std::string file_name(const std::string& path) {
   return path.substr(path.find_last_of('/') + 1);
+}
+
+/// What the answer needs where nobody asked for a report: outputs on fewer samples, and only where these are not good
+/// enough, what makes their error. Absent where it fails, for the file is written already.
+std::optional<report::Report> judge(ReportRequest request, const std::string& model_name, size_t model_bytes,
+                                    const Job& job, const QuantizeResult& result,
+                                    const calibrate::Statistics& statistics,
+                                    const std::shared_ptr<const samples::DataSet>& data) {
+  request.compared = kAnswerSamples;
+  request.layers = false;
+  try {
+    return make_report(request, model_name, model_bytes, job, result, statistics, data);
+  } catch (const Error& error) {
+    print_error("note: the outputs were not compared with the float model's: %s\n", error.what());
+    return std::nullopt;
+  }
 }
 
 void quantize_model(QuantizeOptions& options) {
@@ -391,6 +436,9 @@ void quantize_model(QuantizeOptions& options) {
   auto& training = settings.config.gradient_ptq_config;
   if (options.trains && !training) training.emplace();
   if (options.epochs) training->n_epochs = *options.epochs;
+  // Who gives labels to training alone wants them in it.
+  const bool labels_are_its = options.trains && !options.data.labels.empty() && !options.accuracy;
+  if (labels_are_its && training->label_weight == 0) training->label_weight = kLabelWeight;
   FileBytes state;
   if (!options.resume.empty()) state = map_file(options.resume);
   options.training.resume = state.bytes;
@@ -403,29 +451,33 @@ void quantize_model(QuantizeOptions& options) {
   if (!options.quiet) print_notes(remarks_on(*job, result));
   options.report.workforce = options.workforce;
   options.report.foreign = !options.stats.empty();
+  const bool wants_report = !options.report_path.empty();
   std::optional<report::Report> report;
-  if (!options.report_path.empty())
+  if (wants_report)
     report = make_report(options.report, file_name(options.model), before, *job, result, statistics, data);
   const std::string recipe_text = config::write_recipe(result.recipe);
-  const std::string report_text = report ? to_text(to_json(*report)) + "\n" : "";
+  const std::string report_text = wants_report ? to_text(to_json(*report)) + "\n" : "";
   std::vector<FileToWrite> files = {{options.output, result.bytes}};
   if (!options.save_recipe.empty()) files.push_back({options.save_recipe, bytes_of(recipe_text)});
-  if (report) files.push_back({options.report_path, bytes_of(report_text)});
+  if (wants_report) files.push_back({options.report_path, bytes_of(report_text)});
   write_files(files);
+  if (!wants_report && data && !options.quiet)
+    report = judge(options.report, file_name(options.model), before, *job, result, statistics, data);
   const auto verdict = report ? report->verdict : std::nullopt;
+  if (report && !options.quiet) print_labels_note(*report);
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-  const Cost cost{passes + (report && data ? 1 : 0), spent.count(), calibration_bytes(*job)};
+  const Cost cost{passes + (wants_report && data ? 1 : 0), spent.count(), calibration_bytes(*job)};
   const auto time = report ? report->time : time_forecast_of(*job, result);
   if (options.json)
     return print_json(result, verdict, cost, time, options.output, before, opened->model.warnings, statistics);
   if (options.quiet) return;
-  if (verdict) std::printf("%s: %s\n", std::string(enum_word(verdict->usability)).c_str(), verdict->reason.c_str());
+  if (verdict) print("%s: %s\n", std::string(enum_word(verdict->usability)).c_str(), verdict->reason.c_str());
   print_answer(result, time, options.output, before);
   if (verdict) print_advice(*verdict);
   print_bits(statistics.choices.bits, options.verbose);
   print_choices(statistics.choices);
   print_training(statistics.tuned.tuning);
-  if (!report) print_saturation_warning(result);
+  if (!report || !report->comparison || report->comparison->layer_samples == 0) print_saturation_warning(result);
   print_in_float(in_float(result), options.verbose);
   print_warnings(opened->model.warnings);
   print_cost(cost);
@@ -443,7 +495,7 @@ std::shared_ptr<QuantizeOptions> add_options(CLI::App* command) {
   add_data_option(*command, options->data, true);
   command->get_option("--labels")
       ->description(
-          "Labels that --accuracy counts with: .npy, CSV `sample,label`, or one per line; default: class folders");
+          "Labels to count right answers with: .npy, CSV `sample,label`, or one per line; default: class folders");
   command->get_option("--data")->required(false);
   command->add_option("--stats", options->stats,
                       "Statistics of tersor calibrate, instead of calibrating on --data; several are merged");
@@ -451,9 +503,10 @@ std::shared_ptr<QuantizeOptions> add_options(CLI::App* command) {
   command
       ->add_option("--accuracy", options->accuracy,
                    "The smallest file with at most so many percentage points of accuracy less than the float model, on "
-                   "the labels")
+                   "the labels; default: no such aim")
       ->check(CLI::NonNegativeNumber);
-  command->add_option("--sqnr", options->sqnr, "The smallest file whose outputs have at least this SQNR, in dB");
+  command->add_option("--sqnr", options->sqnr,
+                      "The smallest file whose outputs have at least this SQNR, in dB; default: no such aim");
   command->add_option("--save-recipe", options->save_recipe, "Write what makes this file again");
   command->add_option("--report", options->report_path,
                       "Write a report (JSON): error by layer, what stays float and why");
@@ -463,8 +516,11 @@ std::shared_ptr<QuantizeOptions> add_options(CLI::App* command) {
   command->add_flag("--classes", options->report.classes,
                     "The first output is scores of classes, though no Softmax stands at its end: the report counts "
                     "same answers");
-  command->add_flag("--anyway", options->anyway, "Follow a recipe of another model or other samples");
-  command->add_option("--threads", options->workforce.threads, "Threads; 0: one for each core")->check(thread_limit());
+  command->add_flag(
+      "--anyway", options->anyway,
+      "Follow a recipe of another model or other samples, and take statistics of which parts are missing");
+  command->add_option("--threads", options->workforce.threads, "Threads; default: one for each core")
+      ->check(thread_limit());
   command->add_flag("--json", options->json, "Print JSON");
   command->add_flag("--verbose", options->verbose, "Name every node that stays in float");
   command->add_flag("--quiet", options->quiet, "Print errors only")->excludes("--verbose")->excludes("--json");
@@ -484,12 +540,18 @@ void add_quantize(CLI::App& program) {
 
 void add_tune(CLI::App& program) {
   CLI::App* command = program.add_subcommand(
-      "tune", "The same as quantize, then train rounding, biases and ranges on the samples, without labels");
+      "tune", "The same as quantize, then train rounding, biases and ranges on the samples, with or without labels");
   command->footer(
-      "Examples:\n  tersor tune model.onnx --data pictures/ --platform any --config weights_n_bits=4 --minutes 2 -o "
+      "Examples:\n  tersor tune model.onnx --data pictures/ --platform any --set weights_n_bits=4 --minutes 2 -o "
       "model.int4.onnx\n  tersor tune model.onnx --data x.npy --epochs 20 --checkpoint state.bin -o model.int8.onnx");
   const auto options = add_options(command);
-  command->add_option("--minutes", options->training.minutes, "Train for about so many minutes")
+  command->get_option("--labels")
+      ->description(
+          "Train towards these labels too (label_weight 0.5): .npy, CSV `sample,label`, or one per line; with "
+          "--accuracy they are for that");
+  command
+      ->add_option("--minutes", options->training.minutes,
+                   "Train for about so many minutes; default: as long as the epochs take")
       ->check(CLI::PositiveNumber);
   command->add_option("--epochs", options->epochs, "Go through the samples so often; default 20")
       ->check(count_from(1, 100000))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tersor run: the outputs of a model on samples, as DIR/<sample>/<output>.npy.
 #include <cinttypes>
-#include <cstdio>
 #include <filesystem>
 
 #include "core/base/json.h"
@@ -10,9 +9,11 @@
 #include "core/cli/files.h"
 #include "core/cli/model_file.h"
 #include "core/cli/output_files.h"
+#include "core/cli/print.h"
 #include "core/cli/progress_line.h"
 #include "core/native/stage_count.h"
 #include "core/native/workers.h"
+#include "core/samples/fixed_batch.h"
 #include "core/simulate/program.h"
 
 namespace tersor::cli {
@@ -84,17 +85,18 @@ void run_model(const Options& options) {
     fan_out(threads, count, [&](int number, int64_t item) {
       Worker& worker = workers[static_cast<size_t>(number)];
       const auto k = static_cast<size_t>(item);
-      write_outputs(options.output + "/" + folders[k], files, worker.runner.run(worker.reader.load(chosen[k])));
+      write_outputs(options.output + "/" + folders[k], files,
+                    samples::first_rows(worker.runner.run(worker.reader.load(chosen[k])), data->batch()));
       progress.step();
     });
   }
   if (options.json) {
     const Json json{{"output", options.output}, {"samples", count}, {"folders", folders}, {"files", files}};
-    std::printf("%s\n", to_text(json).c_str());
+    print("%s\n", to_text(json).c_str());
     return;
   }
-  std::printf("%" PRId64 " samples, %zu %s each, in %s\n", count, files.size(),
-              files.size() == 1 ? "output" : "outputs", options.output.c_str());
+  print("%" PRId64 " samples, %zu %s each, in %s\n", count, files.size(), files.size() == 1 ? "output" : "outputs",
+        options.output.c_str());
 }
 
 }  // namespace

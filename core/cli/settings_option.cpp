@@ -55,16 +55,23 @@ void keep_float(const std::string& word, const Graph& graph, Settings& settings)
   settings.overrides.push_back(std::move(override));
 }
 
+/// How an amount is written.
+std::string_view budget_form(std::string_view field) {
+  return field == "bops" ? "A number, such as 75000000." : "In bytes, kB or MB: 75000, 200kB, 1.5MB.";
+}
+
 }  // namespace
 
 void add_preset_option(CLI::App& command, std::string& preset) {
   command.add_option("--preset", preset,
                      "What the fields hold that are not given: \"requirements\" for the defaults of the requirement "
-                     "document, in place of ours");
+                     "document; default: ours");
 }
 
 void add_settings_option(CLI::App& command, SettingsOption& option, bool with_recipe) {
-  command.add_option("--platform", option.platform, "Where the model will run: NAME[@vK], or a platform file");
+  command.add_option(
+      "--platform", option.platform,
+      "Where the model will run: NAME[@vK], default ort-cpu (tersor platforms lists them), or a platform file");
   add_preset_option(command, option.preset);
   command.add_option("--config", option.config, "JSON file of QuantizationConfig fields");
   command.add_option("--set", option.sets, "FIELD=VALUE of the configuration; may be given several times")
@@ -75,7 +82,7 @@ void add_settings_option(CLI::App& command, SettingsOption& option, bool with_re
       "for each other on the samples, 2 tries more");
   command.add_option("--block-size", option.block_size,
                      "So many inputs of an output channel share a scale: 16, 32, 64, 128 or 256, on platforms that "
-                     "restore weights for float arithmetic; 0 for none");
+                     "restore weights for float arithmetic; 0 for none; default: as the platform has it");
   command.add_option("--prefer", option.prefer,
                      "What counts where time in the runtime, size and accuracy pull apart: speed, balanced (default), "
                      "accuracy or size");
@@ -83,27 +90,28 @@ void add_settings_option(CLI::App& command, SettingsOption& option, bool with_re
       .add_option(
           "--override", option.overrides,
           "Settings for single nodes, JSON or a file of it: {\"name\" | \"type\" | \"filter\": ..., \"config\": "
-          "{FIELD: VALUE}}; may be given several times")
+          "{FIELD: VALUE}}; may be given several times; default: none")
       ->allow_extra_args(false);
   command
       .add_option("--keep-float", option.keep_float,
                   "A node's name or an operator type that stays in float; \"none\" switches the automatic choice off, "
-                  "\"auto\" on; may be given several times")
+                  "\"auto\" (default) on; may be given several times")
       ->allow_extra_args(false);
   for_each_field<config::ResourceUtilization>([&](const auto& one) {
-    std::string name = one.name;
+    const std::string field(one.name);
+    std::string name = field;
     std::replace(name.begin(), name.end(), '_', '-');
     command.add_option_function<std::string>(
-        "--" + name,
-        [&option, field = std::string(one.name)](const std::string& given) {
-          option.budgets.emplace_back(field, given);
-        },
-        std::string("At most so much: ") + one.meaning +
-            " Each operator gets the candidate of the platform that costs least (200kB, 1.5MB, 75000)");
+        "--" + name, [&option, field](const std::string& given) { option.budgets.emplace_back(field, given); },
+        "A budget: " + std::string(one.meaning) + " " + std::string(budget_form(field)) +
+            " Each operator gets the candidate of the platform that makes the least error within it; default: no "
+            "limit");
   });
   command
-      .add_option("--float-operators", option.float_operators,
-                  "At most so many operators with weights may stay in float: those where that lowers the error most")
+      .add_option(
+          "--float-operators", option.float_operators,
+          "At most so many operators with weights may stay in float: those where that lowers the error most; default: "
+          "no limit")
       ->check(count_from(0));
   command.add_option("--framework-info", option.framework_info,
                      "Fields of FrameworkInfo in place of the defaults: JSON, or a file of it");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tersor tradeoff MODEL.onnx --data DATA: what the model loses when it may take less.
 #include <algorithm>
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -9,6 +8,7 @@
 #include "core/cli/budget_curve.h"
 #include "core/cli/files.h"
 #include "core/cli/model_file.h"
+#include "core/cli/print.h"
 #include "core/cli/progress_line.h"
 #include "core/cli/settings_option.h"
 #include "core/native/calibrate_data.h"
@@ -50,16 +50,15 @@ std::string budget_text(double budget, Resource resource) {
 
 void print_row(const BudgetPoint& point, Resource resource) {
   const evaluate::EvaluationResult& result = point.evaluation.result;
-  std::printf("%12s %12s", budget_text(point.budget, resource).c_str(),
-              size_text(static_cast<int64_t>(point.result.bytes.size())).c_str());
-  if (point.evaluation.sqnr_db) std::printf(" %8.2f dB", *point.evaluation.sqnr_db);
+  print("%12s %12s", budget_text(point.budget, resource).c_str(),
+        size_text(static_cast<int64_t>(point.result.bytes.size())).c_str());
+  if (point.evaluation.sqnr_db) print(" %8.2f dB", *point.evaluation.sqnr_db);
   if (result.value && result.interval)
-    std::printf("  %6.2f %% (%.2f to %.2f)", 100 * *result.value, 100 * result.interval->lower,
-                100 * result.interval->upper);
+    print("  %6.2f %% (%.2f to %.2f)", 100 * *result.value, 100 * result.interval->lower, 100 * result.interval->upper);
   else if (result.agreement)
-    std::printf("  %lld of %lld answers the same", static_cast<long long>(result.agreement->same),
-                static_cast<long long>(result.agreement->count));
-  std::printf("\n");
+    print("  %lld of %lld answers the same", static_cast<long long>(result.agreement->same),
+          static_cast<long long>(result.agreement->count));
+  print("\n");
 }
 
 void trade_off(const Options& options) {
@@ -76,9 +75,8 @@ void trade_off(const Options& options) {
   const evaluate::EvaluationResult& in_float = curve.in_float().result;
   if (!options.json) {
     if (in_float.value)
-      std::printf("float model: %.2f %% on %lld samples\n", 100 * *in_float.value,
-                  static_cast<long long>(in_float.count));
-    std::printf("%12s %12s %11s\n", resource == Resource::kWeightsMemory ? "weights" : "in float", "file", "SQNR");
+      print("float model: %.2f %% on %lld samples\n", 100 * *in_float.value, static_cast<long long>(in_float.count));
+    print("%12s %12s %11s\n", resource == Resource::kWeightsMemory ? "weights" : "in float", "file", "SQNR");
   }
   Json points = Json::array();
   double last = -1;
@@ -99,7 +97,7 @@ void trade_off(const Options& options) {
                   {"points", points}};
   const std::string text = to_text(json) + "\n";
   if (!options.output.empty()) write_files({{options.output, bytes_of(text)}});
-  if (options.json) std::printf("%s", text.c_str());
+  if (options.json) print("%s", text.c_str());
 }
 
 }  // namespace
@@ -114,10 +112,13 @@ void add_tradeoff(CLI::App& program) {
   command->add_option("MODEL", options->model, "A float ONNX model")->required();
   command->add_option("-o,--output", options->output, "Write the curve (JSON): each point with its recipe");
   add_data_option(*command, options->data, true);
+  command->get_option("--limit")->description(
+      "Calibrate on at most this many samples, spread evenly; default 0: 128, and at most half");
   add_settings_option(*command, options->settings, true);
-  command->add_option("--points", options->points, "Budgets from the least to the most; 7 by default")
+  command->add_option("--points", options->points, "Budgets from the least to the most; default 7")
       ->check(count_from(2, 64));
-  command->add_option("--threads", options->workforce.threads, "Threads; 0: one for each core")->check(thread_limit());
+  command->add_option("--threads", options->workforce.threads, "Threads; default: one for each core")
+      ->check(thread_limit());
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options] { trade_off(*options); });
 }

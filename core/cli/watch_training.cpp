@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/cli/print.h"
 #include "core/cli/watch_training.h"
 
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 
 #include <unistd.h>
 
 #include "core/cli/files.h"
 #include "core/cli/progress_line.h"
+#include "core/native/size_text.h"
 
 namespace tersor::cli {
 
@@ -53,9 +54,9 @@ class TrainingLine {
     printed_ = at;
     const double seconds = std::chrono::duration<double>(at - start_).count();
     const double each = seconds / static_cast<double>(now.step);
-    std::fprintf(stderr, "\r\033[Ktrain %lld/%lld, loss %.3g, SQNR %.1f -> %.1f dB, %.0f samples/s, %.0f s left",
-                 static_cast<long long>(now.step), static_cast<long long>(now.steps), now.loss, now.before_db,
-                 now.best_db, static_cast<double>(batch) / each, each * static_cast<double>(now.steps - now.step));
+    print_error("\r\033[Ktrain %lld/%lld, loss %.3g, SQNR %.1f -> %.1f dB, %.0f samples/s, %.0f s left",
+                static_cast<long long>(now.step), static_cast<long long>(now.steps), now.loss, now.before_db,
+                now.best_db, static_cast<double>(batch) / each, each * static_cast<double>(now.steps - now.step));
   }
 
  private:
@@ -74,10 +75,12 @@ void watch_training(const std::string& checkpoint, bool quiet, TrainingRun& run)
   const auto watch = std::make_shared<std::unique_ptr<Watch>>();
   run.begin = [watch, quiet](const tune::Tuner& tuner, int threads) {
     *watch = std::make_unique<Watch>(quiet);
-    if (quiet || tuner.bytes_per_runner() == 0) return;
-    std::fprintf(stderr, "train: %lld steps; at most %.0f MB of memory for each of %d threads\n",
-                 static_cast<long long>(tuner.progress().steps), static_cast<double>(tuner.bytes_per_runner()) / 1e6,
-                 threads);
+    if (quiet) return;
+    const int64_t bytes = tuner.bytes_per_runner();
+    const std::string memory = bytes == 0 ? ""
+                                          : "; at most " + size_text(bytes) + " of memory for each of " +
+                                                std::to_string(threads) + " threads, beside the samples";
+    print_error("train: %lld steps%s\n", static_cast<long long>(tuner.progress().steps), memory.c_str());
   };
   run.watch = [watch](const tune::TuneProgress& now, int64_t batch) { (*watch)->line.show(now, batch); };
   run.stops = [] { return interrupted != 0; };

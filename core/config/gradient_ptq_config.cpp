@@ -22,10 +22,16 @@ void check(const GradientPTQConfig& config, const std::string& place) {
   if (!(config.regularization_factor >= 0))
     out_of_limits(config.regularization_factor, "a number of at least 0", place, "regularization_factor");
   const std::pair<const char*, double> rates[] = {{"learning_rate", config.learning_rate.value_or(0)},
-                                                  {"learning_rate_bias", config.learning_rate_bias},
-                                                  {"learning_rate_ranges", config.learning_rate_ranges}};
+                                                  {"learning_rate_bias", config.learning_rate_bias.value_or(0)},
+                                                  {"learning_rate_ranges", config.learning_rate_ranges.value_or(0)}};
   for (const auto& [field, rate] : rates)
     if (!(rate >= 0 && rate <= 1)) out_of_limits(rate, "a number from 0 to 1", place, field);
+  const std::pair<const char*, double> parts[] = {{"label_weight", config.label_weight},
+                                                  {"augmentation", config.augmentation.value_or(0)}};
+  for (const auto& [field, part] : parts)
+    if (!(part >= 0 && part <= 1)) out_of_limits(part, "a number from 0 to 1", place, field);
+  if (config.block_kernels < 0 || config.block_kernels > kMostEpochs)
+    out_of_limits(config.block_kernels, "a number from 0 to 100000", place, "block_kernels");
   if (config.most_steps && *config.most_steps < 0)
     out_of_limits(*config.most_steps, "a number of at least 0, or null", place, "most_steps");
 }

@@ -39,10 +39,6 @@ void check(const MixedPrecisionQuantizationConfig& config, const std::string& pl
     out_of_limits(std::to_string(*config.float_operators), "a number of at least 0, or null", place, "float_operators");
   check_bits(config.weights_n_bits, place, "weights_n_bits");
   check_bits(config.activation_n_bits, place, "activation_n_bits");
-  if (config.distance_weighting_method == MpDistanceWeighting::kHessian)
-    throw Error(ErrorCode::kInvalidConfig,
-                "HESSIAN weighting needs Hessian scores of the interest points, which this version does not compute.",
-                detail::join_place(place, "distance_weighting_method"), "Use AVG, LAST_LAYER or EXP.");
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ struct MixedPrecisionQuantizationConfig {
   bool operator==(const MixedPrecisionQuantizationConfig&) const = default;
 };
 
-/// Reads over what `config` holds. HESSIAN weighting, which needs gradients, is refused. Error kInvalidConfig for a
+/// Reads over what `config` holds. Error kInvalidConfig for a
 /// number out of its limits.
 void from_json(const Json& json, MixedPrecisionQuantizationConfig& config, const std::string& place);
 

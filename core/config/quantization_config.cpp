@@ -95,7 +95,7 @@ std::vector<std::string> acting_words(RoundingType, std::string_view) {
   return all_words<RoundingType>();
 }
 std::vector<std::string> acting_words(MpDistanceWeighting, std::string_view) {
-  return {"AVG", "LAST_LAYER", "EXP"};
+  return all_words<MpDistanceWeighting>();
 }
 std::vector<std::string> acting_words(ThresholdSelectionMethod, std::string_view field) {
   std::vector<std::string> words;

@@ -43,7 +43,12 @@ constexpr const char* kNodeFields[] = {"activation_quantization_method",
                                        "weights_n_bits",
                                        "weights_per_channel_threshold",
                                        "weights_block_size",
-                                       "enable_weights_quantization"};
+                                       "enable_weights_quantization",
+                                       "activation_threshold_method",
+                                       "weights_threshold_method",
+                                       "z_threshold",
+                                       "min_threshold",
+                                       "l_p_value"};
 
 void check_node_config(const Json& config, const std::string& place, Faults& faults) {
   const QuantizationConfig read = read_quantization_config(config, place, {}, faults);

@@ -45,8 +45,7 @@ class Clock {
 
   /// It is computed when the model is loaded, or not at all.
   bool is_idle(const Node& node) const {
-    return node.op_type == "Constant" || node.op_type == "Shape" ||
-           std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId id) {
+    return node.op_type == "Shape" || std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId id) {
              return prices_.elements(id) == 0 || (uses_.reader_count(id) == 0 && !uses_.is_output(id));
            });
   }

@@ -5,6 +5,8 @@
 #include <array>
 #include <string_view>
 
+#include "core/graph/folded_values.h"
+
 namespace tersor::cost {
 
 namespace {
@@ -41,6 +43,8 @@ bool is_product(const Node& node) {
   return is_one_of(node, kProducts);
 }
 
+constexpr double kBytesOfFloat = 4;
+
 /// The operator that stands for those of which nobody has measured a price.
 std::string_view nearest(const Node& node) {
   if (node.op_type.rfind("Reduce", 0) == 0 || node.op_type == "LayerNormalization") return "ReduceMean";
@@ -53,9 +57,28 @@ std::string_view nearest(const Node& node) {
 
 }  // namespace
 
+OperatorPrices::OperatorPrices(const tpc::PriceList& prices, const Graph& graph, const ValueTypes& types)
+    : prices_(prices), graph_(graph), types_(types), folded_(folded_values(graph)) {
+  for (const Node& node : graph.nodes()) {
+    const ValueId weight = weight_of(node);
+    const Shape* shape = constant_shape(weight);
+    if (shape == nullptr || !(is_conv(node) || is_product(node))) continue;
+    const Tensor* stored = graph.initializer(weight);
+    const bool narrow = stored != nullptr && bits_of(stored->dtype()) <= 8;
+    weight_bytes_ += static_cast<double>(shape->elements()) * (narrow ? 1 : kBytesOfFloat);
+  }
+}
+
+const Shape* OperatorPrices::constant_shape(ValueId value) const {
+  if (!value.valid()) return nullptr;
+  if (const Tensor* constant = graph_.initializer(value)) return &constant->shape();
+  const auto index = static_cast<size_t>(value.index);
+  return folded_[index] && index < types_.size() && types_[index] ? &types_[index]->shape : nullptr;
+}
+
 double OperatorPrices::elements(ValueId value) const {
   const auto index = static_cast<size_t>(value.index);
-  if (!value.valid() || index >= types_.size() || !types_[index]) return 0;
+  if (!value.valid() || index >= types_.size() || !types_[index] || folded_[index]) return 0;
   return static_cast<double>(types_[index]->shape.elements());
 }
 
@@ -77,23 +100,22 @@ ValueId OperatorPrices::weight_of(const Node& node) const {
 }
 
 std::string OperatorPrices::kind_of_conv(const Node& node) const {
-  const Tensor* weight = graph_.initializer(weight_of(node));
+  const Shape* weight = constant_shape(weight_of(node));
   const int64_t groups = node.int_or("group", 1);
-  if (weight == nullptr || weight->shape().rank() < 3) return "dense";
+  if (weight == nullptr || weight->rank() < 3) return "dense";
   int64_t places = 1;
-  for (int axis = 2; axis < static_cast<int>(weight->shape().rank()); ++axis) places *= weight->shape()[axis];
-  if (groups > 1 && weight->shape()[1] == 1) return "depthwise";
+  for (int axis = 2; axis < weight->rank(); ++axis) places *= (*weight)[axis];
+  if (groups > 1 && (*weight)[1] == 1) return "depthwise";
   return places == 1 && groups == 1 ? "pointwise" : "dense";
 }
 
-Work OperatorPrices::work_of(const Node& node) const {
+Work OperatorPrices::work_of(const Node& node, double bytes) const {
   Work work;
   for (const ValueId id : node.inputs) work.inputs += elements(id);
   for (const ValueId id : node.outputs) work.outputs += elements(id);
-  const ValueId weight_id = weight_of(node);
-  const Tensor* weight = weight_id.valid() ? graph_.initializer(weight_id) : nullptr;
+  const Shape* weight = constant_shape(weight_of(node));
   if (is_conv(node) && weight != nullptr) {
-    const Shape& shape = weight->shape();
+    const Shape& shape = *weight;
     const auto count = static_cast<double>(shape.elements());
     const bool transposed = node.op_type == "ConvTranspose";
     work.weights = count;
@@ -112,19 +134,20 @@ Work OperatorPrices::work_of(const Node& node) const {
     const bool known = index < types_.size() && types_[index] && types_[index]->shape.rank() > 0;
     const double deep = known ? static_cast<double>(types_[index]->shape[types_[index]->shape.rank() - 1]) : 0;
     work.products = work.outputs * deep;
-    if (weight != nullptr) work.weights = static_cast<double>(weight->shape().elements());
+    if (weight != nullptr) work.weights = static_cast<double>(weight->elements());
   } else if (is_recurrent(node)) {
     const auto index = static_cast<size_t>(node.inputs[0].index);
     const bool known = index < types_.size() && types_[index] && types_[index]->shape.rank() == 3;
     const double steps = known ? static_cast<double>(types_[index]->shape[0] * types_[index]->shape[1]) : 1;
     for (size_t k = 1; k < 3 && k < node.inputs.size(); ++k)
-      if (const Tensor* one = graph_.initializer(node.inputs[k]))
-        work.products += steps * static_cast<double>(one->shape().elements());
+      if (const Shape* one = constant_shape(node.inputs[k]))
+        work.products += steps * static_cast<double>(one->elements());
   } else {
     double window = 1;
     for (const int64_t side : node.ints_or("kernel_shape", {})) window *= static_cast<double>(side);
     work.columns = work.outputs * window;
   }
+  if (bytes > prices_.cache_bytes) work.cold_weights = work.weights;
   return work;
 }
 
@@ -143,9 +166,10 @@ std::string OperatorPrices::name_of(const Node& node) const {
 double OperatorPrices::priced(const std::string& name, const Work& work) const {
   const tpc::Price* price = prices_.find(name);
   if (price == nullptr) return 0;
-  return price->node + price->input * work.inputs + price->output * work.outputs + price->product * work.products +
-         price->column * work.columns + price->weight * work.weights + price->place * work.places +
-         price->tail * work.tails;
+  const double working = price->node + price->input * work.inputs + price->output * work.outputs +
+                         price->product * work.products + price->column * work.columns + price->weight * work.weights +
+                         price->place * work.places + price->tail * work.tails;
+  return std::max(working, price->cold * work.cold_weights);
 }
 
 double OperatorPrices::of(const Node& node) const {
@@ -156,12 +180,12 @@ double OperatorPrices::of(const Node& node) const {
     return constant != nullptr ? restoring(static_cast<double>(constant->shape().elements()))
                                : dequantizing(node.outputs[0]);
   }
-  return priced(name_of(node), work_of(node));
+  return priced(name_of(node), work_of(node, weight_bytes_));
 }
 
 double OperatorPrices::in_integers(const Node& node) const {
   if (is_view(node)) return priced("copies/integer", {});
-  const Work work = work_of(node);
+  const Work work = work_of(node, weight_bytes_ / kBytesOfFloat);
   if (node.op_type == "Conv") return priced("QLinearConv/" + kind_of_conv(node), work);
   if (node.op_type == "Gemm") return priced("QGemm", work);
   if (node.op_type == "MatMul") return priced("QLinearMatMul", work);
@@ -181,7 +205,7 @@ double OperatorPrices::dequantizing(ValueId value) const {
 }
 
 double OperatorPrices::quantizing_before(const Node& node) const {
-  return node.op_type == "MaxPool" ? priced("MaxPool/plain", work_of(node)) : 0;
+  return node.op_type == "MaxPool" ? priced("MaxPool/plain", work_of(node, 0)) : 0;
 }
 
 double OperatorPrices::turning(ValueId value, bool is_integer) const {

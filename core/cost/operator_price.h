@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/cost/value_types.h"
 #include "core/graph/graph.h"
@@ -13,14 +14,13 @@ namespace tersor::cost {
 
 /// What a node does, in the units of tpc::Price.
 struct Work {
-  double inputs = 0, outputs = 0, products = 0, columns = 0, weights = 0, places = 0, tails = 0;
+  double inputs = 0, outputs = 0, products = 0, columns = 0, weights = 0, places = 0, tails = 0, cold_weights = 0;
 };
 
 /// Nodes of one graph, float or with the runtime's integer operators. The graph, its types and the prices outlive this.
 class OperatorPrices {
  public:
-  OperatorPrices(const tpc::PriceList& prices, const Graph& graph, const ValueTypes& types)
-      : prices_(prices), graph_(graph), types_(types) {}
+  OperatorPrices(const tpc::PriceList& prices, const Graph& graph, const ValueTypes& types);
 
   /// Nanoseconds of the node as it stands.
   double of(const Node& node) const;
@@ -36,7 +36,7 @@ class OperatorPrices {
   /// Of restoring a constant of that many elements from its integers in each run.
   double restoring(double elements) const;
 
-  /// Of an activation; 0 where the shape is not known.
+  /// Of an activation; 0 where the shape is not known, and of what the runtime computes when it opens the file.
   double elements(ValueId value) const;
   int rank(ValueId value) const;
   /// The value has four axes and more than one place in the last two.
@@ -44,14 +44,19 @@ class OperatorPrices {
 
  private:
   double priced(const std::string& name, const Work& work) const;
-  Work work_of(const Node& node) const;
+  /// `bytes`: of all weights that are read in a run.
+  Work work_of(const Node& node, double bytes) const;
   std::string name_of(const Node& node) const;
   std::string kind_of_conv(const Node& node) const;
   ValueId weight_of(const Node& node) const;
+  /// Of an initializer, or of what the runtime folds into one; null of anything else.
+  const Shape* constant_shape(ValueId value) const;
 
   const tpc::PriceList& prices_;
   const Graph& graph_;
   const ValueTypes& types_;
+  std::vector<bool> folded_;  // folded_values()
+  double weight_bytes_ = 0;   // of all constants of the graph
 };
 
 }  // namespace tersor::cost

@@ -31,6 +31,15 @@ const std::string kSwish = "Swish";  // the set's name in tables
 constexpr const char* kMethod = "activation_quantization_method";
 constexpr const char* kBits = "activation_n_bits";
 constexpr const char* kEnabled = "enable_activation_quantization";
+constexpr const char* kThresholds = "activation_threshold_method";
+
+/// "a (Conv), b (Conv) and 3 more".
+std::string few_of(std::vector<std::string> names) {
+  constexpr size_t kNamed = 5;
+  const size_t more = names.size() > kNamed ? names.size() - kNamed : 0;
+  names.resize(names.size() - more);
+  return joined(names) + (more > 0 ? " and " + std::to_string(more) + " more" : "");
+}
 
 const FrameworkInfo& own_info() {
   static const FrameworkInfo kOwn = onnx_framework_info();
@@ -61,13 +70,9 @@ void note_idle_blocks(const Graph& graph, Attachment& attachment) {
     names.push_back(graph.label_of(node) + " (" + node.op_type + ")");
   }
   if (names.empty()) return;
-  constexpr size_t kNamed = 5;
-  const size_t more = names.size() > kNamed ? names.size() - kNamed : 0;
-  names.resize(names.size() - more);
   attachment.notes.push_back({"no_blocks",
                               "A scale for each output channel, and none for each block of " + std::to_string(size) +
-                                  " inputs: " + joined(names) +
-                                  (more > 0 ? " and " + std::to_string(more) + " more" : "") +
+                                  " inputs: " + few_of(std::move(names)) +
                                   ". ConvTranspose has no blocks, and others no more inputs than one.",
                               "", "Ask for smaller blocks where there are enough inputs."});
 }
@@ -76,12 +81,14 @@ void note_idle_blocks(const Graph& graph, Attachment& attachment) {
 class Attacher {
  public:
   Attacher(const Graph& graph, const TargetPlatformCapabilities& platform, const FrameworkInfo& info,
-           const QuantizationConfig& settings, const Overrides& overrides, OperationsToLayers layers)
+           const QuantizationConfig& settings, const Overrides& overrides, OperationsToLayers layers,
+           const std::set<NodeId>& with_usual_bits)
       : graph_(graph),
         platform_(platform),
         info_(info),
         settings_(settings),
         overrides_(overrides),
+        with_usual_bits_(with_usual_bits),
         layers_(layers_of(platform, settings, std::move(layers))),
         uses_(graph),
         types_(value_types(graph)),
@@ -128,19 +135,36 @@ class Attacher {
     attached.base = base;
     attached.kernel_quantizer = settings.kernel_quantizer;
     attached.output_quantizers = settings.output_quantizers;
+    const auto says = [&](const char* field) { return settings.set_at.count(field) != 0; };
+    const bool of_both = says("min_threshold") || says("l_p_value");
+    if (of_both || says(kThresholds) || says("z_threshold"))
+      attached.activation_criterion = settings.config.activation_criterion();
+    if (of_both || says("weights_threshold_method")) attached.weights_criterion = settings.config.weights_criterion();
     if (settings.config.enable_activation_quantization == false)
       say(attached, is_annotated(node) ? "The settings leave its output in float." : "It is not annotated.");
     restrict_to_info(node, attached);
     map_methods(attached, faults);
-    settle_symmetric(attached);
+    settle_open(attached);
     faults.attempt([&] { add_weights(node, attached); });
     set_mode(node, attached);
     return attached;
   }
 
+  /// One for all operator sets with which the same was taken.
+  std::vector<Diagnostic> nearest_notes() const {
+    std::vector<Diagnostic> notes;
+    for (const auto& [others, sets] : nearest_)
+      notes.push_back({"nearest_configuration",
+                       "The settings exclude what the platform has by itself for " + joined(sets) +
+                           "; what it offers nearest to that has " + others + " as well.",
+                       "config", ""});
+    return notes;
+  }
+
   OpQuantizationConfig input_config(Faults& faults) {
     NodeSettings settings;
     settings.config = settings_;
+    if (!with_usual_bits_.empty() && !offers_bits(platform_.tp_model.default_qco)) take_usual_bits(settings);
     if (annotated_ && attachment_outputs() && !feeds_annotated_input()) {
       settings.config.enable_activation_quantization = false;
       settings.key = "not annotated";
@@ -192,7 +216,34 @@ class Attacher {
         acting_.insert(place);
       else
         idle_.try_emplace(place, field, set);
+    note_nearest(set, settings, found);
     return found;
+  }
+
+  /// Says what nobody asked for, where the settings exclude the platform's own configuration and the nearest is taken.
+  void note_nearest(const std::string& set, const NodeSettings& settings, const Narrowed& found) {
+    const tpc::QuantizationConfigOptions& options = platform_.tp_model.options_of(set);
+    if (options.takes_any()) return;
+    const OpQuantizationConfig &own = options.base_config(), &taken = found.candidates[found.base];
+    const QuantizationConfig& asked = settings.config;
+    std::vector<std::string> others;
+    if (own.enable_activation_quantization && taken.enable_activation_quantization) {
+      if (!asked.activation_n_bits && own.activation_n_bits != taken.activation_n_bits)
+        others.push_back("activations of " + std::to_string(taken.activation_n_bits) + " bits");
+      if (!asked.activation_quantization_method && !taken.activation_by_table() &&
+          own.activation_quantization_method != taken.activation_quantization_method)
+        others.push_back("activations by " + std::string(enum_word(taken.activation_quantization_method)));
+    }
+    const tpc::AttributeQuantizationConfig &weights = taken.attribute_config(tpc::kKernelAttr),
+                                           &own_weights = own.attribute_config(tpc::kKernelAttr);
+    if (own_weights.enable_weights_quantization && weights.enable_weights_quantization) {
+      if (!asked.weights_n_bits && own_weights.weights_n_bits != weights.weights_n_bits)
+        others.push_back("weights of " + std::to_string(weights.weights_n_bits) + " bits");
+      if (!asked.weights_quantization_method &&
+          own_weights.weights_quantization_method != weights.weights_quantization_method)
+        others.push_back("weights by " + std::string(enum_word(weights.weights_quantization_method)));
+    }
+    if (!others.empty()) nearest_[joined(others)].push_back(set.empty() ? "operators of no set" : set);
   }
 
   bool is_annotated(const Node& node) const {
@@ -243,12 +294,29 @@ class Attacher {
     take(kMethod, &QuantizationConfig::activation_quantization_method);
     take(kBits, &QuantizationConfig::activation_n_bits);
     take(kEnabled, &QuantizationConfig::enable_activation_quantization);
+    take(kThresholds, &QuantizationConfig::activation_threshold_method);
+    take("z_threshold", &QuantizationConfig::z_threshold);
+    take("min_threshold", &QuantizationConfig::min_threshold);
+    take("l_p_value", &QuantizationConfig::l_p_value);
+  }
+
+  bool offers_bits(const tpc::QuantizationConfigOptions& options) const {
+    const auto& list = options.quantization_config_list();
+    return options.takes_any() || std::any_of(list.begin(), list.end(), [&](const OpQuantizationConfig& op) {
+             return op.activation_n_bits == settings_.activation_n_bits;
+           });
+  }
+
+  static void take_usual_bits(NodeSettings& settings) {
+    settings.config.activation_n_bits.reset();
+    settings.key += " usual bits";
   }
 
   NodeSettings settings_of(const Node& node) const {
     NodeSettings settings = overrides_.settings_of(graph_, node, settings_, requests_);
     if (const Node* bounded = overrides_.empty() ? nullptr : bounded_by(node))
       take_over_output(settings_of(*bounded), settings);
+    if (with_usual_bits_.contains(node.id) && settings.set_at.count(kBits) == 0) take_usual_bits(settings);
     if (is_annotated(node)) return settings;
     settings.config.enable_weights_quantization = false;
     const bool output_only = attachment_outputs() && feeds_annotated(node);
@@ -442,6 +510,7 @@ class Attacher {
   const FrameworkInfo& info_;
   const QuantizationConfig& settings_;
   const Overrides& overrides_;
+  const std::set<NodeId>& with_usual_bits_;  // nodes that activation_n_bits of the whole model does not reach
   OperationsToLayers layers_;
   const Uses uses_;
   const std::vector<DType> types_;
@@ -450,6 +519,7 @@ class Attacher {
   const std::optional<std::vector<NodeId>> annotated_;
   std::set<std::string> refused_;  // operator set and field, so that a fault is told once
   std::map<std::pair<std::string, std::string>, Narrowed> narrowed_;
+  std::map<std::string, std::vector<std::string>> nearest_;          // what was not asked for, to the operator sets
   std::set<std::string> acting_;                                     // places of overrides' fields
   std::map<std::string, std::pair<std::string, std::string>> idle_;  // such a place to the field and an operator set
 };
@@ -497,47 +567,128 @@ void take_candidate(NodeAttachment& attached, size_t candidate) {
   attached.activation = config.enable_activation_quantization ? ActivationMode::kQuant : ActivationMode::kNoQuant;
 }
 
+namespace {
+
+/// Of an attachment without a wish for bits: the nodes whose outputs the platform, or what reads them, does not let
+/// have so many.
+std::set<NodeId> without_bits(const Attachment& usual, int bits) {
+  std::set<NodeId> found;
+  for (const NodeAttachment& one : usual.nodes)
+    if (std::none_of(one.candidates.begin(), one.candidates.end(), [&](const OpQuantizationConfig& op) {
+          return op.enable_activation_quantization && op.activation_n_bits == bits;
+        }))
+      found.insert(one.node);
+  return found;
+}
+
+/// Names the outputs that are quantized with other bits than the whole model was to have; none where all of them are.
+std::optional<Diagnostic> usual_bits_note(const Graph& graph, const Attachment& attachment,
+                                          const std::set<NodeId>& with_usual_bits, int bits) {
+  std::vector<std::string> names;
+  bool others = false;
+  for (const NodeAttachment& one : attachment.nodes) {
+    if (one.activation != ActivationMode::kQuant && one.activation != ActivationMode::kFlnQuant) continue;
+    const Node& node = *graph.find(one.node);
+    if (with_usual_bits.contains(one.node))
+      names.push_back(graph.label_of(node) + " (" + node.op_type + ")");
+    else
+      others = true;
+  }
+  if (!others) return std::nullopt;
+  const std::string count = std::to_string(names.size());
+  return Diagnostic{"usual_bits",
+                    "The platform has no " + std::to_string(bits) + " bits for " + count +
+                        " of the outputs that are quantized, or for what reads them; these keep the platform's own: " +
+                        few_of(std::move(names)) + ".",
+                    "config.activation_n_bits",
+                    {}};
+}
+
+/// Says that bits which the platform has by tables alone were taken so; none where nobody asked for bits alone.
+std::optional<Diagnostic> table_note(const Graph& graph, const Attachment& attachment,
+                                     const QuantizationConfig& asked) {
+  if (!asked.activation_n_bits || asked.activation_quantization_method) return std::nullopt;
+  std::vector<std::string> names;
+  for (const NodeAttachment& one : attachment.nodes) {
+    const bool quantizes = one.activation == ActivationMode::kQuant || one.activation == ActivationMode::kFlnQuant;
+    if (!quantizes || !one.config().activation_by_table()) continue;
+    const Node& node = *graph.find(one.node);
+    names.push_back(graph.label_of(node) + " (" + node.op_type + ")");
+  }
+  if (names.empty()) return std::nullopt;
+  const std::string bits = std::to_string(*asked.activation_n_bits), count = std::to_string(names.size());
+  return Diagnostic{"activations_by_table",
+                    "The platform has activations of " + bits + " bits as a table of " +
+                        std::to_string(1 << *asked.activation_n_bits) +
+                        " values, not as even steps. Each table costs a Cast and a Gather in the runtime; " + count +
+                        " outputs have one: " + few_of(std::move(names)) + ".",
+                    "config.activation_n_bits", "For even steps choose the platform \"any\"."};
+}
+
+}  // namespace
+
 Attachment attach(const Graph& graph, const TargetPlatformCapabilities& platform, const FrameworkInfo& info,
                   const QuantizationConfig& settings, const Overrides& overrides, const OperationsToLayers& layers) {
-  Attacher attacher(graph, platform, info, settings, overrides, layers);
-  Attachment attachment;
-  attachment.export_rules = platform.export_rules;
-  Faults faults;
-  overrides.find_unmatched(graph, faults);
-  attachment.input_config = attacher.input_config(faults);
-  std::vector<std::string> sets;
-  for (size_t i = 0; i < graph.nodes().size(); ++i) sets.push_back(attacher.operator_set_of(graph.nodes()[i], i));
-  std::vector<Swish> swishes;
-  if (platform.tp_model.find(kSwish) != nullptr) swishes = find_swishes(graph);
-  for (const Swish& swish : swishes) sets[swish.sigmoid] = sets[swish.mul] = kSwish;
-  for (size_t i = 0; i < graph.nodes().size(); ++i) {
-    const Node& node = graph.nodes()[i];
-    attachment.by_node_[node.id.index] = attachment.nodes.size();
-    attachment.nodes.push_back(attacher.attach_node(node, sets[i], faults));
-  }
-  attacher.find_idle_overrides(faults);
-  const auto add_group = [&](const std::string& name, const std::vector<size_t>& nodes) {
-    FusedGroup group{name, {}};
-    for (const size_t index : nodes) {
-      group.nodes.push_back(graph.nodes()[index].id);
-      attachment.nodes[index].fused_group = attachment.groups.size();
+  const auto lay = [&](const QuantizationConfig& asked, const std::set<NodeId>& with_usual_bits, Faults& faults) {
+    Attacher attacher(graph, platform, info, asked, overrides, layers, with_usual_bits);
+    Attachment attachment;
+    attachment.export_rules = platform.export_rules;
+    overrides.find_unmatched(graph, faults);
+    attachment.input_config = attacher.input_config(faults);
+    std::vector<std::string> sets;
+    for (size_t i = 0; i < graph.nodes().size(); ++i) sets.push_back(attacher.operator_set_of(graph.nodes()[i], i));
+    std::vector<Swish> swishes;
+    if (platform.tp_model.find(kSwish) != nullptr) swishes = find_swishes(graph);
+    for (const Swish& swish : swishes) sets[swish.sigmoid] = sets[swish.mul] = kSwish;
+    for (size_t i = 0; i < graph.nodes().size(); ++i) {
+      const Node& node = graph.nodes()[i];
+      attachment.by_node_[node.id.index] = attachment.nodes.size();
+      attachment.nodes.push_back(attacher.attach_node(node, sets[i], faults));
     }
-    attachment.groups.push_back(std::move(group));
+    attacher.find_idle_overrides(faults);
+    const auto add_group = [&](const std::string& name, const std::vector<size_t>& nodes) {
+      FusedGroup group{name, {}};
+      for (const size_t index : nodes) {
+        group.nodes.push_back(graph.nodes()[index].id);
+        attachment.nodes[index].fused_group = attachment.groups.size();
+      }
+      attachment.groups.push_back(std::move(group));
+    };
+    for (const FusedChain& chain : fuse(graph, sets, platform.tp_model.fusing_patterns, swishes)) {
+      const tpc::Fusing& pattern = platform.tp_model.fusing_patterns[chain.pattern];
+      add_group(pattern.name, chain.nodes);
+      for (const size_t index : chain.nodes)
+        if (index != chain.nodes.back()) attacher.fuse_inside(pattern, attachment.nodes[index]);
+    }
+    for (const Swish& swish : swishes) {
+      attachment.nodes[swish.sigmoid].activation = ActivationMode::kFlnNoQuant;
+      if (!attachment.nodes[swish.mul].fused_group) add_group(kSwish, {swish.sigmoid, swish.mul});
+    }
+    limit_input_bits(graph, attachment, faults);
+    note_idle_blocks(graph, attachment);
+    for (Diagnostic& note : attacher.nearest_notes()) attachment.notes.push_back(std::move(note));
+    return attachment;
   };
-  for (const FusedChain& chain : fuse(graph, sets, platform.tp_model.fusing_patterns, swishes)) {
-    const tpc::Fusing& pattern = platform.tp_model.fusing_patterns[chain.pattern];
-    add_group(pattern.name, chain.nodes);
-    for (const size_t index : chain.nodes)
-      if (index != chain.nodes.back()) attacher.fuse_inside(pattern, attachment.nodes[index]);
+  Faults faults;
+  Attachment attachment = lay(settings, {}, faults);
+  const auto said = [&](Attachment whole) {
+    if (auto note = table_note(graph, whole, settings)) whole.notes.push_back(std::move(*note));
+    return whole;
+  };
+  if (!faults.empty() && settings.activation_n_bits) {
+    QuantizationConfig usual = settings;
+    usual.activation_n_bits.reset();
+    Faults others, left;
+    const std::set<NodeId> nodes = without_bits(lay(usual, {}, others), *settings.activation_n_bits);
+    Attachment eased = lay(settings, nodes, left);
+    const auto note = usual_bits_note(graph, eased, nodes, *settings.activation_n_bits);
+    if (note && others.empty() && left.empty()) {
+      eased.notes.push_back(*note);
+      return said(std::move(eased));
+    }
   }
-  for (const Swish& swish : swishes) {
-    attachment.nodes[swish.sigmoid].activation = ActivationMode::kFlnNoQuant;
-    if (!attachment.nodes[swish.mul].fused_group) add_group(kSwish, {swish.sigmoid, swish.mul});
-  }
-  limit_input_bits(graph, attachment, faults);
-  note_idle_blocks(graph, attachment);
   faults.throw_if_any(ErrorCode::kInvalidConfig, "The configuration", "config");
-  return attachment;
+  return said(std::move(attachment));
 }
 
 Json to_json(const Graph& graph, const Attachment& attachment) {

@@ -63,6 +63,8 @@ struct NodeAttachment {
   /// How a QuantizeConfig has the ranges chosen; none: by the configuration.
   std::optional<LayerQuantizer> kernel_quantizer;
   std::vector<LayerQuantizer> output_quantizers;  // NodeRequest::outputs
+  /// How ranges are looked for, where overrides say; none: as the configuration says.
+  std::optional<quant::Criterion> activation_criterion = {}, weights_criterion = {};
   /// Sentences: why the output or the kernel is not quantized. Empty when both are, or fused.
   std::string reason;
 
@@ -129,8 +131,9 @@ Narrowed narrow(const tpc::QuantizationConfigOptions& options, const config::Qua
 Narrowed narrow(const tpc::QuantizationConfigOptions& options, const NodeSettings& settings,
                 std::string_view operator_set, Faults& faults);
 /// Quantizers of a QuantizeConfig that leave symmetric open take a candidate that is asymmetric (UNIFORM), which then
-/// is the base; where there is none they are symmetric, and weights narrow.
-void settle_symmetric(NodeAttachment& attached);
+/// is the base; where there is none they are symmetric, and weights narrow. Bits and axis that they leave open are
+/// those of the base.
+void settle_open(NodeAttachment& attached);
 
 /// Takes from every node the candidates whose outputs have more bits than some operator that reads them supports,
 /// looking through operators that pass their input on; where a reader's base supports fewer bits than the node's base,

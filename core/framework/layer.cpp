@@ -146,7 +146,7 @@ std::vector<NodeRequest> requests_of(const QuantizeConfig& config, const Layer& 
 
 quant::Range shape_range(const LayerQuantizer& quantizer, double low, double high) {
   if (!quantizer.is_symmetric()) return {std::min(low, 0.0), std::max(high, 0.0)};
-  const double codes = std::ldexp(1.0, quantizer.num_bits);
+  const double codes = std::ldexp(1.0, quantizer.bits());
   const double ratio = quantizer.narrow_range ? -1.0 : -codes / (codes - 2);
   return {std::min(low, high * ratio), std::max(high, low / ratio)};
 }
@@ -156,10 +156,10 @@ void quantize_layer(const QuantizeConfig& config, Layer& layer, std::optional<in
   std::vector<Shape> shapes;
   for (const auto& [weight, quantizer] : config.get_weights_and_quantizers(layer)) {
     const Tensor source = weight.value.aligned();
-    const auto channel_axis = quantizer.per_axis && weight.name == "kernel" ? axis : std::nullopt;
+    const auto channel_axis = quantizer.is_per_axis() && weight.name == "kernel" ? axis : std::nullopt;
     const auto method =
         quantizer.is_symmetric() ? quant::QuantizationMethod::kSymmetric : quant::QuantizationMethod::kUniform;
-    const quant::IntegerGrid grid{quantizer.num_bits, true, quantizer.narrow_range};
+    const quant::IntegerGrid grid{quantizer.bits(), true, quantizer.narrow_range};
     quant::QuantizationParams params;
     if (quantizer.source == RangeSource::kFixed) {
       const quant::Range range = shape_range(quantizer, *quantizer.init_min, *quantizer.init_max);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the user's settings leave of the configurations that a platform offers.
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -225,6 +227,45 @@ tpc::QuantizationConfigOptions all_bits(const tpc::QuantizationConfigOptions& op
   return tpc::QuantizationConfigOptions(std::move(list), base);
 }
 
+/// How unlike two configurations are, in bits; a method or an axis counts for less than a bit.
+double distance(const OpQuantizationConfig& a, const OpQuantizationConfig& b) {
+  const tpc::AttributeQuantizationConfig &of_a = kernel(a), &of_b = kernel(b);
+  const auto unlike = [](bool differs, double weight) { return differs ? weight : 0; };
+  const double enabled = unlike(a.enable_activation_quantization != b.enable_activation_quantization, 64) +
+                         unlike(of_a.enable_weights_quantization != of_b.enable_weights_quantization, 64),
+               bits = std::abs(a.activation_n_bits - b.activation_n_bits) +
+                      std::abs(of_a.weights_n_bits - of_b.weights_n_bits);
+  return enabled + bits + unlike(a.activation_quantization_method != b.activation_quantization_method, 0.25) +
+         unlike(of_a.weights_quantization_method != of_b.weights_quantization_method, 0.25) +
+         unlike(of_a.weights_per_channel_threshold != of_b.weights_per_channel_threshold, 0.25);
+}
+
+/// The conditions less as few of the open fields as leave something of the list, the first ones before the last; all of
+/// them where nothing does.
+std::vector<Condition> without_open(const std::vector<Condition>& asked, const std::vector<OpQuantizationConfig>& list,
+                                    const std::vector<std::string>& open_fields) {
+  const auto left_of = [&](uint32_t given_up) {
+    std::vector<Condition> left = asked;
+    std::erase_if(left, [&](const Condition& one) {
+      const auto at = std::find(open_fields.begin(), open_fields.end(), one.field) - open_fields.begin();
+      return at < std::ssize(open_fields) && (given_up >> at & 1) != 0;
+    });
+    return left;
+  };
+  const uint32_t choices = uint32_t{1} << open_fields.size();
+  for (int count = 1; count <= std::ssize(open_fields); ++count)
+    for (uint32_t given_up = 1; given_up < choices; ++given_up) {
+      if (std::popcount(given_up) != count) continue;
+      const std::vector<Condition> left = left_of(given_up);
+      if (std::any_of(list.begin(), list.end(), [&](const OpQuantizationConfig& op) {
+            return std::all_of(left.begin(), left.end(),
+                               [&](const Condition& one) { return one.value(op) == one.wanted; });
+          }))
+        return left;
+    }
+  return asked;
+}
+
 }  // namespace
 
 Narrowed narrow(const tpc::QuantizationConfigOptions& given, const NodeSettings& settings,
@@ -253,11 +294,15 @@ Narrowed narrow(const tpc::QuantizationConfigOptions& given, const NodeSettings&
     return idle;
   });
 
+  const auto agrees = [&](const OpQuantizationConfig& op) {
+    return std::all_of(asked.begin(), asked.end(), [&](const Condition& one) { return one.value(op) == one.wanted; });
+  };
+  if (std::none_of(list.begin(), list.end(), agrees)) asked = without_open(asked, list, settings.open_fields);
+  double least = HUGE_VAL;
   for (size_t i = 0; i < list.size(); ++i) {
-    const bool agrees =
-        std::all_of(asked.begin(), asked.end(), [&](const Condition& one) { return one.value(list[i]) == one.wanted; });
-    if (!agrees) continue;
-    if (i == options.base_index()) left.base = left.candidates.size();
+    if (!agrees(list[i])) continue;
+    const double far = i == options.base_index() ? -1 : distance(list[i], options.base_config());
+    if (far < least) least = far, left.base = left.candidates.size();
     OpQuantizationConfig& op = left.candidates.emplace_back(list[i]);
     if (no_weights) switch_off_weights(op);
     if (no_activation) op.enable_activation_quantization = op.quantization_preserving = false;
@@ -281,7 +326,7 @@ Narrowed narrow(const tpc::QuantizationConfigOptions& options, const config::Qua
   return narrow(options, everywhere, operator_set, faults);
 }
 
-void settle_symmetric(NodeAttachment& attached) {
+void settle_open(NodeAttachment& attached) {
   using quant::QuantizationMethod;
   auto& weights = attached.kernel_quantizer;
   auto& outputs = attached.output_quantizers;
@@ -297,6 +342,17 @@ void settle_symmetric(NodeAttachment& attached) {
   };
   for (size_t k = 0; k < attached.candidates.size(); ++k)
     if (asymmetric(attached.candidates[k]) > asymmetric(attached.config())) attached.base = k;
+  if (weights) {
+    const tpc::AttributeQuantizationConfig& taken = kernel(attached.config());
+    weights->num_bits = weights->num_bits.value_or(taken.weights_n_bits);
+    weights->per_axis = weights->per_axis.value_or(taken.weights_per_channel_threshold);
+  }
+  // The platform leaves the activation in float.
+  if (!attached.config().enable_activation_quantization && !attached.config().quantization_preserving) outputs.clear();
+  for (LayerQuantizer& one : outputs) {
+    one.num_bits = one.num_bits.value_or(attached.config().activation_n_bits);
+    one.per_axis = one.is_per_axis();
+  }
   if (open_weights) {
     weights->symmetric = !uniform_weights(attached.config());
     weights->narrow_range = weights->narrow_range || *weights->symmetric;

@@ -32,26 +32,38 @@ std::vector<std::string> types_of(const Graph& graph) {
   return types;
 }
 
-/// Nothing where the quantizer leaves it open: the attachment settles it.
+/// Nothing where the quantizer leaves it open: the attachment settles it. Bits and axis are asked for all the same, and
+/// given up where the platform does not offer them (NodeSettings::open_fields).
 void ask_method(const LayerQuantizer& quantizer, const char* field, Json& fields) {
   if (!quantizer.symmetric) return;
   fields[field] =
       enum_word(*quantizer.symmetric ? quant::QuantizationMethod::kSymmetric : quant::QuantizationMethod::kUniform);
 }
 
+/// Of these fields those that a quantizer says nothing of.
+std::vector<std::string> open_fields_of(const NodeRequest& request) {
+  std::vector<std::string> fields;
+  if (!request.outputs.empty() && !request.outputs[0].num_bits) fields.emplace_back("activation_n_bits");
+  if (request.kernel && !request.kernel->per_axis) fields.emplace_back("weights_per_channel_threshold");
+  if (request.kernel && !request.kernel->num_bits) fields.emplace_back("weights_n_bits");
+  // Last: platforms that leave every activation in float.
+  if (!request.outputs.empty() && !request.outputs[0].num_bits) fields.emplace_back("enable_activation_quantization");
+  return fields;
+}
+
 /// What a QuantizeConfig asks of a node, as fields of the configuration.
 Json fields_of(const NodeRequest& request) {
   Json fields{{"enable_activation_quantization", !request.outputs.empty()}};
   if (!request.outputs.empty()) {
-    fields["activation_n_bits"] = request.outputs[0].num_bits;
+    fields["activation_n_bits"] = request.outputs[0].bits();
     ask_method(request.outputs[0], "activation_quantization_method", fields);
   }
   if (!request.about_kernel) return fields;
   fields["enable_weights_quantization"] = request.kernel.has_value();
   if (!request.kernel) return fields;
-  fields["weights_n_bits"] = request.kernel->num_bits;
+  fields["weights_n_bits"] = request.kernel->bits();
   ask_method(*request.kernel, "weights_quantization_method", fields);
-  fields["weights_per_channel_threshold"] = request.kernel->per_axis;
+  fields["weights_per_channel_threshold"] = request.kernel->is_per_axis();
   return fields;
 }
 
@@ -150,6 +162,7 @@ NodeSettings Overrides::settings_of(const Graph& graph, const Node& node, const 
       settings.said_at.emplace_back(field, place + (place == entry.place + ".config" ? "." + field : ""));
       settings.set_at[field] = settings.said_at.back().second;
       std::erase(settings.by_name, field);
+      std::erase(settings.open_fields, field);
       if (entry.strength == Strength::kName) settings.by_name.push_back(field);
     }
   };
@@ -159,6 +172,8 @@ NodeSettings Overrides::settings_of(const Graph& graph, const Node& node, const 
       apply(fields_of(asked->second), entry, entry.place + ".quantize_config");
       if (asked->second.about_kernel) settings.kernel_quantizer = asked->second.kernel;
       settings.output_quantizers = asked->second.outputs;
+      settings.open_fields = open_fields_of(asked->second);
+      for (const std::string& field : settings.open_fields) settings.key += " " + field + " open";
     }
     if (!entry.given.config.empty() && matches(entry, graph, node))
       apply(parse_json(entry.given.config, entry.place + ".config"), entry, entry.place + ".config");

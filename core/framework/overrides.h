@@ -27,6 +27,9 @@ struct NodeSettings {
   std::vector<std::pair<std::string, std::string>> said_at;
   /// Of these fields those that an override of this very node's name sets: they must mean something for the node.
   std::vector<std::string> by_name;
+  /// Fields with a value that a QuantizeConfig's quantizers leave open: given up where the platform does not offer
+  /// them.
+  std::vector<std::string> open_fields;
   std::string key;  // equal for nodes whose overrides are the same
   /// How a QuantizeConfig has the ranges chosen; none: by the configuration.
   std::optional<LayerQuantizer> kernel_quantizer;

@@ -33,29 +33,32 @@ enum class RangeSource {
 };
 
 /// A quantizer as a QuantizeConfig names it. symmetric: the range is made symmetric and 0 has the code 0 (SYMMETRIC),
-/// else the range is made to hold 0 (UNIFORM). Left open it is asymmetric where the platform offers that, and what the
-/// platform takes where it does not, so that the documents' examples hold on each. per_axis: one range for each output
-/// channel of a weight.
+/// else the range is made to hold 0 (UNIFORM). per_axis: one range for each output channel of a weight. What is left
+/// open is as the documents have it (8 bits, one range, asymmetric) where the platform offers that, and what the
+/// platform takes where it does not, so that the documents' examples hold on each.
 struct LayerQuantizer {
   RangeSource source = RangeSource::kLastValue;
-  int num_bits = 8;
-  bool per_axis = false;
+  std::optional<int> num_bits;
+  std::optional<bool> per_axis;
   std::optional<bool> symmetric;
   bool narrow_range = false;
   std::optional<double> init_min;
   std::optional<double> init_max;
 
+  int bits() const { return num_bits.value_or(8); }
+  bool is_per_axis() const { return per_axis.value_or(false); }
   bool is_symmetric() const { return symmetric.value_or(false); }
   bool operator==(const LayerQuantizer&) const = default;
 };
 
-LayerQuantizer LastValueQuantizer(int num_bits = 8, bool per_axis = false, std::optional<bool> symmetric = {},
-                                  bool narrow_range = false);
-LayerQuantizer MovingAverageQuantizer(int num_bits = 8, bool per_axis = false, std::optional<bool> symmetric = {},
-                                      bool narrow_range = false);
-LayerQuantizer AllValuesQuantizer(int num_bits = 8, bool per_axis = false, std::optional<bool> symmetric = {},
-                                  bool narrow_range = false);
-LayerQuantizer FixedQuantizer(double init_min, double init_max, int num_bits = 8, bool narrow_range = false);
+LayerQuantizer LastValueQuantizer(std::optional<int> num_bits = {}, std::optional<bool> per_axis = {},
+                                  std::optional<bool> symmetric = {}, bool narrow_range = false);
+LayerQuantizer MovingAverageQuantizer(std::optional<int> num_bits = {}, std::optional<bool> per_axis = {},
+                                      std::optional<bool> symmetric = {}, bool narrow_range = false);
+LayerQuantizer AllValuesQuantizer(std::optional<int> num_bits = {}, std::optional<bool> per_axis = {},
+                                  std::optional<bool> symmetric = {}, bool narrow_range = false);
+LayerQuantizer FixedQuantizer(double init_min, double init_max, std::optional<int> num_bits = {},
+                              bool narrow_range = false);
 
 /// {"class_name": "LastValueQuantizer", "config": {"num_bits": 8, ...}}, and back. Error kInvalidConfig.
 Json to_json(const LayerQuantizer& quantizer);

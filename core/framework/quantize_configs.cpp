@@ -12,7 +12,8 @@ namespace {
 
 using Ptr = QuantizeScope::Ptr;
 
-LayerQuantizer make(RangeSource source, int num_bits, bool per_axis, std::optional<bool> symmetric, bool narrow_range) {
+LayerQuantizer make(RangeSource source, std::optional<int> num_bits, std::optional<bool> per_axis,
+                    std::optional<bool> symmetric, bool narrow_range) {
   LayerQuantizer quantizer;
   quantizer.source = source;
   quantizer.num_bits = num_bits;
@@ -67,8 +68,8 @@ void read_member(const Json& json, const char* key, T& value, const std::string&
   if (json.contains(key)) from_json(json[key], value, place + "." + key);
 }
 
-/// Weights LastValue 8 bit symmetric narrow, per axis where the layer slides a window; activations and outputs
-/// MovingAverage 8 bit.
+/// Weights LastValue symmetric narrow, per axis where the layer slides a window; activations and outputs MovingAverage;
+/// all of 8 bits where the platform has these.
 class DefaultQuantizeConfig : public BuiltinConfig {
  public:
   std::vector<std::string> weight_attrs, activation_attrs;
@@ -77,7 +78,8 @@ class DefaultQuantizeConfig : public BuiltinConfig {
   Weights get_weights_and_quantizers(const Layer& layer) const override {
     Weights all;
     for (const std::string& name : weight_attrs)
-      all.emplace_back(layer.weight(name), LastValueQuantizer(8, layer.type == "Conv", true, true));
+      all.emplace_back(layer.weight(name),
+                       LastValueQuantizer({}, layer.type == "Conv" ? std::optional(true) : std::nullopt, true, true));
     return all;
   }
   Activations get_activations_and_quantizers(const Layer& layer) const override {
@@ -154,11 +156,12 @@ class FixedQuantizeConfig : public BuiltinConfig {
     return std::vector<LayerQuantizer>(inner_->get_output_quantizers(layer).size(), fixed_);
   }
   Json get_config() const override {
-    return Json{{"quantize_config", to_json(*inner_)},
-                {"num_bits", fixed_.num_bits},
-                {"init_min", *fixed_.init_min},
-                {"init_max", *fixed_.init_max},
-                {"narrow_range", fixed_.narrow_range}};
+    Json config{{"quantize_config", to_json(*inner_)}};
+    if (fixed_.num_bits) config["num_bits"] = *fixed_.num_bits;
+    config["init_min"] = *fixed_.init_min;
+    config["init_max"] = *fixed_.init_max;
+    config["narrow_range"] = fixed_.narrow_range;
+    return config;
   }
   std::string class_name() const override { return "FixedQuantizeConfig"; }
 
@@ -282,24 +285,29 @@ struct QuantizerMembers {
 
 }  // namespace
 
-LayerQuantizer LastValueQuantizer(int num_bits, bool per_axis, std::optional<bool> symmetric, bool narrow_range) {
+LayerQuantizer LastValueQuantizer(std::optional<int> num_bits, std::optional<bool> per_axis,
+                                  std::optional<bool> symmetric, bool narrow_range) {
   return make(RangeSource::kLastValue, num_bits, per_axis, symmetric, narrow_range);
 }
-LayerQuantizer MovingAverageQuantizer(int num_bits, bool per_axis, std::optional<bool> symmetric, bool narrow_range) {
+LayerQuantizer MovingAverageQuantizer(std::optional<int> num_bits, std::optional<bool> per_axis,
+                                      std::optional<bool> symmetric, bool narrow_range) {
   return make(RangeSource::kMovingAverage, num_bits, per_axis, symmetric, narrow_range);
 }
-LayerQuantizer AllValuesQuantizer(int num_bits, bool per_axis, std::optional<bool> symmetric, bool narrow_range) {
+LayerQuantizer AllValuesQuantizer(std::optional<int> num_bits, std::optional<bool> per_axis,
+                                  std::optional<bool> symmetric, bool narrow_range) {
   return make(RangeSource::kAllValues, num_bits, per_axis, symmetric, narrow_range);
 }
-LayerQuantizer FixedQuantizer(double init_min, double init_max, int num_bits, bool narrow_range) {
-  LayerQuantizer quantizer = make(RangeSource::kFixed, num_bits, false, {}, narrow_range);
+LayerQuantizer FixedQuantizer(double init_min, double init_max, std::optional<int> num_bits, bool narrow_range) {
+  LayerQuantizer quantizer = make(RangeSource::kFixed, num_bits, {}, {}, narrow_range);
   quantizer.init_min = init_min;
   quantizer.init_max = init_max;
   return quantizer;
 }
 
 Json to_json(const LayerQuantizer& quantizer) {
-  Json config{{"num_bits", quantizer.num_bits}, {"per_axis", quantizer.per_axis}};
+  Json config = Json::object();
+  if (quantizer.num_bits) config["num_bits"] = *quantizer.num_bits;
+  if (quantizer.per_axis) config["per_axis"] = *quantizer.per_axis;
   if (quantizer.symmetric) config["symmetric"] = *quantizer.symmetric;
   config["narrow_range"] = quantizer.narrow_range;
   if (quantizer.init_min) config["init_min"] = *quantizer.init_min;
@@ -315,15 +323,15 @@ LayerQuantizer read_layer_quantizer(const Json& json, const std::string& place) 
   quantizer.source = enum_from_word<RangeSource>(name.get<std::string>(), place);
   QuantizerMembers given;
   if (json.is_object() && json.contains("config")) from_json(json["config"], given, place + ".config");
-  quantizer.num_bits = given.num_bits.value_or(quantizer.num_bits);
-  quantizer.per_axis = given.per_axis.value_or(quantizer.per_axis);
+  quantizer.num_bits = given.num_bits;
+  quantizer.per_axis = given.per_axis;
   quantizer.symmetric = given.symmetric;
   quantizer.narrow_range = given.narrow_range.value_or(quantizer.narrow_range);
   quantizer.init_min = given.init_min;
   quantizer.init_max = given.init_max;
-  if (quantizer.num_bits < 2 || quantizer.num_bits > 16)
+  if (quantizer.bits() < 2 || quantizer.bits() > 16)
     throw Error(ErrorCode::kInvalidConfig,
-                "Found " + std::to_string(quantizer.num_bits) + " where 2 to 16 bits are expected.",
+                "Found " + std::to_string(quantizer.bits()) + " where 2 to 16 bits are expected.",
                 place + ".config.num_bits");
   const bool fixed = quantizer.source == RangeSource::kFixed;
   if (fixed && (!given.init_min || !given.init_max || *given.init_min > *given.init_max))

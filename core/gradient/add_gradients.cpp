@@ -2,6 +2,7 @@
 #include "core/gradient/add_gradients.h"
 
 #include <algorithm>
+#include <map>
 
 #include "core/gradient/rule.h"
 
@@ -30,13 +31,35 @@ class Writing : public Backward {
   Writing(Model& model, const std::vector<ValueId>& wanted, const std::vector<int>& ranks)
       : model_(model), ranks_(ranks), depends_(dependents(model.graph, wanted)), by_value_(model.graph.value_count()) {}
 
-  void seed(const Seed& seed) { add(seed.value, seed.gradient); }
+  void seed(const Seed& seed) {
+    if (seed.last)
+      pending_[seed.value] = &*seed.last;
+    else
+      add(seed.value, seed.gradient);
+  }
+  /// Puts the last node of the value's gradient, where it has one.
+  void finish(ValueId value) {
+    const auto found = pending_.find(value);
+    if (found == pending_.end()) return;
+    Node node = *found->second;
+    pending_.erase(found);
+    if (of(value).valid()) node.inputs.push_back(of(value));
+    const auto at = static_cast<size_t>(value.index);
+    if (at >= by_value_.size()) by_value_.resize(at + 1);
+    by_value_[at] = node.outputs[0];
+    model_.graph.append(std::move(node));
+  }
+  void finish_all() {
+    while (!pending_.empty()) finish(pending_.begin()->first);
+  }
   ValueId of(ValueId value) const {
     const auto at = static_cast<size_t>(value.index);
     return at < by_value_.size() ? by_value_[at] : ValueId{};
   }
 
   void pass(const Node& node, size_t index, Gradients& gradients) {
+    for (const ValueId output : node.outputs)
+      if (output.valid()) finish(output);
     const auto flows = [&](ValueId output) { return output.valid() && of(output).valid(); };
     const auto depends = [&](ValueId input) { return input.valid() && depends_[static_cast<size_t>(input.index)]; };
     if (std::none_of(node.outputs.begin(), node.outputs.end(), flows)) return;
@@ -108,6 +131,7 @@ class Writing : public Backward {
   const std::vector<int>& ranks_;
   std::vector<bool> depends_;
   std::vector<ValueId> by_value_;
+  std::map<ValueId, const Node*> pending_;
   const Node* node_ = nullptr;
 };
 
@@ -121,6 +145,7 @@ Gradients add_gradients(Model& model, const std::vector<Seed>& seeds, const std:
   for (const Seed& seed : seeds) writing.seed(seed);
   Gradients gradients;
   for (size_t k = forward.size(); k-- > 0;) writing.pass(forward[k], k, gradients);
+  writing.finish_all();
   std::reverse(gradients.frozen.begin(), gradients.frozen.end());
   for (const ValueId value : wanted) gradients.by_value.push_back(writing.of(value));
   return gradients;

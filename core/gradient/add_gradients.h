@@ -6,6 +6,7 @@
 //   auto program = run::Program::compile(model, operators(), {.fetched = {found.by_value[0]}});
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ const ops::Registry& operators();
 /// dL by a value that is known from elsewhere: both are values of the graph, of one shape.
 struct Seed {
   ValueId value, gradient;
+  /// In the place of `gradient`: a node whose output 0 is dL by the value. It is put where that is first needed, and
+  /// has as its last input what other readers of the value gave, where they do.
+  std::optional<Node> last = std::nullopt;
 };
 
 /// A node that gradients do not pass.

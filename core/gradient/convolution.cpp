@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conv and ConvTranspose of one or two spatial axes, channels last. The gradient by the input is a convolution of the
 // output's, with zeros between its elements where the steps are longer than 1, by the weights turned around. That by
-// the weights is, for each tap, a matrix product over all places.
+// the weights is, for each tap, a matrix product over all output places.
 #include <algorithm>
+#include <optional>
 
 #include "core/gradient/kernel.h"
-#include "core/kernels/add_scaled.h"
 #include "core/kernels/conv.h"
 #include "core/kernels/gemm.h"
+#include "core/kernels/gradients.h"
 #include "core/ops/refuse.h"
 #include "core/ops/window.h"
 
@@ -41,6 +42,7 @@ class ConvKernel : public ops::Kernel {
     s.batch = x[0], s.group = group_, s.inputs = x[1], s.outputs = w[0];
     return s;
   }
+  int64_t group() const { return group_; }
 
  private:
   ops::Window window_;
@@ -50,7 +52,15 @@ class ConvKernel : public ops::Kernel {
 /// ConvInputGradient(dy, w, x).
 class ConvInputGradient : public ConvKernel {
  public:
-  explicit ConvInputGradient(ops::Setup& setup) : ConvKernel(setup) {}
+  explicit ConvInputGradient(ops::Setup& setup) : ConvKernel(setup) {
+    const Tensor* w = setup.constant(1);
+    if (w == nullptr || !setup.will_run) return;
+    constexpr int64_t kAnyLength = 1 << 16;
+    std::vector<int64_t> x(static_cast<size_t>(w->shape().rank()), kAnyLength);
+    x[0] = 1, x[1] = w->shape()[1] * group();
+    packed_.emplace(sizes(Shape(x), w->shape()), w->aligned().data<float>().data());
+    setup.absorb(1);
+  }
 
   std::vector<ops::Form> forms(std::span<const ops::Input> inputs) const override {
     std::vector<ops::Form> forms = Kernel::forms(inputs);
@@ -73,16 +83,31 @@ class ConvInputGradient : public ConvKernel {
     float* dx = call.outputs[0].values<float>().data();
     const int64_t spread = spread_bytes(s);
     if (spread != 0) dy = spread_out(s, dy, reinterpret_cast<float*>(call.scratch.data()));
-    const std::vector<float> weights = turned_weights(s, call.inputs[1].values<float>().data());
-    const kernels::ConvAxis rows = turned(s.rows), columns = turned(s.columns);
-    if (s.one_output_each())
-      return kernels::Depthwise(s.group, s.rows.kernel, s.columns.kernel, weights.data())
-          .run(dy, s.batch, rows, columns, {}, dx);
-    kernels::Conv(shape_of(s), weights.data())
-        .run(dy, s.batch, rows, columns, {}, call.scratch.subspan(static_cast<size_t>(spread)), dx);
+    const auto scratch = call.scratch.subspan(static_cast<size_t>(spread));
+    if (packed_) return packed_->run(s, dy, scratch, dx);
+    Packed(s, call.inputs[1].values<float>().data()).run(s, dy, scratch, dx);
   }
 
  private:
+  /// The weights turned around.
+  struct Packed {
+    kernels::Conv conv;
+    kernels::Depthwise depthwise;
+
+    Packed(const Sizes& s, const float* w) {
+      const std::vector<float> weights = turned_weights(s, w);
+      if (s.one_output_each())
+        depthwise = kernels::Depthwise(s.group, s.rows.kernel, s.columns.kernel, weights.data());
+      else
+        conv = kernels::Conv(shape_of(s), weights.data());
+    }
+    void run(const Sizes& s, const float* dy, std::span<std::byte> scratch, float* dx) const {
+      const kernels::ConvAxis rows = turned(s.rows), columns = turned(s.columns);
+      if (!depthwise.empty()) return depthwise.run(dy, s.batch, rows, columns, {}, dx);
+      conv.run(dy, s.batch, rows, columns, {}, scratch, dx);
+    }
+  };
+
   static int64_t spread_length(const ops::WindowAxis& axis) { return (axis.out - 1) * axis.stride + 1; }
   static int64_t spread_bytes(const Sizes& s) {
     if (s.rows.stride == 1 && s.columns.stride == 1) return 0;
@@ -127,6 +152,8 @@ class ConvInputGradient : public ConvKernel {
         }
     return turned;
   }
+
+  std::optional<Packed> packed_;  // where the weights are a constant
 };
 
 /// ConvWeightGradient(x, dy, w).
@@ -144,10 +171,8 @@ class ConvWeightGradient : public ConvKernel {
   }
   int64_t scratch_bytes(std::span<const ops::Input> inputs, std::span<const ops::TensorType>) const override {
     const Sizes s = sizes(inputs[0].shape(), inputs[2].shape());
-    if (s.one_output_each()) return whole_lines(s.inputs * 8) + whole_lines(s.inputs * 4);
-    const int64_t inputs_each = s.inputs / s.group, outputs_each = s.outputs / s.group;
-    return whole_lines(inputs_each * places(s) * 4) + whole_lines(inputs_each * outputs_each * 4) +
-           (s.group == 1 ? 0 : whole_lines(outputs_each * places(s) * 4));
+    if (s.one_output_each()) return whole_lines(s.inputs * 8);
+    return Parts(s, nullptr).bytes;
   }
 
   void run(const ops::Call& call) const override {
@@ -155,29 +180,102 @@ class ConvWeightGradient : public ConvKernel {
     const float *x = call.inputs[0].values<float>().data(), *dy = call.inputs[1].values<float>().data();
     float* dw = call.outputs[0].values<float>().data();
     if (s.one_output_each()) return depthwise(s, x, dy, call.scratch.data(), dw);
-    const int64_t inputs = s.inputs / s.group, outputs = s.outputs / s.group, count = places(s), taps = s.taps();
-    auto* columns = reinterpret_cast<float*>(call.scratch.data());
-    auto* product = columns + whole_lines(inputs * count * 4) / 4;
-    auto* part = product + whole_lines(inputs * outputs * 4) / 4;
-    for (int64_t g = 0; g < s.group; ++g) {
-      const float* rows = dy;
-      if (s.group != 1) {
-        for (int64_t p = 0; p < count; ++p) std::copy_n(dy + p * s.outputs + g * outputs, outputs, part + p * outputs);
-        rows = part;
+    const Parts parts(s, call.scratch.data());
+    std::fill_n(parts.views, parts.view_floats(s), 0.0f);
+    std::fill_n(parts.places, parts.depth * parts.outputs, 0.0f);
+    for (int64_t g = 0; g < s.group; ++g)
+      for (int64_t n = 0; n < s.batch; ++n) {
+        spread_input(s, parts, x + n * s.rows.in * s.columns.in * s.inputs + g * parts.inputs);
+        spread_output(s, parts, dy + n * s.rows.out * s.columns.out * s.outputs + g * parts.outputs);
+        multiply(s, parts);
+        add_product(s, parts, n == 0, dw + g * parts.outputs * parts.inputs * s.taps());
       }
-      const kernels::Panels panels = kernels::pack_matrix(rows, count, outputs, false);
-      for (int64_t tap = 0; tap < taps; ++tap) {
-        gather(s, x, g * inputs, inputs, tap, columns);
-        kernels::gemm(columns, inputs, panels, {}, product);
-        for (int64_t i = 0; i < inputs; ++i)
-          for (int64_t o = 0; o < outputs; ++o)
-            dw[((g * outputs + o) * inputs + i) * taps + tap] = product[i * outputs + o];
+  }
+
+ private:
+  /// x channel by channel with its padding, so that what a tap meets at all output places lies one behind the other:
+  /// for steps longer than 1 the rows and columns of one remainder stand by themselves. dy has gaps of zeros where a
+  /// row ends before the padding does.
+  struct Parts {
+    int64_t inputs, outputs;  // channels of a group
+    int64_t rows, columns;    // of a plane
+    int64_t plane;            // and its elements; one for each pair of remainders
+    int64_t depth;            // output places with the gaps between them
+    int64_t bytes;            // of all three:
+    float *views = nullptr, *places = nullptr, *product = nullptr;
+
+    Parts(const Sizes& s, std::byte* scratch)
+        : inputs(s.inputs / s.group),
+          outputs(s.outputs / s.group),
+          rows(length(s.rows)),
+          columns(length(s.columns)),
+          plane(rows * columns),
+          depth((s.rows.out - 1) * columns + s.columns.out) {
+      const int64_t of_views = whole_lines(view_floats(s) * 4), of_places = whole_lines(depth * outputs * 4);
+      bytes = of_views + of_places + whole_lines(s.taps() * inputs * outputs * 4);
+      if (scratch == nullptr) return;  // only how many are asked for
+      views = reinterpret_cast<float*>(scratch);
+      places = reinterpret_cast<float*>(scratch + of_views);
+      product = reinterpret_cast<float*>(scratch + of_views + of_places);
+    }
+    int64_t planes(const Sizes& s) const { return s.rows.stride * s.columns.stride; }
+    int64_t view_floats(const Sizes& s) const { return inputs * planes(s) * plane; }
+
+    /// Places of one remainder that windows reach.
+    static int64_t length(const ops::WindowAxis& axis) { return axis.out + (axis.extent() - 1) / axis.stride; }
+  };
+
+  /// What lies beyond the last window is left out.
+  static void spread_input(const Sizes& s, const Parts& parts, const float* x) {
+    for (int64_t r = 0; r < s.rows.in; ++r) {
+      const int64_t down = r + s.rows.before, row = down / s.rows.stride;
+      if (row >= parts.rows) break;
+      for (int64_t c = 0; c < s.columns.in; ++c) {
+        const int64_t right = c + s.columns.before, column = right / s.columns.stride;
+        if (column >= parts.columns) break;
+        const int64_t remainder = down % s.rows.stride * s.columns.stride + right % s.columns.stride;
+        float* to = parts.views + remainder * parts.plane + row * parts.columns + column;
+        const float* from = x + (r * s.columns.in + c) * s.inputs;
+        const int64_t step = parts.planes(s) * parts.plane;
+        for (int64_t i = 0; i < parts.inputs; ++i) to[i * step] = from[i];
       }
     }
   }
 
- private:
-  static int64_t places(const Sizes& s) { return s.batch * s.rows.out * s.columns.out; }
+  static void spread_output(const Sizes& s, const Parts& parts, const float* dy) {
+    for (int64_t r = 0; r < s.rows.out; ++r)
+      for (int64_t c = 0; c < s.columns.out; ++c, dy += s.outputs)
+        std::copy_n(dy, parts.outputs, parts.places + (r * parts.columns + c) * parts.outputs);
+  }
+
+  /// For each tap and input channel its view of x times dy.
+  static void multiply(const Sizes& s, const Parts& parts) {
+    const kernels::Panels panels = kernels::pack_matrix(parts.places, parts.depth, parts.outputs, false);
+    const float* pointers[kernels::kRowsPerCall];
+    const int64_t all = s.taps() * parts.inputs;
+    for (int64_t first = 0; first < all; first += kernels::kRowsPerCall) {
+      const int64_t count = std::min(kernels::kRowsPerCall, all - first);
+      for (int64_t k = 0; k < count; ++k) {
+        const int64_t tap = (first + k) / parts.inputs, i = (first + k) % parts.inputs;
+        const int64_t down = tap / s.columns.kernel * s.rows.dilation,
+                      right = tap % s.columns.kernel * s.columns.dilation;
+        const int64_t remainder = down % s.rows.stride * s.columns.stride + right % s.columns.stride;
+        pointers[k] = parts.views + (i * parts.planes(s) + remainder) * parts.plane +
+                      down / s.rows.stride * parts.columns + right / s.columns.stride;
+      }
+      kernels::multiply_rows(panels, {pointers, count}, {}, parts.product + first * parts.outputs, parts.outputs);
+    }
+  }
+
+  static void add_product(const Sizes& s, const Parts& parts, bool is_first, float* dw) {
+    const int64_t taps = s.taps();
+    for (int64_t tap = 0; tap < taps; ++tap)
+      for (int64_t i = 0; i < parts.inputs; ++i) {
+        const float* from = parts.product + (tap * parts.inputs + i) * parts.outputs;
+        float* to = dw + i * taps + tap;
+        for (int64_t o = 0; o < parts.outputs; ++o, to += parts.inputs * taps) *to = is_first ? from[o] : *to + from[o];
+      }
+  }
 
   /// The output columns whose tap lies inside the input.
   static std::pair<int64_t, int64_t> inside(const ops::WindowAxis& axis, int64_t offset) {
@@ -187,32 +285,10 @@ class ConvWeightGradient : public ConvKernel {
     return {first, end};
   }
 
-  /// What the tap meets at each output place, channel by channel; 0 outside the input.
-  static void gather(const Sizes& s, const float* x, int64_t channel, int64_t channels, int64_t tap, float* columns) {
-    const int64_t count = places(s), down = tap / s.columns.kernel * s.rows.dilation - s.rows.before,
-                  right = tap % s.columns.kernel * s.columns.dilation - s.columns.before;
-    const auto [first, end] = inside(s.columns, right);
-    const int64_t step = s.columns.stride * s.inputs;
-    int64_t p = 0;
-    for (int64_t n = 0; n < s.batch; ++n)
-      for (int64_t r = 0; r < s.rows.out; ++r, p += s.columns.out) {
-        const int64_t row = r * s.rows.stride + down;
-        const bool outside = row < 0 || row >= s.rows.in;
-        const float* from = x + ((n * s.rows.in + row) * s.columns.in + first * s.columns.stride + right) * s.inputs;
-        for (int64_t i = 0; i < channels; ++i) {
-          float* to = columns + i * count + p;
-          std::fill_n(to, s.columns.out, 0.0f);
-          if (outside) continue;
-          for (int64_t c = first; c < end; ++c) to[c] = from[(c - first) * step + channel + i];
-        }
-      }
-  }
-
   /// Each channel by itself: sums of a row in float, of the rows in double.
   static void depthwise(const Sizes& s, const float* x, const float* dy, std::byte* scratch, float* dw) {
     const int64_t channels = s.inputs, taps = s.taps();
     auto* sums = reinterpret_cast<double*>(scratch);
-    auto* line = reinterpret_cast<float*>(scratch + whole_lines(channels * 8));
     for (int64_t tap = 0; tap < taps; ++tap) {
       const int64_t down = tap / s.columns.kernel * s.rows.dilation - s.rows.before,
                     right = tap % s.columns.kernel * s.columns.dilation - s.columns.before;
@@ -224,10 +300,8 @@ class ConvWeightGradient : public ConvKernel {
           if (row < 0 || row >= s.rows.in) continue;
           const float* from = x + ((n * s.rows.in + row) * s.columns.in + first * s.columns.stride + right) * channels;
           const float* by = dy + ((n * s.rows.out + r) * s.columns.out + first) * channels;
-          std::fill_n(line, channels, 0.0f);
-          for (int64_t c = first; c < end; ++c, from += s.columns.stride * channels, by += channels)
-            for (int64_t k = 0; k < channels; ++k) line[k] += from[k] * by[k];
-          for (int64_t k = 0; k < channels; ++k) sums[k] += static_cast<double>(line[k]);
+          kernels::add_row_of_products(from, static_cast<size_t>(s.columns.stride * channels), by,
+                                       static_cast<size_t>(end - first), static_cast<size_t>(channels), sums);
         }
       for (int64_t k = 0; k < channels; ++k) dw[k * taps + tap] = static_cast<float>(sums[k]);
     }
@@ -250,10 +324,38 @@ class ChannelSum : public ops::Kernel {
     const std::span<const float> dy = call.inputs[0].values<float>();
     const std::span<float> to = call.outputs[0].values<float>();
     std::vector<double> sums(to.size(), 0.0);
-    for (size_t at = 0; at < dy.size(); at += sums.size())
-      for (size_t c = 0; c < sums.size(); ++c) sums[c] += static_cast<double>(dy[at + c]);
+    kernels::add_products_by_column({dy.data(), nullptr, nullptr, dy.size() / to.size(), to.size()}, sums.data());
     for (size_t c = 0; c < sums.size(); ++c) to[c] = static_cast<float>(sums[c]);
   }
+};
+
+/// ChannelProduct(dy, y, bias): by channel (those of convolutions on axis 1, else on the last), the sum over all else
+/// of dy times y less bias. Each product in float, sums in double.
+class ChannelProduct : public ops::Kernel {
+ public:
+  explicit ChannelProduct(const ops::Setup& setup) : is_last_(setup.node.int_or("channel_axis", -1) < 0) {}
+  std::vector<ops::Form> forms(std::span<const ops::Input> inputs) const override {
+    std::vector<ops::Form> forms = Kernel::forms(inputs);
+    if (!is_last_) forms[0].layout = forms[1].layout = ops::Layout::kChannelsLast;
+    return forms;
+  }
+  std::vector<ops::TensorType> infer(std::span<const ops::Input> inputs) const override {
+    const Shape& shape = inputs[1].shape();
+    const int64_t channels = shape[is_last_ ? shape.rank() - 1 : 1];
+    return {{DType::kFloat32, Shape{channels}, ops::Layout::kPlain}};
+  }
+  void run(const ops::Call& call) const override {
+    const std::span<const float> dy = call.inputs[0].values<float>(), y = call.inputs[1].values<float>();
+    const std::span<float> to = call.outputs[0].values<float>();
+    const bool has_bias = call.inputs.size() > 2 && call.inputs[2].present();
+    std::vector<double> sums(to.size(), 0.0);
+    const float* bias = has_bias ? call.inputs[2].values<float>().data() : nullptr;
+    kernels::add_products_by_column({dy.data(), y.data(), bias, dy.size() / to.size(), to.size()}, sums.data());
+    for (size_t c = 0; c < to.size(); ++c) to[c] = static_cast<float>(sums[c]);
+  }
+
+ private:
+  bool is_last_;
 };
 
 Attributes window_of(const Node& node) {
@@ -294,9 +396,10 @@ void transposed_convolution(Backward& b) {
 }  // namespace
 
 Family convolution_family() {
-  return {{{"", "Conv", convolution}, {"", "ConvTranspose", transposed_convolution}},
-          {kernel_record<ConvInputGradient>("ConvInputGradient"),
-           kernel_record<ConvWeightGradient>("ConvWeightGradient"), kernel_record<ChannelSum>("ChannelSum")}};
+  return {
+      {{"", "Conv", convolution}, {"", "ConvTranspose", transposed_convolution}},
+      {kernel_record<ConvInputGradient>("ConvInputGradient"), kernel_record<ConvWeightGradient>("ConvWeightGradient"),
+       kernel_record<ChannelSum>("ChannelSum"), kernel_record<ChannelProduct>("ChannelProduct")}};
 }
 
 }  // namespace tersor::gradient

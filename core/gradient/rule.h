@@ -72,7 +72,7 @@ Family normalize_family();    // Softmax, LayerNormalization, BatchNormalization
 Family pool_family();         // MaxPool, AveragePool and the global ones
 Family reduce_family();       // the Reduce family
 Family slope_family();        // element by element: Relu, Sigmoid, Gelu
-Family training_family();     // FakeQuantize, SquaredError
+Family training_family();     // FakeQuantize, SquaredError, CrossEntropy
 
 /// The rule of a node; null where this room has none.
 const Rule* find_rule(const Node& node);

@@ -72,6 +72,8 @@ BitSearch::BitSearch(const SearchProblem& problem, std::vector<Configurable> ope
     plans_.push_back(ptq::choose_params(graph, attachment, placement, problem.statistics, config));
   }
   find_points();
+  const auto weighting = config::mixed_precision_of(problem.config).distance_weighting_method;
+  by_hessian_ = weighting == config::MpDistanceWeighting::kHessian && !points_.empty();
 }
 
 void BitSearch::find_points() {
@@ -185,10 +187,20 @@ ptq::QuantizationPlan BitSearch::plan_of(const Configurable& one, size_t candida
   return plan;
 }
 
+std::unique_ptr<HessianScores> BitSearch::scores_for(const std::vector<Tensor>& inputs) const {
+  std::vector<ValueId> points, outputs;
+  for (const Point& one : points_) points.push_back(one.value);
+  for (const Point& one : outputs_) outputs.push_back(one.value);
+  std::vector<Shape> shapes;
+  for (const Tensor& input : inputs) shapes.push_back(input.shape());
+  return std::make_unique<HessianScores>(problem_.model, points, outputs, shapes);
+}
+
 SearchProgram BitSearch::program(size_t step) const {
   const Model& model = problem_.model;
   const Configurable& one = operators_[step];
   SearchProgram program;
+  program.scores = by_hessian_ && step == 0;
   program.inputs = step == 0 ? model.graph.inputs : cut_at(operators_[step - 1].nodes[0]);
   program.cut = cut_at(one.nodes[0]);
   for (const ValueId value : program.cut)
@@ -222,13 +234,15 @@ SearchProgram BitSearch::program(size_t step) const {
 }
 
 size_t BitSearch::distances(size_t step) const {
-  return operators_[step].candidates.size() * points_behind(operators_[step].nodes[0]).size();
+  return operators_[step].candidates.size() * points_behind(operators_[step].nodes[0]).size() +
+         (by_hessian_ && step == 0 ? points_.size() : 0);
 }
 
 void BitSearch::take(size_t step, const std::vector<double>& means) {
   TERSOR_CHECK(means.size() == distances(step));
   const Configurable& one = operators_[step];
   const MixedPrecisionQuantizationConfig config = config::mixed_precision_of(problem_.config);
+  if (by_hessian_ && step == 0) scores_.assign(means.end() - static_cast<std::ptrdiff_t>(points_.size()), means.end());
   auto next = means.begin();
   std::vector<double>& sensitivities = sensitivities_[step];
   sensitivities.clear();
@@ -239,7 +253,7 @@ void BitSearch::take(size_t step, const std::vector<double>& means) {
       return distances;
     };
     const std::vector<double> at_points = read(points_), at_outputs = read(outputs_);
-    double sum = at_points.empty() ? 0 : weighted_distance(at_points, {}, config);
+    double sum = at_points.empty() ? 0 : weighted_distance(at_points, scores_, config);
     double of_outputs = 0;
     for (const double distance : at_outputs) of_outputs += distance;
     if (!at_outputs.empty()) sum += of_outputs / static_cast<double>(at_outputs.size());
@@ -248,7 +262,7 @@ void BitSearch::take(size_t step, const std::vector<double>& means) {
 }
 
 SearchRunner::SearchRunner(const BitSearch& search, size_t step, const SearchProgram& program)
-    : program_(program), in_float_(program.in_float) {
+    : search_(search), program_(program), in_float_(program.in_float) {
   for (const auto& point : search.points_behind(search.operators_[step].nodes[0])) kinds_.push_back(point.distance);
   if (program.before) before_.emplace(program.before);
   for (const auto& one : program.by_candidate) {
@@ -269,6 +283,12 @@ std::vector<double> SearchRunner::advance(SearchState& state) {
     for (const ValueId id : ids) tensors.push_back(state.values.at(id));
     return tensors;
   };
+  std::vector<double> scores;
+  if (program_.scores) {
+    const std::vector<Tensor> inputs = values(search_.problem_.model.graph.inputs);
+    if (!scores_) scores_ = search_.scores_for(inputs);
+    scores = scores_->of(inputs);
+  }
   if (before_) {
     std::vector<Tensor> made = before_->run(values(program_.inputs));
     for (size_t k = 0; k < made.size(); ++k) state.values[program_.kept[k]] = std::move(made[k]);
@@ -280,6 +300,7 @@ std::vector<double> SearchRunner::advance(SearchState& state) {
     const std::vector<double> found = runner ? distances(x, runner->run(inputs)) : std::vector<double>(x.size(), 0.0);
     all.insert(all.end(), found.begin(), found.end());
   }
+  all.insert(all.end(), scores.begin(), scores.end());
   return all;
 }
 

@@ -31,6 +31,7 @@
 #include "core/graph/uses.h"
 #include "core/mixed/choose_configuration.h"
 #include "core/mixed/configurable.h"
+#include "core/mixed/hessian_scores.h"
 #include "core/ptq/find_front_ends.h"
 #include "core/ptq/plan.h"
 #include "core/run/program.h"
@@ -59,6 +60,7 @@ struct SearchProgram {
   std::vector<ValueId> cut;                                       // inputs of the following
   std::shared_ptr<const run::Program> in_float;                   // gives the points
   std::vector<std::shared_ptr<const run::Program>> by_candidate;  // null where the candidate changes nothing
+  bool scores = false;                                            // of the points are wanted too (HESSIAN)
 };
 
 class BitSearch {
@@ -69,7 +71,8 @@ class BitSearch {
   const std::vector<Configurable>& operators() const { return operators_; }
   size_t steps() const { return operators_.size(); }
   SearchProgram program(size_t step) const;
-  /// Numbers that a runner gives for one sample: of each candidate, the distance at each point and then at each output.
+  /// Numbers that a runner gives for one sample: of each candidate, the distance at each point and then at each output;
+  /// behind those of the first step with HESSIAN weighting, the score of each point.
   size_t distances(size_t step) const;
   /// `means`: over the samples, as runners give them.
   void take(size_t step, const std::vector<double>& means);
@@ -88,6 +91,7 @@ class BitSearch {
   std::vector<Point> points_behind(size_t node) const;
   ptq::QuantizationPlan plan_of(const Configurable& one, size_t candidate) const;
   std::vector<ValueId> cut_at(size_t node) const;
+  std::unique_ptr<HessianScores> scores_for(const std::vector<Tensor>& inputs) const;
 
   const SearchProblem problem_;
   std::shared_ptr<const Uses> uses_;
@@ -97,6 +101,8 @@ class BitSearch {
   std::vector<Point> points_;   // in the order of the graph
   std::vector<Point> outputs_;  // what stands in front of a Softmax at the end, or the outputs themselves
   std::vector<bool> needed_;    // by node: points or outputs are made of it
+  bool by_hessian_ = false;
+  std::vector<double> scores_;  // of the points, for HESSIAN
   Sensitivities sensitivities_;
 };
 
@@ -110,7 +116,9 @@ class SearchRunner {
  private:
   std::vector<double> distances(const std::vector<Tensor>& x, const std::vector<Tensor>& y) const;
 
+  const BitSearch& search_;
   const SearchProgram& program_;
+  std::unique_ptr<HessianScores> scores_;  // made with the first sample
   std::vector<config::MpDistance> kinds_;
   std::optional<run::Runner> before_;
   run::Runner in_float_;

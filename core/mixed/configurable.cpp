@@ -164,6 +164,18 @@ std::vector<Configurable> configurable_operators(const Graph& graph, const Attac
   return found;
 }
 
+namespace {
+
+/// 0 where one scale serves a whole output channel.
+double blocks_of(const WeightAttribute& weight, double elements) {
+  const auto& size = weight.config.weights_block_size;
+  if (!size || weight.block_columns == 0) return 0;
+  const auto columns = static_cast<double>(weight.block_columns);
+  return elements / columns * std::ceil(columns / *size);
+}
+
+}  // namespace
+
 UtilizationMeter::UtilizationMeter(const Graph& graph, const Attachment& attachment,
                                    const calibrate::Statistics& statistics) {
   const std::vector<size_t> owners = weight_owners(graph);
@@ -177,7 +189,7 @@ UtilizationMeter::UtilizationMeter(const Graph& graph, const Attachment& attachm
       const auto elements = static_cast<double>(graph.initializer(weight.value)->shape().elements());
       const bool follows = &weight == chosen;
       const int n_bits = weight.config.enable_weights_quantization ? weight.config.weights_n_bits : kFloatBits;
-      weights_.push_back({elements, follows ? std::optional(i) : std::nullopt, n_bits});
+      weights_.push_back({elements, follows ? std::optional(i) : std::nullopt, n_bits, blocks_of(weight, elements)});
     }
   }
   // Without the batch.
@@ -226,9 +238,13 @@ UtilizationMeter::UtilizationMeter(const Graph& graph, const Attachment& attachm
 }
 
 double UtilizationMeter::weights_memory(const std::vector<OperatorBits>& bits) const {
+  constexpr double kScale = 4;
   double bytes = 0;
-  for (const Weight& weight : weights_)
-    bytes += weight.elements * (weight.node ? bits[*weight.node].weights : weight.n_bits) / 8;
+  for (const Weight& weight : weights_) {
+    const int n_bits = weight.node ? bits[*weight.node].weights : weight.n_bits;
+    bytes += weight.elements * n_bits / 8;
+    if (n_bits < kFloatBits) bytes += kScale * weight.blocks;
+  }
   return bytes;
 }
 

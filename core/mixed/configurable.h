@@ -63,6 +63,7 @@ class UtilizationMeter {
     double elements = 0;
     std::optional<size_t> node;  // whose weights' bits it has
     int n_bits = 0;              // else
+    double blocks = 0;           // of weights in blocks: each has a scale in float32
   };
   struct Activation {
     double elements = 0;

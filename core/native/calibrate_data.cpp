@@ -9,17 +9,13 @@
 #include "core/base/json.h"
 #include "core/native/size_text.h"
 #include "core/native/stage_count.h"
+#include "core/samples/model_inputs.h"
 #include "core/samples/sample_digest.h"
 
 namespace tersor {
 
 std::vector<samples::InputSpec> input_specs(const Graph& graph) {
-  std::vector<samples::InputSpec> specs;
-  for (ValueId id : graph.inputs) {
-    const Value& value = graph.value(id);
-    specs.push_back({value.name, value.dtype, value.shape});
-  }
-  return specs;
+  return samples::model_inputs(graph);
 }
 
 std::string preprocessing_text(const samples::DataSet& data) {

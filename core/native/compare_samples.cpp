@@ -11,7 +11,8 @@ namespace tersor {
 
 report::Comparison compare_samples(const std::shared_ptr<const report::CompareProgram>& program,
                                    const std::shared_ptr<const samples::DataSet>& data,
-                                   const std::vector<int64_t>& chosen, const Workforce& workforce) {
+                                   const std::vector<int64_t>& chosen, const std::vector<int64_t>& layered,
+                                   const Workforce& workforce) {
   const int threads = thread_count(workforce.threads);
   std::vector<std::unique_ptr<report::Comparer>> comparers;
   std::vector<samples::SampleReader> readers;
@@ -19,12 +20,11 @@ report::Comparison compare_samples(const std::shared_ptr<const report::ComparePr
     comparers.push_back(std::make_unique<report::Comparer>(program));
     readers.emplace_back(data);
   }
-  const std::vector<int64_t> layered = report::layer_samples(chosen);
   StageCount progress(workforce.progress, "compare", static_cast<int64_t>(chosen.size()));
   fan_out(threads, static_cast<int64_t>(chosen.size()), [&](int worker, int64_t item) {
     const auto at = static_cast<size_t>(worker);
     const int64_t sample = chosen[static_cast<size_t>(item)];
-    comparers[at]->add(sample, readers[at].load(sample), report::depth_of(layered, sample));
+    comparers[at]->add(sample, readers[at].load(sample), report::depth_of(layered, sample), data->batch());
     progress.step();
   });
   for (int i = 1; i < threads; ++i) comparers[0]->merge(std::move(*comparers[static_cast<size_t>(i)]));

@@ -12,10 +12,11 @@
 
 namespace tersor {
 
-/// Compares on the chosen samples of a data set.
+/// Compares on the chosen samples of a data set; layers, too, on those of them that are `layered`.
 report::Comparison compare_samples(const std::shared_ptr<const report::CompareProgram>& program,
                                    const std::shared_ptr<const samples::DataSet>& data,
-                                   const std::vector<int64_t>& chosen, const Workforce& workforce);
+                                   const std::vector<int64_t>& chosen, const std::vector<int64_t>& layered,
+                                   const Workforce& workforce);
 
 /// The comparison with `runtime`, what `stays_float` there, and `diagnostics`.
 Json comparison_json(const report::Comparison& comparison, const report::CompareProgram& program,

@@ -5,6 +5,7 @@
 
 #include "core/base/json.h"
 #include "core/native/stage_count.h"
+#include "core/samples/fixed_batch.h"
 
 namespace tersor {
 
@@ -19,6 +20,7 @@ struct Worker {
   evaluate::Evaluation answers, reference_answers;  // with a reference
   evaluate::OutputDifferences differences;
   bool reconstructs;
+  int64_t batch;
 
   Worker(const std::shared_ptr<const samples::DataSet>& data, const EvaluationJob& job)
       : reader(data, samples::SampleReader::Values::kAny),
@@ -27,15 +29,18 @@ struct Worker {
         answers(evaluate::Metric::kAnswers),
         reference_answers(evaluate::Metric::kAnswers),
         differences(output_names(*job.program)),
-        reconstructs(job.metric == evaluate::Metric::kReconstructionAuc) {
+        reconstructs(job.metric == evaluate::Metric::kReconstructionAuc),
+        batch(data->batch()) {
     if (job.reference) reference_runner.emplace(job.reference);
   }
 
   void add(int64_t sample, std::optional<int64_t> label) {
-    const std::vector<Tensor> inputs = reader.load(sample), outputs = runner.run(inputs);
+    const std::vector<Tensor> loaded = reader.load(sample);
+    const std::vector<Tensor> inputs = samples::first_rows(loaded, batch),
+                              outputs = samples::first_rows(runner.run(loaded), batch);
     evaluation.add(sample, label, inputs, outputs);
     if (!reference_runner) return;
-    const std::vector<Tensor> wanted = reference_runner->run(inputs);
+    const std::vector<Tensor> wanted = samples::first_rows(reference_runner->run(loaded), batch);
     differences.add(sample, wanted, outputs);
     if (!gives_classes(outputs)) return;
     answers.add(sample, std::nullopt, inputs, outputs);

@@ -36,7 +36,9 @@ calibrate::Statistics calibrate_shard(const std::shared_ptr<const Job>& job, con
                                       const Workforce& workforce) {
   if (shard.count == 1) return gather(job, data, chosen, workforce).statistics;
   KeptSamples none(data.size(), 0);
-  return calibrate_data(*job, data, chosen, shard, workforce, none);
+  calibrate::Statistics part = calibrate_data(*job, data, chosen, shard, workforce, none);
+  part.all_parts = chosen.size();
+  return part;
 }
 
 Gathered gather(const std::shared_ptr<const Job>& job, calibrate::Statistics statistics, const samples::DataSet* data,

@@ -43,4 +43,11 @@ void JoinedStatistics::add(std::span<const std::byte> file, const std::string& p
   }
 }
 
+std::string missing_parts(const calibrate::Statistics& statistics) {
+  const size_t there = statistics.samples.size();
+  if (there >= statistics.all_parts) return {};
+  return "These are " + std::to_string(there) + " of the " + std::to_string(statistics.all_parts) +
+         " samples of the calibration: parts of it (--shard) are missing.";
+}
+
 }  // namespace tersor

@@ -25,4 +25,7 @@ class JoinedStatistics {
   std::string first_;  // place of the first part
 };
 
+/// What is missing where these are not all parts of one calibration: a sentence; empty where they are.
+std::string missing_parts(const calibrate::Statistics& statistics);
+
 }  // namespace tersor

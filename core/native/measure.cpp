@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/native/stage_count.h"
+#include "core/ptq/sweep_bytes.h"
 #include "core/samples/sample_digest.h"
 #include "core/trial.h"
 
@@ -73,16 +74,50 @@ std::shared_ptr<const Job> choose(const std::shared_ptr<const Job>& job, const s
   return with_choices(job, statistics.choices);
 }
 
+namespace {
+
+/// The places among those of the sweep that this process takes.
+std::vector<size_t> own_places(const ptq::Sweep& sweep, const SweepPartners* partners) {
+  std::vector<size_t> own;
+  const Shard all;
+  const Shard& shard = partners != nullptr ? partners->shard : all;
+  for (size_t place = 0; place < sweep.places().size(); ++place)
+    if (static_cast<int64_t>(place) % shard.count == shard.number - 1) own.push_back(place);
+  return own;
+}
+
+ptq::SweepOutcome outcome_with(const ptq::Sweep& sweep, size_t step, const ptq::SweepSums& own,
+                               const SweepPartners& partners) {
+  const auto read = [](std::span<const std::byte> bytes) {
+    ByteReader reader(bytes);
+    return ptq::get_sweep_outcome(reader);
+  };
+  if (const auto known = partners.known(step); !known.empty()) return read(known);
+  const auto parts = partners.exchange(step, ptq::to_bytes(own));
+  if (parts.empty()) return read(partners.known(step));
+  ptq::SweepSums all;
+  for (const std::vector<std::byte>& part : parts) {
+    ByteReader reader(part);
+    all.add(ptq::get_sweep_sums(reader));
+  }
+  const ByteBuffer bytes = ptq::to_bytes(sweep.outcome(step, all));
+  partners.settle(step, bytes);
+  return read(bytes);
+}
+
+}  // namespace
+
 bool measure(const Job& job, Draft& decided, const samples::DataSet& data, KeptSamples* kept,
-             const Workforce& workforce, calibrate::Statistics& statistics) {
+             const Workforce& workforce, calibrate::Statistics& statistics, const SweepPartners* partners) {
   const auto swept = sweep(job, decided);
   if (!swept) return false;
-  const std::vector<size_t>& chosen = swept->places();
-  const auto count = static_cast<int64_t>(chosen.size());
-  const int used = static_cast<int>(std::min<int64_t>(thread_count(workforce.threads), count));
+  const std::vector<size_t> own = own_places(*swept, partners);
+  const auto count = static_cast<int64_t>(own.size());
+  const int used =
+      static_cast<int>(std::clamp<int64_t>(thread_count(workforce.threads), 1, std::max<int64_t>(count, 1)));
   const auto workers = static_cast<size_t>(used);
   const std::shared_ptr<const samples::DataSet> shared(std::shared_ptr<const void>(), &data);
-  std::vector<ptq::SweepState> states(chosen.size());
+  std::vector<ptq::SweepState> states(own.size());
   std::vector<samples::SampleReader> readers;
   std::vector<ptq::SweepStart> starts;
   const auto in_float = swept->float_program();
@@ -94,21 +129,23 @@ bool measure(const Job& job, Draft& decided, const samples::DataSet& data, KeptS
     std::vector<ptq::SweepRunner> runners;
     for (size_t k = 0; k < workers; ++k) runners.emplace_back(*swept, step, program);
     fan_out(used, count, [&](int worker, int64_t item) {
-      const auto place = static_cast<size_t>(item), at = static_cast<size_t>(worker);
+      const auto at = static_cast<size_t>(worker);
+      const size_t place = own[static_cast<size_t>(item)];
+      ptq::SweepState& state = states[static_cast<size_t>(item)];
       // Most inputs are needed in the first step alone, which leaves them as integers.
       if (step == 0) {
-        const calibrate::SampleRecord& record = statistics.samples[chosen[place]];
+        const calibrate::SampleRecord& record = statistics.samples[swept->places()[place]];
         std::vector<Tensor> at_hand;
         if (kept != nullptr) at_hand = kept->take(static_cast<int64_t>(record.index));
-        states[place] = starts[at](load_recorded(readers[at], data, record, kept != nullptr, std::move(at_hand)));
+        state = starts[at](load_recorded(readers[at], data, record, kept != nullptr, std::move(at_hand)));
       }
-      runners[at].advance(place, states[place]);
+      runners[at].advance(place, state);
       progress.step();
     });
     if (step == 0) starts.clear(), readers.clear();
     ptq::SweepSums sums;
     for (ptq::SweepRunner& runner : runners) sums.add(runner.sums());
-    outcomes.push_back(swept->outcome(step, sums));
+    outcomes.push_back(partners != nullptr ? outcome_with(*swept, step, sums, *partners) : swept->outcome(step, sums));
     swept->take(step, outcomes.back());
   }
   keep_outcomes(job, *swept, std::move(outcomes), decided, statistics);

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/native/measure.h"
+#include "core/native/size_text.h"
 
 namespace tersor {
 
@@ -74,6 +75,23 @@ std::shared_ptr<const Job> with_config(const Job& job, const config::GradientPTQ
   return other;
 }
 
+/// Of the samples that the statistics are of.
+std::vector<int64_t> labels_of(const calibrate::Statistics& statistics, const std::vector<int64_t>& of_all) {
+  std::vector<int64_t> labels;
+  for (const calibrate::SampleRecord& sample : statistics.samples)
+    if (sample.index < of_all.size()) labels.push_back(of_all[static_cast<size_t>(sample.index)]);
+  return labels;
+}
+
+int fitting_threads(const tune::Tuner& tuner, int wanted) {
+  const int64_t bytes = tuner.bytes_per_runner(), memory = physical_memory();
+  if (bytes > memory && memory > 0)
+    throw Error(ErrorCode::kOutOfMemory,
+                "Training takes " + size_text(bytes) + " of memory and this machine has " + size_text(memory) + ".",
+                "config.gradient_ptq_config", "Use a machine with more memory, or a model with smaller inputs.");
+  return threads_that_fit(wanted, bytes, memory);
+}
+
 /// The epochs that fit into the time, by that of the first steps of a tuner, which is of no use afterwards.
 int epochs_in(double minutes, tune::Tuner& tuner, Samples& samples, int threads) {
   constexpr int64_t kTimedSteps = 3;
@@ -85,7 +103,7 @@ int epochs_in(double minutes, tune::Tuner& tuner, Samples& samples, int threads)
   const auto begin = Clock::now(), first = run_to(1), last = run_to(1 + kTimedSteps);
   const double setup = std::chrono::duration<double>(first - begin).count(),
                step = std::chrono::duration<double>(last - first).count() / kTimedSteps;
-  const double steps = (minutes * 60 - 2 * setup) / std::max(step * 1.1, 1e-6);
+  const double steps = (minutes * 60 - 2 * setup) / std::max(step * 1.1 * tuner.work_of_mean_step(), 1e-6);
   return static_cast<int>(std::clamp(std::floor(steps / static_cast<double>(tuner.steps_per_epoch())), 1.0, 1e5));
 }
 
@@ -94,15 +112,17 @@ int epochs_in(double minutes, tune::Tuner& tuner, Samples& samples, int threads)
 std::shared_ptr<const Job> train(std::shared_ptr<const Job> job, Draft& decided, const samples::DataSet& data,
                                  const KeptSamples* kept, const TrainingRun& run, const Workforce& workforce,
                                  calibrate::Statistics& statistics) {
-  auto tuner = tuner_of(*job, decided, statistics);
+  const std::vector<int64_t> labels = labels_of(statistics, run.labels);
+  auto tuner = tuner_of(*job, decided, statistics, labels);
   if (!tuner) return job;
-  const int threads = std::min(thread_count(workforce.threads), static_cast<int>(tune::kLanes));
+  const int threads =
+      fitting_threads(*tuner, std::min(thread_count(workforce.threads), static_cast<int>(tune::kLanes)));
   Samples samples(data, kept, statistics, threads);
   config::GradientPTQConfig config = *job->settings.config.gradient_ptq_config;
   if (run.minutes) {
     config.n_epochs = epochs_in(*run.minutes, *tuner, samples, threads);
     job = with_config(*job, config);
-    tuner = tuner_of(*job, decided, statistics);
+    tuner = tuner_of(*job, decided, statistics, labels);
   }
   if (!run.resume.empty()) tuner->restore(run.resume);
   if (run.begin) run.begin(*tuner, threads);

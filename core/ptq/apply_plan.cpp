@@ -494,9 +494,9 @@ void Applier::store_tied(const ConstantPlan& table) {
 }
 
 Tensor Applier::codes_of_weight(const KernelPlan& kernel, const Tensor& values) const {
+  if (!kernel.codes.empty()) return Tensor::of<int8_t>(values.shape(), kernel.codes);
   if (kernel.table) return entries_of(values, *kernel.table);
-  if (kernel.codes.empty()) return quant::quantize(values.aligned(), kernel.rounding());
-  return Tensor::of<int8_t>(values.shape(), kernel.codes);
+  return quant::quantize(values.aligned(), kernel.rounding());
 }
 
 /// The weight's name passes to the DequantizeLinear that restores it, so the kernel goes on reading it.
@@ -511,7 +511,7 @@ void Applier::store_weight(const KernelPlan& kernel) {
   const auto tied = tied_.find(kernel.node);
   const std::string name = name_of(weight);
   if (kernel.is_packed) {
-    look_up(name, values, *kernel.table, weight, in_front);
+    look_up(name, kernel.codes.empty() ? values : read_back(kernel, values), *kernel.table, weight, in_front);
   } else if (kernel.blocks) {
     store_blocks(kernel, values, node);
   } else if (folds(kernel) && kernel.shared) {
@@ -765,6 +765,8 @@ void Applier::make_names_unique() {
 
 Model apply_restored(const Model& model, QuantizationPlan plan) {
   plan.float_weights = tpc::FloatWeights::kDequantize;
+  for (KernelPlan& kernel : plan.kernels)
+    if (kernel.table && bits_of(kernel.weight.storage()) == 8) kernel.is_packed = false;
   return apply_plan(model, plan);
 }
 

@@ -57,7 +57,7 @@ std::vector<int8_t> in_rows(const passes::KernelOp& op, std::span<const int8_t> 
 
 Tensor read_back(const KernelPlan& plan, const Tensor& weight) {
   const Tensor exact = weight.aligned();
-  if (plan.table) return quant::dequantize(quant::quantize(exact, *plan.table), *plan.table);
+  if (plan.table && plan.codes.empty()) return quant::dequantize(quant::quantize(exact, *plan.table), *plan.table);
   if (!plan.blocks) {
     if (plan.codes.empty()) return quant::dequantize(quant::quantize(exact, plan.rounding()), plan.weight);
     return quant::dequantize(Tensor::of<int8_t>(exact.shape(), plan.codes), plan.weight);

@@ -27,13 +27,23 @@ struct Triple {
   double bound = 0;
 };
 
+std::string tensor_factors_text(const std::map<std::string, double>& factors) {
+  std::string text;
+  for (const auto& [name, factor] : factors) {
+    char number[40];
+    std::snprintf(number, sizeof number, "%.17g ", factor);
+    text += number + name + "\n";
+  }
+  return text;
+}
+
 class Binder {
  public:
-  Binder(Model& model, const Placement& placement, calibrate::Statistics& statistics)
-      : graph_(model.graph), uses_(model.graph), placement_(placement), statistics_(statistics) {}
+  explicit Binder(CorrectedModel& model)
+      : graph_(model.model.graph), uses_(graph_), placement_(model.placement), statistics_(model.statistics) {}
 
-  BoundedRelus bind(const std::vector<ActivationPlan>& plans) {
-    BoundedRelus result;
+  Rewrite bind(const std::vector<ActivationPlan>& plans) {
+    std::map<std::string, double> factors;  // by tensor name: what the tensor is multiplied by
     std::vector<std::string> said;
     bool any = false, of_powers = false;
     for (size_t i = 0; i < graph_.nodes().size(); ++i) {
@@ -48,16 +58,17 @@ class Binder {
       of_powers = true;
       const double target = quant::power_of_two_above(triple->bound);
       if (!(plan->params.range[0].high > triple->bound) || target == triple->bound) continue;
-      rescale(*triple, target, result.factors);
+      rescale(*triple, target, factors);
       said.push_back(graph_.name_of(value) + " from " + number_text(triple->bound) + " to " + number_text(target));
     }
     const std::string reason = !any ? "no bounded Relu stands alone between two kernels."
                                : !of_powers
                                    ? "activations are not POWER_OF_TWO, so thresholds meet the bounds as they are."
                                    : "no threshold lies above its bound.";
-    result.done = {"relu_unbound_correction", static_cast<int64_t>(said.size()),
-                   said.empty() ? "Nothing was changed: " + reason : "Bounds moved: " + first_few(said) + "."};
-    return result;
+    return {.field = "relu_unbound_correction",
+            .places = static_cast<int64_t>(said.size()),
+            .what = said.empty() ? "Nothing was changed: " + reason : "Bounds moved: " + first_few(said) + ".",
+            .metadata = {kTensorFactors, tensor_factors_text(factors)}};
   }
 
  private:
@@ -109,20 +120,8 @@ class Binder {
 
 }  // namespace
 
-BoundedRelus bound_relus(Model& model, const framework::Attachment& attachment, const Placement& placement,
-                         calibrate::Statistics& statistics, const config::QuantizationConfig& config) {
-  const std::vector<ActivationPlan> plans = choose_activations(model.graph, attachment, placement, statistics, config);
-  return Binder(model, placement, statistics).bind(plans);
-}
-
-std::string tensor_factors_text(const std::map<std::string, double>& factors) {
-  std::string text;
-  for (const auto& [name, factor] : factors) {
-    char number[40];
-    std::snprintf(number, sizeof number, "%.17g ", factor);
-    text += number + name + "\n";
-  }
-  return text;
+std::optional<Rewrite> bound_relus(CorrectedModel& model, const config::QuantizationConfig& config) {
+  return Binder(model).bind(choose_activations(model, config));
 }
 
 std::map<std::string, double> read_tensor_factors(std::string_view text) {

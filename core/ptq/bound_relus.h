@@ -9,32 +9,22 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
-#include "core/calibrate/statistics.h"
 #include "core/config/quantization_config.h"
-#include "core/framework/attach.h"
-#include "core/graph/graph.h"
-#include "core/ptq/placement.h"
-#include "core/ptq/rewrite.h"
+#include "core/ptq/corrected_model.h"
 
 namespace tersor::ptq {
 
-struct BoundedRelus {
-  std::map<std::string, double> factors;  // by tensor name: what the tensor is multiplied by
-  Rewrite done;
-};
-
 /// Changes weights, bounds and statistics where the threshold of the Clip's output is above m. Each tensor in between
 /// must have one reader.
-BoundedRelus bound_relus(Model& model, const framework::Attachment& attachment, const Placement& placement,
-                         calibrate::Statistics& statistics, const config::QuantizationConfig& config);
+std::optional<Rewrite> bound_relus(CorrectedModel& model, const config::QuantizationConfig& config);
 
 /// How a quantized file says in its metadata (kTensorFactors) what tensors of the float model are multiplied by: a line
 /// "FACTOR NAME" for each.
 constexpr std::string_view kTensorFactors = "tersor.tensor_factors";
-std::string tensor_factors_text(const std::map<std::string, double>& factors);
 /// Lines that are none of these are left out.
 std::map<std::string, double> read_tensor_factors(std::string_view text);
 

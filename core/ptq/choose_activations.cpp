@@ -117,14 +117,14 @@ struct Chosen {
 
 /// `known`: what the operators that make the tensor can give.
 Chosen choose(const Seen& group, const OpQuantizationConfig& op, const Bounds& known, bool signed_storage,
-              const quant::Criterion& criterion) {
+              const quant::Criterion& criterion, quant::RangeMemo& ranges) {
   constexpr int kEntryBits = 8;
   const Histogram& histogram = group.histogram;
   const QuantizationMethod method = quant::even_form(op.activation_quantization_method);
   const quant::Range seen{histogram.min(), histogram.max()};
   const bool unseen = seen.low == 0 && seen.high == 0;
   const bool by_table = op.activation_by_table() && !unseen;
-  const bool decided = !unseen && !by_table && known.decide(seen);
+  const bool decided = !unseen && known.decide(seen);
   quant::Range range = unseen ? unseen_range(known) : decided ? quant::Range{known.low, known.high} : seen;
   IntegerGrid grid{by_table ? kEntryBits : op.activation_n_bits, false, false};
   const bool even = method != QuantizationMethod::kUniform;
@@ -136,7 +136,7 @@ Chosen choose(const Seen& group, const OpQuantizationConfig& op, const Bounds& k
     range = quant::quantizer_of(method).cover(known.low, known.high, grid, criterion.min_threshold);
   } else if (!unseen) {
     const quant::Range limits{std::max(known.low, seen.low), std::min(known.high, seen.high)};
-    range = quant::select_activation_range(histogram, method, grid, criterion, limits, group.mean_extremes).range;
+    range = ranges.select(histogram, method, grid, criterion, limits, group.mean_extremes).range;
   }
   Chosen chosen{quant::params_of_ranges(method, grid, std::span(&range, 1))};
   if (by_table) {
@@ -168,11 +168,13 @@ QuantizationParams choose_by(const framework::LayerQuantizer& quantizer, const S
 
 std::vector<ActivationPlan> choose_activations(const Graph& graph, const Attachment& attachment,
                                                const Placement& placement, const calibrate::Statistics& statistics,
-                                               const config::QuantizationConfig& config) {
+                                               const config::QuantizationConfig& config, quant::RangeMemo* ranges) {
+  quant::RangeMemo none;
   const Uses uses(graph);
   const bool signed_storage = attachment.export_rules.signed_activations;
   std::vector<Seen> groups(placement.groups);
   std::vector<const OpQuantizationConfig*> first(placement.groups), fixed(placement.groups);
+  std::vector<quant::Criterion> criteria(placement.groups, config.activation_criterion());
   std::vector<Bounds> bounds(placement.groups);
   std::vector<const framework::LayerQuantizer*> asked(placement.groups);
   const PadFillers fillers(graph, uses, placement);
@@ -190,6 +192,8 @@ std::vector<ActivationPlan> choose_activations(const Graph& graph, const Attachm
       if (placement.roles[*maker].role == Role::kMover && value_inputs(node, Role::kMover).size() > 1)
         joined[tensor.group] = true;
     }
+    if (first[tensor.group] == nullptr && attached != nullptr && attached->activation_criterion)
+      criteria[tensor.group] = *attached->activation_criterion;
     if (first[tensor.group] == nullptr) first[tensor.group] = &op;
     const bool is_fixed = attached != nullptr ? has_fixed_range(*attached) : op.fixed_scale.has_value();
     if (fixed[tensor.group] == nullptr && is_fixed) fixed[tensor.group] = &op;
@@ -210,7 +214,8 @@ std::vector<ActivationPlan> choose_activations(const Graph& graph, const Attachm
     else if (asked[g] != nullptr)
       chosen[g].params = choose_by(*asked[g], groups[g], *first[g], signed_storage);
     else
-      chosen[g] = choose(groups[g], *first[g], bounds[g], signed_storage, config.activation_criterion());
+      chosen[g] =
+          choose(groups[g], *first[g], bounds[g], signed_storage, criteria[g], ranges != nullptr ? *ranges : none);
   }
   const auto is_passed_on = [&](const PlacedTensor& tensor) {
     const auto maker = uses.producer_index(tensor.value);

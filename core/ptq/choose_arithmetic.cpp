@@ -28,6 +28,8 @@ constexpr double kWorthOfSize = 0.15;
 constexpr std::array kRaises{1.0, 2.0, 4.0, 8.0, 16.0};
 /// ... as long as the file is not expected to take longer than this, as part of the float model's time.
 constexpr double kLongest = 1.12;
+/// Bytes that the operators which restore a weight take in the file, with their names.
+constexpr double kBytesOfRestoring = 512;
 
 int64_t picoseconds(double nanoseconds) {
   return static_cast<int64_t>(std::llround(std::max(0.0, nanoseconds) * 1000));
@@ -51,6 +53,7 @@ class Chooser {
   /// Recurrent layers whose weights take longer to restore in each run than a smaller file is worth.
   std::vector<NodeId> dear_constants(Preference prefer) const {
     std::vector<NodeId> dear;
+    if (folds_weights()) return dear;  // restored once, when the file is opened
     for (const Node& node : graph_.nodes()) {
       double elements = 0;
       for (const size_t input : recurrent_weights(node))
@@ -65,13 +68,14 @@ class Chooser {
 
   ArithmeticChoice choose(Preference prefer) const {
     ArithmeticChoice chosen;
-    for (const double raise : prefer == Preference::kBalanced ? std::span<const double>(kRaises)
-                                                              : std::span<const double>(kRaises).first(1)) {
-      const double worth = prefer == Preference::kSpeed ? 0 : raise * kWorthOfSize;
+    // Where the file is as small with the weights of float operators restored once, time alone counts.
+    const bool pays_for_size = prefer == Preference::kBalanced && !folds_weights();
+    for (const double raise : std::span<const double>(kRaises).first(pays_for_size ? kRaises.size() : 1)) {
+      const double worth = pays_for_size ? raise * kWorthOfSize : 0;
       const std::vector<bool> answers = solve(prefer == Preference::kSize ? std::nullopt : std::optional(worth));
       if (raise > 1 && time_of(answers) > kLongest * float_time_) break;
       chosen = read(answers);
-      if (runs_kernels(answers)) break;
+      if (runs_kernels(answers) || stores_weights(chosen)) break;
       chosen.in_float.clear();  // nothing would be quantized: all is, as if there were no prices
     }
     if (prefer != Preference::kSize) chosen.constants_float = dear_constants(prefer);
@@ -79,6 +83,8 @@ class Chooser {
   }
 
  private:
+  bool folds_weights() const { return attachment_.export_rules.float_weights != tpc::FloatWeights::kDequantize; }
+
   bool constant(ValueId id) const { return !id.valid() || graph_.initializer(id) != nullptr; }
 
   const Node* maker(ValueId id) const {
@@ -105,6 +111,14 @@ class Chooser {
   bool is_either(size_t index) const {
     return roles_[index].role == Role::kJoin &&
            attachment_.of(graph_.nodes()[index].id).kernel == tpc::RuntimeKernel::kEither;
+  }
+
+  /// A person says what range its output has, which no price takes away.
+  bool has_asked_range(const Node& node) const {
+    const auto& quantizers = attachment_.of(node.id).output_quantizers;
+    return std::any_of(quantizers.begin(), quantizers.end(), [](const framework::LayerQuantizer& one) {
+      return one.source == framework::RangeSource::kFixed;
+    });
   }
 
   bool has_choice(size_t index) const {
@@ -136,6 +150,13 @@ class Chooser {
     return weight != nullptr ? static_cast<double>(weight->elements()) : 0;
   }
 
+  /// The file is smaller with the weight in 8 bits behind operators that the runtime folds.
+  bool saves_bytes(size_t index) const {
+    if (!folds_weights() || !roles_[index].op) return false;
+    const auto scales = static_cast<double>(roles_[index].op->outputs);
+    return 3 * weight_elements(index) > 4 * scales + kBytesOfRestoring;
+  }
+
   /// `worth`: of a file of a quarter of the size; none: all kernels are integer.
   std::vector<bool> solve(std::optional<double> worth) const {
     const size_t count = graph_.nodes().size();
@@ -151,8 +172,9 @@ class Chooser {
       double of_no = in_float(node);
       if (worth && roles_[i].has_kernel() && parameters_ > 0)
         of_no += *worth * float_time_ * weight_elements(i) / parameters_;
-      cut.add_cost(i, picoseconds(clamps ? 0 : prices_.in_integers(node)),
-                   !worth && roles_[i].has_kernel() ? MinimumCut::kNever : picoseconds(of_no));
+      cut.add_cost(
+          i, picoseconds(clamps ? 0 : prices_.in_integers(node)),
+          roles_[i].has_kernel() && (!worth || has_asked_range(node)) ? MinimumCut::kNever : picoseconds(of_no));
     }
     for (size_t v = 0; v < graph_.value_count(); ++v) add_conversions(cut, ValueId{static_cast<int32_t>(v)});
     std::vector<bool> answers = cut.solve();
@@ -205,6 +227,11 @@ class Chooser {
     return false;
   }
 
+  static bool stores_weights(const ArithmeticChoice& chosen) {
+    return std::any_of(chosen.in_float.begin(), chosen.in_float.end(),
+                       [](const FloatChoice& one) { return one.stores_weight; });
+  }
+
   /// Nanoseconds of the operators and conversions, without what size is worth.
   double time_of(const std::vector<bool>& answers) const {
     double sum = 0;
@@ -239,11 +266,12 @@ class Chooser {
         return !id.valid() || (made && makes_integers(id) && answers[*made]);
       });
       if (roles_[i].has_kernel() || fed || is_either(i))
-        chosen.in_float.push_back(
-            {node.id, fed || roles_[i].has_kernel()
-                          ? "ONNX Runtime is expected to be quicker with it in float: quantizers and "
-                            "integer kernel would take longer."
-                          : "At least one of its inputs is in float."});
+        chosen.in_float.push_back({node.id,
+                                   fed || roles_[i].has_kernel()
+                                       ? "ONNX Runtime is expected to be quicker with it in float: quantizers and "
+                                         "integer kernel would take longer."
+                                       : "At least one of its inputs is in float.",
+                                   saves_bytes(i)});
     }
     return chosen;
   }

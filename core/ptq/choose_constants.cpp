@@ -156,7 +156,7 @@ std::vector<ConstantPlan> choose_constants(const Graph& graph, const framework::
         std::any_of(inputs.begin(), inputs.end(), [&](ValueId id) { return plan.find(id) != nullptr; });
     ConstantPlan chosen{one.node.id, one.weight.input, {}, one.by_row};
     choose(graph, one.weight, axes, attachment.export_rules.narrow_weights, beside_quantized,
-           config.weights_criterion(), chosen);
+           attachment.of(one.node.id).weights_criterion.value_or(config.weights_criterion()), chosen);
     plans.push_back(std::move(chosen));
   }
   return plans;

@@ -33,6 +33,7 @@ class KernelChoice {
       const NodeRole& role = placement.roles[i];
       if (!role.has_kernel() || !role.op || role.float_weight) continue;
       nodes_.push_back(&graph.nodes()[i]);
+      float_operands_.push_back(role.float_operands);
       ops_.push_back(*role.op);
     }
     shared_ = find_shared_weights(graph, ops_);
@@ -52,15 +53,21 @@ class KernelChoice {
   }
 
  private:
+  /// What its integers are read by; null where it computes in float.
+  const ActivationPlan* input_plan(size_t k) const {
+    return float_operands_[k] ? nullptr : plan_.find(nodes_[k]->inputs[0]);
+  }
+
   KernelPlan choose_one(size_t k, const quant::QuantizationParams* known) const {
     const Node& node = *nodes_[k];
-    const ActivationPlan* input = plan_.find(node.inputs[0]);
+    const ActivationPlan* input = input_plan(k);
     WeightContext context{graph_, attachment_, config_};
     context.input = statistics_.find(graph_.name_of(node.inputs[0]));
     context.input_params = input != nullptr ? &input->params : nullptr;
     const auto is_quantized = [&](ValueId value) { return plan_.find(value) != nullptr; };
-    if (const ValueId in_front = dequantized_in_front(graph_, uses_, node.inputs[0], is_quantized); in_front.valid())
-      context.bias_input_scale = plan_.find(in_front)->params.scale[0];
+    const ValueId in_front =
+        float_operands_[k] ? ValueId{} : dequantized_in_front(graph_, uses_, node.inputs[0], is_quantized);
+    if (in_front.valid()) context.bias_input_scale = plan_.find(in_front)->params.scale[0];
     context.known = known;
     return choose_weight(node, ops_[k], context);
   }
@@ -73,8 +80,7 @@ class KernelChoice {
     const tpc::AttributeQuantizationConfig& config = own.weight(tpc::kKernelAttr)->config;
     if (config != first.weight(tpc::kKernelAttr)->config || own.kernel_quantizer || first.kernel_quantizer)
       return false;
-    const bool same_input =
-        (plan_.find(nodes_[k]->inputs[0]) == nullptr) == (plan_.find(nodes_[shared_[k].first]->inputs[0]) == nullptr);
+    const bool same_input = (input_plan(k) == nullptr) == (input_plan(shared_[k].first) == nullptr);
     if (config.weights_by_table() || config.weights_block_size) return false;
     const std::vector<float>& factors = shared_[k].factors;
     const bool of_tensor = std::all_of(factors.begin(), factors.end(), [&](float one) { return one == factors[0]; });
@@ -133,6 +139,7 @@ class KernelChoice {
   const QuantizationPlan& plan_;
   std::vector<const Node*> nodes_;
   std::vector<passes::KernelOp> ops_;
+  std::vector<bool> float_operands_;
   std::vector<SharedWeight> shared_;
   std::vector<KernelPlan> kernels_;
 };
@@ -192,8 +199,9 @@ void refuse_work_in_bodies(const Graph& graph) {
                   "Scan, which stay in float. The first holds " +
                       std::to_string(inside) + ".",
                   place_of(nodes[i], i),
-                  "Export the branch that you use as a model of its own; an If whose condition is a constant is "
-                  "replaced by its branch.");
+                  "Have the weights alone quantized (platforms weight-only-int8, weight-only-int4, ...), or export the "
+                  "branch that you use as a model of its own; an If whose condition is a constant is replaced by its "
+                  "branch.");
   }
 }
 
@@ -230,11 +238,12 @@ void require_kernels(const Graph& graph, const Placement& placement, const std::
 }
 
 QuantizationPlan choose_params(const Graph& graph, const Attachment& attachment, const Placement& placement,
-                               const calibrate::Statistics& statistics, const config::QuantizationConfig& config) {
+                               const calibrate::Statistics& statistics, const config::QuantizationConfig& config,
+                               quant::RangeMemo* ranges) {
   QuantizationPlan plan;
   plan.float_weights = attachment.export_rules.float_weights;
   plan.prefers_speed = config.prefer == config::Preference::kSpeed;
-  plan.activations = choose_activations(graph, attachment, placement, statistics, config);
+  plan.activations = choose_activations(graph, attachment, placement, statistics, config, ranges);
   if (config.concat_threshold_update) take_concat_ranges(graph, attachment, placement, plan);
   plan.kernels = KernelChoice(graph, attachment, placement, statistics, config, plan).choose();
   note_input_corrections(graph, plan);
@@ -244,7 +253,7 @@ QuantizationPlan choose_params(const Graph& graph, const Attachment& attachment,
     for (KernelPlan& kernel : plan.kernels)
       if (constant.tied == kernel.node && !kernel.shared) kernel.shared = kernel.node;
   for (size_t i = 0; i < placement.roles.size(); ++i)
-    if (placement.roles[i].has_kernel()) plan.operand_readers.push_back(graph.nodes()[i].id);
+    if (placement.roles[i].reads_integers()) plan.operand_readers.push_back(graph.nodes()[i].id);
   std::sort(plan.operand_readers.begin(), plan.operand_readers.end());
   find_outcomes(graph, attachment, placement, plan);
   return plan;

@@ -7,6 +7,7 @@
 #include "core/graph/graph.h"
 #include "core/ptq/placement.h"
 #include "core/ptq/plan.h"
+#include "core/quant/range_memo.h"
 
 namespace tersor::ptq {
 
@@ -15,8 +16,10 @@ namespace tersor::ptq {
 void require_kernels(const Graph& graph, const Placement& placement, const std::vector<FloatChoice>& in_float = {});
 
 /// Chooses the parameters of every placed tensor and of every weight. `statistics` holds the placed tensors. Error
-/// kMismatch when a tensor was not observed, kInvalidConfig for settings that this kind of file cannot hold.
+/// kMismatch when a tensor was not observed, kInvalidConfig for settings that this kind of file cannot hold. `ranges`:
+/// those selected so far, where they are kept.
 QuantizationPlan choose_params(const Graph& graph, const framework::Attachment& attachment, const Placement& placement,
-                               const calibrate::Statistics& statistics, const config::QuantizationConfig& config);
+                               const calibrate::Statistics& statistics, const config::QuantizationConfig& config,
+                               quant::RangeMemo* ranges = nullptr);
 
 }  // namespace tersor::ptq

@@ -24,6 +24,10 @@ namespace {
 /// To begin with a bias stays below this in int32, so that corrections and the products have as much room again.
 constexpr double kLargestBias = 1 << 30;
 
+quant::Criterion criterion_of(NodeId node, const WeightContext& context) {
+  return context.attachment.of(node).weights_criterion.value_or(context.config.weights_criterion());
+}
+
 /// A QuantizeConfig's quantizer: a fixed range, or the extremes of the weight.
 QuantizationParams params_by(const framework::LayerQuantizer& quantizer, const Tensor& weight,
                              quant::QuantizationMethod method, const quant::IntegerGrid& grid, std::optional<int> axis,
@@ -49,8 +53,8 @@ QuantizationParams weight_params(NodeId node, const KernelOp& op, const Tensor& 
   const std::optional<int> axis = config.weights_per_channel_threshold ? std::optional(op.output_axis) : std::nullopt;
   QuantizationParams params;
   try {
-    params = asked ? params_by(*asked, weight, method, grid, axis, context.config.weights_criterion())
-                   : quant::choose_weight_params(weight, method, grid, axis, context.config.weights_criterion()).params;
+    params = asked ? params_by(*asked, weight, method, grid, axis, criterion_of(node, context))
+                   : quant::choose_weight_params(weight, method, grid, axis, criterion_of(node, context)).params;
   } catch (const Error& error) {
     if (error.code != ErrorCode::kInvalidModel) throw;
     throw error.within("graph.initializer \"" + context.graph.name_of(op.weight) + "\"");
@@ -78,7 +82,7 @@ quant::BlockParams block_params(const Node& node, const KernelOp& op, const Tens
   params.size = *config.weights_block_size;
   params.columns = op.inputs_per_group() * op.taps;
   try {
-    return quant::choose_blocks(rows_of(op, weight), params, context.config.weights_criterion());
+    return quant::choose_blocks(rows_of(op, weight), params, criterion_of(node.id, context));
   } catch (const Error& error) {
     if (error.code != ErrorCode::kInvalidModel) throw;
     throw error.within("graph.initializer \"" + context.graph.name_of(op.weight) + "\"");
@@ -149,7 +153,7 @@ KernelPlan choose_weight(const Node& node, const KernelOp& op, const WeightConte
     const std::optional<int> axis =
         attribute.config.weights_per_channel_threshold ? std::optional(op.output_axis) : std::nullopt;
     plan.table = choose_table(graph, op.weight, attribute.config, axis, context.input_params != nullptr,
-                              context.config.weights_criterion())
+                              criterion_of(node.id, context))
                      .params;
     plan.weight = even_params(*plan.table);
     plan.is_packed = context.input_params == nullptr;

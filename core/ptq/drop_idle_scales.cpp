@@ -8,11 +8,16 @@
 
 namespace tersor::ptq {
 
-void drop_idle_scales(Graph& graph, std::span<const NodeId> prepared) {
+void drop_idle_scales(Graph& graph, std::span<const Rewrite> rewrites) {
+  const auto is_inserted = [&](const Node& node) {
+    return std::any_of(rewrites.begin(), rewrites.end(), [&](const Rewrite& rewrite) {
+      return std::find(rewrite.inserted.begin(), rewrite.inserted.end(), node.id) != rewrite.inserted.end();
+    });
+  };
   std::vector<bool> gone(graph.nodes().size(), false);
   for (size_t i = 0; i < graph.nodes().size(); ++i) {
     const Node& node = graph.nodes()[i];
-    if (std::find(prepared.begin(), prepared.end(), node.id) == prepared.end()) continue;
+    if (!node.is("Mul") || !is_inserted(node)) continue;
     const Tensor* factors = passes::float_constant(graph, node.inputs[1]);
     if (factors == nullptr) continue;
     const std::vector<double> values = passes::to_doubles(*factors);

@@ -4,10 +4,12 @@
 #include <span>
 
 #include "core/graph/graph.h"
+#include "core/ptq/rewrite.h"
 
 namespace tersor::ptq {
 
-/// Takes out those of the Muls in `prepared` (SplitScales::behind) that equalize_channels() left at 1.
-void drop_idle_scales(Graph& quantized, std::span<const NodeId> prepared);
+/// Takes out those Muls among what corrections inserted that multiply by 1: equalize_channels() had no factors for
+/// them.
+void drop_idle_scales(Graph& quantized, std::span<const Rewrite> rewrites);
 
 }  // namespace tersor::ptq

@@ -368,6 +368,8 @@ std::vector<double> EqualizedRegion::scales_of(ValueId value) const {
   return {scales.begin() + span.first, scales.begin() + span.first + span.count};
 }
 
+namespace {
+
 std::string channel_scales_text(const Graph& graph, const Placement& placement,
                                 const std::vector<EqualizedRegion>& regions) {
   const Uses uses(graph);
@@ -390,6 +392,8 @@ std::string channel_scales_text(const Graph& graph, const Placement& placement,
   return text;
 }
 
+}  // namespace
+
 std::map<std::string, std::vector<double>> read_channel_scales(std::string_view text) {
   std::map<std::string, std::vector<double>> scales;
   while (!text.empty()) {
@@ -408,13 +412,26 @@ std::map<std::string, std::vector<double>> read_channel_scales(std::string_view 
   return scales;
 }
 
-std::vector<EqualizedRegion> equalize_channels(Model& model, const framework::Attachment& attachment,
-                                               const Placement& placement, calibrate::Statistics& statistics) {
+std::vector<EqualizedRegion> equalize_regions(CorrectedModel& model) {
   std::vector<EqualizedRegion> done;
-  Equalizer equalizer(model, attachment, placement, statistics);
-  for (const ChannelRegion& region : find_channel_regions(model.graph, placement))
+  Equalizer equalizer(model.model, model.attachment, model.placement, model.statistics);
+  for (const ChannelRegion& region : find_channel_regions(model.model.graph, model.placement))
     if (auto equalized = equalizer.equalize(region)) done.push_back(std::move(*equalized));
   return done;
+}
+
+std::optional<Rewrite> equalize_channels(CorrectedModel& model, const config::QuantizationConfig&) {
+  const std::vector<EqualizedRegion> regions = equalize_regions(model);
+  if (regions.empty()) return std::nullopt;
+  double worst = 0, best = 1;
+  for (const EqualizedRegion& region : regions) {
+    worst = std::max(worst, region.noise_ratio);
+    best = std::min(best, region.noise_ratio);
+  }
+  return Rewrite{.field = "activation_channel_equalization",
+                 .places = static_cast<int64_t>(regions.size()),
+                 .what = "The predicted noise in their readers" + fall_text(worst, best) + ".",
+                 .metadata = {kChannelScales, channel_scales_text(model.model.graph, model.placement, regions)}};
 }
 
 }  // namespace tersor::ptq

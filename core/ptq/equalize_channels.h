@@ -8,15 +8,14 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "core/calibrate/statistics.h"
-#include "core/framework/attach.h"
-#include "core/graph/graph.h"
+#include "core/config/quantization_config.h"
 #include "core/ptq/channel_regions.h"
-#include "core/ptq/placement.h"
+#include "core/ptq/corrected_model.h"
 
 namespace tersor::ptq {
 
@@ -34,14 +33,14 @@ struct EqualizedRegion {
 /// Rescales the weights in `model` and the statistics of the regions' tensors, region by region, where the predicted
 /// noise falls to at most 0.8 of what it was. A rescaled tensor keeps its extremes; its histogram is lost: it says that
 /// half of all elements lie at either end, so that a search for its range clips nothing.
-std::vector<EqualizedRegion> equalize_channels(Model& model, const framework::Attachment& attachment,
-                                               const Placement& placement, calibrate::Statistics& statistics);
+std::vector<EqualizedRegion> equalize_regions(CorrectedModel& model);
+
+/// The correction. None where no region was rescaled.
+std::optional<Rewrite> equalize_channels(CorrectedModel& model, const config::QuantizationConfig&);
 
 /// How a quantized file says in its metadata (kChannelScales) by what its tensors differ from those of the float model:
 /// a line "SCALES NAME" per quantized tensor, one letter per channel, the quarter octaves in base64.
 constexpr std::string_view kChannelScales = "tersor.channel_scales";
-std::string channel_scales_text(const Graph& graph, const Placement& placement,
-                                const std::vector<EqualizedRegion>& regions);
 /// By tensor name. Lines that are none of these are left out.
 std::map<std::string, std::vector<double>> read_channel_scales(std::string_view text);
 

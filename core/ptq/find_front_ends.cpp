@@ -10,7 +10,8 @@
 
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
-#include "core/ptq/placement.h"
+#include "core/ptq/corrected_model.h"
+#include "core/ptq/possible_front_ends.h"
 
 namespace tersor::ptq {
 
@@ -209,6 +210,51 @@ std::vector<FloatChoice> find_front_ends(const Graph& graph, const Placement& pl
   std::vector<FloatChoice> choices;
   for (const auto& [index, reason] : reasons) choices.push_back({graph.nodes()[index].id, reason});
   return choices;
+}
+
+namespace {
+
+/// x^p loses at most 20 log10 p dB of small errors: the noise is p² E[x^(2p-2)] E[e²], and E[x^(2p-2)] E[x²] is at most
+/// E[x^(2p)].
+bool is_tame_power(const Graph& graph, const Node& node) {
+  const std::optional<double> power = exponent_of(graph, node);
+  return power && *power >= 1 && 20 * std::log10(*power) < kTolerableDrop;
+}
+
+}  // namespace
+
+std::vector<size_t> possible_front_ends(const Graph& graph, const Placement& placement,
+                                        std::span<const int64_t> elements) {
+  const Uses uses(graph);
+  const std::vector<NodeRole>& roles = placement.roles;
+  const auto count = [&](ValueId value) { return elements.empty() ? 0 : elements[static_cast<size_t>(value.index)]; };
+  std::set<size_t> kernels;
+  for (size_t i = 0; i < graph.nodes().size(); ++i) {
+    const auto found = sensitive(graph, i);
+    if (!found || is_length(graph, uses, placement, *found) || is_tame_power(graph, graph.nodes()[i])) continue;
+    if (const auto reduction = reduction_before(graph, uses, roles, found->operand)) {
+      const Node& node = graph.nodes()[*reduction];
+      const int64_t from = count(node.inputs[0]), to = count(node.outputs[0]);
+      if (from == 0 || to == 0 || static_cast<double>(from) >= kStatisticShrinks * static_cast<double>(to)) continue;
+    }
+    kernels.merge(kernels_before(graph, uses, roles, found->operand));
+  }
+  return {kernels.begin(), kernels.end()};
+}
+
+std::optional<Rewrite> keep_front_ends_in_float(CorrectedModel& model, const config::QuantizationConfig&) {
+  const auto found = find_front_ends(model.model.graph, model.placement, model.statistics);
+  if (found.empty()) return std::nullopt;
+  const auto kernels = [&] {
+    const auto has_kernel = [](const NodeRole& role) { return role.has_kernel(); };
+    return std::count_if(model.placement.roles.begin(), model.placement.roles.end(), has_kernel);
+  };
+  const int64_t before = kernels();
+  model.in_float.insert(model.in_float.end(), found.begin(), found.end());
+  model.placement = place(model.model.graph, model.attachment, model.in_float);
+  return Rewrite{"keep_float_automatically", before - kernels(),
+                 "Operators that feed a logarithm, root or reciprocal keep float precision; the reason "
+                 "of each says how much would be lost."};
 }
 
 }  // namespace tersor::ptq

@@ -7,6 +7,7 @@
 #include "core/graph/ranks.h"
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
+#include "core/ptq/corrections.h"
 #include "core/ptq/find_front_ends.h"
 
 namespace tersor::ptq {
@@ -28,17 +29,11 @@ int channel_axis(const Graph& graph, const Uses& uses, const std::vector<int>& r
   return rank >= 3 ? 1 : -1;
 }
 
-/// Whether some step reads what is gathered channel by channel. The range of a tensor is chosen without.
-bool reads_channels(const config::QuantizationConfig& config) {
-  return config.weights_bias_correction || config.weights_second_moment_correction ||
-         config.activation_bias_correction || config.activation_channel_equalization || config.split_scales ||
-         config.shift_negative_activation_correction || config.input_scaling || config.relu_unbound_correction;
-}
-
-/// Whether some step reads what lies between a kernel and its Relu or Clip. Corrections compare behind the clamp.
-bool reads_behind_kernels(const config::QuantizationConfig& config) {
-  return config.weights_second_moment_correction || config.relu_unbound_correction ||
-         config.shift_negative_activation_correction;
+/// Whether a correction that the settings ask for reads what `part` says. The range of a tensor is chosen without.
+bool reads(const config::QuantizationConfig& config, bool CorrectionReads::*part) {
+  const auto all = corrections();
+  return std::any_of(all.begin(), all.end(),
+                     [&](const Correction& one) { return one.reads.*part && one.is_wanted(config); });
 }
 
 /// Behind a clamp that alone reads the kernel's output, the same channels are watched.
@@ -57,8 +52,7 @@ bool reads_bins(const config::QuantizationConfig& config, const framework::Attac
   const bool by_table = std::any_of(attachment.nodes.begin(), attachment.nodes.end(),
                                     [](const auto& node) { return node.config().activation_by_table(); });
   return by_table || config.activation_threshold_method != quant::ThresholdSelectionMethod::kNoClipping ||
-         config.keep_float_automatically || config.activation_bias_correction || config.softmax_shift ||
-         config.shift_negative_activation_correction || config.input_scaling || config.relu_unbound_correction;
+         reads(config, &CorrectionReads::bins);
 }
 
 }  // namespace
@@ -66,7 +60,7 @@ bool reads_bins(const config::QuantizationConfig& config, const framework::Attac
 std::vector<calibrate::Request> find_requests(const Model& model, const framework::Attachment& attachment,
                                               const Placement& placement, const config::QuantizationConfig& config,
                                               bool for_any_settings) {
-  const bool by_channel = for_any_settings || reads_channels(config);
+  const bool by_channel = for_any_settings || reads(config, &CorrectionReads::channels);
   const bool ends_only = !for_any_settings && !reads_bins(config, attachment);
   const Graph& graph = model.graph;
   const Uses uses(graph);
@@ -92,7 +86,8 @@ std::vector<calibrate::Request> find_requests(const Model& model, const framewor
     if (!role.has_kernel() || !role.op || !role.op->can_have_bias) continue;
     if (std::find(values.begin(), values.end(), output) != values.end()) continue;
     const int axis = role.op->is_conv ? 1 : ranks[static_cast<size_t>(output.index)] - 1;
-    if (axis < 0 || (!reads_behind_kernels(config) && is_watched_behind_clamp(graph, uses, requests, output, axis)))
+    if (axis < 0 || (!reads(config, &CorrectionReads::kernel_outputs) &&
+                     is_watched_behind_clamp(graph, uses, requests, output, axis)))
       continue;
     requests.push_back({output, graph.name_of(output), axis, true});
   }

@@ -42,7 +42,7 @@ constexpr size_t kRowsAtOnce = 8;
 
 /// Makes L^T of a matrix's upper triangle in place, no pivot's square being less than `least`. Some pivots at a time:
 /// what lies below takes them in together.
-void factorize(Rough& upper, float least) {
+void factorize(FloatMatrix& upper, float least) {
   constexpr size_t kPivots = 8;
   const size_t size = upper.size;
   const float* rows[kPivots];
@@ -99,7 +99,7 @@ Factor factor_of(const Matrix& h, bool keeps_damped) {
   const double damping = kDamping * trace / static_cast<double>(h.size);
   const auto diagonal = [&](size_t i) { return h.row(i)[i] + damping; };
   factor.order = stable_order(h.size, [&](size_t a, size_t b) { return diagonal(a) < diagonal(b); });
-  Rough& lower = factor.lower;
+  FloatMatrix& lower = factor.lower;
   lower = {h.size, std::vector<float>(h.size * h.size)};
   for (size_t i = 0; i < h.size; ++i) {
     lower.row(i)[i] = static_cast<float>(diagonal(factor.order[i]));

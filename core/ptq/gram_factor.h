@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel's Gram matrix (ptq/gram.h) as numbers, and factorized for rounding by nearest planes.
+// A kernel's Gram matrix (ptq/gram.h) as numbers, and factorized for rounding by nearest planes. The loops are our own
+// and not Eigen's, whose sums follow the caches of the CPU: the same bytes everywhere need one order.
 #pragma once
 
 #include <cstddef>
@@ -22,14 +23,14 @@ struct SquareOf {
 /// Mean products of a block's columns about their means: of columns i and j <= i.
 using Matrix = SquareOf<double>;
 /// What only decides which integer is taken: each is as good as its neighbour where their errors are nearly the same.
-using Rough = SquareOf<float>;
+using FloatMatrix = SquareOf<float>;
 
 /// The columns' order and the lower triangle L of the reordered matrix, each column divided by its pivot; no columns
 /// where all inputs are constant.
 struct Factor {
   std::vector<size_t> order;
-  Rough lower;    // L^T from its diagonal on
-  Matrix damped;  // in the block's own order, both halves; only for those that ask for it
+  FloatMatrix lower;  // L^T from its diagonal on
+  Matrix damped;      // in the block's own order, both halves; only for those that ask for it
 };
 
 /// e^T H e for each row e of `errors`, each product of two columns once.

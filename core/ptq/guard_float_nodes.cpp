@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/graph/folded_values.h"
 #include "core/graph/ranks.h"
 #include "core/graph/uses.h"
 #include "core/ptq/one_operand_sum.h"
@@ -35,14 +36,15 @@ bool reaches_quantizer(const Graph& graph, const Uses& uses, ValueId value) {
   return joins_in_front(graph, reader) && !reader.outputs.empty() && reaches_quantizer(graph, uses, reader.outputs[0]);
 }
 
-/// An operator that the runtime would make integers of, though it is to stay float.
-bool has_float_form_only(const Graph& graph, const Node& node) {
+/// An operator that the runtime would make integers of, though it is to stay float. `folded`: folded_values().
+bool has_float_form_only(const Graph& graph, const std::vector<bool>& folded, const Node& node) {
   if (node.is("AveragePool")) return is_dilated(node);
   if (is_cubic(node)) return true;
   const bool multiplies = node.is("Conv") || node.is("ConvTranspose") || node.is("Gemm") || node.is("MatMul");
-  if (!multiplies || node.inputs.size() < 2) return false;
+  if (!multiplies || node.inputs.size() < 2 || !node.inputs[1].valid()) return false;
   const Tensor* weight = graph.initializer(node.inputs[1]);
-  return weight != nullptr && weight->dtype() == DType::kFloat32;
+  if (weight == nullptr) return folded[static_cast<size_t>(node.inputs[1].index)];
+  return weight->dtype() == DType::kFloat32;
 }
 
 bool reads_restored(const Graph& graph, const Uses& uses, const Node& node) {
@@ -84,12 +86,13 @@ int guard_float_nodes(Model& model, const std::vector<NodeId>& softmaxes, const 
   std::vector<size_t> places;
   {
     const Uses uses(graph);
+    const std::vector<bool> folded = folded_values(graph);
     for (size_t i = 0; i < graph.nodes().size(); ++i) {
       const Node& node = graph.nodes()[i];
       const bool stays = std::count(softmaxes.begin(), softmaxes.end(), node.id) != 0;
       const bool is_kernel = std::count(kernels.begin(), kernels.end(), node.id) != 0;
       if ((is_kernel && reads_restored(graph, uses, node)) ||
-          ((stays || has_float_form_only(graph, node)) && is_tempting(graph, uses, node)))
+          ((stays || has_float_form_only(graph, folded, node)) && is_tempting(graph, uses, node)))
         places.push_back(i);
     }
   }

@@ -47,9 +47,10 @@ bool limit(calibrate::TensorStatistics& tensor) {
 
 }  // namespace
 
-std::optional<Rewrite> limit_outliers(calibrate::Statistics& statistics) {
+std::optional<Rewrite> limit_outliers(CorrectedModel& model, const config::QuantizationConfig& config) {
+  if (config.activation_threshold_method == quant::ThresholdSelectionMethod::kNoClipping) return std::nullopt;
   std::vector<std::string> names;
-  for (calibrate::TensorStatistics& tensor : statistics.tensors)
+  for (calibrate::TensorStatistics& tensor : model.statistics.tensors)
     if (limit(tensor)) names.push_back(tensor.name);
   if (names.empty()) return std::nullopt;
   const bool one = names.size() == 1;

@@ -7,15 +7,16 @@
 
 #include <optional>
 
-#include "core/calibrate/statistics.h"
-#include "core/ptq/rewrite.h"
+#include "core/config/quantization_config.h"
+#include "core/ptq/corrected_model.h"
 
 namespace tersor::ptq {
 
 constexpr double kFarOut = 4, kRoom = 2;
 constexpr uint64_t kFewestTimes = 16;
 
-/// Limits the tensors of `statistics`. What was done, none where it was nothing.
-std::optional<Rewrite> limit_outliers(calibrate::Statistics& statistics);
+/// Limits the tensors of the statistics. What was done, none where it was nothing. NOCLIPPING takes what was seen as it
+/// is.
+std::optional<Rewrite> limit_outliers(CorrectedModel& model, const config::QuantizationConfig& config);
 
 }  // namespace tersor::ptq

@@ -2,12 +2,14 @@
 #include "core/ptq/outcomes.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/graph/clamp_bounds.h"
 #include "core/graph/recurrent_weights.h"
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
 #include "core/ptq/one_operand_sum.h"
+#include "core/quant/quantizers/quantizers.h"
 
 namespace tersor::ptq {
 
@@ -21,6 +23,18 @@ bool within(const quant::QuantizationParams& params, const ClampBounds& bounds, 
   const quant::Range range = params.representable();
   const double room = params.scale[0] * (steps + kRounding);
   return range.low >= bounds.low - room && range.high <= bounds.high + room;
+}
+
+/// The same of a quantizer whose range is chosen later. One with a zero point follows what it sees. One without reaches
+/// as far to either side where it is signed, and to a power of two.
+bool may_lie_within(const tpc::OpQuantizationConfig& config, const ClampBounds& bounds) {
+  const quant::QuantizationMethod method = config.activation_quantization_method;
+  if (method == quant::QuantizationMethod::kUniform || config.activation_by_table()) return true;
+  const bool is_signed =
+      config.signedness == tpc::Signedness::kSigned || (config.signedness == tpc::Signedness::kAuto && bounds.low < 0);
+  if (is_signed && bounds.low > -bounds.high) return false;
+  return method != quant::QuantizationMethod::kPowerOfTwo || !std::isfinite(bounds.high) ||
+         quant::power_of_two_above(bounds.high) == bounds.high;
 }
 
 class Outcomes {
@@ -79,12 +93,13 @@ bool Outcomes::has_float_reader(const PlacedTensor& tensor) const {
   if (tensor.integer_made) return false;
   if (uses_.is_output(tensor.value) || captured_[static_cast<size_t>(tensor.value.index)]) return true;
   const auto& readers = uses_.reader_indices(tensor.value);
-  return std::any_of(readers.begin(), readers.end(), [&](size_t i) { return !placement_.roles[i].has_kernel(); });
+  return std::any_of(readers.begin(), readers.end(), [&](size_t i) { return !placement_.roles[i].reads_integers(); });
 }
 
 /// `params`: null where none are chosen yet.
 void Outcomes::fold_clamps(const PlacedTensor& tensor, const quant::QuantizationParams* params) {
   if (has_float_reader(tensor)) return;
+  const auto quantized = uses_.producer_index(tensor.value);
   ValueId value = tensor.value;
   while (const auto index = uses_.producer_index(value)) {
     const Node& node = graph_.nodes()[*index];
@@ -93,7 +108,9 @@ void Outcomes::fold_clamps(const PlacedTensor& tensor, const quant::Quantization
     const bool alone = uses_.reader_count(source) == 1 && !captured_[static_cast<size_t>(source.index)];
     if (!alone || placed(source) || !uses_.producer_index(source)) return;
     const double steps = uses_.is_output(tensor.value) ? 0 : 0.5;
-    if (params != nullptr && !within(*params, *clamp_bounds(graph_, node), steps)) return;
+    const ClampBounds bounds = *clamp_bounds(graph_, node);
+    const auto& config = attachment_.of(graph_.nodes()[*quantized].id).config();
+    if (params != nullptr ? !within(*params, bounds, steps) : !may_lie_within(config, bounds)) return;
     folded_clamps_.push_back(node.id);
     value = source;
   }
@@ -114,6 +131,10 @@ Outcomes::Behind Outcomes::behind(const Node& node) const {
 
 NodeOutcome Outcomes::kernel_outcome(const Node& node, const NodeRole& role) const {
   NodeOutcome outcome;
+  if (role.float_operands && !role.reason.empty()) {
+    outcome.reason = role.reason + " Its weight is stored in integers.";
+    return outcome;
+  }
   if (!attachment_.quantizes_output(node.id)) {
     outcome.reason = "Activations are left in float; only its weight is stored in integers.";
     return outcome;

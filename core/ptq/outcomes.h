@@ -20,7 +20,8 @@ void find_outcomes(const Graph& graph, const framework::Attachment& attachment, 
 /// operand runs in float.
 void take_back_guarded(const Graph& quantized, QuantizationPlan& plan);
 
-/// What is known of the outcomes before any sample is seen: as if every quantizer did the work of the clamps in front.
+/// What is known of the outcomes before any sample is seen: every quantizer does the work of the clamps before it, but
+/// for those whose range cannot lie within their bounds (signed ones of a Relu, powers of two of a Relu6).
 std::vector<NodeOutcome> expected_outcomes(const Graph& graph, const framework::Attachment& attachment,
                                            const Placement& placement);
 

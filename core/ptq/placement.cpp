@@ -18,7 +18,7 @@ class Placer {
       : graph_(graph), attachment_(attachment), uses_(graph), roles_(find_roles(graph, attachment)) {
     for (const FloatChoice& choice : in_float)
       for (size_t i = 0; i < roles_.size(); ++i)
-        if (graph.nodes()[i].id == choice.node) roles_[i] = {Role::kFloat, std::nullopt, choice.reason};
+        if (graph.nodes()[i].id == choice.node) leave_in_float(i, choice.reason, choice.stores_weight);
   }
 
   Placement place() {
@@ -32,6 +32,14 @@ class Placer {
   }
 
  private:
+  void leave_in_float(size_t index, std::string reason, bool stores_weight) {
+    NodeRole& role = roles_[index];
+    if (stores_weight && role.op && !role.float_weight)
+      role = {Role::kWeightOnly, role.op, std::move(reason), false, true};
+    else
+      role = {Role::kFloat, std::nullopt, std::move(reason)};
+  }
+  bool folds_weights() const { return attachment_.export_rules.float_weights != tpc::FloatWeights::kDequantize; }
   bool constant(ValueId id) const { return !id.valid() || graph_.initializer(id) != nullptr; }
   bool wanted(ValueId id) const { return id.valid() && wanted_[static_cast<size_t>(id.index)]; }
   bool integer_made(ValueId id) const { return !constant(id) && integer_made_[static_cast<size_t>(id.index)]; }
@@ -46,7 +54,8 @@ class Placer {
   /// stands between a DequantizeLinear and a QuantizeLinear.
   bool multiplies_in_float(size_t index) const {
     const Node& node = graph_.nodes()[index];
-    return roles_[index].role == Role::kFloat && (node.is("Conv") || node.is("Gemm") || node.is("ConvTranspose"));
+    const bool in_float = roles_[index].role == Role::kFloat || (roles_[index].float_operands && folds_weights());
+    return in_float && (node.is("Conv") || node.is("Gemm") || node.is("ConvTranspose"));
   }
 
   /// A QuantizeConfig has quantizers for its outputs, and they may stand there.
@@ -152,7 +161,7 @@ void Placer::want_operands() {
       for (const ValueId id : node.outputs)
         if (id.valid() && (graph_.value(id).dtype == DType::kFloat32 || graph_.value(id).dtype == DType::kUndefined))
           want(roles_[i].role == Role::kClamp ? id : fused(id));
-    if (!roles_[i].has_kernel() || !quantizes(i)) continue;
+    if (!roles_[i].reads_integers()) continue;
     for (const ValueId id : value_inputs(node, roles_[i].role)) want(id);
     if (roles_[i].role == Role::kKernel) want(fused(node.outputs[0]));
   }
@@ -199,15 +208,17 @@ std::optional<size_t> Placer::unwilling_producer(ValueId id) const {
 bool Placer::drop_impossible_kernels() {
   bool dropped = false;
   for (size_t i = 0; i < roles_.size(); ++i) {
-    if (!roles_[i].has_kernel()) continue;
+    if (!roles_[i].reads_integers()) continue;
     const Node& node = graph_.nodes()[i];
     for (const ValueId id : value_inputs(node, roles_[i].role)) {
       const auto producer = constant(id) ? std::nullopt : unwilling_producer(id);
-      if (!producer || !roles_[i].has_kernel()) continue;
-      roles_[i] = {Role::kFloat, std::nullopt,
-                   "Its input comes from " + place_of(graph_.nodes()[*producer], *producer) +
-                       ", which stays float; a quantizer between the two would make ONNX Runtime quantize that node's "
-                       "weight when the model is loaded."};
+      if (!producer || !roles_[i].reads_integers()) continue;
+      leave_in_float(
+          i,
+          "Its input comes from " + place_of(graph_.nodes()[*producer], *producer) +
+              ", which stays float; a quantizer between the two would make ONNX Runtime quantize that node's "
+              "weight when the model is loaded.",
+          folds_weights());
       dropped = true;
     }
   }

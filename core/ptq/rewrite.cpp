@@ -2,6 +2,7 @@
 #include "core/ptq/rewrite.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 namespace tersor::ptq {
@@ -17,6 +18,16 @@ std::string number_text(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.6g", value);
   return text;
+}
+
+std::string fall_text(double least, double most) {
+  const auto decibels = [](double ratio) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1f", -10 * std::log10(ratio));
+    return std::string(text);
+  };
+  const std::string low = decibels(least), high = decibels(most);
+  return " falls by " + (low == high ? low : low + " to " + high) + " dB";
 }
 
 }  // namespace tersor::ptq

@@ -82,8 +82,11 @@ NodeRole role_of(const Graph& graph, const Node& node, const NodeAttachment& att
 
 std::vector<NodeRole> find_roles(const Graph& graph, const framework::Attachment& attachment) {
   std::vector<NodeRole> roles;
-  for (const Node& node : graph.nodes())
-    roles.push_back(role_of(graph, node, attachment.of(node.id), attachment.export_rules));
+  for (const Node& node : graph.nodes()) {
+    NodeRole role = role_of(graph, node, attachment.of(node.id), attachment.export_rules);
+    role.float_operands = role.has_kernel() && !attachment.quantizes_output(node.id);
+    roles.push_back(std::move(role));
+  }
   return roles;
 }
 

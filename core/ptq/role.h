@@ -31,7 +31,11 @@ struct NodeRole {
   /// A kernel whose weight stays float while what it reads and gives is quantized (enable_weights_quantization =
   /// false).
   bool float_weight = false;
+  /// A kernel whose weight is stored in integers while it computes in float: nothing it reads is quantized for it.
+  bool float_operands = false;
 
+  /// It reads integers of activations.
+  bool reads_integers() const { return has_kernel() && !float_operands; }
   bool has_kernel() const {
     return role == Role::kKernel || role == Role::kKernelFloatOutput || role == Role::kWeightOnly;
   }

@@ -11,6 +11,7 @@
 #include "core/kernels/nearest_planes.h"
 #include "core/ptq/gram_factor.h"
 #include "core/ptq/round_blocks.h"
+#include "core/ptq/table_weight.h"
 #include "core/quant/quantizer.h"
 #include "core/tensor/rounding.h"
 
@@ -30,9 +31,32 @@ constexpr int64_t kTriedOutputs = 32;  // of a group, at most about so many, on 
 
 struct Grid {
   double lowest, highest;
+  std::span<const int32_t> entries = {};  // ascending; of a table, and its codes are no others
 
-  double nearest(double value) const { return round_half_even_small(std::clamp(value, lowest, highest)); }
+  double nearest(double value) const {
+    if (entries.empty()) return round_half_even_small(std::clamp(value, lowest, highest));
+    const auto above = std::lower_bound(entries.begin(), entries.end(), value);
+    if (above == entries.begin()) return *above;
+    if (above == entries.end()) return entries.back();
+    return *above - value < value - *(above - 1) ? *above : *(above - 1);
+  }
 };
+
+/// The same for entries that lie unevenly, one output after another.
+std::vector<double> nearest_entries(const Factor& factor, const std::vector<double>& values, const Grid& grid) {
+  const size_t size = factor.order.size();
+  std::vector<double> codes(values.size()), carried(size);
+  for (size_t first = 0; first < values.size(); first += size) {
+    std::fill(carried.begin(), carried.end(), 0.0);
+    for (size_t i = size; i-- > 0;) {
+      const double value = values[first + factor.order[i]], code = grid.nearest(value + carried[i]);
+      codes[first + factor.order[i]] = code;
+      const float* const row = factor.lower.values.data() + i * size;
+      for (size_t k = 0; k < i; ++k) carried[k] += (value - code) * static_cast<double>(row[k]);
+    }
+  }
+  return codes;
+}
 
 /// Codes for rows of `values` (weights in steps, zero point added) by nearest planes.
 std::vector<double> nearest_planes(const Factor& factor, const std::vector<double>& values, const Grid& grid) {
@@ -153,7 +177,8 @@ class Rounder {
 
 Rounder::Rounder(const KernelPlan& plan, const Tensor& weight, const GramKernel& kernel)
     : plan_(plan), kernel_(kernel), nearest_{{}, plan.weight.scale} {
-  const Tensor values = weight.aligned(), codes = quant::quantize(values, plan.weight);
+  const Tensor values = weight.aligned(),
+               codes = plan.table ? entries_of(values, *plan.table) : quant::quantize(values, plan.weight);
   weights_.resize(values.data<float>().size());
   nearest_.codes.resize(weights_.size());
   for_each_element([&](size_t to, size_t from) {
@@ -162,6 +187,7 @@ Rounder::Rounder(const KernelPlan& plan, const Tensor& weight, const GramKernel&
   });
   factors_ = has_few_bits(plan) ? std::span<const double>(kScaleFactorsOfFewBits) : std::span(kScaleFactors);
   grid_ = {static_cast<double>(plan.weight.grid.q_min()), static_cast<double>(plan.weight.grid.q_max())};
+  if (plan.table) grid_.entries = plan.table->table;
 }
 
 std::vector<int8_t> Rounder::in_weight_order(const std::vector<int8_t>& codes) const {
@@ -180,7 +206,7 @@ void Rounder::round_block(const GramBlock& block, const Factor& factor, const Wa
     if (factor.order.empty())
       for (const double value : values) codes.push_back(grid_.nearest(value));
     else
-      codes = nearest_planes(factor, values, grid_);
+      codes = grid_.entries.empty() ? nearest_planes(factor, values, grid_) : nearest_entries(factor, values, grid_);
     const double* code = codes.data();
     for (size_t k = 0; way.descends && !factor.order.empty() && k < codes.size(); k += factor.damped.size)
       descend(factor.damped, values.data() + k, grid_, codes.data() + k);
@@ -255,9 +281,10 @@ double Rounder::noise(const Found& found, const std::vector<Matrix>& matrices) c
   return noise;
 }
 
-std::vector<Way> ways_of(int effort, bool few_bits) {
+/// All channels share a table, whose entries have no next integer, so that neither its scales nor its codes are moved.
+std::vector<Way> ways_of(int effort, bool few_bits, bool by_table) {
   std::vector<Way> ways = {{true, false, few_bits}};
-  if (effort > 1) ways.insert(ways.end(), {{true, true, false}, {true, true, true}});
+  if (effort > 1 && !by_table) ways.insert(ways.end(), {{true, true, false}, {true, true, true}});
   return ways;
 }
 
@@ -274,7 +301,7 @@ std::optional<calibrate::RoundedWeight> round_weight(const std::string& name, co
   const double before = rounder.noise(rounder.nearest(), aside);
   if (!(before > 0)) return std::nullopt;
   const std::vector<Factor> tried = factors_of(matrices_of(kernel, sums, 0), keeps_damped);
-  const std::vector<Way> ways = ways_of(effort, few_bits);
+  const std::vector<Way> ways = ways_of(effort, few_bits, plan.table.has_value());
   std::vector<double> noise;
   for (const Way& way : ways)
     noise.push_back(rounder.noise(rounder.round(tried, way, Rounder::Outputs::kTried), aside));
@@ -301,7 +328,8 @@ void take_rounded(const Graph& graph, const calibrate::RoundedWeights& rounded, 
                   "statistics", "Calibrate again.");
     const quant::IntegerGrid& grid = kernel.blocks ? kernel.blocks->grid : kernel.weight.grid;
     for (const int8_t code : found->codes)
-      if (code < grid.q_min() || code > grid.q_max())
+      if (code < grid.q_min() || code > grid.q_max() ||
+          (kernel.table && !std::binary_search(kernel.table->table.begin(), kernel.table->table.end(), code)))
         throw Error(ErrorCode::kMismatch, "The statistics hold a rounded weight \"" + name + "\" of other bits.",
                     "statistics", "Calibrate again.");
     kernel.codes = found->codes;

@@ -18,6 +18,10 @@ namespace {
 
 constexpr const char* kSuffix = "_rescaled";
 
+bool is_there(ValueId id) {
+  return id.valid();
+}
+
 bool pads_with_zeros(const Graph& graph, const Node& node) {
   if (!node.is("Pad") || node.string_or("mode", "constant") != "constant") return false;
   if (node.inputs.size() < 3 || !node.inputs[2].valid()) return true;
@@ -25,39 +29,79 @@ bool pads_with_zeros(const Graph& graph, const Node& node) {
   return value != nullptr && value->elements() == 1 && passes::to_doubles(*value)[0] == 0;
 }
 
+/// Its output is a positive multiple of what it would be of a multiple of its input.
+bool passes_a_factor_on(const Graph& graph, const Node& node) {
+  if (!node.domain.empty()) return false;
+  for (const char* type : {"Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Dropout", "Slice",
+                           "MaxPool", "DepthToSpace", "SpaceToDepth"})
+    if (node.is(type)) return std::count_if(node.outputs.begin(), node.outputs.end(), is_there) == 1;
+  return pads_with_zeros(graph, node);
+}
+
+struct ScaledInput {
+  ValueId input;
+  NodeId mul;
+};
+
+/// In a new attachment of the model: such an input stays float, its Mul is quantized as the input was.
+void quantize_scaled(framework::Attachment& attachment, const std::vector<ScaledInput>& scaled) {
+  for (const ScaledInput& one : scaled) {
+    framework::NodeAttachment& mul =
+        *std::find_if(attachment.nodes.begin(), attachment.nodes.end(),
+                      [&](const framework::NodeAttachment& node) { return node.node == one.mul; });
+    mul.candidates = {attachment.input_config};
+    mul.base = 0;
+    mul.weights.clear();
+    mul.activation = framework::ActivationMode::kQuant;
+    if (attachment.export_rules.placement == tpc::Placement::kOperands) mul.kernel = tpc::RuntimeKernel::kFloat;
+    attachment.float_inputs.push_back(one.input);
+  }
+}
+
 class InputScaler {
  public:
-  InputScaler(Model& model, const Placement& placement, calibrate::Statistics& statistics)
-      : graph_(model.graph), placement_(placement), statistics_(statistics) {}
+  explicit InputScaler(CorrectedModel& model)
+      : graph_(model.model.graph), placement_(model.placement), statistics_(model.statistics) {}
 
-  ScaledInputs scale(const std::vector<ActivationPlan>& plans) {
-    ScaledInputs result;
+  Rewrite scale(const std::vector<ActivationPlan>& plans) {
+    std::vector<ScaledInput> scaled;
     std::vector<std::string> said;
     for (const ValueId input : graph_.inputs) {
-      const auto plan = std::find_if(plans.begin(), plans.end(),
-                                     [&](const ActivationPlan& one) { return one.tensor.value == input; });
-      if (plan == plans.end()) continue;
-      const auto factor = factor_of(*plan);
       const auto path = path_of(input);
-      if (!factor || !path) continue;
+      const ActivationPlan* plan = path ? first_plan(plans, input, *path) : nullptr;
+      const auto factor = plan != nullptr ? factor_of(*plan) : std::nullopt;
+      if (!factor) continue;
       const NodeId mul = rewrite(input, *path, *factor);
-      result.list.push_back({input, mul, *factor});
+      scaled.push_back({input, mul});
       said.push_back(graph_.name_of(input) + " by " + number_text(*factor));
     }
     graph_.sort_topologically();
-    result.done = {"input_scaling", static_cast<int64_t>(said.size()),
-                   said.empty()
-                       ? "Nothing was changed: no input that alone feeds a kernel ends below the threshold of "
-                         "its quantizer."
-                       : "Multiplied inside the model, so that the range is used in full: " + first_few(said) + "."};
-    return result;
+    Rewrite done{"input_scaling", static_cast<int64_t>(said.size()),
+                 said.empty()
+                     ? "Nothing was changed: no input that alone feeds a kernel ends below the threshold of "
+                       "its quantizer."
+                     : "Multiplied inside the model, so that the range is used in full: " + first_few(said) + "."};
+    if (scaled.empty()) return done;
+    for (const ScaledInput& one : scaled) done.inserted.push_back(one.mul);
+    done.attach = [scaled](framework::Attachment& attachment) { quantize_scaled(attachment, scaled); };
+    return done;
   }
 
  private:
   struct Path {
-    std::optional<ValueId> padded;
+    std::vector<ValueId> passed;  // between the input and the kernel
     size_t kernel = 0;
   };
+
+  /// Where the input is quantized: itself, or behind what only moves it.
+  static const ActivationPlan* first_plan(const std::vector<ActivationPlan>& plans, ValueId input, const Path& path) {
+    std::vector<ValueId> values{input};
+    values.insert(values.end(), path.passed.begin(), path.passed.end());
+    for (const ValueId value : values)
+      for (const ActivationPlan& one : plans)
+        if (one.tensor.value == value) return &one;
+    return nullptr;
+  }
 
   static std::optional<double> factor_of(const ActivationPlan& plan) {
     const quant::QuantizationMethod method = plan.params.method;
@@ -73,18 +117,19 @@ class InputScaler {
   std::optional<Path> path_of(ValueId input) const {
     const Uses uses(graph_);
     Path path;
-    auto reader = passes::sole_reader(graph_, uses, input);
-    ValueId value = input;
-    if (reader && pads_with_zeros(graph_, graph_.nodes()[*reader]) && graph_.nodes()[*reader].inputs[0] == input) {
-      path.padded = value = graph_.nodes()[*reader].outputs[0];
-      reader = passes::sole_reader(graph_, uses, value);
+    for (ValueId value = input; const auto reader = passes::sole_reader(graph_, uses, value);) {
+      // Placement speaks of the nodes by their position, which appended ones do not change.
+      if (*reader >= placement_.roles.size() || graph_.nodes()[*reader].inputs[0] != value) return std::nullopt;
+      const NodeRole& role = placement_.roles[*reader];
+      if (role.has_kernel()) {
+        path.kernel = *reader;
+        return role.op ? std::optional(path) : std::nullopt;
+      }
+      if (!passes_a_factor_on(graph_, graph_.nodes()[*reader])) return std::nullopt;
+      value = graph_.nodes()[*reader].outputs[0];
+      path.passed.push_back(value);
     }
-    // Placement speaks of the nodes by their position, which appended ones do not change.
-    if (!reader || *reader >= placement_.roles.size()) return std::nullopt;
-    const NodeRole& role = placement_.roles[*reader];
-    if (!role.has_kernel() || !role.op || graph_.nodes()[*reader].inputs[0] != value) return std::nullopt;
-    path.kernel = *reader;
-    return path;
+    return std::nullopt;
   }
 
   NodeId rewrite(ValueId input, const Path& path, double factor) {
@@ -93,7 +138,7 @@ class InputScaler {
     graph_.value(scaled).shape = graph_.value(input).shape;
     passes::replace_reads(graph_, input, scaled);
     passes::scale_weight(graph_, *placement_.roles[path.kernel].op, 1 / factor);
-    if (path.padded) rename_moved(graph_, statistics_, *path.padded, kSuffix, factor, 0);
+    for (const ValueId value : path.passed) rename_moved(graph_, statistics_, value, kSuffix, factor, 0);
     if (const TensorStatistics* seen = statistics_.find(name)) {
       TensorStatistics of_mul = moved(*seen, factor, 0);
       of_mul.name = graph_.name_of(scaled);
@@ -114,24 +159,8 @@ class InputScaler {
 
 }  // namespace
 
-ScaledInputs scale_inputs(Model& model, const framework::Attachment& attachment, const Placement& placement,
-                          calibrate::Statistics& statistics, const config::QuantizationConfig& config) {
-  const std::vector<ActivationPlan> plans = choose_activations(model.graph, attachment, placement, statistics, config);
-  return InputScaler(model, placement, statistics).scale(plans);
-}
-
-void quantize_scaled(framework::Attachment& attachment, const std::vector<ScaledInput>& scaled) {
-  for (const ScaledInput& one : scaled) {
-    framework::NodeAttachment& mul =
-        *std::find_if(attachment.nodes.begin(), attachment.nodes.end(),
-                      [&](const framework::NodeAttachment& node) { return node.node == one.mul; });
-    mul.candidates = {attachment.input_config};
-    mul.base = 0;
-    mul.weights.clear();
-    mul.activation = framework::ActivationMode::kQuant;
-    if (attachment.export_rules.placement == tpc::Placement::kOperands) mul.kernel = tpc::RuntimeKernel::kFloat;
-    attachment.float_inputs.push_back(one.input);
-  }
+std::optional<Rewrite> scale_inputs(CorrectedModel& model, const config::QuantizationConfig& config) {
+  return InputScaler(model).scale(choose_activations(model, config));
 }
 
 }  // namespace tersor::ptq

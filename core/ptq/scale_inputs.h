@@ -8,34 +8,15 @@
 // The file's input keeps its meaning; only what the Mul makes is quantized. For POWER_OF_TWO and SYMMETRIC inputs.
 #pragma once
 
-#include <vector>
+#include <optional>
 
-#include "core/calibrate/statistics.h"
 #include "core/config/quantization_config.h"
-#include "core/framework/attach.h"
-#include "core/graph/graph.h"
-#include "core/ptq/placement.h"
-#include "core/ptq/rewrite.h"
+#include "core/ptq/corrected_model.h"
 
 namespace tersor::ptq {
 
-struct ScaledInput {
-  ValueId input;
-  NodeId mul;
-  double factor = 1;
-};
-
-struct ScaledInputs {
-  std::vector<ScaledInput> list;
-  Rewrite done;
-};
-
-/// Changes model and statistics. Tensors of another value than before have other names. Attachment and placement must
-/// be made anew afterwards, and go through quantize_scaled() in between.
-ScaledInputs scale_inputs(Model& model, const framework::Attachment& attachment, const Placement& placement,
-                          calibrate::Statistics& statistics, const config::QuantizationConfig& config);
-
-/// In a new attachment of the model: such an input stays float, its Mul is quantized as the input was.
-void quantize_scaled(framework::Attachment& attachment, const std::vector<ScaledInput>& scaled);
+/// Changes model and statistics; such an input stays float then, and its Mul is quantized as the input was. Tensors of
+/// another value than before have other names.
+std::optional<Rewrite> scale_inputs(CorrectedModel& model, const config::QuantizationConfig& config);
 
 }  // namespace tersor::ptq

@@ -113,19 +113,49 @@ double error_of(const Histogram& histogram, double shift, double threshold, cons
   return error;
 }
 
+struct ShiftedActivation {
+  NodeId activation, add;
+  double threshold = 0;  // of the Add's output, which is unsigned
+};
+
+/// Lays the fused groups onto a new attachment of the model.
+void fuse_shifts(Attachment& attachment, const std::vector<ShiftedActivation>& shifted) {
+  const auto attached = [&](NodeId id) -> framework::NodeAttachment& {
+    return *std::find_if(attachment.nodes.begin(), attachment.nodes.end(),
+                         [&](const framework::NodeAttachment& one) { return one.node == id; });
+  };
+  const bool operands = attachment.export_rules.placement == tpc::Placement::kOperands;
+  for (const ShiftedActivation& one : shifted) {
+    framework::NodeAttachment &activation = attached(one.activation), &add = attached(one.add);
+    if (!activation.fused_group) {
+      activation.fused_group = attachment.groups.size();
+      attachment.groups.push_back({"shift_negative_activation", {one.activation}});
+    }
+    attachment.groups[*activation.fused_group].nodes.push_back(one.add);
+    add.fused_group = activation.fused_group;
+    add.candidates = activation.candidates;
+    add.base = activation.base;
+    add.weights.clear();
+    add.activation = framework::ActivationMode::kQuant;
+    activation.activation = framework::ActivationMode::kFlnNoQuant;
+    add.output_quantizers = {framework::FixedQuantizer(0, one.threshold, add.config().activation_n_bits)};
+    // An integer kernel of either would want the tensor between them quantized.
+    if (operands) activation.kernel = add.kernel = tpc::RuntimeKernel::kFloat;
+  }
+}
+
 class Shifter {
  public:
-  Shifter(Model& model, const Attachment& attachment, const Placement& placement, calibrate::Statistics& statistics,
-          const config::QuantizationConfig& config)
-      : graph_(model.graph),
-        attachment_(attachment),
-        placement_(placement),
-        statistics_(statistics),
+  Shifter(CorrectedModel& model, const config::QuantizationConfig& config)
+      : graph_(model.model.graph),
+        attachment_(model.attachment),
+        placement_(model.placement),
+        statistics_(model.statistics),
         config_(config),
-        plans_(choose_activations(graph_, attachment, placement, statistics, config)) {}
+        plans_(choose_activations(model, config)) {}
 
-  ShiftedActivations shift() {
-    ShiftedActivations result;
+  Rewrite shift() {
+    std::vector<ShiftedActivation> shifted;
     const Uses uses(graph_);
     std::vector<Chain> chains;
     for (size_t i = 0; i < graph_.nodes().size(); ++i) {
@@ -138,11 +168,14 @@ class Shifter {
       if (!found) continue;
       said.push_back(graph_.name_of(chain.value) + " by " + number_text(found->shift) + " (threshold " +
                      number_text(found->threshold) + ")");
-      result.list.push_back({chain.activation, rewrite(chain, found->shift), found->shift, found->threshold});
+      shifted.push_back({chain.activation, rewrite(chain, found->shift), found->threshold});
     }
     graph_.sort_topologically();
-    result.done = {"shift_negative_activation_correction", static_cast<int64_t>(said.size()), sentence(said)};
-    return result;
+    Rewrite done{"shift_negative_activation_correction", static_cast<int64_t>(said.size()), sentence(said)};
+    if (shifted.empty()) return done;
+    for (const ShiftedActivation& one : shifted) done.inserted.push_back(one.add);
+    done.attach = [shifted](Attachment& attachment) { fuse_shifts(attachment, shifted); };
+    return done;
   }
 
  private:
@@ -301,35 +334,8 @@ std::string Shifter::sentence(const std::vector<std::string>& said) const {
 
 }  // namespace
 
-ShiftedActivations shift_negative_activations(Model& model, const Attachment& attachment, const Placement& placement,
-                                              calibrate::Statistics& statistics,
-                                              const config::QuantizationConfig& config) {
-  return Shifter(model, attachment, placement, statistics, config).shift();
-}
-
-void fuse_shifts(Attachment& attachment, const std::vector<ShiftedActivation>& shifted) {
-  const auto attached = [&](NodeId id) -> framework::NodeAttachment& {
-    return *std::find_if(attachment.nodes.begin(), attachment.nodes.end(),
-                         [&](const framework::NodeAttachment& one) { return one.node == id; });
-  };
-  const bool operands = attachment.export_rules.placement == tpc::Placement::kOperands;
-  for (const ShiftedActivation& one : shifted) {
-    framework::NodeAttachment &activation = attached(one.activation), &add = attached(one.add);
-    if (!activation.fused_group) {
-      activation.fused_group = attachment.groups.size();
-      attachment.groups.push_back({"shift_negative_activation", {one.activation}});
-    }
-    attachment.groups[*activation.fused_group].nodes.push_back(one.add);
-    add.fused_group = activation.fused_group;
-    add.candidates = activation.candidates;
-    add.base = activation.base;
-    add.weights.clear();
-    add.activation = framework::ActivationMode::kQuant;
-    activation.activation = framework::ActivationMode::kFlnNoQuant;
-    add.output_quantizers = {framework::FixedQuantizer(0, one.threshold, add.config().activation_n_bits)};
-    // An integer kernel of either would want the tensor between them quantized.
-    if (operands) activation.kernel = add.kernel = tpc::RuntimeKernel::kFloat;
-  }
+std::optional<Rewrite> shift_negative_activations(CorrectedModel& model, const config::QuantizationConfig& config) {
+  return Shifter(model, config).shift();
 }
 
 }  // namespace tersor::ptq

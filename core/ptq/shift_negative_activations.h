@@ -9,39 +9,18 @@
 // SYMMETRIC activations whose sign the platform leaves open; the zero point of UNIFORM ones does the same for nothing.
 #pragma once
 
-#include <vector>
+#include <optional>
 
-#include "core/calibrate/statistics.h"
 #include "core/config/quantization_config.h"
-#include "core/framework/attach.h"
-#include "core/graph/graph.h"
-#include "core/ptq/placement.h"
-#include "core/ptq/rewrite.h"
+#include "core/ptq/corrected_model.h"
 
 namespace tersor::ptq {
-
-struct ShiftedActivation {
-  NodeId activation, add;
-  double shift = 0;
-  double threshold = 0;  // of the Add's output, which is unsigned
-};
-
-struct ShiftedActivations {
-  std::vector<ShiftedActivation> list;
-  Rewrite done;
-};
 
 /// Changes model and statistics where the negative side is at most shift_negative_ratio of the threshold and the shift
 /// makes the predicted error of the tensor smaller. With shift_negative_threshold_recalculation the threshold is chosen
 /// anew for the shifted values, with shift_negative_params_search shift and threshold together, else it stays. Every
-/// tensor of another value than before has another name. Attachment and placement must be made anew afterwards, and go
-/// through fuse_shifts() in between.
-ShiftedActivations shift_negative_activations(Model& model, const framework::Attachment& attachment,
-                                              const Placement& placement, calibrate::Statistics& statistics,
-                                              const config::QuantizationConfig& config);
-
-/// Lays the fused groups onto a new attachment of the model: the activation is not quantized, its Add is, by the
-/// activation's configuration and the threshold found.
-void fuse_shifts(framework::Attachment& attachment, const std::vector<ShiftedActivation>& shifted);
+/// tensor of another value than before has another name. The activation is not quantized any more, its Add (the nodes
+/// that the rewrite inserts) is, by the activation's configuration and the threshold found.
+std::optional<Rewrite> shift_negative_activations(CorrectedModel& model, const config::QuantizationConfig& config);
 
 }  // namespace tersor::ptq

@@ -22,14 +22,13 @@ constexpr double kMustFallTo = 0.98;  // the step, for a shift to be worth it
 
 class SoftmaxShifter {
  public:
-  SoftmaxShifter(Model& model, const framework::Attachment& attachment, const Placement& placement,
-                 calibrate::Statistics& statistics, const config::QuantizationConfig& config)
-      : graph_(model.graph),
-        attachment_(attachment),
-        placement_(placement),
-        statistics_(statistics),
+  SoftmaxShifter(CorrectedModel& model, const config::QuantizationConfig& config)
+      : graph_(model.model.graph),
+        attachment_(model.attachment),
+        placement_(model.placement),
+        statistics_(model.statistics),
         config_(config),
-        plans_(choose_activations(graph_, attachment, placement, statistics, config)) {}
+        plans_(choose_activations(model, config)) {}
 
   Rewrite shift() {
     const Uses uses(graph_);
@@ -97,9 +96,8 @@ class SoftmaxShifter {
 
 }  // namespace
 
-Rewrite shift_softmax_inputs(Model& model, const framework::Attachment& attachment, const Placement& placement,
-                             calibrate::Statistics& statistics, const config::QuantizationConfig& config) {
-  return SoftmaxShifter(model, attachment, placement, statistics, config).shift();
+std::optional<Rewrite> shift_softmax_inputs(CorrectedModel& model, const config::QuantizationConfig& config) {
+  return SoftmaxShifter(model, config).shift();
 }
 
 }  // namespace tersor::ptq

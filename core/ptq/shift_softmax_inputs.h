@@ -3,18 +3,15 @@
 // bias takes up the c that centres what calibration saw on zero, so that the range is no wider than the values.
 #pragma once
 
-#include "core/calibrate/statistics.h"
+#include <optional>
+
 #include "core/config/quantization_config.h"
-#include "core/framework/attach.h"
-#include "core/graph/graph.h"
-#include "core/ptq/placement.h"
-#include "core/ptq/rewrite.h"
+#include "core/ptq/corrected_model.h"
 
 namespace tersor::ptq {
 
 /// Changes biases and statistics where -(max + min) / 2 of the kernel's output, added to it, makes its quantizer's step
 /// smaller. The tensor has another name afterwards.
-Rewrite shift_softmax_inputs(Model& model, const framework::Attachment& attachment, const Placement& placement,
-                             calibrate::Statistics& statistics, const config::QuantizationConfig& config);
+std::optional<Rewrite> shift_softmax_inputs(CorrectedModel& model, const config::QuantizationConfig& config);
 
 }  // namespace tersor::ptq

@@ -32,6 +32,17 @@ constexpr std::array kShrinks{1.0,   0.841, 0.707, 0.595, 0.5,   0.42,  0.354,  
 constexpr size_t kCells = 64;
 constexpr size_t kPoints = 3 * kCells + kShrinks.size();  // three of each cell, lower ends of the range
 
+/// What a Conv writes whose channels are stretched: all integers from end to end.
+struct StretchedOutput {
+  NodeId conv;
+  double low = 0, high = 0;
+};
+
+struct Inserted {
+  std::vector<NodeId> before_quantizers;  // Muls by ones
+  std::vector<StretchedOutput> stretched;
+};
+
 /// As a factor of what a Conv of that weight reads or makes.
 Tensor per_channel(const std::vector<double>& values, const Tensor& weight) {
   std::vector<int64_t> shape(weight.shape().rank(), 1);
@@ -41,16 +52,15 @@ Tensor per_channel(const std::vector<double>& values, const Tensor& weight) {
 
 class Inserter {
  public:
-  Inserter(Model& model, const framework::Attachment& attachment, const Placement& placement,
-           calibrate::Statistics& statistics)
-      : model_(model),
-        graph_(model.graph),
-        attachment_(attachment),
-        placement_(placement),
-        statistics_(statistics),
-        caution_(caution_of(statistics.samples.size())) {}
+  explicit Inserter(CorrectedModel& model)
+      : model_(model.model),
+        graph_(model.model.graph),
+        attachment_(model.attachment),
+        placement_(model.placement),
+        statistics_(model.statistics),
+        caution_(caution_of(statistics_.samples.size())) {}
 
-  SplitScales insert() {
+  Inserted insert() {
     const Uses uses(graph_);
     struct Before {
       NodeId conv;
@@ -79,11 +89,10 @@ class Inserter {
       for (const PlacedTensor& tensor : placement_.tensors)
         if (!tensor.integer_made && scales_behind(uses, tensor.value)) behind.push_back(tensor.value);
       const std::vector<Tensor> values = evaluate(model_, regions, points);
-      for (size_t k = 0; k < before.size(); ++k)
-        done_.before += stretch(before[k].conv, before[k].op, points[k], values[k]) ? 1 : 0;
+      for (size_t k = 0; k < before.size(); ++k) stretch(before[k].conv, before[k].op, points[k], values[k]);
       for (const ValueId value : behind) prepare_behind(value);
     }
-    for (const Before& one : in_float) done_.before += stretch(one.conv, one.op) ? 1 : 0;
+    for (const Before& one : in_float) stretch(one.conv, one.op);
     graph_.sort_topologically();
     return done_;
   }
@@ -94,7 +103,7 @@ class Inserter {
     bool any = false;
     for (const size_t reader : uses.reader_indices(value)) {
       const NodeRole& role = placement_.roles[reader];
-      if (!role.has_kernel()) continue;
+      if (!role.reads_integers()) continue;
       const bool conv = role.op && graph_.nodes()[reader].is("Conv") && graph_.nodes()[reader].inputs[0] == value &&
                         (role.op->groups == 1 || role.op->groups == role.op->inputs);
       if (!conv) return false;
@@ -116,7 +125,7 @@ class Inserter {
       for (const size_t reader : uses.reader_indices(reached[k])) {
         const Node& node = graph_.nodes()[reader];
         const Role role = placement_.roles[reader].role;
-        if (placement_.roles[reader].has_kernel()) return false;
+        if (placement_.roles[reader].reads_integers()) return false;
         const bool passes_on = role == Role::kMover || role == Role::kClamp || lets_through(node) ||
                                (fuses_with_neighbours(node) && !takes_several(node));
         for (const ValueId output : node.outputs) {
@@ -154,14 +163,14 @@ class Inserter {
     const ValueId scaled = graph_.add_unique_value(name, DType::kFloat32);
     const Tensor* weight = nullptr;
     for (size_t i = 0; i < placement_.roles.size(); ++i) {
-      if (!placement_.roles[i].has_kernel() || graph_.nodes()[i].inputs[0] != value) continue;
+      if (!placement_.roles[i].reads_integers() || graph_.nodes()[i].inputs[0] != value) continue;
       graph_.nodes()[i].inputs[0] = scaled;
       weight = graph_.initializer(placement_.roles[i].op->weight);
     }
     TensorStatistics copy = *tensor;
     copy.name = graph_.name_of(scaled);
-    done_.behind.push_back(insert_behind("Mul", value, scaled, name + "_factors",
-                                         per_channel(std::vector<double>(copy.channels.size(), 1.0), *weight)));
+    done_.before_quantizers.push_back(insert_behind(
+        "Mul", value, scaled, name + "_factors", per_channel(std::vector<double>(copy.channels.size(), 1.0), *weight)));
     statistics_.tensors.push_back(std::move(copy));
   }
 
@@ -223,7 +232,7 @@ class Inserter {
     return best;
   }
 
-  bool stretch(NodeId id, const KernelOp& op, const Tensor& points, const Tensor& values) {
+  void stretch(NodeId id, const KernelOp& op, const Tensor& points, const Tensor& values) {
     const TensorStatistics* tensor = seen(graph_.find(id)->outputs[0]);
     const size_t count = tensor->channels.size();
     double widest = 0;
@@ -231,7 +240,7 @@ class Inserter {
       widest = std::max(widest, high_of(channel, *tensor) - low_of(channel, *tensor));
     const auto finite = [](float y) { return std::isfinite(y); };
     const auto x = points.data<float>(), y = values.data<float>();
-    if (!(widest > 0) || !std::all_of(y.begin(), y.end(), finite)) return false;
+    if (!(widest > 0) || !std::all_of(y.begin(), y.end(), finite)) return;
     std::vector<Stretch> stretches;
     for (size_t c = 0; c < count; ++c) {
       const double mean = tensor->channel_mean(c), variance = tensor->channel_mean_square(c) - mean * mean;
@@ -239,7 +248,6 @@ class Inserter {
       stretches.push_back(stretch_of(channel, high_of(tensor->channels[c], *tensor), kLeastPart * widest));
     }
     write(*graph_.find(id), op, stretches);
-    return true;
   }
 
   /// Between what was seen of the channel and of the tensor: the quieter it was, the more room it has.
@@ -248,7 +256,7 @@ class Inserter {
   }
 
   /// Where the noise of all channels together is what counts.
-  bool stretch(NodeId id, const KernelOp& op) {
+  void stretch(NodeId id, const KernelOp& op) {
     const TensorStatistics* tensor = seen(graph_.find(id)->outputs[0]);
     const double low = std::min(0.0f, tensor->histogram.min()), high = std::max(0.0f, tensor->histogram.max());
     std::vector<Stretch> stretches;
@@ -256,14 +264,13 @@ class Inserter {
     for (const ChannelStatistics& channel : tensor->channels) {
       const double bottom = roomy(std::min(0.0f, channel.min), low), top = roomy(std::max(0.0f, channel.max), high);
       const auto scale = static_cast<float>((top - bottom) / kSteps);
-      if (!(scale > 0)) return false;
+      if (!(scale > 0)) return;
       stretches.push_back({scale, std::clamp(std::nearbyint(-bottom / scale), 0.0, kSteps)});
       squares += static_cast<double>(scale) * scale;
     }
     const double common = (high - low) / kSteps;
-    if (squares > kMustFallTo * common * common * static_cast<double>(stretches.size())) return false;
+    if (squares > kMustFallTo * common * common * static_cast<double>(stretches.size())) return;
     write(*graph_.find(id), op, stretches);
-    return true;
   }
 
   void write(Node& conv, const KernelOp& op, const std::vector<Stretch>& stretches) {
@@ -328,21 +335,39 @@ class Inserter {
   const Placement& placement_;
   calibrate::Statistics& statistics_;
   double caution_;
-  SplitScales done_;
+  Inserted done_;
 };
 
-}  // namespace
-
-SplitScales insert_split_scales(Model& model, const framework::Attachment& attachment, const Placement& placement,
-                                calibrate::Statistics& statistics) {
-  return Inserter(model, attachment, placement, statistics).insert();
-}
-
-void keep_ranges(framework::Attachment& attachment, const SplitScales& split) {
-  for (const StretchedOutput& one : split.stretched)
+/// A search would move the ends of a stretched output's range by part of a step, and the zero point of each channel,
+/// which has to be whole, by as much.
+void keep_ranges(framework::Attachment& attachment, const std::vector<StretchedOutput>& stretched) {
+  for (const StretchedOutput& one : stretched)
     std::find_if(attachment.nodes.begin(), attachment.nodes.end(), [&](const framework::NodeAttachment& attached) {
       return attached.node == one.conv;
     })->bounds = {one.low, one.high};
+}
+
+std::string sentence(size_t stretched, size_t scaled) {
+  std::string text = "So that quiet channels get as many steps as loud ones: ";
+  if (stretched > 0) text += "the outputs of " + std::to_string(stretched) + " convolutions are stretched by channel";
+  if (stretched > 0 && scaled > 0) text += ", and ";
+  if (scaled > 0) text += std::to_string(scaled) + " tensors may be scaled by channel before they are quantized";
+  return text + ".";
+}
+
+}  // namespace
+
+std::optional<Rewrite> split_scales(CorrectedModel& model, const config::QuantizationConfig&) {
+  if (model.attachment.export_rules.placement != tpc::Placement::kOperands) return std::nullopt;
+  Inserted inserted = Inserter(model).insert();
+  if (inserted.stretched.empty() && inserted.before_quantizers.empty()) return std::nullopt;
+  return Rewrite{.field = "split_scales",
+                 .places = static_cast<int64_t>(inserted.stretched.size() + inserted.before_quantizers.size()),
+                 .what = sentence(inserted.stretched.size(), inserted.before_quantizers.size()),
+                 .inserted = std::move(inserted.before_quantizers),
+                 .attach = [stretched = std::move(inserted.stretched)](framework::Attachment& attachment) {
+                   keep_ranges(attachment, stretched);
+                 }};
 }
 
 }  // namespace tersor::ptq

@@ -14,36 +14,18 @@
 // long wherever it has moved the channels to the last axis.
 #pragma once
 
-#include <cstdint>
-#include <vector>
+#include <optional>
 
-#include "core/calibrate/statistics.h"
-#include "core/graph/graph.h"
-#include "core/ptq/placement.h"
+#include "core/config/quantization_config.h"
+#include "core/ptq/corrected_model.h"
 
 namespace tersor::ptq {
 
-/// What a Conv writes whose channels are stretched: all integers from end to end.
-struct StretchedOutput {
-  NodeId conv;
-  double low = 0, high = 0;
-};
-
-struct SplitScales {
-  int64_t before = 0;               // Convs whose channels are stretched
-  std::vector<NodeId> behind = {};  // the Muls by ones before quantizers; equalize_channels() fills them
-  std::vector<StretchedOutput> stretched = {};
-};
-
 /// Changes the model where Convs feed a function of each element by itself (unary_region.h: a Swish, a GELU, ...), and
 /// where float nodes alone read one and scales by channel halve its noise; behind float nodes only in models with such
-/// a function. The statistics get entries for the new tensors. Attachment and placement must be made
-/// anew afterwards.
-SplitScales insert_split_scales(Model& model, const framework::Attachment& attachment, const Placement& placement,
-                                calibrate::Statistics& statistics);
-
-/// Lays the ranges of stretched outputs onto a new attachment of the model. A search would move their ends by part of a
-/// step, and the zero point of each channel, which has to be whole, by as much.
-void keep_ranges(framework::Attachment& attachment, const SplitScales& split);
+/// a function. The statistics get entries for the new tensors. The Muls that stand before quantizers are by ones:
+/// equalize_channels() fills them, and drop_idle_scales() takes out those that it left. None where
+/// nothing is inserted, as on platforms that quantize outputs.
+std::optional<Rewrite> split_scales(CorrectedModel& model, const config::QuantizationConfig&);
 
 }  // namespace tersor::ptq

@@ -209,7 +209,7 @@ std::optional<Sweep::Step> Sweep::rounding_step(const Origin& from, const Kernel
   const Node& node = graph.nodes()[node_index];
   const ActivationPlan* input = plan.find(float_graph.find(kernel.node)->inputs[0]);
   if (input == nullptr) return float_rounding_step(from, kernel, node_index, uses);
-  if (input->params.per_channel() || bits_of(input->params.storage()) != 8 || kernel.op.is_transposed || kernel.table ||
+  if (input->params.per_channel() || bits_of(input->params.storage()) != 8 || kernel.op.is_transposed ||
       bits_of(kernel.weight.storage()) != 8)
     return std::nullopt;
   auto restores = uses.producer_index(node.inputs[0]);
@@ -234,7 +234,7 @@ std::optional<Sweep::Step> Sweep::float_rounding_step(const Origin& from, const 
   const calibrate::TensorStatistics* seen = from.statistics.find(float_graph.name_of(input));
   const Node& node = model_.graph.nodes()[node_index];
   const auto weight = stored_weight(uses, node, kernel);
-  if (seen == nullptr || !weight || kernel.op.is_transposed || kernel.table || bits_of(kernel.weight.storage()) != 8)
+  if (seen == nullptr || !weight || kernel.op.is_transposed || bits_of(kernel.weight.storage()) != 8)
     return std::nullopt;
   Step step;
   step.node = uses.producer_index(node.inputs[0]);

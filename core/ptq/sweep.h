@@ -85,7 +85,8 @@ class Sweep {
  public:
   /// `statistics` are those of the float model: they hold the channel sums of the kernels' outputs. Not corrected are
   /// kernels whose output they do not hold, or that cannot have a bias; not rounded are weights whose input is
-  /// quantized to other than 8 bits, that are a table's as well, that are read transposed or looked up in a table.
+  /// quantized to other than 8 bits, that are an embedding's as well, that are read transposed, or by a table whose
+  /// entries have more than 8 bits.
   Sweep(const Model& float_model, const QuantizationPlan& plan, const calibrate::Statistics& statistics,
         const SweepOptions& options);
 

@@ -25,6 +25,7 @@ struct Criterion {
   /// Of an activation: values further from the mean than so many standard deviations are left out.
   double z_threshold = std::numeric_limits<double>::infinity();
   double percentile = 99.999;  // of Percentile
+  bool operator==(const Criterion&) const = default;
 };
 
 /// A range, and how well the values it was chosen for survive it.

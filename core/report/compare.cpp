@@ -13,6 +13,7 @@
 #include "core/ptq/equalize_channels.h"
 #include "core/report/pair_tensors.h"
 #include "core/run/observer.h"
+#include "core/samples/fixed_batch.h"
 #include "core/samples/selection.h"
 #include "core/simulate/operators.h"
 
@@ -241,13 +242,13 @@ Depth depth_of(std::span<const int64_t> layered, int64_t sample) {
 Comparer::Comparer(std::shared_ptr<const CompareProgram> program)
     : program_(std::move(program)), float_(program_->float_), outputs_only_(program_->outputs_only_) {}
 
-void Comparer::add(int64_t sample, std::span<const Tensor> inputs, Depth depth) {
+void Comparer::add(int64_t sample, std::span<const Tensor> inputs, Depth depth, int64_t repeated) {
   Record record;
   record.sample = sample;
   if (depth == Depth::kLayers)
-    add_layers(inputs, record);
+    add_layers(inputs, repeated, record);
   else
-    add_outputs(inputs, float_.run(inputs), outputs_only_.run(inputs), record);
+    add_outputs(inputs, float_.run(inputs), outputs_only_.run(inputs), repeated, record);
   records_.push_back(std::move(record));
 }
 
@@ -257,7 +258,7 @@ Comparer::Layers Comparer::no_layers() const {
 }
 
 /// Of all tensors at once only the float model's are held, and of runners one at a time has its buffers.
-void Comparer::add_layers(std::span<const Tensor> inputs, Record& record) {
+void Comparer::add_layers(std::span<const Tensor> inputs, int64_t repeated, Record& record) {
   Layers& layers = record.layers.emplace(no_layers());
   const size_t outputs = program_->outputs_.size(), pairs = program_->pairs_.size();
   std::vector<Tensor> exact(pairs);
@@ -281,7 +282,7 @@ void Comparer::add_layers(std::span<const Tensor> inputs, Record& record) {
     });
     run::Runner runner(program_->accumulated_);
     const std::vector<Tensor> accumulated = runner.run(inputs, &so_far);
-    add_outputs(inputs, reference, std::span(accumulated).first(outputs), record);
+    add_outputs(inputs, reference, std::span(accumulated).first(outputs), repeated, record);
     for (size_t i = 0; i < layers.saturations.size(); ++i) {
       const auto counts = accumulated[outputs + i].data<int64_t>();
       layers.saturations[i].saturated += counts[0];
@@ -345,8 +346,12 @@ Tensor Comparer::as_float(size_t pair, const Tensor& tensor) const {
   return rescaled(pair, tensor, [&](float x, double scale) { return x * scale / factor; });
 }
 
-void Comparer::add_outputs(std::span<const Tensor> inputs, std::span<const Tensor> reference,
-                           std::span<const Tensor> other, Record& record) const {
+void Comparer::add_outputs(std::span<const Tensor> all_inputs, std::span<const Tensor> all_reference,
+                           std::span<const Tensor> all_other, int64_t repeated, Record& record) const {
+  const auto own = [&](std::span<const Tensor> tensors) {
+    return samples::first_rows({tensors.begin(), tensors.end()}, repeated);
+  };
+  const std::vector<Tensor> inputs = own(all_inputs), reference = own(all_reference), other = own(all_other);
   record.outputs.resize(program_->outputs_.size());
   for (size_t i = 0; i < record.outputs.size(); ++i) {
     record.outputs[i].sample = record.sample;

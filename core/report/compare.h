@@ -87,8 +87,9 @@ class Comparer {
  public:
   explicit Comparer(std::shared_ptr<const CompareProgram> program);
 
-  /// One sample (or batch), which comes once under its number; inputs in graph-input order.
-  void add(int64_t sample, std::span<const Tensor> inputs, Depth depth = Depth::kLayers);
+  /// One sample (or batch), which comes once under its number; inputs in graph-input order. `repeated`: how many times
+  /// it stands along the first axis; the outputs' first rows count.
+  void add(int64_t sample, std::span<const Tensor> inputs, Depth depth = Depth::kLayers, int64_t repeated = 1);
   void merge(Comparer&& other);
   /// What was gathered so far as bytes, for a comparer of the same plan in another worker.
   ByteBuffer save() const;
@@ -127,9 +128,9 @@ class Comparer {
   Tensor as_float(size_t pair, const Tensor& tensor) const;
   bool shapes_depend_on_data(std::span<const Tensor> inputs) const;
   void add_outputs(std::span<const Tensor> inputs, std::span<const Tensor> reference, std::span<const Tensor> other,
-                   Record& record) const;
+                   int64_t repeated, Record& record) const;
   void add_answers(std::span<const Tensor> inputs, const Tensor& reference, const Tensor& other, Record& record) const;
-  void add_layers(std::span<const Tensor> inputs, Record& record);
+  void add_layers(std::span<const Tensor> inputs, int64_t repeated, Record& record);
   Layers no_layers() const;
   static void save(const Record& record, ByteWriter& writer);
   Record load(ByteReader& reader) const;

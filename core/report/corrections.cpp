@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "core/ptq/corrections.h"
+
 namespace tersor::report {
 
 namespace {
@@ -13,16 +15,6 @@ std::string rounded(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.1f", value);
   return text;
-}
-
-std::string rounded_db(double ratio) {
-  return rounded(-10 * std::log10(ratio));
-}
-
-/// By how much noise falls, from the least to the most.
-std::string fall_text(double least, double most) {
-  const std::string low = rounded_db(least), high = rounded_db(most);
-  return " falls by " + (low == high ? low : low + " to " + high) + " dB";
 }
 
 /// The first few names, and how many more there are.
@@ -38,27 +30,6 @@ void add_collapsing(const std::vector<passes::PassResult>& prepared, std::vector
     if (!pass.gone.empty())
       list.push_back({std::string(pass.name), pass.changed,
                       "The convolution in front computes them too, so they are gone: " + names_text(pass.gone) + "."});
-}
-
-void add_front_ends(const ptq::Placement& placed, const ptq::Placement& kept, std::vector<Correction>& list) {
-  int64_t freed = 0;
-  for (size_t i = 0; i < placed.roles.size(); ++i)
-    freed += placed.roles[i].has_kernel() && !kept.roles[i].has_kernel() ? 1 : 0;
-  if (freed > 0)
-    list.push_back({"keep_float_automatically", freed,
-                    "Operators that feed a logarithm, root or reciprocal keep float precision; each says in "
-                    "coverage.stays_float how much would be lost."});
-}
-
-void add_equalization(const std::vector<ptq::EqualizedRegion>& regions, std::vector<Correction>& list) {
-  if (regions.empty()) return;
-  double worst = 0, best = 1;
-  for (const ptq::EqualizedRegion& region : regions) {
-    worst = std::max(worst, region.noise_ratio);
-    best = std::min(best, region.noise_ratio);
-  }
-  list.push_back({"activation_channel_equalization", static_cast<int64_t>(regions.size()),
-                  "The predicted noise in their readers" + fall_text(worst, best) + "."});
 }
 
 void add_biases(const ptq::QuantizationPlan& plan, std::vector<Correction>& list) {
@@ -114,21 +85,17 @@ void add_rounding(const ptq::QuantizationPlan& plan, std::vector<Correction>& li
     left = " " + std::to_string(others) + (others == 1 ? " kernel keeps" : " kernels keep") +
            " the nearest integers: their input is not in 8 bits, or nothing better held on samples held aside.";
   list.push_back({"effort", places,
-                  "The noise that rounded weights make behind their kernel" + fall_text(worst, best) +
+                  "The noise that rounded weights make behind their kernel" + ptq::fall_text(worst, best) +
                       ", on samples that the rounding had not seen." + left});
 }
 
 }  // namespace
 
-std::vector<Correction> corrections_of(const std::vector<passes::PassResult>& prepared, const ptq::Placement& placed,
-                                       const ptq::Placement& kept, const std::vector<ptq::Rewrite>& rewrites,
-                                       const std::vector<ptq::EqualizedRegion>& equalized,
-                                       const ptq::QuantizationPlan& plan) {
+std::vector<Correction> corrections_of(const std::vector<passes::PassResult>& prepared,
+                                       const std::vector<ptq::Rewrite>& rewrites, const ptq::QuantizationPlan& plan) {
   std::vector<Correction> list;
   add_collapsing(prepared, list);
-  add_front_ends(placed, kept, list);
   for (const ptq::Rewrite& one : rewrites) list.push_back({std::string(one.field), one.places, one.what});
-  add_equalization(equalized, list);
   for (const ptq::AppliedCorrection& one : plan.corrections)
     list.push_back(
         {one.field, static_cast<int64_t>(one.where.size()), one.gained + ": " + names_text(one.where) + "."});
@@ -140,17 +107,9 @@ std::vector<Correction> corrections_of(const std::vector<passes::PassResult>& pr
 
 std::vector<Correction> left_out(const config::QuantizationConfig& config) {
   std::vector<Correction> list;
-  const auto add = [&](bool is_on, const char* name, const char* cost) {
-    if (!is_on) list.push_back({name, 0, std::string("Switched off: ") + cost});
-  };
-  add(config.keep_float_automatically, "keep_float_automatically",
-      "what feeds a logarithm, root or reciprocal may be in 8 bits, which ruins models with a spectrum in front.");
-  add(config.split_scales, "split_scales",
-      "quiet channels around a Swish share the step of loud ones; such networks lost up to 6 dB.");
-  add(config.activation_channel_equalization, "activation_channel_equalization",
-      "quiet channels between convolutions share the step of loud ones; depthwise networks lost 4 to 6 dB.");
-  add(config.weights_bias_correction, "weights_bias_correction",
-      "means that quantization moves stay moved, layer upon layer; thin networks lost up to 10 dB.");
+  for (const ptq::Correction& one : ptq::corrections())
+    if (!one.cost_of_leaving_out.empty() && one.is_switched_off(config))
+      list.push_back({std::string(one.field), 0, "Switched off: " + std::string(one.cost_of_leaving_out)});
   return list;
 }
 

@@ -9,8 +9,6 @@
 #include "core/config/quantization_config.h"
 #include "core/graph/graph.h"
 #include "core/passes/pipeline.h"
-#include "core/ptq/equalize_channels.h"
-#include "core/ptq/placement.h"
 #include "core/ptq/plan.h"
 #include "core/ptq/rewrite.h"
 
@@ -31,12 +29,9 @@ struct Correction {
   }
 };
 
-/// In the order in which they act. `prepared`: what each pass over the float graph changed; `placed`: quantizers as the
-/// graph alone says, `kept`: as the statistics say.
-std::vector<Correction> corrections_of(const std::vector<passes::PassResult>& prepared, const ptq::Placement& placed,
-                                       const ptq::Placement& kept, const std::vector<ptq::Rewrite>& rewrites,
-                                       const std::vector<ptq::EqualizedRegion>& equalized,
-                                       const ptq::QuantizationPlan& plan);
+/// In the order in which they act. `prepared`: what each pass over the float graph changed.
+std::vector<Correction> corrections_of(const std::vector<passes::PassResult>& prepared,
+                                       const std::vector<ptq::Rewrite>& rewrites, const ptq::QuantizationPlan& plan);
 
 /// The steps of the default recipe that the settings leave out, each with what that may cost: of no places.
 std::vector<Correction> left_out(const config::QuantizationConfig& config);

@@ -73,6 +73,7 @@ struct Coverage {
   int64_t core_nodes = 0;
   int64_t integer_core_nodes = 0;
   std::vector<FloatNode> stays_float;
+  int64_t may_stay_float = 0;
   int64_t estimated_size_bytes = 0;
   std::optional<int64_t> calibration_bytes;
 
@@ -82,6 +83,9 @@ struct Coverage {
         field("core_nodes", &Coverage::core_nodes, "Conv, ConvTranspose, Gemm and MatMul."),
         field("integer_core_nodes", &Coverage::integer_core_nodes, "Those of them that run as integers."),
         field("stays_float", &Coverage::stays_float, "What runs in float, each with the reason."),
+        field("may_stay_float", &Coverage::may_stay_float,
+              "Of a forecast, the kernels among the integer ones that samples may show to need float, since a "
+              "logarithm, root or reciprocal reads them; 0 once the file is made."),
         field("estimated_size_bytes", &Coverage::estimated_size_bytes, "Expected size of the quantized file."),
         field("calibration_bytes", &Coverage::calibration_bytes,
               "Memory that calibration takes in each thread or worker, one sample at a time; null where shapes are not "

@@ -16,6 +16,8 @@ namespace tersor::report {
 
 namespace {
 
+/// Samples that weights were rounded on promise so many dB more than others at most, or the others are named first.
+constexpr double kSeenGain = 3;
 constexpr double kGoodAgreement = 0.95, kFairAgreement = 0.85;
 constexpr double kGoodDecibels = 20, kFairDecibels = 10;
 constexpr double kGoodCosine = 0.99, kFairCosine = 0.95;  // noise of a seventh and of a third of the length
@@ -32,6 +34,10 @@ std::string number(double value, int digits = 1) {
   char text[48];
   std::snprintf(text, sizeof text, "%.*f", digits, value);
   return text;
+}
+
+std::string samples_text(int64_t count) {
+  return std::to_string(count) + (count == 1 ? " sample" : " samples");
 }
 
 std::string percent(double share) {
@@ -85,22 +91,30 @@ std::optional<double> loss_of(const OutputComparison& output) {
   return -evaluate::decibels(*output.error_to_spread * *output.error_to_spread, 1);
 }
 
+/// Three digits that say something: 907, 1.00, 0.000213.
+std::string significant(double value) {
+  if (std::fabs(value) >= 100) return number(value, 0);
+  char text[48];
+  std::snprintf(text, sizeof text, "%#.3g", value);
+  return text;
+}
+
 /// Outputs, and parts of them, that lost much where the mean over the outputs does not show it.
 void judge_outputs(const Comparison& comparison, Verdict& verdict) {
-  const auto judge = [&](const std::optional<double>& decibels, const std::string& what) {
+  const auto judge = [&](const std::optional<double>& decibels, const std::string& what, const std::string& where) {
     if (!decibels || *decibels >= kFairDecibels) return;
     verdict.usability = worse(verdict.usability, *decibels < 0 ? Usability::kNotUsable : Usability::kUsableWithCare);
-    verdict.reason += "; " + what + " " + number(*decibels) + " dB";
+    verdict.reason += "; " + what + " keeps " + number(*decibels) + " dB" + where;
   };
   for (const OutputComparison& output : comparison.outputs) {
     if (comparison.outputs.size() > 1 && output.kind == OutputKind::kValues)
-      judge(loss_of(output), "\"" + output.name + "\"");
+      judge(loss_of(output), "\"" + output.name + "\"", {});
     for (size_t k = 1; k < output.parts.size(); ++k) {
       const OutputPart& large = output.parts[0];
       const OutputPart& small = output.parts[k];
-      judge(small.sqnr_db, "\"" + output.name + "\" at " + small.indices + " of axis " + std::to_string(small.axis) +
-                               ", where values reach to " + number(small.largest, 3) + " and elsewhere to " +
-                               number(large.largest, 0) + ",");
+      judge(small.sqnr_db, "\"" + output.name + "\"",
+            " at " + small.indices + " of axis " + std::to_string(small.axis) + ", where values reach to " +
+                significant(small.largest) + " and elsewhere to " + significant(large.largest));
     }
   }
 }
@@ -108,7 +122,8 @@ void judge_outputs(const Comparison& comparison, Verdict& verdict) {
 /// "Output SQNR 21.5 dB on 48 samples, 22.3 dB in the median one, 9.1 dB in the worst (sample 12)".
 std::string decibels_text(const Comparison& comparison, const char* begin, const std::string& samples) {
   std::string text = begin + number(*comparison.output_sqnr_db) + " dB" + samples;
-  if (comparison.median_sqnr_db) text += ", " + number(*comparison.median_sqnr_db) + " dB in the median one";
+  if (comparison.median_sqnr_db && comparison.samples > 1)
+    text += ", " + number(*comparison.median_sqnr_db) + " dB in the median one";
   const OutputComparison* worst = nullptr;
   for (const OutputComparison& output : comparison.outputs)
     if (output.worst_sqnr_db && (worst == nullptr || *output.worst_sqnr_db < *worst->worst_sqnr_db)) worst = &output;
@@ -136,13 +151,13 @@ void judge_answers(const evaluate::Agreement& agreement, const Comparison& compa
   verdict.reason =
       (agreement.count == comparison.samples || !comparison.agreement
            ? answers + " samples get the answer of the float model"
-           : answers + " answers on " + std::to_string(comparison.samples) + " samples are those of the float model") +
+           : answers + " answers on " + samples_text(comparison.samples) + " are those of the float model") +
       " (95 % interval " + percent(interval.lower) + " to " + percent(interval.upper) + ")";
   if (comparison.output_sqnr_db) verdict.reason += decibels_text(comparison, "; output SQNR ", "");
 }
 
 void judge_values(const Comparison& comparison, Verdict& verdict) {
-  verdict.reason = decibels_text(comparison, "Output SQNR ", " on " + std::to_string(comparison.samples) + " samples");
+  verdict.reason = decibels_text(comparison, "Output SQNR ", " on " + samples_text(comparison.samples));
   double total = 0;
   int count = 0;
   const OutputComparison* widest = nullptr;
@@ -183,8 +198,8 @@ void judge_comparison(const Report& report, const Comparison& comparison, Verdic
   const std::optional<double>& decibels = comparison.output_sqnr_db;
   if (decibels && !std::isfinite(*decibels)) {
     verdict.usability = Usability::kNotUsable;
-    verdict.reason = "The float or the quantized model gives numbers that are not finite on " +
-                     std::to_string(comparison.samples) + " samples";
+    verdict.reason =
+        "The float or the quantized model gives numbers that are not finite on " + samples_text(comparison.samples);
   } else if (const auto agreement = answers_of(report); agreement && agreement->count > 0) {
     judge_answers(*agreement, comparison, verdict);
   } else if (decibels) {
@@ -192,19 +207,24 @@ void judge_comparison(const Report& report, const Comparison& comparison, Verdic
   } else if (std::any_of(comparison.outputs.begin(), comparison.outputs.end(),
                          [](const OutputComparison& output) { return !output.compared(); })) {
     verdict.usability = Usability::kUsableWithCare;
-    verdict.reason = "Outputs had another shape than the float model's on each of " +
-                     std::to_string(comparison.samples) + " samples, so they were not compared";
+    verdict.reason = "Outputs had another shape than the float model's on each of " + samples_text(comparison.samples) +
+                     ", so they were not compared";
   } else {
-    verdict.reason = "The outputs are those of the float model on " + std::to_string(comparison.samples) + " samples";
+    verdict.reason = "The outputs are those of the float model on " + samples_text(comparison.samples);
   }
   // A trial judges all outputs by their distance, which says little of answers.
   const std::optional<double> expected = expected_decibels(report, comparison);
   if (expected && decibels && *expected < *decibels && !comparison.agreement) {
     verdict.usability = worse(verdict.usability, by_decibels(*expected));
-    verdict.reason += "; " + number(*expected) + " dB on " + std::to_string(report.trial->held) +
-                      " samples held aside while corrections were tried";
+    const std::string held = number(*expected) + " dB on " + std::to_string(report.trial->held) +
+                             " samples held aside while corrections were tried";
+    if (*expected + kSeenGain < *decibels && verdict.reason.rfind("Output", 0) == 0)
+      verdict.reason = "Output SQNR " + held + "; on others: o" + verdict.reason.substr(1);
+    else
+      verdict.reason += "; " + held;
   }
-  verdict.reason += report.samples.held_aside ? ", held aside from calibration." : ", which calibration has seen too.";
+  verdict.reason += std::string(comparison.samples == 1 ? ". The sample was " : ". The samples were ") +
+                    (report.samples.held_aside ? "held aside from calibration." : "seen by calibration too.");
   for (const UnusualSample& one : comparison.unusual_samples)
     verdict.causes.push_back("Sample " + std::to_string(one.sample) + " reaches " + size_text(one.reaches) + " in \"" +
                              one.output + "\", where the others stay within " + size_text(one.others) +
@@ -251,8 +271,10 @@ void name_layers(const Comparison& comparison, Verdict& verdict) {
     if (verdict.worst_layers.size() == kNamedLayers || row->error_share < kNoticeableShare) break;
     verdict.worst_layers.push_back(row->name);
     if (!row->histogram || !row->range || row->histogram->counts.empty()) continue;
-    const double usual = usual_size(*row->histogram),
-                 reach = std::max(std::fabs((*row->range)[0]), std::fabs((*row->range)[1]));
+    const HistogramView& seen = *row->histogram;
+    const double highest = seen.lower + static_cast<double>(seen.counts.size()) * seen.bin_width,
+                 farthest = std::max(std::fabs(seen.lower), std::fabs(highest)), usual = usual_size(seen),
+                 reach = std::min(farthest, std::max(std::fabs((*row->range)[0]), std::fabs((*row->range)[1])));
     if (usual > 0 && reach > kOutlierRatio * usual)
       verdict.causes.push_back("Outliers set the range of \"" + row->output + "\": it reaches to " + number(reach, 3) +
                                ", and 99.9 % of its values stay below " + number(usual, 3) +

@@ -59,9 +59,10 @@ WeightChannels weight_channels(const Graph& graph, const framework::Attachment& 
     const auto axis = result.per_channel ? std::optional(op->output_axis) : std::nullopt;
     const quant::IntegerGrid grid{chosen.weights_n_bits, true, attachment.export_rules.narrow_weights};
     rounded = quant::fake_quantize(
-        weight, quant::choose_weight_params(weight, quant::even_form(chosen.weights_quantization_method), grid, axis,
-                                            config.weights_criterion())
-                    .params);
+        weight,
+        quant::choose_weight_params(weight, quant::even_form(chosen.weights_quantization_method), grid, axis,
+                                    attachment.of(node.id).weights_criterion.value_or(config.weights_criterion()))
+            .params);
   }
   for (const Energy& one : energies(weight, rounded, op->output_axis)) {
     WeightChannel channel{one.largest, std::nullopt};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // .npy: the samples of the model's only input. .npz: an array for each input.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "core/base/error.h"
@@ -38,8 +39,8 @@ struct InputArray {
 
 class ArrayFile : public SampleFile {
  public:
-  ArrayFile(std::vector<InputArray> arrays, const ReadContext& context)
-      : arrays_(std::move(arrays)), context_(context) {}
+  ArrayFile(std::vector<InputArray> arrays, const ReadContext& context, std::optional<NpyArray> labels = std::nullopt)
+      : arrays_(std::move(arrays)), labels_(std::move(labels)), context_(context) {}
   int64_t count() const override { return arrays_[0].fit.count; }
   std::vector<Tensor> load(int64_t index) override {
     std::vector<Tensor> tensors;
@@ -47,9 +48,26 @@ class ArrayFile : public SampleFile {
       tensors.push_back(to_input_type(arrays_[i].array.part(index, arrays_[i].fit.sample), context_.inputs[i]));
     return tensors;
   }
+  std::vector<std::string> labels() override {
+    if (!labels_) return {};
+    InputSpec spec;
+    spec.name = "labels";
+    spec.dtype = DType::kInt64;
+    std::vector<std::string> found;
+    for (const int64_t label : to_input_type(labels_->part(0, Shape{count()}), spec).to_int64s()) {
+      if (label < 0)
+        throw Error(
+            ErrorCode::kInvalidSamples,
+            "Label " + std::to_string(found.size()) + " is " + std::to_string(label) + "; classes are numbered from 0.",
+            {}, "Number the classes anew, and leave out samples that have none.");
+      found.push_back(std::to_string(label));
+    }
+    return found;
+  }
 
  private:
   std::vector<InputArray> arrays_;
+  std::optional<NpyArray> labels_;
   const ReadContext& context_;
 };
 
@@ -64,11 +82,35 @@ ArrayFit fit_samples(const NpyArray& array, const InputSpec& input) {
   }
 }
 
-const ZipMember* find_array(const std::vector<ZipMember>& members, const InputSpec& input, size_t inputs) {
+const ZipMember* find_array(const std::vector<ZipMember>& members, const ZipMember* labels, const InputSpec& input,
+                            size_t inputs) {
   for (const ZipMember& member : members)
     if (member.name == input.name + ".npy") return &member;
   // With one input and one array there is nothing to mistake, whatever numpy named it.
-  return inputs == 1 && members.size() == 1 ? &members[0] : nullptr;
+  const size_t arrays = members.size() - (labels != nullptr ? 1 : 0);
+  return inputs == 1 && arrays == 1 ? &members[labels == &members[0] ? 1 : 0] : nullptr;
+}
+
+/// The array of labels beside the samples: `y`, `label` and the like, where no input of the model is called so.
+const ZipMember* find_labels(const std::vector<ZipMember>& members, const std::vector<InputSpec>& inputs) {
+  constexpr std::string_view kNames[] = {"y.npy", "label.npy", "labels.npy", "target.npy", "targets.npy"};
+  for (const ZipMember& member : members) {
+    const bool is_named = std::find(std::begin(kNames), std::end(kNames), member.name) != std::end(kNames);
+    const bool is_input = std::any_of(inputs.begin(), inputs.end(),
+                                      [&](const InputSpec& input) { return member.name == input.name + ".npy"; });
+    if (is_named && !is_input && members.size() > 1) return &member;
+  }
+  return nullptr;
+}
+
+/// One whole number for each sample; absent where the array is something else, such as the outputs that are wanted.
+std::optional<NpyArray> open_labels(const ReadRange& read, const ZipMember& member, int64_t samples) {
+  NpyArray array(open_member(read, member), member.size);
+  const Shape& shape = array.shape();
+  const bool is_column = shape.rank() == 1 || (shape.rank() == 2 && shape[1] == 1);
+  const DType dtype = array.header().dtype;
+  if (!is_column || shape[0] != samples || (!is_integer(dtype) && dtype != DType::kBool)) return std::nullopt;
+  return array;
 }
 
 /// A free first axis is no batch where inputs beside it can have none: frames of a recording beside one state. Each
@@ -107,8 +149,9 @@ std::unique_ptr<SampleFile> open_npz(const FileGroup& group, const ReadContext& 
   for (const ZipMember& member : members)
     found.push_back(extension_of(member.name) == ".npy" ? member.name.substr(0, member.name.size() - 4) : member.name);
   std::vector<InputArray> arrays;
+  const ZipMember* const labelled = find_labels(members, context.inputs);
   for (const InputSpec& input : context.inputs) {
-    const ZipMember* member = find_array(members, input, context.inputs.size());
+    const ZipMember* member = find_array(members, labelled, input, context.inputs.size());
     if (member == nullptr)
       throw Error(ErrorCode::kInvalidSamples,
                   "The input \"" + input.name + "\" is missing; the archive holds " +
@@ -134,7 +177,9 @@ std::unique_ptr<SampleFile> open_npz(const FileGroup& group, const ReadContext& 
   if (arrays.empty())
     throw Error(ErrorCode::kInvalidSamples, "The model has no inputs, so an archive gives it nothing.", {},
                 "Run it without samples.");
-  return std::make_unique<ArrayFile>(std::move(arrays), context);
+  std::optional<NpyArray> labels;
+  if (labelled != nullptr) labels = open_labels(read, *labelled, arrays[0].fit.count);
+  return std::make_unique<ArrayFile>(std::move(arrays), context, std::move(labels));
 }
 
 }  // namespace tersor::samples

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// .csv, .tsv: one sample for each row of numbers. A first row that names the columns is passed over.
+// .csv, .tsv: one sample for each row of numbers. A first row that names the columns is passed over. One column more
+// than the input takes is that of the labels.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -79,6 +80,28 @@ std::optional<int64_t> whole_number_of(std::string_view text) {
   return negative ? -value : value;
 }
 
+/// A label as it is compared with others: whole numbers in one form ("3" for "3.0"), names as they are.
+std::string label_text(std::string_view field) {
+  constexpr double kMost = 1e15;
+  const std::optional<double> number = number_of(field);
+  if (!number || *number < 0 || *number > kMost || std::floor(*number) != *number) return std::string(field);
+  return std::to_string(static_cast<int64_t>(*number));
+}
+
+bool is_whole(std::string_view label) {
+  return !label.empty() && label.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+/// Whether a column of this name holds labels.
+bool names_labels(std::string_view name) {
+  std::string lower(name);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  constexpr std::string_view kNames[] = {"label",   "labels", "class",    "classes", "class_id", "target",
+                                         "targets", "y",      "category", "species", "variety"};
+  return std::find(std::begin(kNames), std::end(kNames), lower) != std::end(kNames);
+}
+
 std::string quoted(std::string_view field) {
   constexpr size_t kShown = 24;
   return "\"" + std::string(field.substr(0, kShown)) + (field.size() > kShown ? "...\"" : "\"");
@@ -151,6 +174,10 @@ class CsvFile : public SampleFile {
     if (rows_.empty())
       throw Error(ErrorCode::kInvalidSamples, "The file holds no row of numbers.", {},
                   "Write one sample in each row, its values separated by commas.");
+    if (!has_labels_) return;
+    if (label_column_ < 0) label_column_ = column_of_labels();
+    const Bytes bytes = source_.read(file_, rows_[0].offset, rows_[0].length);
+    read(rows_[0], text_of(bytes));
   }
 
   int64_t count() const override { return static_cast<int64_t>(rows_.size()); }
@@ -159,6 +186,17 @@ class CsvFile : public SampleFile {
     const Row& row = rows_[static_cast<size_t>(index)];
     const Bytes bytes = source_.read(file_, row.offset, row.length);
     return {to_input_type(read(row, text_of(bytes)), input_)};
+  }
+
+  std::vector<std::string> labels() override {
+    std::vector<std::string> found;
+    if (has_labels_)
+      for (const Row& row : rows_) {
+        const Bytes bytes = source_.read(file_, row.offset, row.length);
+        found.push_back(field_of(text_of(bytes), label_column_));
+        if (found.back().empty()) refuse(row, "The label is empty.", "Enter it, or leave the row out.");
+      }
+    return found;
   }
 
  private:
@@ -170,6 +208,7 @@ class CsvFile : public SampleFile {
     if (columns_ == 0) {
       separator_ = separator_of(text);
       columns_ = count_fields(text, separator_);
+      has_labels_ = has_column_for_labels(text);
       shape_ = shape_of_row(row);
       if (names_columns(text)) return;
     }
@@ -177,16 +216,64 @@ class CsvFile : public SampleFile {
     if (found != columns_)
       refuse(row,
              "There are " + std::to_string(found) + " values; the first row has " + std::to_string(columns_) + ".");
+    if (rows_.empty() && has_labels_ && label_column_ < 0) label_column_ = column_of_names(text);
     // The first row's values tell a table of numbers from one of names.
-    if (rows_.empty()) read(row, text);
+    if (rows_.empty() && !has_labels_) read(row, text);
     rows_.push_back(row);
   }
 
+  /// A column that is named so, where a value fewer fits the input too; else one column more than the input takes.
+  bool has_column_for_labels(std::string_view text) {
+    constexpr int64_t kFewest = 3;
+    if (columns_ < kFewest || !fit_values(columns_ - 1, input_).shape) return false;
+    if (names_columns(text))
+      visit_fields(text, separator_, [&](int64_t column, std::string_view field) {
+        if (label_column_ < 0 && names_labels(field)) label_column_ = column;
+      });
+    return label_column_ >= 0 || !fit_values(columns_, input_).shape;
+  }
+
+  /// The first or the last column, where that alone holds a name in place of a number; -1 where neither does.
+  int64_t column_of_names(std::string_view text) const {
+    int64_t found = -1;
+    visit_fields(text, separator_, [&](int64_t column, std::string_view field) {
+      const bool can_be = column == 0 || column == columns_ - 1;
+      if (found < 0 && can_be && !field.empty() && !number_of(field)) found = column;
+    });
+    return found;
+  }
+
+  /// The first column where that holds whole numbers alone, else the last.
+  int64_t column_of_labels() const {
+    bool first = true, last = true;
+    for (const Row& row : rows_) {
+      const Bytes bytes = source_.read(file_, row.offset, row.length);
+      first = first && is_whole(field_of(text_of(bytes), 0));
+      last = last && is_whole(field_of(text_of(bytes), columns_ - 1));
+      if (!first && !last) refuse_width(row);
+    }
+    return first ? 0 : columns_ - 1;
+  }
+
+  std::string field_of(std::string_view text, int64_t wanted) const {
+    std::string found;
+    visit_fields(text, separator_, [&](int64_t column, std::string_view field) {
+      if (column == wanted) found = label_text(field);
+    });
+    return found;
+  }
+
   Shape shape_of_row(const Row& row) const {
-    const ValuesFit fit = fit_values(columns_, input_);
+    const ValuesFit fit = fit_values(columns_ - (has_labels_ ? 1 : 0), input_);
     if (fit.shape) return *fit.shape;
     if (!input_.shape) return Shape{1, columns_};
-    std::string hint = "Write the values of one sample, row-major, in each row; labels go into a file of their own.";
+    refuse_width(row);
+  }
+
+  [[noreturn]] void refuse_width(const Row& row) const {
+    const ValuesFit fit = fit_values(columns_, input_);
+    std::string hint =
+        "Write the values of one sample, row-major, in each row, and its label in one more column at most.";
     if (!fit.determined) hint = "Give .npy arrays: more than one dimension of the input is free.";
     if (columns_ == 1 && separator_ == ',') hint = "Separate the values by commas, semicolons or tabs.";
     refuse(row,
@@ -196,17 +283,18 @@ class CsvFile : public SampleFile {
   }
 
   /// Whether a field of the first row is no number but could be a name, and most are none, or they count 0, 1, 2, ...
-  /// as tables do whose columns have no names.
+  /// as tables do whose columns have no names, or one names the labels.
   bool names_columns(std::string_view text) const {
-    bool names = false, counts = columns_ > 2;
+    bool names = false, counts = columns_ > 2, labels = false;
     int64_t numbers = 0;
     visit_fields(text, separator_, [&](int64_t column, std::string_view field) {
       counts = counts && field == std::to_string(column);
+      labels = labels || (columns_ > 2 && names_labels(field));
       numbers += number_of(field) ? 1 : 0;
       const bool begins_like_one = !field.empty() && std::strchr("0123456789+-.", field[0]) == nullptr;
       names = names || (begins_like_one && field != "nan" && field != "NaN" && field != "inf");
     });
-    return (names && 2 * numbers < columns_) || counts;
+    return (names && 2 * numbers < columns_) || counts || labels;
   }
 
   RawArray read(const Row& row, std::string_view text) const {
@@ -218,8 +306,9 @@ class CsvFile : public SampleFile {
   RawArray values(const Row& row, std::string_view text) const {
     auto held = std::make_shared<std::vector<T>>();
     held->reserve(static_cast<size_t>(columns_));
-    visit_fields(text, separator_,
-                 [&](int64_t column, std::string_view field) { held->push_back(value<T>(row, column, field)); });
+    visit_fields(text, separator_, [&](int64_t column, std::string_view field) {
+      if (!has_labels_ || column != label_column_) held->push_back(value<T>(row, column, field));
+    });
     constexpr DType kType = std::is_same_v<T, int64_t> ? DType::kInt64 : DType::kFloat64;
     return {kType, false, shape_, {std::as_bytes(std::span(*held)), held}};
   }
@@ -246,6 +335,8 @@ class CsvFile : public SampleFile {
   const InputSpec& input_;
   char separator_ = ',';
   int64_t columns_ = 0;
+  bool has_labels_ = false;
+  int64_t label_column_ = -1;  // with has_labels_: known once the rows are
   Shape shape_;
   std::vector<Row> rows_;
 };

@@ -2,10 +2,12 @@
 #include "core/samples/data_set.h"
 
 #include <algorithm>
+#include <cmath>
 #include <new>
 #include <utility>
 
 #include "core/base/memory_hint.h"
+#include "core/samples/fixed_batch.h"
 
 namespace tersor::samples {
 
@@ -34,6 +36,7 @@ const std::string& DataSet::path(int64_t sample) const {
 
 std::optional<size_t> DataSet::class_of(int64_t sample) const {
   if (classes_.empty()) return std::nullopt;
+  if (label_source_ == LabelSource::kFiles) return class_of_sample_[static_cast<size_t>(sample)];
   return entry_of(sample).class_index;
 }
 
@@ -69,19 +72,87 @@ void DataSet::require_samples() const {
 
 namespace {
 
-/// The tensor, whose first axis is 1, that many times along it.
-Tensor repeated(const Tensor& row, int64_t times) {
-  std::vector<int64_t> dims = row.shape().dims();
-  dims[0] = times;
-  Tensor batch = Tensor::make(row.dtype(), Shape(std::move(dims)));
-  const auto bytes = row.bytes();
-  const auto into = batch.mutable_bytes();
-  for (size_t k = 0; k < static_cast<size_t>(times); ++k)
-    std::copy(bytes.begin(), bytes.end(), into.begin() + static_cast<std::ptrdiff_t>(k * bytes.size()));
-  return batch;
+/// Zeros, or the value in every place.
+Tensor constant(const InputSpec& input, const Shape& shape, double value) {
+  if (is_integer(input.dtype) || input.dtype == DType::kBool) {
+    if (std::floor(value) != value || std::fabs(value) > 9e15)
+      throw Error(ErrorCode::kInvalidSamples,
+                  "The input \"" + input.name + "\" takes whole numbers (" + std::string(name_of(input.dtype)) +
+                      "), and the preprocessing gives it " + std::to_string(value) + ".",
+                  {}, "Give it a whole number.");
+    Tensor whole = Tensor::make(DType::kInt64, shape);
+    for (int64_t& one : whole.mutable_data<int64_t>()) one = static_cast<int64_t>(value);
+    return to_input_type({DType::kInt64, false, shape, {whole.bytes(), std::make_shared<Tensor>(whole)}}, input);
+  }
+  Tensor tensor = Tensor::make(DType::kFloat64, shape);
+  for (double& one : tensor.mutable_data<double>()) one = value;
+  return to_input_type({DType::kFloat64, false, tensor.shape(), {tensor.bytes(), std::make_shared<Tensor>(tensor)}},
+                       input);
 }
 
 }  // namespace
+
+std::vector<Tensor> DataSet::filled(Tensor main) const {
+  std::vector<Tensor> tensors;
+  // a free dimension is as long as the one of that name in the samples
+  std::map<std::string, int64_t> sizes;
+  const std::vector<Dim>* const known = inputs()[*main_input_].shape ? &*inputs()[*main_input_].shape : nullptr;
+  for (size_t axis = 0; known != nullptr && axis < known->size(); ++axis)
+    if (!(*known)[axis].symbol.empty()) sizes.emplace((*known)[axis].symbol, main.shape()[static_cast<int>(axis)]);
+  for (size_t i = 0; i < inputs().size(); ++i) {
+    if (i == *main_input_) {
+      tensors.push_back(main);
+      continue;
+    }
+    const InputSpec& input = inputs()[i];
+    std::vector<int64_t> dims;
+    for (const Dim& dim : input.shape.value_or(std::vector<Dim>{})) {
+      const auto found = sizes.find(dim.symbol);
+      dims.push_back(dim.fixed() ? dim.value : found != sizes.end() ? found->second : 1);
+    }
+    const Shape shape(std::move(dims));
+    constexpr int64_t kMostElements = int64_t{1} << 27;
+    if (shape.elements() > kMostElements)
+      throw Error(ErrorCode::kInvalidSamples,
+                  "The input \"" + input.name + "\" would be filled with " + std::to_string(shape.elements()) +
+                      " values, at most " + std::to_string(kMostElements) + " are.",
+                  {}, "Use .npz files with an array for each input, under its name.");
+    const auto number = preprocessing().inputs.find(input.name);
+    tensors.push_back(constant(input, shape, number == preprocessing().inputs.end() ? 0 : number->second));
+  }
+  return tensors;
+}
+
+std::shared_ptr<const DataSet> DataSet::with(const Preprocessing& preprocessing) const {
+  DataSetOptions options = options_;
+  options.preprocessing = preprocessing;
+  return open(source_, model_inputs_, options);
+}
+
+std::vector<Tensor> SampleReader::load_piece(int64_t index) {
+  const auto filled = [&](int64_t piece) {
+    std::vector<Tensor> tensors = file_->load(piece);
+    if (data_->main_input_ && opened_->format->is_one_tensor) tensors = data_->filled(std::move(tensors[0]));
+    for (size_t i = 0; i < states_.size(); ++i)
+      if (data_->input_sources()[i] == InputSource::kState) tensors[i] = states_[i];
+    return tensors;
+  };
+  const bool carries = data_->batch_ == 1 && data_->options_.make_run && data_->context_.keeps_state &&
+                       data_->main_input_ && opened_->format->name == "wav" && opened_->count > 1;
+  if (!carries) return filled(index);
+  if (!run_) run_ = data_->options_.make_run();
+  if (index < at_) {
+    at_ = 0;
+    states_.clear();
+  }
+  for (; at_ < index; ++at_) {
+    const std::vector<Tensor> outputs = run_(filled(at_));
+    states_.resize(data_->inputs().size());
+    for (size_t i = 0; i < states_.size(); ++i)
+      if (data_->input_sources()[i] == InputSource::kState) states_[i] = outputs[*data_->inputs()[i].next];
+  }
+  return filled(index);
+}
 
 std::vector<Tensor> SampleReader::load(int64_t sample) {
   if (data_->inputs().empty()) return {};
@@ -89,15 +160,15 @@ std::vector<Tensor> SampleReader::load(int64_t sample) {
   try {
     if (opened_ != &entry) {
       opened_ = nullptr;
-      file_ = entry.format->open({data_->source(), entry.files}, data_->context_);
+      file_ = entry.format->open({data_->source(), entry.files}, data_->context_for(*entry.format));
       opened_ = &entry;
+      at_ = 0;
+      states_.clear();
     }
-    std::vector<Tensor> tensors = file_->load(sample - entry.first);
+    std::vector<Tensor> tensors = load_piece(sample - entry.first);
     for (size_t i = 0; i < tensors.size() && values_ == Values::kFinite; ++i)
       check_finite(tensors[i], data_->inputs()[i]);
-    if (data_->batch() > 1)
-      for (Tensor& tensor : tensors) tensor = repeated(tensor, data_->batch());
-    return tensors;
+    return fill_batch(std::move(tensors), data_->batch());
   } catch (const Error& error) {
     throw error.within(data_->place(sample));
   } catch (const std::bad_alloc&) {

@@ -18,6 +18,7 @@ namespace tersor::samples {
 struct ReadContext {
   std::vector<InputSpec> inputs;  // of the model, in graph order
   Preprocessing preprocessing;    // for pictures and recordings
+  bool keeps_state = false;       // an input of the model is its state
 };
 
 /// An opened file, or group of files, that holds samples. May keep what it read; used by one thread at a time.
@@ -28,6 +29,8 @@ class SampleFile {
   virtual int64_t count() const = 0;
   /// Sample `index`, one tensor for each input, batch 1.
   virtual std::vector<Tensor> load(int64_t index) = 0;
+  /// The label of each sample as it is written, a number or a name, where the file holds labels; empty elsewhere.
+  virtual std::vector<std::string> labels() { return {}; }
 };
 
 struct FileGroup {
@@ -47,6 +50,9 @@ struct Format {
   std::unique_ptr<SampleFile> (*open)(const FileGroup& group, const ReadContext& context);
   /// Such files also lie among samples for other reasons: one that cannot be a sample is then a stranger.
   bool may_be_other = false;
+  /// Its samples are one tensor, that of the model's only input or of the one that nothing else fills; false: a tensor
+  /// for every input.
+  bool is_one_tensor = true;
 };
 
 /// Bytes of a file's beginning that are enough for every matches().

@@ -15,9 +15,9 @@ constexpr Format kFormats[] = {
      [](std::string_view path, std::span<const std::byte> head) {
        return is_zip(head) && extension_of(path) == ".npz";
      },
-     open_npz},
+     open_npz, false, false},
     {"png", ".png", false, [](std::string_view, std::span<const std::byte> head) { return is_png(head); }, open_png},
-    {"pb", "", true, is_input_proto, open_tensor_protos},
+    {"pb", "", true, is_input_proto, open_tensor_protos, false, false},
     {"jpeg", ".jpg", false, [](std::string_view, std::span<const std::byte> head) { return is_jpeg(head); }, open_jpeg},
     {"csv", ".csv", false, is_csv, open_csv, true},
     {"wav", ".wav", false, [](std::string_view, std::span<const std::byte> head) { return is_wav(head); }, open_wav},

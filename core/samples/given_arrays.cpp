@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/samples/fixed_batch.h"
 
 namespace tersor::samples {
 
@@ -53,14 +54,10 @@ Tensor fit(const GivenArray& array, const InputSpec& input) {
 
 }  // namespace
 
-std::vector<Tensor> arrange(std::span<const GivenArray> arrays, const std::vector<InputSpec>& inputs,
+namespace {
+
+std::vector<Tensor> fit_all(std::span<const GivenArray> arrays, const std::vector<InputSpec>& inputs,
                             const std::string& place) {
-  for (const GivenArray& array : arrays) {
-    const auto names = [&](const InputSpec& input) { return input.name == array.name; };
-    if (std::none_of(inputs.begin(), inputs.end(), names))
-      throw Error(ErrorCode::kInvalidSamples, "The model has no input \"" + array.name + "\".", place,
-                  "Its inputs are " + listed(inputs) + ".");
-  }
   std::vector<Tensor> tensors;
   for (const InputSpec& input : inputs) {
     const auto found =
@@ -75,6 +72,30 @@ std::vector<Tensor> arrange(std::span<const GivenArray> arrays, const std::vecto
     }
   }
   return tensors;
+}
+
+}  // namespace
+
+GivenSample arrange(std::span<const GivenArray> arrays, const std::vector<InputSpec>& inputs,
+                    const std::string& place) {
+  for (const GivenArray& array : arrays) {
+    const auto names = [&](const InputSpec& input) { return input.name == array.name; };
+    if (std::none_of(inputs.begin(), inputs.end(), names))
+      throw Error(ErrorCode::kInvalidSamples, "The model has no input \"" + array.name + "\".", place,
+                  "Its inputs are " + listed(inputs) + ".");
+  }
+  const int64_t batch = fixed_batch(inputs);
+  try {
+    return {fit_all(arrays, inputs, place)};
+  } catch (const Error&) {
+    if (batch == 1) throw;
+    try {
+      return {fill_batch(fit_all(arrays, of_one_row(inputs), place), batch), batch};
+    } catch (const Error&) {
+      // What is wrong is told of the shape that the model declares.
+    }
+    throw;
+  }
 }
 
 }  // namespace tersor::samples

@@ -18,9 +18,14 @@ struct GivenArray {
   Bytes bytes;                 // little-endian, row-major
 };
 
-/// One tensor for each input, in their order, batch 1 and finite. Error kInvalidSamples when an input is missing, a
-/// name is none, or an array does not fit; `place` is the sample's.
-std::vector<Tensor> arrange(std::span<const GivenArray> arrays, const std::vector<InputSpec>& inputs,
-                            const std::string& place);
+struct GivenSample {
+  std::vector<Tensor> inputs;  // one for each of the model's, in their order
+  int64_t batch = 1;           // how many times the sample is repeated along the first axis
+};
+
+/// A sample of batch 1, finite. Where the model has a fixed batch, arrays of the whole batch are taken as they are, and
+/// those of one row fill it. Error kInvalidSamples when an input is missing, a name is none, or an array does not fit;
+/// `place` is the sample's.
+GivenSample arrange(std::span<const GivenArray> arrays, const std::vector<InputSpec>& inputs, const std::string& place);
 
 }  // namespace tersor::samples

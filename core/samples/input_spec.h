@@ -17,6 +17,10 @@ struct InputSpec {
   std::string name;
   DType dtype = DType::kFloat32;          // kUndefined: anything
   std::optional<std::vector<Dim>> shape;  // absent: anything
+  /// The output of the model that is its next value: it is a state, which starts at zero where samples say nothing of
+  /// it.
+  std::optional<size_t> next = std::nullopt;
+  bool is_state() const { return next.has_value(); }
 
   /// "1x3x224x224", with names or "?" for free dimensions: "Nx3x?x?".
   std::string shape_text() const;

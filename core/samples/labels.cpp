@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/base/names.h"
+#include "core/samples/fixed_batch.h"
 #include "core/samples/npy.h"
 
 namespace tersor::samples {
@@ -198,6 +199,10 @@ class LabelReader {
   /// One label for so many samples in a row may be what is meant.
   std::string count_hint(int64_t found) const {
     if (group_ > 1) return "Give one label for each group, in the samples' order.";
+    const int64_t rows = fixed_batch(data_.inputs());
+    if (rows > 1 && found == wanted_ * rows)
+      return "The samples are whole batches of " + std::to_string(rows) +
+             ", as the model takes them. Give each row a file of its own, so that it is a sample with a label.";
     if (found > 0 && found < wanted_ && wanted_ % found == 0)
       return "Give one label for each sample, or say that " + std::to_string(wanted_ / found) +
              " samples in a row share one (--group).";
@@ -245,9 +250,11 @@ std::vector<std::string> read_class_names(const Bytes& file) {
   return names;
 }
 
-std::vector<int64_t> folder_labels(const DataSet& data) {
+std::vector<int64_t> own_labels(const DataSet& data) {
   if (data.classes().empty())
-    throw Error(ErrorCode::kInvalidLabels, "There are no labels: the samples do not all lie in class folders.",
+    throw Error(ErrorCode::kInvalidLabels,
+                "There are no labels: the samples do not all lie in class folders, and no "
+                "file among them holds labels.",
                 "samples", "Sort them into a folder for each class, or give a file with labels.");
   std::vector<int64_t> labels(static_cast<size_t>(data.size()));
   for (int64_t i = 0; i < data.size(); ++i) labels[static_cast<size_t>(i)] = data.classes()[*data.class_of(i)].number;

@@ -12,9 +12,9 @@ namespace tersor::samples {
 /// The lines of a labels.txt: a class name each. Error kInvalidLabels for a name that stands twice.
 std::vector<std::string> read_class_names(const Bytes& file);
 
-/// The label of every sample by its folder, label_offset included. Error kInvalidLabels when the data set has no
-/// classes.
-std::vector<int64_t> folder_labels(const DataSet& data);
+/// The label of every sample as the data set itself says it (DataSet::classes()), label_offset included. Error
+/// kInvalidLabels when it has no classes.
+std::vector<int64_t> own_labels(const DataSet& data);
 
 /// Labels from a file: .npy of whole numbers, CSV `sample,label` in any order, or one label per line in the samples'
 /// order. A label is a number, or a name of labels.txt. One label belongs to `group` consecutive samples (1 unless the

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "core/base/memory_hint.h"
+#include "core/base/names.h"
 #include "core/samples/data_set.h"
+#include "core/samples/fixed_batch.h"
 #include "core/samples/labels.h"
 
 namespace tersor::samples {
@@ -30,18 +32,6 @@ bool is_hidden(std::string_view path) {
   return false;
 }
 
-/// The first dimension that all inputs have, where it is fixed and more than 1; else 1.
-int64_t fixed_batch(const std::vector<InputSpec>& inputs) {
-  int64_t batch = 0;
-  for (const InputSpec& input : inputs) {
-    if (!input.shape || input.shape->empty()) return 1;
-    const int64_t first = input.shape->front().value;
-    if (first < 2 || (batch != 0 && batch != first)) return 1;
-    batch = first;
-  }
-  return std::max<int64_t>(batch, 1);
-}
-
 }  // namespace
 
 class DataSetBuilder {
@@ -51,16 +41,23 @@ class DataSetBuilder {
       : set_(new DataSet()) {
     set_->source_ = std::move(source);
     set_->batch_ = batch;
-    set_->context_.inputs = std::move(inputs);
+    set_->options_ = options;
+    set_->context_.inputs = batch == 1 ? inputs : of_one_row(inputs);
+    set_->model_inputs_ = std::move(inputs);
     if (options.preprocessing) {
       set_->context_.preprocessing = *options.preprocessing;
       check(*options.preprocessing, "preprocessing");
-    } else if (set_->context_.inputs.size() == 1) {
-      const InputSpec& input = set_->context_.inputs[0];
+    }
+    divide_inputs();
+    const std::vector<InputSpec>& all = set_->context_.inputs;
+    if (!options.preprocessing && (all.size() == 1 || set_->main_input_)) {
+      const InputSpec& input = all[set_->main_input_.value_or(0)];
       set_->guess_ = options.guess.value_or(guess_preset(input));
       set_->context_.preprocessing = preset(set_->guess_, input);
       set_->guessed_ = true;
     }
+    if (set_->main_input_)
+      set_->main_context_ = {{all[*set_->main_input_]}, set_->context_.preprocessing, set_->context_.keeps_state};
   }
 
   std::shared_ptr<const DataSet> build() {
@@ -82,6 +79,54 @@ class DataSetBuilder {
 
  private:
   const std::string& path_of(size_t file) const { return set_->source_->files()[file].path; }
+
+  /// Where one of several inputs is all that a file of one tensor can hold, the others are states, numbers that the
+  /// preprocessing gives, or single values that it does not give yet.
+  void divide_inputs() {
+    const std::vector<InputSpec>& inputs = set_->context_.inputs;
+    const std::map<std::string, double>& numbers = set_->context_.preprocessing.inputs;
+    std::vector<std::string> names;
+    for (const InputSpec& one : inputs) names.push_back(one.name);
+    for (const auto& [name, value] : numbers) {
+      if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+      throw Error(ErrorCode::kInvalidConfig, "The model has no input \"" + name + "\".", "preprocessing.inputs",
+                  suggestion(name, names) + "Its inputs are " + joined(names) + ".");
+    }
+    std::vector<InputSource>& sources = set_->input_sources_;
+    std::vector<size_t> left, single;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const InputSpec& input = inputs[i];
+      sources.push_back(numbers.contains(input.name) ? InputSource::kNumber
+                        : input.is_state()           ? InputSource::kState
+                                                     : InputSource::kSamples);
+      set_->context_.keeps_state = set_->context_.keeps_state || input.is_state();
+      if (sources[i] == InputSource::kSamples) (is_single(input) ? single : left).push_back(i);
+    }
+    if (left.empty() && single.size() == 1) left.swap(single);
+    if (inputs.size() > 1 && left.size() == 1) {
+      set_->main_input_ = left[0];
+      for (size_t i : single) sources[i] = InputSource::kAsked;
+    } else {
+      std::fill(sources.begin(), sources.end(), InputSource::kSamples);
+    }
+  }
+
+  /// One value, such as a sample rate or a switch.
+  static bool is_single(const InputSpec& input) {
+    return input.shape &&
+           std::all_of(input.shape->begin(), input.shape->end(), [](const Dim& dim) { return dim.value == 1; });
+  }
+
+  void require_numbers() const {
+    for (size_t i = 0; i < set_->inputs().size(); ++i) {
+      if (set_->input_sources_[i] != InputSource::kAsked) continue;
+      const InputSpec& input = set_->inputs()[i];
+      throw Error(ErrorCode::kInvalidSamples,
+                  "The model also takes \"" + input.name + "\", one value (" + std::string(name_of(input.dtype)) +
+                      "), which the file does not hold.",
+                  {}, "Give it once for all samples, in the preprocessing: \"inputs\": {\"" + input.name + "\": ...}.");
+    }
+  }
 
   std::vector<size_t> sorted_files() const {
     std::vector<size_t> order(set_->source_->files().size());
@@ -144,10 +189,13 @@ class DataSetBuilder {
 
   void open_entry(DataSet::Entry entry) {
     try {
-      const auto file = entry.format->open({*set_->source_, entry.files}, set_->context_);
+      if (entry.format->is_one_tensor && set_->main_input_) require_numbers();
+      const auto file = entry.format->open({*set_->source_, entry.files}, set_->context_for(*entry.format));
       entry.count = file->count();
       entry.first = set_->size_;
       set_->size_ += entry.count;
+      entry.labels = file->labels();
+      TERSOR_CHECK(entry.labels.empty() || static_cast<int64_t>(entry.labels.size()) == entry.count);
       for (size_t one : entry.files) set_->size_bytes_ += set_->source_->files()[one].size;
       set_->has_pictures_ = set_->has_pictures_ || entry.format->name == "png" || entry.format->name == "jpeg";
       set_->has_recordings_ = set_->has_recordings_ || entry.format->name == "wav";
@@ -178,37 +226,115 @@ class DataSetBuilder {
               [](const auto& a, const auto& b) { return a.path < b.path; });
   }
 
-  /// Folders are classes when every sample lies in one. Numbered bytewise, or as labels.txt lists them.
   void number_classes() {
+    if (!classes_of_folders() && !classes_of_files()) classes_of_names();
+  }
+
+  /// Folders are classes when every sample lies in one.
+  bool classes_of_folders() {
     std::set<std::string> folders;
     for (const DataSet::Entry& entry : set_->entries_)
-      if (!add_folder(entry.path, folders)) return;
+      if (!add_folder(entry.path, folders)) return false;
     for (const Problem& problem : set_->problems_)
-      if (!add_folder(problem.path, folders)) return;
-    const std::vector<std::string>& names = set_->class_names_;
-    if (folders.size() < 2 && names.empty()) return;
-    const int64_t offset = set_->preprocessing().label_offset;
-    for (const std::string& folder : folders) {
-      int64_t number = static_cast<int64_t>(set_->classes_.size());
-      if (!names.empty()) {
-        const auto found = std::find(names.begin(), names.end(), folder);
-        if (found == names.end())
-          throw Error(ErrorCode::kInvalidLabels,
-                      "The folder \"" + folder + "\" is not among the " + std::to_string(names.size()) +
-                          " classes that labels.txt names.",
-                      "samples \"labels.txt\"", "Add the name to labels.txt, or rename the folder.");
-        number = found - names.begin();
+      if (!add_folder(problem.path, folders)) return false;
+    if (folders.size() < 2 && set_->class_names_.empty()) return false;
+    const auto index = number(folders, "folder", "Add the name to labels.txt, or rename the folder.");
+    for (DataSet::Entry& entry : set_->entries_) {
+      entry.class_index = index.at(entry.path.substr(0, entry.path.find('/')));
+      set_->classes_[entry.class_index].count += entry.count;
+    }
+    set_->label_source_ = LabelSource::kFolders;
+    return true;
+  }
+
+  /// A column or an array of labels, where every file has one.
+  bool classes_of_files() {
+    std::set<std::string> written;
+    const DataSet::Entry* without = nullptr;
+    for (const DataSet::Entry& entry : set_->entries_) {
+      if (entry.labels.empty()) without = &entry;
+      written.insert(entry.labels.begin(), entry.labels.end());
+    }
+    if (written.empty()) return false;
+    if (without != nullptr) {
+      set_->problems_.push_back(
+          {without->path, Error(ErrorCode::kInvalidSamples, "The file holds no labels, and other files here do.", {},
+                                "Give every sample a label, or none; perhaps a column is missing or one too many.")});
+      return false;
+    }
+    const auto index = number(written, "label", "Add it to labels.txt, or correct it.");
+    for (DataSet::Entry& entry : set_->entries_) {
+      for (const std::string& label : entry.labels) {
+        set_->class_of_sample_.push_back(index.at(label));
+        ++set_->classes_[index.at(label)].count;
       }
-      set_->classes_.push_back({folder, number + offset, 0});
+      entry.labels.clear();
+    }
+    set_->label_source_ = LabelSource::kFiles;
+    return true;
+  }
+
+  /// `cat` in `cat_10.png`, where these are as many as the model's classes: names of cameras and the like are not.
+  bool classes_of_names() {
+    std::set<std::string> names;
+    for (const DataSet::Entry& entry : set_->entries_) {
+      const std::string name = class_in_name(entry.name);
+      if (entry.count != 1 || name.empty()) return false;
+      names.insert(name);
+    }
+    if (names.size() < 2 || set_->options_.classes != static_cast<int64_t>(names.size())) return false;
+    const auto index = number(names, "name", "Add it to labels.txt, or rename the file.");
+    for (DataSet::Entry& entry : set_->entries_) {
+      entry.class_index = index.at(class_in_name(entry.name));
+      ++set_->classes_[entry.class_index].count;
+    }
+    set_->label_source_ = LabelSource::kNames;
+    return true;
+  }
+
+  /// What stands before a last number: "cat" of "cat_10", "cat.10", "cat (10)" and "cat10"; empty where there is none.
+  static std::string class_in_name(std::string_view name) {
+    constexpr std::string_view kDigits = "0123456789", kClosing = ")]", kBetween = " _-.([";
+    const auto without = [](std::string_view text, std::string_view ending) {
+      const size_t last = text.find_last_not_of(ending);
+      return text.substr(0, last == std::string_view::npos ? 0 : last + 1);
+    };
+    name.remove_prefix(name.rfind('/') + 1);  // npos + 1 is 0
+    const std::string_view numbered = without(name, kClosing), before = without(numbered, kDigits);
+    if (before.size() == numbered.size()) return {};
+    const std::string_view own = without(before, kBetween);
+    return own.find_first_not_of(kDigits) == std::string_view::npos ? std::string() : std::string(own);
+  }
+
+  /// Makes the classes, and gives the place of each among them. Whole numbers are themselves; names are numbered as
+  /// labels.txt lists them, else bytewise.
+  std::map<std::string, size_t> number(const std::set<std::string>& found, const std::string& what,
+                                       const std::string& hint) {
+    const std::vector<std::string>& listed = set_->class_names_;
+    const bool are_numbers = what == "label" && std::all_of(found.begin(), found.end(), [](const std::string& one) {
+                               return one.find_first_not_of("0123456789") == std::string::npos;
+                             });
+    const int64_t offset = set_->preprocessing().label_offset;
+    for (const std::string& name : found) {
+      auto at = static_cast<int64_t>(set_->classes_.size());
+      if (are_numbers) {
+        at = std::stoll(name);
+      } else if (!listed.empty()) {
+        const auto place = std::find(listed.begin(), listed.end(), name);
+        if (place == listed.end())
+          throw Error(ErrorCode::kInvalidLabels,
+                      "The " + what + " \"" + shortened(name) + "\" is not among the " + std::to_string(listed.size()) +
+                          " classes that labels.txt names.",
+                      "samples \"labels.txt\"", hint);
+        at = place - listed.begin();
+      }
+      set_->classes_.push_back({name, at + offset, 0});
     }
     std::sort(set_->classes_.begin(), set_->classes_.end(),
               [](const auto& a, const auto& b) { return a.number < b.number; });
     std::map<std::string, size_t> index;
     for (size_t i = 0; i < set_->classes_.size(); ++i) index[set_->classes_[i].name] = i;
-    for (DataSet::Entry& entry : set_->entries_) {
-      entry.class_index = index[entry.path.substr(0, entry.path.find('/'))];
-      set_->classes_[entry.class_index].count += entry.count;
-    }
+    return index;
   }
 
   static bool add_folder(const std::string& path, std::set<std::string>& folders) {
@@ -229,7 +355,6 @@ std::shared_ptr<const DataSet> DataSet::open(std::shared_ptr<const FileSource> s
   const int64_t batch = fixed_batch(inputs);
   auto whole = DataSetBuilder(source, inputs, options).build();
   if (batch == 1 || whole->size() > 0) return whole;
-  for (InputSpec& input : inputs) input.shape->front().value = 1;
   auto by_row = DataSetBuilder(std::move(source), std::move(inputs), options, batch).build();
   return by_row->size() > 0 ? by_row : whole;
 }

@@ -40,8 +40,9 @@ Json to_json(const Resize& resize) {
 
 Json to_json(const Preprocessing& preprocessing) {
   Json json = tersor::to_json<Preprocessing>(preprocessing);
-  for (const char* name : {"rate", "length"})
+  for (const char* name : {"rate", "length", "windows"})
     if (json.at(name).is_null()) json.erase(name);
+  if (preprocessing.inputs.empty()) json.erase("inputs");
   return json;
 }
 
@@ -136,6 +137,8 @@ void check(const Preprocessing& preprocessing, const std::string& place) {
   if (preprocessing.length && (*preprocessing.length < 1 || *preprocessing.length > kMostLength))
     refuse("length", "The length " + std::to_string(*preprocessing.length) + " is not between 1 and " +
                          std::to_string(kMostLength) + ".");
+  for (const auto& [name, value] : preprocessing.inputs)
+    if (!std::isfinite(value)) refuse("inputs", "The value of \"" + name + "\" must be finite.");
 }
 
 }  // namespace tersor::samples

@@ -3,6 +3,7 @@
 // rounded to float32; and what recordings must be. Part of the recipe; docs/data-sets.md describes the JSON.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -50,6 +51,8 @@ struct Preprocessing {
   int64_t label_offset = 0;
   std::optional<int64_t> rate;
   std::optional<int64_t> length;
+  std::optional<bool> windows;
+  std::map<std::string, double> inputs;
 
   static constexpr auto fields() {
     return std::make_tuple(
@@ -64,12 +67,18 @@ struct Preprocessing {
               "Added to every class number: 1 where the model's output 0 is \"background\"."),
         field("rate", &Preprocessing::rate, "The sample rate in Hz that a recording must have; absent: any."),
         field("length", &Preprocessing::length,
-              "Values that a recording is brought to: cropped at the end or padded with zeros; absent: as it is."));
+              "Values that a recording is brought to: cropped at the end or padded with zeros; absent: what the input "
+              "takes where that is one length, else as it is."),
+        field("windows", &Preprocessing::windows,
+              "Whether a recording is cut into pieces of that length, one sample each; absent: where the model keeps a "
+              "state."),
+        field("inputs", &Preprocessing::inputs,
+              "Numbers that fill inputs of the model which samples do not hold, by the input's name."));
   }
   int channel_count() const { return channels == Channels::kGray ? 1 : 3; }
 };
 
-/// What is absent is left out: `resize.size`, `rate`, `length`.
+/// What is absent is left out: `resize.size`, `rate`, `length`, `windows`, `inputs`.
 Json to_json(const Resize& resize);
 Json to_json(const Preprocessing& preprocessing);
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/samples/fixed_batch.h"
+
 namespace tersor::samples {
 
 namespace {
@@ -43,7 +45,7 @@ TensorPreview preview_tensor(const Tensor& tensor, const InputSpec& input, const
 SamplePreview preview(const std::shared_ptr<const DataSet>& data, int64_t sample) {
   SamplePreview result{sample, data->name(sample), data->path(sample), std::nullopt, {}};
   SampleReader reader(data);
-  const std::vector<Tensor> tensors = reader.load(sample);
+  const std::vector<Tensor> tensors = first_rows(reader.load(sample), data->batch());
   for (size_t i = 0; i < tensors.size(); ++i)
     result.tensors.push_back(preview_tensor(tensors[i], data->inputs()[i], data->preprocessing()));
   const auto& files = data->source().files();

@@ -105,6 +105,19 @@ double value_at(std::span<const std::byte> bytes, size_t at, const WavHeader& he
   return static_cast<double>(value) / 2147483648.0;
 }
 
+/// How many values the input takes, where its shape is one sequence of a fixed length and nothing else; else 0.
+int64_t sequence_length(const InputSpec& input) {
+  if (!input.shape) return 0;
+  int64_t length = 1;
+  for (size_t axis = 0; axis < input.shape->size(); ++axis) {
+    const Dim& dim = (*input.shape)[axis];
+    if (axis == 0 && input.has_batch_axis() && input.shape->size() > 1) continue;
+    if (!dim.fixed() || (dim.value != 1 && length != 1)) return 0;
+    length *= dim.value;
+  }
+  return length > 1 ? length : 0;
+}
+
 Shape shape_of(int64_t values, const InputSpec& input) {
   if (!input.shape) return Shape{1, values};
   // A free axis alone is time; there is no batch to take it for.
@@ -137,24 +150,32 @@ class WavFile : public SampleFile {
                   "The sample rate is " + std::to_string(header_.rate) + " Hz; the preprocessing says " +
                       std::to_string(*how.rate) + " Hz.",
                   {}, "Resample the recording, or correct \"rate\".");
-    length_ = how.length.value_or(header_.frames);
-    if (length_ == 0) throw Error(ErrorCode::kInvalidSamples, "The recording is empty.");
+    const int64_t fixed = sequence_length(input_);
+    const bool cuts = how.windows.value_or(context.keeps_state);
+    if (cuts && !how.length && fixed == 0)
+      throw Error(ErrorCode::kInvalidSamples,
+                  "A recording is cut into pieces, and the input \"" + input_.name + "\", which takes " +
+                      input_.shape_text() + ", does not say how long one is.",
+                  {}, "Set \"length\" in the preprocessing to the number of values that the model takes at once.");
+    length_ = how.length.value_or(fixed > 0 ? fixed : header_.frames);
+    if (header_.frames == 0) throw Error(ErrorCode::kInvalidSamples, "The recording is empty.");
     if (length_ > kMostFrames)
       throw Error(ErrorCode::kInvalidSamples,
                   "The recording has " + std::to_string(length_) + " values, at most " + std::to_string(kMostFrames) +
                       " are read.",
                   {}, "Set \"length\" in the preprocessing.");
     shape_ = shape_of(length_, input_);
+    if (cuts) count_ = std::max<int64_t>(1, header_.frames / length_);
   }
 
-  int64_t count() const override { return 1; }
+  int64_t count() const override { return count_; }
 
-  std::vector<Tensor> load(int64_t) override {
-    const int64_t frames = std::min(length_, header_.frames);
+  std::vector<Tensor> load(int64_t index) override {
+    const int64_t first = index * length_, frames = std::min(length_, header_.frames - first);
     auto values = std::make_shared<std::vector<float>>(static_cast<size_t>(length_), 0.0f);
     constexpr int64_t kPart = int64_t{1} << 16;
     for (int64_t begin = 0; begin < frames; begin += kPart)
-      read_part(begin, std::min(kPart, frames - begin), values->data() + begin);
+      read_part(first + begin, std::min(kPart, frames - begin), values->data() + begin);
     return {to_input_type({DType::kFloat32, false, shape_, {std::as_bytes(std::span(*values)), values}}, input_)};
   }
 
@@ -178,6 +199,7 @@ class WavFile : public SampleFile {
   const InputSpec& input_;
   WavHeader header_;
   int64_t length_ = 0;
+  int64_t count_ = 1;
   Shape shape_;
 };
 

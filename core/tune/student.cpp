@@ -7,6 +7,8 @@
 
 #include "core/base/error.h"
 #include "core/gradient/rule.h"
+#include "core/graph/softmax_input.h"
+#include "core/graph/uses.h"
 #include "core/passes/edit.h"
 #include "core/ptq/block_weight.h"
 #include "core/quant/quantizer.h"
@@ -34,12 +36,25 @@ ValueId add_input(Graph& graph, const std::string& stem, const Shape& shape) {
   return id;
 }
 
-/// What the softmax that makes an output is given, else the output.
+/// What the softmax that makes an output is given, or the ArgMax, else the output.
 ValueId judged(const Graph& graph, ValueId output) {
-  for (const Node& node : graph.nodes())
-    if (!node.outputs.empty() && node.outputs[0] == output && (node.is("Softmax") || node.is("LogSoftmax")))
-      return node.inputs[0];
-  return output;
+  for (const Node& node : graph.nodes()) {
+    if (node.outputs.empty() || node.outputs[0] != output) continue;
+    if (node.is("ArgMax")) return judged(graph, node.inputs[0]);
+    if (node.is("Softmax") || node.is("LogSoftmax")) return node.inputs[0];
+  }
+  return in_front_of_softmax(graph, Uses(graph), output);
+}
+
+/// judged() of every output of floats, in the order of the outputs.
+std::vector<ValueId> judged_values(const Graph& graph) {
+  std::vector<ValueId> values;
+  for (const ValueId output : graph.outputs) {
+    const ValueId value = judged(graph, output);
+    const DType type = graph.value(value).dtype;
+    if (type == DType::kFloat32 || type == DType::kUndefined) values.push_back(value);
+  }
+  return values;
 }
 
 /// Why the kernel's weight stays as it is; empty where it can be trained.
@@ -67,10 +82,17 @@ class Maker {
         refuse("The model has subgraphs (" + node.op_type + "), which training does not go into.");
     add_trained();
     fraction_ = add_input(graph(), "tune_fraction", Shape{1});
+    for (const ValueId value : judged_values(from_)) judged_.insert(value);
+    for (size_t k = 0; k < from_.nodes().size(); ++k) student_.places.push_back(k);
     for (const ValueId input : from_.inputs) finish(input, input);
-    for (const Node& node : from_.nodes()) copy(node);
-    add_points();
+    stand_at(0);
+    for (size_t k = 0; k < from_.nodes().size(); ++k) {
+      copy(from_.nodes()[k]);
+      stand_at(k);
+    }
     add_outputs();
+    add_points();
+    stand_at(from_.nodes().empty() ? 0 : from_.nodes().size() - 1);
     graph().outputs.clear();
     differentiate(shapes);
     return std::move(student_);
@@ -78,10 +100,12 @@ class Maker {
 
  private:
   Graph& graph() { return student_.model.graph; }
+  /// The nodes that were appended last.
+  void stand_at(size_t place) { student_.places.resize(graph().nodes().size(), place); }
 
   ValueId add(TrainedInput::Kind kind, size_t index, const std::string& name, Tensor start) {
     const ValueId input = add_input(graph(), "tune_" + name, start.shape());
-    student_.trained.push_back({kind, index, name, std::move(start), input, {}});
+    student_.trained.push_back({kind, index, name, std::move(start), input, {}, {}});
     return input;
   }
 
@@ -91,11 +115,12 @@ class Maker {
       const Node& node = *from_.find(kernel.node);
       const std::string& name = from_.name_of(kernel.op.weight);
       const std::string why = why_frozen(kernel);
+      const bool stays = !why.empty() || !options_.train_weights;
       const Tensor weight = from_.initializer(kernel.op.weight)->aligned();
-      if (why.empty())
+      if (!stays)
         weights_[kernel.node] = add(TrainedInput::Kind::kWeight, k, name, weight);
       else {
-        student_.frozen.push_back("The weight \"" + name + "\" is not trained: " + why + ".");
+        if (!why.empty()) student_.frozen.push_back("The weight \"" + name + "\" is not trained: " + why + ".");
         weights_[kernel.node] = graph().add_initializer("tune_fixed", ptq::read_back(kernel, weight));
       }
       if (kernel.bias.empty()) continue;
@@ -179,18 +204,38 @@ class Maker {
     for (ValueId& output : node.outputs)
       if (output.valid()) output = graph().add_unique_value("student");
     const std::vector<ValueId> made = node.outputs;
+    if (is_kernel) made_[original.id] = node;
     graph().append(std::move(node));
     for (size_t k = 0; k < made.size(); ++k)
-      if (made[k].valid()) finish(original.outputs[k], made[k]);
+      if (made[k].valid())
+        finish(original.outputs[k], is_kernel && k == 0 && ends_block(original.outputs[k])
+                                        ? stopped(original.outputs[k], made[k])
+                                        : made[k]);
+  }
+
+  /// The kernel that makes this value is the last of its block. What the model ends in is read by no further block.
+  bool ends_block(ValueId value) {
+    return options_.block_kernels > 0 && ++kernels_ % options_.block_kernels == 0 && judged_.count(value) == 0;
+  }
+  ValueId stopped(ValueId value, ValueId made) {
+    compared_[value] = made;
+    Node node;
+    node.op_type = "StopGradient";
+    node.domain = gradient::kGradientDomain;
+    node.inputs = {made};
+    node.outputs = {graph().add_unique_value("student")};
+    const ValueId behind = node.outputs[0];
+    graph().append(std::move(node));
+    return behind;
   }
 
   void add_points() {
-    std::set<ValueId> values;
+    std::set<ValueId> values = judged_;
     for (const ptq::KernelPlan& kernel : plan_.kernels) values.insert(from_.find(kernel.node)->outputs[0]);
-    for (const ValueId output : from_.outputs) values.insert(judged(from_, output));
     const ValueId factors = add_input(graph(), "tune_factors", Shape{0});
     for (const ValueId value : values) {
-      const auto student = student_of_.find(value);
+      const auto in_block = compared_.find(value);
+      const auto student = in_block == compared_.end() ? student_of_.find(value) : in_block;
       if (student == student_of_.end() || student->second == value) continue;
       Node node;
       node.op_type = "SquaredError";
@@ -199,15 +244,36 @@ class Maker {
       node.inputs = {student->second, value, factors};
       node.outputs = {graph().add_unique_value("error"), graph().add_unique_value("loss")};
       student_.points.push_back({from_.name_of(value), student->second, value, node.outputs[1]});
-      seeds_.push_back({student->second, node.outputs[0]});
-      graph().append(std::move(node));
+      seeds_.push_back({student->second, {}, std::move(node)});
     }
-    graph().value(factors).shape = std::vector<Dim>{{static_cast<int64_t>(student_.points.size()), {}}};
+    if (options_.has_labels) add_cross_entropy(factors);
+    factors_ = static_cast<int64_t>(student_.points.size()) + (options_.has_labels ? 1 : 0);
+    graph().value(factors).shape = std::vector<Dim>{{factors_, {}}};
+  }
+
+  void add_cross_entropy(ValueId factors) {
+    const ValueId first = judged(from_, from_.outputs.at(0));
+    const auto found = std::find_if(student_.outputs.begin(), student_.outputs.end(),
+                                    [&](const auto& one) { return one.second == first; });
+    if (found == student_.outputs.end() || found != student_.outputs.begin())
+      refuse("Labels are held against the first output of the model, and no weight that is trained acts on it.",
+             "Set label_weight to 0.");
+    const ValueId label = graph().add_unique_value("tune_label", DType::kInt64);
+    graph().value(label).shape = std::vector<Dim>{{1, {}}};
+    graph().inputs.push_back(label);
+    Node node;
+    node.op_type = "CrossEntropy";
+    node.domain = gradient::kGradientDomain;
+    node.attributes["index"] = static_cast<int64_t>(student_.points.size());
+    node.inputs = {found->first, label, factors};
+    node.outputs = {graph().add_unique_value("error"), graph().add_unique_value("loss")};
+    student_.cross_entropy = node.outputs[1];
+    seeds_.push_back({found->first, node.outputs[0]});
+    graph().append(std::move(node));
   }
 
   void add_outputs() {
-    for (const ValueId output : from_.outputs) {
-      const ValueId value = judged(from_, output);
+    for (const ValueId value : judged_values(from_)) {
       const auto quantized = quantized_.find(value);
       if (quantized != quantized_.end() && quantized->second.second)
         student_.outputs.push_back({quantized->second.first, value});
@@ -220,14 +286,43 @@ class Maker {
     std::vector<Shape> all = shapes;
     for (const TrainedInput& one : student_.trained) all.push_back(one.start.shape());
     all.push_back(Shape{1});
-    all.push_back(Shape{static_cast<int64_t>(student_.points.size())});
+    all.push_back(Shape{factors_});
+    if (options_.has_labels) all.push_back(Shape{1});
     std::vector<ValueId> wanted;
     for (const TrainedInput& one : student_.trained) wanted.push_back(one.input);
+    for (const TrainedInput& one : student_.trained)
+      if (one.kind == TrainedInput::Kind::kWeight) wanted.push_back(made_.at(plan_.kernels[one.index].node).outputs[0]);
     const gradient::Gradients found = gradient::add_gradients(
         student_.model, seeds_, wanted, gradient::ranks_of(student_.model, gradient::operators(), all));
     for (const gradient::Frozen& node : found.frozen)
       student_.frozen.push_back("Gradients do not pass " + node.place + ": " + node.reason);
-    for (size_t k = 0; k < wanted.size(); ++k) student_.trained[k].gradient = found.by_value[k];
+    size_t next = student_.trained.size();
+    for (size_t k = 0; k < student_.trained.size(); ++k) {
+      TrainedInput& one = student_.trained[k];
+      one.gradient = found.by_value[k];
+      if (one.kind == TrainedInput::Kind::kWeight)
+        one.by_factor = product_by_channel(plan_.kernels[one.index], found.by_value[next++]);
+    }
+  }
+
+  /// TrainedInput::by_factor.
+  ValueId product_by_channel(const ptq::KernelPlan& kernel, ValueId by_output) {
+    const Node& node = made_.at(kernel.node);
+    const auto& axis = kernel.weight.channel_axis;
+    const bool has_bias = node.inputs.size() > kernel.op.bias_slot && node.inputs[kernel.op.bias_slot].valid();
+    if (!by_output.valid() || (axis && *axis != kernel.op.output_axis)) return {};
+    if (has_bias && biases_.count(kernel.node) == 0) return {};
+    if (node.is("Gemm") && (node.float_or("alpha", 1) != 1 || (has_bias && node.float_or("beta", 1) != 1))) return {};
+    Node product;
+    product.op_type = "ChannelProduct";
+    product.domain = gradient::kGradientDomain;
+    product.attributes["channel_axis"] = int64_t{kernel.op.is_conv ? 1 : -1};
+    product.inputs = {by_output, node.outputs[0]};
+    if (has_bias) product.inputs.push_back(node.inputs[kernel.op.bias_slot]);
+    product.outputs = {graph().add_unique_value("by_factor")};
+    const ValueId made = product.outputs[0];
+    graph().append(std::move(product));
+    return made;
   }
 
   const Graph& from_;
@@ -235,8 +330,13 @@ class Maker {
   StudentOptions options_;
   Student student_;
   ValueId fraction_;
-  std::map<NodeId, ValueId> weights_, biases_;             // by kernel
-  std::vector<ValueId> scales_;                            // by activation
+  std::map<NodeId, ValueId> weights_, biases_;  // by kernel
+  std::map<NodeId, Node> made_;                 // of each kernel the student's
+  std::vector<ValueId> scales_;                 // by activation
+  std::set<ValueId> judged_;                    // what the model ends in
+  int kernels_ = 0;                             // copied so far
+  int64_t factors_ = 0;
+  std::map<ValueId, ValueId> compared_;                    // at the end of a block, what gradients do pass
   std::map<ValueId, ValueId> student_of_;                  // where it differs from the teacher's
   std::map<ValueId, std::pair<ValueId, bool>> quantized_;  // and whether all readers take it
   std::vector<gradient::Seed> seeds_;
@@ -263,15 +363,12 @@ Teacher make_teacher(const Model& model, const ptq::QuantizationPlan& plan, cons
   Graph& graph = teacher.model.graph;
   std::set<ValueId> values;
   for (const ptq::KernelPlan& kernel : plan.kernels) values.insert(graph.find(kernel.node)->outputs[0]);
-  for (const ValueId output : graph.outputs) values.insert(judged(graph, output));
+  const std::vector<ValueId> outputs = judged_values(graph);
+  values.insert(outputs.begin(), outputs.end());
   teacher.values.assign(values.begin(), values.end());
   const std::vector<int> ranks = gradient::ranks_of(model, gradient::operators(), shapes);
   std::vector<gradient::Seed> seeds;
-  std::vector<ValueId> outputs;
-  for (const ValueId output : graph.outputs) outputs.push_back(judged(graph, output));
   for (const ValueId output : outputs) {
-    const DType type = graph.value(output).dtype;
-    if (type != DType::kFloat32 && type != DType::kUndefined) continue;
     const ValueId v = graph.add_unique_value("tune_v", DType::kFloat32);
     graph.inputs.push_back(v);
     teacher.outputs.push_back(output);

@@ -20,6 +20,10 @@ struct TrainedInput {
   std::string name;  // of the weight, of the kernel's output, or of the activation's tensor
   Tensor start;      // where training starts; of a weight the float one
   ValueId input, gradient;
+  /// Of a weight, by output channel: the sum of dL by the kernel's output times that output less its bias, which is dL
+  /// by the logarithm of the channel's factor; takes no product as large as the weight's gradient. Invalid where the
+  /// output is no plain sum of products and bias.
+  ValueId by_factor;
 };
 
 /// Where student and teacher are compared.
@@ -30,22 +34,29 @@ struct Point {
 };
 
 struct StudentOptions {
+  bool train_weights = true;
   bool train_bias = true;
   bool train_ranges = false;
+  int block_kernels = 0;  // gradients pass so many kernels; 0: the whole model
+  bool has_labels = false;
 };
 
 struct Student {
   /// Inputs: the model's own, then those trained in their order, then `fraction` (one element, of quantized
-  /// activations) and `factors` (one for each point: L is the sum of factor times squared error).
+  /// activations) and `factors` (one for each point: L is the sum of factor times squared error), and with labels one
+  /// more factor, of the cross-entropy, and `label` (one int64; below 0: none).
   Model model;
   size_t inputs = 0;  // the model's own
   std::vector<TrainedInput> trained;
   std::vector<Point> points;
   std::vector<std::pair<ValueId, ValueId>> outputs;  // student and teacher; what a Softmax at the end is given
-  std::vector<std::string> frozen;                   // sentences: what is not trained, and why
+  ValueId cross_entropy;                             // of the first output; invalid without labels
+  std::vector<size_t> places;       // of each node in front of the gradients: where in the model it stands
+  std::vector<std::string> frozen;  // sentences: what is not trained, and why
 };
 
-/// `shapes`: of a sample's inputs. Error kUnsupportedModel for a model with subgraphs, or where nothing can be trained.
+/// `shapes`: of a sample's inputs. Error kUnsupportedModel for a model with subgraphs, where nothing can be trained, or
+/// where the first output is nothing that labels could be held against.
 Student make_student(const Model& model, const ptq::QuantizationPlan& plan, const StudentOptions& options,
                      const std::vector<Shape>& shapes);
 

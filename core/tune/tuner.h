@@ -5,8 +5,10 @@
 // post-training quantization, with the parts of AdaRound (Nagel et al. 2020) and LSQ (Esser et al. 2020) that it is
 // made of; it starts from the integers and biases that the default has found.
 //
+// With labels the loss has their cross-entropy too.
+//
 // A part of the samples is held aside: what training came to is kept only where it is better there, of the states that
-// were tried along the way the best. It goes in rounds:
+// were tried along the way the best: by the SQNR of the outputs, with labels by the cross-entropy. It goes in rounds:
 //
 //   tune::Tuner tuner(problem);
 //   std::vector<tune::TuneRunner> runners;                 // one per thread
@@ -24,6 +26,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -49,9 +52,16 @@ struct Problem {
   const ptq::QuantizationPlan& plan;  // with rounded weights and corrected biases; the same
   config::GradientPTQConfig config;
   std::string key;                  // what Tuning::plan is to be
+  std::string labels_digest;        // and Tuning::labels
   std::vector<Shape> input_shapes;  // of a sample
   size_t samples = 0;               // calibrated
+  std::vector<int64_t> labels;      // of each of these where label_weight is above 0
+  /// Bytes of a runner beyond which activations are computed again by block, in the place of being kept.
+  int64_t memory = int64_t{1} << 30;
 };
+
+/// The inputs of the sample at that place.
+using InputsOf = std::function<std::vector<Tensor>(size_t place)>;
 
 /// Samples that go through one runner, in order.
 struct Lane {
@@ -66,6 +76,8 @@ struct LaneSums {
   double loss = 0;
   std::vector<double> by_point;       // a round that weighs: of each point, scores and squares
   std::vector<double> signal, noise;  // a round that judges: by output
+  double cross_entropy = 0;           // the same with labels: sum of the samples
+  int64_t right = 0;                  // and how many of the answers are right
 };
 
 struct TuneSums {
@@ -77,6 +89,8 @@ struct TuneProgress {
   int64_t step = 0, steps = 0;  // gradient steps taken, and of the whole schedule
   double loss = 0;              // mean of the samples of the last step
   double before_db = 0, best_db = 0;
+  std::optional<int64_t> before_right, best_right;  // with labels: right answers on the samples held aside
+  int64_t held = 0;                                 // how many these are
 };
 
 class Tuner {
@@ -97,10 +111,12 @@ class Tuner {
   int64_t steps_per_epoch() const;
   /// As many as there are where nobody stops training.
   int64_t rounds() const;
-  /// Bytes that one runner's buffers take; 0 where that cannot be known before the run.
+  /// Bytes that one runner takes at most, the samples and the constants aside; 0 where that cannot be known before the
+  /// run.
   int64_t bytes_per_runner() const;
-  /// Multiply-accumulate operations of one sample in a gradient step.
-  int64_t macs_per_sample() const;
+  /// How much longer the mean gradient step takes than the first ones, which may train less: by their
+  /// multiply-accumulate operations, 1 or more.
+  double work_of_mean_step() const;
   calibrate::TunedModel result() const;
 
   /// Where training stands, between two rounds: goes on with restore() to the same bytes.
@@ -121,8 +137,9 @@ class TuneRunner {
   ~TuneRunner();
   TuneRunner(TuneRunner&&) noexcept;
 
-  /// `inputs_of(place)`: the inputs of that sample. Errors of it, and as Runner::run.
-  void run(const Lane& lane, const std::function<std::vector<Tensor>(size_t place)>& inputs_of);
+  /// `inputs_of` is asked for samples of the lane, and for others of `place` modulo kLanes where samples are mixed.
+  /// Errors of it, and as Runner::run; kInvalidLabels where a label is no class of the output.
+  void run(const Lane& lane, const InputsOf& inputs_of);
   /// Of the lanes of this round so far, once.
   TuneSums sums();
 

@@ -45,8 +45,10 @@ def quantize(
     """Makes an int8 ONNX file of a float model.
 
     samples: an array of shape (N, ...) for a model of one input, `{name: array}`, something to iterate over that gives
-        samples or batches (with labels beside them, as a DataLoader does), or paths of folders and files.
-    labels: the class number of each sample: accuracy of both models is then in the report. Class folders bring their own.
+        samples or batches (with labels beside them, as a DataLoader does), or paths of folders and files. Not needed where
+        weights alone are quantized (weight-only-int8, ...).
+    labels: the class number of each sample: accuracy of both models is then in the report, and a training whose
+        label_weight is above 0 learns from them. Class folders bring their own.
     platform: where the model will run: "ort-cpu" (the default), another of `platforms()`, or a platform file.
     statistics: of `calibrate()`, in place of samples or beside them.
     calibration_samples: calibrate on so many samples, spread evenly, and evaluate on the others. By default all calibrate,
@@ -62,8 +64,6 @@ def quantize(
     if followed is not None and preprocessing is None:
         preprocessing = followed.get("preprocessing")
     parts = [] if statistics is None else [statistics] if isinstance(statistics, Statistics) else list(statistics)
-    if samples is None and not parts:
-        raise Error("invalid_argument", "There are neither samples nor statistics.", "samples", "Give one of them.")
     data, known = None, []
     if samples is not None:
         data, with_labels = open_samples(opened, samples, preprocessing)

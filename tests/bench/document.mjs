@@ -13,6 +13,7 @@ const titles = {
   pictures: 'Pictures',
   native: 'Natively, one thread',
   files: 'The files in ONNX Runtime, one thread',
+  web: 'The files in ONNX Runtime Web, one thread',
   quantize: 'The whole of `tersor quantize`, one thread',
 };
 
@@ -45,25 +46,32 @@ function section(part, rows) {
   ].join('\n');
 }
 
-/** Puts the rows' table between the page's two marks. */
+/** The page's sections by their titles. */
+function sectionsOf(table) {
+  const parts = table.split(/^(?=### )/m).filter((one) => one.startsWith('### '));
+  return new Map(parts.map((one) => [one.slice(4, one.indexOf('\n')), one]));
+}
+
+/** Puts the rows' table between the page's two marks; parts that no row is of stay as the page has them. */
 export function writeDocument(file, rows) {
-  const parts = Object.keys(titles).filter((part) => rows.some((one) => one.part === part));
-  const missed = rows.filter((one) => !isMet(one));
-  const summary = `${rows.length} rows; ${missed.length === 0 ? 'every bar is met' : `missed (bold): ${missed.length}`}.\n`;
-  const table = [
-    summary,
-    ...parts.map((part) =>
-      section(
-        part,
-        rows.filter((one) => one.part === part),
-      ),
-    ),
-  ].join('\n');
   const page = readFileSync(file, 'utf8');
-  const marks = /(<!-- table -->\n)[\s\S]*?(<!-- end -->)/;
-  if (!marks.test(page)) throw new Error(`${file} has no place for the table`);
+  const marks = /(<!-- table -->\n)([\s\S]*?)(<!-- end -->)/;
+  const table = page.match(marks)?.[2];
+  if (table === undefined) throw new Error(`${file} has no place for the table`);
+  const known = sectionsOf(table);
+  const sections = Object.entries(titles).map(([part, title]) => {
+    const own = rows.filter((one) => one.part === part);
+    return own.length > 0 ? section(part, own) : known.get(title);
+  });
+  const text = sections
+    .filter(Boolean)
+    .map((one) => `${one.trimEnd()}\n`)
+    .join('\n');
+  const lines = text.match(/^\| (?!what)[^|]+\|.*$/gm) ?? [];
+  const missed = lines.filter((line) => line.split('|')[2].includes('**')).length;
+  const summary = `${lines.length} rows; ${missed === 0 ? 'every bar is met' : `missed (bold): ${missed}`}.\n`;
   writeFileSync(
     file,
-    page.replace(marks, (_, from, to) => `${from}${table}${to}`),
+    page.replace(marks, (_, from, _table, to) => `${from}${summary}\n${text}${to}`),
   );
 }

@@ -36,22 +36,31 @@ const python = process.env.TERSOR_PYTHON;
 
 const readJson = (file) => JSON.parse(readFileSync(file, 'utf8'));
 
+/** Of zoo and exports in onnxruntime-node. */
 export async function benchFiles(options) {
-  if (!python) {
-    console.log('skipped: exported files (TERSOR_PYTHON names no Python)');
-    return [];
-  }
-  if (!existsSync(path.join(sharedFolder, 'zoo'))) {
-    console.log('skipped: exported files (TERSOR_SHARED is not here)');
-    return [];
-  }
-  const folder = path.join(options.root, 'build/bench/files');
-  const models = [...zooModels(), ...exportedModels(options.root, folder, options.models)];
-  const bench = new FileBench({ ...options, folder });
+  const bench = begin(options);
+  if (!bench) return [];
+  const models = [...zooModels(), ...exportedModels(options.root, bench.folder, options.models)];
   for (const model of models.filter(({ id }) => options.models(id))) await bench.measureNatively(model);
   bench.addNativeMeans();
-  await bench.measureInPages(models.filter(({ kind, id }) => kind === 'zoo' && options.models(id)));
   return bench.rows;
+}
+
+/** Of the zoo in onnxruntime-web. */
+export async function benchWeb(options) {
+  const bench = begin(options);
+  await bench?.measureInPages(zooModels().filter(({ id }) => options.models(id)));
+  return bench?.rows ?? [];
+}
+
+function begin(options) {
+  const missing = !python
+    ? 'TERSOR_PYTHON names no Python'
+    : existsSync(path.join(sharedFolder, 'zoo'))
+      ? null
+      : 'TERSOR_SHARED is not here';
+  if (missing) console.log(`skipped: exported files (${missing})`);
+  return missing ? null : new FileBench({ ...options, folder: path.join(options.root, 'build/bench/files') });
 }
 
 function zooModels() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-//   node tests/bench/main.mjs [browser] [zoo] [workers] [memory] [pictures] [native] [files] [quantize] [--net NAME]... [--model ID]...
+//   node tests/bench/main.mjs [browser] [zoo] [workers] [memory] [pictures] [native] [files] [web] [quantize] [--net NAME]... [--model ID]...
 //                             [--rounds N] [--json FILE] [--write docs/performance.md]
 //   node tests/bench/main.mjs --write docs/performance.md --only-write
 //
@@ -28,6 +28,7 @@ const parts = {
   pictures: async (options) => (await import('./pictures.mjs')).benchPictures(options),
   native: async (options) => (await import('./native.mjs')).benchNative(options),
   files: async (options) => (await import('./files.mjs')).benchFiles(options),
+  web: async (options) => (await import('./files.mjs')).benchWeb(options),
   quantize: async (options) => (await import('./quantize.mjs')).benchQuantize(options),
 };
 

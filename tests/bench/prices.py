@@ -1,23 +1,30 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""prices.py OUT.json [--seconds S] [--graphs DIR]
+"""prices.py OUT.json [--seconds S] [--only OPERATOR] [--only-cold] [--web]
 
-What operators cost in ONNX Runtime on this machine, one thread: times chains of two lengths of each operator, in float and as the
+What operators cost in ONNX Runtime on this machine, one thread, or with --web in onnxruntime-web in Chromium: times chains of two lengths of each operator, in float and as the
 integer operator that the runtime makes of it between quantizers, at several sizes, and fits to their difference
 
     time = node + input * elements read + output * elements written + product * multiplications + column * elements gathered
            + weight * elements of the weight + place * positions of a convolution
            + tail * multiplications of the channels beyond the last multiple of 16
 
-without negative terms, by least squares of relative errors. Convolutions stand between convolutions, as in networks, so that
+without negative terms, by least squares of relative errors; but no less than
+
+    cold * elements of the weight
+
+where the chain's weights do not stay in the core's cache from run to run: how fast they come from memory. Convolutions stand between convolutions, as in networks, so that
 the runtime's change of layout is not among them; Transpose has a price of its own. Needs numpy, onnx, onnxruntime, scipy.
 """
 import argparse
 import datetime
+import itertools
 import json
 import os
 import pathlib
 import platform
+import subprocess
+import tempfile
 import time
 
 import numpy as np
@@ -30,6 +37,8 @@ from scipy.optimize import nnls
 
 FEATURES = ('node', 'input', 'output', 'product', 'column', 'weight', 'place', 'tail')
 SHORT, LONG = 2, 6
+# Bytes of a core's own cache: weights of a model that has more are read from further away in every run.
+CACHE = int(subprocess.check_output(['getconf', 'LEVEL2_CACHE_SIZE'])) or 1 << 20
 
 
 class Chain:
@@ -98,11 +107,23 @@ def elements(shape):
 
 
 class Case:
-    """`build(chain, k)` adds the k-th operator; `work` is what one operator does, by feature."""
+    """`build(chain, k)` adds the k-th operator; `work` is what one operator does, by feature. What stands in the chain beside it is taken off:
+    `less` is a case that is measured for it, `minus` the work of operators that have their prices already."""
+
+    less, minus = None, {}
 
     def __init__(self, operator, quantized, shape, build, **work):
         self.operator, self.quantized, self.shape, self.build = operator, quantized, shape, build
         self.work = {'node': 1, **work}
+        if 'weight' in work and 'product' in work:
+            self.work['cold'] = self.cold(work['weight'])
+
+    def cold(self, weight):
+        """Of the weights of a step, those that two chains of which one is longer differ by in what is read from beyond the cache."""
+        def beyond(steps):
+            total = steps * weight * (1 if self.quantized else 4)
+            return steps * weight if total > CACHE else 0
+        return (beyond(LONG) - beyond(SHORT)) / (LONG - SHORT)
 
     def model(self, count):
         chain = Chain(self.quantized)
@@ -139,11 +160,11 @@ def conv_cases(quantized):
     cases = []
     for inner, outer, side in ((8, 24, 96), (16, 64, 56), (24, 144, 56), (32, 192, 28), (64, 384, 14), (160, 960, 7), (96, 96, 28),
                                (256, 256, 14), (512, 512, 7), (16, 16, 28), (8, 32, 8), (64, 64, 5), (8, 16, 48),
-                               (16, 32, 24), (64, 128, 6), (128, 256, 3), (72, 120, 14), (40, 240, 14), (36, 72, 20)):
+                               (16, 32, 24), (64, 128, 6), (128, 256, 3), (72, 120, 14), (40, 240, 14), (36, 72, 20), (960, 1280, 1), (1024, 256, 1), (384, 1536, 7)):
         cases.append(conv_case(quantized, 'pointwise', inner, outer, side, 1))
     for inner, outer, side, kernel in ((8, 8, 64, 3), (16, 16, 32, 3), (32, 32, 32, 3), (64, 64, 16, 3), (64, 64, 56, 3), (128, 128, 14, 3),
                                        (256, 256, 7, 3), (32, 32, 28, 5), (8, 32, 12, 3), (64, 64, 8, 3), (4, 64, 64, 3), (12, 24, 40, 3),
-                                       (32, 16, 60, 3)):
+                                       (32, 16, 60, 3), (128, 8, 64, 3), (64, 4, 32, 3), (32, 8, 128, 5), (512, 256, 4, 3)):
         cases.append(conv_case(quantized, 'dense', inner, outer, side, kernel))
     for channels, side, kernel in ((16, 112, 3), (32, 56, 3), (96, 56, 3), (144, 28, 3), (384, 14, 3), (960, 7, 3), (72, 28, 5), (240, 14, 5),
                                    (672, 7, 5), (64, 10, 3), (16, 24, 3), (8, 48, 3), (32, 24, 3), (128, 6, 3),
@@ -154,7 +175,7 @@ def conv_cases(quantized):
 
 def matrix_cases(quantized):
     cases = []
-    for rows, deep, wide in ((1, 640, 128), (1, 128, 128), (1, 1024, 1000), (32, 128, 512), (98, 64, 256), (196, 192, 192), (196, 192, 768),
+    for rows, deep, wide in ((1, 640, 128), (1, 128, 128), (1, 256, 256), (1, 1024, 1000), (1, 512, 2048), (32, 128, 512), (98, 64, 256), (196, 192, 192), (196, 192, 768),
                              (64, 512, 512), (256, 256, 256), (8, 64, 64)):
         for form in ('Gemm', 'MatMul') + (('MatMul to float',) if quantized else ()):
             to_float = form == 'MatMul to float'
@@ -247,12 +268,13 @@ def pool_cases():
                     # A convolution between keeps the runtime's layout; it is taken off again.
                     weight = chain.weight((channels, 1, 1, 1), 0)
                     chain.add('Conv', [weight, chain.bias(channels)], group=channels)
-                    chain.add(op, **attributes)
+                    if op:
+                        chain.add(op, **attributes)
                 return add
             for op, window in (('MaxPool', 3), ('AveragePool', 3)):
                 name = {'MaxPool': 'MaxPool/integer', 'AveragePool': 'QLinearAveragePool'}[op] if quantized else op
                 case = Case(name, quantized, shape, build(op, kernel_shape=[window, window], pads=[1, 1, 1, 1]), output=count, column=count * window * window)
-                case.minus = {('QLinearConv' if quantized else 'Conv') + '/depthwise': (1, count, count, count, count, channels, side * side, channels % 16 * side * side)}
+                case.less = Case(name, quantized, shape, build(None))
                 cases.append(case)
     for shape in SIZES[:3]:
         def plain(chain, k):
@@ -349,6 +371,15 @@ def recurrent_cases():
     return cases
 
 
+def feed_of(case):
+    return np.random.default_rng(1).standard_normal(case.shape).astype(np.float32)
+
+
+def per_step(least):
+    """Nanoseconds of one step: the difference of two chains, each by its least of many runs in turns, in seconds."""
+    return (least[LONG] - least[SHORT]) / (LONG - SHORT) * 1e9
+
+
 def session_of(model):
     options = ort.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -356,29 +387,66 @@ def session_of(model):
     return ort.InferenceSession(model, options, providers=['CPUExecutionProvider'])
 
 
-def measure(case, seconds):
-    """Nanoseconds of one step: the difference of two chains, each by its least of many runs in turns."""
-    sessions = {count: session_of(case.model(count)) for count in (SHORT, LONG)}
-    feed = {'x': np.random.default_rng(1).standard_normal(case.shape).astype(np.float32)}
-    least = {count: float('inf') for count in sessions}
-    until, rounds = time.monotonic() + seconds, 0
-    while rounds < 15 or time.monotonic() < until:
-        rounds += 1
-        for count, session in sessions.items():
-            begin = time.perf_counter()
-            session.run(None, feed)
-            least[count] = min(least[count], time.perf_counter() - begin)
-    return (least[LONG] - least[SHORT]) / (LONG - SHORT) * 1e9
+def measure_here(cases, seconds):
+    """Yields (case, nanoseconds of one step) in this process."""
+    for case in cases:
+        sessions = {count: session_of(case.model(count)) for count in (SHORT, LONG)}
+        feed = {'x': feed_of(case)}
+        least = {count: float('inf') for count in sessions}
+        until, rounds = time.monotonic() + seconds, 0
+        while rounds < 15 or time.monotonic() < until:
+            rounds += 1
+            for count, session in sessions.items():
+                session.run(None, feed)  # what the other chain put out of the caches is there again
+                begin = time.perf_counter()
+                session.run(None, feed)
+                least[count] = min(least[count], time.perf_counter() - begin)
+        yield case, per_step(least)
+
+
+def measure_in_page(cases, seconds):
+    """As measure_here, in onnxruntime-web; what the page prints first says which version and browser."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        for k, case in enumerate(cases):
+            for count in (SHORT, LONG):
+                (root / f'{k}-{count}.onnx').write_bytes(case.model(count))
+            (root / f'{k}.bin').write_bytes(feed_of(case).tobytes())
+        listed = [{'name': str(k), 'shape': list(case.shape), 'counts': [SHORT, LONG]} for k, case in enumerate(cases)]
+        (root / 'cases.json').write_text(json.dumps(listed))
+        script = pathlib.Path(__file__).with_name('prices_web.mjs')
+        with subprocess.Popen(['node', str(script), folder, str(seconds)], stdout=subprocess.PIPE, text=True) as process:
+            for case, line in zip(cases, process.stdout):
+                yield case, per_step({int(count): taken for count, taken in json.loads(line).items()})
+        if process.returncode != 0:
+            raise SystemExit(f'{script.name} ended with {process.returncode}')
+
+
+def one_by_one(cases, measure, seconds):
+    """(case, nanoseconds) for each of `cases`, without what its `less` takes."""
+    taken = 0
+    for case, nanoseconds in measure([one for case in cases for one in (case.less, case) if one], seconds):
+        if case in cases:
+            yield case, nanoseconds - taken
+        taken = nanoseconds if case not in cases else 0
 
 
 def value_of(price, work):
-    return sum(price.get(feature, 0) * work.get(feature, 0) for feature in FEATURES)
+    return max(sum(price.get(feature, 0) * work.get(feature, 0) for feature in FEATURES), price.get('cold', 0) * work.get('cold', 0))
 
 
 def work_of(numbers):
     """(nodes, output[, input, product, column, weight, place, tail])"""
     keys = ('node', 'output', 'input', 'product', 'column', 'weight', 'place', 'tail')
     return dict(zip(keys, numbers))
+
+
+def with_cold(price, cases, times):
+    """The price with the `cold` of least relative errors, where there is one that makes them smaller."""
+    def error(cold):
+        return sum(np.log(value_of({**price, 'cold': cold}, case.work) / max(t, 500)) ** 2 for case, t in zip(cases, times) if case.work.get('cold'))
+    best = min([0] + [t / case.work['cold'] for case, t in zip(cases, times) if case.work.get('cold')], key=error)
+    return {**price, 'cold': float(f'{best:.4g}')} if best > 0 else {f: v for f, v in price.items() if f != 'cold'}
 
 
 def fit(cases, times):
@@ -395,23 +463,25 @@ def main():
     parser.add_argument('out', type=pathlib.Path)
     parser.add_argument('--seconds', type=float, default=0.3, help='for each case')
     parser.add_argument('--only', help='operators whose name begins so; the others keep their prices')
+    parser.add_argument('--only-cold', action='store_true', help='the speed of weights from memory; all else keeps its price')
+    parser.add_argument('--web', action='store_true', help='in onnxruntime-web in Chromium')
     parser.add_argument('--verbose', action='store_true')
     args = parser.parse_args()
-    prices = json.loads(args.out.read_text())['prices'] if args.only and args.out.exists() else {}
-    groups = {}
-    for case in (elementwise_cases() + quantizer_cases() + conv_cases(False) + conv_cases(True) + matrix_cases(False) + matrix_cases(True) +
-                 pool_cases() + mover_cases() + recurrent_cases()):
-        groups.setdefault(case.operator, []).append(case)
-    for operator, cases in groups.items():
-        if args.only and not operator.startswith(args.only):
-            continue
-        times = []
-        for case in cases:
-            taken = measure(case, args.seconds)
-            for other, numbers in getattr(case, 'minus', {}).items():
+    prices = json.loads(args.out.read_text())['prices'] if (args.only or args.only_cold) and args.out.exists() else {}
+    cases = [case for case in (elementwise_cases() + quantizer_cases() + conv_cases(False) + conv_cases(True) + matrix_cases(False) +
+                               matrix_cases(True) + pool_cases() + mover_cases() + recurrent_cases())
+             if (not args.only or case.operator.startswith(args.only)) and (not args.only_cold or case.work.get('cold'))]
+    # An operator's cases one after the other, and those that others are taken off first.
+    operators = list(dict.fromkeys(case.operator for case in cases))
+    cases.sort(key=lambda case: operators.index(case.operator))
+    measured = one_by_one(cases, measure_in_page if args.web else measure_here, args.seconds)
+    for operator, group in itertools.groupby(measured, key=lambda one: one[0].operator):
+        cases, times = [], []
+        for case, taken in group:
+            for other, numbers in case.minus.items():
                 taken -= value_of(prices.get(other, {}), work_of(numbers))
-            times.append(taken)
-        price = fit(cases, times)
+            cases.append(case), times.append(taken)
+        price = with_cold({**prices[operator], 'cold': 0} if args.only_cold else fit(cases, times), cases, times)
         if args.verbose:
             for case, t in zip(cases, times):
                 print(f'    {t / 1e3:9.2f} us, fitted {value_of(price, case.work) / 1e3:9.2f}  {case.shape} {case.work}')
@@ -421,8 +491,11 @@ def main():
     cpu = next((line.split(':')[1].strip() for line in open('/proc/cpuinfo') if line.startswith('model name')), platform.machine())
     flags = next((line for line in open('/proc/cpuinfo') if line.startswith('flags')), '')
     more = ' with ' + ', '.join(n for n, f in (('AVX-512', ' avx512f'), ('VNNI', '_vnni')) if f in flags) if '_vnni' in flags or ' avx512f' in flags else ''
-    args.out.write_text(json.dumps({'runtime': f'ONNX Runtime {ort.__version__}', 'machine': f'{cpu}{more}, one thread', 'date': str(datetime.date.today()),
-                                    'prices': prices}, indent=2) + '\n')
+    runtime, machine = f'ONNX Runtime {ort.__version__}', f'{cpu}{more}, one thread'
+    if args.web:
+        runtime, browser = subprocess.check_output(['node', str(pathlib.Path(__file__).with_name('prices_web.mjs')), '--about'], text=True).strip().split('\n')
+        machine = f'{browser} on {cpu}, one thread'
+    args.out.write_text(json.dumps({'runtime': runtime, 'machine': machine, 'date': str(datetime.date.today()), 'cache_bytes': CACHE, 'prices': prices}, indent=2) + '\n')
 
 
 if __name__ == '__main__':

@@ -63,7 +63,8 @@ def quantize(args, model, platform):
 
 def is_newer(error):
     """Whether the runtime is older than the operator set, or than int4, that the file needs."""
-    return "onnx opset version" in error or "Unsupported model IR version" in error or "tensor(int4)" in error
+    old = ("onnx opset version", "Unsupported model IR version", "tensor(int4)", "MatMulNBits, \"com.microsoft\", -1")  # MatMulNBits came with 1.17
+    return any(reason in error for reason in old)
 
 
 def run(folder, runtime, jobs):

@@ -68,7 +68,7 @@ async function withDemoOpen() {
 async function card(page, name) {
   const alert = region(page, name).getByRole('alert');
   await alert.waitFor();
-  expect(await alert.locator('.problem-message').innerText()).toMatch(/\S.*\S/);
+  await expect.poll(() => alert.locator('.problem-message').innerText()).toMatch(/\S.*\S/);
   expect(await alert.locator('.note-text > p').count()).toBeGreaterThan(1);
   await alert.getByRole('button', { name: 'Copy details' }).click();
   const details = JSON.parse(await page.evaluate(() => navigator.clipboard.readText()));

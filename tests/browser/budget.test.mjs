@@ -4,7 +4,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { button, expectQuiet, openPage, openSite, runDemo, untilDone } from './site.mjs';
+import { button, comparison, expectQuiet, openPage, openSite, runDemo, untilDone } from './site.mjs';
 
 let site;
 beforeAll(async () => {
@@ -44,13 +44,14 @@ describe('a budget', () => {
     await expectQuiet(visit);
   });
 
-  it('is chosen from a curve of error over size, and the choice can be undone', async () => {
+  it('E.3 row 16: is chosen from a curve of error over size, and the choice can be undone', async () => {
     const visit = await openPage(site);
     const { page } = visit;
     await runDemo(page);
     await button(page, 'Change settings').click();
     await page.getByLabel('Where it will run').selectOption({ label: 'Any bits' });
     await untilDone(page);
+    const before = [await page.locator('.sha').getAttribute('title'), (await comparison(page))['Output SQNR'][1]];
     await button(page, 'Compare budgets').click();
     await button(page, 'Compare budgets again').waitFor({ timeout: 120_000 });
     const block = page.getByTestId('tradeoff');
@@ -71,6 +72,10 @@ describe('a budget', () => {
     await button(page, 'Undo the choice').click();
     await expect.poll(() => page.getByTestId('chosen-bits').count(), { timeout: 60_000 }).toBe(0);
     expect(await page.getByLabel('Weights, kB').inputValue()).toBe('');
+    await untilDone(page);
+    expect([await page.locator('.sha').getAttribute('title'), (await comparison(page))['Output SQNR'][1]]).toEqual(
+      before,
+    );
     await expectQuiet(visit);
   });
 });

@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => site?.close());
 
 describe('the first visit', () => {
-  it('runs the demo with the network off, without a request or a console message', async () => {
+  it('E.3 row 3: runs the demo with the network off, without a request or a console message', async () => {
     const visit = await openPage(site);
     const { page, context, requests } = visit;
     for (const name of ['Model', 'Samples', 'Settings', 'Results']) expect(await region(page, name).count()).toBe(1);

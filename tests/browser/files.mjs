@@ -67,3 +67,35 @@ export async function writeFiles(folder, files) {
 export function asInput(name, bytes) {
   return { name, mimeType: 'application/octet-stream', buffer: Buffer.from(bytes) };
 }
+
+/** A picture of one colour with some grain, so that pictures of a class are not the same. */
+export function plainPicture(colour, side, grain = 1) {
+  const pixels = new Uint8Array(side * side * 3).map((_v, k) =>
+    Math.min(255, colour[k % 3] + ((k * 7 + grain * 31) % 23)),
+  );
+  return png(pixels, side, side);
+}
+
+/** A recording of 16 kHz, mono, 16 bits, of these values. */
+export function recording(values) {
+  const bytes = Buffer.alloc(44 + 2 * values.length);
+  bytes.write('RIFF', 0);
+  bytes.writeUInt32LE(36 + 2 * values.length, 4);
+  bytes.write('WAVEfmt ', 8);
+  bytes.writeUInt32LE(16, 16);
+  bytes.writeUInt16LE(1, 20);
+  bytes.writeUInt16LE(1, 22);
+  bytes.writeUInt32LE(16000, 24);
+  bytes.writeUInt32LE(32000, 28);
+  bytes.writeUInt16LE(2, 32);
+  bytes.writeUInt16LE(16, 34);
+  bytes.write('data', 36);
+  bytes.writeUInt32LE(2 * values.length, 40);
+  values.forEach((value, k) => bytes.writeInt16LE(value, 44 + 2 * k));
+  return bytes;
+}
+
+/** A tone that grows. */
+export function wav(frames) {
+  return recording(Array.from({ length: frames }, (_, k) => Math.round(20000 * Math.sin(k / 7) * (k / frames))));
+}

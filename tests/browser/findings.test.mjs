@@ -7,7 +7,18 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { asInput, png } from './files.mjs';
-import { button, comparison, expectQuiet, openPage, openSite, region, root, runDemo, untilDone } from './site.mjs';
+import {
+  button,
+  comparison,
+  downloaded,
+  expectQuiet,
+  openPage,
+  openSite,
+  region,
+  root,
+  runDemo,
+  untilDone,
+} from './site.mjs';
 
 let site;
 let model;
@@ -45,7 +56,7 @@ it('puts the demo’s pictures away when another model comes, and says so', asyn
   await context.close();
 });
 
-it('row 7: checks class folders against the outputs, and maps them by name or by hand', async () => {
+it('checks class folders against the outputs, and maps them by name or by hand', async () => {
   const visit = await openPage(site);
   const { page, context } = visit;
   await give(page, asInput('mine.onnx', model));
@@ -100,7 +111,7 @@ it('says what it did not use, and asks once before an unsaved file is lost', asy
   await context.close();
 });
 
-it('row 6: shows a wrong preset at a glance, on a fixed scale', async () => {
+it('E.3 row 6: shows a wrong preset at a glance, on a fixed scale', async () => {
   const visit = await openPage(site);
   const { page, context } = visit;
   await give(page, `${root}web/public/demo/model.onnx`, `${root}web/public/demo/samples.zip`);
@@ -125,7 +136,7 @@ it('row 6: shows a wrong preset at a glance, on a fixed scale', async () => {
   await context.close();
 });
 
-it('row 17: applies an advice with its button, and takes it back', async () => {
+it('E.3 row 17: applies an advice with its button, and takes it back', async () => {
   const visit = await openPage(site);
   const { page, context } = visit;
   await give(page, `${root}web/public/demo/model.onnx`, `${root}web/public/demo/samples.zip`);
@@ -133,6 +144,10 @@ it('row 17: applies an advice with its button, and takes it back', async () => {
   await samples.getByLabel('Preset').selectOption('raw');
   await expect.poll(() => ready(page)).toBe('false');
   await button(page, 'Quantize').click();
+  const stop = page.getByTestId('float-stop');
+  await stop.waitFor();
+  expect(await stop.innerText()).toMatch(/Float accuracy is \d+\.\d+.%/);
+  await stop.getByRole('button', { name: 'Go on anyway' }).click();
   await untilDone(page);
   const first = page.getByTestId('advice').locator('li').first();
   expect(await first.getAttribute('data-advice')).toBe('wrong-preprocessing');
@@ -144,7 +159,37 @@ it('row 17: applies an advice with its button, and takes it back', async () => {
   const [, [float]] = Object.entries(rows).find(([title]) => title.startsWith('Top-1'));
   expect(parseFloat(float)).toBeGreaterThan(90);
   await page.keyboard.press('Control+z');
-  expect(await page.locator('.toast').innerText()).toMatch(/Undone: Preprocessing that the labels confirm/);
+  await expect.poll(() => page.locator('.toast').innerText()).toMatch(/Undone: Preprocessing that the labels confirm/);
   await expectQuiet(visit);
   await context.close();
 });
+
+it('says before a layer is kept in float what goes with it, and so it is', async () => {
+  const visit = await openPage(site);
+  const { page, context } = visit;
+  await runDemo(page);
+  const inFloat = async () => {
+    const report = JSON.parse((await downloaded(page, 'Download report')).bytes);
+    return report.coverage.stays_float.length;
+  };
+  const before = await inFloat();
+  await page.locator('.layer-name', { hasText: 'block1.pointwise' }).first().click();
+  const panel = page.locator('.panel');
+  const said = panel.locator('.along');
+  await expect.poll(() => said.innerText()).toMatch(/takes \d+ other operators? into float: /);
+  const along = Number(/takes (\d+) other/.exec(await said.innerText())[1]);
+  const digest = () => page.locator('.sha').getAttribute('title');
+  const first = await digest();
+  await panel.getByLabel('Keep in float', { exact: true }).selectOption('on');
+  await expect.poll(digest, { timeout: 60_000 }).not.toBe(first);
+  await untilDone(page);
+  expect(await inFloat()).toBe(before + 1 + along);
+  // the reader is where the choice was made, and can take it back there
+  expect(await page.locator('#panel-title').innerText()).toBe('block1.pointwise');
+  await expect.poll(() => panel.innerText()).toMatch(/runs in float now/);
+  await panel.getByLabel('Keep in float', { exact: true }).selectOption('auto');
+  await expect.poll(digest, { timeout: 60_000 }).toBe(first);
+  await expect.poll(() => panel.innerText(), { timeout: 60_000 }).toMatch(/Lost outside/);
+  await expectQuiet(visit);
+  await context.close();
+}, 300_000);

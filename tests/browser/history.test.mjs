@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const toast = (page) => page.locator('.toast').innerText();
 
-it('row 22: takes settings, platform, operators and preprocessing back and forth with Ctrl+Z and Ctrl+Shift+Z', async () => {
+it('E.3 row 22: takes settings, platform, operators and preprocessing back and forth with Ctrl+Z and Ctrl+Shift+Z', async () => {
   const visit = await openPage(site);
   const { page, context } = visit;
   await runDemo(page);
@@ -40,27 +40,27 @@ it('row 22: takes settings, platform, operators and preprocessing back and forth
   await cut.selectOption('NOCLIPPING');
   await page.getByLabel('Where it will run').selectOption('tensorrt');
   await button(page, 'Back to Tersor’s defaults').click();
-  expect(await toast(page)).toMatch(/Back to Tersor’s defaults\s*Undo/);
-  expect(await cut.inputValue()).toBe(before);
+  await expect.poll(() => toast(page)).toMatch(/Back to Tersor’s defaults\s*Undo/);
+  await expect.poll(() => cut.inputValue()).toBe(before);
   await page.locator('.toast').getByRole('button', { name: 'Undo' }).click();
-  expect(await cut.inputValue()).toBe('NOCLIPPING');
+  await expect.poll(() => cut.inputValue()).toBe('NOCLIPPING');
   await page.keyboard.press('Control+z');
-  expect(await toast(page)).toMatch(/Undone: Where it will run: .*TensorRT/);
+  await expect.poll(() => toast(page)).toMatch(/Undone: Where it will run: .*TensorRT/);
   expect(await page.getByLabel('Where it will run').inputValue()).toBe('ort-cpu');
   await page.keyboard.press('Control+z');
-  expect(await toast(page)).toMatch(/Undone: Where to cut activations: No clipping/);
-  expect(await cut.inputValue()).toBe(before);
+  await expect.poll(() => toast(page)).toMatch(/Undone: Where to cut activations: No clipping/);
+  await expect.poll(() => cut.inputValue()).toBe(before);
   await expect.poll(() => page.locator('.sha').getAttribute('title'), { timeout: 60_000 }).toBe(first);
   await page.keyboard.press('Control+Shift+z');
-  expect(await toast(page)).toMatch(/Done again: Where to cut activations/);
-  expect(await cut.inputValue()).toBe('NOCLIPPING');
+  await expect.poll(() => toast(page)).toMatch(/Done again: Where to cut activations/);
+  await expect.poll(() => cut.inputValue()).toBe('NOCLIPPING');
   await page.getByRole('button', { name: /^Undo/ }).first().click();
   await untilDone(page);
 
   await page.locator('.layer-name').first().click();
   await page.getByLabel('Keep in float', { exact: true }).selectOption('on');
   await page.keyboard.press('Control+z');
-  expect(await toast(page)).toMatch(/Undone: .*kept in float/);
+  await expect.poll(() => toast(page)).toMatch(/Undone: .*kept in float/);
   expect(await page.getByLabel('Keep in float', { exact: true }).inputValue()).toBe('auto');
 
   await button(page, 'Details samples').click();
@@ -80,7 +80,7 @@ it('row 22: takes settings, platform, operators and preprocessing back and forth
   await context.close();
 }, 300_000);
 
-it('row 20: keeps the settings in the address, fills them from it without a model, and says what is wrong with it', async () => {
+it('E.3 row 20: keeps the settings in the address, fills them from it without a model, and says what is wrong with it', async () => {
   const visit = await openPage(site);
   const { page, context } = visit;
   await runDemo(page);
@@ -111,7 +111,7 @@ it('row 20: keeps the settings in the address, fills them from it without a mode
   await context.close();
 }, 300_000);
 
-it('row 21: copies a command line and a module that give the same bytes', async () => {
+it('E.3 row 21: copies a command line and a module that give the same bytes', async () => {
   const visit = await openPage(site);
   const { page, context } = visit;
   const about = JSON.parse(await readFile(`${root}web/public/demo/demo.json`, 'utf8'));
@@ -180,7 +180,7 @@ it('a recipe restores everything, and can be taken back', async () => {
   await page.getByLabel('Model and samples').setInputFiles([asInput('r.json', recipe.bytes)]);
   await expect.poll(() => page.locator('.sha').getAttribute('title'), { timeout: 60_000 }).toBe(digest);
   await page.keyboard.press('Control+z');
-  expect(await toast(page)).toMatch(/Undone: Settings of r\.json/);
+  await expect.poll(() => toast(page)).toMatch(/Undone: Settings of r\.json/);
   await expect.poll(() => page.locator('.sha').getAttribute('title'), { timeout: 60_000 }).not.toBe(digest);
   await context.close();
 }, 300_000);

@@ -18,7 +18,7 @@ const part = (field, content) => {
 const node = (op, name, inputs, output) =>
   part(1, Buffer.concat([...inputs.map((input) => part(1, input)), part(2, output), part(3, name), part(4, op)]));
 const value = (field, name, dims) => {
-  const shape = Buffer.concat(dims.map((dim) => part(1, number(1, dim))));
+  const shape = Buffer.concat(dims.map((dim) => part(1, typeof dim === 'string' ? part(2, dim) : number(1, dim))));
   return part(field, Buffer.concat([part(1, name), part(2, part(1, Buffer.concat([number(1, 1), part(2, shape)])))]));
 };
 const weight = (name, dims, values) =>
@@ -65,6 +65,74 @@ export function residual(blocks) {
     ...weights,
     value(11, 'x', [1, channels, 4, 4]),
     value(12, last, [1, channels, 4, 4]),
+  ]);
+  return Buffer.concat([number(1, 8), part(7, graph), part(8, number(2, 13))]);
+}
+
+/**
+ * Three classes by colour: the mean of each channel of x (Nx3x8x8), so that channel k is the answer of a picture that is brightest in
+ * it. A 1x1 convolution in front gives the quantizer something to do.
+ */
+export function colours() {
+  const identity = Array.from({ length: 9 }, (_, k) => (k % 4 === 0 ? 1 : 0.01));
+  const graph = Buffer.concat([
+    node('Conv', 'mix', ['x', 'mix.weight'], 'mixed'),
+    node('GlobalAveragePool', 'mean', ['mixed'], 'means'),
+    node('Flatten', 'flat', ['means'], 'scores'),
+    part(2, 'colours'),
+    weight('mix.weight', [3, 3, 1, 1], identity),
+    value(11, 'x', [1, 3, 8, 8]),
+    value(12, 'scores', [1, 3]),
+  ]);
+  return Buffer.concat([number(1, 8), part(7, graph), part(8, number(2, 13))]);
+}
+
+/**
+ * A recording of any length (x), a state and the sample rate: a convolution's means, scaled and added to the state, which is carried
+ * on. Names as long as exporters make them that join the paths of what they fused.
+ */
+export function listener() {
+  const long = Array.from({ length: 6 }, (_, k) => `model_1/conv1d_${k}/BiasAdd/ReadVariableOp`).join(';');
+  const graph = Buffer.concat([
+    node('Conv', `${long};conv`, ['x', 'listen.weight'], 'heard'),
+    node('GlobalAveragePool', `${long};pool`, ['heard'], 'means'),
+    node('Flatten', `${long};flat`, ['means'], 'flat'),
+    node('Mul', `${long};scale`, ['flat', 'rate'], 'scaled'),
+    node('Add', `${long};carry`, ['scaled', 'state'], 'next'),
+    node('Gemm', `${long};head`, ['next', 'head.weight'], 'y'),
+    part(2, 'listener'),
+    weight(
+      'listen.weight',
+      [4, 1, 5],
+      Array.from({ length: 20 }, (_, k) => Math.sin(k)),
+    ),
+    weight(
+      'head.weight',
+      [4, 2],
+      Array.from({ length: 8 }, (_, k) => Math.cos(k)),
+    ),
+    value(11, 'x', [1, 1, 'unk__7']),
+    value(11, 'state', [1, 4]),
+    value(11, 'rate', [1]),
+    value(12, 'y', [1, 2]),
+    value(12, 'next', [1, 4]),
+  ]);
+  return Buffer.concat([number(1, 8), part(7, graph), part(8, number(2, 13))]);
+}
+
+/** A convolution, and behind it an operator that no runtime knows. */
+export function withOddOperator() {
+  const graph = Buffer.concat([
+    node('Conv', 'first', ['x', 'first.weight'], 'a'),
+    node('Frobnicate', 'odd_one', ['a'], 'y'),
+    part(2, 'odd'),
+    weight(
+      'first.weight',
+      [4, 3, 1, 1],
+      Array.from({ length: 12 }, (_, k) => Math.sin(k)),
+    ),
+    value(11, 'x', [1, 3, 8, 8]),
+    value(12, 'y', [1, 4, 8, 8]),
   ]);
   return Buffer.concat([number(1, 8), part(7, graph), part(8, number(2, 13))]);
 }

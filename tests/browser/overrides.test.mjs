@@ -129,10 +129,10 @@ it("says in the engine's words what cannot be, and loses nothing", async () => {
   await refused(/The platform offers nothing .* weights_n_bits = 5/);
 
   await choose(page, 'Which operators', 'json');
-  const given = '{ "type": "Conv", "config": { "l_p_value": 2 } }';
+  const given = '{ "type": "Conv", "config": { "effort": 2 } }';
   await page.getByLabel('Override as JSON').fill(given);
   await button(page, 'Add').click();
-  await refused('l_p_value concerns the whole model');
+  await refused('effort concerns the whole model');
   expect(await page.getByLabel('Override as JSON').inputValue()).toBe(given);
 
   const info = page.getByLabel(/^FrameworkInfo/);

@@ -4,6 +4,8 @@
 // never see: console messages, errors, refused requests, violations of the security policy.
 
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 
@@ -12,6 +14,7 @@ import { chromium } from 'playwright-core';
 import { serve } from '../../scripts/serve.mjs';
 import { browserPath } from './browser_path.mjs';
 
+const axeSource = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 export const root = here('../..');
@@ -34,10 +37,16 @@ export async function openSite(options = {}) {
   };
 }
 
+/** Sizes of a desk's and a phone's page. */
+export const viewports = [
+  { width: 1440, height: 900 },
+  { width: 360, height: 740 },
+];
+
 /** A page in a fresh profile; `complaints` collects what must stay empty. */
 export async function openPage(site, { url = site.url, ...options } = {}) {
   const context = await site.browser.newContext({
-    viewport: { width: 1440, height: 900 },
+    viewport: viewports[0],
     acceptDownloads: true,
     ...options,
   });
@@ -73,7 +82,7 @@ export async function openPage(site, { url = site.url, ...options } = {}) {
 
 export async function untilReady(page) {
   await page.waitForFunction(() => performance.getEntriesByName('tersor:ready').length > 0, undefined, {
-    timeout: 60_000,
+    timeout: 150_000,
   });
 }
 
@@ -113,10 +122,87 @@ export async function untilDone(page, timeout = 120_000) {
   await expect.poll(() => page.locator('.region-results .with-sign').count(), { timeout }).toBe(1);
 }
 
+/** As untilDone(), of samples without labels too. */
+export async function untilMeasured(page, timeout = 120_000) {
+  await expect.poll(() => page.locator('.region-results .with-sign').count(), { timeout }).toBe(1);
+}
+
 /** Content of a download that clicking `name` begins. */
 export async function downloaded(page, name) {
   const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name }).click()]);
   const chunks = [];
   for await (const chunk of await download.createReadStream()) chunks.push(chunk);
   return { name: download.suggestedFilename(), bytes: Buffer.concat(chunks) };
+}
+
+/** Gives files to the page's one input: [name, bytes] pairs, or paths. */
+export async function give(page, ...files) {
+  await page
+    .getByLabel('Model and samples')
+    .setInputFiles(
+      files.map((file) =>
+        typeof file === 'string'
+          ? file
+          : { name: file[0], mimeType: 'application/octet-stream', buffer: Buffer.from(file[1]) },
+      ),
+    );
+}
+
+/** Puts [name, bytes] pairs into a drop or a paste, all together, wherever the reader is. */
+export async function transfer(page, type, files) {
+  await page.evaluate(
+    ([kind, listed]) => {
+      const data = new DataTransfer();
+      for (const [name, text] of listed) {
+        const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+        data.items.add(new File([bytes], name));
+      }
+      const place = document.querySelector('footer');
+      const options = { bubbles: true, cancelable: true };
+      if (kind === 'paste') {
+        place.dispatchEvent(new ClipboardEvent('paste', { ...options, clipboardData: data }));
+        return;
+      }
+      place.dispatchEvent(new DragEvent('dragenter', { ...options, dataTransfer: data }));
+      place.dispatchEvent(new DragEvent('drop', { ...options, dataTransfer: data }));
+    },
+    [type, files.map(([name, bytes]) => [name, Buffer.from(bytes).toString('base64')])],
+  );
+}
+
+/** Whether Quantize waits for something. */
+export async function isReady(page) {
+  return (await button(page, 'Quantize').getAttribute('aria-disabled')) === 'false';
+}
+
+export async function untilCanQuantize(page, timeout = 30_000) {
+  await expect.poll(() => isReady(page), { timeout }).toBe(true);
+}
+
+/** The demo's model and pictures, as a reader's own. */
+export const demoFiles = [`${root}web/public/demo/model.onnx`, `${root}web/public/demo/samples.zip`];
+
+/** CPU time in milliseconds of the tasks on the page's main thread, from a trace: what other programs take does not count. */
+export function tasksOf(trace) {
+  const { traceEvents } = JSON.parse(trace);
+  const renderers = traceEvents.filter(({ name, args }) => name === 'thread_name' && args.name === 'CrRendererMain');
+  const threads = new Set(renderers.map(({ pid, tid }) => `${pid} ${tid}`));
+  return traceEvents
+    .filter(({ name, pid, tid, tdur }) => name.endsWith('RunTask') && threads.has(`${pid} ${tid}`) && tdur)
+    .map(({ tdur }) => tdur / 1000);
+}
+
+export const traced = { categories: ['disabled-by-default-devtools.timeline', 'toplevel'] };
+
+/** Findings of axe at any severity. */
+export async function axeFindings(page) {
+  await page.evaluate(axeSource);
+  return page.evaluate(async () => {
+    const { violations } = await window.axe.run(document, { resultTypes: ['violations'] });
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
+  });
+}
+
+export async function pixelsTooWide(page) {
+  return page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth));
 }

@@ -25,13 +25,13 @@ afterAll(() => site?.close());
 const heads = (page) => page.locator('.comparison thead th').allInnerTexts();
 const digest = (page) => page.locator('.sha').getAttribute('title');
 
-it('row 12: keeps A and B side by side, copies, swaps and goes between them with 1, 2 and 3', async () => {
+it('E.3 row 12: keeps A and B side by side, copies, swaps and goes between them with 1, 2 and 3', async () => {
   const visit = await openPage(site);
   const { page, context } = visit;
   await runDemo(page);
   const first = await digest(page);
   await page.keyboard.press('3');
-  expect(await page.locator('.toast').innerText()).toMatch(/one configuration/);
+  await expect.poll(() => page.locator('.toast').innerText()).toMatch(/one configuration/);
   await button(page, 'Change settings').click();
   await button(page, 'Copy to B').first().click();
   const settings = region(page, 'Settings');
@@ -48,7 +48,7 @@ it('row 12: keeps A and B side by side, copies, swaps and goes between them with
   expect(await settings.getByText('A ≠ B', { exact: true }).count()).toBe(1);
 
   // row 13: accuracy, size, SQNR, agreement and integer coverage of float, A and B
-  expect((await heads(page)).length).toBe(3);
+  await expect.poll(async () => (await heads(page)).length).toBe(3);
   const rows = await comparison(page);
   for (const title of ['Change, points', 'Same answer as float', 'Output SQNR', 'File size', 'Runs as integer'])
     expect(rows[title].length).toBe(3);
@@ -56,26 +56,26 @@ it('row 12: keeps A and B side by side, copies, swaps and goes between them with
 
   const second = await digest(page);
   await page.keyboard.press('2');
-  expect(await digest(page)).toBe(first);
+  await expect.poll(() => digest(page)).toBe(first);
   expect(await settings.getByLabel('Where to cut activations').inputValue()).toBe('Lp');
   const recipe = await downloaded(page, 'Download recipe');
   expect(JSON.parse(recipe.bytes).quantization_config.activation_threshold_method).toBe('Lp');
   await page.keyboard.press('3');
-  expect(await digest(page)).toBe(second);
-  expect(await page.locator('.comparison.looks-b').count()).toBe(1);
+  await expect.poll(() => digest(page)).toBe(second);
+  await expect.poll(() => page.locator('.comparison.looks-b').count()).toBe(1);
   await page.keyboard.press('1');
-  expect(await page.locator('.comparison.looks-f').count()).toBe(1);
+  await expect.poll(() => page.locator('.comparison.looks-f').count()).toBe(1);
   await button(page, 'Swap').click();
   await page.keyboard.press('2');
-  expect(await digest(page)).toBe(second);
+  await expect.poll(() => digest(page)).toBe(second);
   await page.keyboard.press('Control+z');
-  expect(await page.locator('.toast').innerText()).toMatch(/Undone: A and B swapped/);
+  await expect.poll(() => page.locator('.toast').innerText()).toMatch(/Undone: A and B swapped/);
   await page.keyboard.press('2');
   await expect.poll(() => digest(page), { timeout: 60_000 }).toBe(first);
   await button(page, 'Remove B').click();
-  expect((await heads(page)).length).toBe(2);
+  await expect.poll(async () => (await heads(page)).length).toBe(2);
   await page.keyboard.press('Control+z');
-  expect((await heads(page)).length).toBe(3);
+  await expect.poll(async () => (await heads(page)).length).toBe(3);
   await expectQuiet(visit);
   await context.close();
 }, 300_000);
@@ -92,7 +92,7 @@ it('shows the samples on which they disagree, with the answer of each', async ()
   await untilDone(page);
   expect(await page.getByTestId('change-line').innerText()).toMatch(/output SQNR −\d+\.\d/);
   const pictures = page.getByTestId('pictures');
-  expect(await pictures.innerText()).toMatch(/disagree on \d+ samples? of 240/);
+  await expect.poll(() => pictures.innerText()).toMatch(/disagree on \d+ samples? of 240/);
   await expect.poll(() => pictures.locator('canvas').count()).toBeGreaterThan(0);
   expect(await pictures.locator('.answered').first().innerText()).toMatch(/F .*\s+A /);
   expect(await pictures.locator('.confusion table').count()).toBeLessThan(2);

@@ -13,10 +13,13 @@ const commands = [
   'inspect',
   'calibrate',
   'merge',
+  'sweep',
   'quantize',
+  'tune',
   'run',
   'evaluate',
   'compare',
+  'tradeoff',
   'platforms',
   'config',
   'convert',
@@ -44,6 +47,32 @@ test('help for a command is what its --help prints, and a wrong name is wrong us
   assert.equal(wrong.status, 2);
   assert.match(wrong.stderr, /There is no subcommand "quantise"\. Did you mean "quantize"\?/);
   assert.equal(run('help', '--completion', 'tcsh').status, 2);
+});
+
+/** The options of a command: the name of each, the kind of its value and what is said of it. */
+const optionsOf = (command) => {
+  const [, text] = run(command, '--help').stdout.split(/^Options:\n/m);
+  const joined = text.replace(/\n {20,}(?=\S)/g, ' ');
+  return [...joined.matchAll(/^ +(?:-\w,)?--([a-z-]+)(.*)$/gm)].map(([, name, rest]) => ({ name, rest }));
+};
+
+test.each(commands)('%s: every number has its default, and two examples show options that are there', (command) => {
+  for (const { name, rest } of optionsOf(command)) {
+    if (/^ (INT|FLOAT)/.test(rest) && !rest.includes('REQUIRED')) assert.match(rest, /default/, `--${name}${rest}`);
+  }
+  const [, shown] = run(command, '--help').stdout.split('Examples:\n');
+  const examples = shown.trim().split('\n');
+  assert(examples.length >= 2, shown);
+  for (const example of examples) {
+    const [program, subcommand, ...rest] = example.trim().split(' > ')[0].split(' ');
+    assert.equal(program, 'tersor');
+    const known = optionsOf(subcommand).map(({ name }) => name);
+    rest.forEach((word, k) => {
+      if (word.startsWith('--')) assert(known.includes(word.slice(2)), `${example}: ${word}`);
+      if (word === '--config') assert.match(rest[k + 1], /\.json$/, example);
+      if (word === '--set') assert.match(rest[k + 1], /^\w+=/, example);
+    });
+  }
 });
 
 describe.each([

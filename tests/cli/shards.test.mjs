@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // calibrate --shard and merge: the same bytes for any partition, order and grouping.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { test } from 'vitest';
 
 import { modelProto, tensorProto } from '../zoo/protobuf.mjs';
@@ -81,6 +82,43 @@ test('merged shards have the same bytes for any partition, order and grouping', 
     }
   }));
 
+test('the second pass of several processes at once has the bytes of one', () =>
+  withFolder(async (folder) => {
+    const model = path.join(folder, 'model.onnx');
+    const data = path.join(folder, 'data');
+    writeModel(model);
+    writeSamples(data, 23);
+    const file = (name) => path.join(folder, name);
+    tersor('calibrate', model, '--data', data, '-o', file('all.tstats'));
+    tersor('quantize', model, '--data', data, '-o', file('all.onnx'));
+    const expected = ['all.tstats', 'all.onnx'].map((name) => readFileSync(file(name)));
+    const next = chance(9);
+    for (const shards of [1, 4, 16, 50]) {
+      const parts = [];
+      for (let k = 1; k <= 3; ++k) {
+        parts.push(file(`${shards}-${k}.tstats`));
+        tersor('calibrate', model, '--data', data, '--shard', `${k}/3`, '-o', parts.at(-1));
+      }
+      const sweep = (k) => [
+        ...['sweep', model, '--stats', ...parts.slice(k % 3), ...parts.slice(0, k % 3), '--data', data],
+        ...['--shard', `${k}/${shards}`, '--folder', file(`meet-${shards}`), '-o', file(`swept-${k}.tstats`)],
+        ...['--threads', String(1 + next(2))],
+      ];
+      if (shards === 4) {
+        // One alone waits in vain, and goes on where it was.
+        const { status, stderr } = run(...sweep(2), '--wait', '1');
+        assert.equal(status, 1);
+        assert.match(stderr, /Part 1 of 4 has not come within 1 seconds\./);
+        assert(!existsSync(file('swept-2.tstats')));
+      }
+      const numbers = Array.from({ length: shards }, (_, k) => k + 1);
+      await Promise.all(numbers.map((k) => promisify(execFile)(program, sweep(k))));
+      for (const k of numbers) assert(readFileSync(file(`swept-${k}.tstats`)).equals(expected[0]), `${k} of ${shards}`);
+      tersor('quantize', model, '--stats', file(`swept-${shards}.tstats`), '-o', file('swept.onnx'));
+      assert(readFileSync(file('swept.onnx')).equals(expected[1]), `${shards} shards`);
+    }
+  }));
+
 test('parts of different data sets are not put together', () =>
   withFolder((folder) => {
     const { model, samples } = writeJob(folder);
@@ -121,14 +159,23 @@ test('samples beside statistics are compared on as those that calibration has se
     const quantize = (data, ...args) =>
       run('quantize', model, '--stats', file('all'), '--data', data, '-o', file('out.onnx'), ...args);
     for (const [data, words] of [
-      [samples, / 3 samples.*, which calibration has seen too\./],
-      [file('other.csv'), / 3 samples.*, held aside from calibration\./],
-      [file('some.csv'), / 1 samples?.*, held aside from calibration\./],
+      [samples, / 3 samples.*seen by calibration too\./],
+      [file('other.csv'), / 3 samples.*held aside from calibration\./],
+      [file('some.csv'), / 1 sample\b.*held aside from calibration\./],
     ])
       assert.match(quantize(data, '--report', file('report.json')).stdout, words);
     assert.match(quantize(file('other.csv')).stderr, /note: --data: it is not used/);
     assert.equal(run('calibrate', model, '--data', samples, '--shard', '1/2', '-o', file('part')).status, 0);
     const analytic = ['--set', 'weights_bias_correction_method=ANALYTIC', '--effort', '0'];
-    const part = run('quantize', model, '--stats', file('part'), '-o', file('out.onnx'), ...analytic);
-    assert.match(part.stdout, /; 2 of 3 samples;/, part.stderr);
+    const part = ['quantize', model, '--stats', file('part'), '-o', file('out.onnx'), ...analytic];
+    const refused = run(...part);
+    assert.equal(refused.status, 1);
+    assert.match(
+      refused.stderr,
+      /^error: --stats: These are 2 of the 3 samples of the calibration: parts .* missing\./,
+    );
+    assert.match(refused.stderr, /--anyway/);
+    const taken = run(...part, '--anyway');
+    assert.match(taken.stdout, /; 2 of 3 samples;/, taken.stderr);
+    assert.match(taken.stderr, /^warning: --stats: These are 2 of the 3 samples/m);
   }));

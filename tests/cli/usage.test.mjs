@@ -56,7 +56,7 @@ test('an option without effect is said to have none', () =>
     assert.equal(quantize('--preprocessing', 'unit', '--json').stderr, '');
     const evaluate = ['evaluate', model, '--data', samples, '--metric', 'answers', '--labels', samples];
     assert.match(run(...evaluate).stderr, /^note: --labels: they are not used/);
-    assert.match(run('quantize', '--help').stdout, /spread evenly; 0: all/);
+    assert.match(run('quantize', '--help').stdout, /spread evenly; default 0: all/);
     for (const option of [
       ['--limit', '3'],
       ['--preprocessing', 'unit'],
@@ -99,4 +99,31 @@ test('what is remarkable about the file is said where it is quantized', () =>
       run('quantize', model, '--data', samples, '-o', path.join(folder, 'out.onnx'), ...args);
     assert(quantize().stdout.includes(`${warning}\n`));
     assert.match(JSON.parse(quantize('--json').stdout).warnings[0].message, /30/);
+  }));
+
+test('control characters of names reach no terminal', () =>
+  withFolder((folder) => {
+    const at = (name) => path.join(folder, name);
+    const nodes = [{ op: 'MatMul', inputs: ['x\x1b[31m', 'w'], outputs: ['y\x1b]0;t\x07'] }];
+    const w = { dims: [4, 3], data: Float32Array.from({ length: 12 }, (_, k) => Math.sin(k)) };
+    const inputs = { 'x\x1b[31m': [1, [1, 4]] };
+    writeFileSync(
+      at('m.onnx'),
+      modelProto(13, { nodes, constants: { w }, inputs, outputs: { 'y\x1b]0;t\x07': [1, [1, 3]] } }),
+    );
+    writeFileSync(at('x.csv'), '1,2,3,4\n4,3,2,1\n0,1,0,-1\n');
+    const data = ['--data', at('x.csv')];
+    for (const args of [
+      ['inspect', at('m.onnx')],
+      ['inspect', at('m.onnx'), '--graph'],
+      ['quantize', at('m.onnx'), ...data, '-o', at('q.onnx'), '--verbose'],
+      ['compare', at('m.onnx'), at('q.onnx'), ...data],
+      ['evaluate', at('q.onnx'), ...data, '--metric', 'answers', '--reference', at('m.onnx')],
+    ]) {
+      const { status, stdout, stderr } = run(...args);
+      assert.equal(status, 0, stderr);
+      // eslint-disable-next-line no-control-regex
+      assert.doesNotMatch(stdout + stderr, /[\x00-\x08\x0b-\x1f\x7f]/, args[0]);
+    }
+    assert.match(run('inspect', at('m.onnx')).stdout, /x\\x1b\[31m/);
   }));

@@ -60,7 +60,8 @@ TEST_CASE("the configuration of a search is read with the names of MCT, and its 
   REQUIRE_THROWS_WITH(read(R"({"num_of_images": 0})"), Contains("at least 1"));
   REQUIRE_THROWS_WITH(read(R"({"num_interest_points_factor": 1.5})"), Contains("up to 1"));
   REQUIRE_THROWS_WITH(read(R"({"weights_n_bits": [1]})"), Contains("2 to 16"));
-  REQUIRE_THROWS_WITH(read(R"({"use_hessian_based_scores": true})"), Contains("does not compute"));
+  read(R"({"use_hessian_based_scores": true})");
+  REQUIRE(config.distance_weighting_method == MpDistanceWeighting::kHessian);
   REQUIRE_THROWS_WITH(read(R"({"num_of_image": 8})"), Contains("num_of_images"));
 }
 

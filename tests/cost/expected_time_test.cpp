@@ -36,6 +36,29 @@ TEST_CASE("a convolution's time counts its products, positions and channels beyo
   REQUIRE(milliseconds(&tpc::Price::column) == Approx(places * 27));
 }
 
+TEST_CASE("weights that do not stay in the cache cost more, by the bytes that they have in the file") {
+  const auto milliseconds = [](bool in_integers, double cache_bytes) {
+    NamedModel model;
+    model.input("x", {1, 100});
+    if (in_integers) {
+      model.constant("q", Tensor::of<int8_t>(Shape{100, 10}, std::vector<int8_t>(1000, 1)));
+      model.constant("s", Tensor::scalar(1.0f)).node("DequantizeLinear", {"q", "s"}, {"w"});
+      model.node("QuantizeLinear", {"x", "s"}, {"xq"}).node("DequantizeLinear", {"xq", "s"}, {"xd"});
+    } else {
+      model.weight("w", {100, 10});
+    }
+    model.node("MatMul", {in_integers ? "xd" : "x", "w"}, {"y"}).output("y");
+    tpc::PriceList list = priced(in_integers ? "MatMulIntegerToFloat" : "MatMul", &tpc::Price::weight, 1e6);
+    list.prices[in_integers ? "MatMulIntegerToFloat" : "MatMul"].cold = 2e6;
+    list.cache_bytes = cache_bytes;
+    return *cost::expected_milliseconds(model.build(), list);
+  };
+  REQUIRE(milliseconds(false, 4000) == Approx(1000));
+  REQUIRE(milliseconds(false, 3999) == Approx(2000));
+  REQUIRE(milliseconds(true, 1000) == Approx(1000));
+  REQUIRE(milliseconds(true, 999) == Approx(2000));
+}
+
 TEST_CASE("a Relu behind a float Conv and the product of a Swish cost nothing, a Relu of its own does") {
   NamedModel model;
   model.input("x", {1, 2, 4, 4}).weight("w", {2, 2, 1, 1}).node("Conv", {"x", "w"}, {"c"}).node("Relu", {"c"}, {"r"});

@@ -152,6 +152,32 @@ TEST_CASE("a setting narrows the candidates, unset fields come from the platform
   REQUIRE(of(b, both, "gemm").config().attribute_config(tpc::kKernelAttr).weights_per_channel_threshold);
 }
 
+TEST_CASE("where a setting excludes the platform's own configuration, the nearest is taken, and what differs is said") {
+  const GraphBuilder b = small_net();
+  auto platform = tpc::get_target_platform_capabilities("imx500");
+  for (tpc::OperatorsSet& set : platform.tp_model.operator_set) {
+    if (set.name != "Conv") continue;
+    const tpc::OpQuantizationConfig base = set.qc_options->base_config();
+    const auto of = [&](int weights, int activations) {
+      return base.clone_and_edit([&](tpc::OpQuantizationConfig& config) {
+        config.attr_weights_configs_mapping.at("kernel_attr").weights_n_bits = weights;
+        config.activation_n_bits = activations;
+      });
+    };
+    set.qc_options = tpc::QuantizationConfigOptions({of(4, 2), of(4, 6), of(4, 16), base}, base);
+  }
+  config::QuantizationConfig settings;
+  settings.weights_n_bits = 4;
+  const Attachment a = attach(b.graph, platform, onnx_framework_info(), settings);
+  REQUIRE(a.of(b.named("conv").id).config().activation_n_bits == 6);
+  REQUIRE(std::count_if(a.notes.begin(), a.notes.end(), [](const Diagnostic& one) {
+            return one.code == "nearest_configuration" &&
+                   one.message.find("for Conv; what it offers nearest to that has activations of 6 bits") !=
+                       std::string::npos;
+          }) == 1);
+  REQUIRE(attach(b.graph, platform, onnx_framework_info(), {}).notes.empty());
+}
+
 TEST_CASE("what the platform does not offer is an error that names set, field and allowed values") {
   const GraphBuilder b = small_net();
   const Error bits = error_of(b.graph, R"({"weights_n_bits": 4})");

@@ -147,6 +147,32 @@ TEST_CASE("what a quantizer leaves open is asymmetric and wide where the platfor
   REQUIRE(methods("tensorrt") == std::pair(M::kSymmetric, M::kSymmetric));
 }
 
+TEST_CASE("the documents' example holds on every platform, with bits and scales by channel where it has no others") {
+  const GraphBuilder b = gemm_net();
+  const char* mine = R"({"name": "dense", "quantize_config": {"class_name": "MyDenseQuantizeConfig", "config": {}}})";
+  for (const tpc::PlatformLabel& platform : tpc::builtin_platforms()) {
+    INFO(platform.name);
+    const std::string label = platform.name + "@v" + std::to_string(platform.version);
+    const Attachment a = attach_with(b, mine, label.c_str());
+    const auto& kernel = a.of(b.named("dense").id).weight(tpc::kKernelAttr)->config;
+    REQUIRE(kernel.enable_weights_quantization);
+    const auto& taken = a.of(b.named("dense").id).kernel_quantizer;
+    REQUIRE(taken->num_bits == kernel.weights_n_bits);
+    REQUIRE(taken->per_axis == kernel.weights_per_channel_threshold);
+    const NodeAttachment& relu = a.of(b.named("relu").id);
+    REQUIRE(relu.output_quantizers.empty() ==
+            (platform.name.find("weight-only") == 0 || platform.name == "ort-matmul-nbits"));
+  }
+  const auto kernel_of = [&](const char* platform) {
+    return attach_with(b, mine, platform).of(b.named("dense").id).weight(tpc::kKernelAttr)->config;
+  };
+  REQUIRE(kernel_of("ort-cpu-avx2").weights_n_bits == 7);
+  REQUIRE_FALSE(kernel_of("ort-cpu-avx2").weights_per_channel_threshold);
+  REQUIRE(kernel_of("imx500").weights_n_bits == 8);
+  REQUIRE(kernel_of("imx500").weights_per_channel_threshold);
+  REQUIRE(kernel_of("weight-only-int4").weights_n_bits == 4);
+}
+
 TEST_CASE("quantize_layer gets, quantizes and sets the weights") {
   const GraphBuilder b = gemm_net();
   Layer layer = layer_in(b, "dense");
@@ -210,8 +236,8 @@ TEST_CASE("the default scheme") {
   const Layer dense = layer_in(b, "dense"), conv = layer_in(b, "conv");
   const auto of_dense = default_quantize_config(dense)->get_weights_and_quantizers(dense);
   REQUIRE(of_dense.size() == 1);
-  REQUIRE(of_dense[0].second == LastValueQuantizer(8, false, true, true));
-  REQUIRE(default_quantize_config(conv)->get_weights_and_quantizers(conv)[0].second.per_axis);
+  REQUIRE(of_dense[0].second == LastValueQuantizer({}, {}, true, true));
+  REQUIRE(default_quantize_config(conv)->get_weights_and_quantizers(conv)[0].second.is_per_axis());
   const Layer relu = layer_in(b, "relu");
   REQUIRE(default_quantize_config(relu)->get_output_quantizers(relu)[0] == MovingAverageQuantizer());
   REQUIRE_THROWS_WITH(default_quantize_config(layer_in(b, "mystery")), Catch::Contains("Give it a QuantizeConfig"));

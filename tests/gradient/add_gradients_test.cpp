@@ -281,6 +281,83 @@ TEST_CASE("gradients of reductions and normalizations") {
          }});
 }
 
+namespace {
+
+/// What CrossEntropy makes of logits [2, 4]: dL by them, and L.
+std::vector<Tensor> cross_entropy(const std::vector<float>& logits, int64_t label) {
+  NamedModel named;
+  named.input("logits", {2, 4});
+  named.constant("label", Tensor::of<int64_t>({1}, {label})).constant("factors", Tensor::of<float>({2}, {9, 0.5f}));
+  Model model = named.build();
+  model.opset_imports.push_back({std::string(gradient::kGradientDomain), 1});
+  Node node;
+  node.op_type = "CrossEntropy";
+  node.domain = gradient::kGradientDomain;
+  node.attributes["index"] = int64_t{1};
+  for (const char* input : {"logits", "label", "factors"}) node.inputs.push_back(*model.graph.find(input));
+  node.outputs = {model.graph.add_value("by_logits"), model.graph.add_value("loss")};
+  run::ProgramOptions options;
+  options.fetched = node.outputs;
+  model.graph.append(std::move(node));
+  return run::Runner(run::Program::compile(model, gradient::operators(), options))
+      .run(std::vector<Tensor>{Tensor::of<float>({2, 4}, logits)});
+}
+
+}  // namespace
+
+TEST_CASE("the cross-entropy of a label, and its gradient against differences") {
+  const std::vector<float> logits = random_floats(8, 3, -2, 2);
+  const std::vector<Tensor> found = cross_entropy(logits, 2);
+  double sum = 0;
+  for (size_t row = 0; row < 2; ++row) {
+    double all = 0;
+    for (size_t k = 0; k < 4; ++k) all += std::exp(static_cast<double>(logits[4 * row + k]));
+    sum += std::log(all) - static_cast<double>(logits[4 * row + 2]);
+  }
+  CHECK(found[1].data<float>()[0] == Approx(0.25 * sum).epsilon(1e-6));
+  for (size_t k = 0; k < logits.size(); ++k) {
+    constexpr float kStep = 0.02f;
+    const auto loss_at = [&](float by) {
+      std::vector<float> moved = logits;
+      moved[k] += by;
+      return static_cast<double>(cross_entropy(moved, 2)[1].data<float>()[0]);
+    };
+    const double measured = (loss_at(kStep) - loss_at(-kStep)) / (2 * static_cast<double>(kStep));
+    CHECK(found[0].data<float>()[k] == Approx(measured).margin(1e-4));
+  }
+  const std::vector<Tensor> none = cross_entropy(logits, -1);
+  CHECK(none[1].data<float>()[0] == 0);
+  for (const float one : none[0].data<float>()) CHECK(one == 0);
+  CHECK_THROWS_WITH(cross_entropy(logits, 4), Catch::Matchers::Contains("A label is 4, and the output has 4 classes."));
+}
+
+TEST_CASE("gradients do not pass where they are stopped") {
+  NamedModel named;
+  named.input("a", {2, 3}).output("y");
+  Model model = named.build();
+  model.opset_imports.push_back({std::string(gradient::kGradientDomain), 1});
+  const ValueId a = model.graph.inputs[0], stopped = model.graph.add_value("stopped");
+  Node stop, add;
+  stop.op_type = "StopGradient";
+  stop.domain = gradient::kGradientDomain;
+  stop.inputs = {a};
+  stop.outputs = {stopped};
+  add.op_type = "Add";
+  add.inputs = {a, stopped};
+  add.outputs = {model.graph.outputs[0]};
+  model.graph.append(std::move(stop));
+  model.graph.append(std::move(add));
+  const Tensor ones = Tensor::of<float>({2, 3}, std::vector<float>(6, 1));
+  const ValueId seed = model.graph.add_initializer("by_y", ones);
+  const auto found = gradient::add_gradients(model, {{model.graph.outputs[0], seed}}, {a}, {});
+  run::ProgramOptions options;
+  options.fetched = {found.by_value[0]};
+  const std::vector<Tensor> results =
+      run::Runner(run::Program::compile(model, gradient::operators(), options)).run(std::vector<Tensor>{ones});
+  for (const float y : results[0].data<float>()) CHECK(y == 2);
+  for (const float by : results[1].data<float>()) CHECK(by == 1);
+}
+
 TEST_CASE("a value that several nodes read gets the sum, one that the loss does not depend on gets none") {
   check({"branches", [](NamedModel& m) {
            m.input("a", {2, 3});

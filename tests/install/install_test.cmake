@@ -37,7 +37,7 @@ must(build "${CMAKE_COMMAND}" --build "${work}/example")
 must(run "${work}/example/quantize" "${SOURCE_DIR}/web/public/demo/model.onnx" "${work}/quantized.onnx")
 must_hold("${output}" "150777 bytes became " "what the example prints")
 must(inspect "${prefix}/bin/tersor" inspect "${work}/quantized.onnx")
-must_hold("${output}" " int4, " "the quantized model")
+must_hold("${output}" " uint8" "the quantized model")  # weights of 4 bits, packed
 must_hold("${output}" " int8, " "the quantized model")
 
 must(configure_trainable "${CMAKE_COMMAND}" -S "${trainable_example}" -B "${work}/trainable_example" -G "${GENERATOR}" "-DCMAKE_PREFIX_PATH=${prefix}"

@@ -117,22 +117,22 @@ std::string quantized(const std::string& type, const tpc::TargetPlatformCapabili
 
 std::string document(const Counts& counts) {
   std::ostringstream text;
-  text << "# Operators\n\n"
-          "Written by a test from the operators of the engine and ONNX's own cases; it fails when this page is stale. "
-          "To write it anew:\n"
-          "`TERSOR_WRITE_DOCS=1 ctest --preset native -R matrix`.\n\n"
-          "- **Float**: versions of ONNX's operator set in which the float engine ([engine.md](engine.md)) runs it.\n"
-          "- **Simulated**: between QuantizeLinear and DequantizeLinear it runs by the runtime's integer arithmetic\n"
-          "  ([simulation.md](simulation.md)).\n"
-          "- **Quantized**: what the platform `ort-cpu` quantizes of it; \"as its input\": its output has the "
-          "parameters of its input.\n"
-          "- **Cases**: ONNX's cases that pass of those present, by version of the operator set. Decompositions count "
-          "with the operator that they\n"
-          "  decompose, integer operators with the simulation. Left out of them: other element types than float32, "
-          "8-bit, 32-bit and 64-bit integers and "
-          "bool, strings, sequences, random\n"
-          "  operators, training.\n\n"
-          "| Operator | Float | Simulated | Quantized | Cases |\n| --- | --- | --- | --- | --- |\n";
+  text
+      << "# Operators\n\n"
+         "Written by a test from the operators of the engine and ONNX's own cases; it fails when this page is stale. "
+         "To write it\nanew: `TERSOR_WRITE_DOCS=1 ctest --preset native -R matrix`.\n\n"
+         "- **Float**: versions of ONNX's operator set in which the float engine ([engine.md](engine.md)) runs it.\n"
+         "- **Simulated**: between QuantizeLinear and DequantizeLinear it runs by the runtime's integer arithmetic\n"
+         "  ([simulation.md](simulation.md)).\n"
+         "- **Quantized**: what the platform `ort-cpu` quantizes of it; \"as its input\": its output has the "
+         "parameters "
+         "of its\n  input.\n"
+         "- **Cases**: ONNX's cases that pass of those present, by version of the operator set. Decompositions count "
+         "with the\n"
+         "  operator that they decompose, integer operators with the simulation. Left out of them: other element types "
+         "than\n"
+         "  float32, 8-bit, 32-bit and 64-bit integers and bool, strings, sequences, random operators, training.\n\n"
+         "| Operator | Float | Simulated | Quantized | Cases |\n| --- | --- | --- | --- | --- |\n";
   std::set<std::string> types;
   for (const auto& [type, by_opset] : counts) types.insert(type);
   for (const ops::Op* op : ops::standard().ops())

@@ -101,6 +101,22 @@ TEST_CASE("weights have the bits that cost least within the budget, as trying ev
   }
 }
 
+TEST_CASE("interest points count what a change there does to the outputs, with one worker or several") {
+  config::QuantizationConfig config = within(600);
+  const Searched even = searched(net(), "imx500", config);
+  config.mixed_precision_config.emplace();
+  config.mixed_precision_config->distance_weighting_method = config::MpDistanceWeighting::kHessian;
+  const Searched weighed = searched(net(), "imx500", config);
+  REQUIRE(searched(net(), "imx500", config, 3).bits() == weighed.bits());
+  size_t unlike = 0;
+  for (size_t k = 0; k < 4; ++k) {
+    const auto &one = weighed.bits().operators[k].candidates, &other = even.bits().operators[k].candidates;
+    unlike += one.back().sensitivity != other.back().sensitivity ? 1 : 0;
+    REQUIRE(one.back().sensitivity > one.front().sensitivity);
+  }
+  REQUIRE(unlike > 0);
+}
+
 TEST_CASE("with room for all every operator keeps the most bits, and a budget that nothing meets says what it takes") {
   const Searched done = searched(net(), "imx500", within(1e6));
   REQUIRE(chosen(done.bits()) == std::vector<size_t>(4, 0));
@@ -198,4 +214,18 @@ TEST_CASE("kernels that share a weight have the same bits") {
   REQUIRE(kernels.size() == 3);
   REQUIRE(kernels[0].weight.grid.n_bits == kernels[1].weight.grid.n_bits);
   REQUIRE(done.bits().taken.weights_memory <= 50);
+}
+
+TEST_CASE("scales of blocks count among the bytes of weights") {
+  NamedModel model;
+  model.input("x", {1, 64}).weight("w", {64, 8}).node("MatMul", {"x", "w"}, {"y"}).output("y");
+  config::QuantizationConfig config = test::plain_config();
+  const auto bytes = [&](std::optional<int> block_size) {
+    config.weights_block_size = block_size;
+    const auto job = test::job_of(model.build(), "weight-only-int4", config);
+    const mixed::UtilizationMeter meter(job->model.graph, job->attachment, empty_statistics(*job));
+    return meter.weights_memory(meter.base());
+  };
+  REQUIRE(bytes(std::nullopt) == 64 * 8 / 2);
+  REQUIRE(bytes(16) == 64 * 8 / 2 + 4 * 4 * 8);
 }

@@ -5,13 +5,16 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <vector>
 
 #include "core/onnx/write.h"
+#include "core/ptq/equalize_channels.h"
 #include "core/samples/sample_digest.h"
 #include "core/simulate/program.h"
 #include "core/tersor.h"
 #include "core/tpc/builtin.h"
 #include "tests/support/named_model.h"
+#include "tests/support/rewrites.h"
 
 namespace tersor::test {
 
@@ -50,6 +53,14 @@ inline calibrate::Statistics statistics_of(const Job& job, uint64_t samples = 40
   for (uint64_t k = 0; k < samples; ++k)
     calibrator.add({k, samples::sample_digest(sample(job, k, loudness))}, "", sample(job, k, loudness));
   return calibrator.statistics();
+}
+
+/// What equalization does, by region.
+inline std::vector<ptq::EqualizedRegion> equalized_regions(const Job& job, const calibrate::Statistics& statistics) {
+  Job without = job;
+  without.settings.config.activation_channel_equalization = false;
+  Draft decided = draft(without, statistics);
+  return ptq::equalize_regions(decided);
 }
 
 /// SQNR in dB of the quantized model's first output in the runtime's arithmetic, on samples of its own.

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "core/report/corrections.h"
+#include "core/report_of.h"
 #include "core/tersor.h"
 #include "tests/catch.h"
 #include "tests/ptq/corrected.h"
@@ -57,8 +58,10 @@ TEST_CASE("unlike channels are equalized and the float model stays what it is") 
   const auto job = job_of(separable(0.3));
   const calibrate::Statistics statistics = statistics_of(*job);
   const Draft decided = draft(*job, statistics);
-  REQUIRE_FALSE(decided.equalized.empty());
-  for (const ptq::EqualizedRegion& region : decided.equalized) {
+  const auto regions = test::equalized_regions(*job, statistics);
+  REQUIRE(test::places(decided, test::kEqualization) == static_cast<int64_t>(regions.size()));
+  REQUIRE_FALSE(regions.empty());
+  for (const ptq::EqualizedRegion& region : regions) {
     REQUIRE(region.noise_ratio <= 0.8);
     REQUIRE(region.scales.size() == 6);
   }
@@ -98,7 +101,7 @@ TEST_CASE("the fewer bits weights have, the less is moved into them") {
     config.weights_n_bits = bits;
     const auto job = job_of(separable(0.5), config, "imx500");
     double alpha = 0;
-    for (const ptq::EqualizedRegion& region : draft(*job, statistics_of(*job)).equalized) alpha += region.alpha;
+    for (const ptq::EqualizedRegion& region : test::equalized_regions(*job, statistics_of(*job))) alpha += region.alpha;
     return alpha;
   };
   REQUIRE(moved(8) > 0);
@@ -114,7 +117,7 @@ TEST_CASE("a quantized file says by what its tensors are scaled") {
   for (const auto& [key, value] : result.model.metadata)
     if (key == ptq::kChannelScales) text = value;
   const auto scales = ptq::read_channel_scales(text);
-  for (const ptq::EqualizedRegion& region : result.draft.equalized)
+  for (const ptq::EqualizedRegion& region : test::equalized_regions(*job, statistics))
     for (const auto& [value, span] : region.values)
       if (result.draft.placement.find(value) != nullptr)
         REQUIRE(scales.at(job->model.graph.name_of(value)) == region.scales_of(value));
@@ -124,7 +127,7 @@ TEST_CASE("of few samples channels are raised less") {
   const auto job = job_of(separable(0.3));
   const auto raised_most = [&](uint64_t samples) {
     double least = 1;
-    for (const ptq::EqualizedRegion& region : draft(*job, statistics_of(*job, samples)).equalized)
+    for (const ptq::EqualizedRegion& region : test::equalized_regions(*job, statistics_of(*job, samples)))
       least = std::min(least, *std::min_element(region.scales.begin(), region.scales.end()));
     return least;
   };
@@ -138,7 +141,7 @@ TEST_CASE("like channels and channels at a Clip's bound are left alone") {
   alike.input("x", {1, 4, 8, 8}).weight("w1", {6, 4, 1, 1}, 0.99f, 1.0f).weight("w2", {5, 6, 1, 1});
   alike.node("Conv", {"x", "w1"}, {"c1"}).node("Relu", {"c1"}, {"r1"}).node("Conv", {"r1", "w2"}, {"y"}).output("y");
   const auto like = job_of(alike.build());
-  REQUIRE(draft(*like, statistics_of(*like)).equalized.empty());
+  REQUIRE(test::places(draft(*like, statistics_of(*like)), test::kEqualization) == 0);
   const auto clipped = job_of(separable(0.3, true));
   const calibrate::Statistics statistics = statistics_of(*clipped);
   const Draft decided = draft(*clipped, statistics);
@@ -207,6 +210,7 @@ TEST_CASE("what feeds a logarithm stays in float; what feeds a normalisation doe
   const auto other = job_of(norm.build());
   for (const ptq::NodeRole& role : draft(*other, statistics_of(*other)).placement.roles)
     REQUIRE(role.reason.find("magnifies") == std::string::npos);
+  REQUIRE(expected_coverage(*other, 0).may_stay_float == 0);
 }
 
 namespace {
@@ -257,6 +261,22 @@ config::QuantizationConfig accurate() {
 
 }  // namespace
 
+namespace {
+
+/// The outputs of Convs whose channels are stretched to the same integers.
+std::vector<std::string> stretched_outputs(const Draft& decided) {
+  const std::string suffix = "_stretched";
+  std::vector<std::string> names;
+  for (const Node& node : decided.model.graph.nodes()) {
+    const std::string& name = decided.model.graph.name_of(node.outputs[0]);
+    if (name.size() > suffix.size() && name.compare(name.size() - suffix.size(), suffix.size(), suffix) == 0)
+      names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace
+
 TEST_CASE("around a Swish each channel is scaled to its quantizer, whose scale stays one") {
   const std::string form = GENERATE("Sigmoid", "HardSigmoid", "HardSwish", "Clip", "Erf");
   const uint64_t samples = GENERATE(uint64_t{4}, uint64_t{40});
@@ -264,8 +284,8 @@ TEST_CASE("around a Swish each channel is scaled to its quantizer, whose scale s
   const auto job = job_of(swishes(form), accurate());
   calibrate::Statistics statistics = statistics_of(*job, samples);
   const Draft decided = draft(*job, statistics);
-  REQUIRE(decided.split.before == 2);
-  REQUIRE(decided.split.behind.size() == 2);
+  REQUIRE(stretched_outputs(decided).size() == 2);
+  REQUIRE(test::places(decided, "split_scales") == 4);  // and two tensors are scaled before they are quantized
   for (uint64_t k = 0; k < 3; ++k)
     REQUIRE(test::relative_difference(job->model, decided.model, sample(*job, k)) < 1e-5);
   statistics = measured(*job, statistics, 1);
@@ -293,12 +313,12 @@ TEST_CASE("around a Swish each channel is scaled to its quantizer, whose scale s
 TEST_CASE("what a Conv writes in front of a Swish takes all integers, from end to end") {
   const auto job = job_of(swishes("Sigmoid"), accurate());
   const Draft decided = draft(*job, statistics_of(*job));
-  REQUIRE(decided.split.stretched.size() == 2);
-  for (const ptq::StretchedOutput& one : decided.split.stretched) {
-    const ptq::ActivationPlan* plan = decided.plan.find(decided.model.graph.find(one.conv)->outputs[0]);
+  REQUIRE(stretched_outputs(decided).size() == 2);
+  for (const std::string& name : stretched_outputs(decided)) {
+    const ptq::ActivationPlan* plan = decided.plan.find(*decided.model.graph.find(name));
     REQUIRE(plan != nullptr);
     REQUIRE(plan->params.zero_point[0] == 128);
-    REQUIRE(plan->params.scale[0] == Approx(-one.low / 128).epsilon(1e-6));
+    REQUIRE(plan->params.scale[0] == Approx(-decided.statistics.find(name)->histogram.min() / 128).epsilon(1e-6));
   }
 }
 
@@ -310,9 +330,8 @@ TEST_CASE("convolutions along one axis have scales of their own around a Swish")
   const auto job = job_of(model.build(), accurate());
   const calibrate::Statistics statistics = statistics_of(*job);
   const Draft decided = draft(*job, statistics);
-  REQUIRE(decided.split.before == 1);
-  REQUIRE(decided.split.behind.size() == 1);
-  REQUIRE(decided.equalized.size() == 1);
+  REQUIRE(test::places(decided, "split_scales") == 2);  // the Conv's output is stretched, what the Mul gives is scaled
+  REQUIRE(test::places(decided, test::kEqualization) == 1);
   REQUIRE(test::relative_difference(job->model, decided.model, sample(*job, 0)) < 1e-5);
   const Model quantized = quantize(*job, measured(*job, statistics, 1)).model;
   config::QuantizationConfig off = accurate();
@@ -328,7 +347,7 @@ TEST_CASE("what else reads a Conv keeps it from having scales of its own") {
   model.node("Conv", {"x", "w1"}, {"c"}).node("Sigmoid", {"c"}, {"g"}).node("Mul", {"c", "g"}, {"m"});
   model.node("Conv", {"m", "w2"}, {"y"}).node("Mul", {"c", "other"}, {"z"}).output("y").output("z");
   const auto job = job_of(model.build(), accurate());
-  REQUIRE(draft(*job, statistics_of(*job)).split.before == 0);
+  REQUIRE(stretched_outputs(draft(*job, statistics_of(*job))).empty());
 }
 
 namespace {
@@ -351,7 +370,7 @@ TEST_CASE("a length magnifies nothing, and a Conv that float nodes alone read ha
   const auto job = job_of(lengths(1.5), accurate());
   const calibrate::Statistics statistics = statistics_of(*job);
   const Draft decided = draft(*job, statistics);
-  REQUIRE(decided.split.before == 1);
+  REQUIRE(stretched_outputs(decided).size() == 1);
   REQUIRE(test::relative_difference(job->model, decided.model, sample(*job, 0)) < 1e-5);
   const Model quantized = quantize(*job, measured(*job, statistics, 1)).model;
   for (const char* type : {"Add", "Mul"}) REQUIRE(test::count(quantized, type) == test::count(job->model, type) + 1);
@@ -363,8 +382,11 @@ TEST_CASE("a length magnifies nothing, and a Conv that float nodes alone read ha
 
   const auto logarithm = job_of(lengths(1.5, "Log"), accurate());
   REQUIRE(draft(*logarithm, statistics_of(*logarithm)).placement.roles[0].role == ptq::Role::kFloat);
+  // what a forecast knows of it, before any sample
+  REQUIRE(expected_coverage(*logarithm, 0).may_stay_float == 1);
+  REQUIRE(expected_coverage(*job, 0).may_stay_float == 0);
   const auto alike = job_of(lengths(1), accurate());
-  REQUIRE(draft(*alike, statistics_of(*alike)).split.before == 0);
+  REQUIRE(stretched_outputs(draft(*alike, statistics_of(*alike))).empty());
 }
 
 TEST_CASE("a Conv whose integers a kernel meets keeps one scale") {
@@ -379,14 +401,13 @@ TEST_CASE("a Conv whose integers a kernel meets keeps one scale") {
     model.node(between.c_str(), {"c"}, {"b"});
   model.node("Conv", {"b", "w2"}, {"y"}).output("y").output("z").scale_along("w1", 0, 1.6);
   const auto job = job_of(model.build(), accurate());
-  REQUIRE(draft(*job, statistics_of(*job)).split.before == 0);
+  REQUIRE(stretched_outputs(draft(*job, statistics_of(*job))).empty());
 }
 
 TEST_CASE("a model without a Swish has no split scales") {
   const auto job = job_of(separable(0.3), accurate());
   const Draft decided = draft(*job, statistics_of(*job));
-  REQUIRE(decided.split.before == 0);
-  REQUIRE(decided.split.behind.empty());
+  REQUIRE(test::places(decided, "split_scales") == 0);
 }
 
 TEST_CASE("a collapsed model is quantized with its own statistics, and the report names what is gone") {
@@ -408,8 +429,7 @@ TEST_CASE("a collapsed model is quantized with its own statistics, and the repor
   REQUIRE_THROWS_AS(quantize(*job, statistics_of(*plain)), Error);
   // Two roundings fewer: what c1 and the first operand of the Add lost.
   REQUIRE(sqnr(*job, result.model) > sqnr(*plain, quantize(*plain, statistics_of(*plain)).model) + 1);
-  const auto list = report::corrections_of(job->passes, job->placement, result.draft.kept, result.draft.rewrites,
-                                           result.draft.equalized, result.plan);
+  const auto list = report::corrections_of(job->passes, result.draft.rewrites, result.plan);
   REQUIRE(list.size() >= 2);
   REQUIRE(list[0].name == "linear_collapsing");
   REQUIRE(list[0].gained.find("c2_node") != std::string::npos);

@@ -225,3 +225,25 @@ TEST_CASE("one sample is no ground to round by") {
   REQUIRE(statistics.rounded.weights.empty());
   REQUIRE_NOTHROW(quantize(*job, statistics));
 }
+
+TEST_CASE("weights by a table are rounded by what inputs have in common, to its entries") {
+  const auto made = [](int effort) {
+    const std::vector<std::byte> bytes = onnx::write(net());
+    config::QuantizationConfig config;
+    config.effort = effort;
+    config.holdout = false;
+    config.weights_quantization_method = quant::QuantizationMethod::kLutSymQuantizer;
+    const auto job = prepare(std::make_shared<const OpenedModel>(open_model(onnx::Source::of(bytes))),
+                             {tpc::get_target_platform_capabilities("weight-only-int4"), config});
+    return std::pair(job, quantize(*job, rounded_statistics(*job)));
+  };
+  const auto [job, nearest] = made(0);
+  const auto [other, rounded] = made(1);
+  const auto has_codes = [](const ptq::KernelPlan& kernel) { return !kernel.codes.empty(); };
+  REQUIRE(std::any_of(rounded.plan.kernels.begin(), rounded.plan.kernels.end(), has_codes));
+  for (const ptq::KernelPlan& kernel : rounded.plan.kernels)
+    for (const int8_t code : kernel.codes)
+      REQUIRE(std::binary_search(kernel.table->table.begin(), kernel.table->table.end(), code));
+  REQUIRE(sqnr(*job, rounded.model) > sqnr(*job, nearest.model) + 1);
+  REQUIRE(rounded.bytes.size() < nearest.bytes.size() + 200);
+}

@@ -85,7 +85,7 @@ TEST_CASE("a Sum of one operand keeps runtimes from quantizing a float weight, a
 TEST_CASE("the report says that such layers compute in float") {
   const Made alone("ort-cpu", without_weights());
   const report::Coverage coverage = report::coverage_of(alone.job->opened->model.graph, alone.job->model.graph,
-                                                        alone.result.draft.kept, alone.result.plan.outcomes);
+                                                        alone.result.draft.placement, alone.result.plan.outcomes);
   REQUIRE(coverage.core_nodes == 3);
   REQUIRE(coverage.integer_core_nodes == 0);
   REQUIRE(coverage.stays_float.size() >= 3);

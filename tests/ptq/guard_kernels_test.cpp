@@ -116,6 +116,30 @@ TEST_CASE("what a model shows before calibration agrees with its report where ra
   }
 }
 
+TEST_CASE("clamps that no quantizer of the platform can take in are told before calibration, as after it") {
+  for (const char* platform : {"tensorrt", "imx500", "ort-cpu", "tflite"})
+    for (const float bound : {0.0f, 6.0f, 4.0f}) {  // 0: a Relu
+      INFO(platform << ", " << bound);
+      NamedModel model;
+      model.input("x", {1, 4, 6, 6})
+          .weight("w", {4, 4, 1, 1}, -8, 8)
+          .weight("v", {4, 4, 1, 1})
+          .constant("low", Tensor::scalar(0.0f));
+      model.constant("high", Tensor::scalar(bound)).node("Conv", {"x", "w"}, {"c"});
+      if (bound == 0)
+        model.node("Relu", {"c"}, {"r"});
+      else
+        model.node("Clip", {"c", "low", "high"}, {"r"});
+      model.node("Conv", {"r", "v"}, {"y"}).output("y");
+      const auto job = test::job_of(model.build(), platform, test::plain_config());
+      const QuantizeResult result = quantize(*job, test::statistics_of(*job));
+      const report::Coverage before = expected_coverage(*job, 1000),
+                             after = report_of(*job, result, "m.onnx", 1000).coverage;
+      REQUIRE(before.integer_core_nodes == after.integer_core_nodes);
+      REQUIRE(before.stays_float.size() == after.stays_float.size());
+    }
+}
+
 TEST_CASE("the report names the settings that are not the default") {
   NamedModel model;
   model.input("x", {1, 4, 6, 6}).weight("w", {4, 4, 1, 1}).node("Conv", {"x", "w"}, {"y"}).output("y");

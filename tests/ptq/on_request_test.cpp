@@ -81,8 +81,7 @@ Model loud_and_small() {
 }
 
 std::vector<report::Correction> corrections(const Job& job, const QuantizeResult& result) {
-  return report::corrections_of(job.passes, job.placement, result.draft.kept, result.draft.rewrites,
-                                result.draft.equalized, result.plan);
+  return report::corrections_of(job.passes, result.draft.rewrites, result.plan);
 }
 
 }  // namespace

@@ -141,6 +141,57 @@ TEST_CASE("activations of 16 bits are stored so, in operator set 21") {
                       Catch::Contains("the operator set \"MaxPool\" takes inputs of at most 8 bits"));
 }
 
+TEST_CASE("16 bits for a whole model go to the operators that have them, and the others are named") {
+  const Made made = make(branches(), "imx500", R"({"activation_n_bits": 16})");
+  // Its readers take no more than 8 bits: a Conv, a Concat that a MaxPool reads.
+  REQUIRE(bits_of(made.zero_point(*made.quantizer("r1")).dtype()) == 8);
+  REQUIRE(bits_of(made.zero_point(*made.quantizer("c2")).dtype()) == 16);
+  const auto& notes = made.job->notes;
+  const auto note =
+      std::find_if(notes.begin(), notes.end(), [](const Diagnostic& one) { return one.code == "usual_bits"; });
+  REQUIRE(note != notes.end());
+  REQUIRE(note->place == "config.activation_n_bits");
+  REQUIRE_THAT(note->message, Catch::Contains("r1_node (Relu)"));
+  REQUIRE_THAT(note->message, !Catch::Contains("c2_node"));
+  // Where no operator has them, the settings are refused.
+  REQUIRE_THROWS_WITH(make(branches(), "imx500", R"({"activation_n_bits": 5})"),
+                      Catch::Contains("activation_n_bits = 5"));
+}
+
+TEST_CASE("bits that the platform has by tables alone are said to be so") {
+  const auto said = [](const char* config) {
+    const Made made = make(branches(), "ort-cpu", config);
+    const auto& notes = made.job->notes;
+    return std::any_of(notes.begin(), notes.end(), [](const Diagnostic& one) {
+      return one.code == "activations_by_table" && one.message.find("a table of 16 values") != std::string::npos;
+    });
+  };
+  REQUIRE(said(R"({"activation_n_bits": 4})"));
+  REQUIRE_FALSE(said(R"({"activation_n_bits": 4, "activation_quantization_method": "LUT_SYM_QUANTIZER"})"));
+  REQUIRE_FALSE(said(R"({"activation_n_bits": 8})"));
+}
+
+TEST_CASE("how a range is looked for can differ from node to node") {
+  const auto made = [](const char* config, const char* overrides = "[]") {
+    return make(branches(), "ort-cpu-s8s8", config, overrides);
+  };
+  const Made mse = made(R"({"activation_threshold_method": "MSE", "weights_threshold_method": "NOCLIPPING"})");
+  const Made mixed = made(R"({"activation_threshold_method": "MSE", "weights_threshold_method": "NOCLIPPING"})",
+                          R"([{"name": "c2_node", "config": {"activation_threshold_method": "NOCLIPPING",
+                                                             "weights_threshold_method": "MAE"}},
+                              {"name": "c1_node", "config": {"z_threshold": 1.5}}])");
+  const Made none = made(R"({"activation_threshold_method": "NOCLIPPING", "weights_threshold_method": "MAE"})");
+  const auto scale = [](const Made& one, const char* name) { return one.scale(*one.quantizer(name)).data<float>()[0]; };
+  REQUIRE(scale(mixed, "c2") == scale(none, "c2"));
+  REQUIRE(scale(mixed, "c2") != scale(mse, "c2"));
+  // The Relu that alone reads the named convolution has its quantizer, so that naming the convolution is enough.
+  REQUIRE(scale(mixed, "r1") < scale(mse, "r1"));
+  REQUIRE(scale(mixed, "x") == scale(mse, "x"));
+  REQUIRE(mixed.result.plan.kernels[1].weight == none.result.plan.kernels[1].weight);
+  REQUIRE(mixed.result.plan.kernels[0].weight == mse.result.plan.kernels[0].weight);
+  REQUIRE_FALSE(mixed.result.plan.kernels[1].weight == mse.result.plan.kernels[1].weight);
+}
+
 TEST_CASE("weights of 4 bits are packed two to a byte, which takes no operator set of small integers") {
   const Model model = branches();
   const Made made = make(model, "weight-only-int4"), eight = make(model, "weight-only-int8");

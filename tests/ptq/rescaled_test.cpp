@@ -28,6 +28,11 @@ Draft drafted(const Model& model, const char* platform, const config::Quantizati
   return decided;
 }
 
+/// By tensor, as the file's metadata will say them.
+std::map<std::string, double> factors(const Draft& decided) {
+  return ptq::read_tensor_factors(decided.rewrites.at(0).metadata.second);
+}
+
 double gain(const Model& model, const char* platform, config::QuantizationConfig config, Switch field,
             float loudness = 1) {
   config.*field = false;
@@ -66,24 +71,34 @@ Model dense() {
   return model.build();
 }
 
+/// Pictures with their channels last, as TensorFlow has them, moved and padded in front of their Conv.
+Model channels_last() {
+  NamedModel model;
+  model.input("x", {1, 8, 8, 3}).weight("w", {6, 3, 3, 3});
+  model.constant("pads", Tensor::of<int64_t>({8}, {0, 0, 1, 1, 0, 0, 1, 1}));
+  model.node("Transpose", {"x"}, {"t"}, {{"perm", std::vector<int64_t>{0, 3, 1, 2}}});
+  model.node("Pad", {"t", "pads"}, {"p"}).node("Conv", {"p", "w"}, {"y"}).output("y");
+  return model.build();
+}
+
 }  // namespace
 
 TEST_CASE("the bound of a Relu moves to the threshold") {
   for (const bool bias : {true, false}) {
     const Draft decided = drafted(bounded(6, 4, bias), "imx500", with(kRelu));
     REQUIRE(decided.rewrites[0].places == 1);
-    REQUIRE(decided.factors.at("r") == 8.0 / 6.0);
+    REQUIRE(factors(decided).at("r") == 8.0 / 6.0);
     REQUIRE(decided.plan.folded_clamps.size() == 1);
   }
   REQUIRE(gain(bounded(6), "imx500", test::plain_config(), kRelu) > 0.25);
 }
 
 TEST_CASE("the bound of a Relu stays where it is a power of two, out of reach, read twice, or met by its threshold") {
-  REQUIRE(drafted(bounded(8), "imx500", with(kRelu)).factors.empty());
-  REQUIRE(drafted(bounded(6, 0.5f), "imx500", with(kRelu)).factors.empty());
-  REQUIRE(drafted(bounded(6, 4, true, true), "imx500", with(kRelu)).factors.empty());
+  REQUIRE(factors(drafted(bounded(8), "imx500", with(kRelu))).empty());
+  REQUIRE(factors(drafted(bounded(6, 0.5f), "imx500", with(kRelu))).empty());
+  REQUIRE(factors(drafted(bounded(6, 4, true, true), "imx500", with(kRelu))).empty());
   const Draft uniform = drafted(bounded(6), "ort-cpu", with(kRelu));
-  REQUIRE(uniform.factors.empty());
+  REQUIRE(factors(uniform).empty());
   REQUIRE_THAT(uniform.rewrites[0].what, Catch::Matchers::Contains("not POWER_OF_TWO"));
 }
 
@@ -93,7 +108,7 @@ TEST_CASE("a file says by what its tensors are multiplied") {
   std::string text;
   for (const auto& [key, value] : result.model.metadata)
     if (key == ptq::kTensorFactors) text = value;
-  REQUIRE(ptq::read_tensor_factors(text) == result.draft.factors);
+  REQUIRE(ptq::read_tensor_factors(text) == factors(result.draft));
   REQUIRE(ptq::read_tensor_factors("nonsense\n-1 a\n2 b c\n") == std::map<std::string, double>{{"b c", 2}});
 }
 
@@ -114,16 +129,27 @@ TEST_CASE("an input below its threshold is stretched to it inside the model") {
     config::QuantizationConfig config = with(kInput);
     config.activation_quantization_method = quant::QuantizationMethod::kPowerOfTwo;
     const Draft decided = drafted(dense(), platform, config, 0.6f);
-    REQUIRE(decided.scaled.size() == 1);
-    REQUIRE(decided.plan.find(decided.scaled[0].input) == nullptr);
+    REQUIRE(decided.rewrites[0].places == 1);
+    REQUIRE(decided.plan.find(decided.model.graph.inputs[0]) == nullptr);
     REQUIRE(decided.plan.find(*decided.model.graph.find("x_rescaled")) != nullptr);
     REQUIRE(gain(dense(), platform, config, kInput, 0.6f) > 0.3);
   }
 }
 
+TEST_CASE("an input is stretched behind what moves it, too, wherever its quantizer stands") {
+  for (const char* platform : {"imx500", "ort-cpu", "any"}) {
+    INFO(platform);
+    config::QuantizationConfig config = with(kInput);
+    config.activation_quantization_method = quant::QuantizationMethod::kPowerOfTwo;
+    const Draft decided = drafted(channels_last(), platform, config, 0.6f);
+    REQUIRE(decided.rewrites[0].places == 1);
+    REQUIRE(gain(channels_last(), platform, config, kInput, 0.6f) > 0.3);
+  }
+}
+
 TEST_CASE("an input that meets its threshold, or has a zero point, is left alone") {
-  REQUIRE(drafted(dense(), "imx500", with(kInput)).scaled.empty());
-  REQUIRE(drafted(dense(), "ort-cpu", with(kInput), 0.6f).scaled.empty());
+  REQUIRE(drafted(dense(), "imx500", with(kInput)).rewrites[0].places == 0);
+  REQUIRE(drafted(dense(), "ort-cpu", with(kInput), 0.6f).rewrites[0].places == 0);
 }
 
 TEST_CASE("zoo models compute what they did, bounds, inputs and Softmax moved") {

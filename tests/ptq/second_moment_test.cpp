@@ -74,8 +74,7 @@ double sqnr(const Job& job, const Model& made) {
 }
 
 std::vector<report::Correction> corrections(const Job& job, const QuantizeResult& result) {
-  return report::corrections_of(job.passes, job.placement, result.draft.kept, result.draft.rewrites,
-                                result.draft.equalized, result.plan);
+  return report::corrections_of(job.passes, result.draft.rewrites, result.plan);
 }
 
 const report::Correction* find(const std::vector<report::Correction>& list) {

@@ -51,8 +51,8 @@ TEST_CASE("an activation with a small negative side is shifted and the float mod
       config.shift_negative_ratio = 0.6;
       const auto job = test::job_of(around(activation, pools), "imx500", config);
       const Draft decided = draft(*job, test::statistics_of(*job));
-      REQUIRE(decided.shifted.size() == 1);
       REQUIRE(decided.rewrites.at(0).places == 1);
+      REQUIRE(decided.rewrites[0].inserted.size() == 1);
       for (uint64_t k = 0; k < 3; ++k)
         REQUIRE(test::relative_difference(job->model, decided.model, test::sample(*job, k)) < 1e-5);
       // What is quantized is the shifted tensor, without a sign; the activation itself is not.
@@ -61,7 +61,7 @@ TEST_CASE("an activation with a small negative side is shifted and the float mod
       REQUIRE(find("a_shifted") != nullptr);
       REQUIRE(find("a_shifted")->params.zero_point[0] == 0);
       REQUIRE_FALSE(find("a_shifted")->params.grid.is_signed);
-      REQUIRE(decided.plan.find(decided.shifted[0].add) == nullptr);
+      REQUIRE(decided.plan.find(decided.rewrites[0].inserted[0]) == nullptr);
     }
 }
 
@@ -81,7 +81,7 @@ TEST_CASE("shift and threshold found together lose no more than each by itself")
   searching.shift_negative_ratio = 0.6;
   const auto job = test::job_of(model, "imx500", searching);
   const Draft decided = draft(*job, test::statistics_of(*job));
-  REQUIRE(decided.shifted.size() == 1);
+  REQUIRE(test::places(decided, test::kShiftNegative) == 1);
   for (uint64_t k = 0; k < 3; ++k)
     REQUIRE(test::relative_difference(job->model, decided.model, test::sample(*job, k)) < 1e-5);
   config::QuantizationConfig kept = shifting(false);
@@ -95,7 +95,7 @@ TEST_CASE("no shift for zero points, for a large negative side, or for two reade
     const auto job = test::job_of(model, platform, config);
     const Draft decided = draft(*job, test::statistics_of(*job));
     REQUIRE(decided.rewrites.size() == 1);
-    REQUIRE(decided.shifted.empty());
+    REQUIRE(decided.rewrites[0].places == 0);
     REQUIRE(decided.model.graph.nodes().size() == job->model.graph.nodes().size());
     return decided.rewrites[0];
   };
@@ -119,7 +119,7 @@ TEST_CASE("a zoo model of Swishes computes what it did, shifted") {
   const OpenedModel opened = open_model(onnx::Source::of(test::read_file(*path)));
   const auto job = test::job_of(opened.model, "imx500", shifting());
   const Draft decided = draft(*job, test::statistics_of(*job, 1));
-  REQUIRE(decided.shifted.size() > 10);
+  REQUIRE(test::places(decided, test::kShiftNegative) > 10);
   // This network magnifies the last digit of a float: its biases moved by 3e-7 are the measure, where 1e-5 is less.
   Model nudged = job->model;
   for (const Node& node : job->model.graph.nodes()) {

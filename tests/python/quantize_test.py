@@ -86,6 +86,17 @@ class SameBytes(unittest.TestCase):
         self.assertEqual(tersor.merge(parts).bytes, whole.bytes)
         one = tersor.quantize(MODEL, self.samples, compare=False, **settings).bytes
         self.assertEqual(tersor.quantize(MODEL, statistics=parts, **settings).bytes, one)
+        with self.assertRaises(tersor.Error) as caught:
+            tersor.quantize(MODEL, statistics=parts[:2], **settings)
+        self.assertIn("32 of the 48 samples", str(caught.exception))
+        tersor.quantize(MODEL, statistics=parts[:2], allow_mismatch=True, **settings)
+
+    def test_weights_alone_need_no_samples(self):
+        made = tersor.quantize(MODEL, platform="weight-only-int8", allow_larger_file=True)
+        self.assertEqual(made.report["samples"]["calibration"], 0)
+        with self.assertRaises(tersor.Error) as caught:
+            tersor.quantize(MODEL)
+        self.assertEqual(caught.exception.code, "invalid_samples")
 
 
 class Answers(unittest.TestCase):
@@ -162,7 +173,7 @@ class Mistakes(unittest.TestCase):
             (lambda: tersor.quantize(MODEL, 7), "invalid_samples", "samples"),
             (lambda: tersor.quantize(MODEL, []), "invalid_samples", ""),
             (lambda: tersor.quantize(MODEL, [object()]), "invalid_samples", "samples[0]"),
-            (lambda: tersor.quantize(MODEL), "invalid_argument", "samples"),
+            (lambda: tersor.quantize(MODEL), "invalid_samples", "samples"),
             (lambda: tersor.quantize(MODEL, samples, labels[:7]), "invalid_labels", ""),
             (lambda: tersor.quantize(MODEL, samples, weights_bits=8), "invalid_config", "config"),
             (lambda: tersor.quantize(MODEL, samples, platform="ort-gpu"), "invalid_platform", ""),

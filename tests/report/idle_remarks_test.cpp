@@ -41,3 +41,24 @@ TEST_CASE("what concerns activations is said to do nothing where none is quantiz
   REQUIRE(places({}, {}, false).empty());
   REQUIRE(places(config::requirement_defaults(), {}, false).empty());
 }
+
+TEST_CASE(
+    "a value that the documents' preset has as well is what somebody asked for where the rest is not the preset") {
+  config::QuantizationConfig config;
+  config.activation_threshold_method = quant::ThresholdSelectionMethod::kMse;
+  REQUIRE(places(config, {}, false) == std::vector<std::string>{"config.activation_threshold_method"});
+}
+
+TEST_CASE("a threshold method for weights is said to do nothing where every weight has a table") {
+  config::QuantizationConfig config;
+  config.weights_threshold_method = quant::ThresholdSelectionMethod::kMae;
+  ptq::QuantizationPlan plan;
+  plan.kernels.resize(2);
+  plan.kernels[0].table.emplace();
+  REQUIRE(report::idle_remarks(config, {}, plan).empty());
+  plan.kernels[1].table.emplace();
+  const auto remarks = report::idle_remarks(config, {}, plan);
+  REQUIRE(remarks.size() == 1);
+  REQUIRE(remarks[0].place == "config.weights_threshold_method");
+  REQUIRE(report::idle_remarks({}, {}, plan).empty());
+}

@@ -9,6 +9,8 @@
 
 using namespace tersor;
 using Catch::Matchers::Contains;
+using Catch::Matchers::EndsWith;
+using Catch::Matchers::StartsWith;
 using report::Usability;
 
 namespace {
@@ -111,8 +113,26 @@ TEST_CASE("one sample neither makes nor hides a verdict") {
   REQUIRE(verdict.usability == Usability::kUsableWithCare);
   REQUIRE_THAT(verdict.reason,
                Contains("8.3 dB on 64 samples, 27.6 dB in the median one, -1.5 dB in the worst (sample 17)"));
+  REQUIRE_THAT(verdict.reason, Contains(". The samples were "));
+  report::Report single = report;
+  single.comparison->samples = 1;
+  single.comparison->outputs[0].worst_sqnr_db.reset();
+  REQUIRE_THAT(verdict_of(single).reason, Contains("8.3 dB on 1 sample; error of") && Contains(". The sample was "));
   REQUIRE_THAT(verdict.causes.at(0),
                Contains("Sample 17 reaches -14,729 in \"boxes\", where the others stay within 253"));
+}
+
+TEST_CASE("samples held aside while corrections were tried come first where the others promise more than they keep") {
+  report::Report report = compared(62.6);
+  report.samples.held_aside = false;
+  report.trial.emplace();
+  report.trial->held = 12;
+  report.trial->sqnr_db = 40.2;
+  REQUIRE_THAT(verdict_of(report).reason, StartsWith("Output SQNR 40.2 dB on 12 samples held aside") &&
+                                              EndsWith("on others: output SQNR 62.6 dB on 64 samples. The samples "
+                                                       "were seen by calibration too."));
+  report.trial->sqnr_db = 61;
+  REQUIRE_THAT(verdict_of(report).reason, StartsWith("Output SQNR 62.6 dB") && Contains("; 61.0 dB on 12 samples"));
 }
 
 TEST_CASE("an output or a part of one that is lost is not hidden by the others") {
@@ -128,11 +148,11 @@ TEST_CASE("an output or a part of one that is lost is not hidden by the others")
   REQUIRE(with_scores_of(8).usability == Usability::kUsableWithCare);
   REQUIRE(with_scores_of(-12).usability == Usability::kNotUsable);
   REQUIRE_THAT(with_scores_of(-12).reason,
-               Contains("\"boxes_and_scores\" at 4 to 83 of axis 1") && Contains("-12.0 dB"));
+               Contains("\"boxes_and_scores\" keeps -12.0 dB at 4 to 83 of axis 1, where values reach to 0.900"));
   report = compared(31);
   report.comparison->outputs = {{"boxes", 60}, {"scores", 2}};
   REQUIRE(verdict_of(report).usability == Usability::kUsableWithCare);
-  REQUIRE_THAT(verdict_of(report).reason, Contains("\"scores\" 2.0 dB") && !Contains("boxes"));
+  REQUIRE_THAT(verdict_of(report).reason, Contains("\"scores\" keeps 2.0 dB") && !Contains("boxes"));
 }
 
 TEST_CASE("an accuracy significantly below the float model's is not hidden by agreement") {

@@ -73,8 +73,8 @@ TEST_CASE("tables that are no samples say the line, the column and what to do") 
                Contains("samples[1] \"t.0001\"") && Contains("Line 2: Column 2 is \"x\", which is no finite number."));
   REQUIRE_THAT(refusal("1,2\n\n3,\n", two), Contains("Line 3: Column 2 is empty."));
   REQUIRE_THAT(refusal("1,2\n3\n", two), Contains("Line 2: There are 1 values; the first row has 2."));
-  REQUIRE_THAT(refusal("1,2,3\n", two),
-               Contains("Line 1: There are 3 values; the input \"x\" takes 1x2.") && Contains("labels go into a file"));
+  REQUIRE_THAT(refusal("1.5,2,3.5\n", two), Contains("Line 1: There are 3 values; the input \"x\" takes 1x2.") &&
+                                                Contains("its label in one more column"));
   REQUIRE_THAT(refusal("1 2\n", two), Contains("Separate the values by commas"));
   REQUIRE_THAT(refusal("1,5;2,5\n", two), Contains("decimal point"));
   REQUIRE_THAT(refusal("nan,1\n", two), Contains("Column 1 is \"nan\", which is no finite number."));
@@ -94,13 +94,57 @@ TEST_CASE("tables that are no samples say the line, the column and what to do") 
                Contains("the model has 2 inputs"));
 }
 
+namespace {
+
+/// "name=number:count" of every class.
+std::string classes_of(const DataSet& data) {
+  std::string text;
+  for (const SampleClass& one : data.classes())
+    text += (text.empty() ? "" : " ") + one.name + "=" + std::to_string(one.number) + ":" + std::to_string(one.count);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("one column more than the input takes holds the labels") {
+  const InputSpec two = input({1, 2});
+  const auto first = table("3,0.5,1.5\n0,2.5,3\n3.0,4,5\n", two);
+  first->require_samples();
+  REQUIRE(first->label_source() == LabelSource::kFiles);
+  REQUIRE(classes_of(*first) == "0=0:1 3=3:2");
+  REQUIRE(first->class_of(1) == 0u);
+  REQUIRE(SampleReader(first).load(1)[0] == Tensor::of<float>({1, 2}, {2.5f, 3}));
+  const auto last = table("0.5,1.5,2\n2.5,3.5,7\n", two);
+  REQUIRE(classes_of(*last) == "2=2:1 7=7:1");
+  REQUIRE(SampleReader(last).load(0)[0] == Tensor::of<float>({1, 2}, {0.5f, 1.5f}));
+  const auto named = table("a,Label,b\n1,9,2\n3,8,4\n", two);
+  REQUIRE(classes_of(*named) == "8=8:1 9=9:1");
+  REQUIRE(SampleReader(named).load(1)[0] == Tensor::of<float>({1, 2}, {3, 4}));
+  const auto words = table("1,2,rose\n3,4,iris\n5,6,rose\n", two);
+  REQUIRE(classes_of(*words) == "iris=0:1 rose=1:2");
+  const auto numbered = table("label,0,1\n4,9,9\n", two);
+  REQUIRE(numbered->size() == 1);
+  REQUIRE(classes_of(*numbered) == "4=4:1");
+  // a free dimension takes all values, unless a column is called so
+  REQUIRE(table("1,2,3\n", input({1, -1}))->classes().empty());
+  REQUIRE(classes_of(*table("a,b,label\n1,2,3\n", input({1, -1}))) == "3=3:1");
+  REQUIRE_THAT(refusal("1,2,a\n3,4,\n", two), Contains("Line 2: The label is empty."));
+  REQUIRE_THAT(refusal("1,2,3\nx,4,5\n", two), Contains("Line 2: Column 1 is \"x\""));
+}
+
+TEST_CASE("a table with labels beside one without is a fault") {
+  const auto mixed = open_set({{"a.csv", bytes_of("1,2\n")}, {"b.csv", bytes_of("1,2,3\n")}}, {input({1, 2})});
+  REQUIRE(mixed->classes().empty());
+  REQUIRE_THAT(error_of([&] { mixed->require_samples(); }), Contains("a.csv") && Contains("holds no labels"));
+}
+
 TEST_CASE("a table beside samples of other kinds is passed over, beside tables it is a fault") {
   const FileBytes array = npy<float>("<f4", "(1, 2)", {1, 2});
   const auto beside = open_set({{"a.npy", array}, {"names.csv", bytes_of("file,label\na,0\n")}}, {input({1, 2})});
   beside->require_samples();
   REQUIRE(beside->skipped().size() == 1);
   REQUIRE_THAT(beside->skipped()[0].reason, Contains("no table of samples"));
-  const auto among = open_set({{"a.csv", bytes_of("1,2\n")}, {"b.csv", bytes_of("1,2,3\n")}}, {input({1, 2})});
+  const auto among = open_set({{"a.csv", bytes_of("1,2\n")}, {"b.csv", bytes_of("1,2,3,4\n")}}, {input({1, 2})});
   REQUIRE_THAT(error_of([&] { among->require_samples(); }), Contains("samples \"b.csv\""));
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/samples/data_set.h"
+#include "core/samples/fixed_batch.h"
 #include "core/samples/graph_preset.h"
+#include "core/samples/labels.h"
+#include "core/samples/model_inputs.h"
 
 #include <limits>
 
@@ -213,6 +216,33 @@ TEST_CASE("samples of one row fill the rows of a fixed batch, those of the whole
   const auto whole = open_set({{"x.npy", npy<float>("<f4", "(4, 2)", {1, 2, 3, 4, 5, 6, 7, 8})}}, {input({4, 2})});
   REQUIRE(whole->size() == 1);
   REQUIRE(whole->batch() == 1);
+  // Opened anew with another preprocessing, the rows fill the batch again.
+  const auto again = pictures->with(preset("raw", input({2, 3, 16, 16})));
+  REQUIRE(again->batch() == 2);
+  REQUIRE(again->size() == 2);
+}
+
+TEST_CASE("of what a model makes of a repeated sample the first row counts") {
+  const std::vector<Tensor> made = first_rows(
+      {Tensor::of<float>({2, 3}, {1, 2, 3, 1, 2, 3}), Tensor::of<float>({1, 2}, {5, 6}), Tensor::scalar(7.0f)}, 2);
+  REQUIRE(made[0].shape() == Shape{1, 3});
+  REQUIRE(made[0].to_doubles() == std::vector<double>{1, 2, 3});
+  REQUIRE(made[1].shape() == Shape{1, 2});
+  REQUIRE(made[2].shape() == Shape{});
+  REQUIRE(first_rows(fill_batch({Tensor::of<float>({1, 2}, {5, 6})}, 3), 3)[0].to_doubles() ==
+          std::vector<double>{5, 6});
+}
+
+TEST_CASE("one label a row for samples of whole batches is answered with what to do") {
+  const auto whole = open_set({{"x.npy", npy<float>("<f4", "(4, 2)", {1, 2, 3, 4, 5, 6, 7, 8})}}, {input({4, 2})});
+  const std::string text = "0\n1\n0\n1\n";
+  const auto held = std::make_shared<const std::string>(text);
+  try {
+    read_labels({"labels.txt", std::as_bytes(std::span(*held)), held}, *whole, 1, 0);
+    FAIL("accepted");
+  } catch (const Error& error) {
+    REQUIRE(error.hint.find("whole batches of 4") != std::string::npos);
+  }
 }
 
 TEST_CASE("a graph that takes off a mean says how pictures are to be read") {
@@ -274,7 +304,7 @@ TEST_CASE("class folders are numbered bytewise, or by labels.txt") {
       {"dog/a.npy", one(1)}, {"cat/a.npy", one(2)}, {"cat/deep/b.npy", one(3)}, {"Cow/a.npy", one(4)}};
   const auto listed = [](const DataSet& data) {
     std::string text;
-    for (const ClassFolder& folder : data.classes())
+    for (const SampleClass& folder : data.classes())
       text += folder.name + "=" + std::to_string(folder.number) + " x" + std::to_string(folder.count) + " ";
     return text;
   };
@@ -302,6 +332,64 @@ TEST_CASE("a sample outside of all folders, or one folder alone, makes no classe
   REQUIRE(
       open_set({{"a.npy", one(1)}, {"cat/a.npy", one(2)}, {"dog/a.npy", one(3)}}, {input({1, 2})})->classes().empty());
   REQUIRE(open_set({{"calib/0.npy", one(1)}, {"calib/1.npy", one(2)}}, {input({1, 2})})->classes().empty());
+}
+
+TEST_CASE("names of files are labels where they are as many as the model's classes") {
+  const NamedFiles files = {
+      {"cat_1.npy", one(1)}, {"cat_2.npy", one(2)}, {"sea lion (3).npy", one(3)}, {"dog4.npy", one(4)}};
+  DataSetOptions options;
+  options.classes = 3;
+  const auto data = open_set(files, {input({1, 2})}, options);
+  REQUIRE(data->label_source() == LabelSource::kNames);
+  REQUIRE(data->classes().size() == 3);
+  REQUIRE(data->classes()[0].name == "cat");
+  REQUIRE(data->classes()[0].count == 2);
+  REQUIRE(data->classes()[2].name == "sea lion");
+  REQUIRE(*data->class_of(2) == 1);  // dog4
+  options.classes = 4;
+  REQUIRE(open_set(files, {input({1, 2})}, options)->classes().empty());
+  REQUIRE(open_set(files, {input({1, 2})})->classes().empty());
+}
+
+TEST_CASE("an archive may hold labels beside the samples") {
+  const auto archive = [](const FileBytes& labels, const std::string& name = "y.npy") {
+    return open_set({{"a.npz", zip_of({{"x.npy", npy<float>("<f4", "(3, 2)", {1, 1, 2, 2, 3, 3})}, {name, labels}})}},
+                    {input({1, 2}, DType::kFloat32, "images")});
+  };
+  const auto data = archive(npy<int64_t>("<i8", "(3,)", {7, 2, 7}));
+  data->require_samples();
+  REQUIRE(data->size() == 3);
+  REQUIRE(data->label_source() == LabelSource::kFiles);
+  REQUIRE(data->classes().size() == 2);
+  REQUIRE(data->classes()[*data->class_of(1)].number == 2);
+  REQUIRE(data->classes()[1].count == 2);
+  REQUIRE(archive(npy<float>("<f4", "(3,)", {0, 1, 2}))->classes().empty());
+  REQUIRE_THAT(error_of([&] {
+                 archive(npy<int64_t>("<i8", "(3,)", {0, -1, 2}))->require_samples();
+               }),
+               Contains("Label 1 is -1; classes are numbered from 0."));
+  REQUIRE_THAT(error_of([&] {
+                 archive(npy<int64_t>("<i8", "(3,)", {0, 1, 2}), "z.npy")->require_samples();
+               }),
+               Contains("The input \"images\" is missing"));
+}
+
+TEST_CASE("an input whose next value is an output is a state") {
+  Graph graph;
+  const auto value = [&](const char* name, std::vector<int64_t> dims) {
+    std::vector<Dim> shape;
+    for (const int64_t dim : dims) shape.push_back({dim, dim < 0 ? "N" : ""});
+    return graph.add_value(name, DType::kFloat32, shape);
+  };
+  graph.inputs = {value("x", {-1, 16}), value("h", {2, -1, 8}), value("picture", {-1, 3, 8, 8})};
+  graph.outputs = {value("y", {-1, 1}), value("hn", {-1, -1, -1}), value("drawn", {-1, 3, 8, 8})};
+  const std::vector<InputSpec> inputs = model_inputs(graph);
+  REQUIRE_FALSE(inputs[0].is_state());
+  REQUIRE(inputs[1].next == 1u);
+  REQUIRE_FALSE(inputs[2].is_state());
+  REQUIRE(class_count(graph) == std::nullopt);
+  graph.outputs[0] = value("classes", {-1, 10});
+  REQUIRE(class_count(graph) == 10);
 }
 
 TEST_CASE("a model without inputs has one empty sample") {

@@ -38,7 +38,8 @@ TEST_CASE("arrays without a shape take the input's where it leaves no choice") {
   const std::vector<InputSpec> inputs{input("x", {-1, 2, 3}), input("y", {1, -1})};
   const auto tensors =
       arrange(std::vector{floats("y", std::nullopt, {1, 2, 3, 4}), floats("x", std::nullopt, {1, 2, 3, 4, 5, 6})},
-              inputs, "samples[0]");
+              inputs, "samples[0]")
+          .inputs;
   REQUIRE(tensors.size() == 2);
   CHECK(tensors[0].shape() == Shape{1, 2, 3});
   CHECK(tensors[0].data<float>()[5] == 6);
@@ -49,9 +50,21 @@ TEST_CASE("arrays may leave out the batch axis and have another type") {
   const std::vector<uint8_t> bytes{0, 128, 255};
   const auto held = std::make_shared<const std::vector<uint8_t>>(bytes);
   const GivenArray array{"x", DType::kUint8, Shape{3}, {std::as_bytes(std::span(*held)), held}};
-  const auto tensors = arrange(std::span(&array, 1), {input("x", {-1, 3})}, "samples[0]");
+  const auto tensors = arrange(std::span(&array, 1), {input("x", {-1, 3})}, "samples[0]").inputs;
   CHECK(tensors[0].shape() == Shape{1, 3});
   CHECK(tensors[0].data<float>()[2] == 255);
+}
+
+TEST_CASE("an array of one row fills a fixed batch, one of the whole batch stays") {
+  const std::vector<InputSpec> inputs{input("x", {2, 3})};
+  const GivenSample row = arrange(std::vector{floats("x", Shape{1, 3}, {1, 2, 3})}, inputs, "samples[0]");
+  CHECK(row.batch == 2);
+  CHECK(row.inputs[0].to_doubles() == std::vector<double>{1, 2, 3, 1, 2, 3});
+  CHECK(arrange(std::vector{floats("x", std::nullopt, {1, 2, 3})}, inputs, "samples[0]").batch == 2);
+  const GivenSample whole = arrange(std::vector{floats("x", Shape{2, 3}, {1, 2, 3, 4, 5, 6})}, inputs, "samples[0]");
+  CHECK(whole.batch == 1);
+  CHECK(whole.inputs[0].to_doubles() == std::vector<double>{1, 2, 3, 4, 5, 6});
+  CHECK(refusal({floats("x", Shape{1, 4}, {1, 2, 3, 4})}, inputs).find("2x3") != std::string::npos);
 }
 
 TEST_CASE("arrays that do not fit are refused with both sides named") {

@@ -86,6 +86,6 @@ TEST_CASE("every prefix of a label array is refused") {
 TEST_CASE("folders give labels, and their absence is an error") {
   const FileBytes one = npy<float>("<f4", "(1, 1)", {0});
   const auto data = open_set({{"cat/1.npy", one}, {"dog/1.npy", one}, {"dog/2.npy", one}}, {input({1, 1})});
-  REQUIRE(folder_labels(*data) == Labels{0, 1, 1});
-  REQUIRE_THAT(error_of([] { folder_labels(*three()); }), Contains("do not all lie in class folders"));
+  REQUIRE(own_labels(*data) == Labels{0, 1, 1});
+  REQUIRE_THAT(error_of([] { own_labels(*three()); }), Contains("do not all lie in class folders"));
 }

@@ -113,6 +113,60 @@ TEST_CASE("the length crops at the end or pads with zeros") {
   REQUIRE(load(wav, input({-1})).shape() == Shape{3});
 }
 
+TEST_CASE("an input of one sequence says the length itself") {
+  const Wav wav{1, 1, 16000, 16, sound16({8192, 16384, -8192})};
+  REQUIRE(load(wav, input({1, 2})) == Tensor::of<float>({1, 2}, {0.25f, 0.5f}));
+  REQUIRE(load(wav, input({-1, 4, 1})) == Tensor::of<float>({1, 4, 1}, {0.25f, 0.5f, -0.25f, 0}));
+}
+
+TEST_CASE("a recording is cut into pieces where that is said, or where the model keeps a state") {
+  const Wav wav{1, 1, 16000, 16, sound16({8192, 16384, -8192, 0, 4096})};
+  DataSetOptions options = with({}, {});
+  options.preprocessing->windows = true;
+  const auto cut = open_set({{"a.wav", file_of(wav)}}, {input({1, 2})}, options);
+  REQUIRE(cut->size() == 2);
+  REQUIRE(cut->name(1) == "a.0001");
+  REQUIRE(SampleReader(cut).load(1)[0] == Tensor::of<float>({1, 2}, {-0.25f, 0}));
+
+  InputSpec sound = input({-1, -1}), state = input({2, -1, 3}, DType::kFloat32, "state"),
+            rate = input({}, DType::kInt64, "sr");
+  state.next = 1;
+  sound.shape->at(0).symbol = state.shape->at(1).symbol = "batch";
+  const std::vector<InputSpec> inputs = {sound, state, rate};
+  const auto open = [&](const DataSetOptions& how) {
+    const auto data = open_set({{"a.wav", file_of(wav)}}, inputs, how);
+    data->require_samples();
+    return data;
+  };
+  REQUIRE_THAT(error_of([&] { open(with({}, 2)); }), Contains("\"sr\"") && Contains("\"inputs\": {\"sr\": ...}"));
+  DataSetOptions given = with({}, {});
+  given.preprocessing->inputs["sr"] = 16000;
+  REQUIRE_THAT(error_of([&] { open(given); }), Contains("does not say how long one is"));
+  given.preprocessing->length = 2;
+  const auto data = open(given);
+  REQUIRE(data->input_sources() == std::vector{InputSource::kSamples, InputSource::kState, InputSource::kNumber});
+  REQUIRE(data->size() == 2);
+  const std::vector<Tensor> tensors = SampleReader(data).load(1);
+  REQUIRE(tensors[0] == Tensor::of<float>({1, 2}, {-0.25f, 0}));
+  REQUIRE(tensors[1] == Tensor::of<float>({2, 1, 3}, {0, 0, 0, 0, 0, 0}));
+  REQUIRE(tensors[2] == Tensor::scalar<int64_t>(16000));
+  // the state of a piece is what the model makes of the pieces before it: here one more than before
+  given.make_run = [] {
+    return [](const std::vector<Tensor>& in) {
+      std::vector<float> next;
+      for (const double value : in[1].to_doubles()) next.push_back(static_cast<float>(value) + 1);
+      return std::vector<Tensor>{in[0], Tensor::of<float>({2, 1, 3}, next)};
+    };
+  };
+  const auto carried = open(given);
+  SampleReader reader(carried);
+  REQUIRE(reader.load(1)[1] == Tensor::of<float>({2, 1, 3}, {1, 1, 1, 1, 1, 1}));
+  REQUIRE(reader.load(0)[1] == Tensor::of<float>({2, 1, 3}, {0, 0, 0, 0, 0, 0}));
+  REQUIRE(reader.load(1)[0] == Tensor::of<float>({1, 2}, {-0.25f, 0}));
+  given.preprocessing->inputs["rate"] = 1;
+  REQUIRE_THAT(error_of([&] { open(given); }), Contains("preprocessing.inputs | The model has no input \"rate\"."));
+}
+
 TEST_CASE("a recording longer than one part is read whole") {
   std::vector<int16_t> values(200000);
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int16_t>(i % 30000);
@@ -128,9 +182,8 @@ TEST_CASE("recordings that cannot be samples say why and what to do") {
   const Wav good{1, 1, 8000, 16, sound16({1, 2})};
   REQUIRE_THAT(refusal(good, two, with(16000, {})),
                Contains("The sample rate is 8000 Hz; the preprocessing says 16000 Hz."));
-  REQUIRE_THAT(refusal(good, input({1, 3})),
-               Contains("has 2 values; the input \"x\" takes 1x3") && Contains("Set \"length\": 3"));
-  REQUIRE_THAT(refusal(good, input({1, 40, 50})), Contains("Set \"length\": 2000"));
+  REQUIRE_THAT(refusal(good, input({1, 40, 50})),
+               Contains("has 2 values; the input \"x\" takes 1x40x50") && Contains("Set \"length\": 2000"));
   REQUIRE_THAT(refusal({1, 1, 8000, 16, {}}, two), Contains("The recording is empty."));
   REQUIRE_THAT(refusal({2, 1, 8000, 16, sound16({1, 2})}, two), Contains("compressed sound (format 2)"));
   REQUIRE_THAT(refusal({1, 1, 8000, 12, sound16({1, 2})}, two), Contains("PCM of 12 bits"));
@@ -144,7 +197,7 @@ TEST_CASE("recordings that cannot be samples say why and what to do") {
   REQUIRE_THAT(refusal({3, 1, 8000, 32, bytes_of(std::vector<float>{0, nan})}, two), Contains("not a number (NaN)"));
   REQUIRE_THAT(refusal(good, input({1, 2}, DType::kInt64)), Contains("takes int64"));
   REQUIRE_THAT(error_of([&] {
-                 open_set({{"a.wav", file_of(good)}}, {two, two})->require_samples();
+                 open_set({{"a.wav", file_of(good)}}, {two, input({1, 2}, DType::kFloat32, "z")})->require_samples();
                }),
                Contains("the model has 2 inputs"));
   REQUIRE_THAT(error_of([&] {

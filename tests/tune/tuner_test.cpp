@@ -33,7 +33,8 @@ config::QuantizationConfig training(config::RoundingType type) {
   config.weights_n_bits = 3;
   config.gradient_ptq_config.emplace();
   config.gradient_ptq_config->rounding_type = type;
-  config.gradient_ptq_config->train_ranges = false;
+  config.gradient_ptq_config->train_ranges = config.gradient_ptq_config->train_scales = false;
+  config.gradient_ptq_config->augmentation = 0;
   config.gradient_ptq_config->n_epochs = 30;
   config.gradient_ptq_config->batch_size = 8;
   return config;
@@ -68,8 +69,8 @@ std::vector<tune::TuneRunner> runners_of(const tune::Tuner& tuner, size_t count)
   return runners;
 }
 
-calibrate::TunedModel train(const Trained& made, size_t workers = 1) {
-  const auto tuner = tuner_of(*made.job, made.draft, made.statistics);
+calibrate::TunedModel train(const Trained& made, size_t workers = 1, const std::vector<int64_t>& labels = {}) {
+  const auto tuner = tuner_of(*made.job, made.draft, made.statistics, labels);
   REQUIRE(tuner != nullptr);
   auto runners = runners_of(*tuner, workers);
   while (!tuner->done()) run_round(*tuner, runners, *made.job);
@@ -87,7 +88,8 @@ TEST_CASE("training raises the SQNR on samples that it has not seen, and the fil
     CAPTURE(tuned.tuning.before_db, tuned.tuning.after_db, tuned.tuning.first_loss, tuned.tuning.last_loss);
     CHECK(tuned.tuning.taken);
     CHECK(tuned.tuning.after_db > tuned.tuning.before_db + 0.2);
-    CHECK(tuned.tuning.frozen.empty());
+    REQUIRE(tuned.tuning.frozen.size() == 1);
+    CHECK_THAT(tuned.tuning.frozen[0], Contains("24 samples") && Contains("Give 256 or more"));
     CHECK_THROWS_WITH(quantize(*made.job, made.statistics), Contains("gradient_ptq_config trains on the samples"));
     keep_tuned(tuned, made.draft, made.statistics);
     CHECK(tuner_of(*made.job, made.draft, made.statistics) == nullptr);
@@ -107,9 +109,80 @@ TEST_CASE("training raises the SQNR on samples that it has not seen, and the fil
 TEST_CASE("the number of workers and the order of the lanes change nothing") {
   config::QuantizationConfig config = training(config::RoundingType::kSoftQuantizer);
   config.gradient_ptq_config->n_epochs = 3;
-  const Trained made = ready(config);
-  const calibrate::TunedModel alone = train(made);
-  CHECK(train(made, 3) == alone);
+  for (const int everything : {0, 1}) {
+    if (everything != 0) {
+      config.gradient_ptq_config->augmentation = 0.5;
+      config.gradient_ptq_config->train_scales = true;
+      config.gradient_ptq_config->train_ranges = true;
+    }
+    const Trained made = ready(config);
+    const calibrate::TunedModel alone = train(made);
+    CHECK(train(made, 3) == alone);
+  }
+}
+
+TEST_CASE("scales of weights are trained by channel, their integers staying where asked") {
+  config::QuantizationConfig config = training(config::RoundingType::kSoftQuantizer);
+  config.gradient_ptq_config->train_rounding = false;
+  config.gradient_ptq_config->train_scales = true;
+  Trained made = ready(config);
+  const calibrate::TunedModel tuned = train(made);
+  CHECK(tuned.tuning.after_db > tuned.tuning.before_db);
+  REQUIRE(!tuned.weights.empty());
+  for (const calibrate::RoundedWeight& weight : tuned.weights) {
+    const auto kernel =
+        std::find_if(made.draft.plan.kernels.begin(), made.draft.plan.kernels.end(),
+                     [&](const auto& one) { return made.draft.model.graph.name_of(one.op.weight) == weight.name; });
+    REQUIRE(kernel != made.draft.plan.kernels.end());
+    CHECK(weight.scales != kernel->weight.scale);
+    const Tensor codes = quant::quantize(*made.draft.model.graph.initializer(kernel->op.weight), kernel->weight);
+    const std::vector<int64_t> before = codes.to_int64s();
+    CHECK(std::equal(before.begin(), before.end(), weight.codes.begin(), weight.codes.end()));
+  }
+  keep_tuned(tuned, made.draft, made.statistics);
+  CHECK_NOTHROW(quantize(*made.job, made.statistics));
+}
+
+TEST_CASE("blocks that learn by themselves come to another model than the whole") {
+  config::QuantizationConfig config = training(config::RoundingType::kSoftQuantizer);
+  const calibrate::TunedModel whole = train(ready(config));
+  config.gradient_ptq_config->block_kernels = 1;
+  const calibrate::TunedModel blocks = train(ready(config));
+  CHECK(blocks.tuning.after_db >= blocks.tuning.before_db);
+  CHECK(blocks.weights != whole.weights);
+}
+
+TEST_CASE("labels take part in the loss where they are asked for") {
+  config::QuantizationConfig config = training(config::RoundingType::kSte);
+  config.weights_n_bits = 2;
+  config.gradient_ptq_config->label_weight = 0.5;
+  Trained made = ready(config);
+  CHECK_THROWS_WITH(tuner_of(*made.job, made.draft, made.statistics), Contains("there are 0"));
+  // The float model's own answers.
+  std::vector<int64_t> labels;
+  run::Runner exact(run::Program::compile(made.job->opened->model, ops::standard()));
+  for (size_t k = 0; k < kSamples; ++k) {
+    const Tensor y = exact.run(test::sample(*made.job, k))[0];
+    const auto scores = y.data<float>();
+    labels.push_back(std::max_element(scores.begin(), scores.end()) - scores.begin());
+  }
+  const calibrate::TunedModel tuned = train(made, 1, labels);
+  REQUIRE(tuned.tuning.before_cross_entropy.has_value());
+  CAPTURE(*tuned.tuning.before_cross_entropy, *tuned.tuning.after_cross_entropy);
+  CHECK(tuned.tuning.taken);
+  CHECK(*tuned.tuning.after_cross_entropy < *tuned.tuning.before_cross_entropy);
+  CHECK(tuned.tuning.after_right.has_value());
+  CHECK(train(made, 3, labels) == tuned);
+  std::vector<int64_t> others = labels;
+  others[5] = (others[5] + 1) % 5;
+  CHECK(train(made, 1, others).tuning.plan != tuned.tuning.plan);
+  others[5] = 5;
+  CHECK_THROWS_WITH(train(made, 1, others), Contains("the output has 5 classes"));
+  keep_tuned(tuned, made.draft, made.statistics);
+  CHECK(tuner_of(*made.job, made.draft, made.statistics) == nullptr);
+  CHECK(tuner_of(*made.job, made.draft, made.statistics, labels) == nullptr);
+  CHECK(calibrate::read(calibrate::write(made.statistics)).tuned == made.statistics.tuned);
+  CHECK_NOTHROW(quantize(*made.job, made.statistics));
 }
 
 TEST_CASE("training that goes on from a checkpoint comes to the same") {
@@ -121,6 +194,7 @@ TEST_CASE("training that goes on from a checkpoint comes to the same") {
   auto runners = runners_of(*first, 1);
   while (first->progress().step < 7) run_round(*first, runners, *made.job);
   const ByteBuffer state = first->checkpoint();
+  CHECK(first->bytes_per_runner() > 0);
   const auto second = tuner_of(*made.job, made.draft, made.statistics);
   second->restore(std::span(state.data(), state.size()));
   auto others = runners_of(*second, 2);
@@ -151,13 +225,36 @@ TEST_CASE("training that is stopped keeps the best so far, and its recipe makes 
 
 TEST_CASE("a loss that grows without end stops training and leaves what was best") {
   config::QuantizationConfig config = training(config::RoundingType::kSte);
-  config.gradient_ptq_config->learning_rate_bias = 1;
+  config.gradient_ptq_config->learning_rate_bias = 1000;
   config.gradient_ptq_config->hessian_weights = false;
   Trained made = ready(config);
   const calibrate::TunedModel tuned = train(made);
   CHECK(tuned.tuning.after_db >= tuned.tuning.before_db);
+  CHECK(tuned.tuning.steps < 30 * 3);
+  CHECK(tuned.tuning.steps_planned == tuned.tuning.steps);
+  CHECK_THAT(tuned.tuning.frozen.back(), Contains("Try a smaller learning rate"));
   keep_tuned(tuned, made.draft, made.statistics);
   CHECK_NOTHROW(quantize(*made.job, made.statistics));
+}
+
+TEST_CASE("training that has little memory computes activations again, and comes to the same") {
+  config::QuantizationConfig config = training(config::RoundingType::kSoftQuantizer);
+  config.gradient_ptq_config->train_scales = config.gradient_ptq_config->train_ranges = true;
+  config.gradient_ptq_config->n_epochs = 4;
+  const Trained made = ready(config);
+  const auto train_in = [&](int64_t memory) {
+    tune::Problem problem{
+        made.draft.model, made.draft.plan, *config.gradient_ptq_config, "key", "", {Shape{1, 4, 8, 8}}, kSamples, {}};
+    problem.memory = memory;
+    tune::Tuner tuner(problem);
+    auto runners = runners_of(tuner, 1);
+    while (!tuner.done()) run_round(tuner, runners, *made.job);
+    return std::pair(tuner.bytes_per_runner(), tuner.result());
+  };
+  const auto [bytes, tuned] = train_in(int64_t{1} << 30);
+  const auto [fewer, again] = train_in(1);
+  CHECK(fewer < bytes);
+  CHECK(again == tuned);
 }
 
 TEST_CASE("weights in blocks stay as they are, and a model of nothing else says so") {

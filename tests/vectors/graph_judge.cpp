@@ -9,6 +9,7 @@
 #include "core/ops/registry.h"
 #include "core/quant/error_functions.h"
 #include "core/run/program.h"
+#include "tests/support/rewrites.h"
 
 namespace tersor::vectors {
 
@@ -65,9 +66,9 @@ void GraphJudge::find_shifts() {
     shifts_[activation].theirs = std::nearbyint(shift / step) * step;
     shifts_[activation].threshold = number(before["threshold"]);
   }
-  for (const ptq::ShiftedActivation& one : line_.result.draft.shifted) {
-    const std::string name = graph().name_of(graph().find(one.activation)->outputs[0]);
-    if (shifts_.count(name) != 0) shifts_[name].ours = one.shift;
+  for (const Node* add : our_shifts()) {
+    const std::string name = graph().name_of(add->inputs[0]);
+    if (shifts_.count(name) != 0) shifts_[name].ours = graph().initializer(add->inputs[1])->data<float>()[0];
   }
 }
 
@@ -172,6 +173,14 @@ double GraphJudge::left_edge_loss(ValueId value, double moved, const PlainQuanti
   return plain_error(edges, bins.counts, quantizer, error_exponent(criterion).value_or(2));
 }
 
+/// The Adds that raise activations.
+std::vector<const Node*> GraphJudge::our_shifts() const {
+  std::vector<const Node*> adds;
+  if (const ptq::Rewrite* shifts = test::rewrite_of(line_.result.draft, test::kShiftNegative))
+    for (const NodeId id : shifts->inserted) adds.push_back(graph().find(id));
+  return adds;
+}
+
 /// The Add that raises an activation, or the activation where we found the raise to gain nothing.
 void GraphJudge::judge_shifted(const std::string& name, const Json& expected) {
   const std::string activation = name.substr(0, name.rfind("_post_add"));
@@ -179,10 +188,10 @@ void GraphJudge::judge_shifted(const std::string& name, const Json& expected) {
   into_mean_ = shift.theirs;
   const ValueId value = *graph().find(activation);
   judge_extremes(name, expected, value, shift.theirs);
-  const auto& shifted = line_.result.draft.shifted;
-  const auto done = std::find_if(shifted.begin(), shifted.end(),
-                                 [&](const auto& one) { return graph().find(one.activation)->outputs[0] == value; });
-  const ValueId quantized = done == shifted.end() ? value : graph().find(done->add)->outputs[0];
+  const std::vector<const Node*> shifted = our_shifts();
+  const auto done =
+      std::find_if(shifted.begin(), shifted.end(), [&](const Node* add) { return add->inputs[0] == value; });
+  const ValueId quantized = done == shifted.end() ? value : (*done)->outputs[0];
   const ptq::ActivationPlan* found = plan().find(quantized);
   if (found == nullptr) return fail(name + ": quantizers", {1}, {0});
   const IntegerGrid ours{found->params.grid.n_bits, found->params.range[0].low < 0, false};

@@ -61,6 +61,7 @@ class GraphJudge {
   void judge_node(const Json& node);
   void judge_missing(const Json& node);
   void judge_activation(const std::string& name, const Json& expected, ValueId value, double moved);
+  std::vector<const Node*> our_shifts() const;
   void judge_shifted(const std::string& name, const Json& expected);
   void judge_extremes(const std::string& name, const Json& expected, ValueId value, double moved);
   void judge_kernel(const Json& node, const ptq::KernelPlan& kernel);

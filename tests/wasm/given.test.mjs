@@ -6,10 +6,10 @@ import { readFileSync, writeFileSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { deflateSync, crc32 } from 'node:zlib';
 import { Tensor } from 'onnxruntime-node';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { Tersor, TersorError } from '../../wasm/dist/index.js';
-import { smallProduct } from '../zoo/protobuf.mjs';
+import { perceptron, smallProduct, waves } from '../zoo/protobuf.mjs';
 import { demo, demoFiles, emptyFolder } from './jobs.mjs';
 import { openPage } from './page/open.mjs';
 
@@ -254,4 +254,60 @@ describe("callers' errors", () => {
     };
     await expect(product.calibrate([{ [input()]: tensor }], { onProgress })).rejects.toThrow('mine');
   });
+});
+
+describe('a fixed batch', () => {
+  const rows = Array.from({ length: 10 }, (_, k) => ({ x: { data: waves(k, 6), dims: [1, 6] } }));
+  const labels = rows.map((_, k) => k % 3);
+
+  test('rows fill it, and counts, answers and chance are those of batch 1', async () => {
+    const found = [];
+    for (const batch of [1, 4]) {
+      const opened = await tersor.open(perceptron(batch));
+      const { bytes: _, ...evaluated } = { ...(await opened.evaluate(rows, labels)) };
+      const quantized = await opened.quantize({ samples: rows });
+      const { samples, output_sqnr_db } = await quantized.compare(rows);
+      const int8 = await quantized.evaluate(rows, labels);
+      found.push({ evaluated, samples, output_sqnr_db, answers: int8.answers, count: int8.count });
+      quantized.close();
+      opened.close();
+    }
+    expect(found[0].evaluated.count).toBe(10);
+    expect(found[0].evaluated.chance).toBeCloseTo(1 / 3);
+    expect(found[1]).toEqual(found[0]);
+  });
+
+  test('a data set says how many rows each sample fills', async () => {
+    const opened = await tersor.open(perceptron(4));
+    const csv = new TextEncoder().encode('1,2,3,4,5,6\n6,5,4,3,2,1\n');
+    expect(await opened.inspectSamples([{ path: 'rows.csv', data: csv }])).toMatchObject({ count: 2, batch: 4 });
+    opened.close();
+  });
+});
+
+test('weights alone are quantized without samples', async () => {
+  const made = await product.quantize({ platform: 'weight-only-int8', config: { allow_larger_file: true } });
+  expect(made.report.samples.calibration).toBe(0);
+  expect(made.model.length).toBeGreaterThan(0);
+  made.close();
+});
+
+test('a policy that forbids WebAssembly is called that', async () => {
+  const compile = vi
+    .spyOn(WebAssembly, 'compile')
+    .mockRejectedValue(
+      new WebAssembly.CompileError(
+        "WebAssembly.compile(): Compiling or instantiating WebAssembly module violates the following Content Security policy directive because 'unsafe-eval' is not an allowed source of script",
+      ),
+    );
+  try {
+    const error = await Tersor.create({ workers: 1, wasmBinary: new Uint8Array(8) }).catch((thrown) => thrown);
+    expect(error).toMatchObject({
+      code: 'io',
+      message: "The page's Content-Security-Policy forbids WebAssembly.",
+      hint: expect.stringContaining("'wasm-unsafe-eval' to script-src"),
+    });
+  } finally {
+    compile.mockRestore();
+  }
 });

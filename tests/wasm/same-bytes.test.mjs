@@ -9,7 +9,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { Tersor } from '../../wasm/dist/index.js';
-import { emptyFolder, filesUnder, jobs, largeJob, program } from './jobs.mjs';
+import { emptyFolder, filesUnder, jobs, largeJob, program, root } from './jobs.mjs';
 import { openPage } from './page/open.mjs';
 
 /** Samples that each job calibrates with, spread evenly over its data set. */
@@ -44,15 +44,17 @@ async function inNode(engine, job, folder) {
   return sha256(made.model);
 }
 
-let one, two, page;
+let one, two, light, page;
 beforeAll(async () => {
   one = await Tersor.create({ workers: 1 });
   two = await Tersor.create({ workers: 2 });
+  light = await Tersor.create({ workers: 2, light: true });
   page = await openPage();
 }, 60_000);
 afterAll(async () => {
   one?.close();
   two?.close();
+  light?.close();
   await page?.close();
 });
 
@@ -67,6 +69,7 @@ describe('the same bytes everywhere', () => {
         'native, 2 threads': natively(job, folder, 2),
         'Node, 1 worker': await inNode(one, job, folder),
         'Node, 2 workers': await inNode(two, job, folder),
+        'Node, the light engine': await inNode(light, job, folder),
         'Chromium, 1 worker': await inPage(1),
         'Chromium, 2 workers': await inPage(2),
       };
@@ -106,6 +109,32 @@ describe('the same bytes everywhere', () => {
     }
   });
 
+  test('with bits chosen by Hessian scores, of the light engine too, which loads the other for it', async () => {
+    const folder = jobs()
+      .find(({ name }) => name === 'demo')
+      .data();
+    const samples = filesUnder(folder).map((name) => ({ path: name, data: readFileSync(path.join(folder, name)) }));
+    const digests = [];
+    const begun = await Tersor.create({ workers: 1, light: true });
+    for (const engine of [two, begun]) {
+      const model = await engine.open(readFileSync(path.join(root, 'web/public/demo/model.onnx')));
+      const made = await model.quantize({
+        samples,
+        selection: { part: 'calibration', count },
+        platform: 'any',
+        config: {
+          target_resource_utilization: { weights_memory: 20_000 },
+          mixed_precision_config: { distance_weighting_method: 'HESSIAN' },
+        },
+      });
+      digests.push(sha256(made.model));
+      made.close();
+      model.close();
+    }
+    begun.close();
+    expect(digests[1]).toBe(digests[0]);
+  });
+
   test('trained, in the program, with one worker and with two; stopped, by its recipe', async () => {
     const job = jobs().find(({ name }) => name === 'demo');
     const folder = job.data();
@@ -119,7 +148,7 @@ describe('the same bytes everywhere', () => {
       });
       return sha256(readFileSync(output));
     };
-    const whole = natively('--set', 'weights_n_bits=4', '--epochs', '4');
+    const whole = natively('--set', 'weights_n_bits=4', '--epochs', '12');
     const samples = filesUnder(folder).map((name) => ({ path: name, data: readFileSync(path.join(folder, name)) }));
     const quantize = async (engine, more = {}) => {
       const model = await engine.open(readFileSync(job.model));
@@ -128,14 +157,14 @@ describe('the same bytes everywhere', () => {
         selection: { part: 'calibration', count },
         preprocessing: job.preprocessing,
         platform: 'any',
-        config: { weights_n_bits: 4, gradient_ptq_config: { n_epochs: 4 } },
+        config: { weights_n_bits: 4, gradient_ptq_config: { n_epochs: 12 } },
         ...more,
       });
       made.close();
       model.close();
       return made;
     };
-    for (const engine of [one, two]) {
+    for (const engine of [one, two, light]) {
       const seen = [];
       const made = await quantize(engine, { onProgress: (progress) => seen.push(progress) });
       expect(sha256(made.model)).toBe(whole);
@@ -155,6 +184,43 @@ describe('the same bytes everywhere', () => {
     const recipe = path.join(path.dirname(output), 'recipe.json');
     writeFileSync(recipe, JSON.stringify(stopped.recipe));
     expect(natively('--recipe', recipe)).toBe(sha256(stopped.model));
+  });
+
+  test('trained towards labels, on mixed samples', async () => {
+    const job = jobs().find(({ name }) => name === 'demo');
+    const folder = job.data();
+    const output = path.join(emptyFolder('native-labels'), 'out.onnx');
+    const preprocessing = path.join(path.dirname(output), 'preprocessing.json');
+    writeFileSync(preprocessing, JSON.stringify(job.preprocessing));
+    const training = { n_epochs: 12, label_weight: 0.5, augmentation: 0.5, train_scales: true };
+    const data = ['--data', folder, '--limit', String(count), '--preprocessing', preprocessing];
+    const settings = ['--set', 'weights_n_bits=3', '--set', `gradient_ptq_config=${JSON.stringify(training)}`];
+    execFileSync(program, ['tune', job.model, ...data, '--platform', 'any', ...settings, '-o', output], {
+      stdio: 'ignore',
+    });
+    const samples = filesUnder(folder).map((name) => ({ path: name, data: readFileSync(path.join(folder, name)) }));
+    for (const engine of [one, two]) {
+      const model = await engine.open(readFileSync(job.model));
+      const options = {
+        samples,
+        selection: { part: 'calibration', count },
+        preprocessing: job.preprocessing,
+        platform: 'any',
+        config: { weights_n_bits: 3, gradient_ptq_config: training },
+      };
+      await expect(model.quantize(options)).rejects.toMatchObject({ code: 'invalid_labels' });
+      const seen = [];
+      const onProgress = (progress) => seen.push(progress);
+      const made = await model.quantize({ ...options, labels: 'folders', onProgress });
+      expect(sha256(made.model)).toBe(sha256(readFileSync(output)));
+      expect(made.report.training.labels).toMatch(/^[0-9a-f]{64}$/);
+      expect(made.report.training.before_right).toBeGreaterThan(0);
+      const first = seen.find(({ training: now }) => now).training;
+      expect(first.step).toBe(0);
+      expect(first.bytes_per_worker).toBeGreaterThan(0);
+      made.close();
+      model.close();
+    }
   });
 
   test('in a page that is no secure context, where the browser takes no digests', async () => {

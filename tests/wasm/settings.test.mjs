@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { Tersor } from '../../wasm/dist/index.js';
 import { configTypes } from '../../wasm/config_types.mjs';
+import { recording } from '../browser/files.mjs';
 import { smallProduct } from '../zoo/protobuf.mjs';
 import { demo, demoFiles } from './jobs.mjs';
 
@@ -129,6 +130,27 @@ test('an option that a call does not have is an error with the nearest name', as
   expect((await model.coverage({ platfrom: undefined })).stays_float).toBeDefined();
 });
 
+test("the documents' names of config and FrameworkInfo are taken, one of two names at a time", async () => {
+  const info = { no_quantization_ops: ['Conv'] };
+  const ours = await model.coverage({ config: { weights_n_bits: 7 }, frameworkInfo: info, platform: 'any' });
+  const theirs = await model.coverage({
+    quantization_config: { weights_n_bits: 7 },
+    framework_info: info,
+    platform: 'any',
+  });
+  expect(theirs).toEqual(ours);
+  expect(theirs).not.toEqual(await model.coverage({ platform: 'any' }));
+  await expect(model.coverage({ config: {}, quantization_config: {} })).rejects.toMatchObject({
+    code: 'invalid_argument',
+    place: 'options.quantization_config',
+  });
+  const mapping = { weights_quantizer_mapping: { SYMMETRIC: (values) => values } };
+  await expect(model.coverage({ frameworkInfo: mapping })).rejects.toMatchObject({
+    code: 'invalid_argument',
+    place: 'frameworkInfo.weights_quantizer_mapping',
+  });
+});
+
 test('limit 0 means all samples, as it does in the program', async () => {
   const few = files.filter(({ path }) => /\.png$/.test(path)).slice(0, 3);
   const made = await model.quantize({ samples: few, preprocessing });
@@ -182,23 +204,13 @@ describe('samples', () => {
 
   test('recordings are brought to length, and the recipe says so', async () => {
     const small = await tersor.open(smallProduct());
-    const wav = Buffer.alloc(44 + 6);
-    wav.write('RIFF', 0);
-    wav.write('WAVEfmt ', 8);
-    wav.writeUInt32LE(16, 16);
-    wav.writeUInt16LE(1, 20);
-    wav.writeUInt16LE(1, 22);
-    wav.writeUInt32LE(16000, 24);
-    wav.writeUInt32LE(32000, 28);
-    wav.writeUInt16LE(2, 32);
-    wav.writeUInt16LE(16, 34);
-    wav.write('data', 36);
-    wav.writeUInt32LE(6, 40);
-    [16384, -32768, 8192].forEach((value, k) => wav.writeInt16LE(value, 44 + 2 * k));
-    const recordings = [{ path: 'a.wav', data: new Uint8Array(wav) }];
-    const short = await small.inspectSamples(recordings);
+    const recordings = [{ path: 'a.wav', data: new Uint8Array(recording([16384, -32768, 8192])) }];
+    const raw = { ...tersor.preprocessingPreset('raw'), rate: 16000 };
+    const short = await small.inspectSamples(recordings, { preprocessing: { ...raw, length: 3 } });
     expect(short.errors[0].error.hint).toMatch(/"length": 4/);
-    const how = { ...tersor.preprocessingPreset('raw'), rate: 16000, length: 4 };
+    const fitted = await small.inspectSamples(recordings);
+    expect([...fitted.first.tensors[0].values]).toEqual([0.5, -1, 0.25, 0]);
+    const how = { ...raw, length: 4 };
     const info = await small.inspectSamples(recordings, { preprocessing: how });
     expect([...info.first.tensors[0].values]).toEqual([0.5, -1, 0.25, 0]);
     const made = await small.quantize({ samples: recordings, preprocessing: how });

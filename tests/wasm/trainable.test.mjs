@@ -122,3 +122,9 @@ test('what does not fit is a sentence with a place', () => {
   );
   expect(refusal(() => quantizer.call([1, 2], true))).toMatchObject({ place: 'inputs' });
 });
+
+test('the light engine has none, and says so', async () => {
+  const light = await Tersor.create({ workers: 1, light: true });
+  expect(() => light.trainableQuantizer({ config: weights })).toThrow(/light/);
+  light.close();
+});

@@ -71,6 +71,10 @@ export async function use(bytes: Uint8Array, file: File, pictures: readonly Samp
   const lower: number | undefined = interval?.lower;
   await quantized.evaluate(pictures, [0, 1, 2]);
   const comparison = await quantized.compare(pictures, { limit: 64, runtime: 'wasm' });
+  for await (const { inputs, outputs } of quantized.run(pictures, { limit: 1, runtime: 'wasm' })) {
+    const types: string[] = [...inputs, ...outputs].map(({ type }) => type);
+    types.sort();
+  }
   const decibels: number | null | undefined = comparison.layers[0]?.isolated_sqnr_db;
 
   await model.quantize({ statistics, overrides: [{ name: 'dense', quantize_config: new MyDenseQuantizeConfig() }] });

@@ -49,3 +49,19 @@ test.each([
   expect(usability).not.toBe('usable');
   expect(causes.join('\n')).toMatch(/preprocessing/);
 });
+
+test('a preprocessing that nobody said is named in the verdict, until somebody does', async () => {
+  const files = demoFiles()
+    .filter(({ path: name }) => name.endsWith('.png'))
+    .filter((_, k) => k % 20 === 0)
+    .map(({ data }, k) => ({ path: `${100 + k}.png`, data }));
+  const guessed = /^How pictures become tensors is a guess/;
+  const made = await model.quantize({ samples: files });
+  await made.compare(files, { limit: 4 });
+  expect(made.report.diagnostics.map(({ code }) => code)).toContain('preprocessing_guessed');
+  expect(made.report.verdict.cautions.some((one) => guessed.test(one))).toBe(true);
+  await made.compare(files, { limit: 4, preprocessing: demo.preprocessing });
+  expect(made.report.diagnostics.map(({ code }) => code)).not.toContain('preprocessing_guessed');
+  expect(made.report.verdict.cautions.some((one) => guessed.test(one))).toBe(false);
+  made.close();
+});

@@ -163,3 +163,20 @@ export function smallProduct() {
   const w = { dims: [4, 2], data: Float32Array.from({ length: 8 }, (_, k) => k / 7 - 0.5) };
   return weightedModel('MatMul', w, [1, 4], [1, 2]);
 }
+
+/** `count` floats from -1 to 1, others for each seed. */
+export const waves = (seed, count) => Float32Array.from({ length: count }, (_, k) => Math.sin(seed + 1.7 * k));
+
+/** Two products with a Relu between them: `batch` rows of six values in, of three classes out. */
+export function perceptron(batch) {
+  return modelProto(13, {
+    nodes: [
+      { op: 'MatMul', inputs: ['x', 'w'], outputs: ['h'] },
+      { op: 'Relu', inputs: ['h'], outputs: ['r'] },
+      { op: 'MatMul', inputs: ['r', 'v'], outputs: ['y'] },
+    ],
+    constants: { w: { dims: [6, 8], data: waves(1, 48) }, v: { dims: [8, 3], data: waves(2, 24) } },
+    inputs: { x: [1, [batch, 6]] },
+    outputs: { y: [1, [batch, 3]] },
+  });
+}

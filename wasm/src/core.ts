@@ -5,9 +5,8 @@
 
 import { TersorError } from './error.js';
 import type { ReadBytes } from './packed.js';
-import type { JobKind, SentSample } from './protocol.js';
+import type { CoreCalls, SentSample } from './protocol.js';
 import type { TersorErrorFields } from './types.js';
-import makeModule from './tersor.mjs';
 
 export type Answer<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: TersorErrorFields };
@@ -19,8 +18,8 @@ interface FileTable {
 
 export type ReportProgress = (stage: string, done: number, total: number, note: string) => void;
 
-/** Texts are JSON. Bytes that come out are copies of their own. */
-export interface Core {
+/** Functions that no call of the protocol is passed on to as it is. Texts are JSON. Bytes that come out are copies of their own. */
+interface OwnFunctions {
   version(): Answer<string>;
   platforms(): Answer<string>;
   targetPlatformCapabilities(name: string, version: number): Answer<string>;
@@ -33,44 +32,27 @@ export interface Core {
   /** `model`: empty for none. */
   readSettings(text: string, name: string, model: string): Answer<string>;
   sha256(bytes: Uint8Array): Answer<Uint8Array>;
-  select(total: number, part: string, count: number): Answer<string>;
-  measuresOnSamples(settings: string): Answer<boolean>;
 
   openModel(key: string, table: FileTable): Answer<string>;
-  close(key: string): Answer<null>;
-  coverage(model: string, settings: string): Answer<string>;
-  graph(model: string, settings: string): Answer<string>;
-  runtimeNodes(model: string, settings: string): Answer<string>;
-  weightChannels(model: string, settings: string, name: string): Answer<string>;
-  openRange(key: string, model: string, settings: string, statistics: Uint8Array, question: string): Answer<string>;
-  rangeFigures(key: string, low: number, high: number): Answer<string>;
   layers(model: string, settings: string, which: number): Answer<LayersAnswer>;
   openData(key: string, model: string, table: FileTable, preprocessing: string): Answer<string>;
-  checkData(data: string): Answer<null>;
-  inspectData(data: string): Answer<string>;
   preview(data: string, index: number): Answer<PreviewAnswer>;
   previewTensors(model: string, sample: SentSample): Answer<PreviewAnswer>;
   labelsOfFolders(data: string): Answer<string>;
   labelsOfFile(data: string, table: FileTable, group: number): Answer<string>;
-  beginJob(key: string, kind: JobKind, settings: string): Answer<null>;
   /** What the digest of the sample is taken of, on the core's own memory: not to be kept. Null: the job wants none. */
   loadSample(job: string, sample: SentSample): Answer<Uint8Array<ArrayBuffer> | null>;
   /** Runs the one that was loaded. */
   addSample(job: string): Answer<null>;
+  /** In place of addSample(), where the job runs its model on single samples. */
+  runLoaded(job: string): Answer<RunAnswer>;
   /** Of the one that was added last, where the job wants digests. */
   noteDigest(job: string, digest: Uint8Array): Answer<null>;
-  finishJob(job: string): Answer<Uint8Array>;
   mergeJob(
     job: string,
     parts: readonly Uint8Array[],
     extra: Uint8Array | null,
   ): Answer<Uint8Array<ArrayBuffer> | string>;
-  beginSweep(key: string, settings: string, statistics: Uint8Array): Answer<string>;
-  sweepStep(job: string, step: number, before: Uint8Array): Answer<Uint8Array>;
-  mergeSweepStep(job: string, step: number, parts: readonly Uint8Array[]): Answer<Uint8Array>;
-  finishSweep(job: string, outcomes: readonly Uint8Array[]): Answer<Uint8Array>;
-  stopSweep(job: string): Answer<null>;
-  sweepProgress(job: string): Answer<string>;
   quantize(
     model: string,
     settings: string,
@@ -105,6 +87,11 @@ export interface Core {
   variablesOfTrainable(id: number, group: string): Answer<string>;
 }
 
+/** Every function that bindings.cpp binds. */
+export type Core = OwnFunctions & {
+  [M in keyof CoreCalls]: (...args: Parameters<CoreCalls[M]>) => Answer<ReturnType<CoreCalls[M]> | string>;
+};
+
 /** `info` is JSON of LayerFacts without the weights' data; `values` are these, one behind the other. */
 export interface LayersAnswer {
   readonly info: string;
@@ -118,6 +105,12 @@ export interface PreviewAnswer {
   readonly values: readonly Float32Array[];
 }
 
+/** `info` is JSON {inputs, outputs} of NamedTensor without the data; `values` are their bytes, one behind the other. */
+export interface RunAnswer {
+  readonly info: string;
+  readonly values: readonly Uint8Array<ArrayBuffer>[];
+}
+
 /** The value, or the error thrown. */
 export function valueOf<T>(answer: Answer<T>): T {
   if (answer.ok) return answer.value;
@@ -128,7 +121,10 @@ export function jsonOf<T>(answer: Answer<string>): T {
   return JSON.parse(valueOf(answer)) as T;
 }
 
-export function instantiate(module: WebAssembly.Module): Promise<Core> {
+/** `light`: the module is tersor-light.wasm, which has no trainable quantizers. */
+export async function instantiate(module: WebAssembly.Module, light: boolean): Promise<Core> {
+  // each file is read by the loader that was written with it
+  const { default: makeModule } = await (light ? import('./tersor-light.mjs') : import('./tersor.mjs'));
   return new Promise((resolve, reject) => {
     makeModule({
       instantiateWasm(imports, done) {

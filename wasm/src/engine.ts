@@ -21,22 +21,43 @@ function located(locateFile: types.TersorOptions['locateFile'], name: string): U
   return place instanceof URL ? place : new URL(place, (globalThis as { location?: Location }).location?.href);
 }
 
+/** The engine that `create` begins with. */
 async function compiled(options: types.TersorOptions): Promise<WebAssembly.Module> {
-  const { wasmBinary, locateFile } = options;
+  const { wasmBinary, locateFile, light = false } = options;
   if (wasmBinary instanceof WebAssembly.Module) return wasmBinary;
-  const url = located(locateFile, 'tersor.wasm') ?? new URL('./tersor.wasm', import.meta.url);
+  if (!light) return compiledOf('tersor.wasm', wholeAt(locateFile), wasmBinary);
+  const url = located(locateFile, 'tersor-light.wasm') ?? new URL('./tersor-light.wasm', import.meta.url);
+  return compiledOf('tersor-light.wasm', url, wasmBinary);
+}
+
+/** Written so that bundlers find the files. */
+function wholeAt(locateFile: types.TersorOptions['locateFile']): URL {
+  return located(locateFile, 'tersor.wasm') ?? new URL('./tersor.wasm', import.meta.url);
+}
+
+async function compiledOf(
+  name: string,
+  url: URL,
+  wasmBinary: ArrayBuffer | Uint8Array | undefined,
+): Promise<WebAssembly.Module> {
   try {
     return wasmBinary ? await WebAssembly.compile(wasmBinary as BufferSource) : await compileAt(url);
   } catch (error) {
+    // Chromium, Firefox and Safari say it in words of their own.
+    const forbidden = /content.security.policy|blocked by csp|unsafe-eval/i.test(sentence(error));
     const cannot = error instanceof WebAssembly.CompileError;
     throw new TersorError(
       {
         code: 'io',
-        message: `The engine could not be loaded: ${sentence(error)}`,
+        message: forbidden
+          ? "The page's Content-Security-Policy forbids WebAssembly."
+          : `The engine could not be loaded: ${sentence(error)}`,
         place: wasmBinary ? 'wasmBinary' : url.href,
-        hint: cannot
-          ? 'WebAssembly with SIMD and exceptions is needed: Chrome 95, Firefox 100, Safari 16.4, Node 20, or newer.'
-          : 'Check that tersor.wasm is where locateFile says.',
+        hint: forbidden
+          ? "Add 'wasm-unsafe-eval' to script-src in that policy, in the page's header or its meta element."
+          : cannot
+            ? 'WebAssembly with SIMD and exceptions is needed: Chrome 95, Firefox 100, Safari 16.4, Node 20, or newer.'
+            : `Check that ${name} is where locateFile says, and that there is a network.`,
       },
       { cause: error },
     );
@@ -118,11 +139,13 @@ export class Tersor implements types.Tersor {
     signal?.throwIfAborted();
     const count = await wantedWorkers(options.workers);
     const module = await abortable(compiled(options), signal);
-    const pool = new Pool(module, count, located(options.locateFile, 'worker.mjs'));
+    const { light = false, locateFile } = options;
+    const whole = light ? () => compiledOf('tersor.wasm', wholeAt(locateFile), undefined) : null;
+    const pool = new Pool(module, count, located(locateFile, 'worker.mjs'), whole);
     try {
       await abortable(Promise.all(pool.workers.map((worker) => worker.start())), signal);
       const lists = pool.idle().call('lists', []);
-      const [core, known] = await abortable(Promise.all([instantiate(module), lists]), signal);
+      const [core, known] = await abortable(Promise.all([instantiate(module, light), lists]), signal);
       return new Tersor({ pool }, core, known);
     } catch (error) {
       pool.close();
@@ -186,6 +209,14 @@ export class Tersor implements types.Tersor {
 
   trainableQuantizer(options: TrainableQuantizerOptions): BaseTrainableQuantizer {
     checkOptions('trainableQuantizer', options);
+    if (!('makeTrainable' in this.#core)) {
+      throw new TersorError({
+        code: 'invalid_argument',
+        message: 'This engine was created with light: true, which is without trainable quantizers.',
+        place: 'trainableQuantizer',
+        hint: 'Create one without it.',
+      });
+    }
     return answered('trainableQuantizer', () => new CoreTrainableQuantizer(this.#core, options));
   }
 

@@ -2,7 +2,7 @@
 //
 // A job goes through samples: they are handed out a few at a time to whichever worker is free, each worker gathers its
 // part, and the last to be done takes the others' parts to its own: they were made ready while it was still at work.
-// Nothing depends on who got which sample.
+// Nothing depends on who got which sample: where a worker dies, the one in its place goes through its samples again.
 
 import { TersorError } from './error.js';
 import { died, type Pool, type PoolWorker, type Resource } from './pool.js';
@@ -37,10 +37,21 @@ export function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined):
   });
 }
 
+/** Up to so many more samples, none when there are no more. */
+type Take = (count: number) => Promise<readonly SentSample[]>;
+
+/** What a worker had to do with the job until it died, if it did. */
+interface Life {
+  readonly taken: SentSample[];
+  done: number;
+  /** It had a sample and may get another. */
+  busy: boolean;
+}
+
 /** Hands out samples, a few at a time. */
 interface Queue {
-  /** What one worker takes with: up to so many more samples, none when there are no more. */
-  taker(): (count: number) => Promise<readonly SentSample[]>;
+  /** What one worker takes with. */
+  taker(): Take;
   /** Nothing more is handed out. */
   stop(): void;
 }
@@ -58,7 +69,7 @@ class ListQueue implements Queue {
     this.#takers = takers;
   }
 
-  taker(): (count: number) => Promise<readonly SentSample[]> {
+  taker(): Take {
     let run: readonly SentSample[] = [];
     return (count) => {
       if (run.length === 0) {
@@ -87,7 +98,7 @@ class StreamQueue implements Queue {
     this.#iterator = samples[Symbol.asyncIterator]();
   }
 
-  taker(): (count: number) => Promise<readonly SentSample[]> {
+  taker(): Take {
     return (count) => this.#take(count);
   }
 
@@ -113,7 +124,23 @@ class StreamQueue implements Queue {
   }
 }
 
+/** All parts went with the worker that was to merge them. */
+class PartsLost extends TersorError {
+  constructor({ fell }: PoolWorker) {
+    super((fell ?? died('the parts of the job are lost.')).toJSON());
+  }
+}
+
 export async function runJob<T>(pool: Pool, job: Job, call: CallOptions): Promise<T> {
+  try {
+    return await runOnce<T>(pool, job, call);
+  } catch (error) {
+    if (error instanceof PartsLost && isList(job.feed.items)) return runOnce<T>(pool, job, call);
+    throw error;
+  }
+}
+
+async function runOnce<T>(pool: Pool, job: Job, call: CallOptions): Promise<T> {
   call.signal?.throwIfAborted();
   const key = newKey('job');
   const { items } = job.feed;
@@ -124,18 +151,15 @@ export async function runJob<T>(pool: Pool, job: Job, call: CallOptions): Promis
   let busy = 0;
   /** The one that takes the others' parts, once it is done with its own, and how often it had died before. */
   const lead: { readonly worker: PoolWorker; readonly deaths: number }[] = [];
-  const lost = () => died('its part of the job is lost.');
   const tell = () =>
     call.onProgress?.({ stage: job.stage, done, total: Math.max(done, job.feed.total ?? 0), note: 'samples' });
 
   /** What the worker's part came to; null for the lead, and for one that had no sample. */
-  const work = async (worker: PoolWorker): Promise<Uint8Array | null> => {
+  const part = async (worker: PoolWorker, take: Take, life: Life): Promise<Uint8Array | null> => {
     let count = 1;
-    let has = false;
     let last: Promise<void> = Promise.resolve();
     let lastDone = 0;
     const { deaths } = worker;
-    const take = queue.taker();
     const add = async (samples: readonly SentSample[]) => {
       const sent = performance.now();
       const lent = job.feed.comeBack !== undefined;
@@ -147,14 +171,16 @@ export async function runJob<T>(pool: Pool, job: Job, call: CallOptions): Promis
       count = Math.max(1, Math.min(mostAtOnce, 2 * count, Math.floor(targetMilliseconds / Math.max(each, 0.01))));
       if (over) return;
       done += samples.length;
+      life.done += samples.length;
       tell();
     };
     for (;;) {
       const samples = await take(count);
-      if (worker.deaths !== deaths) throw lost();
+      life.taken.push(...samples);
+      if (worker.deaths !== deaths) throw died('its part of the job is lost.');
       if (samples.length === 0) break;
-      if (!has) {
-        has = true;
+      if (!life.busy) {
+        life.busy = true;
         ++busy;
         for (const resource of job.needs) await worker.need(resource);
         if (over) break;
@@ -167,15 +193,39 @@ export async function runJob<T>(pool: Pool, job: Job, call: CallOptions): Promis
       if (over) break;
     }
     await last;
-    if (!has || over) return null;
+    if (!life.busy || over) return null;
+    life.busy = false;
     if (--busy > 0 || lead.length > 0) return worker.call('finishJob', [key]);
     lead.push({ worker, deaths });
     return null;
   };
 
+  const work = async (worker: PoolWorker): Promise<Uint8Array | null> => {
+    const take = queue.taker();
+    let again: readonly SentSample[] = [];
+    for (let life = 0; ; ++life) {
+      const { deaths } = worker;
+      const mine: Life = { taken: [], done: 0, busy: false };
+      const rest = [...again];
+      try {
+        return await part(
+          worker,
+          (count) => (rest.length > 0 ? Promise.resolve(rest.splice(0, count)) : take(count)),
+          mine,
+        );
+      } catch (error) {
+        if (mine.busy) --busy;
+        // samples that stream in are gone with the worker, and one that kills its worker would kill the next
+        if (worker.deaths === deaths || life > 0 || over || !isList(items)) throw error;
+        done -= mine.done;
+        again = [...mine.taken, ...rest];
+      }
+    }
+  };
+
   const all = async (): Promise<T> => {
     tell();
-    const parts = (await Promise.all(pool.workers.map(work))).filter((part) => part !== null);
+    const parts = (await Promise.all(pool.workers.map(work))).filter((one) => one !== null);
     call.signal?.throwIfAborted();
     const [taker] = lead;
     if (!taker) {
@@ -186,9 +236,13 @@ export async function runJob<T>(pool: Pool, job: Job, call: CallOptions): Promis
         hint: 'Give at least one; 100 or more make good ranges.',
       });
     }
-    if (taker.worker.deaths !== taker.deaths) throw lost();
-    const transfer = parts.map((part) => part.buffer as ArrayBuffer);
-    return (await taker.worker.call('mergeJob', [key, parts, job.extra ?? null], { transfer })) as T;
+    if (taker.worker.deaths !== taker.deaths) throw new PartsLost(taker.worker);
+    const transfer = parts.map((one) => one.buffer as ArrayBuffer);
+    try {
+      return (await taker.worker.call('mergeJob', [key, parts, job.extra ?? null], { transfer })) as T;
+    } catch (error) {
+      throw taker.worker.deaths === taker.deaths ? error : new PartsLost(taker.worker);
+    }
   };
 
   try {

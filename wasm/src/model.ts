@@ -3,10 +3,10 @@
 import { sentence, TersorError } from './error.js';
 import { given } from './given.js';
 import { abortable, runJob } from './job.js';
-import { checkOptions } from './options.js';
+import { checkMappings, checkOptions, withOurNames } from './options.js';
 import { overridesAsData } from './layer_configs.js';
-import type { PoolWorker } from './pool.js';
-import { evaluate, type Context, type ModelFile } from './model_file.js';
+import { outliving, type PoolWorker } from './pool.js';
+import { evaluate, runEach, type Context, type ModelFile } from './model_file.js';
 import { OpenResult } from './result.js';
 import { areFiles, DataSets, keep, tensorSample, type Kept } from './samples.js';
 import { runSweep, type SweepKind } from './sweep.js';
@@ -26,8 +26,10 @@ import type {
   QuantizedResult,
   Recipe,
   QuantizeOptions,
+  RunOptions,
   SampleOptions,
   SamplePreview,
+  SampleRun,
   Samples,
   SamplesInfo,
   Selection,
@@ -91,7 +93,7 @@ export class OpenModel implements Model {
     call?.signal?.throwIfAborted();
     this.#checkOpen();
     const worker = this.#context.pool.idle();
-    const work = worker.need(this.#file).then(() => ask(worker));
+    const work = outliving(worker, () => worker.need(this.#file).then(() => ask(worker)));
     return abortable(work, call?.signal);
   }
 
@@ -152,9 +154,13 @@ export class OpenModel implements Model {
     return {
       count: feed.of ?? 0,
       classes: [],
+      labels_from: 'none',
+      labels: null,
+      inputs: this.info.inputs.map(({ name }) => ({ name, from: 'samples' })),
       formats: { tensors: feed.of ?? 0 },
       size_bytes: bytes,
       errors: [],
+      batch: 1,
       skipped: [],
       preprocessing: null,
       preprocessing_is_guess: false,
@@ -200,7 +206,9 @@ export class OpenModel implements Model {
   }
 
   /** The core's settings; QuantizeConfigs that are objects have been asked. */
-  async #settings(options: QuantizeOptions): Promise<Record<string, unknown>> {
+  async #settings(given: QuantizeOptions): Promise<Record<string, unknown>> {
+    const options = withOurNames(given);
+    checkMappings(options.frameworkInfo);
     const settings = {
       platform: options.platform ?? null,
       config: options.config ?? {},
@@ -261,15 +269,18 @@ export class OpenModel implements Model {
   async #measure(
     statistics: Uint8Array,
     kept: Kept,
-    call: CallOptions,
+    call: CalibrateOptions,
     settings: Record<string, unknown>,
     kinds: readonly SweepKind[] = ['trial', 'corrections', 'training'],
   ): Promise<Uint8Array> {
+    await abortable(this.#context.pool.completeFor(JSON.stringify(settings)), call.signal);
     const { data } = kept.feed;
     const needs = [this.#file, ...(data ? [data] : [])];
     let measured = statistics;
     for (const kind of kinds) {
-      const text = JSON.stringify({ ...settings, model: this.#file.key, data: data?.key ?? null, sweep: kind });
+      const trains = kind === 'training' && (call.labels ?? null) !== null;
+      const labels = trains ? await abortable(this.#sets.labels(kept.feed, call.labels ?? null, 1), call.signal) : null;
+      const text = JSON.stringify({ ...settings, model: this.#file.key, data: data?.key ?? null, sweep: kind, labels });
       const sweep = { kind, settings: text, needs, statistics: measured, pick: kept.pick };
       measured = await runSweep(this.#context.pool, sweep, call);
     }
@@ -283,7 +294,7 @@ export class OpenModel implements Model {
     settings: Record<string, unknown>,
   ): Promise<Uint8Array> {
     const source = this.#sources.get(statistics);
-    if (source?.settings === JSON.stringify(settings)) return statistics.bytes;
+    if (source?.settings === JSON.stringify(settings) && !options.labels) return statistics.bytes;
     if (!(await this.#measuresOnSamples(options, settings))) return statistics.bytes;
     let kept = source?.kept.atHand() ? source.kept : null;
     if (!kept && options.samples) {
@@ -297,10 +308,11 @@ export class OpenModel implements Model {
   async trainingEpochs(minutes: number, options: QuantizeOptions): Promise<number> {
     this.#check('quantize', options);
     const settings = await this.#settings(options);
-    const given = options.config?.gradient_ptq_config ?? {};
+    const { config } = withOurNames(options);
+    const given = config?.gradient_ptq_config ?? {};
     const timed = {
       ...settings,
-      config: { ...options.config, gradient_ptq_config: { ...given, n_epochs: 1, most_steps: timedSteps + 1 } },
+      config: { ...config, gradient_ptq_config: { ...given, n_epochs: 1, most_steps: timedSteps + 1 } },
     };
     const source = options.statistics && this.#sources.get(options.statistics);
     const kept =
@@ -311,14 +323,16 @@ export class OpenModel implements Model {
     const measured = await this.#measure(bytes, kept, call, timed, ['trial', 'corrections']);
     const at: number[] = [];
     let perEpoch = 1;
+    let work = 1;
     const watch = ({ training }: Progress) => {
       if (!training) return;
       perEpoch = training.steps_per_epoch;
+      work = training.work_of_mean_step;
       if (training.step > at.length) at.push(performance.now());
     };
     await this.#measure(measured, kept, { ...call, onProgress: watch }, timed, ['training']);
     const seconds = ((at.at(-1) ?? 0) - (at[0] ?? 0)) / 1000 / Math.max(1, at.length - 1);
-    return Math.max(1, Math.floor((minutes * 60) / Math.max(1e-3, seconds * 1.1) / perEpoch));
+    return Math.max(1, Math.floor((minutes * 60) / Math.max(1e-3, seconds * 1.1 * work) / perEpoch));
   }
 
   async quantize(options: QuantizeOptions): Promise<QuantizedResult> {
@@ -331,16 +345,11 @@ export class OpenModel implements Model {
     const preprocessing = options.preprocessing ?? recipe?.preprocessing ?? undefined;
     const settings = await this.#settings(options);
     const { statistics } = options;
-    if (!statistics && !samples) {
-      throw new TersorError({
-        code: 'invalid_argument',
-        message: 'quantize() needs samples or statistics.',
-        hint: 'Give { samples } or { statistics } from calibrate().',
-      });
-    }
-    const bytes = statistics
-      ? await this.#refresh(statistics, { ...options, preprocessing }, settings)
-      : (await this.#calibrate(samples ?? [], { ...options, selection, preprocessing }, settings)).bytes;
+    // without either the core quantizes weights alone, or says that it needs samples
+    let bytes: Uint8Array = new Uint8Array();
+    if (statistics) bytes = await this.#refresh(statistics, { ...options, preprocessing }, settings);
+    else if (samples)
+      bytes = (await this.#calibrate(samples, { ...options, selection, preprocessing }, settings)).bytes;
     const text = JSON.stringify(settings);
     const made = await this.#withModel(options, (worker) =>
       worker.call('quantize', [this.#file.key, text, bytes], {
@@ -361,6 +370,11 @@ export class OpenModel implements Model {
     this.#check('evaluate', options);
     const feed = await abortable(this.#sets.feed(samples, options), options.signal);
     return evaluate(this.#context, this.#file, this.#sets, feed, labels, options);
+  }
+
+  async *run(samples: Samples, options: RunOptions = {}): AsyncGenerator<SampleRun, void, undefined> {
+    this.#check('run', options);
+    yield* runEach(this.#context, this.#file, this.#sets, samples, options);
   }
 
   close(): void {

@@ -8,7 +8,7 @@ import { pack, type NamedData, type Packed } from './packed.js';
 import type { Pool, PoolWorker, Resource } from './pool.js';
 import type { EvaluationAnswer, SentSample } from './protocol.js';
 import { isList, newKey, type DataSets, type Feed } from './samples.js';
-import type { EvaluateOptions, EvaluationResult, Labels, ModelInfo } from './types.js';
+import type { EvaluateOptions, EvaluationResult, Labels, ModelInfo, RunOptions, SampleRun, Samples } from './types.js';
 
 /** What every call on one open model shares. */
 export interface Context {
@@ -86,4 +86,38 @@ export async function evaluate(
     options,
   );
   return { ...answer, answers: answer.answers === null ? null : Int32Array.from(answer.answers) };
+}
+
+/** Runs samples one by one through a model, in one worker: it is at the next one while the caller looks at what came. */
+export async function* runEach(
+  { pool }: Context,
+  model: ModelFile,
+  sets: DataSets,
+  samples: Samples,
+  options: RunOptions,
+): AsyncGenerator<SampleRun, void, undefined> {
+  const { signal } = options;
+  signal?.throwIfAborted();
+  const feed = await abortable(sets.feed(samples, options), signal);
+  const worker = pool.idle();
+  const key = newKey('run');
+  const settings = { model: model.key, data: feed.data?.key ?? null, runtime: options.runtime ?? null };
+  const begin = async () => {
+    await worker.need(model);
+    if (feed.data) await worker.need(feed.data);
+    await worker.call('beginJob', [key, 'run', JSON.stringify(settings)]);
+  };
+  try {
+    await abortable(begin(), signal);
+    let before: Promise<SampleRun> | null = null;
+    for await (const sample of feed.items) {
+      const next = worker.call('runSample', [key, sample]);
+      next.catch(() => undefined); // heard below, or that of the one before it
+      if (before) yield await abortable(before, signal);
+      before = next;
+    }
+    if (before) yield await abortable(before, signal);
+  } finally {
+    worker.forget(key);
+  }
 }

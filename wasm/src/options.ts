@@ -18,11 +18,25 @@ const ofCoverage: Names<types.CoverageOptions> = {
   overrides: true,
   preset: true,
   frameworkInfo: true,
+  quantization_config: true,
+  framework_info: true,
 };
-const ofCalibrate: Names<types.CalibrateOptions> = { ...ofCoverage, ...ofSamples, selection: true, stop: true };
+const ofCalibrate: Names<types.CalibrateOptions> = {
+  ...ofCoverage,
+  ...ofSamples,
+  selection: true,
+  labels: true,
+  stop: true,
+};
 
 const known = {
-  create: { workers: true, wasmBinary: true, locateFile: true, signal: true } satisfies Names<types.TersorOptions>,
+  create: {
+    workers: true,
+    wasmBinary: true,
+    light: true,
+    locateFile: true,
+    signal: true,
+  } satisfies Names<types.TersorOptions>,
   open: { ...ofEveryCall, externalData: true } satisfies Names<types.OpenOptions>,
   readSettings: { name: true, model: true, signal: true } satisfies Names<types.ReadSettingsOptions>,
   coverage: ofCoverage,
@@ -56,6 +70,7 @@ const known = {
     runtime: true,
     classes: true,
   } satisfies Names<types.CompareOptions>,
+  run: { ...ofSamples, selection: true, limit: true, runtime: true } satisfies Names<types.RunOptions>,
   trainableQuantizer: {
     identifier: true,
     config: true,
@@ -102,6 +117,44 @@ const expected: Readonly<Record<string, readonly [string, (value: unknown) => bo
   overrides: ['a list', (value) => Array.isArray(value)],
   locateFile: ['a function', (value) => typeof value === 'function'],
 };
+
+/** The options with the documents' names of two of them replaced by ours. */
+export function withOurNames<T extends types.CoverageOptions>(options: T): T {
+  const { quantization_config, framework_info, ...others } = options;
+  for (const [ours, documents, value] of [
+    ['config', 'quantization_config', quantization_config],
+    ['frameworkInfo', 'framework_info', framework_info],
+  ] as const) {
+    if (options[ours] !== undefined && value !== undefined) {
+      throw new TersorError({
+        code: 'invalid_argument',
+        message: `${ours} and ${documents} are two names of the same option, and both are given.`,
+        place: `options.${documents}`,
+      });
+    }
+  }
+  const config = options.config ?? quantization_config;
+  const frameworkInfo = options.frameworkInfo ?? framework_info;
+  return {
+    ...others,
+    ...(config === undefined ? {} : { config }),
+    ...(frameworkInfo === undefined ? {} : { frameworkInfo }),
+  } as T;
+}
+
+/** A mapping names quantizers; a function would be left out of what goes to the core. */
+export function checkMappings(info: types.FrameworkInfo | undefined): void {
+  for (const mapping of ['activation_quantizer_mapping', 'weights_quantizer_mapping'] as const)
+    for (const [method, value] of Object.entries(info?.[mapping] ?? {}))
+      if (typeof value === 'function') {
+        throw new TersorError({
+          code: 'invalid_argument',
+          message: `${mapping}.${method} is a function, and a file holds no function: its values have to be those of a known quantizer.`,
+          place: `frameworkInfo.${mapping}`,
+          hint: 'Name the method whose quantizer acts: POWER_OF_TWO, SYMMETRIC, UNIFORM, LUT_POT_QUANTIZER or LUT_SYM_QUANTIZER.',
+        });
+      }
+}
 
 function shown(value: unknown): string {
   return typeof value === 'string'

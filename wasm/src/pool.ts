@@ -36,7 +36,8 @@ export function died(why: string): TersorError {
 
 export class PoolWorker {
   readonly #start: () => Promise<HostWorker>;
-  readonly #module: WebAssembly.Module;
+  #module: WebAssembly.Module;
+  #light: boolean;
   #host: Promise<HostWorker> | null = null;
   #started: Promise<unknown> = Promise.resolve();
   #closed: TersorError | null = null;
@@ -44,13 +45,16 @@ export class PoolWorker {
   readonly #pending = new Map<number, Pending>();
   readonly #held = new Map<string, Promise<unknown>>();
 
-  constructor(module: WebAssembly.Module, start: () => Promise<HostWorker>) {
+  constructor(module: WebAssembly.Module, light: boolean, start: () => Promise<HostWorker>) {
     this.#module = module;
+    this.#light = light;
     this.#start = start;
   }
 
   /** Counts up whenever the worker died: what it held is gone. */
   deaths = 0;
+  /** Why it died last. */
+  fell: TersorError | null = null;
 
   /** Calls that are not answered yet. */
   get busy(): number {
@@ -95,6 +99,13 @@ export class PoolWorker {
     this.#fall(why);
   }
 
+  /** A worker with the complete engine takes the place of this one, which ends as if it had died. */
+  complete(module: WebAssembly.Module): void {
+    this.#module = module;
+    this.#light = false;
+    if (this.#host) this.#fall(died('one that can train takes its place.'));
+  }
+
   #launch(): Promise<HostWorker> {
     const mine: Promise<HostWorker> = this.#start().then((host) => {
       host.onMessage((message) => this.#hear(message as Reply));
@@ -105,7 +116,7 @@ export class PoolWorker {
       return host;
     });
     // the first call of all; those behind it wait in the worker's own queue
-    this.#started = this.#ask(mine, 'start', [this.#module]);
+    this.#started = this.#ask(mine, 'start', [this.#module, this.#light]);
     this.#started.catch((error: unknown) => {
       if (this.#host === mine) this.#fall(died(sentence(error)));
     });
@@ -172,6 +183,7 @@ export class PoolWorker {
     const host = this.#host;
     this.#host = null;
     ++this.deaths;
+    this.fell = why;
     this.#held.clear();
     const pending = [...this.#pending.values()];
     this.#pending.clear();
@@ -183,11 +195,51 @@ export class PoolWorker {
   }
 }
 
+/** What `ask` gives; asked once more where the worker died under it, of the new one in its place. */
+export async function outliving<T>(worker: PoolWorker, ask: () => Promise<T>): Promise<T> {
+  const { deaths } = worker;
+  try {
+    return await ask();
+  } catch (error) {
+    if (worker.deaths === deaths) throw error;
+    return ask();
+  }
+}
+
 export class Pool {
   readonly workers: readonly PoolWorker[];
 
-  constructor(module: WebAssembly.Module, count: number, workerUrl: URL | null) {
-    this.workers = Array.from({ length: count }, () => new PoolWorker(module, () => startWorker(workerUrl)));
+  /** The complete engine, where the workers have the light one. */
+  readonly #whole: (() => Promise<WebAssembly.Module>) | null;
+  #completed: Promise<void> | null = null;
+  #isComplete = false;
+
+  constructor(
+    module: WebAssembly.Module,
+    count: number,
+    workerUrl: URL | null,
+    whole: (() => Promise<WebAssembly.Module>) | null,
+  ) {
+    this.#whole = whole;
+    this.workers = Array.from(
+      { length: count },
+      () => new PoolWorker(module, whole !== null, () => startWorker(workerUrl)),
+    );
+  }
+
+  /** Before settings train: loads the complete engine where the workers have the light one, once. */
+  async completeFor(settings: string): Promise<void> {
+    if (!this.#whole || this.#isComplete || !(await this.idle().call('trains', [settings]))) return;
+    this.#completed ??= this.#whole().then((module) => {
+      for (const worker of this.workers) worker.complete(module);
+    });
+    try {
+      await this.#completed;
+      this.#isComplete = true;
+    } catch (error) {
+      this.#completed = null; // the network may be back the next time
+      throw error;
+    }
   }
 
   /** The worker with the fewest calls before it. */

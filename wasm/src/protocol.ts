@@ -8,6 +8,7 @@ import type {
   Coverage,
   EvaluationResult,
   Comparison,
+  Diagnostic,
   FieldDescription,
   GraphView,
   ModelInfo,
@@ -20,6 +21,7 @@ import type {
   Report,
   RuntimeNode,
   SamplePreview,
+  SampleRun,
   SamplesInfo,
   Selection,
   SettingsFile,
@@ -49,7 +51,7 @@ export function memoryOf(samples: readonly SentSample[]): Transferable[] {
   return samples.flatMap((sample) => (sample.tensors ?? []).map((tensor) => tensor.data.buffer as ArrayBuffer));
 }
 
-export type JobKind = 'calibrate' | 'evaluate' | 'compare';
+export type JobKind = 'calibrate' | 'evaluate' | 'compare' | 'run';
 
 export type EvaluationAnswer = Omit<EvaluationResult, 'answers'> & { readonly answers: readonly number[] | null };
 
@@ -89,13 +91,11 @@ export interface Quantized {
 }
 
 /**
- * Every call across the edge. Models, data sets and jobs are named by keys that the page's side chooses, so that they are
- * called the same in every worker. `settings` and the like are the core's JSON.
+ * Calls that go to the core as they are: bindings.cpp has a function of the same name and arguments, which answers with the
+ * value or with its JSON. One more takes a line here and that function. Models, data sets and jobs are named by keys that
+ * the page's side chooses, so that they are called the same in every worker. `settings` and the like are the core's JSON.
  */
-export interface Calls {
-  start(module: WebAssembly.Module): null;
-  lists(): Lists;
-  openModel(key: string, files: Packed): ModelInfo;
+export interface CoreCalls {
   close(key: string): null;
   coverage(model: string, settings: string): Coverage;
   graph(model: string, settings: string): GraphView;
@@ -111,32 +111,18 @@ export interface Calls {
     question: string,
   ): readonly RangeChoice[];
   rangeFigures(key: string, low: number, high: number): RangeFigures;
-  /** Those that number `which` of the settings' overrides chooses. */
-  layers(model: string, settings: string, which: number): readonly LayerFacts[];
-  /** Those of the settings' first override. */
-  nodes(model: string, settings: string): readonly NodeInfo[];
-  openData(key: string, model: string, files: Packed, preprocessing: string): { readonly count: number };
   /** Rejects where a file cannot be a sample, or where there is none. */
   checkData(data: string): null;
   inspectData(data: string): SamplesInfo;
-  preview(data: string, index: number): SamplePreview;
-  previewTensors(model: string, sample: SentSample): SamplePreview;
-  labels(data: string, labels: 'folders' | Packed, group: number): readonly number[];
   /** Numbers of the chosen ones of `total` samples. */
   select(total: number, part: Selection['part'], count: number): readonly number[];
   beginJob(key: string, kind: JobKind, settings: string): null;
-  /** Gives back samples that were lent: their arrays went over to the worker and were not copied. */
-  addSamples(job: string, samples: readonly SentSample[], lent: boolean): readonly SentSample[] | null;
   /** What this worker's part of the job came to, for mergeJob of another worker. */
   finishJob(job: string): Uint8Array;
-  /** What the job came to: this worker's part with the others'. */
-  mergeJob(
-    job: string,
-    parts: readonly Uint8Array[],
-    extra: Uint8Array | null,
-  ): Uint8Array | EvaluationAnswer | Comparison;
   /** Whether these settings may ask for a sweep. */
   measuresOnSamples(settings: string): boolean;
+  /** Whether these settings need what the light engine is without. */
+  trains(settings: string): boolean;
   /** Null: settings and statistics ask for no sweep. */
   beginSweep(key: string, settings: string, statistics: Uint8Array): SweepPlan | null;
   /** What this worker's samples add up to behind the step. */
@@ -148,11 +134,47 @@ export interface Calls {
   stopSweep(job: string): null;
   /** Between two steps; null: the sweep has no figures to watch. */
   sweepProgress(job: string): TrainingProgress | null;
+}
+
+/** Calls that the worker has a part in (worker.mts). */
+export interface WorkerCalls {
+  start(module: WebAssembly.Module, light: boolean): null;
+  lists(): Lists;
+  openModel(key: string, files: Packed): ModelInfo;
+  /** Those that number `which` of the settings' overrides chooses. */
+  layers(model: string, settings: string, which: number): readonly LayerFacts[];
+  /** Those of the settings' first override. */
+  nodes(model: string, settings: string): readonly NodeInfo[];
+  openData(
+    key: string,
+    model: string,
+    files: Packed,
+    preprocessing: string,
+  ): {
+    readonly count: number;
+    readonly remarks: readonly Diagnostic[];
+  };
+  preview(data: string, index: number): SamplePreview;
+  previewTensors(model: string, sample: SentSample): SamplePreview;
+  labels(data: string, labels: 'folders' | Packed, group: number): readonly number[];
+  /** Gives back samples that were lent: their arrays went over to the worker and were not copied. */
+  addSamples(job: string, samples: readonly SentSample[], lent: boolean): readonly SentSample[] | null;
+  /** Of a job of kind run: what its model makes of the sample. */
+  runSample(job: string, sample: SentSample): SampleRun;
+  /** What the job came to: this worker's part with the others'. */
+  mergeJob(
+    job: string,
+    parts: readonly Uint8Array[],
+    extra: Uint8Array | null,
+  ): Uint8Array | EvaluationAnswer | Comparison;
   quantize(model: string, settings: string, statistics: Uint8Array): Quantized;
   verdict(report: Report): Verdict;
   /** Of a file of that name; `model`: whose input says what is left open; empty: none. */
   readSettings(file: Blob | string, name: string, model: string): SettingsFile;
 }
+
+/** Every call across the edge. */
+export interface Calls extends CoreCalls, WorkerCalls {}
 
 export type Method = keyof Calls;
 

@@ -22,7 +22,7 @@ export interface MixedPrecisionQuantizationConfig {
   /** How far a tensor of the quantized model lies from that of the float one: MSE, COSINE or KL; null takes KL for a Softmax, COSINE for a Sigmoid and for dense layers, and MSE for others. Default null. */
   readonly distance_fn?: 'MSE' | 'COSINE' | 'KL' | null | undefined;
   /** What each interest point counts. Default AVG. */
-  readonly distance_weighting_method?: 'AVG' | 'LAST_LAYER' | 'EXP' | undefined;
+  readonly distance_weighting_method?: 'AVG' | 'LAST_LAYER' | 'EXP' | 'HESSIAN' | undefined;
   /** The part of the interest points (outputs of convolutions, dense layers, Add, Concat, Sigmoid and Softmax) that distances are measured at. Default 1. */
   readonly num_interest_points_factor?: number | undefined;
   /** Spend what the choice leaves of the budget on more bits. Default true. */
@@ -53,6 +53,10 @@ export interface GradientPTQConfig {
   readonly batch_size?: number | undefined;
   /** SoftQuantizer trains whether each weight is rounded up or down, STE the weights themselves, the gradient passing through their rounding. Default SoftQuantizer. */
   readonly rounding_type?: 'SoftQuantizer' | 'STE' | undefined;
+  /** Train how weights are rounded (or the weights themselves); else their integers stay. Default true. */
+  readonly train_rounding?: boolean | undefined;
+  /** Train the scales of weights too, one for each channel; where roundings are trained as well, they follow in the second half of the steps. Default true. */
+  readonly train_scales?: boolean | undefined;
   /** Train the biases too. Default true. */
   readonly train_bias?: boolean | undefined;
   /** Train the scales of activations too (LSQ). Default true. */
@@ -65,10 +69,16 @@ export interface GradientPTQConfig {
   readonly regularization_factor?: number | undefined;
   /** Of weights, by Adam: of the variable of a soft rounding (null: 0.1), or in parts of a weight's step (null: 0.001). Default null. */
   readonly learning_rate?: number | null | undefined;
-  /** Of biases, by SGD with the momentum 0.9. Default 0.0001. */
-  readonly learning_rate_bias?: number | undefined;
-  /** Of the scales of activations, by Adam, in parts of each. Default 0.001. */
-  readonly learning_rate_ranges?: number | undefined;
+  /** Of biases, by SGD with the momentum 0.9; null: 0.03. Default null. */
+  readonly learning_rate_bias?: number | null | undefined;
+  /** Of the scales of activations and weights, by Adam, in parts of each; null: 0.004. Default null. */
+  readonly learning_rate_ranges?: number | null | undefined;
+  /** What the cross-entropy of the samples' labels counts in the loss, 0 to 1; the distance from the float model counts the rest. 0 needs no labels. Default 0. */
+  readonly label_weight?: number | undefined;
+  /** The part of the samples of a step that are changed, 0 to 1: what looks like pictures is moved and mirrored, and all kinds are mixed with another sample; null: 0.8. Default null. */
+  readonly augmentation?: number | null | undefined;
+  /** Gradients pass so many kernels, so that each block of the model learns by itself; 0: the whole model. Default 0. */
+  readonly block_kernels?: number | undefined;
   /** Training ends after so many gradient steps, its schedule being that of all; null: when the epochs are done. Default null. */
   readonly most_steps?: number | null | undefined;
 }

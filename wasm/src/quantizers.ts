@@ -5,11 +5,11 @@
 
 import type { LayerQuantizerClass } from './requirements.js';
 
+/** Left out: 8 bits, one range, asymmetric where the platform offers it, else as the platform has it. */
 export interface QuantizerMembers {
   readonly num_bits?: number | undefined;
   /** One range for each output channel of a weight. */
   readonly per_axis?: boolean | undefined;
-  /** Left out: asymmetric where the platform offers it, else as the platform has it. */
   readonly symmetric?: boolean | undefined;
   readonly narrow_range?: boolean | undefined;
 }

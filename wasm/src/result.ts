@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { abortable, runJob } from './job.js';
-import { evaluate, ModelFile, type Context } from './model_file.js';
+import { evaluate, ModelFile, runEach, type Context } from './model_file.js';
 import { checkOptions } from './options.js';
 import type { Quantized } from './protocol.js';
-import { isList, type DataSets } from './samples.js';
+import { isList, type DataSets, type Feed } from './samples.js';
 import { OpenRange } from './range_study.js';
 import type {
   CompareOptions,
@@ -18,7 +18,9 @@ import type {
   RangeStudy,
   Recipe,
   Report,
+  RunOptions,
   RuntimeNode,
+  SampleRun,
   Samples,
 } from './types.js';
 
@@ -29,6 +31,12 @@ export interface Origin {
   readonly statistics: Uint8Array;
   /** The core's JSON. */
   readonly settings: string;
+}
+
+/** The report with what the samples' data set has to say, in place of what another had. */
+function remarked(report: Report, { remarks = [] }: Feed): Report {
+  const others = report.diagnostics.filter(({ code }) => code !== 'preprocessing_guessed');
+  return { ...report, diagnostics: [...others, ...remarks] };
 }
 
 export class OpenResult implements QuantizedResult {
@@ -64,7 +72,7 @@ export class OpenResult implements QuantizedResult {
     const quantized = await evaluate(this.#context, this.#file, sets, feed, labels, options);
     const before = this.#report;
     const report = {
-      ...before,
+      ...remarked(before, feed),
       runtime: options.runtime ?? before.runtime,
       evaluation: { float: options.reference ?? before.evaluation.float, quantized },
       samples: { ...before.samples, evaluation: quantized.count, held_aside: feed.heldAside === true },
@@ -99,8 +107,16 @@ export class OpenResult implements QuantizedResult {
     const { samples: counts } = this.#report;
     const evaluation = Math.max(counts.evaluation, comparison.samples);
     const samplesUsed = { ...counts, evaluation, held_aside: feed.heldAside === true };
-    await abortable(this.#update({ ...this.#report, comparison, samples: samplesUsed }), options.signal);
+    await abortable(
+      this.#update({ ...remarked(this.#report, feed), comparison, samples: samplesUsed }),
+      options.signal,
+    );
     return comparison;
+  }
+
+  async *run(samples: Samples, options: RunOptions = {}): AsyncGenerator<SampleRun, void, undefined> {
+    checkOptions('run', options);
+    yield* runEach(this.#context, this.#file, this.#origin.sets, samples, options);
   }
 
   async runtimeNodes(options: CallOptions = {}): Promise<readonly RuntimeNode[]> {

@@ -10,6 +10,7 @@ import { pack, type NamedData, type Packed } from './packed.js';
 import type { Pool, PoolWorker, Resource } from './pool.js';
 import type { SentSample, SentTensor } from './protocol.js';
 import type {
+  Diagnostic,
   Labels,
   Preprocessing,
   PreprocessingPreset,
@@ -29,6 +30,8 @@ export function newKey(kind: string): string {
 
 export interface DataSetFacts {
   readonly count: number;
+  /** What a verdict on its figures has to say. */
+  readonly remarks: readonly Diagnostic[];
 }
 
 /** A data set whose files have been looked at once, however many calls read it. */
@@ -72,6 +75,8 @@ export interface Feed {
   readonly of: number | null;
   /** They are what was left aside for evaluation. */
   readonly heldAside?: boolean | undefined;
+  /** What a verdict on their figures has to say. */
+  readonly remarks?: readonly Diagnostic[];
   readonly items: readonly SentSample[] | AsyncIterable<SentSample>;
   /** Where it is there, the items are lent to workers and come back here. */
   readonly comeBack?: (samples: readonly SentSample[]) => void;
@@ -363,10 +368,10 @@ export class DataSets {
     if (areFiles(samples)) {
       const data = await this.resource(samples, options.preprocessing);
       const worker = this.#pool.idle();
-      const { count } = await worker.need(data);
+      const { count, remarks } = await worker.need(data);
       await data.check(worker);
       const { chosen, facts } = await choose(count);
-      return { data, ...facts, items: chosen.map((index) => ({ index, label: null, tensors: null })) };
+      return { data, ...facts, remarks, items: chosen.map((index) => ({ index, label: null, tensors: null })) };
     }
     const whole = options.selection === undefined && (options.limit ?? 0) === 0;
     if (whole && !Array.isArray(samples)) return { data: null, total: null, of: null, items: numbered(samples) };

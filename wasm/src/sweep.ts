@@ -39,8 +39,22 @@ function workersFor(plan: SweepPlan, workers: number): number {
 /** So many samples are handed over at once, so that a cancel is heard soon. */
 const handful = 8;
 
-/** The statistics with what the sweep measured; as they were when no sweep is asked for, or its samples are gone. */
+/**
+ * The statistics with what the sweep measured; as they were when no sweep is asked for, or its samples are gone. Where a worker
+ * dies, what it kept of the samples is lost, and the sweep begins anew, once.
+ */
 export async function runSweep(pool: Pool, sweep: Sweep, call: SweepOptions): Promise<Uint8Array> {
+  const deaths = () => pool.workers.reduce((sum, worker) => sum + worker.deaths, 0);
+  const before = deaths();
+  try {
+    return await sweepOnce(pool, sweep, call);
+  } catch (error) {
+    if (deaths() === before || call.signal?.aborted) throw error;
+    return sweepOnce(pool, sweep, call);
+  }
+}
+
+async function sweepOnce(pool: Pool, sweep: Sweep, call: SweepOptions): Promise<Uint8Array> {
   call.signal?.throwIfAborted();
   const key = newKey('sweep');
   let over = false;
@@ -73,7 +87,11 @@ export async function runSweep(pool: Pool, sweep: Sweep, call: SweepOptions): Pr
     );
     const outcomes: Uint8Array[] = [];
     const tell = async (done: number) => {
-      if (plan.steps === null || !call.onProgress) return;
+      if (!call.onProgress) return;
+      if (plan.steps === null) {
+        call.onProgress({ stage: 'choose', done, total: done + 1, note: 'trials' });
+        return;
+      }
       if (sweep.kind !== 'training') {
         call.onProgress({ stage: 'correct', done, total: plan.steps, note: 'layers' });
         return;
@@ -99,7 +117,7 @@ export async function runSweep(pool: Pool, sweep: Sweep, call: SweepOptions): Pr
       outcomes.push(outcome);
     }
     if (over) return sweep.statistics;
-    await tell(plan.steps ?? 0);
+    await tell(plan.steps ?? outcomes.length);
     return lead.call('finishSweep', [key, outcomes]);
   };
 

@@ -76,7 +76,15 @@ export interface TrainingProgress {
   /** SQNR of the outputs on the samples held aside, untuned and the best so far, in dB. */
   readonly before_db: number;
   readonly best_db: number;
+  /** With labels: right answers on these samples, and how many they are. */
+  readonly before_right: number | null;
+  readonly best_right: number | null;
+  readonly held: number;
   readonly steps_per_epoch: number;
+  /** How much more the mean step computes than the first ones do, which train less: 1 or more. */
+  readonly work_of_mean_step: number;
+  /** Memory that training takes at most in each worker, the samples aside; null where it is not known before the run. */
+  readonly bytes_per_worker: number | null;
 }
 
 export interface Progress {
@@ -174,8 +182,9 @@ export interface Selection {
 }
 
 /**
- * Labels of a data set: class folders (a `labels.txt` among the files names them in order), one number per sample in order, a
- * label file (.npy, CSV `sample,label`, or one per line), or none.
+ * Labels of a data set: `folders`, its own (class folders, file names, a column or array of labels: SamplesInfo.labels_from; a
+ * `labels.txt` among the files names classes in order), one number per sample in order, a label file (.npy, CSV `sample,label`, or
+ * one per line), or none.
  */
 export type Labels = 'folders' | ArrayLike<number> | SampleFile | File | null;
 
@@ -201,8 +210,12 @@ export interface Preprocessing {
   readonly label_offset: number;
   /** Sample rate in Hz that a recording must have; absent: any. */
   readonly rate?: number | undefined;
-  /** Values that a recording is brought to, cropped at the end or padded with zeros; absent: as it is. */
+  /** Values that a recording is brought to, cropped at the end or padded with zeros; absent: what an input of one sequence takes, else as it is. */
   readonly length?: number | undefined;
+  /** Whether a recording is cut into pieces of that length, one sample each; absent: where the model keeps a state. */
+  readonly windows?: boolean | undefined;
+  /** Numbers that fill inputs of the model which samples do not hold, by the input's name. */
+  readonly inputs?: Readonly<Record<string, number>> | undefined;
 }
 
 export interface SampleClass {
@@ -254,16 +267,32 @@ export interface PreprocessingTrial {
   readonly tried: readonly { readonly name: string; readonly right: number }[];
 }
 
+export interface SampleInput {
+  readonly name: string;
+  readonly from: 'samples' | 'state' | 'number' | 'asked';
+}
+
 export interface SamplesInfo {
   /** Readable samples. */
   readonly count: number;
-  /** Bytewise by name, or in the order of labels.txt; empty when there are no class folders. */
+  /** By number: bytewise by name, or in the order of labels.txt; empty where the samples come without labels. */
   readonly classes: readonly SampleClass[];
+  /**
+   * Where the labels stand: `folders`; `names` of files, `cat` in `cat_10.png`; `files`, a column of a table or an array beside the
+   * samples.
+   */
+  readonly labels_from: 'none' | 'folders' | 'names' | 'files';
+  /** The output that is right for each sample, label_offset included; null where the samples come without labels. */
+  readonly labels: readonly number[] | null;
+  /** How each input of the model is filled: from the files, as a state that starts at zero, with a number of the preprocessing, which may be missing. */
+  readonly inputs: readonly SampleInput[];
   /** Samples by format, such as {"png": 240}. */
   readonly formats: Readonly<Record<string, number>>;
   readonly size_bytes: number;
   /** Files that cannot be samples of this model, in order; each names the likely fix in its hint. */
   readonly errors: readonly SampleErrorRow[];
+  /** How many rows of the model's fixed batch each sample fills; 1 where the batch is free or 1, and for samples of whole batches. */
+  readonly batch: number;
   /** Files that are no samples and are left out (README, labels.txt, hidden files). */
   readonly skipped: readonly string[];
   /** The preprocessing used; null where it has no say: no picture, no recording of given rate or length. When none was given, a guess from the model's input. */
@@ -459,6 +488,11 @@ export interface Coverage {
   readonly core_nodes: number;
   readonly integer_core_nodes: number;
   readonly stays_float: readonly FloatNode[];
+  /**
+   * Of a forecast, the kernels among the integer ones that samples may show to need float, since a logarithm, root or reciprocal
+   * reads them; 0 once the file is made.
+   */
+  readonly may_stay_float: number;
   readonly estimated_size_bytes: number;
   /** Memory that calibration takes in each worker, one sample at a time; null where shapes are not known before the samples. */
   readonly calibration_bytes: number | null;
@@ -859,6 +893,13 @@ export interface Training {
   /** Mean of the first and of the last epoch. */
   readonly first_loss: number;
   readonly last_loss: number;
+  /** SHA-256 of the labels that training took; empty: none. */
+  readonly labels: string;
+  /** With labels, of the samples held aside. */
+  readonly before_cross_entropy: number | null;
+  readonly after_cross_entropy: number | null;
+  readonly before_right: number | null;
+  readonly after_right: number | null;
   /** The tuned model is better on those held aside, and the file has it. */
   readonly taken: boolean;
   /** Sentences: what was not trained, and why. */
@@ -929,7 +970,12 @@ export interface TersorOptions {
   readonly workers?: number | 'auto' | undefined;
   /** The core's bytes or module; without it the file beside the package is fetched, once, before `create` resolves. */
   readonly wasmBinary?: ArrayBuffer | Uint8Array | WebAssembly.Module | undefined;
-  /** Where the package's files lie: 'tersor.wasm' and 'worker.mjs' to address. */
+  /**
+   * Begins with tersor-light.wasm, which is less to load by what trains; tersor.wasm takes its place when settings first need it.
+   * Default false. `wasmBinary` is of the file that is begun with.
+   */
+  readonly light?: boolean | undefined;
+  /** Where the package's files lie: 'tersor.wasm', 'tersor-light.wasm' and 'worker.mjs' to address. */
   readonly locateFile?: ((name: string) => string | URL) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -952,6 +998,10 @@ export interface CoverageOptions extends CallOptions {
   readonly preset?: Preset | undefined;
   /** Replaces what is known of ONNX operators, field by field. */
   readonly frameworkInfo?: FrameworkInfo | undefined;
+  /** The requirement documents' name of `config`. */
+  readonly quantization_config?: QuantizationConfig | undefined;
+  /** The requirement documents' name of `frameworkInfo`. */
+  readonly framework_info?: FrameworkInfo | undefined;
 }
 
 export interface SampleOptions extends CallOptions {
@@ -972,7 +1022,13 @@ export interface CalibrateOptions extends SampleOptions {
   readonly preset?: Preset | undefined;
   /** Replaces what is known of ONNX operators, field by field. */
   readonly frameworkInfo?: FrameworkInfo | undefined;
+  /** The requirement documents' name of `config`. */
+  readonly quantization_config?: QuantizationConfig | undefined;
+  /** The requirement documents' name of `frameworkInfo`. */
+  readonly framework_info?: FrameworkInfo | undefined;
   readonly selection?: Selection | undefined;
+  /** Of all samples; a training whose `label_weight` is above 0 learns from them, nothing else looks at them. */
+  readonly labels?: Labels | undefined;
 }
 
 export interface QuantizeOptions extends CalibrateOptions {
@@ -981,7 +1037,10 @@ export interface QuantizeOptions extends CalibrateOptions {
    * are kept for that, up to 1 GB, where the settings of calibrate() needed them too.
    */
   readonly statistics?: Statistics | undefined;
-  /** Without statistics these are calibrated with; beside them they serve the settings that need samples. */
+  /**
+   * Without statistics these are calibrated with; beside them they serve the settings that need samples. Without either only
+   * weights are quantized, each by its own values (platforms weight-only-int8, ...), and all else is an error.
+   */
   readonly samples?: Samples | undefined;
   /** Settings come from the recipe; those given beside it win. */
   readonly recipe?: Recipe | undefined;
@@ -1008,6 +1067,33 @@ export interface CompareOptions extends SampleOptions {
   readonly runtime?: string | undefined;
   /** The first output is scores of classes, though no Softmax stands at its end. */
   readonly classes?: boolean | undefined;
+}
+
+export interface RunOptions extends SampleOptions {
+  readonly selection?: Selection | undefined;
+  /** Use at most so many of the selected samples, spread evenly; 0, the default, means all. */
+  readonly limit?: number | undefined;
+  /** Whose arithmetic a quantized model runs with; default x64. */
+  readonly runtime?: string | undefined;
+}
+
+/** A tensor as a model takes or gives it, batch 1. */
+export interface NamedTensor {
+  readonly name: string;
+  /** As in TensorInfo. */
+  readonly type: string;
+  readonly shape: readonly number[];
+  /** float16 and bfloat16 in a Uint16Array, bool in a Uint8Array. */
+  readonly data: TypedArray;
+}
+
+/** What a model made of one sample. */
+export interface SampleRun {
+  /** Position in the data set's order. */
+  readonly index: number;
+  /** In the graph's order. */
+  readonly inputs: readonly NamedTensor[];
+  readonly outputs: readonly NamedTensor[];
 }
 
 export interface ReadSettingsOptions {
@@ -1069,6 +1155,8 @@ export interface Model {
    */
   trainingEpochs(minutes: number, options: QuantizeOptions): Promise<number>;
   evaluate(samples: Samples, labels: Labels, options?: EvaluateOptions): Promise<EvaluationResult>;
+  /** Inputs and outputs, sample by sample, in one worker that is one sample ahead. */
+  run(samples: Samples, options?: RunOptions): AsyncGenerator<SampleRun, void, undefined>;
   close(): void;
 }
 
@@ -1085,6 +1173,8 @@ export interface QuantizedResult {
   /** A new object after each `evaluate` and `compare`. */
   readonly report: Report;
   evaluate(samples: Samples, labels: Labels, options?: EvaluateOptions): Promise<EvaluationResult>;
+  /** Inputs and outputs, sample by sample, in one worker that is one sample ahead. */
+  run(samples: Samples, options?: RunOptions): AsyncGenerator<SampleRun, void, undefined>;
   /** What the runtime runs of the file, in its order, constants aside. */
   runtimeNodes(options?: CallOptions): Promise<readonly RuntimeNode[]>;
   /** What each selection method would make of one activation's range. */

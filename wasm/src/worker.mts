@@ -3,28 +3,49 @@
 // One worker: one instance of the core, which does what the pool asks, one request after the other. Web Worker in
 // browsers, worker_threads in Node.
 
-import { instantiate, jsonOf, valueOf, type Core, type LayersAnswer, type PreviewAnswer } from './core.js';
+import {
+  instantiate,
+  jsonOf,
+  valueOf,
+  type Answer,
+  type Core,
+  type LayersAnswer,
+  type PreviewAnswer,
+  type RunAnswer,
+} from './core.js';
 import { sentence, TersorError } from './error.js';
 import { isNode, nodeModule, type Held, type Hold } from './host.js';
 import { readerOf, type Packed } from './packed.js';
 import {
   memoryOf,
-  type Calls,
+  type CoreCalls,
   type LayerFacts,
   type Method,
   type Quantized,
   type Reply,
   type Request,
   type SentSample,
+  type WorkerCalls,
 } from './protocol.js';
-import type { NodeInfo, Progress, Recipe, Report, SamplePreview, Stage, TersorErrorFields } from './types.js';
+import type {
+  NamedTensor,
+  NodeInfo,
+  Progress,
+  Recipe,
+  Report,
+  SamplePreview,
+  SampleRun,
+  Stage,
+  TersorErrorFields,
+  TypedArray,
+} from './types.js';
 
 type Post = (reply: Reply, transfer: Transferable[]) => void;
 type Handlers = {
-  [M in keyof Calls]: (
+  [M in keyof WorkerCalls]: (
     report: (progress: Progress) => void,
-    ...args: Parameters<Calls[M]>
-  ) => ReturnType<Calls[M]> | Promise<ReturnType<Calls[M]>>;
+    ...args: Parameters<WorkerCalls[M]>
+  ) => ReturnType<WorkerCalls[M]> | Promise<ReturnType<WorkerCalls[M]>>;
 };
 
 let started: Core | null = null;
@@ -58,6 +79,31 @@ function layers(answer: LayersAnswer): LayerFacts[] {
   }));
 }
 
+/** Arrays of the element types that are read as numbers; others are bytes. */
+const arrays: Readonly<Record<string, new (buffer: ArrayBuffer) => TypedArray>> = {
+  float32: Float32Array,
+  float64: Float64Array,
+  float16: Uint16Array,
+  bfloat16: Uint16Array,
+  int8: Int8Array,
+  int16: Int16Array,
+  uint16: Uint16Array,
+  int32: Int32Array,
+  uint32: Uint32Array,
+  int64: BigInt64Array,
+  uint64: BigUint64Array,
+};
+
+function ran(answer: RunAnswer, index: number): SampleRun {
+  const info = JSON.parse(answer.info) as Pick<SampleRun, 'inputs' | 'outputs'>;
+  let next = 0;
+  const filled = (tensor: NamedTensor): NamedTensor => {
+    const bytes = answer.values[next++] ?? new Uint8Array();
+    return { ...tensor, data: new (arrays[tensor.type] ?? Uint8Array)(bytes.buffer) };
+  };
+  return { index, inputs: info.inputs.map(filled), outputs: info.outputs.map(filled) };
+}
+
 /** The browser's own is several times as fast; it is there where the page is a secure context. */
 async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
   const { subtle } = globalThis.crypto as Partial<Crypto>;
@@ -70,20 +116,12 @@ function plain(_key: string, value: unknown): unknown {
 }
 
 const handlers: Handlers = {
-  async start(_report, module) {
-    started = await instantiate(module);
+  async start(_report, module, light) {
+    started = await instantiate(module, light);
     return null;
   },
   lists: () => ({ platforms: jsonOf(core().platforms()), fields: jsonOf(core().describeQuantizationConfig()) }),
   openModel: (_report, key, files) => jsonOf(core().openModel(key, table(files))),
-  close: (_report, key) => valueOf(core().close(key)),
-  coverage: (_report, model, settings) => jsonOf(core().coverage(model, settings)),
-  graph: (_report, model, settings) => jsonOf(core().graph(model, settings)),
-  runtimeNodes: (_report, model, settings) => jsonOf(core().runtimeNodes(model, settings)),
-  weightChannels: (_report, model, settings, name) => jsonOf(core().weightChannels(model, settings, name)),
-  openRange: (_report, key, model, settings, statistics, question) =>
-    jsonOf(core().openRange(key, model, settings, statistics, question)),
-  rangeFigures: (_report, key, low, high) => jsonOf(core().rangeFigures(key, low, high)),
   layers: (_report, model, settings, which) => layers(valueOf(core().layers(model, settings, which))),
   nodes(_report, model, settings) {
     const { info } = valueOf(core().layers(model, settings, 0));
@@ -91,16 +129,12 @@ const handlers: Handlers = {
   },
   openData: (_report, key, model, files, preprocessing) =>
     jsonOf(core().openData(key, model, table(files), preprocessing)),
-  checkData: (_report, data) => valueOf(core().checkData(data)),
-  inspectData: (_report, data) => jsonOf(core().inspectData(data)),
   preview: (_report, data, index) => preview(valueOf(core().preview(data, index))),
   previewTensors: (_report, model, sample) => preview(valueOf(core().previewTensors(model, sample))),
   labels(_report, data, labels, group) {
     if (labels === 'folders') return jsonOf(core().labelsOfFolders(data));
     return jsonOf(core().labelsOfFile(data, table(labels), group));
   },
-  select: (_report, total, part, count) => jsonOf(core().select(total, part, count)),
-  beginJob: (_report, key, kind, settings) => valueOf(core().beginJob(key, kind, settings)),
   async addSamples(_report, job, samples, lent) {
     for (const sample of samples) {
       const digested = valueOf(core().loadSample(job, sample));
@@ -111,23 +145,19 @@ const handlers: Handlers = {
     }
     return lent ? samples : null;
   },
-  finishJob: (_report, job) => valueOf(core().finishJob(job)),
+  runSample(_report, job, sample) {
+    valueOf(core().loadSample(job, sample));
+    return ran(valueOf(core().runLoaded(job)), sample.index);
+  },
   async mergeJob(_report, job, parts, extra) {
     const merged = valueOf(core().mergeJob(job, parts, extra));
-    if (typeof merged === 'string') return JSON.parse(merged) as ReturnType<Calls['mergeJob']>;
+    if (typeof merged === 'string') return JSON.parse(merged) as ReturnType<WorkerCalls['mergeJob']>;
     const checksum = await sha256(merged);
     const file = new Uint8Array(merged.length + checksum.length);
     file.set(merged);
     file.set(checksum, merged.length);
     return file;
   },
-  measuresOnSamples: (_report, settings) => valueOf(core().measuresOnSamples(settings)),
-  beginSweep: (_report, key, settings, statistics) => jsonOf(core().beginSweep(key, settings, statistics)),
-  sweepStep: (_report, job, step, before) => valueOf(core().sweepStep(job, step, before)),
-  mergeSweepStep: (_report, job, step, parts) => valueOf(core().mergeSweepStep(job, step, parts)),
-  finishSweep: (_report, job, outcomes) => valueOf(core().finishSweep(job, outcomes)),
-  stopSweep: (_report, job) => valueOf(core().stopSweep(job)),
-  sweepProgress: (_report, job) => jsonOf(core().sweepProgress(job)),
   quantize(report, model, settings, statistics): Quantized {
     const made = valueOf(
       core().quantize(model, settings, statistics, (stage, done, total, note) =>
@@ -146,6 +176,15 @@ const handlers: Handlers = {
   verdict: (_report, report) => jsonOf(core().verdict(JSON.stringify(report, plain))),
 };
 
+type Handler = (report: (progress: Progress) => void, ...args: readonly unknown[]) => unknown;
+
+/** Texts of the core are JSON. */
+function passedOn(method: keyof CoreCalls, args: readonly unknown[]): unknown {
+  const bound = core()[method] as (...args: readonly unknown[]) => Answer<unknown>;
+  const value = valueOf(bound(...args));
+  return typeof value === 'string' ? JSON.parse(value) : value;
+}
+
 function fieldsOf(thrown: unknown): TersorErrorFields | null {
   return thrown instanceof TersorError ? thrown.toJSON() : null;
 }
@@ -159,14 +198,20 @@ function refused(thrown: unknown, method: Method): TersorErrorFields | null {
 /** What goes over with an answer: bytes out of the core are copies of their own, samples were lent. */
 function handedOver(method: Method, result: unknown): Transferable[] {
   if (result instanceof Uint8Array) return [result.buffer as ArrayBuffer];
+  if (method === 'runSample') {
+    const { inputs, outputs } = result as SampleRun;
+    return [...inputs, ...outputs].map(({ data }) => data.buffer as ArrayBuffer);
+  }
   return method === 'addSamples' && result ? memoryOf(result as readonly SentSample[]) : [];
 }
 
 async function answer(request: Request, post: Post): Promise<void> {
   const { id, method, args } = request;
   try {
-    const handler = handlers[method] as (report: (progress: Progress) => void, ...args: readonly unknown[]) => unknown;
-    const result = await handler((progress) => post({ id, progress }, []), ...args);
+    const handler = (handlers as Partial<Record<Method, Handler>>)[method];
+    const result = handler
+      ? await handler((progress) => post({ id, progress }, []), ...args)
+      : passedOn(method as keyof CoreCalls, args);
     post({ id, result }, handedOver(method, result));
   } catch (thrown) {
     const fields = fieldsOf(thrown) ?? refused(thrown, method);

@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two steps of the site's build: the security policy goes into the page, and when all files are there the offline worker
-// learns their names and the page the tool's compressed size.
+// Steps of the site's build: the security policy goes into the page; when all files are there a runtime to verify with is put
+// beside them, the offline worker learns their names, the page learns the tool's compressed size, and all of it becomes one file.
 
 import { createHash } from 'node:crypto';
-import { readFile, readdir, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 
 import { unzipSync } from 'fflate';
 
 import { contentSecurityPolicy } from '../csp.mjs';
+import { writeOneFile } from './one_file.mjs';
 
-/** Folders that are not the tool itself: the demo's data and the optional runtime. */
-const notTheTool = /^(demo|verify)\//;
-/** Not needed to work offline. */
-const notOffline = /^(verify\/|sw\.js$|fonts\/)|\.map$/;
+/** The engine that trains, whole: loaded when somebody first trains. */
+export const wholeEngine = /^assets\/tersor-(?!light-|sans-)/;
+/** What is not the tool itself: the demo's data, the optional runtime, what trains, and the tool once more as one file. */
+const notTheTool = (file) => /^(demo\/|verify\/|tersor\.html$)/.test(file) || wholeEngine.test(file);
+/** Not needed to work offline; the offline worker keeps what verifies and what trains once it was used. */
+const notOffline = (file) => /^(verify\/|sw\.js$|fonts\/|tersor\.html$)|\.map$/.test(file) || wholeEngine.test(file);
 
 export function writePolicy() {
   return {
@@ -80,31 +85,75 @@ async function filesBelow(folder) {
     .sort();
 }
 
-export function finishSite() {
+const runtime = fileURLToPath(new URL('../../node_modules/onnxruntime-web/', import.meta.url));
+const runtimeFiles = ['ort.wasm.bundle.min.mjs', 'ort-wasm-simd-threaded.wasm'];
+const runtimeLicence = `ONNX Runtime Web is under the MIT License; the notices of what it holds are ThirdPartyNotices.txt of the ONNX Runtime project.
+
+MIT License
+
+Copyright (c) Microsoft Corporation
+
+Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated documentation files (the
+"Software"), to deal in the Software without restriction, including without limitation the rights to use, copy, modify, merge, publish,
+distribute, sublicense, and/or sell copies of the Software, and to permit persons to whom the Software is furnished to do so, subject to
+the following conditions:
+
+The above copyright notice and this permission notice shall be included in all copies or substantial portions of the Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF
+MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY
+CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE
+SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
+`;
+
+/** Puts onnxruntime-web into verify/, where the project has it. What the page says of it: its version and its bytes. */
+async function bringRuntime(folder) {
+  if (!existsSync(runtime)) return '';
+  const { version } = JSON.parse(await readFile(join(runtime, 'package.json'), 'utf8'));
+  await mkdir(join(folder, 'verify'), { recursive: true });
+  let bytes = 0;
+  for (const file of runtimeFiles) {
+    await copyFile(join(runtime, 'dist', file), join(folder, 'verify', file));
+    bytes += (await readFile(join(runtime, 'dist', file))).length;
+  }
+  await writeFile(join(folder, 'verify/LICENSE.txt'), runtimeLicence);
+  return `${version} ${bytes}`;
+}
+
+/** `config`: what the site is built with, and the one file too. */
+export function finishSite(config) {
   let folder;
   let failed = false;
   return {
     name: 'tersor-finish',
     apply: 'build',
-    configResolved(config) {
-      folder = config.build.outDir;
+    configResolved(resolved) {
+      folder = resolved.build.outDir;
     },
     buildEnd(error) {
       failed = error !== undefined;
     },
     async closeBundle() {
       if (failed) return;
+      const verify = await bringRuntime(folder);
       const files = await filesBelow(folder);
       const contents = new Map();
       for (const file of files) contents.set(file, await readFile(join(folder, file)));
 
-      const tool = files.filter((file) => !notTheTool.test(file) && !file.endsWith('.map'));
+      const tool = files.filter((file) => !notTheTool(file) && !file.endsWith('.map'));
       const size = tool.reduce((sum, file) => sum + gzipSync(contents.get(file), { level: 9 }).length, 0);
-      const page = contents.get('index.html').toString().replace('%SIZE%', String(size));
+      const training = files.filter((file) => wholeEngine.test(file));
+      const trainingSize = training.reduce((sum, file) => sum + gzipSync(contents.get(file), { level: 9 }).length, 0);
+      const page = contents
+        .get('index.html')
+        .toString()
+        .replace('%SIZE%', String(size))
+        .replace('%TRAINING%', String(trainingSize))
+        .replace('%VERIFY%', verify);
       contents.set('index.html', Buffer.from(page));
       await writeFile(join(folder, 'index.html'), page);
 
-      const offline = files.filter((file) => !notOffline.test(file));
+      const offline = files.filter((file) => !notOffline(file));
       const hash = createHash('sha256');
       for (const file of offline) hash.update(`${file}\0`).update(contents.get(file));
       const worker = contents
@@ -113,6 +162,7 @@ export function finishSite() {
         .replace('%FILES%', offline.map((file) => (file === 'index.html' ? './' : file)).join('|'))
         .replace('%VERSION%', hash.digest('hex').slice(0, 16));
       await writeFile(join(folder, 'sw.js'), worker);
+      await writeOneFile(config, folder, files);
     },
   };
 }

@@ -10,6 +10,7 @@ import './styles/results.css';
 import './styles/layers.css';
 import './styles/graph.css';
 import './styles/cuts.css';
+import { loadPart } from './job/parts';
 import { App } from './ui/App';
 import { listenForFiles } from './ui/drag';
 import { keepFocus } from './ui/focus';
@@ -24,7 +25,9 @@ function show(page: HTMLElement): void {
   keepFocus(page);
   followTitle();
   // the first paint comes before anything else is asked for
-  requestAnimationFrame(() => setTimeout(() => void import('./engine/start').then(({ start }) => start()), 0));
+  requestAnimationFrame(() =>
+    setTimeout(() => void loadPart(() => import('./engine/start')).then((part) => part?.start()), 0),
+  );
 }
 
 const page = document.getElementById('page');

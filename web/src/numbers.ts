@@ -97,6 +97,12 @@ export function duration(seconds: Maybe): string {
   return `${Math.floor(whole / 3600)}${thin}h ${Math.floor((whole % 3600) / 60)}${thin}min`;
 }
 
+/** A time of one run: 0.041 ms, 2.63 ms, 44.8 ms, 190 ms. */
+export function milliseconds(time: Maybe): string {
+  if (!there(time) || time < 0) return none;
+  return fixed(time, time < 1 ? 3 : time < 10 ? 2 : time < 100 ? 1 : 0) + thin + 'ms';
+}
+
 /** A guess at a duration: whole seconds. */
 export function about(seconds: Maybe): string {
   if (!there(seconds) || seconds < 0) return none;
@@ -146,11 +152,21 @@ export function large(x: Maybe): string {
   return fixed(x / 1e9, 1) + thin + 'G';
 }
 
+/** A dimension that is called by a word, and not by a formula that exporters made for it. */
+function isName(dim: number | string): boolean {
+  return typeof dim === 'number' || (/^[\w.:-]{1,24}$/.test(dim) && !/^unk__\d+$|_dim_\d+$/.test(dim));
+}
+
 /** 1×3×32×32; a free dimension keeps its name, an unnamed one is N. */
 export function shape(dims: readonly (number | string)[] | null | undefined): string {
   if (!dims) return 'any shape';
   if (dims.length === 0) return 'one number';
-  return dims.map((d) => (d === '' || d === '?' ? 'N' : String(d))).join('×');
+  return dims.map((d) => (isName(d) ? String(d) : 'N')).join('×');
+}
+
+/** A name within a sentence: exporters join whole paths, whose middle is left out. */
+export function shortName(name: string): string {
+  return name.length <= 44 ? name : `${name.slice(0, 26)}…${name.slice(-16)}`;
 }
 
 /** "1 node", "2 nodes". */

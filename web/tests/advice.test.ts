@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 import type { Comparison, Coverage, EvaluationResult, LayerRow, OutputComparison, Report } from 'tersor';
 
-import { advise, spreadOf, type Facts } from '../src/job/advice';
+import { advise, floatFault, spreadOf, type Facts } from '../src/job/advice';
 
 const layer = (name: string, more: Partial<LayerRow> = {}): LayerRow => ({
   name,
@@ -45,6 +45,7 @@ const coverage: Coverage = {
   core_nodes: 4,
   integer_core_nodes: 4,
   stays_float: [],
+  may_stay_float: 0,
   estimated_size_bytes: 1,
   calibration_bytes: 1,
 };
@@ -93,6 +94,8 @@ function factsOf(given: Given): Facts {
     isOtherThanBest: false,
     calibration: 64,
     samples: 264,
+    isGuess: false,
+    byOrder: null,
     ...given.facts,
   };
 }
@@ -124,6 +127,17 @@ it('row 17: finds one tensor’s outlier, and cuts it with another method', () =
   expect(first(given)?.change).toEqual({ kind: 'field', name: 'activation_threshold_method', value: 'MSE' });
   const cut = { ...given, facts: { config: { activation_threshold_method: 'MSE' } as const } };
   expect(first(cut)?.change).toEqual({ kind: 'field', name: 'z_threshold', value: 12 });
+});
+
+it('finds class folders that nothing says the outputs of, and none is right', () => {
+  const byOrder = { folders: 10, outputs: 1001 };
+  const float = { count: 5, correct: 0, value: 0, chance: 1 / 1001, interval: { lower: 0, upper: 0.43, level: 0.95 } };
+  const found = floatFault({ ...factsOf({ float }), byOrder });
+  expect(found?.sentence).toMatch(/0\.00.% on 5 samples: the 10 class folders were taken for outputs 0 to 9 of 1001/);
+  expect(found?.change).toEqual({ kind: 'show-mapping' });
+  expect(floatFault({ ...factsOf({ float }), byOrder: null })).toBe(null);
+  const right = { ...float, correct: 4, value: 0.8, interval: { lower: 0.38, upper: 0.96, level: 0.95 } };
+  expect(floatFault({ ...factsOf({ float: right }), byOrder })).toBe(null);
 });
 
 it('row 17: finds a concatenation of unlike ranges', () => {
@@ -160,6 +174,21 @@ it('row 8: finds wrong preprocessing before anything else', () => {
   expect(chance?.change).toEqual({ kind: 'preprocessing' });
   expect(first({ facts, float: { value: 0.41 } })?.change).toEqual({ kind: 'preprocessing' });
   expect(first({ facts: { trial }, float: { value: 0.41 } })).toBeUndefined();
+});
+
+it('row 8: stops the job for what is wrong with the samples, and for nothing else', () => {
+  const low = { value: 0.11, interval: { lower: 0.07, upper: 0.16, level: 0.95 } };
+  expect(floatFault(factsOf({ float: low }))?.id).toBe('at-chance');
+  // seven answers tell nothing
+  expect(floatFault(factsOf({ float: { ...low, count: 7 } }))).toBe(null);
+  expect(floatFault(factsOf({ facts: { calibration: 3 } }))).toBe(null);
+  expect(floatFault(factsOf({ float: { label_shift: 1 } }))?.id).toBe('labels-off-by-one');
+});
+
+it('offers a guessed preset first where the file cannot be used', () => {
+  const report = { verdict: { usability: 'not usable' } } as Partial<Report>;
+  expect(first({ report, facts: { isGuess: true, calibration: 3 } })?.id).toBe('guessed-preprocessing');
+  expect(first({ report, facts: { calibration: 3 } })?.id).toBe('few-samples');
 });
 
 it('row 17: finds labels that are off by one', () => {

@@ -89,6 +89,15 @@ describe('figures', () => {
     expect(n.about(0.2)).toBe(`1${thin}s`);
   });
 
+  it('leaves out the middle of names that exporters joined, and names that they made up for dimensions', () => {
+    expect(n.shortName('model.0.conv')).toBe('model.0.conv');
+    const joined = n.shortName('model_1/re_lu_1/Relu;model_1/re_lu_1/Relu;model_1/conv2d_1/Conv2D1');
+    expect(joined).toMatch(/^model_1\/re_lu_1.*….*Conv2D1$/);
+    expect(joined.length).toBeLessThan(45);
+    expect(n.shape(['unk__749', 43844, 1])).toBe('N×43844×1');
+    expect(n.shape(['Concatoutput_dim_0', 'batch'])).toBe('N×batch');
+  });
+
   it('shows free dimensions by name', () => {
     expect(n.shape(['?', 3, 224, 224])).toBe('N×3×224×224');
     expect(n.shape(['batch', 10])).toBe('batch×10');

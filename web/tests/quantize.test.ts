@@ -108,9 +108,18 @@ describe('opening', () => {
   });
 
   it('tries a model again when the file of its weights arrives', async () => {
-    behaviour.openError = { code: 'io', message: 'net.onnx.data is missing.', place: '', hint: 'Drop that file too.' };
+    behaviour.openError = {
+      code: 'io',
+      message: 'net.onnx.data is missing.',
+      place: 'graph.initializer[0].net.onnx.data',
+      hint: 'Drop that file too.',
+    };
     await addArrivals([model]);
     expect(state.model.value).toBeNull();
+    // a foreign file is looked at for itself, and the model still waits
+    behaviour.openError = { code: 'invalid_model', message: 'This is a checkpoint.', place: '', hint: '' };
+    await addArrivals([{ path: 'net.pth', data: new Blob(['p']) }]);
+    expect(state.modelProblem.value?.place).toBe('net.pth');
     behaviour.openError = null;
     await addArrivals([{ path: 'net.onnx.data', data: new Blob(['w']) }]);
     expect(state.model.value?.name).toBe('net.onnx');

@@ -2,7 +2,7 @@
 //
 // Compiles the engine away from the page: the thread that starts a compilation also takes in what arrives, piece by piece.
 
-import url from 'tersor/tersor.wasm?url';
+import url from 'tersor/tersor-light.wasm?url';
 
 WebAssembly.compileStreaming(fetch(url)).then(
   (module) => postMessage(module),

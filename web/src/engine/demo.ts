@@ -8,6 +8,7 @@ import type { Preprocessing } from 'tersor';
 import { addArrivals } from '../job/load';
 import { quantize } from '../job/quantize';
 import * as state from '../job/state';
+import { demoFile } from './site';
 
 /** demo/demo.json, as far as the page reads it. */
 interface DemoFile {
@@ -27,17 +28,9 @@ interface Demo {
 const loaded = signal<Demo | null>(null);
 let loading: Promise<Demo> | null = null;
 
-async function fetched(path: string): Promise<Response> {
-  const response = await fetch(path);
-  if (!response.ok) throw new Error(`${path} could not be loaded (status ${response.status}).`);
-  return response;
-}
-
 async function load(): Promise<Demo> {
-  const about = (await (await fetched('demo/demo.json')).json()) as DemoFile;
-  const [model, samples] = await Promise.all(
-    [about.model, about.samples].map(async (name) => (await fetched(`demo/${name}`)).blob()),
-  );
+  const about = JSON.parse(await (await demoFile('demo.json')).text()) as DemoFile;
+  const [model, samples] = await Promise.all([about.model, about.samples].map(demoFile));
   if (!model || !samples) throw new Error('demo/demo.json names no model or no samples.');
   return { about, model, samples };
 }
@@ -45,6 +38,12 @@ async function load(): Promise<Demo> {
 export async function loadDemo(): Promise<void> {
   loading ??= load();
   loaded.value = await loading;
+}
+
+/** The bundled files, to be opened by others. */
+export async function demoParts(): Promise<Demo> {
+  await loadDemo();
+  return loading ?? load();
 }
 
 /** Known when the site is built, so that the first paint can say it. */

@@ -7,6 +7,7 @@ import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
 
+import { lookForParts } from '../job/parts';
 import { followGraph, graph, graphProblem, runtimeNodes } from '../job/graph';
 import { announcement, openLayer, result } from '../job/state';
 import { count, counted, decibels, percent } from '../numbers';
@@ -60,6 +61,7 @@ function useLayout(drawn: Drawn | null): { readonly laid: LayoutAnswer | null; r
     });
     worker.addEventListener('error', (event) => {
       event.preventDefault();
+      void lookForParts();
       setAnswer({ of: drawn, laid: null });
       worker.terminate();
     });

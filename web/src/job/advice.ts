@@ -5,7 +5,7 @@
 
 import type { Comparison, EvaluationResult, LayerRow, PreprocessingTrial, QuantizationConfig, Report } from 'tersor';
 
-import { count, counted, decibels, percent, value } from '../numbers';
+import { count, counted, decibels, outputDecibels, percent, shortName, value } from '../numbers';
 
 /** A change of the settings; the page knows how to make it. */
 export type Change =
@@ -17,6 +17,8 @@ export type Change =
   | { readonly kind: 'label-shift'; readonly by: number }
   | { readonly kind: 'preprocessing' }
   | { readonly kind: 'samples' }
+  | { readonly kind: 'show-preprocessing' }
+  | { readonly kind: 'show-mapping' }
   | { readonly kind: 'show-float' };
 
 export interface Advice {
@@ -40,9 +42,16 @@ export interface Facts {
   readonly isOtherThanBest: boolean;
   readonly calibration: number;
   readonly samples: number;
+  /** The preprocessing is a guess that no labels confirmed. */
+  readonly isGuess: boolean;
+  /** Class folders that are fewer than the outputs, and taken for the first of them. */
+  readonly byOrder: { readonly folders: number; readonly outputs: number } | null;
 }
 
 type Rule = (facts: Facts) => Advice | null;
+/** What is known as soon as float accuracy is. */
+export type FloatFacts = Pick<Facts, 'float' | 'trial' | 'isOtherThanBest' | 'byOrder'>;
+type FloatRule = (facts: FloatFacts) => Advice | null;
 
 /** Standard deviations beyond which a value is an outlier, and the threshold that drops it (MCT: 8 to 12). */
 const outlierDeviations = 10;
@@ -50,6 +59,8 @@ const outlierDeviations = 10;
 const unlikeRanges = 8;
 const unevenChannels = 100;
 const fewSamples = 32;
+/** Fewer answers do not tell chance from a weak model. */
+const enoughAnswers = 16;
 /** Sums beyond 16 bits in more than this share are worth a word. */
 const saturatedShare = 1e-6;
 const worthAWord = 0.02;
@@ -75,9 +86,9 @@ export function spreadOf({ histogram }: Pick<LayerRow, 'histogram'>): Spread | n
   return { mean, deviation: Math.sqrt(variance), low: lower + first * width, high: lower + (last + 1) * width };
 }
 
-const atChance: Rule = ({ float, trial, isOtherThanBest }) => {
+const atChance: FloatRule = ({ float, trial, isOtherThanBest }) => {
   if (float.value === null || float.chance === null || !float.interval) return null;
-  if (float.interval.lower > float.chance || float.label_shift !== null) return null;
+  if (float.count < enoughAnswers || float.interval.lower > float.chance || float.label_shift !== null) return null;
   const found = `Float accuracy is ${percent(float.value)} on ${counted(float.count, 'sample')}, chance is ${percent(float.chance, 1)}`;
   if (trial && !trial.is_chance && isOtherThanBest) {
     const best = trial.tried[0];
@@ -98,7 +109,21 @@ const atChance: Rule = ({ float, trial, isOtherThanBest }) => {
   };
 };
 
-const betterPreset: Rule = ({ float, trial, isOtherThanBest }) => {
+const unmapped: FloatRule = ({ float, trial, byOrder }) => {
+  if (!byOrder || trial?.is_chance === false) return null;
+  if (float.value === null || float.chance === null || !float.interval || float.interval.lower > float.chance)
+    return null;
+  return {
+    id: 'unmapped-classes',
+    sentence: `Float accuracy is ${percent(float.value)} on ${counted(float.count, 'sample')}: the ${count(byOrder.folders)} class folders were taken for outputs 0 to ${byOrder.folders - 1} of ${count(byOrder.outputs)}, by their order.`,
+    reason:
+      'Say which output each folder stands for: by the number in its name, by hand, or with a file labels.txt among the folders that names all outputs in their order.',
+    word: 'Say what the folders are',
+    change: { kind: 'show-mapping' },
+  };
+};
+
+const betterPreset: FloatRule = ({ float, trial, isOtherThanBest }) => {
   const best = trial?.tried[0];
   if (!trial || trial.is_chance || !best || !isOtherThanBest || float.value === null) return null;
   const expected = best.right / trial.samples;
@@ -112,7 +137,7 @@ const betterPreset: Rule = ({ float, trial, isOtherThanBest }) => {
   };
 };
 
-const labelShift: Rule = ({ float }) => {
+const labelShift: FloatRule = ({ float }) => {
   const by = float.label_shift;
   if (by === null) return null;
   return {
@@ -121,6 +146,19 @@ const labelShift: Rule = ({ float }) => {
     reason: by > 0 ? 'Output 0 of this model is a background class.' : 'The labels count from 1, the outputs from 0.',
     word: `Shift labels by ${by > 0 ? '+1' : '−1'}`,
     change: { kind: 'label-shift', by },
+  };
+};
+
+const guessed: Rule = ({ isGuess, report, comparison }) => {
+  const usability = report.verdict?.usability;
+  if (!isGuess || usability === undefined || usability === 'usable') return null;
+  return {
+    id: 'guessed-preprocessing',
+    sentence: `The output keeps ${outputDecibels(comparison)}, and how pictures become tensors was guessed from the model's input.`,
+    reason:
+      'Pictures that reach the model otherwise than in its training give ranges that its own pictures do not have. Compare the preview with what the model was trained on; pictures in class folders would tell.',
+    word: 'Check the preprocessing',
+    change: { kind: 'show-preprocessing' },
   };
 };
 
@@ -145,9 +183,9 @@ const oneLayer: Rule = ({ comparison }) => {
   if (!worst || worst.error_share <= 0.5 || worst.range === null || comparison.output_sqnr_db === null) return null;
   return {
     id: 'one-layer',
-    sentence: `${percent(worst.error_share, 0)} of the output error comes from ${worst.name} (${worst.op}); the output keeps ${decibels(comparison.output_sqnr_db)}.`,
+    sentence: `${percent(worst.error_share, 0)} of the output error comes from ${shortName(worst.name)} (${worst.op}); the output keeps ${decibels(comparison.output_sqnr_db)}.`,
     reason: 'One sensitive layer: the others can stay integers.',
-    word: `Keep ${worst.name} in float`,
+    word: `Keep ${shortName(worst.name)} in float`,
     change: { kind: 'float', name: worst.name },
   };
 };
@@ -170,7 +208,7 @@ const outliers: Rule = ({ comparison, config }) => {
   if (clips && config.z_threshold != null) return null;
   return {
     id: 'outliers',
-    sentence: `Values of ${row.name} reach ${value(reach)}, ${count(Math.round(far))} standard deviations from their mean; its 256 steps leave ${decibels(row.isolated_sqnr_db)}, ${percent(row.error_share, 0)} of the output error.`,
+    sentence: `Values of ${shortName(row.name)} reach ${value(reach)}, ${count(Math.round(far))} standard deviations from their mean; its 256 steps leave ${decibels(row.isolated_sqnr_db)}, ${percent(row.error_share, 0)} of the output error.`,
     reason: 'A few outliers stretch the steps of all other values.',
     word: clips ? `Drop outliers beyond ${outlierDeviations + 2} deviations` : 'Cut with MSE',
     change: clips
@@ -190,9 +228,9 @@ const unlikeParts: Rule = ({ comparison }) => {
     const small = output.parts.find((part) => part.largest === least);
     return {
       id: 'unlike-ranges',
-      sentence: `${output.name} holds values of up to ${value(most)} and, at ${small?.indices ?? ''} of axis ${small?.axis ?? 0}, of up to ${value(least)}, which keep ${decibels(small?.sqnr_db)}.`,
+      sentence: `${shortName(output.name)} holds values of up to ${value(most)} and, at ${small?.indices ?? ''} of axis ${small?.axis ?? 0}, of up to ${value(least)}, which keep ${decibels(small?.sqnr_db)}.`,
       reason: `One scale of 256 steps cannot hold both: a step is as large as the smaller values. ${join.op} joins them.`,
-      word: `Keep ${join.name} in float`,
+      word: `Keep ${shortName(join.name)} in float`,
       change: { kind: 'float', name: join.name },
     };
   }
@@ -211,7 +249,7 @@ const perTensor: Rule = ({ comparison, config }) => {
   if (!found) return null;
   return {
     id: 'weights-per-tensor',
-    sentence: `The weights of ${found.row.name} are ${count(Math.round(found.ratio))} times as large in one channel as in another, and share one scale; it keeps ${decibels(found.row.isolated_sqnr_db)}.`,
+    sentence: `The weights of ${shortName(found.row.name)} are ${count(Math.round(found.ratio))} times as large in one channel as in another, and share one scale; it keeps ${decibels(found.row.isolated_sqnr_db)}.`,
     reason: 'Small channels round to nothing, as in depthwise convolutions behind a folded batch norm.',
     word: 'One scale per channel',
     change: { kind: 'field', name: 'weights_per_channel_threshold', value: true },
@@ -228,9 +266,9 @@ const firstOrLast: Rule = ({ comparison, config, report }) => {
   if (!found || weighted.length < 4) return null;
   return {
     id: 'first-or-last',
-    sentence: `${found.name}, the ${found === first ? 'first' : 'last'} layer with weights, makes ${percent(found.error_share, 0)} of the output error with ${bits} bits.`,
+    sentence: `${shortName(found.name)}, the ${found === first ? 'first' : 'last'} layer with weights, makes ${percent(found.error_share, 0)} of the output error with ${bits} bits.`,
     reason: 'The first and the last layer are usually kept at 8 bits where others have fewer.',
-    word: `Give ${found.name} 8 bits`,
+    word: `Give ${shortName(found.name)} 8 bits`,
     change: { kind: 'bits', name: found.name, bits: 8 },
   };
 };
@@ -244,7 +282,7 @@ const withoutVnni: Rule = ({ comparison, report }) => {
   if (!most) return null;
   return {
     id: 'without-vnni',
-    sentence: `On x64 CPUs without VNNI ${percent(most.saturated / most.sums, 1)} of the sums of ${most.name} saturate (${counted(worst.length, 'layer')} in all): the figures above hold for CPUs with it.`,
+    sentence: `On x64 CPUs without VNNI ${percent(most.saturated / most.sums, 1)} of the sums of ${shortName(most.name)} saturate (${counted(worst.length, 'layer')} in all): the figures above hold for CPUs with it.`,
     reason: 'Such CPUs, before 2019, add pairs of products in 16 bits. With 7-bit weights nothing saturates.',
     word: 'Make it for all x64 CPUs',
     change: { kind: 'platform', name: 'ort-cpu-avx2' },
@@ -286,11 +324,13 @@ const staysFloat: Rule = ({ report }) => {
   };
 };
 
+/** What is wrong with the samples, before anything is quantized. */
+const floatRules: readonly FloatRule[] = [unmapped, atChance, betterPreset, labelShift];
+
 /** Likeliest cause first; what is wrong with the samples comes before what quantization does. */
 const rules: readonly Rule[] = [
-  atChance,
-  betterPreset,
-  labelShift,
+  ...floatRules,
+  guessed,
   unlikeParts,
   outliers,
   perTensor,
@@ -301,6 +341,11 @@ const rules: readonly Rule[] = [
   notFaster,
   staysFloat,
 ];
+
+/** Why the float model's own accuracy cannot be what it should be; null where nothing speaks for that. */
+export function floatFault(facts: FloatFacts): Advice | null {
+  return floatRules.map((rule) => rule(facts)).find((one) => one !== null) ?? null;
+}
 
 export function advise(facts: Facts): Advice[] {
   const found = rules.flatMap((rule) => rule(facts) ?? []);

@@ -2,6 +2,8 @@
 //
 // The evaluated samples one by one: what float, A and B answered, what their label is, and where they disagree.
 
+import type { Agreement } from 'tersor';
+
 import { configurationOf, letters, resultOf } from './configurations';
 import * as state from './state';
 
@@ -15,6 +17,15 @@ export interface Answered {
   readonly F: number;
   readonly A: number | null;
   readonly B: number | null;
+}
+
+/**
+ * Answers that are the float model's; null where the output is not known to be classes, as with maps and boxes, whose largest value
+ * is no answer unless labels say that it is.
+ */
+export function agreementOf(done: state.Result): Agreement | null {
+  const isAnswer = done.float.value !== null || done.comparison.agreement !== null;
+  return isAnswer ? (done.int8.agreement ?? done.comparison.agreement) : null;
 }
 
 /** Numbers of the evaluated samples, in order: those that calibration left. */
@@ -33,32 +44,28 @@ function filePaths(): readonly string[] | null {
   return paths.length === info.count ? paths : null;
 }
 
-/** Every evaluated sample, where outputs are lists of classes; else none. */
+/** Every evaluated sample, where outputs are known to be classes; else none. */
 export function answered(): Answered[] {
   const results = letters.map((letter) => (configurationOf(letter) ? resultOf(letter) : null));
+  if (!results.some((one) => one && agreementOf(one))) return [];
   const float = results.find((one) => one)?.float.answers;
   const total = state.sampleCount.value;
   if (!float) return [];
   const indices = evaluatedIndices(total, state.calibrationCount.value);
   if (indices.length !== float.length) return [];
   const paths = filePaths();
-  const byFolder = new Map(
-    (state.samplesInfo.value?.classes ?? []).map(({ name, label }) => [
-      name,
-      state.mappedOutputs.value?.get(name) ?? label,
-    ]),
-  );
-  const useFolders = !state.samples.value?.labelsFile;
+  const own = state.samples.value?.labelsFile ? null : (state.samplesInfo.value?.labels ?? null);
   const [a, b] = results.map((one) =>
     one && !one.pending && one.int8.answers?.length === float.length ? one.int8.answers : null,
   );
   return indices.map((index, k) => {
     const path = paths?.[index] ?? `sample ${index}`;
     const folder = path.includes('/') ? path.slice(0, path.indexOf('/')) : '';
+    const label = own?.[index] ?? null;
     return {
       index,
       path,
-      label: useFolders ? (byFolder.get(folder) ?? null) : null,
+      label: label === null ? null : (state.mappedOutputs.value?.get(folder) ?? label),
       F: float[k] ?? 0,
       A: a?.[k] ?? null,
       B: b?.[k] ?? null,

@@ -23,6 +23,9 @@ export function currentAdvice(): Advice[] {
     isOtherThanBest: trial !== null && state.preprocessingIsGiven.value,
     calibration: state.calibrationCount.value,
     samples: state.sampleCount.value,
+    byOrder: state.foldersByOrder.value,
+    isGuess:
+      state.samplesInfo.value?.preprocessing_is_guess === true && trial === null && !state.preprocessingIsGiven.value,
   });
 }
 
@@ -73,6 +76,17 @@ export async function applyAdvice({ change, word }: Advice, chooseSamples: () =>
     case 'samples':
       chooseSamples();
       return;
+    case 'show-preprocessing':
+    case 'show-mapping': {
+      const field = change.kind === 'show-mapping' ? '.outputs select' : '.preprocessing-form select';
+      state.openRegions.value = new Set([...state.openRegions.value, 'samples']);
+      requestAnimationFrame(() => {
+        const form = document.querySelector<HTMLElement>(field);
+        form?.focus({ preventScroll: true });
+        form?.scrollIntoView({ block: 'center' });
+      });
+      return;
+    }
     case 'show-float':
       document.querySelector('.stays-float')?.scrollIntoView({ block: 'start' });
       return;

@@ -4,11 +4,11 @@
 // was there before it untouched.
 
 import { batch, effect } from '@preact/signals';
-import type { Preprocessing, SampleFile } from 'tersor';
+import type { Preprocessing, SampleErrorRow, SampleFile } from 'tersor';
 
 import { drop } from './configurations';
 import { forget, step } from './history';
-import { openPlatform } from './platform';
+import { openPlatform, platformChoices } from './platform';
 import { applyRecipe } from './recipe';
 import {
   asDataSet,
@@ -28,8 +28,8 @@ import { say } from './say';
 import { unzip } from './unzip';
 
 let queue: Promise<void> = Promise.resolve();
-/** A model that could not be opened, kept for the case that the file of its weights comes later. */
-let unopened: Arrival | null = null;
+/** A model that waits for the file of its weights, and the place of the error that names that file. */
+let waiting: { readonly model: Arrival; readonly place: string } | null = null;
 let sideFiles = new Map<string, Blob>();
 let inspection: AbortController | null = null;
 let coverageAsked = 0;
@@ -122,9 +122,9 @@ export function addArrivals(
     await opened;
     const inside = models.at(-1);
     const more = beside ? others.slice(sorted.others.length) : others;
-    if (!beside || unopened) addSideFiles(more);
+    if (!beside || waiting) addSideFiles(more);
     if (!beside && inside) await openModel(inside);
-    else if (more.length > 0 && unopened) await openModel(unopened);
+    else if (waiting && more.some(isAwaited)) await openModel(waiting.model);
     else if (!beside && more[0] && !set) await openModel(more[0]);
 
     tellUnused(sorted, beside !== undefined || set !== null);
@@ -149,15 +149,20 @@ function addSideFiles(files: readonly Arrival[]): void {
   for (const { path, data } of files) sideFiles.set(baseName(path), data);
 }
 
+function isAwaited({ path }: Arrival): boolean {
+  return waiting?.place.endsWith(baseName(path)) === true;
+}
+
 /** Opens a model under a name, with the files that may hold its weights. */
 async function openModel(arrival: Arrival): Promise<void> {
   const started = performance.now();
   try {
     const handle = await (await engine()).open(arrival.data, { externalData: sideFiles });
     const before = state.model.value;
+    const seconds = (performance.now() - started) / 1000;
     batch(() => {
       giveUp();
-      state.model.value = { name: baseName(arrival.path), handle, seconds: (performance.now() - started) / 1000 };
+      state.model.value = { name: baseName(arrival.path), file: arrival.data, beside: sideFiles, handle, seconds };
       state.modelProblem.value = null;
       state.coverage.value = null;
       forgetResults();
@@ -169,7 +174,7 @@ async function openModel(arrival: Arrival): Promise<void> {
       state.announcement.value = `${baseName(arrival.path)} is open.`;
     });
     before?.handle.close();
-    unopened = null;
+    waiting = null;
     sideFiles = new Map();
     coverageKnown = updateCoverage();
     if (state.isDemo.value) putDemoAway();
@@ -178,8 +183,8 @@ async function openModel(arrival: Arrival): Promise<void> {
       await inspect();
     }
   } catch (error) {
-    unopened = arrival;
     const problem = problemOf(error);
+    if (problem.code === 'io') waiting = { model: arrival, place: problem.place };
     const kept = state.model.value ? ` ${state.model.value.name} stays open.` : '';
     batch(() => {
       state.modelProblem.value = {
@@ -294,8 +299,11 @@ async function openSamples(set: NamedSet, given: Given): Promise<void> {
   });
   await inspect();
   const others = state.unreadable.value.length > 0 && set.files.length > 1;
+  // a number that the reader has to give is no reason to go back
+  const isAsked = state.samplesInfo.value?.inputs.some(({ from }) => from === 'asked') === true;
   if (
     !others &&
+    !isAsked &&
     state.sampleCount.value === 0 &&
     state.model.value &&
     before.set &&
@@ -332,14 +340,24 @@ async function openLabels(labels: readonly Arrival[]): Promise<void> {
 }
 
 function setLabels(set: state.SampleSet, labelsFile: SampleFile | null): void {
-  state.samples.value = { ...set, id: ++lastSet, labelsFile };
+  state.samples.value = { ...set, id: ++lastSet, labelsFile, isUnlabelled: false };
 }
 
-/** Goes on without a file of labels that does not fit. */
+/** Goes on without a file of labels that does not fit, or without the labels that the samples have of their own. */
 export function leaveOutLabels(): void {
-  if (state.samples.value) setLabels(state.samples.value, null);
+  const set = state.samples.value;
+  if (!set) return;
+  const isUnlabelled = set.labelsFile === null;
+  state.samples.value = { ...set, id: ++lastSet, labelsFile: null, isUnlabelled };
   state.samplesProblem.value = null;
   state.runProblem.value = null;
+  quantizeAgain();
+}
+
+/** Uses the labels again that the samples have of their own. */
+export function takeOwnLabels(): void {
+  if (state.samples.value) setLabels(state.samples.value, null);
+  quantizeAgain();
 }
 
 /** Labels are read whole, and against the model's classes, where one sample is evaluated. */
@@ -357,10 +375,24 @@ async function checkLabels({ handle }: state.OpenModel, set: state.SampleSet, si
   }
 }
 
+/** A recipe for a platform that is not here would leave nothing that can be run. */
+function requirePlatform(file: string, platform: string): void {
+  const names = platformChoices().map(({ label }) => label);
+  const own = state.ownPlatforms.value.map(({ capabilities }) => capabilities.name);
+  if (platform === '' || names.includes(platform) || own.includes(platform)) return;
+  throw {
+    code: 'invalid_platform',
+    message: `There is no platform "${platform}" here.`,
+    place: `${file}.platform`,
+    hint: `Open the file of that platform first, or correct the name. The platforms are ${names.filter((one) => !one.includes('@') && !one.startsWith('file:')).join(', ')}.`,
+  } satisfies Problem;
+}
+
 async function openJson(file: Arrival): Promise<void> {
   try {
     const name = baseName(file.path);
     const read = await (await engine()).readSettings(file.data, { name, model: state.model.value?.handle });
+    if (read.kind === 'recipe') requirePlatform(name, read.recipe.platform.name);
     if (read.kind === 'platform') openPlatform(name, read.platform);
     else applyRecipe({ name, recipe: read.recipe, allowMismatch: false });
     await updateCoverage();
@@ -375,6 +407,25 @@ async function openJson(file: Arrival): Promise<void> {
   }
 }
 
+/** Files of which none can be a sample are said too. */
+function nothingOf(count: number, skipped: readonly string[]): SampleErrorRow | undefined {
+  const [path] = skipped;
+  if (count > 0 || path === undefined) return undefined;
+  const among =
+    skipped.length === 1
+      ? ''
+      : `, and ${skipped.length - 1} other ${skipped.length === 2 ? 'file is' : 'files are'} none either`;
+  return {
+    path,
+    error: {
+      code: 'invalid_samples',
+      message: `${baseName(path)} is of no kind that is read as a sample${among}.`,
+      place: path,
+      hint: 'Samples are .png and .jpg pictures, .wav recordings, .csv tables, .npy and .npz arrays. Convert other formats to these.',
+    },
+  };
+}
+
 /** Reads the samples' headers against the open model; a newer call replaces an older one. */
 export async function inspect(): Promise<void> {
   const open = state.model.value;
@@ -383,14 +434,14 @@ export async function inspect(): Promise<void> {
   inspection?.abort();
   const mine = new AbortController();
   inspection = mine;
-  const chosen = state.preprocessing.value;
+  const chosen = state.preprocessingIsGuess.value ? null : state.preprocessing.value;
   const before = fitted?.model === open && fitted.files === set.files ? fitted.preprocessing : null;
   try {
     const info = await open.handle.inspectSamples(set.files, {
       signal: mine.signal,
       ...(chosen ? { preprocessing: chosen } : {}),
     });
-    const first = info.errors[0];
+    const first = info.errors[0] ?? nothingOf(info.count, info.skipped);
     if (!first) fitted = { model: open, files: set.files, preprocessing: info.preprocessing };
     batch(() => {
       state.fittingPreprocessing.value = first ? before : null;

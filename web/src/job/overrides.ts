@@ -21,6 +21,8 @@ const ofOperators = [
   'activation_n_bits',
   'activation_quantization_method',
   'enable_activation_quantization',
+  'weights_threshold_method',
+  'activation_threshold_method',
 ];
 
 export function operatorRows(): FormRow[] {

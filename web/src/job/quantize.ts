@@ -9,6 +9,7 @@ import type {
   EvaluationResult,
   FrameworkInfo,
   Labels,
+  LayerRow,
   Override,
   Platform,
   Progress,
@@ -18,6 +19,7 @@ import type {
 } from 'tersor';
 
 import { outputDecibels, percent } from '../numbers';
+import { floatFault } from './advice';
 import { drop } from './configurations';
 import { fileNamed } from './load';
 import { isAbort, problemOf, type Problem } from './problem';
@@ -43,6 +45,7 @@ function options(evaluation: 'float' | 'int8', signal: AbortSignal): CallOptions
     onProgress(progress: Progress) {
       if (signal.aborted) return;
       const { training } = progress;
+      if (training) state.trainingMemory.value = training.bytes_per_worker;
       if (training && training.step > 0) state.training.value = [...state.training.value, training];
       follow((run) => report(run, progress, evaluation));
     },
@@ -89,7 +92,8 @@ export function gather(): Inputs | null {
     model,
     set,
     labels: state.labels.value,
-    preprocessing: chosen ? { preprocessing: chosen } : {},
+    // left to the guess, so that the verdict says on what it rests
+    preprocessing: chosen && !state.preprocessingIsGuess.value ? { preprocessing: chosen } : {},
     evaluation: { part: 'evaluation', count },
     calibration: { part: 'calibration', count },
     settings: {
@@ -119,6 +123,32 @@ async function floatEvaluation(inputs: Inputs, signal: AbortSignal): Promise<Eva
   signal.throwIfAborted();
   state.measured.value = { ...state.measured.value, float };
   return float;
+}
+
+/** The job ended because the float model itself is wrong on these samples. */
+class FloatStopped extends Error {}
+
+/** Ends the job where float accuracy says that samples or labels do not reach the model as they should, unless the reader goes on. */
+function stopAtFault({ dataKey }: Inputs, float: EvaluationResult): void {
+  if (state.acceptedFloat.value === dataKey) return;
+  const trial = state.preprocessingTrial.value;
+  const isOtherThanBest = trial !== null && state.preprocessingIsGiven.value;
+  const advice = floatFault({ float, trial, isOtherThanBest, byOrder: state.foldersByOrder.value });
+  if (!advice) return;
+  state.floatStop.value = { dataKey, float, advice };
+  throw new FloatStopped();
+}
+
+/** The card, while model and samples are those that it is about. */
+export function currentStop(): state.FloatStop | null {
+  const stop = state.floatStop.value;
+  return stop && !state.run.value && gather()?.dataKey === stop.dataKey ? stop : null;
+}
+
+/** Quantizes although float accuracy says that something else is wrong. */
+export function goOnAnyway(): void {
+  state.acceptedFloat.value = state.floatStop.value?.dataKey ?? '';
+  void quantize();
 }
 
 /** Statistics that are kept at most; each is a few megabytes for a model of millions of weights. */
@@ -170,7 +200,7 @@ function settingsOf(inputs: Inputs) {
   const opened = state.recipe.value;
   const config = state.engine.value?.quantizationConfig(inputs.settings.config);
   if (!opened || !config) return inputs.settings;
-  const preprocessing = inputs.preprocessing.preprocessing ?? null;
+  const preprocessing = state.preprocessing.value;
   return {
     platform: inputs.settings.platform,
     recipe: {
@@ -188,6 +218,7 @@ async function quantized(inputs: Inputs, from: Statistics, signal: AbortSignal):
   follow((run) => enter(run, 'choose'));
   stopper = new AbortController();
   state.training.value = [];
+  state.trainingMemory.value = null;
   return inputs.model.handle.quantize({
     ...options('int8', signal),
     stop: stopper.signal,
@@ -195,8 +226,13 @@ async function quantized(inputs: Inputs, from: Statistics, signal: AbortSignal):
     ...settingsOf(inputs),
     statistics: from,
     samples: inputs.set.files,
+    labels: trainsOnLabels(inputs) ? inputs.labels : undefined,
     selection: inputs.calibration,
   });
+}
+
+function trainsOnLabels({ settings, labels }: Inputs): boolean {
+  return labels !== null && (settings.config.gradient_ptq_config?.label_weight ?? 0) > 0;
 }
 
 /** A training that runs ends with the best that it has found. */
@@ -233,6 +269,7 @@ function passed(inputs: Inputs): state.Run {
 
 async function work(inputs: Inputs, signal: AbortSignal): Promise<void> {
   const float = await floatEvaluation(inputs, signal);
+  stopAtFault(inputs, float);
   const made = await quantizedFromAny(inputs, signal);
   const before = state.result.value;
   const common = {
@@ -274,8 +311,12 @@ async function work(inputs: Inputs, signal: AbortSignal): Promise<void> {
     batch(() => {
       const seconds = (run.now - run.startedAt) / 1000;
       show({ ...common, pending: null, int8, comparison, seconds, stages: run.stages });
-      const isThere = comparison.layers.some(({ output }) => output === state.openLayer.value);
-      if (!isThere) state.openLayer.value = null;
+      const ofOpen = ({ output }: LayerRow) => output === state.openLayer.value;
+      const known = [before?.comparison.layers.find(ofOpen), state.goneLayer.value ?? undefined];
+      const isThere = comparison.layers.some(ofOpen);
+      const gone = isThere ? null : (known.find((row) => row && ofOpen(row)) ?? null);
+      state.goneLayer.value = gone;
+      if (!isThere && !gone) state.openLayer.value = null;
       state.announcement.value = sentence(float, int8, outputDecibels(comparison));
     });
   } catch (error) {
@@ -344,6 +385,7 @@ export async function quantize(how: { readonly regionsStay?: boolean } = {}): Pr
   batch(() => {
     state.run.value = startedWith(inputs);
     state.runProblem.value = null;
+    state.floatStop.value = null;
     state.runNote.value = '';
     if (!how.regionsStay) {
       state.openRegions.value = new Set([...state.openRegions.value].filter((id) => id === 'settings'));
@@ -356,7 +398,9 @@ export async function quantize(how: { readonly regionsStay?: boolean } = {}): Pr
     await settled;
   } catch (error) {
     if (controller === mine) {
-      if (isAbort(error)) state.runNote.value = cancelled();
+      if (error instanceof FloatStopped)
+        state.announcement.value = `Stopped. ${state.floatStop.value?.advice.sentence ?? ''}`;
+      else if (isAbort(error)) state.runNote.value = cancelled();
       else showProblem(problemOf(error));
     }
   } finally {

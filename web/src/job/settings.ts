@@ -17,49 +17,211 @@ export type GroupId = 'main' | 'ranges' | 'weights' | 'activations';
 interface Words {
   readonly title: string;
   readonly group: GroupId;
+  /** What it does, for whoever sets it for the first time; the engine's own words serve where there is none. */
+  readonly help?: string;
 }
 
 const words: Readonly<Record<string, Words>> = {
-  prefer: { title: 'Prefer', group: 'main' },
-  activation_threshold_method: { title: 'Where to cut activations', group: 'main' },
-  weights_n_bits: { title: 'Bits of weights', group: 'main' },
-  activation_n_bits: { title: 'Bits of activations', group: 'main' },
-  weights_per_channel_threshold: { title: 'One scale per channel', group: 'main' },
-  weights_block_size: { title: 'Inputs that share a scale', group: 'weights' },
-  weights_threshold_method: { title: 'Where to cut weights', group: 'weights' },
-  weights_bias_correction: { title: 'Correct biases', group: 'weights' },
-  weights_bias_correction_method: { title: 'How biases are corrected', group: 'weights' },
-  effort: { title: 'Effort in rounding weights', group: 'weights' },
-  target_resource_utilization: { title: 'Bits within a budget', group: 'main' },
-  holdout: { title: 'Try corrections on samples held aside', group: 'main' },
-  weights_quantization_method: { title: 'Grid of weights', group: 'weights' },
-  enable_weights_quantization: { title: 'Quantize weights', group: 'weights' },
-  activation_quantization_method: { title: 'Grid of activations', group: 'activations' },
-  enable_activation_quantization: { title: 'Quantize activations', group: 'activations' },
-  weights_second_moment_correction: { title: 'Correct means and deviations', group: 'weights' },
-  linear_collapsing: { title: 'Join a 1x1 convolution to its neighbour', group: 'weights' },
-  residual_collapsing: { title: 'Join an addition of the input', group: 'weights' },
-  keep_float_automatically: { title: 'Keep in float what 8 bits cannot feed', group: 'activations' },
-  relu_unbound_correction: { title: 'Bound ReLU', group: 'activations' },
-  input_scaling: { title: 'Scale inputs', group: 'activations' },
-  activation_channel_equalization: { title: 'Equalize channels', group: 'activations' },
-  split_scales: { title: 'Scale channels around Swish', group: 'activations' },
-  shift_negative_activation_correction: { title: 'Shift negative activations', group: 'activations' },
-  shift_negative_ratio: { title: 'Ratio that shifts', group: 'activations' },
-  shift_negative_threshold_recalculation: { title: 'Choose the range anew after a shift', group: 'activations' },
-  shift_negative_params_search: { title: 'Search shift and threshold together', group: 'activations' },
-  activation_bias_correction: { title: 'Correct for the error of activations', group: 'activations' },
-  activation_bias_correction_threshold: { title: 'Smallest correction, percent', group: 'activations' },
-  softmax_shift: { title: 'Shift inputs of Softmax', group: 'activations' },
-  concat_threshold_update: { title: 'One range for what is concatenated', group: 'ranges' },
-  keep_metadata: { title: "Keep the exporter's notes", group: 'weights' },
-  allow_larger_file: { title: 'Allow a file larger than the float one', group: 'weights' },
-  custom_tpc_opset_to_layer: { title: 'What operator sets stand for', group: 'activations' },
-  mixed_precision_config: { title: 'How bits are chosen', group: 'weights' },
-  gradient_ptq_config: { title: 'Training', group: 'weights' },
-  z_threshold: { title: 'Drop outliers beyond z', group: 'ranges' },
-  min_threshold: { title: 'Smallest threshold', group: 'ranges' },
-  l_p_value: { title: 'Exponent of Lp', group: 'ranges' },
+  prefer: {
+    title: 'Prefer',
+    group: 'main',
+    help: 'What counts where speed, size and accuracy pull apart, on platforms whose costs are known.',
+  },
+  activation_threshold_method: {
+    title: 'Where to cut activations',
+    group: 'main',
+    help: 'How the range of a tensor is chosen from what calibration saw: all of it, or so much that the error is least. Lp weighs rare large errors most and holds best on new samples.',
+  },
+  weights_n_bits: {
+    title: 'Bits of weights',
+    group: 'main',
+    help: 'Bits that a weight is stored in; fewer make the file smaller and the error larger.',
+  },
+  activation_n_bits: {
+    title: 'Bits of activations',
+    group: 'main',
+    help: 'Bits of the values between operators.',
+  },
+  weights_per_channel_threshold: {
+    title: 'One scale per channel',
+    group: 'main',
+    help: 'Every output channel gets a range of its own, or all share one. Own ranges nearly always keep more accuracy.',
+  },
+  weights_block_size: {
+    title: 'Inputs that share a scale',
+    group: 'weights',
+    help: 'How many inputs of an output channel share one scale, where weights alone are quantized: 16, 32, 64, 128 or 256; 0 is one scale for all.',
+  },
+  weights_threshold_method: {
+    title: 'Where to cut weights',
+    group: 'weights',
+    help: 'How the range of a weight tensor is chosen; with a range per channel all of it is usually best.',
+  },
+  weights_bias_correction: {
+    title: 'Correct biases',
+    group: 'weights',
+    help: 'Moves each bias by the mean error that rounded weights make.',
+  },
+  weights_bias_correction_method: {
+    title: 'How biases are corrected',
+    group: 'weights',
+    help: 'Whether that mean error is measured on the samples, layer by layer, or computed from the statistics.',
+  },
+  effort: {
+    title: 'Effort in rounding weights',
+    group: 'weights',
+    help: 'How long to look for the best integers of the weights: 0 rounds to the nearest, 1 lets errors make up for each other on the samples, 2 tries more.',
+  },
+  target_resource_utilization: {
+    title: 'Bits within a budget',
+    group: 'main',
+    help: 'What the model may take at most; operators that mind least get fewer bits until it fits.',
+  },
+  holdout: {
+    title: 'Try corrections on samples held aside',
+    group: 'main',
+    help: 'A part of the samples tells which corrections help on pictures that they were not made from; those that do not are taken back.',
+  },
+  weights_quantization_method: {
+    title: 'Grid of weights',
+    group: 'weights',
+    help: 'How weights are laid on a grid: even steps around zero, steps that are powers of two, even steps anywhere, or a table of values.',
+  },
+  enable_weights_quantization: {
+    title: 'Quantize weights',
+    group: 'weights',
+    help: 'Off leaves all weights in float.',
+  },
+  activation_quantization_method: {
+    title: 'Grid of activations',
+    group: 'activations',
+    help: 'How values between operators are laid on a grid.',
+  },
+  enable_activation_quantization: {
+    title: 'Quantize activations',
+    group: 'activations',
+    help: 'Off leaves all values between operators in float.',
+  },
+  weights_second_moment_correction: {
+    title: 'Correct means and deviations',
+    group: 'weights',
+    help: 'Rescales each channel so that its values spread as they did before rounding.',
+  },
+  linear_collapsing: {
+    title: 'Join a 1x1 convolution to its neighbour',
+    group: 'weights',
+    help: 'Joins a convolution and the 1x1 convolution behind it into one where that saves weights.',
+  },
+  residual_collapsing: {
+    title: 'Join an addition of the input',
+    group: 'weights',
+    help: 'Writes the addition of an operator’s own input into its weights.',
+  },
+  keep_float_automatically: {
+    title: 'Keep in float what 8 bits cannot feed',
+    group: 'activations',
+    help: 'Leaves logarithms, roots and reciprocals in float where 8 bits cannot feed them.',
+  },
+  relu_unbound_correction: {
+    title: 'Bound ReLU',
+    group: 'activations',
+    help: 'Scales values behind a bounded ReLU so that its bound is the whole range.',
+  },
+  input_scaling: {
+    title: 'Scale inputs',
+    group: 'activations',
+    help: 'Scales the input so that it uses the whole range of its grid.',
+  },
+  activation_channel_equalization: {
+    title: 'Equalize channels',
+    group: 'activations',
+    help: 'Makes the ranges of channels alike before they share one scale; depthwise networks gain 4 to 6 dB.',
+  },
+  split_scales: {
+    title: 'Scale channels around Swish',
+    group: 'activations',
+    help: 'Gives each channel around a Swish its own scale; costs time, so it acts with “Prefer: accuracy” only.',
+  },
+  shift_negative_activation_correction: {
+    title: 'Shift negative activations',
+    group: 'activations',
+    help: 'Moves values with a small negative side up, so that none needs a sign.',
+  },
+  shift_negative_ratio: {
+    title: 'Ratio that shifts',
+    group: 'activations',
+    help: 'The largest negative side, as a part of the range, that is shifted.',
+  },
+  shift_negative_threshold_recalculation: {
+    title: 'Choose the range anew after a shift',
+    group: 'activations',
+    help: 'Chooses the range anew after such a shift.',
+  },
+  shift_negative_params_search: {
+    title: 'Search shift and threshold together',
+    group: 'activations',
+    help: 'Looks for shift and range together.',
+  },
+  activation_bias_correction: {
+    title: 'Correct for the error of activations',
+    group: 'activations',
+    help: 'Moves each bias by the mean error of its rounded input.',
+  },
+  activation_bias_correction_threshold: {
+    title: 'Smallest correction, percent',
+    group: 'activations',
+    help: 'Mean errors below this part of the input’s mean are left alone.',
+  },
+  softmax_shift: {
+    title: 'Shift inputs of Softmax',
+    group: 'activations',
+    help: 'Centres what goes into a Softmax on zero, through the bias before it.',
+  },
+  concat_threshold_update: {
+    title: 'One range for what is concatenated',
+    group: 'ranges',
+    help: 'Gives all that is concatenated the range of the whole.',
+  },
+  keep_metadata: {
+    title: "Keep the exporter's notes",
+    group: 'weights',
+    help: 'Keeps notes of the exporter in the file, such as doc strings and stack traces.',
+  },
+  allow_larger_file: {
+    title: 'Allow a file larger than the float one',
+    group: 'weights',
+    help: 'Writes the file even where it came out larger than the float one.',
+  },
+  custom_tpc_opset_to_layer: {
+    title: 'What operator sets stand for',
+    group: 'activations',
+    help: 'Which operator types an operator set of the platform stands for, as JSON; empty leaves those it has.',
+  },
+  mixed_precision_config: {
+    title: 'How bits are chosen',
+    group: 'weights',
+    help: 'How operators are compared when a budget is shared out among them, as JSON; empty is the usual way.',
+  },
+  gradient_ptq_config: {
+    title: 'Training',
+    group: 'weights',
+    help: 'Trains weights, biases and ranges on the samples after calibration, as JSON; empty does not.',
+  },
+  z_threshold: {
+    title: 'Drop outliers beyond z',
+    group: 'ranges',
+    help: 'Leaves out values more than so many standard deviations from the mean; 8 to 12 are usual, empty leaves out none.',
+  },
+  min_threshold: {
+    title: 'Smallest threshold',
+    group: 'ranges',
+    help: 'No range is chosen smaller than this.',
+  },
+  l_p_value: {
+    title: 'Exponent of Lp',
+    group: 'ranges',
+    help: 'How strongly Lp weighs large errors: 2 as their square, 3 as their cube.',
+  },
 };
 
 const order = Object.keys(words);
@@ -90,6 +252,12 @@ const choiceTexts: Readonly<Record<string, string>> = {
   SYMMETRIC: 'symmetric',
   POWER_OF_TWO: 'power of two',
   UNIFORM: 'uniform',
+  LUT_POT_QUANTIZER: 'table of values, power of two',
+  LUT_SYM_QUANTIZER: 'table of values',
+  SPEED: 'speed',
+  BALANCED: 'balanced',
+  ACCURACY: 'accuracy',
+  SIZE: 'size',
 };
 
 export function choiceText(choice: string | number): string {
@@ -122,8 +290,7 @@ export function fieldValue(field: FieldDescription): FieldValue {
 
 /** A field's value in words, for a person. */
 export function valueText(field: FieldDescription, value: FieldValue): string {
-  if (value === null)
-    return field.type === 'object' ? 'none' : field.type === 'number' ? 'off' : 'as the platform says';
+  if (value === null) return field.type === 'object' ? 'none' : field.type === 'number' ? 'off' : 'platform default';
   if (typeof value === 'boolean') return value ? 'on' : 'off';
   if (typeof value !== 'object') return choiceText(value);
   return Object.entries(value)
@@ -144,7 +311,7 @@ export function setField(field: FieldDescription, value: FieldValue): void {
 /** Keeps an operator in float, or wants it in integers; null leaves it to the platform. */
 export function setKeepFloat(name: string, value: boolean | null): void {
   const { [name]: _before, ...next } = state.keepFloat.value;
-  const word = value === null ? 'as the platform says' : value ? 'kept in float' : 'in integers';
+  const word = value === null ? 'platform default' : value ? 'kept in float' : 'in integers';
   step(`${name}: ${word}`, () => (state.keepFloat.value = value === null ? next : { ...next, [name]: value }));
   changed();
 }

@@ -53,7 +53,7 @@ export function startRun(plan: Plan): Run {
     },
     stage('float', plan.labelled ? 'Float accuracy' : 'Float answers', plan.evaluate, ''),
     stage('calibrate', 'Calibrate', plan.calibrate, ''),
-    stage('choose', 'Choose ranges', 0, 'tensors'),
+    stage('choose', 'Choose ranges', 0, ''),
     ...(plan.corrects ? [stage('correct', 'Round and correct', 0, 'layers')] : []),
     ...(plan.trains ? [stage('train', 'Train', 0, 'rounds')] : []),
     stage('write', 'Write file', 0, ''),

@@ -4,33 +4,38 @@
 
 import { computed, signal } from '@preact/signals';
 import type {
+  Comparison,
   Coverage,
   EvaluationResult,
-  Comparison,
   FieldValue,
   FrameworkInfo,
-  QuantizationConfig,
+  Labels,
+  LayerRow,
+  Model,
   Override,
   Platform,
-  TargetPlatformCapabilities,
-  Labels,
-  Model,
   Preprocessing,
   PreprocessingTrial,
+  QuantizationConfig,
   QuantizedResult,
   Recipe,
   SampleFile,
   SamplePreview,
   SamplesInfo,
   Statistics,
+  TargetPlatformCapabilities,
   Tersor,
   TrainingProgress,
 } from 'tersor';
 
+import type { Advice } from './advice';
 import type { Problem } from './problem';
 
 export interface OpenModel {
   readonly name: string;
+  readonly file: Blob;
+  /** Files that may hold its weights, by name. */
+  readonly beside: ReadonlyMap<string, Blob>;
   readonly handle: Model;
   readonly seconds: number;
 }
@@ -43,6 +48,8 @@ export interface SampleSet {
   readonly source: string;
   readonly files: readonly SampleFile[];
   readonly labelsFile: SampleFile | null;
+  /** The labels that the samples have of their own are not used. */
+  readonly isUnlabelled?: boolean;
 }
 
 /** A recipe that was opened: it fills the settings, and is compared with model and samples when the job runs. */
@@ -194,6 +201,28 @@ export const fittingPreprocessing = signal<Preprocessing | null>(null);
 export const usualPreprocessing = signal<Preprocessing | null>(null);
 /** The reader, a recipe or an address said it; else it is a guess, or what labels confirmed. */
 export const preprocessingIsGiven = signal(false);
+/** It is what was guessed of these samples, and nothing has confirmed it. */
+export const preprocessingIsGuess = computed(
+  () =>
+    !preprocessingIsGiven.value &&
+    samplesInfo.value?.preprocessing_is_guess === true &&
+    JSON.stringify(preprocessing.value) === JSON.stringify(samplesInfo.value.preprocessing),
+);
+/** Inputs of the model whose value the reader has to give, and has not. */
+export const askedInputs = computed(() =>
+  (samplesInfo.value?.inputs ?? [])
+    .filter(({ name, from }) => from === 'asked' && preprocessing.value?.inputs?.[name] === undefined)
+    .map(({ name }) => name),
+);
+export const hasRecordings = computed(() => samples.value?.files.some((file) => /\.wav$/i.test(file.path)) === true);
+/** Recordings are to be cut into pieces, and nothing says how long one is. */
+export const asksLength = computed(
+  () => hasRecordings.value && sampleCount.value === 0 && /"length"/.test(samplesProblem.value?.hint ?? ''),
+);
+/** What the reader has to enter before the samples can be read, in words. */
+export const asked = computed(() =>
+  sampleCount.value > 0 ? [] : asksLength.value ? ['the length of a piece'] : askedInputs.value,
+);
 export const preview = signal<SamplePreview | null>(null);
 export const previewProblem = signal<Problem | null>(null);
 /** Samples set aside for calibration; null until the user moves the split. */
@@ -223,6 +252,15 @@ export const runProblem = signal<Problem | null>(null);
 /** A sentence about the last run that ended without a result. */
 export const runNote = signal('');
 export const result = signal<Result | null>(null);
+/** Why the job ended after float accuracy, and of which model and samples. */
+export interface FloatStop {
+  readonly dataKey: string;
+  readonly float: EvaluationResult;
+  readonly advice: Advice;
+}
+export const floatStop = signal<FloatStop | null>(null);
+/** Model and samples whose float accuracy the reader has taken as it is. */
+export const acceptedFloat = signal('');
 export const measured = signal<Measured>({ dataKey: '', float: null, statistics: [] });
 
 /** One quantization of the curve of budgets. */
@@ -248,6 +286,8 @@ export const tradeoff = signal<Tradeoff | null>(null);
 /** Points made and points in all, while the curve is being made. */
 /** How a training goes that runs now, one entry for each figure that was told. */
 export const training = signal<readonly TrainingProgress[]>([]);
+/** Bytes that it takes at most in each worker; null where that is not known. */
+export const trainingMemory = signal<number | null>(null);
 /** Training is being timed, for the epochs of a budget in minutes. */
 export const trainingTimed = signal(false);
 export const trainingProblem = signal<Problem | null>(null);
@@ -257,6 +297,8 @@ export const tradeoffProblem = signal<Problem | null>(null);
 export const openRegions = signal<ReadonlySet<RegionId>>(new Set());
 /** Output name of the layer whose panel is open. */
 export const openLayer = signal<string | null>(null);
+/** The open layer as it was before a run left it in float: it has no row any more. */
+export const goneLayer = signal<LayerRow | null>(null);
 /** What screen readers are told. */
 export const announcement = signal('');
 export const toast = signal<Toast | null>(null);
@@ -312,16 +354,27 @@ export const mappedOutputs = computed<ReadonlyMap<string, number> | null>(() => 
   );
 });
 
+/** The samples' own labels are numbers of outputs, and not folders or names that stand for some. */
+export const areNumbers = computed(() => samplesInfo.value?.labels_from === 'files');
+
+/** Class folders that are fewer than the outputs, where nothing says which of them they are. */
+export const foldersByOrder = computed(() => {
+  const classes = samplesInfo.value?.classes ?? [];
+  const outputs = outputCount.value;
+  const isOther = areNumbers.value || samples.value?.labelsFile || samples.value?.isUnlabelled || mappedOutputs.value;
+  if (outputs === null || classes.length === 0 || classes.length >= outputs || isOther) return null;
+  return classes.every(({ label }, k) => label === k) ? { folders: classes.length, outputs } : null;
+});
+
 /** What is wrong with the classes as they are mapped, as a sentence; empty where nothing is. */
 export const mappingFault = computed(() => {
   const classes = samplesInfo.value?.classes ?? [];
   const outputs = outputCount.value;
-  if (outputs === null || classes.length === 0 || samples.value?.labelsFile) return '';
+  if (outputs === null || classes.length === 0 || samples.value?.labelsFile || samples.value?.isUnlabelled) return '';
   const mapped = mappedOutputs.value;
-  const offset = preprocessing.value?.label_offset ?? 0;
-  const highest = mapped ? Math.max(...mapped.values()) : classes.length - 1 + offset;
+  const highest = mapped ? Math.max(...mapped.values()) : Math.max(...classes.map(({ label }) => label));
   if (highest >= outputs) {
-    return mapped
+    return mapped || areNumbers.value
       ? `Output ${highest} is not there: the model has outputs 0 to ${outputs - 1}.`
       : 'There are more folders than outputs: these samples are for another model.';
   }
@@ -331,6 +384,7 @@ export const mappingFault = computed(() => {
 export const labels = computed<Labels>(() => {
   const set = samples.value;
   if (set?.labelsFile) return set.labelsFile;
+  if (set?.isUnlabelled) return null;
   const mapped = mappedOutputs.value;
   if (set && mapped) {
     const offset = preprocessing.value?.label_offset ?? 0;
@@ -414,6 +468,11 @@ export const tradeoffKey = computed(() => {
 /** The figures shown are of other settings. */
 export const resultIsOld = computed(() => result.value !== null && result.value.key !== settingsKey.value);
 
+/** Which operators are integers: as the file turned out, and before there is one as it is expected. */
+export const shownCoverage = computed(() =>
+  result.value && !resultIsOld.value ? result.value.quantized.report.coverage : coverage.value,
+);
+
 /** The same of the configuration that is not open. */
 export const parkedIsOld = computed(
   () => parkedResult.value !== null && (!parked.value || parkedResult.value.key !== keyOf(parked.value)),
@@ -439,6 +498,7 @@ export const missing = computed(() => {
     return `Waiting for an answer above: ${coverageProblem.value.message.split('\n')[0] ?? ''}`;
   if (!samples.value)
     return 'Next: samples. 100 or more pictures like the ones the model will meet; labels are optional.';
+  if (asked.value.length > 0) return `Waiting for an answer above: ${asked.value.join(', ')}.`;
   if (samplesProblem.value && (sampleCount.value === 0 || fittingPreprocessing.value))
     return 'Waiting for an answer above: the samples do not fit the model.';
   if (!samplesInfo.value) return 'Reading samples …';

@@ -11,7 +11,12 @@ import * as state from './state';
 
 export const trainingStep = 'training';
 
-function setTraining(words: string, config: { readonly n_epochs: number } | null): void {
+/** What the labels count in the loss where they are to be used. */
+const labelWeight = 0.5;
+
+type Training = { readonly n_epochs: number; readonly label_weight: number };
+
+function setTraining(words: string, config: Training | null): void {
   stepAndSay(
     words,
     () => {
@@ -24,8 +29,9 @@ function setTraining(words: string, config: { readonly n_epochs: number } | null
   changed();
 }
 
-/** Trains for about so many minutes; does nothing while something is missing or another job runs. */
-export async function train(minutes: number): Promise<void> {
+/** Trains for about so many minutes, towards the labels too where asked; does nothing while something is missing or another
+ * job runs. */
+export async function train(minutes: number, withLabels: boolean): Promise<void> {
   const inputs = gather();
   if (!state.canQuantize.value || !inputs) return;
   state.trainingProblem.value = null;
@@ -34,10 +40,13 @@ export async function train(minutes: number): Promise<void> {
     const epochs = await inputs.model.handle.trainingEpochs(minutes, {
       ...inputs.preprocessing,
       ...inputs.settings,
+      labels: inputs.labels ?? undefined,
       samples: inputs.set.files,
       selection: inputs.calibration,
     });
-    setTraining(`Training of ${epochs} epochs`, { n_epochs: epochs });
+    const label_weight = withLabels && inputs.labels !== null ? labelWeight : 0;
+    const words = label_weight > 0 ? ' with labels' : '';
+    setTraining(`Training of ${epochs} epochs${words}`, { n_epochs: epochs, label_weight });
   } catch (error) {
     state.trainingProblem.value = problemOf(error);
   } finally {

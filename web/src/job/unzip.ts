@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import type { Arrival } from './intake';
+import { lookForParts } from './parts';
 import type { Problem } from './problem';
 import type { UnzipAnswer, UnzipRequest } from './unzip.worker';
 
@@ -50,6 +51,7 @@ export function startUnzip(): Promise<void> {
   });
   started.addEventListener('error', () => {
     for (const id of [...pending.keys()]) fail(id, 'it does not fit into memory');
+    void lookForParts();
   });
   return runs;
 }

@@ -43,9 +43,14 @@ worker.addEventListener('activate', (event) => {
 async function answer(request: Request): Promise<Response> {
   const cache = await caches.open(cacheName);
   const options = { ignoreSearch: request.mode === 'navigate', ignoreVary: true };
-  if (new URL(request.url).pathname.includes('/assets/')) {
+  const { pathname } = new URL(request.url);
+  // what verifies and what trains are fetched when they are first used, and kept from then on
+  if (pathname.includes('/verify/') || pathname.includes('/assets/')) {
     const kept = await cache.match(request, options);
     if (kept) return kept;
+    const fresh = await fetch(request);
+    if (fresh.ok) await cache.put(request, fresh.clone());
+    return fresh;
   }
   try {
     return await fetch(request);

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { announcement, atStart, engine, engineProblem, storedOffline, toast } from '../job/state';
+import { isOutdated } from '../job/parts';
+import { announcement, atStart, engine, engineProblem, result, storedOffline, toast } from '../job/state';
 import { Dialogs, openDialog } from './Dialogs';
 import { Dock } from './Dock';
 import { dragged } from './drag';
 import { Header } from './Header';
 import { builtSize, Landing } from './Landing';
 import { ModelRegion } from './ModelRegion';
-import { ProblemCard } from './Note';
+import { Note, ProblemCard } from './Note';
 import { ResultsRegion } from './ResultsRegion';
 import { SamplesRegion } from './SamplesRegion';
 import { SettingsRegion } from './SettingsRegion';
+
+/** The page that is one file has no files beside it. */
+const isSite = document.querySelector('script[type="module"][src]') !== null;
 
 function Footer() {
   const version = engine.value?.version;
@@ -31,6 +35,11 @@ function Footer() {
         <button type="button" class="link" onClick={() => openDialog('keys')}>
           Keyboard
         </button>
+        {isSite && (
+          <a class="link" href="tersor.html" download>
+            This page as one file
+          </a>
+        )}
       </nav>
       <p class="soft">{facts.filter(Boolean).join(' · ')}</p>
     </footer>
@@ -65,12 +74,36 @@ function Toast() {
   );
 }
 
+/** The card of a tab whose files are gone. */
+function Outdated() {
+  const keeps = result.value !== null;
+  return (
+    <div role="alert">
+      <Note kind="stop">
+        <p class="problem-message">
+          A newer version of this page has taken the place of the files that this tab needs.
+        </p>
+        <p>
+          Reload to go on.
+          {keeps && ' Model, recipe and report can still be downloaded; the recipe restores the settings afterwards.'}
+        </p>
+        <div class="actions">
+          <button type="button" class="button filled" onClick={() => location.reload()}>
+            Reload
+          </button>
+        </div>
+      </Note>
+    </div>
+  );
+}
+
 export function App() {
   return (
     <>
       <Header />
       <main class="main">
         {atStart.value ? <Landing /> : <h1 class="visually-hidden">Tersor: quantize a neural network</h1>}
+        {isOutdated.value && <Outdated />}
         {engineProblem.value && <ProblemCard problem={engineProblem.value} />}
         <ModelRegion />
         <SamplesRegion />

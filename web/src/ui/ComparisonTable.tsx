@@ -3,8 +3,9 @@
 // Float beside int8. Columns keep their places, and a dash stands until a value is there, so that nothing moves.
 
 import type { ComponentChildren } from 'preact';
-import type { Agreement, Comparison, EvaluationResult } from 'tersor';
+import type { Comparison, EvaluationResult } from 'tersor';
 
+import { agreementOf } from '../job/answers';
 import { otherLetter } from '../job/configurations';
 import {
   active,
@@ -63,8 +64,19 @@ function Readout(props: { readonly share: number | null | undefined }) {
   );
 }
 
-function agreementOf(int8: EvaluationResult | null, other: Agreement | null): Agreement | null {
-  return int8?.agreement ?? other;
+function DecibelReadout({ done }: { readonly done: Result }) {
+  const [figure, unit] = outputDecibels(done.comparison).split(thin);
+  return (
+    <span class="readout">
+      {figure}
+      {unit && (
+        <span class="unit">
+          {thin}
+          {unit}
+        </span>
+      )}
+    </span>
+  );
 }
 
 export function overlapSentence(float: EvaluationResult, int8: EvaluationResult): string {
@@ -142,13 +154,10 @@ export function ComparisonTable() {
   const anyDone = columns.find(({ done }) => done)?.done ?? null;
   const float = result.value?.float ?? (running.value ? measured.value.float : (anyDone?.float ?? null));
   const labelled = float ? float.value !== null : true;
-  // Maps, boxes and the like: their largest value is no answer, unless labels say that it is.
-  const isNoAnswer = anyDone !== null && !labelled && anyDone.comparison.agreement === null;
+  const isNoAnswer = anyDone !== null && agreementOf(anyDone) === null;
   const info = model.value?.handle.info;
   const floatBytes = anyDone?.quantized.report.model.size_bytes ?? info?.size_bytes ?? null;
-  const agreements = columns.map(({ done }) =>
-    isNoAnswer ? null : agreementOf(done?.int8 ?? null, done?.comparison.agreement ?? null),
-  );
+  const agreements = columns.map(({ done }) => done && agreementOf(done));
   const same = (k: number) => {
     const agreement = agreements[k];
     return agreement && agreement.count > 0 ? agreement.same / agreement.count : null;
@@ -163,6 +172,26 @@ export function ComparisonTable() {
     done?.quantized.report.coverage ?? (letter === active.value ? coverage.value : null);
   const looks = looksAt.value;
   const two = columns.length > 1;
+  // where outputs are no answers this is the first figure
+  const sqnr = (
+    <Row
+      first={isNoAnswer}
+      title="Output SQNR"
+      float={none}
+      cells={columns.map(({ done }, k) => ({
+        figure: !done ? none : isNoAnswer ? <DecibelReadout done={done} /> : outputDecibels(done.comparison),
+        aside: two
+          ? change(
+              (a, b) => difference(a.comparison.output_sqnr_db, b.comparison.output_sqnr_db, (x) => signed(x, 1, 'dB')),
+              columns,
+              k,
+            )
+          : done
+            ? samplesInWords(done.comparison)
+            : '',
+      }))}
+    />
+  );
   return (
     <table class={`comparison ${two ? 'two' : ''} looks-${looks.toLowerCase()}`}>
       <caption class="visually-hidden">Float beside int8</caption>
@@ -217,38 +246,25 @@ export function ComparisonTable() {
             />
           </>
         ) : (
-          <Row
-            first
-            title={
-              <>
-                Same answer as float
-                {float && <span class="sub">n = {count(float.count)}</span>}
-              </>
-            }
-            float={none}
-            cells={columns.map((_, k) => ({
-              figure: <Readout share={same(k)} />,
-              aside: isNoAnswer ? 'the output is not known to be classes' : sameWords(k),
-            }))}
-          />
+          <>
+            {isNoAnswer && sqnr}
+            <Row
+              first={!isNoAnswer}
+              title={
+                <>
+                  Same answer as float
+                  {!isNoAnswer && float && <span class="sub">n = {count(float.count)}</span>}
+                </>
+              }
+              float={none}
+              cells={columns.map((_, k) => ({
+                figure: isNoAnswer ? none : <Readout share={same(k)} />,
+                aside: isNoAnswer ? 'the output is not known to be classes' : sameWords(k),
+              }))}
+            />
+          </>
         )}
-        <Row
-          title="Output SQNR"
-          float={none}
-          cells={columns.map(({ done }, k) => ({
-            figure: done ? outputDecibels(done.comparison) : none,
-            aside: two
-              ? change(
-                  (a, b) =>
-                    difference(a.comparison.output_sqnr_db, b.comparison.output_sqnr_db, (x) => signed(x, 1, 'dB')),
-                  columns,
-                  k,
-                )
-              : done
-                ? samplesInWords(done.comparison)
-                : '',
-          }))}
-        />
+        {!isNoAnswer && sqnr}
         <Row
           title="File size"
           float={size(floatBytes)}

@@ -5,6 +5,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 
 import { Switch } from './fields';
 import { Close } from './Icons';
+import { LazyHelp } from './LazyHelp';
 import { storedChoice } from './stored';
 
 type DialogName = 'keys' | 'how' | 'privacy';
@@ -64,34 +65,6 @@ function Keys() {
   );
 }
 
-function How() {
-  return (
-    <>
-      <p>
-        Tersor reads a float ONNX model, runs your samples through it to see which values occur, chooses a range of 256
-        steps for every tensor, and writes an ONNX file that runtimes compute with 8-bit integers.
-      </p>
-      <p>
-        <b>Model.</b> A float .onnx file of any operator set. If it keeps its weights in a file beside it, drop both.
-      </p>
-      <p>
-        <b>Samples.</b> A folder or .zip of pictures, or .npy, .npz and .pb arrays: a hundred or more like the ones the
-        model will meet. Subfolders are classes; with them accuracy is measured. Some samples set the ranges, the others
-        measure.
-      </p>
-      <p>
-        <b>Results.</b> Float beside int8: accuracy with its 95 % interval, the share of equal answers, and the output's
-        signal to quantization noise ratio (SQNR), for which the int8 model runs with the runtime's own integer
-        arithmetic. Layers are sorted by their share of the error.
-      </p>
-      <p>
-        <b>The same bytes anywhere.</b> The recipe holds every setting. The command line below the downloads makes the
-        same file, byte for byte, on your machine.
-      </p>
-    </>
-  );
-}
-
 function Privacy() {
   return (
     <>
@@ -145,7 +118,7 @@ export function Dialogs() {
           <Close />
         </button>
       </div>
-      {name === 'keys' ? <Keys /> : name === 'how' ? <How /> : <Privacy />}
+      {name === 'keys' ? <Keys /> : name === 'how' ? <LazyHelp /> : <Privacy />}
     </dialog>
   );
 }

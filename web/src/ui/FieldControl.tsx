@@ -11,7 +11,7 @@ import { JsonField } from './JsonField';
 
 /** What null means: the platform chooses bits, quantizers and the like; a number that may be absent is off. */
 export function nullText(field: FieldDescription): string {
-  return field.type === 'number' ? 'off' : 'as the platform says';
+  return field.type === 'number' ? 'off' : 'platform default';
 }
 
 /** Bytes in kB, which is what models for devices are counted in. */
@@ -89,17 +89,20 @@ export function FieldControl({ field, title, value, onChoose, hideLabel = false 
       />
     );
   }
+  // a default that nobody wants to read digit by digit
+  const isTiny =
+    typeof field.default === 'number' && field.default !== 0 && value === field.default && field.default < 1e-6;
   return (
     <NumberField
       label={title}
       hideLabel={hideLabel}
-      value={typeof value === 'number' ? value : null}
+      value={typeof value === 'number' && !isTiny ? value : null}
       minimum={field.minimum}
       maximum={field.maximum}
       whole={field.type === 'int'}
-      nullable={field.nullable}
-      placeholder={field.nullable ? nullText(field) : ''}
-      onEnter={onChoose}
+      nullable={field.nullable || isTiny}
+      placeholder={isTiny ? `about ${Number(field.default).toPrecision(1)}` : field.nullable ? nullText(field) : ''}
+      onEnter={(entered) => onChoose(entered === null && isTiny ? field.default : entered)}
     />
   );
 }

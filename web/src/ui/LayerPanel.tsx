@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { LayerRow } from 'tersor';
 
@@ -10,6 +11,7 @@ import { Channels } from './Channels';
 import { CutPlot, useStudy, type Draft, type Study } from './CutPlot';
 import { Close } from './Icons';
 import { histogramTable } from './HistogramPlot';
+import { KeepFloat } from './KeepFloat';
 import { closeLayer, revealPanel } from './layer';
 import { Neighbours } from './Neighbours';
 import { OperatorSettings, RunsAs } from './OperatorSettings';
@@ -82,6 +84,40 @@ function useDraft(row: LayerRow): readonly [Draft | null, (draft: Draft | null) 
   return [kept?.of === row ? kept.draft : null, (draft) => setKept({ of: row, draft })];
 }
 
+function PanelHead(props: { readonly row: LayerRow; readonly children?: ComponentChildren }) {
+  const { row } = props;
+  return (
+    <div class="panel-head">
+      <div>
+        <h4 id="panel-title">{row.name}</h4>
+        <span class="soft">
+          {row.op} {row.detail}
+        </span>
+      </div>
+      <span class="pair">
+        {props.children}
+        <button type="button" class="ghost" aria-label="Close the layer" onClick={closeLayer}>
+          <Close />
+        </button>
+      </span>
+    </div>
+  );
+}
+
+/** In place of the panel of a layer that the last run left in float, so that the reader stays where the choice was made. */
+export function GoneLayerPanel({ row }: { readonly row: LayerRow }) {
+  return (
+    <div class="panel" tabIndex={-1} role="group" aria-labelledby="panel-title">
+      <button type="button" class="link panel-back" onClick={closeLayer}>
+        Layers ›
+      </button>
+      <PanelHead row={row} />
+      <p class="soft-2">This operator runs in float now, so it has no quantized output to show.</p>
+      <KeepFloat name={row.name} isFloat />
+    </div>
+  );
+}
+
 export function LayerPanel(props: { readonly row: LayerRow; readonly rows: readonly LayerRow[] }) {
   const { row, rows } = props;
   const back = useRef<HTMLButtonElement>(null);
@@ -105,20 +141,9 @@ export function LayerPanel(props: { readonly row: LayerRow; readonly rows: reado
       <button type="button" ref={back} class="link panel-back" onClick={closeLayer}>
         Layers ›
       </button>
-      <div class="panel-head">
-        <div>
-          <h4 id="panel-title">{row.name}</h4>
-          <span class="soft">
-            {row.op} {row.detail}
-          </span>
-        </div>
-        <span class="pair">
-          <Neighbours what="layer" at={at} last={rows.length - 1} go={go} />
-          <button type="button" class="ghost" aria-label="Close the layer" onClick={closeLayer}>
-            <Close />
-          </button>
-        </span>
-      </div>
+      <PanelHead row={row}>
+        <Neighbours what="layer" at={at} last={rows.length - 1} go={go} />
+      </PanelHead>
       <dl class="panel-facts">
         <Fact term="Cut" value={cut ? range(cut[0], cut[1]) : 'stays float'} />
         <Fact term="Scale" value={scale(draft?.figures?.scale ?? row.scale)} />

@@ -6,13 +6,13 @@
 import { signal } from '@preact/signals';
 import type { LayerRow } from 'tersor';
 
-import { openLayer, result } from '../job/state';
+import { goneLayer, openLayer, result } from '../job/state';
 import { decibels, percent, range } from '../numbers';
 import { singleKeys } from './Dialogs';
 import { useFold } from './fold';
 import { Search } from './Icons';
 import { layerSearchId, rowId } from './layer';
-import { LayerPanel } from './LayerPanel';
+import { GoneLayerPanel, LayerPanel } from './LayerPanel';
 import { layerTab, LayerTabs } from './LayerTabs';
 import { LazyGraph } from './LazyGraph';
 import { focusRow, useRowWindow } from './rows';
@@ -218,17 +218,19 @@ export function Layers() {
     );
   }
   const selected = layers.find((row) => row.output === openLayer.value) ?? null;
+  const gone = selected === null && goneLayer.value?.output === openLayer.value ? goneLayer.value : null;
+  const panel = selected ? <LayerPanel row={selected} rows={rows} /> : gone && <GoneLayerPanel row={gone} />;
   const most = Math.max(0, ...layers.map((row) => row.error_share));
   const tabs = <LayerTabs>{done.pending && <span class="chip">old</span>}</LayerTabs>;
   if (layerTab.value === 'graph') {
     return (
       <div class="layers-block">
-        <LazyGraph searchId={layerSearchId} head={tabs} panel={selected && <LayerPanel row={selected} rows={rows} />} />
+        <LazyGraph searchId={layerSearchId} head={tabs} panel={panel} />
       </div>
     );
   }
   return (
-    <div class={selected ? 'layers-block with-panel' : 'layers-block'}>
+    <div class={panel ? 'layers-block with-panel' : 'layers-block'}>
       <div class="tab-bar">
         {tabs}
         <Tools />
@@ -236,7 +238,7 @@ export function Layers() {
       <div class="layers-area">
         <div class="layers-list">
           {shown.length > 0 ? (
-            <List rows={shown} most={most} narrow={selected !== null} />
+            <List rows={shown} most={most} narrow={panel !== null} />
           ) : (
             <p class="soft-2">
               {layers.length === 0 ? 'No layer was quantized.' : `No layer is called “${search.value}”.`}
@@ -244,7 +246,7 @@ export function Layers() {
           )}
           {more}
         </div>
-        {selected && <LayerPanel row={selected} rows={rows} />}
+        {panel}
       </div>
     </div>
   );

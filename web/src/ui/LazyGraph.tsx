@@ -6,6 +6,7 @@ import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 
 import type { GraphViewProps } from '../graph/GraphView';
+import { loadPart } from '../job/parts';
 
 type Module = typeof import('../graph/GraphView');
 
@@ -13,13 +14,9 @@ const loaded = signal<Module | null>(null);
 const failed = signal(false);
 
 async function load(): Promise<void> {
-  try {
-    failed.value = false;
-    loaded.value ??= await import('../graph/GraphView');
-  } catch {
-    // another version of the site was put up meanwhile, or there is no network
-    failed.value = true;
-  }
+  failed.value = false;
+  loaded.value ??= await loadPart(() => import('../graph/GraphView'));
+  failed.value = loaded.value === null;
 }
 
 export function LazyGraph(props: GraphViewProps) {

@@ -6,7 +6,6 @@ import { dismiss } from '../job/load';
 import { overridesIn } from '../job/overrides';
 import { platformTitle } from '../job/platform';
 import {
-  coverage,
   coverageProblem,
   engine,
   expectedBytes,
@@ -15,9 +14,11 @@ import {
   modelProblem,
   reading,
   result,
+  shownCoverage,
 } from '../job/state';
-import { count, counted, large, none, percent, shape, size, sizeWords, thin } from '../numbers';
+import { count, counted, large, none, percent, shape, shortName, size, sizeWords } from '../numbers';
 import { chooseFiles } from './files';
+import { useFold } from './fold';
 import { Note, ProblemCard } from './Note';
 import { ModelGraph } from './ModelGraph';
 import { Figure, Region, type Cell } from './Region';
@@ -59,6 +60,14 @@ function intSize(info: ModelInfo): string {
   return `${size(info.size_bytes)} → ${made === undefined ? 'about ' : ''}${size(after)}`;
 }
 
+/** What kind of thing is in the way; the card below says which. */
+function unfitWord(code: string | undefined): string {
+  if (code === 'invalid_config' || code === 'invalid_platform') return 'settings do not fit';
+  if (code === 'unsupported_model' || code === 'invalid_model') return 'cannot be quantized';
+  if (code === 'out_of_memory') return 'too large for this tab';
+  return 'does not fit the platform';
+}
+
 function lineCells(name: string, info: ModelInfo, known: Coverage | null): Cell[] {
   const unsupported =
     known?.rows.filter((row) => row.support === 'unsupported').reduce((sum, row) => sum + row.nodes, 0) ?? 0;
@@ -68,7 +77,7 @@ function lineCells(name: string, info: ModelInfo, known: Coverage | null): Cell[
       ? {
           key: 'coverage',
           kind: 'stop',
-          content: `✕ ${unsupported > 0 ? `${counted(unsupported, 'node')} cannot run` : 'does not fit the platform'}`,
+          content: `✕ ${unsupported > 0 ? `${counted(unsupported, 'node')} cannot run` : unfitWord(coverageProblem.value?.code)}`,
         }
       : {
           key: 'coverage',
@@ -183,17 +192,36 @@ function Tensors(props: { readonly info: ModelInfo }) {
   );
 }
 
+type OperatorRow = Omit<Coverage['rows'][number], 'support' | 'reason'> & { readonly support: Support | null };
+
+/** By type and fate: why they stay float is said below. */
+function byFate(rows: readonly OperatorRow[]): OperatorRow[] {
+  const found = new Map<string, OperatorRow>();
+  for (const row of rows) {
+    const key = `${row.domain}.${row.op}.${row.support}`;
+    const before = found.get(key);
+    const work =
+      before?.mac_share == null && row.mac_share === null ? null : (before?.mac_share ?? 0) + (row.mac_share ?? 0);
+    found.set(key, { ...row, nodes: row.nodes + (before?.nodes ?? 0), mac_share: work });
+  }
+  return [...found.values()].sort((a, b) => b.nodes - a.nodes);
+}
+
+/** Rows of the table of operators before "Show all". */
+const operatorsShown = 14;
+
 function Operators(props: { readonly info: ModelInfo; readonly known: Coverage | null }) {
   const { info, known } = props;
-  const rows =
+  const rows = byFate(
     known?.rows ??
-    info.operators.map((operator) => ({
-      ...operator,
-      support: operator.runs ? null : ('unsupported' as const),
-      reason: '',
-      mac_share: null,
-    }));
+      info.operators.map((operator) => ({
+        ...operator,
+        support: operator.runs ? null : ('unsupported' as const),
+        mac_share: null,
+      })),
+  );
   const withWork = rows.some((row) => row.mac_share !== null);
+  const [shown, more] = useFold(rows, operatorsShown, 'rows');
   return (
     <div class="block">
       <div class="block-head">
@@ -216,8 +244,8 @@ function Operators(props: { readonly info: ModelInfo; readonly known: Coverage |
           </tr>
         </thead>
         <tbody>
-          {rows.map((row) => (
-            <tr key={`${row.domain}.${row.op}.${row.support}.${row.reason}`}>
+          {shown.map((row) => (
+            <tr key={`${row.domain}.${row.op}.${row.support}`}>
               <th scope="row">{row.domain === '' ? row.op : `${row.domain}.${row.op}`}</th>
               <td class="right">{count(row.nodes)}</td>
               {withWork && <td class="right soft">{row.mac_share === null ? '' : percent(row.mac_share, 1)}</td>}
@@ -233,33 +261,161 @@ function Operators(props: { readonly info: ModelInfo; readonly known: Coverage |
           ))}
         </tbody>
       </table>
+      {more}
     </div>
   );
 }
 
-/** Why nodes stay float or cannot run, one note per reason. */
+interface Reason {
+  readonly text: string;
+  readonly nodes: number;
+  /** Operator types with their number of nodes. */
+  readonly types: string;
+  readonly names: readonly string[];
+}
+
+/** "Conv 12, Relu 3": most nodes first. */
+function typesText(types: ReadonlyMap<string, number>): string {
+  const all = [...types].sort((a, b) => b[1] - a[1]);
+  const [only] = all;
+  if (all.length === 1 && only) return only[0];
+  const listed = all.slice(0, typesShown).map(([op, nodes]) => `${op} ${count(nodes)}`);
+  return listed.join(', ') + (all.length > typesShown ? ` and ${counted(all.length - typesShown, 'other type')}` : '');
+}
+
+/** By reason, that of most nodes first; each of `nodes` counts as many as it says. */
+function byReason(
+  nodes: readonly { readonly reason: string; readonly op: string; readonly nodes: number; readonly name?: string }[],
+): Reason[] {
+  const groups = new Map<string, { nodes: number; types: Map<string, number>; names: string[] }>();
+  for (const node of nodes) {
+    const group = groups.get(node.reason) ?? { nodes: 0, types: new Map<string, number>(), names: [] };
+    groups.set(node.reason, group);
+    group.nodes += node.nodes;
+    group.types.set(node.op, (group.types.get(node.op) ?? 0) + node.nodes);
+    if (node.name && group.names.length <= namesShown) group.names.push(node.name);
+  }
+  return [...groups]
+    .map(([text, group]) => ({ text, nodes: group.nodes, types: typesText(group.types), names: group.names }))
+    .sort((a, b) => b.nodes - a.nodes);
+}
+
+/** Nodes in the bodies of If, Loop and Scan: no switch moves them, so that they are counted apart. */
+function innerNodes(known: Coverage): number {
+  const inFloat = known.rows.filter(({ support }) => support === 'float').reduce((sum, { nodes }) => sum + nodes, 0);
+  return Math.max(0, inFloat - known.stays_float.length);
+}
+
+/** Operator types that are named for one reason. */
+const typesShown = 6;
+const namesShown = 4;
+/** Reasons that stand open; the others are folded. */
+const reasonsShown = 3;
+
+function ReasonList(props: { readonly reasons: readonly Reason[] }) {
+  return (
+    <ul class="causes">
+      {props.reasons.map(({ text, nodes, types, names }) => (
+        <li key={text}>
+          <b>
+            {counted(nodes, 'node')}: {types}.
+          </b>{' '}
+          {text}
+          {names.length > 0 && (
+            <span class="soft">
+              {' '}
+              {names.slice(0, namesShown).map(shortName).join(', ')}
+              {names.length > namesShown && ' …'}
+            </span>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function ReasonNote(props: {
+  readonly kind: 'note' | 'caution';
+  readonly title: string;
+  readonly more?: string;
+  readonly reasons: readonly Reason[];
+}) {
+  const { reasons } = props;
+  return (
+    <Note kind={props.kind}>
+      <p>
+        <b>{props.title}</b>
+        {props.more}.
+      </p>
+      <ReasonList reasons={reasons.slice(0, reasonsShown)} />
+      {reasons.length > reasonsShown && (
+        <details>
+          <summary>{counted(reasons.length - reasonsShown, 'more reason')}</summary>
+          <ReasonList reasons={reasons.slice(reasonsShown)} />
+        </details>
+      )}
+    </Note>
+  );
+}
+
+/** Why nodes stay float or cannot run, by reason, and how much of the work that is. */
 function Reasons(props: { readonly known: Coverage }) {
-  const rows = props.known.rows.filter((row) => row.reason !== '' && ['float', 'unsupported'].includes(row.support));
+  const { known } = props;
+  const unsupported = known.rows.filter(({ support }) => support === 'unsupported');
+  const inFloat = known.stays_float;
+  const inner = innerNodes(known);
+  const isKnown = known.rows.some((row) => row.mac_share !== null);
+  const share = known.rows
+    .filter(({ support }) => support === 'float')
+    .reduce((sum, row) => sum + (row.mac_share ?? 0), 0);
   return (
     <>
-      {rows.map((row) => {
-        const names = props.known.stays_float.filter((node) => node.op === row.op).map((node) => node.name);
-        const shown = names.filter((name) => name !== '').slice(0, 4);
-        const words = row.support === 'float' ? (row.nodes === 1 ? 'stays float' : 'stay float') : 'cannot run';
-        return (
-          <Note key={`${row.op}.${row.reason}`} kind={row.support === 'float' ? 'note' : 'caution'}>
-            <p>
-              <b>
-                {count(row.nodes)} {row.op} {row.nodes === 1 ? 'node' : 'nodes'} {words}.
-              </b>{' '}
-              {row.reason}
-              {shown.length > 0 && (
-                <span class="soft"> {shown.join(', ') + (names.length > shown.length ? ' …' : '')}</span>
-              )}
-            </p>
-          </Note>
-        );
-      })}
+      {unsupported.length > 0 && (
+        <ReasonNote
+          kind="caution"
+          title={`${counted(
+            unsupported.reduce((sum, { nodes }) => sum + nodes, 0),
+            'node',
+          )} cannot run`}
+          reasons={byReason(unsupported)}
+        />
+      )}
+      {inFloat.length > 0 && (
+        <ReasonNote
+          kind="note"
+          title={counted(inFloat.length, 'node stays float', 'nodes stay float')}
+          more={
+            (inner > 0 ? `, and ${count(inner)} in the bodies of If, Loop or Scan` : '') +
+            (isKnown ? `: ${percent(share, 1)} of the model’s multiply-adds` : '')
+          }
+          reasons={byReason(inFloat.map((node) => ({ ...node, nodes: 1 })))}
+        />
+      )}
+    </>
+  );
+}
+
+/** Warnings of reading the file: two stand open, the others are folded. */
+function Warnings({ warnings }: { readonly warnings: ModelInfo['warnings'] }) {
+  const open = 2;
+  const list = (some: ModelInfo['warnings']) =>
+    some.map((warning) => (
+      <Note key={warning.place + warning.message} kind="note">
+        <p>
+          {warning.message} {warning.hint}
+          {warning.place !== '' && <span class="soft"> {warning.place}</span>}
+        </p>
+      </Note>
+    ));
+  return (
+    <>
+      {list(warnings.slice(0, open))}
+      {warnings.length > open && (
+        <details class="more-notes">
+          <summary>{counted(warnings.length - open, 'more remark')} about the file</summary>
+          {list(warnings.slice(open))}
+        </details>
+      )}
     </>
   );
 }
@@ -281,10 +437,22 @@ function Unfit() {
   );
 }
 
+function coreWords({ integer_core_nodes: integer, core_nodes: core }: Coverage): string {
+  if (integer < core) return `${count(integer)} of ${count(core)} core nodes run as integers.`;
+  return core === 1 ? 'Its one core node runs as integer.' : `All ${count(core)} core nodes run as integers.`;
+}
+
+/** What only samples decide. */
+function mayStay({ may_stay_float: may }: Coverage): string {
+  if (may === 0) return '';
+  const which = may === 1 ? 'one of them needs' : `up to ${count(may)} of them need`;
+  return `Samples may show that ${which} float, since a logarithm, root or reciprocal behind magnifies small errors; the file then keeps their weights in float, too.`;
+}
+
 export function ModelRegion() {
   const open = model.value;
   const problem = modelProblem.value;
-  const known = coverage.value;
+  const known = shownCoverage.value;
   const cards = (
     <>
       {problem && (
@@ -324,22 +492,10 @@ export function ModelRegion() {
       <ModelGraph />
       {(known?.calibration_bytes ?? 0) > mostInTab && <TooLarge bytes={known?.calibration_bytes ?? 0} />}
       {known && <Reasons known={known} />}
-      {info.warnings.map((warning) => (
-        <Note key={warning.place + warning.message} kind="note">
-          <p>
-            {warning.message} {warning.hint}
-            {warning.place !== '' && <span class="soft"> {warning.place}</span>}
-          </p>
-        </Note>
-      ))}
+      <Warnings warnings={info.warnings} />
       {known && (
         <p class="soft">
-          {known.integer_core_nodes === known.core_nodes
-            ? known.core_nodes === 1
-              ? 'Its one core node runs as integer.'
-              : `All ${count(known.core_nodes)} core nodes run as integers.`
-            : `${count(known.integer_core_nodes)} of ${count(known.core_nodes)} core nodes run as integers.`}
-          {thin}
+          {coreWords(known)} {mayStay(known)}
         </p>
       )}
     </Region>

@@ -3,7 +3,7 @@
 import type { Preprocessing, PreprocessingPreset, PreprocessingTrial } from 'tersor';
 
 import { setPreprocessing } from '../job/load';
-import { engine, model } from '../job/state';
+import { engine, labels, model } from '../job/state';
 import { NumberField, Select } from './fields';
 
 const presetTexts: Readonly<Record<PreprocessingPreset, string>> = {
@@ -128,7 +128,7 @@ export function PreprocessingForm(props: {
     list.map((old, k) => (k === at && x !== null ? x : old));
   const preset = presetOf(value);
   return (
-    <div class="block">
+    <div class="block preprocessing-form">
       <div class="block-head">
         <h3>Preprocessing</h3>
       </div>
@@ -143,7 +143,13 @@ export function PreprocessingForm(props: {
             ]}
             onChoose={choosePreset}
           />
-          {props.isGuess && <p class="soft">A guess; float accuracy will confirm or refute it.</p>}
+          {props.isGuess && (
+            <p class="soft">
+              {labels.value === null
+                ? 'A guess from the model’s input: compare the tensor with what the model was trained on, or bring labels.'
+                : 'A guess; float accuracy will confirm or refute it.'}
+            </p>
+          )}
           {props.trial && <Trial trial={props.trial} />}
         </div>
         <Select

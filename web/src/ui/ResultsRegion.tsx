@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { useEffect, useRef } from 'preact/hooks';
 import type { EvaluationResult, Report } from 'tersor';
 
-import { dismiss, leaveOutBadSamples } from '../job/load';
+import { dismiss, leaveOutBadSamples, leaveOutLabels } from '../job/load';
 import { platformTitle } from '../job/platform';
-import { quantize } from '../job/quantize';
+import { applyAdvice } from '../job/apply_advice';
+import { currentStop, goOnAnyway, quantize } from '../job/quantize';
 import { titleOf } from '../job/settings';
 import {
   atStart,
@@ -24,13 +26,25 @@ import {
   unreadable,
   type Run,
 } from '../job/state';
-import { about, count, counted, outputDecibels, duration, percent, size, thin } from '../numbers';
+import {
+  about,
+  count,
+  counted,
+  duration,
+  halfWidth,
+  outputDecibels,
+  percent,
+  percentFigure,
+  size,
+  thin,
+} from '../numbers';
 import { AdviceList } from './AdviceList';
 import { ChosenBits } from './ChosenBits';
 import { ChangeLine, ComparisonTable, Intervals, overlapSentence } from './ComparisonTable';
 import { LookSwitch } from './Configurations';
 import { Downloads } from './Downloads';
-import { Check } from './Icons';
+import { chooseFolder } from './files';
+import { Check, NoteSign } from './Icons';
 import { Layers } from './Layers';
 import { QuantizeButton } from './MainButton';
 import { Note, ProblemCard } from './Note';
@@ -41,6 +55,8 @@ import { StaysFloat } from './StaysFloat';
 import { Tradeoff } from './Tradeoff';
 import { Training } from './Training';
 import { Verdict, WorstLayers } from './Verdict';
+import { Verify } from './Verify';
+import { WeightsAlone } from './WeightsAlone';
 
 function Progress(props: { readonly run: Run }) {
   const { run: now } = props;
@@ -83,6 +99,7 @@ function arithmetic({ platform, runtime }: Report): string {
 function Sentence() {
   if (run.value) return <Progress run={run.value} />;
   const done = result.value;
+  if (currentStop()) return <>Stopped after float accuracy: the cause lies before quantization.</>;
   if (runNote.value !== '') return <>{runNote.value}</>;
   if (done && resultIsOld.value) return <>Settings have changed; the figures below are from before.</>;
   if (done?.pending) return <>The new file is ready; its figures are from before until they are measured.</>;
@@ -95,10 +112,17 @@ function Sentence() {
   }
   if (atStart.value) return <>Float beside int8: accuracy with its interval, size, error by layer, downloads.</>;
   if (reading.value > 0) return <>Reading …</>;
-  if (missing.value !== '') return <>{missing.value}</>;
+  if (missing.value !== '')
+    return (
+      <>
+        {missing.value}
+        <WeightsAlone />
+      </>
+    );
   return (
     <>
-      Ready: {count(calibrationCount.value)} samples calibrate, {count(evaluationCount.value)} evaluate.
+      Ready: {counted(calibrationCount.value, 'sample calibrates', 'samples calibrate')},{' '}
+      {counted(evaluationCount.value, 'evaluates', 'evaluate')}.
     </>
   );
 }
@@ -116,6 +140,59 @@ function FloatNote(props: { readonly float: EvaluationResult }) {
         (n = {count(n)}). Preprocessing or the order of labels is wrong; quantization is not the problem.
       </p>
     </Note>
+  );
+}
+
+/** Float accuracy comes first; where it cannot be right, nothing is quantized until the reader has said so. */
+function FloatStopCard() {
+  const stop = currentStop();
+  const card = useRef<HTMLDivElement>(null);
+  useEffect(() => card.current?.scrollIntoView({ block: 'nearest' }), [stop]);
+  if (!stop) return null;
+  const { advice, float } = stop;
+  const apply = async () => {
+    await applyAdvice(advice, chooseFolder);
+    const isDone = advice.change.kind !== 'samples' && advice.change.kind !== 'show-mapping';
+    if (isDone && !result.value) await quantize();
+  };
+  return (
+    <div ref={card} class="note note-stop" role="alert" data-testid="float-stop" data-advice={advice.id}>
+      <NoteSign kind="stop" />
+      <div class="note-text">
+        <p class="stop-figure">
+          <span class="readout">
+            {percentFigure(float.value ?? 0)}
+            <span class="unit">{thin}%</span>
+          </span>{' '}
+          <span class="soft">
+            float accuracy, n = {count(float.count)}
+            {float.interval && `, ${halfWidth(float.interval.lower, float.interval.upper)}`}
+          </span>
+        </p>
+        <p class="problem-message">{advice.sentence}</p>
+        <p>{advice.reason}</p>
+        <div class="actions">
+          <button type="button" class="button filled" onClick={() => void apply()}>
+            {advice.word}
+          </button>
+          <button type="button" class="button" onClick={goOnAnyway}>
+            Go on anyway
+          </button>
+          {['at-chance', 'unmapped-classes'].includes(advice.id) && (
+            <button
+              type="button"
+              class="button"
+              onClick={() => {
+                leaveOutLabels();
+                void quantize();
+              }}
+            >
+              Go on without labels
+            </button>
+          )}
+        </div>
+      </div>
+    </div>
   );
 }
 
@@ -183,9 +260,22 @@ function Cost() {
   );
 }
 
+/** WebKit interprets no SIMD: it compiles such functions when they are first called, and once more while they run. */
+const compilesLate = /AppleWebKit\/\S+ \(KHTML, like Gecko\) Version\//.test(navigator.userAgent);
+
 /** Only this follows every step of a run; the tables beside it are drawn when a figure changes. */
 function RunStages() {
-  return run.value && <Stages run={run.value} />;
+  if (!run.value) return null;
+  return (
+    <>
+      <Stages run={run.value} />
+      {compilesLate && !result.value && (
+        <p class="soft">
+          This browser compiles the engine while it is first used; later runs in this tab are several times as fast.
+        </p>
+      )}
+    </>
+  );
 }
 
 /** What the recipe changed in this model by itself. */
@@ -212,11 +302,14 @@ function Corrections() {
 function Body() {
   const done = result.value;
   const float = done?.float ?? (running.value ? measured.value.float : null);
+  // what cannot be used leads to what is likely to help
+  const isBad = done?.quantized.report.verdict?.usability === 'not usable';
   return (
     <>
       <div class="results-top">
         <div class="results-main">
           <Verdict />
+          {isBad && <AdviceList />}
           <div class="comparison-block">
             <LookSwitch />
             <ComparisonTable />
@@ -239,7 +332,7 @@ function Body() {
             )}
           </div>
           {float && !done && <FloatNote float={float} />}
-          <AdviceList />
+          {!isBad && <AdviceList />}
           <WorstLayers />
           <ChosenBits />
           <Tradeoff />
@@ -249,6 +342,7 @@ function Body() {
         <div class="results-side">
           {running.value && <RunStages />}
           {(!running.value || done?.pending) && <Downloads />}
+          <Verify />
           {done && !running.value && (
             <>
               <Cost />
@@ -273,9 +367,10 @@ export function ResultsRegion() {
       sentence={<Sentence />}
       action={<QuantizeButton class="in-page" />}
       always={
-        runProblem.value || body ? (
+        runProblem.value || body || currentStop() ? (
           <>
             <RunProblem />
+            <FloatStopCard />
             {body && <Body />}
           </>
         ) : undefined

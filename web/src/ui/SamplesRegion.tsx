@@ -12,12 +12,20 @@ import {
   setClassMapping,
   setPreprocessing,
   showSample,
+  takeOwnLabels,
 } from '../job/load';
 import {
+  areNumbers,
+  asked,
+  askedInputs,
+  asksLength,
   calibrationCount,
   classMapping,
+  engine,
   evaluationCount,
   fittingPreprocessing,
+  hasRecordings,
+  labels,
   mappingFault,
   model,
   outputCount,
@@ -42,21 +50,41 @@ import { Neighbours } from './Neighbours';
 import { Note, ProblemCard } from './Note';
 import { Pixels, rasterOf, type Scale } from './Pixels';
 import { PreprocessingForm, presetWord } from './PreprocessingForm';
-import { RecordingForm } from './RecordingForm';
+import { InputsForm, RecordingForm } from './RecordingForm';
 import { Figure, Region, type Cell } from './Region';
 
-/** Samples of each class set aside for calibration: the even spread over the data set's order. */
-function calibrationByClass(info: SamplesInfo): Map<string, number> | null {
-  const files = samples.value?.files.filter((file) => file.path.includes('/')) ?? [];
-  if (files.length !== info.count) return null;
-  const taken = new Map<string, number>();
+/** Samples of each class, by its label, set aside for calibration: the even spread over the data set's order. */
+function calibrationByClass({ labels, count: total }: SamplesInfo): Map<number, number> | null {
+  if (labels?.length !== total) return null;
+  const taken = new Map<number, number>();
   const wanted = calibrationCount.value;
   for (let k = 0; k < wanted; ++k) {
-    const path = files[Math.floor((k * info.count) / wanted)]?.path ?? '';
-    const name = path.slice(0, path.indexOf('/'));
-    taken.set(name, (taken.get(name) ?? 0) + 1);
+    const label = labels[Math.floor((k * total) / wanted)] ?? 0;
+    taken.set(label, (taken.get(label) ?? 0) + 1);
   }
   return taken;
+}
+
+/** Where the labels come from, as a sentence. */
+function labelsSentence(info: SamplesInfo): string {
+  const set = samples.value;
+  if (set?.labelsFile) return `Labels from ${set.labelsFile.path}.`;
+  if (set?.isUnlabelled || info.labels_from === 'none')
+    return 'No labels: int8 answers are compared with float answers.';
+  if (info.labels_from === 'folders') return 'Labels from folder names.';
+  if (info.labels_from === 'names') return 'Labels from file names.';
+  return `Labels from ${'csv' in info.formats ? 'a column of the table' : 'an array beside the samples'}.`;
+}
+
+/** Labels that nobody asked for can be left out, and taken again. */
+function OwnLabels({ info }: { readonly info: SamplesInfo }) {
+  const set = samples.value;
+  if (!set || set.labelsFile || !['names', 'files'].includes(info.labels_from)) return null;
+  return (
+    <button type="button" class="link" onClick={set.isUnlabelled ? takeOwnLabels : leaveOutLabels}>
+      {set.isUnlabelled ? 'Use them as labels' : 'Go on without labels'}
+    </button>
+  );
 }
 
 /** Classes shown before "Show all". */
@@ -70,13 +98,14 @@ function Classes(props: { readonly info: SamplesInfo }) {
   const formats = Object.entries(info.formats)
     .map(([format, n]) => `${counted(n, 'sample')} (${format.toUpperCase()})`)
     .join(', ');
-  const labelsFile = samples.value?.labelsFile;
-  const source = labelsFile
-    ? `Labels from ${labelsFile.path}.`
-    : info.classes.length > 0
-      ? 'Labels from folder names.'
-      : 'No labels: int8 answers are compared with float answers.';
-  const skipped = info.skipped.length > 0 ? `${counted(info.skipped.length, 'file')} skipped.` : 'No file was skipped.';
+  const source = labelsSentence(info);
+  const rows = info.batch > 1 ? `The model takes ${info.batch} at once: each sample fills all of its rows.` : '';
+  const skipped =
+    info.skipped.length > 0
+      ? `${counted(info.skipped.length, 'file')} skipped.`
+      : info.errors.length === 0
+        ? 'No file was skipped.'
+        : '';
   return (
     <div class="block">
       <div class="block-head">
@@ -99,7 +128,7 @@ function Classes(props: { readonly info: SamplesInfo }) {
           </thead>
           <tbody>
             {shown.map((c) => {
-              const calibrate = taken?.get(c.name) ?? 0;
+              const calibrate = taken?.get(c.label) ?? 0;
               return (
                 <tr key={c.name}>
                   <th scope="row">{c.name}</th>
@@ -121,7 +150,8 @@ function Classes(props: { readonly info: SamplesInfo }) {
       <Outputs info={info} />
       <p class="soft">
         {formats}
-        {info.size_bytes > 0 && `, ${size(info.size_bytes)}`}. {source} {skipped}
+        {info.size_bytes > 0 && `, ${size(info.size_bytes)}`}
+        {formats !== '' && '.'} {source} {skipped} {rows} <OwnLabels info={info} />
       </p>
     </div>
   );
@@ -139,14 +169,18 @@ function Outputs(props: { readonly info: SamplesInfo }) {
   const { classes } = props.info;
   const mapping = classMapping.value;
   const numbers = classes.map(({ name }) => outputInName(name));
-  const known = numbers.every((n) => n !== null);
+  const known = numbers.every((n) => n !== null && outputs !== null && n < outputs);
   if (outputs === null || classes.length === 0 || (classes.length === outputs && mapping.by === 'order')) return null;
+  if (areNumbers.value) return mappingFault.value ? <p class="sign-caution">{mappingFault.value}</p> : null;
   const by = (Object.keys(mappingWords) as ClassMapping['by'][]).filter((one) => one !== 'number' || known);
   const wrong = mappingFault.value;
   return (
     <div class="form outputs" data-testid="class-mapping">
       <p class={wrong ? 'sign-caution' : 'soft'}>
         {counted(classes.length, 'class folder')}, {counted(outputs, 'output')} of the model. {wrong}
+        {wrong === '' &&
+          mapping.by === 'order' &&
+          'Nothing says which of them the folders are: they are taken in order.'}
       </p>
       <Select
         label="A folder’s output is given by"
@@ -174,7 +208,8 @@ function Outputs(props: { readonly info: SamplesInfo }) {
 function channelNames(n: number): string[] {
   const order = preprocessing.value?.channels;
   if (n === 3 && order !== undefined && order !== 'GRAY') return [...order];
-  return n === 1 ? ['gray'] : Array.from({ length: n }, (_, k) => `channel ${k}`);
+  if (n === 1) return [order === 'GRAY' ? 'gray' : 'all values'];
+  return Array.from({ length: n }, (_, k) => `channel ${k}`);
 }
 
 /** A remark when the values look like a wrong preset. */
@@ -312,7 +347,7 @@ function Split() {
   const total = sampleCount.value;
   const calibrate = calibrationCount.value;
   const evaluate = evaluationCount.value;
-  const labelled = (samplesInfo.value?.classes.length ?? 0) > 0 || samples.value?.labelsFile != null;
+  const labelled = labels.value !== null;
   return (
     <div class="block">
       <div class="block-head">
@@ -335,12 +370,12 @@ function Split() {
         <input
           id={id}
           type="range"
-          min="1"
+          min="0"
           max={total}
           value={calibrate}
           aria-valuetext={`${calibrate} calibrate, ${evaluate} evaluate`}
           onInput={(event) => {
-            setCalibration(Number(event.currentTarget.value));
+            setCalibration(Math.max(1, Number(event.currentTarget.value)));
           }}
         />
       </div>
@@ -360,10 +395,6 @@ function hasPictures(info: SamplesInfo): boolean {
   return 'png' in info.formats || 'jpeg' in info.formats;
 }
 
-function hasRecordings(): boolean {
-  return samples.value?.files.some((file) => /\.wav$/i.test(file.path)) ?? false;
-}
-
 function lineCells(name: string, info: SamplesInfo | null): Cell[] {
   if (!info)
     return [
@@ -380,29 +411,78 @@ function lineCells(name: string, info: SamplesInfo | null): Cell[] {
       { key: 'evaluate', content: <Figure value={count(evaluationCount.value)} what="evaluate" /> },
     );
   }
+  if (bad > 0 && asked.value.length > 0) {
+    cells.push({ key: 'asked', content: <Figure value={asked.value.join(', ')} what="is asked for" /> });
+    return cells;
+  }
   if (bad > 0) {
     cells.push({ key: 'bad', kind: 'stop', content: `✕ ${counted(bad, 'file does', 'files do')} not fit` });
     return cells;
   }
   const labelled = samples.value?.labelsFile ? 'labels from a file' : 'no labels';
+  const hasClasses = info.classes.length > 0 && !samples.value?.isUnlabelled;
   cells.push({
     key: 'classes',
-    content:
-      info.classes.length > 0 ? (
-        <Figure value={count(info.classes.length)} what="classes" />
-      ) : (
-        <span class="soft">{labelled}</span>
-      ),
+    content: hasClasses ? (
+      <Figure value={count(info.classes.length)} what={info.classes.length === 1 ? 'class' : 'classes'} />
+    ) : (
+      <span class="soft">{labelled}</span>
+    ),
   });
   if (info.preprocessing && hasPictures(info))
     cells.push({ key: 'preset', content: <Figure value={presetWord(info.preprocessing)} what="preset" /> });
   return cells;
 }
 
+function focusOn(field: string): void {
+  document.querySelector<HTMLElement>(field)?.focus();
+}
+
+/** What only the reader can know: a question, and no fault of the files. */
+function Question() {
+  const isLength = asksLength.value;
+  const names = askedInputs.value;
+  const value = preprocessing.value ?? engine.value?.preprocessingPreset('raw');
+  return (
+    <Note kind="caution">
+      {isLength ? (
+        <p>
+          <b>The recordings are cut into pieces, and the model does not say how long one is.</b> Enter how many values
+          it takes at once, under “Recordings” below, or take each recording whole.
+        </p>
+      ) : (
+        <p>
+          <b>
+            The model also takes {names.map((name) => `“${name}”`).join(', ')},{' '}
+            {names.length === 1 ? 'a number' : 'numbers'} that the samples do not hold.
+          </b>{' '}
+          Enter it once, under “Other inputs” below; it is the same in every sample. Where it is the sample rate of the
+          recordings, enter that, in Hz.
+        </p>
+      )}
+      <div class="actions">
+        <button
+          type="button"
+          class="button filled"
+          onClick={() => focusOn(isLength ? '.recording-length input' : '.inputs-form .asked input')}
+        >
+          Enter {isLength ? 'the length' : names[0]}
+        </button>
+        {isLength && value && (
+          <button type="button" class="button" onClick={() => void setPreprocessing({ ...value, windows: false })}>
+            Take each recording whole
+          </button>
+        )}
+      </div>
+    </Note>
+  );
+}
+
 function Cards() {
   const problem = samplesProblem.value;
   const info = samplesInfo.value;
   if (!problem) return null;
+  if (asked.value.length > 0) return <Question />;
   const back = fittingPreprocessing.value;
   const bad = info?.errors.length ?? unreadable.value.length;
   const some = bad > 0 && (info ? info.count > 0 : (samples.value?.files.length ?? 0) > 1);
@@ -466,14 +546,19 @@ export function SamplesRegion() {
       number={2}
       title="Samples"
       cells={lineCells(set.name, info)}
-      canOpen={info ? info.count > 0 || chosen !== null || hasRecordings() : problem !== null && chosen !== null}
+      canOpen={
+        info
+          ? info.count > 0 || chosen !== null || hasRecordings.value || askedInputs.value.length > 0
+          : problem !== null && chosen !== null
+      }
       always={always}
     >
       <div class="columns samples-columns">
         {info && <Classes info={info} />}
         {shown && <Preview shown={shown} />}
-        {hasRecordings() && <RecordingForm />}
-        {chosen && (!info || hasPictures(info) || !hasRecordings()) && (
+        {hasRecordings.value && <RecordingForm />}
+        {info && <InputsForm inputs={info.inputs} />}
+        {chosen && (!info || hasPictures(info) || (info.count === 0 && !hasRecordings.value)) && (
           <PreprocessingForm
             value={chosen}
             isGuess={info?.preprocessing_is_guess ?? false}

@@ -75,7 +75,7 @@ function SettingRow(props: { readonly row: FormRow }) {
           {changed && <span class="chip">changed</span>}
           {differs && <span class="chip">A ≠ B</span>}
         </p>
-        <p class="setting-meaning">{field.meaning}</p>
+        <p class="setting-meaning">{props.row.help ?? field.meaning}</p>
         <p class="setting-field">{namesOf(field)}</p>
       </div>
       <div class={fault ? 'setting-control wrong' : 'setting-control'}>

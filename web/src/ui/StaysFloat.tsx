@@ -5,7 +5,7 @@
 import type { FloatNode } from 'tersor';
 
 import { keepFloat, result } from '../job/state';
-import { counted } from '../numbers';
+import { counted, shortName } from '../numbers';
 import { useFold } from './fold';
 import { KeepFloat } from './KeepFloat';
 
@@ -48,7 +48,9 @@ export function StaysFloat() {
             {shown.map((node, k) => (
               <tr key={`${node.name}.${k}`}>
                 <th scope="row">
-                  <span class="float-name">{node.name || node.op}</span>
+                  <span class="float-name" title={node.name}>
+                    {shortName(node.name || node.op)}
+                  </span>
                   {node.name !== '' && node.op !== '' && <span class="sub">{node.op}</span>}
                 </th>
                 <td class="float-reason">{node.reason}</td>

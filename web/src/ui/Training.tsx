@@ -5,13 +5,26 @@
 import { useSignal } from '@preact/signals';
 
 import { stopTraining } from '../job/quantize';
-import { canQuantize, result, run, running, training, trainingProblem, trainingTimed } from '../job/state';
+import {
+  canQuantize,
+  labels,
+  result,
+  run,
+  running,
+  training,
+  trainingMemory,
+  trainingProblem,
+  trainingTimed,
+} from '../job/state';
 import { discardTraining, train } from '../job/training';
-import { count, decibels, duration, fixed } from '../numbers';
+import { count, decibels, duration, fixed, size } from '../numbers';
 import { ProblemCard } from './Note';
 import { useWidth } from './width';
 
 const height = 72;
+
+/** Bytes that the first training loads; 0 where the page has all in it. */
+const firstLoad = Number(document.querySelector<HTMLMetaElement>('meta[name="tersor-training"]')?.content ?? 0);
 
 /** The loss over the steps. */
 function Losses() {
@@ -49,9 +62,15 @@ function Running() {
         {last
           ? `Step ${count(last.step)} of ${count(last.steps)}, loss ${last.loss.toPrecision(3)}; on samples held aside ` +
             `${decibels(last.before_db)} before, ${decibels(last.best_db)} at best` +
+            (last.best_right === null
+              ? ''
+              : `, ${count(last.best_right)} of ${count(last.held)} answers right, ${count(last.before_right)} before`) +
             (left === null ? '' : `; ${duration(left)} left`)
           : 'Getting ready'}
       </p>
+      {trainingMemory.value !== null && (
+        <p class="soft">{`Training takes at most ${size(trainingMemory.value)} of memory in each worker.`}</p>
+      )}
       <div class="actions">
         <button type="button" class="link" onClick={stopTraining}>
           Stop and keep the best
@@ -63,6 +82,7 @@ function Running() {
 
 export function Training() {
   const minutes = useSignal('1');
+  const withLabels = useSignal(false);
   if (!result.value) return null;
   const stage = run.value?.stages.find(({ id }) => id === 'train');
   const runs = stage?.state === 'running';
@@ -73,7 +93,7 @@ export function Training() {
     <div class="block training" data-testid="training">
       <div class="block-head">
         <h3>Training</h3>
-        <span class="soft">rounding, biases and ranges learn from the float model, without labels</span>
+        <span class="soft">rounding, biases and ranges learn from the float model</span>
       </div>
       {trainingProblem.value && (
         <ProblemCard problem={trainingProblem.value} onDismiss={() => (trainingProblem.value = null)} />
@@ -83,8 +103,14 @@ export function Training() {
         <p>
           {`On ${count(came.held)} samples held aside the outputs have ${decibels(came.after_db)}, before ` +
             `${decibels(came.before_db)}: ` +
-            (came.taken ? 'the trained model is kept.' : 'training is not better, so the untuned model is kept.')}
+            (came.taken ? 'the trained model is kept.' : 'training is not better, so the untuned model is kept.') +
+            (came.after_right === null
+              ? ''
+              : ` With labels, ${count(came.after_right)} of these answers are right, before ${count(came.before_right)}.`)}
         </p>
+      )}
+      {!runs && !came && firstLoad > 0 && (
+        <p class="soft">{`The first training loads ${size(firstLoad)} more of this page, which stay in the browser.`}</p>
       )}
       {!runs && came?.frozen.map((sentence) => <p class="soft">{sentence}</p>)}
       {!runs && (
@@ -101,11 +127,21 @@ export function Training() {
               onInput={(event) => (minutes.value = event.currentTarget.value)}
             />
           </div>
+          {labels.value !== null && (
+            <label class="check">
+              <input
+                type="checkbox"
+                checked={withLabels.value}
+                onChange={(event) => (withLabels.value = event.currentTarget.checked)}
+              />{' '}
+              Learn from the labels too
+            </label>
+          )}
           <button
             type="button"
             class="link"
             disabled={!fits || !canQuantize.value || running.value || trainingTimed.value}
-            onClick={() => void train(budget)}
+            onClick={() => void train(budget, withLabels.value)}
           >
             {trainingTimed.value ? 'Timing some steps' : came ? 'Train again' : 'Train'}
           </button>

@@ -3,8 +3,9 @@
 // Whether the model can be used, said before anybody takes it away: the figures that decided, what is likely to be wrong, and the
 // layers that make most of the error, each with a switch that keeps it in float.
 
-import { openLayer, result } from '../job/state';
-import { counted, percent } from '../numbers';
+import { agreementOf } from '../job/answers';
+import { openLayer, result, running, type Result } from '../job/state';
+import { count, counted, fixed, outputDecibels, percent, shortName, sizeWords } from '../numbers';
 import { KeepFloat } from './KeepFloat';
 import { revealPanel } from './layer';
 import { Note } from './Note';
@@ -23,14 +24,28 @@ function concerns(caution: string, platform: string): boolean {
   return !caution.includes('VNNI') || /^(ort-cpu|any$)/.test(platform);
 }
 
+/** "4.1× smaller, about 1.6 times as fast, the same answer as float for 63 of 64 samples." */
+function lead(done: Result): string {
+  const { report } = done.quantized;
+  const smaller = sizeWords(report.model.size_bytes / report.output.size_bytes);
+  const times = report.time?.times_as_fast;
+  const fast = times === undefined ? '' : times > 1.05 ? `about ${fixed(times, 1)} times as fast` : 'no faster';
+  const agreement = agreementOf(done);
+  const same = agreement
+    ? `the same answer as float for ${count(agreement.same)} of ${counted(agreement.count, 'sample')}`
+    : `output SQNR ${outputDecibels(done.comparison)}`;
+  const sentence = [smaller, fast, same].filter(Boolean).join(', ');
+  return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
+}
+
 export function Verdict() {
   const done = result.value;
   const verdict = done?.quantized.report.verdict ?? null;
-  if (!done) return null;
-  if (!verdict) {
+  if (!done || !verdict) {
     return (
       <div class="verdict">
         <Note kind="note">
+          <h3>{done || running.value ? 'Measuring' : ''}</h3>
           <p>Whether the new file can be used is said when it has been measured.</p>
         </Note>
       </div>
@@ -42,7 +57,8 @@ export function Verdict() {
     <div class="verdict" role="group" aria-labelledby="verdict-title">
       <Note kind={kind}>
         <h3 id="verdict-title">{title}</h3>
-        <p>{verdict.reason}</p>
+        <p class="verdict-lead">{lead(done)}</p>
+        <p class="soft">{verdict.reason}</p>
         {verdict.causes.length > 0 && <Remarks list={verdict.causes} />}
         {cautions.length > 0 && (
           <details>
@@ -95,12 +111,13 @@ export function WorstLayers() {
                   <button
                     type="button"
                     class="link"
+                    title={layer.name}
                     onClick={() => {
                       openLayer.value = layer.output;
                       requestAnimationFrame(revealPanel);
                     }}
                   >
-                    {layer.name}
+                    {shortName(layer.name)}
                   </button>
                   <span class="sub">{layer.op}</span>
                 </th>

@@ -4,7 +4,7 @@ import { effect } from '@preact/signals';
 
 import { stem } from '../job/intake';
 import { percent, thin } from '../numbers';
-import { announcement, result, run } from '../job/state';
+import { announcement, result, run, tradeoffRun } from '../job/state';
 
 /** "52 % · Calibrate · Tersor" while running, "91.60 % · resnet20 · Tersor" afterwards; each quarter is announced. */
 export function followTitle(): void {
@@ -23,6 +23,11 @@ export function followTitle(): void {
       return;
     }
     told = 0;
+    const budgets = tradeoffRun.value;
+    if (budgets) {
+      document.title = `${Math.floor((100 * budgets.done) / budgets.of)}${thin}% · Budgets · Tersor`;
+      return;
+    }
     if (done) {
       const figure = done.int8.value === null ? null : percent(done.int8.value);
       document.title = [figure, stem(done.modelName), 'Tersor'].filter(Boolean).join(' · ');

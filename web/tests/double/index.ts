@@ -131,6 +131,7 @@ const coverage: t.Coverage = {
   ],
   core_nodes: 30,
   integer_core_nodes: 30,
+  may_stay_float: 0,
   stays_float: [
     { name: 'layer2.0.Pad', op: 'Pad', reason: '' },
     { name: 'layer3.0.Pad', op: 'Pad', reason: '' },
@@ -289,6 +290,7 @@ class Quantized implements t.QuantizedResult {
     await steps('evaluate', n, options);
     return evaluation(0.916, n, options.reference);
   }
+  async *run(): AsyncGenerator<t.SampleRun, void, undefined> {}
   async compare(samples: t.Samples, options: t.CompareOptions = {}): Promise<t.Comparison> {
     const n = Math.min(options.limit ?? Infinity, selected(samples, options.selection));
     await steps('compare', n, options);
@@ -360,6 +362,7 @@ class Quantized implements t.QuantizedResult {
 
 class OpenModel implements t.Model {
   readonly info = info;
+  async *run(): AsyncGenerator<t.SampleRun, void, undefined> {}
   async trainingEpochs(): Promise<number> {
     return 20;
   }
@@ -418,9 +421,13 @@ class OpenModel implements t.Model {
         label,
         count: good.filter((f) => f.path.startsWith(`${name}/`)).length,
       })),
+      labels_from: folders.length > 0 ? 'folders' : 'none',
+      labels: folders.length > 0 ? good.map(({ path }) => folders.indexOf(path.slice(0, path.indexOf('/')))) : null,
+      inputs: [{ name: 'input', from: 'samples' }],
       formats: { png: good.length },
       size_bytes: 2400 * good.length,
       errors: behaviour.sampleErrors.filter((row) => files.some((file) => file.path === row.path)),
+      batch: 1,
       skipped: [],
       preprocessing: chosen,
       preprocessing_is_guess: options.preprocessing === undefined,

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a model says of its samples: the inputs, which of them are states, and how many classes its answers are.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/graph/graph.h"
+#include "core/samples/input_spec.h"
+
+namespace tersor::samples {
+
+/// The inputs in graph order. One of several is a state where an output behind the first has its element type and a
+/// shape that it could have too, of two axes or more, and where it can be no picture; that output is its next value.
+std::vector<InputSpec> model_inputs(const Graph& graph);
+
+/// How many classes the first output tells apart: the length of its last axis where it is a list for each sample.
+std::optional<int64_t> class_count(const Graph& graph);
+
+}  // namespace tersor::samples

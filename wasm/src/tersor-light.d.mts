@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The loader that Emscripten writes beside tersor-light.wasm.
+
+export { default, type ModuleOptions } from './tersor.mjs';

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What onnxruntime-web made of the files, in this very browser. Loaded when the button is pressed.
+
+import { cancelVerify, verified, verify, verifying, verifyProblem, type Verified } from '../job/verify';
+import { result } from '../job/state';
+import { count, counted, milliseconds, percent, times } from '../numbers';
+import { ProblemCard } from './Note';
+
+/** Up to here only the order differs in which the runtime adds floats. */
+const lastDigits = 1e-5;
+
+function outputs({ differing, values, apart }: Verified): string {
+  if (differing === 0) return `all ${count(values)} values to the last bit`;
+  const equal = `${count(values - differing)} of ${count(values)} values to the last bit`;
+  if (apart < lastDigits) return `${equal}, the others but for the last digits of float sums`;
+  return `${equal}, the others within ${percent(apart, 3)} of the largest`;
+}
+
+/** `ratio`: float's time divided by int8's. */
+function speed(ratio: number): string {
+  if (ratio > 0.95 && ratio < 1.05) return ', about as fast';
+  return ratio >= 1 ? `, ${times(ratio)} as fast` : `, which is ${times(1 / ratio)} slower`;
+}
+
+function Facts({ shown }: { readonly shown: Verified }) {
+  const { samples, of, int8Same, floatSame } = shown;
+  const both = shown.times;
+  return (
+    <>
+      <dl class="facts">
+        <div>
+          <dt>Outputs as in our preview of it</dt>
+          <dd>{outputs(shown)}</dd>
+        </div>
+        {int8Same !== null && (
+          <div>
+            <dt>Int8 answers as above</dt>
+            <dd>
+              {count(int8Same)} of {counted(samples, 'sample')}
+            </dd>
+          </div>
+        )}
+        {floatSame !== null && (
+          <div>
+            <dt>Float answers as above</dt>
+            <dd>
+              {count(floatSame)} of {counted(samples, 'sample')}
+            </dd>
+          </div>
+        )}
+        {both && (
+          <div>
+            <dt>Time of one run, one thread</dt>
+            <dd>
+              {both.float !== null && `float ${milliseconds(both.float)}, `}int8 {milliseconds(both.int8)}
+              {both.float !== null && speed(both.float / both.int8)}
+            </dd>
+          </div>
+        )}
+      </dl>
+      {shown.floatFault !== '' && <p class="soft">{shown.floatFault}</p>}
+      <p class="soft">
+        {shown.runtime}
+        {samples < of ? `, ${count(samples)} of ${count(of)} samples` : `, ${counted(samples, 'sample')}`}
+        {both ? `; times are medians of ${both.rounds} rounds on one sample.` : '.'}
+      </p>
+    </>
+  );
+}
+
+export { verified, verify, verifying };
+
+export function Verification() {
+  const shown = verified.value?.quantized === result.value?.quantized ? verified.value : null;
+  const problem = verifyProblem.value;
+  return (
+    <>
+      {problem && <ProblemCard problem={problem} onDismiss={() => (verifyProblem.value = null)} />}
+      {shown && shown.samples > 0 && <Facts shown={shown} />}
+      {verifying.value !== null && (
+        <div class="actions">
+          <span class="soft" role="status">
+            {verifying.value} …
+          </span>
+          <button type="button" class="link" onClick={cancelVerify}>
+            Cancel verifying
+          </button>
+        </div>
+      )}
+    </>
+  );
+}
