@@ -3,20 +3,18 @@
 // Broken models, samples, archives and recipes: a card that says what, where and what next, and nothing that was open is lost.
 
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 import { asInput, enormousPng, npy, png } from './files.mjs';
-import { button, expectQuiet, openPage, openSite, region, root, untilDone } from './site.mjs';
+import { button, expectQuiet, openPage, region, root, untilDone, useSite } from './site.mjs';
 
-let site;
+const site = useSite();
 let model;
 let samples;
 beforeAll(async () => {
-  site = await openSite();
   model = await readFile(`${root}web/public/demo/model.onnx`);
   samples = await readFile(`${root}web/public/demo/samples.zip`);
 });
-afterAll(() => site?.close());
 
 const text = (string) => Buffer.from(string);
 const tflite = Buffer.concat([Buffer.from([0x1c, 0, 0, 0]), text('TFL3'), Buffer.alloc(400)]);
@@ -269,18 +267,10 @@ describe('recipes', () => {
     it(`tells ${what} in one card, and the page goes on`, async () => {
       const visit = await withDemoOpen();
       const { page } = visit;
-      await page.evaluate(() => {
-        window.longest = 0;
-        new PerformanceObserver((list) => {
-          for (const { duration } of list.getEntries()) window.longest = Math.max(window.longest, duration);
-        }).observe({ type: 'longtask' });
-      });
       await give(page, ['mine.json', text(content)]);
       const told = await card(page, 'Settings');
       for (const one of says) expect(told).toMatch(one);
       expect(told).toMatch(/mine\.json/);
-      // a task takes 50 ms at most where the machine has nothing else to do
-      expect(await page.evaluate(() => window.longest)).toBeLessThan(500);
       await button(page, 'Quantize').click();
       await untilDone(page);
       await expectQuiet(visit);

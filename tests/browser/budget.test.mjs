@@ -2,15 +2,11 @@
 //
 // A budget on the page: its figure is entered, operators get the bits that fit, and the result says which.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import { button, comparison, expectQuiet, openPage, openSite, runDemo, untilDone } from './site.mjs';
+import { button, comparison, expectQuiet, openPage, runDemo, untilDone, useSite } from './site.mjs';
 
-let site;
-beforeAll(async () => {
-  site = await openSite();
-});
-afterAll(() => site?.close());
+const site = useSite();
 
 describe('a budget', () => {
   it('gives operators the bits that fit, says which, and is gone when its field is emptied', async () => {

@@ -3,7 +3,7 @@
 // The first visit: the demo without a network, requests, security policy, sub-path, offline reload, timings.
 
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { contentSecurityPolicy, headerSecurityPolicy } from '../../web/csp.mjs';
 import {
@@ -16,13 +16,10 @@ import {
   runDemo,
   siteFolder,
   untilReady,
+  useSite,
 } from './site.mjs';
 
-let site;
-beforeAll(async () => {
-  site = await openSite();
-});
-afterAll(() => site?.close());
+const site = useSite();
 
 describe('the first visit', () => {
   it('E.3 row 3: runs the demo with the network off, without a request or a console message', async () => {

@@ -4,7 +4,7 @@
 // lost.
 
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 
 import { asInput, png } from './files.mjs';
 import {
@@ -13,20 +13,18 @@ import {
   downloaded,
   expectQuiet,
   openPage,
-  openSite,
   region,
   root,
   runDemo,
   untilDone,
+  useSite,
 } from './site.mjs';
 
-let site;
+const site = useSite();
 let model;
 beforeAll(async () => {
-  site = await openSite();
   model = await readFile(`${root}web/public/demo/model.onnx`);
 });
-afterAll(() => site?.close());
 
 const give = (page, ...files) => page.getByLabel('Model and samples').setInputFiles(files);
 const ready = (page) => button(page, 'Quantize').getAttribute('aria-disabled');

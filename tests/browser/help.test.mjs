@@ -2,15 +2,11 @@
 //
 // The help: ten sections whose pictures the core computes in this tab, also without a network and while nothing is open.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import { axeFindings, button, expectQuiet, openPage, openSite, pixelsTooWide, runDemo, viewports } from './site.mjs';
+import { axeFindings, button, expectQuiet, openPage, pixelsTooWide, runDemo, useSite, viewports } from './site.mjs';
 
-let site;
-beforeAll(async () => {
-  site = await openSite();
-});
-afterAll(() => site?.close());
+const site = useSite();
 
 describe.each(viewports)('$width pixels', (viewport) => {
   it('explains the method in ten sections, and a cut that is moved is judged by the core', async () => {

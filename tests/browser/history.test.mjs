@@ -12,18 +12,16 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { unzipSync } from 'fflate';
 
 import { asInput } from './files.mjs';
-import { button, downloaded, expectQuiet, openPage, openSite, region, root, runDemo, untilDone } from './site.mjs';
+import { button, downloaded, expectQuiet, openPage, region, root, runDemo, untilDone, useSite } from './site.mjs';
 
 const native = `${root}build/native/bin/tersor`;
 
-let site;
+const site = useSite();
 let folder;
 beforeAll(async () => {
-  site = await openSite();
   folder = await mkdtemp(join(tmpdir(), 'tersor-history-'));
 });
 afterAll(async () => {
-  await site?.close();
   if (folder) await rm(folder, { recursive: true });
 });
 

@@ -2,15 +2,11 @@
 //
 // The layer panel: E.3 row 15 (cuts that are dragged, with what they do), and the settings of one operator.
 
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
-import { button, downloaded, expectQuiet, openPage, openSite, runDemo, untilDone } from './site.mjs';
+import { button, downloaded, expectQuiet, openPage, runDemo, untilDone, useSite } from './site.mjs';
 
-let site;
-beforeAll(async () => {
-  site = await openSite();
-});
-afterAll(() => site?.close());
+const site = useSite();
 
 async function openLayer(page, name) {
   await page.locator('.layer-name', { hasText: name }).first().click();

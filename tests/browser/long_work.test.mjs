@@ -2,19 +2,15 @@
 //
 // Work that takes its time: cancelled at every stage, in the title, and with workers that die in the middle.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { residual } from './networks.mjs';
 import { asInput, npy } from './files.mjs';
-import { button, downloaded, expectQuiet, openPage, openSite, region, root, runDemo, untilDone } from './site.mjs';
+import { button, downloaded, expectQuiet, openPage, region, root, runDemo, untilDone, useSite } from './site.mjs';
 
 const demo = [`${root}web/public/demo/model.onnx`, `${root}web/public/demo/samples.zip`];
 
-let site;
-beforeAll(async () => {
-  site = await openSite();
-});
-afterAll(() => site?.close());
+const site = useSite();
 
 const waits = (page) => button(page, 'Quantize').getAttribute('aria-disabled');
 
@@ -112,7 +108,7 @@ describe('cancelling', () => {
     await button(page, 'Cancel').first().waitFor();
     expect(await page.title()).toMatch(/^\d+\u202f% · Budgets · Tersor$/);
     await page.getByTestId('tradeoff').getByRole('button', { name: 'Cancel' }).click();
-    await button(page, 'Compare budgets').waitFor({ timeout: 1000 });
+    await button(page, 'Compare budgets').waitFor();
     await expectQuiet(visit);
     await context.close();
   });

@@ -4,20 +4,15 @@
 // what else the machine does is not counted.
 
 import { existsSync } from 'node:fs';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
 import { asInput } from './files.mjs';
 import { residual } from './networks.mjs';
-import { button, openPage, openSite, region, runDemo, shared, untilDone } from './site.mjs';
+import { button, longTask, openPage, region, runDemo, shared, untilDone, useSite } from './site.mjs';
 
 const zoo = `${shared}/zoo`;
-const mostMilliseconds = 50;
 
-let site;
-beforeAll(async () => {
-  site = await openSite();
-});
-afterAll(() => site?.close());
+const site = useSite();
 
 /** Tasks of the page's main thread while `work` was done, longest first: {milliseconds, what}. */
 async function tasksOf(page, work) {
@@ -53,10 +48,10 @@ function expectShort(tasks, what) {
       .map((task) => `${task.milliseconds} ms`)
       .join(', ')}`,
   );
-  expect(tasks.filter(({ milliseconds }) => milliseconds > mostMilliseconds)).toEqual([]);
+  expect(tasks.filter(({ milliseconds }) => milliseconds > longTask)).toEqual([]);
 }
 
-it('E.3 row 11: no task is longer than 50 ms during the whole job', async () => {
+it('E.3 row 11: no task is long during the whole job', async () => {
   const { page, context } = await openPage(site);
   expectShort(await tasksOf(page, () => runDemo(page)), 'demo');
   const again = async () => {

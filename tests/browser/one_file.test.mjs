@@ -4,27 +4,23 @@
 
 import { readFile, stat } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
 import {
   downloaded,
   expectQuiet,
   openPage,
-  openSite,
   root,
   runDemo,
   siteFolder,
   untilDone,
   untilReady,
+  useSite,
 } from './site.mjs';
 
 const file = `${siteFolder}/tersor.html`;
 
-let site;
-beforeAll(async () => {
-  site = await openSite();
-});
-afterAll(() => site?.close());
+const site = useSite();
 
 async function fromDisk() {
   const visit = await openPage(site, { url: null });

@@ -4,18 +4,14 @@
 // same bytes elsewhere; what the engine refuses is said and nothing is lost.
 
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
 import { Tersor } from '../../wasm/dist/index.js';
 import { demo, demoFiles } from '../wasm/jobs.mjs';
 import { asInput } from './files.mjs';
-import { button, downloaded, expectQuiet, openPage, openSite, region, root, runDemo, untilDone } from './site.mjs';
+import { button, downloaded, expectQuiet, openPage, region, root, runDemo, untilDone, useSite } from './site.mjs';
 
-let site;
-beforeAll(async () => {
-  site = await openSite();
-});
-afterAll(() => site?.close());
+const site = useSite();
 
 const digest = (page) => page.locator('.sha').getAttribute('title');
 

@@ -7,29 +7,25 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { zipSync } from 'fflate';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { asInput, png } from './files.mjs';
 import {
   button,
   expectQuiet,
   openPage,
-  openSite,
   region,
   root,
   runDemo,
   siteFolder,
   untilDone,
   untilReady,
+  useSite,
 } from './site.mjs';
 
 const axeSource = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-let site;
-beforeAll(async () => {
-  site = await openSite();
-});
-afterAll(() => site?.close());
+const site = useSite();
 
 /** Findings of axe that are serious or worse. */
 async function audit(page) {

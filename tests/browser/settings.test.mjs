@@ -4,16 +4,12 @@
 // as a file.
 
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
 import { asInput } from './files.mjs';
-import { button, expectQuiet, openPage, openSite, region, root, runDemo, untilDone } from './site.mjs';
+import { button, expectQuiet, openPage, region, root, runDemo, untilDone, useSite } from './site.mjs';
 
-let site;
-beforeAll(async () => {
-  site = await openSite();
-});
-afterAll(() => site?.close());
+const site = useSite();
 
 const digest = (page) => page.locator('.sha').getAttribute('title');
 

@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { expect } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 
 import { chromium } from 'playwright-core';
 
@@ -37,6 +37,20 @@ export async function openSite(options = {}) {
   };
 }
 
+/** Milliseconds of processor time that no task of the page's thread needs. The aim is 50 on the bench's machine; what a test
+ * guards against is work that belongs into a worker. */
+export const longTask = 200;
+
+/** The site of a whole file of tests: opened before the first, closed after the last. */
+export function useSite() {
+  const site = {};
+  beforeAll(async () => {
+    Object.assign(site, await openSite());
+  });
+  afterAll(() => site.close?.());
+  return site;
+}
+
 /** Sizes of a desk's and a phone's page. */
 export const viewports = [
   { width: 1440, height: 900 },
@@ -50,6 +64,7 @@ export async function openPage(site, { url = site.url, ...options } = {}) {
     acceptDownloads: true,
     ...options,
   });
+  context.setDefaultTimeout(90_000);
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: new URL(site.url).origin });
   const page = await context.newPage();
   const complaints = [];
@@ -100,6 +115,9 @@ export function region(page, name) {
   return page.getByRole('region', { name, exact: true });
 }
 
+/** Text as one reads it: every kind of white space a blank. */
+export const plain = (text) => text.replaceAll(/\s+/g, ' ');
+
 /** The three figures of the comparison's first row and others, as shown. */
 export async function comparison(page) {
   return page.locator('.comparison tbody tr').evaluateAll((rows) =>
@@ -118,7 +136,7 @@ export async function runDemo(page) {
 }
 
 export async function untilDone(page, timeout = 120_000) {
-  await page.locator('.comparison .first .readout').nth(1).waitFor();
+  await page.locator('.comparison .first .readout').nth(1).waitFor({ timeout });
   await expect.poll(() => page.locator('.region-results .with-sign').count(), { timeout }).toBe(1);
 }
 

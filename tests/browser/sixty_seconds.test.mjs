@@ -6,10 +6,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { zipSync } from 'fflate';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
 import { png } from './files.mjs';
-import { button, comparison, expectQuiet, openPage, openSite, region, shared, untilDone } from './site.mjs';
+import { button, comparison, expectQuiet, openPage, region, shared, untilDone, useSite } from './site.mjs';
 
 const zoo = path.join(shared, 'zoo');
 const model = path.join(zoo, 'cifar10-resnet20/model.onnx');
@@ -26,11 +26,7 @@ function pictures(count) {
   return Buffer.from(zipSync(Object.fromEntries(files), { level: 0 }));
 }
 
-let site;
-beforeAll(async () => {
-  site = await openSite();
-});
-afterAll(() => site?.close());
+const site = useSite();
 
 /** Presses Tab until what has the focus fits. */
 async function tabTo(page, fits, what) {

@@ -4,7 +4,7 @@
 // outputs of.
 
 import { zipSync } from 'fflate';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { plainPicture, wav } from './files.mjs';
 import { colours, listener } from './networks.mjs';
@@ -14,19 +14,15 @@ import {
   expectQuiet,
   give,
   openPage,
-  openSite,
   pixelsTooWide,
   region,
   untilCanQuantize,
   untilMeasured,
+  useSite,
   viewports,
 } from './site.mjs';
 
-let site;
-beforeAll(async () => {
-  site = await openSite();
-});
-afterAll(() => site?.close());
+const site = useSite();
 
 const recordings = Array.from({ length: 6 }, (_, k) => [`${k}.wav`, wav(4000 + 500 * k)]);
 

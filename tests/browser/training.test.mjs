@@ -2,15 +2,11 @@
 //
 // Training on the page: a budget in minutes, figures while it runs, an early end that keeps the best, and back.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import { button, expectQuiet, openPage, openSite, runDemo, untilDone } from './site.mjs';
+import { button, expectQuiet, openPage, runDemo, untilDone, useSite } from './site.mjs';
 
-let site;
-beforeAll(async () => {
-  site = await openSite();
-});
-afterAll(() => site?.close());
+const site = useSite();
 
 describe('training', () => {
   it('runs for about the minutes that are given, says what it gained, and is discarded or taken back', async () => {

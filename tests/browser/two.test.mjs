@@ -2,25 +2,11 @@
 //
 // Two configurations beside float: each with its settings, recipe and file.
 
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
-import {
-  button,
-  comparison,
-  downloaded,
-  expectQuiet,
-  openPage,
-  openSite,
-  region,
-  runDemo,
-  untilDone,
-} from './site.mjs';
+import { button, comparison, downloaded, expectQuiet, openPage, region, runDemo, untilDone, useSite } from './site.mjs';
 
-let site;
-beforeAll(async () => {
-  site = await openSite();
-});
-afterAll(() => site?.close());
+const site = useSite();
 
 const heads = (page) => page.locator('.comparison thead th').allInnerTexts();
 const digest = (page) => page.locator('.sha').getAttribute('title');

@@ -7,7 +7,7 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 
 import { asInput, png } from './files.mjs';
 import {
@@ -20,15 +20,12 @@ import {
   siteFolder,
   untilDone,
   untilReady,
+  useSite,
 } from './site.mjs';
 
 const zoo = `${shared}/zoo`;
 
-let site;
-beforeAll(async () => {
-  site = await openSite();
-});
-afterAll(() => site?.close());
+const site = useSite();
 
 const block = (page) => page.getByTestId('verify');
 

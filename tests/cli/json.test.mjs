@@ -82,10 +82,7 @@ for (const [option, wraps] of Object.entries(kinds)) {
         for (const [k, wrap] of wraps.entries()) {
           for (const [what, value] of Object.entries(values)) {
             writeFileSync(file, JSON.stringify(wrap(value)));
-            const start = performance.now();
             expectTold(run(...common, option, file), `${option} ${k}: ${what}`);
-            const seconds = (performance.now() - start) / 1000;
-            assert(seconds < 10, `${option} ${k}: ${what}: ${seconds} s`);
           }
         }
       }),

@@ -4,7 +4,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { zipSync } from 'fflate';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
 import { contentSecurityPolicy } from '../../../web/csp.mjs';
 import { tensorProto } from '../../zoo/protobuf.mjs';
@@ -17,20 +17,16 @@ import {
   expectQuiet,
   give,
   openPage,
-  openSite,
   region,
   transfer,
   untilCanQuantize,
   untilDone,
   untilMeasured,
+  useSite,
   viewports,
 } from '../site.mjs';
 
-let site;
-beforeAll(async () => {
-  site = await openSite();
-});
-afterAll(() => site?.close());
+const site = useSite();
 
 const values = (n, k) => Float32Array.from({ length: n }, (_, at) => Math.sin(at + 17 * k));
 

@@ -6,7 +6,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { zipSync } from 'fflate';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
 import { modelProto } from '../../zoo/protobuf.mjs';
 import { enormousPng, npy, png, wav } from '../files.mjs';
@@ -17,19 +17,15 @@ import {
   give,
   isReady,
   openPage,
-  openSite,
   region,
   untilCanQuantize,
   untilDone,
+  useSite,
 } from '../site.mjs';
 
 const golden = path.join(import.meta.dirname, 'errors.txt');
 
-let site;
-beforeAll(async () => {
-  site = await openSite();
-});
-afterAll(() => site?.close());
+const site = useSite();
 
 const text = (string) => Buffer.from(string);
 const tensor = (...dims) => ({

@@ -3,7 +3,7 @@
 // Where labels come from, and float accuracy before anything else: rows 7 and 8 of the 25 behaviours.
 
 import { zipSync } from 'fflate';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
 import { npy, plainPicture } from '../files.mjs';
 import { colours } from '../networks.mjs';
@@ -13,18 +13,14 @@ import {
   expectQuiet,
   give,
   openPage,
-  openSite,
   region,
   untilCanQuantize,
   untilDone,
+  useSite,
   viewports,
 } from '../site.mjs';
 
-let site;
-beforeAll(async () => {
-  site = await openSite();
-});
-afterAll(() => site?.close());
+const site = useSite();
 
 const shades = [
   ['a red', [200, 30, 60]],

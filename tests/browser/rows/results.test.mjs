@@ -2,7 +2,7 @@
 //
 // The work and its figures: rows 9, 13, 14 and 24 of the 25 behaviours (row 11 is in main_thread.test.mjs). One job serves several.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { npy } from '../files.mjs';
 import { residual } from '../networks.mjs';
@@ -13,23 +13,19 @@ import {
   expectQuiet,
   give,
   openPage,
-  openSite,
   pixelsTooWide,
+  plain,
   region,
   runDemo,
   untilCanQuantize,
   untilDone,
   untilMeasured,
+  useSite,
   viewports,
 } from '../site.mjs';
 
-let site;
-beforeAll(async () => {
-  site = await openSite();
-});
-afterAll(() => site?.close());
+const site = useSite();
 
-const plain = (text) => text.replaceAll(/[\s\u202f]+/g, ' ');
 /** A network of more than 300 operators. */
 const deep = ['deep.onnx', residual(80)];
 const arrays = Array.from({ length: 24 }, (_, k) => [

@@ -2,18 +2,12 @@
 //
 // What the page says before any work, and its settings: rows 5, 18 and 19 of the 25 behaviours.
 
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
 import { colours, withOddOperator } from '../networks.mjs';
-import { button, expectQuiet, give, openPage, openSite, pixelsTooWide, region, viewports } from '../site.mjs';
+import { button, expectQuiet, give, openPage, pixelsTooWide, plain, region, useSite, viewports } from '../site.mjs';
 
-let site;
-beforeAll(async () => {
-  site = await openSite();
-});
-afterAll(() => site?.close());
-
-const plain = (text) => text.replaceAll(/\s+/g, ' ');
+const site = useSite();
 
 it('E.3 row 5: shows the model’s card before any work, with an operator that cannot run and what will happen', async () => {
   for (const viewport of viewports) {
