@@ -17,7 +17,7 @@
 #include "core/mixed/configurable.h"
 #include "core/onnx/convert_opset.h"
 #include "core/onnx/exporter_notes.h"
-#include "core/onnx/operators.h"
+#include "core/graph/operators.h"
 #include "core/onnx/read.h"
 #include "core/onnx/rewrite_forms.h"
 #include "core/onnx/write.h"
@@ -114,7 +114,7 @@ void check_kernel_inputs(const Graph& graph, const ptq::Placement& placement, co
 
 /// All that a node may be: ONNX's own operators, and what these graphs have.
 std::vector<std::string> operators_of(std::initializer_list<const Graph*> graphs) {
-  std::vector<std::string> names = onnx::operator_names();
+  std::vector<std::string> names = operator_names();
   for (const Graph* graph : graphs)
     for (const Node& node : graph->nodes()) names.push_back(node.op_type);
   return names;

@@ -2,91 +2,13 @@
 #include "core/graph/ranks.h"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
+#include <string>
+
+#include "core/graph/operators.h"
 
 namespace tersor {
 
 namespace {
-
-// Output 0 has as many axes as input 0.
-constexpr std::array kLikeFirst{"Relu",
-                                "Clip",
-                                "LeakyRelu",
-                                "Elu",
-                                "Selu",
-                                "Celu",
-                                "Sigmoid",
-                                "HardSigmoid",
-                                "HardSwish",
-                                "Tanh",
-                                "Softplus",
-                                "Softsign",
-                                "Softmax",
-                                "LogSoftmax",
-                                "Exp",
-                                "Log",
-                                "Sqrt",
-                                "Abs",
-                                "Neg",
-                                "Reciprocal",
-                                "Floor",
-                                "Ceil",
-                                "Round",
-                                "Sin",
-                                "Cos",
-                                "Erf",
-                                "Identity",
-                                "Dropout",
-                                "Cast",
-                                "Not",
-                                "Conv",
-                                "ConvTranspose",
-                                "MaxPool",
-                                "AveragePool",
-                                "GlobalMaxPool",
-                                "GlobalAveragePool",
-                                "Transpose",
-                                "Pad",
-                                "Slice",
-                                "Concat",
-                                "Resize",
-                                "Upsample",
-                                "LRN",
-                                "BatchNormalization",
-                                "InstanceNormalization",
-                                "LayerNormalization",
-                                "GroupNormalization",
-                                "DepthToSpace",
-                                "SpaceToDepth",
-                                "Split",
-                                "Tile",
-                                "CumSum",
-                                "TopK",
-                                "DFT",
-                                "GatherElements",
-                                "ScatterElements",
-                                "ScatterND",
-                                "RMSNormalization",
-                                "LpNormalization",
-                                "RotaryEmbedding",
-                                "Swish",
-                                "Gelu",
-                                "Mish",
-                                "ThresholdedRelu",
-                                "QuantizeLinear",
-                                "DequantizeLinear"};
-// The result of broadcasting all inputs.
-constexpr std::array kBroadcast{"Add",  "Sub",     "Mul",  "Div", "Pow",         "PRelu",
-                                "Max",  "Min",     "Mean", "Sum", "Where",       "Equal",
-                                "Less", "Greater", "And",  "Or",  "LessOrEqual", "GreaterOrEqual"};
-
-constexpr std::array kRecurrent{"LSTM", "GRU", "RNN"};
-
-template <size_t N>
-bool is_one_of(const std::array<const char*, N>& list, std::string_view type) {
-  return std::any_of(list.begin(), list.end(), [type](const char* one) { return type == one; });
-}
 
 class Ranks {
  public:
@@ -108,11 +30,14 @@ class Ranks {
 
   void visit(const Node& node) {
     if (!node.domain.empty()) return;
-    if (is_one_of(kRecurrent, node.op_type)) return visit_recurrent(node);
+    if (node.is("LSTM") || node.is("GRU") || node.is("RNN")) return visit_recurrent(node);
     const int rank = infer(node);
     if (rank < 0) return;
-    for (const ValueId id : node.outputs)
-      if (id.valid() && ranks_[static_cast<size_t>(id.index)] < 0) ranks_[static_cast<size_t>(id.index)] = rank;
+    for (size_t k = 0; k < node.outputs.size(); ++k) {
+      const bool statistics = k > 0 && node.is("BatchNormalization");  // one number for each channel
+      if (const ValueId id = node.outputs[k]; id.valid() && ranks_[static_cast<size_t>(id.index)] < 0)
+        ranks_[static_cast<size_t>(id.index)] = statistics ? 1 : rank;
+    }
   }
 
   /// [steps, directions, batch, hidden] of all steps, and [directions, batch, hidden] of the last.
@@ -128,16 +53,30 @@ class Ranks {
 
 int Ranks::infer(const Node& node) const {
   const std::string& type = node.op_type;
-  if (type == "Gemm" || type == "Flatten" || type == "MelWeightMatrix") return 2;
-  if (type == "STFT") return 4;
-  if (is_one_of(kLikeFirst, type)) return of(node, 0);
-  if (is_one_of(kBroadcast, type)) {
-    int widest = -1;
-    for (size_t k = 0; k < node.inputs.size(); ++k) {
-      if (of(node, k) < 0) return -1;
-      widest = std::max(widest, of(node, k));
+  const Operator* known = find_operator(type);
+  switch (known != nullptr ? known->shape : OutputShape::kOwnShape) {
+    case OutputShape::kSameShape:
+    case OutputShape::kSameRank:
+    case OutputShape::kPooledToOne:
+      return of(node, 0);
+    case OutputShape::kBroadcast: {
+      int widest = -1;
+      for (size_t k = 0; k < node.inputs.size(); ++k) {
+        if (of(node, k) < 0) return -1;
+        widest = std::max(widest, of(node, k));
+      }
+      return widest;
     }
-    return widest;
+    case OutputShape::kScalar:
+      return 0;
+    case OutputShape::kVector:
+      return 1;
+    case OutputShape::kMatrix:
+      return 2;
+    case OutputShape::kFourAxes:
+      return 4;
+    case OutputShape::kOwnShape:
+      break;
   }
   if (type == "MatMul") {
     const int a = of(node, 0), b = of(node, 1);

@@ -1,25 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/graph/value_types.h"
 
-#include <algorithm>
-#include <iterator>
 #include <memory>
-#include <string_view>
+#include <optional>
+
+#include "core/graph/operators.h"
 
 namespace tersor {
 
 namespace {
-
-template <size_t N>
-bool among(const Node& node, const std::string_view (&types)[N]) {
-  return std::find(std::begin(types), std::end(types), node.op_type) != std::end(types);
-}
-
-constexpr std::string_view kWholeNumbers[] = {"Shape", "Size", "ArgMax", "ArgMin", "NonZero", "NonMaxSuppression"};
-constexpr std::string_view kTruths[] = {"Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Not",
-                                        "And",   "Or",   "Xor",         "IsNaN",   "IsInf"};
-/// Second and later outputs are positions.
-constexpr std::string_view kWithPositions[] = {"TopK", "MaxPool", "Unique"};
 
 /// Of a Constant or ConstantOfShape.
 DType constant_type(const Node& node) {
@@ -38,26 +27,56 @@ DType declared(const Node& node, const char* subgraph, size_t k) {
                                                           : DType::kUndefined;
 }
 
+/// What an attribute names.
+std::optional<DType> named_type(const Node& node) {
+  for (const char* name : {"to", "dtype", "output_datatype"})
+    if (const auto* type = node.attribute<int64_t>(name))
+      return *type >= 0 && *type <= static_cast<int64_t>(DType::kInt2) ? static_cast<DType>(*type) : DType::kUndefined;
+  return std::nullopt;
+}
+
+/// Of the operators that the table leaves to a rule of their own.
+DType own_type(const Node& node, size_t k, const std::function<DType(size_t)>& input) {
+  if (const auto named = named_type(node)) return *named;
+  if (node.is("Constant") || node.is("ConstantOfShape")) return constant_type(node);
+  if (node.is("DequantizeLinear")) return input(1) == DType::kUndefined ? DType::kFloat32 : input(1);
+  if (node.is("QuantizeLinear")) return node.inputs.size() > 2 ? input(2) : DType::kUint8;
+  if (node.is("QLinearConv") || node.is("QLinearMatMul")) return input(7);
+  if (node.is("DynamicQuantizeLinear")) return k == 1 ? DType::kFloat32 : DType::kUint8;
+  if (node.is("EyeLike")) return input(0);
+  if (node.is("If")) return declared(node, "then_branch", k);
+  if (node.is("Scan")) return declared(node, "body", k);
+  if (node.is("Loop")) return declared(node, "body", k + 1);  // after the condition
+  for (const char* made : {"BlackmanWindow", "HammingWindow", "HannWindow", "MelWeightMatrix"})
+    if (node.is(made)) return DType::kFloat32;
+  return DType::kUndefined;
+}
+
 }  // namespace
 
 DType output_type(const Node& node, size_t k, const std::function<DType(size_t)>& input) {
-  if (among(node, kWholeNumbers)) return DType::kInt64;
-  if (among(node, kTruths)) return DType::kBool;
-  if (k > 0 && among(node, kWithPositions)) return DType::kInt64;
-  if (k > 0 && node.op_type == "Dropout") return DType::kBool;
-  if (node.op_type == "Cast") {
-    const int64_t to = node.int_or("to", 0);
-    return to >= 0 && to <= static_cast<int64_t>(DType::kInt2) ? static_cast<DType>(to) : DType::kUndefined;
+  const Operator* known = find_operator(node.op_type);
+  switch (known != nullptr ? known->type : OutputType::kSameType) {
+    case OutputType::kOwnType:
+      return own_type(node, k, input);
+    case OutputType::kSameType:
+      return input(0);
+    case OutputType::kTypeOfSecond:
+      return input(1);
+    case OutputType::kTypeOfThird:
+      return input(2);
+    case OutputType::kInt32:
+      return DType::kInt32;
+    case OutputType::kInt64:
+      return DType::kInt64;
+    case OutputType::kBool:
+      return DType::kBool;
+    case OutputType::kThenInt64:
+      return k == 0 ? input(0) : DType::kInt64;
+    case OutputType::kThenBool:
+      return k == 0 ? input(0) : DType::kBool;
   }
-  if (node.op_type == "Constant" || node.op_type == "ConstantOfShape") return constant_type(node);
-  if (node.op_type == "DequantizeLinear") return input(1) == DType::kUndefined ? DType::kFloat32 : input(1);
-  if (node.op_type == "QuantizeLinear") return node.inputs.size() > 2 ? input(2) : DType::kUint8;
-  if (node.op_type == "Where" || node.op_type == "CastLike") return input(1);
-  if (node.op_type == "OneHot") return input(2);
-  if (node.op_type == "If") return declared(node, "then_branch", k);
-  if (node.op_type == "Scan") return declared(node, "body", k);
-  if (node.op_type == "Loop") return declared(node, "body", k + 1);  // behind the condition
-  return input(0);
+  return DType::kUndefined;
 }
 
 std::vector<DType> value_types(const Graph& graph) {

@@ -2,9 +2,8 @@
 #include "core/onnx/facts.h"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 
+#include "core/graph/operators.h"
 #include "core/graph/value_types.h"
 
 namespace tersor::onnx {
@@ -13,62 +12,6 @@ namespace {
 
 using Dims = std::optional<std::vector<int64_t>>;
 using Inputs = std::vector<Fact>;
-
-template <size_t N>
-bool among(const std::string& op, const std::array<std::string_view, N>& list) {
-  return std::find(list.begin(), list.end(), op) != list.end();
-}
-
-constexpr std::array<std::string_view, 42> kSameShape = {"Abs",
-                                                         "BatchNormalization",
-                                                         "Cast",
-                                                         "Ceil",
-                                                         "Clip",
-                                                         "Cos",
-                                                         "Cosh",
-                                                         "CumSum",
-                                                         "Dropout",
-                                                         "Elu",
-                                                         "Erf",
-                                                         "Exp",
-                                                         "Floor",
-                                                         "HardSigmoid",
-                                                         "Hardmax",
-                                                         "Identity",
-                                                         "IsNaN",
-                                                         "LRN",
-                                                         "LeakyRelu",
-                                                         "Log",
-                                                         "LogSoftmax",
-                                                         "InstanceNormalization",
-                                                         "LpNormalization",
-                                                         "MeanVarianceNormalization",
-                                                         "Neg",
-                                                         "Not",
-                                                         "PRelu",
-                                                         "Reciprocal",
-                                                         "Relu",
-                                                         "Round",
-                                                         "Selu",
-                                                         "Shrink",
-                                                         "Sigmoid",
-                                                         "Sign",
-                                                         "Sin",
-                                                         "Softmax",
-                                                         "Softplus",
-                                                         "Softsign",
-                                                         "Sqrt",
-                                                         "Tan",
-                                                         "Tanh",
-                                                         "ThresholdedRelu"};
-constexpr std::array<std::string_view, 18> kSameRank = {
-    "AveragePool",  "Concat",      "Conv",   "ConvTranspose",   "DepthToSpace", "LpPool",          "MaxPool",
-    "Pad",          "QLinearConv", "Resize", "ReverseSequence", "Scatter",      "ScatterElements", "Slice",
-    "SpaceToDepth", "Split",       "Tile",   "Upsample"};
-constexpr std::array<std::string_view, 2> kToOne = {"GlobalAveragePool", "GlobalMaxPool"};
-constexpr std::array<std::string_view, 18> kBroadcast = {"Add",  "And", "BitShift", "Div", "Equal", "Greater",
-                                                         "Less", "Max", "Mean",     "Min", "Mod",   "Mul",
-                                                         "Or",   "Pow", "Sub",      "Sum", "Where", "Xor"};
 
 std::vector<int64_t> unknown(size_t rank) {
   return std::vector<int64_t>(rank, -1);
@@ -127,23 +70,19 @@ Dims reduced_dims(const Node& node, const Inputs& inputs, size_t rank) {
   return unknown(rank - gone);
 }
 
-Dims output_dims(const Node& node, const Inputs& inputs) {
+/// The batch and the channels, and 1 for each further axis.
+Dims pooled_dims(const std::vector<int64_t>& dims) {
+  std::vector<int64_t> result(dims.size(), 1);
+  std::copy_n(dims.begin(), std::min<size_t>(2, dims.size()), result.begin());
+  return result;
+}
+
+/// Of the operators that the table leaves to a rule of their own.
+Dims own_dims(const Node& node, const Inputs& inputs) {
   const std::string& op = node.op_type;
-  if (op == "Gemm" || op == "Flatten") return unknown(2);
-  if (op == "Shape" || op == "Range") return unknown(1);
-  if (op == "Size") return std::vector<int64_t>{};
   if (op == "Reshape") return reshaped_dims(inputs);
-  if (among(op, kBroadcast)) return broadcast_dims(inputs);
   if (inputs.empty() || !inputs[0].dims) return std::nullopt;
   const std::vector<int64_t>& dims = *inputs[0].dims;
-  if (among(op, kSameShape)) return dims;
-  if (among(op, kSameRank)) return unknown(dims.size());
-  if (among(op, kToOne) && dims.size() > 2) {
-    std::vector<int64_t> result(dims.size(), 1);
-    std::copy_n(dims.begin(), 2, result.begin());
-    return result;
-  }
-  if (op == "Transpose") return transposed_dims(node, dims);
   if (op == "MatMul" && inputs.size() > 1 && inputs[1].dims && dims.size() >= 2 && inputs[1].dims->size() >= 2)
     return unknown(std::max(dims.size(), inputs[1].dims->size()));
   if (op == "Gather" && inputs.size() > 1 && inputs[1].dims && !dims.empty())
@@ -154,6 +93,33 @@ Dims output_dims(const Node& node, const Inputs& inputs) {
   const auto axes = axes_of(node, inputs);
   if (!axes || (op == "Squeeze" && axes->size() > dims.size())) return std::nullopt;
   return unknown(op == "Squeeze" ? dims.size() - axes->size() : dims.size() + axes->size());
+}
+
+Dims output_dims(const Node& node, const Inputs& inputs) {
+  const Operator* known = find_operator(node.op_type);
+  const Dims* first = inputs.empty() || !inputs[0].dims ? nullptr : &inputs[0].dims;
+  switch (known != nullptr ? known->shape : OutputShape::kOwnShape) {
+    case OutputShape::kSameShape:
+      return first != nullptr ? *first : std::nullopt;
+    case OutputShape::kSameRank:
+      if (first == nullptr) return std::nullopt;
+      return node.is("Transpose") ? transposed_dims(node, **first) : unknown((*first)->size());
+    case OutputShape::kBroadcast:
+      return broadcast_dims(inputs);
+    case OutputShape::kPooledToOne:
+      return first != nullptr ? pooled_dims(**first) : std::nullopt;
+    case OutputShape::kScalar:
+      return std::vector<int64_t>{};
+    case OutputShape::kVector:
+      return unknown(1);
+    case OutputShape::kMatrix:
+      return unknown(2);
+    case OutputShape::kFourAxes:
+      return unknown(4);
+    case OutputShape::kOwnShape:
+      break;
+  }
+  return own_dims(node, inputs);
 }
 
 Fact declared(const Value& value) {

@@ -6,7 +6,7 @@
 #include "core/base/sort_stably.h"
 #include "core/graph/quantized.h"
 #include "core/graph/subgraphs.h"
-#include "core/onnx/operators.h"
+#include "core/graph/operators.h"
 
 namespace tersor {
 

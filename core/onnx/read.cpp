@@ -11,7 +11,7 @@
 #include "core/onnx/external_files.h"
 #include "core/onnx/format.h"
 #include "core/onnx/functions.h"
-#include "core/onnx/operators.h"
+#include "core/graph/operators.h"
 #include "core/onnx/place.h"
 #include "core/onnx/read_graph.h"
 #include "core/onnx/read_value.h"

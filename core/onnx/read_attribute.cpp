@@ -4,7 +4,7 @@
 #include "core/base/error.h"
 #include "core/onnx/encode.h"
 #include "core/onnx/format.h"
-#include "core/onnx/operators.h"
+#include "core/graph/operators.h"
 #include "core/onnx/place.h"
 #include "core/onnx/read_tensor.h"
 

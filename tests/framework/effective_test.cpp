@@ -7,7 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/framework/platform_layers.h"
-#include "core/onnx/operators.h"
+#include "core/graph/operators.h"
 #include "core/tpc/builtin.h"
 #include "core/tpc/read.h"
 #include "tests/catch.h"
@@ -32,7 +32,7 @@ TEST_CASE("what a platform does not offer is told for every set and field at onc
 
 TEST_CASE("an operator in a platform's own layers that no node can be is a fault, with the nearest there is") {
   auto platform = tpc::get_target_platform_capabilities("ort-cpu");
-  std::vector<std::string> known = onnx::operator_names();
+  std::vector<std::string> known = operator_names();
   REQUIRE_NOTHROW(check_layers(platform, {}, known));
   platform.tp_model.operator_set[0].layers = R"(["Conv", "Con", "my.domain::Mine", {"layer": "MyConv"}])";
   const std::string place = "operator_set \"" + platform.tp_model.operator_set[0].name + "\".layers";
@@ -106,7 +106,7 @@ TEST_CASE("custom_tpc_opset_to_layer stands in front of a set's own layers and o
   std::vector<std::vector<std::string>> operators;
   for (const EffectiveConfig& one : effective_configs(platform, settings)) operators.push_back(one.operators);
   REQUIRE(operators == std::vector<std::vector<std::string>>{{"Elu"}, {"Sin", "my::Zap"}, {"Conv(...)"}, {}, {}});
-  REQUIRE_NOTHROW(check_layers(platform, settings, onnx::operator_names()));
+  REQUIRE_NOTHROW(check_layers(platform, settings, operator_names()));
   REQUIRE_THROWS_WITH(read_platform(file, "mine.json"),
                       Catch::Contains("No layers are known for the operator set \"Zap\""));
 
@@ -122,7 +122,7 @@ TEST_CASE("custom_tpc_opset_to_layer stands in front of a set's own layers and o
       REQUIRE(error.message.find(part) != std::string::npos);
   }
   try {
-    check_layers(platform, read(R"({"custom_tpc_opset_to_layer": {"Zap": ["Sine"]}})"), onnx::operator_names());
+    check_layers(platform, read(R"({"custom_tpc_opset_to_layer": {"Zap": ["Sine"]}})"), operator_names());
     FAIL("no error");
   } catch (const Error& error) {
     REQUIRE(std::string(error.what()).find("config.custom_tpc_opset_to_layer.Zap[0]: \"Sine\" is no operator") !=

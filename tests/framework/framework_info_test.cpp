@@ -5,7 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/framework/attach.h"
-#include "core/onnx/operators.h"
+#include "core/graph/operators.h"
 #include "core/tpc/builtin.h"
 #include "core/tpc/read.h"
 #include "tests/catch.h"
@@ -131,7 +131,7 @@ TEST_CASE("every field survives the way through JSON, and every fault is told") 
 }
 
 TEST_CASE("an operator of FrameworkInfo that no node can be is a fault, with the nearest there is") {
-  std::vector<std::string> known = onnx::operator_names();
+  std::vector<std::string> known = operator_names();
   REQUIRE_NOTHROW(check_operators(onnx_framework_info(), known));
   const FrameworkInfo info = info_of(R"({"kernel_ops": ["Conv", "Conv2D"], "activation_ops": ["ReLU"],
       "no_quantization_ops": ["MyReshape"], "kernel_channels_mapping": {"Gem": [0, 1]},

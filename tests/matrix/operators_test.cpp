@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "core/framework/attach.h"
-#include "core/onnx/operators.h"
+#include "core/graph/operators.h"
 #include "core/run/control.h"
 #include "core/simulate/operators.h"
 #include "core/tpc/builtin.h"
@@ -61,7 +61,7 @@ std::string versions_of(const std::string& type) {
   int64_t first = 0, last = 0;
   for (int64_t version = 1; version <= kNewest; ++version) {
     const bool runs = ops::standard().find("", type, version) != nullptr || is_control(type, version);
-    if (!onnx::is_in_opset(type, version) || !runs) continue;
+    if (!is_in_opset(type, version) || !runs) continue;
     if (first == 0) first = version;
     last = version;
   }
