@@ -12,7 +12,7 @@ namespace tersor::config {
 enum class Preference {
   kSpeed,     // the least expected time, whatever stays in float for it
   kBalanced,  // time and size: a quarter of the size is worth 15 percent of the float model's time
-  kAccuracy,  // every correction, also those that cost time in the runtime
+  kAccuracy,  // as balanced, with every correction, also those that cost time in the runtime, and gates in float
   kSize,      // all weights in integers, and of what gives the same size the quickest
 };
 

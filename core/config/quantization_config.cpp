@@ -235,7 +235,7 @@ QuantizationConfig requirement_defaults() {
   config.keep_float_automatically = false;
   config.split_scales = false;
   config.effort = 0;
-  config.prefer = Preference::kAccuracy;
+  config.prefer = Preference::kSize;
   config.holdout = false;
   config.l_p_value = 2;
   config.activation_quantization_method = QuantizationMethod::kPowerOfTwo;

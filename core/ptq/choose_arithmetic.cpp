@@ -37,9 +37,11 @@ int64_t picoseconds(double nanoseconds) {
 
 class Chooser {
  public:
-  Chooser(const Model& model, const Attachment& attachment, const cost::ValueTypes& types, const tpc::PriceList& prices)
+  Chooser(const Model& model, const Attachment& attachment, const cost::ValueTypes& types, const tpc::PriceList& prices,
+          Preference prefer)
       : graph_(model.graph),
         attachment_(attachment),
+        prefer_(prefer),
         uses_(model.graph),
         roles_(find_roles(model.graph, attachment)),
         prices_(prices, model.graph, types) {
@@ -51,8 +53,9 @@ class Chooser {
   double float_time() const { return float_time_; }
 
   /// Recurrent layers whose weights take longer to restore in each run than a smaller file is worth.
-  std::vector<NodeId> dear_constants(Preference prefer) const {
+  std::vector<NodeId> dear_constants() const {
     std::vector<NodeId> dear;
+    if (prefer_ == Preference::kSize) return dear;
     if (folds_weights()) return dear;  // restored once, when the file is opened
     for (const Node& node : graph_.nodes()) {
       double elements = 0;
@@ -60,25 +63,25 @@ class Chooser {
         if (const Tensor* weight = input < node.inputs.size() ? graph_.initializer(node.inputs[input]) : nullptr)
           elements += static_cast<double>(weight->elements());
       if (elements == 0 || parameters_ == 0) continue;
-      const double worth = prefer == Preference::kSpeed ? 0 : kWorthOfSize * float_time_ * elements / parameters_;
+      const double worth = prefer_ == Preference::kSpeed ? 0 : kWorthOfSize * float_time_ * elements / parameters_;
       if (prices_.restoring(elements) > worth) dear.push_back(node.id);
     }
     return dear;
   }
 
-  ArithmeticChoice choose(Preference prefer) const {
+  ArithmeticChoice choose() const {
     ArithmeticChoice chosen;
     // Where the file is as small with the weights of float operators restored once, time alone counts.
-    const bool pays_for_size = prefer == Preference::kBalanced && !folds_weights();
+    const bool pays_for_size = prefer_ != Preference::kSpeed && prefer_ != Preference::kSize && !folds_weights();
     for (const double raise : std::span<const double>(kRaises).first(pays_for_size ? kRaises.size() : 1)) {
       const double worth = pays_for_size ? raise * kWorthOfSize : 0;
-      const std::vector<bool> answers = solve(prefer == Preference::kSize ? std::nullopt : std::optional(worth));
+      const std::vector<bool> answers = solve(prefer_ == Preference::kSize ? std::nullopt : std::optional(worth));
       if (raise > 1 && time_of(answers) > kLongest * float_time_) break;
       chosen = read(answers);
       if (runs_kernels(answers) || stores_weights(chosen)) break;
       chosen.in_float.clear();  // nothing would be quantized: all is, as if there were no prices
     }
-    if (prefer != Preference::kSize) chosen.constants_float = dear_constants(prefer);
+    chosen.constants_float = dear_constants();
     return chosen;
   }
 
@@ -123,6 +126,7 @@ class Chooser {
 
   bool has_choice(size_t index) const {
     const NodeRole& role = roles_[index];
+    if (prefer_ == Preference::kAccuracy && is_either(index)) return false;
     if (role.role == Role::kKernel || role.role == Role::kKernelFloatOutput)
       return !role.float_weight && attachment_.quantizes_output(graph_.nodes()[index].id);
     if (role.role == Role::kClamp) return makes_integers(graph_.nodes()[index].inputs[0]);
@@ -278,6 +282,7 @@ class Chooser {
 
   const Graph& graph_;
   const Attachment& attachment_;
+  const Preference prefer_;
   const Uses uses_;
   const std::vector<NodeRole> roles_;
   const cost::OperatorPrices prices_;
@@ -296,16 +301,22 @@ ArithmeticChoice either_in_float(const Graph& graph, const Attachment& attachmen
 
 ArithmeticChoice choose_arithmetic(const Model& model, const Attachment& attachment, const tpc::PriceList* prices,
                                    Preference prefer) {
-  if (prefer == Preference::kAccuracy)
-    return either_in_float(model.graph, attachment, "Its integer kernel rounds once more, and prefer is ACCURACY.");
-  const std::string not_worth = "Its integer kernel rounds once more and is not known to save time here.";
-  if (prices == nullptr) return either_in_float(model.graph, attachment, not_worth);
+  const ArithmeticChoice exact = either_in_float(
+      model.graph, attachment,
+      prefer == Preference::kAccuracy ? "Its integer kernel rounds once more, and prefer is ACCURACY."
+                                      : "Its integer kernel rounds once more and is not known to save time here.");
+  if (prices == nullptr) return exact;
   const cost::ValueTypes types = cost::value_types(model);
-  if (types.empty()) return either_in_float(model.graph, attachment, not_worth);
-  const Chooser chooser(model, attachment, types, *prices);
-  if (chooser.float_time() >= kLeastNanoseconds) return chooser.choose(prefer);
-  ArithmeticChoice chosen = either_in_float(model.graph, attachment, not_worth);
-  if (prefer != Preference::kSize) chosen.constants_float = chooser.dear_constants(prefer);
+  if (types.empty()) return exact;
+  const Chooser chooser(model, attachment, types, *prices, prefer);
+  ArithmeticChoice chosen = exact;
+  if (chooser.float_time() >= kLeastNanoseconds) {
+    chosen = chooser.choose();
+    if (prefer == Preference::kAccuracy)
+      chosen.in_float.insert(chosen.in_float.end(), exact.in_float.begin(), exact.in_float.end());
+  } else {
+    chosen.constants_float = chooser.dear_constants();
+  }
   return chosen;
 }
 
