@@ -448,10 +448,12 @@ bool Trial::begin(Candidate candidate) {
     if (candidate.biases == Biases::kOfStatistics && job->settings.config.measures_bias())
       job->settings.config.weights_bias_correction_method = config::BiasCorrectionMethod::kAnalytic;
     // Rounding, which takes longest, holds samples aside itself, kernel by kernel (ptq/round_weights.h).
-    job->settings.config.effort = 0;
+    if (!candidate.rounds) job->settings.config.effort = 0;
     seen_.measured = {}, seen_.rounded = {};
     Draft draft = tersor::draft(*job, seen_);
-    if (!judged_.insert(draft.digest + std::to_string(static_cast<int>(candidate.biases))).second &&
+    if (!judged_
+             .insert(draft.digest + std::to_string(static_cast<int>(candidate.biases)) + (candidate.rounds ? "+" : ""))
+             .second &&
         candidate.change != "float")
       return false;
     candidate_job_ = std::move(job);
@@ -493,6 +495,10 @@ void Trial::judge(std::vector<HeldError> errors) {
   if (change == kMeasured) {
     // What was tried so far had its biases corrected by statistics alone, and nearest integers for weights.
     calibrate::TriedChange row = compared(kAnalytic, errors, best_);
+    // Without measured biases the weights are not rounded either, so that has to be worth it too.
+    if (row.taken && !candidate_.rounds && job_->settings.config.effort > 0 &&
+        begin({kMeasured, choices_, Biases::kAsTheSettings, true}))
+      return;
     if (row.taken)
       choices_.changes.push_back(row.change);
     else

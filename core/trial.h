@@ -110,6 +110,7 @@ class Trial {
     std::string change;  // empty: what has been chosen so far
     calibrate::Choices choices;
     Biases biases = Biases::kOfStatistics;
+    bool rounds = false;  // with weights rounded as the settings have it, else to the nearest integers
   };
 
   void begin_search(const calibrate::Statistics& statistics);
