@@ -15,6 +15,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import textwrap
 
 import numpy as np
 
@@ -121,7 +122,8 @@ def cause(error):
     error = re.sub(r"(Load model|Exception during initialization).*? failed:\s*", "", error)
     error = re.sub(r"/\S*/", "", error)
     error = re.sub(r"(?i)(node:? ?\(?(?:name:)?\s*)['\"(]?[^\s'\")]+", r"\1...", error)
-    return re.sub(r"-?\d+(\.\d+)?", "N", error)[:160]
+    error = re.sub(r"^error: (\S+: )?", "", error)
+    return textwrap.shorten(re.sub(r"-?\d+(\.\d+)?", "N", error), 160, placeholder=" ...")
 
 
 def measure(args):
@@ -224,6 +226,8 @@ def main():
         data = measure(args)
         kept.write_text(json.dumps(data, indent=1))
     made = f"Made by `scripts/runtimes` with {data['tersor'].capitalize()}, of {', '.join(data['models'])}.\n\n" + text(data)
+    made = "\n".join(line if line.startswith("|") else textwrap.fill(line, 120, subsequent_indent="  " if line.startswith("- ") else "",
+                                                                     break_on_hyphens=False) for line in made.split("\n"))
     page = args.out.read_text()
     args.out.write_text(re.sub(r"(<!-- table -->\n).*?(<!-- end -->)", lambda m: m.group(1) + made + m.group(2), page, flags=re.S))
     failed = [state for states in data["found"].values() for state in states.values()
