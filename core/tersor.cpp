@@ -174,6 +174,13 @@ framework::Attachment attach(const Graph& graph, const Settings& settings, const
   return attachment;
 }
 
+/// With what the job has chosen.
+framework::Attachment attach(const Graph& graph, const Job& job, const Graph* former) {
+  framework::Attachment attachment = attach(graph, job.settings, former);
+  ptq::keep_constants_float(attachment, job.arithmetic.constants_float);
+  return attachment;
+}
+
 /// A quantized tensor that several nodes read, where the platform does badly with these.
 void note_branch_points(const Graph& graph, const Settings& settings, const ptq::Placement& placement,
                         std::vector<Diagnostic>& notes) {
@@ -351,8 +358,7 @@ std::shared_ptr<const Job> with_choices(const std::shared_ptr<const Job>& job, c
   for (const std::string& field : choices.changes) config::set_field(chosen->settings.config, field);
   chosen->settings.float_constants = choices.in_float;
   chosen->settings.bits = choices.bits;
-  chosen->attachment = attach(chosen->model.graph, chosen->settings, &chosen->opened->model.graph);
-  ptq::keep_constants_float(chosen->attachment, chosen->arithmetic.constants_float);
+  chosen->attachment = attach(chosen->model.graph, *chosen, &chosen->opened->model.graph);
   chosen->placement = ptq::place(chosen->model.graph, chosen->attachment, chosen->arithmetic.in_float);
   chosen->bodies = prepare_bodies(*chosen);
   require_kernels(*chosen);
@@ -427,11 +433,7 @@ Draft draft(const Job& job, const calibrate::Statistics& statistics) {
   const config::QuantizationConfig& config = job.settings.config;
   Draft draft{{job.model, statistics, job.attachment, job.placement, job.arithmetic.in_float}};
   draft.ranges = job.ranges ? job.ranges : std::make_shared<quant::RangeMemo>();
-  ptq::apply_corrections(draft, config, [&](const Graph& graph) {
-    framework::Attachment attachment = attach(graph, job.settings, nullptr);
-    ptq::keep_constants_float(attachment, job.arithmetic.constants_float);
-    return attachment;
-  });
+  ptq::apply_corrections(draft, config, [&](const Graph& graph) { return attach(graph, job, nullptr); });
   const auto chosen = static_cast<std::ptrdiff_t>(job.arithmetic.in_float.size());
   if (!job.bodies)
     ptq::require_kernels(draft.model.graph, draft.placement, {draft.in_float.begin() + chosen, draft.in_float.end()});

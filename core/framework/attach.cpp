@@ -7,9 +7,10 @@
 
 #include "core/base/faults.h"
 #include "core/base/json.h"
+#include "core/framework/attach_notes.h"
+#include "core/framework/divisors.h"
 #include "core/framework/fuse.h"
 #include "core/framework/kernel_operand.h"
-#include "core/framework/divisors.h"
 #include "core/framework/masks.h"
 #include "core/framework/platform_layers.h"
 #include "core/graph/clamp_bounds.h"
@@ -33,14 +34,6 @@ constexpr const char* kBits = "activation_n_bits";
 constexpr const char* kEnabled = "enable_activation_quantization";
 constexpr const char* kThresholds = "activation_threshold_method";
 
-/// "a (Conv), b (Conv) and 3 more".
-std::string few_of(std::vector<std::string> names) {
-  constexpr size_t kNamed = 5;
-  const size_t more = names.size() > kNamed ? names.size() - kNamed : 0;
-  names.resize(names.size() - more);
-  return joined(names) + (more > 0 ? " and " + std::to_string(more) + " more" : "");
-}
-
 const FrameworkInfo& own_info() {
   static const FrameworkInfo kOwn = onnx_framework_info();
   return kOwn;
@@ -54,27 +47,6 @@ bool contains(const std::vector<std::string>& list, const std::string& type) {
 void drop_idle_blocks(WeightAttribute& weight) {
   std::optional<int>& size = weight.config.weights_block_size;
   if (size && weight.block_columns <= *size) size.reset();
-}
-
-/// Names the operators whose weights were to be in blocks, and have a scale for each output channel instead.
-void note_idle_blocks(const Graph& graph, Attachment& attachment) {
-  std::vector<std::string> names;
-  int size = 0;
-  for (const NodeAttachment& one : attachment.nodes) {
-    const WeightAttribute* kernel = one.weight(tpc::kKernelAttr);
-    if (kernel == nullptr || !kernel->config.enable_weights_quantization || kernel->config.weights_block_size) continue;
-    const std::optional<int> asked = one.config().attribute_config(tpc::kKernelAttr).weights_block_size;
-    if (!asked) continue;
-    size = *asked;
-    const Node& node = *graph.find(one.node);
-    names.push_back(graph.label_of(node) + " (" + node.op_type + ")");
-  }
-  if (names.empty()) return;
-  attachment.notes.push_back({"no_blocks",
-                              "A scale for each output channel, and none for each block of " + std::to_string(size) +
-                                  " inputs: " + few_of(std::move(names)) +
-                                  ". ConvTranspose has no blocks, and others no more inputs than one.",
-                              "", "Ask for smaller blocks where there are enough inputs."});
 }
 
 /// Lays one platform onto one graph.
@@ -581,50 +553,6 @@ std::set<NodeId> without_bits(const Attachment& usual, int bits) {
   return found;
 }
 
-/// Names the outputs that are quantized with other bits than the whole model was to have; none where all of them are.
-std::optional<Diagnostic> usual_bits_note(const Graph& graph, const Attachment& attachment,
-                                          const std::set<NodeId>& with_usual_bits, int bits) {
-  std::vector<std::string> names;
-  bool others = false;
-  for (const NodeAttachment& one : attachment.nodes) {
-    if (one.activation != ActivationMode::kQuant && one.activation != ActivationMode::kFlnQuant) continue;
-    const Node& node = *graph.find(one.node);
-    if (with_usual_bits.contains(one.node))
-      names.push_back(graph.label_of(node) + " (" + node.op_type + ")");
-    else
-      others = true;
-  }
-  if (!others) return std::nullopt;
-  const std::string count = std::to_string(names.size());
-  return Diagnostic{"usual_bits",
-                    "The platform has no " + std::to_string(bits) + " bits for " + count +
-                        " of the outputs that are quantized, or for what reads them; these keep the platform's own: " +
-                        few_of(std::move(names)) + ".",
-                    "config.activation_n_bits",
-                    {}};
-}
-
-/// Says that bits which the platform has by tables alone were taken so; none where nobody asked for bits alone.
-std::optional<Diagnostic> table_note(const Graph& graph, const Attachment& attachment,
-                                     const QuantizationConfig& asked) {
-  if (!asked.activation_n_bits || asked.activation_quantization_method) return std::nullopt;
-  std::vector<std::string> names;
-  for (const NodeAttachment& one : attachment.nodes) {
-    const bool quantizes = one.activation == ActivationMode::kQuant || one.activation == ActivationMode::kFlnQuant;
-    if (!quantizes || !one.config().activation_by_table()) continue;
-    const Node& node = *graph.find(one.node);
-    names.push_back(graph.label_of(node) + " (" + node.op_type + ")");
-  }
-  if (names.empty()) return std::nullopt;
-  const std::string bits = std::to_string(*asked.activation_n_bits), count = std::to_string(names.size());
-  return Diagnostic{"activations_by_table",
-                    "The platform has activations of " + bits + " bits as a table of " +
-                        std::to_string(1 << *asked.activation_n_bits) +
-                        " values, not as even steps. Each table costs a Cast and a Gather in the runtime; " + count +
-                        " outputs have one: " + few_of(std::move(names)) + ".",
-                    "config.activation_n_bits", "For even steps choose the platform \"any\"."};
-}
-
 }  // namespace
 
 Attachment attach(const Graph& graph, const TargetPlatformCapabilities& platform, const FrameworkInfo& info,
@@ -665,7 +593,7 @@ Attachment attach(const Graph& graph, const TargetPlatformCapabilities& platform
       if (!attachment.nodes[swish.mul].fused_group) add_group(kSwish, {swish.sigmoid, swish.mul});
     }
     limit_input_bits(graph, attachment, faults);
-    note_idle_blocks(graph, attachment);
+    if (auto note = idle_blocks_note(graph, attachment)) attachment.notes.push_back(std::move(*note));
     for (Diagnostic& note : attacher.nearest_notes()) attachment.notes.push_back(std::move(note));
     return attachment;
   };

@@ -116,10 +116,9 @@ class Applier {
   /// Float arithmetic reads the weight, which the runtime restores when it opens the file. A DequantizeLinear is
   /// computed in every run, and ONNX Runtime rounds the input of a MatMul behind one to 8 bits.
   bool folds(const KernelPlan& kernel) const {
-    return plan_.float_weights != tpc::FloatWeights::kDequantize && kernel.in_float && !kernel.table &&
-           bits_of(kernel.weight.storage()) == 8;
+    return tpc::folds(plan_.float_weights) && kernel.in_float && !kernel.table && bits_of(kernel.weight.storage()) == 8;
   }
-  bool folds_constants() const { return plan_.float_weights != tpc::FloatWeights::kDequantize; }
+  bool folds_constants() const { return tpc::folds(plan_.float_weights); }
   bool multiplies_bits(const KernelPlan& kernel, const Node& node) const {
     return kernel.blocks && block_form(plan_, kernel, node) == BlockForm::kMatMulNBits;
   }

@@ -26,7 +26,7 @@ void set_bits(std::span<std::byte> bytes, size_t bits, size_t at, uint32_t code)
 }  // namespace
 
 BlockForm block_form(const QuantizationPlan& plan, const KernelPlan& kernel, const Node& node) {
-  if (plan.float_weights == tpc::FloatWeights::kDequantize) return BlockForm::kDequantize;
+  if (!tpc::folds(plan.float_weights)) return BlockForm::kDequantize;
   const bool is_plain = node.is("MatMul") || (node.is("Gemm") && node.float_or("alpha", 1) == 1.0f &&
                                               node.float_or("beta", 1) == 1.0f && node.int_or("transA", 0) == 0);
   const int bits = kernel.blocks->grid.n_bits;

@@ -86,7 +86,7 @@ class Chooser {
   }
 
  private:
-  bool folds_weights() const { return attachment_.export_rules.float_weights != tpc::FloatWeights::kDequantize; }
+  bool folds_weights() const { return tpc::folds(attachment_.export_rules.float_weights); }
 
   bool constant(ValueId id) const { return !id.valid() || graph_.initializer(id) != nullptr; }
 

@@ -77,8 +77,8 @@ quant::BlockParams block_params(const Node& node, const KernelOp& op, const Tens
   quant::BlockParams params;
   params.method = quant::even_form(config.weights_quantization_method);
   params.grid = {config.weights_n_bits, true, false};
-  params.allows_negative = context.attachment.export_rules.float_weights != tpc::FloatWeights::kDequantize &&
-                           params.method != quant::QuantizationMethod::kUniform;
+  params.allows_negative =
+      tpc::folds(context.attachment.export_rules.float_weights) && params.method != quant::QuantizationMethod::kUniform;
   params.size = *config.weights_block_size;
   params.columns = op.inputs_per_group() * op.taps;
   try {

@@ -39,7 +39,7 @@ class Placer {
     else
       role = {Role::kFloat, std::nullopt, std::move(reason)};
   }
-  bool folds_weights() const { return attachment_.export_rules.float_weights != tpc::FloatWeights::kDequantize; }
+  bool folds_weights() const { return tpc::folds(attachment_.export_rules.float_weights); }
   bool constant(ValueId id) const { return !id.valid() || graph_.initializer(id) != nullptr; }
   bool wanted(ValueId id) const { return id.valid() && wanted_[static_cast<size_t>(id.index)]; }
   bool integer_made(ValueId id) const { return !constant(id) && integer_made_[static_cast<size_t>(id.index)]; }

@@ -164,7 +164,7 @@ int64_t expected_size(const Graph& original, const Graph& prepared, const framew
     kernels.push_back(*role.op);
   }
   const std::vector<ptq::SharedWeight> shared = ptq::find_shared_weights(prepared, kernels);
-  const bool folds = attachment.export_rules.float_weights != tpc::FloatWeights::kDequantize;
+  const bool folds = tpc::folds(attachment.export_rules.float_weights);
   std::set<int> tables;  // by bits
   for (size_t k = 0; k < nodes.size(); ++k) {
     const ptq::NodeRole& role = placement.roles[nodes[k]];

@@ -28,6 +28,11 @@ enum class FloatWeights {
   kMatMulNBits,  // as com.microsoft MatMulNBits where ONNX Runtime is quick with it, else as kFold
 };
 
+/// A runtime computes the float weights once, when it opens the file, so that integers for them cost no time in a run.
+constexpr bool folds(FloatWeights form) {
+  return form != FloatWeights::kDequantize;
+}
+
 /// What the file written for a platform looks like, beyond the quantization of each operator.
 struct ExportRules {
   Placement placement = Placement::kOutputs;
