@@ -22,7 +22,7 @@ struct GivenJson {
 /// What was given, source by source; a source that was not given is empty.
 struct GivenSettings {
   std::optional<config::Recipe> recipe;
-  std::string preset;                       // what the fields hold that nothing behind it gives
+  std::string preset;                       // what the fields hold that nothing below gives
   std::optional<GivenJson> config;          // fields of QuantizationConfig
   std::vector<std::string> sets;            // FIELD=VALUE
   std::vector<GivenJson> overrides;         // a list of overrides or one of them, each

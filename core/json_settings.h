@@ -17,7 +17,7 @@ namespace tersor {
 Settings read_settings(const Json& settings, std::optional<config::Recipe>* recipe);
 
 /// A recipe or a platform file as JSON {kind, recipe | platform}, checked and written out in full; what a preprocessing
-/// leaves open follows from `input`. Every fault at once, with its place behind `place`, the file's name.
+/// leaves open follows from `input`. Every fault at once, with its place after `place`, the file's name.
 Json read_settings_file(const std::string& text, const std::string& place, const samples::InputSpec& input);
 
 /// Error kMismatch when the recipe is of something else, unless the settings have allow_mismatch; `option` is what a

@@ -330,7 +330,7 @@ std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Se
                      job->settings.preprocessing};
   run::ProgramOptions options;
   for (const calibrate::Request& request : job->requests) options.observed.push_back(request.value);
-  // Only what is watched is computed: what lies behind it, a Softmax at the end, say, is not.
+  // Only what is watched is computed: what follows it, a Softmax at the end, say, is not.
   Model watched = job->model;
   watched.graph.outputs.clear();
   job->program = run::Program::compile(watched, ops::standard(), options);
@@ -454,7 +454,7 @@ Draft draft(const Job& job, const calibrate::Statistics& statistics) {
 
 namespace {
 
-/// The plan needs the samples for what behind its kernels is to stay as the float model has it.
+/// The plan needs the samples, so that what follows its kernels stays as the float model has it.
 bool measures_outputs(const Job& job, const ptq::QuantizationPlan& plan) {
   return job.settings.config.measures_bias() || ptq::keeps_deviations(plan);
 }

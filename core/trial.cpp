@@ -140,7 +140,7 @@ bool holds_floats(const Tensor& tensor) {
   return tensor.dtype() == DType::kFloat32;
 }
 
-/// Behind the model's outputs those values that are judged in their place.
+/// After the model's outputs those values that are judged in their place.
 run::ProgramOptions judged_values(const Model& model) {
   const Uses uses(model.graph);
   run::ProgramOptions options;
@@ -553,7 +553,7 @@ void Trial::judge_constants(std::vector<HeldError> errors) {
     if (!compared(change, best_, errors).taken) return;
     all_float_ = std::move(errors);
     const size_t count = std::min(constants_.size(), kMostConstants);
-    waiting_.push_back({"float", {}});  // those that are found, behind all single ones
+    waiting_.push_back({"float", {}});  // those that are found, after all single ones
     for (size_t k = count; k-- > 0 && count > 1;) {
       Candidate one{std::string(kFloatBut) + constants_[k], {}};
       for (const std::string& name : constants_)

@@ -98,7 +98,7 @@ class PreprocessingTrier {
     return right;
   }
 
-  /// Another preset is behind the best by no more than the samples that happened to be chosen may make.
+  /// Another preset falls short of the best by no more than the samples that happened to be chosen may make.
   bool is_close() const {
     int64_t most = 0;
     for (const TriedPreprocessing& one : trial_.tried) most = std::max(most, one.right);

@@ -16,7 +16,7 @@ namespace tersor::python {
 /// GIL. Error kInvalidArgument for another object.
 samples::Bytes bytes_of(const nanobind::handle& object, const std::string& place);
 
-/// Files that are made of buffers one behind the other, such as the header of an .npy file and an array. No byte is
+/// Files that are made of buffers one after the other, such as the header of an .npy file and an array. No byte is
 /// copied but where a range reaches over the end of a buffer. Needs no GIL once it is made.
 class BufferSource : public samples::FileSource {
  public:

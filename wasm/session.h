@@ -85,7 +85,7 @@ class Session {
   /// statistics for a comparison, or null.
   emscripten::val merge_job(const std::string& job, const emscripten::val& parts, const emscripten::val& extra);
 
-  /// The sweep that settings and statistics ask for, or the trial in front of it, as a job of that key: JSON {steps,
+  /// The sweep that settings and statistics ask for, or the trial before it, as a job of that key: JSON {steps,
   /// samples}, steps null where nobody knows before; or null. `settings`: as of a calibration, with {trial}. Samples
   /// are added with add_sample().
   std::string begin_sweep(const std::string& key, const std::string& settings, const emscripten::val& statistics);

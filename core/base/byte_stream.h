@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers one behind the other in a byte string, for what workers of one program hand to each other. Not for files:
+// Numbers one after the other in a byte string, for what workers of one program hand to each other. Not for files:
 // there is no magic and no version.
 #pragma once
 

@@ -42,7 +42,7 @@ class Error : public std::exception {
   /// "place: message hint", for logs and test output.
   const char* what() const noexcept override { return what_.c_str(); }
 
-  /// The same error with `outer` put in front of its place: `outer.place`, `outer[3]`, `outer "name"`.
+  /// The same error with `outer` put before its place: `outer.place`, `outer[3]`, `outer "name"`.
   Error within(std::string_view outer) const;
 
  private:

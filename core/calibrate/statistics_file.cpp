@@ -212,7 +212,7 @@ TensorEntry entry_of(const TensorStatistics& tensor) {
   return entry;
 }
 
-/// Of the arrays behind the header.
+/// Of the arrays after the header.
 size_t bytes_of(const Header& header) {
   constexpr int64_t kWord = sizeof(uint64_t);
   int64_t bytes = header.samples * (kWord + static_cast<int64_t>(kDigestBytes));
@@ -365,7 +365,7 @@ void put(Writer& writer, const std::vector<RoundedWeight>& weights) {
   }
 }
 
-/// The file but for the checksum, with `more` bytes behind.
+/// The file but for the checksum, with `more` bytes after it.
 ByteBuffer packed(const Statistics& statistics, size_t more) {
   Header header;
   const Provenance& from = statistics.provenance;

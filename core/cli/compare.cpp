@@ -108,7 +108,7 @@ void compare(const Options& options) {
   const auto profile = enum_from_word<simulate::Profile>(options.runtime, "--runtime");
   const ModelFile reference = open_runnable_model(options.float_model),
                   quantized = open_runnable_model(options.quantized_model);
-  // A file that this program wrote may have its weights behind operators that a runtime computes once.
+  // A file that this program wrote may have its weights after operators that a runtime computes once.
   if (!simulate::is_quantized(quantized.model) && !is_written_here(quantized.model))
     throw Error(ErrorCode::kInvalidArgument, "The second model holds no QuantizeLinear or DequantizeLinear.",
                 options.quantized_model, "Give the float model first, then the quantized one.");

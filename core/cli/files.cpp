@@ -139,7 +139,7 @@ std::mutex mapping;
 std::atomic<Mapping*> mappings{nullptr};
 size_t page = 0;
 
-/// Behind the end of a file that was shortened there is no memory. The job goes on with zeros, and expect_unchanged()
+/// After the end of a file that was shortened there is no memory. The job goes on with zeros, and expect_unchanged()
 /// ends it.
 void fill_in(int signal, siginfo_t* info, void*) {
   auto* const wanted = static_cast<std::byte*>(info->si_addr);

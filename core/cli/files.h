@@ -26,7 +26,7 @@ inline constexpr std::string_view kStandardStream = "-";
 FileBytes map_file(const std::string& path);
 
 /// Error kIo where a mapped file was shortened or rewritten since it was mapped. What was computed of it since may be
-/// of other bytes, so files are committed and answers given only behind this check; until then missing bytes read as 0.
+/// of other bytes, so files are committed and answers given only after this check; until then missing bytes read as 0.
 void expect_unchanged();
 
 /// Counts the open file among those that this process has read: none of them is written over. For readers other than

@@ -18,7 +18,7 @@ std::string plain_name(const std::string& name) {
                       c == '_' || c == '-' || (static_cast<unsigned char>(c) & 0x80) != 0;
     plain += kept ? c : '_';
   }
-  // A file system takes names of 255 bytes, and what stands behind this one counts too.
+  // A file system takes names of 255 bytes, and what stands after this one counts too.
   constexpr size_t kLongest = 200;
   plain.resize(beginning(plain, kLongest).size());
   if (plain.find_first_not_of('.') == std::string::npos && plain.size() <= 2) return "_";
@@ -79,7 +79,7 @@ std::vector<std::byte> npy_file(const Tensor& tensor) {
   if (tensor.shape().rank() == 1) shape.resize(shape.size() - 1);
   std::string header =
       "{'descr': '" + numpy_type(tensor.dtype()) + "', 'fortran_order': False, 'shape': (" + shape + "), }";
-  constexpr size_t kFront = 10, kAlignment = 64;  // magic, version and length stand in front; the data is aligned
+  constexpr size_t kFront = 10, kAlignment = 64;  // magic, version and length stand first; the data is aligned
   header.append(kAlignment - (kFront + header.size() + 1) % kAlignment, ' ');
   header += '\n';
   std::string front("\x93NUMPY\x01\x00", 8);

@@ -39,7 +39,7 @@ void add_settings_option(CLI::App& command, SettingsOption& option, bool with_re
 /// The recipe that --recipe names; absent without one.
 std::optional<config::Recipe> read_recipe_option(const SettingsOption& option);
 
-/// The recipe and the options, combined (core/given_settings.h), and the overrides of --keep-float behind the others.
+/// The recipe and the options, combined (core/given_settings.h), and the overrides of --keep-float after the others.
 /// `graph` is that of the model, for what --keep-float names; null where it cannot be given. The preprocessing is left
 /// as "null".
 Settings read_settings(const SettingsOption& option, const std::optional<config::Recipe>& recipe, const Graph* graph);

@@ -162,7 +162,7 @@ struct QuantizationConfig {
                      "Keep in float what feeds a logarithm, root or reciprocal that 8 bits cannot feed."),
         config_field(
             "split_scales", &C::split_scales,
-            "Around a Swish, and behind a Conv that float nodes alone read, scale each channel to its quantizer. "
+            "Around a Swish, and after a Conv that float nodes alone read, scale each channel to its quantizer. "
             "Costs time in the runtime, so it acts with prefer=ACCURACY only."),
         config_field("weights_second_moment_correction", &C::weights_second_moment_correction,
                      "Rescale each output channel so that its deviation is what it was before the weights were "
@@ -173,9 +173,9 @@ struct QuantizationConfig {
                      "Leave mean errors of an input alone that are below so many percent of its mean.",
                      FieldLimits{0.0, std::nullopt, true}),
         config_field("softmax_shift", &C::softmax_shift,
-                     "Centre the input of a Softmax on zero through the bias in front of it."),
+                     "Centre the input of a Softmax on zero through the bias before it."),
         config_field("linear_collapsing", &C::linear_collapsing,
-                     "Join a Conv and the 1x1 Conv behind it into one where that saves weights."),
+                     "Join a Conv and the 1x1 Conv after it into one where that saves weights."),
         config_field("residual_collapsing", &C::residual_collapsing,
                      "Write the Add of a Conv's own input into the Conv's weights."),
         config_field("concat_threshold_update", &C::concat_threshold_update,

@@ -60,7 +60,7 @@ class Clock {
     return conv != nullptr && conv->is("Conv") && uses_.reader_count(id) == 1;
   }
 
-  /// The runtime computes it with the node before it: an activation or a sum behind a float Conv, the product of x and
+  /// The runtime computes it with the node before it: an activation or a sum after a float Conv, the product of x and
   /// sigmoid(x).
   bool is_fused(const Node& node) const {
     const bool activation = node.is("Relu") || node.is("Clip") || node.is("LeakyRelu") || node.is("HardSigmoid");
@@ -76,7 +76,7 @@ class Clock {
     return false;
   }
 
-  /// Of the value, in front of all that take it in another order, once.
+  /// Of the value, before all that take it in another order, once.
   double turning(ValueId id) const {
     if (!prices_.is_picture(id)) return 0;
     const AxisOrder order = orders_[static_cast<size_t>(id.index)];

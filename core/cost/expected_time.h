@@ -18,9 +18,9 @@ std::optional<double> expected_milliseconds(const Model& model, const tpc::Price
 /// What one node of a graph takes as the runtime's optimizer leaves it.
 struct NodeTime {
   /// With the changes of layout of what it makes. 0 where it is not run: computed when the model is loaded, or with the
-  /// node in front of it.
+  /// node before it.
   double milliseconds = 0;
-  bool is_joined = false;  // the runtime computes it with the node in front of it
+  bool is_joined = false;  // the runtime computes it with the node before it
 };
 
 /// One per node of as_run(model), in its order; they and the changes of layout of the inputs add up to

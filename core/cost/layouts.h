@@ -18,7 +18,7 @@ enum class AxisOrder : uint8_t {
 /// mind the order make of that.
 std::vector<AxisOrder> axis_orders(const Graph& graph);
 
-/// The node takes its inputs in that order, so that nothing is turned in front of it.
+/// The node takes its inputs in that order, so that nothing is turned before it.
 bool takes(const Node& node, AxisOrder order);
 
 }  // namespace tersor::cost

@@ -28,7 +28,7 @@ class OperatorPrices {
   double in_integers(const Node& node) const;
   double quantizing(ValueId value) const;
   double dequantizing(ValueId value) const;
-  /// What quantizing the float result of `node` takes on top, where the runtime moves the QuantizeLinear in front of
+  /// What quantizing the float result of `node` takes on top, where the runtime moves the QuantizeLinear before
   /// it.
   double quantizing_before(const Node& node) const;
   /// Of changing the order of the value's axes in memory, which runtimes do around convolutions.

@@ -20,7 +20,7 @@ double log10_of(double x) {
   if (m < kHalfRoot) m *= 2, --exponent;
   const double t = (m - 1) / (m + 1), square = t * t;
   double sum = 0;
-  // |t| < 0.172, so the terms behind t^21 are below 1e-17.
+  // |t| < 0.172, so the terms after t^21 are below 1e-17.
   for (int k = 21; k >= 1; k -= 2) sum = sum * square + 1.0 / k;
   constexpr double kLog10Of2 = 0.30102999566398120, kLog10OfE = 0.43429448190325183;
   return static_cast<double>(exponent) * kLog10Of2 + 2 * t * sum * kLog10OfE;

@@ -245,7 +245,7 @@ class Attacher {
     return readers == 1 && annotated;
   }
 
-  /// Where one quantizer does for a node and the clamp behind it: the node.
+  /// Where one quantizer does for a node and the clamp after it: the node.
   const Node* bounded_by(const Node& clamp) const {
     if (!platform_.export_rules.fold_clamps || !clamp_bounds(graph_, clamp)) return nullptr;
     const auto maker = uses_.producer_index(clamp.inputs[0]);
@@ -261,7 +261,7 @@ class Attacher {
       if (!says(bounded, field)) return;
       clamp.config.*member = bounded.config.*member;
       clamp.set_at[field] = bounded.set_at.at(field);
-      clamp.key += " behind " + bounded.key;
+      clamp.key += " after " + bounded.key;
     };
     take(kMethod, &QuantizationConfig::activation_quantization_method);
     take(kBits, &QuantizationConfig::activation_n_bits);

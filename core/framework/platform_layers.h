@@ -18,7 +18,7 @@ namespace tersor::framework {
 tpc::TargetPlatformCapabilities read_platform(std::string_view text, const std::string& place = "platform",
                                               const config::QuantizationConfig& settings = {});
 
-/// The layers of the platform's sets: those of custom_tpc_opset_to_layer, in front of the platform's own, in front of
+/// The layers of the platform's sets: those of custom_tpc_opset_to_layer, before the platform's own, before
 /// those that are known by name. A set with an empty list stands for nothing. Error kInvalidPlatform.
 OperationsToLayers layers_of(const tpc::TargetPlatformCapabilities& platform,
                              const config::QuantizationConfig& settings = {}, OperationsToLayers known = onnx_layers());

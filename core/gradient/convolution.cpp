@@ -193,7 +193,7 @@ class ConvWeightGradient : public ConvKernel {
   }
 
  private:
-  /// x channel by channel with its padding, so that what a tap meets at all output places lies one behind the other:
+  /// x channel by channel with its padding, so that what a tap meets at all output places lies one after the other:
   /// for steps longer than 1 the rows and columns of one remainder stand by themselves. dy has gaps of zeros where a
   /// row ends before the padding does.
   struct Parts {

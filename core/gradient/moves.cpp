@@ -56,7 +56,7 @@ class ScatterSum : public LikeInput {
   }
 };
 
-/// ConcatPart(dy, x0, x1, ...): the part of dy that came from the last of these x, behind those of the others.
+/// ConcatPart(dy, x0, x1, ...): the part of dy that came from the last of these x, after those of the others.
 class ConcatPart : public ops::Kernel {
  public:
   explicit ConcatPart(ops::Setup& setup) : axis_(setup.node.int_or("axis", 0)) {}

@@ -146,7 +146,7 @@ class Graph {
   void erase_nodes(Predicate gone) {
     std::erase_if(nodes_, gone);
   }
-  /// Sorts the nodes so that each stands behind the producers of its inputs (stable). Error kInvalidModel naming a node
+  /// Sorts the nodes so that each stands after the producers of its inputs (stable). Error kInvalidModel naming a node
   /// when the graph has a cycle.
   void sort_topologically();
   /// Drops initializers that nothing reads.

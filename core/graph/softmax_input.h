@@ -7,7 +7,7 @@
 namespace tersor {
 
 /// What a Softmax over the last axis that ends in `output` is given, looking through Identity, reshaping and quantizers
-/// behind it; `output` itself where none does. Probabilities of a sample that is decided say nothing of the error in
+/// after it; `output` itself where none does. Probabilities of a sample that is decided say nothing of the error in
 /// front of them.
 ValueId in_front_of_softmax(const Graph& graph, const Uses& uses, ValueId output);
 

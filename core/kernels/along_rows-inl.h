@@ -17,7 +17,7 @@ namespace tersor::kernels {
 namespace HWY_NAMESPACE {
 
 /// add(at, weights) for each `kStep` numbers of the rows from `first` up to `last`, which begin at rows[r] + at, and
-/// for the `width` weights of them all; the weights behind. May move `rows`.
+/// for the `width` weights of them all; the weights after it. May move `rows`.
 template <int kStep, int kRows, class Number, class Weight, class Add>
 HWY_INLINE const Weight* AlongRows(const Number* (&rows)[kRows], int64_t first, int64_t last, const Weight* weights,
                                    size_t width, Add&& add) {

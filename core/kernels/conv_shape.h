@@ -5,7 +5,7 @@
 
 namespace tersor::kernels {
 
-/// One spatial axis. All are at least 1 but for the padding in front.
+/// One spatial axis. All are at least 1 but for the leading padding.
 struct ConvAxis {
   int64_t in = 1, out = 1;
   int64_t kernel = 1, stride = 1, dilation = 1, before = 0;

@@ -122,7 +122,7 @@ double SquaredError(const float* a, const float* b, size_t n, float twice, const
   return sums.Total();
 }
 
-/// term(row, channel) for all rows, and as many channels as fit eight at a time; the channels behind those.
+/// term(row, channel) for all rows, and as many channels as fit eight at a time; the channels after those.
 template <class Term>
 HWY_INLINE size_t AddTermsByColumn(size_t rows, size_t channels, Term term, double* sums) {
   size_t c = 0;

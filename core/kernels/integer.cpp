@@ -49,7 +49,7 @@ void Tiles(const IntegerTile& call, int64_t tiles) {
       for (int64_t tap = 0; tap < call.taps; ++tap)
         for (int64_t k = 0; k < 2 * call.pairs; ++k) {
           const int16_t weight = call.panel[((tap * call.pairs + k / 2) * kVectors + c) * 2 + k % 2];
-          // Behind an odd depth lies a number that may be anything, and a weight of 0.
+          // After an odd depth lies a number that may be anything, and a weight of 0.
           sum += static_cast<uint32_t>(call.rows[tile + tap * call.rows_step][k] * weight);
         }
       call.out[tile * call.out_step + c] = static_cast<int32_t>(sum);
@@ -242,7 +242,7 @@ HWY_INLINE void RequantizeRun(const int32_t* HWY_RESTRICT sums, size_t n, const 
     const auto multiplier = kEach ? hn::LoadU(d, multipliers + k) : one;
     return hn::Mul(hn::ConvertTo(d, hn::LoadU(di, sums + k)), multiplier);
   };
-  // The pointers move, so that the numbers lie at constants behind them.
+  // The pointers move, so that the numbers lie at constants after them.
   const auto go_on = [&](size_t k) { sums += k, multipliers += kEach ? k : 0, y += k; };
 #if HWY_TARGET == HWY_WASM
   for (; n >= 4 * lanes; n -= 4 * lanes, go_on(4 * lanes))

@@ -50,7 +50,7 @@ void multiply_integer_rows(const IntegerPanels& weights, const IntegerRows& rows
 /// Weights of a depthwise window for sum_depthwise(): taps in pairs, each [channels][2], an odd one paired with zeros.
 std::vector<int16_t> pair_depthwise(const int16_t* weights, int64_t taps, int64_t channels);
 
-/// `count` windows, each `step` numbers behind the one before: sums[p * channels + c] = bias[c] + sum over taps t of
+/// `count` windows, each `step` numbers after the one before: sums[p * channels + c] = bias[c] + sum over taps t of
 /// x[p * step + offsets[t] + c] * weight[t][c]. `offsets` has an even length, that of an odd last tap twice. `bias`:
 /// one per channel, or null.
 struct DepthwiseWindows {

@@ -23,7 +23,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
-// Products that are added one by one: of tap `tap` those from `first` on, of those behind it all, of `last_tap` those
+// Products that are added one by one: of tap `tap` those from `first` on, of those after it all, of `last_tap` those
 // before `last`.
 struct Stretch {
   int64_t tap, first, last_tap, last;

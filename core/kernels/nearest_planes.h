@@ -9,9 +9,10 @@ namespace tersor::kernels {
 inline constexpr size_t kPlaneLanes = 16;
 
 /// Rounds, from the last place to the first, what stands at each of `size` places of every lane, at place * kPlaneLanes
-/// + lane, to the nearest whole number from `low` to `high` after the errors of places behind are carried over: Babai's
-/// nearest plane. `lower`: size by size, row-major; the error at place i times lower[i][k] goes to place k < i. Errors
-/// go to a place one after another, each product and sum rounded to float. `carried` has size * kPlaneLanes floats, 0.
+/// + lane, to the nearest whole number from `low` to `high` after the errors of places after it are carried over:
+/// Babai's nearest plane. `lower`: size by size, row-major; the error at place i times lower[i][k] goes to place k < i.
+/// Errors go to a place one after another, each product and sum rounded to float. `carried` has size * kPlaneLanes
+/// floats, 0.
 void nearest_planes(const float* lower, size_t size, float low, float high, float* carried, float* values);
 
 /// What each place of every lane counts in, as `values` lie: the step, which may be below 0, and the lowest and the

@@ -38,7 +38,7 @@ struct BitExtremes {
 };
 
 /// Bits of positive floats rise with them, those of negative ones fall and are below as signed numbers, beyond as
-/// unsigned ones; infinities and NaN lie behind both. So the extremes tell too whether all are finite.
+/// unsigned ones; infinities and NaN lie after both. So the extremes tell too whether all are finite.
 Extremes FindExtremes(const float* x, size_t n) {
   constexpr size_t kVectors = HWY_TARGET == HWY_WASM ? 2 : 4;  // whose registers do not hold as many
   constexpr size_t kAtOnce = kVectors * kLanes;

@@ -194,7 +194,7 @@ void YccToRgb(const uint8_t* luma, const uint8_t* blue, const uint8_t* red, size
   for (size_t k = 0; k < n; ++k, out += 3) out[0] = bytes_of(r)[k], out[1] = bytes_of(g)[k], out[2] = bytes_of(b)[k];
 }
 
-/// A pixel; what is behind its channels stays out.
+/// A pixel; what is after its channels stays out.
 using Pixel = double __attribute__((vector_size(32)));
 
 void WeighPixels(const uint8_t* HWY_RESTRICT pixels, size_t width, size_t channels, const PixelWindow* windows,

@@ -7,7 +7,7 @@
 
 namespace tersor::kernels {
 
-/// The inverse DCT of `blocks` blocks of 8x8 coefficients, row-major and one behind the other, that lie side by side in
+/// The inverse DCT of `blocks` blocks of 8x8 coefficients, row-major and one after the other, that lie side by side in
 /// the picture: each coefficient times its quantizer, then libjpeg's jidctint (Loeffler, Ligtenberg, Moschytz: 13 bits
 /// of fraction, 2 between the passes). Sums beyond 32 bits, which no valid file has, wrap around.
 void inverse_dct(const int16_t* coefficients, const uint16_t* quants, size_t blocks, uint8_t* out, size_t stride);

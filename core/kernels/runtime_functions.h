@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions that ONNX Runtime computes by polynomials of its own, to its last bit, on every target alike. `fused`: its
-// build rounds a product and the sum behind it once.
+// build rounds a product and the sum after it once.
 #pragma once
 
 #include <cstddef>

@@ -21,7 +21,7 @@ struct Quarters {
 
 /// For floats of 2^19 and more: their product with the 96 bits of 2/pi that matter, by integers (Payne and Hanek).
 HWY_INLINE Quarters ReduceLarge(float x) {
-  // 2/pi behind 32 bits of zeros.
+  // 2/pi after 32 bits of zeros.
   constexpr uint64_t kTwoOverPi[] = {0,           0xA2F9836Eu, 0x4E441529u, 0xFC2757D1u,
                                      0xF534DDC0u, 0xDB629599u, 0x3C439041u, 0xFE5163ABu};
   uint32_t bits;

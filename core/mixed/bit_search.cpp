@@ -149,7 +149,7 @@ ptq::QuantizationPlan BitSearch::plan_of(const Configurable& one, size_t candida
     return std::any_of(one.nodes.begin(), one.nodes.end(), [&](size_t node) { return nodes[node].id == id; });
   };
   const bool of_operands = problem_.attachment.export_rules.placement == tpc::Placement::kOperands;
-  // Behind a clamp that has no quantizer of its own stands that of the operator in front.
+  // After a clamp that has no quantizer of its own stands that of the operator before it.
   const auto is_made = [&](ValueId value) {
     for (auto index = uses_->producer_index(value); index; index = uses_->producer_index(value)) {
       if (holds(one.nodes, *index)) return true;

@@ -2,7 +2,7 @@
 // Chooses for each operator one of its candidate configurations, within budgets. The sensitivity of a candidate is
 // measured: that operator alone is quantized by it, everything else stays float, and the model's tensors are compared
 // with the float model's at the interest points and at the outputs. Operators are taken in the order of the graph; what
-// the float model gives in front of one is kept, so that each candidate runs from its operator on.
+// the float model gives before one is kept, so that each candidate runs from its operator on.
 //
 //   mixed::BitSearch search(problem, operators);
 //   std::vector<mixed::SearchState> states;               // one for each sample: {inputs}
@@ -55,7 +55,7 @@ struct SearchState {
 struct SearchProgram {
   std::vector<ValueId> inputs;                                    // of `before`
   std::vector<ValueId> kept;                                      // what `before` adds to the state
-  std::vector<ValueId> dropped;                                   // of the state, behind `before`
+  std::vector<ValueId> dropped;                                   // of the state, after `before`
   std::shared_ptr<const run::Program> before;                     // null where the state has all
   std::vector<ValueId> cut;                                       // inputs of the following
   std::shared_ptr<const run::Program> in_float;                   // gives the points
@@ -72,7 +72,7 @@ class BitSearch {
   size_t steps() const { return operators_.size(); }
   SearchProgram program(size_t step) const;
   /// Numbers that a runner gives for one sample: of each candidate, the distance at each point and then at each output;
-  /// behind those of the first step with HESSIAN weighting, the score of each point.
+  /// after those of the first step with HESSIAN weighting, the score of each point.
   size_t distances(size_t step) const;
   /// `means`: over the samples, as runners give them.
   void take(size_t step, const std::vector<double>& means);
@@ -99,7 +99,7 @@ class BitSearch {
   /// Every operator with its k-th candidate, or its last.
   std::vector<ptq::QuantizationPlan> plans_;
   std::vector<Point> points_;   // in the order of the graph
-  std::vector<Point> outputs_;  // what stands in front of a Softmax at the end, or the outputs themselves
+  std::vector<Point> outputs_;  // what stands before a Softmax at the end, or the outputs themselves
   std::vector<bool> needed_;    // by node: points or outputs are made of it
   bool by_hessian_ = false;
   std::vector<double> scores_;  // of the points, for HESSIAN

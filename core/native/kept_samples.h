@@ -10,7 +10,7 @@
 
 namespace tersor {
 
-/// Inputs of calibrated samples for the pass behind, which need not read them again; as many as fit into `bytes`.
+/// Inputs of calibrated samples for the pass after it, which need not read them again; as many as fit into `bytes`.
 /// Threads may keep and take at the same time, each sample by one.
 class KeptSamples {
  public:

@@ -24,7 +24,7 @@ class Functions {
   explicit Functions(const std::vector<std::string_view>& messages);
 
   /// For an encoded NodeProto that calls a function: the encoded nodes in its place, which may be calls again. Inner
-  /// tensors get names that no other call gives; inner nodes are named behind the call. None for every other node.
+  /// tensors get names that no other call gives; inner nodes are named after the call. None for every other node.
   /// Error kInvalidModel when the call gives more inputs or takes more outputs than there are, or when all calls
   /// together come to too much (functions that call themselves never end).
   std::optional<std::vector<OwnedMessage>> expand(std::string_view node);

@@ -27,7 +27,7 @@ DType type_of_word(const Rewriter& rewriter, std::string_view word) {
   rewriter.refuse("Cast to \"" + std::string(word) + "\" has no equal since opset 6.");
 }
 
-/// Input 1 with ones behind its dimensions, so that numpy's rule lays it where `axis` did.
+/// Input 1 with ones after its dimensions, so that numpy's rule lays it where `axis` did.
 void align_second(Rewriter& rewriter, Node& node, int64_t axis) {
   const auto a = rewriter.input(node, 0).dims, b = rewriter.input(node, 1).dims;
   if (!a || !b) rewriter.refuse(node.op_type + " broadcasts along an axis, and the ranks of its inputs are not known.");

@@ -8,7 +8,7 @@
 
 namespace tersor::onnx {
 
-/// Calls `read` and puts `place` in front of the place of what it throws.
+/// Calls `read` and puts `place` before the place of what it throws.
 template <class Read>
 auto within(std::string_view place, Read&& read) {
   try {

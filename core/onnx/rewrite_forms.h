@@ -20,7 +20,7 @@ void widen_floats(Model& model);
 /// moved to Model::tails, and what they read becomes the output.
 void cut_tails(Model& model);
 
-/// The model as a file has it: with Casts behind the inputs and before the outputs that Model::narrow names, and with
+/// The model as a file has it: with Casts after the inputs and before the outputs that Model::narrow names, and with
 /// its tails.
 Model restore_edges(Model model);
 /// Its part of that.

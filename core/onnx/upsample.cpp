@@ -29,7 +29,7 @@ ValueId float_list(Rewriter& rewriter, const Node& node, const char* suffix, con
                            Tensor::of<float>({static_cast<int64_t>(values.size())}, std::span<const float>(values)));
 }
 
-/// One Resize for the axes that grow in front of the node, which then only shrinks: each with its own rounding.
+/// One Resize for the axes that grow before the node, which then only shrinks: each with its own rounding.
 void split_directions(Rewriter& rewriter, Node& node, const std::vector<double>& scales) {
   std::vector<float> growing, shrinking;
   for (const double scale : scales) {

@@ -61,7 +61,7 @@ class Fields {
   const char* field_ = nullptr;  // of the current field's key
   const char* value_ = nullptr;  // of the current field's value
   Tag tag_ = 0;
-  protozero::pbf_reader reader_;  // behind the key while reader_.data() == value_, else behind the value
+  protozero::pbf_reader reader_;  // after the key while reader_.data() == value_, else after the value
 };
 
 /// A message to be written. Small fields are held as bytes, tensors by reference: the bytes a reference points at must

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention: softmax(scale Q K' + bias) V for each head, with a cache in front of K and V, groups of query heads that
+// Attention: softmax(scale Q K' + bias) V for each head, with a cache before K and V, groups of query heads that
 // share a key head, causal and sliding windows. A query that may look at nothing gives zeros.
 #include "core/ops/attention.h"
 

@@ -45,7 +45,7 @@ class AttentionMask {
   const Input* lengths_ = nullptr;
   int64_t steps_[3] = {0, 0, 0};  // of the mask, by sample, head and query, in elements
   int64_t step_ = 0;              // by key
-  int64_t masked_keys_ = 0;       // those behind are masked out
+  int64_t masked_keys_ = 0;       // those after it are masked out
 };
 
 }  // namespace tersor::ops

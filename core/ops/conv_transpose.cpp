@@ -211,7 +211,7 @@ class ConvTranspose : public Kernel {
     const int64_t full = axis.stride * (axis.in - 1) + axis.extent() + more;
     const bool same = auto_pad_ == AutoPad::kSameUpper || auto_pad_ == AutoPad::kSameLower;
     if (!output_shape_.empty() || same) {
-      // The last numbers of output_shape are the spatial ones; some exporters put batch and channels in front.
+      // The last numbers of output_shape are the spatial ones; some exporters put batch and channels first.
       if (!output_shape_.empty() && output_shape_.size() < spatial)
         invalid("The attribute output_shape is " + text_of(output_shape_) + ".");
       axis.out = output_shape_.empty() ? axis.in * axis.stride : output_shape_[output_shape_.size() - spatial + k];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sequence operators that carry a state instead of all the past: LinearAttention with its four update rules, and
-// CausalConvWithState in front of it. One step per place, in order.
+// CausalConvWithState before it. One step per place, in order.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

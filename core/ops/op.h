@@ -9,7 +9,7 @@
 //   Kernel::forms   once per set of input shapes: the layouts it wants its inputs in
 //   Kernel::infer   the same: checks types and shapes, gives those of the outputs
 //   Kernel::run     for each run: no checks of shapes, no allocation
-// All throw Error without a place; the caller puts the node's place in front.
+// All throw Error without a place; the caller puts the node's place first.
 #pragma once
 
 #include <cstddef>
@@ -95,7 +95,7 @@ class Setup {
   std::vector<bool> absorbed_;
 };
 
-/// How a kernel wants an input: its layout, and a rank (with leading dimensions of 1 put in front where it has fewer).
+/// How a kernel wants an input: its layout, and a rank (with leading dimensions of 1 put first where it has fewer).
 struct Form {
   Layout layout = Layout::kPlain;
   int rank = 0;
@@ -151,7 +151,7 @@ struct Op {
   /// Its output is the product of two inputs, so that a gate may do its work.
   bool takes_gate = false;
   /// For Sigmoid and HardSigmoid: a kernel of the same node that gives x times what the node makes of x, of float32
-  /// the same bytes as a Mul behind it. Absent for other operators.
+  /// the same bytes as a Mul after it. Absent for other operators.
   std::unique_ptr<const Kernel> (*prepare_as_gate)(Setup&) = nullptr;
   /// For Slice: a kernel that does the work of `front` first, whose node is of this operator and makes input 0. It has
   /// the `inputs` of the front, then its own but input 0. Absent for other operators.

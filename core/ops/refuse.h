@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an operator says that it cannot take a node. The engine puts the node's place in front.
+// How an operator says that it cannot take a node. The engine puts the node's place first.
 #pragma once
 
 #include <initializer_list>

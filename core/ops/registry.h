@@ -18,7 +18,7 @@ class Registry {
   /// The operator of that domain ("" is ONNX's own), type and operator set version; null when there is none. The last
   /// record that fits wins.
   const Op* find(std::string_view domain, std::string_view type, int64_t version) const;
-  /// This list with `more` behind it, so that `more` wins where both answer.
+  /// This list with `more` after it, so that `more` wins where both answer.
   Registry with(std::span<const Op* const> more) const;
   std::span<const Op* const> ops() const { return ops_; }
 

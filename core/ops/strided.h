@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one loop behind every operator that only moves elements: slices, paddings, transpositions, repetitions.
+// The one loop that serves every operator which only moves elements: slices, paddings, transpositions, repetitions.
 #pragma once
 
 #include <cstddef>

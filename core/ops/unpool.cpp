@@ -63,7 +63,7 @@ class MaxUnpool : public Kernel {
     return {{DType::kFloat32, wanted, Layout::kPlain}};
   }
 
-  /// Indices count over the natural output; a larger one is padded behind.
+  /// Indices count over the natural output; a larger one is padded at the end.
   void run(const Call& call) const override {
     const Shape natural = natural_shape(call.inputs[0].shape());
     const Shape& out = call.outputs[0].shape();

@@ -88,7 +88,7 @@ std::vector<WindowAxis> Window::place(const Shape& input, std::span<const int64_
               " of the shape " + input.text() + " with the pads " + std::to_string(axis.before) + " and " +
               std::to_string(axis.after) + ".");
     axis.out = room / axis.stride + 1;  // of a window that rounding up lets reach beyond the map: 1
-    // Rounded up, unless the last window would begin in the padding behind.
+    // Rounded up, unless the last window would begin in the padding at the end.
     if (ceil_ && room > 0 && room % axis.stride != 0 && axis.out * axis.stride < axis.in + axis.before) ++axis.out;
   }
   return axes;

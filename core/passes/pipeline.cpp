@@ -20,12 +20,12 @@ constexpr Pass kPasses[] = {
     {"join_matmul_add", join_matmul_add},
     // Before the folds below, which assume y = x W + b.
     {"fold_gemm_scalars", fold_gemm_scalars},
-    // Older exporters write the bias of a Conv as an Add, in front of the BatchNormalization ...
+    // Older exporters write the bias of a Conv as an Add, before the BatchNormalization ...
     {"fold_constant_affine", fold_constant_affine},
     {"fold_batch_norm", fold_batch_norm},
-    // ... and some write a scale and a shift of their own behind it.
+    // ... and some write a scale and a shift of their own after it.
     {"fold_constant_affine", fold_constant_affine},
-    // Of those that are left, what stands in front of a kernel of one tap.
+    // Of those that are left, what stands before a kernel of one tap.
     {"fold_batch_norm_forward", fold_batch_norm_forward},
     // Once nothing stands between two convolutions any more.
     {"linear_collapsing", collapse_linear, &OptionalPasses::linear_collapsing},

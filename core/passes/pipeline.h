@@ -32,7 +32,7 @@ struct PassResult {
   std::vector<std::string> gone = {};  // of an optional pass: the nodes that are no more, by name
 };
 
-/// Runs the pipeline over a model of operator set 13 or newer. `after` is called behind each pass. Returns what each
+/// Runs the pipeline over a model of operator set 13 or newer. `after` is called after each pass. Returns what each
 /// pass changed, in order. Errors of the float engine for constants that cannot be computed.
 std::vector<PassResult> prepare(Model& model, const OptionalPasses& optional = {},
                                 const std::function<void(const Pass&, const Model&)>& after = nullptr);

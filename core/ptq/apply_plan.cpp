@@ -114,7 +114,7 @@ class Applier {
            });
   }
   /// Float arithmetic reads the weight, which the runtime restores when it opens the file. A DequantizeLinear is
-  /// computed in every run, and ONNX Runtime rounds the input of a MatMul behind one to 8 bits.
+  /// computed in every run, and ONNX Runtime rounds the input of a MatMul after one to 8 bits.
   bool folds(const KernelPlan& kernel) const {
     return tpc::folds(plan_.float_weights) && kernel.in_float && !kernel.table && bits_of(kernel.weight.storage()) == 8;
   }
@@ -202,8 +202,8 @@ class Applier {
   std::vector<StoredTable> tables_;
   std::map<NodeId, ValueId> tied_;                // by kernel: the codes of the table whose rows are its channels
   std::map<NodeId, StoredWeight> weights_;        // by the first of the kernels that have it
-  std::map<ValueId, std::vector<Node>> behind_;   // nodes to stand behind a value's producer
-  std::map<NodeId, std::vector<Node>> in_front_;  // nodes to stand in front of a node
+  std::map<ValueId, std::vector<Node>> behind_;   // nodes to stand after a value's producer
+  std::map<NodeId, std::vector<Node>> in_front_;  // nodes to stand before a node
   std::vector<bool> captured_;                    // by value: a subgraph reads it by its name
 };
 
@@ -558,7 +558,7 @@ void Applier::store_constant(const ConstantPlan& constant) {
     in_front.push_back(restore(name_of(value), codes_of(values, constant), constant.params, restored));
 }
 
-/// Runtimes would restore the whole table in each run, were it a DequantizeLinear in front of the Gather. So the codes
+/// Runtimes would restore the whole table in each run, were it a DequantizeLinear before the Gather. So the codes
 /// are gathered, and the node that was the Gather scales them.
 void Applier::store_embedding(const ConstantPlan& embedding) {
   Node& node = *graph().find(embedding.node);
@@ -643,7 +643,7 @@ void Applier::store_bias(const KernelPlan& kernel, Node& node) {
   in_front_[kernel.node].push_back(std::move(restore));
 }
 
-/// A Clip of codes of 8 bits to those of the grid. It stands behind the QuantizeLinear, so that integer kernels end in
+/// A Clip of codes of 8 bits to those of the grid. It stands after the QuantizeLinear, so that integer kernels end in
 /// that, and their sums are exact.
 Node Applier::bound_codes(const std::string& name, ValueId all, ValueId bounded, const QuantizationParams& params) {
   const auto constant = [&](const char* part, int32_t code) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights in blocks as tensors of a file: in the weight's own order behind a DequantizeLinear, row by row and padded
+// Weights in blocks as tensors of a file: in the weight's own order after a DequantizeLinear, row by row and padded
 // where a runtime folds them, and as com.microsoft MatMulNBits reads them.
 #pragma once
 

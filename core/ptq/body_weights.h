@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Weights of the graph that kernels in the bodies of If, Loop and Scan read, as merged decoders have them: the branch
 // with a cache and the one without share all of them. Where weights alone are quantized, they are stored in integers
-// and restored under their names in front of everything, and the bodies stay as they are.
+// and restored under their names before everything, and the bodies stay as they are.
 #pragma once
 
 #include <optional>
@@ -31,7 +31,7 @@ struct BodyKernels {
 std::optional<BodyKernels> kernels_in_bodies(const Model& model);
 
 /// The plan of such a model with whole weights restored, as bodies read them: tables before rows are gathered, blocks
-/// in front of the product.
+/// before the product.
 void restore_whole(QuantizationPlan& plan);
 
 /// Puts what restores the weights in `applied`, which is apply_plan() of the kernels' model, into the model. Returns

@@ -135,7 +135,7 @@ class Finder {
     if (node.is("Add") && node.inputs[0] != node.inputs[1]) {
       if (!join(node.inputs[0], first) || !join(node.inputs[1], first)) return false;
     } else if (node.is("Mul")) {
-      // Which side is the gate is not known from behind: the side that some other way has led to.
+      // Which side is the gate is not known from downstream: the side that some other way has led to.
       if (gates_.count(index) == 0) return false;
     } else if (is_homogeneous(node) || clips_from_zero(node)) {
       if (!join(node.inputs[0], first)) return false;
@@ -146,7 +146,7 @@ class Finder {
   }
 
   bool pass_through_concat(const Node& node, ValueId from) {
-    int64_t before = 0;  // channels of the inputs in front of `from`
+    int64_t before = 0;  // channels of the inputs before `from`
     if (from != node.outputs[0])
       for (size_t k = 0; node.inputs[k] != from; ++k) before += channels_of(node.inputs[k]);
     int64_t at = first_of(from) - before;

@@ -48,7 +48,7 @@ struct Seen {
   }
 };
 
-/// What a QuantizeConfig says of the range of a value: of the node that makes it, or of one in front of its clamps.
+/// What a QuantizeConfig says of the range of a value: of the node that makes it, or of one before its clamps.
 const framework::LayerQuantizer* quantizer_of(const Graph& graph, const Uses& uses, const Attachment& attachment,
                                               const Placement& placement, ValueId value) {
   for (auto index = uses.producer_index(value); index; index = uses.producer_index(value)) {
@@ -62,8 +62,8 @@ const framework::LayerQuantizer* quantizer_of(const Graph& graph, const Uses& us
   return nullptr;
 }
 
-/// Of the node that makes the value; null when none does. Behind a clamp that the platform or the settings quantize
-/// nothing behind, and behind an operator that preserves, the one in front counts.
+/// Of the node that makes the value; null when none does. After a clamp that the platform or the settings quantize
+/// nothing after it, and after an operator that preserves, the one before it counts.
 const framework::NodeAttachment* maker_of(const Graph& graph, const Uses& uses, const Attachment& attachment,
                                           const Placement& placement, ValueId value) {
   for (auto index = uses.producer_index(value); index; index = uses.producer_index(value)) {
@@ -104,7 +104,7 @@ struct Bounds {
 };
 
 /// For what is 0 or empty in every sample, and says nothing of its range. A state, or what a gate opens later, often
-/// stays within 1; and the biases behind so small a step keep their digits.
+/// stays within 1; and the biases after so small a step keep their digits.
 quant::Range unseen_range(const Bounds& known) {
   const quant::Range range{std::clamp(known.low, -1.0, 0.0), std::clamp(known.high, 0.0, 1.0)};
   return range.low == range.high ? quant::Range{range.low, 1} : range;

@@ -154,7 +154,7 @@ class Chooser {
     return weight != nullptr ? static_cast<double>(weight->elements()) : 0;
   }
 
-  /// The file is smaller with the weight in 8 bits behind operators that the runtime folds.
+  /// The file is smaller with the weight in 8 bits after operators that the runtime folds.
   bool saves_bytes(size_t index) const {
     if (!folds_weights() || !roles_[index].op) return false;
     const auto scales = static_cast<double>(roles_[index].op->outputs);
@@ -192,7 +192,7 @@ class Chooser {
     const bool by_choice = made && makes_integers(value);
     const double back = prices_.dequantizing(value);
     if (by_choice && uses_.is_output(value)) cut.add_cost(*made, picoseconds(back), 0);
-    std::optional<size_t> quantized;  // yes: a QuantizeLinear stands behind the float value
+    std::optional<size_t> quantized;  // yes: a QuantizeLinear stands after the float value
     for (const size_t reader : uses_.reader_indices(value)) {
       const Node& node = graph_.nodes()[reader];
       const double turned = is_conv(reader) ? prices_.turning(value, false) : 0;

@@ -127,7 +127,7 @@ std::vector<StoredConstant> constants_to_store(const Graph& graph, const framewo
       if (constant.elements() == 0) continue;
       StoredConstant one{node, weight};
       one.is_table = is_embedding(graph, uses, weight.value);
-      // A runtime that moves quantizers over a Gather, but gathers no integers, has the table restored in front.
+      // A runtime that moves quantizers over a Gather, but gathers no integers, has the table restored before it.
       const bool restores_table = attached.activation == framework::ActivationMode::kPreserveQuant &&
                                   attached.kernel == tpc::RuntimeKernel::kFloat;
       one.by_row = !all && one.is_table && !restores_table;

@@ -62,7 +62,7 @@ QuantizationParams weight_params(NodeId node, const KernelOp& op, const Tensor& 
   return params;
 }
 
-/// A scale for each block of inputs, in front of float arithmetic.
+/// A scale for each block of inputs, before float arithmetic.
 quant::BlockParams block_params(const Node& node, const KernelOp& op, const Tensor& weight,
                                 const framework::WeightAttribute& attribute, const WeightContext& context) {
   const tpc::AttributeQuantizationConfig& config = attribute.config;

@@ -24,8 +24,8 @@ std::span<const Correction> corrections() {
        .is_on = &C::keep_float_automatically,
        .reads = {.bins = true},
        .apply = keep_front_ends_in_float,
-       .cost_of_leaving_out =
-           "what feeds a logarithm, root or reciprocal may be in 8 bits, which ruins models with a spectrum in front."},
+       .cost_of_leaving_out = "what feeds a logarithm, root or reciprocal may be in 8 bits, which ruins models that "
+                              "begin with a spectrum."},
       // Inserts the factors that equalization fills. Each takes a pass over the tensor in float.
       {.field = "split_scales",
        .is_on = &C::split_scales,

@@ -383,7 +383,7 @@ std::string channel_scales_text(const Graph& graph, const Placement& placement,
         while (quarters + 1 < kDigits.size() && scale_of(static_cast<int>(quarters)) > scale) ++quarters;
         letters += kDigits[quarters];
       }
-      // Factors in front of a quantizer move into it: the tensor is then known by the name of what they multiply.
+      // Factors before a quantizer move into it: the tensor is then known by the name of what they multiply.
       const auto maker = uses.producer_index(value);
       const bool moves = maker && channel_factors(graph, graph.nodes()[*maker]) != nullptr;
       text += letters + " " + graph.name_of(moves ? graph.nodes()[*maker].inputs[0] : value) + "\n";

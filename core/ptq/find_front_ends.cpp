@@ -129,7 +129,7 @@ bool is_positive(const Graph& graph, ValueId value) {
   return std::all_of(terms.begin(), terms.end(), [](double term) { return term >= 0; });
 }
 
-/// A sum of squares without a quantizer behind any of its parts; terms that keep it above 0 may be among them.
+/// A sum of squares without a quantizer after any of its parts; terms that keep it above 0 may be among them.
 bool is_sum_of_squares(const Graph& graph, const Uses& uses, const Placement& placement, ValueId value) {
   std::vector<ValueId> open = {value};
   std::set<size_t> visited;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Front ends that 8 bits cannot feed. A logarithm, root, power or reciprocal magnifies the errors of small operands: a
-// spectrum that comes out of integer kernels at 30 dB is noise behind the logarithm. What lies upstream of such an
+// spectrum that comes out of integer kernels at 30 dB is noise after the logarithm. What lies upstream of such an
 // operator stays in float, unless its operand is a statistic (the variance of a normalisation), whose errors average
 // out, or it takes the length of vectors, which moves by no more than they do.
 #pragma once
@@ -29,7 +29,7 @@ struct FloatChoice {
 };
 
 /// The tensors whose statistics find_front_ends() looks at: operands of such operators with a kernel upstream, and both
-/// sides of the reductions in front of them.
+/// sides of the reductions before them.
 std::vector<ValueId> front_end_operands(const Graph& graph, const std::vector<NodeRole>& roles);
 
 /// The kernels upstream of each operator that would lose at least 10 dB of an operand of 30 dB, in the order of the

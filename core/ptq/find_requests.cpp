@@ -36,7 +36,7 @@ bool reads(const config::QuantizationConfig& config, bool CorrectionReads::*part
                      [&](const Correction& one) { return one.reads.*part && one.is_wanted(config); });
 }
 
-/// Behind a clamp that alone reads the kernel's output, the same channels are watched.
+/// After a clamp that alone reads the kernel's output, the same channels are watched.
 bool is_watched_behind_clamp(const Graph& graph, const Uses& uses, const std::vector<calibrate::Request>& requests,
                              ValueId output, int axis) {
   const auto reader = passes::sole_reader(graph, uses, output);

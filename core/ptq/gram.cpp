@@ -23,7 +23,7 @@ constexpr int64_t kRowsAtOnce = 512;
 constexpr int64_t kColumnStep = kRowsAtOnce + 32;
 /// Fewer are multiplied by themselves one by one.
 constexpr int64_t kFewColumns = 32;
-/// Columns multiplied at a time: by themselves and those behind them, since products are symmetric.
+/// Columns multiplied at a time: by themselves and those after them, since products are symmetric.
 constexpr int64_t kColumnsAtOnce = 64;
 
 /// A float input is counted in codes of 8 bits, as far to both sides.

@@ -59,7 +59,7 @@ bool is_tempting(const Graph& graph, const Uses& uses, const Node& node) {
   return reads_restored(graph, uses, node) && reaches_quantizer(graph, uses, node.outputs[0]);
 }
 
-/// An Einsum in front of the node of that place that gives what it takes, where the number of axes is known.
+/// An Einsum before the node of that place that gives what it takes, where the number of axes is known.
 bool stop_transposes(Graph& graph, const std::vector<int>& ranks, size_t place) {
   const ValueId operand = graph.nodes()[place].inputs[0];
   const auto known = static_cast<size_t>(operand.index);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ONNX Runtime quantizes the float weight of a Conv, ConvTranspose or Gemm by itself, with one scale for all channels,
 // where the node stands between a DequantizeLinear and a QuantizeLinear, or where nodes alone lie between that it moves
-// quantizers over or folds away (weight_bias_quantization.cc); a MatMul and the Add behind it are a Gemm for it by then
-// (matmul_add_fusion.cc). A Sum of one operand in front of the node, which changes no value, hides the DequantizeLinear
+// quantizers over or folds away (weight_bias_quantization.cc); a MatMul and the Add after it are a Gemm for it by then
+// (matmul_add_fusion.cc). A Sum of one operand before the node, which changes no value, hides the DequantizeLinear
 // from it:
 //
 //   DequantizeLinear -> Conv(W float) -> QuantizeLinear   becomes
@@ -12,7 +12,7 @@
 // dilations and a cubic Resize, which these kernels do not know; a Softmax whose range was chosen, as that kernel is
 // right for a scale of 1/256 alone (qlinear_softmax.cc).
 //
-// A cubic Resize has another trouble: versions before 1.32 carry the Transpose behind a convolution of channels last
+// A cubic Resize has another trouble: versions before 1.32 carry the Transpose after a convolution of channels last
 // over it, and then refuse the file. An Einsum that changes nothing stops them:
 //
 //   Resize(cubic)   becomes   Einsum(abcd->abcd) -> Resize(cubic)

@@ -7,7 +7,7 @@
 //   DequantizeLinear -> Transpose -> body of a Loop   becomes   DequantizeLinear -> Transpose -> Sum -> body of a Loop
 //   output of the model -> Transpose -> QuantizeLinear   becomes   output -> Sum -> Transpose -> QuantizeLinear
 //
-// From operator set 21 on, the pair that it puts behind such a node names its element type, int8 say, and on x64 it
+// From operator set 21 on, the pair that it puts after such a node names its element type, int8 say, and on x64 it
 // then makes all int8 activations uint8 and refuses its own pair. So the pair is written here:
 //
 //   DequantizeLinear (int8) -> Reshape   becomes   DequantizeLinear -> Reshape -> QuantizeLinear -> DequantizeLinear

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // weights_second_moment_correction: coarse or clipped weights make the outputs of a kernel quieter or louder, layer
-// upon layer. The sweep over the samples (ptq/sweep.h) measures mean and deviation of each output channel behind
+// upon layer. The sweep over the samples (ptq/sweep.h) measures mean and deviation of each output channel after it
 // the quantized kernel; scale and bias of the channel then put both back where the float model has them, as folding a
 // BatchNormalization of the quantized outputs would:
 //

@@ -13,7 +13,7 @@ Node one_operand_sum(const std::string& stem, ValueId operand, ValueId result);
 
 bool is_one_operand_sum(const Node& node);
 
-/// The node of that place reads its first input through such a Sum, which is put in front of it. `stem` by value: names
+/// The node of that place reads its first input through such a Sum, which is put before it. `stem` by value: names
 /// in the graph move.
 void read_through_sum(Graph& graph, size_t place, std::string stem);
 

@@ -7,7 +7,7 @@
 
 namespace tersor::ptq {
 
-/// Fills in, from the activations' parameters and the kernels, which clamps fold into the quantizer behind them
+/// Fills in, from the activations' parameters and the kernels, which clamps fold into the quantizer after them
 /// (plan.folded_clamps) and how each node will be computed, with the reason where it stays float (plan.outcomes).
 ///
 /// A clamp folds when it stands between its producer and a quantizer whose range reaches beyond the clamp's bounds by

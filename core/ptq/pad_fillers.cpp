@@ -13,7 +13,7 @@ bool keeps_largest(const Node& node) {
   return node.is("MaxPool") || node.is("GlobalMaxPool") || node.is("ReduceMax");
 }
 
-/// Every reader keeps the largest of many values, at once or behind nodes that pass values on.
+/// Every reader keeps the largest of many values, at once or after nodes that pass values on.
 bool never_wins(const Graph& graph, const Uses& uses, const Placement& placement, ValueId value) {
   const auto& readers = uses.reader_indices(value);
   return !uses.is_output(value) && !readers.empty() && std::all_of(readers.begin(), readers.end(), [&](size_t reader) {

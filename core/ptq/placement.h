@@ -12,7 +12,7 @@
 //     float inside, and a float reader of a float-made tensor reads the tensor itself.
 // A platform of placement OUTPUTS quantizes the model's inputs and the output of every operator that it says to.
 //
-// A Relu or Clip that alone reads its input shares its producer's quantizer, which stands behind it.
+// A Relu or Clip that alone reads its input shares its producer's quantizer, which stands after it.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@
 
 namespace tersor::ptq {
 
-/// A tensor behind which stand a QuantizeLinear and a DequantizeLinear.
+/// A tensor after which stand a QuantizeLinear and a DequantizeLinear.
 struct PlacedTensor {
   ValueId value;
   /// Tensors of one group share their parameters (a mover's input and output).
@@ -52,7 +52,7 @@ struct Placement {
 Placement place(const Graph& graph, const framework::Attachment& attachment,
                 const std::vector<FloatChoice>& in_float = {});
 
-/// The value behind the clamps that, one after the other, alone read their input, starting with `value`.
+/// The value after the clamps that, one after the other, alone read their input, starting with `value`.
 ValueId behind_clamps(const Graph& graph, const Uses& uses, const std::vector<NodeRole>& roles, ValueId value);
 
 }  // namespace tersor::ptq

@@ -70,7 +70,7 @@ struct KernelPlan {
   /// ... so that `weight` says what the integers stand for, and this how they were rounded.
   std::optional<quant::QuantizationParams> rounded_by = {};
   double least_gain = 1, largest_gain = 1;
-  /// Noise that rounding the weight makes behind the kernel, as part of that of the nearest integers; 1 without codes.
+  /// Noise that rounding the weight makes after the kernel, as part of that of the nearest integers; 1 without codes.
   double noise_ratio = 1;
 
   const quant::QuantizationParams& rounding() const { return rounded_by ? *rounded_by : weight; }

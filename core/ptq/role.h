@@ -16,7 +16,7 @@ enum class Role {
   kKernel,             // multiplies by a quantized weight; an integer kernel only with a quantized output (Conv)
   kKernelFloatOutput,  // the same, but may give a float result (Gemm, MatMul)
   kWeightOnly,         // its weight is stored in integers, its arithmetic is float (ConvTranspose)
-  kClamp,              // Relu, Clip with constant bounds: done by the range of the quantizer behind it
+  kClamp,              // Relu, Clip with constant bounds: done by the range of the quantizer after it
   kMover,              // passes values on unchanged: both sides share their parameters
   kJoin,               // has an integer kernel when all its inputs and its output are quantized (Add, Concat, pooling)
   kFloat,              // runs in float

@@ -51,7 +51,7 @@ class BlockRounder {
         });
     return found;
   }
-  /// Squared error behind the kernel, summed over the outputs that are tried.
+  /// Squared error after the kernel, summed over the outputs that are tried.
   double noise(const Found& found, const std::vector<Matrix>& matrices) const {
     double sum = 0;
     for (size_t b = 0; b < matrices.size(); ++b)

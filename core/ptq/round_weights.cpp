@@ -127,7 +127,7 @@ class Rounder {
   /// Found with the matrices of `given`; other outputs have the nearest integers.
   Found round(const std::vector<Factor>& given, const Way& way, Outputs outputs) const;
   const Found& nearest() const { return nearest_; }
-  /// Squared error behind the kernel, summed over the outputs that are tried.
+  /// Squared error after the kernel, summed over the outputs that are tried.
   double noise(const Found& found, const std::vector<Matrix>& matrices) const;
   /// Codes in the weight's own order.
   std::vector<int8_t> in_weight_order(const std::vector<int8_t>& codes) const;
@@ -158,7 +158,7 @@ class Rounder {
   }
   void round_block(const GramBlock& block, const Factor& factor, const Way& way, Outputs outputs, Found& found) const;
   Found round_with_scales(const std::vector<Factor>& given, const Way& way, Outputs outputs) const;
-  /// Adds the squared error behind the kernel of each output.
+  /// Adds the squared error after the kernel of each output.
   void add_noise(const Found& found, const Matrix& matrix, const GramBlock& block, Outputs outputs,
                  std::vector<double>& noise) const;
   /// Appends a block's weights of output o in steps of `scale`.

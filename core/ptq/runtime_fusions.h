@@ -18,7 +18,7 @@ bool takes_several(const Node& node);
 /// ONNX Runtime moves quantizers to the other side of these, in one version or another, or folds them away.
 bool lets_through(const Node& node);
 
-/// The value that the runtime dequantizes in front of `value`, were `is_quantized` one that has quantizers: `value`
+/// The value that the runtime dequantizes before `value`, were `is_quantized` one that has quantizers: `value`
 /// itself or what nodes make it of that quantizers are moved over. An invalid id where there is none.
 template <class IsQuantized>
 ValueId dequantized_in_front(const Graph& graph, const Uses& uses, ValueId value, IsQuantized&& is_quantized) {

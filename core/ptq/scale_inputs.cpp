@@ -93,7 +93,7 @@ class InputScaler {
     size_t kernel = 0;
   };
 
-  /// Where the input is quantized: itself, or behind what only moves it.
+  /// Where the input is quantized: itself, or after what only moves it.
   static const ActivationPlan* first_plan(const std::vector<ActivationPlan>& plans, ValueId input, const Path& path) {
     std::vector<ValueId> values{input};
     values.insert(values.end(), path.passed.begin(), path.passed.end());

@@ -112,7 +112,7 @@ class Inserter {
     return any;
   }
 
-  /// Float nodes alone read what the Conv makes, and behind none of them stands a quantizer: no kernel meets its
+  /// Float nodes alone read what the Conv makes, and after none of them stands a quantizer: no kernel meets its
   /// integers, nor does ONNX Runtime make one of a node between the two.
   bool read_in_float(const Uses& uses, const Node& conv) const {
     const framework::NodeAttachment& attached = attachment_.of(conv.id);
@@ -155,7 +155,7 @@ class Inserter {
     return graph_.append(std::move(node));
   }
 
-  /// A Mul by ones in front of the kernels that read the value, for equalize_channels() to fill.
+  /// A Mul by ones before the kernels that read the value, for equalize_channels() to fill.
   void prepare_behind(ValueId value) {
     const TensorStatistics* tensor = seen(value);
     if (tensor == nullptr) return;
@@ -186,7 +186,7 @@ class Inserter {
     return std::max(0.0, kMargin * std::min(caution_ * channel.max, static_cast<double>(tensor.histogram.max())));
   }
 
-  /// By channel, where the function behind it is looked at: [1, channels, kPoints, 1].
+  /// By channel, where the function after it is looked at: [1, channels, kPoints, 1].
   Tensor points_of(const TensorStatistics& tensor) const {
     std::vector<float> points;
     for (const ChannelStatistics& channel : tensor.channels) {
@@ -199,12 +199,12 @@ class Inserter {
     return Tensor::of<float>(Shape{1, static_cast<int64_t>(tensor.channels.size()), kPoints, 1}, points);
   }
 
-  /// A channel's values, taken to be normal between its extremes, and what the function behind makes of them.
+  /// A channel's values, taken to be normal between its extremes, and what the function after it makes of them.
   struct Seen {
     std::span<const float> x, y;
     double mean, variance;
 
-    /// Mean square of the error behind the function when the range begins at point `bottom`.
+    /// Mean square of the error after the function when the range begins at point `bottom`.
     double error(size_t bottom, double step) const {
       double error = 0, weight = 0;
       for (size_t k = 1; k < 3 * kCells; k += 3) {
@@ -218,7 +218,7 @@ class Inserter {
     }
   };
 
-  /// The channel's 8-bit range of least error behind the function; its upper end stays.
+  /// The channel's 8-bit range of least error after the function; its upper end stays.
   static Stretch stretch_of(const Seen& channel, double high, double least) {
     Stretch best;
     double least_error = std::numeric_limits<double>::infinity();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What bias correction sums up of a kernel's output, over samples: the values, their squares, or what the function
-// behind the kernel makes of them. Most of a channel may lie where a Relu or a Swish forgets it, and a mean over all
+// after the kernel makes of them. Most of a channel may lie where a Relu or a Swish forgets it, and a mean over all
 // would move the rest by what happens there.
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace tersor::ptq {
 
-/// Sums of the elements of each channel over samples; behind them, where there are two for each, the second ones. Sums
+/// Sums of the elements of each channel over samples; after them, where there are two for each, the second ones. Sums
 /// of parts add up.
 struct ChannelSums {
   uint64_t elements = 0;  // of all channels together

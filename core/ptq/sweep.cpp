@@ -532,7 +532,7 @@ SweepOutcome Sweep::outcome(size_t index, const SweepSums& sums) const {
 }
 
 std::vector<double> Sweep::shifts(const Step& step, const SweepSums& sums) {
-  constexpr double kLeastSlope = 1.0 / 8;  // of the steepest one, for the mean behind the function to say anything
+  constexpr double kLeastSlope = 1.0 / 8;  // of the steepest one, for the mean after the function to say anything
   const bool keeps_deviation = step.summed.keeps_deviation;
   const size_t channels = step.in_float.size();
   std::vector<double> shifts(keeps_deviation ? 2 * channels : channels, 0.0);
@@ -555,7 +555,7 @@ std::vector<double> Sweep::shifts(const Step& step, const SweepSums& sums) {
     return shifts;
   }
   for (size_t c = 0; c < channels; ++c) {
-    // A shift moves the mean behind a function by the function's mean slope; a clamp's is the part that lies inside.
+    // A shift moves the mean after a function by the function's mean slope; a clamp's is the part that lies inside.
     const double slope = step.summed.has_function() ? quantized[c].square : 1;
     const Curve* curve = step.summed.curve.get();
     const double steepest = curve != nullptr ? curve->steepest * std::fabs(curve->factors[c]) : 1;

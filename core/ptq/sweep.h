@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is measured on the samples: they go through the quantized graph kernel by kernel, and what lies behind is
-// computed with what was found in front. In front of a kernel its weight is rounded by its quantized inputs
-// (ptq/round_weights.h), or first of all where several kernels have it, by the inputs of all; behind it the mean of
+// What is measured on the samples: they go through the quantized graph kernel by kernel, and what follows is
+// computed with what was found before it. Before a kernel its weight is rounded by its quantized inputs
+// (ptq/round_weights.h), or first of all where several kernels have it, by the inputs of all; after it the mean of
 // every output channel is compared with that of the float model and the difference is added to the bias, or the means
-// of what the function behind makes of it (ptq/summed_output.h). So the errors of one layer are not corrected twice by
-// the next. A kernel that keeps its deviation (ptq/keep_deviations.h) has the mean squares compared as well.
+// of what the function after it makes of it (ptq/summed_output.h). So the errors of one layer are not corrected twice
+// by the next. A kernel that keeps its deviation (ptq/keep_deviations.h) has the mean squares compared as well.
 //
 //   ptq::Sweep sweep(float_model, plan, statistics, options);
 //   ptq::SweepStart start(sweep, sweep.float_program());  // one per thread
@@ -53,7 +53,7 @@ struct SweepSums {
 struct SweepOutcome {
   std::optional<calibrate::RoundedWeight> weight;
   /// Float mean minus quantized mean of each channel; where the kernel keeps its deviation, what is added to each
-  /// channel and, behind all of these, what each is multiplied by first.
+  /// channel and, after all of these, what each is multiplied by first.
   std::vector<double> shifts;
 };
 
@@ -138,7 +138,7 @@ class Sweep {
     std::vector<ValueId> results;
     bool keeps_output = false;  // a later step needs it too
     /// Where only the next step needs the output: from these, which are kept, it is made again there. As floats it
-    /// would take four times the memory of the integers in front of its kernel, in all samples at once.
+    /// would take four times the memory of the integers before its kernel, in all samples at once.
     std::vector<ValueId> remade_from;
     std::vector<ValueId> dropped;  // not needed any more after the step
   };
@@ -150,7 +150,7 @@ class Sweep {
   };
   void find_steps(const Origin& from);
   void find_curves(const Origin& from);
-  /// Of weights that several kernels have, in front of all other steps: the inputs of all those kernels at once, with
+  /// Of weights that several kernels have, before all other steps: the inputs of all those kernels at once, with
   /// the nearest integers everywhere.
   void add_shared_roundings(const Origin& from, const Uses& uses);
   std::optional<Step> rounding_step(const Origin& from, const KernelPlan& kernel, size_t node, const Uses& uses) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights by a table (LUT_POT_QUANTIZER, LUT_SYM_QUANTIZER). In front of float arithmetic a file holds the table and
-// packed indices, and a Gather and a Mul give the values back. In front of an integer kernel it holds the entries
+// Weights by a table (LUT_POT_QUANTIZER, LUT_SYM_QUANTIZER). Before float arithmetic a file holds the table and
+// packed indices, and a Gather and a Mul give the values back. Before an integer kernel it holds the entries
 // themselves, which are int8 with the scale of their channel: such a kernel takes no other form, and ONNX Runtime would
 // round a float weight beside a quantized input again.
 #pragma once

@@ -28,7 +28,7 @@ bool is_single(const Graph& graph, ValueId id) {
   return constant != nullptr && constant->elements() == 1;
 }
 
-/// As a LeakyRelu in front of a quantizer.
+/// As a LeakyRelu before a quantizer.
 bool is_integer(const Placement& placement, size_t index, const Node& node) {
   const PlacedTensor* made = placement.find(node.outputs[0]);
   return placement.roles[index].role == Role::kJoin && made != nullptr && made->integer_made;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The function of one variable that float nodes behind a tensor make of each of its elements: x sigmoid(x) in two
+// The function of one variable that float nodes after a tensor make of each of its elements: x sigmoid(x) in two
 // nodes, x clip(x + 3, 0, 6) / 6 in three or four, a GELU in five, a HardSwish in one.
 #pragma once
 

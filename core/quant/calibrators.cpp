@@ -118,7 +118,7 @@ void CalibrationHistogram::collect_absolute(std::span<const float> values) {
     edges_ = even_edges(least - half, most + half, bins_);
     counts_.assign(bins_, 0);
   } else if (most > edges_.back()) {
-    // numpy.arange from one width behind the last edge: it may go a bin too far.
+    // numpy.arange from one width after the last edge: it may go a bin too far.
     const float width = edges_[1] - edges_[0], start = edges_.back() + width;
     const float delta = (start + width) - start;
     const size_t more = static_cast<size_t>(std::ceil((most + width - start) / width));

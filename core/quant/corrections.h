@@ -25,7 +25,7 @@ struct KernelView {
 
 /// What quantizing a kernel adds to the mean of each output: sum over inputs and places of (quantized - exact) * mean,
 /// to be taken from the bias. `means` are those of the float input's channels; more of them than the kernel has inputs
-/// are those of groups. With the output axis in front, a group's outputs lie together; with it behind the input axis
+/// are those of groups. With the output axis first, a group's outputs lie together; with it after the input axis
 /// (ConvTranspose) each group has all outputs of its own, and the result has groups times as many. All zeros where the
 /// groups do not come out even.
 std::vector<double> weights_bias_correction(const KernelView& exact, std::span<const double> quantized,
@@ -38,9 +38,9 @@ std::optional<std::vector<double>> activation_bias_correction(const EvenBins& bi
                                                               const IntegerGrid& grid, const KernelView& kernel,
                                                               double percent);
 
-/// What a channel is divided by before its quantizer so that its deviation behind a Relu is at most 1, its values in
-/// front having that mean and deviation and spread like a bell: min(1 / deviation behind, 1); 1 for a channel that the
-/// Relu leaves nothing of.
+/// What a channel is divided by before its quantizer so that its deviation after a Relu is at most 1, its values in
+/// front having that mean and deviation and spread like a bell: min(1 / deviation after it, 1); 1 for a channel that
+/// the Relu leaves nothing of.
 struct RectifiedMoments {
   double mean = 0;
   double second = 0;

@@ -162,7 +162,7 @@ double BinnedValues::error_by_cells(const Step& step, const IntegerGrid& grid, d
   if (limit < HUGE_VAL &&
       error_of(low, 0, bins_below(low + 0.5)) + error_of(high, bins_below(high - 0.5), bins) > limit)
     return HUGE_VAL;
-  // Cells in front of the first bin are empty.
+  // Cells before the first bin are empty.
   const double first_cell = std::floor(-base / steps) - 1;
   int32_t k = first_cell > low ? static_cast<int32_t>(std::min<double>(first_cell, high)) : low;
   double sum = 0;

@@ -88,7 +88,7 @@ constexpr double kNearTie = 1e-6;
 
 }  // namespace
 
-/// ends_[code]: the bin behind the last whose lower edge goes to that integer or a lower one, of all bins there are.
+/// ends_[code]: the bin after the last whose lower edge goes to that integer or a lower one, of all bins there are.
 /// False when an edge lies so near the middle between two integers that only code_of() can tell.
 bool KlDivergence::find_ends(double bins_per_step, double base, size_t codes) {
   const double most = static_cast<double>(bins_.counts.size());

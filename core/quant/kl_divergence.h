@@ -14,7 +14,7 @@ namespace tersor::quant {
 /// The Kullback-Leibler divergence between how values are spread over the bins of a range and how they are spread once
 /// each integer's bins share its values evenly: sum p ln(p / r).
 ///
-/// The definition is that of Sony's MCT. The bins f to l - 1 stand for the range, f being the bin in front of the first
+/// The definition is that of Sony's MCT. The bins f to l - 1 stand for the range, f being the bin before the first
 /// edge at or above its lower end and l the last whose edge is below its upper end. p counts them, the first and the
 /// last with all that lies beyond; r gives each bin that holds something its integer's sum / (bins that hold something
 /// + 1e-6). Both are divided by their sums and smoothed: an empty bin gets half the least entry divided by the number

@@ -98,7 +98,7 @@ class TableSearch {
     return (below_[i + k] - below_[2 * i]).error_at(value(i)) + (below_[2 * k] - below_[i + k]).error_at(value(k));
   }
 
-  /// `layer` entries lie in front of the one that is added, so that it is not among the first candidates.
+  /// `layer` entries lie before the one that is added, so that it is not among the first candidates.
   std::vector<double> next_layer(const std::vector<double>& error, size_t layer) {
     std::vector<double> next(candidates_, HUGE_VAL);
     previous_.emplace_back(candidates_, 0);

@@ -6,7 +6,7 @@
 
 namespace tersor::quant {
 
-/// Of a whole number from 0 to 2^32 - 1: behind 2^52 it stands in the lowest bits. WebAssembly's own conversion asks
+/// Of a whole number from 0 to 2^32 - 1: after 2^52 it stands in the lowest bits. WebAssembly's own conversion asks
 /// first whether the number fits, which in a short loop takes longer than the rest of it.
 inline uint32_t whole_number(double x) {
   const double shifted = x + 0x1p52;

@@ -29,7 +29,7 @@ void add_collapsing(const std::vector<passes::PassResult>& prepared, std::vector
   for (const passes::PassResult& pass : prepared)
     if (!pass.gone.empty())
       list.push_back({std::string(pass.name), pass.changed,
-                      "The convolution in front computes them too, so they are gone: " + names_text(pass.gone) + "."});
+                      "The convolution before it computes them too, so they are gone: " + names_text(pass.gone) + "."});
 }
 
 void add_biases(const ptq::QuantizationPlan& plan, std::vector<Correction>& list) {
@@ -85,7 +85,7 @@ void add_rounding(const ptq::QuantizationPlan& plan, std::vector<Correction>& li
     left = " " + std::to_string(others) + (others == 1 ? " kernel keeps" : " kernels keep") +
            " the nearest integers: their input is not in 8 bits, or nothing better held on samples held aside.";
   list.push_back({"effort", places,
-                  "The noise that rounded weights make behind their kernel" + ptq::fall_text(worst, best) +
+                  "The noise that rounded weights make after their kernel" + ptq::fall_text(worst, best) +
                       ", on samples that the rounding had not seen." + left});
 }
 

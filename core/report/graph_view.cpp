@@ -79,8 +79,8 @@ class GraphReader {
  private:
   bool is_float(size_t index) const { return outcomes_[index].arithmetic == Arithmetic::kFloat; }
 
-  /// The node in front of it that the runtime computes it with. A clamp is the quantizer's work where that stands
-  /// behind it; in float the runtime joins nodes of its own accord.
+  /// The node before it that the runtime computes it with. A clamp is the quantizer's work where that stands
+  /// after it; in float the runtime joins nodes of its own accord.
   std::optional<size_t> joined(size_t index) const {
     const Node& node = graph_.nodes()[index];
     const bool folds = outcomes_[index].arithmetic == Arithmetic::kFolded;

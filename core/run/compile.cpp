@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a graph to a program: drop what nobody needs, compute what is constant, let a producer apply the Relu or Clip
-// behind it and a Sigmoid the product of it and its input, and prepare a kernel for each node that is left.
+// after it and a Sigmoid the product of it and its input, and prepare a kernel for each node that is left.
 #include <algorithm>
 #include <limits>
 #include <set>
@@ -178,7 +178,7 @@ class Compiler {
   };
   std::map<size_t, Fusion> fusions_;  // by the index of the producing node
   std::vector<size_t> gates_;         // by node: the one that makes its product of its own input, or kNone
-  std::vector<size_t> fronts_;        // by node: the one of its operator in front whose work it does, or kNone
+  std::vector<size_t> fronts_;        // by node: the one of its operator before it whose work it does, or kNone
 };
 
 std::optional<Clamp> Compiler::clamp_of(size_t index, Constants& constants) {
@@ -211,7 +211,7 @@ const Op* Compiler::op_to_fuse(size_t index, Constants& constants) const {
   return registry_.find(node.domain, node.op_type, model_.opset(node.domain));
 }
 
-/// A node that can clamp takes over the Relu or Clip that alone reads its output, and the next one behind that.
+/// A node that can clamp takes over the Relu or Clip that alone reads its output, and the next one after that.
 void Compiler::plan_clamps(Constants& constants) {
   for (size_t i = 0; i < graph_.nodes().size(); ++i) {
     const Op* op = op_to_fuse(i, constants);
@@ -249,7 +249,7 @@ void Compiler::plan_gates(Constants& constants) {
   }
 }
 
-/// A node does the work of the one in front of it that is of its operator and that it alone reads; two at most, however
+/// A node does the work of the one before it that is of its operator and that it alone reads; two at most, however
 /// many a hostile model has in a row.
 void Compiler::plan_fronts(Constants& constants) {
   for (size_t i = 0; i < graph_.nodes().size(); ++i) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that run graphs of their own: If, Loop, Scan. Each subgraph is a program whose inputs are those the
-// operator gives it and, behind them, the outer values it reads by name; outer values that are constant become its
-// constants. A plan ends in front of such a node, the runner runs it, and what follows is planned with what it made.
+// operator gives it and, after them, the outer values it reads by name; outer values that are constant become its
+// constants. A plan ends before such a node, the runner runs it, and what follows is planned with what it made.
 #pragma once
 
 #include <map>
@@ -109,7 +109,7 @@ const ControlOp& checked_control_op(const Node& node, const Model& model);
 std::vector<std::pair<std::string, std::shared_ptr<const Graph>>> subgraphs_of(const Node& node);
 /// Outer values that its subgraphs read by name. Sorted, each once.
 std::vector<std::string> captures_of(const Node& node);
-/// The subgraph as a model of its own: outer values are constants where `known` has them, else inputs behind its own,
+/// The subgraph as a model of its own: outer values are constants where `known` has them, else inputs after its own,
 /// in the order of captures().
 Model body_model(const Model& outer, const Graph& subgraph, const std::map<std::string, const Tensor*>& known);
 /// `error`, found in a model of its own, at its place inside the subgraph at `place`.

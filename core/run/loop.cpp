@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loop: runs its body again and again, up to a number of times and while a condition holds. What the body carries from
-// step to step may change its shape; what it gives in each step is laid behind one another.
+// step to step may change its shape; what it gives in each step is laid after one another.
 #include <algorithm>
 #include <set>
 

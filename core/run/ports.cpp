@@ -29,7 +29,7 @@ std::string likely_fix(const Port& port, const Shape& shape) {
   }
   if (shape.rank() == 4) {
     if (fits(port, Shape{dims[0], dims[3], dims[1], dims[2]}))
-      return "The samples have their channels last; this model wants them behind the batch axis (NCHW).";
+      return "The samples have their channels last; this model wants them after the batch axis (NCHW).";
     if (fits(port, Shape{dims[0], dims[2], dims[3], dims[1]}))
       return "The samples have their channels first; this model wants them last (NHWC).";
   }

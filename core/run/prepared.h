@@ -37,7 +37,7 @@ struct PreparedGraph {
   bool will_run = true;
 };
 
-/// Runs `body` and puts `place` in front of errors that have none; translates failed allocations.
+/// Runs `body` and puts `place` before errors that have none; translates failed allocations.
 template <class Body>
 auto at_place(const std::string& place, Body&& body) -> decltype(body()) {
   try {

@@ -204,7 +204,7 @@ std::map<ValueId, Tensor> awaited_by(const PreparedNode& node, const Frame& fram
 }
 
 /// Plans the nodes from `begin` on, which follow `frame`, with the values that are there now; `made` are those that the
-/// node in front of `begin` made.
+/// node before `begin` made.
 Frame continuation(const PreparedGraph& graph, size_t begin, const Frame& frame, const std::map<ValueId, Tensor>& made,
                    std::vector<const std::byte*>& pointers) {
   const Plan& plan = frame.plan();

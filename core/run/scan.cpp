@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scan: runs its body once for each place along an axis of its scan inputs. The body carries a state from step to step;
-// what else it gives is laid behind one another.
+// what else it gives is laid after one another.
 #include <algorithm>
 
 #include "core/run/control.h"

@@ -7,7 +7,7 @@
 
 namespace tersor::run {
 
-/// What the steps of a loop give for one output, laid behind one another in memory.
+/// What the steps of a loop give for one output, laid after one another in memory.
 class Stack {
  public:
   /// Error kInvalidModel when `tensor` is not of the type and shape of those before; kUnsupportedModel for types whose

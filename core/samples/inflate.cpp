@@ -25,7 +25,7 @@ class Bits {
  public:
   explicit Bits(std::span<const std::byte> in) : in_(in) {}
 
-  /// At least `count` bits in the buffer; behind the end of the data come zeros, counted in missing_.
+  /// At least `count` bits in the buffer; after the end of the data come zeros, counted in missing_.
   void need(int count) {
     if (filled_ >= count) return;
     if (uint64_t next; in_.size() - position_ >= sizeof next) {
@@ -235,7 +235,7 @@ bool expand_block(Bits& bits, const Codes& codes, std::span<std::byte> out, size
 
 using CrcTable = std::array<std::array<uint32_t, 256>, 8>;
 
-/// Row k: what a byte comes to behind which k more follow.
+/// Row k: what a byte comes to after which k more follow.
 CrcTable crc_table() {
   CrcTable table{};
   for (uint32_t i = 0; i < 256; ++i) {

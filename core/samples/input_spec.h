@@ -28,7 +28,7 @@ struct InputSpec {
   bool has_batch_axis() const;
 };
 
-/// How an array divides into samples: `count` samples of shape `sample` lie one behind the other (row-major).
+/// How an array divides into samples: `count` samples of shape `sample` lie one after the other (row-major).
 struct ArrayFit {
   int64_t count = 0;
   Shape sample;
@@ -37,7 +37,7 @@ struct ArrayFit {
 /// With the input's shape S (axis 0 the batch where it is free or 1) the array is, in this order:
 ///   of S's rank, all axes but the first fitting: one sample for each index of axis 0 (one where S has no batch axis);
 ///   without the batch axis, fitting the rest of S: one sample;
-///   with one more axis in front of a whole sample of batch 1: one sample for each index of it.
+///   with one more axis before a whole sample of batch 1: one sample for each index of it.
 /// A sample may be empty where the declared shape lets it be, by an axis that is free or 0.
 /// Error kInvalidSamples with both shapes and the likely fix, and where there is no sample.
 ArrayFit fit_array(const Shape& array, const InputSpec& input);

@@ -46,7 +46,7 @@ class Bits {
     return entry & 255;
   }
 
-  /// Goes behind the restart marker that must stand here.
+  /// Goes after the restart marker that must stand here.
   void restart(int number) {
     buffer_ = 0, filled_ = invented_ = 0;
     const size_t marker = find_marker();
@@ -75,7 +75,7 @@ class Bits {
       next = 0;
       for (size_t k = 0; k < sizeof next; ++k) next = next << 8 | static_cast<uint64_t>(data_[at_ + k]);
       constexpr uint64_t kOnes = ~uint64_t{0} / 255;
-      // no byte of 255, which would be a marker's or have a zero behind it
+      // no byte of 255, which would be a marker's or have a zero after it
       if (((~next - kOnes) & next & kOnes << 7) == 0) {
         const int bytes = (64 - filled_) / 8;
         buffer_ = bytes == 8 ? next : buffer_ << 8 * bytes | next >> (64 - 8 * bytes);

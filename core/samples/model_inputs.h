@@ -10,7 +10,7 @@
 
 namespace tersor::samples {
 
-/// The inputs in graph order. One of several is a state where an output behind the first has its element type and a
+/// The inputs in graph order. One of several is a state where an output after the first has its element type and a
 /// shape that it could have too, of two axes or more, and where it can be no picture; that output is its next value.
 std::vector<InputSpec> model_inputs(const Graph& graph);
 

@@ -142,7 +142,7 @@ size_t header_start(std::span<const std::byte> head) {
   return head.size() > 6 && head[6] > std::byte{1} ? 12 : 10;
 }
 
-/// Behind the header, which may be longer than what is there; 0 where not even its length is.
+/// After the header, which may be longer than what is there; 0 where not even its length is.
 size_t header_end(std::span<const std::byte> head) {
   const size_t start = header_start(head);
   if (head.size() < start) return 0;

@@ -54,7 +54,7 @@ void check_picture_size(int64_t width, int64_t height);
 /// One grey channel, by ITU-R 601-2: (19595 R + 38470 G + 7471 B + 32768) / 65536. A grey picture stays as it is.
 Picture to_grey(Picture picture);
 
-/// The EXIF orientation (1 to 8) of a TIFF block, as in a JPEG's APP1 segment behind "Exif" or a PNG's eXIf chunk; 1
+/// The EXIF orientation (1 to 8) of a TIFF block, as in a JPEG's APP1 segment after "Exif" or a PNG's eXIf chunk; 1
 /// where there is none or the block is broken.
 int exif_orientation(std::span<const std::byte> tiff);
 

@@ -59,7 +59,7 @@ struct Chunk {
   std::span<const std::byte> data;
 };
 
-/// The chunk at `at`, which moves behind it.
+/// The chunk at `at`, which moves after it.
 Chunk next_chunk(std::span<const std::byte> file, size_t& at) {
   if (file.size() - at < 12) broken("it is cut short");
   const size_t length = big32(file, at);

@@ -95,7 +95,7 @@ std::vector<float> sum_scales(const QuantizationNode& x, const QuantizationNode&
 }
 
 /// A Relu or Clip that alone reads the operator, and has one reader itself, hides what follows: no integer kernel then.
-/// Those in front of a quantizer that does their work are gone by now.
+/// Those before a quantizer that does their work are gone by now.
 const Node* clamp_in_the_way(const Group& group) {
   const ValueId result = group.node.outputs[0];
   const Node* reader = result.valid() ? only_reader(group.graph, group.uses, result) : nullptr;
@@ -320,7 +320,7 @@ void note_island(const Group& group, Reason reason, FusedModel& fused) {
   fused.float_islands.push_back(island(group, std::move(reason), exact));
 }
 
-/// `product`: what the node becomes. Its output is not the node's where the bias behind that joins it.
+/// `product`: what the node becomes. Its output is not the node's where the bias after that joins it.
 FloatIsland few_bits(const Group& group, const Node& product) {
   FloatIsland found = island(
       group, "its weights of few bits are multiplied with floats, or with floats that are made int8 block by block",
@@ -344,10 +344,10 @@ void count_saturation(FusedModel& fused, const std::map<NodeId, std::string>& so
   }
 }
 
-/// The Gemm that a product and the Add behind it become; `output`: the quantizer behind that.
+/// The Gemm that a product and the Add after it become; `output`: the quantizer after that.
 Attempt fuse_joined(const Group& group, const JoinedBias& joined, std::optional<QuantizedOutput>& output) {
-  const Reason because = "the runtime makes a Gemm of it and the bias behind it";
-  if (joined.in_float) return because + ", and finds no quantizer behind that";
+  const Reason because = "the runtime makes a Gemm of it and the bias after it";
+  if (joined.in_float) return because + ", and finds no quantizer after that";
   Node gemm = group.node;
   gemm.op_type = "Gemm";
   gemm.inputs.push_back(joined.bias);
@@ -375,12 +375,11 @@ void fuse_groups(FusedModel& fused, Profile profile, bool counts_saturation,
     const Rule* rule = rule_for(node);
     const Node* clamp = rule != nullptr ? clamp_in_the_way(group) : nullptr;
     const auto bias = joined.find(node.id);
-    Attempt attempt =
-        clamp != nullptr
-            ? Attempt("the runtime finds no integer kernel in front of the " + clamp->op_type + " behind it")
-        : bias != joined.end() ? fuse_joined(group, bias->second, group.output)
-        : rule != nullptr      ? rule->attempt(group)
-                               : Attempt(Reason());
+    Attempt attempt = clamp != nullptr
+                          ? Attempt("the runtime finds no integer kernel before the " + clamp->op_type + " after it")
+                      : bias != joined.end() ? fuse_joined(group, bias->second, group.output)
+                      : rule != nullptr      ? rule->attempt(group)
+                                             : Attempt(Reason());
     if (Node* replacement = std::get_if<Node>(&attempt)) {
       if (replacement->op_type == "MatMulNBits")
         fused.float_islands.push_back(few_bits(group, *replacement));

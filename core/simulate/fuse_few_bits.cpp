@@ -74,7 +74,7 @@ void set_code(std::span<std::byte> bytes, int64_t bits, int64_t at, uint8_t code
   bytes[static_cast<size_t>(at / per_byte)] |= static_cast<std::byte>(code << (at % per_byte * bits));
 }
 
-/// [columns, blocks, bytes of a block]. What lies behind the last row is multiplied with 0.
+/// [columns, blocks, bytes of a block]. What follows the last row is multiplied with 0.
 Tensor turned_codes(const FewBitsWeight& weight) {
   const int64_t padded = weight.blocks() * weight.block_size();
   Tensor turned =

@@ -6,7 +6,7 @@
 
 namespace tersor::simulate {
 
-/// Constant nodes become initializers, and so does what is made of constants in front of a DequantizeLinear (a float
+/// Constant nodes become initializers, and so does what is made of constants before a DequantizeLinear (a float
 /// weight quantized in the graph): a runtime has none of them left when it looks for groups.
 void fold_constant_nodes(Model& model);
 
@@ -14,7 +14,7 @@ void fold_constant_nodes(Model& model);
 /// the QuantizeLinear has that one reader (onnxruntime qdq_s8_to_u8.cc; everywhere but on ARM).
 void rewrite_int8_as_uint8(Graph& graph);
 
-/// QuantizeLinear behind an operator that only moves elements, or takes the largest, goes in front of it, where what
+/// QuantizeLinear after an operator that only moves elements, or takes the largest, goes before it, where what
 /// makes the values may then have an integer kernel (qdq_propagation.cc).
 void move_quantization_up(Graph& graph);
 

@@ -112,7 +112,7 @@ class IntegerConv::Windows {
   }
   int64_t step() const { return g_.stride_w * g_.in_channels; }
   const ConvGeometry& geometry() const { return g_; }
-  /// Where each tap of this pixel lies behind window(), row by row: the same for those in line.
+  /// Where each tap of this pixel lies after window(), row by row: the same for those in line.
   void place_taps(int64_t pixel, std::vector<int64_t>& offsets) const {
     offsets.clear();
     const int64_t top = g_.pointwise() ? 0 : pixel / out_w_ * g_.stride_h;

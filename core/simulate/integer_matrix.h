@@ -31,7 +31,7 @@ class IntegerMatrix {
   IntegerMatrix(const Codes& codes, Pairs pairs);
 
   /// sums[i, c] = sum over k of x[i, k] * (w[k, c] - zero point), modulo 2^32. `x` holds `count` rows of numbers minus
-  /// `zero_point`, one behind the other, and one more number that may be anything. Returns how many sums hold a
+  /// `zero_point`, one after the other, and one more number that may be anything. Returns how many sums hold a
   /// pair that saturates, where those are counted; `is_signed` rows have none.
   int64_t multiply(const int16_t* x, int64_t count, bool is_signed, int32_t zero_point, int32_t* sums) const;
 

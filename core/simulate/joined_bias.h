@@ -12,7 +12,7 @@ struct JoinedBias {
   NodeId add;
   ValueId bias;
   /// A Relu or Clip follows a product of other than two axes: the runtime's Reshape then stands between the two, and no
-  /// quantizer is found behind the Gemm.
+  /// quantizer is found after the Gemm.
   bool in_float = false;
 };
 

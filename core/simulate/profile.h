@@ -16,7 +16,7 @@ enum class Profile {
   kAvx2,   // as kX64 on a CPU without VNNI: pair sums of u8 x s8 products saturate at 16 bits
 };
 
-/// Whether its float polynomials round a product and the sum behind it once.
+/// Whether its float polynomials round a product and the sum after it once.
 constexpr bool fuses(Profile profile) {
   return profile != Profile::kWasm;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax and LogSoftmax in float, as the runtime computes them between DequantizeLinear and QuantizeLinear or behind
+// Softmax and LogSoftmax in float, as the runtime computes them between DequantizeLinear and QuantizeLinear or after it
 // the last DequantizeLinear.
 #include "core/ops/refuse.h"
 #include "core/simulate/operator_parts.h"

@@ -51,7 +51,7 @@ int64_t Window::out_size(int64_t size, int64_t kernel_size, size_t axis, std::sp
                                               std::to_string(size) + " with the pads " + std::to_string(begin) +
                                               " and " + std::to_string(end) + ".");
   int64_t out = (ceil_mode ? (room + strides[axis] - 1) / strides[axis] : room / strides[axis]) + 1;
-  // A window that would start in the padding behind the picture does not count.
+  // A window that would start in the padding after the picture does not count.
   if (ceil_mode && (out - 1) * strides[axis] >= size + begin) --out;
   return out;
 }

@@ -14,7 +14,7 @@ inline double round_half_even(double x) {
   return std::nearbyint(x);
 }
 
-/// The same for |x| < 2^51, in two additions that vectorize: behind 1.5 * 2^52 there is no room for a fraction.
+/// The same for |x| < 2^51, in two additions that vectorize: after 1.5 * 2^52 there is no room for a fraction.
 inline double round_half_even_small(double x) {
   constexpr double kNoFraction = 6755399441055744.0;
   return (x + kNoFraction) - kNoFraction;

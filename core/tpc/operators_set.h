@@ -14,8 +14,8 @@ namespace tersor::tpc {
 
 /// How the platform's runtime computes an operator whose inputs are quantized.
 enum class RuntimeKernel {
-  kInteger,             // in integers; needs quantized operands and a quantizer behind it
-  kIntegerFloatOutput,  // in integers; the quantizer behind it may be left out and the output is float then
+  kInteger,             // in integers; needs quantized operands and a quantizer after it
+  kIntegerFloatOutput,  // in integers; the quantizer after it may be left out and the output is float then
   kFloat,               // in float: a quantizer around it costs accuracy and gains nothing
   kEither,              // it has an integer kernel, which is taken where the prices say that it saves time; else kFloat
 };

@@ -17,14 +17,14 @@ namespace tersor::tpc {
 
 /// Where quantizers stand.
 enum class Placement {
-  kOutputs,   // behind every operator whose configuration enables it
-  kOperands,  // in front of and behind the operators that the runtime computes in integers; islands between stay float
+  kOutputs,   // after every operator whose configuration enables it
+  kOperands,  // before and after the operators that the runtime computes in integers; islands between stay float
 };
 
 /// How weights that float arithmetic reads stand in the file.
 enum class FloatWeights {
-  kDequantize,   // behind a DequantizeLinear, with block_size where they are in blocks
-  kFold,         // behind operators that every runtime computes once, when it opens the file
+  kDequantize,   // after a DequantizeLinear, with block_size where they are in blocks
+  kFold,         // after operators that every runtime computes once, when it opens the file
   kMatMulNBits,  // as com.microsoft MatMulNBits where ONNX Runtime is quick with it, else as kFold
 };
 
@@ -39,7 +39,7 @@ struct ExportRules {
   bool signed_activations = false;  // activations are stored as int8 or int16, not uint8 or uint16
   bool narrow_weights = true;       // symmetric weights leave out the lowest integer: [-127, 127]
   bool integer_bias = true;         // int32 with scale s_x * s_w; otherwise float
-  bool fold_clamps = true;          // a Relu or Clip in front of a quantizer becomes that quantizer's range
+  bool fold_clamps = true;          // a Relu or Clip before a quantizer becomes that quantizer's range
   bool quantize_outputs = true;     // the model's outputs pass a quantizer where their operator has one
   RuntimeKernel unlisted_kernel = RuntimeKernel::kInteger;  // of operators that belong to no set
   bool warn_branch_points = false;                          // a tensor that several operators read costs speed
@@ -60,7 +60,7 @@ struct ExportRules {
         field("warn_branch_points", &E::warn_branch_points,
               "Say of each quantized tensor with several readers that its neighbours may run in float."),
         field("float_weights", &E::float_weights,
-              "Weights that float arithmetic reads: behind a DEQUANTIZE_LINEAR, behind operators that a runtime FOLDs "
+              "Weights that float arithmetic reads: after a DEQUANTIZE_LINEAR, after operators that a runtime FOLDs "
               "when it opens the file, or as MATMUL_NBITS where that is quick."));
   }
   bool operator==(const ExportRules&) const = default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers that change with the steps of training, along a line between two steps and not before or behind them.
+// Numbers that change with the steps of training, along a line between two steps and not before or after them.
 #pragma once
 
 #include <cstdint>

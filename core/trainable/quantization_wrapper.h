@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where trainable quantizers stand in a graph: the wrapper of a node whose weights are quantized, and the holder behind
-// a value that is (mct_quantizers' QuantizationWrapper and ActivationQuantizationHolder). Neither changes the graph
+// Where trainable quantizers stand in a graph: the wrapper of a node whose weights are quantized, and the holder after
+// it a value that is (mct_quantizers' QuantizationWrapper and ActivationQuantizationHolder). Neither changes the graph
 // while it is trained; they keep what belongs to its node or value, for whoever runs the graph.
 #pragma once
 
@@ -117,7 +117,7 @@ class ActivationQuantizationHolder {
   bool is_converted_ = false;
 };
 
-/// Behind an operator that passes quantized values on.
+/// After an operator that passes quantized values on.
 struct PreservingActivationQuantizationHolder : ActivationQuantizationHolder {
   PreservingActivationQuantizationHolder(const Graph& graph, ValueId value,
                                          std::unique_ptr<BaseTrainableQuantizer> quantizer,
@@ -125,7 +125,7 @@ struct PreservingActivationQuantizationHolder : ActivationQuantizationHolder {
       : ActivationQuantizationHolder(graph, value, std::move(quantizer), quantization_bypass) {}
 };
 
-/// Behind an operator within a fused group, whose result is not quantized.
+/// After an operator within a fused group, whose result is not quantized.
 struct FLNActivationQuantizationHolder : ActivationQuantizationHolder {
   FLNActivationQuantizationHolder(const Graph& graph, ValueId value, std::unique_ptr<BaseTrainableQuantizer> quantizer,
                                   bool quantization_bypass = false)

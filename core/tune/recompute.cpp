@@ -59,7 +59,7 @@ class Blocks {
     return block + 1 == blocks_ ? std::nullopt : std::optional(block);
   }
 
-  /// Nodes whose values gradients read, and those in front of them in the same block.
+  /// Nodes whose values gradients read, and those before them in the same block.
   void find_needed() {
     needed_.assign(forward_, false);
     for (size_t k = forward_; k < from_.nodes().size(); ++k) need(from_.nodes()[k]);

@@ -11,8 +11,8 @@
 namespace tersor::tune {
 
 /// `graph` computes values forward with its first nodes, one for each entry of `places` (where in the model each
-/// stands, not in order: two models may be side by side), and gradients with those behind. The graph that comes back
-/// gives the same bits in `blocks` parts: what gradients read of a part is computed again in front of the first of them
+/// stands, not in order: two models may be side by side), and gradients with those after it. The graph that comes back
+/// gives the same bits in `blocks` parts: what gradients read of a part is computed again before the first of them
 /// from what later parts read of it; the last part's values are simply there. Values keep their ids.
 Graph recomputed_by_block(const Graph& graph, const std::vector<size_t>& places, size_t blocks);
 

@@ -156,7 +156,7 @@ class Maker {
     }
   }
 
-  /// The value's quantizer behind it, where it has one.
+  /// The value's quantizer after it, where it has one.
   void finish(ValueId value, ValueId made) {
     student_of_[value] = made;
     const auto found = std::find_if(plan_.activations.begin(), plan_.activations.end(),

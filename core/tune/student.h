@@ -51,8 +51,8 @@ struct Student {
   std::vector<Point> points;
   std::vector<std::pair<ValueId, ValueId>> outputs;  // student and teacher; what a Softmax at the end is given
   ValueId cross_entropy;                             // of the first output; invalid without labels
-  std::vector<size_t> places;       // of each node in front of the gradients: where in the model it stands
-  std::vector<std::string> frozen;  // sentences: what is not trained, and why
+  std::vector<size_t> places;                        // of each node before the gradients: where in the model it stands
+  std::vector<std::string> frozen;                   // sentences: what is not trained, and why
 };
 
 /// `shapes`: of a sample's inputs. Error kUnsupportedModel for a model with subgraphs, where nothing can be trained, or

@@ -453,7 +453,7 @@ void Tuner::State::move_weight(size_t k, std::span<const float> by, double left)
     adam[k].step(taken, rate_of_weights(), whole, variable->gradient, variable->value);
 }
 
-/// What the programs are given for the trained inputs and behind them, as they are now.
+/// What the programs are given for the trained inputs and after them, as they are now.
 std::vector<Tensor> Tuner::State::values_now(bool in_training) {
   std::vector<Tensor> values;
   for (size_t k = 0; k < student.trained.size(); ++k)

@@ -53,7 +53,7 @@ struct Tuner::State {
   double rate_of_weights() const;
   double augmentation() const;
   double rate_of_scales() const;
-  /// Steps after which roundings are trained, and whether the step behind so many trains them.
+  /// Steps after which roundings are trained, and whether the step after so many trains them.
   int64_t rounding_begin() const;
   bool learns_rounding(int64_t after) const;
   bool has_labels() const { return !labels.empty(); }

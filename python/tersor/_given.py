@@ -23,7 +23,7 @@ Model = Union[Path_, bytes, bytearray, memoryview, Any]
 """The path of an ONNX file, its bytes, or an `onnx.ModelProto`."""
 
 Samples = Union[Path_, Sequence[Path_], Array, Mapping[str, Array], Iterable[Any]]
-"""An array with an axis of samples in front; arrays by input name; something to iterate over that gives samples or
+"""An array with a leading axis of samples; arrays by input name; something to iterate over that gives samples or
 batches, alone or with their labels, as a DataLoader does; or paths of folders, .npy, .npz, .zip, .csv, pictures."""
 
 
@@ -76,7 +76,7 @@ def array_of(value: Array, place: str) -> numpy.ndarray:
 
 
 def npy_parts(array: numpy.ndarray) -> list[Any]:
-    """An .npy file: its header, and the array's own memory behind it."""
+    """An .npy file: its header, and the array's own memory after it."""
     header = io.BytesIO()
     numpy.lib.format.write_array_header_2_0(header, numpy.lib.format.header_data_from_array_1_0(array))
     return [header.getvalue(), array.reshape(-1).view(numpy.uint8) if array.size else b""]

@@ -11,7 +11,7 @@ TEST_CASE("an error says place, message and hint in that order") {
   REQUIRE(std::string(error.what()) == "graph.node[1]: It is broken. Mend it.");
 }
 
-TEST_CASE("an outer place goes in front and the rest stays") {
+TEST_CASE("an outer place goes before it and the rest stays") {
   const Error error = Error(ErrorCode::kIo, "No.", "kernel", "Try.").within("graph.node[3]").within("model");
   REQUIRE(error.place == "model.graph.node[3].kernel");
   REQUIRE(error.hint == "Try.");

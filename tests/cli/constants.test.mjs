@@ -15,7 +15,7 @@ const numbers = (dims, from = 0.5) => ({
   data: Float32Array.from({ length: dims.reduce((a, b) => a * b, 1) }, (_, k) => from + (k % 5) / 8),
 });
 
-/** Operators on N x 4 x 6 x 6 (on N x 4 for products) with the constants that they read behind it. */
+/** Operators on N x 4 x 6 x 6 (on N x 4 for products) with the constants that they read after it. */
 const operators = {
   Conv: { constants: { w: numbers([4, 4, 3, 3]), b: numbers([4]) } },
   ConvTranspose: { constants: { w: numbers([4, 4, 3, 3]), b: numbers([4]) } },

@@ -46,7 +46,7 @@ TEST_CASE("the 19 parameters of the requirement document are there under their n
   std::vector<std::string> ours;
   for (const Json& one : describe_quantization_config()) ours.push_back(one["name"]);
   REQUIRE(names.size() == 19);
-  // Ours stand first and in the document's order; what the document does not have comes behind.
+  // Ours stand first and in the document's order; what the document does not have comes after it.
   REQUIRE(ours.size() >= names.size());
   ours.resize(names.size());
   REQUIRE(ours == names);

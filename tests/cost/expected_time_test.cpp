@@ -59,7 +59,7 @@ TEST_CASE("weights that do not stay in the cache cost more, by the bytes that th
   REQUIRE(milliseconds(true, 999) == Approx(2000));
 }
 
-TEST_CASE("a Relu behind a float Conv and the product of a Swish cost nothing, a Relu of its own does") {
+TEST_CASE("a Relu after a float Conv and the product of a Swish cost nothing, a Relu of its own does") {
   NamedModel model;
   model.input("x", {1, 2, 4, 4}).weight("w", {2, 2, 1, 1}).node("Conv", {"x", "w"}, {"c"}).node("Relu", {"c"}, {"r"});
   model.node("Sigmoid", {"r"}, {"s"}).node("Mul", {"r", "s"}, {"m"}).node("Relu", {"m"}, {"y"}).output("y");

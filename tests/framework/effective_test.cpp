@@ -93,7 +93,7 @@ TEST_CASE("a platform may say itself which operators a set stands for") {
   REQUIRE_THROWS_WITH(effective_configs(wrong), Catch::Contains("operator_set \"Mine\".layers[0]"));
 }
 
-TEST_CASE("custom_tpc_opset_to_layer stands in front of a set's own layers and of those known by its name") {
+TEST_CASE("custom_tpc_opset_to_layer stands before a set's own layers and of those known by its name") {
   const std::string_view file = R"({"schema_version": 1, "name": "p", "tp_model": {"default_qco":
       {"quantization_config_list": [{}]}, "operator_set": [{"name": "Mine", "layers": ["Mish"]}, {"name": "Zap"},
       {"name": "Conv"}, {"name": "Add"}]}})";

@@ -194,7 +194,7 @@ TEST_CASE("all that the platform does not offer is told at once, beside override
       {"name": "a/conv", "config": {"weights_n_bits": 3, "activation_n_bits": 5}},
       {"name": "b/conv", "config": {"weights_n_bits": 2}}, {"name": "nowhere", "config": {"weights_n_bits": 8}}])");
   INFO(error.message);
-  // The bits of the output are those of the Relu behind a/conv too, which is in no set.
+  // The bits of the output are those of the Relu after a/conv too, which is in no set.
   REQUIRE(error.message.find("has 5 faults") != std::string::npos);
   for (const char* part : {"overrides[0].config.weights_n_bits: The platform offers nothing",
                            "overrides[0].config.activation_n_bits: The platform offers nothing for the operator set",

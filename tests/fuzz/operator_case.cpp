@@ -158,7 +158,7 @@ class In {
  public:
   explicit In(std::span<const std::byte> bytes) : left_(bytes) {}
 
-  /// Zeros behind the end.
+  /// Zeros after the end.
   template <class T>
   T take() {
     T value{};

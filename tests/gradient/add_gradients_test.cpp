@@ -123,7 +123,7 @@ Case node(const std::string& type, std::vector<std::vector<int64_t>> dims, Named
           low, high, step};
 }
 
-/// The same behind constants given as further inputs.
+/// The same after constants given as further inputs.
 Case with_constants(const std::string& type, std::vector<int64_t> dims,
                     std::vector<std::pair<std::string, Tensor>> constants, Named attributes = {}) {
   return {type, [=](NamedModel& m) {

@@ -116,7 +116,7 @@ TEST_CASE("a subgraph reads what is defined before its node, and only that") {
   inner->append(make_node("Relu", {captured}, {result}));
   inner->outputs = {result};
   Chain chain;
-  SECTION("behind the producer it is valid") {
+  SECTION("after the producer it is valid") {
     chain.model.graph.nodes()[1].attributes["body"] = std::shared_ptr<const Graph>(inner);
     REQUIRE_NOTHROW(validate(chain.model));
   }

@@ -9,7 +9,7 @@
 
 using namespace tersor;
 
-TEST_CASE("planes carry each error over to the places in front, with the same bytes on every target") {
+TEST_CASE("planes carry each error over to the places before it, with the same bytes on every target") {
   constexpr size_t kLanes = kernels::kPlaneLanes;
   test::on_every_target([] {
     for (const size_t size : {size_t{1}, size_t{7}, size_t{8}, size_t{9}, size_t{40}}) {

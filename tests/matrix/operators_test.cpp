@@ -69,7 +69,7 @@ std::string versions_of(const std::string& type) {
   return std::to_string(first) + (last == kNewest ? "+" : "-" + std::to_string(last));
 }
 
-/// Float operators that have an integer kernel behind QuantizeLinear and DequantizeLinear.
+/// Float operators that have an integer kernel after QuantizeLinear and DequantizeLinear.
 std::set<std::string> simulated() {
   std::set<std::string> types;
   const auto standard = ops::standard().ops();

@@ -143,7 +143,7 @@ TEST_CASE("prefixes of zoo models are refused, but where only metadata is lost")
     REQUIRE(ends.back() == file.size());
     size_t survived = 0;
     for (size_t size = 0; size < file.size(); size += one.step) survived += prefix_fails(file, size) ? 0 : 1;
-    // Between two complete fields behind the operator sets nothing shows that more was to come.
+    // Between two complete fields after the operator sets nothing shows that more was to come.
     size_t complete = 0;
     for (size_t k = 0; k + 1 < ends.size(); ++k) {
       REQUIRE(prefix_fails(file, ends[k] - 1));

@@ -186,7 +186,7 @@ TEST_CASE("Softmax takes one axis alone where that is the same, else it runs on 
   REQUIRE(unknown.raised().find("y_flat = Flatten(x) {axis = 2}") != std::string::npos);
 }
 
-TEST_CASE("the rank behind common operators is known without declarations") {
+TEST_CASE("the rank after common operators is known without declarations") {
   Single softmax(11, "Softmax", {{1, {}}, {8, {}}, {7, {}}, {7, {}}});
   Graph& graph = softmax.model.graph;
   const ValueId pooled = graph.add_value("pooled"), flat = graph.add_value("flat");

@@ -85,7 +85,7 @@ Tensor numbers(std::vector<int64_t> values) {
 
 }  // namespace
 
-TEST_CASE("constants of 16 bits behind a Cast become float32, inputs and outputs keep their type") {
+TEST_CASE("constants of 16 bits after a Cast become float32, inputs and outputs keep their type") {
   for (const DType dtype : {DType::kFloat16, DType::kBfloat16}) {
     Small small;
     small.constant("h", halves({0.5f, -2.0f, 65280.0f}, dtype));

@@ -65,7 +65,7 @@ Model residual_of(const Residual& residual, const char* output = "y") {
 
 }  // namespace
 
-TEST_CASE("a Conv and the 1x1 Conv behind it become one, with a bias where either has one") {
+TEST_CASE("a Conv and the 1x1 Conv after it become one, with a bias where either has one") {
   for (const bool b1 : {false, true})
     for (const bool b2 : {false, true}) {
       Pair pair;

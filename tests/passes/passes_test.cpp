@@ -53,7 +53,7 @@ NamedModel conv(int64_t in, int64_t out, int64_t group, const std::string& type 
 
 }  // namespace
 
-TEST_CASE("BatchNormalization folds into a Conv in front of it") {
+TEST_CASE("BatchNormalization folds into a Conv before it") {
   for (int64_t group : {1, 2, 4})
     for (bool biased : {false, true}) {
       NamedModel builder = conv(4, 8, group, "Conv", biased);
@@ -88,7 +88,7 @@ TEST_CASE("BatchNormalization folds into a ConvTranspose by the output channels 
   }
 }
 
-TEST_CASE("BatchNormalization folds into a Gemm in front of it") {
+TEST_CASE("BatchNormalization folds into a Gemm before it") {
   for (int64_t turned : {0, 1}) {
     NamedModel builder;
     builder.input("x", {3, 5}).weight("w", turned != 0 ? Ints{7, 5} : Ints{5, 7}).weight("b", {7});
@@ -98,7 +98,7 @@ TEST_CASE("BatchNormalization folds into a Gemm in front of it") {
   }
 }
 
-TEST_CASE("BatchNormalization stays where the value in front of it is read elsewhere") {
+TEST_CASE("BatchNormalization stays where the value before it is read elsewhere") {
   NamedModel builder = conv(4, 4, 1);
   normalization(builder, "t", "y", 4).output("y");
   REQUIRE(after(fold_batch_norm, NamedModel(builder).output("t").build(), 0) == "Conv BatchNormalization");
@@ -106,7 +106,7 @@ TEST_CASE("BatchNormalization stays where the value in front of it is read elsew
           "Conv BatchNormalization Relu");
 }
 
-TEST_CASE("BatchNormalization folds into a kernel of one tap behind it") {
+TEST_CASE("BatchNormalization folds into a kernel of one tap after it") {
   const auto behind = [](const std::string& type, const Ints& weight, std::map<std::string, Attribute> attributes) {
     NamedModel builder;
     builder.input("x", weight.size() == 4 ? Ints{2, 4, 6, 5} : Ints{3, 4});
@@ -177,7 +177,7 @@ TEST_CASE("a chain of scale, shift and normalization folds in one pipeline") {
   REQUIRE(relative_difference(before, model, random_inputs(before)) < 1e-5);
 }
 
-TEST_CASE("MatMul and the Add of a bias behind it become Gemm") {
+TEST_CASE("MatMul and the Add of a bias after it become Gemm") {
   for (const Ints& dims : {Ints{7}, Ints{1, 7}, Ints{1}, Ints{}}) {
     NamedModel builder;
     builder.input("x", {3, 5}).weight("w", {5, 7}).weight("b", dims);

@@ -14,7 +14,7 @@ using test::NamedModel;
 namespace {
 
 /// A step of a decoder in the form that exporters merge: one branch takes a cache, the other none, and both read all
-/// weights from the graph around them. The If lies behind nothing, or behind a kernel of the graph itself.
+/// weights from the graph around them. The If lies after nothing, or after a kernel of the graph itself.
 Model decoder(bool has_own_kernel = false) {
   const auto branch = [](bool with_cache) {
     NamedModel body;

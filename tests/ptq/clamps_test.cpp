@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose settings the quantizer behind a Relu or Clip takes, and ranges that operators decide by themselves.
+// Whose settings the quantizer after a Relu or Clip takes, and ranges that operators decide by themselves.
 #include "tests/catch.h"
 
 #include "tests/ptq/corrected.h"
@@ -47,7 +47,7 @@ constexpr const char* kUniform = R"({"activation_quantization_method": "UNIFORM"
 
 }  // namespace
 
-TEST_CASE("the quantizer behind a clamp is the clamp's, and that of the kernel in front where only that is named") {
+TEST_CASE("the quantizer after a clamp is the clamp's, and that of the kernel before it where only that is named") {
   REQUIRE_FALSE(is_power_of_two(behind_clamp({}).scale[0]));
   const Overrides of_clamp{override_of("Relu", kPowerOfTwo)}, of_kernel{override_of("Conv", kPowerOfTwo)};
   REQUIRE(is_power_of_two(behind_clamp(of_clamp).scale[0]));

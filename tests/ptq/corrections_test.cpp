@@ -77,7 +77,7 @@ TEST_CASE("unlike channels are equalized and the float model stays what it is") 
   REQUIRE(sqnr(*job, quantize(*job, with).model) > sqnr(*plain, quantize(*plain, without).model) + 4);
 }
 
-TEST_CASE("in front of a Relu or Clip nothing is watched, and the bias there is corrected all the same") {
+TEST_CASE("before a Relu or Clip nothing is watched, and the bias there is corrected all the same") {
   const auto clips = GENERATE(false, true);
   const auto watches = [](const Job& job, const char* name) {
     return std::any_of(job.requests.begin(), job.requests.end(), [&](const auto& one) { return one.name == name; });
@@ -90,7 +90,7 @@ TEST_CASE("in front of a Relu or Clip nothing is watched, and the bias there is 
     REQUIRE(std::any_of(statistics.measured.outputs.begin(), statistics.measured.outputs.end(),
                         [&](const auto& one) { return one.name == name; }));
 
-  config::QuantizationConfig keeps;  // which compares deviations in front of it
+  config::QuantizationConfig keeps;  // which compares deviations before it
   keeps.weights_second_moment_correction = true;
   REQUIRE(watches(*job_of(separable(0.3, clips), keeps), "c1"));
 }
@@ -166,7 +166,7 @@ TEST_CASE("measured bias correction needs the samples and says so") {
   REQUIRE_THROWS_WITH(quantize(*job, statistics), Catch::Matchers::Contains("weights_bias_correction_method"));
 }
 
-TEST_CASE("behind the measured correction the means are those of the float model") {
+TEST_CASE("after the measured correction the means are those of the float model") {
   config::QuantizationConfig config;
   config.weights_per_channel_threshold = false;  // rough weights: large shifts
   const auto job = job_of(separable(0.8), config);
@@ -310,7 +310,7 @@ TEST_CASE("around a Swish each channel is scaled to its quantizer, whose scale s
   REQUIRE(sqnr(*job, quantized) > sqnr(*plain, quantize(*plain, without).model) + 2);
 }
 
-TEST_CASE("what a Conv writes in front of a Swish takes all integers, from end to end") {
+TEST_CASE("what a Conv writes before a Swish takes all integers, from end to end") {
   const auto job = job_of(swishes("Sigmoid"), accurate());
   const Draft decided = draft(*job, statistics_of(*job));
   REQUIRE(stretched_outputs(decided).size() == 2);

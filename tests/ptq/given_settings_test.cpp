@@ -59,7 +59,7 @@ TEST_CASE("of recipe, preset, configuration and assignments the later one wins, 
   REQUIRE(combine(given).config == preset);
 }
 
-TEST_CASE("overrides come behind those of the recipe, and of equal ones the later stays") {
+TEST_CASE("overrides come after those of the recipe, and of equal ones the later stays") {
   GivenSettings given;
   given.recipe = recipe();
   given.overrides = {{text_of(on("b", 4)), "one"}, {text_of(on("a", 8)), "two"}};

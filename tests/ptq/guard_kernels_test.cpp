@@ -32,7 +32,7 @@ struct Made {
 
 }  // namespace
 
-TEST_CASE("the bias behind a product of three axes gets a second axis, so that no runtime joins the two") {
+TEST_CASE("the bias after a product of three axes gets a second axis, so that no runtime joins the two") {
   NamedModel model;
   model.input("x", {1, 5, 8}).weight("w", {8, 6}).weight("b", {6}).weight("v", {6, 4}).weight("c", {4});
   model.node("MatMul", {"x", "w"}, {"m"}).node("Add", {"m", "b"}, {"a"}).node("Relu", {"a"}, {"r"});

@@ -91,7 +91,7 @@ double largest_bias_in_steps(const Model& model, const char* platform) {
 
 }  // namespace
 
-TEST_CASE("a dead channel's bias fits into int32 in a ConvTranspose and behind movers, on every platform") {
+TEST_CASE("a dead channel's bias fits into int32 in a ConvTranspose and after movers, on every platform") {
   for (const char* platform : {"ort-cpu", "ort-cpu-s8s8", "ort-web", "openvino", "tensorrt", "qnn", "tflite", "imx500"})
     for (const Model& model : {upsampling(1), upsampling(2), movers_in_front()}) {
       CAPTURE(platform, test::types_of(model));

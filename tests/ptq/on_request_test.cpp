@@ -59,7 +59,7 @@ double sqnr(const Job& job, const Model& quantized) {
   return 10 * std::log10(signal / noise);
 }
 
-/// Two Convs of like ranges into a Concat, and a Gemm behind it. Relu on the first where `clamps`.
+/// Two Convs of like ranges into a Concat, and a Gemm after it. Relu on the first where `clamps`.
 NamedModel concatenated(bool clamps = false) {
   NamedModel model;
   model.input("x", {1, 16, 6, 6}).weight("w1", {8, 16, 1, 1}).weight("w2", {8, 16, 1, 1}).weight("w3", {576, 4});

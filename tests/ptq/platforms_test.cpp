@@ -42,7 +42,7 @@ struct Made {
 
   Tensor scale(const Node& pair) const { return file.graph.initializer(pair.inputs[1])->aligned(); }
   const Tensor& zero_point(const Node& pair) const { return *file.graph.initializer(pair.inputs[2]); }
-  /// The QuantizeLinear behind the value of that name; null without one.
+  /// The QuantizeLinear after the value of that name; null without one.
   const Node* quantizer(const std::string& name) const {
     for (const Node& node : file.graph.nodes())
       if (node.is("QuantizeLinear") && node.name == name + "_QuantizeLinear") return &node;
@@ -459,7 +459,7 @@ TEST_CASE("channels that are never used do not set the scale of a weight that ha
   REQUIRE(difference(dead, make(dead, "ort-cpu", R"({"weights_per_channel_threshold": false})")) < 0.12);
 }
 
-TEST_CASE("what the model gives out is not the rounded form that a Transpose behind it is quantized to") {
+TEST_CASE("what the model gives out is not the rounded form that a Transpose after it is quantized to") {
   NamedModel model;
   model.input("x", {4, 8}).weight("w", {8, 6}).weight("v", {4, 5}).node("MatMul", {"x", "w"}, {"m"});
   model.node("Sigmoid", {"m"}, {"s"}).node("Transpose", {"s"}, {"t"}, {{"perm", Ints{1, 0}}});

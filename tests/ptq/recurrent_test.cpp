@@ -20,7 +20,7 @@ int64_t gates_of(const std::string& type) {
   return type == "LSTM" ? 4 : type == "GRU" ? 3 : 1;
 }
 
-/// A recurrent layer over five steps, and a Gemm behind its last state.
+/// A recurrent layer over five steps, and a Gemm after its last state.
 Model model_of(const std::string& type, int64_t directions) {
   const int64_t rows = gates_of(type) * kHidden;
   NamedModel model;
@@ -34,7 +34,7 @@ Model model_of(const std::string& type, int64_t directions) {
   return model.build();
 }
 
-/// What stands in front of an input of the layer.
+/// What stands before an input of the layer.
 const Node* restoring(const Model& made, const std::string& type, size_t input) {
   const Uses uses(made.graph);
   for (const Node& node : made.graph.nodes())

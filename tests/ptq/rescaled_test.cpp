@@ -71,7 +71,7 @@ Model dense() {
   return model.build();
 }
 
-/// Pictures with their channels last, as TensorFlow has them, moved and padded in front of their Conv.
+/// Pictures with their channels last, as TensorFlow has them, moved and padded before their Conv.
 Model channels_last() {
   NamedModel model;
   model.input("x", {1, 8, 8, 3}).weight("w", {6, 3, 3, 3});
@@ -136,7 +136,7 @@ TEST_CASE("an input below its threshold is stretched to it inside the model") {
   }
 }
 
-TEST_CASE("an input is stretched behind what moves it, too, wherever its quantizer stands") {
+TEST_CASE("an input is stretched after what moves it, too, wherever its quantizer stands") {
   for (const char* platform : {"imx500", "ort-cpu", "any"}) {
     INFO(platform);
     config::QuantizationConfig config = with(kInput);

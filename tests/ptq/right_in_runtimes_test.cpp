@@ -186,7 +186,7 @@ TEST_CASE("every node of the file has a name of its own") {
   }
 }
 
-TEST_CASE("a float weight is hidden behind movers, and where a product and its bias become one") {
+TEST_CASE("a float weight is hidden after movers, and where a product and its bias become one") {
   config::QuantizationConfig config = test::plain_config();
   config.enable_weights_quantization = false;
   NamedModel model;

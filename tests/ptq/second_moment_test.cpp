@@ -13,7 +13,7 @@ using Ints = std::vector<int64_t>;
 
 namespace {
 
-/// Convolutions behind each other whose weights have a few large values each: of 4 bits the rest is coarse, or clipped.
+/// Convolutions after each other whose weights have a few large values each: of 4 bits the rest is coarse, or clipped.
 Model deep(int layers = 6, bool bias = true) {
   NamedModel model;
   model.input("x", {1, 12, 6, 6});
@@ -122,7 +122,7 @@ TEST_CASE("the integers of the weights stay, their scales and biases move") {
   }
 }
 
-TEST_CASE("behind every kernel the deviations of the samples are the float model's") {
+TEST_CASE("after every kernel the deviations of the samples are the float model's") {
   const auto job = test::job_of(deep(3), kTarget, four_bits(true));
   calibrate::Statistics statistics = test::statistics_of(*job);
   statistics = measured(*job, statistics);

@@ -94,7 +94,7 @@ TEST_CASE("layers that share their weight have one set of integers") {
   }
 }
 
-TEST_CASE("heads that share their weight behind BatchNormalizations of their own have one set of integers") {
+TEST_CASE("heads that share their weight after BatchNormalizations of their own have one set of integers") {
   const Model model = heads();
   for (const char* platform : {"ort-cpu", "ort-cpu-avx2", "openvino"}) {
     INFO(platform);
@@ -105,7 +105,7 @@ TEST_CASE("heads that share their weight behind BatchNormalizations of their own
   }
 }
 
-TEST_CASE("a weight is found again behind positive factors of its output channels, and behind no others") {
+TEST_CASE("a weight is found again after positive factors of its output channels, and after no others") {
   NamedModel model;
   model.weight("a", {3, 4}).weight("b", {3, 4}).weight("c", {3, 4}).weight("d", {3, 4});
   Model built = model.build();

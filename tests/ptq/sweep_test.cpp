@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measured bias correction: which samples it compares, and what it compares behind a clamp.
+// Measured bias correction: which samples it compares, and what it compares after a clamp.
 #include "core/ptq/sweep.h"
 
 #include "tests/catch.h"
@@ -81,7 +81,7 @@ TEST_CASE("with some of the samples left out the means of the float model are th
   for (size_t step = 0; step < 2; ++step) REQUIRE(largest(first[step]) < 8 * largest(all[step]) + 0.05);
 }
 
-TEST_CASE("behind a function its own means are compared, and channels that it forgets are left") {
+TEST_CASE("after a function its own means are compared, and channels that it forgets are left") {
   for (const char* type : {"Relu", "HardSwish", "Softplus"}) {
     INFO(type);
     const Made open(model_of(1, type)), shut(model_of(-500, type));

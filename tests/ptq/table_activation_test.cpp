@@ -19,7 +19,7 @@ using Ints = std::vector<int64_t>;
 
 namespace {
 
-/// With what a quantizer stands behind: an input, a Relu, a mover, a Concat, a Conv with both signs.
+/// With what a quantizer stands after it: an input, a Relu, a mover, a Concat, a Conv with both signs.
 Model layers() {
   NamedModel model;
   model.input("x", {1, 4, 8, 8}).weight("w1", {8, 4, 3, 3}).weight("b1", {8}).weight("w2", {6, 8, 3, 3});

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kInputs = 24, kHidden = 16;
 
-/// An LSTM whose first input is tiny and has weights that set the scales of all rows, and a Gemm behind it.
+/// An LSTM whose first input is tiny and has weights that set the scales of all rows, and a Gemm after it.
 Model recurrent_net() {
   NamedModel model;
   model.input("x", {5, 1, kInputs}).weight("w", {1, 4 * kHidden, kInputs}).weight("r", {1, 4 * kHidden, kHidden});

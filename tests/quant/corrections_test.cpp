@@ -19,7 +19,7 @@ TEST_CASE("a bias correction follows the layout of the kernel") {
   REQUIRE(weights_bias_correction({w, {2, 2}, 0, 1}, q, std::vector<double>{1, 2, 3}) == std::vector<double>{0, 0});
 }
 
-TEST_CASE("moments behind a Relu are those of many values") {
+TEST_CASE("moments after a Relu are those of many values") {
   for (const double mean : {-3.0, -0.5, 0.0, 0.7, 4.0})
     for (const double deviation : {0.3, 1.0, 2.5}) {
       double sum = 0, squares = 0, weights = 0;

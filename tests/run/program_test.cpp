@@ -127,7 +127,7 @@ TEST_CASE("an observed value is made even where its Relu could be applied with i
   REQUIRE(std::count(fused.steps.begin(), fused.steps.end(), 1) == 0);
 }
 
-TEST_CASE("clamps behind one another are applied together") {
+TEST_CASE("clamps after one another are applied together") {
   ModelBuilder builder;
   const ValueId x = builder.input("x", {-1}), sum = builder.node("Add", {x, builder.floats({}, {0})});
   const ValueId relu = builder.node("Relu", {sum});
@@ -440,7 +440,7 @@ TEST_CASE("operators that are not known are named all at once, the first in grap
   REQUIRE(error.hint.find("ONNX Runtime's optimizer") != std::string::npos);
 }
 
-TEST_CASE("a first node that is not known is cut off behind it") {
+TEST_CASE("a first node that is not known is cut off after it") {
   ModelBuilder builder;
   builder.output(builder.node("Relu", {builder.node("Unknown", {builder.input("x", {1})})}));
   REQUIRE(error_of(builder.model).hint.find("Cut the model after this node") != std::string::npos);

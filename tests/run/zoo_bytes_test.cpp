@@ -22,7 +22,7 @@ namespace {
 
 struct ZooModel {
   std::string id;
-  std::string digest;  // SHA-256 of the outputs' bytes, one behind the other
+  std::string digest;  // SHA-256 of the outputs' bytes, one after the other
   float scale = 1;     // of the random inputs
 };
 

@@ -38,7 +38,7 @@ TEST_CASE("an array of the input's shape is one sample, one that differs in axis
   REQUIRE(fit({5, 3, 8, 8}, input({-1, 3, -1, -1})) == "5 of 1x3x8x8");
 }
 
-TEST_CASE("a missing batch axis is put in front, an additional axis counts samples") {
+TEST_CASE("a missing batch axis is put first, an additional axis counts samples") {
   REQUIRE(fit({3, 8, 8}, input({-1, 3, 8, 8})) == "1 of 1x3x8x8");
   REQUIRE(fit({640}, input({1, 640})) == "1 of 1x640");
   REQUIRE(fit({7, 1, 3, 8, 8}, input({1, 3, 8, 8})) == "7 of 1x3x8x8");

@@ -23,7 +23,7 @@ void put(FileBytes& out, const FileBytes& bytes) {
 struct Wav {
   uint32_t kind = 1, channels = 1, rate = 16000, bits = 16;
   FileBytes sound = {};
-  FileBytes before = {};                        // chunks in front of the sound
+  FileBytes before = {};                        // chunks before the sound
   std::optional<uint32_t> says = std::nullopt;  // length that the data chunk claims
   bool extensible = false;
 };

@@ -85,7 +85,7 @@ TEST_CASE("an int8 tensor with two readers keeps its convolution in float off AR
   REQUIRE(fuse(net.model, Profile::kArm64).integer_nodes == std::vector<std::string>{"first"});
 }
 
-TEST_CASE("a quantizer goes up through a MaxPool to the convolution in front, unless something else reads that") {
+TEST_CASE("a quantizer goes up through a MaxPool to the convolution before it, unless something else reads that") {
   const auto integer_nodes = [](bool read_twice) {
     Net net;
     const Quantized x = net.quantize(net.graph().inputs[0], 0.1f, DType::kUint8, 0);
@@ -137,7 +137,7 @@ TEST_CASE("scales, zero points and weights may be nodes Constant, or made of con
   REQUIRE(result_of(other) == result_of(net.model));
 }
 
-TEST_CASE("quantizers behind one another go up past each other's operators") {
+TEST_CASE("quantizers after one another go up past each other's operators") {
   Net net;
   const Quantized x = net.quantize(net.graph().inputs[0], 0.1f, DType::kUint8, 0);
   const ValueId first = net.conv(x.real, 20, "first"), second = net.conv(x.real, 30, "second");

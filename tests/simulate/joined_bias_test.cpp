@@ -63,7 +63,7 @@ TEST_CASE("elsewhere the product is an integer kernel of its own, and the bias a
   }
 }
 
-TEST_CASE("a Relu behind a joined product of three axes leaves it in float") {
+TEST_CASE("a Relu after a joined product of three axes leaves it in float") {
   const auto fused = simulate::fuse(product({2, 3, 8}, {4}, true), simulate::Profile::kX64);
   REQUIRE(fused.integer_nodes.empty());
   REQUIRE(fused.float_islands[0].reason.find("finds no quantizer") != std::string::npos);

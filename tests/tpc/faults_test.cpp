@@ -29,7 +29,7 @@ Json sound() {
 struct Row {
   const char* path;   // JSON pointer of what is replaced or added
   const char* value;  // JSON; empty: taken away
-  const char* place;  // of the fault, behind "platform"
+  const char* place;  // of the fault, after "platform"
   const char* reason;
 };
 

@@ -29,7 +29,7 @@ Model net() {
   return model.build();
 }
 
-/// Twelve convolutions in a row, every third added to what is in front of it.
+/// Twelve convolutions in a row, every third added to what is before it.
 Model deep_net() {
   NamedModel model;
   model.input("x", {1, 8, 12, 12});

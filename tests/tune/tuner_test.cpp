@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kSamples = 32;
 
-/// Convolutions of all kinds behind each other, with an Add and a Gemm at the end.
+/// Convolutions of all kinds after each other, with an Add and a Gemm at the end.
 Model net() {
   NamedModel model;
   model.input("x", {1, 4, 8, 8}).weight("a", {8, 4, 3, 3}).weight("ab", {8}).weight("d", {8, 1, 3, 3});

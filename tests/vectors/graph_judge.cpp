@@ -89,7 +89,7 @@ void GraphJudge::judge_node(const Json& node) {
   }
   if (name.find("_post_add") != std::string::npos) return judge_shifted(name, node["activation"]);
   if (name.find("_pre_pad") != std::string::npos) {
-    if (into_mean_ != 0) leave_out("behind a raise the reference pads and corrects by the mean from before it");
+    if (into_mean_ != 0) leave_out("after a raise the reference pads and corrects by the mean from before it");
     into_mean_ = 0;
     return;
   }
@@ -203,7 +203,7 @@ void GraphJudge::judge_shifted(const std::string& name, const Json& expected) {
           {double(ours.n_bits), double(was_raised && ours.is_signed)});
   // A search doubles it or leaves it.
   if (threshold != shift.threshold && threshold != 2 * shift.threshold)
-    return fail(name + " threshold behind and in front", {threshold}, {shift.threshold});
+    return fail(name + " threshold after and before it", {threshold}, {shift.threshold});
   if (shift.ours == shift.theirs && ours == theirs && threshold == our_thresholds_.back()) return;
   const auto error = [&](double raise, const IntegerGrid& grid, const Range& range) {
     std::vector<double> raised = values(value);

@@ -106,7 +106,7 @@ bool pads(const Node& node) {
 
 }  // namespace
 
-/// softmax_shift adds a constant to the bias in front of a Softmax, ours only where the step becomes finer.
+/// softmax_shift adds a constant to the bias before a Softmax, ours only where the step becomes finer.
 double GraphJudge::bias_shift(const std::string& name, const Node& node, const std::vector<double>& theirs,
                               const std::vector<double>& ours) {
   const Uses uses(graph());
@@ -117,7 +117,7 @@ double GraphJudge::bias_shift(const std::string& name, const Node& node, const s
   for (size_t o = 0; o < ours.size(); ++o) sum += theirs[o] - ours[o];
   const double shift = sum / static_cast<double>(ours.size());
   if (std::fabs(shift) < 1e-5) return 0;
-  leave_out(name + ": the constant in front of the Softmax, which we leave where it would bring no finer step");
+  leave_out(name + ": the constant before the Softmax, which we leave where it would bring no finer step");
   return shift;
 }
 
@@ -157,7 +157,7 @@ void GraphJudge::judge_thresholds(const std::string& name, const ptq::KernelPlan
   }
 }
 
-/// Before corrections, and as if nothing had been raised in front. Returns what the reference added for a Softmax.
+/// Before corrections, and as if nothing had been raised before it. Returns what the reference added for a Softmax.
 double GraphJudge::judge_bias(const Json& node, const ptq::KernelPlan& kernel,
                               const std::vector<std::vector<double>>& rows) {
   const std::string name = node["name"].get<std::string>();
@@ -245,7 +245,7 @@ std::vector<double> GraphJudge::judge_input_correction(const Json& node, const p
   const std::vector<double> exact = passes::to_doubles(weight);
   const KernelView view{exact, weight.shape().dims(), op.output_axis, op.input_axis};
   const ptq::ActivationPlan* input = plan().find(ours.inputs[0]);
-  if (input == nullptr) return fail(name + ": quantizers in front", {1}, {0}), std::vector<double>();
+  if (input == nullptr) return fail(name + ": quantizers before it", {1}, {0}), std::vector<double>();
   const IntegerGrid grid{input->params.grid.n_bits, input->params.range[0].low < 0, false};
   const Step step{input->params.scale[0], 0};
   const double percent = config_.activation_bias_correction_threshold;

@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kOpset = 20;          // has Gelu
 constexpr size_t kMostReadings = 1024;  // ways of joining that are tried
 
-/// A layer, or a join behind one.
+/// A layer, or a join after one.
 struct Step {
   std::string name;
   int layer = -1;
@@ -217,7 +217,7 @@ bool is_kernel(const TorchLayer& layer) {
   return layer.type.rfind("Conv", 0) == 0 || layer.type == "Linear";
 }
 
-/// The kernel behind a kernel, a BatchNormalization, a ReLU and perhaps a zero padding that begin at `k`.
+/// The kernel after a kernel, a BatchNormalization, a ReLU and perhaps a zero padding that begin at `k`.
 std::optional<size_t> equalized_kernel(const std::vector<TorchLayer>& layers, size_t k) {
   if (k + 3 >= layers.size() || !is_kernel(layers[k]) || layers[k + 1].type.rfind("BatchNorm", 0) != 0 ||
       layers[k + 2].type != "ReLU")

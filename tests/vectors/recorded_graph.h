@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A recorded graph: its layers as PyTorch prints them, their state, batches of samples, and what the reference made of
-// it. The layers do not say how they are joined. They stand one behind the other, but for the joins that the names of
+// it. The layers do not say how they are joined. They stand one after the other, but for the joins that the names of
 // the recorded nodes tell of ("cat", "add", "l_2_add_collapsed"); what these and the layers around them read is found
 // by the recorded float output.
 #pragma once
@@ -31,7 +31,7 @@ struct RecordedGraph {
 RecordedGraph read_recorded_graph(const Case& one);
 
 /// The case with the channels between kernel, BatchNormalization, ReLU and kernel divided as 2.9 says, by the core's
-/// equalization_scale, in its state. Layers must stand one behind the other.
+/// equalization_scale, in its state. Layers must stand one after the other.
 Case with_equalized_channels(const Case& one);
 
 /// True for the recorded node that stands for the model's input.

@@ -213,7 +213,7 @@ describe('samples', () => {
     const streamedPart = await model.calibrate(stream(), { selection });
     expect(streamedPart.bytes).toEqual(listedPart.bytes);
 
-    // nothing is measured on them later: their memory serves the samples behind them
+    // nothing is measured on them later: their memory serves the samples after them
     const config = { weights_bias_correction: false, holdout: false };
     const alone = await model.calibrate(stream(), { config });
     expect(alone.bytes).toEqual((await model.calibrate(tensors, { config })).bytes);

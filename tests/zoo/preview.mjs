@@ -3,7 +3,7 @@
 // byte. x64 is asserted on CPUs with VNNI only: elsewhere the runtime saturates.
 //
 // Where operators stay float in the runtime and are sums (the preview says which), the runtime rounds in ways of its own: there
-// nearly all values are asserted, or, behind such an operator at the very end, all values to a few units of float32.
+// nearly all values are asserted, or, after such an operator at the very end, all values to a few units of float32.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';

@@ -151,7 +151,7 @@ const ofFloats = {
       { op: 'DequantizeLinear', inputs: ['q', 's', 'z0'], outputs: ['y'] },
     ],
   },
-  'MatMulInteger behind DynamicQuantizeLinear': {
+  'MatMulInteger after DynamicQuantizeLinear': {
     constants: { matrix: integers(Uint8Array, [12, 7], 0, 255), m_zero: scalar(Uint8Array, 128), m_scale: f32(0.01) },
     nodes: [
       { op: 'DynamicQuantizeLinear', inputs: ['x'], outputs: ['q', 's', 'z0'] },
@@ -177,7 +177,7 @@ const ofFloats = {
       },
     ],
   },
-  'ConvInteger behind DynamicQuantizeLinear': {
+  'ConvInteger after DynamicQuantizeLinear': {
     shape: image,
     constants: { weight: integers(Uint8Array, [5, 4, 3, 3], 0, 255), w_zero: scalar(Uint8Array, 120) },
     nodes: [

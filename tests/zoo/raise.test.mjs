@@ -66,7 +66,7 @@ const models = {
   'Softmax 7': single(7, 'Softmax', {}),
   'Softmax 9, axis 2': single(9, 'Softmax', { axis: 2 }),
   'Softmax 11, last axis': single(11, 'Softmax', { axis: -1 }),
-  'Softmax 11, ones behind': single(11, 'Softmax', { axis: 1 }, { dims: [2, 5, 1, 1] }),
+  'Softmax 11, ones after': single(11, 'Softmax', { axis: 1 }, { dims: [2, 5, 1, 1] }),
   'LogSoftmax 11, axis 0': single(11, 'LogSoftmax', { axis: 0 }),
   'Hardmax 9': single(9, 'Hardmax', {}),
   'Hardmax 11, axis -2': single(11, 'Hardmax', { axis: -2 }),

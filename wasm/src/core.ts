@@ -92,7 +92,7 @@ export type Core = OwnFunctions & {
   [M in keyof CoreCalls]: (...args: Parameters<CoreCalls[M]>) => Answer<ReturnType<CoreCalls[M]> | string>;
 };
 
-/** `info` is JSON of LayerFacts without the weights' data; `values` are these, one behind the other. */
+/** `info` is JSON of LayerFacts without the weights' data; `values` are these, one after the other. */
 export interface LayersAnswer {
   readonly info: string;
   readonly values: readonly Float32Array[];
@@ -105,7 +105,7 @@ export interface PreviewAnswer {
   readonly values: readonly Float32Array[];
 }
 
-/** `info` is JSON {inputs, outputs} of NamedTensor without the data; `values` are their bytes, one behind the other. */
+/** `info` is JSON {inputs, outputs} of NamedTensor without the data; `values` are their bytes, one after the other. */
 export interface RunAnswer {
   readonly info: string;
   readonly values: readonly Uint8Array<ArrayBuffer>[];

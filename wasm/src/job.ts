@@ -57,7 +57,7 @@ interface Queue {
 }
 
 /**
- * Of a list each taker has a run of neighbours, so that it reads a folder's files one behind the other. Runs become shorter
+ * Of a list each taker has a run of neighbours, so that it reads a folder's files one after the other. Runs become shorter
  * towards the end, so that all takers come to it together.
  */
 class ListQueue implements Queue {

@@ -18,7 +18,7 @@ export interface PackedFile {
 /** Can be posted to a worker any number of times. */
 export interface Packed {
   readonly files: readonly PackedFile[];
-  /** All files one behind the other, or each by itself. */
+  /** All files one after the other, or each by itself. */
   readonly content: Blob | readonly Uint8Array[];
 }
 

@@ -39,7 +39,7 @@ export async function pngOf({ width, height, data }: ImageSample, place: string)
     });
   }
   const pixels = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-  const rows = new Uint8Array((4 * width + 1) * height); // a byte in front of each says that it is not filtered
+  const rows = new Uint8Array((4 * width + 1) * height); // a byte before each says that it is not filtered
   for (let y = 0; y < height; ++y)
     rows.set(pixels.subarray(4 * width * y, 4 * width * (y + 1)), (4 * width + 1) * y + 1);
   const head = new Uint8Array([0, 0, 0, 0, 0, 0, 0, 0, 8, 6, 0, 0, 0]); // 8 bits, RGBA

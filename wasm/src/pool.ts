@@ -115,7 +115,7 @@ export class PoolWorker {
       if (this.#host !== mine) host.terminate();
       return host;
     });
-    // the first call of all; those behind it wait in the worker's own queue
+    // the first call of all; those after it wait in the worker's own queue
     this.#started = this.#ask(mine, 'start', [this.#module, this.#light]);
     this.#started.catch((error: unknown) => {
       if (this.#host === mine) this.#fall(died(sentence(error)));

@@ -125,7 +125,7 @@ export interface CoreCalls {
   trains(settings: string): boolean;
   /** Null: settings and statistics ask for no sweep. */
   beginSweep(key: string, settings: string, statistics: Uint8Array): SweepPlan | null;
-  /** What this worker's samples add up to behind the step. */
+  /** What this worker's samples add up to after the step. */
   sweepStep(job: string, step: number, before: Uint8Array): Uint8Array;
   mergeSweepStep(job: string, step: number, parts: readonly Uint8Array[]): Uint8Array;
   /** The statistics with what was measured. */

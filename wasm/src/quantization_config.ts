@@ -141,7 +141,7 @@ export interface QuantizationConfig {
   readonly weights_bias_correction_method?: 'MEASURED' | 'ANALYTIC' | undefined;
   /** Keep in float what feeds a logarithm, root or reciprocal that 8 bits cannot feed. Default true. */
   readonly keep_float_automatically?: boolean | undefined;
-  /** Around a Swish, and behind a Conv that float nodes alone read, scale each channel to its quantizer. Costs time in the runtime, so it acts with prefer=ACCURACY only. Default true. */
+  /** Around a Swish, and after a Conv that float nodes alone read, scale each channel to its quantizer. Costs time in the runtime, so it acts with prefer=ACCURACY only. Default true. */
   readonly split_scales?: boolean | undefined;
   /** Rescale each output channel so that its deviation is what it was before the weights were quantized. Default false. */
   readonly weights_second_moment_correction?: boolean | undefined;
@@ -149,9 +149,9 @@ export interface QuantizationConfig {
   readonly activation_bias_correction?: boolean | undefined;
   /** Leave mean errors of an input alone that are below so many percent of its mean. From 0 to …. Default 0. */
   readonly activation_bias_correction_threshold?: number | undefined;
-  /** Centre the input of a Softmax on zero through the bias in front of it. Default false. */
+  /** Centre the input of a Softmax on zero through the bias before it. Default false. */
   readonly softmax_shift?: boolean | undefined;
-  /** Join a Conv and the 1x1 Conv behind it into one where that saves weights. Default false. */
+  /** Join a Conv and the 1x1 Conv after it into one where that saves weights. Default false. */
   readonly linear_collapsing?: boolean | undefined;
   /** Write the Add of a Conv's own input into the Conv's weights. Default false. */
   readonly residual_collapsing?: boolean | undefined;

@@ -135,7 +135,7 @@ class SpareArrays {
   }
 }
 
-/** `forLater`: samples that stream in are kept for pick(); without it their memory serves the samples behind them. */
+/** `forLater`: samples that stream in are kept for pick(); without it their memory serves the samples after them. */
 export function keep(feed: Feed, forLater: boolean): Kept {
   const count = () => feed.total ?? 0;
   if (feed.data) {
