@@ -21,9 +21,9 @@ using passes::KernelOp;
 
 namespace {
 
-/// The places of kernel, Clip and kernel in the graph.
-struct Triple {
-  size_t before = 0, clip = 0, behind = 0;
+/// A Clip between two kernels: their places in the graph.
+struct BoundedRelu {
+  size_t producer = 0, clip = 0, consumer = 0;
   double bound = 0;
 };
 
@@ -47,8 +47,8 @@ class Binder {
     std::vector<std::string> said;
     bool any = false, of_powers = false;
     for (size_t i = 0; i < graph_.nodes().size(); ++i) {
-      const auto triple = triple_at(i);
-      if (!triple) continue;
+      const auto relu = bounded_relu_at(i);
+      if (!relu) continue;
       any = true;
       const ValueId value = graph_.nodes()[i].outputs[0];
       const auto plan = std::find_if(plans.begin(), plans.end(),
@@ -56,10 +56,10 @@ class Binder {
       if (plan == plans.end() || plan->is_fixed || plan->params.method != quant::QuantizationMethod::kPowerOfTwo)
         continue;
       of_powers = true;
-      const double target = quant::power_of_two_above(triple->bound);
-      if (!(plan->params.range[0].high > triple->bound) || target == triple->bound) continue;
-      rescale(*triple, target, factors);
-      said.push_back(graph_.name_of(value) + " from " + number_text(triple->bound) + " to " + number_text(target));
+      const double target = quant::power_of_two_above(relu->bound);
+      if (!(plan->params.range[0].high > relu->bound) || target == relu->bound) continue;
+      rescale(*relu, target, factors);
+      said.push_back(graph_.name_of(value) + " from " + number_text(relu->bound) + " to " + number_text(target));
     }
     const std::string reason = !any ? "no bounded Relu stands alone between two kernels."
                                : !of_powers
@@ -77,32 +77,32 @@ class Binder {
     return role.has_kernel() && role.op ? &*role.op : nullptr;
   }
 
-  std::optional<Triple> triple_at(size_t index) const {
+  std::optional<BoundedRelu> bounded_relu_at(size_t index) const {
     const Node& clip = graph_.nodes()[index];
     const auto bounds = clip.is("Clip") ? clamp_bounds(graph_, clip) : std::nullopt;
     if (!bounds || bounds->low != 0 || !(bounds->high > 0) || !std::isfinite(bounds->high) || clip.inputs.size() < 3)
       return std::nullopt;
-    const auto before = uses_.producer_index(clip.inputs[0]);
-    const auto behind = passes::sole_reader(graph_, uses_, clip.outputs[0]);
-    if (!before || !behind || passes::sole_reader(graph_, uses_, clip.inputs[0]) != index) return std::nullopt;
-    const bool kernels = kernel(*before) != nullptr && kernel(*behind) != nullptr;
+    const auto producer = uses_.producer_index(clip.inputs[0]);
+    const auto consumer = passes::sole_reader(graph_, uses_, clip.outputs[0]);
+    if (!producer || !consumer || passes::sole_reader(graph_, uses_, clip.inputs[0]) != index) return std::nullopt;
+    const bool kernels = kernel(*producer) != nullptr && kernel(*consumer) != nullptr;
     // A product without a bias is as good: nothing but W is scaled.
-    if (!kernels || graph_.nodes()[*behind].inputs[0] != clip.outputs[0]) return std::nullopt;
-    return Triple{*before, index, *behind, bounds->high};
+    if (!kernels || graph_.nodes()[*consumer].inputs[0] != clip.outputs[0]) return std::nullopt;
+    return BoundedRelu{*producer, index, *consumer, bounds->high};
   }
 
-  void rescale(const Triple& triple, double target, std::map<std::string, double>& factors) {
-    const double factor = target / triple.bound;
-    Node& before = graph_.nodes()[triple.before];
-    const KernelOp& op = *kernel(triple.before);
+  void rescale(const BoundedRelu& relu, double target, std::map<std::string, double>& factors) {
+    const double factor = target / relu.bound;
+    Node& producer = graph_.nodes()[relu.producer];
+    const KernelOp& op = *kernel(relu.producer);
     passes::scale_weight(graph_, op, factor);
     if (op.bias.valid()) {
       std::vector<double> bias = *passes::bias_values(graph_, op);
       for (double& one : bias) one *= factor;
-      passes::set_bias(graph_, before, op, bias);
+      passes::set_bias(graph_, producer, op, bias);
     }
-    passes::scale_weight(graph_, *kernel(triple.behind), 1 / factor);
-    Node& clip = graph_.nodes()[triple.clip];
+    passes::scale_weight(graph_, *kernel(relu.consumer), 1 / factor);
+    Node& clip = graph_.nodes()[relu.clip];
     passes::set_constant(graph_, Uses(graph_), clip, 2, Tensor::scalar(static_cast<float>(target)),
                          graph_.name_of(clip.outputs[0]) + "_max");
     for (const ValueId value : {clip.inputs[0], clip.outputs[0]}) {

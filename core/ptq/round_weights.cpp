@@ -99,11 +99,10 @@ void descend(const Matrix& h, const double* values, const Grid& grid, double* co
   }
 }
 
-/// The steps that a way of rounding takes beyond the nearest integers.
-struct Way {
-  bool planes = true;
-  bool descends = false;
-  bool tries_scales = false;
+/// What is done beyond carrying each weight's error over to the next ones (kernels/nearest_planes.h).
+struct Rounding {
+  bool descends = false;      // single integers move afterwards, as long as the error falls
+  bool tries_scales = false;  // other scales of each output are tried too
 };
 
 /// Codes by output and column, and the scales they count in.
@@ -125,7 +124,7 @@ class Rounder {
   Rounder(const KernelPlan& plan, const Tensor& weight, const GramKernel& kernel);
 
   /// Found with the matrices of `given`; other outputs have the nearest integers.
-  Found round(const std::vector<Factor>& given, const Way& way, Outputs outputs) const;
+  Found round(const std::vector<Factor>& given, const Rounding& rounding, Outputs outputs) const;
   const Found& nearest() const { return nearest_; }
   /// Squared error after the kernel, summed over the outputs that are tried.
   double noise(const Found& found, const std::vector<Matrix>& matrices) const;
@@ -156,8 +155,9 @@ class Rounder {
     for (int64_t o = group * per_group; o < end; o += turns * kOutputsAtOnce)
       visit(o, std::min(o + kOutputsAtOnce, end));
   }
-  void round_block(const GramBlock& block, const Factor& factor, const Way& way, Outputs outputs, Found& found) const;
-  Found round_with_scales(const std::vector<Factor>& given, const Way& way, Outputs outputs) const;
+  void round_block(const GramBlock& block, const Factor& factor, const Rounding& rounding, Outputs outputs,
+                   Found& found) const;
+  Found round_with_scales(const std::vector<Factor>& given, const Rounding& rounding, Outputs outputs) const;
   /// Adds the squared error after the kernel of each output.
   void add_noise(const Found& found, const Matrix& matrix, const GramBlock& block, Outputs outputs,
                  std::vector<double>& noise) const;
@@ -196,7 +196,7 @@ std::vector<int8_t> Rounder::in_weight_order(const std::vector<int8_t>& codes) c
   return ordered;
 }
 
-void Rounder::round_block(const GramBlock& block, const Factor& factor, const Way& way, Outputs outputs,
+void Rounder::round_block(const GramBlock& block, const Factor& factor, const Rounding& rounding, Outputs outputs,
                           Found& found) const {
   std::vector<double> values;
   for_outputs(block.group, outputs, [&](int64_t first, int64_t end) {
@@ -208,7 +208,7 @@ void Rounder::round_block(const GramBlock& block, const Factor& factor, const Wa
     else
       codes = grid_.entries.empty() ? nearest_planes(factor, values, grid_) : nearest_entries(factor, values, grid_);
     const double* code = codes.data();
-    for (size_t k = 0; way.descends && !factor.order.empty() && k < codes.size(); k += factor.damped.size)
+    for (size_t k = 0; rounding.descends && !factor.order.empty() && k < codes.size(); k += factor.damped.size)
       descend(factor.damped, values.data() + k, grid_, codes.data() + k);
     for (int64_t o = first; o < end; ++o) {
       int8_t* to = found.codes.data() + at(o, block);
@@ -219,7 +219,7 @@ void Rounder::round_block(const GramBlock& block, const Factor& factor, const Wa
 
 /// Every output with the scale, among those of `factors` times its own, whose codes make the least noise, damping
 /// included.
-Found Rounder::round_with_scales(const std::vector<Factor>& given, const Way& way, Outputs outputs) const {
+Found Rounder::round_with_scales(const std::vector<Factor>& given, const Rounding& rounding, Outputs outputs) const {
   Found best = nearest_;
   std::vector<double> least;
   for (const double factor : factors_) {
@@ -227,7 +227,7 @@ Found Rounder::round_with_scales(const std::vector<Factor>& given, const Way& wa
     for (float& scale : found.scales) scale = static_cast<float>(scale * factor);
     std::vector<double> noise(static_cast<size_t>(plan_.op.outputs), 0.0);
     for (size_t b = 0; b < given.size(); ++b) {
-      round_block(kernel_.blocks[b], given[b], way, outputs, found);
+      round_block(kernel_.blocks[b], given[b], rounding, outputs, found);
       if (!given[b].order.empty()) add_noise(found, given[b].damped, kernel_.blocks[b], outputs, noise);
     }
     if (least.empty()) least.assign(noise.size(), std::numeric_limits<double>::infinity());
@@ -243,15 +243,15 @@ Found Rounder::round_with_scales(const std::vector<Factor>& given, const Way& wa
   return best;
 }
 
-Found Rounder::round(const std::vector<Factor>& given, const Way& way, Outputs outputs) const {
+Found Rounder::round(const std::vector<Factor>& given, const Rounding& rounding, Outputs outputs) const {
   Found found = nearest_;
   // A scale that was raised so that its bias fits, or that several outputs or kernels share, stays.
-  if (way.tries_scales && plan_.raised_channels == 0 && !plan_.shared &&
+  if (rounding.tries_scales && plan_.raised_channels == 0 && !plan_.shared &&
       plan_.weight.method != quant::QuantizationMethod::kPowerOfTwo &&
       static_cast<int64_t>(plan_.weight.scale.size()) == plan_.op.outputs)
-    return round_with_scales(given, way, outputs);
+    return round_with_scales(given, rounding, outputs);
   for (size_t b = 0; b < given.size(); ++b)
-    if (!given[b].order.empty()) round_block(kernel_.blocks[b], given[b], way, outputs, found);
+    if (!given[b].order.empty()) round_block(kernel_.blocks[b], given[b], rounding, outputs, found);
   return found;
 }
 
@@ -282,10 +282,13 @@ double Rounder::noise(const Found& found, const std::vector<Matrix>& matrices) c
 }
 
 /// All channels share a table, whose entries have no next integer, so that neither its scales nor its codes are moved.
-std::vector<Way> ways_of(int effort, bool few_bits, bool by_table) {
-  std::vector<Way> ways = {{true, false, few_bits}};
-  if (effort > 1 && !by_table) ways.insert(ways.end(), {{true, true, false}, {true, true, true}});
-  return ways;
+std::vector<Rounding> roundings_of(int effort, bool few_bits, bool by_table) {
+  std::vector<Rounding> all = {{.tries_scales = few_bits}};
+  if (effort > 1 && !by_table) {
+    all.push_back({.descends = true});
+    all.push_back({.descends = true, .tries_scales = true});
+  }
+  return all;
 }
 
 }  // namespace
@@ -301,15 +304,15 @@ std::optional<calibrate::RoundedWeight> round_weight(const std::string& name, co
   const double before = rounder.noise(rounder.nearest(), aside);
   if (!(before > 0)) return std::nullopt;
   const std::vector<Factor> tried = factors_of(matrices_of(kernel, sums, 0), keeps_damped);
-  const std::vector<Way> ways = ways_of(effort, few_bits, plan.table.has_value());
+  const std::vector<Rounding> roundings = roundings_of(effort, few_bits, plan.table.has_value());
   std::vector<double> noise;
-  for (const Way& way : ways)
-    noise.push_back(rounder.noise(rounder.round(tried, way, Rounder::Outputs::kTried), aside));
+  for (const Rounding& rounding : roundings)
+    noise.push_back(rounder.noise(rounder.round(tried, rounding, Rounder::Outputs::kTried), aside));
   const auto best = static_cast<size_t>(std::min_element(noise.begin(), noise.end()) - noise.begin());
   const double ratio = noise[best] / before;
   if (!(ratio < kWorthwhile)) return std::nullopt;
   Found found =
-      rounder.round(factors_of(matrices_of(kernel, sums, 2), keeps_damped), ways[best], Rounder::Outputs::kAll);
+      rounder.round(factors_of(matrices_of(kernel, sums, 2), keeps_damped), roundings[best], Rounder::Outputs::kAll);
   return calibrate::RoundedWeight{name, std::move(found.scales), rounder.in_weight_order(found.codes), ratio};
 }
 

@@ -14,12 +14,10 @@ using ops::Call;
 using ops::Input;
 using ops::TensorType;
 
-constexpr size_t kNone = 99;  // no such input
-
 /// Where a convolution finds its inputs.
 struct Places {
-  size_t x = 0, w = 1, x_scale = kNone, x_zero = kNone, w_scale = kNone, w_zero = kNone, y_scale = kNone,
-         y_zero = kNone, bias = kNone;
+  size_t x = 0, w = 1, x_scale = kNoInput, x_zero = kNoInput, w_scale = kNoInput, w_zero = kNoInput, y_scale = kNoInput,
+         y_zero = kNoInput, bias = kNoInput;
 };
 
 ConvGeometry geometry_of(const ops::Setup& setup, const Shape& w) {
@@ -161,11 +159,9 @@ class QuantizedConv : public ops::Kernel {
     Grid y;
   };
 
-  static bool has(std::span<const Input> inputs, size_t k) { return k < inputs.size() && inputs[k].present(); }
-
   /// Int32 sums where nothing says how to quantize them.
   DType output_type(std::span<const Input> inputs) const {
-    if (places_.y_scale == kNone) return DType::kInt32;
+    if (places_.y_scale == kNoInput) return DType::kInt32;
     return has(inputs, places_.y_zero) ? inputs[places_.y_zero].dtype() : inputs[places_.x].dtype();
   }
 
@@ -179,7 +175,7 @@ class QuantizedConv : public ops::Kernel {
   }
 
   std::optional<Finish> finish_of(std::span<const Input> inputs) const {
-    if (places_.y_scale == kNone) return std::nullopt;
+    if (places_.y_scale == kNoInput) return std::nullopt;
     const Grid y{scales_of(inputs, places_.y_scale)[0], first_code(inputs, places_.y_zero),
                  output_type(inputs) == DType::kInt8};
     return Finish{

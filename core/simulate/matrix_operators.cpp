@@ -19,13 +19,11 @@ using ops::Input;
 using ops::Setup;
 using ops::TensorType;
 
-constexpr size_t kNone = 99;  // no such input
-
 /// Where a matrix operator finds its inputs.
 struct Places {
-  size_t a = 0, b = 0, a_scale = kNone, a_zero = kNone, b_scale = kNone, b_zero = kNone, y_scale = kNone,
-         y_zero = kNone;
-  size_t integer_bias = kNone, float_bias = kNone;
+  size_t a = 0, b = 0, a_scale = kNoInput, a_zero = kNoInput, b_scale = kNoInput, b_zero = kNoInput, y_scale = kNoInput,
+         y_zero = kNoInput;
+  size_t integer_bias = kNoInput, float_bias = kNoInput;
   bool quantizes_a = false;  // A is float and quantized on the way (DynamicQuantizeMatMul)
 };
 
@@ -158,10 +156,8 @@ class IntegerMatMul : public ops::Kernel {
     std::optional<Grid> y;       // absent: float
   };
 
-  static bool has(std::span<const Input> inputs, size_t k) { return k < inputs.size() && inputs[k].present(); }
-
   DType output_type(std::span<const Input> inputs) const {
-    if (places_.b_scale == kNone) return DType::kInt32;
+    if (places_.b_scale == kNoInput) return DType::kInt32;
     if (!has(inputs, places_.y_scale)) return DType::kFloat32;
     return has(inputs, places_.y_zero) ? inputs[places_.y_zero].dtype() : inputs[places_.a].dtype();
   }
@@ -230,7 +226,7 @@ class IntegerMatMul : public ops::Kernel {
 
   Finish finish_of(std::span<const Input> inputs, float a_scale) const {
     Finish finish;
-    if (places_.b_scale == kNone) return finish;
+    if (places_.b_scale == kNoInput) return finish;
     const auto scales = scales_of(inputs, places_.b_scale);
     if (!has(inputs, places_.y_scale)) {
       finish.factors = dequantize_factors(a_scale, scales);

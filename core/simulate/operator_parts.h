@@ -3,6 +3,7 @@
 // kernels.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "core/ops/op.h"
@@ -33,6 +34,13 @@ void check_scales(const Tensor& scales);
 std::vector<int32_t> numbers_of(const Tensor& tensor);
 
 // Of parameters that a kernel reads in infer() and run(), constant or not.
+
+/// The position of an input that the operator does not have.
+constexpr size_t kNoInput = std::numeric_limits<size_t>::max();
+
+inline bool has(std::span<const ops::Input> inputs, size_t k) {
+  return k < inputs.size() && inputs[k].present();
+}
 
 /// Error kInvalidModel unless input `k` is absent or of one of `types`, with one element or `most`.
 void check_parameter(std::span<const ops::Input> inputs, size_t k, std::initializer_list<DType> types, int64_t most,
