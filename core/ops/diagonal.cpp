@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators about a matrix's diagonal: Trilu keeps what is above or below it, EyeLike makes it.
+// Operators about a matrix's diagonal: Trilu keeps what is above or below it, EyeLike makes it, Det multiplies it once
+// the matrix is triangular.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "core/ops/families.h"
@@ -93,6 +95,58 @@ class EyeLike : public Kernel {
   DType dtype_ = DType::kUndefined;
 };
 
+/// By Gaussian elimination with partial pivoting, in double. A loop of our own, as its sums have one order on every
+/// machine.
+template <class T>
+double determinant(const T* from, int64_t size) {
+  std::vector<double> a(from, from + size * size);
+  const auto row = [&](int64_t k) { return a.data() + k * size; };
+  double product = 1;
+  for (int64_t k = 0; k < size; ++k) {
+    int64_t pivot = k;
+    for (int64_t i = k + 1; i < size; ++i)
+      if (std::abs(row(i)[k]) > std::abs(row(pivot)[k])) pivot = i;
+    if (pivot != k) {
+      std::swap_ranges(row(k), row(k) + size, row(pivot));
+      product = -product;
+    }
+    product *= row(k)[k];
+    if (row(k)[k] == 0) break;
+    for (int64_t i = k + 1; i < size; ++i) {
+      const double factor = row(i)[k] / row(k)[k];
+      for (int64_t j = k + 1; j < size; ++j) row(i)[j] -= factor * row(k)[j];
+    }
+  }
+  return product;
+}
+
+class Det : public Kernel {
+ public:
+  explicit Det(const Setup& setup) { require_inputs(setup, 1, 1); }
+
+  std::vector<TensorType> infer(std::span<const Input> inputs) const override {
+    const Shape& shape = inputs[0].shape();
+    require_type(inputs[0], {DType::kFloat32, DType::kFloat64}, "input");
+    if (shape.rank() < 2 || shape[shape.rank() - 2] != shape[shape.rank() - 1])
+      invalid("The input has the shape " + shape.text() + "; it must hold square matrices.");
+    return {
+        {inputs[0].dtype(), Shape(std::vector<int64_t>(shape.dims().begin(), shape.dims().end() - 2)), Layout::kPlain}};
+  }
+
+  void run(const Call& call) const override {
+    const Shape& shape = call.inputs[0].shape();
+    const int64_t size = shape[shape.rank() - 1];
+    with_number_type(call.inputs[0].dtype(), [&](auto number) {
+      using T = decltype(number);
+      const T* from = call.inputs[0].values<T>().data();
+      for (T& to : call.outputs[0].values<T>()) {
+        to = static_cast<T>(determinant(from, size));
+        from += size * size;
+      }
+    });
+  }
+};
+
 }  // namespace
 
 std::vector<Op> diagonal_ops() {
@@ -105,6 +159,7 @@ std::vector<Op> diagonal_ops() {
        .type = "EyeLike",
        .since = 9,
        .prepare = [](Setup& setup) { return std::make_unique<EyeLike>(setup); }},
+      {.domain = "", .type = "Det", .since = 11, .prepare = [](Setup& setup) { return std::make_unique<Det>(setup); }},
   };
 }
 

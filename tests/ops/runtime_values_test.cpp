@@ -608,6 +608,8 @@ std::vector<RuntimeCase> runtime_cases() {
        {},
        Shape{5},
        {-1, 1, 2, 3, 4}},
+      {"Det", 21, {pattern({2, 4, 4}, 6)}, {}, Shape{2}, {3.1277773, 5.24002}},
+      {"Det", 21, {pattern({3, 3}, 2)}, {}, Shape{}, {2.67041}},
   };
 }
 
