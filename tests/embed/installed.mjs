@@ -20,8 +20,15 @@ import { smallProduct } from '../zoo/protobuf.mjs';
 const root = path.resolve(import.meta.dirname, '../..');
 const work = path.join(root, 'build/embed-tests');
 export const tools = path.join(import.meta.dirname, 'node_modules');
-export const model = smallProduct();
-export const table = 'a,b,c,d\n1,2,3,4\n-1,0.5,2,0\n0,0,1,1\n';
+
+// ResNet20 where it is here, else a product; its samples as a table, a row each.
+const resnet = path.join(process.env.TERSOR_SHARED ?? path.join(root, '../shared'), 'zoo/cifar10-resnet20/model.onnx');
+const isThere = existsSync(resnet);
+const [columns, rows] = isThere ? [3 * 32 * 32, 4] : [4, 3];
+export const model = isThere ? readFileSync(resnet) : smallProduct();
+const row = (r) => Array.from({ length: columns }, (_, c) => Math.sin(r * 7 + c * 0.37).toFixed(3)).join(',');
+const head = Array.from({ length: columns }, (_, c) => `c${c}`).join(',');
+export const table = [head, ...Array.from({ length: rows }, (_, r) => row(r)), ''].join('\n');
 
 /** A fresh folder `name` whose apps have the package installed. The archive is what `npm publish` would send. */
 export function install(name) {
@@ -63,7 +70,7 @@ export async function serve(folder) {
   };
 }
 
-/** What the page at `url` makes of the small model. */
+/** What the page at `url` makes of the model. */
 export async function quantizedBy(browser, url, options = {}) {
   const page = await browser.newPage();
   const complaints = [];
@@ -78,8 +85,11 @@ export async function quantizedBy(browser, url, options = {}) {
         throw new Error(`${error.message}\n${complaints.join('\n')}`);
       });
     const made = await page.evaluate(
-      ([bytes, text, more]) => window.quantize(bytes, text, more),
-      [Array.from(model), table, options],
+      ([text64, text, more]) => {
+        const bytes = Uint8Array.from(atob(text64), (one) => one.charCodeAt(0));
+        return window.quantize(bytes, text, more);
+      },
+      [Buffer.from(model).toString('base64'), table, options],
     );
     return { made: Buffer.from(made), complaints };
   } finally {
