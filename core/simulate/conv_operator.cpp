@@ -23,6 +23,7 @@ struct Places {
 ConvGeometry geometry_of(const ops::Setup& setup, const Shape& w) {
   if (w.rank() != 3 && w.rank() != 4)
     ops::unsupported("An integer convolution has one or two spatial axes here; the weight is " + w.text() + ".");
+  if (w.elements() == 0) ops::invalid("The weight has the shape " + w.text() + ", which holds no numbers.");
   const Window window(setup.node, w.rank() - 2);
   ConvGeometry g;
   g.groups = setup.node.int_or("group", 1);
