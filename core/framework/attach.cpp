@@ -341,7 +341,7 @@ class Attacher {
     if (not_float)
       say(attached, "It gives no float32 numbers.");
     else if (masked)
-      say(attached, "A mask of very large numbers is laid on its output; no range holds both.");
+      say(attached, "A mask is laid on its output; a range that held the mask would leave nothing of the values.");
     else if (divides)
       say(attached,
           "Something is divided by what it gives, or by what becomes of it; even steps would make 0 of small values.");

@@ -391,7 +391,7 @@ TEST_CASE("whole numbers that a Loop gives are not quantized, nor does its body 
 
 TEST_CASE("a mask and what it is laid on stay float, on platforms that quantize every output") {
   const float infinity = std::numeric_limits<float>::infinity();
-  for (const float beyond : {-infinity, std::numeric_limits<float>::lowest(), -1e9f}) {
+  for (const float beyond : {-infinity, std::numeric_limits<float>::lowest(), -1e9f, -1e4f, -100.0f}) {
     NamedModel model;
     model.input("x", {1, 4, 8}).weight("w", {8, 4}).node("MatMul", {"x", "w"}, {"scores"});
     std::vector<float> mask(16, 0.0f);
@@ -408,6 +408,24 @@ TEST_CASE("a mask and what it is laid on stay float, on platforms that quantize 
       REQUIRE(made.quantizer("masked") == nullptr);
       REQUIRE(made.quantizer("apart") == nullptr);
       REQUIRE(difference(attention, made) < 0.1);
+    }
+  }
+}
+
+TEST_CASE("a mask of zeros and ones that the model makes large stays float, a temperature does not") {
+  for (const float factor : {-10000.0f, 100.0f}) {
+    NamedModel model;
+    model.input("x", {1, 4, 8}).input("hidden", {1, 1, 4}).weight("w", {8, 4}).node("MatMul", {"x", "w"}, {"scores"});
+    model.constant("factor", Tensor::of<float>(Shape{}, {factor}));
+    if (factor < 0)
+      model.node("Mul", {"hidden", "factor"}, {"mask"}).node("Add", {"scores", "mask"}, {"masked"});
+    else
+      model.node("Mul", {"scores", "factor"}, {"mask"}).node("Add", {"mask", "hidden"}, {"masked"});
+    model.node("Softmax", {"masked"}, {"shares"}, {{"axis", int64_t{-1}}}).weight("v", {4, 8});
+    const Model attention = model.node("MatMul", {"shares", "v"}, {"y"}).output("y").build();
+    for (const char* platform : {"imx500", "qnn"}) {
+      INFO(platform << " " << factor);
+      REQUIRE((make(attention, platform).quantizer("masked") == nullptr) == (factor < 0));
     }
   }
 }
