@@ -87,7 +87,8 @@ std::optional<report::TimeForecast> time_forecast_of(const Job& job, const Quant
 
 std::vector<Diagnostic> remarks_on(const Job& job, const QuantizeResult& result) {
   const Draft& draft = result.draft;
-  std::vector<Diagnostic> remarks = report::remarks_of({}, job.notes, draft.model.graph, result.plan, draft.statistics);
+  std::vector<Diagnostic> remarks =
+      report::remarks_of({}, job.notes, draft.model.graph, draft.placement, result.plan, draft.statistics);
   const auto& asked = (job.asked ? *job.asked : job).settings.config;
   for (Diagnostic& one : report::idle_remarks(asked, draft.rewrites, result.plan)) remarks.push_back(std::move(one));
   return remarks;

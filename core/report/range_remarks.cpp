@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "core/ptq/block_weight.h"
+#include "core/ptq/pad_fillers.h"
 #include "core/quant/error_functions.h"
 #include "core/quant/quantizer.h"
 #include "core/graph/uses.h"
@@ -59,13 +60,15 @@ double expected_sqnr_db(const quant::Histogram& seen, const quant::QuantizationP
   return quant::decibels(signal, noise);
 }
 
-std::vector<Diagnostic> range_remarks(const Graph& graph, const ptq::QuantizationPlan& plan,
-                                      const calibrate::Statistics& statistics) {
+std::vector<Diagnostic> range_remarks(const Graph& graph, const ptq::Placement& placement,
+                                      const ptq::QuantizationPlan& plan, const calibrate::Statistics& statistics) {
   std::vector<Diagnostic> remarks;
   const Uses uses(graph);
+  const ptq::PadFillers fillers(graph, uses, placement);
   for (const ptq::ActivationPlan& one : plan.activations) {
     const std::string& name = graph.name_of(one.tensor.value);
     const calibrate::TensorStatistics* seen = statistics.find(name);
+    if (fillers.is_passed_over(one.tensor)) continue;
     if (one.params.per_channel() || seen == nullptr || (seen->histogram.empty() && seen->elements != 0)) continue;
     if (seen->histogram.min() == 0 && seen->histogram.max() == 0) {
       const std::string was = seen->elements == 0 ? "empty" : "0";
@@ -96,10 +99,10 @@ std::vector<Diagnostic> range_remarks(const Graph& graph, const ptq::Quantizatio
 }
 
 std::vector<Diagnostic> remarks_of(std::vector<Diagnostic> warnings, const std::vector<Diagnostic>& notes,
-                                   const Graph& graph, const ptq::QuantizationPlan& plan,
-                                   const calibrate::Statistics& statistics) {
+                                   const Graph& graph, const ptq::Placement& placement,
+                                   const ptq::QuantizationPlan& plan, const calibrate::Statistics& statistics) {
   warnings.insert(warnings.end(), notes.begin(), notes.end());
-  for (Diagnostic& one : range_remarks(graph, plan, statistics)) warnings.push_back(std::move(one));
+  for (Diagnostic& one : range_remarks(graph, placement, plan, statistics)) warnings.push_back(std::move(one));
   return warnings;
 }
 

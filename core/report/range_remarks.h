@@ -20,14 +20,15 @@ double expected_sqnr_db(const quant::Histogram& seen, const quant::QuantizationP
                         const std::optional<quant::LutParams>& table = std::nullopt);
 
 /// A remark for every activation and every kernel whose chosen range leaves less than kLeastRangeSqnrDb, in graph
-/// order. `graph` and `statistics`: those that the plan was chosen for.
-std::vector<Diagnostic> range_remarks(const Graph& graph, const ptq::QuantizationPlan& plan,
-                                      const calibrate::Statistics& statistics);
+/// order; not for a padding that the range leaves out (ptq/pad_fillers.h). `graph`, `placement` and `statistics`: those
+/// that the plan was chosen for.
+std::vector<Diagnostic> range_remarks(const Graph& graph, const ptq::Placement& placement,
+                                      const ptq::QuantizationPlan& plan, const calibrate::Statistics& statistics);
 
 /// The diagnostics of a report before anything is measured: the file's warnings, the job's notes on platform and
 /// settings, and range_remarks().
 std::vector<Diagnostic> remarks_of(std::vector<Diagnostic> warnings, const std::vector<Diagnostic>& notes,
-                                   const Graph& graph, const ptq::QuantizationPlan& plan,
-                                   const calibrate::Statistics& statistics);
+                                   const Graph& graph, const ptq::Placement& placement,
+                                   const ptq::QuantizationPlan& plan, const calibrate::Statistics& statistics);
 
 }  // namespace tersor::report

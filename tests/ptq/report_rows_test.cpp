@@ -83,7 +83,7 @@ TEST_CASE("every activation's range is reported with the SQNR to expect of it") 
   for (const report::RangeRow& row : clipped.ranges())
     if (row.expected_sqnr_db) least = std::min(least, *row.expected_sqnr_db);
   REQUIRE(least < report::kLeastRangeSqnrDb);
-  REQUIRE_FALSE(
-      report::range_remarks(clipped.result.draft.model.graph, clipped.result.plan, clipped.result.draft.statistics)
-          .empty());
+  REQUIRE_FALSE(report::range_remarks(clipped.result.draft.model.graph, clipped.result.draft.placement,
+                                      clipped.result.plan, clipped.result.draft.statistics)
+                    .empty());
 }

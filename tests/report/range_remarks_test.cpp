@@ -27,6 +27,7 @@ quant::QuantizationParams up_to(double high, int n_bits = 8) {
 /// x -> Gemm "g" -> y with one weight, and a plan that gives x and the weight these ranges.
 struct Case {
   Graph graph;
+  ptq::Placement placement;
   ptq::QuantizationPlan plan;
   calibrate::Statistics statistics;
 
@@ -40,6 +41,7 @@ struct Case {
     node.inputs = {x, w};
     node.outputs = {graph.add_value("y", DType::kFloat32)};
     const NodeId id = graph.append(std::move(node));
+    placement.roles.resize(1);
     ptq::ActivationPlan activation;
     activation.tensor.value = x;
     activation.params = up_to(high);
@@ -56,7 +58,7 @@ struct Case {
     statistics.tensors.push_back(seen);
   }
 
-  std::vector<Diagnostic> remarks() const { return report::range_remarks(graph, plan, statistics); }
+  std::vector<Diagnostic> remarks() const { return report::range_remarks(graph, placement, plan, statistics); }
 };
 
 }  // namespace
@@ -79,8 +81,8 @@ TEST_CASE("ranges that fit are not remarked on, clipped and coarse ones are, by 
   REQUIRE(coarse[0].place == "g");
   // A job's own notes stand before them, the file's warnings first.
   const Case both(0.2, 200);
-  const auto all =
-      report::remarks_of({{"file", "a", "", ""}}, {{"note", "b", "", ""}}, both.graph, both.plan, both.statistics);
+  const auto all = report::remarks_of({{"file", "a", "", ""}}, {{"note", "b", "", ""}}, both.graph, both.placement,
+                                      both.plan, both.statistics);
   REQUIRE(all.size() == 4);
   REQUIRE(all[0].code == "file");
   REQUIRE(all[1].code == "note");
