@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <initializer_list>
+#include <optional>
 
 #include "core/base/digest.h"
 #include "core/base/json.h"
@@ -229,6 +230,13 @@ void require_kernels(const Job& job) {
   if (!job.bodies) ptq::require_kernels(job.model.graph, job.placement);
 }
 
+/// A QuantizeLinear at the end of a float model.
+bool quantizes_output(const Graph& graph, const Uses& uses, const Node& node) {
+  return node.is("QuantizeLinear") && !node.inputs.empty() && node.inputs[0].valid() && node.outputs.size() == 1 &&
+         node.outputs[0].valid() && uses.is_output(node.outputs[0]) && uses.reader_indices(node.outputs[0]).empty() &&
+         graph.initializer(node.inputs[0]) == nullptr;
+}
+
 /// Stores the weights that bodies read in integers, in `model`, the job's with its plan carried out.
 void store_body_weights(const Job& job, Model& model) {
   if (!job.bodies) return;
@@ -285,10 +293,22 @@ bool is_written_here(const Model& model) {
 void check_quantizable(const Model& model) {
   const auto& nodes = model.graph.nodes();
   const Uses uses(model.graph);
-  for (size_t i = 0; i < nodes.size(); ++i)
-    if (is_quantized(nodes[i]) && !is_float_form(model, uses, nodes[i]))
-      throw Error(ErrorCode::kUnsupportedModel, "The model is quantized already.", place_of(nodes[i], i),
-                  "Give the float model that it was made from.");
+  std::optional<size_t> first;
+  bool at_outputs_alone = !is_written_here(model);
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (!is_quantized(nodes[i]) || is_float_form(model, uses, nodes[i])) continue;
+    if (!first) first = i;
+    at_outputs_alone = at_outputs_alone && quantizes_output(model.graph, uses, nodes[i]);
+  }
+  if (!first) return;
+  const Node& node = nodes[*first];
+  const auto name = [&](ValueId id) { return "\"" + model.graph.name_of(id) + "\""; };
+  if (at_outputs_alone)
+    throw Error(ErrorCode::kUnsupportedModel, "This node quantizes the output " + name(node.outputs[0]) + ".",
+                place_of(node, *first),
+                "Give the model without it: with " + name(node.inputs[0]) + " as an output in its place.");
+  throw Error(ErrorCode::kUnsupportedModel, "The model is quantized already.", place_of(node, *first),
+              "Give the float model that it was made from.");
 }
 
 std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Settings settings) {
@@ -427,8 +447,8 @@ Draft draft(const Job& job, const calibrate::Statistics& statistics) {
   const bool without_samples = statistics.samples.empty();
   if (without_samples && (!job.placement.tensors.empty() || job.settings.config.mixes_precisions()))
     throw Error(ErrorCode::kInvalidSamples, "There are no samples to calibrate with.", "samples",
-                "Give at least one; 32 or more make good ranges. Only weights alone are quantized without (platforms "
-                "weight-only-int8, weight-only-int4, ...; enable_activation_quantization false).");
+                "Give at least one; 32 or more make good ranges. Without samples only weights can be quantized: on a "
+                "platform such as weight-only-int8, or with enable_activation_quantization false.");
   check_kernel_inputs(job.model.graph, job.placement, statistics);
   const config::QuantizationConfig& config = job.settings.config;
   Draft draft{{job.model, statistics, job.attachment, job.placement, job.arithmetic.in_float}};

@@ -22,7 +22,9 @@ class ExportCheck {
     for (size_t i = 0; i < graph_.nodes().size(); ++i) {
       at_ = i;
       const Node& node = graph_.nodes()[i];
-      if (node.is("QuantizeLinear") || node.is("DequantizeLinear")) check_parameters(node);
+      const bool is_pair = node.is("QuantizeLinear") || node.is("DequantizeLinear");
+      // One that the model brought with it is an operator like any other.
+      if (is_pair && before_.graph.find(node.id) == nullptr) check_parameters(node);
       check_bias(node);
       check_float_weight(node);
     }

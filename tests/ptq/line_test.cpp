@@ -323,6 +323,38 @@ TEST_CASE("a weight that was stored small, and an input that is dequantized, are
   REQUIRE(error_of([&] { job_of(pair.build()); }).message == "The model is quantized already.");
 }
 
+TEST_CASE("an input that is dequantized by channel stays so, an output that is quantized is named") {
+  NamedModel model;
+  model.constant("scale", Tensor::of<float>({3}, {0.1f, 0.2f, 0.3f}));
+  model.constant("zero", Tensor::of<uint8_t>({3}, {128, 127, 0}));
+  model.input("x", {1, 3, 6, 6}).weight("w", {4, 3, 3, 3});
+  model.node("DequantizeLinear", {"x", "scale", "zero"}, {"d"}, {{"axis", int64_t{1}}});
+  model.node("Conv", {"d", "w"}, {"y"}).output("y");
+  Model pictures = model.build();
+  pictures.graph.value(pictures.graph.inputs[0]).dtype = DType::kUint8;
+  for (const char* platform : {"ort-cpu", "qnn"}) {
+    INFO(platform);
+    Settings settings = default_settings();
+    settings.platform = tpc::get_target_platform_capabilities(platform);
+    const auto job = job_of(pictures, settings);
+    calibrate::Calibrator calibrator = calibrator_of(*job, 16);
+    for (uint64_t k = 0; k < 4; ++k) {
+      std::vector<uint8_t> pixels(108);
+      for (size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<uint8_t>(i * (7 + k));
+      const std::vector<Tensor> inputs{Tensor::of<uint8_t>({1, 3, 6, 6}, pixels)};
+      calibrator.add({k, samples::sample_digest(inputs)}, "sample", inputs);
+    }
+    const Graph file = onnx::read(onnx::Source::of(quantize(*job, calibrator.statistics()).bytes)).graph;
+    REQUIRE(file.nodes().front().is("DequantizeLinear"));
+  }
+  NamedModel codes;
+  codes.constant("scale", Tensor::scalar(0.1f)).constant("zero", Tensor::scalar(uint8_t{128})).weight("w", {4, 3});
+  codes.input("x", {1, 4}).node("MatMul", {"x", "w"}, {"r"}).node("QuantizeLinear", {"r", "scale", "zero"}, {"y"});
+  const Error error = error_of([&] { job_of(codes.output("y").build()); });
+  REQUIRE(error.message == "This node quantizes the output \"y\".");
+  REQUIRE(error.hint == "Give the model without it: with \"r\" as an output in its place.");
+}
+
 TEST_CASE("what cannot be quantized is refused with a sentence") {
   const Model model = residual().build();
   const QuantizeResult result = quantized(model);
