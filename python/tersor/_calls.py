@@ -11,7 +11,18 @@ import numpy
 
 from . import _core
 from ._error import Error
-from ._given import Model, Path_, Samples, as_json, labels_of, open_model, open_samples, platform_of, settings_of
+from ._given import (
+    Model,
+    Path_,
+    Samples,
+    as_json,
+    labels_of,
+    open_model,
+    open_samples,
+    platform_of,
+    require_no_argument,
+    settings_of,
+)
 from ._result import Result, Statistics
 
 Progress = Callable[[str, int, int], None]
@@ -58,6 +69,7 @@ def quantize(
     threads: how many work; 0: one for each core. The result does not depend on it.
     config: fields of the configuration, as in `effort=2, weights_n_bits=4` (docs/configuration.md).
     """
+    require_no_argument(config, quantize)
     opened = open_model(model)
     settings = settings_of(platform, config, preset, overrides, framework_info, recipe, allow_mismatch)
     followed = settings["recipe"]
@@ -110,6 +122,7 @@ def calibrate(
         process gives. Of an array that is mapped from a file (`numpy.load(path, mmap_mode="r")`) only these are read.
     The other arguments are those of `quantize()`.
     """
+    require_no_argument(config, calibrate)
     opened = open_model(model)
     settings = settings_of(platform, config, preset, overrides, framework_info)
     data, _ = open_samples(opened, samples, preprocessing)

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import difflib
+import inspect
 import io
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Union
 
@@ -223,6 +225,16 @@ def json_file(value: Any, place: str) -> Any:
         raise Error("io", f"The file cannot be read: {error.strerror}.", str(value), "Check the path.") from None
     except ValueError as error:
         raise Error("invalid_config", f"This is no JSON: {error}.", str(value)) from None
+
+
+def require_no_argument(config: Mapping[str, Any], function: Callable[..., Any]) -> None:
+    """A misspelt argument of the function arrives among the fields of the configuration."""
+    names = [one.name for one in inspect.signature(function).parameters.values() if one.kind is not one.VAR_KEYWORD]
+    for name in config:
+        near = difflib.get_close_matches(name, names, n=1, cutoff=0.75)
+        if near:
+            message = f'There is no argument "{name}" of {function.__name__}().'
+            raise Error("invalid_argument", message, "arguments", f'Did you mean "{near[0]}"?')
 
 
 def settings_of(

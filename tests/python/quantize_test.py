@@ -176,6 +176,7 @@ class Mistakes(unittest.TestCase):
             (lambda: tersor.quantize(MODEL), "invalid_samples", "samples"),
             (lambda: tersor.quantize(MODEL, samples, labels[:7]), "invalid_labels", ""),
             (lambda: tersor.quantize(MODEL, samples, weights_bits=8), "invalid_config", "config"),
+            (lambda: tersor.quantize(MODEL, samples, plattform="qnn"), "invalid_argument", "arguments"),
             (lambda: tersor.quantize(MODEL, samples, platform="ort-gpu"), "invalid_platform", ""),
             (lambda: tersor.quantize(MODEL, samples, effort=object()), "invalid_argument", "config"),
             (lambda: tersor.evaluate(MODEL, samples, metric="top1"), "invalid_labels", "labels"),
