@@ -296,7 +296,8 @@ std::string Session::inspect_data(const std::string& key) const {
     info["errors"].push_back({{"path", problem.path}, {"error", error_to_json(problem.error)}});
   info["batch"] = set.batch();
   info["skipped"] = Json::array();
-  for (const samples::Skipped& skipped : set.skipped()) info["skipped"].push_back(skipped.path);
+  for (const samples::Skipped& skipped : set.skipped())
+    info["skipped"].push_back({{"path", skipped.path}, {"reason", skipped.reason}});
   info["preprocessing"] = set.is_preprocessed() ? to_json(set.preprocessing()) : Json(nullptr);
   info["preprocessing_is_guess"] = set.is_guess();
   const auto trial = trials_.find(key);

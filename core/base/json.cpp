@@ -65,9 +65,8 @@ class Builder {
   /// Of one that was not.
   [[noreturn]] void fail(std::string_view text) const {
     if (open_.size() == kMostLevels)
-      throw Error(code_,
-                  "Lists and objects stand within each other more than " + std::to_string(kMostLevels) + " deep.",
-                  place_, "Nothing that is read here goes as deep; the file may be damaged.");
+      throw Error(code_, "Lists and objects are nested more than " + std::to_string(kMostLevels) + " deep.", place_,
+                  "No file that is read here is nested as deep; this one may be damaged.");
     if (!too_large_.empty())
       throw Error(code_, "No double can hold '" + shortened(too_large_) + "'.", place_,
                   "Its size may be 1.79e308 at most.");

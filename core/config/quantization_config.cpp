@@ -41,8 +41,8 @@ const T* present(const std::optional<T>& value) {
   return value ? &*value : nullptr;
 }
 
-std::string text_of(double number) {
-  return to_text(Json(number), false);
+std::string text_of(double number, bool whole) {
+  return whole ? std::to_string(std::llround(number)) : to_text(Json(number), false);
 }
 
 template <class One>
@@ -55,10 +55,12 @@ void check_limits(const QuantizationConfig& config, const One& one, const std::s
     const FieldLimits& limits = one.limits;
     const bool low = limits.minimum && number < *limits.minimum, high = limits.maximum && number > *limits.maximum;
     if (!low && !high) return;
-    const std::string from = limits.minimum ? text_of(*limits.minimum) : "",
-                      to = limits.maximum ? text_of(*limits.maximum) : "";
+    constexpr bool kWhole = std::is_integral_v<Value>;
+    const std::string from = limits.minimum ? text_of(*limits.minimum, kWhole) : "",
+                      to = limits.maximum ? text_of(*limits.maximum, kWhole) : "";
     throw Error(ErrorCode::kInvalidConfig,
-                "Found " + to_text(tersor::to_json(*value), false) + " where a number " +
+                "Found " + to_text(tersor::to_json(*value), false) + " where a " +
+                    (kWhole ? "whole number " : "number ") +
                     (to.empty() ? "of at least " + from : "from " + from + " to " + to) + " is expected.",
                 detail::join_place(place, one.name));
   }

@@ -227,7 +227,8 @@ void require_kernels(const Graph& graph, const Placement& placement, const std::
       const Node& node = graph.nodes()[i];
       if (placement.roles[i].reason.empty() || node.inputs.size() < 2 || (core && !is_core(node))) continue;
       throw Error(ErrorCode::kUnsupportedModel,
-                  "Nothing in this model can be quantized. The first operator that might: " + placement.roles[i].reason,
+                  "Nothing in this model can be quantized. This is the first operator that stays in float. " +
+                      placement.roles[i].reason,
                   place_of(node, i),
                   "Export the model in float32 with constant weights, or choose other settings or another platform.");
     }

@@ -58,9 +58,12 @@ void DataSet::require_samples() const {
   }
   if (size_ > 0) return;
   std::string message = "There are no samples here.";
-  if (!skipped_.empty())
-    message += " Of " + std::to_string(skipped_.size()) + " files none can be one, such as \"" + skipped_.front().path +
-               "\" (" + skipped_.front().reason + ").";
+  if (!skipped_.empty()) {
+    const std::string first = "\"" + skipped_.front().path + "\" (" + skipped_.front().reason + ")";
+    message += skipped_.size() == 1 ? " The file " + first + " cannot be read as one."
+                                    : " None of the " + std::to_string(skipped_.size()) +
+                                          " files can be read as one; the first is " + first + ".";
+  }
   std::string known;
   for (const Format& format : samples::formats())
     if (!format.extension.empty()) known += (known.empty() ? "" : ", ") + std::string(format.extension);

@@ -59,7 +59,7 @@ std::string picture_fix(const PictureAxes& found, const PictureAxes& wanted) {
   if (wanted.height >= 0 && wanted.width >= 0 && (found.height != wanted.height || found.width != wanted.width))
     then("resize to " + std::to_string(wanted.height) + "x" + std::to_string(wanted.width));
   if (found.channels_first != wanted.channels_first)
-    then(wanted.channels_first ? "switch to channels first" : "switch to channels last");
+    then(wanted.channels_first ? "transpose to channels first" : "transpose to channels last");
   if (found.channels == 4 && wanted.channels == 3) then("drop the alpha channel");
   if (found.channels == 1 && wanted.channels == 3) then("repeat the grey channel three times");
   if (found.channels == 3 && wanted.channels == 1) then("convert to grey");

@@ -124,8 +124,8 @@ void check(const Preprocessing& preprocessing, const std::string& place) {
   const auto channels = static_cast<size_t>(preprocessing.channel_count());
   const auto check_list = [&](const char* name, const std::vector<double>& values, bool divides) {
     if (values.size() != 1 && values.size() != channels)
-      refuse(name,
-             "There are " + std::to_string(values.size()) + " numbers for " + std::to_string(channels) + " channels.");
+      refuse(name, "There are " + std::to_string(values.size()) + " numbers for " + std::to_string(channels) +
+                       " channels; give one for each, or one for all.");
     for (double value : values)
       if (!std::isfinite(value) || (divides && value == 0))
         refuse(name, "Every number must be finite" + std::string(divides ? " and not 0." : "."));

@@ -124,20 +124,21 @@ Shape shape_of(int64_t values, const InputSpec& input) {
   if (input.shape->size() == 1 && !input.shape->front().fixed()) return Shape{values};
   const ValuesFit fit = fit_values(values, input);
   if (fit.shape) return *fit.shape;
-  int64_t wanted = 1;
-  for (const Dim& dim : *input.shape) wanted = dim.fixed() ? wanted * dim.value : 0;
-  if (input.has_batch_axis()) {
-    wanted = 1;
-    for (size_t axis = 1; axis < input.shape->size(); ++axis)
-      wanted = (*input.shape)[axis].fixed() ? wanted * (*input.shape)[axis].value : 0;
+  int64_t wanted = 1, long_axes = 0;
+  for (size_t axis = input.has_batch_axis() ? 1 : 0; axis < input.shape->size(); ++axis) {
+    const Dim& dim = (*input.shape)[axis];
+    wanted = dim.fixed() ? wanted * dim.value : 0;
+    if (!dim.fixed() || dim.value > 1) ++long_axes;
   }
+  if (long_axes > 2) wanted = 0;  // a picture, say
   throw Error(ErrorCode::kInvalidSamples,
               "The recording has " + std::to_string(values) + " values; the input \"" + input.name + "\" takes " +
                   input.shape_text() + ".",
               {},
               wanted > 0 ? "Set \"length\": " + std::to_string(wanted) +
                                " in the preprocessing, to crop it at the end or pad it with zeros."
-                         : "Give features as .npy arrays: this input does not take a plain recording.");
+                         : "This input does not take a plain recording: give pictures or features of that shape, such "
+                           "as .npy arrays.");
 }
 
 class WavFile : public SampleFile {

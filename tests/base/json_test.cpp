@@ -49,7 +49,7 @@ TEST_CASE("nesting is bounded, and what is as deep as allowed is read") {
   for (const size_t levels : {size_t{65}, size_t{100000}, size_t{1000000}})
     for (const std::string& text : {nested("[", "]", levels), nested("{\"a\":[", "]}", levels),
                                     std::string(levels, '['), "{\"a\": " + nested("[", "]", levels) + "}"})
-      REQUIRE(message_of(text.c_str()).find("file: Lists and objects stand within each other more than 64 deep.") == 0);
+      REQUIRE(message_of(text.c_str()).find("file: Lists and objects are nested more than 64 deep.") == 0);
 }
 
 TEST_CASE("long texts are read and refused in little time, and messages stay short") {

@@ -75,7 +75,7 @@ TEST_CASE("all faults of a configuration are told at once, each with its place")
   REQUIRE(error.code == ErrorCode::kInvalidConfig);
   REQUIRE(error.message.find("The configuration has 5 faults:") == 0);
   for (const char* part : {"config: There is no field \"weight_n_bits\" here.",
-                           "config.l_p_value: Found 99 where a number from 1.0 to 8.0",
+                           "config.l_p_value: Found 99 where a whole number from 1 to 8",
                            "config.z_threshold: Found \"high\" where a number is expected",
                            "config.activation_n_bits: Found 8.5 where a whole number is expected",
                            "config.weights_threshold_method: \"BEST\" is not a threshold selection method."}) {

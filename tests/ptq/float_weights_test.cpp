@@ -101,7 +101,7 @@ TEST_CASE("where nothing is left to quantize the settings are refused with a sen
       FAIL("accepted on " << platform);
     } catch (const Error& error) {
       REQUIRE(error.code == ErrorCode::kUnsupportedModel);
-      REQUIRE(error.message.find("Nothing in this model can be quantized. The first operator") == 0);
+      REQUIRE(error.message.find("Nothing in this model can be quantized. This is the first operator") == 0);
     }
   }
 }

@@ -183,7 +183,7 @@ TEST_CASE("no samples is an error that says what was there and what is read") {
   REQUIRE_THAT(error_of([] {
                  open_set({{"a.gif", bytes_of("GIF89a")}}, {input({1, 2})})->require_samples();
                }),
-               Contains("Of 1 files none can be one, such as \"a.gif\" (a GIF picture)."));
+               Contains("The file \"a.gif\" (a GIF picture) cannot be read as one."));
 }
 
 TEST_CASE("NaN in a sample names the sample") {

@@ -64,10 +64,11 @@ TEST_CASE("an axis may be empty where the input leaves it free") {
 }
 
 TEST_CASE("a wrong shape is refused with both shapes and the likely fix") {
-  REQUIRE_THAT(fit({1, 480, 640, 3}, input({-1, 3, 224, 224})),
-               Contains("The shape is 1x480x640x3, the input \"x\" takes ?x3x224x224. Resize to 224x224 and switch to "
-                        "channels first."));
-  REQUIRE_THAT(fit({1, 3, 32, 32}, input({1, 32, 32, 3})), Contains("Switch to channels last."));
+  REQUIRE_THAT(
+      fit({1, 480, 640, 3}, input({-1, 3, 224, 224})),
+      Contains("The shape is 1x480x640x3, the input \"x\" takes ?x3x224x224. Resize to 224x224 and transpose to "
+               "channels first."));
+  REQUIRE_THAT(fit({1, 3, 32, 32}, input({1, 32, 32, 3})), Contains("Transpose to channels last."));
   REQUIRE_THAT(fit({8, 28, 28, 3}, input({1, 28, 28, 1})), Contains("Convert to grey."));
   REQUIRE_THAT(fit({1, 4, 8, 8}, input({1, 3, 8, 8})), Contains("Drop the alpha channel."));
   REQUIRE_THAT(fit({10, 784}, input({1, 1, 28, 28})), Contains("10x1x28x28: reshape"));

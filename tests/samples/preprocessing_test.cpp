@@ -174,7 +174,8 @@ TEST_CASE("a description survives the way through JSON and names its faults") {
   REQUIRE_THAT(fault(R"({"resize": {"mode": "shrink"}})"),
                Contains("p.resize.mode | \"shrink\" is not a way to resize."));
   REQUIRE_THAT(fault(R"({"resize": {"mode": "fit"}})"), Contains("p.resize.size"));
-  REQUIRE_THAT(fault(R"({"mean": [1, 2]})"), Contains("p.mean | There are 2 numbers for 3 channels."));
+  REQUIRE_THAT(fault(R"({"mean": [1, 2]})"),
+               Contains("p.mean | There are 2 numbers for 3 channels; give one for each, or one for all."));
   REQUIRE_THAT(fault(R"({"std": [0]})"), Contains("not 0"));
   REQUIRE_THAT(fault(R"({"scale": 0})"), Contains("p.scale"));
   REQUIRE_THAT(fault(R"({"resize": {"mode": "stretch", "size": [70000, 1]}})"), Contains("65535"));

@@ -498,7 +498,7 @@ test('a setting that does not exist, does not fit or does not act yet is refused
     ['nothing=1', /no field "nothing" here\.\n.*weights_n_bits/],
     ['nothing', /"nothing" is not of the form FIELD=VALUE/],
     ['=', /"=" is not of the form/],
-    ['weights_n_bits=99', /config\.weights_n_bits: Found 99 where a number from 2.* to 16/],
+    ['weights_n_bits=99', /config\.weights_n_bits: Found 99 where a whole number from 2 to 16/],
     ['weights_n_bits=x', /config\.weights_n_bits: Found "x" where a whole number/],
     ['weights_n_bits=4', /config\.weights_n_bits: .* = 4; it can be 8/],
     ['l_p_value=0', /config\.l_p_value: Found 0/],

@@ -293,8 +293,8 @@ export interface SamplesInfo {
   readonly errors: readonly SampleErrorRow[];
   /** How many rows of the model's fixed batch each sample fills; 1 where the batch is free or 1, and for samples of whole batches. */
   readonly batch: number;
-  /** Files that are no samples and are left out (README, labels.txt, hidden files). */
-  readonly skipped: readonly string[];
+  /** Files that are no samples and are left out (README, labels.txt, hidden files), each with what it is. */
+  readonly skipped: readonly { readonly path: string; readonly reason: string }[];
   /** The preprocessing used; null where it has no say: no picture, no recording of given rate or length. When none was given, a guess from the model's input. */
   readonly preprocessing: Preprocessing | null;
   readonly preprocessing_is_guess: boolean;

@@ -53,7 +53,7 @@ const models = [
   ['a zip archive under the name of a model', 'net.onnx', zipSync({ 'a.txt': text('a') })],
   ['a model cut short', 'net.onnx', good.subarray(0, Math.floor(good.length / 2))],
   ['an empty file', 'net.onnx', Buffer.alloc(0)],
-  ['a PyTorch checkpoint', 'net.pth', text('\x80\x02}q\x00(X\x06\x00\x00\x00weightq\x01')],
+  ['a PyTorch checkpoint', 'net.pth', Buffer.from('\x80\x02}q\x00(X\x06\x00\x00\x00weightq\x01', 'latin1')],
   [
     'weights in a file that did not come along',
     'net.onnx',

@@ -39,7 +39,7 @@ export function evaluatedIndices(total: number, calibration: number): number[] {
 function filePaths(): readonly string[] | null {
   const [set, info] = [state.samples.value, state.samplesInfo.value];
   if (!set || !info) return null;
-  const skipped = new Set(info.skipped);
+  const skipped = new Set(info.skipped.map(({ path }) => path));
   const paths = set.files.map(({ path }) => path).filter((path) => !skipped.has(path));
   return paths.length === info.count ? paths : null;
 }

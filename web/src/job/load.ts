@@ -4,7 +4,7 @@
 // was there before it untouched.
 
 import { batch, effect } from '@preact/signals';
-import type { Preprocessing, SampleErrorRow, SampleFile } from 'tersor';
+import type { Preprocessing, SampleErrorRow, SampleFile, SamplesInfo } from 'tersor';
 
 import { drop } from './configurations';
 import { forget, step } from './history';
@@ -408,18 +408,17 @@ async function openJson(file: Arrival): Promise<void> {
 }
 
 /** Files of which none can be a sample are said too. */
-function nothingOf(count: number, skipped: readonly string[]): SampleErrorRow | undefined {
-  const [path] = skipped;
-  if (count > 0 || path === undefined) return undefined;
-  const among =
-    skipped.length === 1
-      ? ''
-      : `, and ${skipped.length - 1} other ${skipped.length === 2 ? 'file is' : 'files are'} none either`;
+function nothingOf(count: number, skipped: SamplesInfo['skipped']): SampleErrorRow | undefined {
+  const [first] = skipped;
+  if (count > 0 || first === undefined) return undefined;
+  const { path, reason } = first;
+  const others = skipped.length - 1;
+  const among = others === 0 ? '' : `, nor ${others === 1 ? 'can the other file' : `can the ${others} other files`}`;
   return {
     path,
     error: {
       code: 'invalid_samples',
-      message: `${baseName(path)} is of no kind that is read as a sample${among}.`,
+      message: `${baseName(path)} (${reason}) cannot be read as a sample${among}.`,
       place: path,
       hint: 'Samples are .png and .jpg pictures, .wav recordings, .csv tables, .npy and .npz arrays. Convert other formats to these.',
     },

@@ -388,7 +388,7 @@ export const labels = computed<Labels>(() => {
   const mapped = mappedOutputs.value;
   if (set && mapped) {
     const offset = preprocessing.value?.label_offset ?? 0;
-    const skipped = new Set(samplesInfo.value?.skipped ?? []);
+    const skipped = new Set(samplesInfo.value?.skipped.map(({ path }) => path));
     const paths = set.files.map(({ path }) => path).filter((path) => !skipped.has(path));
     return paths.map((path) => (mapped.get(path.slice(0, path.indexOf('/'))) ?? 0) - offset);
   }

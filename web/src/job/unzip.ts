@@ -23,7 +23,7 @@ function fail(id: number, reason: string): void {
     code: 'invalid_samples',
     message: `${call.path} could not be opened as a zip archive: ${reason}.`,
     place: call.path,
-    hint: 'Unpack it and drop the folder instead.',
+    hint: 'Where it was cut short, download it again; else unpack it and drop the folder.',
   });
 }
 
