@@ -97,7 +97,7 @@ void add_convert(CLI::App& program) {
   command
       .add_option("--opset", options->opset,
                   "Raise the model to this operator set; a newer model stays as it is; default: none")
-      ->check(CLI::Range(int64_t{7}, onnx::kNewestTarget));
+      ->check(count_from(7, onnx::kNewestTarget));
   command.add_flag("--external", options->external, "Write large weights into a file beside it (OUTPUT.data).");
   command.add_flag("--json", options->json, "Describe the written model as JSON.");
   command.callback([options] { convert(*options); });

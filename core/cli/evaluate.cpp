@@ -87,7 +87,7 @@ void add_evaluate(CLI::App& program) {
   command
       .add_option("--metric", options->metric,
                   "top1 (default), top5, auc, reconstruction-auc, or answers (without labels)")
-      ->check(CLI::IsMember(enum_words<evaluate::Metric>()));
+      ->check(one_of(enum_words<evaluate::Metric>()));
   command
       .add_option("--group", options->group,
                   "reconstruction-auc: consecutive samples that make one recording; default 1")

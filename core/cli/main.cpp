@@ -8,6 +8,8 @@
 #include <iostream>
 #include <new>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/json.h"
@@ -113,12 +115,36 @@ std::vector<std::string> subcommands_of(const CLI::App& program) {
   return names;
 }
 
+/// The library's messages on options that do not go together or have no value, as sentences.
+std::string in_plain_words(const CLI::ParseError& error) {
+  const std::string said = error.what();
+  const auto part = [&](std::string_view between) {
+    const size_t at = said.find(between);
+    return at == std::string::npos ? std::pair(said, std::string())
+                                   : std::pair(said.substr(0, at), said.substr(at + between.size()));
+  };
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    const auto [name, why] = part(": ");
+    if (why.find("missing") != std::string::npos) return name + ": needs a value.";
+    if (why.find("At Most") != std::string::npos) return name + ": is given more than once; give it once.";
+  }
+  if (dynamic_cast<const CLI::RequiresError*>(&error) != nullptr) {
+    const auto [name, other] = part(" requires ");
+    return name + ": needs " + other + " beside it.";
+  }
+  if (dynamic_cast<const CLI::ExcludesError*>(&error) != nullptr) {
+    const auto [name, other] = part(" excludes ");
+    return name + ": does not go together with " + other + "; give one of them.";
+  }
+  return said;
+}
+
 /// What was wrong with the command line. An argument that nothing takes is the likelier slip than what is missing then.
 std::string slip(const CLI::App& program, const CLI::ParseError& error) {
   const std::vector<std::string> unknown = program.remaining(true);
   const bool may_be_unknown = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr ||
                               dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
-  if (unknown.empty() || !may_be_unknown) return error.what();
+  if (unknown.empty() || !may_be_unknown) return in_plain_words(error);
   const std::vector<CLI::App*> chosen = program.get_subcommands();
   const std::string name = unknown[0].substr(0, unknown[0].find('='));
   const bool option = name[0] == '-';

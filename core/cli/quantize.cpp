@@ -504,7 +504,7 @@ std::shared_ptr<QuantizeOptions> add_options(CLI::App* command) {
       ->add_option("--accuracy", options->accuracy,
                    "The smallest file with at most so many percentage points of accuracy less than the float model, on "
                    "the labels; default: no such aim")
-      ->check(CLI::NonNegativeNumber);
+      ->check(amount(true));
   command->add_option("--sqnr", options->sqnr,
                       "The smallest file whose outputs have at least this SQNR, in dB; default: no such aim");
   command->add_option("--save-recipe", options->save_recipe, "Write what makes this file again");
@@ -552,7 +552,7 @@ void add_tune(CLI::App& program) {
   command
       ->add_option("--minutes", options->training.minutes,
                    "Train for about so many minutes; default: as long as the epochs take")
-      ->check(CLI::PositiveNumber);
+      ->check(amount(false));
   command->add_option("--epochs", options->epochs, "Go through the samples so often; default 20")
       ->check(count_from(1, 100000))
       ->excludes("--minutes");

@@ -67,10 +67,11 @@ void DataSet::require_samples() const {
   std::string known;
   for (const Format& format : samples::formats())
     if (!format.extension.empty()) known += (known.empty() ? "" : ", ") + std::string(format.extension);
-  throw Error(
-      ErrorCode::kInvalidSamples, message, "samples",
-      "Samples are files of these kinds: " + known +
-          ", .zip of these, or folders with input_0.pb. Convert pictures and sound of other formats to .png and .wav.");
+  throw Error(ErrorCode::kInvalidSamples, message, "samples",
+              "Samples are files of these kinds: " + known +
+                  ", .zip of these, or folders with input_0.pb. Convert what has another format: pictures to .png, "
+                  "recordings to .wav, "
+                  "arrays to .npy.");
 }
 
 namespace {

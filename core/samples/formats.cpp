@@ -49,6 +49,15 @@ constexpr Sign kSigns[] = {
     {4, "TFL3", "a TFLite model"},
     {8, "WAVE", "a WAV recording"},
     {0, "%PDF", "a PDF document"},
+    {0, "MATLAB", "a MATLAB file"},
+    {0, "\x89HDF", "an HDF5 file, as MATLAB and Keras write them"},
+    {0, "PAR1", "a Parquet table"},
+    {0, "ARROW1", "an Arrow table"},
+    {0, "ID3", "an MP3 recording"},
+    {0, "\xff\xfb", "an MP3 recording"},
+    {0, "fLaC", "a FLAC recording"},
+    {0, "OggS", "an Ogg recording"},
+    {4, "ftyp", "an MP4 recording or film"},
     {0, "\x80", "a Python pickle"},
 };
 

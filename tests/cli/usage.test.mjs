@@ -27,6 +27,22 @@ test('an empty value is wrong usage', () =>
     assert(!existsSync(out));
   }));
 
+test('an option without a value, given twice or beside one that it excludes is told in a sentence', () => {
+  for (const [args, words] of [
+    [['--config'], '--config: needs a value.'],
+    [['--limit', '3', '--limit', '4'], '--limit: is given more than once; give it once.'],
+    [['--json', '--quiet'], '--json: does not go together with --quiet; give one of them.'],
+    [['--accuracy', '-1'], '--accuracy: Found "-1" where a number of 0 or more is expected.'],
+    [['--limit', '-1'], '--limit: Found "-1" where a whole number of 0 or more is expected.'],
+  ]) {
+    const { status, stderr, stdout } = run('quantize', 'm.onnx', '--data', 'x', '-o', 'y', ...args);
+    assert.equal(status, 2);
+    assert((stderr + stdout).includes(words.replaceAll('"', args[0] === '--json' ? '\\"' : '"')), stderr + stdout);
+  }
+  const { stderr } = run('evaluate', 'm.onnx', '--data', 'x', '--metric', 'best');
+  assert.match(stderr, /^--metric: Found "best" where one of these is expected: top1, top5/);
+});
+
 test('what is not there is named, with what is near', () =>
   withFolder((folder) => {
     const { model, samples } = writeJob(folder);
@@ -63,7 +79,7 @@ test('an option without effect is said to have none', () =>
     ]) {
       const { status, stderr } = run('quantize', model, '--stats', 's.tstats', '-o', out, ...option);
       assert.equal(status, 2);
-      assert(stderr.includes(`${option[0]} requires --data`), stderr);
+      assert(stderr.includes(`${option[0]}: needs --data beside it.`), stderr);
     }
   }));
 

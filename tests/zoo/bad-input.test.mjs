@@ -485,7 +485,7 @@ test('wrong usage ends with 2 and names the argument', () => {
       [...quantize, '--data', samples(), '--threads', '-1'],
       /--threads: Found "-1" where a whole number from 0 to 1024/,
     ],
-    [[...quantize, '--data', samples(), '--limit', 'x'], /--limit: Found "x" where a whole number from 0 is/],
+    [[...quantize, '--data', samples(), '--limit', 'x'], /--limit: Found "x" where a whole number of 0 or more is/],
     [['evaluate', good(), '--data', samples(), '--metric', 'luck'], /--metric: luck/],
   ])
     assert.match(failure(2, args), message);
