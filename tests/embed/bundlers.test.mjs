@@ -131,6 +131,27 @@ test('rollup, with the worker as an entry of its own', async () => {
   await check(at('rollup'));
 });
 
+test('no bundler, in a worker of the page', async () => {
+  cpSync(path.join(installed.place, 'dist'), at('in-worker/tersor'), { recursive: true });
+  cpSync(at('in-worker.js'), at('in-worker/in-worker.js'));
+  writeFileSync(
+    at('in-worker/main.js'),
+    `const worker = new Worker('./in-worker.js', { type: 'module' });
+    const next = () => new Promise((resolve, reject) => {
+      worker.onmessage = ({ data }) => resolve(data);
+      worker.onerror = ({ message }) => reject(new Error(message));
+    });
+    await next();
+    window.quantize = async (model, table) => {
+      worker.postMessage([model, new TextEncoder().encode(table)]);
+      return Array.from(await next());
+    };
+    `,
+  );
+  cpSync(at('index.html'), at('in-worker/index.html'));
+  await check(at('in-worker'));
+});
+
 test('no bundler, and the package on another origin', async () => {
   const elsewhere = await serve(path.join(installed.place, 'dist'));
   try {

@@ -2,8 +2,10 @@
 //
 // The installed package in every runtime that is here: the app and the command give the same bytes.
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import { expected, install, model, table, tools } from './installed.mjs';
@@ -63,6 +65,15 @@ describe.each(Object.entries(runtimes))('%s', (name, [program, ...args]) => {
     );
     expect(readFileSync(at('command.onnx')).equals(bytes)).toBe(true);
   });
+});
+
+test('in a worker of Node', async () => {
+  const worker = new Worker(at('in-worker.js'));
+  await once(worker, 'message');
+  worker.postMessage([model, Buffer.from(table)]);
+  const [made] = await once(worker, 'message');
+  await worker.terminate();
+  expect(Buffer.from(made).equals(bytes)).toBe(true);
 });
 
 test('CommonJS loads it where Node does that for modules', () => {
