@@ -48,8 +48,8 @@ std::string combine_framework_info(const GivenSettings& given, Faults& faults) {
   Json all = Json::object();
   if (!recipe.empty())
     faults.attempt([&] {
-      all = parse_json(recipe, "recipe.framework_info");
-      framework::read_framework_info(all, "recipe.framework_info");
+      all = parse_json(recipe, given.recipe_place + ".framework_info");
+      framework::read_framework_info(all, given.recipe_place + ".framework_info");
     });
   if (!given.framework_info) return recipe;
   faults.attempt([&] {

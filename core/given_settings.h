@@ -22,6 +22,7 @@ struct GivenJson {
 /// What was given, source by source; a source that was not given is empty.
 struct GivenSettings {
   std::optional<config::Recipe> recipe;
+  std::string recipe_place = "recipe";      // where its faults are, such as the name of its file
   std::string preset;                       // what the fields hold that nothing below gives
   std::optional<GivenJson> config;          // fields of QuantizationConfig
   std::vector<std::string> sets;            // FIELD=VALUE

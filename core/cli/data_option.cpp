@@ -78,7 +78,8 @@ std::shared_ptr<const samples::DataSet> open_data(const DataOption& option, cons
   samples::DataSetOptions options = data_set_options(model);
   options.preprocessing = read_preprocessing_option(option.preprocessing, inputs);
   if (!options.preprocessing && !option.recipe_preprocessing.empty() && !inputs.empty())
-    options.preprocessing = samples::read_preprocessing(option.recipe_preprocessing, inputs[0], "recipe.preprocessing");
+    options.preprocessing =
+        samples::read_preprocessing(option.recipe_preprocessing, inputs[0], option.recipe_place + ".preprocessing");
   const auto data = read_as_labels_say(
       samples::DataSet::open(open_samples(option.data, option.labels, note_read), inputs, options), model, quiet);
   if (!quiet) {

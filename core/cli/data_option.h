@@ -17,6 +17,7 @@ struct DataOption {
   std::vector<std::string> data;     // --data: folders, files, zip archives
   std::string preprocessing;         // --preprocessing: preset or JSON file; empty: that of the recipe, else a guess
   std::string recipe_preprocessing;  // JSON text from --recipe; empty: none
+  std::string recipe_place;          // the file that it stands in
   std::string labels;                // --labels: file; empty: class folders
   int64_t limit = 0;                 // --limit: at most so many, spread evenly; 0: all
 };

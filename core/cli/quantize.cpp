@@ -429,6 +429,7 @@ void quantize_model(QuantizeOptions& options) {
   const std::optional<config::Recipe> recipe = read_recipe_option(options.settings);
   if (recipe) {
     options.data.recipe_preprocessing = recipe->preprocessing;
+    options.data.recipe_place = options.settings.recipe;
     const config::RecipeDataSet& used = recipe->data_set;
     if (options.data.limit == 0 && used.samples < used.of) options.data.limit = used.samples;
   }

@@ -132,6 +132,7 @@ Settings read_settings(const SettingsOption& option, const std::optional<config:
   GivenSettings given;
   Faults faults;
   given.recipe = recipe;
+  if (recipe) given.recipe_place = option.recipe;
   given.preset = option.preset;
   if (!option.config.empty()) given.config = {std::string(map_file(option.config).text()), option.config};
   given.sets = option.sets;

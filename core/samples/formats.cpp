@@ -57,6 +57,8 @@ constexpr Sign kSigns[] = {
     {0, "\xff\xfb", "an MP3 recording"},
     {0, "fLaC", "a FLAC recording"},
     {0, "OggS", "an Ogg recording"},
+    {4, "ftypmif1", "a HEIF picture"},
+    {4, "ftypmsf1", "a HEIF picture"},
     {4, "ftyp", "an MP4 recording or film"},
     {0, "\x80", "a Python pickle"},
 };

@@ -108,6 +108,24 @@ for (const [option, wraps] of Object.entries(kinds)) {
     }));
 }
 
+test('the faults of a recipe are placed in its file, whatever part of it they are in', () =>
+  withFolder((folder) => {
+    const { model, samples } = writeJob(folder);
+    const file = path.join(folder, 'mine.json');
+    for (const [part, place] of [
+      [{ preprocessing: { mean: 0.5 } }, '.preprocessing.mean'],
+      [{ framework_info: { kernel_ops: 7 } }, '.framework_info.kernel_ops'],
+      [{ overrides: { name: 'a' } }, '.overrides'],
+    ]) {
+      const recipe = { format: 'tersor-recipe', format_version: 1, platform: { name: 'ort-cpu', version: 1 }, ...part };
+      writeFileSync(file, JSON.stringify(recipe));
+      const out = ['-o', path.join(folder, 'out.onnx'), '--json'];
+      const done = run('quantize', model, '--data', samples, '--recipe', file, ...out);
+      assert.equal(done.status, 1);
+      assert.equal(JSON.parse(done.stderr).place, file + place);
+    }
+  }));
+
 test('a setting on the command line that is nested without end is refused too', () =>
   withFolder((folder) => {
     const { model, samples } = writeJob(folder);

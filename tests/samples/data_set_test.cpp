@@ -184,6 +184,11 @@ TEST_CASE("no samples is an error that says what was there and what is read") {
                  open_set({{"a.gif", bytes_of("GIF89a")}}, {input({1, 2})})->require_samples();
                }),
                Contains("The file \"a.gif\" (a GIF picture) cannot be read as one."));
+  REQUIRE_THAT(
+      error_of([] {
+        open_set({{"a.mp3", bytes_of("ID3\3")}, {"b.mat", bytes_of("MATLAB 5.0")}}, {input({1, 2})})->require_samples();
+      }),
+      Contains("None of the 2 files can be read as one; the first is \"a.mp3\" (an MP3 recording)."));
 }
 
 TEST_CASE("NaN in a sample names the sample") {
