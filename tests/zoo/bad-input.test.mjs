@@ -486,7 +486,7 @@ test('wrong usage ends with 2 and names the argument', () => {
       /--threads: Found "-1" where a whole number from 0 to 1024/,
     ],
     [[...quantize, '--data', samples(), '--limit', 'x'], /--limit: Found "x" where a whole number of 0 or more is/],
-    [['evaluate', good(), '--data', samples(), '--metric', 'luck'], /--metric: luck/],
+    [['evaluate', good(), '--data', samples(), '--metric', 'luck'], /--metric: Found "luck"/],
   ])
     assert.match(failure(2, args), message);
   // Weights alone need no samples, so this is no wrong usage of the program but of the platform.
