@@ -140,9 +140,11 @@ function tellUnused({ ignored, others }: Sorted, isMore: boolean): void {
   const unused = [...ignored, ...(isMore ? others : [])].map(({ path }) => baseName(path));
   const [first] = unused;
   if (first === undefined) return;
-  const more =
-    unused.length === 1 ? ' is' : ` and ${unused.length - 1} other ${unused.length === 2 ? 'file' : 'files'} are`;
-  say(`${first}${more} neither a model nor samples, and only read where a model keeps weights there.`);
+  const [files, they] =
+    unused.length === 1
+      ? [`${first} is`, 'It is']
+      : [`${first} and ${unused.length - 1} other ${unused.length === 2 ? 'file' : 'files'} are`, 'They are'];
+  say(`${files} neither a model nor samples. ${they} read only as the weights of a model that names such files.`);
 }
 
 function addSideFiles(files: readonly Arrival[]): void {
