@@ -216,7 +216,7 @@ class Mistakes(unittest.TestCase):
 
         counter = threading.Thread(target=count)
         counter.start()
-        timer = threading.Timer(0.4, lambda: os.kill(os.getpid(), signal.SIGINT))
+        timer = threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT))
         timer.start()
         try:
             with self.assertRaises(KeyboardInterrupt):
@@ -224,7 +224,7 @@ class Mistakes(unittest.TestCase):
         finally:
             over.set()
             counter.join()
-        self.assertGreater(len(beside), 10)
+        self.assertGreater(len(beside), 3)
         tersor.run(MODEL, samples)
 
 
