@@ -43,6 +43,7 @@ import { ChosenBits } from './ChosenBits';
 import { ChangeLine, ComparisonTable, Intervals, overlapSentence } from './ComparisonTable';
 import { LookSwitch } from './Configurations';
 import { Downloads } from './Downloads';
+import { DrawnOutputs } from './DrawnOutputs';
 import { chooseFolder } from './files';
 import { Check, NoteSign } from './Icons';
 import { Layers } from './Layers';
@@ -353,6 +354,7 @@ function Body() {
       </div>
       <Layers />
       <Pictures />
+      <DrawnOutputs />
     </>
   );
 }
