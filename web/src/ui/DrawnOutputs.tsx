@@ -97,6 +97,7 @@ function words(drawing: Drawing, float: Drawing | undefined): string {
   if ('boxes' in drawing) {
     const found = counted(drawing.boxes.length, 'box', 'boxes');
     if (!float || !('boxes' in float) || float === drawing) return found;
+    if (float.boxes.length === 0) return drawing.boxes.length === 0 ? 'no box, as float' : `${found}, float none`;
     return `${found}, ${foundAgain(float.boxes, drawing.boxes)} of float’s ${float.boxes.length}`;
   }
   const { mask } = drawing;
@@ -164,7 +165,7 @@ export function DrawnOutputs() {
       <div class="tab-bar">
         <h3 class="tab chosen">Pictures</h3>
       </div>
-      <p class="soft">{drawn.assumed}</p>
+      <p class="soft">{drawn.assumed} The pictures are drawn as the model receives them.</p>
       {drawn.rows.map((row) => (
         <div class="drawn-row" key={row.index}>
           {(['F', 'A', 'B'] as const).map(
