@@ -17,6 +17,7 @@ import {
   siteFolder,
   untilReady,
   useSite,
+  viewports,
 } from './site.mjs';
 
 const site = useSite();
@@ -134,4 +135,27 @@ describe('hosting', () => {
     expect((await fetch(new URL('missing.js', site.url))).status).toBe(404);
     expect((await fetch(site.url, { method: 'POST' })).status).toBe(405);
   });
+});
+
+describe('room that is kept', () => {
+  it.each(viewports)(
+    'nothing that is read moves as the figures of the demo arrive ($width pixels)',
+    async (viewport) => {
+      const { page, context } = await openPage(site, { viewport });
+      await untilReady(page);
+      await page.evaluate(() => {
+        window.shifts = [];
+        // what moves within half a second of a press was asked for
+        const note = (list) => window.shifts.push(...list.getEntries().filter((entry) => !entry.hadRecentInput));
+        new PerformanceObserver(note).observe({ type: 'layout-shift' });
+      });
+      await runDemo(page);
+      await button(page, 'Download model').first().waitFor();
+      await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
+      const shift = await page.evaluate(() => window.shifts.reduce((sum, { value }) => sum + value, 0));
+      expect(shift).toBeLessThan(0.1);
+      await context.close();
+    },
+    150_000,
+  );
 });

@@ -28,7 +28,16 @@ function nextTheme(): void {
 function Instrument() {
   const shown = result.value;
   const float = shown?.float ?? (run.value ? measured.value.float : null);
-  if (!float) return null;
+  // room is kept from the start of a run
+  if (!float && !run.value) return null;
+  if (!float)
+    return (
+      <div class="instrument soft" role="group" aria-label="Figures now">
+        <span>
+          <Badge letter="F" title="Float" /> –
+        </span>
+      </div>
+    );
   const report = shown?.quantized.report;
   return (
     <div class="instrument" role="group" aria-label="Figures now">
@@ -99,7 +108,7 @@ function HistoryButtons() {
 
 export function Header() {
   const start = atStart.value;
-  const withFigures = result.value !== null || (run.value !== null && measured.value.float !== null);
+  const withFigures = result.value !== null || run.value !== null;
   return (
     <header class={withFigures ? 'header with-figures' : 'header'}>
       <div class="header-row">
