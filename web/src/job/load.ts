@@ -172,7 +172,8 @@ async function openModel(arrival: Arrival): Promise<void> {
       state.runNote.value = '';
       if (before) forgetOperators();
       state.openLayer.value = null;
-      state.openRegions.value = new Set(['model']);
+      // settings stay open, where the reader was
+      state.openRegions.value = new Set([...[...state.openRegions.value].filter((id) => id === 'settings'), 'model']);
       state.announcement.value = `${baseName(arrival.path)} is open.`;
     });
     before?.handle.close();
@@ -296,7 +297,7 @@ async function openSamples(set: NamedSet, given: Given): Promise<void> {
     state.classMapping.value = { by: 'order', outputs: {} };
     state.isDemo.value = false;
     forget('samples');
-    state.openRegions.value = new Set(['samples']);
+    state.openRegions.value = new Set([...[...state.openRegions.value].filter((id) => id === 'settings'), 'samples']);
     state.announcement.value = `${set.name}: ${files.length} files.`;
   });
   await inspect();
