@@ -4,6 +4,7 @@
 // layers that make most of the error, each with a switch that keeps it in float.
 
 import { agreementOf } from '../job/answers';
+import { titleOf } from '../job/settings';
 import { openLayer, result, running, type Result } from '../job/state';
 import { count, counted, fixed, outputDecibels, percent, shortName, sizeWords } from '../numbers';
 import { KeepFloat } from './KeepFloat';
@@ -58,7 +59,7 @@ export function Verdict() {
       <Note kind={kind}>
         <h3 id="verdict-title">{title}</h3>
         <p class="verdict-lead">{lead(done)}</p>
-        <p class="soft">{verdict.reason}</p>
+        <p class="soft">{withTitles(verdict.reason)}</p>
         {verdict.causes.length > 0 && <Remarks list={verdict.causes} />}
         {cautions.length > 0 && (
           <details>
@@ -71,11 +72,19 @@ export function Verdict() {
   );
 }
 
+/** The core names settings by their fields, the page by what the form calls them. */
+function withTitles(remark: string): string {
+  return remark.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (field) => {
+    const title = titleOf(field);
+    return title === field ? field : `“${title}”`;
+  });
+}
+
 function Remarks(props: { readonly list: readonly string[] }) {
   return (
     <ul class="causes">
       {props.list.map((remark) => (
-        <li key={remark}>{remark}</li>
+        <li key={remark}>{withTitles(remark)}</li>
       ))}
     </ul>
   );
