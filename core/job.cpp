@@ -196,7 +196,16 @@ OpenedModel open_model(Model model, std::span<const std::byte> file) {
 }
 
 OpenedModel open_model(const onnx::Source& source, const onnx::ExternalData& external) {
-  return open_model(onnx::read(source, external), source.bytes);
+  std::map<std::string, uint64_t> beside;  // bytes of each file that holds weights
+  const onnx::ExternalData counted = [&](const std::string& location) {
+    onnx::Source found = external(location);
+    beside[location] = found.bytes.size();
+    return found;
+  };
+  OpenedModel opened = open_model(external ? onnx::read(source, counted) : onnx::read(source, external), source.bytes);
+  opened.file_bytes = source.bytes.size();
+  for (const auto& [location, bytes] : beside) opened.file_bytes += bytes;
+  return opened;
 }
 
 bool is_written_here(const Model& model) {

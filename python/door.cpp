@@ -44,7 +44,9 @@ OpenModel open_model(std::string name, onnx::Source source, const onnx::External
 }
 
 std::string inspect(const OpenModel& model) {
-  return to_text(to_json(report::describe(model.opened->model, model.source.bytes, model.opened->file_sha256)), false);
+  onnx::ModelInfo info = report::describe(model.opened->model, model.source.bytes, model.opened->file_sha256);
+  info.size_bytes = static_cast<int64_t>(model.opened->file_bytes);
+  return to_text(to_json(info), false);
 }
 
 std::string inputs_of(const OpenModel& model) {
@@ -131,7 +133,7 @@ QuantizedModel quantize(const OpenModel& model, const std::string& settings, con
   if (!options.compare) request.compared = 0;
   if (options.data) request.evaluated = options.data->size();
   request.labels = options.labels;
-  const report::Report report = make_report(request, model.name, model.source.bytes.size(), *gathered.job, result,
+  const report::Report report = make_report(request, model.name, model.opened->file_bytes, *gathered.job, result,
                                             gathered.statistics, options.data);
   const ByteBuffer file = calibrate::write(gathered.statistics);
   return {

@@ -152,12 +152,12 @@ std::string Session::open_model(const std::string& key, const val& table) {
   files.let_go(read.model);
   OpenModel opened;
   opened.opened = std::make_shared<const OpenedModel>(std::move(read));
-  opened.size_bytes = file.bytes.size();
+  opened.size_bytes = opened.opened->file_bytes;
   opened.name = source->files()[0].path;
-  const std::string info =
-      to_text(to_json(report::describe(opened.opened->model, file.bytes, opened.opened->file_sha256)), false);
+  onnx::ModelInfo info = report::describe(opened.opened->model, file.bytes, opened.opened->file_sha256);
+  info.size_bytes = static_cast<int64_t>(opened.size_bytes);
   models_[key] = std::move(opened);
-  return info;
+  return to_text(to_json(info), false);
 }
 
 void Session::close(const std::string& key) {

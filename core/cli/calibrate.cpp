@@ -29,7 +29,7 @@ void calibrate_model(CalibrateOptions& options) {
   const Shard shard = read_shard(options.shard);
   expect_writable(options.output);
   ModelFile file = open_model(options.model);
-  auto opened = std::make_shared<const OpenedModel>(tersor::open_model(std::move(file.model), file.source.bytes));
+  auto opened = std::make_shared<const OpenedModel>(opened_model(std::move(file)));
   Settings settings = read_settings(options.settings, std::nullopt, &opened->model.graph);
   const auto data = open_data(options.data, opened->model, options.json);
   settings.preprocessing = preprocessing_text(*data);

@@ -71,7 +71,8 @@ void inspect(const Options& options) {
     print("%s", to_text(file.model.graph).c_str());
     return;
   }
-  const onnx::ModelInfo info = report::describe(file.model, file.source.bytes);
+  onnx::ModelInfo info = report::describe(file.model, file.source.bytes);
+  info.size_bytes = static_cast<int64_t>(file.bytes);
   if (options.json)
     print("%s\n", to_text(to_json(info)).c_str());
   else

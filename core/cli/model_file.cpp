@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "core/base/error.h"
 #include "core/cli/files.h"
@@ -49,10 +50,13 @@ ModelFile open_model(const std::string& path) {
   file.source = map_source(path);
   const size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash + 1);
+  std::map<std::string, uint64_t> beside_bytes;
   const onnx::ExternalData beside = [&](const std::string& location) {
     try {
       check_beside(path, folder + location);
-      return map_source(folder + location);
+      onnx::Source found = map_source(folder + location);
+      beside_bytes[location] = found.bytes.size();
+      return found;
     } catch (const Error& error) {
       throw Error(error.code,
                   "The model keeps its weights in \"" + location + "\", which cannot be opened. " + error.message, {},
@@ -64,7 +68,15 @@ ModelFile open_model(const std::string& path) {
   } catch (const Error& error) {
     throw Error(error.code, error.message, error.place.empty() ? path : path + ": " + error.place, error.hint);
   }
+  file.bytes = file.source.bytes.size();
+  for (const auto& [location, bytes] : beside_bytes) file.bytes += bytes;
   return file;
+}
+
+OpenedModel opened_model(ModelFile file) {
+  OpenedModel opened = tersor::open_model(std::move(file.model), file.source.bytes);
+  opened.file_bytes = file.bytes;
+  return opened;
 }
 
 ModelFile open_runnable_model(const std::string& path) {

@@ -424,8 +424,8 @@ void quantize_model(QuantizeOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   check_options(options);
   ModelFile file = open_model(options.model);
-  const size_t before = file.source.bytes.size();
-  const auto opened = std::make_shared<const OpenedModel>(tersor::open_model(std::move(file.model), file.source.bytes));
+  const size_t before = file.bytes;
+  const auto opened = std::make_shared<const OpenedModel>(opened_model(std::move(file)));
   const std::optional<config::Recipe> recipe = read_recipe_option(options.settings);
   if (recipe) {
     options.data.recipe_preprocessing = recipe->preprocessing;

@@ -42,7 +42,7 @@ void sweep_model(const SweepCommand& command) {
   const Shard shard = read_shard(command.shard);
   expect_writable(command.output);
   ModelFile file = open_model(command.model);
-  auto opened = std::make_shared<const OpenedModel>(tersor::open_model(std::move(file.model), file.source.bytes));
+  auto opened = std::make_shared<const OpenedModel>(opened_model(std::move(file)));
   Settings settings = read_settings(command.settings, std::nullopt, &opened->model.graph);
   calibrate::Statistics statistics = read_statistics(command.stats);
   if (const std::string missing = missing_parts(statistics); !missing.empty())

@@ -63,7 +63,7 @@ void print_row(const BudgetPoint& point, Resource resource) {
 
 void trade_off(const Options& options) {
   ModelFile file = open_model(options.model);
-  const auto opened = std::make_shared<const OpenedModel>(tersor::open_model(std::move(file.model), file.source.bytes));
+  const auto opened = std::make_shared<const OpenedModel>(opened_model(std::move(file)));
   const std::optional<config::Recipe> recipe = read_recipe_option(options.settings);
   Settings settings = read_settings(options.settings, recipe, &opened->model.graph);
   if (!options.output.empty()) expect_writable(options.output);

@@ -128,6 +128,7 @@ test('weights in a file beside the model are found there, and named when they ar
     assert(statSync(out).size < 1000);
     const info = JSON.parse(run('inspect', out, '--json').stdout);
     assert.equal(info.parameters, 2000);
+    assert.equal(info.size_bytes, statSync(out).size + 8000);
     const back = path.join(folder, 'back.onnx');
     assert.equal(run('convert', out, '-o', back).status, 0);
     const again = path.join(folder, 'again.onnx');
