@@ -92,7 +92,7 @@ it('shows the result as a graph that is searched, walked along its edges and ope
     await expect.poll(() => picture(page)).not.toBe(before);
   }
   // fused operators are one node until every node is wanted
-  await expect.poll(() => page.locator('.graph-foot p').innerText()).toMatch(/\d+ drawn with the one in front/);
+  await expect.poll(() => page.locator('.graph-foot p').innerText()).toMatch(/\d+ drawn with the one before it/);
   await button(page, 'Show every node').click();
   await button(page, 'Join what runs as one').waitFor();
 

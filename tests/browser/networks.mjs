@@ -71,7 +71,7 @@ export function residual(blocks) {
 
 /**
  * Three classes by colour: the mean of each channel of x (Nx3x8x8), so that channel k is the answer of a picture that is brightest in
- * it. A 1x1 convolution in front gives the quantizer something to do.
+ * it. A 1x1 convolution before it gives the quantizer something to do.
  */
 export function colours() {
   const identity = Array.from({ length: 9 }, (_, k) => (k % 4 === 0 ? 1 : 0.01));
@@ -120,7 +120,7 @@ export function listener() {
   return Buffer.concat([number(1, 8), part(7, graph), part(8, number(2, 13))]);
 }
 
-/** A convolution, and behind it an operator that no runtime knows. */
+/** A convolution, and after it an operator that no runtime knows. */
 export function withOddOperator() {
   const graph = Buffer.concat([
     node('Conv', 'first', ['x', 'first.weight'], 'a'),

@@ -112,7 +112,7 @@ async function openFirefox() {
       const asked = { script: awaited(script), args: [], sandbox: null };
       return valueOf((await session.call('WebDriver:ExecuteAsyncScript', asked)).value);
     },
-    // its own chrome speaks with a stack behind it, pages do so with the name of the method
+    // its own chrome speaks with a stack after it, pages do so with the name of the method
     console: () => browser.lines().filter((line) => /^console\.\w+: (?!RSLoader|\w+\.sys)/.test(line)),
     async close() {
       session.close();

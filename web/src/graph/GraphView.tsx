@@ -99,7 +99,7 @@ interface PointerPlace {
 export interface GraphViewProps {
   /** Of the search field, where "/" looks for it. */
   readonly searchId: string;
-  /** In front of the tools: the tabs. */
+  /** What stands left of the tools: the tabs. */
   readonly head?: ComponentChildren;
   /** Panel of the open layer, where there is one. */
   readonly panel?: ComponentChildren;
@@ -276,7 +276,7 @@ export function GraphView(props: GraphViewProps) {
                 <>
                   {counted(view.nodes.length, 'node')}
                   {view.folded > 0 && `, ${count(view.folded)} more computed beforehand`}
-                  {whole.value && fused > 0 && `, ${count(fused)} drawn with the one in front`}.{' '}
+                  {whole.value && fused > 0 && `, ${count(fused)} drawn with the one before it`}.{' '}
                   {by === 'time' && view.runtime !== '' && `Expected in ${view.runtime} (${view.machine}). `}
                 </>
               )}

@@ -137,7 +137,7 @@ export function knownOf(view: GraphView, layers: readonly LayerRow[], runtime: r
   let milliseconds = 0;
   for (const node of runtime) {
     milliseconds += node.milliseconds ?? 0;
-    // a quantizer's result has the name of what it quantizes; what computes that stands in front of it
+    // a quantizer's result has the name of what it quantizes; what computes that stands before it
     for (const output of node.outputs) if (!byOutput.has(output)) byOutput.set(output, node);
   }
   if (runtime.length === 0) milliseconds = view.nodes.reduce((sum, node) => sum + (node.float_ms ?? 0), 0);

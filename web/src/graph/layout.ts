@@ -19,7 +19,7 @@ export interface LayoutRequest {
   readonly edges: readonly (readonly [number, number])[];
 }
 
-/** Centres, and for every edge the x and y of its points, one behind the other. */
+/** Centres, and for every edge the x and y of its points, one after the other. */
 export interface LayoutAnswer {
   readonly x: Float64Array;
   readonly y: Float64Array;

@@ -22,7 +22,7 @@ const overridesKey = 'overrides';
 const frameworkKey = 'framework_info';
 const preprocessingKey = 'preprocessing';
 const calibrationKey = 'calibration_samples';
-/** In front of what is B's. */
+/** The prefix of what is B’s. */
 const prefixOfB = 'b.';
 
 /** Words stand as they are; whatever else JSON would read stands as JSON. */

@@ -250,7 +250,7 @@ const perTensor: Rule = ({ comparison, config }) => {
   return {
     id: 'weights-per-tensor',
     sentence: `The weights of ${shortName(found.row.name)} are ${count(Math.round(found.ratio))} times as large in one channel as in another, and share one scale; it keeps ${decibels(found.row.isolated_sqnr_db)}.`,
-    reason: 'Small channels round to nothing, as in depthwise convolutions behind a folded batch norm.',
+    reason: 'Small channels round to nothing, as in depthwise convolutions after a folded batch norm.',
     word: 'One scale per channel',
     change: { kind: 'field', name: 'weights_per_channel_threshold', value: true },
   };

@@ -188,7 +188,7 @@ interface Cell {
   readonly y: number;
 }
 
-/** The cells of the grids of strides 8, 16 and 32, one grid behind the other. */
+/** The cells of the grids of strides 8, 16 and 32, one grid after the other. */
 function cellsOf({ width, height }: Size): Cell[] {
   if (width % 32 !== 0 || height % 32 !== 0) return [];
   return strides.flatMap((stride) =>

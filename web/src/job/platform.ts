@@ -14,7 +14,7 @@ export interface PlatformChoice {
   readonly description: string;
 }
 
-/** The newest version of each under its plain name, older ones behind it, then the reader's own. */
+/** The newest version of each under its plain name, older ones after it, then the reader's own. */
 export function platformChoices(): PlatformChoice[] {
   const all = state.engine.value?.platforms() ?? [];
   const newest = (name: string) => Math.max(...all.filter((one) => one.name === name).map((one) => one.version));

@@ -110,7 +110,7 @@ const words: Readonly<Record<string, Words>> = {
   linear_collapsing: {
     title: 'Join a 1x1 convolution to its neighbour',
     group: 'weights',
-    help: 'Joins a convolution and the 1x1 convolution behind it into one where that saves weights.',
+    help: 'Joins a convolution and the 1x1 convolution after it into one where that saves weights.',
   },
   residual_collapsing: {
     title: 'Join an addition of the input',
@@ -125,7 +125,7 @@ const words: Readonly<Record<string, Words>> = {
   relu_unbound_correction: {
     title: 'Bound ReLU',
     group: 'activations',
-    help: 'Scales values behind a bounded ReLU so that its bound is the whole range.',
+    help: 'Scales values after a bounded ReLU so that its bound is the whole range.',
   },
   input_scaling: {
     title: 'Scale inputs',

@@ -11,7 +11,7 @@ export const layerTab = signal<LayerTab>('layers');
 
 const titles: Readonly<Record<LayerTab, string>> = { layers: 'Layers', graph: 'Graph' };
 
-/** `children`: behind the chosen one's title. */
+/** `children`: after the chosen one's title. */
 export function LayerTabs(props: { readonly children?: ComponentChildren }) {
   const move = (event: KeyboardEvent) => {
     if (event.key !== 'ArrowLeft' && event.key !== 'ArrowRight') return;

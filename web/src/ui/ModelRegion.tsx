@@ -446,7 +446,7 @@ function coreWords({ integer_core_nodes: integer, core_nodes: core }: Coverage):
 function mayStay({ may_stay_float: may }: Coverage): string {
   if (may === 0) return '';
   const which = may === 1 ? 'one of them needs' : `up to ${count(may)} of them need`;
-  return `Samples may show that ${which} float, since a logarithm, root or reciprocal behind magnifies small errors; the file then keeps their weights in float, too.`;
+  return `Samples may show that ${which} float, since a logarithm, root or reciprocal that follows magnifies small errors; the file then keeps their weights in float, too.`;
 }
 
 export function ModelRegion() {

@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 
 import { Next, Previous } from './Icons';
 
-/** Buttons to the one before and the one behind; at an end they keep the focus and do nothing. */
+/** Buttons to the one before and the one after it; at an end they keep the focus and do nothing. */
 export function Neighbours(props: {
   readonly what: string;
   readonly at: number;
