@@ -204,6 +204,9 @@ class Mistakes(unittest.TestCase):
         self.assertEqual(heard[-1][0], "calibrate")
 
     def test_control_c_ends_a_call_and_other_threads_run_beside_it(self):
+        # Where the tests run in the background of a shell, Python finds the signal ignored and leaves it so.
+        former = signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.addCleanup(signal.signal, signal.SIGINT, former)
         samples, _ = demo_arrays()
         many = numpy.tile(samples, (400, 1, 1, 1))
         beside = []
