@@ -16,8 +16,9 @@ const site = useSite();
 const digest = (page) => page.locator('.sha').getAttribute('title');
 
 async function openForm(page) {
-  await button(page, 'Change settings').click();
-  await page.getByRole('button', { name: /^All settings/ }).click();
+  const all = page.getByRole('button', { name: /^All settings/ });
+  if (!(await all.isVisible())) await button(page, 'Change settings').click(); // they are open after a recipe arrived
+  await all.click();
   await page.locator('.override-form').waitFor();
 }
 

@@ -7,6 +7,7 @@ import type { NamedTensor, SampleRun } from 'tersor';
 
 import { configurationOf, letters, resultOf } from '../job/configurations';
 import { drawableOf, foundAgain, pictureOf, samePixels, type Drawable, type Drawing } from '../job/drawable';
+import { problemOf } from '../job/problem';
 import { gather } from '../job/quantize';
 import { looksAt, model, parked, preprocessing, result, running, samples } from '../job/state';
 import { counted, percent } from '../numbers';
@@ -148,16 +149,19 @@ export function DrawnOutputs() {
     open?.handle.info.inputs[0]?.shape?.length === 4 &&
     open.handle.info.outputs.some(({ shape }) => (shape?.length ?? 0) >= 3);
   const [drawn, setDrawn] = useState<Drawn | null>(null);
+  const [fault, setFault] = useState('');
   useEffect(() => setDrawn(null), [open, set, chosen]);
   useEffect(() => {
     if (isWaiting || !mayDraw) return;
     const abort = new AbortController();
+    setFault('');
     drawAll(abort.signal).then(
       (made) => !abort.signal.aborted && setDrawn(made),
-      () => undefined,
+      (error: unknown) => !abort.signal.aborted && setFault(problemOf(error).message),
     );
     return () => abort.abort();
   }, [isWaiting, mayDraw, open, set, chosen, mine?.quantized, other?.quantized, parked.value === null]);
+  if (fault) return <p class="block soft">The outputs could not be drawn over the pictures: {fault}</p>;
   if (!drawn || drawn.rows.length === 0) return null;
   const looks = looksAt.value;
   return (
