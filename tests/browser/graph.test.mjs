@@ -77,12 +77,12 @@ it('shows the result as a graph that is searched, walked along its edges and ope
   expect(first).toContain(opened);
   await page.keyboard.press('Escape');
   await expect.poll(() => title.count()).toBe(0);
-  expect(await page.evaluate(() => document.activeElement.className)).toBe('graph-surface');
+  await expect.poll(() => page.evaluate(() => document.activeElement.className)).toBe('graph-surface');
 
   await page.keyboard.press('/');
-  expect(await page.evaluate(() => document.activeElement.getAttribute('aria-label'))).toBe('Find a node');
+  await expect.poll(() => page.evaluate(() => document.activeElement.getAttribute('aria-label'))).toBe('Find a node');
   await page.keyboard.type('block3');
-  await expect.poll(() => page.locator('.graph-found').innerText()).toMatch(/^\d nodes found/);
+  await expect.poll(() => page.locator('.graph-found').innerText()).toMatch(/^\d+ nodes found/);
   await page.keyboard.press('Enter');
   await expect.poll(() => page.locator('.node-card h4').innerText()).toContain('block3');
 
