@@ -158,7 +158,7 @@ export function takeAddress(text: string, engine: state.Engine): void {
   } catch (error) {
     batch(() => {
       state.settingsProblem.value = problemOf(error);
-      state.openRegions.value = new Set([...state.openRegions.value, 'settings']);
+      state.openRegion('settings');
     });
   }
 }

@@ -79,7 +79,7 @@ export async function applyAdvice({ change, word }: Advice, chooseSamples: () =>
     case 'show-preprocessing':
     case 'show-mapping': {
       const field = change.kind === 'show-mapping' ? '.outputs select' : '.preprocessing-form select';
-      state.openRegions.value = new Set([...state.openRegions.value, 'samples']);
+      state.openRegion('samples');
       requestAnimationFrame(() => {
         const form = document.querySelector<HTMLElement>(field);
         form?.focus({ preventScroll: true });

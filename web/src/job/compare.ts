@@ -48,7 +48,7 @@ export function copyAcross(): void {
     openOther();
   });
   state.looksAt.value = 'all';
-  state.openRegions.value = new Set([...state.openRegions.value, 'settings']);
+  state.openRegion('settings');
   changed();
 }
 

@@ -172,8 +172,7 @@ async function openModel(arrival: Arrival): Promise<void> {
       state.runNote.value = '';
       if (before) forgetOperators();
       state.openLayer.value = null;
-      // settings stay open, where the reader was
-      state.openRegions.value = new Set([...[...state.openRegions.value].filter((id) => id === 'settings'), 'model']);
+      state.openOnly('model');
       state.announcement.value = `${baseName(arrival.path)} is open.`;
     });
     before?.handle.close();
@@ -195,7 +194,7 @@ async function openModel(arrival: Arrival): Promise<void> {
         place: problem.place || baseName(arrival.path),
         hint: `${problem.hint}${kept}`.trim(),
       };
-      state.openRegions.value = new Set([...state.openRegions.value, 'model']);
+      state.openRegion('model');
     });
   }
 }
@@ -254,7 +253,7 @@ export async function updateCoverage(): Promise<void> {
     batch(() => {
       state.coverage.value = null;
       state.coverageProblem.value = problemOf(error);
-      state.openRegions.value = new Set([...state.openRegions.value, 'model']);
+      state.openRegion('model');
     });
   }
 }
@@ -297,7 +296,7 @@ async function openSamples(set: NamedSet, given: Given): Promise<void> {
     state.classMapping.value = { by: 'order', outputs: {} };
     state.isDemo.value = false;
     forget('samples');
-    state.openRegions.value = new Set([...[...state.openRegions.value].filter((id) => id === 'settings'), 'samples']);
+    state.openOnly('samples');
     state.announcement.value = `${set.name}: ${files.length} files.`;
   });
   await inspect();
@@ -405,7 +404,7 @@ async function openJson(file: Arrival): Promise<void> {
   } catch (error) {
     batch(() => {
       state.settingsProblem.value = problemOf(error);
-      state.openRegions.value = new Set([...state.openRegions.value, 'settings']);
+      state.openRegion('settings');
     });
   }
 }
@@ -475,7 +474,7 @@ export async function inspect(): Promise<void> {
       state.preview.value = null;
       state.unreadable.value = path === null ? [] : [path];
       state.samplesProblem.value = path === null ? problem : { ...problem, place: placeWithFile(problem, path) };
-      state.openRegions.value = new Set([...state.openRegions.value, 'samples']);
+      state.openRegion('samples');
     });
   }
 }

@@ -51,7 +51,7 @@ export function openPlatform(file: string, capabilities: TargetPlatformCapabilit
     state.platformName.value = label;
     state.recipe.value = null;
     state.settingsProblem.value = null;
-    state.openRegions.value = new Set([...state.openRegions.value, 'settings']);
+    state.openRegion('settings');
     state.announcement.value = `${file}: platform ${name} is chosen.`;
   });
 }

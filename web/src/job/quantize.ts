@@ -388,7 +388,7 @@ export async function quantize(how: { readonly regionsStay?: boolean } = {}): Pr
     state.floatStop.value = null;
     state.runNote.value = '';
     if (!how.regionsStay) {
-      state.openRegions.value = new Set([...state.openRegions.value].filter((id) => id === 'settings'));
+      state.openOnly();
     }
     state.announcement.value = 'Quantizing.';
   });

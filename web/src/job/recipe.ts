@@ -22,7 +22,7 @@ export function applyRecipe(open: state.OpenRecipe): void {
     if (recipe.data_set.samples > 0) state.chosenCalibration.value = recipe.data_set.samples;
     state.settingsProblem.value = null;
     state.announcement.value = `${open.name} fills the settings.`;
-    state.openRegions.value = new Set([...state.openRegions.value, 'settings']);
+    state.openRegion('settings');
   });
 }
 

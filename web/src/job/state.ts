@@ -295,6 +295,14 @@ export const tradeoffRun = signal<{ readonly done: number; readonly of: number }
 export const tradeoffProblem = signal<Problem | null>(null);
 
 export const openRegions = signal<ReadonlySet<RegionId>>(new Set());
+/** Opens a region beside those that are open. */
+export function openRegion(id: RegionId): void {
+  openRegions.value = new Set([...openRegions.value, id]);
+}
+/** Closes all regions but this one; settings stay as they are, where the reader was. */
+export function openOnly(...regions: readonly RegionId[]): void {
+  openRegions.value = new Set([...[...openRegions.value].filter((id) => id === 'settings'), ...regions]);
+}
 /** Output name of the layer whose panel is open. */
 export const openLayer = signal<string | null>(null);
 /** The open layer as it was before a run left it in float: it has no row any more. */

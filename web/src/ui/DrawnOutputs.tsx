@@ -46,8 +46,10 @@ function rasterOfInput(input: NamedTensor): Raster | null {
   const values = Float32Array.from(input.data as ArrayLike<number>);
   let [least, most] = [Infinity, -Infinity];
   for (const value of values) [least, most] = [Math.min(least, value), Math.max(most, value)];
-  const tensor = { shape: [...input.shape], values } as unknown as Parameters<typeof rasterOf>[0];
-  return rasterOf(tensor, picture.layout, preprocessing.value?.channels === 'BGR', () => [least, most]);
+  return rasterOf({ shape: input.shape, values }, picture.layout, preprocessing.value?.channels === 'BGR', () => [
+    least,
+    most,
+  ]);
 }
 
 async function all(runs: AsyncGenerator<SampleRun>): Promise<SampleRun[]> {

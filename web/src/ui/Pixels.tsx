@@ -37,7 +37,12 @@ export function Pixels(props: { readonly raster: Raster; readonly label: string 
 export type Scale = (channel: number) => readonly [number, number];
 
 /** A picture's tensor, drawn on a scale; null where the tensor is no picture. */
-export function rasterOf(tensor: TensorPreview, layout: 'NCHW' | 'NHWC', bgr: boolean, scaleOf: Scale): Raster | null {
+export function rasterOf(
+  tensor: Pick<TensorPreview, 'shape' | 'values'>,
+  layout: 'NCHW' | 'NHWC',
+  bgr: boolean,
+  scaleOf: Scale,
+): Raster | null {
   const dims = tensor.shape.length === 4 ? tensor.shape.slice(1) : tensor.shape;
   if (dims.length !== 3) return null;
   const [a = 0, b = 0, c = 0] = dims;
