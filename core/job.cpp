@@ -185,26 +185,21 @@ OpenedModel open_model(Model model, std::span<const std::byte> file) {
   Sha256 sha;
   sha.update(file);
   std::string file_sha256 = Sha256(sha).hex();
-  uint64_t bytes = file.size();
   for (const auto& [id, tensor] : model.graph.initializers())
-    if (!onnx::lies_in(file, tensor)) {
-      sha.update(tensor.bytes());
-      bytes += tensor.byte_count();
-    }
+    if (!onnx::lies_in(file, tensor)) sha.update(tensor.bytes());
   onnx::rewrite_forms(model);
-  return {std::move(model), sha.hex(), std::move(file_sha256), bytes};
+  return {std::move(model), sha.hex(), std::move(file_sha256), file.size()};
 }
 
 OpenedModel open_model(const onnx::Source& source, const onnx::ExternalData& external) {
-  std::map<std::string, uint64_t> beside;  // bytes of each file that holds weights
+  uint64_t beside = 0;  // read() asks for each file once
   const onnx::ExternalData counted = [&](const std::string& location) {
     onnx::Source found = external(location);
-    beside[location] = found.bytes.size();
+    beside += found.bytes.size();
     return found;
   };
   OpenedModel opened = open_model(external ? onnx::read(source, counted) : onnx::read(source, external), source.bytes);
-  opened.file_bytes = source.bytes.size();
-  for (const auto& [location, bytes] : beside) opened.file_bytes += bytes;
+  opened.file_bytes += beside;
   return opened;
 }
 

@@ -152,10 +152,9 @@ std::string Session::open_model(const std::string& key, const val& table) {
   files.let_go(read.model);
   OpenModel opened;
   opened.opened = std::make_shared<const OpenedModel>(std::move(read));
-  opened.size_bytes = opened.opened->file_bytes;
   opened.name = source->files()[0].path;
   onnx::ModelInfo info = report::describe(opened.opened->model, file.bytes, opened.opened->file_sha256);
-  info.size_bytes = static_cast<int64_t>(opened.size_bytes);
+  info.size_bytes = static_cast<int64_t>(opened.opened->file_bytes);
   models_[key] = std::move(opened);
   return to_text(to_json(info), false);
 }
@@ -190,7 +189,7 @@ std::string Session::read_settings_file(const std::string& text, const std::stri
 std::string Session::coverage(const std::string& key, const std::string& settings) {
   OpenModel& opened = model(key);
   const auto job = job_of(opened, read_settings(parse_json(settings, "settings"), nullptr));
-  return to_text(to_json(expected_coverage(*job, static_cast<int64_t>(opened.size_bytes))), false);
+  return to_text(to_json(expected_coverage(*job, static_cast<int64_t>(opened.opened->file_bytes))), false);
 }
 
 std::string Session::graph(const std::string& key, const std::string& settings) {
@@ -513,7 +512,7 @@ val Session::quantize(const std::string& key, const std::string& text, const val
   const QuantizeResult made = tersor::quantize(*job, statistics);
   report_progress(progress, {"choose", 1, 1, {}});
 
-  const report::Report report = report_of(*job, made, opened.name, static_cast<int64_t>(opened.size_bytes));
+  const report::Report report = report_of(*job, made, opened.name, static_cast<int64_t>(opened.opened->file_bytes));
   val result = val::object();
   result.set("model", to_array(made.bytes));
   result.set("recipe", config::write_recipe(made.recipe));

@@ -105,7 +105,6 @@ class Session {
   struct OpenModel {
     std::shared_ptr<const OpenedModel> opened;
     std::string name;  // of the file
-    uint64_t size_bytes = 0;
     // The last float line made ready, with the settings it was made for.
     std::string job_key;
     std::shared_ptr<const Job> job;

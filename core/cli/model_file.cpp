@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 
 #include "core/base/error.h"
 #include "core/cli/files.h"
@@ -48,14 +47,14 @@ void check_beside(const std::string& model, const std::string& data) {
 ModelFile open_model(const std::string& path) {
   ModelFile file;
   file.source = map_source(path);
+  file.bytes = file.source.bytes.size();
   const size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash + 1);
-  std::map<std::string, uint64_t> beside_bytes;
   const onnx::ExternalData beside = [&](const std::string& location) {
     try {
       check_beside(path, folder + location);
       onnx::Source found = map_source(folder + location);
-      beside_bytes[location] = found.bytes.size();
+      file.bytes += found.bytes.size();
       return found;
     } catch (const Error& error) {
       throw Error(error.code,
@@ -68,8 +67,6 @@ ModelFile open_model(const std::string& path) {
   } catch (const Error& error) {
     throw Error(error.code, error.message, error.place.empty() ? path : path + ": " + error.place, error.hint);
   }
-  file.bytes = file.source.bytes.size();
-  for (const auto& [location, bytes] : beside_bytes) file.bytes += bytes;
   return file;
 }
 
