@@ -1,6 +1,6 @@
 # A room is one folder of core/ and one static library. It sees its own headers and those of the rooms it USES, nothing else:
 # each room has an include folder of its own that holds a link to just that room, so an include upwards finds no file.
-# FAST: its loops decide how long a job takes; FAST_SOURCES: those of these files do. The rest is built for size in
+# Every .cpp of the folder belongs to it, and SOURCES beside them. FAST: its loops decide how long a job takes; FAST_SOURCES: those of these files do. The rest is built for size in
 # WebAssembly, where every visitor loads it.
 
 function(tersor_room name)
@@ -9,7 +9,8 @@ function(tersor_room name)
   file(MAKE_DIRECTORY "${view}/core")
   file(CREATE_LINK "${PROJECT_SOURCE_DIR}/core/${name}" "${view}/core/${name}" SYMBOLIC)
   set_property(GLOBAL APPEND PROPERTY TERSOR_ROOMS tersor_${name})
-  add_library(tersor_${name} STATIC ${ROOM_SOURCES} ${ROOM_FAST_SOURCES})
+  file(GLOB_RECURSE own RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" CONFIGURE_DEPENDS "*.cpp")
+  add_library(tersor_${name} STATIC ${own} ${ROOM_SOURCES})
   target_include_directories(tersor_${name} PUBLIC "${view}")
   target_link_libraries(tersor_${name} PUBLIC tersor_flags)
   if(EMSCRIPTEN AND NOT ROOM_FAST)
