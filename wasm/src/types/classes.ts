@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The classes of the package, and the options of their methods.
+
+import type { QuantizationConfig } from '../quantization_config.js';
+import type { FrameworkInfo, TargetPlatformCapabilities } from '../requirements.js';
+import type { BaseTrainableQuantizer, TrainableQuantizerOptions } from '../trainable.js';
+import type { Comparison, EvaluationResult, Metric } from './comparison.js';
+import type { Coverage, GraphView, ModelInfo, NodeInfo, RangeQuestion, RangeStudy, RuntimeNode, WeightChannels } from './model.js';
+import type { CallOptions } from './progress.js';
+import type { Recipe, Report } from './report.js';
+import type { Labels, Preprocessing, PreprocessingPreset, SamplePreview, Samples, SamplesInfo, Selection, TypedArray } from './samples.js';
+import type { FieldDescription, Override, Platform, PlatformInfo, Preset } from './settings.js';
+
+export interface TersorOptions {
+  /** Number of workers; `auto` (default) is the number of cores, at most 8. */
+  readonly workers?: number | 'auto' | undefined;
+  /** The core's bytes or module; without it the file beside the package is fetched, once, before `create` resolves. */
+  readonly wasmBinary?: ArrayBuffer | Uint8Array | WebAssembly.Module | undefined;
+  /**
+   * Begins with tersor-light.wasm, which is less to load by what trains; tersor.wasm takes its place when settings first need it.
+   * Default false. `wasmBinary` is of the file that is begun with.
+   */
+  readonly light?: boolean | undefined;
+  /** Where the package's files lie: 'tersor.wasm', 'tersor-light.wasm' and 'worker.mjs' to address. */
+  readonly locateFile?: ((name: string) => string | URL) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A text is an address; in Node a path, too. */
+export type ModelSource = Uint8Array | ArrayBuffer | Blob | File | URL | string;
+
+export interface OpenOptions extends CallOptions {
+  /** Files that the model names for its weights: name to content. */
+  readonly externalData?: ReadonlyMap<string, Uint8Array | Blob> | undefined;
+}
+
+export interface CoverageOptions extends CallOptions {
+  /** Default `ort-cpu`. */
+  readonly platform?: Platform | undefined;
+  /** Fields that the user set. */
+  readonly config?: QuantizationConfig | undefined;
+  readonly overrides?: readonly Override[] | undefined;
+  /** What the fields that `config` does not give hold. */
+  readonly preset?: Preset | undefined;
+  /** Replaces what is known of ONNX operators, field by field. */
+  readonly frameworkInfo?: FrameworkInfo | undefined;
+  /** The requirement documents' name of `config`. */
+  readonly quantization_config?: QuantizationConfig | undefined;
+  /** The requirement documents' name of `frameworkInfo`. */
+  readonly framework_info?: FrameworkInfo | undefined;
+}
+
+export interface SampleOptions extends CallOptions {
+  /** A description or a preset's name; without one the samples' own guess (SamplesInfo.preprocessing). */
+  readonly preprocessing?: Preprocessing | PreprocessingPreset | undefined;
+}
+
+export interface CalibrateOptions extends SampleOptions {
+  /**
+   * Aborting it ends a training (`gradient_ptq_config`) early: the call goes on with the best that was found, and its recipe
+   * says after how many steps. Does nothing elsewhere.
+   */
+  readonly stop?: AbortSignal | undefined;
+  readonly platform?: Platform | undefined;
+  readonly config?: QuantizationConfig | undefined;
+  readonly overrides?: readonly Override[] | undefined;
+  /** What the fields that `config` does not give hold. */
+  readonly preset?: Preset | undefined;
+  /** Replaces what is known of ONNX operators, field by field. */
+  readonly frameworkInfo?: FrameworkInfo | undefined;
+  /** The requirement documents' name of `config`. */
+  readonly quantization_config?: QuantizationConfig | undefined;
+  /** The requirement documents' name of `frameworkInfo`. */
+  readonly framework_info?: FrameworkInfo | undefined;
+  readonly selection?: Selection | undefined;
+  /** Of all samples; a training whose `label_weight` is above 0 learns from them, nothing else looks at them. */
+  readonly labels?: Labels | undefined;
+}
+
+export interface QuantizeOptions extends CalibrateOptions {
+  /**
+   * From this model and the same settings. Enough by themselves unless a setting needs the samples; those that streamed in
+   * are kept for that, up to 1 GB, where the settings of calibrate() needed them too.
+   */
+  readonly statistics?: Statistics | undefined;
+  /**
+   * Without statistics these are calibrated with; beside them they serve the settings that need samples. Without either only
+   * weights are quantized, each by its own values (platforms weight-only-int8, ...), and all else is an error.
+   */
+  readonly samples?: Samples | undefined;
+  /** Settings come from the recipe; those given beside it win. */
+  readonly recipe?: Recipe | undefined;
+  /** Go on although the recipe is of another model or of other samples. Without it that is a `mismatch`. */
+  readonly allowMismatch?: boolean | undefined;
+}
+
+export interface EvaluateOptions extends SampleOptions {
+  /** Default: top1 with labels, answers without. */
+  readonly metric?: Metric | undefined;
+  /** `reconstruction-auc`: rows that make one sample. */
+  readonly group?: number | undefined;
+  readonly selection?: Selection | undefined;
+  /** The float model's result on the same samples: fills `agreement`. */
+  readonly reference?: EvaluationResult | undefined;
+  /** Whose arithmetic a quantized model runs with; default x64. */
+  readonly runtime?: string | undefined;
+}
+
+export interface CompareOptions extends SampleOptions {
+  readonly selection?: Selection | undefined;
+  /** Use at most so many of the selected samples, spread evenly; 0, the default, means all. */
+  readonly limit?: number | undefined;
+  readonly runtime?: string | undefined;
+  /** The first output is scores of classes, though no Softmax stands at its end. */
+  readonly classes?: boolean | undefined;
+}
+
+export interface RunOptions extends SampleOptions {
+  readonly selection?: Selection | undefined;
+  /** Use at most so many of the selected samples, spread evenly; 0, the default, means all. */
+  readonly limit?: number | undefined;
+  /** Whose arithmetic a quantized model runs with; default x64. */
+  readonly runtime?: string | undefined;
+}
+
+/** A tensor as a model takes or gives it, batch 1. */
+export interface NamedTensor {
+  readonly name: string;
+  /** As in TensorInfo. */
+  readonly type: string;
+  readonly shape: readonly number[];
+  /** float16 and bfloat16 in a Uint16Array, bool in a Uint8Array. */
+  readonly data: TypedArray;
+}
+
+/** What a model made of one sample. */
+export interface SampleRun {
+  /** Position in the data set's order. */
+  readonly index: number;
+  /** In the graph's order. */
+  readonly inputs: readonly NamedTensor[];
+  readonly outputs: readonly NamedTensor[];
+}
+
+export interface ReadSettingsOptions {
+  /** Of the file, for errors. */
+  readonly name?: string | undefined;
+  /** What a description of pictures leaves open follows from this model's input. */
+  readonly model?: Model | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A recipe or a platform, checked and written out in full. */
+export type SettingsFile =
+  | { readonly kind: 'recipe'; readonly recipe: Recipe }
+  | { readonly kind: 'platform'; readonly platform: TargetPlatformCapabilities };
+
+export interface Tersor {
+  readonly version: string;
+  /** Workers running. */
+  readonly workers: number;
+  open(source: ModelSource, options?: OpenOptions): Promise<Model>;
+  platforms(): readonly PlatformInfo[];
+  /** Throws for a name or version that is not there; without a version, the newest. */
+  getTargetPlatformCapabilities(name: string, version?: number): TargetPlatformCapabilities;
+  /** A platform file's text, written out in full. Throws an error that lists every fault, each with its path. */
+  readPlatform(text: string): TargetPlatformCapabilities;
+  /**
+   * A recipe or a platform file, read by a worker, whatever its size. Rejects with an error that lists every fault, each with
+   * its path.
+   */
+  readSettings(file: Blob | string, options?: ReadSettingsOptions): Promise<SettingsFile>;
+  /** The complete configuration: the fields given, defaults for the rest. Throws for an unknown field or a value of the wrong type. */
+  quantizationConfig(fields?: QuantizationConfig, preset?: Preset): QuantizationConfig;
+  /** The fields of QuantizationConfig in the document's order. */
+  describeQuantizationConfig(): readonly FieldDescription[];
+  preprocessingPreset(name: PreprocessingPreset): Preprocessing;
+  /** A trainable quantizer for the config's target and method; it computes at once, in the caller's thread. */
+  trainableQuantizer(options: TrainableQuantizerOptions): BaseTrainableQuantizer;
+  close(): void;
+}
+
+export interface Model {
+  readonly info: ModelInfo;
+  coverage(options?: CoverageOptions): Promise<Coverage>;
+  /** The graph, with what the platform makes of each node. */
+  graph(options?: CoverageOptions): Promise<GraphView>;
+  /** Output channels of the operator that overrides call `name`, and how well their weights survive. */
+  weightChannels(name: string, options?: CoverageOptions): Promise<WeightChannels>;
+  /** What overrides can choose: the nodes of the prepared model, in its order. `overrides` are not read. */
+  nodes(options?: CoverageOptions): Promise<readonly NodeInfo[]>;
+  /** Reads every file's header and the first sample whole. A file that cannot be a sample is a row in `errors`, not a rejection. */
+  inspectSamples(samples: Samples, options?: SampleOptions): Promise<SamplesInfo>;
+  /** Sample number `index` of the data set's order, as the model receives it. */
+  previewSample(samples: Samples, index: number, options?: SampleOptions): Promise<SamplePreview>;
+  calibrate(samples: Samples, options?: CalibrateOptions): Promise<Statistics>;
+  quantize(options: QuantizeOptions): Promise<QuantizedResult>;
+  /**
+   * How many epochs of training (`gradient_ptq_config`) take about so many minutes here, by the time of a few steps: what
+   * `n_epochs` may be set to. Takes what quantize() takes.
+   */
+  trainingEpochs(minutes: number, options: QuantizeOptions): Promise<number>;
+  evaluate(samples: Samples, labels: Labels, options?: EvaluateOptions): Promise<EvaluationResult>;
+  /** Inputs and outputs, sample by sample, in one worker that is one sample ahead. */
+  run(samples: Samples, options?: RunOptions): AsyncGenerator<SampleRun, void, undefined>;
+  close(): void;
+}
+
+export interface Statistics {
+  /** The content of a `.tstats` file. */
+  readonly bytes: Uint8Array;
+  readonly sampleCount: number;
+}
+
+export interface QuantizedResult {
+  /** The ONNX file. */
+  readonly model: Uint8Array;
+  readonly recipe: Recipe;
+  /** A new object after each `evaluate` and `compare`. */
+  readonly report: Report;
+  evaluate(samples: Samples, labels: Labels, options?: EvaluateOptions): Promise<EvaluationResult>;
+  /** Inputs and outputs, sample by sample, in one worker that is one sample ahead. */
+  run(samples: Samples, options?: RunOptions): AsyncGenerator<SampleRun, void, undefined>;
+  /** What the runtime runs of the file, in its order, constants aside. */
+  runtimeNodes(options?: CallOptions): Promise<readonly RuntimeNode[]>;
+  /** What each selection method would make of one activation's range. */
+  studyRange(question: RangeQuestion, options?: CallOptions): Promise<RangeStudy>;
+  /** Error by layer on these samples; also in `report.comparison` afterwards. */
+  compare(samples: Samples, options?: CompareOptions): Promise<Comparison>;
+  close(): void;
+}

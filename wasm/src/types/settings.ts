@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Platforms, fields of the configuration, overrides.
+
+import type { GradientPTQConfig, MixedPrecisionQuantizationConfig, QuantizationConfig, ResourceUtilization } from '../quantization_config.js';
+import type { LayerFilterParams, OpsetToLayers, QuantizeConfig, QuantizeConfigData, TargetPlatformCapabilities } from '../requirements.js';
+
+export interface PlatformInfo {
+  readonly name: string;
+  readonly version: number;
+  /** For people, such as "ONNX Runtime CPU". */
+  readonly title: string;
+  readonly description: string;
+}
+
+/** `name`, `name@vK`, a platform written out (readPlatform), or what a platform file holds. */
+export type Platform = string | TargetPlatformCapabilities | Readonly<Record<string, unknown>>;
+
+/** What fields that are not given hold: the document's own defaults in place of ours. */
+export type Preset = 'requirements';
+
+export type FieldValue =
+  | string
+  | number
+  | boolean
+  | OpsetToLayers
+  | ResourceUtilization
+  | MixedPrecisionQuantizationConfig
+  | GradientPTQConfig
+  | null;
+
+/** One member of a field that is an object. */
+export interface MemberDescription {
+  readonly name: string;
+  readonly type: 'bool' | 'int' | 'number' | 'enum' | 'integers';
+  readonly nullable: boolean;
+  readonly default: string | number | boolean | readonly number[] | null;
+  readonly choices: readonly string[] | null;
+  /** One sentence. */
+  readonly meaning: string;
+}
+
+/** One field of QuantizationConfig; the settings form is built from these. */
+export interface FieldDescription {
+  readonly name: string;
+  readonly type: 'bool' | 'int' | 'number' | 'enum' | 'object';
+  /** Null leaves the choice to the platform, or stands for "off" (z_threshold). */
+  readonly nullable: boolean;
+  readonly default: FieldValue;
+  /** Values accepted now, for `enum`, and for `int` where only a few are; else null. */
+  readonly choices: readonly (string | number)[] | null;
+  readonly minimum: number | null;
+  readonly maximum: number | null;
+  /** One sentence. */
+  readonly meaning: string;
+  /** False: only the default is accepted in this version. */
+  readonly acts: boolean;
+  /** Of an object whose members are known; else null. */
+  readonly members: readonly MemberDescription[] | null;
+  /** Its name in Model Compression Toolkit 2; empty where it has none. */
+  readonly mct: string;
+  /** Its name in ONNX Runtime's quantize_static; empty where it has none. */
+  readonly ort: string;
+}
+
+/** A setting for some layers: matched by name, by filter or by type, in this order of strength. */
+export interface Override {
+  readonly name?: string | undefined;
+  readonly type?: string | undefined;
+  readonly filter?: LayerFilterParams | undefined;
+  readonly config?: QuantizationConfig | undefined;
+  /** How the layer is quantized: an object with the six methods, or data, {class_name, config}. In a recipe always data. */
+  readonly quantize_config?: QuantizeConfig | QuantizeConfigData | undefined;
+  /** Where some override annotates, nodes that none annotates stay float. */
+  readonly annotate?: boolean | undefined;
+}
