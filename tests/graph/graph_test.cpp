@@ -4,20 +4,10 @@
 #include "core/base/error.h"
 #include "core/graph/uses.h"
 #include "tests/catch.h"
+#include "tests/support/make_node.h"
 
 using namespace tersor;
-
-namespace {
-
-Node make_node(std::string op, std::vector<ValueId> inputs, std::vector<ValueId> outputs) {
-  Node node;
-  node.op_type = std::move(op);
-  node.inputs = std::move(inputs);
-  node.outputs = std::move(outputs);
-  return node;
-}
-
-}  // namespace
+using tersor::test::make_node;
 
 TEST_CASE("value names are unique and fresh names avoid them") {
   Graph graph;

@@ -3,18 +3,12 @@
 
 #include "core/base/error.h"
 #include "tests/catch.h"
+#include "tests/support/make_node.h"
 
 using namespace tersor;
+using tersor::test::make_node;
 
 namespace {
-
-Node make_node(std::string op, std::vector<ValueId> inputs, std::vector<ValueId> outputs) {
-  Node node;
-  node.op_type = std::move(op);
-  node.inputs = std::move(inputs);
-  node.outputs = std::move(outputs);
-  return node;
-}
 
 /// x -> Relu -> y -> Relu -> z
 struct Chain {

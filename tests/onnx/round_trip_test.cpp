@@ -5,20 +5,13 @@
 #include "core/onnx/read.h"
 #include "core/onnx/write.h"
 #include "tests/catch.h"
+#include "tests/support/make_node.h"
 #include "tests/onnx/encoded.h"
 
 using namespace tersor;
 using namespace tersor::test;
 
 namespace {
-
-Node make_node(std::string op, std::vector<ValueId> inputs, std::vector<ValueId> outputs) {
-  Node node;
-  node.op_type = std::move(op);
-  node.inputs = std::move(inputs);
-  node.outputs = std::move(outputs);
-  return node;
-}
 
 std::shared_ptr<const Graph> small_subgraph() {
   auto inner = std::make_shared<Graph>();

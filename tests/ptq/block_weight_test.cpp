@@ -6,15 +6,13 @@
 #include <memory>
 
 #include "core/base/error.h"
-#include "core/onnx/read.h"
 #include "core/onnx/write.h"
 #include "core/passes/kernel_op.h"
-#include "core/samples/sample_digest.h"
 #include "core/simulate/program.h"
 #include "core/tersor.h"
 #include "core/tpc/builtin.h"
 #include "tests/catch.h"
-#include "tests/support/named_model.h"
+#include "tests/support/quantized.h"
 
 using namespace tersor;
 using test::NamedModel;
@@ -35,27 +33,13 @@ Model model_of_products() {
   return model.output("y").build();
 }
 
-struct Made {
-  std::shared_ptr<const Job> job;
-  QuantizeResult result;
-  Model file;
-};
+using Made = test::Quantized;
 
 Made make(const Model& model, const char* platform, const std::string& config) {
   Settings settings{tpc::get_target_platform_capabilities(platform),
                     config::read_quantization_config(std::string_view(config), "config")};
   settings.config.weights_bias_correction_method = config::BiasCorrectionMethod::kAnalytic;
-  const std::vector<std::byte> bytes = onnx::write(model);
-  Made made;
-  made.job = prepare(std::make_shared<const OpenedModel>(open_model(onnx::Source::of(bytes))), std::move(settings));
-  calibrate::Calibrator calibrator = calibrator_of(*made.job, 8);
-  for (uint64_t k = 0; k < 8; ++k) {
-    const std::vector<Tensor> inputs = test::random_inputs(made.job->model, static_cast<uint32_t>(k + 1));
-    calibrator.add({k, samples::sample_digest(inputs)}, "sample", inputs);
-  }
-  made.result = quantize(*made.job, calibrator.statistics());
-  made.file = onnx::read(onnx::Source::of(made.result.bytes));
-  return made;
+  return test::quantize_on_noise(model, std::move(settings), 8);
 }
 
 /// The float model with every weight and bias replaced by what the plan has of it.

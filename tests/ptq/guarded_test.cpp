@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the guards of the written graph and its check make of each other, on every platform.
 #include "core/onnx/read.h"
-#include "core/onnx/write.h"
-#include "core/samples/sample_digest.h"
 #include "core/tersor.h"
 #include "core/tpc/builtin.h"
 #include "tests/catch.h"
-#include "tests/support/named_model.h"
+#include "tests/support/quantized.h"
 
 using namespace tersor;
 using tersor::test::NamedModel;
@@ -16,10 +14,7 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-struct Made {
-  std::shared_ptr<const Job> job;
-  QuantizeResult result;
-
+struct Made : test::Quantized {
   Arithmetic outcome_of(const char* type) const {
     for (size_t i = 0; i < job->model.graph.nodes().size(); ++i)
       if (job->model.graph.nodes()[i].is(type)) return result.plan.outcomes[i].arithmetic;
@@ -31,16 +26,7 @@ struct Made {
 Made make(const Model& model, const std::string& platform) {
   Settings settings{tpc::get_target_platform_capabilities_by_label(platform), {}};
   settings.config.weights_bias_correction_method = config::BiasCorrectionMethod::kAnalytic;  // needs no samples
-  const std::vector<std::byte> bytes = onnx::write(model);
-  Made made;
-  made.job = prepare(std::make_shared<const OpenedModel>(open_model(onnx::Source::of(bytes))), std::move(settings));
-  calibrate::Calibrator calibrator = calibrator_of(*made.job, 16);
-  for (uint64_t k = 0; k < 16; ++k) {
-    const std::vector<Tensor> inputs = test::random_inputs(made.job->model, static_cast<uint32_t>(k + 1));
-    calibrator.add({k, samples::sample_digest(inputs)}, "sample", inputs);
-  }
-  made.result = quantize(*made.job, calibrator.statistics());
-  return made;
+  return {test::quantize_on_noise(model, std::move(settings), 16)};
 }
 
 void require_every_platform(const Model& model) {

@@ -6,13 +6,11 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/graph/uses.h"
-#include "core/onnx/read.h"
 #include "core/onnx/write.h"
-#include "core/samples/sample_digest.h"
 #include "core/tersor.h"
 #include "core/tpc/builtin.h"
 #include "tests/catch.h"
-#include "tests/support/named_model.h"
+#include "tests/support/quantized.h"
 
 using namespace tersor;
 using tersor::test::NamedModel;
@@ -35,11 +33,7 @@ Model branches() {
   return model.node("Softmax", {"g"}, {"y"}, {{"axis", int64_t{-1}}}).output("y").build();
 }
 
-struct Made {
-  std::shared_ptr<const Job> job;
-  QuantizeResult result;
-  Model file;
-
+struct Made : test::Quantized {
   Tensor scale(const Node& pair) const { return file.graph.initializer(pair.inputs[1])->aligned(); }
   const Tensor& zero_point(const Node& pair) const { return *file.graph.initializer(pair.inputs[2]); }
   /// The QuantizeLinear after the value of that name; null without one.
@@ -59,17 +53,7 @@ Made make(const Model& model, const char* platform, const char* config = "{}", c
                     config::read_quantization_config(std::string_view(config), "config")};
   settings.config.weights_bias_correction_method = config::BiasCorrectionMethod::kAnalytic;  // needs no samples
   settings.overrides = config::parse_overrides(overrides, "overrides");
-  const std::vector<std::byte> bytes = onnx::write(model);
-  Made made;
-  made.job = prepare(std::make_shared<const OpenedModel>(open_model(onnx::Source::of(bytes))), std::move(settings));
-  calibrate::Calibrator calibrator = calibrator_of(*made.job, 16);
-  for (uint64_t k = 0; k < 16; ++k) {
-    const std::vector<Tensor> inputs = test::random_inputs(made.job->model, static_cast<uint32_t>(k + 1));
-    calibrator.add({k, samples::sample_digest(inputs)}, "sample", inputs);
-  }
-  made.result = quantize(*made.job, calibrator.statistics());
-  made.file = onnx::read(onnx::Source::of(made.result.bytes));
-  return made;
+  return {test::quantize_on_noise(model, std::move(settings), 16)};
 }
 
 double difference(const Model& model, const Made& made) {

@@ -9,15 +9,12 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/onnx/read.h"
-#include "core/onnx/write.h"
-#include "core/samples/sample_digest.h"
 #include "core/simulate/program.h"
 #include "core/tersor.h"
 #include "core/tpc/builtin.h"
 #include "core/tpc/read.h"
 #include "tests/catch.h"
-#include "tests/support/named_model.h"
+#include "tests/support/quantized.h"
 
 using namespace tersor;
 using test::NamedModel;
@@ -68,27 +65,13 @@ tpc::TargetPlatformCapabilities platform(const char* name, const char* method, i
   return tpc::read_platform(text, "table.json");
 }
 
-struct Made {
-  std::shared_ptr<const Job> job;
-  QuantizeResult result;
-  Model file;
-};
+using Made = test::Quantized;
 
 Made make(const Model& model, tpc::TargetPlatformCapabilities platform, const char* config = "{}") {
   Settings settings{std::move(platform), config::read_quantization_config(std::string_view(config), "config")};
   settings.config.weights_bias_correction = false;
   settings.config.activation_channel_equalization = false;
-  const std::vector<std::byte> bytes = onnx::write(model);
-  Made made;
-  made.job = prepare(std::make_shared<const OpenedModel>(open_model(onnx::Source::of(bytes))), std::move(settings));
-  calibrate::Calibrator calibrator = calibrator_of(*made.job, 8);
-  for (uint64_t k = 0; k < 8; ++k) {
-    const std::vector<Tensor> inputs = test::random_inputs(made.job->model, static_cast<uint32_t>(k + 1));
-    calibrator.add({k, samples::sample_digest(inputs)}, "sample", inputs);
-  }
-  made.result = quantize(*made.job, calibrator.statistics());
-  made.file = onnx::read(onnx::Source::of(made.result.bytes));
-  return made;
+  return test::quantize_on_noise(model, std::move(settings), 8);
 }
 
 /// The float model with every weight replaced by the values of its table.
