@@ -17,8 +17,8 @@ void add_data_option(CLI::App& command, DataOption& option, bool labelled) {
   CLI::Option* const data =
       command
           .add_option("--data", option.data,
-                      "Samples: a folder, a file (.npy, .npz, .png, .jpg, .csv, .wav) or a .zip of such; may be given "
-                      "several times")
+                      "Samples: a folder, a file (.npy, .npz, .png, .jpg, .bmp, .ppm, .csv, .wav) or a "
+                      ".zip of such; may be given several times")
           ->allow_extra_args(false)
           ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
           ->required();

@@ -66,7 +66,8 @@ void DataSet::require_samples() const {
   }
   std::string known;
   for (const Format& format : samples::formats())
-    if (!format.extension.empty()) known += (known.empty() ? "" : ", ") + std::string(format.extension);
+    if (!format.extensions.empty())
+      known += (known.empty() ? "" : ", ") + std::string(format.extensions.substr(0, format.extensions.find(' ')));
   throw Error(ErrorCode::kInvalidSamples, message, "samples",
               "Samples are files of these kinds: " + known +
                   ", .zip of these, or folders with input_0.pb. Convert what has another format: pictures to .png, "

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/samples/input_spec.h"
+#include "core/samples/picture.h"
 #include "core/samples/preprocessing.h"
 #include "core/samples/source.h"
 
@@ -40,11 +41,16 @@ struct FileGroup {
   const SourceFile& first() const { return source.files()[files[0]]; }
 };
 
+using ReadPictureHeader = PictureHeader (*)(std::span<const std::byte> file);
+using DecodePicture = Picture (*)(std::span<const std::byte> file);
+
 /// The context and the source outlive the SampleFile.
 struct Format {
-  std::string_view name;       // "npy", "png", ...
-  std::string_view extension;  // files of this name that do not match are errors, not strangers; may be empty
-  bool by_folder;              // the matching files of a folder are one sample together, named for the folder
+  std::string_view name;  // "npy", "png", ...
+  /// Endings of names, with a blank between, the usual one first; may be empty. Files of such a name that do not match
+  /// are errors, not strangers.
+  std::string_view extensions;
+  bool by_folder;  // the matching files of a folder are one sample together, named for the folder
   bool (*matches)(std::string_view path, std::span<const std::byte> head);
   /// Reads headers only. Error kInvalidSamples when the file cannot give samples of this model.
   std::unique_ptr<SampleFile> (*open)(const FileGroup& group, const ReadContext& context);
@@ -53,6 +59,7 @@ struct Format {
   /// Its samples are one tensor, that of the model's only input or of the one that nothing else fills; false: a tensor
   /// for every input.
   bool is_one_tensor = true;
+  DecodePicture decode = nullptr;  // of pictures: their pixels
 };
 
 /// Bytes of a file's beginning that are enough for every matches().
@@ -62,6 +69,12 @@ std::span<const Format> formats();
 
 /// The format of a file by its first bytes; null for a stranger.
 const Format* find_format(std::string_view path, std::span<const std::byte> head);
+
+/// True when `extension`, lower-case and with its dot, is one of the format's.
+bool has_extension(const Format& format, std::string_view extension);
+
+/// The pixels of a picture of any format. Error kInvalidSamples where it is none.
+Picture decode_picture(std::span<const std::byte> file);
 
 /// What a file seems to be, for messages: "an HTML page", "a WebP picture", "an empty file", ...; "of an unknown kind"
 /// otherwise.
@@ -75,8 +88,8 @@ std::unique_ptr<SampleFile> open_npy(const FileGroup& group, const ReadContext& 
 std::unique_ptr<SampleFile> open_npz(const FileGroup& group, const ReadContext& context);
 bool is_input_proto(std::string_view path, std::span<const std::byte> head);
 std::unique_ptr<SampleFile> open_tensor_protos(const FileGroup& group, const ReadContext& context);
-std::unique_ptr<SampleFile> open_png(const FileGroup& group, const ReadContext& context);
-std::unique_ptr<SampleFile> open_jpeg(const FileGroup& group, const ReadContext& context);
+std::unique_ptr<SampleFile> open_picture(const FileGroup& group, const ReadContext& context,
+                                         ReadPictureHeader read_header, DecodePicture decode);
 bool is_csv(std::string_view path, std::span<const std::byte> head);
 std::unique_ptr<SampleFile> open_csv(const FileGroup& group, const ReadContext& context);
 bool is_wav(std::span<const std::byte> head);

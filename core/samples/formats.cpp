@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstring>
 
+#include "core/base/error.h"
 #include "core/samples/format.h"
 #include "core/samples/npy.h"
 #include "core/samples/zip.h"
@@ -9,6 +11,17 @@ namespace tersor::samples {
 
 namespace {
 
+template <auto matches, auto read_header, auto decode>
+constexpr Format picture(std::string_view name, std::string_view extensions) {
+  return {.name = name,
+          .extensions = extensions,
+          .by_folder = false,
+          .matches = [](std::string_view, std::span<const std::byte> head) { return matches(head); },
+          .open = [](const FileGroup& group,
+                     const ReadContext& context) { return open_picture(group, context, read_header, decode); },
+          .decode = decode};
+}
+
 constexpr Format kFormats[] = {
     {"npy", ".npy", false, [](std::string_view, std::span<const std::byte> head) { return is_npy(head); }, open_npy},
     {"npz", ".npz", false,
@@ -16,9 +29,11 @@ constexpr Format kFormats[] = {
        return is_zip(head) && extension_of(path) == ".npz";
      },
      open_npz, false, false},
-    {"png", ".png", false, [](std::string_view, std::span<const std::byte> head) { return is_png(head); }, open_png},
+    picture<is_png, read_png_header, decode_png>("png", ".png"),
     {"pb", "", true, is_input_proto, open_tensor_protos, false, false},
-    {"jpeg", ".jpg", false, [](std::string_view, std::span<const std::byte> head) { return is_jpeg(head); }, open_jpeg},
+    picture<is_jpeg, read_jpeg_header, decode_jpeg>("jpeg", ".jpg .jpeg"),
+    picture<is_bmp, read_bmp_header, decode_bmp>("bmp", ".bmp"),
+    picture<is_netpbm, read_netpbm_header, decode_netpbm>("netpbm", ".ppm .pgm .pbm .pnm"),
     {"csv", ".csv", false, is_csv, open_csv, true},
     {"wav", ".wav", false, [](std::string_view, std::span<const std::byte> head) { return is_wav(head); }, open_wav},
 };
@@ -73,6 +88,25 @@ const Format* find_format(std::string_view path, std::span<const std::byte> head
   for (const Format& format : kFormats)
     if (format.matches(path, head)) return &format;
   return nullptr;
+}
+
+bool has_extension(const Format& format, std::string_view extension) {
+  if (extension.empty()) return false;
+  std::string_view rest = format.extensions;
+  while (!rest.empty()) {
+    const size_t blank = std::min(rest.find(' '), rest.size());
+    if (rest.substr(0, blank) == extension) return true;
+    rest.remove_prefix(std::min(blank + 1, rest.size()));
+  }
+  return false;
+}
+
+Picture decode_picture(std::span<const std::byte> file) {
+  for (const Format& format : kFormats)
+    if (format.decode != nullptr && format.matches({}, file)) return format.decode(file);
+  throw Error(ErrorCode::kInvalidSamples,
+              "This is no picture of a format that is read, but " + describe_file({}, file) + ".", {},
+              "Convert it, or leave it out.");
 }
 
 std::string describe_file(std::string_view path, std::span<const std::byte> head) {

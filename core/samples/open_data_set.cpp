@@ -168,7 +168,7 @@ class DataSetBuilder {
   void add_stranger(const std::string& path, const std::string& kind) {
     const std::string extension = extension_of(path);
     for (const Format& format : formats())
-      if ((!extension.empty() && extension == format.extension) || (extension == ".jpeg" && format.name == "jpeg")) {
+      if (has_extension(format, extension)) {
         set_->problems_.push_back(
             {path, Error(ErrorCode::kInvalidSamples, "The file is named " + extension + " and is " + kind + ".", {},
                          "Convert it, or leave it out.")});
@@ -197,7 +197,7 @@ class DataSetBuilder {
       entry.labels = file->labels();
       TERSOR_CHECK(entry.labels.empty() || static_cast<int64_t>(entry.labels.size()) == entry.count);
       for (size_t one : entry.files) set_->size_bytes_ += set_->source_->files()[one].size;
-      set_->has_pictures_ = set_->has_pictures_ || entry.format->name == "png" || entry.format->name == "jpeg";
+      set_->has_pictures_ = set_->has_pictures_ || entry.format->decode != nullptr;
       set_->has_recordings_ = set_->has_recordings_ || entry.format->name == "wav";
       set_->entries_.push_back(std::move(entry));
     } catch (const Error& error) {

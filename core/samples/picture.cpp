@@ -8,13 +8,6 @@
 
 namespace tersor::samples {
 
-Picture decode_picture(std::span<const std::byte> file) {
-  if (is_png(file)) return decode_png(file);
-  if (is_jpeg(file)) return decode_jpeg(file);
-  throw Error(ErrorCode::kInvalidSamples, "This is neither a PNG nor a JPEG picture.", {},
-              "Convert it, or leave it out.");
-}
-
 void check_picture_size(int64_t width, int64_t height) {
   if (width < 1 || height < 1)
     throw Error(ErrorCode::kInvalidSamples,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures: PNG and JPEG files to 8-bit RGB or grey. The decoders are our own, so that a picture gives the same bytes
-// on every machine, is bounded before anything is allocated, and broken files end in a sentence. JPEG follows the
-// integer arithmetic of libjpeg-turbo (accurate DCT, smooth chroma upsampling), so pixels equal those of Pillow and
-// OpenCV.
+// Pictures: PNG, JPEG, BMP and Netpbm files to 8-bit RGB or grey. The decoders are our own, so that a picture gives the
+// same bytes on every machine, is bounded before anything is allocated, and broken files end in a sentence. JPEG
+// follows the integer arithmetic of libjpeg-turbo (accurate DCT, smooth chroma upsampling), so pixels equal those of
+// Pillow and OpenCV.
 #pragma once
 
 #include <cstddef>
@@ -36,17 +36,21 @@ constexpr uint64_t kMostPictureBytes = uint64_t{512} << 20;
 
 bool is_png(std::span<const std::byte> head);
 bool is_jpeg(std::span<const std::byte> head);
+bool is_bmp(std::span<const std::byte> head);
+bool is_netpbm(std::span<const std::byte> head);
 
 /// Reads the header only and checks the limits. Error kInvalidSamples when it is damaged, cut short, too large, or of a
-/// kind that is not read (CMYK, arithmetic coding, 12 bits).
+/// kind that is not read (JPEG: CMYK, arithmetic coding, 12 bits; BMP: compressed pixels).
 PictureHeader read_png_header(std::span<const std::byte> file);
 PictureHeader read_jpeg_header(std::span<const std::byte> file);
+PictureHeader read_bmp_header(std::span<const std::byte> file);
+PictureHeader read_netpbm_header(std::span<const std::byte> file);
 
 /// The whole picture: 16 bits rounded to 8, transparency laid over white, EXIF orientation applied.
 Picture decode_png(std::span<const std::byte> file);
 Picture decode_jpeg(std::span<const std::byte> file);
-/// Either, by the first bytes.
-Picture decode_picture(std::span<const std::byte> file);
+Picture decode_bmp(std::span<const std::byte> file);
+Picture decode_netpbm(std::span<const std::byte> file);
 
 /// Error kInvalidSamples naming both numbers when a side or the product passes the limits.
 void check_picture_size(int64_t width, int64_t height);

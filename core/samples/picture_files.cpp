@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PNG and JPEG files: one sample each.
+// Files that hold one picture: one sample each.
 #include <algorithm>
 #include <utility>
 
@@ -10,12 +10,9 @@ namespace tersor::samples {
 
 namespace {
 
-using Decode = Picture (*)(std::span<const std::byte> file);
-using ReadHeader = PictureHeader (*)(std::span<const std::byte> file);
-
 class PictureFile : public SampleFile {
  public:
-  PictureFile(const FileGroup& group, const ReadContext& context, Decode decode)
+  PictureFile(const FileGroup& group, const ReadContext& context, DecodePicture decode)
       : source_(group.source), file_(group.files[0]), context_(context), decode_(decode) {}
   int64_t count() const override { return 1; }
   std::vector<Tensor> load(int64_t) override {
@@ -26,11 +23,11 @@ class PictureFile : public SampleFile {
   const FileSource& source_;
   size_t file_;
   const ReadContext& context_;
-  Decode decode_;
+  DecodePicture decode_;
 };
 
 /// Headers are near the beginning, but a JPEG may carry a thumbnail and colour profiles before its own.
-void check_header(const FileGroup& group, ReadHeader read_header) {
+void check_header(const FileGroup& group, ReadPictureHeader read_header) {
   constexpr uint64_t kUsual = uint64_t{64} << 10;
   if (group.first().size > kUsual) {
     try {
@@ -43,8 +40,10 @@ void check_header(const FileGroup& group, ReadHeader read_header) {
   read_header(group.source.read_all(group.files[0]).view);
 }
 
-std::unique_ptr<SampleFile> open_picture(const FileGroup& group, const ReadContext& context, ReadHeader read_header,
-                                         Decode decode) {
+}  // namespace
+
+std::unique_ptr<SampleFile> open_picture(const FileGroup& group, const ReadContext& context,
+                                         ReadPictureHeader read_header, DecodePicture decode) {
   if (context.inputs.size() != 1)
     throw Error(ErrorCode::kInvalidSamples,
                 "A picture is one tensor, and the model has " + std::to_string(context.inputs.size()) + " inputs.", {},
@@ -60,16 +59,6 @@ std::unique_ptr<SampleFile> open_picture(const FileGroup& group, const ReadConte
                 {}, "Give the samples as .npy arrays.");
   check_header(group, read_header);
   return std::make_unique<PictureFile>(group, context, decode);
-}
-
-}  // namespace
-
-std::unique_ptr<SampleFile> open_png(const FileGroup& group, const ReadContext& context) {
-  return open_picture(group, context, read_png_header, decode_png);
-}
-
-std::unique_ptr<SampleFile> open_jpeg(const FileGroup& group, const ReadContext& context) {
-  return open_picture(group, context, read_jpeg_header, decode_jpeg);
 }
 
 }  // namespace tersor::samples

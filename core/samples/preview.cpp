@@ -52,7 +52,9 @@ SamplePreview preview(const std::shared_ptr<const DataSet>& data, int64_t sample
   for (size_t i = 0; i < files.size(); ++i) {
     if (files[i].path != result.path) continue;
     const Bytes head = data->source().read_head(i, kHeadBytes);
-    if (is_png(head.view) || is_jpeg(head.view)) result.picture = decode_picture(data->source().read_all(i).view);
+    const Format* const format = find_format(result.path, head.view);
+    if (format != nullptr && format->decode != nullptr)
+      result.picture = format->decode(data->source().read_all(i).view);
   }
   return result;
 }

@@ -3,6 +3,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/error.h"
+#include "core/samples/format.h"
 #include "tests/catch.h"
 #include "tests/samples/make_files.h"
 #include "tests/samples/material.h"
@@ -139,7 +140,7 @@ TEST_CASE("kinds of pictures that are not read are named") {
     jpeg[i + 1] = std::byte{0xc9};
     REQUIRE_THAT(error_of([&] { decode_jpeg(jpeg); }), Contains("arithmetic coding"));
   }
-  REQUIRE_THAT(error_of([] { decode_picture(bytes_of("GIF89a")); }), Contains("neither a PNG nor a JPEG"));
+  REQUIRE_THAT(error_of([] { decode_picture(bytes_of("GIF89a")); }), Contains("no picture of a format that is read, but a GIF picture"));
 }
 
 TEST_CASE("every prefix of a picture is refused") {

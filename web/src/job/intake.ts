@@ -22,7 +22,7 @@ export interface Sorted {
 }
 
 const sampleEndings = new Set(
-  'png jpg jpeg jpe bmp gif tif tiff webp avif heic ppm pgm npy npz csv tsv wav flac mp3 ogg'.split(' '),
+  'png jpg jpeg jpe bmp gif tif tiff webp avif heic ppm pgm pbm pnm npy npz csv tsv wav flac mp3 ogg'.split(' '),
 );
 
 export function baseName(path: string): string {

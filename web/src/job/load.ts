@@ -422,7 +422,7 @@ function nothingOf(count: number, skipped: SamplesInfo['skipped']): SampleErrorR
       code: 'invalid_samples',
       message: `${baseName(path)} (${reason}) cannot be read as a sample${among}.`,
       place: path,
-      hint: 'Samples are .png and .jpg pictures, .wav recordings, .csv tables, .npy and .npz arrays. Convert other formats to these.',
+      hint: 'Samples are .png, .jpg, .bmp and .ppm pictures, .wav recordings, .csv tables, .npy and .npz arrays. Convert other formats to these.',
     },
   };
 }

@@ -392,7 +392,7 @@ function Split() {
 }
 
 function hasPictures(info: SamplesInfo): boolean {
-  return 'png' in info.formats || 'jpeg' in info.formats;
+  return ['png', 'jpeg', 'bmp', 'netpbm'].some((format) => format in info.formats);
 }
 
 function lineCells(name: string, info: SamplesInfo | null): Cell[] {
