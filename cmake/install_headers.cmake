@@ -3,7 +3,7 @@
 
 cmake_minimum_required(VERSION 3.25)
 set(todo
-  core/tersor.h core/given_settings.h core/json_settings.h core/report_of.h core/trial.h core/try_preprocessings.h
+  core/tersor.h core/given_settings.h core/json_settings.h core/report_of.h core/trial.h core/trial_runner.h core/try_preprocessings.h
   core/base/json.h
   core/onnx/read.h core/onnx/write.h core/onnx/convert_opset.h
   core/samples/data_set.h core/samples/given_arrays.h core/samples/labels.h core/samples/sample_digest.h core/samples/selection.h

@@ -34,10 +34,10 @@ std::vector<config::Override> combine_overrides(const GivenSettings& given, Faul
     faults.attempt([&] {
       for (config::Override& next : config::parse_overrides(one.text, one.place)) all.push_back(std::move(next));
     });
-  std::set<std::string> behind;
+  std::set<std::string> seen;
   std::vector<config::Override> kept;
   for (auto next = all.rbegin(); next != all.rend(); ++next)
-    if (behind.insert(to_text(config::to_json(std::vector{*next}), false)).second) kept.push_back(std::move(*next));
+    if (seen.insert(to_text(config::to_json(std::vector{*next}), false)).second) kept.push_back(std::move(*next));
   std::reverse(kept.begin(), kept.end());
   return kept;
 }

@@ -2,13 +2,11 @@
 #include "core/trial.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "core/base/digest.h"
 #include "core/base/json.h"
 #include "core/config/search_settings.h"
-#include "core/evaluate/output_difference.h"
 #include "core/graph/softmax_input.h"
 #include "core/graph/uses.h"
 #include "core/ops/registry.h"
@@ -25,107 +23,14 @@ constexpr size_t kFewestHeld = 8, kMostHeld = 16;
 constexpr size_t kFewestOthers = 8, kMostOthers = 24;
 constexpr size_t kFew = 8;  // that biases are measured on where a change has to gain with them
 constexpr int64_t kSweepBytes = int64_t{64} << 20;
-/// A change has to gain this much in the median sample and of all held samples together, whichever is left out ...
-constexpr double kLeastGain = 0.25;
-/// ... and this much of both together: less is the difference of one set of samples from another.
-constexpr double kLeastGains = 1.0;
-/// Extremes of few samples reach less far than those of all, so that a range without clipping seems better than it is.
-constexpr double kLeastGainsUnclipped = 2.0;
-constexpr const char* kUnclipped = "activation_threshold_method=NOCLIPPING";
 /// What 8 bits of all the constants that are stored in them may cost, in noise over that of float constants: 2 dB. They
 /// are what makes the file small, so nothing is asked of them where the outputs are as good as this all the same.
 constexpr double kStoredNoise = 0.58;
 constexpr double kGoodEnough = 40;
 constexpr size_t kMostConstants = 32;  // tried one by one
-constexpr double kWorst = -20, kBest = 120;
 constexpr std::string_view kFloatBut = "float but ";
 constexpr const char* kMeasured = "measured";
 constexpr const char* kAnalytic = "weights_bias_correction_method=ANALYTIC";
-
-/// Within what still says something.
-double decibels(double signal, double noise) {
-  if (!(noise > 0)) return kBest;
-  return signal > 0 ? std::clamp(evaluate::decibels(signal, noise), kWorst, kBest) : kWorst;
-}
-
-/// A HeldError has the outputs in its first half, and what is judged in their place in its second.
-enum class Half : size_t { kOutputs, kJudged };
-
-/// The mean over the values that hold something.
-double mean_decibels(const std::vector<double>& signal, const std::vector<double>& noise, Half half) {
-  double sum = 0;
-  int count = 0;
-  const size_t length = signal.size() / 2, first = static_cast<size_t>(half) * length;
-  for (size_t k = first; k < first + length; ++k) {
-    if (!(signal[k] > 0) && !(noise[k] > 0)) continue;
-    sum += decibels(signal[k], noise[k]);
-    ++count;
-  }
-  return count == 0 ? kBest : sum / count;
-}
-
-/// Of all samples together, but for that at `left_out`.
-double pooled_decibels(const std::vector<HeldError>& errors, Half half, size_t left_out = static_cast<size_t>(-1)) {
-  if (errors.empty()) return kBest;
-  std::vector<double> signal(errors[0].signal.size(), 0.0), noise = signal;
-  for (size_t i = 0; i < errors.size(); ++i)
-    for (size_t k = 0; i != left_out && k < signal.size(); ++k) {
-      signal[k] += errors[i].signal[k];
-      noise[k] += errors[i].noise[k];
-    }
-  return mean_decibels(signal, noise, half);
-}
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
-double median_decibels(const std::vector<HeldError>& errors, Half half) {
-  std::vector<double> all;
-  for (const HeldError& one : errors) all.push_back(mean_decibels(one.signal, one.noise, half));
-  return median(std::move(all));
-}
-
-/// What the files say is worth no more digits.
-double rounded(double decibels) {
-  return std::floor(decibels * 100 + 0.5) / 100;
-}
-
-calibrate::TriedChange compared(const std::string& change, const std::vector<HeldError>& before,
-                                const std::vector<HeldError>& after) {
-  double least = kBest;
-  std::vector<double> gains;
-  for (size_t i = 0; i < before.size(); ++i) {
-    least = std::min(least, pooled_decibels(after, Half::kJudged, i) - pooled_decibels(before, Half::kJudged, i));
-    gains.push_back(mean_decibels(after[i].signal, after[i].noise, Half::kJudged) -
-                    mean_decibels(before[i].signal, before[i].noise, Half::kJudged));
-  }
-  const double middle = median(std::move(gains));
-  const double least_gains = change == kUnclipped ? kLeastGainsUnclipped : kLeastGains;
-  return {change,
-          rounded(pooled_decibels(before, Half::kJudged)),
-          rounded(pooled_decibels(after, Half::kJudged)),
-          rounded(least),
-          rounded(middle),
-          least >= kLeastGain && middle >= kLeastGain && least + middle >= least_gains};
-}
-
-/// How much more noise there is, as a part of what there was: the mean over the outputs.
-double more_noise(const std::vector<HeldError>& before, const std::vector<HeldError>& after) {
-  double sum = 0;
-  int count = 0;
-  for (size_t k = before.empty() ? 0 : before[0].noise.size() / 2; !before.empty() && k < before[0].noise.size(); ++k) {
-    double was = 0, is = 0;
-    for (size_t i = 0; i < before.size(); ++i) was += before[i].noise[k], is += after[i].noise[k];
-    if (!(was > 0)) continue;
-    sum += is / was - 1;
-    ++count;
-  }
-  return count == 0 ? 0 : std::max(0.0, sum / count);
-}
 
 /// Bytes of one sample's inputs, as far as they were watched.
 int64_t input_bytes(const Job& job, const calibrate::Statistics& statistics) {
@@ -136,41 +41,14 @@ int64_t input_bytes(const Job& job, const calibrate::Statistics& statistics) {
   return bytes;
 }
 
-bool holds_floats(const Tensor& tensor) {
-  return tensor.dtype() == DType::kFloat32;
-}
-
 /// After the model's outputs those values that are judged in their place.
 run::ProgramOptions judged_values(const Model& model) {
   const Uses uses(model.graph);
   run::ProgramOptions options;
   std::vector<ValueId> values;
-  for (const ValueId output : model.graph.outputs) values.push_back(in_front_of_softmax(model.graph, uses, output));
+  for (const ValueId output : model.graph.outputs) values.push_back(value_before_softmax(model.graph, uses, output));
   options.fetched = std::move(values);
   return options;
-}
-
-HeldError error_of(size_t sample, const std::vector<Tensor>& in_float, const std::vector<Tensor>& quantized) {
-  HeldError error{sample, {}, {}};
-  for (size_t k = 0; k < in_float.size(); ++k) {
-    double signal = 0, noise = 0;
-    if (!holds_floats(in_float[k])) {
-      error.signal.push_back(0), error.noise.push_back(0);
-      continue;
-    }
-    const auto x = in_float[k].data<float>(), y = quantized[k].data<float>();
-    const bool alike = holds_floats(quantized[k]) && x.size() == y.size();
-    for (size_t i = 0; i < x.size(); ++i) {
-      const double reference = x[i], difference = alike ? reference - static_cast<double>(y[i]) : reference;
-      signal += reference * reference;
-      noise += difference * difference;
-    }
-    if (!std::isfinite(signal)) signal = noise = 0;  // the float model says nothing there
-    if (!std::isfinite(noise)) noise = 1e6 * signal + 1;
-    error.signal.push_back(signal);
-    error.noise.push_back(noise);
-  }
-  return error;
 }
 
 }  // namespace
@@ -578,8 +456,8 @@ void Trial::judge_constants(std::vector<HeldError> errors) {
 
 void Trial::finish() {
   if (tries_) {
-    choices_.sqnr_db = rounded(pooled_decibels(best_, Half::kOutputs));
-    choices_.median_sqnr_db = rounded(median_decibels(best_, Half::kOutputs));
+    choices_.sqnr_db = rounded_decibels(pooled_decibels(best_, Half::kOutputs));
+    choices_.median_sqnr_db = rounded_decibels(median_decibels(best_, Half::kOutputs));
   }
   round_ = Round::kDone;
   active_.clear();
@@ -590,62 +468,6 @@ void Trial::finish() {
   sweep_ = nullptr;
   seen_ = {};
   ranges_ = nullptr;
-}
-
-TrialRunner::TrialRunner(const Trial& trial) : trial_(trial) {
-  using Round = Trial::Round;
-  switch (trial.round_) {
-    case Round::kSearch:
-      search_.emplace(*trial.search_, trial.step_, *trial.search_program_);
-      break;
-    case Round::kCalibrate:
-      calibrator_.emplace(calibrator_of(*trial.job_, trial.records_.size()));
-      break;
-    case Round::kInFloat:
-    case Round::kJudge:
-      runner_.emplace(trial.program_);
-      break;
-    case Round::kStart:
-      start_.emplace(*trial.sweep_, trial.program_);
-      break;
-    case Round::kStep:
-      step_.emplace(*trial.sweep_, trial.step_, trial.step_program_);
-      break;
-    case Round::kDone:
-      break;
-  }
-}
-
-void TrialRunner::advance(size_t sample, TrialState& state) {
-  if (search_) {
-    auto& values = state.search.values;
-    const auto& names = trial_.job_->model.graph.inputs;
-    if (trial_.step_ == 0)
-      for (size_t k = 0; k < names.size(); ++k) values[names[k]] = state.inputs[k];
-    distances_.push_back({sample, search_->advance(state.search)});
-  } else if (calibrator_) {
-    const calibrate::SampleRecord& record = trial_.records_[sample];
-    calibrator_->add(record, "samples[" + std::to_string(record.index) + "]", state.inputs);
-  } else if (start_) {
-    state.sweep = (*start_)(state.inputs);
-  } else if (step_) {
-    const auto& active = trial_.active_;
-    const auto place = std::lower_bound(active.begin(), active.end(), sample) - active.begin();
-    step_->advance(static_cast<size_t>(place), state.sweep);
-  } else if (trial_.round_ == Trial::Round::kInFloat) {
-    state.in_float = runner_->run(state.inputs);
-  } else {
-    errors_.push_back(error_of(sample, state.in_float, runner_->run(state.inputs)));
-  }
-}
-
-TrialSums TrialRunner::sums() {
-  TrialSums sums;
-  if (calibrator_) sums.statistics = std::move(*calibrator_).finish();
-  if (step_) sums.sweep = step_->sums();
-  sums.errors = std::move(errors_);
-  sums.distances = std::move(distances_);
-  return sums;
 }
 
 }  // namespace tersor

@@ -29,17 +29,11 @@
 #include <vector>
 
 #include "core/calibrate/choices.h"
+#include "core/held_errors.h"
 #include "core/mixed/bit_search.h"
 #include "core/tersor.h"
 
 namespace tersor {
-
-/// What one held sample lost: by output of the model (0 where that is no float), and then by what is judged in place of
-/// each, which is what a Softmax at the end is given.
-struct HeldError {
-  size_t sample = 0;  // index into Trial::places()
-  std::vector<double> signal, noise;
-};
 
 /// Of one sample in a step of the search for bits (core/mixed/bit_search.h).
 struct SampleDistances {
@@ -161,26 +155,6 @@ class Trial {
   std::vector<ptq::SweepOutcome> outcomes_;
   std::shared_ptr<const run::Program> program_;  // of this round
   ptq::SweepProgram step_program_;               // of this round, where it is a step of the sweep
-};
-
-/// Takes samples through one round; for one thread. The trial must outlive it, and take() comes after it.
-class TrialRunner {
- public:
-  explicit TrialRunner(const Trial& trial);
-  /// `sample`: one of Trial::active(). Errors as Runner::run.
-  void advance(size_t sample, TrialState& state);
-  /// Of the samples so far, once.
-  TrialSums sums();
-
- private:
-  const Trial& trial_;
-  std::optional<calibrate::Calibrator> calibrator_;
-  std::optional<run::Runner> runner_;
-  std::optional<ptq::SweepStart> start_;
-  std::optional<ptq::SweepRunner> step_;
-  std::optional<mixed::SearchRunner> search_;
-  std::vector<HeldError> errors_;
-  std::vector<SampleDistances> distances_;
 };
 
 }  // namespace tersor

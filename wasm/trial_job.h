@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/trial.h"
+#include "core/trial_runner.h"
 #include "wasm/step_job.h"
 
 namespace tersor::wasm {

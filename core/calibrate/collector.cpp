@@ -96,7 +96,7 @@ void BinCounter::begin_turns(size_t values, float min, float max, BinTurns& turn
     turns.spilled = moved(turns.spilled, before);
     for (size_t& place : turns.apart) place = moved(place, before);
   }
-  turns.fours.resize(4 * kRoom);
+  turns.by_four.resize(4 * kRoom);
   turns.low = turns.counted == 0 || grows ? min : std::min(turns.low, min);
   turns.high = turns.counted == 0 || grows ? max : std::max(turns.high, max);
   turns.per_width = std::ldexp(1.0f, -bins_.exponent);
@@ -109,7 +109,7 @@ void BinCounter::add_in_turn(std::span<const float> values, BinTurns& turns) con
     part = values.first(std::min(values.size(), kMostHeld - turns.held));
     turns.held += part.size();
     turns.counted += part.size();
-    turns.zeros += kernels::count_bins_in_fours(part, turns.per_width, bins_.first, turns.fours.data());
+    turns.zeros += kernels::count_bins_by_four(part, turns.per_width, bins_.first, turns.by_four.data());
   }
 }
 
@@ -128,7 +128,7 @@ void BinCounter::add_far(float value, bool in_turn, BinTurns& turns) {
 void BinCounter::add_up(BinTurns& turns, uint64_t weight, std::span<uint64_t> counts) const {
   // As the values were: rounded to float, so that what lies too near below zero is found where it was counted.
   const size_t begin = place(turns.low, turns.per_width), end = place(turns.high, turns.per_width) + 1;
-  kernels::add_up_bins(turns.fours.data() + 4 * begin, static_cast<uint32_t>(weight),
+  kernels::add_up_bins(turns.by_four.data() + 4 * begin, static_cast<uint32_t>(weight),
                        counts.subspan(begin, end - begin));
   turns.held = 0;
 }

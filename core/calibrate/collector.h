@@ -31,9 +31,9 @@ struct Request {
 
 /// Counters for the tensor that is being counted: four to each bin, in cache. One set serves all bin counters in turn.
 struct BinTurns {
-  std::vector<uint16_t> fours;    // all 0 but those of bins from `low` to `high`
+  std::vector<uint16_t> by_four;  // all 0 but those of bins from `low` to `high`
   std::vector<uint64_t> spilled;  // what they held before they were full or the range grew, by bins of today; or empty
-  size_t held = 0;                // values in `fours`
+  size_t held = 0;                // values in `by_four`
   float low = 0, high = 0;        // which lie between them
   float per_width = 0;            // bins to a unit
   uint64_t counted = 0, zeros = 0;

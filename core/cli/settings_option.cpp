@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/graph/operators.h"
 #include "core/base/faults.h"
 #include "core/base/json.h"
 #include "core/cli/files.h"
@@ -31,8 +32,7 @@ void check_keep_float(const std::vector<std::string>& words, Faults& faults) {
 }
 
 bool has_weights(std::string_view type) {
-  return type == "Conv" || type == "ConvTranspose" || type == "Gemm" || type == "MatMul" || type == "Gather" ||
-         type == "LSTM" || type == "GRU" || type == "RNN" || type == "Loop";
+  return has_trait(type, Trait::kWeighted | Trait::kRecurrent) || type == "Gather" || type == "Loop";
 }
 
 /// --keep-float: auto and none switch the rules from statistics; else a node's name or an operator type stays in float.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/graph/operators.h"
 #include "core/cost/layouts.h"
 #include "core/cost/operator_price.h"
 #include "core/graph/uses.h"
@@ -63,7 +64,7 @@ class Clock {
   /// The runtime computes it with the node before it: an activation or a sum after a float Conv, the product of x and
   /// sigmoid(x).
   bool is_fused(const Node& node) const {
-    const bool activation = node.is("Relu") || node.is("Clip") || node.is("LeakyRelu") || node.is("HardSigmoid");
+    const bool activation = has_trait(node, Trait::kClamp) || node.is("LeakyRelu") || node.is("HardSigmoid");
     if (activation) return follows_conv(node.inputs[0]);
     if (node.is("Add") && node.inputs.size() == 2) return follows_conv(node.inputs[0]) || follows_conv(node.inputs[1]);
     if (!node.is("Mul") || node.inputs.size() != 2) return false;

@@ -5,6 +5,7 @@
 #include <array>
 #include <string_view>
 
+#include "core/graph/operators.h"
 #include "core/graph/folded_values.h"
 
 namespace tersor::cost {
@@ -18,23 +19,17 @@ bool is_one_of(const Node& node, const std::array<std::string_view, N>& types) {
 
 /// The runtime gives the same bytes another shape.
 bool is_view(const Node& node) {
-  static constexpr std::array<std::string_view, 6> kViews{"Reshape", "Squeeze",  "Unsqueeze",
-                                                          "Flatten", "Identity", "Dropout"};
-  return is_one_of(node, kViews);
+  return has_trait(node, Trait::kView);
 }
 
+/// A Transpose has a price of its own.
 bool copies(const Node& node) {
-  static constexpr std::array<std::string_view, 10> kCopies{
-      "Concat", "QLinearConcat", "Slice", "Split", "Pad", "Gather", "Expand", "Tile", "DepthToSpace", "SpaceToDepth"};
-  return is_one_of(node, kCopies);
+  return (has_trait(node, kMoves) && !is_view(node) && !node.is("Transpose")) || node.is("Concat") || node.is("Pad") ||
+         node.op_type == "QLinearConcat";
 }
 
 bool is_conv(const Node& node) {
   return node.op_type == "Conv" || node.op_type == "QLinearConv" || node.op_type == "ConvTranspose";
-}
-
-bool is_recurrent(const Node& node) {
-  return node.op_type == "LSTM" || node.op_type == "GRU" || node.op_type == "RNN";
 }
 
 bool is_product(const Node& node) {
@@ -47,7 +42,7 @@ constexpr double kBytesOfFloat = 4;
 
 /// The operator that stands for those of which nobody has measured a price.
 std::string_view nearest(const Node& node) {
-  if (node.op_type.rfind("Reduce", 0) == 0 || node.op_type == "LayerNormalization") return "ReduceMean";
+  if (has_trait(node, Trait::kReduces) || node.op_type == "LayerNormalization") return "ReduceMean";
   if (node.op_type == "Gelu" || node.op_type == "Pow") return "Erf";
   if (node.op_type == "Elu" || node.op_type == "Selu" || node.op_type == "Celu") return "Exp";
   if (node.op_type == "PRelu") return "LeakyRelu";
@@ -135,7 +130,7 @@ Work OperatorPrices::work_of(const Node& node, double bytes) const {
     const double deep = known ? static_cast<double>(types_[index]->shape[types_[index]->shape.rank() - 1]) : 0;
     work.products = work.outputs * deep;
     if (weight != nullptr) work.weights = static_cast<double>(weight->elements());
-  } else if (is_recurrent(node)) {
+  } else if (has_trait(node, Trait::kRecurrent)) {
     const auto index = static_cast<size_t>(node.inputs[0].index);
     const bool known = index < types_.size() && types_[index] && types_[index]->shape.rank() == 3;
     const double steps = known ? static_cast<double>(types_[index]->shape[0] * types_[index]->shape[1]) : 1;
@@ -154,7 +149,7 @@ Work OperatorPrices::work_of(const Node& node, double bytes) const {
 std::string OperatorPrices::name_of(const Node& node) const {
   if (node.op_type == "ConvTranspose") return "Conv/dense";
   if (is_conv(node)) return node.op_type + "/" + kind_of_conv(node);
-  if (is_recurrent(node)) return "LSTM";
+  if (has_trait(node, Trait::kRecurrent)) return "LSTM";
   const auto index = node.outputs.empty() ? 0 : static_cast<size_t>(node.outputs[0].index);
   const bool is_integer = index < types_.size() && types_[index] && bits_of(types_[index]->dtype) == 8;
   std::string name = copies(node) ? "copies" : node.op_type;

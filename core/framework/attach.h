@@ -1,104 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// A platform laid onto a graph: for every node its operator set, the configurations that the platform offers and the
-// user's settings leave, its weights, and the fused group it belongs to. A value of its own; the graph is not changed.
+// Lays a platform onto a graph.
 #pragma once
 
-#include <optional>
-#include <string>
 #include <string_view>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
-#include "core/base/diagnostic.h"
 #include "core/base/faults.h"
-#include "core/base/json_fwd.h"
-#include "core/base/names.h"
 #include "core/config/quantization_config.h"
+#include "core/framework/attachment.h"
 #include "core/framework/framework_info.h"
 #include "core/framework/operations_to_layers.h"
 #include "core/framework/overrides.h"
-#include "core/graph/graph.h"
 #include "core/tpc/target_platform_capabilities.h"
 
 namespace tersor::framework {
-
-/// What becomes of a node's output.
-enum class ActivationMode {
-  kQuant,          // quantized by the node's configuration
-  kFlnQuant,       // the same, inside a fused group
-  kPreserveQuant,  // has the parameters of the node's input (of all its data inputs, where there are several)
-  kNoQuant,        // stays float
-  kFlnNoQuant,     // stays float because it is inside a fused group
-};
-
-/// A constant operand of a node that a quantizer may act on.
-struct WeightAttribute {
-  std::string name;  // "kernel_attr", "bias_attr", "pos_attr"
-  size_t input = 0;  // index into node.inputs
-  ValueId value;
-  /// Axis of the output channels as the tensor is stored; none for a bias, a positional constant, or a kernel without
-  /// one.
-  std::optional<int> channel_axis;
-  std::optional<int> input_channel_axis;
-  tpc::AttributeQuantizationConfig config;  // of the chosen base configuration
-  /// Numbers of one output channel that can be cut into blocks; 0 where the operator has none. Where they are no more
-  /// than one block, `config` has none.
-  int64_t block_columns = 0;
-  /// The platform would quantize it, and the configuration says enable_weights_quantization = false for all weights.
-  bool left_float = false;
-};
-
-struct NodeAttachment {
-  NodeId node;
-  std::string operator_set;  // empty: none; the platform's default options apply
-  /// Never empty, in the platform's order; with weights disabled where FrameworkInfo or the graph does not allow them.
-  std::vector<tpc::OpQuantizationConfig> candidates;
-  size_t base = 0;
-  ActivationMode activation = ActivationMode::kNoQuant;
-  tpc::RuntimeKernel kernel = tpc::RuntimeKernel::kFloat;
-  std::optional<size_t> fused_group;  // index into Attachment::groups
-  std::vector<WeightAttribute> weights;
-  ValueBounds bounds;  // of the output, known without statistics
-  /// How a QuantizeConfig has the ranges chosen; none: by the configuration.
-  std::optional<LayerQuantizer> kernel_quantizer;
-  std::vector<LayerQuantizer> output_quantizers;  // NodeRequest::outputs
-  /// How ranges are looked for, where overrides say; none: as the configuration says.
-  std::optional<quant::Criterion> activation_criterion = {}, weights_criterion = {};
-  /// Sentences: why the output or the kernel is not quantized. Empty when both are, or fused.
-  std::string reason;
-
-  const tpc::OpQuantizationConfig& config() const { return candidates[base]; }
-  /// Null when the node has no such attribute.
-  const WeightAttribute* weight(std::string_view attribute) const;
-};
-
-/// Nodes that the platform computes as one, in the order of the chain. Only the output of the last is quantized.
-struct FusedGroup {
-  std::string name;  // of the Fusing
-  std::vector<NodeId> nodes;
-};
-
-struct Attachment {
-  std::vector<NodeAttachment> nodes;  // one per node, in the graph's order
-  std::vector<FusedGroup> groups;
-  tpc::OpQuantizationConfig input_config;  // of the model's inputs: the platform's default, narrowed
-  std::vector<ValueId> float_inputs;       // inputs of the model that a correction leaves in float all the same
-  tpc::ExportRules export_rules;
-  std::vector<Diagnostic> notes;  // remarks for a person
-
-  /// Error kInvalidArgument when the node was not in the graph at the time.
-  const NodeAttachment& of(NodeId id) const;
-  const NodeAttachment* find(NodeId id) const;
-  /// Whether a node's output passes a quantizer as far as platform and settings go: its own, or in a fused group that
-  /// of the last of the group, unless that one preserves.
-  bool quantizes_output(NodeId id) const;
-
- private:
-  friend Attachment attach(const Graph&, const tpc::TargetPlatformCapabilities&, const FrameworkInfo&,
-                           const config::QuantizationConfig&, const Overrides&, const OperationsToLayers&);
-  std::unordered_map<int32_t, size_t> by_node_;
-};
 
 /// Error kInvalidConfig when a setting or override leaves no candidate for an operator set that the graph uses (names
 /// set, field and the allowed values; all such are listed) or an override matches no node, kInvalidPlatform when a node
@@ -106,9 +21,6 @@ struct Attachment {
 Attachment attach(const Graph& graph, const tpc::TargetPlatformCapabilities& platform, const FrameworkInfo& info,
                   const config::QuantizationConfig& settings, const Overrides& overrides = {},
                   const OperationsToLayers& layers = onnx_layers());
-
-/// Gives the node another of its candidates as its base, with what follows from that for weights and output.
-void take_candidate(NodeAttachment& attached, size_t candidate);
 
 /// An operator set, empty for none, as errors call it.
 std::string set_text(std::string_view operator_set);
@@ -140,17 +52,4 @@ void settle_open(NodeAttachment& attached);
 /// the widest candidate left becomes the base and a note says so. A fault where none is left.
 void limit_input_bits(const Graph& graph, Attachment& attachment, Faults& faults);
 
-Json to_json(const Graph& graph, const Attachment& attachment);
-
 }  // namespace tersor::framework
-
-template <>
-struct tersor::EnumWords<tersor::framework::ActivationMode> {
-  using M = tersor::framework::ActivationMode;
-  static constexpr const char* kind = "activation mode";
-  static constexpr std::pair<M, std::string_view> words[] = {{M::kQuant, "QUANT"},
-                                                             {M::kFlnQuant, "FLN_QUANT"},
-                                                             {M::kPreserveQuant, "PRESERVE_QUANT"},
-                                                             {M::kNoQuant, "NO_QUANT"},
-                                                             {M::kFlnNoQuant, "FLN_NO_QUANT"}};
-};

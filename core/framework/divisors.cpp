@@ -5,6 +5,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "core/graph/operators.h"
 #include "core/graph/uses.h"
 
 namespace tersor::framework {
@@ -29,12 +30,10 @@ bool breaks_at_zero(const Graph& graph, const Node& node, size_t input) {
 
 /// Operators on the way from what is divided to what divides it.
 bool leads_to_divisor(const Node& node) {
-  constexpr std::string_view kTypes[] = {"Sqrt",      "Add",       "Mul",        "Max",
-                                         "Clip",      "Abs",       "Pow",        "ReduceL1",
-                                         "ReduceL2",  "ReduceSum", "ReduceMean", "ReduceSumSquare",
-                                         "Reshape",   "Squeeze",   "Unsqueeze",  "Expand",
-                                         "Transpose", "Flatten",   "Tile",       "Identity"};
-  return node.domain.empty() && std::find(std::begin(kTypes), std::end(kTypes), node.op_type) != std::end(kTypes);
+  constexpr std::string_view kTypes[] = {"Sqrt", "Add",      "Mul",      "Max",       "Clip",       "Abs",
+                                         "Pow",  "ReduceL1", "ReduceL2", "ReduceSum", "ReduceMean", "ReduceSumSquare"};
+  return has_trait(node, Trait::kView | Trait::kReorders | Trait::kRepeats) ||
+         std::any_of(std::begin(kTypes), std::end(kTypes), [&](std::string_view type) { return node.is(type); });
 }
 
 }  // namespace

@@ -3,10 +3,115 @@
 
 #include <algorithm>
 #include <cctype>
+#include <string_view>
 
 namespace tersor::framework {
 
 namespace {
+
+/// What of an operator is quantized.
+enum Quantized { kKernel, kActivation, kNotQuantized };  // kKernel: its output, too
+
+/// The part of an operator's record (core/graph/operators.h) that quantization needs.
+struct OperatorPart {
+  std::string_view name;
+  Quantized quantized;
+  ValueBounds bounds = {};  // of its output, whatever its input
+  std::optional<KernelChannels> channels = {};
+};
+
+constexpr OperatorPart kOperators[] = {
+    {"Conv", kKernel, {}, KernelChannels{0, 1}},
+    {"ConvTranspose", kKernel, {}, KernelChannels{1, 0}},
+    {"Gemm", kKernel, {}, KernelChannels{1, 0}},
+    {"MatMul", kKernel, {}, KernelChannels{1, 0}},
+    {"Add", kActivation},
+    {"Sub", kActivation},
+    {"Mul", kActivation},
+    {"Div", kActivation},
+    {"Min", kActivation},
+    {"Max", kActivation},
+    {"Pow", kActivation},
+    {"Sqrt", kActivation, {0.0, {}}},
+    {"Exp", kActivation, {0.0, {}}},
+    {"Log", kActivation},
+    {"Sin", kActivation, {-1.0, 1.0}},
+    {"Cos", kActivation, {-1.0, 1.0}},
+    {"Abs", kActivation, {0.0, {}}},
+    {"Neg", kActivation},
+    {"Erf", kActivation, {-1.0, 1.0}},
+    {"Where", kActivation},
+    {"Relu", kActivation, {0.0, {}}},
+    {"Clip", kActivation},
+    {"LeakyRelu", kActivation},
+    {"Elu", kActivation},
+    {"Celu", kActivation},
+    {"Selu", kActivation},
+    {"PRelu", kActivation},
+    {"Sigmoid", kActivation, {0.0, 1.0}},
+    {"Tanh", kActivation, {-1.0, 1.0}},
+    {"HardSwish", kActivation, {-0.375, {}}},
+    {"HardSigmoid", kActivation, {0.0, 1.0}},
+    {"Gelu", kActivation, {-0.17, {}}},
+    {"Mish", kActivation, {-0.3088, {}}},
+    {"Softplus", kActivation, {0.0, {}}},
+    {"Softsign", kActivation, {-1.0, 1.0}},
+    {"ThresholdedRelu", kActivation, {0.0, {}}},
+    {"Softmax", kActivation, {0.0, 1.0}},
+    {"LogSoftmax", kActivation, {{}, 0.0}},
+    {"LpNormalization", kActivation, {-1.0, 1.0}},
+    {"BatchNormalization", kActivation},
+    {"InstanceNormalization", kActivation},
+    {"LayerNormalization", kActivation},
+    {"Concat", kActivation},
+    {"Gather", kActivation},
+    {"GatherElements", kActivation},
+    {"GatherND", kActivation},
+    {"Slice", kActivation},
+    {"Split", kActivation},
+    {"Expand", kActivation},
+    {"Tile", kActivation},
+    {"Flatten", kActivation},
+    {"Reshape", kActivation},
+    {"Squeeze", kActivation},
+    {"Unsqueeze", kActivation},
+    {"Transpose", kActivation},
+    {"Dropout", kActivation},
+    {"Identity", kActivation},
+    {"MaxPool", kActivation},
+    {"GlobalMaxPool", kActivation},
+    {"AveragePool", kActivation},
+    {"GlobalAveragePool", kActivation},
+    {"Pad", kActivation},
+    {"Resize", kActivation},
+    {"Upsample", kActivation},
+    {"DepthToSpace", kActivation},
+    {"SpaceToDepth", kActivation},
+    {"ReduceMean", kActivation},
+    {"ReduceSum", kActivation},
+    {"ReduceMax", kActivation},
+    {"ReduceMin", kActivation},
+    {"ReduceProd", kActivation},
+    {"ReduceL2", kActivation},
+    {"LRN", kActivation},
+    {"Shape", kNotQuantized},
+    {"Size", kNotQuantized},
+    {"ArgMax", kNotQuantized},
+    {"ArgMin", kNotQuantized},
+    {"NonMaxSuppression", kNotQuantized},
+    {"NonZero", kNotQuantized},
+    {"Equal", kNotQuantized},
+    {"Not", kNotQuantized},
+    {"And", kNotQuantized},
+    {"Or", kNotQuantized},
+    {"Less", kNotQuantized},
+    {"Greater", kNotQuantized},
+    {"Constant", kNotQuantized},
+    {"ConstantOfShape", kNotQuantized},
+    {"Range", kNotQuantized},
+    {"QuantizeLinear", kNotQuantized},
+    {"DequantizeLinear", kNotQuantized},
+};
 
 std::optional<double> number(const Graph& graph, const Node& node, const char* attribute) {
   const auto found = filter_value(graph, node, attribute);
@@ -71,127 +176,22 @@ ValueBounds FrameworkInfo::bounds_of(const Graph& graph, const Node& node) const
 
 FrameworkInfo onnx_framework_info() {
   FrameworkInfo info;
-  info.kernel_ops = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
-  info.activation_ops = {"Conv",
-                         "ConvTranspose",
-                         "Gemm",
-                         "MatMul",
-                         "Add",
-                         "Sub",
-                         "Mul",
-                         "Div",
-                         "Min",
-                         "Max",
-                         "Pow",
-                         "Sqrt",
-                         "Exp",
-                         "Log",
-                         "Sin",
-                         "Cos",
-                         "Abs",
-                         "Neg",
-                         "Erf",
-                         "Where",
-                         "Relu",
-                         "Clip",
-                         "LeakyRelu",
-                         "Elu",
-                         "Celu",
-                         "Selu",
-                         "PRelu",
-                         "Sigmoid",
-                         "Tanh",
-                         "HardSwish",
-                         "HardSigmoid",
-                         "Gelu",
-                         "Mish",
-                         "Softplus",
-                         "Softsign",
-                         "ThresholdedRelu",
-                         "Softmax",
-                         "LogSoftmax",
-                         "LpNormalization",
-                         "BatchNormalization",
-                         "InstanceNormalization",
-                         "LayerNormalization",
-                         "Concat",
-                         "Gather",
-                         "GatherElements",
-                         "GatherND",
-                         "Slice",
-                         "Split",
-                         "Expand",
-                         "Tile",
-                         "Flatten",
-                         "Reshape",
-                         "Squeeze",
-                         "Unsqueeze",
-                         "Transpose",
-                         "Dropout",
-                         "Identity",
-                         "MaxPool",
-                         "GlobalMaxPool",
-                         "AveragePool",
-                         "GlobalAveragePool",
-                         "Pad",
-                         "Resize",
-                         "Upsample",
-                         "DepthToSpace",
-                         "SpaceToDepth",
-                         "ReduceMean",
-                         "ReduceSum",
-                         "ReduceMax",
-                         "ReduceMin",
-                         "ReduceProd",
-                         "ReduceL2",
-                         "LRN"};
-  info.no_quantization_ops = {"Shape",
-                              "Size",
-                              "ArgMax",
-                              "ArgMin",
-                              "NonMaxSuppression",
-                              "NonZero",
-                              "Equal",
-                              "Not",
-                              "And",
-                              "Or",
-                              "Less",
-                              "Greater",
-                              "Constant",
-                              "ConstantOfShape",
-                              "Range",
-                              "QuantizeLinear",
-                              "DequantizeLinear"};
+  for (const OperatorPart& one : kOperators) {
+    const std::string name(one.name);
+    if (one.quantized == kKernel) info.kernel_ops.push_back(name);
+    (one.quantized == kNotQuantized ? info.no_quantization_ops : info.activation_ops).push_back(name);
+    if (one.channels) info.kernel_channels_mapping[name] = *one.channels;
+    if (one.bounds != ValueBounds{}) info.layer_min_max_mapping[name] = one.bounds;
+  }
   for (const quant::QuantizationMethod method : quant::acting_methods()) {
     info.activation_quantizer_mapping[method] = &quant::quantizer_of(method);
     info.weights_quantizer_mapping[method] = &quant::quantizer_of(method);
   }
-  info.kernel_channels_mapping = {{"Conv", {0, 1}}, {"ConvTranspose", {1, 0}}, {"Gemm", {1, 0}}, {"MatMul", {1, 0}}};
   info.activation_min_max_mapping = {{"softmax", {0.0, 1.0}},
                                      {"sigmoid", {0.0, 1.0}},
                                      {"hardsigmoid", {0.0, 1.0}},
                                      {"tanh", {-1.0, 1.0}},
                                      {"relu", {0.0, std::nullopt}}};
-  const ValueBounds from_zero{0.0, std::nullopt}, one_each_way{-1.0, 1.0};
-  info.layer_min_max_mapping = {{"Softmax", {0.0, 1.0}},
-                                {"Sigmoid", {0.0, 1.0}},
-                                {"HardSigmoid", {0.0, 1.0}},
-                                {"Tanh", one_each_way},
-                                {"Erf", one_each_way},
-                                {"Sin", one_each_way},
-                                {"Cos", one_each_way},
-                                {"Softsign", one_each_way},
-                                {"LpNormalization", one_each_way},
-                                {"LogSoftmax", {std::nullopt, 0.0}},
-                                {"Relu", from_zero},
-                                {"Softplus", from_zero},
-                                {"Exp", from_zero},
-                                {"Sqrt", from_zero},
-                                {"Abs", from_zero},
-                                {"ThresholdedRelu", from_zero},
-                                {"Gelu", {-0.17, std::nullopt}},
-                                {"HardSwish", {-0.375, std::nullopt}},
-                                {"Mish", {-0.3088, std::nullopt}}};
   return info;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/framework/kernel_operand.h"
 
+#include "core/graph/operators.h"
+
 namespace tersor::framework {
 
 namespace {
@@ -22,7 +24,7 @@ std::optional<KernelOperand> kernel_operand(const Graph& graph, const Node& node
     operand.has_axes = right != nullptr && right->shape().rank() == 2;
     return operand;
   }
-  if (!node.is("Conv") && !node.is("ConvTranspose") && !node.is("Gemm")) return std::nullopt;
+  if (!has_trait(node, Trait::kWeighted)) return std::nullopt;
   if (float_constant(graph, node, 1) == nullptr) return std::nullopt;
   if (float_constant(graph, node, 2) != nullptr) operand.bias = 2;
   operand.swap_axes = node.is("Gemm") && node.int_or("transB", 0) != 0;

@@ -3,6 +3,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "core/graph/operators.h"
 #include "core/base/error.h"
 #include "core/framework/kernel_operand.h"
 #include "core/framework/overrides.h"
@@ -11,10 +12,6 @@
 namespace tersor::framework {
 
 namespace {
-
-constexpr const char* kActivationFunctions[] = {"Relu",    "Clip",        "LeakyRelu", "Elu",  "PRelu",
-                                                "Sigmoid", "HardSigmoid", "HardSwish", "Tanh", "Gelu",
-                                                "Softmax", "Selu",        "Softplus"};
 
 /// Activation functions whose input is the point to quantize, as their output's range is known; of a gelu both are.
 constexpr const char* kQuantizedAtInput[] = {"softmax", "sigmoid", "tanh", "gelu"};
@@ -27,8 +24,7 @@ bool among(const std::string& word, const char* const (&words)[N]) {
 }
 
 bool is_activation(const Node& node) {
-  return std::any_of(std::begin(kActivationFunctions), std::end(kActivationFunctions),
-                     [&](const char* type) { return node.is(type); });
+  return has_trait(node, Trait::kActivation) || node.is("Softmax");
 }
 
 std::string lower_case(std::string text) {

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "core/graph/operators.h"
 #include "core/graph/uses.h"
 
 namespace tersor::framework {
@@ -13,7 +14,7 @@ namespace tersor::framework {
 namespace {
 
 constexpr float kBeyondActivations = 1e8f;
-/// exp(-64) is less than 1e-27. A factor in front of a Softmax may be a temperature, of 100 say; one that makes a mask
+/// exp(-64) is less than 1e-27. A factor before a Softmax may be a temperature, of 100 say; one that makes a mask
 /// of zeros and ones is larger.
 constexpr float kBeyondSoftmax = 64, kBeyondTemperatures = 1000;
 constexpr int64_t kLargestMask = int64_t{1} << 22;  // 2048 places by as many; larger constants are tables of words
@@ -27,10 +28,9 @@ bool reaches(const Tensor& constant, float far) {
 
 /// Operators that lay a mask on values, make one or pass one on. Max, Min and Clip use large numbers as bounds.
 bool passes_mask(const Node& node) {
-  constexpr std::string_view kTypes[] = {"Add",     "Sub",       "Mul",     "Where",  "Slice",  "Gather", "Reshape",
-                                         "Squeeze", "Unsqueeze", "Flatten", "Expand", "Tile",   "Concat", "Transpose",
-                                         "Split",   "Identity",  "Cast",    "Trilu",  "Dropout"};
-  return node.domain.empty() && std::find(std::begin(kTypes), std::end(kTypes), node.op_type) != std::end(kTypes);
+  constexpr std::string_view kTypes[] = {"Add", "Sub", "Mul", "Where", "Concat", "Cast", "Trilu"};
+  return has_trait(node, kMoves) ||
+         std::any_of(std::begin(kTypes), std::end(kTypes), [&](std::string_view type) { return node.is(type); });
 }
 
 /// full_like(x, -infinity), as exporters write it where the shape is open.
@@ -38,7 +38,7 @@ const Tensor* filling(const Node& node) {
   return node.is("ConstantOfShape") ? node.attribute<Tensor>("value") : nullptr;
 }
 
-/// By value index: read by Softmax alone, at once or behind operators that pass masks on.
+/// By value index: read by Softmax alone, at once or after operators that pass masks on.
 std::vector<bool> values_for_softmax(const Graph& graph) {
   const Uses uses(graph);
   std::vector<bool> found(graph.value_count(), false);

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/graph/graph.h"
+
 namespace tersor {
 
 /// What the shape of output 0 follows from.
@@ -36,6 +38,32 @@ enum class OutputType {
   kThenBool,   // output 0 has the type of input 0, further ones are bool
 };
 
+/// What an operator does to values, as far as rewrites ask. An operator may have several.
+enum class Trait : uint32_t {
+  kNone = 0,
+  kView = 1,         // output 0 has the values of input 0, in their order
+  kReorders = 2,     // output 0 has each value of input 0 once, in another order
+  kSelects = 4,      // the outputs have values of input 0, and no others
+  kRepeats = 8,      // output 0 has each value of input 0, some of them several times
+  kActivation = 16,  // an activation function: each value of output 0 follows from the one of input 0 at its place
+  kFunction = 32,    // the same, of functions that are no activation functions
+  kArithmetic = 64,  // each value of output 0 follows from those of all inputs at its place
+  kReduces = 128,    // output 0 has one value for many of input 0, along axes
+  kWeighted = 256,   // multiplies input 0 by a weight, input 1
+  kRecurrent = 512,  // repeats a step over a sequence; its weights are inputs 1 and 2
+  kRandom = 1024,    // gives other values each time
+  kClamp = 2048,     // an activation function that keeps values within bounds, and changes no others
+};
+constexpr Trait operator|(Trait a, Trait b) {
+  return static_cast<Trait>(static_cast<uint32_t>(a) | static_cast<uint32_t>(b));
+}
+constexpr bool shares(Trait a, Trait b) {
+  return (static_cast<uint32_t>(a) & static_cast<uint32_t>(b)) != 0;
+}
+
+/// Operators whose outputs have values of input 0 and no others.
+constexpr Trait kMoves = Trait::kView | Trait::kReorders | Trait::kSelects | Trait::kRepeats;
+
 /// An operator of ONNX's own domain, in all its versions together.
 struct Operator {
   std::string_view name;
@@ -43,11 +71,17 @@ struct Operator {
   OutputShape shape;
   OutputType type;
   std::string_view attributes = "";  // names with a blank between
-  int removed = 0;                   // first operator set without it, 0: none
+  Trait traits = Trait::kNone;
+  int removed = 0;  // first operator set without it, 0: none
 };
 
 /// Null where ONNX's own domain never had it.
 const Operator* find_operator(std::string_view name);
+
+/// True when an operator of ONNX's own domain has one of the traits.
+bool has_trait(std::string_view name, Trait any);
+/// The same of a node's operator; false for nodes of other domains.
+bool has_trait(const Node& node, Trait any);
 
 /// True for every operator name that ONNX's own domain has or had, and for the domains of ONNX and ONNX Runtime
 /// whatever the name.

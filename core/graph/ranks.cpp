@@ -30,7 +30,7 @@ class Ranks {
 
   void visit(const Node& node) {
     if (!node.domain.empty()) return;
-    if (node.is("LSTM") || node.is("GRU") || node.is("RNN")) return visit_recurrent(node);
+    if (has_trait(node, Trait::kRecurrent)) return visit_recurrent(node);
     const int rank = infer(node);
     if (rank < 0) return;
     for (size_t k = 0; k < node.outputs.size(); ++k) {
@@ -93,7 +93,7 @@ int Ranks::infer(const Node& node) const {
     return of(node, 0) + (type == "Squeeze" ? -1 : 1) * static_cast<int>(axes->elements());
   }
   if (type == "Gather" && of(node, 0) >= 0 && of(node, 1) >= 0) return of(node, 0) - 1 + of(node, 1);
-  if (type.rfind("Reduce", 0) == 0 && of(node, 0) >= 0) {
+  if (has_trait(node, Trait::kReduces) && of(node, 0) >= 0) {
     if (node.int_or("keepdims", 1) != 0) return of(node, 0);
     const auto* listed = node.attribute<std::vector<int64_t>>("axes");
     const Tensor* given = node.inputs.size() > 1 ? graph_.initializer(node.inputs[1]) : nullptr;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/graph/operators.h"
 #include "core/graph/subgraphs.h"
 #include "core/graph/uses.h"
 
@@ -31,7 +32,7 @@ bool is_factor(const Graph& body, size_t k) {
 }  // namespace
 
 std::vector<size_t> recurrent_weights(const Node& node) {
-  if (node.is("LSTM") || node.is("GRU") || node.is("RNN")) return {1, 2};
+  if (has_trait(node, Trait::kRecurrent)) return {1, 2};
   std::vector<size_t> weights;
   if (!node.is("Loop")) return weights;
   constexpr size_t kOwn = 2;  // the trip count and the condition come before what is carried

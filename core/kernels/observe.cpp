@@ -80,8 +80,8 @@ Extremes FindExtremes(const float* x, size_t n) {
 
 // Places of a block's counters by vectors, then one counter after the other. Equal neighbours do not wait for each
 // other, as they count in turns.
-uint64_t CountBinsInFours(const float* HWY_RESTRICT x, size_t n, float per_width, int32_t first,
-                          uint16_t* HWY_RESTRICT fours) {
+uint64_t CountBinsByFour(const float* HWY_RESTRICT x, size_t n, float per_width, int32_t first,
+                         uint16_t* HWY_RESTRICT by_four) {
   const hn::ScalableTag<float> d;
   const hn::RebindToSigned<decltype(d)> di;
   const size_t lanes = hn::Lanes(d);
@@ -93,7 +93,7 @@ uint64_t CountBinsInFours(const float* HWY_RESTRICT x, size_t n, float per_width
   // Of counters, in bytes; where 32 bits hold an address they are addresses, so that nothing is left to add.
   HWY_ALIGN int32_t places[kBlock];
   constexpr bool kAddresses = sizeof(uintptr_t) == sizeof(int32_t);
-  const auto start_of_all = reinterpret_cast<uintptr_t>(fours);
+  const auto start_of_all = reinterpret_cast<uintptr_t>(by_four);
   const uintptr_t origin = kAddresses ? 0 : start_of_all;
   const auto start_of_places = static_cast<int32_t>(static_cast<uint32_t>(start_of_all - origin));
   // Less the exponent's bits, as far as they are left after the shift.
@@ -154,7 +154,7 @@ size_t FindBeyond(const float* HWY_RESTRICT x, size_t n, float limit, uint32_t* 
   return found;
 }
 
-void AddUpBins(uint16_t* HWY_RESTRICT fours, uint32_t weight, size_t bins, uint64_t* HWY_RESTRICT counts) {
+void AddUpBins(uint16_t* HWY_RESTRICT by_four, uint32_t weight, size_t bins, uint64_t* HWY_RESTRICT counts) {
   size_t b = 0;
 #if HWY_TARGET != HWY_SCALAR
   // Two bins to a vector, the sum of each in the lower half of its lane.
@@ -165,16 +165,16 @@ void AddUpBins(uint16_t* HWY_RESTRICT fours, uint32_t weight, size_t bins, uint6
   const auto lower_quarters = hn::Set(d32, 0xffff);
   const auto lower_halves = hn::Set(d64, 0xffffffff);
   for (; b + 2 <= bins; b += 2) {
-    const auto all = hn::BitCast(d32, hn::LoadU(d16, fours + 4 * b));
+    const auto all = hn::BitCast(d32, hn::LoadU(d16, by_four + 4 * b));
     const auto pairs = hn::BitCast(d64, hn::Add(hn::And(all, lower_quarters), hn::ShiftRight<16>(all)));
     const auto sums = hn::Add(hn::BitCast(d32, pairs), hn::BitCast(d32, hn::ShiftRight<32>(pairs)));
     const auto weighted = hn::And(hn::BitCast(d64, hn::Mul(sums, factor)), lower_halves);
     hn::StoreU(hn::Add(hn::LoadU(d64, counts + b), weighted), d64, counts + b);
-    hn::StoreU(hn::Zero(d16), d16, fours + 4 * b);
+    hn::StoreU(hn::Zero(d16), d16, by_four + 4 * b);
   }
 #endif
   for (; b < bins; ++b) {
-    uint16_t* const four = fours + 4 * b;
+    uint16_t* const four = by_four + 4 * b;
     counts[b] += uint64_t{weight} * (uint64_t{four[0]} + four[1] + four[2] + four[3]);
     four[0] = four[1] = four[2] = four[3] = 0;
   }
@@ -323,7 +323,7 @@ HWY_AFTER_NAMESPACE();
 namespace tersor::kernels {
 
 HWY_EXPORT(FindExtremes);
-HWY_EXPORT(CountBinsInFours);
+HWY_EXPORT(CountBinsByFour);
 HWY_EXPORT(FindBeyond);
 HWY_EXPORT(AddUpBins);
 HWY_EXPORT(ChannelSums);
@@ -333,16 +333,16 @@ Extremes extremes(std::span<const float> values) {
   return HWY_DYNAMIC_DISPATCH(FindExtremes)(values.data(), values.size());
 }
 
-uint64_t count_bins_in_fours(std::span<const float> values, float per_width, int32_t first, uint16_t* fours) {
-  return HWY_DYNAMIC_DISPATCH(CountBinsInFours)(values.data(), values.size(), per_width, first, fours);
+uint64_t count_bins_by_four(std::span<const float> values, float per_width, int32_t first, uint16_t* by_four) {
+  return HWY_DYNAMIC_DISPATCH(CountBinsByFour)(values.data(), values.size(), per_width, first, by_four);
 }
 
 size_t find_beyond(std::span<const float> values, float limit, uint32_t* places) {
   return HWY_DYNAMIC_DISPATCH(FindBeyond)(values.data(), values.size(), limit, places);
 }
 
-void add_up_bins(uint16_t* fours, uint32_t weight, std::span<uint64_t> counts) {
-  HWY_DYNAMIC_DISPATCH(AddUpBins)(fours, weight, counts.size(), counts.data());
+void add_up_bins(uint16_t* by_four, uint32_t weight, std::span<uint64_t> counts) {
+  HWY_DYNAMIC_DISPATCH(AddUpBins)(by_four, weight, counts.size(), counts.data());
 }
 
 double channel_sums(const float* x, size_t rows, size_t channels, float* lows, float* highs, double* sums,

@@ -20,10 +20,10 @@ Extremes extremes(std::span<const float> values);
 /// Counts each x in bin floor(x * per_width) - first, and gives the number of exact zeros. `per_width` is a power of
 /// two, so the product is exact; every bin must be there and below 2^23. Values must be finite. Each bin has four
 /// counters, of which neighbours take one in turn; none may reach 2^16.
-uint64_t count_bins_in_fours(std::span<const float> values, float per_width, int32_t first, uint16_t* fours);
+uint64_t count_bins_by_four(std::span<const float> values, float per_width, int32_t first, uint16_t* by_four);
 
 /// Adds the four counters of each bin, `weight` times over (less than 2^14), to its count and clears them.
-void add_up_bins(uint16_t* fours, uint32_t weight, std::span<uint64_t> counts);
+void add_up_bins(uint16_t* by_four, uint32_t weight, std::span<uint64_t> counts);
 
 /// Writes where |x| > limit holds, rising, and gives how many there are. `places` has room for all.
 size_t find_beyond(std::span<const float> values, float limit, uint32_t* places);

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "core/graph/operators.h"
 #include "core/base/error.h"
 #include "core/config/search_settings.h"
 #include "core/graph/clamp_bounds.h"
@@ -26,8 +27,10 @@ using config::MpDistance;
 
 namespace {
 
-constexpr std::string_view kPointOperators[] = {"Conv",    "ConvTranspose", "Gemm", "MatMul",
-                                                "Sigmoid", "Softmax",       "Add",  "Concat"};
+bool is_point_operator(const Node& node) {
+  return has_trait(node, Trait::kWeighted) || node.is("Sigmoid") || node.is("Softmax") || node.is("Add") ||
+         node.is("Concat");
+}
 
 /// Half to even.
 size_t nearest(double x) {
@@ -82,15 +85,14 @@ void BitSearch::find_points() {
   const MixedPrecisionQuantizationConfig config = config::mixed_precision_of(problem_.config);
   const std::vector<DType> types = value_types(graph);
   for (const ValueId output : graph.outputs) {
-    const ValueId judged = in_front_of_softmax(graph, *uses_, output);
+    const ValueId judged = value_before_softmax(graph, *uses_, output);
     const auto maker = uses_->producer_index(judged);
     if (maker && types[static_cast<size_t>(output.index)] == DType::kFloat32)
       outputs_.push_back({judged, config.distance_fn.value_or(MpDistance::kNormalizedMse), *maker, output});
   }
   for (size_t i = 0; i < nodes.size(); ++i) {
-    const bool is_point = std::any_of(std::begin(kPointOperators), std::end(kPointOperators),
-                                      [&](std::string_view op) { return nodes[i].is(op); }) &&
-                          nodes[i].outputs.size() == 1 && !uses_->is_output(nodes[i].outputs[0]) &&
+    const bool is_point = is_point_operator(nodes[i]) && nodes[i].outputs.size() == 1 &&
+                          !uses_->is_output(nodes[i].outputs[0]) &&
                           std::none_of(outputs_.begin(), outputs_.end(),
                                        [&](const Point& one) { return one.value == nodes[i].outputs[0]; });
     if (is_point)
@@ -119,7 +121,7 @@ void BitSearch::find_points() {
   }
 }
 
-std::vector<BitSearch::Point> BitSearch::points_behind(size_t node) const {
+std::vector<BitSearch::Point> BitSearch::points_after(size_t node) const {
   std::vector<Point> found;
   for (const auto* list : {&points_, &outputs_})
     for (const Point& one : *list)
@@ -213,7 +215,7 @@ SearchProgram BitSearch::program(size_t step) const {
     return run::Program::compile(of, ops::standard(), options);
   };
   if (!program.kept.empty()) program.before = compile(model, {program.inputs, program.kept, uses_});
-  const std::vector<Point> points = points_behind(one.nodes[0]);
+  const std::vector<Point> points = points_after(one.nodes[0]);
   std::vector<ValueId> values;
   for (const Point& point : points) values.push_back(point.value);
   program.in_float = compile(model, {program.cut, values, uses_});
@@ -227,14 +229,14 @@ SearchProgram BitSearch::program(size_t step) const {
     const Uses uses(quantized.graph);
     std::vector<ValueId> at = values;
     for (size_t p = 0; p < points.size(); ++p)
-      if (points[p].output.valid()) at[p] = in_front_of_softmax(quantized.graph, uses, points[p].output);
+      if (points[p].output.valid()) at[p] = value_before_softmax(quantized.graph, uses, points[p].output);
     program.by_candidate.push_back(compile(quantized, {program.cut, at}));
   }
   return program;
 }
 
 size_t BitSearch::distances(size_t step) const {
-  return operators_[step].candidates.size() * points_behind(operators_[step].nodes[0]).size() +
+  return operators_[step].candidates.size() * points_after(operators_[step].nodes[0]).size() +
          (by_hessian_ && step == 0 ? points_.size() : 0);
 }
 
@@ -263,7 +265,7 @@ void BitSearch::take(size_t step, const std::vector<double>& means) {
 
 SearchRunner::SearchRunner(const BitSearch& search, size_t step, const SearchProgram& program)
     : search_(search), program_(program), in_float_(program.in_float) {
-  for (const auto& point : search.points_behind(search.operators_[step].nodes[0])) kinds_.push_back(point.distance);
+  for (const auto& point : search.points_after(search.operators_[step].nodes[0])) kinds_.push_back(point.distance);
   if (program.before) before_.emplace(program.before);
   for (const auto& one : program.by_candidate) {
     by_candidate_.emplace_back();

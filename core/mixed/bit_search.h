@@ -88,7 +88,7 @@ class BitSearch {
     ValueId output = {};  // of the model, which it stands for; invalid elsewhere
   };
   void find_points();
-  std::vector<Point> points_behind(size_t node) const;
+  std::vector<Point> points_after(size_t node) const;
   ptq::QuantizationPlan plan_of(const Configurable& one, size_t candidate) const;
   std::vector<ValueId> cut_at(size_t node) const;
   std::unique_ptr<HessianScores> scores_for(const std::vector<Tensor>& inputs) const;

@@ -67,8 +67,8 @@ calibrate::Statistics calibrate_data(const Job& job, const samples::DataSet& dat
   const int64_t together = count >= 2 * kPairsEach * threads ? 2 : 1;
   fan_out(threads, (count + together - 1) / together, [&](int worker, int64_t item) {
     const auto w = static_cast<size_t>(worker);
-    const int64_t first = item * together, behind = std::min(first + together, count);
-    const auto of_item = std::span(mine).subspan(static_cast<size_t>(first), static_cast<size_t>(behind - first));
+    const int64_t first = item * together, after = std::min(first + together, count);
+    const auto of_item = std::span(mine).subspan(static_cast<size_t>(first), static_cast<size_t>(after - first));
     std::vector<std::vector<Tensor>> inputs;
     std::exception_ptr refused;  // after what a sample before it may be refused for
     try {

@@ -6,7 +6,7 @@
 #include "core/native/stage_count.h"
 #include "core/ptq/sweep_bytes.h"
 #include "core/samples/sample_digest.h"
-#include "core/trial.h"
+#include "core/trial_runner.h"
 
 namespace tersor {
 

@@ -87,7 +87,7 @@ Dims own_dims(const Node& node, const Inputs& inputs) {
     return unknown(std::max(dims.size(), inputs[1].dims->size()));
   if (op == "Gather" && inputs.size() > 1 && inputs[1].dims && !dims.empty())
     return unknown(dims.size() + inputs[1].dims->size() - 1);
-  if (op.compare(0, 6, "Reduce") == 0 || op == "ArgMax" || op == "ArgMin")
+  if (has_trait(op, Trait::kReduces) || op == "ArgMax" || op == "ArgMin")
     return reduced_dims(node, inputs, dims.size());
   if (op != "Squeeze" && op != "Unsqueeze") return std::nullopt;
   const auto axes = axes_of(node, inputs);

@@ -33,11 +33,11 @@ void align_second(Rewriter& rewriter, Node& node, int64_t axis) {
   if (!a || !b) rewriter.refuse(node.op_type + " broadcasts along an axis, and the ranks of its inputs are not known.");
   const auto rank = static_cast<int64_t>(a->size()), own = static_cast<int64_t>(b->size());
   if (axis < 0) axis += rank;
-  const int64_t behind = rank - axis - own;
-  if (axis < 0 || behind < 0) rewriter.refuse(node.op_type + " has an axis that its inputs do not have.");
-  if (behind == 0) return;
+  const int64_t after = rank - axis - own;
+  if (axis < 0 || after < 0) rewriter.refuse(node.op_type + " has an axis that its inputs do not have.");
+  if (after == 0) return;
   std::vector<int64_t> shape(static_cast<size_t>(own), 0);
-  shape.resize(static_cast<size_t>(own + behind), 1);
+  shape.resize(static_cast<size_t>(own + after), 1);
   const ValueId aligned = rewriter.value(node, "aligned");
   rewriter.before.push_back(rewriter.make(node, "align", "Reshape",
                                           {node.inputs[1], rewriter.int64s(node, "aligned_shape", shape)}, {aligned}));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/graph/operators.h"
 #include "core/base/error.h"
 #include "core/graph/uses.h"
 #include "core/graph/validate.h"
@@ -70,7 +71,7 @@ Encoded read_fields(std::string_view message, Graph& graph) {
 void require_first_output(const Node& node, const std::string& where) {
   if (node.outputs.empty() || node.outputs[0].valid() || !node.domain.empty()) return;
   const bool any = std::any_of(node.outputs.begin(), node.outputs.end(), [](ValueId id) { return id.valid(); });
-  if (!any || node.is("RNN") || node.is("GRU") || node.is("LSTM")) return;
+  if (!any || has_trait(node, Trait::kRecurrent)) return;
   throw Error(ErrorCode::kInvalidModel, "The first output of " + node.op_type + " is missing; it has no default.",
               where, "Give the output a name, or export the model again.");
 }

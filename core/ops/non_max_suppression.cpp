@@ -58,8 +58,6 @@ class NonMaxSuppression : public Kernel {
   }
 
  private:
-  static bool has(std::span<const Input> inputs, size_t k) { return k < inputs.size() && inputs[k].present(); }
-
   static void check(std::span<const Input> inputs) {
     require_type(inputs[0], {DType::kFloat32}, "boxes");
     require_type(inputs[1], {DType::kFloat32}, "scores");
@@ -68,14 +66,14 @@ class NonMaxSuppression : public Kernel {
     const Shape &boxes = inputs[0].shape(), &scores = inputs[1].shape();
     if (boxes[2] != 4 || boxes[0] != scores[0] || boxes[1] != scores[2])
       invalid("Boxes of shape " + boxes.text() + " and scores of shape " + scores.text() + " do not fit together.");
-    if (has(inputs, 2)) integer_of(inputs[2], "max_output_boxes_per_class");
+    if (is_present(inputs, 2)) integer_of(inputs[2], "max_output_boxes_per_class");
     for (size_t k = 3; k < inputs.size(); ++k) {
       if (!inputs[k].present()) continue;
       require_type(inputs[k], {DType::kFloat32}, k == 3 ? "iou_threshold" : "score_threshold");
       if (inputs[k].elements() != 1)
         invalid("A threshold has the shape " + inputs[k].shape().text() + "; it must be a scalar.");
     }
-    if (has(inputs, 3) && !(inputs[3].values<float>()[0] >= 0 && inputs[3].values<float>()[0] <= 1))
+    if (is_present(inputs, 3) && !(inputs[3].values<float>()[0] >= 0 && inputs[3].values<float>()[0] <= 1))
       invalid("The input iou_threshold is " + std::to_string(inputs[3].values<float>()[0]) +
               "; it must be from 0 to 1.");
   }
@@ -83,8 +81,8 @@ class NonMaxSuppression : public Kernel {
   /// Sample, class and box, one after the other.
   std::vector<int64_t> select(std::span<const Input> inputs) const {
     const Shape& scores = inputs[1].shape();
-    const int64_t most = has(inputs, 2) ? integer_of(inputs[2], "max_output_boxes_per_class") : 0;
-    const float threshold = has(inputs, 3) ? inputs[3].values<float>()[0] : 0;
+    const int64_t most = is_present(inputs, 2) ? integer_of(inputs[2], "max_output_boxes_per_class") : 0;
+    const float threshold = is_present(inputs, 3) ? inputs[3].values<float>()[0] : 0;
     std::vector<int64_t> selected;
     std::vector<int64_t> order;
     std::vector<Box> kept;
@@ -93,7 +91,8 @@ class NonMaxSuppression : public Kernel {
         const float* score = inputs[1].values<float>().data() + (n * scores[1] + c) * scores[2];
         order.clear();
         for (int64_t k = 0; k < scores[2]; ++k)
-          if (has(inputs, 4) ? score[k] > inputs[4].values<float>()[0] : score[k] == score[k]) order.push_back(k);
+          if (is_present(inputs, 4) ? score[k] > inputs[4].values<float>()[0] : score[k] == score[k])
+            order.push_back(k);
         sort_stably(order, [&](int64_t a, int64_t b) { return score[a] > score[b]; });
         kept.clear();
         for (const int64_t k : order) {

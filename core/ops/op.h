@@ -48,6 +48,11 @@ struct Input {
   }
 };
 
+/// True when the node has an input at that position, and it is there.
+inline bool is_present(std::span<const Input> inputs, size_t k) {
+  return k < inputs.size() && inputs[k].present();
+}
+
 struct Output {
   const TensorType* type = nullptr;  // none: an optional output that nobody reads
   std::byte* data = nullptr;
@@ -155,7 +160,7 @@ struct Op {
   std::unique_ptr<const Kernel> (*prepare_as_gate)(Setup&) = nullptr;
   /// For Slice: a kernel that does the work of `front` first, whose node is of this operator and makes input 0. It has
   /// the `inputs` of the front, then its own but input 0. Absent for other operators.
-  std::unique_ptr<const Kernel> (*prepare_behind)(Setup&, std::unique_ptr<const Kernel> front, size_t inputs) = nullptr;
+  std::unique_ptr<const Kernel> (*prepare_after)(Setup&, std::unique_ptr<const Kernel> front, size_t inputs) = nullptr;
 };
 
 }  // namespace tersor::ops

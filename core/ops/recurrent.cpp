@@ -13,12 +13,8 @@ namespace {
 
 enum Slot : size_t { kX, kW, kR, kB, kSequenceLens, kInitialH, kInitialC, kP };
 
-bool present(std::span<const Input> inputs, size_t k) {
-  return k < inputs.size() && inputs[k].present();
-}
-
 const float* floats_of(std::span<const Input> inputs, size_t k) {
-  return present(inputs, k) ? inputs[k].values<float>().data() : nullptr;
+  return is_present(inputs, k) ? inputs[k].values<float>().data() : nullptr;
 }
 
 const Tensor* weight(const Setup& setup, size_t k) {
@@ -90,7 +86,7 @@ void Recurrent::pack_recurrent(const Shape& shape, const float* r, int64_t direc
 }
 
 void Recurrent::check_shape(std::span<const Input> inputs, size_t k, const Shape& wanted, std::string_view name) const {
-  if (!present(inputs, k)) return;
+  if (!is_present(inputs, k)) return;
   require_type(inputs[k], {k == kSequenceLens ? DType::kInt32 : DType::kFloat32}, name);
   if (inputs[k].shape() == wanted) return;
   invalid("The input " + std::string(name) + " has the shape " + inputs[k].shape().text() +
@@ -167,7 +163,7 @@ class Recurrent::Walk {
 
   void run(const Call& call) {
     read_lengths(call.inputs);
-    if (has(call, 0) && present(call.inputs, kSequenceLens)) {
+    if (has(call, 0) && is_present(call.inputs, kSequenceLens)) {
       const auto y = call.outputs[0].values<float>();
       std::fill(y.begin(), y.end(), 0.0f);
     }
@@ -179,7 +175,7 @@ class Recurrent::Walk {
 
   void read_lengths(std::span<const Input> inputs) {
     lengths_.assign(static_cast<size_t>(s_.samples), s_.steps);
-    if (!present(inputs, kSequenceLens)) return;
+    if (!is_present(inputs, kSequenceLens)) return;
     lengths_ = integers_of(inputs[kSequenceLens], "sequence_lens");
     for (const int64_t length : lengths_)
       if (length < 0 || length > s_.steps)

@@ -210,7 +210,7 @@ class Split : public Kernel {
   bool uneven_;  // the last part may be smaller
 };
 
-std::unique_ptr<const Kernel> prepare_behind(Setup& setup, std::unique_ptr<const Kernel> front, size_t inputs) {
+std::unique_ptr<const Kernel> prepare_after(Setup& setup, std::unique_ptr<const Kernel> front, size_t inputs) {
   return std::make_unique<Slice>(setup, std::move(front), inputs);
 }
 
@@ -221,7 +221,7 @@ std::vector<Op> slice_ops() {
       {.domain = "",
        .type = "Slice",
        .prepare = [](Setup& setup) { return std::make_unique<Slice>(setup); },
-       .prepare_behind = prepare_behind},
+       .prepare_after = prepare_after},
       {.domain = "",
        .type = "Split",
        .since = 2,

@@ -89,10 +89,8 @@ class Dft : public Kernel {
   }
 
  private:
-  static bool has(std::span<const Input> inputs, size_t k) { return k < inputs.size() && inputs[k].present(); }
-
   int axis_in(std::span<const Input> inputs) const {
-    const int64_t given = !axis_is_input_ ? axis_ : has(inputs, 2) ? integer_of(inputs[2], "axis") : -2;
+    const int64_t given = !axis_is_input_ ? axis_ : is_present(inputs, 2) ? integer_of(inputs[2], "axis") : -2;
     const int axis = axis_of(given, inputs[0].shape());
     if (axis == inputs[0].shape().rank() - 1)
       invalid("The axis " + std::to_string(given) + " is the one of real and imaginary parts.");
@@ -100,7 +98,7 @@ class Dft : public Kernel {
   }
 
   int64_t length_of(std::span<const Input> inputs) const {
-    if (has(inputs, 1)) return integer_of(inputs[1], "dft_length");
+    if (is_present(inputs, 1)) return integer_of(inputs[1], "dft_length");
     const int64_t dim = inputs[0].shape()[axis_in(inputs)];
     return onesided_ && inverse_ ? 2 * (dim - 1) : dim;
   }

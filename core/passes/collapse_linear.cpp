@@ -31,12 +31,12 @@ bool is_pointwise(const Node& node, const KernelOp& op) {
 }
 
 Tensor product(const KernelOp& first, const Tensor& w1, const KernelOp& second, const Tensor& w2) {
-  const std::vector<double> before = to_doubles(w1), behind = to_doubles(w2);
+  const std::vector<double> before = to_doubles(w1), after = to_doubles(w2);
   const auto row = static_cast<size_t>(first.inputs * first.taps), middle = static_cast<size_t>(first.outputs);
   std::vector<double> joined(static_cast<size_t>(second.outputs) * row, 0.0);
   for (size_t o = 0; o < static_cast<size_t>(second.outputs); ++o)
     for (size_t m = 0; m < middle; ++m)
-      for (size_t k = 0; k < row; ++k) joined[o * row + k] += behind[o * middle + m] * before[m * row + k];
+      for (size_t k = 0; k < row; ++k) joined[o * row + k] += after[o * middle + m] * before[m * row + k];
   std::vector<int64_t> dims = w1.shape().dims();
   dims[0] = second.outputs;
   return from_doubles(joined, Shape(std::move(dims)));
@@ -49,11 +49,11 @@ bool collapse(Graph& graph, const Uses& uses, Node& node, const Node& follower) 
   if (second->inputs != first->outputs ||
       second->outputs * row > first->outputs * row + second->outputs * first->outputs)
     return false;
-  const auto before = bias_values(graph, *first), behind = bias_values(graph, *second);
-  if (!before || !behind) return false;
+  const auto before = bias_values(graph, *first), after = bias_values(graph, *second);
+  if (!before || !after) return false;
   const Tensor& w2 = *graph.initializer(second->weight);
   const std::vector<double> mix = to_doubles(w2);
-  std::vector<double> bias = *behind;
+  std::vector<double> bias = *after;
   for (size_t o = 0; o < bias.size(); ++o)
     for (size_t m = 0; m < before->size(); ++m) bias[o] += mix[o * before->size() + m] * (*before)[m];
   const std::string stem = graph.name_of(first->weight);

@@ -4,10 +4,10 @@
 // output's name must be a node's. Left alone: operators the engine does not know, subgraphs, random numbers,
 // QuantizeLinear and DequantizeLinear, and what would blow a small constant up.
 #include <algorithm>
-#include <array>
 #include <map>
 #include <utility>
 
+#include "core/graph/operators.h"
 #include "core/ops/registry.h"
 #include "core/passes/edit.h"
 #include "core/passes/passes.h"
@@ -26,10 +26,7 @@ bool blows_up(const Node& node) {
 }
 
 bool may_fold(const Node& node) {
-  static constexpr std::array kept{"QuantizeLinear", "RandomNormal",      "RandomUniform", "RandomNormalLike",
-                                   "Multinomial",    "RandomUniformLike", "Bernoulli",     "Dropout"};
-  for (const char* type : kept)
-    if (node.op_type == type) return false;
+  if (has_trait(node, Trait::kRandom) || node.is("Dropout") || node.is("QuantizeLinear")) return false;
   for (const auto& [name, attribute] : node.attributes)
     if (std::holds_alternative<std::shared_ptr<const Graph>>(attribute) ||
         std::holds_alternative<std::vector<std::shared_ptr<const Graph>>>(attribute) ||

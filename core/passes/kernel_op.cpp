@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/passes/kernel_op.h"
 
+#include "core/graph/operators.h"
 #include "core/base/error.h"
 #include "core/passes/edit.h"
 
@@ -40,7 +41,7 @@ std::optional<KernelOp> product_op(const Node& node, const Tensor& weight) {
 
 std::optional<KernelOp> kernel_op(const Graph& graph, const Node& node) {
   const bool conv = node.is("Conv") || node.is("ConvTranspose");
-  if ((!conv && !node.is("Gemm") && !node.is("MatMul")) || node.inputs.size() < 2) return std::nullopt;
+  if (!has_trait(node, Trait::kWeighted) || node.inputs.size() < 2) return std::nullopt;
   const Tensor* weight = float_constant(graph, node.inputs[1]);
   if (weight == nullptr || weight->elements() == 0) return std::nullopt;
   auto op = conv ? conv_op(node, *weight) : product_op(node, *weight);

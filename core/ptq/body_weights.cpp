@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "core/graph/operators.h"
 #include "core/graph/subgraphs.h"
 #include "core/onnx/convert_opset.h"
 
@@ -16,7 +17,7 @@ namespace {
 /// Where a kernel has its weight; none for other operators.
 std::optional<size_t> weight_slot(const Node& node) {
   if (node.is("Gather")) return 0;
-  if (node.is("MatMul") || node.is("Gemm") || node.is("Conv") || node.is("ConvTranspose")) return 1;
+  if (has_trait(node, Trait::kWeighted)) return 1;
   return std::nullopt;
 }
 

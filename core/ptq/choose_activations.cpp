@@ -74,9 +74,9 @@ const framework::NodeAttachment* maker_of(const Graph& graph, const Uses& uses, 
         is_clamp ? !attached.config().enable_activation_quantization : attached.config().quantization_preserving;
     const std::vector<ValueId> from =
         is_clamp ? std::vector<ValueId>{node.inputs[0]} : value_inputs(node, placement.roles[*index].role);
-    const bool in_front = from.size() == 1 && from[0].valid() && graph.initializer(from[0]) == nullptr &&
-                          (!is_clamp || uses.producer_index(from[0]));
-    if (!passes || !attached.output_quantizers.empty() || !in_front) return &attached;
+    const bool before = from.size() == 1 && from[0].valid() && graph.initializer(from[0]) == nullptr &&
+                        (!is_clamp || uses.producer_index(from[0]));
+    if (!passes || !attached.output_quantizers.empty() || !before) return &attached;
     value = from[0];
   }
   return nullptr;

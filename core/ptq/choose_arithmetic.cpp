@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "core/graph/operators.h"
 #include "core/cost/operator_price.h"
 #include "core/graph/recurrent_weights.h"
 #include "core/graph/uses.h"
@@ -106,7 +107,7 @@ class Chooser {
   }
 
   double in_float(const Node& node) const {
-    const bool fuses = node.is("Relu") || node.is("Clip");
+    const bool fuses = has_trait(node, Trait::kClamp);
     const Node* before = fuses ? maker(node.inputs[0]) : nullptr;
     return before != nullptr && before->is("Conv") ? 0 : gated(node) ? 0 : prices_.of(node);
   }
@@ -144,7 +145,7 @@ class Chooser {
   /// A product that alone feeds one reader is quantized on its way out.
   bool is_free(ValueId id) const {
     const Node* node = maker(id);
-    while (node != nullptr && (node->is("Relu") || node->is("Clip"))) id = node->inputs[0], node = maker(id);
+    while (node != nullptr && has_trait(*node, Trait::kClamp)) id = node->inputs[0], node = maker(id);
     return node != nullptr && (node->is("Gemm") || node->is("MatMul")) && uses_.reader_count(id) == 1;
   }
 

@@ -65,9 +65,9 @@ class KernelChoice {
     context.input = statistics_.find(graph_.name_of(node.inputs[0]));
     context.input_params = input != nullptr ? &input->params : nullptr;
     const auto is_quantized = [&](ValueId value) { return plan_.find(value) != nullptr; };
-    const ValueId in_front =
-        float_operands_[k] ? ValueId{} : dequantized_in_front(graph_, uses_, node.inputs[0], is_quantized);
-    if (in_front.valid()) context.bias_input_scale = plan_.find(in_front)->params.scale[0];
+    const ValueId before =
+        float_operands_[k] ? ValueId{} : dequantized_before(graph_, uses_, node.inputs[0], is_quantized);
+    if (before.valid()) context.bias_input_scale = plan_.find(before)->params.scale[0];
     context.known = known;
     return choose_weight(node, ops_[k], context);
   }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "core/graph/operators.h"
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
 #include "core/ptq/corrected_model.h"
@@ -65,7 +66,7 @@ std::optional<Sensitive> sensitive(const Graph& graph, size_t index) {
 }
 
 bool reduces(const Node& node) {
-  return node.domain.empty() && (node.op_type.rfind("Reduce", 0) == 0 || node.op_type == "GlobalAveragePool");
+  return has_trait(node, Trait::kReduces) || node.is("GlobalAveragePool");
 }
 
 /// The first reduction met going back from the value through operators that are no kernels.

@@ -37,13 +37,13 @@ bool reads(const config::QuantizationConfig& config, bool CorrectionReads::*part
 }
 
 /// After a clamp that alone reads the kernel's output, the same channels are watched.
-bool is_watched_behind_clamp(const Graph& graph, const Uses& uses, const std::vector<calibrate::Request>& requests,
-                             ValueId output, int axis) {
+bool is_watched_after_clamp(const Graph& graph, const Uses& uses, const std::vector<calibrate::Request>& requests,
+                            ValueId output, int axis) {
   const auto reader = passes::sole_reader(graph, uses, output);
   if (!reader || !clamp_bounds(graph, graph.nodes()[*reader])) return false;
-  const ValueId behind = graph.nodes()[*reader].outputs[0];
+  const ValueId after = graph.nodes()[*reader].outputs[0];
   return std::any_of(requests.begin(), requests.end(), [&](const calibrate::Request& request) {
-    return request.value == behind && request.channel_axis == axis;
+    return request.value == after && request.channel_axis == axis;
   });
 }
 
@@ -87,7 +87,7 @@ std::vector<calibrate::Request> find_requests(const Model& model, const framewor
     if (std::find(values.begin(), values.end(), output) != values.end()) continue;
     const int axis = role.op->is_conv ? 1 : ranks[static_cast<size_t>(output.index)] - 1;
     if (axis < 0 || (!reads(config, &CorrectionReads::kernel_outputs) &&
-                     is_watched_behind_clamp(graph, uses, requests, output, axis)))
+                     is_watched_after_clamp(graph, uses, requests, output, axis)))
       continue;
     requests.push_back({output, graph.name_of(output), axis, true});
   }

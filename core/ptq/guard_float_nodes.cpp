@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/graph/operators.h"
 #include "core/graph/folded_values.h"
 #include "core/graph/ranks.h"
 #include "core/graph/uses.h"
@@ -19,8 +20,8 @@ bool is_cubic(const Node& node) {
 }
 
 /// One after the other is folded away, or stays between the node and its quantizer without hiding it.
-bool joins_in_front(const Graph& graph, const Node& node) {
-  if (node.is("Relu") || node.is("Clip") || node.is("BatchNormalization") || lets_through(node)) return true;
+bool joins_before(const Graph& graph, const Node& node) {
+  if (has_trait(node, Trait::kClamp) || node.is("BatchNormalization") || lets_through(node)) return true;
   if (!(node.is("Add") || node.is("Mul") || node.is("Sub") || node.is("Div"))) return false;
   return std::any_of(node.inputs.begin(), node.inputs.end(),
                      [&](ValueId operand) { return graph.initializer(operand) != nullptr; });
@@ -33,15 +34,14 @@ bool reaches_quantizer(const Graph& graph, const Uses& uses, ValueId value) {
   if (!readers.empty() && std::all_of(readers.begin(), readers.end(), quantizes)) return true;
   if (readers.size() != 1) return false;
   const Node& reader = graph.nodes()[readers[0]];
-  return joins_in_front(graph, reader) && !reader.outputs.empty() && reaches_quantizer(graph, uses, reader.outputs[0]);
+  return joins_before(graph, reader) && !reader.outputs.empty() && reaches_quantizer(graph, uses, reader.outputs[0]);
 }
 
 /// An operator that the runtime would make integers of, though it is to stay float. `folded`: folded_values().
 bool has_float_form_only(const Graph& graph, const std::vector<bool>& folded, const Node& node) {
   if (node.is("AveragePool")) return is_dilated(node);
   if (is_cubic(node)) return true;
-  const bool multiplies = node.is("Conv") || node.is("ConvTranspose") || node.is("Gemm") || node.is("MatMul");
-  if (!multiplies || node.inputs.size() < 2 || !node.inputs[1].valid()) return false;
+  if (!has_trait(node, Trait::kWeighted) || node.inputs.size() < 2 || !node.inputs[1].valid()) return false;
   const Tensor* weight = graph.initializer(node.inputs[1]);
   if (weight == nullptr) return folded[static_cast<size_t>(node.inputs[1].index)];
   return weight->dtype() == DType::kFloat32;
@@ -52,7 +52,7 @@ bool reads_restored(const Graph& graph, const Uses& uses, const Node& node) {
     const auto maker = uses.producer_index(value);
     return maker && graph.nodes()[*maker].is("DequantizeLinear");
   };
-  return dequantized_in_front(graph, uses, node.inputs[0], is_restored).valid();
+  return dequantized_before(graph, uses, node.inputs[0], is_restored).valid();
 }
 
 bool is_tempting(const Graph& graph, const Uses& uses, const Node& node) {

@@ -61,13 +61,13 @@ bool guard(Model& model, NodeId kernel) {
   const Uses uses(graph);
   const auto reader = passes::sole_reader(graph, uses, node->outputs[0]);
   if (!reader) return false;
-  Node& behind = graph.nodes()[*reader];
-  if (node->is("MatMul") && behind.is("Add")) {
+  Node& after = graph.nodes()[*reader];
+  if (node->is("MatMul") && after.is("Add")) {
     const int rank = infer_ranks(model)[static_cast<size_t>(node->inputs[0].index)];
-    return guard_from_add(graph, uses, *node, behind, rank);
+    return guard_from_add(graph, uses, *node, after, rank);
   }
-  const auto bounds = clamp_bounds(graph, behind);
-  return bounds && uses.reader_count(behind.outputs[0]) == 1 && !uses.is_output(behind.outputs[0]) &&
+  const auto bounds = clamp_bounds(graph, after);
+  return bounds && uses.reader_count(after.outputs[0]) == 1 && !uses.is_output(after.outputs[0]) &&
          guard_from_clamp(graph, *reader, *bounds);
 }
 

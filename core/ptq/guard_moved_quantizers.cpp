@@ -2,9 +2,9 @@
 #include "core/ptq/guard_moved_quantizers.h"
 
 #include <algorithm>
-#include <string_view>
 #include <vector>
 
+#include "core/graph/runtime_operators.h"
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
 #include "core/ptq/one_operand_sum.h"
@@ -15,9 +15,7 @@ namespace {
 
 /// Also those that the runtime of today does not carry quantizers over.
 bool passes_on(const Node& node) {
-  constexpr std::string_view kTypes[] = {"Transpose", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "MaxPool",
-                                         "Slice",     "Gather",  "Split",   "Expand",    "Tile"};
-  return node.domain.empty() && std::find(std::begin(kTypes), std::end(kTypes), node.op_type) != std::end(kTypes);
+  return node.domain.empty() && has_runtime_trait(node, RuntimeTrait::kCarriesOnce);
 }
 
 int guard_captured(Graph& graph) {
@@ -73,8 +71,7 @@ const Node* signed_restorer(const Graph& graph, const Uses& uses, ValueId value)
 
 /// Nodes that the runtime carries a quantizer over.
 bool is_passed(const Node& node) {
-  constexpr std::string_view kTypes[] = {"Transpose", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "MaxPool", "Slice"};
-  return node.domain.empty() && std::find(std::begin(kTypes), std::end(kTypes), node.op_type) != std::end(kTypes);
+  return node.domain.empty() && (has_runtime_trait(node, RuntimeTrait::kCarriesUp) || node.is("Flatten"));
 }
 
 int requantize_moved(Graph& graph) {

@@ -72,11 +72,11 @@ class Outcomes {
   bool has_float_reader(const PlacedTensor& tensor) const;
   void fold_clamps(const PlacedTensor& tensor, const quant::QuantizationParams* params);
   /// The placed tensor that the node's output becomes once clamps are folded; the clamp in the way where there is one.
-  struct Behind {
+  struct After {
     const PlacedTensor* tensor = nullptr;
     const Node* clamp = nullptr;
   };
-  Behind behind(const Node& node) const;
+  After after(const Node& node) const;
   NodeOutcome outcome_of(size_t index) const;
   NodeOutcome kernel_outcome(const Node& node, const NodeRole& role) const;
   NodeOutcome join_outcome(const Node& node, Role role) const;
@@ -116,7 +116,7 @@ void Outcomes::fold_clamps(const PlacedTensor& tensor, const quant::Quantization
   }
 }
 
-Outcomes::Behind Outcomes::behind(const Node& node) const {
+Outcomes::After Outcomes::after(const Node& node) const {
   ValueId value = node.outputs[0];
   while (!placed(value)) {
     if (uses_.reader_count(value) != 1 || uses_.is_output(value)) return {};
@@ -152,7 +152,7 @@ NodeOutcome Outcomes::kernel_outcome(const Node& node, const NodeRole& role) con
       outcome.reason = "Its input is not quantized on the platform; its weight is stored in integers.";
       return outcome;
     }
-  const Behind result = behind(node);
+  const After result = after(node);
   if (result.tensor != nullptr) {
     outcome.arithmetic = has_float_reader(*result.tensor) ? Arithmetic::kIntegerFloatOutput : Arithmetic::kInteger;
   } else if (role.role == Role::kKernelFloatOutput) {
@@ -173,7 +173,7 @@ NodeOutcome Outcomes::join_outcome(const Node& node, Role role) const {
     const PlacedTensor* tensor = placement_.find(id);
     return tensor != nullptr && tensor->integer_made;
   });
-  const PlacedTensor* output = role == Role::kMover ? placement_.find(node.outputs[0]) : behind(node).tensor;
+  const PlacedTensor* output = role == Role::kMover ? placement_.find(node.outputs[0]) : after(node).tensor;
   const bool same = role != Role::kMover ||
                     (output != nullptr && quantized_inputs && placement_.find(inputs[0])->group == output->group);
   if (node.is("Pad") || node.is("Expand")) {

@@ -43,7 +43,7 @@ class Placer {
   bool constant(ValueId id) const { return !id.valid() || graph_.initializer(id) != nullptr; }
   bool wanted(ValueId id) const { return id.valid() && wanted_[static_cast<size_t>(id.index)]; }
   bool integer_made(ValueId id) const { return !constant(id) && integer_made_[static_cast<size_t>(id.index)]; }
-  ValueId fused(ValueId id) const { return behind_clamps(graph_, uses_, roles_, id); }
+  ValueId fused(ValueId id) const { return value_after_clamps(graph_, uses_, roles_, id); }
   bool want(ValueId id) {
     if (constant(id) || wanted(id)) return false;
     return wanted_[static_cast<size_t>(id.index)] = true;
@@ -267,7 +267,7 @@ Placement place(const Graph& graph, const Attachment& attachment, const std::vec
   return Placer(graph, attachment, in_float).place();
 }
 
-ValueId behind_clamps(const Graph& graph, const Uses& uses, const std::vector<NodeRole>& roles, ValueId value) {
+ValueId value_after_clamps(const Graph& graph, const Uses& uses, const std::vector<NodeRole>& roles, ValueId value) {
   while (uses.reader_count(value) == 1 && !uses.is_output(value)) {
     const size_t reader = uses.reader_indices(value)[0];
     const Node& node = graph.nodes()[reader];

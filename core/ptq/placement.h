@@ -53,6 +53,6 @@ Placement place(const Graph& graph, const framework::Attachment& attachment,
                 const std::vector<FloatChoice>& in_float = {});
 
 /// The value after the clamps that, one after the other, alone read their input, starting with `value`.
-ValueId behind_clamps(const Graph& graph, const Uses& uses, const std::vector<NodeRole>& roles, ValueId value);
+ValueId value_after_clamps(const Graph& graph, const Uses& uses, const std::vector<NodeRole>& roles, ValueId value);
 
 }  // namespace tersor::ptq

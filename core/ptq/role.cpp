@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/graph/operators.h"
 #include "core/graph/clamp_bounds.h"
 #include "core/passes/edit.h"
 #include "core/ptq/runtime_fusions.h"
@@ -14,10 +15,6 @@ using framework::NodeAttachment;
 using tpc::RuntimeKernel;
 
 namespace {
-
-bool multiplies(const Node& node) {
-  return node.is("Conv") || node.is("ConvTranspose") || node.is("Gemm") || node.is("MatMul");
-}
 
 NodeRole in_float(std::string reason) {
   return {Role::kFloat, std::nullopt, std::move(reason)};
@@ -64,7 +61,7 @@ NodeRole weighted_role(const Graph& graph, const Node& node, const NodeAttachmen
 NodeRole role_of(const Graph& graph, const Node& node, const NodeAttachment& attached, const tpc::ExportRules& rules) {
   if (!node.domain.empty() || node.inputs.empty() || node.outputs.empty() || !node.inputs[0].valid())
     return in_float({});
-  if (multiplies(node)) return weighted_role(graph, node, attached);
+  if (has_trait(node, Trait::kWeighted)) return weighted_role(graph, node, attached);
   if (rules.fold_clamps && clamp_bounds(graph, node)) return {Role::kClamp, std::nullopt, {}};
   if (node.is("Resize") && node.attribute<std::string>("mode") != nullptr &&
       *node.attribute<std::string>("mode") == "cubic")
@@ -97,6 +94,13 @@ bool has_fixed_range(const NodeAttachment& attached) {
 bool is_dilated(const Node& node) {
   const std::vector<int64_t> dilations = node.ints_or("dilations", {});
   return std::any_of(dilations.begin(), dilations.end(), [](int64_t one) { return one != 1; });
+}
+
+bool pads_with_zeros(const Graph& graph, const Node& node) {
+  if (!node.is("Pad") || node.string_or("mode", "constant") != "constant") return false;
+  if (node.inputs.size() < 3 || !node.inputs[2].valid()) return true;
+  const Tensor* value = passes::float_constant(graph, node.inputs[2]);
+  return value != nullptr && value->elements() == 1 && passes::to_doubles(*value)[0] == 0;
 }
 
 std::vector<ValueId> value_inputs(const Node& node, Role role) {

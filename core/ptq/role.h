@@ -51,6 +51,9 @@ bool has_fixed_range(const framework::NodeAttachment& attached);
 /// It has dilations that say something.
 bool is_dilated(const Node& node);
 
+/// A Pad that puts zeros around.
+bool pads_with_zeros(const Graph& graph, const Node& node);
+
 /// The inputs of a node that carry values rather than shapes, axes or indices.
 std::vector<ValueId> value_inputs(const Node& node, Role role);
 

@@ -21,7 +21,7 @@ bool lets_through(const Node& node);
 /// The value that the runtime dequantizes before `value`, were `is_quantized` one that has quantizers: `value`
 /// itself or what nodes make it of that quantizers are moved over. An invalid id where there is none.
 template <class IsQuantized>
-ValueId dequantized_in_front(const Graph& graph, const Uses& uses, ValueId value, IsQuantized&& is_quantized) {
+ValueId dequantized_before(const Graph& graph, const Uses& uses, ValueId value, IsQuantized&& is_quantized) {
   while (value.valid() && !is_quantized(value)) {
     const auto maker = uses.producer_index(value);
     if (!maker || !lets_through(graph.nodes()[*maker])) return {};

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/ptq/scale_inputs.h"
+#include "core/ptq/role.h"
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
+#include "core/graph/operators.h"
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
 #include "core/ptq/choose_activations.h"
@@ -22,19 +24,10 @@ bool is_there(ValueId id) {
   return id.valid();
 }
 
-bool pads_with_zeros(const Graph& graph, const Node& node) {
-  if (!node.is("Pad") || node.string_or("mode", "constant") != "constant") return false;
-  if (node.inputs.size() < 3 || !node.inputs[2].valid()) return true;
-  const Tensor* value = passes::float_constant(graph, node.inputs[2]);
-  return value != nullptr && value->elements() == 1 && passes::to_doubles(*value)[0] == 0;
-}
-
 /// Its output is a positive multiple of what it would be of a multiple of its input.
 bool passes_a_factor_on(const Graph& graph, const Node& node) {
-  if (!node.domain.empty()) return false;
-  for (const char* type : {"Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Dropout", "Slice",
-                           "MaxPool", "DepthToSpace", "SpaceToDepth"})
-    if (node.is(type)) return std::count_if(node.outputs.begin(), node.outputs.end(), is_there) == 1;
+  if (has_trait(node, Trait::kView | Trait::kReorders) || node.is("Slice") || node.is("MaxPool"))
+    return std::count_if(node.outputs.begin(), node.outputs.end(), is_there) == 1;
   return pads_with_zeros(graph, node);
 }
 

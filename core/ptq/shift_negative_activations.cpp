@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/ptq/shift_negative_activations.h"
+#include "core/ptq/role.h"
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
+#include "core/graph/operators.h"
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
 #include "core/ptq/choose_activations.h"
@@ -52,18 +54,11 @@ bool pads_by_itself(const Node& node) {
 
 /// A tensor raised by a constant comes out of it raised by the same.
 bool keeps_shift(const Node& node) {
-  for (const char* type : {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Identity", "Dropout",
-                           "GlobalAveragePool", "GlobalMaxPool", "MaxPool", "ReduceMean"})
+  if (has_trait(node, Trait::kView | Trait::kReorders)) return true;
+  for (const char* type : {"GlobalAveragePool", "GlobalMaxPool", "MaxPool", "ReduceMean"})
     if (node.is(type)) return true;
   if (!node.is("AveragePool")) return false;
   return node.int_or("count_include_pad", 0) == 0 || (!pads(node) && !pads_by_itself(node));
-}
-
-bool pads_with_zeros(const Graph& graph, const Node& node) {
-  if (!node.is("Pad") || node.string_or("mode", "constant") != "constant") return false;
-  if (node.inputs.size() < 3 || !node.inputs[2].valid()) return true;
-  const Tensor* value = passes::float_constant(graph, node.inputs[2]);
-  return value != nullptr && value->elements() == 1 && passes::to_doubles(*value)[0] == 0;
 }
 
 /// From an activation to the kernel that alone reads it, in the end.

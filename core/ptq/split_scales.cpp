@@ -69,7 +69,7 @@ class Inserter {
     std::vector<Before> before, in_float;
     std::vector<UnaryRegion> regions;
     std::vector<Tensor> points;
-    std::vector<ValueId> behind;
+    std::vector<ValueId> after;
     for (size_t i = 0; i < placement_.roles.size(); ++i) {
       const NodeRole& role = placement_.roles[i];
       const Node& node = graph_.nodes()[i];
@@ -78,7 +78,7 @@ class Inserter {
       if (attachment_.of(node.id).config().activation_by_table()) continue;
       const TensorStatistics* tensor = seen(node.outputs[0]);
       if (tensor == nullptr || static_cast<int64_t>(tensor->channels.size()) != role.op->outputs) continue;
-      auto region = unary_region_behind(graph_, uses, placement_, node.outputs[0]);
+      auto region = unary_region_after(graph_, uses, placement_, node.outputs[0]);
       if (!region && read_in_float(uses, node)) in_float.push_back({node.id, *role.op});
       if (!region) continue;
       before.push_back({node.id, *role.op});
@@ -87,10 +87,10 @@ class Inserter {
     }
     if (!before.empty()) {
       for (const PlacedTensor& tensor : placement_.tensors)
-        if (!tensor.integer_made && scales_behind(uses, tensor.value)) behind.push_back(tensor.value);
+        if (!tensor.integer_made && scales_after(uses, tensor.value)) after.push_back(tensor.value);
       const std::vector<Tensor> values = evaluate(model_, regions, points);
       for (size_t k = 0; k < before.size(); ++k) stretch(before[k].conv, before[k].op, points[k], values[k]);
-      for (const ValueId value : behind) prepare_behind(value);
+      for (const ValueId value : after) prepare_after(value);
     }
     for (const Before& one : in_float) stretch(one.conv, one.op);
     graph_.sort_topologically();
@@ -98,7 +98,7 @@ class Inserter {
   }
 
  private:
-  bool scales_behind(const Uses& uses, ValueId value) const {
+  bool scales_after(const Uses& uses, ValueId value) const {
     if (!uses.producer_index(value) || uses.is_output(value)) return false;
     bool any = false;
     for (const size_t reader : uses.reader_indices(value)) {
@@ -146,7 +146,7 @@ class Inserter {
     return usable ? &*found : nullptr;
   }
 
-  NodeId insert_behind(const char* type, ValueId input, ValueId output, const std::string& stem, Tensor constant) {
+  NodeId insert_after(const char* type, ValueId input, ValueId output, const std::string& stem, Tensor constant) {
     Node node;
     node.op_type = type;
     node.name = graph_.name_of(input) + "_" + type;
@@ -156,7 +156,7 @@ class Inserter {
   }
 
   /// A Mul by ones before the kernels that read the value, for equalize_channels() to fill.
-  void prepare_behind(ValueId value) {
+  void prepare_after(ValueId value) {
     const TensorStatistics* tensor = seen(value);
     if (tensor == nullptr) return;
     const std::string name = graph_.name_of(value) + "_scaled";
@@ -169,7 +169,7 @@ class Inserter {
     }
     TensorStatistics copy = *tensor;
     copy.name = graph_.name_of(scaled);
-    done_.before_quantizers.push_back(insert_behind(
+    done_.before_quantizers.push_back(insert_after(
         "Mul", value, scaled, name + "_factors", per_channel(std::vector<double>(copy.channels.size(), 1.0), *weight)));
     statistics_.tensors.push_back(std::move(copy));
   }
@@ -292,8 +292,8 @@ class Inserter {
                   multiplied = graph_.add_unique_value(name + "_multiplied", DType::kFloat32);
     conv.outputs[0] = stretched;
     const Tensor weight = *graph_.initializer(op.weight);
-    insert_behind("Mul", stretched, multiplied, name + "_factors", per_channel(factors, weight));
-    insert_behind("Add", multiplied, output, name + "_offsets", per_channel(offsets, weight));
+    insert_after("Mul", stretched, multiplied, name + "_factors", per_channel(factors, weight));
+    insert_after("Add", multiplied, output, name + "_offsets", per_channel(offsets, weight));
     statistics_.tensors.push_back(stretched_statistics(*tensor, graph_.name_of(stretched), factors, offsets, common));
     const quant::Histogram& range = statistics_.tensors.back().histogram;
     done_.stretched.push_back({conv_id, range.min(), range.max()});

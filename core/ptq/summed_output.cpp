@@ -20,8 +20,8 @@ namespace {
 constexpr int64_t kPoints = 4096;
 
 /// The nodes that make the function, with all of the curve but y.
-std::optional<UnaryRegion> region_behind(const Graph& graph, const Uses& uses, const QuantizationPlan& plan,
-                                         const calibrate::Statistics& statistics, ValueId value, Curve& curve) {
+std::optional<UnaryRegion> region_after(const Graph& graph, const Uses& uses, const QuantizationPlan& plan,
+                                        const calibrate::Statistics& statistics, ValueId value, Curve& curve) {
   const calibrate::TensorStatistics* made = statistics.find(graph.name_of(value));
   if (made == nullptr) return std::nullopt;
   const size_t channels = made->channels.size();
@@ -35,7 +35,7 @@ std::optional<UnaryRegion> region_behind(const Graph& graph, const Uses& uses, c
     (node.is("Mul") ? curve.factors : curve.offsets) = passes::to_doubles(*constant);
     value = node.outputs[0];
   }
-  auto region = unary_region_behind(graph, uses, value, [&](ValueId id) { return plan.find(id) != nullptr; });
+  auto region = unary_region_after(graph, uses, value, [&](ValueId id) { return plan.find(id) != nullptr; });
   const calibrate::TensorStatistics* from = statistics.find(graph.name_of(value));
   if (!region || from == nullptr || from->histogram.empty()) return std::nullopt;
   const calibrate::TensorStatistics* to = statistics.find(graph.name_of(region->to));
@@ -109,10 +109,10 @@ void SummedOutput::add(std::span<const float> x, const Shape& physical, int axis
   sums.elements += x.size();
 }
 
-std::vector<std::shared_ptr<const Curve>> curves_behind(const Model& float_model, const Uses& uses,
-                                                        const QuantizationPlan& plan,
-                                                        const calibrate::Statistics& statistics,
-                                                        std::span<const ValueId> values) {
+std::vector<std::shared_ptr<const Curve>> curves_after(const Model& float_model, const Uses& uses,
+                                                       const QuantizationPlan& plan,
+                                                       const calibrate::Statistics& statistics,
+                                                       std::span<const ValueId> values) {
   std::vector<std::shared_ptr<const Curve>> curves(values.size());
   std::vector<size_t> places;
   std::vector<Curve> found;
@@ -120,7 +120,7 @@ std::vector<std::shared_ptr<const Curve>> curves_behind(const Model& float_model
   std::vector<Tensor> points;
   for (size_t k = 0; k < values.size(); ++k) {
     Curve curve;
-    auto region = region_behind(float_model.graph, uses, plan, statistics, values[k], curve);
+    auto region = region_after(float_model.graph, uses, plan, statistics, values[k], curve);
     if (!region) continue;
     places.push_back(k);
     points.push_back(points_of(curve));

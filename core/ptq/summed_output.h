@@ -52,9 +52,9 @@ struct SummedOutput {
 
 /// For each value the function that the float model makes of each of its elements, through a factor and a term by
 /// channel, where the statistics hold what comes of it, by channel; else null.
-std::vector<std::shared_ptr<const Curve>> curves_behind(const Model& float_model, const Uses& uses,
-                                                        const QuantizationPlan& plan,
-                                                        const calibrate::Statistics& statistics,
-                                                        std::span<const ValueId> values);
+std::vector<std::shared_ptr<const Curve>> curves_after(const Model& float_model, const Uses& uses,
+                                                       const QuantizationPlan& plan,
+                                                       const calibrate::Statistics& statistics,
+                                                       std::span<const ValueId> values);
 
 }  // namespace tersor::ptq

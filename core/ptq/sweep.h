@@ -161,7 +161,7 @@ class Sweep {
   static std::vector<double> shifts(const Step& step, const SweepSums& sums);
   void choose_places(const Model& float_model, size_t calibrated);
   void divide(bool soon);
-  std::vector<size_t> quantizers_behind(ValueId value) const;
+  std::vector<size_t> quantizers_after(ValueId value) const;
   void remake_outputs();
   std::vector<ValueId> sources_of(const Step& step) const;
   void measure_bytes(const calibrate::Statistics& statistics);
@@ -182,39 +182,8 @@ class Sweep {
   std::optional<Model> float_model_;  // where not all samples take part
 };
 
-/// Takes samples into a sweep; for one thread. `program` is the sweep's float_program(). The sweep must outlive it.
-class SweepStart : private run::Observer {
- public:
-  SweepStart(const Sweep& sweep, std::shared_ptr<const run::Program> program);
-  SweepState operator()(std::span<const Tensor> inputs);
-
- private:
-  void observe(const run::ObservedTensor& tensor) override;
-
-  const Sweep& sweep_;
-  std::optional<run::Runner> runner_;
-  std::vector<ChannelSums> sums_;
-};
-
-/// Takes samples through one step; for one thread. The sweep must outlive it, and take() comes after it.
-class SweepRunner {
- public:
-  SweepRunner(const Sweep& sweep, size_t step, const SweepProgram& program);
-
-  /// Corrects the sample by the step before, runs the step and adds up what it gives. `place` of the sample among
-  /// those that take part. Errors as Runner::run.
-  void advance(size_t place, SweepState& state);
-  /// Of the samples so far, once.
-  SweepSums sums();
-
- private:
-  const Sweep& sweep_;
-  size_t step_;
-  run::Runner runner_;
-  std::optional<run::Runner> before_;
-  std::optional<GramCounter> counter_;
-  ChannelSums outputs_, in_float_;
-};
+/// What SweepOutcome::shifts says of a kernel that keeps its deviation.
+std::vector<ChannelMap> maps_of(std::span<const double> shifts);
 
 /// The plan with the measured shifts added to its biases, and what its kernels multiply by taken up by their scales. A
 /// shift that would not fit into int32 is left out.

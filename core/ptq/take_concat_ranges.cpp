@@ -22,7 +22,7 @@ class ConcatRanges {
     for (size_t i = 0; i < graph_.nodes().size(); ++i) {
       const Node& node = graph_.nodes()[i];
       if (!node.is("Concat") || placement_.roles[i].role != Role::kJoin) continue;
-      const ActivationPlan* joined = plan_.find(behind_clamps(graph_, uses_, placement_.roles, node.outputs[0]));
+      const ActivationPlan* joined = plan_.find(value_after_clamps(graph_, uses_, placement_.roles, node.outputs[0]));
       if (joined == nullptr || !joined->tensor.integer_made || joined->table) continue;
       const quant::QuantizationParams params = joined->params;
       for (const ValueId input : node.inputs) {
@@ -55,8 +55,8 @@ class ConcatRanges {
     const auto& outputs = graph_.nodes()[reader].outputs;
     return placement_.roles[reader].role == Role::kMover &&
            std::all_of(outputs.begin(), outputs.end(), [&](ValueId id) {
-             const PlacedTensor* behind = placement_.find(id);
-             return behind != nullptr && behind->group == tensor.group;
+             const PlacedTensor* after = placement_.find(id);
+             return after != nullptr && after->group == tensor.group;
            });
   }
 

@@ -2,9 +2,9 @@
 #include "core/ptq/unary_region.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 
+#include "core/graph/operators.h"
 #include "core/ops/registry.h"
 #include "core/passes/edit.h"
 #include "core/run/program.h"
@@ -15,12 +15,8 @@ namespace {
 
 /// Of each element by itself, given that all inputs but one are constants of one element.
 bool is_unary(const Node& node) {
-  static constexpr std::array types{
-      "Add",         "Celu", "Clip",           "Div", "Elu", "Erf", "Exp",  "Gelu", "Mish",    "HardSwish", "Max",
-      "HardSigmoid", "Min",  "LeakyRelu",      "Mul", "Neg", "Pow", "Relu", "Selu", "Sigmoid", "Softplus",  "Softsign",
-      "Sub",         "Tanh", "ThresholdedRelu"};
-  return node.outputs.size() == 1 &&
-         std::any_of(types.begin(), types.end(), [&](const char* type) { return node.is(type); });
+  return node.outputs.size() == 1 && (has_trait(node, Trait::kActivation | Trait::kArithmetic) || node.is("Erf") ||
+                                      node.is("Exp") || node.is("Neg"));
 }
 
 bool is_single(const Graph& graph, ValueId id) {
@@ -36,16 +32,16 @@ bool is_integer(const Placement& placement, size_t index, const Node& node) {
 
 }  // namespace
 
-std::optional<UnaryRegion> unary_region_behind(const Graph& graph, const Uses& uses, const Placement& placement,
-                                               ValueId value) {
-  auto region = unary_region_behind(graph, uses, value, [&](ValueId id) { return placement.find(id) != nullptr; });
+std::optional<UnaryRegion> unary_region_after(const Graph& graph, const Uses& uses, const Placement& placement,
+                                              ValueId value) {
+  auto region = unary_region_after(graph, uses, value, [&](ValueId id) { return placement.find(id) != nullptr; });
   const auto in_integers = [&](size_t index) { return is_integer(placement, index, graph.nodes()[index]); };
   if (region && std::any_of(region->nodes.begin(), region->nodes.end(), in_integers)) return std::nullopt;
   return region;
 }
 
-std::optional<UnaryRegion> unary_region_behind(const Graph& graph, const Uses& uses, ValueId value,
-                                               const std::function<bool(ValueId)>& is_quantized) {
+std::optional<UnaryRegion> unary_region_after(const Graph& graph, const Uses& uses, ValueId value,
+                                              const std::function<bool(ValueId)>& is_quantized) {
   UnaryRegion region{value, value, {}};
   std::set<ValueId> made{value};
   std::set<size_t> next;

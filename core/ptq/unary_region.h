@@ -20,11 +20,11 @@ struct UnaryRegion {
 };
 
 /// Empty where something else than such nodes reads the value, or a tensor of the region has a quantizer.
-std::optional<UnaryRegion> unary_region_behind(const Graph& graph, const Uses& uses, const Placement& placement,
-                                               ValueId value);
+std::optional<UnaryRegion> unary_region_after(const Graph& graph, const Uses& uses, const Placement& placement,
+                                              ValueId value);
 /// The same, with integer kernels among the nodes; `is_quantized` says which tensors have a quantizer.
-std::optional<UnaryRegion> unary_region_behind(const Graph& graph, const Uses& uses, ValueId value,
-                                               const std::function<bool(ValueId)>& is_quantized);
+std::optional<UnaryRegion> unary_region_after(const Graph& graph, const Uses& uses, ValueId value,
+                                              const std::function<bool(ValueId)>& is_quantized);
 
 /// `points[k]` is a tensor of any shape for `regions[k].from`; gives the tensors at `to`, of the same shapes.
 std::vector<Tensor> evaluate(const Model& model, const std::vector<UnaryRegion>& regions,

@@ -4,18 +4,21 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/graph/operators.h"
+
 namespace tersor::report {
 
 namespace {
 
-constexpr std::string_view kMovers[] = {"Identity",  "Reshape",   "Flatten", "Squeeze",
-                                        "Unsqueeze", "Transpose", "Cast",    "Dropout"};
 // Between a sum of squares and the length that divides.
 constexpr std::string_view kOfLength[] = {"Expand", "Clip", "Max", "Add", "Sqrt", "Pow", "Reciprocal", "Abs"};
 
-template <size_t N>
-bool is_any(const Node& node, const std::string_view (&types)[N]) {
-  return std::any_of(std::begin(types), std::end(types), [&](std::string_view type) { return node.is(type); });
+bool is_of_length(const Node& node) {
+  return std::any_of(std::begin(kOfLength), std::end(kOfLength), [&](std::string_view type) { return node.is(type); });
+}
+
+bool passes_all_on(const Node& node) {
+  return has_trait(node, Trait::kView | Trait::kReorders) || node.is("Cast");
 }
 
 const Node* maker(const Graph& graph, const Uses& uses, ValueId value) {
@@ -23,16 +26,16 @@ const Node* maker(const Graph& graph, const Uses& uses, ValueId value) {
   return index ? &graph.nodes()[*index] : nullptr;
 }
 
-const Node* behind_movers(const Graph& graph, const Uses& uses, ValueId value) {
+const Node* maker_before_movers(const Graph& graph, const Uses& uses, ValueId value) {
   const Node* node = maker(graph, uses, value);
-  while (node != nullptr && is_any(*node, kMovers)) node = maker(graph, uses, node->inputs[0]);
+  while (node != nullptr && passes_all_on(*node)) node = maker(graph, uses, node->inputs[0]);
   return node;
 }
 
 /// What `divisor` is of the values that it divides: their length, the sum of their exponentials, or nothing known.
 std::optional<OutputKind> kind_by_divisor(const Graph& graph, const Uses& uses, ValueId divisor) {
   const Node* node = maker(graph, uses, divisor);
-  while (node != nullptr && (is_any(*node, kMovers) || is_any(*node, kOfLength))) {
+  while (node != nullptr && (passes_all_on(*node) || is_of_length(*node))) {
     // Of an Add or a Max the constant is what keeps it from 0.
     const bool first_is_made = maker(graph, uses, node->inputs[0]) != nullptr || node->inputs.size() < 2;
     node = maker(graph, uses, node->inputs[first_is_made ? 0 : 1]);
@@ -40,7 +43,7 @@ std::optional<OutputKind> kind_by_divisor(const Graph& graph, const Uses& uses, 
   if (node == nullptr) return std::nullopt;
   if (node->is("ReduceL2") || node->is("ReduceSumSquare")) return OutputKind::kEmbedding;
   if (!node->is("ReduceSum")) return std::nullopt;
-  const Node* summed = behind_movers(graph, uses, node->inputs[0]);
+  const Node* summed = maker_before_movers(graph, uses, node->inputs[0]);
   if (summed == nullptr) return std::nullopt;
   if (summed->is("Exp")) return OutputKind::kClasses;
   const bool is_square = summed->is("Pow") || (summed->is("Mul") && summed->inputs[0] == summed->inputs[1]);
@@ -51,7 +54,7 @@ std::optional<OutputKind> kind_by_divisor(const Graph& graph, const Uses& uses, 
 
 OutputKind output_kind(const Graph& graph, const Uses& uses, ValueId output) {
   if (graph.value(output).dtype == DType::kInt64) return OutputKind::kClasses;
-  const Node* node = behind_movers(graph, uses, output);
+  const Node* node = maker_before_movers(graph, uses, output);
   if (node == nullptr) return OutputKind::kValues;
   if (node->is("Softmax") || node->is("LogSoftmax") || node->is("ArgMax")) return OutputKind::kClasses;
   if (node->is("LpNormalization")) return OutputKind::kEmbedding;

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "core/graph/operators.h"
 #include "core/base/sort_stably.h"
 #include "core/graph/core_operator.h"
 #include "core/graph/uses.h"
@@ -32,7 +33,7 @@ const Node* layer_of(const Graph& graph, const Uses& uses, ValueId value) {
   const auto index = uses.producer_index(value);
   if (!index) return nullptr;
   const Node* node = &graph.nodes()[*index];
-  while (node->is("Relu") || node->is("Clip") || node->is("BatchNormalization")) {
+  while (has_trait(*node, Trait::kClamp) || node->is("BatchNormalization")) {
     const auto before = uses.producer_index(node->inputs[0]);
     if (!before || uses.reader_count(node->inputs[0]) != 1) break;
     node = &graph.nodes()[*before];

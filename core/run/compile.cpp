@@ -254,7 +254,7 @@ void Compiler::plan_gates(Constants& constants) {
 void Compiler::plan_fronts(Constants& constants) {
   for (size_t i = 0; i < graph_.nodes().size(); ++i) {
     const Op* op = op_to_fuse(i, constants);
-    if (op == nullptr || op->prepare_behind == nullptr || fronts_[i] != kNone) continue;
+    if (op == nullptr || op->prepare_after == nullptr || fronts_[i] != kNone) continue;
     const ValueId made = graph_.nodes()[i].outputs[0];
     const std::optional<size_t> next = only_reader(made);
     if (!next || op_to_fuse(*next, constants) != op || graph_.nodes()[*next].inputs[0] != made) continue;
@@ -285,7 +285,7 @@ PreparedNode Compiler::prepare(size_t index, Constants& constants) {
     setup.will_run = prepared_.will_run;
     const Op& op = operator_of(node, model_, registry_);
     if (front.kernel != nullptr)
-      prepared.kernel = op.prepare_behind(setup, std::move(front.kernel), front.inputs.size());
+      prepared.kernel = op.prepare_after(setup, std::move(front.kernel), front.inputs.size());
     else
       prepared.kernel = doer == index ? op.prepare(setup) : op.prepare_as_gate(setup);
     for (size_t k = 0; k < tensors.size(); ++k) {

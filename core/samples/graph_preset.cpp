@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/graph/operators.h"
 #include "core/graph/uses.h"
 
 namespace tersor::samples {
@@ -17,8 +18,7 @@ struct Affine {
 };
 
 bool passes_on(const Node& node) {
-  constexpr std::string_view kTypes[] = {"Cast", "Identity", "Transpose", "Reshape", "Squeeze", "Unsqueeze"};
-  return node.domain.empty() && std::find(std::begin(kTypes), std::end(kTypes), node.op_type) != std::end(kTypes);
+  return has_trait(node, Trait::kView | Trait::kReorders) || node.is("Cast");
 }
 
 std::optional<double> mean_of(const Graph& graph, const Node& node, size_t input) {

@@ -8,6 +8,7 @@
 #include <set>
 #include <variant>
 
+#include "core/graph/operators.h"
 #include "core/base/error.h"
 #include "core/graph/core_operator.h"
 #include "core/graph/quantized.h"
@@ -99,7 +100,7 @@ std::vector<float> sum_scales(const QuantizationNode& x, const QuantizationNode&
 const Node* clamp_in_the_way(const Group& group) {
   const ValueId result = group.node.outputs[0];
   const Node* reader = result.valid() ? only_reader(group.graph, group.uses, result) : nullptr;
-  if (reader == nullptr || (!reader->is("Relu") && !reader->is("Clip"))) return nullptr;
+  if (reader == nullptr || !has_trait(*reader, Trait::kClamp)) return nullptr;
   return only_reader(group.graph, group.uses, reader->outputs[0]) != nullptr ? reader : nullptr;
 }
 
@@ -255,23 +256,41 @@ Attempt fuse_concat(const Group& group) {
   return fused;
 }
 
+using Fusion = Attempt (*)(const Group&);
+
+/// What the preview knows of an operator of the model.
 struct Rule {
   std::string_view op;
-  Attempt (*attempt)(const Group&);
+  /// Its float result is the runtime's to the bit: one rounded operation per element, a copy, or a function whose
+  /// arithmetic is known (core/kernels/runtime_functions.h, runtime_softmax).
+  bool exact_in_float;
+  Fusion
+      fusion;  // how it becomes the runtime's integer operator; null: it does not, or gives the same numbers in float
 };
 
-// LeakyRelu, Where and the movers give the same numbers in float between their Q and DQ, so they need no rule.
-constexpr Rule kRules[] = {{"Conv", fuse_conv},
-                           {"MatMul", fuse_matmul},
-                           {"Gemm", fuse_gemm},
-                           {"Add", fuse_binary},
-                           {"Mul", fuse_binary},
-                           {"AveragePool", fuse_unary},
-                           {"GlobalAveragePool", fuse_unary},
-                           {"Sigmoid", fuse_unary},
-                           {"Softmax", fuse_unary},
-                           {"LeakyRelu", fuse_unary},
-                           {"Concat", fuse_concat}};
+constexpr Rule kRules[] = {
+    {"Abs", true, nullptr},           {"Add", true, fuse_binary},
+    {"ArgMax", true, nullptr},        {"AveragePool", false, fuse_unary},
+    {"Cast", true, nullptr},          {"Clip", true, nullptr},
+    {"Concat", true, fuse_concat},    {"Conv", false, fuse_conv},
+    {"Div", true, nullptr},           {"Expand", true, nullptr},
+    {"Flatten", true, nullptr},       {"Gather", true, nullptr},
+    {"Gemm", false, fuse_gemm},       {"GlobalAveragePool", false, fuse_unary},
+    {"GlobalMaxPool", true, nullptr}, {"Identity", true, nullptr},
+    {"LeakyRelu", true, fuse_unary},  {"MatMul", false, fuse_matmul},
+    {"Max", true, nullptr},           {"MaxPool", true, nullptr},
+    {"Min", true, nullptr},           {"Mul", true, fuse_binary},
+    {"Neg", true, nullptr},           {"PRelu", true, nullptr},
+    {"Pad", true, nullptr},           {"QuantizeLinear", true, nullptr},
+    {"Relu", true, nullptr},          {"Reshape", true, nullptr},
+    {"Resize", true, nullptr},        {"Sigmoid", true, fuse_unary},
+    {"Slice", true, nullptr},         {"Softmax", true, fuse_unary},
+    {"Softsign", true, nullptr},      {"Split", true, nullptr},
+    {"Sqrt", true, nullptr},          {"Squeeze", true, nullptr},
+    {"Sub", true, nullptr},           {"Tanh", true, nullptr},
+    {"Tile", true, nullptr},          {"Transpose", true, nullptr},
+    {"Unsqueeze", true, nullptr},     {"Where", true, nullptr},
+};
 
 const Rule* rule_for(const Node& node) {
   if (!node.domain.empty()) return nullptr;
@@ -280,19 +299,10 @@ const Rule* rule_for(const Node& node) {
   return nullptr;
 }
 
-/// True when the operator's float result is the runtime's to the bit: one rounded operation per element, a copy, or a
-/// function whose arithmetic is known (core/kernels/runtime_functions.h, runtime_softmax).
 bool exact_in_float(const Node& node) {
   if (node.domain == "com.tersor") return true;  // a mover that works on the integers already
-  static const std::set<std::string, std::less<>> kExact = {
-      "Add",     "Sub",   "Mul",     "Div",       "Max",       "Min",
-      "Relu",    "Clip",  "Abs",     "Neg",       "LeakyRelu", "PRelu",
-      "Where",   "Sqrt",  "Sigmoid", "Tanh",      "Softmax",   "Concat",
-      "Reshape", "Slice", "Split",   "Transpose", "Squeeze",   "Unsqueeze",
-      "Flatten", "Pad",   "Cast",    "Gather",    "MaxPool",   "GlobalMaxPool",
-      "Expand",  "Tile",  "Resize",  "ArgMax",    "Identity",  "QuantizeLinear",
-      "Softsign"};
-  return node.domain.empty() && kExact.count(node.op_type) != 0;
+  const Rule* const rule = rule_for(node);
+  return rule != nullptr && rule->exact_in_float;
 }
 
 Group group_of(Graph& graph, const Uses& uses, const Node& node, int64_t opset, Profile profile) {
@@ -373,12 +383,13 @@ void fuse_groups(FusedModel& fused, Profile profile, bool counts_saturation,
     if (node.op_type == "MatMulNBits") fused.float_islands.push_back(few_bits(group, node));
     if (is_quantized(node)) continue;
     const Rule* rule = rule_for(node);
-    const Node* clamp = rule != nullptr ? clamp_in_the_way(group) : nullptr;
+    const Fusion fusion = rule != nullptr ? rule->fusion : nullptr;
+    const Node* clamp = fusion != nullptr ? clamp_in_the_way(group) : nullptr;
     const auto bias = joined.find(node.id);
     Attempt attempt = clamp != nullptr
                           ? Attempt("the runtime finds no integer kernel before the " + clamp->op_type + " after it")
                       : bias != joined.end() ? fuse_joined(group, bias->second, group.output)
-                      : rule != nullptr      ? rule->attempt(group)
+                      : fusion != nullptr    ? fusion(group)
                                              : Attempt(Reason());
     if (Node* replacement = std::get_if<Node>(&attempt)) {
       if (replacement->op_type == "MatMulNBits")

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/graph/runtime_operators.h"
 #include "core/graph/clamp_bounds.h"
 #include "core/graph/uses.h"
 #include "core/ops/constant.h"
@@ -15,14 +16,11 @@ namespace tersor::simulate {
 namespace {
 
 bool is_mover(const Node& node) {
-  static const std::set<std::string, std::less<>> kMovers = {"Reshape",      "Transpose",    "Squeeze", "Unsqueeze",
-                                                             "Flatten",      "Slice",        "Gather",  "MaxPool",
-                                                             "DepthToSpace", "SpaceToDepth", "Identity"};
   if (!node.domain.empty() || node.outputs.size() != 1) return false;
   if (node.op_type == "Resize")  // what is cropped from outside the picture is a number, no code
     return node.string_or("mode", "nearest") == "nearest" &&
            node.string_or("coordinate_transformation_mode", "half_pixel") != "tf_crop_and_resize";
-  return kMovers.count(node.op_type) != 0;
+  return has_runtime_trait(node, RuntimeTrait::kCarriesDown);
 }
 
 void replace_reads(Graph& graph, ValueId from, ValueId to) {
@@ -106,8 +104,6 @@ void rewrite_int8_as_uint8(Graph& graph) {
 }
 
 void move_quantization_up(Graph& graph) {
-  static const std::set<std::string, std::less<>> kMovers = {"MaxPool", "Reshape",   "Transpose",
-                                                             "Squeeze", "Unsqueeze", "Slice"};
   auto& nodes = graph.nodes();
   Uses uses(graph);
   for (size_t i = nodes.size(); i-- > 0;) {
@@ -116,7 +112,8 @@ void move_quantization_up(Graph& graph) {
     const auto index = uses.producer_index(quantize->real);
     if (!index || only_reader(graph, uses, quantize->real) == nullptr) continue;
     Node& mover = nodes[*index];
-    if (!mover.domain.empty() || mover.outputs.size() != 1 || kMovers.count(mover.op_type) == 0) continue;
+    if (!mover.domain.empty() || mover.outputs.size() != 1 || !has_runtime_trait(mover, RuntimeTrait::kCarriesUp))
+      continue;
     const ValueId moved = mover.inputs[0];
     const auto maker = uses.producer_index(moved);
     if (!maker || nodes[*maker].is("DequantizeLinear") || times_read(graph, uses, moved) != 1) continue;
@@ -140,15 +137,15 @@ void move_dequantization_down(Graph& graph) {
     if (!dequantize || !dequantize->per_tensor() || !dequantize->is_8_bit()) continue;
     const ValueId real = graph.nodes()[i].outputs[0];
     const ValueId raw = graph.add_unique_value(graph.name_of(real) + "_moved", dequantize->dtype);
-    Node behind;
-    behind.op_type = "DequantizeLinear";
-    behind.inputs = {raw, dequantize->scale};
-    if (dequantize->zero_point.valid()) behind.inputs.push_back(dequantize->zero_point);
-    behind.outputs = {real};
+    Node after;
+    after.op_type = "DequantizeLinear";
+    after.inputs = {raw, dequantize->scale};
+    if (dequantize->zero_point.valid()) after.inputs.push_back(dequantize->zero_point);
+    after.outputs = {real};
     graph.nodes()[i].inputs[0] = dequantize->raw;
     graph.nodes()[i].outputs[0] = raw;
     if (graph.nodes()[i].op_type == "MaxPool") graph.nodes()[i].domain = "com.tersor";
-    graph.insert(i + 1, std::move(behind));
+    graph.insert(i + 1, std::move(after));
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/graph/operators.h"
 #include "core/graph/ranks.h"
 #include "core/graph/uses.h"
 #include "core/simulate/qdq.h"
@@ -45,8 +46,8 @@ std::map<NodeId, JoinedBias> joined_biases(const Model& model) {
     const ValueId bias = add->inputs[add->inputs[0] == product ? 1 : 0];
     const int64_t length = rank_of(bias) == 1 ? last_length(graph, uses, bias) : 0;
     if (length == 0 || length != last_length(graph, uses, node.inputs[1])) continue;
-    const Node* behind = only_reader(graph, uses, add->outputs[0]);
-    joined[node.id] = {add->id, bias, !flat && behind != nullptr && (behind->is("Relu") || behind->is("Clip"))};
+    const Node* after = only_reader(graph, uses, add->outputs[0]);
+    joined[node.id] = {add->id, bias, !flat && after != nullptr && has_trait(*after, Trait::kClamp)};
   }
   return joined;
 }

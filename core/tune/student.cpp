@@ -43,7 +43,7 @@ ValueId judged(const Graph& graph, ValueId output) {
     if (node.is("ArgMax")) return judged(graph, node.inputs[0]);
     if (node.is("Softmax") || node.is("LogSoftmax")) return node.inputs[0];
   }
-  return in_front_of_softmax(graph, Uses(graph), output);
+  return value_before_softmax(graph, Uses(graph), output);
 }
 
 /// judged() of every output of floats, in the order of the outputs.
@@ -224,9 +224,9 @@ class Maker {
     node.domain = gradient::kGradientDomain;
     node.inputs = {made};
     node.outputs = {graph().add_unique_value("student")};
-    const ValueId behind = node.outputs[0];
+    const ValueId after = node.outputs[0];
     graph().append(std::move(node));
-    return behind;
+    return after;
   }
 
   void add_points() {

@@ -24,3 +24,22 @@ TEST_CASE("an operator is in the operator sets from its first to the one before 
   REQUIRE(is_in_opset("Upsample", 9));
   REQUIRE(!is_in_opset("Upsample", 10));
 }
+
+TEST_CASE("traits are those of ONNX's own operators, and movers keep the element type") {
+  for (const std::string& name : operator_names()) {
+    INFO(name);
+    const Operator& one = *find_operator(name);
+    if (has_trait(name, kMoves)) CHECK((one.type == OutputType::kSameType || one.type == OutputType::kThenBool));
+    if (has_trait(name, Trait::kActivation | Trait::kFunction)) CHECK(one.shape == OutputShape::kSameShape);
+    if (has_trait(name, Trait::kArithmetic)) CHECK(one.shape == OutputShape::kBroadcast);
+    if (has_trait(name, Trait::kClamp)) CHECK(has_trait(name, Trait::kActivation));
+  }
+  Node node;
+  node.op_type = "Reshape";
+  REQUIRE(has_trait(node, Trait::kView));
+  REQUIRE(has_trait(node, kMoves));
+  REQUIRE(!has_trait(node, Trait::kReorders));
+  node.domain = "com.example";
+  REQUIRE(!has_trait(node, Trait::kView));
+  REQUIRE(!has_trait("Zap", kMoves));
+}

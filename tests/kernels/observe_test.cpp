@@ -63,11 +63,11 @@ TEST_CASE("bins count every value, below zero too, by its weight") {
         wanted[static_cast<size_t>(static_cast<int>(std::floor(value * per_width)) + 100)] += 3;
         zeros += value == 0 ? 1 : 0;
       }
-      std::vector<uint16_t> fours(4 * 200, 0);
-      REQUIRE(count_bins_in_fours(x, per_width, -100, fours.data()) == zeros);
-      add_up_bins(fours.data(), 3, counts);
+      std::vector<uint16_t> by_four(4 * 200, 0);
+      REQUIRE(count_bins_by_four(x, per_width, -100, by_four.data()) == zeros);
+      add_up_bins(by_four.data(), 3, counts);
       REQUIRE(counts == wanted);
-      REQUIRE(fours == std::vector<uint16_t>(4 * 200, 0));
+      REQUIRE(by_four == std::vector<uint16_t>(4 * 200, 0));
     });
 }
 
@@ -77,9 +77,9 @@ TEST_CASE("bins far from zero are counted where they are") {
       std::vector<float> x;
       for (int32_t k = 0; k < 64; ++k) x.push_back(static_cast<float>(first + k));
       std::vector<uint64_t> counts(64, 0);
-      std::vector<uint16_t> fours(4 * 64, 0);
-      REQUIRE(count_bins_in_fours(x, 1.0f, first, fours.data()) == 0);
-      add_up_bins(fours.data(), 1, counts);
+      std::vector<uint16_t> by_four(4 * 64, 0);
+      REQUIRE(count_bins_by_four(x, 1.0f, first, by_four.data()) == 0);
+      add_up_bins(by_four.data(), 1, counts);
       REQUIRE(counts == std::vector<uint64_t>(64, 1));
     });
 }
@@ -205,14 +205,14 @@ TEST_CASE("values beyond a limit are found in order, and no others") {
 TEST_CASE("counters add up, full ones too, by a weight") {
   constexpr uint32_t kWeight = (1 << 14) - 1;
   on_every_target([] {
-    std::vector<uint16_t> fours(4 * 11);
+    std::vector<uint16_t> by_four(4 * 11);
     std::vector<uint64_t> counts(11, 5), wanted(11, 5);
-    for (size_t k = 0; k < fours.size(); ++k) {
-      fours[k] = static_cast<uint16_t>(k < 8 ? 0 : k / 4 == 6 ? 65535 : k * k);
-      wanted[k / 4] += uint64_t{kWeight} * fours[k];
+    for (size_t k = 0; k < by_four.size(); ++k) {
+      by_four[k] = static_cast<uint16_t>(k < 8 ? 0 : k / 4 == 6 ? 65535 : k * k);
+      wanted[k / 4] += uint64_t{kWeight} * by_four[k];
     }
-    add_up_bins(fours.data(), kWeight, counts);
+    add_up_bins(by_four.data(), kWeight, counts);
     REQUIRE(counts == wanted);
-    REQUIRE(fours == std::vector<uint16_t>(4 * 11, 0));
+    REQUIRE(by_four == std::vector<uint16_t>(4 * 11, 0));
   });
 }

@@ -44,7 +44,7 @@ Model upsampling(int64_t groups) {
   return model.node("Conv", {"r2", "w3", "b3"}, {"y"}).output("y").build();
 }
 
-Model movers_in_front() {
+Model movers_before() {
   NamedModel model;
   model.input("x", {1, 3, 8, 8}).weight("w1", {6, 3, 3, 3}).weight("b1", {6});
   model.node("Conv", {"x", "w1", "b1"}, {"c1"}, {{"pads", Ints{1, 1, 1, 1}}}).node("Relu", {"c1"}, {"r1"});
@@ -65,11 +65,11 @@ double largest_bias_in_steps(const Model& file) {
   double largest = 0;
   for (const Node& node : graph.nodes()) {
     if (!(node.is("Conv") || node.is("ConvTranspose") || node.is("Gemm"))) continue;
-    const ValueId in_front = ptq::dequantized_in_front(graph, uses, node.inputs[0],
-                                                       [&](ValueId value) { return dequantizer(value) != nullptr; });
+    const ValueId before = ptq::dequantized_before(graph, uses, node.inputs[0],
+                                                   [&](ValueId value) { return dequantizer(value) != nullptr; });
     const Node* const weight = dequantizer(node.inputs[1]);
-    if (!in_front.valid() || weight == nullptr) continue;
-    const float step = graph.initializer(dequantizer(in_front)->inputs[1])->aligned().data<float>()[0];
+    if (!before.valid() || weight == nullptr) continue;
+    const float step = graph.initializer(dequantizer(before)->inputs[1])->aligned().data<float>()[0];
     const Tensor scales = graph.initializer(weight->inputs[1])->aligned();
     if (const Node* const bias = dequantizer(node.inputs[2])) {
       for (const int32_t code : graph.initializer(bias->inputs[0])->aligned().data<int32_t>())
@@ -93,7 +93,7 @@ double largest_bias_in_steps(const Model& model, const char* platform) {
 
 TEST_CASE("a dead channel's bias fits into int32 in a ConvTranspose and after movers, on every platform") {
   for (const char* platform : {"ort-cpu", "ort-cpu-s8s8", "ort-web", "openvino", "tensorrt", "qnn", "tflite", "imx500"})
-    for (const Model& model : {upsampling(1), upsampling(2), movers_in_front()}) {
+    for (const Model& model : {upsampling(1), upsampling(2), movers_before()}) {
       CAPTURE(platform, test::types_of(model));
       const double largest = largest_bias_in_steps(model, platform);
       REQUIRE(largest > 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measured bias correction: which samples it compares, and what it compares after a clamp.
-#include "core/ptq/sweep.h"
+#include "core/ptq/sweep_runner.h"
 
 #include "tests/catch.h"
 #include "tests/ptq/corrected.h"

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/trial.h"
+#include "core/trial_runner.h"
 
 namespace tersor::test {
 
