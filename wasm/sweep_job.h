@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/ptq/sweep_runner.h"
 #include "core/tersor.h"
 #include "wasm/step_job.h"
 

@@ -3,6 +3,7 @@
 #include "tests/catch.h"
 
 #include "core/ptq/keep_deviations.h"
+#include "core/ptq/sweep_runner.h"
 #include "core/report/corrections.h"
 #include "tests/ptq/corrected.h"
 #include "tests/support/run_sweep.h"

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/ptq/sweep_runner.h"
 #include "core/tersor.h"
 
 namespace tersor::test {
