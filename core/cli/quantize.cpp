@@ -168,7 +168,8 @@ bool is_read(const std::string& output, const std::string& input) {
 /// Nothing that the job reads is written over.
 void check_not_read(const std::string& output, const QuantizeOptions& options) {
   std::vector<std::string> inputs = {options.model, options.settings.config, options.settings.recipe,
-                                     options.settings.platform};
+                                     options.settings.platform, options.data.labels};
+  if (output != options.checkpoint) inputs.push_back(options.resume);  // one file may be gone on from and kept up
   inputs.insert(inputs.end(), options.data.data.begin(), options.data.data.end());
   inputs.insert(inputs.end(), options.stats.begin(), options.stats.end());
   for (const std::string& input : inputs)
@@ -180,7 +181,7 @@ void check_not_read(const std::string& output, const QuantizeOptions& options) {
 /// The files to write, by which two names of one are equal; as they are where the system cannot follow them.
 std::vector<std::filesystem::path> outputs_of(const QuantizeOptions& options) {
   std::vector<std::filesystem::path> outputs;
-  for (const std::string& path : {options.output, options.save_recipe, options.report_path}) {
+  for (const std::string& path : {options.output, options.save_recipe, options.report_path, options.checkpoint}) {
     if (path.empty()) continue;
     if (path == kStandardStream) {
       outputs.emplace_back(path);
@@ -260,7 +261,10 @@ void quantize_model(QuantizeOptions& options) {
   const bool labels_are_its = options.trains && !options.data.labels.empty() && !options.accuracy;
   if (labels_are_its && training->label_weight == 0) training->label_weight = kLabelWeight;
   FileBytes state;
-  if (!options.resume.empty()) state = map_file(options.resume);
+  if (!options.resume.empty()) {
+    state = map_file(options.resume);
+    tune::epochs_of_checkpoint(state.bytes);  // what is none is said before anything is computed
+  }
   options.training.resume = state.bytes;
   watch_training(options.checkpoint, options.quiet || options.json, options.training);
   for (const std::filesystem::path& path : outputs_of(options)) expect_writable(path.string());
@@ -368,7 +372,9 @@ void add_tune(CLI::App& program) {
       ->excludes("--minutes");
   command->add_option("--checkpoint", options->checkpoint,
                       "Write where training stands to this file, every 30 seconds and at the end");
-  command->add_option("--resume", options->resume, "Go on from a file of --checkpoint");
+  command->add_option("--resume", options->resume,
+                      "Go on from a file of --checkpoint, with the same model, samples and settings; with --minutes for "
+                      "as many epochs as it was written with");
   options->trains = true;
   command->callback([options] { quantize_model(*options); });
 }

@@ -19,7 +19,7 @@ namespace tersor {
 /// How training goes, beside what the settings say. What is not given does nothing.
 struct TrainingRun {
   std::optional<double> minutes;                // that it may take; else as many epochs as the settings say
-  std::span<const std::byte> resume = {};       // bytes of a checkpoint to go on from
+  std::span<const std::byte> resume = {};       // bytes of a checkpoint to go on from, which has its own epochs
   std::vector<int64_t> labels = {};             // of all samples of the data set, for label_weight; or none
   std::function<void(const ByteBuffer&)> keep;  // takes a checkpoint, every 30 seconds and at the end
   std::function<void(const tune::TuneProgress&, int64_t batch)> watch;  // after each round

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+
 #include "core/base/byte_stream.h"
+#include "core/base/digest.h"
 #include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/tune/tuner_state.h"
 
 namespace tersor::tune {
@@ -8,11 +13,14 @@ namespace tersor::tune {
 namespace {
 
 constexpr std::string_view kMagic = "tersortc";
-constexpr uint32_t kVersion = 2;
+constexpr uint32_t kVersion = 3;
 
+[[noreturn]] void refuse(const char* message, const char* hint) {
+  throw Error(ErrorCode::kInvalidArgument, message, "checkpoint", hint);
+}
 [[noreturn]] void broken() {
-  throw Error(ErrorCode::kInvalidArgument, "This is no whole checkpoint of a training.", "checkpoint",
-              "Give the file that --checkpoint wrote; it may have been cut short while it was copied.");
+  refuse("This is no whole checkpoint of a training.",
+         "Give a file that a training wrote as its checkpoint; it may have been cut short while it was copied.");
 }
 
 template <class List>
@@ -38,22 +46,134 @@ void replace(ByteReader& from, std::vector<T>& values) {
   values = std::move(found);
 }
 
+/// The numbers of what judgements came to, which are there with labels alone, and 0 where they are absent.
+template <class T>
+void put_or_zero(ByteWriter& to, const std::optional<T>& value) {
+  to.put(value.value_or(0));
+}
+template <class T>
+std::optional<T> get_where(ByteReader& from, bool is_there) {
+  const T value = from.get<T>();
+  return is_there ? std::optional<T>(value) : std::nullopt;
+}
+
+/// What stands behind the magic and the version, in front of the digest of all.
+ByteReader content_of(std::span<const std::byte> bytes) {
+  ByteReader from(bytes);
+  for (const char letter : kMagic)
+    if (from.get<char>() != letter) broken();
+  if (from.get<uint32_t>() != kVersion)
+    refuse("This checkpoint is of another version of this program.",
+           "Go on with the version that wrote it, or train from the beginning.");
+  const size_t size = bytes.size() < sizeof(Digest) ? 0 : bytes.size() - sizeof(Digest);
+  const Digest digest = sha256(bytes.first(size));
+  if (size == 0 || !std::equal(digest.begin(), digest.end(), bytes.begin() + static_cast<std::ptrdiff_t>(size)))
+    broken();
+  constexpr size_t kHead = kMagic.size() + sizeof(kVersion);
+  return ByteReader(bytes.subspan(kHead, size - kHead));
+}
+
+/// What a training is of has its number of steps in the schedule, and not where it was stopped.
+std::string settings_of(config::GradientPTQConfig config) {
+  config.most_steps.reset();
+  return to_text(tersor::to_json(config), false);
+}
+
+/// The fields in which the settings differ, with both values, as a sentence; empty where none does.
+std::string difference(const std::string& written, const std::string& now) {
+  const Json before = parse_json(written, "checkpoint"), after = parse_json(now, "checkpoint");
+  std::string names;
+  for (const auto& [name, value] : after.items()) {
+    const auto found = before.find(name);
+    if (found == before.end() || *found == value) continue;
+    names += (names.empty() ? "" : ", ") + name + " " + to_text(*found, false) + " there and " + to_text(value, false) +
+             " here";
+  }
+  return names;
+}
+
+/// Reads as `read` does; what is cut short is no whole checkpoint.
+template <class Read>
+auto reading(Read read) {
+  try {
+    return read();
+  } catch (const Error& error) {
+    if (error.code == ErrorCode::kInvalidArgument && error.place != "checkpoint") broken();
+    throw;
+  }
+}
+
+void put_best(ByteWriter& to, const Best& best) {
+  to.put(static_cast<uint64_t>(best.weights.size()));
+  for (const calibrate::RoundedWeight& one : best.weights) {
+    put(to, one.name);
+    put(to, one.scales);
+    put(to, one.codes);
+  }
+  to.put(static_cast<uint64_t>(best.biases.size()));
+  for (const calibrate::MeasuredShift& one : best.biases) {
+    put(to, one.name);
+    put(to, one.shifts);
+  }
+  to.put(static_cast<uint64_t>(best.activations.size()));
+  for (const calibrate::TunedActivation& one : best.activations) {
+    put(to, one.name);
+    to.put(one.scale);
+    to.put(one.zero_point);
+  }
+}
+
+Best get_best(ByteReader& from) {
+  Best best;
+  best.weights.resize(count_of(from));
+  for (calibrate::RoundedWeight& one : best.weights) {
+    one.name = text_of(from);
+    one.scales = from.get_all<float>();
+    one.codes = from.get_all<int8_t>();
+  }
+  best.biases.resize(count_of(from));
+  for (calibrate::MeasuredShift& one : best.biases) {
+    one.name = text_of(from);
+    one.shifts = from.get_all<double>();
+  }
+  best.activations.resize(count_of(from));
+  for (calibrate::TunedActivation& one : best.activations) {
+    one.name = text_of(from);
+    one.scale = from.get<float>();
+    one.zero_point = from.get<int32_t>();
+  }
+  return best;
+}
+
 }  // namespace
+
+int epochs_of_checkpoint(std::span<const std::byte> bytes) {
+  return reading([&] {
+    ByteReader from = content_of(bytes);
+    config::GradientPTQConfig config;
+    config::from_json(parse_json(text_of(from), "checkpoint"), config, "checkpoint");
+    return config.n_epochs;
+  });
+}
 
 ByteBuffer Tuner::checkpoint() const {
   const State& s = *state_;
   ByteWriter to;
   for (const char letter : kMagic) to.put(letter);
   to.put(kVersion);
+  put(to, settings_of(s.config));
   put(to, s.key);
-  for (const int64_t one : {s.step, static_cast<int64_t>(s.round == State::Round::kDone),
-                            static_cast<int64_t>(s.is_judged), static_cast<int64_t>(s.best.has_value())})
+  put(to, s.diverged);
+  const State::Found found = s.scheduled_found();
+  for (const int64_t one :
+       {s.step, found.judged_at, static_cast<int64_t>(s.round == State::Round::kWeigh),
+        static_cast<int64_t>(s.is_judged), static_cast<int64_t>(found.best.has_value())})
     to.put(one);
   for (const double one :
-       {s.loss, s.epoch_loss, s.best_db, s.tuning.before_db, s.tuning.first_loss, s.tuning.last_loss})
+       {s.loss, s.epoch_loss, found.best_db, s.tuning.before_db, s.tuning.first_loss, s.tuning.last_loss})
     to.put(one);
-  for (const auto& one : {s.tuning.before_cross_entropy, s.tuning.after_cross_entropy}) to.put(one.value_or(0));
-  for (const auto& one : {s.tuning.before_right, s.tuning.after_right}) to.put(one.value_or(0));
+  for (const auto& one : {s.tuning.before_cross_entropy, found.cross_entropy}) put_or_zero(to, one);
+  for (const auto& one : {s.tuning.before_right, found.right}) put_or_zero(to, one);
   put(to, s.factors);
   for (size_t k = 0; k < s.student.trained.size(); ++k) {
     put(to, s.values_of[k]);
@@ -67,59 +187,40 @@ ByteBuffer Tuner::checkpoint() const {
     put(to, s.adam[k].second());
     put(to, s.sgd[k].velocity());
   }
-  if (!s.best) return to.take();
-  to.put(static_cast<uint64_t>(s.best->weights.size()));
-  for (const calibrate::RoundedWeight& one : s.best->weights) {
-    put(to, one.name);
-    put(to, one.scales);
-    put(to, one.codes);
-  }
-  to.put(static_cast<uint64_t>(s.best->biases.size()));
-  for (const calibrate::MeasuredShift& one : s.best->biases) {
-    put(to, one.name);
-    put(to, one.shifts);
-  }
-  to.put(static_cast<uint64_t>(s.best->activations.size()));
-  for (const calibrate::TunedActivation& one : s.best->activations) {
-    put(to, one.name);
-    to.put(one.scale);
-    to.put(one.zero_point);
-  }
-  return to.take();
+  if (found.best) put_best(to, *found.best);
+  ByteBuffer bytes = to.take();
+  const Digest digest = sha256(std::span(bytes.data(), bytes.size()));
+  std::copy(digest.begin(), digest.end(), bytes.more(digest.size()));
+  return bytes;
 }
 
 void Tuner::restore(std::span<const std::byte> bytes) {
-  try {
-    state_->restore(bytes);
-  } catch (const Error& error) {
-    if (error.code == ErrorCode::kInvalidArgument) broken();
-    throw;
-  }
+  reading([&] { state_->restore(bytes); });
 }
 
 void Tuner::State::restore(std::span<const std::byte> bytes) {
-  ByteReader from(bytes);
-  for (const char letter : kMagic)
-    if (from.get<char>() != letter) broken();
-  if (from.get<uint32_t>() != kVersion) broken();
-  if (text_of(from) != key)
+  ByteReader from = content_of(bytes);
+  const std::string settings = text_of(from);
+  if (text_of(from) != key) {
+    const std::string differ = difference(settings, settings_of(config));
     throw Error(ErrorCode::kMismatch,
-                "The checkpoint is of another training: model, samples, settings or calibration differ.", "checkpoint",
-                "Give the model, the samples and the settings that it was written with.");
+                differ.empty() ? "The checkpoint is of another training: the model, the samples, the labels, the "
+                                 "platform or a setting of quantization differ."
+                               : "The checkpoint is of another training: gradient_ptq_config has " + differ + ".",
+                "checkpoint", "Give the model, the samples and the settings that it was written with.");
+  }
+  diverged = text_of(from);
   step = from.get<int64_t>();
-  const bool is_done = from.get<int64_t>() != 0;
+  judged_at = from.get<int64_t>();
+  const bool is_weighing = from.get<int64_t>() != 0;
   is_judged = from.get<int64_t>() != 0;
   const bool has_best = from.get<int64_t>() != 0;
   for (double* one : {&loss, &epoch_loss, &best_db, &tuning.before_db, &tuning.first_loss, &tuning.last_loss})
     *one = from.get<double>();
-  for (auto* one : {&tuning.before_cross_entropy, &tuning.after_cross_entropy}) {
-    const auto value = from.get<double>();
-    if (has_labels() && is_judged) *one = value;
-  }
-  for (auto* one : {&tuning.before_right, &tuning.after_right}) {
-    const auto value = from.get<int64_t>();
-    if (has_labels() && is_judged) *one = value;
-  }
+  for (auto* one : {&tuning.before_cross_entropy, &tuning.after_cross_entropy})
+    *one = get_where<double>(from, has_labels() && is_judged);
+  for (auto* one : {&tuning.before_right, &tuning.after_right})
+    *one = get_where<int64_t>(from, has_labels() && is_judged);
   replace(from, factors);
   for (size_t k = 0; k < student.trained.size(); ++k) {
     replace(from, values_of[k]);
@@ -130,34 +231,12 @@ void Tuner::State::restore(std::span<const std::byte> bytes) {
       for (trainable::Variable& variable : weights[k].quantizer->variables()) replace(from, variable.value);
     for (auto* moments : {&adam[k].first(), &adam[k].second(), &sgd[k].velocity()}) replace(from, *moments);
   }
-  if (has_best) {
-    best.emplace();
-    best->weights.resize(count_of(from));
-    for (calibrate::RoundedWeight& one : best->weights) {
-      one.name = text_of(from);
-      one.scales = from.get_all<float>();
-      one.codes = from.get_all<int8_t>();
-    }
-    best->biases.resize(count_of(from));
-    for (calibrate::MeasuredShift& one : best->biases) {
-      one.name = text_of(from);
-      one.shifts = from.get_all<double>();
-    }
-    best->activations.resize(count_of(from));
-    for (calibrate::TunedActivation& one : best->activations) {
-      one.name = text_of(from);
-      one.scale = from.get<float>();
-      one.zero_point = from.get<int32_t>();
-    }
-  }
+  if (has_best) best = get_best(from);
   if (!from.at_end()) broken();
   shuffled_for = -1;
-  if (!is_judged) return begin_judging();
-  if (is_done && step >= last_step()) {
-    round = Round::kDone;
-    lanes.clear();
-    return;
-  }
+  before_stop.reset();
+  if (is_weighing) return begin_weighing();
+  if (!is_judged || awaits_judgement()) return begin_judging();
   next();
 }
 

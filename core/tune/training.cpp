@@ -253,8 +253,26 @@ void Tuner::State::begin_weighing() {
       {trained_on.begin(), trained_on.begin() + static_cast<std::ptrdiff_t>(std::min(kWeighed, trained_on.size()))});
 }
 
+/// Whether every training of these settings judges after this step.
+bool Tuner::State::is_scheduled() const {
+  return step == steps || step % judged_every(steps) == 0 || !diverged.empty();
+}
+
+bool Tuner::State::awaits_judgement() const {
+  return judged_at != step && (step >= last_step() || is_scheduled());
+}
+
+Tuner::State::Found Tuner::State::found() const {
+  return {best_db, tuning.after_cross_entropy, tuning.after_right, best, judged_at};
+}
+
+Tuner::State::Found Tuner::State::scheduled_found() const {
+  return before_stop ? *before_stop : found();
+}
+
 void Tuner::State::begin_judging() {
   round = Round::kJudge;
+  if (!is_scheduled()) before_stop = found();
   hard = values_now(false);
   one_lane_each(held);
 }
@@ -331,6 +349,7 @@ void Tuner::State::take_judgement(const TuneSums& sums) {
     right += lane.right;
   }
   const double found = decibels(signal, noise);
+  judged_at = step;
   const bool better = has_labels() ? cross_entropy < tuning.after_cross_entropy.value_or(0) : found > best_db;
   if (is_judged && !better) return next();
   best_db = found;
@@ -350,7 +369,7 @@ void Tuner::State::take_judgement(const TuneSums& sums) {
 }
 
 void Tuner::State::next() {
-  if (step >= last_step() || is_stopped) {
+  if (step >= last_step() || is_stopped || !diverged.empty()) {
     round = Round::kDone;
     lanes.clear();
     return;
@@ -365,8 +384,7 @@ void Tuner::State::take_step(TuneSums sums) {
   for (const LaneSums& lane : sums.lanes) sum += lane.loss;
   loss = sum / static_cast<double>(samples);
   if (!std::isfinite(loss)) {
-    is_stopped = true;  // the best of before stays
-    diverged = "was no longer finite";
+    diverged = "was no longer finite";  // the best of before stays
     return begin_judging();
   }
   const std::vector<size_t> offsets = offsets_of_step();
@@ -385,12 +403,10 @@ void Tuner::State::take_step(TuneSums sums) {
     if (step == steps_per_epoch) tuning.first_loss = mean;
     tuning.last_loss = mean;
     epoch_loss = 0;
-    if (!config.gradual_activation_quantization && mean > kDiverged * tuning.first_loss) {
-      is_stopped = true;
+    if (!config.gradual_activation_quantization && mean > kDiverged * tuning.first_loss)
       diverged = "had grown to more than a hundred times that of the first epoch";
-    }
   }
-  if (is_stopped || step >= last_step() || step % judged_every(steps) == 0) return begin_judging();
+  if (is_stopped || awaits_judgement()) return begin_judging();
   begin_step();
 }
 
@@ -478,7 +494,7 @@ std::vector<float> Tuner::State::weight_now(TrainedWeight& weight, bool in_train
   return values;
 }
 
-Tuner::State::Best Tuner::State::hard_state() const {
+Best Tuner::State::hard_state() const {
   Best state;
   size_t scale = 0;
   for (size_t k = 0; k < student.trained.size(); ++k) {

@@ -119,9 +119,11 @@ class Tuner {
   double work_of_mean_step() const;
   calibrate::TunedModel result() const;
 
-  /// Where training stands, between two rounds: goes on with restore() to the same bytes.
+  /// Where training stands, between two rounds: goes on with restore() to the same bytes as without the break, where it
+  /// was stopped too.
   ByteBuffer checkpoint() const;
-  /// Error kMismatch for another problem's, kInvalidArgument for bytes that are none.
+  /// Error kMismatch for another problem's, naming the settings that differ, kInvalidArgument for bytes that are none or
+  /// of another version.
   void restore(std::span<const std::byte> bytes);
 
  private:
@@ -129,6 +131,10 @@ class Tuner {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// What n_epochs was when this checkpoint was written, which a budget in minutes does not say. Errors as
+/// Tuner::restore().
+int epochs_of_checkpoint(std::span<const std::byte> bytes);
 
 /// Takes samples through rounds; for one thread, for as long as the tuner lives.
 class TuneRunner {

@@ -33,14 +33,23 @@ struct TrainedWeight {
   Adam of_factors;
 };
 
+/// What a judgement found best.
+struct Best {
+  std::vector<calibrate::RoundedWeight> weights;
+  std::vector<calibrate::MeasuredShift> biases;
+  std::vector<calibrate::TunedActivation> activations;
+};
+
 struct Tuner::State {
   enum class Round { kWeigh, kJudge, kStep, kDone };
 
-  /// What a judgement found best.
-  struct Best {
-    std::vector<calibrate::RoundedWeight> weights;
-    std::vector<calibrate::MeasuredShift> biases;
-    std::vector<calibrate::TunedActivation> activations;
+  /// What the judgements came to.
+  struct Found {
+    double best_db = 0;
+    std::optional<double> cross_entropy;
+    std::optional<int64_t> right;
+    std::optional<Best> best;
+    int64_t judged_at = -1;  // the last one's step
   };
 
   explicit State(const Problem& problem);
@@ -62,6 +71,10 @@ struct Tuner::State {
 
   void take(TuneSums sums);
   void restore(std::span<const std::byte> bytes);
+  /// What the judgements of the schedule alone came to: a training that goes on knows nothing of another.
+  Found scheduled_found() const;
+  /// Whether the state after this step is to be judged and was not.
+  bool awaits_judgement() const;
   std::vector<size_t> offsets_of_step() const;
   /// As a step that trains roundings runs it, or one that does not: for its sizes.
   std::shared_ptr<const run::Program> sized_step(bool learns) const;
@@ -87,13 +100,14 @@ struct Tuner::State {
 
   Round round = Round::kWeigh;
   std::vector<Lane> lanes;
-  int64_t step = 0, steps = 0, steps_per_epoch = 1;
+  int64_t step = 0, steps = 0, steps_per_epoch = 1, judged_at = -1;
   std::array<std::vector<size_t>, kLanes> order;  // of each lane's samples
   int64_t shuffled_for = -1;
   bool is_judged = false, is_stopped = false;
   std::string diverged;  // what the loss did, where that ended training
   double loss = 0, epoch_loss = 0, best_db = 0;
   std::optional<Best> best;
+  std::optional<Found> before_stop;  // where a stop has asked for a judgement that the schedule has not
   calibrate::Tuning tuning;
 
  private:
@@ -122,6 +136,8 @@ struct Tuner::State {
   std::vector<Tensor> values_now(bool in_training);
   std::vector<float> weight_now(TrainedWeight& weight, bool in_training);
   Best hard_state() const;
+  Found found() const;
+  bool is_scheduled() const;
 };
 
 /// How often it is judged along the way: after so many steps each.

@@ -226,6 +226,8 @@ test('nothing that a job reads is written over', () =>
       assert.equal(refused.status, 2);
       assert.match(refused.stderr, /would be written over, and this job reads it/);
     }
+    const tune = run('tune', model, '--data', data, '--checkpoint', model, '-o', path.join(folder, 'out.onnx'));
+    assert.match(tune.stderr, /would be written over, and this job reads it/);
     assert.deepEqual(readFileSync(model), before);
     assert.equal(readFileSync(path.join(data, '0.npy'), 'utf8'), 'a sample');
   }));

@@ -185,26 +185,80 @@ TEST_CASE("labels take part in the loss where they are asked for") {
   CHECK_NOTHROW(quantize(*made.job, made.statistics));
 }
 
-TEST_CASE("training that goes on from a checkpoint comes to the same") {
-  config::QuantizationConfig config = training(config::RoundingType::kSte);
-  config.gradient_ptq_config->n_epochs = 6;
+TEST_CASE("training that goes on from a checkpoint comes to the same, wherever it was written") {
+  config::QuantizationConfig config = training(config::RoundingType::kSoftQuantizer);
+  config.gradient_ptq_config->train_scales = true;
+  config.gradient_ptq_config->n_epochs = 8;  // 24 steps, of which every third is judged
   const Trained made = ready(config);
   const calibrate::TunedModel whole = train(made);
+  const auto goes_on = [&](const ByteBuffer& state, size_t workers) {
+    const auto tuner = tuner_of(*made.job, made.draft, made.statistics);
+    tuner->restore(std::span(state.data(), state.size()));
+    auto runners = runners_of(*tuner, workers);
+    while (!tuner->done()) run_round(*tuner, runners, *made.job);
+    return tuner->result();
+  };
+  // After each round, those between a step and its judgement too; in one of them training is stopped.
   const auto first = tuner_of(*made.job, made.draft, made.statistics);
-  auto runners = runners_of(*first, 1);
-  while (first->progress().step < 7) run_round(*first, runners, *made.job);
-  const ByteBuffer state = first->checkpoint();
   CHECK(first->bytes_per_runner() > 0);
-  const auto second = tuner_of(*made.job, made.draft, made.statistics);
-  second->restore(std::span(state.data(), state.size()));
-  auto others = runners_of(*second, 2);
-  while (!second->done()) run_round(*second, others, *made.job);
-  CHECK(second->result() == whole);
-  CHECK_THROWS_WITH(second->restore(std::span(state.data(), state.size() / 2)), Contains("no whole checkpoint"));
-  config.gradient_ptq_config->n_epochs = 7;
-  const Trained other = ready(config);
-  CHECK_THROWS_WITH(tuner_of(*other.job, other.draft, other.statistics)->restore(std::span(state.data(), state.size())),
-                    Contains("another training"));
+  auto runners = runners_of(*first, 1);
+  CHECK(goes_on(first->checkpoint(), 2) == whole);
+  ByteBuffer state;
+  while (!first->done()) {
+    run_round(*first, runners, *made.job);
+    state = first->checkpoint();
+    CHECK(goes_on(state, 1 + static_cast<size_t>(first->progress().step % 2)) == whole);
+  }
+  for (const int64_t step : {4, 5, 7}) {
+    const auto stopped = tuner_of(*made.job, made.draft, made.statistics);
+    auto others = runners_of(*stopped, 1);
+    while (stopped->progress().step < step) run_round(*stopped, others, *made.job);
+    stopped->stop();
+    while (!stopped->done()) run_round(*stopped, others, *made.job);
+    const ByteBuffer early = stopped->checkpoint();
+    CHECK(goes_on(early, 1) == whole);
+    // By the recipe of what was stopped it stops there again.
+    config::QuantizationConfig shorter = config;
+    shorter.gradient_ptq_config->most_steps = stopped->progress().step;
+    const Trained recipe = ready(shorter);
+    const auto again = tuner_of(*recipe.job, recipe.draft, recipe.statistics);
+    again->restore(std::span(early.data(), early.size()));
+    auto last = runners_of(*again, 1);
+    while (!again->done()) run_round(*again, last, *recipe.job);
+    CHECK(again->result() == stopped->result());
+  }
+  CHECK(tune::epochs_of_checkpoint(std::span(state.data(), state.size())) == 8);
+}
+
+TEST_CASE("a checkpoint that is cut short, damaged or of another training is refused, saying what differs") {
+  config::QuantizationConfig config = training(config::RoundingType::kSte);
+  config.gradient_ptq_config->n_epochs = 2;
+  const Trained made = ready(config);
+  const auto tuner = tuner_of(*made.job, made.draft, made.statistics);
+  ByteBuffer state = tuner->checkpoint();
+  const std::span<std::byte> bytes(state.data(), state.size());
+  for (const size_t size : {size_t{0}, size_t{4}, size_t{12}, size_t{50}, bytes.size() / 2, bytes.size() - 1})
+    CHECK_THROWS_WITH(tuner->restore(bytes.first(size)), Contains("no whole checkpoint"));
+  CHECK_THROWS_WITH(tuner->restore(std::as_bytes(std::span("a file of another kind, long enough"))),
+                    Contains("no whole checkpoint"));
+  bytes[bytes.size() / 2] ^= std::byte{1};
+  CHECK_THROWS_WITH(tuner->restore(bytes), Contains("no whole checkpoint"));
+  bytes[bytes.size() / 2] ^= std::byte{1};
+  bytes[8] = std::byte{2};
+  CHECK_THROWS_WITH(tuner->restore(bytes), Contains("another version"));
+  bytes[8] = std::byte{3};
+  config.gradient_ptq_config->n_epochs = 3;
+  config.gradient_ptq_config->learning_rate = 0.5;
+  const Trained longer = ready(config);
+  CHECK_THROWS_WITH(tuner_of(*longer.job, longer.draft, longer.statistics)->restore(bytes),
+                    Contains("another training") && Contains("n_epochs 2 there and 3 here") &&
+                        Contains("learning_rate null there and 0.5 here"));
+  config = training(config::RoundingType::kSte);
+  config.gradient_ptq_config->n_epochs = 2;
+  config.weights_n_bits = 4;
+  const Trained wider = ready(config);
+  CHECK_THROWS_WITH(tuner_of(*wider.job, wider.draft, wider.statistics)->restore(bytes),
+                    Contains("a setting of quantization differ"));
 }
 
 TEST_CASE("training that is stopped keeps the best so far, and its recipe makes the same again") {
