@@ -15,6 +15,7 @@
 #include "wasm/guard.h"
 #include "wasm/js_source.h"
 #include "wasm/session.h"
+#include "wasm/tune_job.h"
 
 namespace tersor::wasm {
 
@@ -226,6 +227,18 @@ val stop_sweep(const std::string& job) {
 val sweep_progress(const std::string& job) {
   return guard([&] { return session().sweep_progress(job); });
 }
+val sweep_checkpoint(const std::string& job) {
+  return guard([&] { return session().sweep_checkpoint(job); });
+}
+val resume_sweep(const std::string& job, const val& checkpoint) {
+  return guard([&] {
+    session().resume_sweep(job, checkpoint);
+    return val::null();
+  });
+}
+val epochs_of_training(const val& checkpoint) {
+  return guard([&] { return epochs_of_checkpoint(copied(checkpoint).view); });
+}
 val quantize(const std::string& model, const std::string& settings, const val& statistics, const val& progress) {
   return guard([&] { return session().quantize(model, settings, statistics, progress_of(progress)); });
 }
@@ -276,6 +289,9 @@ EMSCRIPTEN_BINDINGS(tersor) {
   function("finishSweep", &finish_sweep);
   function("stopSweep", &stop_sweep);
   function("sweepProgress", &sweep_progress);
+  function("sweepCheckpoint", &sweep_checkpoint);
+  function("resumeSweep", &resume_sweep);
+  function("epochsOfCheckpoint", &epochs_of_training);
   function("quantize", &quantize);
 }
 

@@ -487,6 +487,14 @@ std::string Session::sweep_progress(const std::string& key) {
   return to_text(running(key).steps->progress(), false);
 }
 
+val Session::sweep_checkpoint(const std::string& key) {
+  return to_array(running(key).steps->checkpoint());
+}
+
+void Session::resume_sweep(const std::string& key, const val& checkpoint) {
+  running(key).steps->restore(copied(checkpoint).view);
+}
+
 val Session::merge_job(const std::string& key, const val& parts, const val& extra) {
   const samples::Bytes statistics = extra.isNull() ? samples::Bytes{} : copied(extra);
   const JobResult result = running(key).job->merge(parts_of(parts), statistics.view);

@@ -96,6 +96,9 @@ class Session {
   void stop_sweep(const std::string& key);
   /// JSON, null where there is nothing to watch.
   std::string sweep_progress(const std::string& key);
+  /// Where the sweep stands, for resume_sweep() of another of the same; empty where it cannot be gone on with.
+  emscripten::val sweep_checkpoint(const std::string& key);
+  void resume_sweep(const std::string& key, const emscripten::val& checkpoint);
 
   /// `settings`: {platform, config, overrides, recipe, allow_mismatch}. {model, recipe, report}.
   emscripten::val quantize(const std::string& model, const std::string& settings, const emscripten::val& statistics,

@@ -42,6 +42,10 @@ class StepJob {
   virtual void stop() {}
   /// Between two steps: figures to watch; null where there are none.
   virtual Json progress() const { return nullptr; }
+  /// Between two steps, or after finish(): where the job stands; empty where it cannot be gone on with later.
+  virtual ByteBuffer checkpoint() const { return {}; }
+  /// Before the first step: goes on from a checkpoint. Every worker is given the same.
+  virtual void restore(std::span<const std::byte>) {}
 };
 
 }  // namespace tersor::wasm

@@ -56,6 +56,8 @@ class TuneJob : public StepJob {
   ByteBuffer merge(size_t step, std::span<const samples::Bytes> parts) const override;
   ByteBuffer finish(std::span<const samples::Bytes> outcomes) override;
   void stop() override { tuner_->stop(); }
+  ByteBuffer checkpoint() const override { return tuner_->checkpoint(); }
+  void restore(std::span<const std::byte> bytes) override { tuner_->restore(bytes); }
   Json progress() const override;
 
  private:
@@ -128,12 +130,17 @@ Json TuneJob::progress() const {
           {"before_right", to_json(now.before_right)},
           {"best_right", to_json(now.best_right)},
           {"held", now.held},
+          {"batch_size", job_->settings.config.gradient_ptq_config->batch_size},
           {"steps_per_epoch", tuner_->steps_per_epoch()},
           {"work_of_mean_step", *work_},
           {"bytes_per_worker", bytes_ == 0 ? Json(nullptr) : Json(bytes_)}};
 }
 
 }  // namespace
+
+int epochs_of_checkpoint(std::span<const std::byte> bytes) {
+  return tune::epochs_of_checkpoint(bytes);
+}
 
 std::unique_ptr<StepJob> make_tune_job(const std::shared_ptr<const Job>& job, calibrate::Statistics statistics,
                                        const std::vector<int64_t>& labels) {

@@ -186,6 +186,77 @@ describe('the same bytes everywhere', () => {
     expect(natively('--recipe', recipe)).toBe(sha256(stopped.model));
   });
 
+  test('tuned, stopped, and gone on from its checkpoint in another engine and in the program', async () => {
+    const job = jobs().find(({ name }) => name === 'demo');
+    const folder = job.data();
+    const place = emptyFolder('checkpoints');
+    const preprocessing = path.join(place, 'preprocessing.json');
+    writeFileSync(preprocessing, JSON.stringify(job.preprocessing));
+    const natively = (...more) => {
+      const output = path.join(place, 'out.onnx');
+      const data = ['--data', folder, '--limit', String(count), '--preprocessing', preprocessing];
+      const settings = ['--platform', 'any', '--set', 'weights_n_bits=3', '--epochs', '12'];
+      execFileSync(program, ['tune', job.model, ...data, ...settings, ...more, '-o', output], { stdio: 'ignore' });
+      return sha256(readFileSync(output));
+    };
+    const samples = filesUnder(folder).map((name) => ({ path: name, data: readFileSync(path.join(folder, name)) }));
+    const tune = async (engine, more = {}) => {
+      const model = await engine.open(readFileSync(job.model));
+      const made = await model.tune({
+        samples,
+        selection: { part: 'calibration', count },
+        preprocessing: job.preprocessing,
+        platform: 'any',
+        config: { weights_n_bits: 3, gradient_ptq_config: { n_epochs: 12 } },
+        ...more,
+      });
+      made.close();
+      model.close();
+      return made;
+    };
+    const checkpoints = [];
+    const seen = [];
+    const stop = new AbortController();
+    const stopped = await tune(two, {
+      stop: stop.signal,
+      onCheckpoint: (bytes) => checkpoints.push(bytes),
+      onProgress({ training }) {
+        if (!training) return;
+        seen.push(training);
+        if (training.step >= 5) stop.abort();
+      },
+    });
+    expect(stopped.report.training.steps).toBeLessThan(stopped.report.training.steps_planned);
+    expect(seen[0]).toMatchObject({ step: 0, samples_per_second: null, seconds_left: null });
+    expect(seen.at(-1).samples_per_second).toBeGreaterThan(0);
+    expect(seen.at(-1).seconds_left).toBeGreaterThan(0);
+    const resume = checkpoints.at(-1);
+    const state = path.join(place, 'state.bin');
+    writeFileSync(state, resume);
+    const whole = natively();
+    expect(sha256((await tune(one, { resume })).model)).toBe(whole);
+    expect(natively('--resume', state)).toBe(whole);
+    // How many epochs a budget was is known by the checkpoint alone.
+    expect(sha256((await tune(light, { resume, minutes: 5 })).model)).toBe(whole);
+    // By its recipe it stops where it was stopped.
+    const { recipe } = stopped;
+    expect(sha256((await tune(two, { recipe, resume, platform: undefined, config: undefined })).model)).toBe(
+      sha256(stopped.model),
+    );
+    await expect(tune(two, { resume, config: { gradient_ptq_config: { n_epochs: 13 } } })).rejects.toMatchObject({
+      code: 'mismatch',
+      message: /n_epochs 12 there and 13 here/,
+    });
+    await expect(tune(two, { resume: resume.slice(0, 100) })).rejects.toMatchObject({
+      code: 'invalid_argument',
+      message: /no whole checkpoint/,
+    });
+    await expect(tune(two, { minutes: 0 })).rejects.toMatchObject({ place: 'options.minutes' });
+    const brief = await tune(two, { minutes: 0.02 });
+    expect(brief.recipe.quantization_config.gradient_ptq_config.n_epochs).toBeGreaterThanOrEqual(1);
+    expect(brief.report.training.steps).toBe(brief.report.training.steps_planned);
+  });
+
   test('trained towards labels, on mixed samples', async () => {
     const job = jobs().find(({ name }) => name === 'demo');
     const folder = job.data();

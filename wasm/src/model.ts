@@ -17,6 +17,7 @@ import type {
   CoverageOptions,
   EvaluateOptions,
   EvaluationResult,
+  GradientPTQConfig,
   GraphView,
   Labels,
   Model,
@@ -35,6 +36,7 @@ import type {
   Selection,
   Statistics,
   TensorSample,
+  TuneOptions,
   WeightChannels,
 } from './types.js';
 
@@ -58,8 +60,16 @@ function asJson(value: unknown, place: string): string {
   }
 }
 
-/** Gradient steps that the time of one is taken of. */
+/** Gradient steps that the time of one is taken of; of a schedule of so many epochs, which few samples have such steps in too. */
 const timedSteps = 3;
+const timedEpochs = 100;
+/** The most that `n_epochs` may be. */
+const mostEpochs = 100_000;
+/** What labels count in the loss where they are given to tune() and the settings do not say. */
+const labelWeight = 0.5;
+
+type Checkpoints = Pick<TuneOptions, 'resume' | 'onCheckpoint'>;
+const everyKind: readonly SweepKind[] = ['trial', 'corrections', 'training'];
 
 export class OpenModel implements Model {
   readonly info: ModelInfo;
@@ -232,8 +242,9 @@ export class OpenModel implements Model {
 
   async #calibrate(
     samples: Samples,
-    options: CalibrateOptions,
+    options: CalibrateOptions & Checkpoints,
     settings: Record<string, unknown>,
+    kinds = everyKind,
   ): Promise<Statistics> {
     const measures = await this.#measuresOnSamples(options, settings);
     const kept = keep(await abortable(this.#sets.feed(samples, options), options.signal), measures);
@@ -254,7 +265,7 @@ export class OpenModel implements Model {
       },
       options,
     );
-    const measured = measures ? await this.#measure(bytes, kept, options, settings) : bytes;
+    const measured = measures ? await this.#measure(bytes, kept, options, settings, kinds) : bytes;
     const statistics = { bytes: measured, sampleCount: kept.count() };
     this.#sources.set(statistics, { kept, settings: JSON.stringify(settings) });
     return statistics;
@@ -269,9 +280,9 @@ export class OpenModel implements Model {
   async #measure(
     statistics: Uint8Array,
     kept: Kept,
-    call: CalibrateOptions,
+    call: CalibrateOptions & Checkpoints,
     settings: Record<string, unknown>,
-    kinds: readonly SweepKind[] = ['trial', 'corrections', 'training'],
+    kinds = everyKind,
   ): Promise<Uint8Array> {
     await abortable(this.#context.pool.completeFor(JSON.stringify(settings)), call.signal);
     const { data } = kept.feed;
@@ -290,7 +301,7 @@ export class OpenModel implements Model {
   /** Statistics given beside other settings, or beside samples. */
   async #refresh(
     statistics: Statistics,
-    options: QuantizeOptions,
+    options: QuantizeOptions & Checkpoints,
     settings: Record<string, unknown>,
   ): Promise<Uint8Array> {
     const source = this.#sources.get(statistics);
@@ -307,20 +318,29 @@ export class OpenModel implements Model {
 
   async trainingEpochs(minutes: number, options: QuantizeOptions): Promise<number> {
     this.#check('quantize', options);
-    const settings = await this.#settings(options);
+    return (await this.#timed(minutes, options)).epochs;
+  }
+
+  /** How many epochs take about so long, by the time of some steps, and what was measured before these. */
+  async #timed(minutes: number, options: QuantizeOptions): Promise<{ epochs: number; statistics: Statistics }> {
     const { config } = withOurNames(options);
     const given = config?.gradient_ptq_config ?? {};
-    const timed = {
-      ...settings,
-      config: { ...config, gradient_ptq_config: { ...given, n_epochs: 1, most_steps: timedSteps + 1 } },
+    const settings = {
+      ...(await this.#settings(options)),
+      config: { ...config, gradient_ptq_config: { ...given, n_epochs: timedEpochs, most_steps: timedSteps + 1 } },
     };
-    const source = options.statistics && this.#sources.get(options.statistics);
-    const kept =
-      source?.kept ?? keep(await abortable(this.#sets.feed(options.samples ?? [], options), options.signal), true);
-    if (!source) await kept.collect();
-    const { stop: _, ...call } = options;
-    const bytes = options.statistics?.bytes ?? (await this.#calibrate(options.samples ?? [], call, settings)).bytes;
-    const measured = await this.#measure(bytes, kept, call, timed, ['trial', 'corrections']);
+    const { signal, onProgress, preprocessing, selection, labels } = options;
+    const call = { signal, onProgress, preprocessing, selection, labels };
+    const statistics =
+      options.statistics ?? (await this.#calibrate(options.samples ?? [], call, settings, ['trial', 'corrections']));
+    let kept = this.#sources.get(statistics)?.kept;
+    if (!kept?.atHand()) {
+      kept = keep(await abortable(this.#sets.feed(options.samples ?? [], call), signal), true);
+      await kept.collect();
+    }
+    const bytes = options.statistics
+      ? await this.#measure(statistics.bytes, kept, call, settings, ['trial', 'corrections'])
+      : statistics.bytes;
     const at: number[] = [];
     let perEpoch = 1;
     let work = 1;
@@ -330,13 +350,41 @@ export class OpenModel implements Model {
       work = training.work_of_mean_step;
       if (training.step > at.length) at.push(performance.now());
     };
-    await this.#measure(measured, kept, { ...call, onProgress: watch }, timed, ['training']);
+    await this.#measure(bytes, kept, { ...call, onProgress: watch }, settings, ['training']);
     const seconds = ((at.at(-1) ?? 0) - (at[0] ?? 0)) / 1000 / Math.max(1, at.length - 1);
-    return Math.max(1, Math.floor((minutes * 60) / Math.max(1e-3, seconds * 1.1 * work) / perEpoch));
+    const steps = (minutes * 60) / Math.max(1e-3, seconds * 1.1 * work);
+    return { epochs: Math.min(mostEpochs, Math.max(1, Math.floor(steps / perEpoch))), statistics };
+  }
+
+  async tune(options: TuneOptions): Promise<QuantizedResult> {
+    this.#check('tune', options);
+    const { minutes, ...given } = withOurNames(options);
+    const { recipe, resume, labels = null } = given;
+    const before = given.config?.gradient_ptq_config ?? recipe?.quantization_config.gradient_ptq_config ?? {};
+    // Who gives labels to training wants them in it.
+    const label_weight = before.label_weight ?? (labels === null ? 0 : labelWeight);
+    const trained = (more: GradientPTQConfig): QuantizeOptions & Checkpoints => ({
+      ...given,
+      config: { ...given.config, gradient_ptq_config: { ...before, label_weight, ...more } },
+    });
+    if (minutes === undefined) return this.#quantize(trained({}));
+    if (resume) {
+      const { pool } = this.#context;
+      await abortable(pool.completeFor(JSON.stringify(await this.#settings(trained({})))), given.signal);
+      const n_epochs = await abortable(pool.idle().call('epochsOfCheckpoint', [resume]), given.signal);
+      return this.#quantize(trained({ n_epochs, most_steps: null }));
+    }
+    const { resume: _, onCheckpoint: __, ...timed } = trained({});
+    const { epochs, statistics } = await this.#timed(minutes, timed);
+    return this.#quantize({ ...trained({ n_epochs: epochs, most_steps: null }), statistics });
   }
 
   async quantize(options: QuantizeOptions): Promise<QuantizedResult> {
     this.#check('quantize', options);
+    return this.#quantize(options);
+  }
+
+  async #quantize(options: QuantizeOptions & Checkpoints): Promise<QuantizedResult> {
     const { samples } = options;
     const recipe = options.recipe && (await this.#readRecipe(options.recipe, options));
     const spread = recipe && recipe.data_set.of > recipe.data_set.samples ? recipe.data_set.samples : undefined;

@@ -29,6 +29,14 @@ const ofCalibrate: Names<types.CalibrateOptions> = {
   stop: true,
 };
 
+const ofQuantize: Names<types.QuantizeOptions> = {
+  ...ofCalibrate,
+  statistics: true,
+  samples: true,
+  recipe: true,
+  allowMismatch: true,
+};
+
 const known = {
   create: {
     workers: true,
@@ -48,13 +56,8 @@ const known = {
   inspectSamples: ofSamples,
   previewSample: ofSamples,
   calibrate: ofCalibrate,
-  quantize: {
-    ...ofCalibrate,
-    statistics: true,
-    samples: true,
-    recipe: true,
-    allowMismatch: true,
-  } satisfies Names<types.QuantizeOptions>,
+  quantize: ofQuantize,
+  tune: { ...ofQuantize, minutes: true, onCheckpoint: true, resume: true } satisfies Names<types.TuneOptions>,
   evaluate: {
     ...ofSamples,
     metric: true,
@@ -116,6 +119,9 @@ const expected: Readonly<Record<string, readonly [string, (value: unknown) => bo
   externalData: ['a Map of names and bytes', (value) => value instanceof Map],
   overrides: ['a list', (value) => Array.isArray(value)],
   locateFile: ['a function', (value) => typeof value === 'function'],
+  onCheckpoint: ['a function', (value) => typeof value === 'function'],
+  resume: ['a Uint8Array', (value) => value instanceof Uint8Array],
+  minutes: ['a number above 0', (value) => typeof value === 'number' && value > 0 && Number.isFinite(value)],
 };
 
 /** The options with the documents' names of two of them replaced by ours. */

@@ -65,6 +65,9 @@ export interface SweepPlan {
   readonly lanes: number | null;
 }
 
+/** Where a training stands, but for what a clock says. */
+export type TrainingState = Omit<TrainingProgress, 'samples_per_second' | 'seconds_left'>;
+
 /** A layer of the prepared model. */
 export interface LayerFacts {
   readonly name: string;
@@ -133,7 +136,13 @@ export interface CoreCalls {
   /** Between two steps, of all workers the same: the sweep ends early with what there is. */
   stopSweep(job: string): null;
   /** Between two steps; null: the sweep has no figures to watch. */
-  sweepProgress(job: string): TrainingProgress | null;
+  sweepProgress(job: string): TrainingState | null;
+  /** Between two steps, or after finishSweep: where a training stands. */
+  sweepCheckpoint(job: string): Uint8Array;
+  /** Before the first step, in all workers: goes on from there. */
+  resumeSweep(job: string, checkpoint: Uint8Array): null;
+  /** `n_epochs` of the training that the checkpoint is of. */
+  epochsOfCheckpoint(checkpoint: Uint8Array): number;
 }
 
 /** Calls that the worker has a part in (worker.mts). */

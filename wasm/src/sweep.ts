@@ -6,9 +6,9 @@
 
 import { abortable } from './job.js';
 import { died, type Pool, type PoolWorker, type Resource } from './pool.js';
-import type { SentSample, SweepPlan } from './protocol.js';
+import type { SentSample, SweepPlan, TrainingState } from './protocol.js';
 import { newKey } from './samples.js';
-import type { CallOptions } from './types.js';
+import type { CallOptions, TrainingProgress } from './types.js';
 
 export type SweepKind = 'trial' | 'corrections' | 'training';
 
@@ -25,6 +25,10 @@ export interface Sweep {
 export interface SweepOptions extends CallOptions {
   /** Ends a training early. */
   readonly stop?: AbortSignal | undefined;
+  /** Is given where a training stands, now and then and at its end. */
+  readonly onCheckpoint?: ((checkpoint: Uint8Array) => void | Promise<void>) | undefined;
+  /** Where it goes on. */
+  readonly resume?: Uint8Array | undefined;
 }
 
 /** As many workers as there are lanes, or as divide them: then each has whole lanes. */
@@ -34,6 +38,24 @@ function workersFor(plan: SweepPlan, workers: number): number {
   let used = Math.min(most, plan.lanes);
   while (plan.lanes % used !== 0) --used;
   return used;
+}
+
+const checkpointSeconds = 30;
+
+/** A training's figures with what a clock adds to them. */
+function timed(): (now: TrainingState) => TrainingProgress {
+  let first: { readonly at: number; readonly step: number } | null = null;
+  return (now) => {
+    const at = performance.now();
+    first ??= { at, step: now.step };
+    const taken = now.step - first.step;
+    const each = taken > 0 ? (at - first.at) / 1000 / taken : null;
+    return {
+      ...now,
+      samples_per_second: each === null ? null : now.batch_size / each,
+      seconds_left: each === null ? null : each * (now.steps - now.step),
+    };
+  };
 }
 
 /** So many samples are handed over at once, so that a cancel is heard soon. */
@@ -85,6 +107,11 @@ async function sweepOnce(pool: Pool, sweep: Sweep, call: SweepOptions): Promise<
         }
       }),
     );
+    if (sweep.kind === 'training' && call.resume) {
+      const { resume } = call;
+      await Promise.all(used.map((worker) => worker.call('resumeSweep', [key, resume])));
+    }
+    const clock = timed();
     const outcomes: Uint8Array[] = [];
     const tell = async (done: number) => {
       if (!call.onProgress) return;
@@ -96,8 +123,14 @@ async function sweepOnce(pool: Pool, sweep: Sweep, call: SweepOptions): Promise<
         call.onProgress({ stage: 'correct', done, total: plan.steps, note: 'layers' });
         return;
       }
-      const training = (await lead.call('sweepProgress', [key])) ?? undefined;
-      call.onProgress({ stage: 'train', done, total: plan.steps, note: 'steps', training });
+      const now = await lead.call('sweepProgress', [key]);
+      call.onProgress({ stage: 'train', done, total: plan.steps, note: 'steps', training: now ? clock(now) : undefined });
+    };
+    let saved = performance.now();
+    const save = async () => {
+      if (sweep.kind !== 'training' || !call.onCheckpoint) return;
+      await call.onCheckpoint(await lead.call('sweepCheckpoint', [key]));
+      saved = performance.now();
     };
     let stopped = false;
     const stopWhereAsked = async () => {
@@ -108,6 +141,7 @@ async function sweepOnce(pool: Pool, sweep: Sweep, call: SweepOptions): Promise<
     for (let step = 0; (plan.steps === null || step < plan.steps) && !check(); ++step) {
       await tell(step);
       await stopWhereAsked();
+      if (performance.now() - saved > checkpointSeconds * 1000) await save();
       const before = outcomes.at(-1) ?? new Uint8Array();
       const parts = await Promise.all(used.map((worker) => worker.call('sweepStep', [key, step, before])));
       if (parts.every((part) => part.length === 0)) break;
@@ -118,7 +152,9 @@ async function sweepOnce(pool: Pool, sweep: Sweep, call: SweepOptions): Promise<
     }
     if (over) return sweep.statistics;
     await tell(plan.steps ?? outcomes.length);
-    return lead.call('finishSweep', [key, outcomes]);
+    const finished = await lead.call('finishSweep', [key, outcomes]);
+    await save();
+    return finished;
   };
 
   try {

@@ -95,6 +95,21 @@ export interface QuantizeOptions extends CalibrateOptions {
   readonly allowMismatch?: boolean | undefined;
 }
 
+export interface TuneOptions extends QuantizeOptions {
+  /**
+   * About how long training takes: as many epochs as fit, by the time of some steps. Without it the settings' `n_epochs` count, 20
+   * by default; with `resume` it stands for the epochs that the checkpoint was written with.
+   */
+  readonly minutes?: number | undefined;
+  /** Is given where training stands every 30 seconds and at its end, where `stop` ended it too; awaited. */
+  readonly onCheckpoint?: ((checkpoint: Uint8Array) => void | Promise<void>) | undefined;
+  /**
+   * What onCheckpoint was given, or a file of `tersor tune --checkpoint`: goes on from there, to the same bytes as without
+   * the break. Model, samples and settings have to be the same.
+   */
+  readonly resume?: Uint8Array | undefined;
+}
+
 export interface EvaluateOptions extends SampleOptions {
   /** Default: top1 with labels, answers without. */
   readonly metric?: Metric | undefined;
@@ -196,6 +211,11 @@ export interface Model {
   previewSample(samples: Samples, index: number, options?: SampleOptions): Promise<SamplePreview>;
   calibrate(samples: Samples, options?: CalibrateOptions): Promise<Statistics>;
   quantize(options: QuantizeOptions): Promise<QuantizedResult>;
+  /**
+   * As quantize(), and trains rounding, biases and ranges on the samples (`gradient_ptq_config`, whose fields are those of
+   * `config` where it has them); with `labels` towards these too, `label_weight` 0.5 where the settings have none.
+   */
+  tune(options: TuneOptions): Promise<QuantizedResult>;
   /**
    * How many epochs of training (`gradient_ptq_config`) take about so many minutes here, by the time of a few steps: what
    * `n_epochs` may be set to. Takes what quantize() takes.

@@ -24,10 +24,22 @@ export interface TrainingProgress {
   /** SQNR of the outputs on the samples held aside, untuned and the best so far, in dB. */
   readonly before_db: number;
   readonly best_db: number;
-  /** With labels: right answers on these samples, and how many they are. */
+  /** At the latest judgement, of which there are some eight. */
+  readonly last_db: number;
+  /** Where labels are known: right answers on these samples. */
   readonly before_right: number | null;
   readonly best_right: number | null;
+  readonly last_right: number | null;
+  /** Where outputs are scores of classes: answers that are the float model's. */
+  readonly before_same: number | null;
+  readonly last_same: number | null;
+  /** How many these samples are. */
   readonly held: number;
+  /** Samples that one step is the mean of. */
+  readonly batch_size: number;
+  /** Of the steps so far, and the time that those to come take at that pace; null before the first step. */
+  readonly samples_per_second: number | null;
+  readonly seconds_left: number | null;
   readonly steps_per_epoch: number;
   /** How much more the mean step computes than the first ones do, which train less: 1 or more. */
   readonly work_of_mean_step: number;

@@ -467,6 +467,9 @@ class OpenModel implements t.Model {
     await steps('calibrate', n, options);
     return { bytes: new TextEncoder().encode(JSON.stringify(options.overrides ?? [])), sampleCount: n };
   }
+  tune(options: t.TuneOptions): Promise<t.QuantizedResult> {
+    return this.quantize(options);
+  }
   async quantize(options: t.QuantizeOptions): Promise<t.QuantizedResult> {
     if (behaviour.quantizeError && !options.allowMismatch) throw new TersorError(behaviour.quantizeError);
     const madeFor = new TextDecoder().decode(options.statistics?.bytes);
