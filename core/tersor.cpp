@@ -238,10 +238,19 @@ std::vector<Shape> input_shapes_of(const Job& job, const calibrate::Statistics& 
   if (const auto declared = run::shapes_of_one_sample(job.model.graph)) return *declared;
   std::vector<Shape> shapes;
   for (const ValueId input : job.model.graph.inputs) {
-    const calibrate::TensorStatistics* seen = statistics.find(job.model.graph.name_of(input));
-    if (seen == nullptr || seen->shape_varies)
+    if (const auto declared = run::shape_of_one_sample(job.model.graph, input)) {
+      shapes.push_back(*declared);
+      continue;
+    }
+    const std::string& name = job.model.graph.name_of(input);
+    const calibrate::TensorStatistics* seen = statistics.find(name);
+    if (seen == nullptr)
       throw Error(ErrorCode::kUnsupportedModel,
-                  "The input \"" + job.model.graph.name_of(input) + "\" has no shape that all samples share.",
+                  "The input \"" + name +
+                      "\" is no float and leaves its shape open, and training needs to know it before it begins.",
+                  "config.gradient_ptq_config", "Export the model with fixed shapes, or quantize without training.");
+    if (seen->shape_varies)
+      throw Error(ErrorCode::kUnsupportedModel, "The samples of the input \"" + name + "\" are of different shapes.",
                   "config.gradient_ptq_config",
                   "Give samples of one shape, or a model whose inputs have fixed shapes.");
     shapes.push_back(seen->shape);

@@ -64,17 +64,23 @@ std::string chosen_sizes(std::span<const Port> ports, std::span<const Tensor> in
 std::optional<std::vector<Shape>> shapes_of_one_sample(const Graph& graph) {
   std::vector<Shape> shapes;
   for (const ValueId id : graph.inputs) {
-    const Value& value = graph.value(id);
-    if (!value.shape) return std::nullopt;
-    std::vector<int64_t> dims;
-    for (size_t axis = 0; axis < value.shape->size(); ++axis) {
-      const Dim& dim = (*value.shape)[axis];
-      if (!dim.fixed() && axis != 0) return std::nullopt;
-      dims.push_back(dim.fixed() ? dim.value : 1);
-    }
-    shapes.emplace_back(std::move(dims));
+    auto shape = shape_of_one_sample(graph, id);
+    if (!shape) return std::nullopt;
+    shapes.push_back(std::move(*shape));
   }
   return shapes;
+}
+
+std::optional<Shape> shape_of_one_sample(const Graph& graph, ValueId input) {
+  const Value& value = graph.value(input);
+  if (!value.shape) return std::nullopt;
+  std::vector<int64_t> dims;
+  for (size_t axis = 0; axis < value.shape->size(); ++axis) {
+    const Dim& dim = (*value.shape)[axis];
+    if (!dim.fixed() && axis != 0) return std::nullopt;
+    dims.push_back(dim.fixed() ? dim.value : 1);
+  }
+  return Shape(std::move(dims));
 }
 
 void check_input_shapes(std::span<const Port> ports, std::span<const Shape> shapes) {

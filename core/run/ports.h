@@ -17,6 +17,8 @@ void check_input_shapes(std::span<const Port> ports, std::span<const Shape> shap
 
 /// The inputs' shapes for one sample; none when one has a free dimension beside the batch.
 std::optional<std::vector<Shape>> shapes_of_one_sample(const Graph& graph);
+/// The same of one input.
+std::optional<Shape> shape_of_one_sample(const Graph& graph, ValueId input);
 
 /// A sentence with the shape of the first input that leaves more open than its batch; empty when none does.
 std::string chosen_sizes(std::span<const Port> ports, std::span<const Tensor> inputs);
