@@ -292,7 +292,7 @@ std::unique_ptr<tune::Tuner> tuner_of(const Job& job, const Draft& draft, const 
   const ptq::QuantizationPlan plan = corrected_plan(job, draft, statistics.measured);
   return std::make_unique<tune::Tuner>(tune::Problem{
       draft.model, plan, *config, tuning_key(job, draft, digest), std::move(digest), input_shapes_of(job, statistics),
-      statistics.samples.size(), takes_labels ? labels : std::vector<int64_t>()});
+      statistics.samples.size(), labels.size() == statistics.samples.size() ? labels : std::vector<int64_t>()});
 }
 
 std::shared_ptr<const Job> with_training(const std::shared_ptr<const Job>& job, const calibrate::TunedModel& tuned) {

@@ -65,7 +65,8 @@ void keep_outcomes(const Job& job, const ptq::Sweep& sweep, std::vector<ptq::Swe
 
 /// The training that gradient_ptq_config asks for; null where it does not, and where the statistics hold what such a
 /// training came to for the same plan. To be called after the sweep. `labels`: of the statistics' samples, for a
-/// label_weight above 0; without them what was trained on any labels will do. Error kUnsupportedModel where nothing can
+/// label_weight above 0; without them what was trained on any labels will do. Else they are watched on the samples held
+/// aside. Error kUnsupportedModel where nothing can
 /// be trained, kInvalidLabels where labels are wanted and there is not one for each sample.
 std::unique_ptr<tune::Tuner> tuner_of(const Job& job, const Draft& draft, const calibrate::Statistics& statistics,
                                       const std::vector<int64_t>& labels = {});

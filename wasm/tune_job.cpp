@@ -20,7 +20,9 @@ ByteBuffer to_bytes(const tune::TuneSums& sums) {
     writer.put(static_cast<uint64_t>(lane.lane));
     writer.put(lane.loss);
     writer.put(lane.cross_entropy);
+    writer.put(lane.has_answers);
     writer.put(lane.right);
+    writer.put(lane.same);
     writer.put_all(std::span<const float>(lane.gradients));
     for (const auto* numbers : {&lane.by_point, &lane.signal, &lane.noise})
       writer.put_all(std::span<const double>(*numbers));
@@ -36,7 +38,9 @@ tune::TuneSums sums_of(std::span<const std::byte> bytes) {
     lane.lane = static_cast<size_t>(reader.get<uint64_t>());
     lane.loss = reader.get<double>();
     lane.cross_entropy = reader.get<double>();
+    lane.has_answers = reader.get<bool>();
     lane.right = reader.get<int64_t>();
+    lane.same = reader.get<int64_t>();
     lane.gradients = reader.get_all<float>();
     for (auto* numbers : {&lane.by_point, &lane.signal, &lane.noise}) *numbers = reader.get_all<double>();
   }
@@ -127,8 +131,12 @@ Json TuneJob::progress() const {
           {"loss", now.loss},
           {"before_db", now.before_db},
           {"best_db", now.best_db},
+          {"last_db", now.last_db},
           {"before_right", to_json(now.before_right)},
           {"best_right", to_json(now.best_right)},
+          {"last_right", to_json(now.last_right)},
+          {"before_same", to_json(now.before_same)},
+          {"last_same", to_json(now.last_same)},
           {"held", now.held},
           {"batch_size", job_->settings.config.gradient_ptq_config->batch_size},
           {"steps_per_epoch", tuner_->steps_per_epoch()},

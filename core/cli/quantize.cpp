@@ -117,7 +117,7 @@ GatheredData gather_within(QuantizeOptions& options, Settings settings,
 void read_labels(QuantizeOptions& options, const Settings& settings, const samples::DataSet& data) {
   options.report.labels = labels_if_any(options.data, data);
   const auto& training = settings.config.gradient_ptq_config;
-  if (training && training->label_weight > 0) options.training.labels = options.report.labels;
+  if (training) options.training.labels = options.report.labels;
 }
 
 GatheredData gather_data(QuantizeOptions& options, Settings settings,
@@ -372,9 +372,10 @@ void add_tune(CLI::App& program) {
       ->excludes("--minutes");
   command->add_option("--checkpoint", options->checkpoint,
                       "Write where training stands to this file, every 30 seconds and at the end");
-  command->add_option("--resume", options->resume,
-                      "Go on from a file of --checkpoint, with the same model, samples and settings; with --minutes for "
-                      "as many epochs as it was written with");
+  command->add_option(
+      "--resume", options->resume,
+      "Go on from a file of --checkpoint, with the same model, samples and settings; with --minutes for "
+      "as many epochs as it was written with");
   options->trains = true;
   command->callback([options] { quantize_model(*options); });
 }

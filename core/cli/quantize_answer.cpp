@@ -138,10 +138,13 @@ void print_training(const calibrate::Tuning& tuning) {
         static_cast<long long>(tuning.steps), static_cast<long long>(tuning.steps_planned),
         static_cast<long long>(tuning.samples), static_cast<long long>(tuning.held), tuning.after_db, tuning.before_db,
         tuning.taken ? "kept" : "not better, so nothing of it is kept");
-  if (tuning.before_right && tuning.after_right)
-    print("  with labels: %lld of these answers are right, before %lld; cross-entropy %.3f, before %.3f\n",
-          static_cast<long long>(*tuning.after_right), static_cast<long long>(*tuning.before_right),
-          tuning.after_cross_entropy.value_or(0), tuning.before_cross_entropy.value_or(0));
+  if (tuning.before_right && tuning.after_right) {
+    print("  %lld of these answers are right, before %lld", static_cast<long long>(*tuning.after_right),
+          static_cast<long long>(*tuning.before_right));
+    if (tuning.before_cross_entropy && tuning.after_cross_entropy)
+      print("; cross-entropy %.3f, before %.3f", *tuning.after_cross_entropy, *tuning.before_cross_entropy);
+    print("\n");
+  }
   for (const std::string& one : tuning.frozen) print("  %s\n", one.c_str());
 }
 

@@ -54,9 +54,16 @@ class TrainingLine {
     printed_ = at;
     const double seconds = std::chrono::duration<double>(at - start_).count();
     const double each = seconds / static_cast<double>(now.step);
-    print_error("\r\033[Ktrain %lld/%lld, loss %.3g, SQNR %.1f -> %.1f dB, %.0f samples/s, %.0f s left",
+    const auto& from = now.before_right ? now.before_right : now.before_same;
+    const auto& to = now.before_right ? now.last_right : now.last_same;
+    const std::string answers = from && to ? ", " + std::to_string(*from) + " -> " + std::to_string(*to) + " of " +
+                                                 std::to_string(now.held) +
+                                                 (now.before_right ? " answers right" : " answers as in float")
+                                           : "";
+    print_error("\r\033[Ktrain %lld/%lld, loss %.3g, held aside %.1f -> %.1f dB%s, %.0f samples/s, %.0f s left",
                 static_cast<long long>(now.step), static_cast<long long>(now.steps), now.loss, now.before_db,
-                now.best_db, static_cast<double>(batch) / each, each * static_cast<double>(now.steps - now.step));
+                now.best_db, answers.c_str(), static_cast<double>(batch) / each,
+                each * static_cast<double>(now.steps - now.step));
   }
 
  private:

@@ -165,15 +165,15 @@ ByteBuffer Tuner::checkpoint() const {
   put(to, s.key);
   put(to, s.diverged);
   const State::Found found = s.scheduled_found();
-  for (const int64_t one :
-       {s.step, found.judged_at, static_cast<int64_t>(s.round == State::Round::kWeigh),
-        static_cast<int64_t>(s.is_judged), static_cast<int64_t>(found.best.has_value())})
+  for (const int64_t one : {s.step, found.judged_at, static_cast<int64_t>(s.round == State::Round::kWeigh),
+                            static_cast<int64_t>(s.is_judged), static_cast<int64_t>(found.best.has_value())})
     to.put(one);
   for (const double one :
        {s.loss, s.epoch_loss, found.best_db, s.tuning.before_db, s.tuning.first_loss, s.tuning.last_loss})
     to.put(one);
   for (const auto& one : {s.tuning.before_cross_entropy, found.cross_entropy}) put_or_zero(to, one);
-  for (const auto& one : {s.tuning.before_right, found.right}) put_or_zero(to, one);
+  to.put(static_cast<int64_t>(s.are_answers));
+  for (const auto& one : {s.tuning.before_right, found.right, s.before_same}) put_or_zero(to, one);
   put(to, s.factors);
   for (size_t k = 0; k < s.student.trained.size(); ++k) {
     put(to, s.values_of[k]);
@@ -219,8 +219,11 @@ void Tuner::State::restore(std::span<const std::byte> bytes) {
     *one = from.get<double>();
   for (auto* one : {&tuning.before_cross_entropy, &tuning.after_cross_entropy})
     *one = get_where<double>(from, has_labels() && is_judged);
+  are_answers = from.get<int64_t>() != 0;
   for (auto* one : {&tuning.before_right, &tuning.after_right})
-    *one = get_where<int64_t>(from, has_labels() && is_judged);
+    *one = get_where<int64_t>(from, are_answers && !labels.empty() && is_judged);
+  before_same = get_where<int64_t>(from, are_answers && is_judged);
+  last = {best_db, tuning.after_right, {}};
   replace(from, factors);
   for (size_t k = 0; k < student.trained.size(); ++k) {
     replace(from, values_of[k]);

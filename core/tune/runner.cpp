@@ -11,13 +11,12 @@ namespace tersor::tune {
 
 namespace {
 
-/// -log of the probability of the label, mean of the rows, and whether the label's is the largest in each.
-std::pair<double, bool> answer_of(const Tensor& logits, int64_t label) {
+/// -log of the probability of the label, mean of the rows.
+double cross_entropy_of(const Tensor& logits, int64_t label) {
   const int64_t rows = logits.shape().rank() < 2 ? 1 : logits.shape()[0];
   const auto classes = static_cast<size_t>(logits.elements() / std::max<int64_t>(rows, 1));
-  if (label < 0 || label >= static_cast<int64_t>(classes)) return {0, false};
+  if (label < 0 || label >= static_cast<int64_t>(classes)) return 0;
   double sum = 0;
-  bool right = true;
   for (size_t row = 0; row < static_cast<size_t>(rows); ++row) {
     const std::span<const float> one = logits.data<float>().subspan(row * classes, classes);
     const float most = *std::max_element(one.begin(), one.end());
@@ -25,9 +24,22 @@ std::pair<double, bool> answer_of(const Tensor& logits, int64_t label) {
     for (const float x : one) all += kernels::exponential(static_cast<double>(x) - static_cast<double>(most));
     sum += kernels::natural_logarithm(all) + static_cast<double>(most) -
            static_cast<double>(one[static_cast<size_t>(label)]);
-    right = right && std::max_element(one.begin(), one.end()) - one.begin() == label;
   }
-  return {sum / static_cast<double>(rows), right};
+  return sum / static_cast<double>(rows);
+}
+
+/// The place of the largest score in each row; none where the rows are no lists of scores.
+std::vector<int64_t> answers_in(const Tensor& scores) {
+  const auto& dims = scores.shape().dims();
+  if (scores.dtype() != DType::kFloat32 || dims.size() < 2 || scores.elements() == 0) return {};
+  const int64_t classes = scores.elements() / dims[0];
+  if (classes < 2 || *std::max_element(dims.begin() + 1, dims.end()) != classes) return {};
+  std::vector<int64_t> answers;
+  for (int64_t row = 0; row < dims[0]; ++row) {
+    const auto one = scores.data<float>().subspan(static_cast<size_t>(row * classes), static_cast<size_t>(classes));
+    answers.push_back(std::max_element(one.begin(), one.end()) - one.begin());
+  }
+  return answers;
 }
 
 }  // namespace
@@ -72,10 +84,13 @@ struct TuneRunner::State {
   void judge(std::vector<Tensor> inputs, int64_t label, LaneSums& to) {
     add_values(inputs, tuner.hard, label);
     const std::vector<Tensor> found = runner(judging, tuner.judging).run(inputs);
-    if (tuner.has_labels()) {
-      const auto [cross_entropy, right] = answer_of(found[0], label);
-      to.cross_entropy += cross_entropy;
-      to.right += right ? 1 : 0;
+    if (tuner.has_labels()) to.cross_entropy += cross_entropy_of(found[0], label);
+    if (tuner.are_answers) {
+      const std::vector<int64_t> own = answers_in(found[0]);
+      to.has_answers = !own.empty();
+      const auto is_right = [&](int64_t answer) { return answer == label; };
+      to.right += to.has_answers && std::all_of(own.begin(), own.end(), is_right) ? 1 : 0;
+      to.same += to.has_answers && own == answers_in(found[1]) ? 1 : 0;
     }
     for (size_t k = 0; k + 1 < found.size(); k += 2) {
       double signal = 0, noise = 0;

@@ -252,10 +252,7 @@ class Maker {
   }
 
   void add_cross_entropy(ValueId factors) {
-    const ValueId first = judged(from_, from_.outputs.at(0));
-    const auto found = std::find_if(student_.outputs.begin(), student_.outputs.end(),
-                                    [&](const auto& one) { return one.second == first; });
-    if (found == student_.outputs.end() || found != student_.outputs.begin())
+    if (!student_.has_first)
       refuse("Labels are held against the first output of the model, and no weight that is trained acts on it.",
              "Set label_weight to 0.");
     const ValueId label = graph().add_unique_value("tune_label", DType::kInt64);
@@ -265,10 +262,11 @@ class Maker {
     node.op_type = "CrossEntropy";
     node.domain = gradient::kGradientDomain;
     node.attributes["index"] = static_cast<int64_t>(student_.points.size());
-    node.inputs = {found->first, label, factors};
+    const ValueId scores = student_.outputs[0].first;
+    node.inputs = {scores, label, factors};
     node.outputs = {graph().add_unique_value("error"), graph().add_unique_value("loss")};
     student_.cross_entropy = node.outputs[1];
-    seeds_.push_back({found->first, node.outputs[0]});
+    seeds_.push_back({scores, node.outputs[0]});
     graph().append(std::move(node));
   }
 
@@ -280,6 +278,9 @@ class Maker {
       else if (student_of_.count(value) != 0)
         student_.outputs.push_back({student_of_.at(value), value});
     }
+    const ValueId first = judged(from_, from_.outputs.at(0));
+    student_.has_first = !student_.outputs.empty() && student_.outputs[0].second == first;
+    student_.ends_in_answer = student_.has_first && first != from_.outputs[0];
   }
 
   void differentiate(const std::vector<Shape>& shapes) {

@@ -50,6 +50,8 @@ struct Student {
   std::vector<TrainedInput> trained;
   std::vector<Point> points;
   std::vector<std::pair<ValueId, ValueId>> outputs;  // student and teacher; what a Softmax at the end is given
+  bool has_first = false;                            // outputs[0] is of the model's first
+  bool ends_in_answer = false;                       // and a Softmax or an ArgMax makes that one
   ValueId cross_entropy;                             // of the first output; invalid without labels
   std::vector<size_t> places;                        // of each node before the gradients: where in the model it stands
   std::vector<std::string> frozen;                   // sentences: what is not trained, and why

@@ -63,7 +63,8 @@ Tuner::State::State(const Problem& problem)
                             .has_labels = config.label_weight > 0},
                            problem.input_shapes)),
       teacher(make_teacher(problem.model, problem.plan, problem.input_shapes)) {
-  TERSOR_CHECK(labels.size() == (config.label_weight > 0 ? problem.samples : 0));
+  TERSOR_CHECK(labels.size() == problem.samples || (labels.empty() && !has_labels()));
+  are_answers = student.has_first && (student.ends_in_answer || !labels.empty());
   tuning.labels = problem.labels_digest;
   split(problem.samples);
   for (const TrainedInput& one : student.trained) start(one, problem.plan);
@@ -342,21 +343,24 @@ void Tuner::State::take_weights(const TuneSums& sums) {
 void Tuner::State::take_judgement(const TuneSums& sums) {
   std::vector<double> signal(student.outputs.size(), 0), noise(student.outputs.size(), 0);
   double cross_entropy = 0;
-  int64_t right = 0;
+  int64_t right = 0, same = 0;
   for (const LaneSums& lane : sums.lanes) {
     for (size_t k = 0; k < signal.size(); ++k) signal[k] += lane.signal[k], noise[k] += lane.noise[k];
     cross_entropy += lane.cross_entropy / static_cast<double>(held.size());
     right += lane.right;
+    same += lane.same;
+    are_answers = are_answers && lane.has_answers;
   }
   const double found = decibels(signal, noise);
   judged_at = step;
+  last = {found, {}, {}};
+  if (are_answers) last.same = same;
+  if (are_answers && !labels.empty()) last.right = right;
   const bool better = has_labels() ? cross_entropy < tuning.after_cross_entropy.value_or(0) : found > best_db;
   if (is_judged && !better) return next();
   best_db = found;
-  if (has_labels()) {
-    tuning.after_cross_entropy = cross_entropy;
-    tuning.after_right = right;
-  }
+  if (has_labels()) tuning.after_cross_entropy = cross_entropy;
+  tuning.after_right = last.right;
   if (is_judged) {
     best = hard_state();
     return next();
@@ -364,6 +368,7 @@ void Tuner::State::take_judgement(const TuneSums& sums) {
   tuning.before_db = found;
   tuning.before_cross_entropy = tuning.after_cross_entropy;
   tuning.before_right = tuning.after_right;
+  before_same = last.same;
   is_judged = true;
   next();
 }

@@ -34,8 +34,12 @@ TuneProgress Tuner::progress() const {
           s.loss,
           s.tuning.before_db,
           s.best_db,
+          s.last.db,
           s.tuning.before_right,
           s.tuning.after_right,
+          s.last.right,
+          s.before_same,
+          s.last.same,
           static_cast<int64_t>(s.held.size())};
 }
 

@@ -55,7 +55,7 @@ struct Problem {
   std::string labels_digest;        // and Tuning::labels
   std::vector<Shape> input_shapes;  // of a sample
   size_t samples = 0;               // calibrated
-  std::vector<int64_t> labels;      // of each of these where label_weight is above 0
+  std::vector<int64_t> labels;      // of each of these; above a label_weight of 0 needed, else none will do
   /// Bytes of a runner beyond which activations are computed again by block, in the place of being kept.
   int64_t memory = int64_t{1} << 30;
 };
@@ -76,8 +76,9 @@ struct LaneSums {
   double loss = 0;
   std::vector<double> by_point;       // a round that weighs: of each point, scores and squares
   std::vector<double> signal, noise;  // a round that judges: by output
-  double cross_entropy = 0;           // the same with labels: sum of the samples
-  int64_t right = 0;                  // and how many of the answers are right
+  double cross_entropy = 0;           // the same with a label_weight: sum of the samples
+  bool has_answers = false;           // whether the first output is scores of one answer each
+  int64_t right = 0, same = 0;        // and how many of these are right, and those of the float model
 };
 
 struct TuneSums {
@@ -89,8 +90,11 @@ struct TuneProgress {
   int64_t step = 0, steps = 0;  // gradient steps taken, and of the whole schedule
   double loss = 0;              // mean of the samples of the last step
   double before_db = 0, best_db = 0;
+  double last_db = 0;                               // at the latest judgement
   std::optional<int64_t> before_right, best_right;  // with labels: right answers on the samples held aside
-  int64_t held = 0;                                 // how many these are
+  std::optional<int64_t> last_right;
+  std::optional<int64_t> before_same, last_same;  // the float model's answers there, where outputs are scores
+  int64_t held = 0;                               // how many these are
 };
 
 class Tuner {
@@ -122,8 +126,8 @@ class Tuner {
   /// Where training stands, between two rounds: goes on with restore() to the same bytes as without the break, where it
   /// was stopped too.
   ByteBuffer checkpoint() const;
-  /// Error kMismatch for another problem's, naming the settings that differ, kInvalidArgument for bytes that are none or
-  /// of another version.
+  /// Error kMismatch for another problem's, naming the settings that differ, kInvalidArgument for bytes that are none
+  /// or of another version.
   void restore(std::span<const std::byte> bytes);
 
  private:

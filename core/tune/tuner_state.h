@@ -52,6 +52,12 @@ struct Tuner::State {
     int64_t judged_at = -1;  // the last one's step
   };
 
+  /// Of the latest judgement, to watch.
+  struct Latest {
+    double db = 0;
+    std::optional<int64_t> right, same;
+  };
+
   explicit State(const Problem& problem);
 
   size_t batch_size() const { return static_cast<size_t>(config.batch_size); }
@@ -65,7 +71,8 @@ struct Tuner::State {
   /// Steps after which roundings are trained, and whether the step after so many trains them.
   int64_t rounding_begin() const;
   bool learns_rounding(int64_t after) const;
-  bool has_labels() const { return !labels.empty(); }
+  /// Whether the loss has their cross-entropy.
+  bool has_labels() const { return config.label_weight > 0; }
   /// What is known of the sample; -1: nothing.
   int64_t label_of(size_t place) const { return labels.empty() ? -1 : labels[place]; }
 
@@ -107,6 +114,9 @@ struct Tuner::State {
   std::string diverged;  // what the loss did, where that ended training
   double loss = 0, epoch_loss = 0, best_db = 0;
   std::optional<Best> best;
+  Latest last;
+  std::optional<int64_t> before_same;
+  bool are_answers = false;          // the first output is scores of which the largest is the answer
   std::optional<Found> before_stop;  // where a stop has asked for a judgement that the schedule has not
   calibrate::Tuning tuning;
 

@@ -185,6 +185,28 @@ TEST_CASE("labels take part in the loss where they are asked for") {
   CHECK_NOTHROW(quantize(*made.job, made.statistics));
 }
 
+TEST_CASE("right answers on the samples held aside are counted where labels are known, and change nothing") {
+  config::QuantizationConfig config = training(config::RoundingType::kSte);
+  config.gradient_ptq_config->n_epochs = 2;
+  const Trained made = ready(config);
+  const calibrate::TunedModel unwatched = train(made);
+  CHECK(!unwatched.tuning.after_right.has_value());
+  const std::vector<int64_t> labels(kSamples, 3);
+  const auto tuner = tuner_of(*made.job, made.draft, made.statistics, labels);
+  auto runners = runners_of(*tuner, 2);
+  while (!tuner->done()) run_round(*tuner, runners, *made.job);
+  const tune::TuneProgress now = tuner->progress();
+  REQUIRE((now.before_right && now.last_right && now.before_same && now.last_same));
+  CHECK((*now.last_right >= 0 && *now.last_right <= now.held));
+  CHECK(*now.before_same > now.held / 2);  // of an untrained model, which is near the float one
+  CHECK(now.last_db != now.before_db);
+  const calibrate::TunedModel watched = tuner->result();
+  CHECK(watched.tuning.before_right == now.before_right);
+  CHECK(watched.tuning.plan == unwatched.tuning.plan);
+  CHECK(watched.weights == unwatched.weights);
+  CHECK(watched.biases == unwatched.biases);
+}
+
 TEST_CASE("training that goes on from a checkpoint comes to the same, wherever it was written") {
   config::QuantizationConfig config = training(config::RoundingType::kSoftQuantizer);
   config.gradient_ptq_config->train_scales = true;
