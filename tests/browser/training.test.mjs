@@ -22,12 +22,20 @@ describe('training', () => {
     await block.getByLabel('Minutes').fill('0.1');
     await block.getByRole('button', { name: 'Train', exact: true }).click();
     await block.getByText(/Step [\d\s]+ of [\d\s]+, loss/).waitFor({ timeout: 60_000 });
+    await expect.poll(() => block.innerText()).toMatch(/answers right, [\d\s]+ before; .*samples a second, .* left/);
     if (process.env.TERSOR_PICTURES) await block.screenshot({ path: `${process.env.TERSOR_PICTURES}/training.png` });
     await block.getByText(/samples held aside the outputs have/).waitFor({ timeout: 120_000 });
     await untilDone(page);
     expect(await block.innerText()).toMatch(
       /have \d+\.\d\sdB, before \d+\.\d\sdB: (the trained model is kept|training is not)/,
     );
+    await expect
+      .poll(() => block.innerText())
+      .toMatch(/samples that evaluate: .*output SQNR \d+\.\d\sdB before and \d+\.\d\sdB after/);
+    await block.getByText(/Before and after, layer by layer: \d+ of \d+ nearer to float/).click();
+    const rows = block.getByRole('table').getByRole('row');
+    expect(await rows.count()).toBeGreaterThan(3);
+    expect(await rows.nth(1).innerText()).toMatch(/\d+\.\d\s+\d+\.\d\s+[+−]\d+\.\d/);
     if (process.env.TERSOR_PICTURES) {
       await block.screenshot({ path: `${process.env.TERSOR_PICTURES}/training-done.png` });
       await page.setViewportSize({ width: 390, height: 844 });

@@ -226,13 +226,17 @@ async function quantized(inputs: Inputs, from: Statistics, signal: AbortSignal):
     ...settingsOf(inputs),
     statistics: from,
     samples: inputs.set.files,
-    labels: trainsOnLabels(inputs) ? inputs.labels : undefined,
+    // for a label_weight, and to be watched on the samples held aside
+    labels: inputs.settings.config.gradient_ptq_config ? inputs.labels : undefined,
     selection: inputs.calibration,
   });
 }
 
-function trainsOnLabels({ settings, labels }: Inputs): boolean {
-  return labels !== null && (settings.config.gradient_ptq_config?.label_weight ?? 0) > 0;
+/** Samples, labels and settings without what trains. */
+function untrainedKey({ dataKey, labels, settings }: Inputs): string {
+  const { gradient_ptq_config: _, ...config } = settings.config;
+  const recipe = state.recipe.value?.name ?? null;
+  return JSON.stringify([dataKey, labels, state.platformName.value, { ...settings, platform: null, config }, recipe]);
 }
 
 /** A training that runs ends with the best that it has found. */
@@ -280,6 +284,7 @@ async function work(inputs: Inputs, signal: AbortSignal): Promise<void> {
     platformFile: ownPlatformFile(),
     quantized: made,
     float,
+    untrainedKey: untrainedKey(inputs),
     before: before?.dataKey === inputs.dataKey && before.key !== inputs.key ? figuresOf(before) : null,
   };
   const partly = (result: Pick<state.Result, 'pending' | 'int8' | 'comparison'>) => {
@@ -311,6 +316,7 @@ async function work(inputs: Inputs, signal: AbortSignal): Promise<void> {
     batch(() => {
       const seconds = (run.now - run.startedAt) / 1000;
       show({ ...common, pending: null, int8, comparison, seconds, stages: run.stages });
+      if (!made.report.training) state.untrained.value = { key: common.untrainedKey, int8, comparison };
       const ofOpen = ({ output }: LayerRow) => output === state.openLayer.value;
       const known = [before?.comparison.layers.find(ofOpen), state.goneLayer.value ?? undefined];
       const isThere = comparison.layers.some(ofOpen);

@@ -108,6 +108,15 @@ export interface Result {
   readonly comparison: Comparison;
   readonly seconds: number;
   readonly stages: readonly StageState[];
+  /** All that made it but its training, see Untrained. */
+  readonly untrainedKey: string;
+}
+
+/** What the same settings come to without training: what a training is held against. */
+export interface Untrained {
+  readonly key: string;
+  readonly int8: EvaluationResult;
+  readonly comparison: Comparison;
 }
 
 /** Figures of a result that another one is compared with. */
@@ -290,6 +299,8 @@ export const training = signal<readonly TrainingProgress[]>([]);
 export const trainingMemory = signal<number | null>(null);
 /** Training is being timed, for the epochs of a budget in minutes. */
 export const trainingTimed = signal(false);
+/** The latest result that no training had a part in. */
+export const untrained = signal<Untrained | null>(null);
 export const trainingProblem = signal<Problem | null>(null);
 export const tradeoffRun = signal<{ readonly done: number; readonly of: number } | null>(null);
 export const tradeoffProblem = signal<Problem | null>(null);

@@ -3,11 +3,13 @@
 // Training: a budget in minutes, loss and error while it runs, and what it came to, which can be kept or discarded.
 
 import { useSignal } from '@preact/signals';
+import type { Comparison, TrainingProgress } from 'tersor';
 
 import { stopTraining } from '../job/quantize';
 import {
   canQuantize,
   labels,
+  openLayer,
   result,
   run,
   running,
@@ -15,9 +17,13 @@ import {
   trainingMemory,
   trainingProblem,
   trainingTimed,
+  untrained,
+  type Result,
+  type Untrained,
 } from '../job/state';
 import { discardTraining, train } from '../job/training';
-import { count, decibels, duration, fixed, size } from '../numbers';
+import { count, decibels, duration, fixed, outputDecibels, percent, size } from '../numbers';
+import { useFold } from './fold';
 import { ProblemCard } from './Note';
 import { useWidth } from './width';
 
@@ -26,46 +32,63 @@ const height = 72;
 /** Bytes that the first training loads; 0 where the page has all in it. */
 const firstLoad = Number(document.querySelector<HTMLMetaElement>('meta[name="tersor-training"]')?.content ?? 0);
 
-/** The loss over the steps. */
+/** The loss over the steps, and the SQNR on the samples held aside each time it was measured. */
 function Losses() {
   const [box, width] = useWidth<HTMLDivElement>(480);
   const steps = training.value;
   const last = steps.at(-1);
   if (!last || steps.length < 2) return <div ref={box} class="training-plot" style={`height: ${height}px`} />;
+  const place = (step: number, share: number) =>
+    [(step / last.steps) * (width - 8) + 4, height - 4 - (height - 8) * share] as const;
   const most = Math.max(...steps.map(({ loss }) => loss));
-  const points = steps.map(
-    ({ step, loss }) =>
-      `${fixed((step / last.steps) * width, 1)},${fixed(height - 4 - ((height - 8) * loss) / (most || 1), 1)}`,
+  const points = steps.map(({ step, loss }) =>
+    place(step, loss / (most || 1))
+      .map((x) => fixed(x, 1))
+      .join(','),
   );
+  const judged = steps.filter(({ last_db }, k) => k === 0 || last_db !== steps[k - 1]?.last_db);
+  const [low, high] = [Math.min, Math.max].map((f) => f(...judged.map(({ last_db }) => last_db))) as [number, number];
   return (
     <div ref={box} class="training-plot">
       <svg
         width={width}
         height={height}
         role="img"
-        aria-label={`Loss ${last.loss.toPrecision(3)} after ${last.step} steps`}
+        aria-label={`Loss ${last.loss.toPrecision(3)} after ${last.step} steps, ${decibels(last.last_db)} on samples held aside`}
       >
         <polyline class="tradeoff-line" points={points.join(' ')} />
+        {judged.map(({ step, last_db }) => {
+          const [x, y] = place(step, high > low ? (last_db - low) / (high - low) : 0.5);
+          return <circle class="training-point" key={step} cx={fixed(x, 1)} cy={fixed(y, 1)} r="3.5" />;
+        })}
       </svg>
+      <p class="soft">{`Line: loss. Dots: SQNR on samples held aside, ${decibels(low)} to ${decibels(high)}.`}</p>
     </div>
   );
 }
 
+/** How many of the answers on the samples held aside are right, or else the float model's. */
+function answersOf(last: TrainingProgress): string {
+  const of = count(last.held);
+  if (last.before_right !== null)
+    return `, ${count(last.last_right ?? last.best_right)} of ${of} answers right, ${count(last.before_right)} before`;
+  if (last.before_same === null || last.last_same === null) return '';
+  return `, ${count(last.last_same)} of ${of} answers as in float, ${count(last.before_same)} before`;
+}
+
 function Running() {
   const last = training.value.at(-1);
-  const stage = run.value?.stages.find(({ id }) => id === 'train');
-  const left = last && stage && last.step > 0 ? (stage.seconds * (last.steps - last.step)) / last.step : null;
+  const pace = last?.samples_per_second == null ? '' : `; ${count(Math.round(last.samples_per_second))} samples a second`;
   return (
     <>
       <Losses />
       <p class="soft" aria-live="off">
         {last
           ? `Step ${count(last.step)} of ${count(last.steps)}, loss ${last.loss.toPrecision(3)}; on samples held aside ` +
-            `${decibels(last.before_db)} before, ${decibels(last.best_db)} at best` +
-            (last.best_right === null
-              ? ''
-              : `, ${count(last.best_right)} of ${count(last.held)} answers right, ${count(last.before_right)} before`) +
-            (left === null ? '' : `; ${duration(left)} left`)
+            `${decibels(last.before_db)} before, ${decibels(last.last_db)} now, ${decibels(last.best_db)} at best` +
+            answersOf(last) +
+            pace +
+            (last.seconds_left === null ? '' : `, ${duration(last.seconds_left)} left`)
           : 'Getting ready'}
       </p>
       {trainingMemory.value !== null && (
@@ -80,6 +103,81 @@ function Running() {
   );
 }
 
+/** Layers of both whose error adds up to here, in the model's order. */
+function pairsOf(before: Comparison, after: Comparison) {
+  return after.layers.flatMap((row) => {
+    const old = before.layers.find(({ output }) => output === row.output);
+    return old?.accumulated_sqnr_db == null || row.accumulated_sqnr_db === null
+      ? []
+      : [{ row, before: old.accumulated_sqnr_db, after: row.accumulated_sqnr_db }];
+  });
+}
+
+const firstRows = 12;
+
+/** What training changed on the samples that evaluate, as a whole and layer by layer. */
+function BeforeAfter({ done, before }: { readonly done: Result; readonly before: Untrained }) {
+  const pairs = pairsOf(before.comparison, done.comparison);
+  const [rows, more] = useFold(pairs, firstRows, 'layers');
+  const nearer = pairs.filter((pair) => pair.after > pair.before).length;
+  const accuracy =
+    done.int8.value === null || before.int8.value === null
+      ? ''
+      : `accuracy ${percent(before.int8.value)} before and ${percent(done.int8.value)} after, `;
+  return (
+    <>
+      <p>
+        {`On the ${count(done.int8.count)} samples that evaluate: ${accuracy}output SQNR ` +
+          `${outputDecibels(before.comparison)} before and ${outputDecibels(done.comparison)} after.`}
+      </p>
+      {pairs.length > 0 && (
+        <details class="training-layers">
+          <summary>{`Before and after, layer by layer: ${count(nearer)} of ${count(pairs.length)} nearer to float`}</summary>
+          <table>
+            <caption class="visually-hidden">SQNR of each layer with all before it, before and after training</caption>
+            <thead>
+              <tr>
+                <th scope="col">Layer</th>
+                <th scope="col" class="right">
+                  Before, dB
+                </th>
+                <th scope="col" class="right">
+                  After, dB
+                </th>
+                <th scope="col" class="right">
+                  Change
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((pair) => (
+                <tr key={pair.row.output}>
+                  <th scope="row">
+                    <button
+                      type="button"
+                      class="layer-name"
+                      title={pair.row.name}
+                      onClick={() => (openLayer.value = pair.row.output)}
+                    >
+                      {pair.row.name}
+                    </button>
+                  </th>
+                  <td class="right">{fixed(pair.before, 1)}</td>
+                  <td class="right">{fixed(pair.after, 1)}</td>
+                  <td class={pair.after < pair.before ? 'right loss' : 'right'}>
+                    {`${pair.after < pair.before ? '−' : '+'}${fixed(Math.abs(pair.after - pair.before), 1)}`}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+          {more}
+        </details>
+      )}
+    </>
+  );
+}
+
 export function Training() {
   const minutes = useSignal('1');
   const withLabels = useSignal(false);
@@ -87,6 +185,8 @@ export function Training() {
   const stage = run.value?.stages.find(({ id }) => id === 'train');
   const runs = stage?.state === 'running';
   const came = result.value.quantized.report.training;
+  const isWhole = result.value.pending === null && untrained.value?.key === result.value.untrainedKey;
+  const before = isWhole ? untrained.value : null;
   const budget = Number(minutes.value.replace(',', '.'));
   const fits = Number.isFinite(budget) && budget > 0 && budget <= 600;
   return (
@@ -106,9 +206,10 @@ export function Training() {
             (came.taken ? 'the trained model is kept.' : 'training is not better, so the untuned model is kept.') +
             (came.after_right === null
               ? ''
-              : ` With labels, ${count(came.after_right)} of these answers are right, before ${count(came.before_right)}.`)}
+              : ` ${count(came.after_right)} of these answers are right, before ${count(came.before_right)}.`)}
         </p>
       )}
+      {!runs && came && before && <BeforeAfter done={result.value} before={before} />}
       {!runs && !came && firstLoad > 0 && (
         <p class="soft">{`The first training loads ${size(firstLoad)} more of this page, which stay in the browser.`}</p>
       )}
