@@ -68,7 +68,7 @@ class Writing : public Backward {
     if (rule != nullptr && rule->write == nullptr) return;
     if (rule == nullptr) {
       gradients.frozen.push_back(
-          {place_of(node, index), "No gradient of the operator " + node.op_type + " is known here."});
+          {place_of(node, index), "No gradient of the operator " + node.op_type + " is known here.", index});
       return;
     }
     node_ = &node;
@@ -76,7 +76,7 @@ class Writing : public Backward {
       rule->write(*this);
     } catch (const Error& error) {
       if (error.code != ErrorCode::kUnsupportedModel) throw;
-      gradients.frozen.push_back({place_of(node, index), error.message});
+      gradients.frozen.push_back({place_of(node, index), error.message, index});
     }
   }
 

@@ -31,6 +31,7 @@ struct Seed {
 struct Frozen {
   std::string place;   // graph.node[3] "lstm" (LSTM)
   std::string reason;  // a sentence
+  size_t index = 0;    // of the node in the graph
 };
 
 struct Gradients {

@@ -120,8 +120,8 @@ std::shared_ptr<const Job> train(std::shared_ptr<const Job> job, Draft& decided,
   Samples samples(data, kept, statistics, threads);
   config::GradientPTQConfig config = *job->settings.config.gradient_ptq_config;
   if (run.minutes) {
-    config.n_epochs = run.resume.empty() ? epochs_in(*run.minutes, *tuner, samples, threads)
-                                         : tune::epochs_of_checkpoint(run.resume);
+    config.n_epochs =
+        run.resume.empty() ? epochs_in(*run.minutes, *tuner, samples, threads) : tune::epochs_of_checkpoint(run.resume);
     job = with_config(*job, config);
     tuner = tuner_of(*job, decided, statistics, labels);
   }

@@ -295,8 +295,10 @@ class Maker {
       if (one.kind == TrainedInput::Kind::kWeight) wanted.push_back(made_.at(plan_.kernels[one.index].node).outputs[0]);
     const gradient::Gradients found = gradient::add_gradients(
         student_.model, seeds_, wanted, gradient::ranks_of(student_.model, gradient::operators(), all));
-    for (const gradient::Frozen& node : found.frozen)
-      student_.frozen.push_back("Gradients do not pass " + node.place + ": " + node.reason);
+    for (const gradient::Frozen& node : found.frozen) {
+      const size_t place = student_.places[node.index];  // the student's own nodes have neither names nor places
+      student_.frozen.push_back("Gradients do not pass " + place_of(from_.nodes()[place], place) + ": " + node.reason);
+    }
     size_t next = student_.trained.size();
     for (size_t k = 0; k < student_.trained.size(); ++k) {
       TrainedInput& one = student_.trained[k];

@@ -348,6 +348,19 @@ TEST_CASE("weights in blocks stay as they are, and a model of nothing else says 
   CHECK_NOTHROW(quantize(*made.job, made.statistics));
 }
 
+TEST_CASE("an operator without gradient is named as the model has it, and what lies before it stays") {
+  NamedModel model;
+  model.input("x", {1, 4, 8, 8}).weight("a", {8, 4, 3, 3}).weight("b", {8, 8, 1, 1});
+  model.constant("axis", Tensor::of<int64_t>(Shape{}, std::vector<int64_t>{2}));
+  model.node("Conv", {"x", "a"}, {"p"}).node("Relu", {"p"}, {"pr"});
+  model.node("CumSum", {"pr", "axis"}, {"s"}).node("Conv", {"s", "b"}, {"y"}).output("y");
+  Trained made{test::job_of(model.build(), "any", training(config::RoundingType::kSte)), {}, {}};
+  made.statistics = test::statistics_of(*made.job, kSamples);
+  made.draft = draft(*made.job, made.statistics);
+  const calibrate::TunedModel tuned = train(made);
+  CHECK_THAT(tuned.tuning.frozen.at(0), Contains("\"s_node\" (CumSum)"));
+}
+
 TEST_CASE("with too few samples training says how many it needs") {
   Trained made{test::job_of(net(), "any", training(config::RoundingType::kSte)), {}, {}};
   made.statistics = test::statistics_of(*made.job, 10);
