@@ -124,7 +124,13 @@ async function sweepOnce(pool: Pool, sweep: Sweep, call: SweepOptions): Promise<
         return;
       }
       const now = await lead.call('sweepProgress', [key]);
-      call.onProgress({ stage: 'train', done, total: plan.steps, note: 'steps', training: now ? clock(now) : undefined });
+      call.onProgress({
+        stage: 'train',
+        done,
+        total: plan.steps,
+        note: 'steps',
+        training: now ? clock(now) : undefined,
+      });
     };
     let saved = performance.now();
     const save = async () => {

@@ -78,7 +78,8 @@ function answersOf(last: TrainingProgress): string {
 
 function Running() {
   const last = training.value.at(-1);
-  const pace = last?.samples_per_second == null ? '' : `; ${count(Math.round(last.samples_per_second))} samples a second`;
+  const pace =
+    last?.samples_per_second == null ? '' : `; ${count(Math.round(last.samples_per_second))} samples a second`;
   return (
     <>
       <Losses />
