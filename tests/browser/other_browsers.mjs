@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Firefox and WebKitGTK, where they are installed, as far as the tests need them: go to an address, run a script there, what was said
-// on the console. Firefox is spoken to by Marionette, WebKitGTK by WebDriver: what each brings along, so that nothing has to be
-// downloaded.
+// Firefox and WebKitGTK, where they are installed, as far as the tests need them: go to an address, and run a script there. Firefox is
+// spoken to by Marionette, WebKitGTK by WebDriver: what each brings along, so that nothing has to be downloaded.
 
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
@@ -44,14 +43,11 @@ function valueOf(answer) {
   return answer?.value;
 }
 
-/** A process, ended by `end()`; `lines` is what it said. */
+/** A process, ended by `end()`. */
 function start(command, args, env = {}) {
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
-  const said = [];
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => said.push(String(text)));
+  const child = spawn(command, args, { stdio: 'ignore', env: { ...process.env, ...env } });
   const over = new Promise((resolve) => child.once('exit', resolve));
   return {
-    lines: () => said.join('').split('\n').filter(Boolean),
     async end() {
       child.kill();
       await Promise.race([over, pause(5000)]);
@@ -94,7 +90,7 @@ async function marionette(port) {
 
 async function openFirefox() {
   const profile = await mkdtemp(join(tmpdir(), 'tersor-firefox-'));
-  const settings = { 'marionette.port': 0, 'devtools.console.stdout.content': true };
+  const settings = { 'marionette.port': 0 };
   const lines = Object.entries(settings).map(([name, value]) => `user_pref("${name}", ${JSON.stringify(value)});`);
   await writeFile(join(profile, 'user.js'), lines.join('\n'));
   const args = ['--headless', '--no-remote', '--marionette', '--profile', profile];
@@ -112,8 +108,6 @@ async function openFirefox() {
       const asked = { script: awaited(script), args: [], sandbox: null };
       return valueOf((await session.call('WebDriver:ExecuteAsyncScript', asked)).value);
     },
-    // its own chrome speaks with a stack after it, pages do so with the name of the method
-    console: () => browser.lines().filter((line) => /^console\.\w+: (?!RSLoader|\w+\.sys)/.test(line)),
     async close() {
       session.close();
       await browser.end();
@@ -157,7 +151,7 @@ async function openWebKit() {
     return value;
   };
   await until(() => call('GET', '/status'), 'WebKitWebDriver');
-  const options = { binary: miniBrowser, args: ['--automation', '--enable-write-console-messages-to-stdout=true'] };
+  const options = { binary: miniBrowser, args: ['--automation'] };
   const wanted = { alwaysMatch: { 'webkitgtk:browserOptions': options } };
   const { sessionId } = await call('POST', '/session', { capabilities: wanted });
   const session = `/session/${sessionId}`;
@@ -166,7 +160,6 @@ async function openWebKit() {
     go: (url) => call('POST', `${session}/url`, { url }),
     run: async (script) =>
       valueOf(await call('POST', `${session}/execute/async`, { script: awaited(script), args: [] })),
-    console: () => driver.lines().filter((line) => /CONSOLE/.test(line)),
     async close() {
       await call('DELETE', session).catch(() => undefined);
       await driver.end();
