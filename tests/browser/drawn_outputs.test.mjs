@@ -9,11 +9,14 @@ import {
   axeFindings,
   expectQuiet,
   give,
+  longTask,
   openPage,
   pixelsTooWide,
   plain,
   region,
   shared,
+  tasksOf,
+  traced,
   untilCanQuantize,
   untilMeasured,
   useSite,
@@ -41,10 +44,15 @@ describe.skipIf(!existsSync(zoo))('outputs over their pictures', () => {
       await region(page, 'Model').getByText('parameters').first().waitFor();
       await give(page, ...readdirSync(images).map((file) => `${images}/${file}`));
       await untilCanQuantize(page);
+      await site.browser.startTracing(page, traced);
       await page.keyboard.press('Control+Enter');
       await untilMeasured(page);
       const drawn = page.getByTestId('drawn-outputs');
       await drawn.waitFor();
+      // outputs become drawings beside the page
+      const longest = Math.max(...tasksOf(await site.browser.stopTracing()));
+      console.info(`${name}: longest task from samples to drawings ${longest.toFixed(1)} ms`);
+      expect(longest).toBeLessThan(longTask);
       expect(plain(await drawn.innerText())).toMatch(words);
       const tops = await drawn
         .locator('.drawn-row')

@@ -14,7 +14,7 @@ import { build } from 'vite';
 const workers = {
   'worker.mjs': 'tersor/worker.mjs',
   'layout.worker.ts': './src/graph/layout.worker.ts',
-  'unzip.worker.ts': './src/job/unzip.worker.ts',
+  'aside.worker.ts': './src/job/aside.worker.ts',
 };
 
 const packedWorkers = 'virtual:packed-workers';

@@ -4,9 +4,9 @@
 // here the page does its job without a network and says so with `tersor:ready`.
 
 import { followAddress } from '../job/address';
+import { startAside } from '../job/aside';
 import { followDeaths } from '../job/parts';
 import { problemOf } from '../job/problem';
-import { startUnzip } from '../job/unzip';
 import * as state from '../job/state';
 import { loadDemo } from './demo';
 import { compiled, light, storeOffline } from './site';
@@ -25,7 +25,7 @@ async function startEngine(): Promise<void> {
 export async function start(): Promise<void> {
   followDeaths();
   const demo = loadDemo().catch(() => undefined); // "Try the demo" asks again and tells
-  await Promise.all([startEngine(), demo, startUnzip(), storeOffline()]);
+  await Promise.all([startEngine(), demo, startAside(), storeOffline()]);
   if (state.engine.value === null) return;
   state.ready.value = true;
   performance.mark('tersor:ready');

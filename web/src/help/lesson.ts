@@ -7,7 +7,7 @@ import type { Comparison, EvaluationResult, LayerRow, RangeFigures, RangeStudy, 
 import { demoParts } from '../engine/demo';
 import { comparePaths } from '../job/intake';
 import type { Engine } from '../job/state';
-import { unzip } from '../job/unzip';
+import { unzip } from '../job/aside';
 
 export interface Lesson {
   readonly report: Report;

@@ -25,7 +25,7 @@ import { isAbort, problemOf, type Problem } from './problem';
 import { giveUp, quantizeAgain } from './quantize';
 import * as state from './state';
 import { say } from './say';
-import { unzip } from './unzip';
+import { unzip } from './aside';
 
 let queue: Promise<void> = Promise.resolve();
 /** A model that waits for the file of its weights, and the place of the error that names that file. */

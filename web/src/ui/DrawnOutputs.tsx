@@ -3,54 +3,19 @@
 // The same pictures with what float, A and B make of them: masks and boxes, where the outputs' shapes say that they are such.
 
 import { useEffect, useState } from 'preact/hooks';
-import type { NamedTensor, SampleRun } from 'tersor';
+import type { SampleRun } from 'tersor';
 
+import { drawn as drawnAside } from '../job/aside';
 import { configurationOf, letters, resultOf } from '../job/configurations';
-import { drawableOf, foundAgain, pictureOf, samePixels, type Drawable, type Drawing } from '../job/drawable';
+import type { Drawn, DrawnFigure } from '../job/drawings';
 import { problemOf } from '../job/problem';
 import { gather } from '../job/quantize';
 import { looksAt, model, parked, preprocessing, result, running, samples } from '../job/state';
-import { counted, percent } from '../numbers';
-import { Pixels, rasterOf, type Raster } from './Pixels';
+import { percent } from '../numbers';
+import { Pixels } from './Pixels';
 
 /** Samples drawn: each is run in float and in every configuration again. */
 const shownSamples = 4;
-/** How strongly a mask covers the picture. */
-const cover = 0.6;
-/** Colours of masks' classes, background aside. */
-const paints = [
-  [191, 58, 18],
-  [0, 114, 178],
-  [0, 158, 115],
-  [240, 228, 66],
-  [204, 121, 167],
-  [86, 180, 233],
-] as const;
-
-type Which = 'F' | 'A' | 'B';
-
-interface Row {
-  readonly index: number;
-  readonly raster: Raster;
-  readonly drawings: ReadonlyMap<Which, Drawing>;
-}
-
-interface Drawn {
-  readonly assumed: string;
-  readonly rows: readonly Row[];
-}
-
-function rasterOfInput(input: NamedTensor): Raster | null {
-  const picture = pictureOf(input.shape);
-  if (!picture) return null;
-  const values = Float32Array.from(input.data as ArrayLike<number>);
-  let [least, most] = [Infinity, -Infinity];
-  for (const value of values) [least, most] = [Math.min(least, value), Math.max(most, value)];
-  return rasterOf({ shape: input.shape, values }, picture.layout, preprocessing.value?.channels === 'BGR', () => [
-    least,
-    most,
-  ]);
-}
 
 async function all(runs: AsyncGenerator<SampleRun>): Promise<SampleRun[]> {
   const list: SampleRun[] = [];
@@ -62,70 +27,33 @@ async function all(runs: AsyncGenerator<SampleRun>): Promise<SampleRun[]> {
 async function drawAll(signal: AbortSignal): Promise<Drawn | null> {
   const inputs = gather();
   if (!inputs) return null;
+  const isBgr = preprocessing.value?.channels === 'BGR';
   const options = { signal, ...inputs.preprocessing, selection: inputs.evaluation, limit: shownSamples };
   const float = await all(inputs.model.handle.run(inputs.set.files, options));
-  const drawable: Drawable | null = drawableOf(float[0]?.inputs[0], float[0]?.outputs ?? []);
-  if (!drawable) return null;
-  const drawings = float.map(({ outputs }) => new Map<Which, Drawing>([['F', drawable.draw(outputs)]]));
-  for (const letter of letters) {
-    const done = configurationOf(letter) && resultOf(letter);
+  // where the first cannot be drawn the others need not run
+  if (!(await drawnAside({ isBgr, float: float.slice(0, 1), others: [] }, false))) return null;
+  const others = [];
+  for (const which of letters) {
+    const done = configurationOf(which) && resultOf(which);
     if (!done || done.pending) continue;
-    const ran = await all(done.quantized.run(inputs.set.files, options));
-    ran.forEach(({ outputs }, k) => drawings[k]?.set(letter, drawable.draw(outputs)));
+    others.push({ which, runs: await all(done.quantized.run(inputs.set.files, options)) });
   }
-  const rows = float.flatMap(({ index, inputs: [input] }, k) => {
-    const raster = input && rasterOfInput(input);
-    return raster ? [{ index, raster, drawings: drawings[k] ?? new Map<Which, Drawing>() }] : [];
-  });
-  return { assumed: drawable.assumed, rows };
+  signal.throwIfAborted();
+  return drawnAside({ isBgr, float, others }, true);
 }
 
-function covered(raster: Raster, drawing: Drawing): Raster {
-  if (!('mask' in drawing)) return raster;
-  const { classes, values } = drawing.mask;
-  const rgba = new Uint8ClampedArray(raster.rgba);
-  values.forEach((value, k) => {
-    const paint = paints[classes > 1 ? (value - 1) % paints.length : 0];
-    const share = cover * (classes > 1 ? 1 : Math.min(1, Math.max(0, value)));
-    if (!paint) return;
-    for (let channel = 0; channel < 3; ++channel) {
-      const under = rgba[4 * k + channel] ?? 0;
-      rgba[4 * k + channel] = under + share * ((paint[channel] ?? 0) - under);
-    }
-  });
-  return { ...raster, rgba };
-}
-
-function words(drawing: Drawing, float: Drawing | undefined): string {
-  if ('boxes' in drawing) {
-    const found = counted(drawing.boxes.length, 'box', 'boxes');
-    if (!float || !('boxes' in float) || float === drawing) return found;
-    if (float.boxes.length === 0) return drawing.boxes.length === 0 ? 'no box, as float' : `${found}, float none`;
-    return `${found}, ${foundAgain(float.boxes, drawing.boxes)} of float’s ${float.boxes.length}`;
-  }
-  const { mask } = drawing;
-  if (float && 'mask' in float && float !== drawing)
-    return `${percent(samePixels(float.mask, mask), 1)} of pixels as float`;
-  const inside = mask.values.reduce((sum, value) => sum + Number(value > 0.5), 0);
-  return `covers ${percent(inside / mask.values.length, 1)}`;
-}
-
-function Figure(props: { readonly which: Which; readonly row: Row }) {
-  const { which, row } = props;
-  const drawing = row.drawings.get(which);
-  const [shown, setShown] = useState<Raster | null>(null);
-  useEffect(() => setShown(drawing ? covered(row.raster, drawing) : null), [row, drawing]);
-  if (!drawing) return null;
-  const { width, height } = row.raster;
+function Figure(props: { readonly index: number; readonly figure: DrawnFigure }) {
+  const { index, figure } = props;
+  const { which, raster, boxes, said } = figure;
+  const { width, height } = raster;
   const name = which === 'F' ? 'Float' : which;
-  const said = words(drawing, row.drawings.get('F'));
   return (
     <figure class="drawn">
       <div class="drawn-picture">
-        {shown && <Pixels raster={shown} label={`Sample ${row.index}, ${name}: ${said}`} />}
-        {'boxes' in drawing && (
+        <Pixels raster={raster} label={`Sample ${index}, ${name}: ${said}`} />
+        {boxes.length > 0 && (
           <svg viewBox={`0 0 ${width} ${height}`} aria-hidden="true">
-            {drawing.boxes.map(({ x1, y1, x2, y2, score, kind }) => (
+            {boxes.map(({ x1, y1, x2, y2, score, kind }) => (
               <g key={`${x1} ${y1} ${x2} ${y2} ${kind ?? ''}`}>
                 <rect class="drawn-under" x={x1} y={y1} width={x2 - x1} height={y2 - y1} />
                 <rect class="drawn-box" x={x1} y={y1} width={x2 - x1} height={y2 - y1}>
@@ -172,10 +100,13 @@ export function DrawnOutputs() {
         <h3 class="tab chosen">Pictures</h3>
       </div>
       <p class="soft">{drawn.assumed} The pictures are drawn as the model receives them.</p>
-      {drawn.rows.map((row) => (
-        <div class="drawn-row" key={row.index}>
-          {(['F', 'A', 'B'] as const).map(
-            (which) => (looks === 'all' || looks === which) && <Figure key={which} which={which} row={row} />,
+      {drawn.rows.map(({ index, figures }) => (
+        <div class="drawn-row" key={index}>
+          {figures.map(
+            (figure) =>
+              (looks === 'all' || looks === figure.which) && (
+                <Figure key={figure.which} index={index} figure={figure} />
+              ),
           )}
         </div>
       ))}

@@ -14,6 +14,7 @@ import {
   showSample,
   takeOwnLabels,
 } from '../job/load';
+import { rasterOf, type Scale } from '../job/raster';
 import {
   areNumbers,
   asked,
@@ -48,7 +49,7 @@ import { NumberField, Select } from './fields';
 import { useFold } from './fold';
 import { Neighbours } from './Neighbours';
 import { Note, ProblemCard } from './Note';
-import { Pixels, rasterOf, type Scale } from './Pixels';
+import { Pixels } from './Pixels';
 import { PreprocessingForm, presetWord } from './PreprocessingForm';
 import { InputsForm, RecordingForm } from './RecordingForm';
 import { Figure, Region, type Cell } from './Region';

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What takes long and needs no engine, away from the page: archives are opened, and outputs are made into drawings. Entries of an
+// archive come back as blobs, a hundred at a time.
+
+import { unzipSync } from 'fflate';
+
+import { drawRuns, type Drawn, type DrawRequest } from './drawings';
+
+/** What the entries may hold together; checked from the directory before anything is inflated. */
+const limit = 2e9;
+
+export type AsideRequest = { readonly id: number } & ({ readonly archive: Blob } | { readonly runs: DrawRequest });
+
+export type AsideAnswer =
+  | { readonly started: true }
+  | {
+      readonly id: number;
+      readonly entries: readonly { readonly path: string; readonly data: Blob }[];
+      readonly done: boolean;
+    }
+  | { readonly id: number; readonly drawn: Drawn | null }
+  | { readonly id: number; readonly failure: string };
+
+async function unzip(id: number, archive: Blob): Promise<void> {
+  const bytes = new Uint8Array(await archive.arrayBuffer());
+  let total = 0;
+  const files = unzipSync(bytes, {
+    filter: (entry) => {
+      total += entry.originalSize;
+      if (total > limit) throw new Error(`its files hold more than ${limit / 1e9} GB`);
+      return !entry.name.endsWith('/');
+    },
+  });
+  const paths = Object.keys(files);
+  for (let at = 0; at < paths.length || at === 0; at += 100) {
+    const entries = paths
+      .slice(at, at + 100)
+      .map((path) => ({ path, data: new Blob([(files[path] ?? new Uint8Array()) as Uint8Array<ArrayBuffer>]) }));
+    postMessage({ id, entries, done: at + 100 >= paths.length } satisfies AsideAnswer);
+  }
+}
+
+function draw(id: number, runs: DrawRequest): void {
+  const drawn = drawRuns(runs);
+  const figures = drawn?.rows.flatMap((row) => row.figures) ?? [];
+  const transfer = [...new Set(figures.map(({ raster }) => raster.rgba.buffer as ArrayBuffer))];
+  postMessage({ id, drawn } satisfies AsideAnswer, { transfer });
+}
+
+addEventListener('message', ({ data: asked }: MessageEvent<AsideRequest>) => {
+  const work = async () => ('archive' in asked ? await unzip(asked.id, asked.archive) : draw(asked.id, asked.runs));
+  work().catch((error: unknown) => {
+    const failure = error instanceof Error ? error.message : String(error);
+    postMessage({ id: asked.id, failure } satisfies AsideAnswer);
+  });
+});
+
+postMessage({ started: true } satisfies AsideAnswer);
