@@ -4,7 +4,7 @@
 
 import { describe, expect, it } from 'vitest';
 
-import { button, comparison, expectQuiet, openPage, runDemo, untilDone, useSite } from './site.mjs';
+import { button, comparison, expectQuiet, openPage, plain, runDemo, untilDone, useSite, viewports } from './site.mjs';
 
 const site = useSite();
 
@@ -40,38 +40,79 @@ describe('a budget', () => {
     await expectQuiet(visit);
   });
 
-  it('E.3 row 16: is chosen from a curve of error over size, and the choice can be undone', async () => {
-    const visit = await openPage(site);
-    const { page } = visit;
-    await runDemo(page);
-    await button(page, 'Change settings').click();
-    await page.getByLabel('Where it will run').selectOption({ label: 'Any bits' });
-    await untilDone(page);
-    const before = [await page.locator('.sha').getAttribute('title'), (await comparison(page))['Output SQNR'][1]];
-    await button(page, 'Compare budgets').click();
-    await button(page, 'Compare budgets again').waitFor({ timeout: 120_000 });
-    const block = page.getByTestId('tradeoff');
-    const rows = await block.locator('tbody tr').allInnerTexts();
-    expect(rows.length).toBe(6);
-    const decibels = rows.map((row) => Number(/(-?\d+\.\d)\sdB/.exec(row.replace('−', '-'))[1]));
-    expect(decibels[0]).toBeLessThan(decibels[5] - 10);
-    expect(await block.locator('circle').count()).toBe(6);
-    await block
-      .getByRole('button', { name: /^Choose/ })
-      .nth(2)
-      .click();
-    await page.getByTestId('chosen-bits').waitFor({ timeout: 60_000 });
-    await untilDone(page);
-    expect(Number(await page.getByLabel('Weights, kB').inputValue())).toBeGreaterThan(10);
-    expect(await block.locator('circle.chosen').count()).toBe(1);
-    if (process.env.TERSOR_PICTURES) await block.screenshot({ path: `${process.env.TERSOR_PICTURES}/tradeoff.png` });
-    await button(page, 'Undo the choice').click();
-    await expect.poll(() => page.getByTestId('chosen-bits').count(), { timeout: 60_000 }).toBe(0);
-    expect(await page.getByLabel('Weights, kB').inputValue()).toBe('');
-    await untilDone(page);
-    expect([await page.locator('.sha').getAttribute('title'), (await comparison(page))['Output SQNR'][1]]).toEqual(
-      before,
-    );
-    await expectQuiet(visit);
-  });
+  it.each(viewports)(
+    'E.3 row 16: is chosen from a curve of error over size, and the choice can be undone ($width pixels)',
+    async (viewport) => {
+      const visit = await openPage(site, { viewport });
+      const { page } = visit;
+      await runDemo(page);
+      await button(page, 'Change settings').click();
+      await page.getByLabel('Where it will run').selectOption({ label: 'Any bits' });
+      await untilDone(page);
+      const before = [await page.locator('.sha').getAttribute('title'), (await comparison(page))['Output SQNR'][1]];
+      await button(page, 'Compare budgets').click();
+      await button(page, 'Compare budgets again').waitFor({ timeout: 120_000 });
+      const block = page.getByTestId('tradeoff');
+      const rows = await block.locator('tbody tr').allInnerTexts();
+      expect(rows.length).toBe(6);
+      const decibels = rows.map((row) => Number(/(-?\d+\.\d)\sdB/.exec(row.replace('−', '-'))[1]));
+      expect(decibels[0]).toBeLessThan(decibels[5] - 10);
+      expect(await block.locator('circle.tradeoff-point').count()).toBe(6);
+      await block
+        .getByRole('button', { name: /^Choose/ })
+        .nth(2)
+        .click();
+      await page.getByTestId('chosen-bits').waitFor({ timeout: 60_000 });
+      await untilDone(page);
+      expect(Number(await page.getByLabel('Weights, kB').inputValue())).toBeGreaterThan(10);
+      const handle = block.getByRole('slider', { name: 'Weights at most' });
+      const chosen = await handle.getAttribute('aria-valuetext');
+      expect(chosen).toMatch(/^[\d.]+\skB: [\d.]+\sdB, [\d.]+\s% of \d+$/);
+      expect(plain(await block.getByTestId('tradeoff-point').innerText())).toContain(plain(chosen));
+      if (process.env.TERSOR_PICTURES) await block.screenshot({ path: `${process.env.TERSOR_PICTURES}/tradeoff.png` });
+
+      // the point is dragged to the next budget, and each choice is one step back
+      // in the middle, where nothing that stays at the window's edge covers it
+    await handle.evaluate((one) => one.scrollIntoView({ block: 'center' }));
+      const points = await block
+        .locator('circle.tradeoff-point')
+        .evaluateAll((all) =>
+          all.map((one) => one.getBoundingClientRect()).map(({ x, y }) => ({ x: x + 4, y: y + 4 })),
+        );
+      await page.mouse.move(points[2].x, points[2].y);
+      await page.mouse.down();
+      await page.mouse.move(points[3].x, points[3].y, { steps: 4 });
+      const [, third, fourth] = rows.map((row) => /^[\d.]+/.exec(row)[0]).slice(1);
+      expect(await handle.getAttribute('aria-valuetext')).toMatch(new RegExp(`^${fourth}`));
+      await page.mouse.up();
+      const weights = page.getByLabel('Weights, kB');
+      await expect.poll(async () => Number(await weights.inputValue())).toBeCloseTo(Number(fourth), 0);
+      await page.keyboard.press('Control+z');
+      await expect.poll(async () => Number(await weights.inputValue())).toBeCloseTo(Number(third), 0);
+      await untilDone(page);
+
+      // what a limit on accuracy leaves is the smallest file; what nothing keeps to is said
+      await block.getByLabel('points lost').fill('100');
+      await block.getByLabel('points lost').blur();
+      await button(page, 'Choose what fits').click();
+      await expect
+        .poll(async () => Number(await weights.inputValue()))
+        .toBeCloseTo(Number(/^[\d.]+/.exec(rows[0])[0]), 0);
+      await page.keyboard.press('Control+z');
+      await expect.poll(async () => Number(await weights.inputValue())).toBeCloseTo(Number(third), 0);
+      await block.getByLabel('kB of file').fill('0.1');
+      await block.getByLabel('kB of file').blur();
+      await button(page, 'Choose what fits').click();
+      await block.getByText(/No point of the curve keeps to this/).waitFor();
+      await untilDone(page);
+      await button(page, 'Undo the choice').click();
+      await expect.poll(() => page.getByTestId('chosen-bits').count(), { timeout: 60_000 }).toBe(0);
+      expect(await page.getByLabel('Weights, kB').inputValue()).toBe('');
+      await untilDone(page);
+      expect([await page.locator('.sha').getAttribute('title'), (await comparison(page))['Output SQNR'][1]]).toEqual(
+        before,
+      );
+      await expectQuiet(visit);
+    },
+  );
 });

@@ -280,7 +280,11 @@ export interface TradeoffPoint {
   readonly sqnr: number | null;
   /** Right answers of 1, or answers that are the float model's; null where outputs are no answers. */
   readonly share: number | null;
+  /** Right answers lost against float of 1, or answers that are not float's; null as above. */
+  readonly lost: number | null;
   readonly count: number;
+  /** One run in the runtime, as far as its costs are known. */
+  readonly milliseconds: number | null;
 }
 
 export interface Tradeoff {

@@ -54,11 +54,17 @@ function calibrated(inputs: Inputs, config: QuantizationConfig, signal: AbortSig
   });
 }
 
-async function measured(inputs: Inputs, made: QuantizedResult, budget: number, signal: AbortSignal) {
+async function measured(
+  inputs: Inputs,
+  made: QuantizedResult,
+  budget: number,
+  signal: AbortSignal,
+): Promise<state.TradeoffPoint> {
+  const float = state.measured.value.float;
   const evaluation = await made.evaluate(inputs.set.files, inputs.labels, {
     ...call(inputs, signal),
     selection: inputs.evaluation,
-    reference: state.measured.value.float ?? undefined,
+    reference: float ?? undefined,
   });
   const { output_sqnr_db } = await made.compare(inputs.set.files, {
     ...call(inputs, signal),
@@ -71,8 +77,46 @@ async function measured(inputs: Inputs, made: QuantizedResult, budget: number, s
     sizeBytes: made.model.byteLength,
     sqnr: output_sqnr_db,
     share: evaluation.value ?? same,
+    lost:
+      evaluation.value !== null && float?.value != null
+        ? float.value - evaluation.value
+        : same === null
+          ? null
+          : 1 - same,
     count: evaluation.count,
+    milliseconds: made.report.time?.quantized_ms ?? null,
   };
+}
+
+/** What a file may take at most; null is no limit. */
+export interface Limits {
+  /** Of the file. */
+  readonly kilobytes: number | null;
+  /** Right answers lost, in percentage points. */
+  readonly points: number | null;
+  /** Time, against the fastest of the curve. */
+  readonly times: number | null;
+}
+
+/**
+ * The point of a curve that keeps to all limits: the nearest to float where size or time is limited, else the smallest file. Null
+ * where there is none.
+ */
+export function pointWithin(
+  { points }: Pick<state.Tradeoff, 'points'>,
+  { kilobytes: most, points: lost, times }: Limits,
+): state.TradeoffPoint | null {
+  const fastest = Math.min(...points.map(({ milliseconds }) => milliseconds ?? Infinity));
+  const within = points.filter(
+    (point) =>
+      (most === null || point.sizeBytes <= 1000 * most) &&
+      (lost === null || (point.lost !== null && 100 * point.lost <= lost + 1e-9)) &&
+      (times === null || (point.milliseconds !== null && point.milliseconds <= times * fastest * (1 + 1e-9))),
+  );
+  const isSmall = most === null && times === null;
+  const better = (a: state.TradeoffPoint, b: state.TradeoffPoint) =>
+    isSmall ? a.sizeBytes < b.sizeBytes : (a.sqnr ?? Infinity) > (b.sqnr ?? Infinity);
+  return within.reduce<state.TradeoffPoint | null>((best, one) => (best && !better(one, best) ? best : one), null);
 }
 
 async function work(inputs: Inputs, signal: AbortSignal): Promise<void> {

@@ -2,8 +2,18 @@
 //
 // Error over size: a point for each budget. A point that is chosen becomes the budget of the settings.
 
+import { useSignal } from '@preact/signals';
+
 import { undo, undoKind } from '../job/history';
-import { budgetInForce, cancelTradeoff, choiceOfPoint, choosePoint, compareBudgets } from '../job/tradeoff';
+import {
+  budgetInForce,
+  cancelTradeoff,
+  choiceOfPoint,
+  choosePoint,
+  compareBudgets,
+  pointWithin,
+  type Limits,
+} from '../job/tradeoff';
 import {
   canQuantize,
   result,
@@ -16,6 +26,7 @@ import {
   type TradeoffPoint,
 } from '../job/state';
 import { count, counted, decibels, kilobytes, none, percent } from '../numbers';
+import { NumberField } from './fields';
 import { ProblemCard } from './Note';
 import { useWidth } from './width';
 
@@ -36,9 +47,17 @@ function share(value: number, all: readonly number[]): number {
   return most > least ? (value - least) / (most - least) : 0.5;
 }
 
+/** "40.0 kB: 25.3 dB, 96.67 % of 120". */
+function pointText(curve: Curve, point: TradeoffPoint): string {
+  const answers = point.share === null ? '' : `, ${percent(point.share)} of ${count(point.count)}`;
+  return `${budgetText(curve, point.budget)}: ${decibels(point.sqnr)}${answers}`;
+}
+
+/** The curve, and on it the point that is in force, which is dragged or moved with the arrow keys to another. */
 function Plot(props: { readonly curve: Curve }) {
   const { curve } = props;
   const [box, width] = useWidth<HTMLDivElement>(480);
+  const draft = useSignal<number | null>(null);
   const shown = curve.points.filter((point) => point.sqnr !== null);
   const budgets = shown.map((point) => point.budget);
   const errors = shown.map((point) => point.sqnr ?? 0);
@@ -46,42 +65,148 @@ function Plot(props: { readonly curve: Curve }) {
   const y = (point: TradeoffPoint) => base - (base - top) * share(point.sqnr ?? 0, errors);
   const inForce = budgetInForce(curve);
   const [least, most] = [shown.at(0), shown.at(-1)];
+  if (!least || !most) return <div ref={box} class="tradeoff-plot" />;
+  const chosen = shown.findIndex((point) => point.budget === inForce);
+  // without a budget the weights have all their bits, and no operator is float for its sake
+  const none = curve.resource === 'weights_memory' ? shown.length - 1 : 0;
+  const at = draft.value ?? (chosen >= 0 ? chosen : none);
+  const handle = shown[at] ?? most;
+  const nearest = (event: PointerEvent & { readonly currentTarget: SVGElement }) => {
+    const place =
+      event.clientX - (event.currentTarget.ownerSVGElement ?? event.currentTarget).getBoundingClientRect().left;
+    const far = shown.map((point) => Math.abs(x(point) - place));
+    return far.indexOf(Math.min(...far));
+  };
+  const take = (index: number) => {
+    draft.value = null;
+    const point = shown[index];
+    if (point && index !== chosen) choosePoint(curve, point);
+  };
+  const key = (event: KeyboardEvent) => {
+    const to = {
+      ArrowLeft: at - 1,
+      ArrowDown: at - 1,
+      ArrowRight: at + 1,
+      ArrowUp: at + 1,
+      Home: 0,
+      End: shown.length - 1,
+    }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    take(Math.max(0, Math.min(shown.length - 1, to)));
+  };
   return (
     <div ref={box} class="tradeoff-plot">
-      {least && most && (
-        <svg
-          width={width}
-          height={base + 28}
-          role="img"
-          aria-label="Output SQNR over the budget; the table below has the numbers"
+      <svg width={width} height={base + 28} role="group" aria-label="Output SQNR over the budget">
+        <path class="axis" d={`M${left} ${top}V${base}H${width - right}`} />
+        <text x={left - 8} y={top + 4} text-anchor="end">
+          {decibels(Math.max(...errors))}
+        </text>
+        <text x={left - 8} y={base} text-anchor="end">
+          {decibels(Math.min(...errors))}
+        </text>
+        <text x={left} y={base + 20}>
+          {budgetText(curve, least.budget)}
+        </text>
+        <text x={width - right} y={base + 20} text-anchor="end">
+          {budgetText(curve, most.budget)}
+        </text>
+        <polyline class="tradeoff-line" points={shown.map((point) => `${x(point)},${y(point)}`).join(' ')} />
+        {shown.map((point, k) => (
+          <circle key={point.budget} class="tradeoff-point" cx={x(point)} cy={y(point)} r="4" onClick={() => take(k)} />
+        ))}
+        <g
+          class="tradeoff-handle"
+          role="slider"
+          tabIndex={0}
+          aria-label={curve.resource === 'weights_memory' ? 'Weights at most' : 'Operators in float at most'}
+          aria-valuemin={least.budget}
+          aria-valuemax={most.budget}
+          aria-valuenow={handle.budget}
+          aria-valuetext={pointText(curve, handle)}
+          onKeyDown={key}
+          onPointerDown={(event) => {
+            event.currentTarget.setPointerCapture(event.pointerId);
+            draft.value = at;
+          }}
+          onPointerMove={(event) => {
+            if (event.currentTarget.hasPointerCapture(event.pointerId)) draft.value = nearest(event);
+          }}
+          onPointerUp={() => draft.value !== null && take(draft.value)}
+          onPointerCancel={() => (draft.value = null)}
         >
-          <path class="axis" d={`M${left} ${top}V${base}H${width - right}`} />
-          <text x={left - 8} y={top + 4} text-anchor="end">
-            {decibels(Math.max(...errors))}
-          </text>
-          <text x={left - 8} y={base} text-anchor="end">
-            {decibels(Math.min(...errors))}
-          </text>
-          <text x={left} y={base + 20}>
-            {budgetText(curve, least.budget)}
-          </text>
-          <text x={width - right} y={base + 20} text-anchor="end">
-            {budgetText(curve, most.budget)}
-          </text>
-          <polyline class="tradeoff-line" points={shown.map((point) => `${x(point)},${y(point)}`).join(' ')} />
-          {shown.map((point) => (
-            <circle
-              key={point.budget}
-              class={point.budget === inForce ? 'tradeoff-point chosen' : 'tradeoff-point'}
-              cx={x(point)}
-              cy={y(point)}
-              r={point.budget === inForce ? 6 : 4}
-              onClick={() => choosePoint(curve, point)}
-            />
-          ))}
-        </svg>
-      )}
+          <circle class="tradeoff-reach" cx={x(handle)} cy={y(handle)} r="22" />
+          <circle class="tradeoff-knob" cx={x(handle)} cy={y(handle)} r="7" />
+        </g>
+      </svg>
+      <p class="soft" data-testid="tradeoff-point">
+        {pointText(curve, handle)}. Drag the point, or move it with the arrow keys, to choose another budget.
+      </p>
     </div>
+  );
+}
+
+const noLimits: Limits = { kilobytes: null, points: null, times: null };
+
+/** Limits on what the file takes, from which a point of the curve follows. */
+function Within(props: { readonly curve: Curve }) {
+  const { curve } = props;
+  const limits = useSignal(noLimits);
+  const refused = useSignal(false);
+  const isTimed = curve.points.every(({ milliseconds }) => milliseconds !== null);
+  const isAnswered = curve.points.every(({ lost }) => lost !== null);
+  const set = (part: Partial<Limits>) => {
+    limits.value = { ...limits.value, ...part };
+    refused.value = false;
+  };
+  const isEmpty = Object.values(limits.value).every((one) => one === null);
+  const choose = () => {
+    const point = pointWithin(curve, limits.value);
+    refused.value = point === null;
+    if (point) choosePoint(curve, point);
+  };
+  return (
+    <fieldset class="within">
+      <legend>At most</legend>
+      <div class="actions">
+        <NumberField
+          label="kB of file"
+          value={limits.value.kilobytes}
+          minimum={0}
+          nullable
+          placeholder="no limit"
+          onEnter={(kB) => set({ kilobytes: kB })}
+        />
+        {isAnswered && (
+          <NumberField
+            label="points lost"
+            value={limits.value.points}
+            minimum={0}
+            nullable
+            placeholder="no limit"
+            onEnter={(points) => set({ points })}
+          />
+        )}
+        {isTimed && (
+          <NumberField
+            label="times the least time"
+            value={limits.value.times}
+            minimum={1}
+            nullable
+            placeholder="no limit"
+            onEnter={(times) => set({ times })}
+          />
+        )}
+        <button type="button" class="link" disabled={isEmpty || running.value} onClick={choose}>
+          Choose what fits
+        </button>
+      </div>
+      {refused.value && (
+        <p class="field-wrong" role="alert">
+          ✕ No point of the curve keeps to this. Allow more, or try “Prefer: accuracy” or another platform.
+        </p>
+      )}
+    </fieldset>
   );
 }
 
@@ -143,6 +268,7 @@ export function Tradeoff() {
       {problem && <ProblemCard problem={problem} onDismiss={() => (tradeoffProblem.value = null)} />}
       {curve && curve.points.length > 1 && <Plot curve={curve} />}
       {curve && curve.points.length > 0 && <Points curve={curve} />}
+      {curve && curve.points.length > 1 && !progress && <Within curve={curve} />}
       <div class="actions">
         {progress ? (
           <button type="button" class="link" onClick={cancelTradeoff}>

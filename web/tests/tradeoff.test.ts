@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { expect, it } from 'vitest';
+
+import type { TradeoffPoint } from '../src/job/state';
+import { pointWithin } from '../src/job/tradeoff';
+
+const point = (budget: number, sqnr: number, lost: number, milliseconds: number | null): TradeoffPoint => ({
+  budget,
+  sizeBytes: 1000 * budget,
+  sqnr,
+  share: 0.9 - lost,
+  lost,
+  count: 100,
+  milliseconds,
+});
+
+/** Rising budgets; the largest is the slowest. */
+const points = [point(10, 12, 0.2, 1), point(20, 20, 0.01, 1.1), point(30, 30, 0.005, 1.5), point(40, 35, 0, 2)];
+const budgetWithin = (kilobytes: number | null, lost: number | null, times: number | null) =>
+  pointWithin({ points }, { kilobytes, points: lost, times })?.budget ?? null;
+
+it('takes the smallest file that loses at most so many points', () => {
+  expect(budgetWithin(null, 100, null)).toBe(10);
+  expect(budgetWithin(null, 1, null)).toBe(20);
+  expect(budgetWithin(null, 0, null)).toBe(40);
+});
+
+it('takes what is nearest to float within a size or a time', () => {
+  expect(budgetWithin(35, null, null)).toBe(30);
+  expect(budgetWithin(null, null, 1.2)).toBe(20);
+  expect(budgetWithin(null, null, 1)).toBe(10);
+  expect(budgetWithin(35, 1, 2)).toBe(30);
+});
+
+it('takes none where nothing keeps to the limits, or nothing is known', () => {
+  expect(budgetWithin(5, null, null)).toBeNull();
+  expect(budgetWithin(15, 1, null)).toBeNull();
+  expect(pointWithin({ points: [point(1, 2, 0, null)] }, { kilobytes: null, points: null, times: 9 })).toBeNull();
+});
