@@ -30,6 +30,7 @@ import type {
 
 import type { Advice } from './advice';
 import type { Problem } from './problem';
+import { wantedSamples } from './wanted_samples';
 
 export interface OpenModel {
   readonly name: string;
@@ -519,8 +520,7 @@ export const missing = computed(() => {
   if (!model.value) return samples.value ? 'Next: the float .onnx model.' : 'Next: a float .onnx model and samples.';
   if (coverageProblem.value)
     return `Waiting for an answer above: ${coverageProblem.value.message.split('\n')[0] ?? ''}`;
-  if (!samples.value)
-    return 'Next: samples. 100 or more pictures like the ones the model will meet; labels are optional.';
+  if (!samples.value) return wantedSamples(model.value.handle.info.inputs[0]).next;
   if (asked.value.length > 0) return `Waiting for an answer above: ${asked.value.join(', ')}.`;
   if (samplesProblem.value && (sampleCount.value === 0 || fittingPreprocessing.value))
     return 'Waiting for an answer above: the samples do not fit the model.';

@@ -43,6 +43,7 @@ import {
   usualPreprocessing,
   type ClassMapping,
 } from '../job/state';
+import { wantedSamples } from '../job/wanted_samples';
 import { column, count, counted, fixed, range, shape, size, value } from '../numbers';
 import { chooseFiles, chooseFolder } from './files';
 import { NumberField, Select } from './fields';
@@ -520,7 +521,7 @@ export function SamplesRegion() {
         title="Samples"
         sentence={
           model.value
-            ? 'Drop a folder of pictures with one subfolder per class, or .npy, .npz, .csv, .wav, .pb or .zip.'
+            ? wantedSamples(model.value.handle.info.inputs[0]).drop
             : 'Your own pictures or arrays. Class folders become labels.'
         }
         action={
