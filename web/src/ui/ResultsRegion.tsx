@@ -51,7 +51,7 @@ import { QuantizeButton } from './MainButton';
 import { Note, ProblemCard } from './Note';
 import { Pictures } from './Pictures';
 import { Region } from './Region';
-import { Stages } from './Stages';
+import { stageFigure, Stages } from './Stages';
 import { StaysFloat } from './StaysFloat';
 import { Tradeoff } from './Tradeoff';
 import { Training } from './Training';
@@ -64,6 +64,7 @@ function Progress(props: { readonly run: Run }) {
   const share = Math.floor(100 * now.share);
   const gone = (now.now - now.startedAt) / 1000;
   const left = now.secondsLeft === null ? '' : `, about ${about(now.secondsLeft)} left`;
+  const stage = now.stages.find(({ state }) => state === 'running');
   return (
     <div class="progress">
       <b>
@@ -85,6 +86,7 @@ function Progress(props: { readonly run: Run }) {
       <span>
         {duration(gone)} gone{left}
       </span>
+      {stage && <span class="progress-stage">{[stage.title, stageFigure(stage)].filter(Boolean).join(', ')}</span>}
     </div>
   );
 }

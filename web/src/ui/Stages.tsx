@@ -4,7 +4,8 @@ import { engine, type Run, type StageState } from '../job/state';
 import { count, duration, fixed, thin } from '../numbers';
 import { Check } from './Icons';
 
-function figure(stage: StageState): string {
+/** "312 of 500 samples". */
+export function stageFigure(stage: StageState): string {
   if (stage.total === 0) return '';
   const unit = stage.unit === '' ? '' : ` ${stage.unit}`;
   if (stage.state === 'waiting') return `${count(stage.total)}${unit}`;
@@ -30,7 +31,7 @@ function StageRow(props: { readonly stage: StageState }) {
         {stage.title}
         <span class="visually-hidden">, {stage.state}</span>
       </span>
-      <span class="stage-figure">{figure(stage)}</span>
+      <span class="stage-figure">{stageFigure(stage)}</span>
       <span class="stage-time">{stage.state === 'waiting' ? '' : duration(stage.seconds)}</span>
       {stage.state === 'running' && (
         <svg class="stage-bar" width="100%" height="3" aria-hidden="true">
