@@ -23,41 +23,44 @@ import {
 const site = useSite();
 
 describe('the first visit', () => {
-  it('E.3 row 3: runs the demo with the network off, without a request or a console message', async () => {
-    const visit = await openPage(site);
-    const { page, context, requests } = visit;
-    for (const name of ['Model', 'Samples', 'Settings', 'Results']) expect(await region(page, name).count()).toBe(1);
-    expect(await page.getByLabel('Model and samples').count()).toBe(1);
-    expect(await button(page, 'Download model').count()).toBe(0);
-    const before = { server: site.server.requests.length, page: requests.length };
-    await context.setOffline(true);
-    const started = Date.now();
-    await runDemo(page);
-    console.info(`demo: ${Date.now() - started} ms`);
-    // the browser's own question after the offline worker comes about a second after a load
-    await page.waitForTimeout(2500);
+  it.each(viewports)(
+    'E.3 row 3: runs the demo with the network off, without a request or a console message ($width pixels)',
+    async (viewport) => {
+      const visit = await openPage(site, { viewport });
+      const { page, context, requests } = visit;
+      for (const name of ['Model', 'Samples', 'Settings', 'Results']) expect(await region(page, name).count()).toBe(1);
+      expect(await page.getByLabel('Model and samples').count()).toBe(1);
+      expect(await button(page, 'Download model').count()).toBe(0);
+      const before = { server: site.server.requests.length, page: requests.length };
+      await context.setOffline(true);
+      const started = Date.now();
+      await runDemo(page);
+      console.info(`demo: ${Date.now() - started} ms`);
+      // the browser's own question after the offline worker comes about a second after a load
+      await page.waitForTimeout(2500);
 
-    const rows = await comparison(page);
-    const figures = Object.entries(rows).find(([title]) => title.startsWith('Top-1 accuracy'));
-    expect(figures[0]).toMatch(/n = \d+, ±\d/);
-    expect(figures[1][0]).toMatch(/^\d\d\.\d\d %$/);
-    expect(figures[1][1]).toMatch(/^\d\d\.\d\d %$/);
-    expect(parseFloat(figures[1][0])).toBeGreaterThan(90);
-    expect(parseFloat(figures[1][0]) - parseFloat(figures[1][1])).toBeLessThan(2);
-    expect(rows['Output SQNR'][1]).toMatch(/^\d+\.\d dB$/);
-    expect(rows['Same answer as float'][1]).toMatch(/^\d+\.\d\d %$/);
-    expect(await page.locator('.layers tbody tr').count()).toBeGreaterThan(3);
-    expect(await page.title()).toMatch(/^\d\d\.\d\d\u202f% · model · Tersor$/);
-    for (const name of ['Download model', 'Download recipe', 'Download report'])
-      expect(await button(page, name).count()).toBe(1);
-    const text = await page.locator('body').innerText();
-    expect(text).not.toMatch(/NaN|Infinity|undefined|\[object/);
+      const rows = await comparison(page);
+      const figures = Object.entries(rows).find(([title]) => title.startsWith('Top-1 accuracy'));
+      expect(figures[0]).toMatch(/n = \d+, ±\d/);
+      expect(figures[1][0]).toMatch(/^\d\d\.\d\d %$/);
+      expect(figures[1][1]).toMatch(/^\d\d\.\d\d %$/);
+      expect(parseFloat(figures[1][0])).toBeGreaterThan(90);
+      expect(parseFloat(figures[1][0]) - parseFloat(figures[1][1])).toBeLessThan(2);
+      expect(rows['Output SQNR'][1]).toMatch(/^\d+\.\d dB$/);
+      expect(rows['Same answer as float'][1]).toMatch(/^\d+\.\d\d %$/);
+      expect(await page.locator('.layers tbody tr').count()).toBeGreaterThan(3);
+      expect(await page.title()).toMatch(/^\d\d\.\d\d\u202f% · model · Tersor$/);
+      for (const name of ['Download model', 'Download recipe', 'Download report'])
+        expect(await button(page, name).count()).toBe(1);
+      const text = await page.locator('body').innerText();
+      expect(text).not.toMatch(/NaN|Infinity|undefined|\[object/);
 
-    expect(site.server.requests.slice(before.server)).toEqual([]);
-    expect(requests.slice(before.page).filter((url) => url.startsWith('http'))).toEqual([]);
-    await expectQuiet(visit);
-    await context.close();
-  });
+      expect(site.server.requests.slice(before.server)).toEqual([]);
+      expect(requests.slice(before.page).filter((url) => url.startsWith('http'))).toEqual([]);
+      await expectQuiet(visit);
+      await context.close();
+    },
+  );
 
   it('prints when it painted and when it was ready', async () => {
     const { page, context } = await openPage(site);

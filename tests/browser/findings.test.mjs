@@ -18,6 +18,7 @@ import {
   runDemo,
   untilDone,
   useSite,
+  viewports,
 } from './site.mjs';
 
 const site = useSite();
@@ -109,58 +110,66 @@ it('says what it did not use, and asks once before an unsaved file is lost', asy
   await context.close();
 });
 
-it('E.3 row 6: shows a wrong preset at a glance, on a fixed scale', async () => {
-  const visit = await openPage(site);
-  const { page, context } = visit;
-  await give(page, `${root}web/public/demo/model.onnx`, `${root}web/public/demo/samples.zip`);
-  const samples = region(page, 'Samples');
-  const tensor = samples.locator('.pictures canvas').nth(1);
-  await tensor.waitFor();
-  const brightness = () =>
-    tensor.evaluate((canvas) => {
-      const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
-      copy.drawImage(canvas, 0, 0);
-      const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
-      let sum = 0;
-      for (let k = 0; k < data.length; k += 4) sum += data[k] + data[k + 1] + data[k + 2];
-      return sum / (0.75 * data.length);
-    });
-  const right = await brightness();
-  await samples.getByLabel('Preset').selectOption('raw');
-  await expect.poll(brightness).toBeGreaterThan(right + 50);
-  await samples.getByLabel('Stretch the tensor to its own extremes').check();
-  await expect.poll(brightness).toBeLessThan(right + 40);
-  await expectQuiet(visit);
-  await context.close();
-});
+it.each(viewports)(
+  'E.3 row 6: shows a wrong preset at a glance, on a fixed scale ($width pixels)',
+  async (viewport) => {
+    const visit = await openPage(site, { viewport });
+    const { page, context } = visit;
+    await give(page, `${root}web/public/demo/model.onnx`, `${root}web/public/demo/samples.zip`);
+    const samples = region(page, 'Samples');
+    const tensor = samples.locator('.pictures canvas').nth(1);
+    await tensor.waitFor();
+    const brightness = () =>
+      tensor.evaluate((canvas) => {
+        const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
+        copy.drawImage(canvas, 0, 0);
+        const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
+        let sum = 0;
+        for (let k = 0; k < data.length; k += 4) sum += data[k] + data[k + 1] + data[k + 2];
+        return sum / (0.75 * data.length);
+      });
+    const right = await brightness();
+    await samples.getByLabel('Preset').selectOption('raw');
+    await expect.poll(brightness).toBeGreaterThan(right + 50);
+    await samples.getByLabel('Stretch the tensor to its own extremes').check();
+    await expect.poll(brightness).toBeLessThan(right + 40);
+    await expectQuiet(visit);
+    await context.close();
+  },
+);
 
-it('E.3 row 17: applies an advice with its button, and takes it back', async () => {
-  const visit = await openPage(site);
-  const { page, context } = visit;
-  await give(page, `${root}web/public/demo/model.onnx`, `${root}web/public/demo/samples.zip`);
-  const samples = region(page, 'Samples');
-  await samples.getByLabel('Preset').selectOption('raw');
-  await expect.poll(() => ready(page)).toBe('false');
-  await button(page, 'Quantize').click();
-  const stop = page.getByTestId('float-stop');
-  await stop.waitFor();
-  expect(await stop.innerText()).toMatch(/Float accuracy is \d+\.\d+.%/);
-  await stop.getByRole('button', { name: 'Go on anyway' }).click();
-  await untilDone(page);
-  const first = page.getByTestId('advice').locator('li').first();
-  expect(await first.getAttribute('data-advice')).toBe('wrong-preprocessing');
-  expect(await first.innerText()).toMatch(/Float accuracy is \d+\.\d+.%/);
-  await first.getByRole('button').click();
-  await expect.poll(() => page.getByTestId('advice').locator('[data-advice="wrong-preprocessing"]').count()).toBe(0);
-  await untilDone(page);
-  const rows = await comparison(page);
-  const [, [float]] = Object.entries(rows).find(([title]) => title.startsWith('Top-1'));
-  expect(parseFloat(float)).toBeGreaterThan(90);
-  await page.keyboard.press('Control+z');
-  await expect.poll(() => page.locator('.toast').innerText()).toMatch(/Undone: Preprocessing that the labels confirm/);
-  await expectQuiet(visit);
-  await context.close();
-});
+it.each(viewports)(
+  'E.3 row 17: applies an advice with its button, and takes it back ($width pixels)',
+  async (viewport) => {
+    const visit = await openPage(site, { viewport });
+    const { page, context } = visit;
+    await give(page, `${root}web/public/demo/model.onnx`, `${root}web/public/demo/samples.zip`);
+    const samples = region(page, 'Samples');
+    await samples.getByLabel('Preset').selectOption('raw');
+    await expect.poll(() => ready(page)).toBe('false');
+    await button(page, 'Quantize').click();
+    const stop = page.getByTestId('float-stop');
+    await stop.waitFor();
+    expect(await stop.innerText()).toMatch(/Float accuracy is \d+\.\d+.%/);
+    await stop.getByRole('button', { name: 'Go on anyway' }).click();
+    await untilDone(page);
+    const first = page.getByTestId('advice').locator('li').first();
+    expect(await first.getAttribute('data-advice')).toBe('wrong-preprocessing');
+    expect(await first.innerText()).toMatch(/Float accuracy is \d+\.\d+.%/);
+    await first.getByRole('button').click();
+    await expect.poll(() => page.getByTestId('advice').locator('[data-advice="wrong-preprocessing"]').count()).toBe(0);
+    await untilDone(page);
+    const rows = await comparison(page);
+    const [, [float]] = Object.entries(rows).find(([title]) => title.startsWith('Top-1'));
+    expect(parseFloat(float)).toBeGreaterThan(90);
+    await page.keyboard.press('Control+z');
+    await expect
+      .poll(() => page.locator('.toast').innerText())
+      .toMatch(/Undone: Preprocessing that the labels confirm/);
+    await expectQuiet(visit);
+    await context.close();
+  },
+);
 
 it('says before a layer is kept in float what goes with it, and so it is', async () => {
   const visit = await openPage(site);

@@ -24,6 +24,7 @@ import {
   shared,
   untilDone,
   useSite,
+  viewports,
 } from './site.mjs';
 
 const zoo = `${shared}/zoo`;
@@ -152,55 +153,60 @@ describe('a zoo model with a folder of pictures', () => {
 });
 
 describe('cancelling', () => {
-  it('E.3 row 10: ends a job within 200 ms at several stages and leaves it ready to go on', async () => {
-    const visit = await openPage(site);
-    const { page, context } = visit;
-    await page
-      .getByLabel('Model and samples')
-      .setInputFiles([`${root}web/public/demo/model.onnx`, `${root}web/public/demo/samples.zip`]);
-    await expect.poll(() => button(page, 'Quantize').getAttribute('aria-disabled'), { timeout: 20_000 }).toBe('false');
-    const seen = [];
-    for (let attempt = 0; attempt < 4; ++attempt) {
+  it.each(viewports)(
+    'E.3 row 10: ends a job within 200 ms at several stages and leaves it ready to go on ($width pixels)',
+    async (viewport) => {
+      const visit = await openPage(site, { viewport });
+      const { page, context } = visit;
+      await page
+        .getByLabel('Model and samples')
+        .setInputFiles([`${root}web/public/demo/model.onnx`, `${root}web/public/demo/samples.zip`]);
+      await expect
+        .poll(() => button(page, 'Quantize').getAttribute('aria-disabled'), { timeout: 20_000 })
+        .toBe('false');
+      const seen = [];
+      for (let attempt = 0; attempt < 4; ++attempt) {
+        await button(page, 'Quantize').click();
+        const stage = await page.evaluate(
+          (wait) =>
+            new Promise((resolve) => {
+              const name = () => document.querySelector('.stage-running .stage-title')?.firstChild?.textContent ?? '';
+              setTimeout(() => {
+                const running = name();
+                const asked = performance.now();
+                const button = [...document.querySelectorAll('.main-button')].find((b) => b.textContent === 'Cancel');
+                if (!button) return resolve({ running, took: null });
+                const look = () => {
+                  const back = [...document.querySelectorAll('.main-button')].every((b) => b.textContent !== 'Cancel');
+                  if (back) resolve({ running, took: performance.now() - asked });
+                  else requestAnimationFrame(look);
+                };
+                button.click();
+                look();
+              }, wait);
+            }),
+          60 + 220 * attempt,
+        );
+        if (stage.took === null) break; // the job was quicker than the wait
+        seen.push(`${stage.running} ${Math.round(stage.took)} ms`);
+        await region(page, 'Results')
+          .getByText(/^Cancelled\./)
+          .waitFor();
+        expect(await button(page, 'Quantize').getAttribute('aria-disabled')).toBe('false');
+      }
+      console.info(`cancelled in: ${seen.join(', ')}`);
+      expect(seen.length).toBeGreaterThan(0);
       await button(page, 'Quantize').click();
-      const stage = await page.evaluate(
-        (wait) =>
-          new Promise((resolve) => {
-            const name = () => document.querySelector('.stage-running .stage-title')?.firstChild?.textContent ?? '';
-            setTimeout(() => {
-              const running = name();
-              const asked = performance.now();
-              const button = [...document.querySelectorAll('.main-button')].find((b) => b.textContent === 'Cancel');
-              if (!button) return resolve({ running, took: null });
-              const look = () => {
-                const back = [...document.querySelectorAll('.main-button')].every((b) => b.textContent !== 'Cancel');
-                if (back) resolve({ running, took: performance.now() - asked });
-                else requestAnimationFrame(look);
-              };
-              button.click();
-              look();
-            }, wait);
-          }),
-        60 + 220 * attempt,
-      );
-      if (stage.took === null) break; // the job was quicker than the wait
-      seen.push(`${stage.running} ${Math.round(stage.took)} ms`);
+      await button(page, 'Cancel').dblclick();
       await region(page, 'Results')
         .getByText(/^Cancelled\./)
         .waitFor();
-      expect(await button(page, 'Quantize').getAttribute('aria-disabled')).toBe('false');
-    }
-    console.info(`cancelled in: ${seen.join(', ')}`);
-    expect(seen.length).toBeGreaterThan(0);
-    await button(page, 'Quantize').click();
-    await button(page, 'Cancel').dblclick();
-    await region(page, 'Results')
-      .getByText(/^Cancelled\./)
-      .waitFor();
-    await button(page, 'Quantize').click();
-    await untilDone(page);
-    await expectQuiet(visit);
-    await context.close();
-  });
+      await button(page, 'Quantize').click();
+      await untilDone(page);
+      await expectQuiet(visit);
+      await context.close();
+    },
+  );
 });
 
 describe('samples without labels', () => {

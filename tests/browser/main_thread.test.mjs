@@ -8,7 +8,7 @@ import { expect, it } from 'vitest';
 
 import { asInput } from './files.mjs';
 import { residual } from './networks.mjs';
-import { button, longTask, openPage, region, runDemo, shared, untilDone, useSite } from './site.mjs';
+import { button, longTask, openPage, region, runDemo, shared, untilDone, useSite, viewports } from './site.mjs';
 
 const zoo = `${shared}/zoo`;
 
@@ -51,8 +51,8 @@ function expectShort(tasks, what) {
   expect(tasks.filter(({ milliseconds }) => milliseconds > longTask)).toEqual([]);
 }
 
-it('E.3 row 11: no task is long during the whole job', async () => {
-  const { page, context } = await openPage(site);
+it.each(viewports)('E.3 row 11: no task is long during the whole job ($width pixels)', async (viewport) => {
+  const { page, context } = await openPage(site, { viewport });
   expectShort(await tasksOf(page, () => runDemo(page)), 'demo');
   const again = async () => {
     await button(page, 'Change settings').click();

@@ -75,53 +75,60 @@ function sampleForms() {
   };
 }
 
-it('E.3 row 1: takes every kind of file, several at once, in any order', async () => {
-  const visit = await openPage(site);
-  const { page, context } = visit;
-  const samples = region(page, 'Samples');
-  let recipe;
-  for (const [kind, [model, files]] of Object.entries(sampleForms())) {
-    for (const isModelFirst of [true, false]) {
-      await page.reload();
-      await page.waitForFunction(() => performance.getEntriesByName('tersor:ready').length > 0);
-      const all = isModelFirst ? [['net.onnx', model], ...files] : [...files, ['net.onnx', model]];
-      await transfer(page, 'drop', recipe ? [...all, ['saved.json', recipe]] : all);
-      await untilCanQuantize(page);
-      await samples.getByText('4 calibrate', { exact: true }).first().waitFor();
-      expect([kind, await samples.getByRole('alert').count()]).toEqual([kind, 0]);
-      if (recipe) await region(page, 'Settings').getByText('MSE').first().waitFor();
+it.each(viewports)(
+  'E.3 row 1: takes every kind of file, several at once, in any order ($width pixels)',
+  async (viewport) => {
+    const visit = await openPage(site, { viewport });
+    const { page, context } = visit;
+    const samples = region(page, 'Samples');
+    let recipe;
+    for (const [kind, [model, files]] of Object.entries(sampleForms())) {
+      for (const isModelFirst of [true, false]) {
+        await page.reload();
+        await page.waitForFunction(() => performance.getEntriesByName('tersor:ready').length > 0);
+        const all = isModelFirst ? [['net.onnx', model], ...files] : [...files, ['net.onnx', model]];
+        await transfer(page, 'drop', recipe ? [...all, ['saved.json', recipe]] : all);
+        await untilCanQuantize(page);
+        await samples.getByText('4 calibrate', { exact: true }).first().waitFor();
+        expect([kind, await samples.getByRole('alert').count()]).toEqual([kind, 0]);
+        if (recipe) await region(page, 'Settings').getByText('MSE').first().waitFor();
+      }
+      if (!recipe) {
+        await button(page, 'Change settings').click();
+        await page.getByLabel('Where to cut activations').selectOption('MSE');
+        await button(page, 'Quantize').click();
+        await untilMeasured(page);
+        recipe = (await downloaded(page, 'Download recipe')).bytes;
+        page.on('dialog', (dialog) => void dialog.accept());
+      }
     }
-    if (!recipe) {
-      await button(page, 'Change settings').click();
-      await page.getByLabel('Where to cut activations').selectOption('MSE');
-      await button(page, 'Quantize').click();
-      await untilMeasured(page);
-      recipe = (await downloaded(page, 'Download recipe')).bytes;
-      page.on('dialog', (dialog) => void dialog.accept());
-    }
-  }
-  await expectQuiet(visit);
-  await context.close();
-}, 240_000);
+    await expectQuiet(visit);
+    await context.close();
+  },
+  240_000,
+);
 
-it('E.3 row 2: the drop zone is a button: Tab reaches it, Enter opens it, and files may be pasted', async () => {
-  const visit = await openPage(site);
-  const { page, context } = visit;
-  for (let k = 0; k < 12; ++k) {
-    await page.keyboard.press('Tab');
-    if (await page.evaluate(() => document.activeElement?.getAttribute('type') === 'file')) break;
-  }
-  const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.keyboard.press('Enter')]);
-  expect(chooser.isMultiple()).toBe(true);
-  await chooser.setFiles(demoFiles[0]);
-  await region(page, 'Model').getByText('model.onnx', { exact: true }).first().waitFor();
-  await transfer(page, 'paste', [['samples.zip', await readFile(demoFiles[1])]]);
-  await untilCanQuantize(page);
-  await page.keyboard.press('Control+Enter');
-  await untilDone(page);
-  await expectQuiet(visit);
-  await context.close();
-});
+it.each(viewports)(
+  'E.3 row 2: the drop zone is a button: Tab reaches it, Enter opens it, and files may be pasted ($width pixels)',
+  async (viewport) => {
+    const visit = await openPage(site, { viewport });
+    const { page, context } = visit;
+    for (let k = 0; k < 12; ++k) {
+      await page.keyboard.press('Tab');
+      if (await page.evaluate(() => document.activeElement?.getAttribute('type') === 'file')) break;
+    }
+    const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.keyboard.press('Enter')]);
+    expect(chooser.isMultiple()).toBe(true);
+    await chooser.setFiles(demoFiles[0]);
+    await region(page, 'Model').getByText('model.onnx', { exact: true }).first().waitFor();
+    await transfer(page, 'paste', [['samples.zip', await readFile(demoFiles[1])]]);
+    await untilCanQuantize(page);
+    await page.keyboard.press('Control+Enter');
+    await untilDone(page);
+    await expectQuiet(visit);
+    await context.close();
+  },
+);
 
 it('E.3 row 4: says in every state that nothing leaves the tab, and asks for nothing after the load', async () => {
   const response = await fetch(site.url);

@@ -21,6 +21,7 @@ import {
   untilCanQuantize,
   untilDone,
   useSite,
+  viewports,
 } from '../site.mjs';
 
 const golden = path.join(import.meta.dirname, 'errors.txt');
@@ -109,49 +110,53 @@ async function said(page) {
   return (cards.length > 0 ? cards : line).join('\n---\n').replaceAll('\u202f', ' ');
 }
 
-it('E.3 row 25: says what, where, why and what next, and stays usable, for thirty broken files', async () => {
-  const visit = await openPage(site);
-  const { page, context } = visit;
-  const good8 = Array.from({ length: 8 }, (_, k) => [`${k}.png`, picture(k)]);
-  await give(page, ['colours.onnx', good], ...good8);
-  await untilCanQuantize(page);
-  let all = '';
-  const note = async (kind, what, files, where) => {
-    await give(page, ...files);
-    const place = region(page, where);
-    await expect
-      .poll(async () => (await place.getByRole('alert').count()) + (await page.locator('.toast').count()), {
-        timeout: 20_000,
-        message: what,
-      })
-      .toBeGreaterThan(0);
-    // a line may come before the card, and a card before the next
-    let told = '';
-    const settled = async () => {
-      const before = told;
-      told = await said(page);
-      return told !== '' && told === before;
+it.each(viewports)(
+  'E.3 row 25: says what, where, why and what next, and stays usable, for thirty broken files ($width pixels)',
+  async (viewport) => {
+    const visit = await openPage(site, { viewport });
+    const { page, context } = visit;
+    const good8 = Array.from({ length: 8 }, (_, k) => [`${k}.png`, picture(k)]);
+    await give(page, ['colours.onnx', good], ...good8);
+    await untilCanQuantize(page);
+    let all = '';
+    const note = async (kind, what, files, where) => {
+      await give(page, ...files);
+      const place = region(page, where);
+      await expect
+        .poll(async () => (await place.getByRole('alert').count()) + (await page.locator('.toast').count()), {
+          timeout: 20_000,
+          message: what,
+        })
+        .toBeGreaterThan(0);
+      // a line may come before the card, and a card before the next
+      let told = '';
+      const settled = async () => {
+        const before = told;
+        told = await said(page);
+        return told !== '' && told === before;
+      };
+      await expect.poll(settled, { interval: 150, message: what }).toBe(true);
+      all += `# ${kind}: ${what} (${files[0][0]})\n${told}\n\n`;
+      // E.4: sentences, an action, nothing of the machinery
+      expect(told, what).toMatch(/[.!?]/);
+      expect(told, what).not.toMatch(/undefined|NaN at|\[object|RangeError|TypeError|Aborted|std::|internal/);
+      expect(told.split('\n').length, what).toBeGreaterThan(1);
+      // what was open stays open and usable
+      await expect.poll(() => isReady(page), { timeout: 20_000, message: `usable after ${what}` }).toBe(true);
+      const dismiss = page.getByRole('button', { name: 'Dismiss' });
+      while ((await dismiss.count()) > 0) await dismiss.first().click();
+      const toast = page.locator('.toast');
+      if ((await toast.count()) > 0) await expect.poll(() => toast.count(), { timeout: 15_000 }).toBe(0);
     };
-    await expect.poll(settled, { interval: 150, message: what }).toBe(true);
-    all += `# ${kind}: ${what} (${files[0][0]})\n${told}\n\n`;
-    // E.4: sentences, an action, nothing of the machinery
-    expect(told, what).toMatch(/[.!?]/);
-    expect(told, what).not.toMatch(/undefined|NaN at|\[object|RangeError|TypeError|Aborted|std::|internal/);
-    expect(told.split('\n').length, what).toBeGreaterThan(1);
-    // what was open stays open and usable
-    await expect.poll(() => isReady(page), { timeout: 20_000, message: `usable after ${what}` }).toBe(true);
-    const dismiss = page.getByRole('button', { name: 'Dismiss' });
-    while ((await dismiss.count()) > 0) await dismiss.first().click();
-    const toast = page.locator('.toast');
-    if ((await toast.count()) > 0) await expect.poll(() => toast.count(), { timeout: 15_000 }).toBe(0);
-  };
-  for (const [what, name, bytes] of models) await note('model', what, [[name, bytes]], 'Model');
-  for (const [what, files] of samples) await note('samples', what, files, 'Samples');
-  for (const [what, content] of recipes) await note('recipe', what, [['mine.json', content]], 'Settings');
-  await button(page, 'Quantize').click();
-  await untilDone(page);
-  await expectQuiet(visit);
-  await context.close();
-  if (process.env.UPDATE_GOLDEN) writeFileSync(golden, all);
-  expect(all).toBe(readFileSync(golden, 'utf8'));
-}, 300_000);
+    for (const [what, name, bytes] of models) await note('model', what, [[name, bytes]], 'Model');
+    for (const [what, files] of samples) await note('samples', what, files, 'Samples');
+    for (const [what, content] of recipes) await note('recipe', what, [['mine.json', content]], 'Settings');
+    await button(page, 'Quantize').click();
+    await untilDone(page);
+    await expectQuiet(visit);
+    await context.close();
+    if (process.env.UPDATE_GOLDEN) writeFileSync(golden, all);
+    expect(all).toBe(readFileSync(golden, 'utf8'));
+  },
+  300_000,
+);

@@ -39,63 +39,65 @@ const arrays = Array.from({ length: 24 }, (_, k) => [
 // Rows of one network or one job share its page, in this order.
 let visit;
 
-it('E.3 row 9: says stage, share, time and samples per second, and in the title while another tab is in front', async () => {
-  visit = await openPage(site);
-  const { page, context } = visit;
-  await give(page, deep, ...arrays);
-  await untilCanQuantize(page);
-  await page.evaluate(() => {
-    window.seen = { titles: new Set(), lines: new Set(), stages: new Set(), rates: new Set() };
-    const look = () => {
-      window.seen.titles.add(document.title);
-      const line = document.querySelector('.progress');
-      if (line) window.seen.lines.add(line.textContent);
-      const stage = document.querySelector('.stage-running .stage-title')?.firstChild?.textContent;
-      if (stage) window.seen.stages.add(stage);
-      const rate = document.querySelector('.stages .block-head .soft')?.textContent;
-      if (rate) window.seen.rates.add(rate);
-    };
-    new MutationObserver(look).observe(document, { subtree: true, childList: true, characterData: true });
-  });
-  await button(page, 'Quantize').click();
-  const other = await context.newPage(); // in front from here on
-  await other.goto('about:blank');
-  await expect.poll(() => page.title(), { timeout: 120_000 }).toMatch(/deep · Tersor/);
-  await other.close();
-  await untilMeasured(page);
-  const seen = await page.evaluate(() =>
-    Object.fromEntries(Object.entries(window.seen).map(([name, texts]) => [name, [...texts]])),
-  );
-  const titles = seen.titles.map(plain).filter((title) => /^\d+ %/.test(title));
-  const shares = titles.map((title) => parseInt(title, 10));
-  expect(shares.length).toBeGreaterThan(3);
-  expect(shares).toEqual([...shares].sort((a, b) => a - b));
-  expect(titles.every((title) => / · .+ · Tersor$/.test(title))).toBe(true);
-  expect(seen.stages.length).toBeGreaterThan(2);
-  expect(seen.lines.map(plain).some((line) => /^\d+ %\d.* (ms|s) gone/.test(line))).toBe(true);
-  expect(seen.rates.map(plain).some((rate) => /\d samples \/ s, \d worker/.test(rate))).toBe(true);
-}, 240_000);
+describe.each(viewports)('$width pixels, 300 operators', (viewport) => {
+  it('E.3 row 9: says stage, share, time and samples per second, and in the title while another tab is in front', async () => {
+    visit = await openPage(site, { viewport });
+    const { page, context } = visit;
+    await give(page, deep, ...arrays);
+    await untilCanQuantize(page);
+    await page.evaluate(() => {
+      window.seen = { titles: new Set(), lines: new Set(), stages: new Set(), rates: new Set() };
+      const look = () => {
+        window.seen.titles.add(document.title);
+        const line = document.querySelector('.progress');
+        if (line) window.seen.lines.add(line.textContent);
+        const stage = document.querySelector('.stage-running .stage-title')?.firstChild?.textContent;
+        if (stage) window.seen.stages.add(stage);
+        const rate = document.querySelector('.stages .block-head .soft')?.textContent;
+        if (rate) window.seen.rates.add(rate);
+      };
+      new MutationObserver(look).observe(document, { subtree: true, childList: true, characterData: true });
+    });
+    await button(page, 'Quantize').click();
+    const other = await context.newPage(); // in front from here on
+    await other.goto('about:blank');
+    await expect.poll(() => page.title(), { timeout: 120_000 }).toMatch(/deep · Tersor/);
+    await other.close();
+    await untilMeasured(page);
+    const seen = await page.evaluate(() =>
+      Object.fromEntries(Object.entries(window.seen).map(([name, texts]) => [name, [...texts]])),
+    );
+    const titles = seen.titles.map(plain).filter((title) => /^\d+ %/.test(title));
+    const shares = titles.map((title) => parseInt(title, 10));
+    expect(shares.length).toBeGreaterThan(3);
+    expect(shares).toEqual([...shares].sort((a, b) => a - b));
+    expect(titles.every((title) => / · .+ · Tersor$/.test(title))).toBe(true);
+    expect(seen.stages.length).toBeGreaterThan(2);
+    expect(seen.lines.map(plain).some((line) => /^\d+ %\d.* (ms|s) gone/.test(line))).toBe(true);
+    expect(seen.rates.map(plain).some((rate) => /\d samples \/ s, \d worker/.test(rate))).toBe(true);
+  }, 240_000);
 
-it('E.3 row 14: lists the layers of 300 operators, worst first, finds one with a slash and opens it with a click', async () => {
-  const { page, context } = visit;
-  const list = page.locator('table.layers');
-  const names = page.locator('.layer-name');
-  await page.getByRole('button', { name: /^Show all \d+ layers/ }).click();
-  const count = Number(await list.getAttribute('aria-rowcount'));
-  expect(count).toBeGreaterThan(160);
-  const sharesShown = (await list.locator('tbody tr td.right:nth-child(4)').allInnerTexts()).map(parseFloat);
-  expect(sharesShown.length).toBeGreaterThan(5);
-  expect(sharesShown).toEqual([...sharesShown].sort((a, b) => b - a));
-  expect(await list.locator('.error-bar').count()).toBe(await names.count());
-  await page.keyboard.press('/');
-  expect(await page.evaluate(() => document.activeElement?.id)).toBe('layer-search');
-  await page.keyboard.type('block41/conv2');
-  await expect.poll(() => names.count()).toBeLessThan(4);
-  await names.first().click();
-  await page.getByRole('group', { name: /block41/ }).waitFor();
-  await expectQuiet(visit);
-  await context.close();
-}, 240_000);
+  it('E.3 row 14: lists the layers of 300 operators, worst first, finds one with a slash and opens it with a click', async () => {
+    const { page, context } = visit;
+    const list = page.locator('table.layers');
+    const names = page.locator('.layer-name');
+    await page.getByRole('button', { name: /^Show all \d+ layers/ }).click();
+    const count = Number(await list.getAttribute('aria-rowcount'));
+    expect(count).toBeGreaterThan(160);
+    const sharesShown = (await list.locator('tbody tr td.right:nth-child(4)').allInnerTexts()).map(parseFloat);
+    expect(sharesShown.length).toBeGreaterThan(5);
+    expect(sharesShown).toEqual([...sharesShown].sort((a, b) => b - a));
+    expect(await list.locator('.error-bar').count()).toBe(await names.count());
+    await page.keyboard.press('/');
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('layer-search');
+    await page.keyboard.type('block41/conv2');
+    await expect.poll(() => names.count()).toBeLessThan(4);
+    await names.first().click();
+    await page.getByRole('group', { name: /block41/ }).waitFor();
+    await expectQuiet(visit);
+    await context.close();
+  }, 240_000);
+});
 
 describe.each(viewports)('$width pixels', (viewport) => {
   it('E.3 row 13: shows float, A and B by accuracy, size, error, agreement and integer coverage', async () => {
