@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { Fragment } from 'preact';
+
 import { commandLine, fileNames, javaScript } from '../job/command';
 import { active, parked, result, resultIsOld, saved, type Result } from '../job/state';
 import { size } from '../numbers';
@@ -65,7 +67,14 @@ export function Downloads() {
         </span>
       </button>
       <p class="command">
-        <code>{command}</code>
+        <code>
+          {command.split(' ').map((word, k) => (
+            <Fragment key={k}>
+              {k > 0 && ' '}
+              <span>{word}</span>
+            </Fragment>
+          ))}
+        </code>
       </p>
       <div class="actions">
         <button type="button" class="link" onClick={() => copy(command, 'Command line copied.')}>

@@ -124,7 +124,7 @@ const filterWords: Readonly<Record<Filter, string>> = {
   disagree: 'Disagree',
   lost: 'Lost',
   won: 'Won',
-  all: 'All samples',
+  all: 'All',
 };
 
 export function Pictures() {
@@ -143,7 +143,7 @@ export function Pictures() {
   const filters = (Object.keys(filterWords) as Filter[]).filter(
     (one) => labelled || one === 'disagree' || one === 'all',
   );
-  const names = parked.value ? 'float, A and B' : 'float and int8';
+  const names = parked.value ? 'Float, A and B' : 'Float and int8';
   return (
     <div class="block pictures-block" data-testid="pictures">
       <div class="tab-bar">
