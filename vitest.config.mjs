@@ -37,6 +37,8 @@ export default defineConfig({
       suite('packages', ['tests/package/*.test.mjs'], { testTimeout: 60_000 }),
       // the site behind nginx and Apache, and embedded
       suite('hosting', ['tests/hosting/*.test.mjs'], { testTimeout: 120_000, ...patient }),
+      // the built site as Lighthouse judges it
+      suite('lighthouse', ['tests/lighthouse/*.test.mjs'], { testTimeout: 300_000, ...patient }),
       // the built site in Chromium
       suite('browser', ['tests/browser/**/*.test.mjs'], { testTimeout: 240_000, ...patient }),
     ],
