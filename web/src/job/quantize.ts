@@ -353,7 +353,7 @@ function startedWith(inputs: Inputs): state.Run {
 let again: ReturnType<typeof setTimeout> | undefined;
 let runningKey = '';
 /** How long settings must rest before the job runs again by itself. */
-const restMilliseconds = 250;
+const restMilliseconds = 120;
 /** How long after that a click on "Cancel" was meant for the "Quantize" that stood there. */
 const surpriseMilliseconds = 500;
 let startedByItself = -Infinity;
