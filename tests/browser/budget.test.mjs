@@ -73,7 +73,7 @@ describe('a budget', () => {
 
       // the point is dragged to the next budget, and each choice is one step back
       // in the middle, where nothing that stays at the window's edge covers it
-    await handle.evaluate((one) => one.scrollIntoView({ block: 'center' }));
+      await handle.evaluate((one) => one.scrollIntoView({ block: 'center' }));
       const points = await block
         .locator('circle.tradeoff-point')
         .evaluateAll((all) =>

@@ -110,12 +110,12 @@ export function about(seconds: Maybe): string {
   return Math.round(seconds / 60) + thin + 'min';
 }
 
-/** A value of a tensor: two decimals, three significant digits below 0.1 and above 10 000. */
+/** A value of a tensor: two decimals, three significant digits below 0.1 and above 10 000, powers of ten far beyond. */
 export function value(x: Maybe): string {
   if (!there(x)) return none;
   const magnitude = Math.abs(x);
   if (x === 0) return '0.00';
-  if (magnitude >= 1e6 || magnitude < 1e-6) return scientific(x);
+  if (magnitude >= 1e6 || magnitude < 1e-4) return scientific(x);
   if (magnitude < 0.1) return signed(x.toPrecision(3));
   return magnitude >= 1e4 ? count(x) : fixed(x, 2);
 }

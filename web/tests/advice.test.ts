@@ -127,6 +127,21 @@ it('row 17: finds one tensor’s outlier, and cuts it with another method', () =
   expect(first(given)?.change).toEqual({ kind: 'field', name: 'activation_threshold_method', value: 'MSE' });
   const cut = { ...given, facts: { config: { activation_threshold_method: 'MSE' } as const } };
   expect(first(cut)?.change).toEqual({ kind: 'field', name: 'z_threshold', value: 12 });
+  // the values at the end of a Softmax are its answers
+  expect(advise(factsOf({ ...given, layers: [{ ...row, op: 'Softmax' }, layer('b')] }))).toEqual([]);
+});
+
+it('counts operators in float in a whole sentence', () => {
+  const stays = (n: number) =>
+    Array.from({ length: n }, (_, k) => ({
+      name: `n${k}`,
+      op: 'ArgMax',
+      reason: 'The platform has no kernel for it.',
+    }));
+  const said = (n: number) =>
+    first({ report: { coverage: { ...coverage, stays_float: stays(n) } } as Partial<Report> })?.sentence;
+  expect(said(1)).toBe('1 operator stays in float and multiplies no matrices.');
+  expect(said(2)).toBe('2 operators stay in float, none of them multiplies matrices.');
 });
 
 it('finds class folders that nothing says the outputs of, and none is right', () => {

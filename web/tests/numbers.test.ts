@@ -72,6 +72,7 @@ describe('figures', () => {
     expect(n.range(-6.789, 6.0949)).toBe('−6.79 … 6.09');
     expect(n.value(0.012345)).toBe('0.0123');
     expect(n.value(1.234e-9)).toBe('1.23e−9');
+    expect(n.value(0.0000016)).toBe('1.60e−6');
     expect(n.scale(0.0505099)).toBe('0.050510');
     expect(n.scale(1 / 256 / 256)).toBe('0.000015259');
   });

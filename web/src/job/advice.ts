@@ -190,9 +190,12 @@ const oneLayer: Rule = ({ comparison }) => {
   };
 };
 
+/** What saturates: values at its ends are its answers, and none of them an outlier. */
+const bounded = new Set(['Softmax', 'LogSoftmax', 'Hardmax', 'Sigmoid', 'HardSigmoid', 'Tanh', 'Softsign']);
+
 const outliers: Rule = ({ comparison, config }) => {
   const found = comparison.layers
-    .filter((row) => row.range !== null && row.error_share > worthAWord)
+    .filter((row) => row.range !== null && row.error_share > worthAWord && !bounded.has(row.op))
     .flatMap((row) => {
       const spread = spreadOf(row);
       if (!spread || spread.deviation === 0) return [];
@@ -313,11 +316,13 @@ const staysFloat: Rule = ({ report }) => {
   const { core_nodes: core, integer_core_nodes: integer } = report.coverage;
   const matters =
     integer === core
-      ? 'none of them multiplies matrices'
+      ? stay.length === 1
+        ? 'and multiplies no matrices'
+        : 'none of them multiplies matrices'
       : `${count(core - integer)} of ${count(core)} core nodes among them`;
   return {
     id: 'stays-float',
-    sentence: `${counted(stay.length, 'operator stays', 'operators stay')} in float, ${matters}.`,
+    sentence: `${counted(stay.length, 'operator stays', 'operators stay')} in float${stay.length === 1 && integer === core ? ' ' : ', '}${matters}.`,
     reason: `${count(n)} of them: ${reason}`,
     word: 'Show them',
     change: { kind: 'show-float' },

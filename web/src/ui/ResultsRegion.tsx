@@ -328,7 +328,9 @@ function Body() {
             {done ? (
               <p class="soft">
                 {overlapSentence(done.float, done.int8)}{' '}
-                {done.float.interval && `SQNR is the sharper figure: ${outputDecibels(done.comparison)}.`}
+                {done.float.interval &&
+                  done.comparison.output_sqnr_db !== null &&
+                  `SQNR is the sharper figure: ${outputDecibels(done.comparison)}.`}
               </p>
             ) : (
               <p class="soft">Float comes first: it shows that samples and labels fit the model.</p>
