@@ -43,6 +43,8 @@ export interface DrawnFigure {
 export interface Drawn {
   /** What is drawn and what was assumed, as sentences. */
   readonly assumed: string;
+  /** Boxes are drawn, and float has none. */
+  readonly isEmpty: boolean;
   readonly rows: readonly { readonly index: number; readonly figures: readonly DrawnFigure[] }[];
 }
 
@@ -113,5 +115,7 @@ export function drawRuns({ isBgr, float, others }: DrawRequest): Drawn | null {
     }));
     return [{ index, figures }];
   });
-  return { assumed: drawable.assumed, rows };
+  const ofFloat = rows.flatMap(({ figures }) => figures.filter(({ which }) => which === 'F'));
+  const isEmpty = drawable.kind === 'boxes' && ofFloat.every(({ boxes }) => boxes.length === 0);
+  return { assumed: drawable.assumed, isEmpty, rows };
 }

@@ -10,8 +10,9 @@ import { configurationOf, letters, resultOf } from '../job/configurations';
 import type { Drawn, DrawnFigure } from '../job/drawings';
 import { problemOf } from '../job/problem';
 import { gather } from '../job/quantize';
-import { looksAt, model, parked, preprocessing, result, running, samples } from '../job/state';
+import { looksAt, model, parked, preprocessing, preprocessingIsGuess, result, running, samples } from '../job/state';
 import { percent } from '../numbers';
+import { Note } from './Note';
 import { Pixels } from './Pixels';
 
 /** Samples drawn: each is run in float and in every configuration again. */
@@ -100,6 +101,15 @@ export function DrawnOutputs() {
         <h3 class="tab chosen">Pictures</h3>
       </div>
       <p class="soft">{drawn.assumed} The pictures are drawn as the model receives them.</p>
+      {drawn.isEmpty && (
+        <Note kind="caution">
+          <p>
+            The float model finds nothing in these pictures.
+            {preprocessingIsGuess.value &&
+              ' How they become tensors was guessed from its input: compare the preprocessing with what it was trained on.'}
+          </p>
+        </Note>
+      )}
       {drawn.rows.map(({ index, figures }) => (
         <div class="drawn-row" key={index}>
           {figures.map(
