@@ -319,9 +319,14 @@ async function openSamples(set: NamedSet, given: Given): Promise<void> {
       state.preprocessing.value = before.preprocessing;
       state.preview.value = before.info?.first ?? null;
       if (problem)
-        state.samplesProblem.value = { ...problem, hint: `${problem.hint} ${before.set?.name} stays open.`.trim() };
+        state.samplesProblem.value = { ...problem, hint: `${problem.hint} ${staysOpen(before.set?.name)}`.trim() };
     });
   }
+}
+
+/** Samples that came without a folder have no name of their own. */
+function staysOpen(name: string | undefined): string {
+  return name === undefined || name === 'samples' ? 'The samples before stay open.' : `${name} stays open.`;
 }
 
 async function openLabels(labels: readonly Arrival[]): Promise<void> {
