@@ -106,6 +106,23 @@ await page.locator('.layer-name').first().click();
 await page.locator('.panel').waitFor();
 await picture(page, 'layer');
 await page.keyboard.press('Escape');
+if (isWanted('graph')) {
+  await page.getByRole('tab', { name: 'Graph' }).click();
+  await page.locator('.graph-canvas').waitFor();
+  await picture(page, 'graph');
+  await page.getByRole('tab', { name: 'Layers' }).click();
+}
+if (isWanted('verify')) {
+  await button(page, 'Verify in this browser').click();
+  await page.getByText('Int8 answers as above').waitFor({ timeout: 120_000 });
+  await picture(page, 'verify');
+}
+if (isWanted('help')) {
+  await button(page, 'How it works').click();
+  await page.locator('.help-section').last().waitFor();
+  await picture(page, 'help', false);
+  await page.keyboard.press('Escape');
+}
 await button(page, 'Change settings').click();
 await picture(page, 'settings');
 await page.getByRole('button', { name: /^All settings/ }).click();
@@ -132,6 +149,34 @@ await picture(page, 'two-settings');
 await button(page, 'Close settings').click();
 await picture(page, 'two');
 await page.context().close();
+
+if (isWanted('tradeoff') || isWanted('training')) {
+  const few = await opened();
+  await button(few, 'Try the demo').click();
+  await done(few);
+  await button(few, 'Change settings').click();
+  await few.getByLabel('Where it will run').selectOption('any');
+  await few.getByLabel('Bits of weights').fill('3');
+  await few.getByLabel('Bits of weights').blur();
+  await few.getByTestId('change-line').waitFor({ timeout: 60_000 });
+  await done(few);
+  await button(few, 'Close settings').click();
+  await few.getByLabel('Minutes').fill('0.1');
+  await button(few, 'Train').click();
+  await few.getByText(/samples held aside the outputs have/).waitFor({ timeout: 120_000 });
+  await done(few);
+  await picture(few, 'training');
+  await button(few, 'Change settings').click();
+  await few.getByLabel('Bits of weights').fill('');
+  await few.getByLabel('Bits of weights').blur();
+  await button(few, 'Discard the training').click();
+  await done(few);
+  await button(few, 'Close settings').click();
+  await button(few, 'Compare budgets').click();
+  await button(few, 'Compare budgets again').waitFor({ timeout: 120_000 });
+  await picture(few, 'tradeoff');
+  await few.context().close();
+}
 
 await browser.close();
 await server.close();
