@@ -74,6 +74,10 @@ describe.each(viewports)('$width pixels, 300 operators', (viewport) => {
     expect(titles.every((title) => / · .+ · Tersor$/.test(title))).toBe(true);
     expect(seen.stages.length).toBeGreaterThan(2);
     expect(seen.lines.map(plain).some((line) => /^\d+ %\d.* (ms|s) gone/.test(line))).toBe(true);
+    // the stage stands beside the time where the list of stages is further down
+    expect(seen.lines.map(plain).some((line) => / gone.*(Calibrate|Choose ranges|Error by layer)/.test(line))).toBe(
+      true,
+    );
     expect(seen.rates.map(plain).some((rate) => /\d samples \/ s, \d worker/.test(rate))).toBe(true);
   }, 240_000);
 
