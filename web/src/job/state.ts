@@ -297,7 +297,6 @@ export interface Tradeoff {
 }
 
 export const tradeoff = signal<Tradeoff | null>(null);
-/** Points made and points in all, while the curve is being made. */
 /** How a training goes that runs now, one entry for each figure that was told. */
 export const training = signal<readonly TrainingProgress[]>([]);
 /** Bytes that it takes at most in each worker; null where that is not known. */
@@ -307,6 +306,7 @@ export const trainingTimed = signal(false);
 /** The latest result that no training had a part in. */
 export const untrained = signal<Untrained | null>(null);
 export const trainingProblem = signal<Problem | null>(null);
+/** Points made and points in all, while the curve is being made. */
 export const tradeoffRun = signal<{ readonly done: number; readonly of: number } | null>(null);
 export const tradeoffProblem = signal<Problem | null>(null);
 

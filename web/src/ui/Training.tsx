@@ -3,13 +3,12 @@
 // Training: a budget in minutes, loss and error while it runs, and what it came to, which can be kept or discarded.
 
 import { useSignal } from '@preact/signals';
-import type { Comparison, TrainingProgress } from 'tersor';
+import type { TrainingProgress } from 'tersor';
 
 import { stopTraining } from '../job/quantize';
 import {
   canQuantize,
   labels,
-  openLayer,
   result,
   run,
   running,
@@ -23,8 +22,8 @@ import {
 } from '../job/state';
 import { discardTraining, train } from '../job/training';
 import { count, decibels, duration, fixed, outputDecibels, percent, size } from '../numbers';
-import { useFold } from './fold';
 import { ProblemCard } from './Note';
+import { TrainedLayers } from './TrainedLayers';
 import { useWidth } from './width';
 
 const height = 72;
@@ -104,23 +103,8 @@ function Running() {
   );
 }
 
-/** Layers of both whose error adds up to here, in the model's order. */
-function pairsOf(before: Comparison, after: Comparison) {
-  return after.layers.flatMap((row) => {
-    const old = before.layers.find(({ output }) => output === row.output);
-    return old?.accumulated_sqnr_db == null || row.accumulated_sqnr_db === null
-      ? []
-      : [{ row, before: old.accumulated_sqnr_db, after: row.accumulated_sqnr_db }];
-  });
-}
-
-const firstRows = 12;
-
 /** What training changed on the samples that evaluate, as a whole and layer by layer. */
 function BeforeAfter({ done, before }: { readonly done: Result; readonly before: Untrained }) {
-  const pairs = pairsOf(before.comparison, done.comparison);
-  const [rows, more] = useFold(pairs, firstRows, 'layers');
-  const nearer = pairs.filter((pair) => pair.after > pair.before).length;
   const accuracy =
     done.int8.value === null || before.int8.value === null
       ? ''
@@ -131,50 +115,7 @@ function BeforeAfter({ done, before }: { readonly done: Result; readonly before:
         {`On the ${count(done.int8.count)} samples that evaluate: ${accuracy}output SQNR ` +
           `${outputDecibels(before.comparison)} before and ${outputDecibels(done.comparison)} after.`}
       </p>
-      {pairs.length > 0 && (
-        <details class="training-layers">
-          <summary>{`Before and after, layer by layer: ${count(nearer)} of ${count(pairs.length)} nearer to float`}</summary>
-          <table>
-            <caption class="visually-hidden">SQNR of each layer with all before it, before and after training</caption>
-            <thead>
-              <tr>
-                <th scope="col">Layer</th>
-                <th scope="col" class="right">
-                  Before, dB
-                </th>
-                <th scope="col" class="right">
-                  After, dB
-                </th>
-                <th scope="col" class="right">
-                  Change
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((pair) => (
-                <tr key={pair.row.output}>
-                  <th scope="row">
-                    <button
-                      type="button"
-                      class="layer-name"
-                      title={pair.row.name}
-                      onClick={() => (openLayer.value = pair.row.output)}
-                    >
-                      {pair.row.name}
-                    </button>
-                  </th>
-                  <td class="right">{fixed(pair.before, 1)}</td>
-                  <td class="right">{fixed(pair.after, 1)}</td>
-                  <td class={pair.after < pair.before ? 'right loss' : 'right'}>
-                    {`${pair.after < pair.before ? '−' : '+'}${fixed(Math.abs(pair.after - pair.before), 1)}`}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-          {more}
-        </details>
-      )}
+      {done.quantized.report.training?.taken && <TrainedLayers before={before.comparison} after={done.comparison} />}
     </>
   );
 }
