@@ -2,11 +2,13 @@
 // Equalization cannot cross a Swish: f(s x) is not s f(x). But the two nodes of a quantizer need not carry the same
 // scale.
 //
-//   - Before a Swish, the Conv writes its channels stretched to the same integers, and a Mul and an Add by channel after
+//   - Before a Swish, the Conv writes its channels stretched to the same integers, and a Mul and an Add by channel
+//   after
 //     the DequantizeLinear undo it.
 //   - After a Swish (or a float Concat, Add, MaxPool or Resize), a Mul by channel stands before the QuantizeLinear, and
 //     the Convs that read it have the factors in their weights.
-//   - Where float nodes alone read a Conv (a spectrum on its way to its power, the heads of a detector), it is as before
+//   - Where float nodes alone read a Conv (a spectrum on its way to its power, the heads of a detector), it is as
+//   before
 //     a Swish.
 //
 // The quantizers keep one scale for the tensor: with a scale for each channel they take ONNX Runtime a hundred times as

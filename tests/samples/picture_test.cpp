@@ -140,7 +140,8 @@ TEST_CASE("kinds of pictures that are not read are named") {
     jpeg[i + 1] = std::byte{0xc9};
     REQUIRE_THAT(error_of([&] { decode_jpeg(jpeg); }), Contains("arithmetic coding"));
   }
-  REQUIRE_THAT(error_of([] { decode_picture(bytes_of("GIF89a")); }), Contains("no picture of a format that is read, but a GIF picture"));
+  REQUIRE_THAT(error_of([] { decode_picture(bytes_of("GIF89a")); }),
+               Contains("no picture of a format that is read, but a GIF picture"));
 }
 
 TEST_CASE("every prefix of a picture is refused") {

@@ -6,10 +6,28 @@ import type { QuantizationConfig } from '../quantization_config.js';
 import type { FrameworkInfo, TargetPlatformCapabilities } from '../requirements.js';
 import type { BaseTrainableQuantizer, TrainableQuantizerOptions } from '../trainable.js';
 import type { Comparison, EvaluationResult, Metric } from './comparison.js';
-import type { Coverage, GraphView, ModelInfo, NodeInfo, RangeQuestion, RangeStudy, RuntimeNode, WeightChannels } from './model.js';
+import type {
+  Coverage,
+  GraphView,
+  ModelInfo,
+  NodeInfo,
+  RangeQuestion,
+  RangeStudy,
+  RuntimeNode,
+  WeightChannels,
+} from './model.js';
 import type { CallOptions } from './progress.js';
 import type { Recipe, Report } from './report.js';
-import type { Labels, Preprocessing, PreprocessingPreset, SamplePreview, Samples, SamplesInfo, Selection, TypedArray } from './samples.js';
+import type {
+  Labels,
+  Preprocessing,
+  PreprocessingPreset,
+  SamplePreview,
+  Samples,
+  SamplesInfo,
+  Selection,
+  TypedArray,
+} from './samples.js';
 import type { FieldDescription, Override, Platform, PlatformInfo, Preset } from './settings.js';
 
 export interface TersorOptions {

@@ -2,8 +2,19 @@
 //
 // Platforms, fields of the configuration, overrides.
 
-import type { GradientPTQConfig, MixedPrecisionQuantizationConfig, QuantizationConfig, ResourceUtilization } from '../quantization_config.js';
-import type { LayerFilterParams, OpsetToLayers, QuantizeConfig, QuantizeConfigData, TargetPlatformCapabilities } from '../requirements.js';
+import type {
+  GradientPTQConfig,
+  MixedPrecisionQuantizationConfig,
+  QuantizationConfig,
+  ResourceUtilization,
+} from '../quantization_config.js';
+import type {
+  LayerFilterParams,
+  OpsetToLayers,
+  QuantizeConfig,
+  QuantizeConfigData,
+  TargetPlatformCapabilities,
+} from '../requirements.js';
 
 export interface PlatformInfo {
   readonly name: string;
