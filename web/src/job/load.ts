@@ -408,7 +408,8 @@ async function openJson(file: Arrival): Promise<void> {
     if (!state.foreignRecipe.value) quantizeAgain();
   } catch (error) {
     batch(() => {
-      state.settingsProblem.value = problemOf(error);
+      const problem = problemOf(error);
+      state.settingsProblem.value = { ...problem, hint: problem.hint || 'Correct it in the file, and open the file again.' };
       state.openRegion('settings');
     });
   }
