@@ -25,7 +25,7 @@ const display = firstOf('/usr/bin/Xvfb');
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 /** What `ask` gives, once it gives something. */
-async function until(ask, what, seconds = 30) {
+async function until(ask, what, seconds = 120) {
   for (const end = Date.now() + 1000 * seconds; Date.now() < end; await pause(50)) {
     const found = await ask().catch(() => null);
     if (found !== null && found !== undefined) return found;
@@ -101,7 +101,7 @@ async function openFirefox() {
   );
   const session = await marionette(port);
   await session.call('WebDriver:NewSession');
-  await session.call('WebDriver:SetTimeouts', { script: 120_000 });
+  await session.call('WebDriver:SetTimeouts', { script: 300_000 });
   return {
     go: (url) => session.call('WebDriver:Navigate', { url }),
     async run(script) {
@@ -155,7 +155,7 @@ async function openWebKit() {
   const wanted = { alwaysMatch: { 'webkitgtk:browserOptions': options } };
   const { sessionId } = await call('POST', '/session', { capabilities: wanted });
   const session = `/session/${sessionId}`;
-  await call('POST', `${session}/timeouts`, { script: 120_000 });
+  await call('POST', `${session}/timeouts`, { script: 300_000 });
   return {
     go: (url) => call('POST', `${session}/url`, { url }),
     run: async (script) =>

@@ -12,7 +12,7 @@ import { zipSync } from 'fflate';
 
 import { png } from './files.mjs';
 import { otherBrowsers } from './other_browsers.mjs';
-import { button, openPage, openSite, runDemo, shared, siteFolder, untilDone } from './site.mjs';
+import { button, openPage, openSite, runDemo, shared, siteFolder, untilMeasured } from './site.mjs';
 
 const zoo = `${shared}/zoo`;
 
@@ -77,7 +77,7 @@ async function inChromium() {
     await expect.poll(() => page.locator('.region-results .with-sign').count(), { timeout: 30_000 }).toBe(0);
     await expect.poll(() => button(page, 'Quantize').getAttribute('aria-disabled'), { timeout: 30_000 }).toBe('false');
     await button(page, 'Quantize').click();
-    await untilDone(page);
+    await untilMeasured(page);
     zooModel = await sha256(page);
   }
   await context.close();
@@ -128,6 +128,7 @@ for (const { name, missing, open } of otherBrowsers) {
           await browser.close();
         }
       },
+      600_000,
     );
   });
 }
