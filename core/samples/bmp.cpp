@@ -84,8 +84,9 @@ Header read_header(std::span<const std::byte> file) {
   const size_t info = little(file, kFileHeader, 4);
   if (info != kCoreHeader && info < kInfoHeader) broken("its header has " + std::to_string(info) + " bytes");
   const bool is_core = info == kCoreHeader;
-  header.width = is_core ? little(file, 18, 2) : static_cast<int32_t>(little(file, 18, 4));
-  header.height = is_core ? little(file, 20, 2) : static_cast<int32_t>(little(file, 22, 4));
+  const auto side = [&](size_t at) { return static_cast<int64_t>(static_cast<int32_t>(little(file, at, 4))); };
+  header.width = is_core ? int64_t{little(file, 18, 2)} : side(18);
+  header.height = is_core ? int64_t{little(file, 20, 2)} : side(22);
   header.from_top = header.height < 0;
   header.height = header.from_top ? -header.height : header.height;
   check_picture_size(header.width, header.height);

@@ -12,7 +12,7 @@ using Catch::Matchers::Contains;
 namespace {
 
 void put(FileBytes& file, uint32_t value, size_t count) {
-  for (size_t i = 0; i < count; ++i) file.push_back(static_cast<std::byte>(value >> (8 * i) & 255));
+  for (size_t i = 0; i < count; ++i, value >>= 8) file.push_back(static_cast<std::byte>(value & 255));
 }
 
 struct Bmp {
