@@ -409,7 +409,10 @@ async function openJson(file: Arrival): Promise<void> {
   } catch (error) {
     batch(() => {
       const problem = problemOf(error);
-      state.settingsProblem.value = { ...problem, hint: problem.hint || 'Correct it in the file, and open the file again.' };
+      state.settingsProblem.value = {
+        ...problem,
+        hint: problem.hint || 'Correct it in the file, and open the file again.',
+      };
       state.openRegion('settings');
     });
   }
