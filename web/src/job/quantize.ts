@@ -78,6 +78,8 @@ export interface Inputs {
     readonly frameworkInfo: FrameworkInfo | undefined;
   };
   readonly key: string;
+  /** Model, samples, labels and settings without what trains. */
+  readonly untrainedKey: string;
   /** What float accuracy and statistics depend on. */
   readonly dataKey: string;
 }
@@ -88,10 +90,12 @@ export function gather(): Inputs | null {
   if (!model || !set) return null;
   const chosen = state.preprocessing.value;
   const count = state.calibrationCount.value;
+  const labels = state.labels.value;
+  const dataKey = JSON.stringify([identity(model.handle), identity(set), chosen, count, state.classMapping.value]);
   return {
     model,
     set,
-    labels: state.labels.value,
+    labels,
     // left to the guess, so that the verdict says on what it rests
     preprocessing: chosen && !state.preprocessingIsGuess.value ? { preprocessing: chosen } : {},
     evaluation: { part: 'evaluation', count },
@@ -103,7 +107,8 @@ export function gather(): Inputs | null {
       frameworkInfo: state.frameworkInfo.value,
     },
     key: state.settingsKey.value,
-    dataKey: JSON.stringify([identity(model.handle), identity(set), chosen, count, state.classMapping.value]),
+    untrainedKey: JSON.stringify([dataKey, labels, state.untrainedKey.value, state.recipe.value?.name ?? null]),
+    dataKey,
   };
 }
 
@@ -232,13 +237,6 @@ async function quantized(inputs: Inputs, from: Statistics, signal: AbortSignal):
   });
 }
 
-/** Samples, labels and settings without what trains. */
-function untrainedKey({ dataKey, labels, settings }: Inputs): string {
-  const { gradient_ptq_config: _, ...config } = settings.config;
-  const recipe = state.recipe.value?.name ?? null;
-  return JSON.stringify([dataKey, labels, state.platformName.value, { ...settings, platform: null, config }, recipe]);
-}
-
 /** A training that runs ends with the best that it has found. */
 export function stopTraining(): void {
   stopper?.abort();
@@ -284,7 +282,7 @@ async function work(inputs: Inputs, signal: AbortSignal): Promise<void> {
     platformFile: ownPlatformFile(),
     quantized: made,
     float,
-    untrainedKey: untrainedKey(inputs),
+    untrainedKey: inputs.untrainedKey,
     before: before?.dataKey === inputs.dataKey && before.key !== inputs.key ? figuresOf(before) : null,
   };
   const partly = (result: Pick<state.Result, 'pending' | 'int8' | 'comparison'>) => {

@@ -489,6 +489,12 @@ export const tradeoffKey = computed(() => {
   return keyOf(openWith(others));
 });
 
+/** What a result depends on but for its training. */
+export const untrainedKey = computed(() => {
+  const { gradient_ptq_config: _training, ...others } = fields.value;
+  return keyOf(openWith(others));
+});
+
 /** The figures shown are of other settings. */
 export const resultIsOld = computed(() => result.value !== null && result.value.key !== settingsKey.value);
 
