@@ -1,7 +1,20 @@
 # A room is one folder of core/ and one static library. It sees its own headers and those of the rooms it USES, nothing else:
 # each room has an include folder of its own that holds a link to just that room, so an include upwards finds no file.
-# Every .cpp of the folder belongs to it, and SOURCES beside them. FAST: its loops decide how long a job takes; FAST_SOURCES: those of these files do. The rest is built for size in
-# WebAssembly, where every visitor loads it.
+# Every .cpp of the folder belongs to it, and SOURCES beside them.
+# FAST: its loops decide how long a job takes; FAST_SOURCES: those of these files do. The rest is built for size in WebAssembly,
+# where every visitor loads it, and without optimization under the sanitizers, where it is compiled more often than it runs.
+
+# As every target is built whose loops do not decide how long a job takes.
+function(tersor_rarely_hot target)
+  if(EMSCRIPTEN)
+    target_compile_options(${target} PRIVATE -Oz)
+  elseif(TERSOR_SANITIZE)
+    target_compile_options(${target} PRIVATE -O0)
+  endif()
+  if(TARGET tersor_precompiled)
+    target_precompile_headers(${target} REUSE_FROM tersor_precompiled)
+  endif()
+endfunction()
 
 function(tersor_room name)
   cmake_parse_arguments(ROOM "FAST" "" "SOURCES;FAST_SOURCES;USES;THIRD_PARTY" ${ARGN})
@@ -13,17 +26,11 @@ function(tersor_room name)
   add_library(tersor_${name} STATIC ${own} ${ROOM_SOURCES})
   target_include_directories(tersor_${name} PUBLIC "${view}")
   target_link_libraries(tersor_${name} PUBLIC tersor_flags)
-  if(EMSCRIPTEN AND NOT ROOM_FAST)
-    target_compile_options(tersor_${name} PRIVATE -Oz)
+  if(NOT ROOM_FAST)
+    tersor_rarely_hot(tersor_${name})
   endif()
-  if(EMSCRIPTEN AND ROOM_FAST_SOURCES)
-    set_source_files_properties(${ROOM_FAST_SOURCES} PROPERTIES COMPILE_OPTIONS -O3 SKIP_PRECOMPILE_HEADERS ON)
-  endif()
-  if(TERSOR_SANITIZE AND NOT ROOM_FAST)
-    target_compile_options(tersor_${name} PRIVATE -O0)
-  endif()
-  if(TARGET tersor_precompiled AND NOT ROOM_FAST)
-    target_precompile_headers(tersor_${name} REUSE_FROM tersor_precompiled)
+  if(ROOM_FAST_SOURCES AND (EMSCRIPTEN OR TERSOR_SANITIZE))
+    set_source_files_properties(${ROOM_FAST_SOURCES} PROPERTIES COMPILE_OPTIONS "$<IF:$<BOOL:${EMSCRIPTEN}>,-O3,-O1>" SKIP_PRECOMPILE_HEADERS ON)
   endif()
   foreach(parent IN LISTS ROOM_USES)
     target_link_libraries(tersor_${name} PUBLIC tersor_${parent})
