@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/framework/kernel_operand.h"
 
+#include "core/graph/attribute_defaults.h"
 #include "core/graph/operators.h"
 
 namespace tersor::framework {
@@ -27,7 +28,7 @@ std::optional<KernelOperand> kernel_operand(const Graph& graph, const Node& node
   if (!has_trait(node, Trait::kWeighted)) return std::nullopt;
   if (float_constant(graph, node, 1) == nullptr) return std::nullopt;
   if (float_constant(graph, node, 2) != nullptr) operand.bias = 2;
-  operand.swap_axes = node.is("Gemm") && node.int_or("transB", 0) != 0;
+  operand.swap_axes = node.is("Gemm") && int_of(node, "transB") != 0;
   return operand;
 }
 

@@ -2,10 +2,13 @@
 #include "core/framework/layer_filter_params.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/framework/kernel_operand.h"
+#include "core/graph/attribute_defaults.h"
 
 namespace tersor::framework {
 
@@ -24,48 +27,47 @@ constexpr NamedInput kNamedInputs[] = {
     {"Dropout", "ratio", 1}, {"Squeeze", "axes", 1}, {"Unsqueeze", "axes", 1}, {"Slice", "axes", 3},
 };
 
-/// What ONNX takes where the node does not say.
-struct Default {
-  std::string_view type;
-  std::string_view name;
-  double number;
-  std::string_view word = {};
-};
-constexpr Default kDefaults[] = {
-    {"Conv", "group", 1},
-    {"ConvTranspose", "group", 1},
-    {"Gemm", "transA", 0},
-    {"Gemm", "transB", 0},
-    {"LpNormalization", "p", 2},
-    {"LeakyRelu", "alpha", 0.01},
-    {"Elu", "alpha", 1},
-    {"Celu", "alpha", 1},
-    {"ThresholdedRelu", "alpha", 1},
-    {"Selu", "alpha", 1.67326319217681884765625},
-    {"Selu", "gamma", 1.05070102214813232421875},
-    {"Pad", "mode", 0, "constant"},
-    {"Pad", "constant_value", 0},
-    {"Resize", "mode", 0, "nearest"},
-    {"Upsample", "mode", 0, "nearest"},
-};
+/// The number as a person writes it: 0.01 of the float32 that is nearest to 0.01.
+double as_written(float number) {
+  char text[32];
+  for (int digits = 6; digits < 10; ++digits) {
+    std::snprintf(text, sizeof text, "%.*g", digits, static_cast<double>(number));
+    const double read = std::strtod(text, nullptr);
+    if (static_cast<float>(read) == number) return read;
+  }
+  return static_cast<double>(number);  // NaN
+}
 
 std::optional<FilterValue> value_of(const Tensor& tensor) {
   if (tensor.elements() > 64 || tensor.dtype() == DType::kString) return std::nullopt;
   std::vector<double> numbers = tensor.to_doubles();
+  if (tensor.dtype() == DType::kFloat32)
+    for (double& one : numbers) one = as_written(static_cast<float>(one));
   if (numbers.size() == 1) return FilterValue(numbers[0]);
   return FilterValue(std::move(numbers));
 }
 
+FilterValue value_of(const DefaultValue& value) {
+  if (const auto* word = std::get_if<std::string_view>(&value)) return FilterValue(std::string(*word));
+  if (const auto* number = std::get_if<float>(&value)) return FilterValue(as_written(*number));
+  return FilterValue(static_cast<double>(std::get<int64_t>(value)));
+}
+
 template <class T>
 FilterValue value_of(const std::vector<T>& list) {
-  return FilterValue(std::vector<double>(list.begin(), list.end()));
+  std::vector<double> numbers(list.begin(), list.end());
+  if constexpr (std::is_same_v<T, float>)
+    for (double& one : numbers) one = as_written(static_cast<float>(one));
+  return FilterValue(std::move(numbers));
 }
 
 std::optional<FilterValue> from_attribute(const Node& node, const std::string& name) {
   const auto found = node.attributes.find(name);
   if (found == node.attributes.end()) return std::nullopt;
   const auto read = []<class T>(const T& held) -> std::optional<FilterValue> {
-    if constexpr (std::is_arithmetic_v<T>)
+    if constexpr (std::is_same_v<T, float>)
+      return FilterValue(as_written(held));
+    else if constexpr (std::is_arithmetic_v<T>)
       return FilterValue(static_cast<double>(held));
     else if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, std::vector<std::string>>)
       return FilterValue(held);
@@ -209,10 +211,9 @@ std::optional<FilterValue> filter_value(const Graph& graph, const Node& node, st
         return constant == nullptr ? std::nullopt : value_of(*constant);
       }
   if (auto found = derived(graph, node, attribute)) return found;
-  if (node.domain.empty())
-    for (const Default& one : kDefaults)
-      if (one.type == node.op_type && one.name == attribute)
-        return one.word.empty() ? FilterValue(one.number) : FilterValue(std::string(one.word));
+  if (!node.domain.empty()) return std::nullopt;
+  if (node.op_type == "Pad" && attribute == "constant_value") return FilterValue(0.0);  // an input that may be absent
+  if (const auto otherwise = default_of(node.op_type, attribute)) return value_of(*otherwise);
   return std::nullopt;
 }
 
@@ -224,7 +225,7 @@ std::vector<std::string> filter_attributes(const Graph& graph, const Node& node)
   };
   for (const auto& attribute : node.attributes) add(attribute.first);
   for (const NamedInput& one : kNamedInputs) add(std::string(one.name));
-  for (const Default& one : kDefaults) add(std::string(one.name));
+  for (const std::string_view name : names_with_defaults(node.op_type)) add(std::string(name));
   for (const char* name : kDerived) add(name);
   return names;
 }

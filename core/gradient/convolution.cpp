@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/gradient/kernel.h"
+#include "core/graph/attribute_defaults.h"
 #include "core/kernels/conv.h"
 #include "core/kernels/gemm.h"
 #include "core/kernels/gradients.h"
@@ -385,7 +386,7 @@ void convolution(Backward& b) {
 void transposed_convolution(Backward& b) {
   require_planes(b);
   const Node& node = b.node();
-  if (node.string_or("auto_pad", "NOTSET") != "NOTSET" || node.attributes.contains("output_shape"))
+  if (string_of(node, "auto_pad") != "NOTSET" || node.attributes.contains("output_shape"))
     ops::unsupported("A ConvTranspose that finds its pads itself has no gradient here.");
   const ValueId x = node.inputs[0], w = node.inputs[1], dy = b.by_output();
   if (b.wants(0)) b.give(0, b.emit("Conv", {dy, w}, window_of(node)));

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/gradient/kernel.h"
+#include "core/graph/attribute_defaults.h"
 #include "core/kernels/gemm.h"
 #include "core/ops/refuse.h"
 
@@ -61,7 +62,7 @@ void gemm(Backward& b) {
   const Node& node = b.node();
   const auto flag = [&](const char* name) { return node.int_or(name, 0) != 0; };
   const bool a_turned = flag("transA"), w_turned = flag("transB");
-  const float alpha = node.float_or("alpha", 1), beta = node.float_or("beta", 1);
+  const float alpha = float_of(node, "alpha"), beta = float_of(node, "beta");
   const ValueId a = node.inputs[0], w = node.inputs[1], dy = b.by_output();
   const auto product = [&](ValueId left, bool left_turned, ValueId right, bool right_turned) {
     Attributes attributes;

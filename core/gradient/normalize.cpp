@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/gradient/kernel.h"
+#include "core/graph/attribute_defaults.h"
 #include "core/kernels/elementwise.h"
 #include "core/kernels/moments.h"
 #include "core/kernels/transcendental.h"
@@ -136,7 +137,7 @@ void layer_norm(Backward& b) {
   if (b.wants(1) || b.wants(2)) ops::unsupported("The scale and bias of a " + node.op_type + " have no gradient here.");
   Attributes attributes;
   attributes["axis"] = node.int_or("axis", -1);
-  attributes["epsilon"] = node.float_or("epsilon", 1e-5f);
+  attributes["epsilon"] = float_of(node, "epsilon");
   attributes["centers"] = int64_t{node.op_type == "LayerNormalization"};
   b.give(0, b.own("LayerNormGradient", {node.inputs[0], node.inputs[1], b.by_output()}, std::move(attributes)));
 }
@@ -145,10 +146,10 @@ void batch_norm(Backward& b) {
   const Node& node = b.node();
   for (size_t k = 1; k < node.inputs.size(); ++k)
     if (b.wants(k)) ops::unsupported("The parameters of a BatchNormalization have no gradient here.");
-  if (node.int_or("training_mode", 0) != 0)
+  if (int_of(node, "training_mode") != 0)
     ops::unsupported("A BatchNormalization by the moments of its input has no gradient here.");
   Attributes attributes;
-  attributes["epsilon"] = node.float_or("epsilon", 1e-5f);
+  attributes["epsilon"] = float_of(node, "epsilon");
   b.give(0, b.own("BatchNormGradient", {b.by_output(), node.inputs[1], node.inputs[4]}, std::move(attributes)));
 }
 

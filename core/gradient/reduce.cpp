@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/gradient/kernel.h"
+#include "core/graph/attribute_defaults.h"
 #include "core/ops/integer_list.h"
 #include "core/ops/refuse.h"
 #include "core/ops/strided.h"
@@ -58,7 +59,7 @@ ValueId spread(Backward& b, ValueId reduced, bool mean = false) {
   if (node.inputs.size() > 1 && node.inputs[1].valid()) inputs.push_back(node.inputs[1]);
   Attributes attributes;
   if (const auto* axes = node.attribute<std::vector<int64_t>>("axes")) attributes["axes"] = *axes;
-  attributes["noop_with_empty_axes"] = node.int_or("noop_with_empty_axes", 0);
+  attributes["noop_with_empty_axes"] = int_of(node, "noop_with_empty_axes");
   attributes["mean"] = int64_t{mean};
   return b.own("Spread", std::move(inputs), std::move(attributes));
 }

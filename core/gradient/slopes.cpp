@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/gradient/kernel.h"
+#include "core/graph/attribute_defaults.h"
 #include "core/kernels/transcendental.h"
 #include "core/ops/broadcast.h"
 #include "core/ops/refuse.h"
@@ -245,32 +246,31 @@ void clip(Backward& b) {
 }
 
 void elu(Backward& b) {
-  give_slope(b, "Elu", b.node().outputs[0], b.node().float_or("alpha", 1), 1);
+  give_slope(b, "Elu", b.node().outputs[0], float_of(b.node(), "alpha"), 1);
 }
 void selu(Backward& b) {
-  give_slope(b, "Elu", b.node().outputs[0], b.node().float_or("alpha", 1.67326319f),
-             b.node().float_or("gamma", 1.05070102f));
+  give_slope(b, "Elu", b.node().outputs[0], float_of(b.node(), "alpha"), float_of(b.node(), "gamma"));
 }
 void celu(Backward& b) {
-  give_slope(b, "Celu", b.node().outputs[0], b.node().float_or("alpha", 1));
+  give_slope(b, "Celu", b.node().outputs[0], float_of(b.node(), "alpha"));
 }
 void leaky_relu(Backward& b) {
-  give_slope(b, "LeakyRelu", b.node().inputs[0], b.node().float_or("alpha", 0.01f));
+  give_slope(b, "LeakyRelu", b.node().inputs[0], float_of(b.node(), "alpha"));
 }
 void thresholded_relu(Backward& b) {
-  give_slope(b, "ThresholdedRelu", b.node().inputs[0], b.node().float_or("alpha", 1));
+  give_slope(b, "ThresholdedRelu", b.node().inputs[0], float_of(b.node(), "alpha"));
 }
 void hard_sigmoid(Backward& b) {
-  give_slope(b, "HardSigmoid", b.node().inputs[0], b.node().float_or("alpha", 0.2f), b.node().float_or("beta", 0.5f));
+  give_slope(b, "HardSigmoid", b.node().inputs[0], float_of(b.node(), "alpha"), float_of(b.node(), "beta"));
 }
 void hard_swish(Backward& b) {
   give_slope(b, "HardSwish", b.node().inputs[0], 1 / 6.0f, 0.5f);
 }
 void gelu_rule(Backward& b) {
-  give_slope(b, b.node().string_or("approximate", "none") == "tanh" ? "GeluTanh" : "Gelu", b.node().inputs[0]);
+  give_slope(b, string_of(b.node(), "approximate") == "tanh" ? "GeluTanh" : "Gelu", b.node().inputs[0]);
 }
 void swish_rule(Backward& b) {
-  give_slope(b, "Swish", b.node().inputs[0], b.node().float_or("alpha", 1));
+  give_slope(b, "Swish", b.node().inputs[0], float_of(b.node(), "alpha"));
 }
 void sine(Backward& b) {
   b.give(0, b.emit("Mul", {b.by_output(), b.emit("Cos", {b.node().inputs[0]})}));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/graph/operators.h"
 #include "core/graph/value_types.h"
 
@@ -62,7 +63,7 @@ Dims transposed_dims(const Node& node, const std::vector<int64_t>& dims) {
 }
 
 Dims reduced_dims(const Node& node, const Inputs& inputs, size_t rank) {
-  if (node.int_or("keepdims", 1) != 0) return unknown(rank);
+  if (int_of(node, "keepdims") != 0) return unknown(rank);
   const bool one_axis = node.op_type == "ArgMax" || node.op_type == "ArgMin";
   const auto axes = axes_of(node, inputs);
   const size_t gone = one_axis ? 1 : axes ? axes->size() : rank;

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/graph/uses.h"
 #include "core/onnx/facts.h"
 #include "core/onnx/rewrite_forms.h"
@@ -87,7 +88,7 @@ class SequenceRewriter {
     const bool known_axis = input.dims && axis >= 0 && axis < static_cast<int64_t>(input.dims->size());
     const int64_t extent = known_axis ? (*input.dims)[static_cast<size_t>(axis)] : -1;
     const bool given = node.inputs.size() > 1 && node.inputs[1].valid();
-    Sequence made{{}, false, node.inputs[0], axis, 1, !given && node.int_or("keepdims", 1) == 0};
+    Sequence made{{}, false, node.inputs[0], axis, 1, !given && int_of(node, "keepdims") == 0};
     std::vector<int64_t> sizes;
     if (given) {
       const Fact parts = facts_.of(graph_, node, 1);
@@ -197,7 +198,7 @@ class SequenceRewriter {
   bool concat(Node& node, const Sequence& sequence) {
     std::vector<ValueId> parts = sequence.elements;
     const int64_t axis = node.int_or("axis", 0);
-    if (node.int_or("new_axis", 0) != 0)
+    if (int_of(node, "new_axis") != 0)
       for (size_t k = 0; k < parts.size(); ++k) {
         Node one = named(node, "Unsqueeze", "_Unsqueeze_" + std::to_string(k));
         one.inputs = {parts[k]};

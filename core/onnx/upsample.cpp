@@ -3,6 +3,7 @@
 // nearest mode that is rounded down when an axis grows and up when it shrinks, as ONNX's cases of that time expect.
 #include <algorithm>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/onnx/rewriter.h"
 
 namespace tersor::onnx {
@@ -74,7 +75,7 @@ void resize_11(Rewriter& rewriter, Node& node) {
   set_input(node, 1, rewriter.target >= 13 ? ValueId{} : float_list(rewriter, node, "roi", {}));
   set_input(node, 2, scales);
   node.attributes["coordinate_transformation_mode"] = std::string("asymmetric");
-  if (node.string_or("mode", "nearest") != "nearest") return;
+  if (string_of(node, "mode") != "nearest") return;
   if (!known) {
     rewriter.warn("The scales of this Resize are not known before the run; it is taken to enlarge.");
     set_nearest(node, Direction::kGrows);
@@ -95,9 +96,9 @@ void resize_13(Rewriter& rewriter, Node& node) {
     const bool empty = (fresh != nullptr && fresh->elements() == 0) || is_empty(rewriter.input(node, k));
     if (empty) node.inputs[k] = ValueId{};
   }
-  if (node.string_or("coordinate_transformation_mode", "half_pixel") != "tf_half_pixel_for_nn") return;
+  if (string_of(node, "coordinate_transformation_mode") != "tf_half_pixel_for_nn") return;
   // x_in = (x_out + 0.5) / scale without half_pixel's - 0.5; another way of rounding makes up for it.
-  const std::string rounding = node.string_or("nearest_mode", "round_prefer_floor");
+  const std::string rounding = string_of(node, "nearest_mode");
   if (rounding == "floor")
     node.attributes["nearest_mode"] = std::string("round_prefer_ceil");
   else if (rounding == "round_prefer_floor")

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/kernels/gemm.h"
 #include "core/kernels/transcendental.h"
 #include "core/ops/families.h"
@@ -33,10 +34,10 @@ class Attention : public Kernel {
   explicit Attention(const Setup& setup)
       : q_heads_(setup.node.int_or("q_num_heads", 0)),
         kv_heads_(setup.node.int_or("kv_num_heads", 0)),
-        softcap_(setup.node.float_or("softcap", 0)),
-        shown_(shown_by(setup.node.int_or("qk_matmul_output_mode", 0))),
-        window_{setup.node.int_or("is_causal", 0) != 0, setup.node.int_or("left_window_size", -1),
-                setup.node.int_or("right_window_size", -1)} {
+        softcap_(float_of(setup.node, "softcap")),
+        shown_(shown_by(int_of(setup.node, "qk_matmul_output_mode"))),
+        window_{int_of(setup.node, "is_causal") != 0, int_of(setup.node, "left_window_size"),
+                int_of(setup.node, "right_window_size")} {
     require_inputs(setup, 3, 7);
     if (const auto* scale = setup.node.attribute<float>("scale")) scale_ = *scale;
     if (q_heads_ < 0 || kv_heads_ < 0) invalid("A number of heads is negative.");

@@ -2,6 +2,7 @@
 // Tables for sound: the windows of Hann, Hamming and Blackman, and the matrix from a spectrum to mel bands.
 #include <cmath>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/kernels/fourier.h"
 #include "core/kernels/transcendental.h"
 #include "core/ops/families.h"
@@ -15,7 +16,7 @@ namespace {
 constexpr int64_t kMost = int64_t{1} << 31;
 
 DType output_type_of(const Setup& setup) {
-  const int64_t number = setup.node.int_or("output_datatype", 1);
+  const int64_t number = int_of(setup.node, "output_datatype");
   const auto dtype = number > 0 && number < 256 ? static_cast<DType>(number) : DType::kUndefined;
   with_number_type(dtype, [](auto) {});
   return dtype;
@@ -29,7 +30,7 @@ struct Cosines {
 class AudioWindow : public Kernel {
  public:
   AudioWindow(const Setup& setup, const Cosines& cosines)
-      : cosines_(cosines), periodic_(setup.node.int_or("periodic", 1) != 0), dtype_(output_type_of(setup)) {
+      : cosines_(cosines), periodic_(int_of(setup.node, "periodic") != 0), dtype_(output_type_of(setup)) {
     require_inputs(setup, 1, 1);
   }
 

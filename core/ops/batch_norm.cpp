@@ -4,6 +4,7 @@
 // are standardized.
 #include <cmath>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/kernels/elementwise.h"
 #include "core/kernels/moments.h"
 #include "core/ops/clamp.h"
@@ -30,7 +31,7 @@ void check_inputs(std::span<const Input> inputs) {
 
 class BatchNormalization : public Kernel {
  public:
-  explicit BatchNormalization(Setup& setup) : epsilon_(setup.node.float_or("epsilon", 1e-5f)), clamp_(setup.clamp) {
+  explicit BatchNormalization(Setup& setup) : epsilon_(float_of(setup.node, "epsilon")), clamp_(setup.clamp) {
     require_inputs(setup, 5, 5);
     if (setup.has_output(1)) invalid("It has several outputs, which only training mode has.");
     std::vector<std::vector<float>> parameters;
@@ -113,9 +114,7 @@ class BatchNormalization : public Kernel {
 class BatchStatistics : public Kernel {
  public:
   explicit BatchStatistics(const Setup& setup)
-      : epsilon_(setup.node.float_or("epsilon", 1e-5f)),
-        momentum_(setup.node.float_or("momentum", 0.9f)),
-        clamp_(setup.clamp) {
+      : epsilon_(float_of(setup.node, "epsilon")), momentum_(float_of(setup.node, "momentum")), clamp_(setup.clamp) {
     require_inputs(setup, 5, 5);
   }
 
@@ -169,7 +168,7 @@ class BatchStatistics : public Kernel {
 };
 
 std::unique_ptr<const Kernel> prepare(Setup& setup) {
-  if (setup.node.int_or("training_mode", 0) != 0) return std::make_unique<BatchStatistics>(setup);
+  if (int_of(setup.node, "training_mode") != 0) return std::make_unique<BatchStatistics>(setup);
   return std::make_unique<BatchNormalization>(setup);
 }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/kernels/elementwise.h"
 #include "core/ops/binary_functions.h"
 #include "core/ops/broadcast.h"
@@ -172,7 +173,7 @@ Loop float_loop_of_add(DType dtype) {
 }
 
 std::unique_ptr<const Kernel> prepare_mod(Setup& setup) {
-  const bool fmod = setup.node.int_or("fmod", 0) != 0;
+  const bool fmod = int_of(setup.node, "fmod") != 0;
   return std::make_unique<Binary>(setup, Rule{.loop_for = fmod ? number_loop<Fmod> : number_loop<Mod>});
 }
 

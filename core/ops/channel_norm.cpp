@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/kernels/moments.h"
 #include "core/kernels/transcendental.h"
 #include "core/ops/families.h"
@@ -24,7 +25,7 @@ class GroupNorm : public Kernel {
       : instance_(instance),
         by_group_(!instance && setup.opset < 21),
         groups_(setup.node.int_or("num_groups", instance ? 1 : 0)),
-        epsilon_(setup.node.float_or("epsilon", 1e-5f)) {
+        epsilon_(float_of(setup.node, "epsilon")) {
     require_inputs(setup, 3, 3);
     if (groups_ < 1) invalid("The attribute num_groups is " + std::to_string(groups_) + ".");
     if (!(epsilon_ >= 0)) invalid("The attribute epsilon is " + std::to_string(epsilon_) + ".");
@@ -130,7 +131,7 @@ class MeanVarianceNorm : public Kernel {
 
 class LpNorm : public Kernel {
  public:
-  explicit LpNorm(const Setup& setup) : axis_(setup.node.int_or("axis", -1)), p_(setup.node.int_or("p", 2)) {
+  explicit LpNorm(const Setup& setup) : axis_(int_of(setup.node, "axis")), p_(int_of(setup.node, "p")) {
     require_inputs(setup, 1, 1);
     if (p_ != 1 && p_ != 2) invalid("The attribute p is " + std::to_string(p_) + "; it must be 1 or 2.");
   }
@@ -173,9 +174,9 @@ class Lrn : public Kernel {
  public:
   explicit Lrn(const Setup& setup)
       : size_(setup.node.int_or("size", 0)),
-        alpha_(setup.node.float_or("alpha", 1e-4f)),
-        beta_(setup.node.float_or("beta", 0.75f)),
-        bias_(setup.node.float_or("bias", 1)) {
+        alpha_(float_of(setup.node, "alpha")),
+        beta_(float_of(setup.node, "beta")),
+        bias_(float_of(setup.node, "bias")) {
     require_inputs(setup, 1, 1);
     if (size_ < 1 || size_ > int64_t{1} << 31) invalid("The attribute size is " + std::to_string(size_) + ".");
   }

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/ops/constant.h"
+#include "core/graph/attribute_defaults.h"
 #include "core/ops/families.h"
 #include "core/ops/refuse.h"
 
@@ -72,7 +73,7 @@ class ConstantOfShape : public Kernel {
 
 class ShapeOf : public Kernel {
  public:
-  explicit ShapeOf(const Setup& setup) : start_(setup.node.int_or("start", 0)), end_(setup.node.int_or("end", kOpen)) {
+  explicit ShapeOf(const Setup& setup) : start_(int_of(setup.node, "start")), end_(setup.node.int_or("end", kOpen)) {
     require_inputs(setup, 1, 1);
   }
   bool from_types_only() const override { return true; }

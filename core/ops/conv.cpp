@@ -3,6 +3,7 @@
 // sum of plane convolutions over the taps of the first.
 #include <algorithm>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/kernels/conv.h"
 #include "core/kernels/elementwise.h"
 #include "core/ops/clamp.h"
@@ -92,7 +93,7 @@ class Conv : public Kernel {
   explicit Conv(Setup& setup)
       : window_(setup),
         kernel_(setup.node.ints_or("kernel_shape", {})),
-        group_(setup.node.int_or("group", 1)),
+        group_(int_of(setup.node, "group")),
         clamp_(setup.clamp) {
     require_inputs(setup, 2, 3);
     require_pads_once(setup.node);

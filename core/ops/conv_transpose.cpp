@@ -3,6 +3,7 @@
 // of a matrix product; they are added to the output places that they reach, input place after input place.
 #include <algorithm>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/kernels/gemm.h"
 #include "core/ops/clamp.h"
 #include "core/ops/families.h"
@@ -114,7 +115,7 @@ class ConvTranspose : public Kernel {
         output_padding_(setup.node.ints_or("output_padding", {})),
         output_shape_(setup.node.ints_or("output_shape", {})),
         auto_pad_(auto_pad_of(setup.node)),
-        group_(setup.node.int_or("group", 1)),
+        group_(int_of(setup.node, "group")),
         clamp_(setup.clamp) {
     require_inputs(setup, 2, 3);
     require_pads_once(setup.node);

@@ -3,6 +3,7 @@
 // double, whole numbers wrap around.
 #include <type_traits>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/ops/binary_functions.h"
 #include "core/ops/families.h"
 #include "core/ops/indices.h"
@@ -17,8 +18,8 @@ class Cumulative : public Kernel {
  public:
   Cumulative(const Setup& setup, bool product)
       : product_(product),
-        exclusive_(setup.node.int_or("exclusive", 0) != 0),
-        reverse_(setup.node.int_or("reverse", 0) != 0) {
+        exclusive_(int_of(setup.node, "exclusive") != 0),
+        reverse_(int_of(setup.node, "reverse") != 0) {
     require_inputs(setup, 2, 2);
   }
 

@@ -4,6 +4,7 @@
 // with the weights.
 #include <cmath>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/kernels/gemm.h"
 #include "core/ops/families.h"
 #include "core/ops/refuse.h"
@@ -30,8 +31,8 @@ class DeformConv : public Kernel {
   explicit DeformConv(const Setup& setup)
       : window_(setup),
         kernel_(setup.node.ints_or("kernel_shape", {})),
-        group_(setup.node.int_or("group", 1)),
-        offset_group_(setup.node.int_or("offset_group", 1)) {
+        group_(int_of(setup.node, "group")),
+        offset_group_(int_of(setup.node, "offset_group")) {
     require_inputs(setup, 3, 5);
     if (group_ < 1 || offset_group_ < 1)
       invalid("The attributes group and offset_group are " + std::to_string(group_) + " and " +

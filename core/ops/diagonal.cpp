@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/ops/families.h"
 #include "core/ops/indices.h"
 #include "core/ops/number_types.h"
@@ -15,7 +16,7 @@ namespace {
 
 class Trilu : public Kernel {
  public:
-  explicit Trilu(const Setup& setup) : upper_(setup.node.int_or("upper", 1) != 0) { require_inputs(setup, 1, 2); }
+  explicit Trilu(const Setup& setup) : upper_(int_of(setup.node, "upper") != 0) { require_inputs(setup, 1, 2); }
 
   std::vector<TensorType> infer(std::span<const Input> inputs) const override {
     require_whole_bytes(inputs[0], "input");
@@ -58,7 +59,7 @@ class Trilu : public Kernel {
 
 class EyeLike : public Kernel {
  public:
-  explicit EyeLike(const Setup& setup) : shift_(setup.node.int_or("k", 0)) {
+  explicit EyeLike(const Setup& setup) : shift_(int_of(setup.node, "k")) {
     require_inputs(setup, 1, 1);
     if (const auto* dtype = setup.node.attribute<int64_t>("dtype")) {
       if (*dtype <= 0 || *dtype > 255) invalid("The attribute dtype is " + std::to_string(*dtype) + ".");

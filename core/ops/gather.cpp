@@ -3,6 +3,7 @@
 // one outside the axis is an error.
 #include <cstring>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/ops/families.h"
 #include "core/ops/indices.h"
 #include "core/ops/refuse.h"
@@ -19,7 +20,7 @@ void require_data_and_indices(std::span<const Input> inputs) {
 
 class Gather : public Kernel {
  public:
-  explicit Gather(const Setup& setup) : axis_(setup.node.int_or("axis", 0)) { require_inputs(setup, 2, 2); }
+  explicit Gather(const Setup& setup) : axis_(int_of(setup.node, "axis")) { require_inputs(setup, 2, 2); }
 
   std::vector<TensorType> infer(std::span<const Input> inputs) const override {
     require_data_and_indices(inputs);
@@ -51,7 +52,7 @@ class Gather : public Kernel {
 
 class GatherElements : public Kernel {
  public:
-  explicit GatherElements(const Setup& setup) : axis_(setup.node.int_or("axis", 0)) { require_inputs(setup, 2, 2); }
+  explicit GatherElements(const Setup& setup) : axis_(int_of(setup.node, "axis")) { require_inputs(setup, 2, 2); }
 
   std::vector<TensorType> infer(std::span<const Input> inputs) const override {
     require_data_and_indices(inputs);
@@ -87,9 +88,7 @@ class GatherElements : public Kernel {
 
 class GatherNd : public Kernel {
  public:
-  explicit GatherNd(const Setup& setup) : batch_dims_(setup.node.int_or("batch_dims", 0)) {
-    require_inputs(setup, 2, 2);
-  }
+  explicit GatherNd(const Setup& setup) : batch_dims_(int_of(setup.node, "batch_dims")) { require_inputs(setup, 2, 2); }
 
   std::vector<TensorType> infer(std::span<const Input> inputs) const override {
     require_data_and_indices(inputs);

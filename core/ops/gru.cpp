@@ -3,6 +3,7 @@
 //   z = f(x W_z + h R_z)   r = f(x W_r + h R_r)   h' = (1 - z) n + z h
 //   n = g(x W_h + (r h) R_h), or g(x W_h + r (h R_h)) where the attribute linear_before_reset is set
 // (biases and transpositions left out; the functions f, g are those of the attribute activations).
+#include "core/graph/attribute_defaults.h"
 #include "core/ops/families.h"
 #include "core/ops/recurrent.h"
 
@@ -11,7 +12,7 @@ namespace tersor::ops {
 namespace {
 
 bool is_linear_before_reset(const Node& node) {
-  return node.int_or("linear_before_reset", 0) != 0;
+  return int_of(node, "linear_before_reset") != 0;
 }
 
 class Gru : public Recurrent {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/kernels/moments.h"
 #include "core/ops/families.h"
 #include "core/ops/refuse.h"
@@ -17,7 +18,7 @@ namespace {
 class LayerNorm : public Kernel {
  public:
   LayerNorm(const Setup& setup, bool centers)
-      : centers_(centers), axis_(setup.node.int_or("axis", -1)), epsilon_(setup.node.float_or("epsilon", 1e-5f)) {
+      : centers_(centers), axis_(int_of(setup.node, "axis")), epsilon_(float_of(setup.node, "epsilon")) {
     require_inputs(setup, 2, centers ? 3 : 2);
     if (!(epsilon_ >= 0)) invalid("The attribute epsilon is " + std::to_string(epsilon_) + ".");
   }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/kernels/transcendental.h"
 #include "core/ops/families.h"
 #include "core/ops/refuse.h"
@@ -30,9 +31,9 @@ class LinearAttention : public Kernel {
   explicit LinearAttention(const Setup& setup)
       : q_heads_(setup.node.int_or("q_num_heads", 0)),
         kv_heads_(setup.node.int_or("kv_num_heads", 0)),
-        scale_(setup.node.float_or("scale", 0)) {
+        scale_(float_of(setup.node, "scale")) {
     require_inputs(setup, 3, 6);
-    const std::string rule = setup.node.string_or("update_rule", "gated_delta");
+    const std::string rule = string_of(setup.node, "update_rule");
     if (rule != "linear" && rule != "gated" && rule != "delta" && rule != "gated_delta")
       invalid("The attribute update_rule is \"" + rule + "\"; it must be linear, gated, delta or gated_delta.");
     gated_ = rule == "gated" || rule == "gated_delta";
@@ -152,7 +153,7 @@ class CausalConv : public Kernel {
  public:
   explicit CausalConv(const Setup& setup) {
     require_inputs(setup, 2, 4);
-    const std::string word = setup.node.string_or("activation", "none");
+    const std::string word = string_of(setup.node, "activation");
     if (word != "none" && word != "silu" && word != "swish")
       invalid("The attribute activation is \"" + word + "\"; it must be none, silu or swish.");
     swish_ = word != "none";
@@ -211,7 +212,7 @@ class CausalConv : public Kernel {
 /// Swish(A) B.
 class SwiGlu : public Kernel {
  public:
-  explicit SwiGlu(const Setup& setup) : alpha_(setup.node.float_or("alpha", 1)) { require_inputs(setup, 2, 2); }
+  explicit SwiGlu(const Setup& setup) : alpha_(float_of(setup.node, "alpha")) { require_inputs(setup, 2, 2); }
 
   std::vector<TensorType> infer(std::span<const Input> inputs) const override {
     require_type(inputs[0], {DType::kFloat32}, "A");

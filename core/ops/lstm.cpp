@@ -5,6 +5,7 @@
 // (biases and transpositions left out; the functions f, g, h are those of the attribute activations).
 #include <algorithm>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/ops/families.h"
 #include "core/ops/recurrent.h"
 
@@ -16,7 +17,7 @@ class Lstm : public Recurrent {
  public:
   explicit Lstm(Setup& setup)
       : Recurrent(setup, {4, 4, true, false, {"Sigmoid", "Tanh", "Tanh"}}),
-        input_forget_(setup.node.int_or("input_forget", 0) != 0) {}
+        input_forget_(int_of(setup.node, "input_forget") != 0) {}
 
  private:
   void step(const RecurrentStep& step) const override {

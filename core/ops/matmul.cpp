@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/kernels/gemm.h"
 #include "core/ops/broadcast.h"
 #include "core/ops/clamp.h"
@@ -25,10 +26,10 @@ void transpose(const float* from, float* to, int64_t rows, int64_t columns) {
 class Gemm : public Kernel {
  public:
   explicit Gemm(Setup& setup)
-      : alpha_(setup.node.float_or("alpha", 1)),
-        beta_(setup.node.float_or("beta", 1)),
-        trans_a_(setup.node.int_or("transA", 0) != 0),
-        trans_b_(setup.node.int_or("transB", 0) != 0),
+      : alpha_(float_of(setup.node, "alpha")),
+        beta_(float_of(setup.node, "beta")),
+        trans_a_(int_of(setup.node, "transA") != 0),
+        trans_b_(int_of(setup.node, "transB") != 0),
         clamp_(setup.clamp) {
     require_inputs(setup, 2, 3);
     const Tensor* b = setup.constant(1);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/sort_stably.h"
+#include "core/graph/attribute_defaults.h"
 #include "core/ops/families.h"
 #include "core/ops/indices.h"
 
@@ -39,7 +40,7 @@ bool overlap(const Box& a, const Box& b, float threshold) {
 
 class NonMaxSuppression : public Kernel {
  public:
-  explicit NonMaxSuppression(const Setup& setup) : center_point_(setup.node.int_or("center_point_box", 0) != 0) {
+  explicit NonMaxSuppression(const Setup& setup) : center_point_(int_of(setup.node, "center_point_box") != 0) {
     require_inputs(setup, 2, 5);
     for (size_t k = 0; k < 5; ++k)
       if (setup.has_input(k)) given_.push_back(k);

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/ops/families.h"
 #include "core/ops/indices.h"
 #include "core/ops/number_types.h"
@@ -23,7 +24,7 @@ int64_t whole(T x) {
 
 class OneHot : public Kernel {
  public:
-  explicit OneHot(const Setup& setup) : axis_(setup.node.int_or("axis", -1)) { require_inputs(setup, 3, 3); }
+  explicit OneHot(const Setup& setup) : axis_(int_of(setup.node, "axis")) { require_inputs(setup, 3, 3); }
 
   std::vector<size_t> value_inputs() const override { return {1}; }
 

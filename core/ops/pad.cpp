@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/ops/families.h"
 #include "core/ops/integer_list.h"
 #include "core/ops/refuse.h"
@@ -34,8 +35,8 @@ int64_t source_of(int64_t place, int64_t dim, Mode mode) {
 class Pad : public Kernel {
  public:
   explicit Pad(const Setup& setup)
-      : mode_(mode_of(setup.node.string_or("mode", "constant"))),
-        value_(setup.node.float_or("value", 0)),
+      : mode_(mode_of(string_of(setup.node, "mode"))),
+        value_(float_of(setup.node, "value")),
         pads_(setup, 1, "pads"),
         axes_(setup, 3, "axes") {
     require_inputs(setup, 1, 4);

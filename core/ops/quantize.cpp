@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/kernels/quantize.h"
 #include "core/ops/families.h"
 #include "core/ops/refuse.h"
@@ -119,7 +120,7 @@ struct Grid {
 class QuantizeBase : public Kernel {
  public:
   explicit QuantizeBase(const Setup& setup)
-      : axis_(setup.node.int_or("axis", 1)), block_(setup.node.int_or("block_size", 0)) {
+      : axis_(int_of(setup.node, "axis")), block_(int_of(setup.node, "block_size")) {
     require_inputs(setup, 2, 3);
     if (block_ < 0) invalid("The attribute block_size is " + std::to_string(block_) + ".");
     if (const Tensor* scale = setup.constant(1)) check_scale(*scale);
@@ -194,7 +195,7 @@ class QuantizeBase : public Kernel {
 
 class Quantize : public QuantizeBase {
  public:
-  explicit Quantize(const Setup& setup) : QuantizeBase(setup), declared_(setup.node.int_or("output_dtype", 0)) {}
+  explicit Quantize(const Setup& setup) : QuantizeBase(setup), declared_(int_of(setup.node, "output_dtype")) {}
 
   std::vector<TensorType> infer(std::span<const Input> inputs) const override {
     require_type(inputs[0], {DType::kFloat32, DType::kInt32}, "x");

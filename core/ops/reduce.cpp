@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/kernels/transcendental.h"
 #include "core/ops/families.h"
 #include "core/ops/integer_list.h"
@@ -114,8 +115,8 @@ class Reduce : public Kernel {
   Reduce(const Setup& setup, Kind kind)
       : kind_(kind),
         axes_(setup, 1, "axes"),
-        keep_dims_(setup.node.int_or("keepdims", 1) != 0),
-        noop_(setup.node.int_or("noop_with_empty_axes", 0) != 0) {
+        keep_dims_(int_of(setup.node, "keepdims") != 0),
+        noop_(int_of(setup.node, "noop_with_empty_axes") != 0) {
     require_inputs(setup, 1, 2);
   }
 
@@ -244,9 +245,9 @@ class ArgExtreme : public Kernel {
  public:
   ArgExtreme(const Setup& setup, bool largest)
       : largest_(largest),
-        axis_(setup.node.int_or("axis", 0)),
-        keep_dims_(setup.node.int_or("keepdims", 1) != 0),
-        last_(setup.node.int_or("select_last_index", 0) != 0) {
+        axis_(int_of(setup.node, "axis")),
+        keep_dims_(int_of(setup.node, "keepdims") != 0),
+        last_(int_of(setup.node, "select_last_index") != 0) {
     require_inputs(setup, 1, 1);
   }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/ops/families.h"
 #include "core/ops/indices.h"
 
@@ -41,12 +42,12 @@ Sample sample_at(double y, double x, int64_t height, int64_t width) {
 class RoiAlign : public Kernel {
  public:
   explicit RoiAlign(const Setup& setup)
-      : height_(setup.node.int_or("output_height", 1)),
-        width_(setup.node.int_or("output_width", 1)),
-        ratio_(setup.node.int_or("sampling_ratio", 0)),
-        scale_(setup.node.float_or("spatial_scale", 1)) {
+      : height_(int_of(setup.node, "output_height")),
+        width_(int_of(setup.node, "output_width")),
+        ratio_(int_of(setup.node, "sampling_ratio")),
+        scale_(float_of(setup.node, "spatial_scale")) {
     require_inputs(setup, 3, 3);
-    const std::string mode = setup.node.string_or("mode", "avg");
+    const std::string mode = string_of(setup.node, "mode");
     if (mode != "avg" && mode != "max") invalid("The attribute mode is \"" + mode + "\"; it must be avg or max.");
     largest_ = mode == "max";
     const std::string word =
@@ -146,7 +147,7 @@ class RoiAlign : public Kernel {
 class MaxRoiPool : public Kernel {
  public:
   explicit MaxRoiPool(const Setup& setup)
-      : pooled_(setup.node.ints_or("pooled_shape", {})), scale_(setup.node.float_or("spatial_scale", 1)) {
+      : pooled_(setup.node.ints_or("pooled_shape", {})), scale_(float_of(setup.node, "spatial_scale")) {
     require_inputs(setup, 2, 2);
     if (pooled_.size() != 2 || pooled_[0] < 1 || pooled_[1] < 1 || std::max(pooled_[0], pooled_[1]) > kMostPoints)
       invalid("The attribute pooled_shape is " + text_of(pooled_) + "; it must be two numbers of 1 or more.");

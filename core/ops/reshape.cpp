@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/ops/families.h"
 #include "core/ops/integer_list.h"
 #include "core/ops/refuse.h"
@@ -29,8 +30,7 @@ class View : public Kernel {
 
 class Reshape : public View {
  public:
-  explicit Reshape(const Setup& setup)
-      : shape_(setup, 1, "shape"), allow_zero_(setup.node.int_or("allowzero", 0) != 0) {
+  explicit Reshape(const Setup& setup) : shape_(setup, 1, "shape"), allow_zero_(int_of(setup.node, "allowzero") != 0) {
     require_inputs(setup, 1, 2);
     if (!shape_.given()) invalid("The input shape is missing.");
   }
@@ -70,7 +70,7 @@ class Reshape : public View {
 
 class Flatten : public View {
  public:
-  explicit Flatten(const Setup& setup) : axis_(setup.node.int_or("axis", 1)) { require_inputs(setup, 1, 1); }
+  explicit Flatten(const Setup& setup) : axis_(int_of(setup.node, "axis")) { require_inputs(setup, 1, 1); }
   std::vector<TensorType> infer(std::span<const Input> inputs) const override {
     const Shape& from = inputs[0].shape();
     const int rank = from.rank();

@@ -2,6 +2,7 @@
 // ReverseSequence: the first places of each sample, as many as its length says, in reverse order.
 #include <cstring>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/ops/families.h"
 #include "core/ops/indices.h"
 
@@ -12,7 +13,7 @@ namespace {
 class ReverseSequence : public Kernel {
  public:
   explicit ReverseSequence(const Setup& setup)
-      : batch_axis_(setup.node.int_or("batch_axis", 1)), time_axis_(setup.node.int_or("time_axis", 0)) {
+      : batch_axis_(int_of(setup.node, "batch_axis")), time_axis_(int_of(setup.node, "time_axis")) {
     require_inputs(setup, 2, 2);
     if (batch_axis_ + time_axis_ != 1 || batch_axis_ * time_axis_ != 0)
       invalid("The attributes batch_axis and time_axis are " + std::to_string(batch_axis_) + " and " +

@@ -3,6 +3,7 @@
 // "RoFormer", 2021). The pairs are neighbours, or lie half a head apart.
 #include <cstring>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/ops/families.h"
 #include "core/ops/indices.h"
 
@@ -13,8 +14,8 @@ namespace {
 class RotaryEmbedding : public Kernel {
  public:
   explicit RotaryEmbedding(const Setup& setup)
-      : interleaved_(setup.node.int_or("interleaved", 0) != 0),
-        turned_(setup.node.int_or("rotary_embedding_dim", 0)),
+      : interleaved_(int_of(setup.node, "interleaved") != 0),
+        turned_(int_of(setup.node, "rotary_embedding_dim")),
         heads_(setup.node.int_or("num_heads", 0)) {
     require_inputs(setup, 3, 4);
     if (turned_ < 0 || turned_ % 2 != 0)

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/ops/families.h"
 #include "core/ops/integer_list.h"
 #include "core/ops/refuse.h"
@@ -17,7 +18,7 @@ namespace {
 
 class AffineGrid : public Kernel {
  public:
-  explicit AffineGrid(const Setup& setup) : aligns_(setup.node.int_or("align_corners", 0) != 0) {
+  explicit AffineGrid(const Setup& setup) : aligns_(int_of(setup.node, "align_corners") != 0) {
     require_inputs(setup, 2, 2);
   }
 
@@ -85,7 +86,7 @@ struct AxisTaps {
 
 class GridSample : public Kernel {
  public:
-  explicit GridSample(const Setup& setup) : aligns_(setup.node.int_or("align_corners", 0) != 0) {
+  explicit GridSample(const Setup& setup) : aligns_(int_of(setup.node, "align_corners") != 0) {
     require_inputs(setup, 2, 2);
     const std::string mode = setup.node.string_or("mode", "linear");
     if (mode == "nearest")
@@ -94,7 +95,7 @@ class GridSample : public Kernel {
       interpolation_ = Interpolation::kCubic;
     else if (mode != "linear" && mode != "bilinear")
       invalid("The attribute mode is \"" + mode + "\"; it must be linear, nearest or cubic.");
-    const std::string padding = setup.node.string_or("padding_mode", "zeros");
+    const std::string padding = string_of(setup.node, "padding_mode");
     if (padding == "border")
       padding_ = Padding::kBorder;
     else if (padding == "reflection")

@@ -3,6 +3,7 @@
 // updates meet, they act in the order in which they stand.
 #include <cstring>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/ops/binary_functions.h"
 #include "core/ops/families.h"
 #include "core/ops/indices.h"
@@ -158,7 +159,7 @@ class TensorScatter : public Scattering {
  public:
   explicit TensorScatter(const Setup& setup) : axis_(setup.node.int_or("axis", -2)) {
     require_inputs(setup, 2, 3);
-    const std::string mode = setup.node.string_or("mode", "linear");
+    const std::string mode = string_of(setup.node, "mode");
     if (mode != "linear" && mode != "circular")
       invalid("The attribute mode is \"" + mode + "\"; it must be linear or circular.");
     circular_ = mode == "circular";

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/base/sort_stably.h"
+#include "core/graph/attribute_defaults.h"
 #include "core/ops/element_order.h"
 #include "core/ops/families.h"
 #include "core/ops/indices.h"
@@ -111,7 +112,7 @@ class Compress : public Kernel {
 /// The different slices along an axis (or the different elements), sorted or in the order of their first occurrence.
 class Unique : public Kernel {
  public:
-  explicit Unique(const Setup& setup) : sorted_(setup.node.int_or("sorted", 1) != 0) {
+  explicit Unique(const Setup& setup) : sorted_(int_of(setup.node, "sorted") != 0) {
     require_inputs(setup, 1, 1);
     if (const auto* axis = setup.node.attribute<int64_t>("axis")) axis_ = *axis;
   }

@@ -3,6 +3,7 @@
 // that, over all axes from `axis` on taken together.
 #include <algorithm>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/kernels/transcendental.h"
 #include "core/ops/families.h"
 #include "core/ops/refuse.h"
@@ -16,7 +17,7 @@ enum class Kind { kSoftmax, kLogarithm, kHardmax };
 class Softmax : public Kernel {
  public:
   Softmax(const Setup& setup, Kind kind)
-      : kind_(kind), flattens_(setup.opset < 13), axis_(setup.node.int_or("axis", setup.opset < 13 ? 1 : -1)) {
+      : kind_(kind), flattens_(setup.opset < 13), axis_(int_of(setup.node, "axis", setup.opset)) {
     require_inputs(setup, 1, 1);
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // DepthToSpace and SpaceToDepth: blocks of channels become blocks of pixels and back, in whatever layout.
+#include "core/graph/attribute_defaults.h"
 #include "core/ops/families.h"
 #include "core/ops/refuse.h"
 #include "core/ops/strided.h"
@@ -13,7 +14,7 @@ class SpaceDepth : public Kernel {
   SpaceDepth(const Setup& setup, bool to_space) : to_space_(to_space), block_(setup.node.int_or("blocksize", 0)) {
     require_inputs(setup, 1, 1);
     if (block_ < 1 || block_ > 1 << 20) invalid("The attribute blocksize is " + std::to_string(block_) + ".");
-    const std::string mode = setup.node.string_or("mode", "DCR");
+    const std::string mode = string_of(setup.node, "mode");
     if (mode != "DCR" && mode != "CRD") invalid("The attribute mode is \"" + mode + "\"; it must be DCR or CRD.");
     channels_first_ = mode == "CRD";
   }

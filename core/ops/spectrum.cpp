@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <complex>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/kernels/fourier.h"
 #include "core/ops/families.h"
 #include "core/ops/indices.h"
@@ -39,8 +40,8 @@ class Dft : public Kernel {
  public:
   explicit Dft(const Setup& setup)
       : axis_is_input_(setup.opset >= 20),
-        axis_(setup.node.int_or("axis", 1)),
-        inverse_(setup.node.int_or("inverse", 0) != 0),
+        axis_(int_of(setup.node, "axis")),
+        inverse_(int_of(setup.node, "inverse") != 0),
         onesided_(setup.node.int_or("onesided", 0) != 0) {
     require_inputs(setup, 1, axis_is_input_ ? 3 : 2);
     for (size_t k = 1; k < 3; ++k)

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/ops/element_order.h"
 #include "core/ops/families.h"
 #include "core/ops/indices.h"
@@ -18,7 +19,7 @@ namespace {
 class TopK : public Kernel {
  public:
   explicit TopK(const Setup& setup)
-      : axis_(setup.node.int_or("axis", -1)), largest_(setup.opset < 11 || setup.node.int_or("largest", 1) != 0) {
+      : axis_(int_of(setup.node, "axis")), largest_(setup.opset < 11 || int_of(setup.node, "largest") != 0) {
     const bool as_input = setup.opset >= 10;
     require_inputs(setup, as_input ? 2 : 1, as_input ? 2 : 1);
     if (!as_input) {

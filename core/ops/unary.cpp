@@ -5,6 +5,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/kernels/transcendental.h"
 #include "core/ops/families.h"
 #include "core/ops/number_types.h"
@@ -179,24 +180,25 @@ Loop real_function(DType dtype) {
 /// What distinguishes one unary operator from another: its loop by type, and where its parameters come from.
 struct Rule {
   Loop (*loop_for)(DType);
-  const char* a = nullptr;  // attribute names
-  float default_a = 0;
+  const char* a = nullptr;  // names of attributes
   const char* b = nullptr;
-  float default_b = 0;
+  float fixed_a = 0;  // where there is no attribute
+  float fixed_b = 0;
   bool gives_bool = false;
 };
 
-float attribute_or(const Node& node, const char* name, float otherwise) {
-  if (name == nullptr) return otherwise;
-  if (node.holds<int64_t>(name)) return static_cast<float>(node.int_or(name, 0));
-  return node.float_or(name, otherwise);
+float parameter_of(const Node& node, const char* name, float fixed) {
+  if (name == nullptr) return fixed;
+  const auto otherwise = default_of(node.op_type, name);
+  const bool is_int = otherwise && std::holds_alternative<int64_t>(*otherwise);
+  return is_int ? static_cast<float>(int_of(node, name)) : float_of(node, name);
 }
 
 class Unary : public Kernel {
  public:
   Unary(const Setup& setup, const Rule& rule) : rule_(rule) {
     require_inputs(setup, 1, 1);
-    parameters_ = {attribute_or(setup.node, rule.a, rule.default_a), attribute_or(setup.node, rule.b, rule.default_b)};
+    parameters_ = {parameter_of(setup.node, rule.a, rule.fixed_a), parameter_of(setup.node, rule.b, rule.fixed_b)};
   }
 
   std::vector<Form> forms(std::span<const Input> inputs) const override {
@@ -224,7 +226,7 @@ class Unary : public Kernel {
 };
 
 std::unique_ptr<const Kernel> prepare_gelu(Setup& setup) {
-  const std::string word = setup.node.string_or("approximate", "none");
+  const std::string word = string_of(setup.node, "approximate");
   if (word != "none" && word != "tanh")
     invalid("The attribute approximate is \"" + word + "\"; it must be none or tanh.");
   return std::make_unique<Unary>(
@@ -235,7 +237,7 @@ Op unary(std::string_view type, Rule rule) {
   return {.domain = "", .type = type, .prepare = [rule](Setup& setup) { return std::make_unique<Unary>(setup, rule); }};
 }
 
-constexpr Rule kHardSigmoidGate{function<kernels::Function::kHardSwish>, "alpha", 0.2f, "beta", 0.5f};
+constexpr Rule kHardSigmoidGate{function<kernels::Function::kHardSwish>, "alpha", "beta"};
 constexpr Rule kSigmoidGate{function<kernels::Function::kSigmoidGate>};
 
 /// `kGate`: of x times what it gives for x.
@@ -259,15 +261,14 @@ std::vector<Op> unary_ops() {
       unary("Floor", {real_loop<Floor>}),
       unary("Ceil", {real_loop<Ceil>}),
       unary("Round", {real_loop<Round>}),
-      unary("LeakyRelu", {function<kernels::Function::kLeakyRelu>, "alpha", 0.01f}),
-      unary("ThresholdedRelu", {float_loop<ThresholdedRelu>, "alpha", 1.0f}),
-      gating<kHardSigmoidGate>(
-          unary("HardSigmoid", {function<kernels::Function::kHardSigmoid>, "alpha", 0.2f, "beta", 0.5f})),
-      unary("HardSwish", {function<kernels::Function::kHardSwish>, nullptr, 1.0f / 6, nullptr, 0.5f}),
+      unary("LeakyRelu", {function<kernels::Function::kLeakyRelu>, "alpha"}),
+      unary("ThresholdedRelu", {float_loop<ThresholdedRelu>, "alpha"}),
+      gating<kHardSigmoidGate>(unary("HardSigmoid", {function<kernels::Function::kHardSigmoid>, "alpha", "beta"})),
+      unary("HardSwish", {function<kernels::Function::kHardSwish>, nullptr, nullptr, 1.0f / 6, 0.5f}),
       unary("Softsign", {float_loop<Softsign>}),
-      unary("Shrink", {float_loop<Shrink>, "bias", 0.0f, "lambd", 0.5f}),
+      unary("Shrink", {float_loop<Shrink>, "bias", "lambd"}),
       unary("IsNaN", {.loop_for = real_loop<IsNan>, .gives_bool = true}),
-      unary("IsInf", {real_loop<IsInf>, "detect_negative", 1, "detect_positive", 1, true}),
+      unary("IsInf", {real_loop<IsInf>, "detect_negative", "detect_positive", 0, 0, true}),
       unary("Exp", {real_function<kernels::Function::kExp, Exp>}),
       unary("Log", {real_function<kernels::Function::kLog, Log>}),
       unary("Sin", {function<kernels::Function::kSin>}),
@@ -286,11 +287,10 @@ std::vector<Op> unary_ops() {
       gating<kSigmoidGate>(unary("Sigmoid", {function<kernels::Function::kSigmoid>})),
       unary("Softplus", {function<kernels::Function::kSoftplus>}),
       unary("Mish", {function<kernels::Function::kMish>}),
-      unary("Elu", {function<kernels::Function::kElu>, "alpha", 1, nullptr, 1}),
-      unary("Selu", {function<kernels::Function::kElu>, "alpha", 1.67326319217681884765625f, "gamma",
-                     1.05070102214813232421875f}),
-      unary("Celu", {function<kernels::Function::kCelu>, "alpha", 1}),
-      unary("Swish", {function<kernels::Function::kSwish>, "alpha", 1}),
+      unary("Elu", {function<kernels::Function::kElu>, "alpha", nullptr, 0, 1}),
+      unary("Selu", {function<kernels::Function::kElu>, "alpha", "gamma"}),
+      unary("Celu", {function<kernels::Function::kCelu>, "alpha"}),
+      unary("Swish", {function<kernels::Function::kSwish>, "alpha"}),
       {.domain = "", .type = "Gelu", .since = 20, .prepare = prepare_gelu},
       unary("Not", {not_loop}),
       unary("BitwiseNot", {whole_loop<BitwiseNot>}),

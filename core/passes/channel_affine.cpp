@@ -3,12 +3,13 @@
 
 #include <cmath>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/passes/edit.h"
 
 namespace tersor::passes {
 
 std::optional<ChannelAffine> normalization(const Graph& graph, const Node& node, int64_t channels) {
-  if (!node.is("BatchNormalization") || node.inputs.size() != 5 || node.int_or("training_mode", 0) != 0)
+  if (!node.is("BatchNormalization") || node.inputs.size() != 5 || int_of(node, "training_mode") != 0)
     return std::nullopt;
   for (size_t k = 1; k < node.outputs.size(); ++k)
     if (node.outputs[k].valid()) return std::nullopt;
@@ -18,7 +19,7 @@ std::optional<ChannelAffine> normalization(const Graph& graph, const Node& node,
     if (tensor == nullptr || tensor->elements() != channels) return std::nullopt;
     parameters.push_back(to_doubles(*tensor));
   }
-  const double epsilon = node.float_or("epsilon", 1e-5f);
+  const double epsilon = float_of(node, "epsilon");
   ChannelAffine result;
   for (size_t c = 0; c < static_cast<size_t>(channels); ++c) {
     const double deviation = std::sqrt(parameters[3][c] + epsilon);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conv -> Add of the Conv's own input becomes the Conv alone: W[c, c, centre] += 1. Needs stride 1, an odd kernel
 // padded so that the size stays, one group, as many outputs as inputs, and that nobody else reads the value in between.
+#include "core/graph/attribute_defaults.h"
 #include "core/passes/edit.h"
 #include "core/passes/kernel_op.h"
 #include "core/passes/passes.h"
@@ -15,7 +16,7 @@ std::optional<int64_t> centre_of(const Node& node, const Shape& weight) {
   const auto strides = node.ints_or("strides", std::vector<int64_t>(axes, 1));
   const auto dilations = node.ints_or("dilations", std::vector<int64_t>(axes, 1));
   const auto pads = node.ints_or("pads", std::vector<int64_t>(2 * axes, 0));
-  const std::string padding = node.string_or("auto_pad", "NOTSET");
+  const std::string padding = string_of(node, "auto_pad");
   const bool same = padding == "SAME_UPPER" || padding == "SAME_LOWER";
   if (strides.size() != axes || dilations.size() != axes || pads.size() != 2 * axes) return std::nullopt;
   int64_t centre = 0;

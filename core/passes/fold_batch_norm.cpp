@@ -2,6 +2,7 @@
 // Conv | ConvTranspose | Gemm -> BatchNormalization  becomes the first alone, with
 //   s = gamma / sqrt(var + epsilon),  W[o] *= s[o],  b[o] = beta[o] + (b[o] - mean[o]) * s[o].
 // Needs constant float parameters, inference mode, and that nobody else reads the value in between.
+#include "core/graph/attribute_defaults.h"
 #include "core/passes/channel_affine.h"
 #include "core/passes/edit.h"
 #include "core/passes/kernel_op.h"
@@ -14,7 +15,7 @@ namespace {
 bool fold(Graph& graph, const Uses& uses, Node& node, const Node& follower) {
   const auto op = kernel_op(graph, node);
   if (!op || !op->can_have_bias || follower.inputs[0] != node.outputs[0]) return false;
-  if (node.is("Gemm") && (node.float_or("alpha", 1) != 1 || node.float_or("beta", 1) != 1)) return false;
+  if (node.is("Gemm") && (float_of(node, "alpha") != 1 || float_of(node, "beta") != 1)) return false;
   const auto bias = bias_values(graph, *op);
   const auto normal = normalization(graph, follower, op->outputs);
   if (!bias || !normal) return false;

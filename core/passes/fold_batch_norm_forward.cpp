@@ -5,6 +5,7 @@
 // may read the value in between, and a ConvTranspose must not spread its input, which leaves places that no t reaches.
 #include <algorithm>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/passes/channel_affine.h"
 #include "core/passes/edit.h"
 #include "core/passes/kernel_op.h"
@@ -37,7 +38,7 @@ std::optional<ChannelAffine> depthwise(const Graph& graph, const Node& node) {
 std::optional<KernelOp> foldable_kernel(const Graph& graph, const Node& node) {
   auto op = kernel_op(graph, node);
   if (!op || !op->can_have_bias || !is_pointwise(node, *op)) return std::nullopt;
-  if (node.is("Gemm") && (node.float_or("alpha", 1) != 1 || node.float_or("beta", 1) != 1)) return std::nullopt;
+  if (node.is("Gemm") && (float_of(node, "alpha") != 1 || float_of(node, "beta") != 1)) return std::nullopt;
   const bool spreads = op->is_transposed && !(all_are(node, "strides", 1) && all_are(node, "output_padding", 0) &&
                                               node.ints_or("output_shape", {}).empty());
   return spreads ? std::nullopt : op;

@@ -5,6 +5,7 @@
 // The constant must not widen the shape, and nobody else may read the value in between.
 #include <cmath>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/passes/edit.h"
 #include "core/passes/kernel_op.h"
 #include "core/passes/passes.h"
@@ -54,7 +55,7 @@ std::optional<Affine> affine_of(const Graph& graph, const Node& follower, ValueI
 bool fold(Graph& graph, const Uses& uses, Node& node, const Node& follower) {
   const auto op = kernel_op(graph, node);
   if (!op || !op->can_have_bias) return false;
-  if (node.is("Gemm") && (node.float_or("alpha", 1) != 1 || node.float_or("beta", 1) != 1)) return false;
+  if (node.is("Gemm") && (float_of(node, "alpha") != 1 || float_of(node, "beta") != 1)) return false;
   const auto bias = bias_values(graph, *op);
   const Tensor& weight = *graph.initializer(op->weight);
   const auto affine = affine_of(graph, follower, node.outputs[0], weight.shape().rank(), *op);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gemm: alpha goes into the weight, beta into the bias, and the bias becomes one value per output channel, so that
 // y = x W + b is all that is left. (ONNX Runtime 1.21 computes a quantized Gemm with alpha other than 1 wrongly.)
+#include "core/graph/attribute_defaults.h"
 #include "core/passes/edit.h"
 #include "core/passes/kernel_op.h"
 #include "core/passes/passes.h"
@@ -12,7 +13,7 @@ namespace {
 bool normalize(Graph& graph, const Uses& uses, Node& node) {
   const auto op = kernel_op(graph, node);
   if (!op || !node.is("Gemm")) return false;
-  const double alpha = node.float_or("alpha", 1), beta = node.float_or("beta", 1);
+  const double alpha = float_of(node, "alpha"), beta = float_of(node, "beta");
   auto bias = bias_values(graph, *op);
   if (!bias) return false;
   const bool wide = op->bias.valid() && graph.initializer(op->bias)->shape() != Shape{op->outputs};

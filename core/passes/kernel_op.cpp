@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/passes/kernel_op.h"
 
+#include "core/graph/attribute_defaults.h"
 #include "core/graph/operators.h"
 #include "core/base/error.h"
 #include "core/passes/edit.h"
@@ -14,7 +15,7 @@ std::optional<KernelOp> conv_op(const Node& node, const Tensor& weight) {
   KernelOp op;
   op.is_conv = true;
   op.is_transposed = node.op_type == "ConvTranspose";
-  op.groups = node.int_or("group", 1);
+  op.groups = int_of(node, "group");
   if (shape.rank() < 3 || op.groups < 1 || shape[0] % op.groups != 0) return std::nullopt;
   op.taps = shape.elements(2, shape.rank());
   op.output_axis = op.is_transposed ? 1 : 0;
@@ -28,7 +29,7 @@ std::optional<KernelOp> product_op(const Node& node, const Tensor& weight) {
   const Shape& shape = weight.shape();
   if (shape.rank() != 2 || node.int_or("transA", 0) != 0) return std::nullopt;
   KernelOp op;
-  const bool turned = node.int_or("transB", 0) != 0;
+  const bool turned = node.int_or("transB", 0) != 0;  // MatMul has neither
   op.output_axis = turned ? 0 : 1;
   op.input_axis = turned ? 1 : 0;
   op.outputs = shape[op.output_axis];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators that multiply by a weight (Conv, ConvTranspose, Gemm, MatMul) seen as one thing: y[o] = sum_i W[o, i]
-// x[i]
-// + b[o], with the place of the output channels in the weight.
+// The operators that multiply by a weight (Conv, ConvTranspose, Gemm, MatMul) seen as one thing, with the place of the
+// output channels in the weight:
+//
+//   y[o] = sum_i W[o, i] x[i] + b[o]
 #pragma once
 
 #include <optional>

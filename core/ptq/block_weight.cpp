@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/ptq/block_weight.h"
 
+#include "core/graph/attribute_defaults.h"
 #include "core/quant/quantizer.h"
 
 namespace tersor::ptq {
@@ -27,8 +28,8 @@ void set_bits(std::span<std::byte> bytes, size_t bits, size_t at, uint32_t code)
 
 BlockForm block_form(const QuantizationPlan& plan, const KernelPlan& kernel, const Node& node) {
   if (!tpc::folds(plan.float_weights)) return BlockForm::kDequantize;
-  const bool is_plain = node.is("MatMul") || (node.is("Gemm") && node.float_or("alpha", 1) == 1.0f &&
-                                              node.float_or("beta", 1) == 1.0f && node.int_or("transA", 0) == 0);
+  const bool is_plain = node.is("MatMul") || (node.is("Gemm") && float_of(node, "alpha") == 1.0f &&
+                                              float_of(node, "beta") == 1.0f && int_of(node, "transA") == 0);
   const int bits = kernel.blocks->grid.n_bits;
   const bool is_quick = plan.prefers_speed || bits == 3 || bits == 4;
   return plan.float_weights == tpc::FloatWeights::kMatMulNBits && is_plain && is_quick ? BlockForm::kMatMulNBits

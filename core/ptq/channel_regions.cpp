@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/graph/clamp_bounds.h"
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
@@ -15,7 +16,7 @@ using passes::KernelOp;
 namespace {
 
 bool spatial_resize(const Node& node) {
-  return node.string_or("coordinate_transformation_mode", "half_pixel") != "tf_crop_and_resize";
+  return string_of(node, "coordinate_transformation_mode") != "tf_crop_and_resize";
 }
 
 /// Operators with f(s x) = s f(x) channel by channel for s > 0, in their first input.

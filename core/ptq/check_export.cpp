@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/graph/uses.h"
 #include "core/graph/validate.h"
 
@@ -105,7 +106,7 @@ void ExportCheck::check_parameters(const Node& node) const {
   require(node.is("DequantizeLinear") && stored != nullptr, "only weights have parameters per axis.");
   const int axis = normalize_axis(node.int_or("axis", 1), stored->shape().rank());
   const auto perm = is_turned ? turned->ints_or("perm", {}) : std::vector<int64_t>{};
-  if (const int64_t block = node.int_or("block_size", 0); block > 0) {
+  if (const int64_t block = int_of(node, "block_size"); block > 0) {
     std::vector<int64_t> dims = stored->shape().dims();
     int64_t& along = dims[static_cast<size_t>(axis)];
     along = (along + block - 1) / block;

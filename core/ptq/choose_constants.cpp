@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/graph/attribute_defaults.h"
 #include "core/graph/recurrent_weights.h"
 #include "core/graph/uses.h"
 #include "core/ptq/table_weight.h"
@@ -63,6 +64,13 @@ constexpr int64_t kLargeTable = 16384;
 /// A scale for each row is then at most a quarter of what the codes take.
 constexpr int64_t kShortestRow = 16;
 
+/// From a table of two axes.
+bool gathers_rows(const Node& node) {
+  if (!node.is("Gather")) return false;
+  const int64_t axis = int_of(node, "axis");
+  return axis == 0 || axis == -2;
+}
+
 /// Whether the constant is a large matrix that nothing but Gathers of whole rows read.
 bool is_embedding(const Graph& graph, const Uses& uses, ValueId value) {
   const Tensor& table = *graph.initializer(value);
@@ -71,8 +79,7 @@ bool is_embedding(const Graph& graph, const Uses& uses, ValueId value) {
   const auto& readers = uses.reader_indices(value);
   return std::all_of(readers.begin(), readers.end(), [&](size_t index) {
     const Node& node = graph.nodes()[index];
-    const int64_t axis = node.int_or("axis", 0);
-    return node.is("Gather") && node.inputs[0] == value && (axis == 0 || axis == -2);
+    return node.inputs[0] == value && gathers_rows(node);
   });
 }
 
@@ -86,9 +93,7 @@ bool is_recurrent_weight(const Node& node, const Shape& shape) {
 std::optional<ConstantPlan> tied_plan(const Graph& graph, const Node& node, const framework::WeightAttribute& weight,
                                       bool by_row, const QuantizationPlan& plan) {
   const Tensor& table = *graph.initializer(weight.value);
-  const int64_t axis = node.int_or("axis", 0);
-  if (!node.is("Gather") || table.shape().rank() != 2 || table.elements() < kShortestRow || (axis != 0 && axis != -2))
-    return std::nullopt;
+  if (table.shape().rank() != 2 || table.elements() < kShortestRow || !gathers_rows(node)) return std::nullopt;
   for (const KernelPlan& kernel : plan.kernels) {
     const bool is_plain = !kernel.table && !kernel.blocks && kernel.weight.storage() == DType::kInt8 &&
                           kernel.weight.grid.n_bits == 8 && weight.config.weights_n_bits == 8 &&

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/graph/operators.h"
 #include "core/graph/folded_values.h"
 #include "core/graph/ranks.h"
@@ -16,7 +17,7 @@ namespace tersor::ptq {
 namespace {
 
 bool is_cubic(const Node& node) {
-  return node.is("Resize") && node.string_or("mode", "nearest") == "cubic";
+  return node.is("Resize") && string_of(node, "mode") == "cubic";
 }
 
 /// One after the other is folded away, or stays between the node and its quantizer without hiding it.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/passes/edit.h"
 
 namespace tersor::ptq {
@@ -26,7 +27,7 @@ bool never_wins(const Graph& graph, const Uses& uses, const Placement& placement
 
 /// A Pad by a constant below 0. What is padded may lie lower still, and is then in its own range.
 bool fills_below(const Graph& graph, const Node& node) {
-  if (!node.is("Pad") || node.string_or("mode", "constant") != "constant" || node.inputs.size() < 3) return false;
+  if (!node.is("Pad") || string_of(node, "mode") != "constant" || node.inputs.size() < 3) return false;
   const Tensor* const filling = passes::float_constant(graph, node.inputs[2]);
   return filling != nullptr && filling->elements() == 1 && passes::to_doubles(*filling)[0] < 0;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/ptq/shift_negative_activations.h"
+#include "core/graph/attribute_defaults.h"
 #include "core/ptq/role.h"
 
 #include <algorithm>
@@ -58,7 +59,7 @@ bool keeps_shift(const Node& node) {
   for (const char* type : {"GlobalAveragePool", "GlobalMaxPool", "MaxPool", "ReduceMean"})
     if (node.is(type)) return true;
   if (!node.is("AveragePool")) return false;
-  return node.int_or("count_include_pad", 0) == 0 || (!pads(node) && !pads_by_itself(node));
+  return int_of(node, "count_include_pad") == 0 || (!pads(node) && !pads_by_itself(node));
 }
 
 /// From an activation to the kernel that alone reads it, in the end.

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/graph/operators.h"
 #include "core/base/sort_stably.h"
 #include "core/graph/core_operator.h"
@@ -43,7 +44,7 @@ const Node* layer_of(const Graph& graph, const Uses& uses, ValueId value) {
 
 int channel_axis(const Node& node, int rank) {
   if (node.is("ConvTranspose")) return 1;
-  if (node.is("Gemm")) return node.int_or("transB", 0) != 0 ? 0 : 1;
+  if (node.is("Gemm")) return int_of(node, "transB") != 0 ? 0 : 1;
   return node.is("MatMul") ? rank - 1 : 0;
 }
 

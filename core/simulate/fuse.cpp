@@ -8,6 +8,7 @@
 #include <set>
 #include <variant>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/graph/operators.h"
 #include "core/base/error.h"
 #include "core/graph/core_operator.h"
@@ -201,10 +202,9 @@ Attempt fuse_gemm(const Group& group) {
   if (auto few_bits = matmul_of_few_bits(group.graph, group.uses, group.node)) return std::move(*few_bits);
   const Node& node = group.node;
   if (!group.activation(0)) return Reason("its first input is not 8-bit");
-  if (node.int_or("transA", 0) != 0) return Reason("its first input is transposed");
-  if (node.float_or("alpha", 1.0f) != 1.0f || node.float_or("beta", 1.0f) != 1.0f)
-    return Reason("alpha or beta is not 1");
-  const bool transposed = node.int_or("transB", 0) != 0;
+  if (int_of(node, "transA") != 0) return Reason("its first input is transposed");
+  if (float_of(node, "alpha") != 1.0f || float_of(node, "beta") != 1.0f) return Reason("alpha or beta is not 1");
+  const bool transposed = int_of(node, "transB") != 0;
   if (const auto reason = refuse_weight(group, 1, transposed ? 0 : 1)) return *reason;
   if (group.inputs[0]->dtype == DType::kInt8 && group.inputs[1]->dtype != DType::kInt8)
     return Reason("an int8 input needs an int8 weight");
@@ -228,7 +228,7 @@ Attempt fuse_unary(const Group& group) {
   push_parameters(group.graph, fused, group.output->quantize);
   if (group.node.op_type == "Softmax") {
     fused.attributes["opset"] = group.opset;
-    fused.attributes["axis"] = group.node.int_or("axis", group.opset >= 13 ? -1 : 1);
+    fused.attributes["axis"] = int_of(group.node, "axis", group.opset);
   }
   return fused;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/simulate/fuse_few_bits.h"
 
+#include "core/graph/attribute_defaults.h"
 #include "core/simulate/qdq.h"
 
 namespace tersor::simulate {
@@ -46,10 +47,10 @@ std::optional<FewBitsWeight> few_bits_weight(const Graph& graph, const Uses& use
   const Node& node = graph.nodes()[*producer];
   if (node.op_type != "DequantizeLinear" || node.inputs.size() < 2) return std::nullopt;
   FewBitsWeight weight{graph.initializer(node.inputs[0]), graph.initializer(node.inputs[1]), nullptr,
-                       node.int_or("block_size", 0)};
+                       int_of(node, "block_size")};
   if (weight.codes == nullptr || weight.scales == nullptr || weight.block < 0) return std::nullopt;
   if (!has_few_bits(weight.codes->dtype()) || weight.codes->shape().rank() != 2 || weight.codes->elements() == 0 ||
-      weight.scales->dtype() != DType::kFloat32 || !fits(weight, node.int_or("axis", 1)))
+      weight.scales->dtype() != DType::kFloat32 || !fits(weight, int_of(node, "axis")))
     return std::nullopt;
   if (node.inputs.size() > 2 && node.inputs[2].valid()) {
     weight.zero_points = graph.initializer(node.inputs[2]);
@@ -109,8 +110,8 @@ std::optional<Tensor> turned_zero_points(const FewBitsWeight& weight) {
 }
 
 bool is_plain_product(const Node& node) {
-  return node.is("MatMul") || (node.is("Gemm") && node.int_or("transA", 0) == 0 && node.int_or("transB", 0) == 0 &&
-                               node.float_or("alpha", 1) == 1.0f && node.float_or("beta", 1) == 1.0f);
+  return node.is("MatMul") || (node.is("Gemm") && int_of(node, "transA") == 0 && int_of(node, "transB") == 0 &&
+                               float_of(node, "alpha") == 1.0f && float_of(node, "beta") == 1.0f);
 }
 
 bool has_bias(const Node& node) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/graph/attribute_defaults.h"
 #include "core/graph/runtime_operators.h"
 #include "core/graph/clamp_bounds.h"
 #include "core/graph/uses.h"
@@ -18,8 +19,8 @@ namespace {
 bool is_mover(const Node& node) {
   if (!node.domain.empty() || node.outputs.size() != 1) return false;
   if (node.op_type == "Resize")  // what is cropped from outside the picture is a number, no code
-    return node.string_or("mode", "nearest") == "nearest" &&
-           node.string_or("coordinate_transformation_mode", "half_pixel") != "tf_crop_and_resize";
+    return string_of(node, "mode") == "nearest" &&
+           string_of(node, "coordinate_transformation_mode") != "tf_crop_and_resize";
   return has_runtime_trait(node, RuntimeTrait::kCarriesDown);
 }
 

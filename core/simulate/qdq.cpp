@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/simulate/qdq.h"
+#include "core/graph/attribute_defaults.h"
 
 namespace tersor::simulate {
 
@@ -12,7 +13,7 @@ DType integer_type(const Graph& graph, const Node& node, std::string_view type, 
     if (constant != nullptr) return constant->dtype();
     const DType declared = graph.value(node.inputs[0]).dtype;
     if (declared != DType::kUndefined) return declared;
-  } else if (const int64_t wanted = node.int_or("output_dtype", 0); wanted != 0) {
+  } else if (const int64_t wanted = int_of(node, "output_dtype"); wanted != 0) {
     return static_cast<DType>(wanted);
   }
   return DType::kUint8;
@@ -44,8 +45,8 @@ std::optional<QuantizationNode> as_quantization(const Graph& graph, const Node& 
   found.zero_points = zero_point != nullptr && bits_of(found.dtype) >= 8 ? zero_point->to_int64s()
                                                                          : std::vector<int64_t>(found.scales.size(), 0);
   if (found.zero_points.size() != found.scales.size() || found.scales.empty()) return std::nullopt;
-  found.axis = node.int_or("axis", 1);
-  if (node.int_or("block_size", 0) != 0) return std::nullopt;
+  found.axis = int_of(node, "axis");
+  if (int_of(node, "block_size") != 0) return std::nullopt;
   return found;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Softmax and LogSoftmax in float, as the runtime computes them between DequantizeLinear and QuantizeLinear or after it
 // the last DequantizeLinear.
+#include "core/graph/attribute_defaults.h"
 #include "core/ops/refuse.h"
 #include "core/simulate/operator_parts.h"
 #include "core/simulate/runtime_softmax.h"
@@ -15,7 +16,7 @@ class FloatSoftmax : public ops::Kernel {
       : profile_(profile),
         logarithm_(setup.node.op_type == "LogSoftmax"),
         flattens_(setup.opset < 13),
-        axis_(setup.node.int_or("axis", setup.opset < 13 ? 1 : -1)) {
+        axis_(int_of(setup.node, "axis", setup.opset)) {
     ops::require_inputs(setup, 1, 1);
   }
 

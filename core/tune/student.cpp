@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/gradient/rule.h"
+#include "core/graph/attribute_defaults.h"
 #include "core/graph/softmax_input.h"
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
@@ -315,7 +316,7 @@ class Maker {
     const bool has_bias = node.inputs.size() > kernel.op.bias_slot && node.inputs[kernel.op.bias_slot].valid();
     if (!by_output.valid() || (axis && *axis != kernel.op.output_axis)) return {};
     if (has_bias && biases_.count(kernel.node) == 0) return {};
-    if (node.is("Gemm") && (node.float_or("alpha", 1) != 1 || (has_bias && node.float_or("beta", 1) != 1))) return {};
+    if (node.is("Gemm") && (float_of(node, "alpha") != 1 || (has_bias && float_of(node, "beta") != 1))) return {};
     Node product;
     product.op_type = "ChannelProduct";
     product.domain = gradient::kGradientDomain;

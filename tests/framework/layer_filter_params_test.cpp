@@ -93,3 +93,21 @@ TEST_CASE("faults of a filter name their place") {
   REQUIRE(error_of(R"({"layer": "A", "all": [{"any": [{"attr": "a", "op": "Eq", "value": null}]}]})").place ==
           "filter.all[0].any[0].value");
 }
+
+TEST_CASE("numbers are compared as a person writes them, and absent attributes have ONNX's defaults") {
+  test::GraphBuilder b;
+  const ValueId x = b.input("x");
+  b.node("LeakyRelu", "said", {x}, {{"alpha", 0.1f}});
+  b.node("LeakyRelu", "silent", {x});
+  b.node("Clip", "bound", {x, ValueId{}, b.constant("hi", Shape{}, {0.1f})});
+  b.node("TopK", "top", {x, b.constant("k", Shape{1}, {1.0f})});
+  const auto holds = [&](const AttributeFilter& filter, const char* name) {
+    return filter.matches(b.graph, b.named(name));
+  };
+  REQUIRE(holds(Eq("alpha", 0.1), "said"));
+  REQUIRE(holds(GreaterEq("alpha", 0.1), "said"));
+  REQUIRE(holds(Eq("alpha", 0.01), "silent"));
+  REQUIRE(holds(Eq("max", 0.1), "bound"));
+  REQUIRE(holds(Eq("largest", 1.0), "top"));
+  REQUIRE(holds(Eq("axis", -1.0), "top"));
+}
