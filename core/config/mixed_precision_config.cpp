@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/quant/bits.h"
 
 namespace tersor::config {
 
@@ -21,7 +22,8 @@ constexpr const char* kWithoutEffect[] = {"norm_scores", "hessian_batch_size"};
 
 void check_bits(const std::vector<int64_t>& bits, const std::string& place, const char* field) {
   for (const int64_t one : bits)
-    if (one < 2 || one > 16) out_of_limits(std::to_string(one), "a number of bits from 2 to 16", place, field);
+    if (!quant::is_number_of_bits(one))
+      out_of_limits(std::to_string(one), "a number of bits from 2 to 16", place, field);
 }
 
 void check(const MixedPrecisionQuantizationConfig& config, const std::string& place) {

@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/framework/quantize_config.h"
+#include "core/quant/bits.h"
 
 namespace tersor::framework {
 
@@ -329,7 +330,7 @@ LayerQuantizer read_layer_quantizer(const Json& json, const std::string& place) 
   quantizer.narrow_range = given.narrow_range.value_or(quantizer.narrow_range);
   quantizer.init_min = given.init_min;
   quantizer.init_max = given.init_max;
-  if (quantizer.bits() < 2 || quantizer.bits() > 16)
+  if (!quant::is_number_of_bits(quantizer.bits()))
     throw Error(ErrorCode::kInvalidConfig,
                 "Found " + std::to_string(quantizer.bits()) + " where 2 to 16 bits are expected.",
                 place + ".config.num_bits");

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/base/faults.h"
+#include "core/quant/bits.h"
 #include "core/quant/params.h"
 #include "core/tpc/target_platform_capabilities.h"
 
@@ -18,13 +19,13 @@ namespace {
 }
 
 void check_attribute(const AttributeQuantizationConfig& config, const std::string& place) {
-  if (config.enable_weights_quantization && (config.weights_n_bits < 2 || config.weights_n_bits > 16))
+  if (config.enable_weights_quantization && !quant::is_number_of_bits(config.weights_n_bits))
     invalid("Weights of " + std::to_string(config.weights_n_bits) + " bits; 2 to 16 are possible.",
             place + ".weights_n_bits");
   if (config.weights_n_bits < 1 || config.weights_n_bits > kFloatBitwidth)
     invalid("Weights of " + std::to_string(config.weights_n_bits) + " bits; 32 stands for float.",
             place + ".weights_n_bits");
-  if (config.lut_values_bitwidth && (*config.lut_values_bitwidth < 2 || *config.lut_values_bitwidth > 16))
+  if (config.lut_values_bitwidth && !quant::is_number_of_bits(*config.lut_values_bitwidth))
     invalid("Table entries of " + std::to_string(*config.lut_values_bitwidth) + " bits; 2 to 16 are possible.",
             place + ".lut_values_bitwidth");
   if (!config.weights_block_size) return;
@@ -70,7 +71,7 @@ void check_op(const OpQuantizationConfig& config, const std::string& place, Faul
           place + ".quantization_preserving");
   });
   faults.attempt([&] {
-    if (config.enable_activation_quantization && (config.activation_n_bits < 2 || config.activation_n_bits > 16))
+    if (config.enable_activation_quantization && !quant::is_number_of_bits(config.activation_n_bits))
       invalid("Activations of " + std::to_string(config.activation_n_bits) + " bits; 2 to 16 are possible.",
               place + ".activation_n_bits");
   });

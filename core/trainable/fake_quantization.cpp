@@ -6,11 +6,12 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/quant/bits.h"
 
 namespace tersor::trainable {
 
 FakeQuantization::FakeQuantization(const quant::Range& range, int n_bits, bool narrow_range) {
-  if (n_bits < 2 || n_bits > 16)
+  if (!quant::is_number_of_bits(n_bits))
     throw Error(ErrorCode::kInvalidArgument, "Found " + std::to_string(n_bits) + " where 2 to 16 bits are expected.");
   const bool holds_zero = range.low <= 0 && range.high >= 0;  // false for NaN
   if (!holds_zero || !std::isfinite(range.high - range.low))

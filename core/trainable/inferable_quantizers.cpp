@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/quant/bits.h"
 #include "core/quant/lut_table.h"
 #include "core/quant/quantizers/quantizers.h"
 
@@ -70,7 +71,7 @@ class Arguments {
     takes_only("lut_values_bitwidth", given_.lut_values_bitwidth.has_value(), is_table());
     takes_only("eps", given_.eps.has_value(), is_table());
     takes_only("narrow_range", given_.narrow_range.has_value(), is_weights() && !is_uniform() && !is_table());
-    if (given_.num_bits < 2 || given_.num_bits > 16)
+    if (!quant::is_number_of_bits(given_.num_bits))
       refuse("Found " + std::to_string(given_.num_bits) + " where a number of bits from 2 to 16 is expected.",
              "num_bits");
     check_axis();
@@ -142,7 +143,7 @@ class Arguments {
   }
   void check_table() const {
     const int width = given_.lut_values_bitwidth.value_or(8);
-    if (width < given_.num_bits || width > 16)
+    if (width < given_.num_bits || width > quant::kMostBits)
       refuse("Found " + std::to_string(width) + " where num_bits to 16 are expected.", "lut_values_bitwidth");
     const quant::LutValues values{width, is_weights() || *given_.is_signed};
     const std::set<int64_t> distinct(given_.lut_values->begin(), given_.lut_values->end());

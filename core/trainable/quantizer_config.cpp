@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/quant/bits.h"
 
 namespace tersor::trainable {
 
@@ -64,7 +65,7 @@ void check_params(const TrainableQuantizationParams& params, quant::Quantization
 }
 
 void check_bits(int n_bits, const std::string& place) {
-  if (n_bits < 2 || n_bits > 16)
+  if (!quant::is_number_of_bits(n_bits))
     refuse("Found " + std::to_string(n_bits) + " where a number of bits from 2 to 16 is expected.", place);
 }
 
