@@ -6,6 +6,7 @@
 #include "core/graph/operators.h"
 #include "core/cost/layouts.h"
 #include "core/cost/operator_price.h"
+#include "core/graph/runtime_operators.h"
 #include "core/graph/uses.h"
 #include "core/simulate/fuse.h"
 
@@ -64,8 +65,7 @@ class Clock {
   /// The runtime computes it with the node before it: an activation or a sum after a float Conv, the product of x and
   /// sigmoid(x).
   bool is_fused(const Node& node) const {
-    const bool activation = has_trait(node, Trait::kClamp) || node.is("LeakyRelu") || node.is("HardSigmoid");
-    if (activation) return follows_conv(node.inputs[0]);
+    if (has_runtime_trait(node, RuntimeTrait::kIsFreeAfterConv)) return follows_conv(node.inputs[0]);
     if (node.is("Add") && node.inputs.size() == 2) return follows_conv(node.inputs[0]) || follows_conv(node.inputs[1]);
     if (!node.is("Mul") || node.inputs.size() != 2) return false;
     for (size_t k = 0; k < 2; ++k) {

@@ -10,6 +10,7 @@
 #include "core/graph/operators.h"
 #include "core/cost/operator_price.h"
 #include "core/graph/recurrent_weights.h"
+#include "core/graph/runtime_operators.h"
 #include "core/graph/uses.h"
 #include "core/ptq/minimum_cut.h"
 #include "core/ptq/role.h"
@@ -107,7 +108,7 @@ class Chooser {
   }
 
   double in_float(const Node& node) const {
-    const bool fuses = has_trait(node, Trait::kClamp);
+    const bool fuses = has_runtime_trait(node, RuntimeTrait::kIsFreeAfterConv);
     const Node* before = fuses ? maker(node.inputs[0]) : nullptr;
     return before != nullptr && before->is("Conv") ? 0 : gated(node) ? 0 : prices_.of(node);
   }
