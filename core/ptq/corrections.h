@@ -47,7 +47,8 @@ struct Correction {
   }
 };
 
-/// In the order in which they act.
+/// Those with `apply` in the order in which they act, on the float model. The others act where their values are found:
+/// the biases by formula when weights are chosen (choose_weights.cpp), the measured ones in the sweep (sweep.cpp).
 std::span<const Correction> corrections();
 
 /// Applies those that `config` asks for. `attach` makes an attachment of the model as it is by then.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// weights_second_moment_correction: coarse or clipped weights make the outputs of a kernel quieter or louder, layer
-// upon layer. The sweep over the samples (ptq/sweep.h) measures mean and deviation of each output channel after it
-// the quantized kernel; scale and bias of the channel then put both back where the float model has them, as folding a
-// BatchNormalization of the quantized outputs would:
+// weights_second_moment_correction: coarse or clipped weights make the outputs of a kernel quieter or louder, and more
+// so from layer to layer. The sweep over the samples (ptq/sweep.h) measures the mean and the deviation of each output
+// channel, of the float kernel and of the quantized one. Scale and bias of the channel then give the quantized outputs
+// the float model's mean and deviation, as folding a BatchNormalization of them would:
 //
 //   gain = sqrt(variance + e) / sqrt(variance_q + e),  scale_w *= gain,  b = gain * b + (mean - gain * mean_q)
 //

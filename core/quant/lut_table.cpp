@@ -88,7 +88,8 @@ class TableSearch {
  private:
   double value(size_t i) const { return low_ + static_cast<double>(i); }
 
-  /// Beyond, the costs of all pairs would take more memory than time is worth; below, each is wanted too seldom.
+  /// With more candidates the costs of all pairs would take too much memory; with fewer entries each cost is asked for
+  /// so seldom that computing all of them takes longer.
   static constexpr size_t kFewCandidates = 256, kFewEntries = 8;
 
   double between(size_t i, size_t k) const { return costs_.empty() ? cost_between(i, k) : costs_[k * candidates_ + i]; }

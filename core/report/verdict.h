@@ -46,8 +46,9 @@ struct Verdict {
 ///   usable           classes (or any first output, with labels): at least 95 % of the answers are those of the float
 ///                    model; embeddings: a cosine similarity of 0.99; values: an error of a tenth of their spread (20
 ///                    dB)
-///   usable with care at least 85 %; 0.95; 10 dB; with classes also from 20 dB on, and at best below 10 dB; and where
-///                    the SQNR over all samples is below 10 dB
+///   usable with care classes: at least 85 % of the answers, or an SQNR of at least 20 dB; embeddings: 0.95; values: 10
+///                    dB. No better than this is a model of classes whose outputs have an SQNR below 10 dB, and one of
+///                    values whose SQNR over all samples together is below 10 dB
 ///   not usable       less, or an accuracy that is significantly (95 %) and by more than 5 points below the float
 ///                    model's
 /// Without classes, an output or a part of one of smaller values (output_parts.h) below 10 dB is never better than
