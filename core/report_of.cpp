@@ -6,6 +6,7 @@
 #include "core/base/digest.h"
 #include "core/base/error.h"
 #include "core/graph/uses.h"
+#include "core/mixed/configurable.h"
 #include "core/ptq/outcomes.h"
 #include "core/ptq/pad_fillers.h"
 #include "core/ptq/possible_front_ends.h"
@@ -35,11 +36,17 @@ report::Coverage expected_coverage(const Job& job, int64_t model_bytes) {
   const Graph& graph = job.model.graph;
   const auto outcomes = ptq::expected_outcomes(graph, job.attachment, job.placement);
   report::Coverage coverage = report::coverage_of(job.opened->model.graph, graph, job.placement, outcomes);
+  std::vector<size_t> front_ends;
   if (job.settings.config.keep_float_automatically)
-    for (const size_t kernel : ptq::possible_front_ends(graph, job.placement, elements_of_one_sample(job)))
-      coverage.may_stay_float += outcomes[kernel].arithmetic == ptq::NodeOutcome::Arithmetic::kFloat ? 0 : 1;
-  coverage.estimated_size_bytes = report::expected_size(job.opened->model.graph, graph, job.attachment, job.placement,
-                                                        job.settings.config, model_bytes);
+    front_ends = ptq::possible_front_ends(graph, job.placement, elements_of_one_sample(job));
+  for (const size_t kernel : front_ends)
+    coverage.may_stay_float += outcomes[kernel].arithmetic == ptq::NodeOutcome::Arithmetic::kFloat ? 0 : 1;
+  const auto expected = [&](std::span<const size_t> kept_float) {
+    return report::expected_size(job.opened->model.graph, graph, job.attachment, job.placement, job.settings.config,
+                                 model_bytes, kept_float);
+  };
+  coverage.estimated_size_bytes = expected({});
+  coverage.estimated_largest_bytes = front_ends.empty() ? coverage.estimated_size_bytes : expected(front_ends);
   coverage.calibration_bytes = calibration_bytes(job);
   return coverage;
 }
@@ -104,7 +111,7 @@ report::Report report_of(const Job& job, const QuantizeResult& result, std::stri
   report.platform = {job.settings.platform.name, job.settings.platform.version};
   report.settings = report::changed_settings((job.asked ? *job.asked : job).settings.config);
   report.coverage = report::coverage_of(job.opened->model.graph, graph, draft.placement, result.plan.outcomes);
-  report.coverage.estimated_size_bytes = report.output.size_bytes;
+  report.coverage.estimated_size_bytes = report.coverage.estimated_largest_bytes = report.output.size_bytes;
   report.coverage.calibration_bytes = calibration_bytes(job);
   report.ranges = report::ranges_of(graph, result.plan, draft.statistics);
   report.padding = report::padding_of(graph, draft.attachment, result.plan);

@@ -7,6 +7,7 @@
 
 #include "core/onnx/convert_opset.h"
 #include "core/passes/edit.h"
+#include "core/ptq/added_names.h"
 #include "core/ptq/applier.h"
 #include "core/ptq/block_weight.h"
 #include "core/ptq/guard_float_nodes.h"
@@ -147,11 +148,11 @@ void Applier::insert_pair(const ActivationPlan& activation) {
     shared->second = {scale_of(name, params), zero_point_of(name, params, params.storage()), {}};
     if (activation.table)
       shared->second.table = graph().add_initializer(
-          name + "_table",
+          name + kTable,
           Tensor::of<uint8_t>(Shape{256}, quant::nearest_codes(*activation.table, params.zero_point[0])));
   }
   const auto [scale, zero_point, table] = shared->second;
-  const ValueId codes = graph().add_unique_value(name + "_quantized", activation.params.storage());
+  const ValueId codes = graph().add_unique_value(name + kCodes, activation.params.storage());
   ValueId source = value, restored;
   const bool keeps_name =
       activation.tensor.integer_made && (std::count(graph().outputs.begin(), graph().outputs.end(), value) != 0 ||
@@ -164,7 +165,7 @@ void Applier::insert_pair(const ActivationPlan& activation) {
       for (ValueId& id : node.outputs)
         if (id == value) id = source;
   } else {
-    restored = graph().add_unique_value(name + "_DequantizeLinear_Output", DType::kFloat32);
+    restored = graph().add_unique_value(name + kRestored, DType::kFloat32);
     for (Node& node : graph().nodes()) {
       const bool is_kernel = plan_.reads_quantized(node.id);
       if (activation.tensor.integer_made || is_kernel)

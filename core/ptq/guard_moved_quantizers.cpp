@@ -7,6 +7,7 @@
 #include "core/graph/runtime_operators.h"
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
+#include "core/ptq/added_names.h"
 #include "core/ptq/one_operand_sum.h"
 
 namespace tersor::ptq {
@@ -92,7 +93,7 @@ int requantize_moved(Graph& graph) {
     dequantize.op_type = "DequantizeLinear";
     dequantize.name = name + "_moved_DequantizeLinear";
     const ValueId moved = graph.add_unique_value(name + "_moved", DType::kFloat32),
-                  codes = graph.add_unique_value(name + "_quantized", graph.value(restorer->inputs[0]).dtype);
+                  codes = graph.add_unique_value(name + kCodes, graph.value(restorer->inputs[0]).dtype);
     quantize.inputs = {moved, restorer->inputs[1], restorer->inputs[2]};
     dequantize.inputs = {codes, restorer->inputs[1], restorer->inputs[2]};
     quantize.outputs = {codes};

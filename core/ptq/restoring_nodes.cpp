@@ -2,6 +2,7 @@
 // Codes as they are stored, and the nodes that make their values of them when the file is opened or run.
 #include <algorithm>
 
+#include "core/ptq/added_names.h"
 #include "core/ptq/applier.h"
 #include "core/quant/quantizer.h"
 
@@ -47,20 +48,20 @@ ValueId Applier::chain(std::vector<Node>& nodes, const std::string& type, const 
 ValueId Applier::scale_of(const std::string& stem, const QuantizationParams& params) {
   const auto count = static_cast<int64_t>(params.scale.size());
   const Shape shape = params.per_channel() ? Shape{count} : Shape{};
-  return graph().add_initializer(stem + "_scale", Tensor::of<float>(shape, params.scale));
+  return graph().add_initializer(stem + kScale, Tensor::of<float>(shape, params.scale));
 }
 
 ValueId Applier::zero_point_of(const std::string& stem, const QuantizationParams& params, DType type) {
   const auto count = static_cast<int64_t>(params.zero_point.size());
   const Shape shape = params.per_channel() ? Shape{count} : Shape{};
-  return graph().add_initializer(stem + "_zero_point", integers(params.zero_point, type, shape));
+  return graph().add_initializer(stem + kZeroPoint, integers(params.zero_point, type, shape));
 }
 
 /// The codes stored, and the DequantizeLinear that gives their values back as `output`.
 Node Applier::restore(std::string name, Tensor codes, const QuantizationParams& params, ValueId output) {
   const DType type = weight_type(params);
   if (type == DType::kInt4) codes = stored_codes(codes.data<int8_t>(), type, codes.shape());
-  const ValueId stored = graph().add_initializer(name + "_quantized", std::move(codes));
+  const ValueId stored = graph().add_initializer(name + kCodes, std::move(codes));
   Node node =
       pair_node("DequantizeLinear", name, {stored, scale_of(name, params), zero_point_of(name, params, type)}, output);
   if (params.per_channel()) node.attributes["axis"] = static_cast<int64_t>(*params.channel_axis);
@@ -83,17 +84,17 @@ ValueId Applier::unpack(const std::string& name, PackedTable packed, const Shape
     return chain(nodes, type, name + part, std::move(inputs), name + part, dtype);
   };
   const DType entry = packed.rows.dtype();
-  const ValueId rows = graph().add_initializer(name + "_table", std::move(packed.rows));
-  ValueId value = graph().add_initializer(name + "_packed", std::move(packed.bytes));
-  value = then("Cast", "_indices", {value}, DType::kInt32);
-  value = then("Gather", "_entries", {rows, value}, entry);
+  const ValueId rows = graph().add_initializer(name + kTable, std::move(packed.rows));
+  ValueId value = graph().add_initializer(name + kPacked, std::move(packed.bytes));
+  value = then("Cast", kIndices, {value}, DType::kInt32);
+  value = then("Gather", kEntries, {rows, value}, entry);
   if (stored != shape.elements()) {  // the last byte holds more than there is
     value = then("Reshape", "_line", {value, whole(name + "_all", {-1})}, entry);
     value =
         then("Slice", "_used", {value, whole(name + "_first", {0}), whole(name + "_end", {shape.elements()})}, entry);
   }
-  value = then("Reshape", "_shaped", {value, whole(name + "_shape", shape.dims())}, entry);
-  return then("Cast", "_places", {value}, DType::kFloat32);
+  value = then("Reshape", kShaped, {value, whole(name + kShape, shape.dims())}, entry);
+  return then("Cast", kPlaces, {value}, DType::kFloat32);
 }
 
 /// Packed indices, and the nodes that look them up and scale what they find. The name is a copy: values that are added
@@ -108,7 +109,7 @@ void Applier::look_up(std::string name, const Tensor& values, const quant::LutPa
     dims[static_cast<size_t>(*table.channel_axis)] = static_cast<int64_t>(table.scale.size());
     scale = Tensor::of<float>(Shape(std::move(dims)), table.scale);
   }
-  nodes.push_back(pair_node("Mul", name, {value, graph().add_initializer(name + "_scale", std::move(scale))}, output));
+  nodes.push_back(pair_node("Mul", name, {value, graph().add_initializer(name + kScale, std::move(scale))}, output));
 }
 
 /// Codes as floats: packed where several fit into a byte, which takes no operator set of small integers.
@@ -116,8 +117,8 @@ ValueId Applier::folded_codes(const std::string& name, const std::vector<int8_t>
                               const Shape& shape, std::vector<Node>& nodes) {
   constexpr int kMostPackedBits = 4;
   if (grid.n_bits <= kMostPackedBits) return unpack(name, pack(codes, grid.q_min(), grid.q_max()), shape, nodes);
-  const ValueId stored = graph().add_initializer(name + "_quantized", Tensor::of<int8_t>(shape, codes));
-  return chain(nodes, "Cast", name + "_places", {stored}, name + "_places", DType::kFloat32);
+  const ValueId stored = graph().add_initializer(name + kCodes, Tensor::of<int8_t>(shape, codes));
+  return chain(nodes, "Cast", name + kPlaces, {stored}, name + kPlaces, DType::kFloat32);
 }
 
 /// Cast, Sub and Mul give the values of a DequantizeLinear, to the bit.
@@ -138,10 +139,10 @@ void Applier::scale_codes(const std::string& name, ValueId value, int rank, cons
   }
   if (std::any_of(params.zero_point.begin(), params.zero_point.end(), [](int32_t zero) { return zero != 0; })) {
     const std::vector<float> zeros(params.zero_point.begin(), params.zero_point.end());
-    const ValueId zero_point = graph().add_initializer(name + "_zero_point", Tensor::of<float>(Shape(dims), zeros));
+    const ValueId zero_point = graph().add_initializer(name + kZeroPoint, Tensor::of<float>(Shape(dims), zeros));
     value = chain(nodes, "Sub", name, {value, zero_point}, name + "_steps", DType::kFloat32);
   }
-  const ValueId scale = graph().add_initializer(name + "_scale", Tensor::of<float>(Shape(dims), params.scale));
+  const ValueId scale = graph().add_initializer(name + kScale, Tensor::of<float>(Shape(dims), params.scale));
   nodes.push_back(pair_node("Mul", name, {value, scale}, output));
 }
 

@@ -2,6 +2,7 @@
 // How constants that are no weights of kernels are stored: operands, and tables that a Gather looks up in.
 #include <algorithm>
 
+#include "core/ptq/added_names.h"
 #include "core/ptq/applier.h"
 #include "core/quant/quantizer.h"
 
@@ -21,15 +22,15 @@ void Applier::store_tied(const ConstantPlan& table) {
   const ValueId value = graph().find(table.node)->inputs[table.input];
   QuantizationParams params = plan_.find(*table.tied)->rounding();
   if (params.per_channel()) params.channel_axis = 0;
-  tied_[*table.tied] = graph().add_initializer(name_of(value) + "_quantized",
-                                               quant::quantize(graph().initializer(value)->aligned(), params));
+  tied_[*table.tied] =
+      graph().add_initializer(name_of(value) + kCodes, quant::quantize(graph().initializer(value)->aligned(), params));
 }
 
 /// Other nodes may read the constant, so it stays, and goes when none does.
 void Applier::store_constant(const ConstantPlan& constant) {
   Node& node = *graph().find(constant.node);
   const ValueId value = node.inputs[constant.input];
-  const ValueId restored = graph().add_unique_value(name_of(value) + "_DequantizeLinear_Output", DType::kFloat32);
+  const ValueId restored = graph().add_unique_value(name_of(value) + kRestored, DType::kFloat32);
   const Tensor values = graph().initializer(value)->aligned();
   node.inputs[constant.input] = restored;
   std::vector<Node>& before = before_[constant.node];
@@ -58,7 +59,7 @@ void Applier::store_embedding(const ConstantPlan& embedding) {
   const auto gather = [&](const char* part, ValueId stored, DType dtype) {
     return chain(before, "Gather", name + part, {stored, rows}, name + part + "_rows", dtype);
   };
-  const ValueId codes = gather("_quantized", table.codes, params.storage());
+  const ValueId codes = gather(kCodes, table.codes, params.storage());
   node.attributes.erase("axis");
   if (!params.per_channel()) {
     node.op_type = "DequantizeLinear";
@@ -67,10 +68,10 @@ void Applier::store_embedding(const ConstantPlan& embedding) {
   }
   ValueId value = chain(before, "Cast", name, {codes}, name + "_Cast_Output", DType::kFloat32);
   if (table.zero_point.valid())
-    value = chain(before, "Sub", name, {value, gather("_zero_point", table.zero_point, DType::kFloat32)},
+    value = chain(before, "Sub", name, {value, gather(kZeroPoint, table.zero_point, DType::kFloat32)},
                   name + "_Sub_Output", DType::kFloat32);
   node.op_type = "Mul";
-  node.inputs = {value, gather("_scale", table.scale, DType::kFloat32)};
+  node.inputs = {value, gather(kScale, table.scale, DType::kFloat32)};
 }
 
 /// Several Gathers may read one table, an encoder's and a decoder's say; it is stored once.
@@ -85,17 +86,17 @@ StoredTable Applier::stored_table(const ConstantPlan& embedding, ValueId table) 
     return graph().add_initializer(name + part, Tensor::of<float>(shape, std::vector<float>(begin, end)));
   };
   stored.codes = embedding.tied ? tied_.at(*embedding.tied)
-                                : graph().add_initializer(name + "_quantized",
+                                : graph().add_initializer(name + kCodes,
                                                           codes_of(graph().initializer(table)->aligned(), embedding));
   if (!params.per_channel()) {
     stored.scale = scale_of(name, params);
     stored.zero_point = zero_point_of(name, params, params.storage());
     return stored;
   }
-  stored.scale = column("_scale", params.scale.begin(), params.scale.end());
+  stored.scale = column(kScale, params.scale.begin(), params.scale.end());
   const std::vector<int32_t>& zeros = params.zero_point;
   if (std::any_of(zeros.begin(), zeros.end(), [](int32_t zero) { return zero != 0; }))
-    stored.zero_point = column("_zero_point", zeros.begin(), zeros.end());
+    stored.zero_point = column(kZeroPoint, zeros.begin(), zeros.end());
   return stored;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/passes/edit.h"
+#include "core/ptq/added_names.h"
 #include "core/ptq/applier.h"
 #include "core/ptq/block_weight.h"
 #include "core/quant/quantizer.h"
@@ -41,7 +42,7 @@ void Applier::store_weight(const KernelPlan& kernel) {
                         zero_point_of(name, kernel.weight, kernel.weight.storage()), kernel.weight.scale};
     // Runtimes transpose a constant when the model is loaded.
     if (kernel.op.output_axis == 1) {
-      stored.codes = chain(before, "Transpose", name, {stored.codes}, name + "_quantized", kernel.weight.storage());
+      stored.codes = chain(before, "Transpose", name, {stored.codes}, name + kCodes, kernel.weight.storage());
       before.back().attributes["perm"] = std::vector<int64_t>{1, 0};
     }
     before.push_back(restore_shared(stored, kernel.weight, weight));
@@ -63,10 +64,10 @@ void Applier::fold_shared(const KernelPlan& kernel, const Tensor& values, ValueI
   if (!codes.valid() && tied != tied_.end()) {
     codes = tied->second;
     if (kernel.op.output_axis == 1) {
-      codes = chain(nodes, "Transpose", name, {codes}, name + "_quantized", kernel.weight.storage());
+      codes = chain(nodes, "Transpose", name, {codes}, name + kCodes, kernel.weight.storage());
       nodes.back().attributes["perm"] = std::vector<int64_t>{1, 0};
     }
-    codes = chain(nodes, "Cast", name + "_places", {codes}, name + "_places", DType::kFloat32);
+    codes = chain(nodes, "Cast", name + kPlaces, {codes}, name + kPlaces, DType::kFloat32);
   } else if (!codes.valid()) {
     const Tensor own = codes_of_weight(kernel, values);
     const auto span = own.data<int8_t>();
@@ -90,10 +91,10 @@ void Applier::fold_blocks(const KernelPlan& kernel, std::span<const int8_t> rows
                                Shape{op.outputs, params.blocks(), params.size}, nodes);
   if (params.has_zero_points()) {
     const std::vector<int8_t> zeros(params.zero_point.begin(), params.zero_point.end());
-    value = then("Sub", "_steps", {value, folded_codes(name + "_zero_point", zeros, params.grid, each, nodes)});
+    value = then("Sub", "_steps", {value, folded_codes(name + kZeroPoint, zeros, params.grid, each, nodes)});
   }
   value =
-      then("Mul", "_blocks", {value, graph().add_initializer(name + "_scale", Tensor::of<float>(each, params.scale))});
+      then("Mul", "_blocks", {value, graph().add_initializer(name + kScale, Tensor::of<float>(each, params.scale))});
   const int64_t padded = params.blocks() * params.size;
   if (padded != params.columns) {
     value = then("Reshape", "_padded", {value, whole(name + "_padded_shape", {op.outputs, padded})});
@@ -120,15 +121,14 @@ void Applier::restore_blocks(const KernelPlan& kernel, std::span<const int8_t> r
   const Shape matrix = rows_first ? Shape{op.outputs, params.columns} : Shape{params.columns, op.outputs};
   const Shape grid = rows_first ? Shape{op.outputs, params.blocks()} : Shape{params.blocks(), op.outputs};
   const DType type = params.grid.n_bits <= 4 ? DType::kInt4 : DType::kInt8;
-  const ValueId codes =
-      graph().add_initializer(name + "_quantized", stored_codes(in_weight_order(op, rows), type, matrix));
+  const ValueId codes = graph().add_initializer(name + kCodes, stored_codes(in_weight_order(op, rows), type, matrix));
   const auto turned = [&](const auto& numbers) {
     using Number = typename std::decay_t<decltype(numbers)>::value_type;
     return rows_first ? numbers : by_block_first<Number>(numbers, params.blocks());
   };
-  const ValueId scale = graph().add_initializer(name + "_scale", Tensor::of<float>(grid, turned(params.scale)));
+  const ValueId scale = graph().add_initializer(name + kScale, Tensor::of<float>(grid, turned(params.scale)));
   const ValueId zero_point =
-      graph().add_initializer(name + "_zero_point", integers(turned(params.zero_point), type, grid));
+      graph().add_initializer(name + kZeroPoint, integers(turned(params.zero_point), type, grid));
   const bool is_matrix = matrix == shape;
   const ValueId restored = is_matrix ? output : graph().add_unique_value(name + "_matrix", DType::kFloat32);
   nodes.push_back(pair_node("DequantizeLinear", name, {codes, scale, zero_point}, restored));
@@ -151,10 +151,10 @@ void Applier::multiply_bits(const KernelPlan& kernel, std::span<const int8_t> ro
   product.attributes["bits"] = weight.bits;
   product.attributes["block_size"] = params.size;
   product.attributes["accuracy_level"] = plan_.prefers_speed ? kSumsOf8Bits : kFloatSums;
-  product.inputs.push_back(graph().add_initializer(name + "_quantized", std::move(weight.codes)));
-  product.inputs.push_back(graph().add_initializer(name + "_scale", std::move(weight.scales)));
+  product.inputs.push_back(graph().add_initializer(name + kCodes, std::move(weight.codes)));
+  product.inputs.push_back(graph().add_initializer(name + kScale, std::move(weight.scales)));
   if (weight.zero_points.elements() > 0)
-    product.inputs.push_back(graph().add_initializer(name + "_zero_point", std::move(weight.zero_points)));
+    product.inputs.push_back(graph().add_initializer(name + kZeroPoint, std::move(weight.zero_points)));
   auto& imports = model_.opset_imports;
   if (std::none_of(imports.begin(), imports.end(), [](const auto& one) { return one.domain == "com.microsoft"; }))
     imports.push_back({"com.microsoft", 1});
@@ -210,9 +210,9 @@ void Applier::store_bias(const KernelPlan& kernel, Node& node) {
     TERSOR_CHECK(value >= -2147483648.0 && value <= 2147483647.0);
     codes.push_back(static_cast<int32_t>(value));
   }
-  const ValueId stored = graph().add_initializer(name + "_quantized", Tensor::of<int32_t>(Shape{count}, codes));
+  const ValueId stored = graph().add_initializer(name + kCodes, Tensor::of<int32_t>(Shape{count}, codes));
   const ValueId scales = graph().add_initializer(
-      name + "_scale", Tensor::of<float>(per_channel ? Shape{static_cast<int64_t>(scale.size())} : Shape{}, scale));
+      name + kScale, Tensor::of<float>(per_channel ? Shape{static_cast<int64_t>(scale.size())} : Shape{}, scale));
   // No zero point: some runtimes refuse one of type int32.
   Node restore = pair_node("DequantizeLinear", name, {stored, scales}, bias);
   if (per_channel) restore.attributes["axis"] = int64_t{0};

@@ -75,6 +75,7 @@ struct Coverage {
   std::vector<FloatNode> stays_float;
   int64_t may_stay_float = 0;
   int64_t estimated_size_bytes = 0;
+  int64_t estimated_largest_bytes = 0;
   std::optional<int64_t> calibration_bytes;
 
   static constexpr auto fields() {
@@ -87,6 +88,8 @@ struct Coverage {
               "Of a forecast, the kernels among the integer ones that samples may show to need float, since a "
               "logarithm, root or reciprocal reads them; 0 once the file is made."),
         field("estimated_size_bytes", &Coverage::estimated_size_bytes, "Expected size of the quantized file."),
+        field("estimated_largest_bytes", &Coverage::estimated_largest_bytes,
+              "The same where samples show that all weights before a logarithm, root or reciprocal need float."),
         field("calibration_bytes", &Coverage::calibration_bytes,
               "Memory that calibration takes in each thread or worker, one sample at a time; null where shapes are not "
               "known before the samples."));

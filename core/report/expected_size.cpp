@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/onnx/exporter_notes.h"
+#include "core/ptq/added_names.h"
 #include "core/ptq/choose_constants.h"
 #include "core/ptq/shared_weights.h"
 
@@ -14,15 +15,20 @@ namespace tersor::report {
 
 namespace {
 
+using ptq::kCodes, ptq::kEntries, ptq::kIndices, ptq::kPacked, ptq::kPlaces, ptq::kRestored, ptq::kScale, ptq::kShape,
+    ptq::kShaped, ptq::kTable, ptq::kZeroPoint;
+
 constexpr std::string_view kQuantize = "QuantizeLinear", kDequantize = "DequantizeLinear";
-constexpr std::string_view kCodes = "_quantized", kScale = "_scale", kZeroPoint = "_zero_point",
-                           kRestored = "_DequantizeLinear_Output";
+constexpr int64_t length(std::string_view name) {
+  return static_cast<int64_t>(name.size());
+}
+
 constexpr int64_t kField = 2;       // its number and its length
 constexpr int64_t kTensor = 11;     // beside its name and its values: type, dimension, four fields
 constexpr int64_t kAttribute = 14;  // axis
 constexpr int64_t kValue = 10;      // what is declared of a tensor, beside its name
 
-/// The names that apply_plan.cpp makes from one, and what holds them in the file.
+/// The names that are made from a tensor's (ptq/added_names.h), and what holds them in the file.
 class Added {
  public:
   explicit Added(std::string_view name) : name_(static_cast<int64_t>(name.size())) {}
@@ -36,28 +42,27 @@ class Added {
   }
   int64_t value(std::string_view suffix) const { return kValue + named(suffix); }
   int64_t pair(bool has_own_params) const {
-    const auto longer_input = static_cast<int64_t>(kRestored.size());  // of who reads it
+    const auto longer_input = length(kRestored);  // of who reads it
     return longer_input + value(kCodes) + value(kRestored) +
            (has_own_params ? tensor(kScale, 4) + tensor(kZeroPoint, 1) : 0) +
            node(kQuantize, {"", kScale, kZeroPoint, kCodes}) +
            node(kDequantize, {kCodes, kScale, kZeroPoint, kRestored});
   }
   int64_t weight(int64_t ranges, int64_t bytes_of_zero) const {
-    return static_cast<int64_t>(kCodes.size()) + tensor(kScale, 4 * ranges) + value("") +
-           tensor(kZeroPoint, bytes_of_zero * ranges) + node(kDequantize, {kCodes, kScale, kZeroPoint, ""}) +
-           (ranges > 1 ? kAttribute : 0);
+    return length(kCodes) + tensor(kScale, 4 * ranges) + value("") + tensor(kZeroPoint, bytes_of_zero * ranges) +
+           node(kDequantize, {kCodes, kScale, kZeroPoint, ""}) + (ranges > 1 ? kAttribute : 0);
   }
   /// What unpacking the codes adds to that, in place of a DequantizeLinear.
   int64_t unpacked(int64_t rank) const {
-    int64_t bytes = tensor("_shape", 8 * rank) - tensor(kZeroPoint, 0);
-    bytes += node("Cast", {"_packed", "_indices"}) + node("Cast", {"_shaped", "_places"}) + 2 * kAttribute;
-    bytes += node("Gather", {"_table", "_indices", "_entries"}) + node("Reshape", {"_entries", "_shape", "_shaped"});
-    for (const std::string_view made : {"_indices", "_entries", "_shaped", "_places"}) bytes += value(made);
-    return bytes + node("Mul", {"_places", kScale, ""}) - node(kDequantize, {kCodes, kScale, kZeroPoint, ""});
+    int64_t bytes = tensor(kShape, 8 * rank) - tensor(kZeroPoint, 0);
+    bytes += node("Cast", {kPacked, kIndices}) + node("Cast", {kShaped, kPlaces}) + 2 * kAttribute;
+    bytes += node("Gather", {kTable, kIndices, kEntries}) + node("Reshape", {kEntries, kShape, kShaped});
+    for (const std::string_view made : {kIndices, kEntries, kShaped, kPlaces}) bytes += value(made);
+    return bytes + node("Mul", {kPlaces, kScale, ""}) - node(kDequantize, {kCodes, kScale, kZeroPoint, ""});
   }
   int64_t bias(int64_t ranges) const {
-    return static_cast<int64_t>(kCodes.size()) + value("") + tensor(kScale, 4 * ranges) +
-           node(kDequantize, {kCodes, kScale, ""}) + (ranges > 1 ? kAttribute : 0);
+    return length(kCodes) + value("") + tensor(kScale, 4 * ranges) + node(kDequantize, {kCodes, kScale, ""}) +
+           (ranges > 1 ? kAttribute : 0);
   }
 
  private:
@@ -109,7 +114,8 @@ int64_t added_by_blocks(const Graph& graph, const passes::KernelOp& op, const fr
          4 * graph.initializer(op.weight)->elements();
 }
 
-/// `has_codes`: another kernel's are not its own as well.
+/// `has_codes`: the kernel's codes are stored for it; false where it reads those of another kernel with the same
+/// weight.
 int64_t added_by(const Graph& graph, const passes::KernelOp& op, const framework::WeightAttribute& weight,
                  bool has_integer_bias, bool has_codes) {
   if (weight.config.weights_block_size) return added_by_blocks(graph, op, weight);
@@ -149,7 +155,8 @@ int64_t added_by_constants(const Graph& graph, const framework::Attachment& atta
 }  // namespace
 
 int64_t expected_size(const Graph& original, const Graph& prepared, const framework::Attachment& attachment,
-                      const ptq::Placement& placement, const config::QuantizationConfig& config, int64_t model_bytes) {
+                      const ptq::Placement& placement, const config::QuantizationConfig& config, int64_t model_bytes,
+                      std::span<const size_t> kept_float) {
   int64_t bytes = model_bytes + size_of(prepared) - size_of(original);
   if (!config.keep_metadata) bytes -= onnx::exporter_notes_size(original);
   std::set<size_t> groups;
@@ -169,7 +176,8 @@ int64_t expected_size(const Graph& original, const Graph& prepared, const framew
   for (size_t k = 0; k < nodes.size(); ++k) {
     const ptq::NodeRole& role = placement.roles[nodes[k]];
     const auto* weight = attachment.of(prepared.nodes()[nodes[k]].id).weight(tpc::kKernelAttr);
-    if (role.float_weight || weight == nullptr) {
+    const bool is_kept = std::find(kept_float.begin(), kept_float.end(), nodes[k]) != kept_float.end();
+    if (role.float_weight || weight == nullptr || is_kept) {
       if (shared[k].first != k) bytes -= 4 * prepared.initializer(kernels[k].weight)->elements();
       continue;
     }

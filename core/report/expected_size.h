@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "core/config/quantization_config.h"
 #include "core/framework/attach.h"
@@ -10,12 +11,13 @@
 
 namespace tersor::report {
 
-/// Bytes that the quantized file will have, known before any sample is seen: those of the model's, which holds
-/// `original`, without what was folded and what exporters note, with codes in place of weights and tables, those that
-/// several nodes have once, and with what quantizers add, of small models' files as much as half. `prepared` is the
-/// graph that `placement` and `attachment` are of. What is decided by samples (layers kept in float, biases that are
-/// added) is not in it.
+/// Bytes that the quantized file is expected to have, known before any sample is seen. From the bytes of the model's
+/// file, which holds `original`, it takes what is folded and what exporters note; weights and tables have the size of
+/// their codes, one that several nodes share counts once; and what quantizers add is in it, which is up to half of a
+/// small model's file. `prepared` is the graph that `placement` and `attachment` are of. The weights of the nodes
+/// `kept_float`, indices in `prepared`, stay in float; biases that samples may add are not counted.
 int64_t expected_size(const Graph& original, const Graph& prepared, const framework::Attachment& attachment,
-                      const ptq::Placement& placement, const config::QuantizationConfig& config, int64_t model_bytes);
+                      const ptq::Placement& placement, const config::QuantizationConfig& config, int64_t model_bytes,
+                      std::span<const size_t> kept_float = {});
 
 }  // namespace tersor::report

@@ -383,8 +383,11 @@ TEST_CASE("a length magnifies nothing, and a Conv that float nodes alone read ha
   const auto logarithm = job_of(lengths(1.5, "Log"), accurate());
   REQUIRE(draft(*logarithm, statistics_of(*logarithm)).placement.roles[0].role == ptq::Role::kFloat);
   // what a forecast knows of it, before any sample
-  REQUIRE(expected_coverage(*logarithm, 0).may_stay_float == 1);
-  REQUIRE(expected_coverage(*job, 0).may_stay_float == 0);
+  const report::Coverage forecast = expected_coverage(*logarithm, 100'000), certain = expected_coverage(*job, 100'000);
+  REQUIRE(forecast.may_stay_float == 1);
+  REQUIRE(forecast.estimated_largest_bytes > forecast.estimated_size_bytes);
+  REQUIRE(certain.may_stay_float == 0);
+  REQUIRE(certain.estimated_largest_bytes == certain.estimated_size_bytes);
   const auto alike = job_of(lengths(1), accurate());
   REQUIRE(stretched_outputs(draft(*alike, statistics_of(*alike))).empty());
 }
