@@ -8,6 +8,8 @@
 #include "core/framework/platform_layers.h"
 #include "core/json_settings.h"
 #include "core/report/report.h"
+#include "core/report_of.h"
+#include "core/samples/format.h"
 #include "core/samples/preprocessing.h"
 #include "core/samples/selection.h"
 #include "core/tpc/builtin.h"
@@ -106,6 +108,20 @@ val verdict(const std::string& report_text) {
     from_json(json.at("diagnostics"), report.diagnostics, "report.diagnostics");
     return to_text(to_json(report::verdict_of(report)), false);
   });
+}
+
+/// {extensions, hidden_names}: what file names tell of samples.
+val describe_sample_files() {
+  return guard([] {
+    Json hidden = Json::array();
+    for (const std::string_view one : samples::hidden_names()) hidden.push_back(one);
+    return to_text(Json{{"extensions", to_json(samples::known_extensions())}, {"hidden_names", std::move(hidden)}},
+                   false);
+  });
+}
+
+val default_calibration_count(double total) {
+  return guard([&] { return static_cast<double>(samples::default_calibration_count(whole(total, "total"), true)); });
 }
 
 val sha256_of(const val& bytes) {
@@ -253,6 +269,8 @@ EMSCRIPTEN_BINDINGS(tersor) {
   function("readPlatform", &read_platform);
   function("quantizationConfig", &quantization_config);
   function("describeQuantizationConfig", &describe_quantization_config);
+  function("describeSampleFiles", &describe_sample_files);
+  function("defaultCalibrationCount", &default_calibration_count);
   function("preprocessingPreset", &preprocessing_preset);
   function("verdict", &verdict);
   function("sha256", &sha256_of);

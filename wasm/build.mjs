@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 
 import { libraries, notices } from '../scripts/notices.mjs';
 import { configTypes } from './config_types.mjs';
+import { sampleFiles } from './sample_files.mjs';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const core = ['tersor.mjs', 'tersor.wasm', 'tersor-light.mjs', 'tersor-light.wasm', 'cli.cjs', 'cli.wasm'];
@@ -23,22 +24,27 @@ rmSync(here('dist'), { recursive: true, force: true }); // npm packs all that li
 mkdirSync(here('dist'));
 for (const name of core) copyFileSync(here(`../build/wasm/bin/${name}`), here(`dist/${name}`));
 
-/** The fields of QuantizationConfig, asked of the core that was built. */
-async function fields() {
+/** The core that was built. */
+async function builtCore() {
   const { default: makeModule } = await import(new URL('dist/tersor.mjs', import.meta.url));
   const bytes = readFileSync(here('dist/tersor.wasm'));
-  const core = await makeModule({
+  return makeModule({
     instantiateWasm(imports, done) {
       void WebAssembly.instantiate(bytes, imports).then(({ instance, module }) => done(instance, module));
       return {};
     },
   });
-  return JSON.parse(core.describeQuantizationConfig().value);
 }
 
-const types = here('src/quantization_config.ts');
-const made = configTypes(await fields());
-if (!existsSync(types) || readFileSync(types, 'utf8') !== made) writeFileSync(types, made);
+function write(name, text) {
+  const file = here(`src/${name}`);
+  if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeFileSync(file, text);
+}
+
+// What TypeScript and the core both know is asked of the core.
+const built = await builtCore();
+write('quantization_config.ts', configTypes(JSON.parse(built.describeQuantizationConfig().value)));
+write('sample_files.ts', sampleFiles(JSON.parse(built.describeSampleFiles().value)));
 const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc');
 execFileSync(process.execPath, [compiler, '-p', here('tsconfig.json')], { stdio: 'inherit' });
 

@@ -7,21 +7,35 @@
 #include "core/cli/print.h"
 #include "core/native/calibrate_data.h"
 #include "core/native/folder_source.h"
+#include "core/samples/format.h"
 #include "core/samples/labels.h"
 #include "core/samples/selection.h"
 #include "core/try_preprocessings.h"
 
 namespace tersor::cli {
 
+namespace {
+
+/// The usual ending of each format.
+std::string known_endings() {
+  std::string list;
+  for (const samples::Format& format : samples::formats()) {
+    const std::string_view usual = format.extensions.substr(0, format.extensions.find(' '));
+    if (!usual.empty()) list += (list.empty() ? "" : ", ") + std::string(usual);
+  }
+  return list;
+}
+
+}  // namespace
+
 void add_data_option(CLI::App& command, DataOption& option, bool labelled) {
-  CLI::Option* const data =
-      command
-          .add_option("--data", option.data,
-                      "Samples: a folder, a file (.npy, .npz, .png, .jpg, .bmp, .ppm, .csv, .wav) or a "
-                      ".zip of such; may be given several times")
-          ->allow_extra_args(false)
-          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-          ->required();
+  CLI::Option* const data = command
+                                .add_option("--data", option.data,
+                                            "Samples: a folder, a file (" + known_endings() +
+                                                ") or a .zip of such; may be given several times")
+                                ->allow_extra_args(false)
+                                ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+                                ->required();
   command
       .add_option(
           "--preprocessing", option.preprocessing,

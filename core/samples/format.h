@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,6 +70,12 @@ std::span<const Format> formats();
 
 /// The format of a file by its first bytes; null for a stranger.
 const Format* find_format(std::string_view path, std::span<const std::byte> head);
+
+/// Parts of paths that systems leave lying about, never meant as samples; so are those that begin with a dot.
+std::span<const std::string_view> hidden_names();
+
+/// Every extension of every format, with its dot, in the order of the formats.
+std::vector<std::string> known_extensions();
 
 /// True when `extension`, lower-case and with its dot, is one of the format's.
 bool has_extension(const Format& format, std::string_view extension);

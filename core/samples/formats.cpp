@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/samples/format.h"
@@ -37,6 +38,8 @@ constexpr Format kFormats[] = {
     {"csv", ".csv", false, is_csv, open_csv, true},
     {"wav", ".wav", false, [](std::string_view, std::span<const std::byte> head) { return is_wav(head); }, open_wav},
 };
+
+constexpr std::string_view kHiddenNames[] = {"__MACOSX", "Thumbs.db", "desktop.ini"};
 
 struct Sign {
   size_t at;
@@ -78,6 +81,16 @@ constexpr Sign kSigns[] = {
     {0, "\x80", "a Python pickle"},
 };
 
+std::vector<std::string_view> extensions_of(const Format& format) {
+  std::vector<std::string_view> all;
+  for (std::string_view rest = format.extensions; !rest.empty();) {
+    const size_t blank = std::min(rest.find(' '), rest.size());
+    all.push_back(rest.substr(0, blank));
+    rest.remove_prefix(std::min(blank + 1, rest.size()));
+  }
+  return all;
+}
+
 }  // namespace
 
 std::span<const Format> formats() {
@@ -90,15 +103,20 @@ const Format* find_format(std::string_view path, std::span<const std::byte> head
   return nullptr;
 }
 
+std::span<const std::string_view> hidden_names() {
+  return kHiddenNames;
+}
+
+std::vector<std::string> known_extensions() {
+  std::vector<std::string> all;
+  for (const Format& format : kFormats)
+    for (const std::string_view one : extensions_of(format)) all.emplace_back(one);
+  return all;
+}
+
 bool has_extension(const Format& format, std::string_view extension) {
-  if (extension.empty()) return false;
-  std::string_view rest = format.extensions;
-  while (!rest.empty()) {
-    const size_t blank = std::min(rest.find(' '), rest.size());
-    if (rest.substr(0, blank) == extension) return true;
-    rest.remove_prefix(std::min(blank + 1, rest.size()));
-  }
-  return false;
+  const std::vector<std::string_view> own = extensions_of(format);
+  return std::find(own.begin(), own.end(), extension) != own.end();
 }
 
 Picture decode_picture(std::span<const std::byte> file) {

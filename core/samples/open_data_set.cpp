@@ -25,8 +25,8 @@ bool is_hidden(std::string_view path) {
   for (size_t start = 0; start <= path.size();) {
     const size_t slash = std::min(path.find('/', start), path.size());
     const std::string_view part = path.substr(start, slash - start);
-    if (part.empty() || part[0] == '.' || part == "__MACOSX" || part == "Thumbs.db" || part == "desktop.ini")
-      return true;
+    const auto names = hidden_names();
+    if (part.empty() || part[0] == '.' || std::find(names.begin(), names.end(), part) != names.end()) return true;
     start = slash + 1;
   }
   return false;

@@ -151,6 +151,10 @@ describe('samples', () => {
     expect(right).toBeGreaterThan(samples / 2);
     expect(right).toBeGreaterThanOrEqual(tried[0].right - 2);
     const asTold = await model.evaluate(files, 'folders', { preprocessing, metric: 'top1' });
+    expect(asTold.samples).toEqual(Array.from({ length: asTold.count }, (_, k) => k));
+    const selection = { part: 'evaluation', count: 2 };
+    const rest = await model.evaluate(files, 'folders', { preprocessing, metric: 'top1', selection });
+    expect(rest.samples).toEqual(asTold.samples.filter((k) => k !== 0 && k !== Math.floor(asTold.count / 2)));
     const asTried = await model.evaluate(files, 'folders', { metric: 'top1' });
     expect(asTried.value).toBeGreaterThan(asTold.value - 0.05);
   });

@@ -27,6 +27,8 @@ interface OwnFunctions {
   /** `preset`: empty for our defaults. */
   quantizationConfig(fields: string, preset: string): Answer<string>;
   describeQuantizationConfig(): Answer<string>;
+  describeSampleFiles(): Answer<string>;
+  defaultCalibrationCount(total: number): Answer<number>;
   preprocessingPreset(name: string): Answer<string>;
   verdict(report: string): Answer<string>;
   /** `model`: empty for none. */

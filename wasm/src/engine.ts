@@ -203,6 +203,10 @@ export class Tersor implements types.Tersor {
     return this.#lists.fields;
   }
 
+  defaultCalibrationCount(total: number): number {
+    return answered('defaultCalibrationCount', () => valueOf(this.#core.defaultCalibrationCount(total)));
+  }
+
   preprocessingPreset(name: types.PreprocessingPreset): types.Preprocessing {
     return answered('preprocessingPreset', () => jsonOf(this.#core.preprocessingPreset(name)));
   }

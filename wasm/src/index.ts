@@ -29,6 +29,7 @@ export {
   ThresholdSelectionMethod,
 } from './classes.js';
 export { Tersor } from './engine.js';
+export { hiddenNames, sampleExtensions } from './sample_files.js';
 export { TersorError } from './error.js';
 export {
   AllValuesQuantizer,

@@ -85,7 +85,11 @@ export async function evaluate(
     },
     options,
   );
-  return { ...answer, answers: answer.answers === null ? null : Int32Array.from(answer.answers) };
+  return {
+    ...answer,
+    answers: answer.answers === null ? null : Int32Array.from(answer.answers),
+    samples: isList(feed.items) ? feed.items.map(({ index }) => index) : null,
+  };
 }
 
 /** Runs samples one by one through a model, in one worker: it is at the next one while the caller looks at what came. */

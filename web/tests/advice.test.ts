@@ -47,6 +47,7 @@ const coverage: Coverage = {
   stays_float: [],
   may_stay_float: 0,
   estimated_size_bytes: 1,
+  estimated_largest_bytes: 1,
   calibration_bytes: 1,
 };
 
@@ -93,7 +94,7 @@ function factsOf(given: Given): Facts {
     trial: null,
     isOtherThanBest: false,
     calibration: 64,
-    samples: 264,
+    usualCalibration: 128,
     isGuess: false,
     byOrder: null,
     ...given.facts,
@@ -175,8 +176,11 @@ it('row 17: finds depthwise weights that share a scale', () => {
 });
 
 it('row 17: finds too few samples, and takes more where there are', () => {
-  expect(first({ facts: { calibration: 4, samples: 100 } })?.change).toEqual({ kind: 'calibration', count: 50 });
-  expect(first({ facts: { calibration: 2, samples: 4 } })?.change).toEqual({ kind: 'samples' });
+  expect(first({ facts: { calibration: 4, usualCalibration: 50 } })?.change).toEqual({
+    kind: 'calibration',
+    count: 50,
+  });
+  expect(first({ facts: { calibration: 2, usualCalibration: 2 } })?.change).toEqual({ kind: 'samples' });
 });
 
 it('row 8: finds wrong preprocessing before anything else', () => {

@@ -209,6 +209,8 @@ export interface Tersor {
   /** The fields of QuantizationConfig in the document's order. */
   describeQuantizationConfig(): readonly FieldDescription[];
   preprocessingPreset(name: PreprocessingPreset): Preprocessing;
+  /** How many of `total` samples calibrate where nobody says: 128, but at most half of them, as the others evaluate. */
+  defaultCalibrationCount(total: number): number;
   /** A trainable quantizer for the config's target and method; it computes at once, in the caller's thread. */
   trainableQuantizer(options: TrainableQuantizerOptions): BaseTrainableQuantizer;
   close(): void;

@@ -41,7 +41,8 @@ export interface Facts {
   /** The preprocessing is another one than the trial's best. */
   readonly isOtherThanBest: boolean;
   readonly calibration: number;
-  readonly samples: number;
+  /** How many calibrate where nobody says. */
+  readonly usualCalibration: number;
   /** The preprocessing is a guess that no labels confirmed. */
   readonly isGuess: boolean;
   /** Class folders that are fewer than the outputs, and taken for the first of them. */
@@ -162,9 +163,8 @@ const guessed: Rule = ({ isGuess, report, comparison }) => {
   };
 };
 
-const fewCalibrate: Rule = ({ calibration, samples }) => {
+const fewCalibrate: Rule = ({ calibration, usualCalibration: possible }) => {
   if (calibration >= fewSamples) return null;
-  const possible = Math.min(128, Math.ceil(samples / 2));
   const sentence = `${counted(calibration, 'sample')} set${calibration === 1 ? 's' : ''} the ranges; ${fewSamples} to 128 are usual.`;
   const reason = 'Values that none of them shows fall outside of the ranges later.';
   return possible > calibration

@@ -28,13 +28,6 @@ export function agreementOf(done: state.Result): Agreement | null {
   return isAnswer ? (done.int8.agreement ?? done.comparison.agreement) : null;
 }
 
-/** Numbers of the evaluated samples, in order: those that calibration left. */
-export function evaluatedIndices(total: number, calibration: number): number[] {
-  const aside = new Set(Array.from({ length: calibration }, (_, k) => Math.floor((k * total) / calibration)));
-  const rest = Array.from({ length: total }, (_, k) => k).filter((k) => !aside.has(k));
-  return rest.length > 0 ? rest : Array.from({ length: total }, (_, k) => k);
-}
-
 /** Samples that are files each, in the data set's order; null where files hold several. */
 function filePaths(): readonly string[] | null {
   const [set, info] = [state.samples.value, state.samplesInfo.value];
@@ -48,11 +41,9 @@ function filePaths(): readonly string[] | null {
 export function answered(): Answered[] {
   const results = letters.map((letter) => (configurationOf(letter) ? resultOf(letter) : null));
   if (!results.some((one) => one && agreementOf(one))) return [];
-  const float = results.find((one) => one)?.float.answers;
-  const total = state.sampleCount.value;
-  if (!float) return [];
-  const indices = evaluatedIndices(total, state.calibrationCount.value);
-  if (indices.length !== float.length) return [];
+  const evaluated = results.find((one) => one)?.float;
+  const [float, indices] = [evaluated?.answers, evaluated?.samples];
+  if (!float || indices?.length !== float.length) return [];
   const paths = filePaths();
   const own = state.samples.value?.labelsFile ? null : (state.samplesInfo.value?.labels ?? null);
   const [a, b] = results.map((one) =>

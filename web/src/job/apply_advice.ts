@@ -22,7 +22,7 @@ export function currentAdvice(): Advice[] {
     trial,
     isOtherThanBest: trial !== null && state.preprocessingIsGiven.value,
     calibration: state.calibrationCount.value,
-    samples: state.sampleCount.value,
+    usualCalibration: state.defaultCalibration.value,
     byOrder: state.foldersByOrder.value,
     isGuess:
       state.samplesInfo.value?.preprocessing_is_guess === true && trial === null && !state.preprocessingIsGiven.value,

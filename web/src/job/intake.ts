@@ -3,6 +3,8 @@
 // Sorts what was dropped, chosen or pasted, whatever its order: models, recipes, archives, samples, labels, and files that
 // a model may keep its weights in. Names decide; what a file really holds is the engine's business.
 
+import { hiddenNames, sampleExtensions } from 'tersor';
+
 /** A file with its path below whatever was dropped. */
 export interface Arrival {
   readonly path: string;
@@ -21,9 +23,9 @@ export interface Sorted {
   readonly ignored: readonly Arrival[];
 }
 
-const sampleEndings = new Set(
-  'png jpg jpeg jpe bmp gif tif tiff webp avif heic ppm pgm pbm pnm npy npz csv tsv wav flac mp3 ogg'.split(' '),
-);
+/** Pictures, tables and recordings that the core does not read; it says what they are, and what to do. */
+const unreadEndings = 'jpe gif tif tiff webp avif heic tsv flac mp3 ogg'.split(' ');
+const sampleEndings = new Set([...sampleExtensions.map((one) => one.slice(1)), ...unreadEndings]);
 
 export function baseName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
@@ -42,7 +44,7 @@ export function stem(path: string): string {
 }
 
 function isHidden(path: string): boolean {
-  return path.split('/').some((part) => part.startsWith('.') || part === '__MACOSX' || part === 'Thumbs.db');
+  return path.split('/').some((part) => part.startsWith('.') || hiddenNames.includes(part));
 }
 
 function isLabels(path: string): boolean {

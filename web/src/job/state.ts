@@ -329,15 +329,11 @@ export const toast = signal<Toast | null>(null);
 
 export const sampleCount = computed(() => samplesInfo.value?.count ?? 0);
 
-/** 128, at most half of them, as the native program does. */
-export function defaultCalibration(count: number): number {
-  return Math.min(128, Math.ceil(count / 2));
-}
+export const defaultCalibration = computed(() => engine.value?.defaultCalibrationCount(sampleCount.value) ?? 0);
 
 export const calibrationCount = computed(() => {
-  const count = sampleCount.value;
   const chosen = chosenCalibration.value;
-  return chosen === null ? defaultCalibration(count) : Math.min(chosen, count);
+  return chosen === null ? defaultCalibration.value : Math.min(chosen, sampleCount.value);
 });
 
 /** Where all samples calibrate, all of them evaluate too. */

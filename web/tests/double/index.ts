@@ -5,6 +5,7 @@
 
 import type * as t from '../../../wasm/src/types';
 
+export { hiddenNames, sampleExtensions } from '../../../wasm/src/sample_files';
 export type * from '../../../wasm/src/types';
 
 /** What tests change. */
@@ -137,6 +138,7 @@ const coverage: t.Coverage = {
     { name: 'layer3.0.Pad', op: 'Pad', reason: '' },
   ],
   estimated_size_bytes: 301_000,
+  estimated_largest_bytes: 301_000,
   calibration_bytes: 4_200_000,
 };
 
@@ -188,6 +190,7 @@ function evaluation(share: number, n: number, reference: t.EvaluationResult | un
     chance: behaviour.labelled ? 0.1 : null,
     label_shift: null,
     answers: new Int32Array(n),
+    samples: Array.from({ length: n }, (_, k) => k),
     agreement: reference ? { same: Math.round(0.989 * n), count: n } : null,
   };
 }
@@ -561,6 +564,9 @@ export class Tersor implements t.Tersor {
   }
   preprocessingPreset(name: t.PreprocessingPreset): t.Preprocessing {
     return preprocessing(name);
+  }
+  defaultCalibrationCount(total: number): number {
+    return Math.min(128, Math.ceil(total / 2));
   }
   close(): void {}
 }
