@@ -186,15 +186,17 @@ std::string Session::read_settings_file(const std::string& text, const std::stri
   return to_text(tersor::read_settings_file(text, name, inputs.empty() ? samples::InputSpec() : inputs[0]), false);
 }
 
+std::shared_ptr<const Job> Session::prepared(const std::string& key, const std::string& settings) {
+  return job_of(model(key), read_settings(parse_json(settings, "settings"), nullptr));
+}
+
 std::string Session::coverage(const std::string& key, const std::string& settings) {
-  OpenModel& opened = model(key);
-  const auto job = job_of(opened, read_settings(parse_json(settings, "settings"), nullptr));
-  return to_text(to_json(expected_coverage(*job, static_cast<int64_t>(opened.opened->file_bytes))), false);
+  const auto job = prepared(key, settings);
+  return to_text(to_json(expected_coverage(*job, static_cast<int64_t>(job->opened->file_bytes))), false);
 }
 
 std::string Session::graph(const std::string& key, const std::string& settings) {
-  const auto job = job_of(model(key), read_settings(parse_json(settings, "settings"), nullptr));
-  return to_text(to_json(expected_graph(*job)), false);
+  return to_text(to_json(expected_graph(*prepared(key, settings))), false);
 }
 
 std::string Session::runtime_nodes(const std::string& key, const std::string& settings) {
@@ -203,14 +205,14 @@ std::string Session::runtime_nodes(const std::string& key, const std::string& se
 }
 
 std::string Session::weight_channels(const std::string& key, const std::string& settings, const std::string& name) {
-  const auto job = job_of(model(key), read_settings(parse_json(settings, "settings"), nullptr));
+  const auto job = prepared(key, settings);
   return to_text(to_json(report::weight_channels(job->model.graph, job->attachment, job->settings.config, name)),
                  false);
 }
 
 std::string Session::open_range(const std::string& key, const std::string& model_key, const std::string& settings,
                                 const val& statistics_file, const std::string& text) {
-  const auto job = job_of(model(model_key), read_settings(parse_json(settings, "settings"), nullptr));
+  const auto job = prepared(model_key, settings);
   const Json question = parse_json(text, "range");
   const quant::IntegerGrid grid{question.at("n_bits").get<int>(), question.at("is_signed").get<bool>(), false};
   report::ActivationRange range = activation_range_of(

@@ -35,6 +35,9 @@ class Session {
   /// JSON of read_settings_file(), see core/json_settings.h; `model`: whose first input counts; empty: none.
   std::string read_settings_file(const std::string& text, const std::string& name, const std::string& model);
 
+  /// The model made ready with these settings, {platform, config, overrides}, for calls that ask something of it.
+  std::shared_ptr<const Job> prepared(const std::string& model, const std::string& settings);
+
   /// `settings`: {platform, config}. JSON of report::Coverage.
   std::string coverage(const std::string& model, const std::string& settings);
 
