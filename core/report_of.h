@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/config/resource_utilization.h"
 #include "core/report/graph_view.h"
 #include "core/report/range_choices.h"
 #include "core/report/report.h"
@@ -18,6 +19,11 @@ namespace tersor {
 /// What the platform will make of the model's operators, before any sample is seen; `model_bytes`: the size of its
 /// file.
 report::Coverage expected_coverage(const Job& job, int64_t model_bytes);
+
+/// What the model takes with these settings, before any sample is seen, as `target_resource_utilization` counts it: of
+/// several candidates the platform's base configuration. Activations whose shape follows from samples alone count
+/// nothing. MCT's resource_utilization_data().
+config::ResourceUtilization expected_resources(const Job& job);
 
 /// The prepared graph with what the platform will make of it, before any sample is seen.
 report::GraphView expected_graph(const Job& job);

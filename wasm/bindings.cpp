@@ -148,6 +148,10 @@ val close(const std::string& key) {
 val coverage(const std::string& model, const std::string& settings) {
   return guard([&] { return session().coverage(model, settings); });
 }
+val resource_utilization(const std::string& model, const std::string& settings) {
+  return guard(
+      [&] { return to_text(config::to_json(expected_resources(*session().prepared(model, settings))), false); });
+}
 val graph(const std::string& model, const std::string& settings) {
   return guard([&] { return session().graph(model, settings); });
 }
@@ -279,6 +283,7 @@ EMSCRIPTEN_BINDINGS(tersor) {
   function("close", &close);
   function("coverage", &coverage);
   function("graph", &graph);
+  function("resourceUtilization", &resource_utilization);
   function("runtimeNodes", &runtime_nodes);
   function("weightChannels", &weight_channels);
   function("openRange", &open_range);

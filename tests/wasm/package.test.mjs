@@ -107,6 +107,18 @@ describe('models', () => {
     expect((await refusal(model.coverage({ platform: 'nowhere' }))).code).toBe('invalid_platform');
   });
 
+  test('resources are known before any sample, and follow the bits', async () => {
+    const settings = (bits) => ({ platform: 'any', config: { weights_n_bits: bits, activation_n_bits: bits } });
+    const [eight, four] = await Promise.all([8, 4].map((bits) => model.resourceUtilization(settings(bits))));
+    expect(eight.weights_memory).toBeGreaterThan(0);
+    expect(eight.activation_memory).toBeGreaterThan(0);
+    expect(eight.total_memory).toBe(eight.weights_memory + eight.activation_memory);
+    expect(four.weights_memory).toBe(eight.weights_memory / 2);
+    expect(four.activation_memory).toBe(eight.activation_memory / 2);
+    expect(four.bops).toBe(eight.bops / 4);
+    expect((await refusal(model.resourceUtilization({ platform: 'nowhere' }))).code).toBe('invalid_platform');
+  });
+
   test('a closed model refuses', async () => {
     const opened = await tersor.open(readFileSync(demo.model));
     opened.close();

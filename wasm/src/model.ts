@@ -35,6 +35,7 @@ import type {
   SamplesInfo,
   Selection,
   Statistics,
+  TakenResources,
   TensorSample,
   TuneOptions,
   WeightChannels,
@@ -118,6 +119,12 @@ export class OpenModel implements Model {
     this.#check('coverage', options);
     const settings = JSON.stringify(await this.#settings(options));
     return this.#withModel(options, (worker) => worker.call('coverage', [this.#file.key, settings]));
+  }
+
+  async resourceUtilization(options: CoverageOptions = {}): Promise<TakenResources> {
+    this.#check('coverage', options);
+    const settings = JSON.stringify(await this.#settings(options));
+    return this.#withModel(options, (worker) => worker.call('resourceUtilization', [this.#file.key, settings]));
   }
 
   async graph(options: CoverageOptions = {}): Promise<GraphView> {

@@ -25,6 +25,7 @@ import type {
   SamplesInfo,
   Selection,
   SettingsFile,
+  TakenResources,
   TersorErrorFields,
   TrainingProgress,
   TypedArray,
@@ -104,6 +105,7 @@ export interface CoreCalls {
   close(key: string): null;
   coverage(model: string, settings: string): Coverage;
   graph(model: string, settings: string): GraphView;
+  resourceUtilization(model: string, settings: string): TakenResources;
   /** What the runtime runs of the model; of the settings the platform counts. */
   runtimeNodes(model: string, settings: string): readonly RuntimeNode[];
   weightChannels(model: string, settings: string, name: string): WeightChannels;

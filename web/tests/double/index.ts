@@ -394,6 +394,14 @@ class OpenModel implements t.Model {
   async nodes(): Promise<readonly t.NodeInfo[]> {
     return names.map((name, k) => ({ name, type: layer(name, k).op }));
   }
+  resourceUtilization(): Promise<t.TakenResources> {
+    return Promise.resolve({
+      weights_memory: 269_000,
+      activation_memory: 131_000,
+      total_memory: 400_000,
+      bops: 2_600_000_000,
+    });
+  }
   async coverage(options: t.CoverageOptions = {}): Promise<t.Coverage> {
     const known = await this.nodes();
     const lost = options.overrides?.find(({ name }) => name && !known.some((node) => node.name === name));
