@@ -13,34 +13,50 @@ const suite = (name, include, more = {}) => ({
   test: { name, include, ...more },
 });
 
+// Files that do not share anything run two at a time: most of them wait for another process.
+const together = { maxWorkers: 2 };
+
 // Chromium on a machine with other work: what is waited for may take long, and a race that is lost once is told apart from a
 // fault by a second run. No test asserts a time.
-const patient = { expect: { poll: { timeout: 30_000 } }, retry: 1, fileParallelism: false, hookTimeout: 120_000 };
+const patient = { expect: { poll: { timeout: 30_000 } }, retry: 1, hookTimeout: 120_000 };
+const alone = { fileParallelism: false };
+
+// What a page does in the time that its own work leaves, and other browsers, which take the whole machine.
+const undisturbed = ['main_thread', 'long_work', 'graph', 'sixty_seconds', 'other_browsers', 'two'].map(
+  (name) => `tests/browser/${name}.test.mjs`,
+);
 
 export default defineConfig({
   test: {
     projects: [
       // modules of the page over a stand-in engine
       {
-        ...suite('web', ['web/tests/*.test.ts', 'web/tests/*.test.tsx']),
+        ...suite('web', ['web/tests/*.test.ts', 'web/tests/*.test.tsx'], together),
         resolve: { alias: { tersor: here('./web/tests/double/index.ts') } },
       },
       // the program's edge: exit status, errors, files
-      suite('cli', ['tests/cli/*.test.mjs'], { testTimeout: 60_000 }),
+      suite('cli', ['tests/cli/*.test.mjs'], { testTimeout: 60_000, ...together }),
       // the program against ONNX Runtime, on models and samples from TERSOR_SHARED
-      suite('zoo', ['tests/zoo/*.test.mjs'], { testTimeout: 600_000, hookTimeout: 300_000, fileParallelism: false }),
+      suite('zoo', ['tests/zoo/*.test.mjs'], { testTimeout: 600_000, hookTimeout: 300_000, ...together }),
       // the npm package in Node and in Chromium
-      suite('package', ['tests/wasm/*.test.mjs'], { testTimeout: 120_000, ...patient }),
+      suite('package', ['tests/wasm/*.test.mjs'], { testTimeout: 120_000, ...patient, ...alone }),
       // the package as npm packs it, through bundlers and runtimes
-      suite('embed', ['tests/embed/*.test.mjs'], { testTimeout: 120_000, ...patient }),
+      suite('embed', ['tests/embed/*.test.mjs'], { testTimeout: 120_000, ...patient, ...alone }),
       // the .deb and the archive of ./scripts/package
-      suite('packages', ['tests/package/*.test.mjs'], { testTimeout: 60_000 }),
+      suite('packages', ['tests/package/*.test.mjs'], { testTimeout: 60_000, ...together }),
       // the site behind nginx and Apache, and embedded
-      suite('hosting', ['tests/hosting/*.test.mjs'], { testTimeout: 120_000, ...patient }),
+      suite('hosting', ['tests/hosting/*.test.mjs'], { testTimeout: 120_000, ...patient, ...alone }),
       // the built site as Lighthouse judges it
-      suite('lighthouse', ['tests/lighthouse/*.test.mjs'], { testTimeout: 300_000, ...patient }),
+      suite('lighthouse', ['tests/lighthouse/*.test.mjs'], { testTimeout: 300_000, ...patient, ...alone }),
       // the built site in Chromium
-      suite('browser', ['tests/browser/**/*.test.mjs'], { testTimeout: 240_000, ...patient }),
+      suite('browser', ['tests/browser/**/*.test.mjs'], {
+        testTimeout: 240_000,
+        exclude: undisturbed,
+        ...patient,
+        maxWorkers: 2,
+        sequence: { groupOrder: 1 },
+      }),
+      suite('browser-alone', undisturbed, { testTimeout: 240_000, ...patient, ...alone }),
     ],
   },
 });
