@@ -122,8 +122,11 @@ class PreprocessingTrier {
   void settle() {
     const int64_t margin = std::max<int64_t>(2, trial_.samples / 16);
     size_t best = 0;
-    for (size_t k = 1; k < trial_.tried.size(); ++k)
-      if (trial_.tried[k].right > trial_.tried[best].right) best = k;
+    for (size_t k = 1; k < trial_.tried.size(); ++k) {
+      // The unusual order of channels has to stand out from the usual one as well.
+      const bool is_bgr = trial_.tried[k].preprocessing.channels == samples::Channels::kBgr;
+      if (trial_.tried[k].right >= trial_.tried[best].right + (is_bgr ? margin : 1)) best = k;
+    }
     trial_.best = best;
     if (trial_.tried[best].right < trial_.tried[0].right + margin || trial_.is_chance()) trial_.best = 0;
   }

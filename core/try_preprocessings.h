@@ -39,8 +39,9 @@ Json to_json(const PreprocessingTrial& trial);
 /// Tries the presets, then BGR where the best one takes three channels, each with the class numbers as they are and
 /// with 1 added where the output has room for that ("background" first): on 32 samples, and on up to 128 where these
 /// hardly tell the best ones apart. The guess stays unless another is right for
-/// 1 sample in 16, and for 2, more. Absent where there is nothing to try: no pictures, a preprocessing that somebody
-/// gave, no classes, several inputs, an output that is no score for each class, or a model that cannot be run.
+/// 1 sample in 16, and for 2, more, and so does RGB beside BGR. Absent where there is nothing to try: no pictures, a
+/// preprocessing that somebody gave, no classes, several inputs, an output that is no score for each class, or a model
+/// that cannot be run.
 std::optional<PreprocessingTrial> try_preprocessings(const Model& model, const samples::DataSet& data);
 
 /// How samples of the model are opened where nobody says anything: the preset that its first nodes speak for, how many

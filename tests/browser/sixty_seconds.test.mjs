@@ -9,7 +9,7 @@ import { zipSync } from 'fflate';
 import { expect, it } from 'vitest';
 
 import { png } from './files.mjs';
-import { button, comparison, expectQuiet, openPage, region, shared, untilDone, useSite } from './site.mjs';
+import { button, comparison, expectQuiet, openPage, plain, region, shared, untilDone, useSite } from './site.mjs';
 
 const zoo = path.join(shared, 'zoo');
 const model = path.join(zoo, 'cifar10-resnet20/model.onnx');
@@ -54,6 +54,8 @@ it.skipIf(!existsSync(model))(
     await region(page, 'Model').getByText('Conv', { exact: true }).first().waitFor();
     await choose({ name: 'pictures.zip', mimeType: 'application/zip', buffer: pictures(200) });
     await expect.poll(() => button(page, 'Quantize').getAttribute('aria-disabled'), { timeout: 60_000 }).toBe('false');
+    // BGR is right for one sample more of 128, which is no reason to take it
+    expect(plain(await region(page, 'Samples').innerText())).toMatch(/ImageNet preset .*imagenet, BGR: \d+/);
     await tabTo(page, () => document.activeElement?.textContent.trim() === 'Quantize', 'Quantize');
     const begin = Date.now();
     await page.keyboard.press('Enter');

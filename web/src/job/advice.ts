@@ -87,12 +87,17 @@ export function spreadOf({ histogram }: Pick<LayerRow, 'histogram'>): Spread | n
   return { mean, deviation: Math.sqrt(variance), low: lower + first * width, high: lower + (last + 1) * width };
 }
 
+/** What was taken: not always the one with the most right answers, as some have to stand out. */
+function tookBest({ best, tried }: PreprocessingTrial) {
+  return tried.find(({ name }) => name === best);
+}
+
 const atChance: FloatRule = ({ float, trial, isOtherThanBest }) => {
   if (float.value === null || float.chance === null || !float.interval) return null;
   if (float.count < enoughAnswers || float.interval.lower > float.chance || float.label_shift !== null) return null;
   const found = `Float accuracy is ${percent(float.value)} on ${counted(float.count, 'sample')}, chance is ${percent(float.chance, 1)}`;
   if (trial && !trial.is_chance && isOtherThanBest) {
-    const best = trial.tried[0];
+    const best = tookBest(trial);
     return {
       id: 'wrong-preprocessing',
       sentence: `${found}; with the preset ${trial.best} ${best ? `${best.right} of ${trial.samples}` : 'more'} are right.`,
@@ -125,7 +130,7 @@ const unmapped: FloatRule = ({ float, trial, byOrder }) => {
 };
 
 const betterPreset: FloatRule = ({ float, trial, isOtherThanBest }) => {
-  const best = trial?.tried[0];
+  const best = trial && tookBest(trial);
   if (!trial || trial.is_chance || !best || !isOtherThanBest || float.value === null) return null;
   const expected = best.right / trial.samples;
   if (expected < float.value + 0.1) return null;
