@@ -101,20 +101,20 @@ std::string significant(double value) {
 
 /// Outputs, and parts of them, that lost much where the mean over the outputs does not show it.
 void judge_outputs(const Comparison& comparison, Verdict& verdict) {
-  const auto judge = [&](const std::optional<double>& decibels, const std::string& what, const std::string& where) {
+  const auto judge = [&](const std::optional<double>& decibels, const std::string& keeps, const std::string& where) {
     if (!decibels || *decibels >= kFairDecibels) return;
     verdict.usability = worse(verdict.usability, *decibels < 0 ? Usability::kNotUsable : Usability::kUsableWithCare);
-    verdict.reason += "; " + what + " keeps " + number(*decibels) + " dB" + where;
+    verdict.reason += "; " + keeps + " " + number(*decibels) + " dB" + where;
   };
   for (const OutputComparison& output : comparison.outputs) {
     if (comparison.outputs.size() > 1 && output.kind == OutputKind::kValues)
-      judge(loss_of(output), "\"" + output.name + "\"", {});
+      judge(loss_of(output), "\"" + output.name + "\" keeps", {});
     for (size_t k = 1; k < output.parts.size(); ++k) {
       const OutputPart& large = output.parts[0];
       const OutputPart& small = output.parts[k];
-      judge(small.sqnr_db, "\"" + output.name + "\"",
-            " at " + small.indices + " of axis " + std::to_string(small.axis) + ", where values reach to " +
-                significant(small.largest) + " and elsewhere to " + significant(large.largest));
+      judge(small.sqnr_db, "the small values of \"" + output.name + "\" keep",
+            " (those at " + small.indices + " of axis " + std::to_string(small.axis) + " reach to " +
+                significant(small.largest) + ", the others to " + significant(large.largest) + ")");
     }
   }
 }

@@ -236,7 +236,7 @@ const unlikeParts: Rule = ({ comparison }) => {
     const small = output.parts.find((part) => part.largest === least);
     return {
       id: 'unlike-ranges',
-      sentence: `${shortName(output.name)} holds values of up to ${value(most)} and, at ${small?.indices ?? ''} of axis ${small?.axis ?? 0}, of up to ${value(least)}, which keep ${decibels(small?.sqnr_db)}.`,
+      sentence: `The small values of ${shortName(output.name)} keep ${decibels(small?.sqnr_db)}: those at ${small?.indices ?? ''} of axis ${small?.axis ?? 0} reach to ${value(least)}, the others to ${value(most)}.`,
       reason: `One scale of 256 steps cannot hold both: a step is as large as the smaller values. ${join.op} joins them.`,
       word: `Keep ${shortName(join.name)} in float`,
       change: { kind: 'float', name: join.name },
