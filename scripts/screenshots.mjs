@@ -125,9 +125,10 @@ if (isWanted('help')) {
 }
 await button(page, 'Change settings').click();
 await picture(page, 'settings');
-await page.getByRole('button', { name: /^All settings/ }).click();
+const parts = [/^Ranges/, /^Weights/, /^Activations/, /^Single operators/];
+for (const part of parts) await page.getByRole('button', { name: part }).click();
 await picture(page, 'all-settings');
-await page.getByRole('button', { name: /^All settings/ }).click();
+for (const part of parts) await page.getByRole('button', { name: part }).click();
 await page.getByLabel('Bits of weights').or(page.getByLabel('Weights, kB')).first().waitFor();
 await page.getByLabel('Where to cut activations').selectOption('KL');
 await page.keyboard.press('Control+z');

@@ -16,9 +16,9 @@ const site = useSite();
 const digest = (page) => page.locator('.sha').getAttribute('title');
 
 async function openForm(page) {
-  const all = page.getByRole('button', { name: /^All settings/ });
-  if (!(await all.isVisible())) await button(page, 'Change settings').click(); // they are open after a recipe arrived
-  await all.click();
+  const part = page.getByRole('button', { name: /^Single operators/ });
+  if (!(await part.isVisible())) await button(page, 'Change settings').click(); // they are open after a recipe arrived
+  await part.click();
   await page.locator('.override-form').waitFor();
 }
 

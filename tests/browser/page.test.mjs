@@ -20,6 +20,7 @@ import {
   siteFolder,
   untilDone,
   untilReady,
+  unfold,
   useSite,
 } from './site.mjs';
 
@@ -81,7 +82,7 @@ describe('accessibility and width', () => {
           await button(page, open).click();
           await look(open);
           if (close === 'Close settings') {
-            await page.getByRole('button', { name: /^All settings/ }).click();
+            for (const part of ['Ranges', 'Weights', 'Activations', 'Single operators']) await unfold(page, part);
             await page.locator('.override-form').waitFor();
             await look('all settings');
           }

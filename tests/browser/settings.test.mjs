@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 
 import { asInput } from './files.mjs';
-import { button, expectQuiet, openPage, region, root, runDemo, untilDone, useSite } from './site.mjs';
+import { button, expectQuiet, openPage, region, root, runDemo, unfold, untilDone, useSite } from './site.mjs';
 
 const site = useSite();
 
@@ -57,7 +57,7 @@ it('shows every setting with its names, and takes a platform file or says what i
   const settings = region(page, 'Settings');
   await settings.getByText('My device').first().waitFor();
   expect(await settings.getByLabel('Where it will run').inputValue()).toBe('file:mine.json');
-  await page.getByRole('button', { name: /^All settings/ }).click();
+  await unfold(page, 'Weights');
   expect(await settings.locator('.setting').count()).toBeGreaterThan(19);
   expect(await settings.innerText()).toContain('activation_threshold_method · MCT activation_error_method');
 
@@ -75,7 +75,7 @@ it('takes the operators of operator sets as JSON, and says which set is not ther
   const { page, context } = visit;
   await runDemo(page);
   await button(page, 'Change settings').click();
-  await page.getByRole('button', { name: /^All settings/ }).click();
+  await unfold(page, 'Activations');
   const settings = region(page, 'Settings');
   const field = settings.getByLabel('What operator sets stand for, as JSON');
   const enter = async (text) => {

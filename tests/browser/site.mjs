@@ -188,6 +188,13 @@ export async function transfer(page, type, files) {
   );
 }
 
+/** Unfolds a part of the open settings. */
+export async function unfold(page, part) {
+  await region(page, 'Settings')
+    .getByRole('button', { name: new RegExp(`^${part}`) })
+    .click();
+}
+
 /** Whether Quantize waits for something. */
 export async function isReady(page) {
   return (await button(page, 'Quantize').getAttribute('aria-disabled')) === 'false';

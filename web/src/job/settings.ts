@@ -356,7 +356,7 @@ function documentFields(): typeof state.fields.value {
 
 /** Every field as the requirement document has it. */
 export function toDocumentDefaults(): void {
-  startFrom('Requirement document’s defaults', documentFields());
+  startFrom('MCT’s defaults', documentFields());
 }
 
 /** True while every field is as the requirement document has it. */

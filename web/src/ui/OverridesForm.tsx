@@ -141,7 +141,7 @@ export function OverridesForm() {
   };
   return (
     <div class="setting-more">
-      <h4 class="setting-group-title">Single operators</h4>
+      <h4 class="setting-group-title">Settings of their own</h4>
       <p class="setting-meaning">
         What holds for some operators only, where the platform offers it. A name is stronger than a pattern, a pattern
         than a filter, a filter than a type; of equals the later one wins.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import type { FieldDescription } from 'tersor';
 
@@ -36,7 +37,7 @@ import {
   recipe,
   settingsProblem,
 } from '../job/state';
-import { count, counted } from '../numbers';
+import { count } from '../numbers';
 import { Configurations } from './Configurations';
 import { copy } from './copy';
 import { FieldControl, nullText } from './FieldControl';
@@ -135,54 +136,74 @@ function PlatformRow() {
   );
 }
 
-const unfolded = signal(false);
+type Fold = Exclude<GroupId, 'main'> | 'operators';
+const unfolded = signal<ReadonlySet<Fold>>(new Set());
 
-/** Everything beyond the five that matter, in groups. */
-function AllSettings(props: { readonly rows: readonly FormRow[] }) {
-  const { rows } = props;
+/** A part of the settings beyond those that matter most, folded until it is wanted. */
+function SettingGroup(props: {
+  readonly id: Fold;
+  readonly title: string;
+  /** What is in it. */
+  readonly list: string;
+  readonly changed: number;
+  readonly children: () => ComponentChildren;
+}) {
+  const { id, title, list, changed } = props;
   const body = useId();
-  const open = unfolded.value;
-  const changed =
-    rows.filter((row) => row.field.name in fields.value).length +
-    overrides.value.length +
-    (frameworkInfo.value ? 1 : 0);
-  const groups = Object.keys(groupTitles) as Exclude<GroupId, 'main'>[];
+  const open = unfolded.value.has(id);
+  const toggle = () => {
+    const next = new Set(unfolded.value);
+    if (!next.delete(id)) next.add(id);
+    unfolded.value = next;
+  };
   return (
     <div class="setting-group">
-      <button
-        type="button"
-        class="setting-group-head"
-        aria-expanded={open}
-        aria-controls={body}
-        onClick={() => (unfolded.value = !open)}
-      >
+      <button type="button" class="setting-group-head" aria-expanded={open} aria-controls={body} onClick={toggle}>
         <Chevron class={open ? '' : 'sideways'} />
-        <b>All settings</b>
-        <span class="soft setting-group-list">
-          {groups.map((id) => groupTitles[id].toLowerCase()).join(', ')}, single operators:{' '}
-          {counted(rows.length, 'more setting')}
-        </span>
+        <b>{title}</b>
+        <span class="soft setting-group-list">{list}</span>
         <span class="soft">{changed === 0 ? 'all at default' : `${count(changed)} changed`}</span>
       </button>
       <div id={body} hidden={!open}>
-        {open && (
+        {open && props.children()}
+      </div>
+    </div>
+  );
+}
+
+/** Everything beyond the few that matter. */
+function OtherSettings(props: { readonly rows: readonly FormRow[] }) {
+  const groups = Object.keys(groupTitles) as Exclude<GroupId, 'main'>[];
+  return (
+    <>
+      {groups.map((id) => {
+        const rows = props.rows.filter((row) => row.group === id);
+        return (
+          <SettingGroup
+            key={id}
+            id={id}
+            title={groupTitles[id]}
+            list={rows.map((row) => row.title.toLowerCase()).join(', ')}
+            changed={rows.filter((row) => row.field.name in fields.value).length}
+          >
+            {() => rows.map((row) => <SettingRow key={row.field.name} row={row} />)}
+          </SettingGroup>
+        );
+      })}
+      <SettingGroup
+        id="operators"
+        title="Single operators"
+        list="bits, grids, cuts and float of some operators only, what is known of operators"
+        changed={overrides.value.length + (frameworkInfo.value ? 1 : 0)}
+      >
+        {() => (
           <>
-            {groups.map((id) => (
-              <div key={id}>
-                <h4 class="setting-group-title">{groupTitles[id]}</h4>
-                {rows
-                  .filter((row) => row.group === id)
-                  .map((row) => (
-                    <SettingRow key={row.field.name} row={row} />
-                  ))}
-              </div>
-            ))}
             <OverridesForm />
             <FrameworkInfoForm />
           </>
         )}
-      </div>
-    </div>
+      </SettingGroup>
+    </>
   );
 }
 
@@ -218,8 +239,7 @@ function DefaultsNote() {
   if (!isDocument()) return null;
   return (
     <span class="soft">
-      All fields are as the requirement document has them (MCT QuantizationConfig): MSE, power of two, 8 bits, no
-      equalization.
+      All fields are at the defaults of MCT’s QuantizationConfig: MSE, power of two, 8 bits, no equalization.
     </span>
   );
 }
@@ -250,7 +270,7 @@ export function SettingsRegion() {
           .map((row) => (
             <SettingRow key={row.field.name} row={row} />
           ))}
-        <AllSettings rows={rows.filter((row) => row.group !== 'main')} />
+        <OtherSettings rows={rows.filter((row) => row.group !== 'main')} />
         <div class="actions">
           <button type="button" class="link" onClick={chooseFiles}>
             Open recipe
@@ -263,7 +283,7 @@ export function SettingsRegion() {
             Copy link to these settings
           </button>
           <button type="button" class="link" onClick={toDocumentDefaults}>
-            Requirement document’s defaults
+            MCT’s defaults
           </button>
           <button type="button" class="link" onClick={backToDefaults}>
             Back to Tersor’s defaults
