@@ -164,6 +164,11 @@ export function shape(dims: readonly (number | string)[] | null | undefined): st
   return dims.map((d) => (isName(d) ? String(d) : 'N')).join('×');
 }
 
+/** B×3×H×W: the same where there is little room, words by their first letter. */
+export function shortShape(dims: readonly (number | string)[] | null | undefined): string {
+  return shape(dims?.map((d) => (typeof d === 'string' && d.length > 2 && isName(d) ? d.charAt(0).toUpperCase() : d)));
+}
+
 /** A name within a sentence: exporters join whole paths, whose middle is left out. */
 export function shortName(name: string): string {
   return name.length <= 44 ? name : `${name.slice(0, 26)}…${name.slice(-16)}`;

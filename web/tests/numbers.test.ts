@@ -102,6 +102,9 @@ describe('figures', () => {
   it('shows free dimensions by name', () => {
     expect(n.shape(['?', 3, 224, 224])).toBe('N×3×224×224');
     expect(n.shape(['batch', 10])).toBe('batch×10');
+    expect(n.shape(['floor(floor(height/2)/2)', 4])).toBe('N×4');
+    expect(n.shortShape(['batch', 3, 'height', 'width'])).toBe('B×3×H×W');
+    expect(n.shortShape(['N', 84, 'floor(floor(height/2)/2)'])).toBe('N×84×N');
     expect(n.shape([])).toBe('one number');
     expect(n.shape(null)).toBe('any shape');
   });

@@ -36,7 +36,9 @@ it('E.3 row 5: shows the model’s card before any work, with an operator that c
     expect(rows).toContain('y out float32 1×4×8×8');
     expect(rows).toContain('Frobnicate 1 stays float');
     expect(rows).toContain('Conv 1 integer kernel');
-    // which, why, and what will happen
+    // how much that is, which, why, and what will happen
+    expect(plain(await model.locator('.line-cells').textContent())).toMatch(/no core node stays float/);
+    expect(plain(await model.innerText())).toMatch(/1 node stays float\. Its one core node, .* runs as integer\./);
     const said = plain(await model.innerText());
     expect(said).toMatch(/1 node: Frobnicate\. The platform has no integer kernel for it\. odd_one/);
     expect(said).toMatch(

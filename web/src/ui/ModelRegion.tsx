@@ -16,7 +16,7 @@ import {
   result,
   shownCoverage,
 } from '../job/state';
-import { count, counted, large, none, percent, shape, shortName, size, sizeWords } from '../numbers';
+import { count, counted, large, none, percent, shape, shortName, shortShape, size, sizeWords } from '../numbers';
 import { chooseFiles } from './files';
 import { useFold } from './fold';
 import { Note, ProblemCard } from './Note';
@@ -45,12 +45,22 @@ function SupportMark(props: { readonly support: Support }) {
 }
 
 /** "1×3×32×32 → 1×10", the first of each. */
-function shapes(info: ModelInfo): string {
+function shapes(info: ModelInfo, text: typeof shape): string {
   const one = (list: readonly TensorInfo[]) => {
     const more = list.length > 1 ? ` +${list.length - 1}` : '';
-    return list[0] ? shape(list[0].shape) + more : none;
+    return list[0] ? text(list[0].shape) + more : none;
   };
   return `${one(info.inputs)} → ${one(info.outputs)}`;
+}
+
+/** What of the model becomes integers, as a figure of the line: the operators that do the work, or nothing that does not. */
+function CoverageFigure({ known }: { readonly known: Coverage }) {
+  const { stays_float, core_nodes: core, integer_core_nodes: integer } = known;
+  if (stays_float.length === 0) return <Figure value="nothing" what="stays float" />;
+  if (core > integer) return <Figure value={`${count(core - integer)} of ${count(core)}`} what="core nodes float" />;
+  if (core > 0) return <Figure value="no" what="core node stays float" />;
+  const nodes = stays_float.length;
+  return <Figure value={counted(nodes, 'node')} what={nodes === 1 ? 'stays float' : 'stay float'} />;
 }
 
 function intSize(info: ModelInfo): string {
@@ -63,7 +73,8 @@ function intSize(info: ModelInfo): string {
 /** What kind of thing is in the way; the card below says which. */
 function unfitWord(code: string | undefined): string {
   if (code === 'invalid_config' || code === 'invalid_platform') return 'settings do not fit';
-  if (code === 'unsupported_model' || code === 'invalid_model') return 'cannot be quantized';
+  if (code === 'invalid_model') return 'faulty model';
+  if (code === 'unsupported_model') return 'cannot be quantized';
   if (code === 'out_of_memory') return 'too large for this tab';
   return 'does not fit the platform';
 }
@@ -71,7 +82,6 @@ function unfitWord(code: string | undefined): string {
 function lineCells(name: string, info: ModelInfo, known: Coverage | null): Cell[] {
   const unsupported =
     known?.rows.filter((row) => row.support === 'unsupported').reduce((sum, row) => sum + row.nodes, 0) ?? 0;
-  const floating = known?.stays_float.length ?? 0;
   const last: Cell =
     unsupported > 0 || coverageProblem.value
       ? {
@@ -81,18 +91,11 @@ function lineCells(name: string, info: ModelInfo, known: Coverage | null): Cell[
         }
       : {
           key: 'coverage',
-          content:
-            known === null ? (
-              <span class="soft">–</span>
-            ) : floating === 0 ? (
-              <Figure value="nothing" what="stays float" />
-            ) : (
-              <Figure value={counted(floating, 'node')} what={floating === 1 ? 'stays float' : 'stay float'} />
-            ),
+          content: known === null ? <span class="soft">–</span> : <CoverageFigure known={known} />,
         };
   return [
     { key: 'name', kind: 'name', content: name },
-    { key: 'shapes', content: shapes(info) },
+    { key: 'shapes', content: shapes(info, shortShape), title: shapes(info, shape) },
     { key: 'parameters', content: <Figure value={count(info.parameters)} what="parameters" /> },
     { key: 'size', content: intSize(info) },
     last,
@@ -337,6 +340,7 @@ function ReasonList(props: { readonly reasons: readonly Reason[] }) {
 function ReasonNote(props: {
   readonly kind: 'note' | 'caution';
   readonly title: string;
+  /** How much that is, as sentences. */
   readonly more?: string;
   readonly reasons: readonly Reason[];
 }) {
@@ -344,8 +348,7 @@ function ReasonNote(props: {
   return (
     <Note kind={props.kind}>
       <p>
-        <b>{props.title}</b>
-        {props.more}.
+        <b>{props.title}.</b> {props.more}
       </p>
       <ReasonList reasons={reasons.slice(0, reasonsShown)} />
       {reasons.length > reasonsShown && (
@@ -368,6 +371,9 @@ function Reasons(props: { readonly known: Coverage }) {
   const share = known.rows
     .filter(({ support }) => support === 'float')
     .reduce((sum, row) => sum + (row.mac_share ?? 0), 0);
+  const work = isKnown
+    ? `${inFloat.length + inner === 1 ? 'It does' : 'They do'} ${percent(share, 1)} of the model’s multiply-adds.`
+    : '';
   return (
     <>
       {unsupported.length > 0 && (
@@ -383,11 +389,11 @@ function Reasons(props: { readonly known: Coverage }) {
       {inFloat.length > 0 && (
         <ReasonNote
           kind="note"
-          title={counted(inFloat.length, 'node stays float', 'nodes stay float')}
-          more={
-            (inner > 0 ? `, and ${count(inner)} in the bodies of If, Loop or Scan` : '') +
-            (isKnown ? `: ${percent(share, 1)} of the model’s multiply-adds` : '')
+          title={
+            counted(inFloat.length, 'node stays float', 'nodes stay float') +
+            (inner > 0 ? `, and ${count(inner)} in the bodies of If, Loop or Scan` : '')
           }
+          more={`${work} ${coreWords(known)}`.trim()}
           reasons={byReason(inFloat.map((node) => ({ ...node, nodes: 1 })))}
         />
       )}
@@ -437,9 +443,13 @@ function Unfit() {
   );
 }
 
+/** Whether what stays float matters. */
 function coreWords({ integer_core_nodes: integer, core_nodes: core }: Coverage): string {
-  if (integer < core) return `${count(integer)} of ${count(core)} core nodes run as integers.`;
-  return core === 1 ? 'Its one core node runs as integer.' : `All ${count(core)} core nodes run as integers.`;
+  if (core === 0) return 'It has no convolution and no matrix product.';
+  if (core === 1)
+    return `Its one core node, the convolution or matrix product that does nearly all of the work, ${integer === 1 ? 'runs as integer' : 'is among them'}.`;
+  const some = integer === core ? `All ${count(core)}` : `${count(integer)} of its ${count(core)}`;
+  return `${some} core nodes, the convolutions and matrix products that do nearly all of the work, run as integers.`;
 }
 
 /** What only samples decide. */
@@ -498,7 +508,7 @@ export function ModelRegion() {
       <Warnings warnings={info.warnings} />
       {known && (
         <p class="soft">
-          {coreWords(known)} {mayStay(known)}
+          {known.stays_float.length === 0 && coreWords(known)} {mayStay(known)}
         </p>
       )}
     </Region>

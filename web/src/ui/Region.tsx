@@ -11,6 +11,8 @@ export interface Cell {
   readonly key: string;
   readonly content: ComponentChildren;
   readonly kind?: 'name' | 'stop' | undefined;
+  /** What the pointer is told, where the content says less. */
+  readonly title?: string;
 }
 
 interface RegionProps {
@@ -54,7 +56,7 @@ export function Region(props: RegionProps) {
               <span
                 key={cell.key}
                 class={`cell ${cell.kind ? `cell-${cell.kind}` : ''}`}
-                title={typeof cell.content === 'string' ? cell.content : undefined}
+                title={cell.title ?? (typeof cell.content === 'string' ? cell.content : undefined)}
               >
                 {cell.content}
               </span>
