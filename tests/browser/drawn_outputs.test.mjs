@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Masks and boxes of float and int8 over the same pictures, with zoo models.
+// Masks and boxes of float and int8 over the same pictures, with zoo models; values as bars where outputs are neither, nor classes.
 
 import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
+import { npy } from './files.mjs';
+import { maps } from './networks.mjs';
 import {
   axeFindings,
+  button,
   expectQuiet,
   give,
   longTask,
@@ -73,3 +76,49 @@ describe.skipIf(!existsSync(zoo))('outputs over their pictures', () => {
     150_000,
   );
 });
+
+it.each([
+  { viewport: viewports[0], colorScheme: 'light' },
+  { viewport: viewports[1], colorScheme: 'dark' },
+])(
+  'shows values as bars where outputs are nothing else, $viewport.width pixels, $colorScheme',
+  async (options) => {
+    const visit = await openPage(site, options);
+    const { page, context } = visit;
+    const arrays = Array.from({ length: 8 }, (_, k) => [
+      `${k}.npy`,
+      npy(
+        Float32Array.from({ length: 192 }, (_v, at) => Math.sin(at * (k + 1))),
+        [1, 3, 8, 8],
+      ),
+    ]);
+    await give(page, ['maps.onnx', maps()], ...arrays);
+    await untilCanQuantize(page);
+    await page.keyboard.press('Control+Enter');
+    await untilMeasured(page);
+    const bars = page.getByTestId('value-bars');
+    await bars.waitFor();
+    expect(plain(await bars.innerText())).toMatch(/The 24 of 256 output values that differ most .* A \d+\.\d dB/);
+    await button(page, 'Change settings').click();
+    await button(page, 'Copy to B').first().click();
+    await page.getByLabel('Where to cut activations').selectOption('MAE');
+    await expect.poll(() => bars.locator('thead .badge').count(), { timeout: 60_000 }).toBe(3);
+    await untilMeasured(page);
+    // each bar is said by a number beside it: index, float, A and B
+    const rows = await bars.locator('tbody tr').allInnerTexts();
+    expect(rows.length).toBe(12);
+    for (const row of rows) expect(plain(row)).toMatch(/^\[0, \d, \d, \d\]( −?\d+\.\d+){3}$/);
+    const first = await bars.locator('tbody').innerText();
+    // by keyboard to the next sample
+    await bars.getByRole('button', { name: 'Next sample' }).focus();
+    await page.keyboard.press('Enter');
+    await expect.poll(() => bars.locator('tbody').innerText()).not.toBe(first);
+    await page.keyboard.press('2');
+    await expect.poll(() => bars.locator('thead .badge').count()).toBe(1);
+    expect(await pixelsTooWide(page)).toBe(0);
+    expect(await axeFindings(page)).toEqual([]);
+    await expectQuiet(visit);
+    await context.close();
+  },
+  150_000,
+);

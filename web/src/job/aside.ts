@@ -3,6 +3,7 @@
 // The worker beside the page for what needs no engine.
 
 import type { AsideAnswer, AsideRequest } from './aside.worker';
+import type { Bars } from './bars';
 import type { Drawn, DrawRequest } from './drawings';
 import type { Arrival } from './intake';
 import { lookForParts } from './parts';
@@ -44,7 +45,9 @@ export function startAside(): Promise<void> {
   return runs;
 }
 
-function ask(what: Pending, request: Omit<AsideRequest, 'id'>, transfer: Transferable[] = []): void {
+type Request = AsideRequest extends infer One ? (One extends AsideRequest ? Omit<One, 'id'> : never) : never;
+
+function ask(what: Pending, request: Request, transfer: Transferable[] = []): void {
   if (!worker) void startAside();
   const id = ++lastId;
   pending.set(id, what);
@@ -78,6 +81,10 @@ function buffersOf({ float, others }: DrawRequest): ArrayBuffer[] {
   return [...new Set(tensors.map(({ data }) => data.buffer as ArrayBuffer))];
 }
 
+function refused(reject: (problem: Problem) => void): (reason: string) => void {
+  return (reason) => reject({ code: 'out_of_memory', message: `${reason}.`, place: '', hint: '' });
+}
+
 /** Masks or boxes over their pictures, null where outputs cannot be drawn; the runs are `given` away, or copied. */
 export function drawn(runs: DrawRequest, given: boolean): Promise<Drawn | null> {
   return new Promise((resolve, reject) => {
@@ -85,8 +92,17 @@ export function drawn(runs: DrawRequest, given: boolean): Promise<Drawn | null> 
       if ('drawn' in answer) resolve(answer.drawn);
       return 'drawn' in answer;
     };
-    const refuse = (reason: string) =>
-      reject({ code: 'out_of_memory', message: `${reason}.`, place: '', hint: '' } satisfies Problem);
-    ask({ take, fail: refuse }, { runs }, given ? buffersOf(runs) : []);
+    ask({ take, fail: refused(reject) }, { runs, as: 'drawings' }, given ? buffersOf(runs) : []);
+  });
+}
+
+/** Values as bars, null where there are none to compare; the runs are given away. */
+export function bars(runs: DrawRequest): Promise<Bars | null> {
+  return new Promise((resolve, reject) => {
+    const take = (answer: AsideAnswer) => {
+      if ('bars' in answer) resolve(answer.bars);
+      return 'bars' in answer;
+    };
+    ask({ take, fail: refused(reject) }, { runs, as: 'bars' }, buffersOf(runs));
   });
 }

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What takes long and needs no engine, away from the page: archives are opened, and outputs are made into drawings. Entries of an
+// What takes long and needs no engine, away from the page: archives are opened, and outputs are made into drawings or bars. Entries of an
 // archive come back as blobs, a hundred at a time.
 
 import { unzipSync } from 'fflate';
 
+import { barsOf, type Bars } from './bars';
 import { drawRuns, type Drawn, type DrawRequest } from './drawings';
 
 /** What the entries may hold together; checked from the directory before anything is inflated. */
 const limit = 2e9;
 
-export type AsideRequest = { readonly id: number } & ({ readonly archive: Blob } | { readonly runs: DrawRequest });
+export type AsideRequest = { readonly id: number } & (
+  { readonly archive: Blob } | { readonly runs: DrawRequest; readonly as: 'drawings' | 'bars' }
+);
 
 export type AsideAnswer =
   | { readonly started: true }
@@ -20,6 +23,7 @@ export type AsideAnswer =
       readonly done: boolean;
     }
   | { readonly id: number; readonly drawn: Drawn | null }
+  | { readonly id: number; readonly bars: Bars | null }
   | { readonly id: number; readonly failure: string };
 
 async function unzip(id: number, archive: Blob): Promise<void> {
@@ -49,7 +53,11 @@ function draw(id: number, runs: DrawRequest): void {
 }
 
 addEventListener('message', ({ data: asked }: MessageEvent<AsideRequest>) => {
-  const work = async () => ('archive' in asked ? await unzip(asked.id, asked.archive) : draw(asked.id, asked.runs));
+  const work = async () => {
+    if ('archive' in asked) await unzip(asked.id, asked.archive);
+    else if (asked.as === 'drawings') draw(asked.id, asked.runs);
+    else postMessage({ id: asked.id, bars: barsOf(asked.runs) } satisfies AsideAnswer);
+  };
   work().catch((error: unknown) => {
     const failure = error instanceof Error ? error.message : String(error);
     postMessage({ id: asked.id, failure } satisfies AsideAnswer);

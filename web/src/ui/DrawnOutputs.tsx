@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The same pictures with what float, A and B make of them: masks and boxes, where the outputs' shapes say that they are such.
+// The same samples with what float, A and B make of them: masks and boxes over the pictures where the outputs' shapes say that they
+// are such, else bars of values; classes are shown elsewhere.
 
 import { useEffect, useState } from 'preact/hooks';
 import type { SampleRun } from 'tersor';
 
-import { drawn as drawnAside } from '../job/aside';
+import { agreementOf } from '../job/answers';
+import { bars as barsAside, drawn as drawnAside } from '../job/aside';
+import type { Bars } from '../job/bars';
 import { configurationOf, letters, resultOf } from '../job/configurations';
 import type { Drawn, DrawnFigure } from '../job/drawings';
 import { problemOf } from '../job/problem';
@@ -14,6 +17,7 @@ import { looksAt, model, parked, preprocessing, preprocessingIsGuess, result, ru
 import { percent } from '../numbers';
 import { Note } from './Note';
 import { Pixels } from './Pixels';
+import { ValueBars } from './ValueBars';
 
 /** Samples drawn: each is run in float and in every configuration again. */
 const shownSamples = 4;
@@ -24,15 +28,21 @@ async function all(runs: AsyncGenerator<SampleRun>): Promise<SampleRun[]> {
   return list;
 }
 
-/** Runs a few of the evaluated samples; null where outputs cannot be drawn. */
-async function drawAll(signal: AbortSignal): Promise<Drawn | null> {
+interface Shown {
+  readonly drawn: Drawn | null;
+  readonly bars: Bars | null;
+}
+
+/** Runs a few of the evaluated samples; null where outputs are not shown this way. */
+async function showAll(mayDraw: boolean, mayList: boolean, signal: AbortSignal): Promise<Shown | null> {
   const inputs = gather();
   if (!inputs) return null;
   const isBgr = preprocessing.value?.channels === 'BGR';
   const options = { signal, ...inputs.preprocessing, selection: inputs.evaluation, limit: shownSamples };
   const float = await all(inputs.model.handle.run(inputs.set.files, options));
-  // where the first cannot be drawn the others need not run
-  if (!(await drawnAside({ isBgr, float: float.slice(0, 1), others: [] }, false))) return null;
+  // where the first cannot be drawn the others need not run for it
+  const isDrawn = mayDraw && (await drawnAside({ isBgr, float: float.slice(0, 1), others: [] }, false)) !== null;
+  if (!isDrawn && !mayList) return null;
   const others = [];
   for (const which of letters) {
     const done = configurationOf(which) && resultOf(which);
@@ -40,7 +50,8 @@ async function drawAll(signal: AbortSignal): Promise<Drawn | null> {
     others.push({ which, runs: await all(done.quantized.run(inputs.set.files, options)) });
   }
   signal.throwIfAborted();
-  return drawnAside({ isBgr, float, others }, true);
+  const runs = { isBgr, float, others };
+  return isDrawn ? { drawn: await drawnAside(runs, true), bars: null } : { drawn: null, bars: await barsAside(runs) };
 }
 
 function Figure(props: { readonly index: number; readonly figure: DrawnFigure }) {
@@ -79,20 +90,24 @@ export function DrawnOutputs() {
   const mayDraw =
     open?.handle.info.inputs[0]?.shape?.length === 4 &&
     open.handle.info.outputs.some(({ shape }) => (shape?.length ?? 0) >= 3);
-  const [drawn, setDrawn] = useState<Drawn | null>(null);
+  // answers that are classes are listed as such
+  const mayList = mine !== null && agreementOf(mine) === null;
+  const [shown, setShown] = useState<Shown | null>(null);
   const [fault, setFault] = useState('');
-  useEffect(() => setDrawn(null), [open, set, chosen]);
+  useEffect(() => setShown(null), [open, set, chosen]);
   useEffect(() => {
-    if (isWaiting || !mayDraw) return;
+    if (isWaiting || !(mayDraw || mayList)) return;
     const abort = new AbortController();
     setFault('');
-    drawAll(abort.signal).then(
-      (made) => !abort.signal.aborted && setDrawn(made),
+    showAll(mayDraw, mayList, abort.signal).then(
+      (made) => !abort.signal.aborted && setShown(made),
       (error: unknown) => !abort.signal.aborted && setFault(problemOf(error).message),
     );
     return () => abort.abort();
-  }, [isWaiting, mayDraw, open, set, chosen, mine?.quantized, other?.quantized, parked.value === null]);
-  if (fault) return <p class="block soft">The outputs could not be drawn over the pictures: {fault}</p>;
+  }, [isWaiting, mayDraw, mayList, open, set, chosen, mine?.quantized, other?.quantized, parked.value === null]);
+  if (fault) return <p class="block soft">The outputs could not be shown: {fault}</p>;
+  if (shown?.bars) return <ValueBars bars={shown.bars} />;
+  const drawn = shown?.drawn;
   if (!drawn || drawn.rows.length === 0) return null;
   const looks = looksAt.value;
   return (
