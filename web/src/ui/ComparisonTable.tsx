@@ -87,10 +87,10 @@ export function overlapSentence(float: EvaluationResult, int8: EvaluationResult)
     : 'The intervals do not overlap: the difference is larger than chance.';
 }
 
-/** "48 samples, 22.3 dB in the median one". */
+/** "median 22.3 dB, n = 48": in one line, so that nothing below moves when it comes. */
 function samplesInWords({ samples, output_sqnr_db, median_sqnr_db }: Comparison): string {
-  const all = counted(samples, 'sample');
-  return output_sqnr_db === null || samples < 2 ? all : `${all}, ${decibels(median_sqnr_db)} in the median one`;
+  if (output_sqnr_db === null || samples < 2) return counted(samples, 'sample');
+  return `median ${decibels(median_sqnr_db)}, n = ${count(samples)}`;
 }
 
 /** What one column shows of a configuration. */
@@ -259,7 +259,7 @@ export function ComparisonTable() {
               float={none}
               cells={columns.map((_, k) => ({
                 figure: isNoAnswer ? none : <Readout share={same(k)} />,
-                aside: isNoAnswer ? 'the output is not known to be classes' : sameWords(k),
+                aside: isNoAnswer ? 'no known classes' : sameWords(k),
               }))}
             />
           </>

@@ -48,17 +48,25 @@ function Instrument() {
         </span>
       )}
       {letters.map((letter) => {
-        const value = resultOf(letter)?.int8.value ?? null;
+        const done = resultOf(letter);
+        if (!done) return null;
         return (
-          value !== null && (
-            <span key={letter}>
-              <Badge letter={letter} title={`Configuration ${letter}`} /> {percentFigure(value)}
-              <span class="unit">{thin}%</span>
-            </span>
-          )
+          <span key={letter}>
+            <Badge letter={letter} title={`Configuration ${letter}`} />{' '}
+            {done.int8.value === null ? (
+              outputDecibels(done.comparison)
+            ) : (
+              <>
+                {percentFigure(done.int8.value)}
+                <span class="unit">{thin}%</span>
+              </>
+            )}
+          </span>
         );
       })}
-      {shown && parked.value === null && <span class="wide">{outputDecibels(shown.comparison)}</span>}
+      {shown && float.value !== null && parked.value === null && (
+        <span class="wide">{outputDecibels(shown.comparison)}</span>
+      )}
       {report && parked.value === null && <span class="wide">{size(report.output.size_bytes)}</span>}
       {float.interval && (
         <span class="wide soft">

@@ -207,16 +207,7 @@ export function Layers() {
   const layers = done?.comparison.layers ?? [];
   const rows = layersShown(layers, search.value, byError.value);
   const [shown, more] = useFold(rows, search.value === '' ? firstRows : Infinity, 'layers');
-  if (!done) {
-    return (
-      <div class="layers-block">
-        <div class="tab-bar">
-          <h3 class="tab chosen">Layers</h3>
-        </div>
-        <p class="soft-2">Layers appear here, worst first, when the errors are known.</p>
-      </div>
-    );
-  }
+  if (!done) return null;
   const selected = layers.find((row) => row.output === openLayer.value) ?? null;
   const gone = selected === null && goneLayer.value?.output === openLayer.value ? goneLayer.value : null;
   const panel = selected ? <LayerPanel row={selected} rows={rows} /> : gone && <GoneLayerPanel row={gone} />;

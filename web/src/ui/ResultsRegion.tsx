@@ -58,6 +58,7 @@ import { Training } from './Training';
 import { Verdict, WorstLayers } from './Verdict';
 import { Verify } from './Verify';
 import { WeightsAlone } from './WeightsAlone';
+import { useMedia } from './width';
 
 function Progress(props: { readonly run: Run }) {
   const { run: now } = props;
@@ -307,11 +308,14 @@ function Body() {
   const float = done?.float ?? (running.value ? measured.value.float : null);
   // what cannot be used leads to what is likely to help
   const isBad = done?.quantized.report.verdict?.usability === 'not usable';
+  // beside the table there is no room for the stages: they stand where the verdict will be, while there is none
+  const isNarrow = useMedia('(max-width: 63.94em)');
+  const hasStagesFirst = isNarrow && running.value && !done?.quantized.report.verdict;
   return (
     <>
       <div class="results-top">
         <div class="results-main">
-          <Verdict />
+          {hasStagesFirst ? <RunStages /> : <Verdict />}
           {isBad && <AdviceList />}
           <div class="comparison-block">
             <LookSwitch />
@@ -345,7 +349,7 @@ function Body() {
           <StaysFloat />
         </div>
         <div class="results-side">
-          {running.value && <RunStages />}
+          {running.value && !hasStagesFirst && <RunStages />}
           {(!running.value || done?.pending) && <Downloads />}
           <Verify />
           {done && !running.value && (
