@@ -185,7 +185,7 @@ it('gives fingers 44 pixels', async () => {
   const { page, context } = visit;
   await runDemo(page);
   for (const [name] of regions) await button(page, name).click();
-  await page.locator('.setting-group-head').click();
+  for (const head of await page.locator('.setting-group-head').all()) await head.click();
   const small = () =>
     page.evaluate(() =>
       [...document.querySelectorAll('button, select, input, .switch label')]
