@@ -115,9 +115,12 @@ function refusal(text: string, props: NumberFieldProps): string {
 export function NumberField(props: NumberFieldProps) {
   const id = useId();
   const [draft, setDraft] = useState<string | null>(null);
-  const shown = draft ?? (props.value === null ? '' : String(props.value));
+  // what is being typed: kept while figures that arrive draw the form again
+  const [typed, setTyped] = useState<string | null>(null);
+  const shown = typed ?? draft ?? (props.value === null ? '' : String(props.value));
   const wrong = draft === null ? '' : refusal(draft, props);
   const take = (text: string) => {
+    setTyped(null);
     if (refusal(text, props) !== '') {
       setDraft(text);
       return;
@@ -138,7 +141,9 @@ export function NumberField(props: NumberFieldProps) {
         placeholder={props.placeholder}
         aria-invalid={wrong !== ''}
         aria-describedby={wrong ? `${id}-wrong` : undefined}
+        onInput={(event) => setTyped(event.currentTarget.value)}
         onChange={(event) => take(event.currentTarget.value)}
+        onBlur={() => setTyped(null)}
       />
       {wrong && (
         <p class="field-wrong" id={`${id}-wrong`}>
