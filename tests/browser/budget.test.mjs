@@ -8,6 +8,31 @@ import { button, comparison, expectQuiet, openPage, plain, runDemo, untilDone, u
 
 const site = useSite();
 
+/** A finger that moves like a mouse. */
+async function finger(page) {
+  const session = await page.context().newCDPSession(page);
+  let [x, y] = [0, 0];
+  const send = (type, ...touchPoints) => session.send('Input.dispatchTouchEvent', { type, touchPoints });
+  let isDown = false;
+  return {
+    async move(toX, toY, { steps = 1 } = {}) {
+      const [fromX, fromY] = [x, y];
+      for (let k = 1; k <= steps; ++k) {
+        [x, y] = [fromX + ((toX - fromX) * k) / steps, fromY + ((toY - fromY) * k) / steps];
+        if (isDown) await send('touchMove', { x, y });
+      }
+    },
+    async down() {
+      isDown = true;
+      await send('touchStart', { x, y });
+    },
+    async up() {
+      isDown = false;
+      await send('touchEnd');
+    },
+  };
+}
+
 describe('a budget', () => {
   it('gives operators the bits that fit, says which, and is gone when its field is emptied', async () => {
     const visit = await openPage(site);
@@ -43,7 +68,7 @@ describe('a budget', () => {
   it.each(viewports)(
     'E.3 row 16: is chosen from a curve of error over size, and the choice can be undone ($width pixels)',
     async (viewport) => {
-      const visit = await openPage(site, { viewport });
+      const visit = await openPage(site, { viewport, hasTouch: viewport.width < 600 });
       const { page } = visit;
       await runDemo(page);
       await button(page, 'Change settings').click();
@@ -79,12 +104,13 @@ describe('a budget', () => {
         .evaluateAll((all) =>
           all.map((one) => one.getBoundingClientRect()).map(({ x, y }) => ({ x: x + 4, y: y + 4 })),
         );
-      await page.mouse.move(points[2].x, points[2].y);
-      await page.mouse.down();
-      await page.mouse.move(points[3].x, points[3].y, { steps: 4 });
       const [, third, fourth] = rows.map((row) => /^[\d.]+/.exec(row)[0]).slice(1);
-      expect(await handle.getAttribute('aria-valuetext')).toMatch(new RegExp(`^${fourth}`));
-      await page.mouse.up();
+      const hand = viewport.width < 600 ? await finger(page) : page.mouse;
+      await hand.move(points[2].x, points[2].y);
+      await hand.down();
+      await hand.move(points[3].x, points[3].y, { steps: 8 });
+      await expect.poll(() => handle.getAttribute('aria-valuetext')).toMatch(new RegExp(`^${fourth}`));
+      await hand.up();
       const weights = page.getByLabel('Weights, kB');
       await expect.poll(async () => Number(await weights.inputValue())).toBeCloseTo(Number(fourth), 0);
       await page.keyboard.press('Control+z');
@@ -98,6 +124,28 @@ describe('a budget', () => {
       await expect
         .poll(async () => Number(await weights.inputValue()))
         .toBeCloseTo(Number(/^[\d.]+/.exec(rows[0])[0]), 0);
+      await page.keyboard.press('Control+z');
+      await expect.poll(async () => Number(await weights.inputValue())).toBeCloseTo(Number(third), 0);
+      await untilDone(page);
+
+      // a limit between two points is searched for between them
+      const sizes = rows.map((row) => Number(/kB\s+([\d.]+)\skB/.exec(row)[1]));
+      const limit = (0.3 * sizes[3] + 0.7 * sizes[4]).toFixed(1);
+      await block.getByLabel('points lost').fill('');
+      await block.getByLabel('points lost').blur();
+      await block.getByLabel('kB of file').fill(limit);
+      await block.getByLabel('kB of file').blur();
+      await button(page, 'Choose what fits').click();
+      await expect.poll(() => block.locator('tbody tr').count(), { timeout: 90_000 }).toBeGreaterThan(6);
+      await block.locator('tbody tr', { hasText: 'in force' }).waitFor({ timeout: 90_000 });
+      await expect
+        .poll(async () => Number(await weights.inputValue()), { timeout: 90_000 })
+        .toBeGreaterThan(Number(third) + 1);
+      const taken = await block.locator('tbody tr', { hasText: 'in force' }).innerText();
+      const kilobytes = Number(/kB\s+([\d.]+)\skB/.exec(taken)[1]);
+      expect(kilobytes).toBeLessThanOrEqual(Number(limit));
+      expect(kilobytes).toBeGreaterThanOrEqual(sizes[3]);
+      await untilDone(page);
       await page.keyboard.press('Control+z');
       await expect.poll(async () => Number(await weights.inputValue())).toBeCloseTo(Number(third), 0);
       await block.getByLabel('kB of file').fill('0.1');

@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest';
 
 import type { TradeoffPoint } from '../src/job/state';
-import { pointWithin } from '../src/job/tradeoff';
+import { gapAt, halfway, pointWithin } from '../src/job/tradeoff';
 
 const point = (budget: number, sqnr: number, lost: number, milliseconds: number | null): TradeoffPoint => ({
   budget,
@@ -37,4 +37,22 @@ it('takes none where nothing keeps to the limits, or nothing is known', () => {
   expect(budgetWithin(5, null, null)).toBeNull();
   expect(budgetWithin(15, 1, null)).toBeNull();
   expect(pointWithin({ points: [point(1, 2, 0, null)] }, { kilobytes: null, points: null, times: 9 })).toBeNull();
+});
+
+it('finds between which two points a limit lies, and what is halfway', () => {
+  const gap = (kilobytes: number | null, lost: number | null, times: number | null) =>
+    gapAt({ points }, { kilobytes, points: lost, times })?.map(({ budget }) => budget) ?? null;
+  // the largest file within a size, and the smallest that is good enough
+  expect(gap(35, null, null)).toEqual([30, 40]);
+  expect(gap(null, 1, null)).toEqual([20, 10]);
+  expect(gap(null, null, 1.2)).toEqual([20, 30]);
+  // an end of the curve has nothing beyond it
+  expect(gap(null, 100, null)).toBeNull();
+  expect(gap(50, null, null)).toBeNull();
+  expect(gap(5, null, null)).toBeNull();
+  const [a, b] = [points[2], points[3]] as [TradeoffPoint, TradeoffPoint];
+  expect(halfway({ points, resource: 'weights_memory' }, [a, b])).toBe(35);
+  expect(halfway({ points, resource: 'weights_memory' }, [a, { ...b, budget: 30.1 }])).toBeNull();
+  expect(halfway({ points, resource: 'float_operators' }, [point(4, 1, 0, 1), point(8, 1, 0, 1)])).toBe(6);
+  expect(halfway({ points, resource: 'float_operators' }, [point(1, 1, 0, 1), point(2, 1, 0, 1)])).toBeNull();
 });

@@ -306,8 +306,12 @@ export const trainingTimed = signal(false);
 /** The latest result that no training had a part in. */
 export const untrained = signal<Untrained | null>(null);
 export const trainingProblem = signal<Problem | null>(null);
-/** Points made and points in all, while the curve is being made. */
-export const tradeoffRun = signal<{ readonly done: number; readonly of: number } | null>(null);
+/** Points made and points in all, while the curve is being made, or searched for what keeps to limits. */
+export const tradeoffRun = signal<{
+  readonly kind: 'curve' | 'search';
+  readonly done: number;
+  readonly of: number;
+} | null>(null);
 export const tradeoffProblem = signal<Problem | null>(null);
 
 export const openRegions = signal<ReadonlySet<RegionId>>(new Set());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The curve of budgets: one quantization for each, all from one calibration. A point that is chosen becomes the budget of the
-// settings, and can be taken back.
+// The curve of budgets: one quantization for each, all from one calibration. A limit on size, accuracy or time is searched for between
+// its points. A point that is chosen becomes the budget of the settings, and can be taken back.
 
 import { batch } from '@preact/signals';
 import type {
@@ -9,6 +9,7 @@ import type {
   QuantizationConfig,
   QuantizedResult,
   ResourceUtilization,
+  Statistics,
 } from 'tersor';
 
 import { counted, kilobytes } from '../numbers';
@@ -23,6 +24,8 @@ type Resource = state.Tradeoff['resource'];
 /** Points from the least weights to the most. */
 const weightPoints = 6;
 const floatPoints = [0, 1, 2, 4, 8];
+/** Budgets tried between two points of the curve, each halving what is left. */
+const searchSteps = 4;
 /** More than the weights of any model have, so that all keep their bits. */
 const everything = 1e15;
 
@@ -30,8 +33,10 @@ const everything = 1e15;
 export const choiceOfPoint = 'point of the curve';
 
 let controller: AbortController | null = null;
+/** What the curve was made from, and so is what is tried between its points. */
+let kept: { readonly curve: string; readonly statistics: Statistics } | null = null;
 
-function within(config: QuantizationConfig, resource: Resource, budget: number): QuantizationConfig {
+function budgeted(config: QuantizationConfig, resource: Resource, budget: number): QuantizationConfig {
   const target: ResourceUtilization = config.target_resource_utilization ?? {};
   const mixed: MixedPrecisionQuantizationConfig = config.mixed_precision_config ?? {};
   return resource === 'weights_memory'
@@ -98,42 +103,101 @@ export interface Limits {
   readonly times: number | null;
 }
 
-/**
- * The point of a curve that keeps to all limits: the nearest to float where size or time is limited, else the smallest file. Null
- * where there is none.
- */
-export function pointWithin(
-  { points }: Pick<state.Tradeoff, 'points'>,
-  { kilobytes: most, points: lost, times }: Limits,
-): state.TradeoffPoint | null {
+/** The points of a curve that keep to all limits. */
+function within({ points }: Pick<state.Tradeoff, 'points'>, limits: Limits): readonly state.TradeoffPoint[] {
+  const { kilobytes: most, points: lost, times } = limits;
   const fastest = Math.min(...points.map(({ milliseconds }) => milliseconds ?? Infinity));
-  const within = points.filter(
+  return points.filter(
     (point) =>
       (most === null || point.sizeBytes <= 1000 * most) &&
       (lost === null || (point.lost !== null && 100 * point.lost <= lost + 1e-9)) &&
       (times === null || (point.milliseconds !== null && point.milliseconds <= times * fastest * (1 + 1e-9))),
   );
-  const isSmall = most === null && times === null;
+}
+
+/** The smallest file is looked for, not the nearest to float. */
+function wantsSmallest(limits: Limits): boolean {
+  return limits.kilobytes === null && limits.times === null;
+}
+
+/**
+ * The point of a curve that keeps to all limits: the nearest to float where size or time is limited, else the smallest file. Null
+ * where there is none.
+ */
+export function pointWithin(curve: Pick<state.Tradeoff, 'points'>, limits: Limits): state.TradeoffPoint | null {
+  const isSmall = wantsSmallest(limits);
   const better = (a: state.TradeoffPoint, b: state.TradeoffPoint) =>
     isSmall ? a.sizeBytes < b.sizeBytes : (a.sqnr ?? Infinity) > (b.sqnr ?? Infinity);
-  return within.reduce<state.TradeoffPoint | null>((best, one) => (best && !better(one, best) ? best : one), null);
+  return within(curve, limits).reduce<state.TradeoffPoint | null>(
+    (best, one) => (best && !better(one, best) ? best : one),
+    null,
+  );
+}
+
+/** The two points between which a limit lies: what `pointWithin` takes, and its neighbour that goes beyond; null where none does. */
+export function gapAt(
+  curve: Pick<state.Tradeoff, 'points'>,
+  limits: Limits,
+): readonly [state.TradeoffPoint, state.TradeoffPoint] | null {
+  const inside = pointWithin(curve, limits);
+  if (!inside) return null;
+  const next = curve.points[curve.points.indexOf(inside) + (wantsSmallest(limits) ? -1 : 1)];
+  return next && !within(curve, limits).includes(next) ? [inside, next] : null;
+}
+
+/** The budget halfway; null where there is none, or the two are as good as one. */
+export function halfway(
+  curve: Pick<state.Tradeoff, 'points' | 'resource'>,
+  [a, b]: readonly [state.TradeoffPoint, state.TradeoffPoint],
+): number | null {
+  const middle = (a.budget + b.budget) / 2;
+  if (curve.resource === 'float_operators') {
+    const whole = Math.round(middle);
+    return whole === a.budget || whole === b.budget ? null : whole;
+  }
+  const all = (curve.points.at(-1)?.budget ?? 0) - (curve.points[0]?.budget ?? 0);
+  return Math.abs(a.budget - b.budget) < 0.005 * all ? null : middle;
+}
+
+async function quantizedWithin(
+  inputs: Inputs,
+  statistics: Statistics,
+  resource: Resource,
+  budget: number,
+  signal: AbortSignal,
+): Promise<QuantizedResult> {
+  return inputs.model.handle.quantize({
+    ...call(inputs, signal),
+    ...inputs.settings,
+    config: budgeted(inputs.settings.config, resource, budget),
+    statistics,
+    samples: inputs.set.files,
+    selection: inputs.calibration,
+  });
+}
+
+/** One more point. */
+async function pointAt(
+  inputs: Inputs,
+  statistics: Statistics,
+  resource: Resource,
+  budget: number,
+  signal: AbortSignal,
+): Promise<state.TradeoffPoint> {
+  const made = await quantizedWithin(inputs, statistics, resource, budget, signal);
+  try {
+    return await measured(inputs, made, budget, signal);
+  } finally {
+    made.close();
+  }
 }
 
 async function work(inputs: Inputs, signal: AbortSignal): Promise<void> {
   const { config } = inputs.settings;
   const key = state.tradeoffKey.value;
   let resource: Resource = 'weights_memory';
-  let statistics = await calibrated(inputs, within(config, resource, everything), signal);
-  const quantizedWithin = (budget: number) =>
-    inputs.model.handle.quantize({
-      ...call(inputs, signal),
-      ...inputs.settings,
-      config: within(config, resource, budget),
-      statistics,
-      samples: inputs.set.files,
-      selection: inputs.calibration,
-    });
-  const first = await quantizedWithin(everything);
+  let statistics = await calibrated(inputs, budgeted(config, resource, everything), signal);
+  const first = await quantizedWithin(inputs, statistics, resource, everything, signal);
   const bits = first.report.trial?.bits;
   first.close();
   let budgets: number[] = [...floatPoints];
@@ -142,45 +206,88 @@ async function work(inputs: Inputs, signal: AbortSignal): Promise<void> {
     budgets = Array.from({ length: weightPoints }, (_, k) => least + ((most - least) * k) / (weightPoints - 1));
   } else {
     resource = 'float_operators';
-    statistics = await calibrated(inputs, within(config, resource, 1), signal);
+    statistics = await calibrated(inputs, budgeted(config, resource, 1), signal);
   }
+  kept = { curve: key, statistics };
   const points: state.TradeoffPoint[] = [];
   for (const [k, budget] of budgets.entries()) {
     signal.throwIfAborted();
-    state.tradeoffRun.value = { done: k, of: budgets.length };
-    const made = await quantizedWithin(budget);
-    try {
-      points.push(await measured(inputs, made, budget, signal));
-    } finally {
-      made.close();
-    }
+    state.tradeoffRun.value = { kind: 'curve', done: k, of: budgets.length };
+    points.push(await pointAt(inputs, statistics, resource, budget, signal));
     state.tradeoff.value = { key, resource, points: [...points] };
   }
 }
 
-/** Makes the curve; does nothing while something is missing or another job runs. */
-export async function compareBudgets(): Promise<void> {
+/** Goes on until it is done or cancelled; whether it was done. */
+async function run(job: (inputs: Inputs, signal: AbortSignal) => Promise<void>, begin: () => void): Promise<boolean> {
   const inputs = gather();
-  if (!state.canQuantize.value || !inputs) return;
+  if (!state.canQuantize.value || !inputs) return false;
   const mine = new AbortController();
   controller = mine;
   batch(() => {
-    state.tradeoff.value = null;
     state.tradeoffProblem.value = null;
-    state.tradeoffRun.value = { done: 0, of: weightPoints };
-    state.announcement.value = 'Comparing budgets.';
+    begin();
   });
   try {
-    await work(inputs, mine.signal);
-    state.announcement.value = 'Budgets are compared.';
+    await job(inputs, mine.signal);
+    return true;
   } catch (error) {
     if (!isAbort(error)) state.tradeoffProblem.value = problemOf(error);
+    return false;
   } finally {
     if (controller === mine) {
       controller = null;
       state.tradeoffRun.value = null;
     }
   }
+}
+
+/** Makes the curve; does nothing while something is missing or another job runs. */
+export async function compareBudgets(): Promise<void> {
+  const isDone = await run(work, () => {
+    state.tradeoff.value = null;
+    state.tradeoffRun.value = { kind: 'curve', done: 0, of: weightPoints };
+    state.announcement.value = 'Comparing budgets.';
+  });
+  if (isDone) state.announcement.value = 'Budgets are compared.';
+}
+
+/** Tries budgets between the two points of the curve where a limit lies; they become points of it. */
+async function search(inputs: Inputs, limits: Limits, signal: AbortSignal): Promise<void> {
+  for (let done = 0; done < searchSteps; ++done) {
+    const curve = state.tradeoff.value;
+    const gap = curve && gapAt(curve, limits);
+    const budget = gap && halfway(curve, gap);
+    if (!curve || budget === null) return;
+    state.tradeoffRun.value = { kind: 'search', done, of: searchSteps };
+    if (kept?.curve !== curve.key)
+      kept = {
+        curve: curve.key,
+        statistics: await calibrated(inputs, budgeted(inputs.settings.config, curve.resource, budget), signal),
+      };
+    const point = await pointAt(inputs, kept.statistics, curve.resource, budget, signal);
+    const points = [...curve.points, point].sort((a, b) => a.budget - b.budget);
+    state.tradeoff.value = { ...curve, points };
+  }
+}
+
+/** Looks for what keeps to the limits, and takes it; false where no point of the curve does. */
+export async function chooseWithin(curve: state.Tradeoff, limits: Limits): Promise<boolean> {
+  if (!pointWithin(curve, limits)) return false;
+  if (gapAt(curve, limits)) {
+    const isDone = await run(
+      (inputs, signal) => search(inputs, limits, signal),
+      () => {
+        state.tradeoffRun.value = { kind: 'search', done: 0, of: searchSteps };
+        state.announcement.value = 'Searching for what fits.';
+      },
+    );
+    if (!isDone) return true;
+  }
+  const found = state.tradeoff.value;
+  const point = found && pointWithin(found, limits);
+  if (point) choosePoint(found, point);
+  return true;
 }
 
 export function cancelTradeoff(): void {
@@ -202,7 +309,7 @@ export function choosePoint(curve: state.Tradeoff, point: state.TradeoffPoint): 
   stepAndSay(
     words,
     () => {
-      const next = within(state.config.value, curve.resource, point.budget);
+      const next = budgeted(state.config.value, curve.resource, point.budget);
       state.fields.value = { ...state.fields.value, ...next } as typeof state.fields.value;
     },
     choiceOfPoint,

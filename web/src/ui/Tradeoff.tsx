@@ -10,8 +10,8 @@ import {
   cancelTradeoff,
   choiceOfPoint,
   choosePoint,
+  chooseWithin,
   compareBudgets,
-  pointWithin,
   type Limits,
 } from '../job/tradeoff';
 import {
@@ -125,6 +125,8 @@ function Plot(props: { readonly curve: Curve }) {
           aria-valuenow={handle.budget}
           aria-valuetext={pointText(curve, handle)}
           onKeyDown={key}
+          // a finger on the point drags it, beside it the page; touch-action does not hold for parts of a drawing
+          onTouchStart={(event) => event.preventDefault()}
           onPointerDown={(event) => {
             event.currentTarget.setPointerCapture(event.pointerId);
             draft.value = at;
@@ -148,7 +150,7 @@ function Plot(props: { readonly curve: Curve }) {
 
 const noLimits: Limits = { kilobytes: null, points: null, times: null };
 
-/** Limits on what the file takes, from which a point of the curve follows. */
+/** Limits on what the file takes, from which a point of the curve follows, or one between two of them. */
 function Within(props: { readonly curve: Curve }) {
   const { curve } = props;
   const limits = useSignal(noLimits);
@@ -161,9 +163,7 @@ function Within(props: { readonly curve: Curve }) {
   };
   const isEmpty = Object.values(limits.value).every((one) => one === null);
   const choose = () => {
-    const point = pointWithin(curve, limits.value);
-    refused.value = point === null;
-    if (point) choosePoint(curve, point);
+    void chooseWithin(curve, limits.value).then((fits) => (refused.value = !fits));
   };
   return (
     <fieldset class="within">
@@ -197,7 +197,12 @@ function Within(props: { readonly curve: Curve }) {
             onEnter={(times) => set({ times })}
           />
         )}
-        <button type="button" class="link" disabled={isEmpty || running.value} onClick={choose}>
+        <button
+          type="button"
+          class="link"
+          disabled={isEmpty || running.value || tradeoffRun.value !== null}
+          onClick={choose}
+        >
           Choose what fits
         </button>
       </div>
@@ -261,14 +266,16 @@ export function Tradeoff() {
         <h3>Size against error</h3>
         <span class="soft">
           {progress
-            ? `${count(progress.done)} of ${count(progress.of)} budgets`
+            ? progress.kind === 'curve'
+              ? `${count(progress.done)} of ${count(progress.of)} budgets`
+              : `searching between two budgets, ${count(progress.done + 1)} of at most ${count(progress.of)}`
             : 'one quantization for each of several budgets'}
         </span>
       </div>
       {problem && <ProblemCard problem={problem} onDismiss={() => (tradeoffProblem.value = null)} />}
       {curve && curve.points.length > 1 && <Plot curve={curve} />}
       {curve && curve.points.length > 0 && <Points curve={curve} />}
-      {curve && curve.points.length > 1 && !progress && <Within curve={curve} />}
+      {curve && curve.points.length > 1 && progress?.kind !== 'curve' && <Within curve={curve} />}
       <div class="actions">
         {progress ? (
           <button type="button" class="link" onClick={cancelTradeoff}>
