@@ -53,10 +53,18 @@ function shapes(info: ModelInfo, text: typeof shape): string {
   return `${one(info.inputs)} → ${one(info.outputs)}`;
 }
 
+/** Core nodes of float arithmetic whose weights are integers in the file. */
+function storedWeights({ stays_float }: Coverage): number {
+  return stays_float.filter(({ reason }) => reason.includes('weight is stored in integers')).length;
+}
+
 /** What of the model becomes integers, as a figure of the line: the operators that do the work, or nothing that does not. */
 function CoverageFigure({ known }: { readonly known: Coverage }) {
   const { stays_float, core_nodes: core, integer_core_nodes: integer } = known;
   if (stays_float.length === 0) return <Figure value="nothing" what="stays float" />;
+  const stored = storedWeights(known);
+  if (integer === 0 && stored > 0)
+    return <Figure value={`${count(stored)} of ${count(core)}`} what="integer weights" />;
   if (core > integer) return <Figure value={`${count(core - integer)} of ${count(core)}`} what="core nodes float" />;
   if (core > 0) return <Figure value="no" what="core node stays float" />;
   const nodes = stays_float.length;
@@ -444,12 +452,24 @@ function Unfit() {
 }
 
 /** Whether what stays float matters. */
-function coreWords({ integer_core_nodes: integer, core_nodes: core }: Coverage): string {
+function coreWords(known: Coverage): string {
+  const { integer_core_nodes: integer, core_nodes: core } = known;
+  const stored = storedWeights(known);
   if (core === 0) return 'It has no convolution and no matrix product.';
-  if (core === 1)
-    return `Its one core node, the convolution or matrix product that does nearly all of the work, ${integer === 1 ? 'runs as integer' : 'is among them'}.`;
-  const some = integer === core ? `All ${count(core)}` : `${count(integer)} of its ${count(core)}`;
-  return `${some} core nodes, the convolutions and matrix products that do nearly all of the work, run as integers.`;
+  if (core === 1) {
+    const one = 'its one core node, the convolution or matrix product that does nearly all of the work,';
+    if (integer === 1) return `I${one.slice(1)} runs as integer.`;
+    return stored === 1
+      ? `The weight of ${one} is integer; the arithmetic is float.`
+      : `I${one.slice(1)} is among them.`;
+  }
+  const which = 'core nodes, the convolutions and matrix products that do nearly all of the work,';
+  const some = (n: number) => (n === core ? `all ${count(core)}` : `${count(n)} of its ${count(core)}`);
+  if (integer === 0 && stored > 0)
+    return `The weights of ${some(stored)} ${which} are integers; the arithmetic is float.`;
+  const all = some(integer);
+  const more = stored > 0 ? `; the weights of ${count(stored)} more are integers` : '';
+  return `${all.charAt(0).toUpperCase()}${all.slice(1)} ${which} run as integers${more}.`;
 }
 
 /** What only samples decide. */
