@@ -39,8 +39,7 @@ report::Coverage expected_coverage(const Job& job, int64_t model_bytes) {
   std::vector<size_t> front_ends;
   if (job.settings.config.keep_float_automatically)
     front_ends = ptq::possible_front_ends(graph, job.placement, elements_of_one_sample(job));
-  for (const size_t kernel : front_ends)
-    coverage.may_stay_float += outcomes[kernel].arithmetic == ptq::NodeOutcome::Arithmetic::kFloat ? 0 : 1;
+  coverage.may_stay_float = static_cast<int64_t>(front_ends.size());
   const auto expected = [&](std::span<const size_t> kept_float) {
     return report::expected_size(job.opened->model.graph, graph, job.attachment, job.placement, job.settings.config,
                                  model_bytes, kept_float);

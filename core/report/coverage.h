@@ -84,9 +84,10 @@ struct Coverage {
         field("core_nodes", &Coverage::core_nodes, "Conv, ConvTranspose, Gemm and MatMul."),
         field("integer_core_nodes", &Coverage::integer_core_nodes, "Those of them that run as integers."),
         field("stays_float", &Coverage::stays_float, "What runs in float, each with the reason."),
-        field("may_stay_float", &Coverage::may_stay_float,
-              "Of a forecast, the kernels among the integer ones that samples may show to need float, since a "
-              "logarithm, root or reciprocal reads them; 0 once the file is made."),
+        field(
+            "may_stay_float", &Coverage::may_stay_float,
+            "Of a forecast, the kernels with integer arithmetic or weights that samples may show to need float, since "
+            "a logarithm, root or reciprocal reads them; 0 once the file is made."),
         field("estimated_size_bytes", &Coverage::estimated_size_bytes, "Expected size of the quantized file."),
         field("estimated_largest_bytes", &Coverage::estimated_largest_bytes,
               "The same where samples show that all weights before a logarithm, root or reciprocal need float."),

@@ -388,6 +388,9 @@ TEST_CASE("a length magnifies nothing, and a Conv that float nodes alone read ha
   REQUIRE(forecast.estimated_largest_bytes > forecast.estimated_size_bytes);
   REQUIRE(certain.may_stay_float == 0);
   REQUIRE(certain.estimated_largest_bytes == certain.estimated_size_bytes);
+  // where weights alone are integers, those of such a kernel stay float as well
+  const auto weights_alone = job_of(lengths(1.5, "Log"), accurate(), "weight-only-int8");
+  REQUIRE(expected_coverage(*weights_alone, 0).may_stay_float == 1);
   const auto alike = job_of(lengths(1), accurate());
   REQUIRE(stretched_outputs(draft(*alike, statistics_of(*alike))).empty());
 }

@@ -189,8 +189,8 @@ export interface Coverage {
   readonly integer_core_nodes: number;
   readonly stays_float: readonly FloatNode[];
   /**
-   * Of a forecast, the kernels among the integer ones that samples may show to need float, since a logarithm, root or reciprocal
-   * reads them; 0 once the file is made.
+   * Of a forecast, the kernels with integer arithmetic or weights that samples may show to need float, since a logarithm, root or
+   * reciprocal reads them; 0 once the file is made.
    */
   readonly may_stay_float: number;
   readonly estimated_size_bytes: number;
