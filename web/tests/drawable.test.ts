@@ -80,6 +80,16 @@ it('draws heads of a row for each cell, in pixels or against the cell', () => {
   expect(drawn([tensor('head', [1, cells + 1, 7], logarithms)])).toBeUndefined();
 });
 
+it('draws no box whose size was rounded below nothing', () => {
+  const head = (width: number) =>
+    tensor('head', [1, 6, cells], (k) =>
+      k % cells === 9 ? ([12, 12, width, 16, 0.1, 0.9][Math.floor(k / cells)] ?? 0) : k < 4 * cells ? 8 : 0,
+    );
+  const drawable = drawableOf(picture, [head(16)]);
+  expect(boxesOf(drawable?.draw([head(16)])).length).toBe(1);
+  expect(boxesOf(drawable?.draw([head(-0.3)]))).toEqual([]);
+});
+
 it('draws one output for each grid, and counts the boxes that are found again', () => {
   const outputs = [64, 16, 4].flatMap((n) => [
     tensor(`cls_${n}`, [1, n, 1], (k) => Number(k === 3 && n === 16)),

@@ -63,9 +63,11 @@ function overlap(a: Box, b: Box): number {
   return (width * height) / (area(a) + area(b) - width * height);
 }
 
-function kept(boxes: Box[]): Box[] {
+function kept(boxes: readonly Box[]): Box[] {
   const left: Box[] = [];
-  for (const box of boxes.sort((a, b) => b.score - a.score)) {
+  // sizes that were rounded may fall below nothing
+  const real = boxes.filter(({ x1, y1, x2, y2 }) => x2 > x1 && y2 > y1);
+  for (const box of real.sort((a, b) => b.score - a.score)) {
     if (left.length === mostBoxes) break;
     if (left.every((one) => one.kind !== box.kind || overlap(one, box) < sameObject)) left.push(box);
   }
