@@ -473,13 +473,10 @@ function coreWords(known: Coverage): string {
 }
 
 /** What only samples decide. */
-function mayStay(known: Coverage): string {
-  const { may_stay_float: may, estimated_size_bytes: expected, estimated_largest_bytes: largest } = known;
-  if (may === 0 && largest === expected) return '';
-  const which = may === 0 ? 'some weights need' : may === 1 ? 'one of them needs' : `up to ${count(may)} of them need`;
-  const weights =
-    may === 0 ? 'the file then keeps them as they are' : 'the file then keeps their weights in float, too';
-  return `Samples may show that ${which} float, since a logarithm, root or reciprocal that follows magnifies small errors; ${weights}, and has up to ${size(largest)}.`;
+function mayStay({ may_stay_float: may, estimated_largest_bytes: largest }: Coverage): string {
+  if (may === 0) return '';
+  const which = may === 1 ? 'one of them needs' : `up to ${count(may)} of them need`;
+  return `Samples may show that ${which} float, since a logarithm, root or reciprocal that follows magnifies small errors; the file then keeps their weights in float, too, and has up to ${size(largest)}.`;
 }
 
 export function ModelRegion() {
