@@ -45,7 +45,7 @@ report::Coverage expected_coverage(const Job& job, int64_t model_bytes) {
                                  model_bytes, kept_float);
   };
   coverage.estimated_size_bytes = expected({});
-  coverage.estimated_largest_bytes = front_ends.empty() ? coverage.estimated_size_bytes : expected(front_ends);
+  coverage.estimated_largest_bytes = std::max(coverage.estimated_size_bytes, expected(front_ends));
   coverage.calibration_bytes = calibration_bytes(job);
   return coverage;
 }

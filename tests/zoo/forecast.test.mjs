@@ -83,6 +83,8 @@ describe('the forecast is the result', () => {
       assert(bySamples <= forecast.may_stay_float, `${platform}: ${bySamples} of ${forecast.may_stay_float}`);
       assert.equal(coverage.may_stay_float, 0, platform);
       assert.equal(forecast.core_nodes, coverage.core_nodes, platform);
+      const most = forecast.estimated_largest_bytes;
+      assert(output.size_bytes < 1.2 * most + 4096, `${platform}: ${output.size_bytes}, at most ${most}`);
       if (bySamples === 0) {
         const now = new Set(coverage.stays_float.map((one) => one.name));
         assert.deepEqual(
