@@ -14,6 +14,7 @@ import {
   modelProblem,
   reading,
   result,
+  resultIsOld,
   shownCoverage,
 } from '../job/state';
 import { count, counted, large, none, percent, shape, shortName, shortShape, size, sizeWords } from '../numbers';
@@ -72,7 +73,8 @@ function CoverageFigure({ known }: { readonly known: Coverage }) {
 }
 
 function intSize(info: ModelInfo): string {
-  const made = result.value?.quantized.report.output.size_bytes;
+  // the file before, of other settings, is not what these come to
+  const made = resultIsOld.value ? undefined : result.value?.quantized.report.output.size_bytes;
   const after = made ?? expectedBytes.value;
   if (after === null) return size(info.size_bytes);
   return `${size(info.size_bytes)} → ${made === undefined ? 'about ' : ''}${size(after)}`;
