@@ -271,7 +271,9 @@ describe('the whole line', () => {
       expect(comparison.layers.length).toBeGreaterThan(3);
       expect(comparison.layers.some((row) => row.histogram !== null)).toBe(true);
       expect(made.report.comparison).toEqual(comparison);
-      expect(made.report.evaluation).toEqual({ float, quantized: int8 });
+      const counted = ({ samples, ...result }) => result;
+      expect(int8.samples).toHaveLength(int8.count);
+      expect(made.report.evaluation).toEqual({ float: counted(float), quantized: counted(int8) });
       expect(made.report.samples).toEqual({ calibration: 40, evaluation: float.count, held_aside: true });
       expect(made.report.verdict.usability).toBe('usable');
       expect(made.model.length).toBeLessThan(0.5 * model.info.size_bytes);

@@ -88,7 +88,7 @@ export async function evaluate(
   return {
     ...answer,
     answers: answer.answers === null ? null : Int32Array.from(answer.answers),
-    samples: isList(feed.items) ? feed.items.map(({ index }) => index) : null,
+    samples: isList(feed.items) ? feed.items.map(({ index }) => index) : undefined,
   };
 }
 

@@ -54,7 +54,7 @@ export function memoryOf(samples: readonly SentSample[]): Transferable[] {
 
 export type JobKind = 'calibrate' | 'evaluate' | 'compare' | 'run';
 
-export type EvaluationAnswer = Omit<EvaluationResult, 'answers' | 'samples'> & {
+export type EvaluationAnswer = Omit<EvaluationResult, 'answers'> & {
   readonly answers: readonly number[] | null;
 };
 

@@ -39,6 +39,12 @@ function remarked(report: Report, { remarks = [] }: Feed): Report {
   return { ...report, diagnostics: [...others, ...remarks] };
 }
 
+/** A report counts samples, it does not list them. */
+function asReported(result: EvaluationResult): EvaluationResult {
+  const { samples: _, ...counted } = result;
+  return counted;
+}
+
 export class OpenResult implements QuantizedResult {
   readonly model: Uint8Array;
   readonly recipe: Recipe;
@@ -74,7 +80,10 @@ export class OpenResult implements QuantizedResult {
     const report = {
       ...remarked(before, feed),
       runtime: options.runtime ?? before.runtime,
-      evaluation: { float: options.reference ?? before.evaluation.float, quantized },
+      evaluation: {
+        float: options.reference ? asReported(options.reference) : before.evaluation.float,
+        quantized: asReported(quantized),
+      },
       samples: { ...before.samples, evaluation: quantized.count, held_aside: feed.heldAside === true },
     };
     await abortable(this.#update(report), options.signal);

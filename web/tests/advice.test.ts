@@ -82,7 +82,6 @@ function factsOf(given: Given): Facts {
     chance: 0.1,
     label_shift: null,
     answers: null,
-    samples: null,
     agreement: null,
     ...given.float,
   };

@@ -27,8 +27,8 @@ export interface EvaluationResult {
   readonly label_shift: number | null;
   /** Index of the largest output by sample; null where the output is not a list of classes. */
   readonly answers: Int32Array | null;
-  /** Numbers of the evaluated samples in their data set, in the order of `answers`; null where samples streamed in. */
-  readonly samples: readonly number[] | null;
+  /** Numbers of the evaluated samples in their data set, in the order of `answers`; absent where samples streamed in, and in reports. */
+  readonly samples?: readonly number[] | undefined;
   /** Same answer as `reference` had; null without one. */
   readonly agreement: Agreement | null;
 }
