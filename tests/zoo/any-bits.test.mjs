@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The platform any: every selection method with every quantizer and every number of bits gives a file that ONNX Runtime runs with the
-// values of the preview, more bits come closer to the float model, for weights and for activations apart, and the worked example of the
+// The platform any: every selection method with every quantizer, below, at and above a byte, and with two of the methods every number of
+// bits, gives a file that ONNX Runtime runs with the values of the preview, more bits come closer to the float model, for weights and for activations apart, and the worked example of the
 // requirement documents has the bits that it asks for.
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
@@ -20,6 +20,7 @@ if (!here) console.log('skipped: any bits (TERSOR_SHARED is not here)');
 const methods = ['POWER_OF_TWO', 'SYMMETRIC', 'UNIFORM', 'LUT_POT_QUANTIZER', 'LUT_SYM_QUANTIZER'];
 const selections = ['NOCLIPPING', 'MSE', 'MAE', 'KL', 'Lp'];
 const bits = [2, 3, 4, 5, 6, 7, 8, 12, 16];
+const compared = [2, 4, 8, 16];
 const weightsByChannel = (side, yes) => (side === 'weights' ? [`weights_per_channel_threshold=${yes}`] : []);
 const sides = [
   ['activations', 'activation', false],
@@ -96,7 +97,7 @@ async function sqnrOf(file) {
 describe.skipIf(!here)('any bits', () => {
   for (const selection of selections)
     for (const method of methods)
-      test(`${selection} ${method}, 2 to 16 bits`, async () => {
+      test(`${selection} ${method}, in ONNX Runtime as in the preview`, async () => {
         for (const [what, side, byChannel] of sides) {
           const asked = (n) => [
             `${side}_threshold_method=${selection}`,
@@ -104,7 +105,9 @@ describe.skipIf(!here)('any bits', () => {
             `${side}_n_bits=${n}`,
             ...weightsByChannel(side, byChannel),
           ];
-          for (const n of bits) {
+          // How a range is selected changes what the codes are, not how they are stored: every number of bits with two of the
+          // methods, one below, at and above a byte with the others.
+          for (const n of ['NOCLIPPING', 'MSE'].includes(selection) ? bits : [3, 8, 12]) {
             const { output, refusal } = quantized(...asked(n));
             assert.equal(refusal, undefined, `${what} ${n}`);
             // Products of few-bit weights, of codes of 16 bits and of weights whose channels have zero points are summed in float, in an
@@ -122,7 +125,7 @@ describe.skipIf(!here)('any bits', () => {
         for (const [what, side, byChannel] of sides) {
           const other = side === 'weights' ? 'activation' : 'weights';
           const reached = [];
-          for (const n of bits) {
+          for (const n of compared) {
             const { output } = quantized(
               `enable_${other}_quantization=false`,
               `${side}_threshold_method=${selection}`,
@@ -135,10 +138,7 @@ describe.skipIf(!here)('any bits', () => {
           const text = `${method}, ${what}: ${reached.map((one) => one.toFixed(1)).join(' ')}`;
           // From 8 bits on KL keeps the range of 8 bits, and what it cuts off is most of the error.
           const least = selection === 'KL' ? -0.5 : 3;
-          assert.ok(
-            reached[2] > reached[0] && reached[6] > reached[2] + 3 && reached.at(-1) > reached[6] + least,
-            text,
-          );
+          assert.ok(reached[1] > reached[0] && reached[2] > reached[1] + 3 && reached[3] > reached[2] + least, text);
         }
     });
 
