@@ -138,7 +138,9 @@ function FileFacts(props: { readonly name: string; readonly info: ModelInfo; rea
   const written = [info.producer, `opset ${info.opset}`].filter(Boolean).join(', ');
   const domains = Object.entries(info.domains);
   const bytes = expectedBytes.value;
-  const smaller = bytes ? `about ${size(bytes)}, ${sizeWords(info.size_bytes / bytes)}` : none;
+  const largest = known?.estimated_largest_bytes ?? 0;
+  const most = bytes && largest > 1.05 * bytes ? `, ${size(largest)} where samples ask for float` : '';
+  const smaller = bytes ? `about ${size(bytes)}, ${sizeWords(info.size_bytes / bytes)}${most}` : none;
   const rows: readonly (readonly [string, string])[] = [
     ['Name', name],
     ['Written by', written],
