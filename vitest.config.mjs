@@ -21,11 +21,6 @@ const together = { maxWorkers: 2 };
 const patient = { expect: { poll: { timeout: 30_000 } }, retry: 1, hookTimeout: 120_000 };
 const alone = { fileParallelism: false };
 
-// What a page does in the time that its own work leaves, and other browsers, which take the whole machine.
-const undisturbed = ['main_thread', 'long_work', 'graph', 'sixty_seconds', 'other_browsers', 'two'].map(
-  (name) => `tests/browser/${name}.test.mjs`,
-);
-
 export default defineConfig({
   test: {
     projects: [
@@ -48,15 +43,8 @@ export default defineConfig({
       suite('hosting', ['tests/hosting/*.test.mjs'], { testTimeout: 120_000, ...patient, ...alone }),
       // the built site as Lighthouse judges it
       suite('lighthouse', ['tests/lighthouse/*.test.mjs'], { testTimeout: 300_000, ...patient, ...alone }),
-      // the built site in Chromium
-      suite('browser', ['tests/browser/**/*.test.mjs'], {
-        testTimeout: 240_000,
-        exclude: undisturbed,
-        ...patient,
-        maxWorkers: 2,
-        sequence: { groupOrder: 1 },
-      }),
-      suite('browser-alone', undisturbed, { testTimeout: 240_000, ...patient, ...alone }),
+      // the built site in Chromium, which takes both cores by itself: two files at a time take as long
+      suite('browser', ['tests/browser/**/*.test.mjs'], { testTimeout: 240_000, ...patient, ...alone }),
     ],
   },
 });
