@@ -19,6 +19,7 @@ import {
   shared,
   siteFolder,
   untilDone,
+  untilMeasured,
   untilReady,
   useSite,
 } from './site.mjs';
@@ -94,7 +95,7 @@ describe('verifying', () => {
     await page.getByLabel('Model and samples').setInputFiles([model, ...pictures]);
     await expect.poll(() => button(page, 'Quantize').getAttribute('aria-disabled'), { timeout: 30_000 }).toBe('false');
     await button(page, 'Quantize').click();
-    await untilDone(page);
+    await untilMeasured(page);
     await button(page, 'Verify in this browser').click();
     const text = await verified(page);
     // its last layer stays in float

@@ -19,7 +19,7 @@ import {
   openPage,
   region,
   untilCanQuantize,
-  untilDone,
+  untilMeasured,
   useSite,
   viewports,
 } from '../site.mjs';
@@ -152,7 +152,7 @@ it.each(viewports)(
     for (const [what, files] of samples) await note('samples', what, files, 'Samples');
     for (const [what, content] of recipes) await note('recipe', what, [['mine.json', content]], 'Settings');
     await button(page, 'Quantize').click();
-    await untilDone(page);
+    await untilMeasured(page);
     await expectQuiet(visit);
     await context.close();
     if (process.env.UPDATE_GOLDEN) writeFileSync(golden, all);
