@@ -190,7 +190,8 @@ struct Rule {
 float parameter_of(const Node& node, const char* name, float fixed) {
   if (name == nullptr) return fixed;
   const auto otherwise = default_of(node.op_type, name);
-  const bool is_int = otherwise && std::holds_alternative<int64_t>(*otherwise);
+  const bool is_int = node.attributes.contains(name) ? node.holds<int64_t>(name)
+                                                     : otherwise && std::holds_alternative<int64_t>(*otherwise);
   return is_int ? static_cast<float>(int_of(node, name)) : float_of(node, name);
 }
 
