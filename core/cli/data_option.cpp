@@ -20,8 +20,8 @@ namespace {
 std::string known_endings() {
   std::string list;
   for (const samples::Format& format : samples::formats()) {
-    const std::string_view usual = format.extensions.substr(0, format.extensions.find(' '));
-    if (!usual.empty()) list += (list.empty() ? "" : ", ") + std::string(usual);
+    const auto extensions = samples::extensions_of(format);
+    if (!extensions.empty()) list += (list.empty() ? "" : ", ") + std::string(extensions.front());
   }
   return list;
 }

@@ -11,14 +11,15 @@
 #include "core/base/sort_stably.h"
 #include "core/graph/core_operator.h"
 #include "core/graph/uses.h"
+#include "core/ptq/added_names.h"
 
 namespace tersor::report {
 
 namespace {
 
 // Tools name the two ends of a pair after the tensor.
-constexpr std::string_view kSuffixes[] = {"_DequantizeLinear_Output", "_DequantizeLinear", "_QuantizeLinear_Input",
-                                          "_QuantizeLinear",          "_dequantized",      "_quantized"};
+constexpr std::string_view kSuffixes[] = {ptq::kRestored,    "_DequantizeLinear", "_QuantizeLinear_Input",
+                                          "_QuantizeLinear", "_dequantized",      ptq::kCodes};
 
 std::optional<ValueId> find_tensor(const Graph& graph, std::string name) {
   if (const auto found = graph.find(name)) return found;

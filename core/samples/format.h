@@ -74,6 +74,9 @@ const Format* find_format(std::string_view path, std::span<const std::byte> head
 /// Parts of paths that systems leave lying about, never meant as samples; so are those that begin with a dot.
 std::span<const std::string_view> hidden_names();
 
+/// Its extensions, the usual one first; may be empty.
+std::vector<std::string_view> extensions_of(const Format& format);
+
 /// Every extension of every format, with its dot, in the order of the formats.
 std::vector<std::string> known_extensions();
 

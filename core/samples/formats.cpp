@@ -81,16 +81,6 @@ constexpr Sign kSigns[] = {
     {0, "\x80", "a Python pickle"},
 };
 
-std::vector<std::string_view> extensions_of(const Format& format) {
-  std::vector<std::string_view> all;
-  for (std::string_view rest = format.extensions; !rest.empty();) {
-    const size_t blank = std::min(rest.find(' '), rest.size());
-    all.push_back(rest.substr(0, blank));
-    rest.remove_prefix(std::min(blank + 1, rest.size()));
-  }
-  return all;
-}
-
 }  // namespace
 
 std::span<const Format> formats() {
@@ -101,6 +91,16 @@ const Format* find_format(std::string_view path, std::span<const std::byte> head
   for (const Format& format : kFormats)
     if (format.matches(path, head)) return &format;
   return nullptr;
+}
+
+std::vector<std::string_view> extensions_of(const Format& format) {
+  std::vector<std::string_view> all;
+  for (std::string_view rest = format.extensions; !rest.empty();) {
+    const size_t blank = std::min(rest.find(' '), rest.size());
+    all.push_back(rest.substr(0, blank));
+    rest.remove_prefix(std::min(blank + 1, rest.size()));
+  }
+  return all;
 }
 
 std::span<const std::string_view> hidden_names() {
