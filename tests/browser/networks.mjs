@@ -120,11 +120,12 @@ export function listener() {
   return Buffer.concat([number(1, 8), part(7, graph), part(8, number(2, 13))]);
 }
 
-/** A convolution, whose output is neither classes nor as large as a picture. */
-export function maps() {
+/** A convolution of a small picture to `first`, and the nodes that make `y` of it. */
+function ofConvolution(name, first, ...others) {
   const graph = Buffer.concat([
-    node('Conv', 'first', ['x', 'first.weight'], 'y'),
-    part(2, 'maps'),
+    node('Conv', 'first', ['x', 'first.weight'], first),
+    ...others,
+    part(2, name),
     weight(
       'first.weight',
       [4, 3, 1, 1],
@@ -136,19 +137,12 @@ export function maps() {
   return Buffer.concat([number(1, 8), part(7, graph), part(8, number(2, 13))]);
 }
 
+/** A convolution, whose output is neither classes nor as large as a picture. */
+export function maps() {
+  return ofConvolution('maps', 'y');
+}
+
 /** A convolution, and after it an operator that no runtime knows. */
 export function withOddOperator() {
-  const graph = Buffer.concat([
-    node('Conv', 'first', ['x', 'first.weight'], 'a'),
-    node('Frobnicate', 'odd_one', ['a'], 'y'),
-    part(2, 'odd'),
-    weight(
-      'first.weight',
-      [4, 3, 1, 1],
-      Array.from({ length: 12 }, (_, k) => Math.sin(k)),
-    ),
-    value(11, 'x', [1, 3, 8, 8]),
-    value(12, 'y', [1, 4, 8, 8]),
-  ]);
-  return Buffer.concat([number(1, 8), part(7, graph), part(8, number(2, 13))]);
+  return ofConvolution('odd', 'a', node('Frobnicate', 'odd_one', ['a'], 'y'));
 }

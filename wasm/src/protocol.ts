@@ -54,9 +54,7 @@ export function memoryOf(samples: readonly SentSample[]): Transferable[] {
 
 export type JobKind = 'calibrate' | 'evaluate' | 'compare' | 'run';
 
-export type EvaluationAnswer = Omit<EvaluationResult, 'answers'> & {
-  readonly answers: readonly number[] | null;
-};
+export type EvaluationAnswer = Omit<EvaluationResult, 'answers'> & { readonly answers: readonly number[] | null };
 
 /** Passes over the samples that go step by step, all workers together. */
 export interface SweepPlan {
