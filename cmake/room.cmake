@@ -3,9 +3,19 @@
 # Every .cpp of the folder belongs to it, and SOURCES beside them.
 # FAST: its loops decide how long a job takes; FAST_SOURCES: those of these files do. The rest is built for size in WebAssembly,
 # where every visitor loads it, and without optimization under the sanitizers, where it is compiled more often than it runs.
+# Files of a room that is not FAST are compiled several at a time (TERSOR_FILES_AT_ONCE), as their headers take longer to read than they do:
+# two of them may not give different things in unnamed namespaces the same name, or stand in ALONE. FAST_SOURCES stand alone too.
+
+# The files of `target` are compiled `at_once` at a time, and as they stand where TERSOR_FILES_AT_ONCE is 1.
+function(tersor_compile_together target at_once)
+  if(TERSOR_FILES_AT_ONCE GREATER 1)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${at_once})
+  endif()
+endfunction()
 
 # As every target is built whose loops do not decide how long a job takes.
 function(tersor_rarely_hot target)
+  tersor_compile_together(${target} ${TERSOR_FILES_AT_ONCE})
   if(EMSCRIPTEN)
     target_compile_options(${target} PRIVATE -Oz)
   elseif(TERSOR_SANITIZE)
@@ -17,7 +27,7 @@ function(tersor_rarely_hot target)
 endfunction()
 
 function(tersor_room name)
-  cmake_parse_arguments(ROOM "FAST" "" "SOURCES;FAST_SOURCES;USES;THIRD_PARTY" ${ARGN})
+  cmake_parse_arguments(ROOM "FAST" "" "SOURCES;FAST_SOURCES;ALONE;USES;THIRD_PARTY" ${ARGN})
   set(view "${PROJECT_BINARY_DIR}/rooms/${name}")
   file(MAKE_DIRECTORY "${view}/core")
   file(CREATE_LINK "${PROJECT_SOURCE_DIR}/core/${name}" "${view}/core/${name}" SYMBOLIC)
@@ -28,6 +38,9 @@ function(tersor_room name)
   target_link_libraries(tersor_${name} PUBLIC tersor_flags)
   if(NOT ROOM_FAST)
     tersor_rarely_hot(tersor_${name})
+  endif()
+  if(ROOM_ALONE OR ROOM_FAST_SOURCES)
+    set_source_files_properties(${ROOM_ALONE} ${ROOM_FAST_SOURCES} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
   if(ROOM_FAST_SOURCES AND (EMSCRIPTEN OR TERSOR_SANITIZE))
     set_source_files_properties(${ROOM_FAST_SOURCES} PROPERTIES COMPILE_OPTIONS "$<IF:$<BOOL:${EMSCRIPTEN}>,-O3,-O1>" SKIP_PRECOMPILE_HEADERS ON)

@@ -12,17 +12,20 @@ import { configTypes } from './config_types.mjs';
 import { sampleFiles } from './sample_files.mjs';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-const core = ['tersor.mjs', 'tersor.wasm', 'tersor-light.mjs', 'tersor-light.wasm', 'cli.cjs', 'cli.wasm'];
+const made = (name) => here(`../build/wasm/bin/${name}`);
+const core = ['tersor.mjs', 'tersor.wasm', 'tersor-light.mjs', 'tersor-light.wasm'];
+const program = ['cli.cjs', 'cli.wasm']; // which the page does not need: scripts/build web leaves it out
 
 for (const name of core) {
-  if (!existsSync(here(`../build/wasm/bin/${name}`))) {
+  if (!existsSync(made(name))) {
     console.error(`build/wasm/bin/${name} is not there: run scripts/build wasm.`);
     process.exit(1);
   }
 }
 rmSync(here('dist'), { recursive: true, force: true }); // npm packs all that lies there
 mkdirSync(here('dist'));
-for (const name of core) copyFileSync(here(`../build/wasm/bin/${name}`), here(`dist/${name}`));
+for (const name of [...core, ...program.filter((name) => existsSync(made(name)))])
+  copyFileSync(made(name), here(`dist/${name}`));
 
 /** The core that was built. */
 async function builtCore() {

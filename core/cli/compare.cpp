@@ -22,7 +22,7 @@ namespace tersor::cli {
 
 namespace {
 
-struct Options {
+struct CompareOptions {
   std::string float_model, quantized_model, runtime = "x64";
   DataOption data;
   Workforce workforce{0, progress_line()};
@@ -104,7 +104,7 @@ void print_json(const report::Comparison& comparison, const report::CompareProgr
         to_text(comparison_json(comparison, program, enum_from_word<simulate::Profile>(runtime, "--runtime"))).c_str());
 }
 
-void compare(const Options& options) {
+void compare(const CompareOptions& options) {
   const auto profile = enum_from_word<simulate::Profile>(options.runtime, "--runtime");
   const ModelFile reference = open_runnable_model(options.float_model),
                   quantized = open_runnable_model(options.quantized_model);
@@ -130,7 +130,7 @@ void add_compare(CLI::App& program) {
   command.footer(
       "Examples:\n  tersor compare model.onnx model.int8.onnx --data pictures/\n  tersor compare model.onnx "
       "model.int8.onnx --data samples.npy --runtime arm64 --json");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CompareOptions>();
   command.add_option("FLOAT", options->float_model, "The float ONNX file.")->required();
   command.add_option("QUANT", options->quantized_model, "The quantized ONNX file made from it.")->required();
   add_data_option(command, options->data, false);

@@ -11,7 +11,7 @@ namespace tersor::cli {
 
 namespace {
 
-struct Options {
+struct ConfigOptions {
   bool schema = false;
   bool defaults = false;
   std::string preset;
@@ -22,7 +22,7 @@ config::QuantizationConfig defaults_of(const std::string& preset) {
   return preset.empty() ? config::QuantizationConfig() : config::preset(preset);
 }
 
-void print_config(const Options& options) {
+void print_config(const ConfigOptions& options) {
   if (options.schema)
     print("%s\n", to_text(config::quantization_config_schema()).c_str());
   else if (options.defaults)
@@ -36,7 +36,7 @@ void print_config(const Options& options) {
 void add_config(CLI::App& program) {
   CLI::App& command = *program.add_subcommand("config", "The fields of the configuration: schema, defaults, meanings.");
   command.footer("Examples:\n  tersor config --defaults\n  tersor config --explain weights_n_bits");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ConfigOptions>();
   CLI::Option_group& what = *command.add_option_group("what");
   what.add_flag("--schema", options->schema, "Print the configuration's JSON Schema");
   CLI::Option* defaults =

@@ -15,7 +15,7 @@ namespace tersor::cli {
 
 namespace {
 
-struct Options {
+struct ConvertOptions {
   std::string model;
   std::string output;
   int64_t opset = 0;
@@ -29,12 +29,12 @@ std::string file_name(const std::string& path) {
 }
 
 /// Of --external.
-std::string data_file(const Options& options) {
+std::string data_file(const ConvertOptions& options) {
   return options.output + ".data";
 }
 
 /// The file of the weights is not named on the command line: only together with its model it is written over.
-void expect_data_writable(const Options& options) {
+void expect_data_writable(const ConvertOptions& options) {
   if (options.output == kStandardStream)
     throw Error(ErrorCode::kInvalidArgument, "Weights in a file beside the model need a model that is a file.",
                 "--external", "Give a name to --output.");
@@ -46,7 +46,7 @@ void expect_data_writable(const Options& options) {
   expect_writable(data);
 }
 
-std::vector<std::byte> write_model(const Model& model, const Options& options, bool raised) {
+std::vector<std::byte> write_model(const Model& model, const ConvertOptions& options, bool raised) {
   onnx::WriteOptions to;
   to.initializers_as_inputs = model.initializers_were_inputs && !raised;
   if (!options.external) {
@@ -67,7 +67,7 @@ std::vector<std::byte> write_model(const Model& model, const Options& options, b
   return bytes;
 }
 
-void convert(const Options& options) {
+void convert(const ConvertOptions& options) {
   ModelFile file = open_model(options.model);
   expect_writable(options.output);
   if (options.external) expect_data_writable(options);
@@ -91,7 +91,7 @@ void add_convert(CLI::App& program) {
   command.footer(
       "Examples:\n  tersor convert old.onnx --opset 13 -o new.onnx\n  tersor convert model.onnx --external -o "
       "model2.onnx");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ConvertOptions>();
   command.add_option("MODEL", options->model, "The ONNX file.")->required();
   command.add_option("-o,--output", options->output, "The file to write; - writes to standard output")->required();
   command

@@ -16,7 +16,7 @@ namespace tersor::cli {
 
 namespace {
 
-struct Options {
+struct EvaluateOptions {
   std::string model;
   std::string reference;
   DataOption data;
@@ -27,7 +27,7 @@ struct Options {
   bool json = false;
 };
 
-std::shared_ptr<const run::Program> open_reference(const Options& options, simulate::Profile profile,
+std::shared_ptr<const run::Program> open_reference(const EvaluateOptions& options, simulate::Profile profile,
                                                    const run::Program& program) {
   if (options.reference.empty()) return nullptr;
   const auto reference = simulate::compile(open_runnable_model(options.reference).model, profile);
@@ -35,7 +35,7 @@ std::shared_ptr<const run::Program> open_reference(const Options& options, simul
   return reference;
 }
 
-SampleEvaluation evaluate_model(const Options& options) {
+SampleEvaluation evaluate_model(const EvaluateOptions& options) {
   const ModelFile file = open_runnable_model(options.model);
   const auto metric = enum_from_word<evaluate::Metric>(options.metric, "--metric");
   const auto profile = enum_from_word<simulate::Profile>(options.runtime, "--runtime");
@@ -81,7 +81,7 @@ void add_evaluate(CLI::App& program) {
   command.footer(
       "Examples:\n  tersor evaluate model.int8.onnx --data pictures/ --reference model.onnx\n  tersor evaluate "
       "model.onnx --data x.npy --labels y.npy --metric top5");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<EvaluateOptions>();
   command.add_option("MODEL", options->model, "The ONNX file, float or quantized")->required();
   add_data_option(command, options->data, true);
   command

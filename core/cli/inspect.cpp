@@ -15,7 +15,7 @@ namespace tersor::cli {
 
 namespace {
 
-struct Options {
+struct InspectOptions {
   std::string model;
   bool json = false;
   bool graph = false;
@@ -65,7 +65,7 @@ void print_info(const std::string& path, const onnx::ModelInfo& info) {
   print_warnings(info.warnings);
 }
 
-void inspect(const Options& options) {
+void inspect(const InspectOptions& options) {
   const ModelFile file = open_model(options.model);
   if (options.graph) {
     print("%s", to_text(file.model.graph).c_str());
@@ -85,7 +85,7 @@ void add_inspect(CLI::App& program) {
   CLI::App& command =
       *program.add_subcommand("inspect", "Inputs, outputs, operators, weights and warnings of a model.");
   command.footer("Examples:\n  tersor inspect model.onnx\n  tersor inspect model.onnx --json");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InspectOptions>();
   command.add_option("MODEL", options->model, "The ONNX file.")->required();
   command.add_flag("--json", options->json, "Print JSON.");
   command.add_flag("--graph", options->graph, "Print every node, one per line.")->excludes("--json");

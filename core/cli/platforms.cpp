@@ -14,7 +14,7 @@ namespace tersor::cli {
 
 namespace {
 
-struct Options {
+struct PlatformsOptions {
   std::string platform;
   std::vector<std::string> set;
   bool json = false;
@@ -37,7 +37,7 @@ void list(bool json) {
   if (json) print("%s\n", to_text(all).c_str());
 }
 
-void platforms(const Options& options) {
+void platforms(const PlatformsOptions& options) {
   if (options.platform.empty()) return list(options.json);
   config::QuantizationConfig settings;
   Faults faults;
@@ -57,7 +57,7 @@ void add_platforms(CLI::App& program) {
   CLI::App& command =
       *program.add_subcommand("platforms", "The target platforms, or how one of them quantizes each operator set.");
   command.footer("Examples:\n  tersor platforms\n  tersor platforms ort-cpu --json");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PlatformsOptions>();
   CLI::Option* name =
       command.add_option("NAME", options->platform, "A platform as NAME or NAME@vK, or a platform file.");
   command.add_option("--set", options->set, "FIELD=VALUE of the configuration, to see what it leaves.")->needs(name);

@@ -20,7 +20,7 @@ namespace tersor::cli {
 
 namespace {
 
-struct Options {
+struct RunOptions {
   std::string model;
   DataOption data;
   std::string output;
@@ -62,7 +62,7 @@ void write_outputs(const std::string& folder, const std::vector<std::string>& na
   for (size_t k = 0; k < names.size(); ++k) write_file(folder + "/" + names[k] + ".npy", npy_file(outputs[k]));
 }
 
-void run_model(const Options& options) {
+void run_model(const RunOptions& options) {
   for (const std::string& path : options.data.data) expect_outside(options.output, path);
   const ModelFile file = open_runnable_model(options.model);
   const auto program = simulate::compile(file.model, enum_from_word<simulate::Profile>(options.runtime, "--runtime"));
@@ -106,7 +106,7 @@ void add_run(CLI::App& program) {
   command.footer(
       "Examples:\n  tersor run model.int8.onnx --data samples/ --output results/\n  tersor run model.onnx --data x.npz "
       "--output results/ --limit 1");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunOptions>();
   command.add_option("MODEL", options->model, "The ONNX file, float or quantized")->required();
   add_data_option(command, options->data, false);
   command.add_option("--output", options->output, "Folder for <sample>/<output>.npy")->required();

@@ -18,7 +18,7 @@ namespace tersor::cli {
 
 namespace {
 
-struct Options {
+struct TradeoffOptions {
   std::string model, output;
   DataOption data;
   SettingsOption settings;
@@ -61,7 +61,7 @@ void print_row(const BudgetPoint& point, Resource resource) {
   print("\n");
 }
 
-void trade_off(const Options& options) {
+void trade_off(const TradeoffOptions& options) {
   ModelFile file = open_model(options.model);
   const auto opened = std::make_shared<const OpenedModel>(opened_model(std::move(file)));
   const std::optional<config::Recipe> recipe = read_recipe_option(options.settings);
@@ -103,7 +103,7 @@ void trade_off(const Options& options) {
 }  // namespace
 
 void add_tradeoff(CLI::App& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TradeoffOptions>();
   CLI::App* command = program.add_subcommand(
       "tradeoff", "Error and accuracy by what the model may take: one quantization for each of several budgets");
   command->footer(

@@ -41,7 +41,7 @@ AttentionMask::AttentionMask(std::span<const Input> inputs, const AttentionSizes
 }
 
 void AttentionMask::apply(int64_t sample, int64_t head, int64_t query, float* scores) const {
-  constexpr float kNever = -std::numeric_limits<float>::infinity();
+  constexpr float kMasked = -std::numeric_limits<float>::infinity();
   const int64_t keys = sizes_.keys();
   const int64_t length = lengths_ != nullptr ? std::clamp<int64_t>(index_at(*lengths_, sample), 0, keys) : keys;
   const int64_t offset = sizes_.past > 0 || lengths_ == nullptr ? sizes_.past : length - sizes_.queries;
@@ -53,8 +53,8 @@ void AttentionMask::apply(int64_t sample, int64_t head, int64_t query, float* sc
   if (window.left >= 0 && window.left < keys + sizes_.queries) first = std::max(first, place - window.left);
   first = std::clamp<int64_t>(first, 0, keys);
   end = std::clamp<int64_t>(end, first, keys);
-  std::fill(scores, scores + first, kNever);
-  std::fill(scores + end, scores + keys, kNever);
+  std::fill(scores, scores + first, kMasked);
+  std::fill(scores + end, scores + keys, kMasked);
   if (mask_ == nullptr) return;
   const int64_t at = sample * steps_[0] + head * steps_[1] + query * steps_[2];
   for (int64_t k = first; k < end; ++k) {
@@ -62,7 +62,7 @@ void AttentionMask::apply(int64_t sample, int64_t head, int64_t query, float* sc
     if (mask_->dtype() == DType::kFloat32)
       scores[k] += mask_->values<float>()[element];
     else if (mask_->data[element] == std::byte{0})
-      scores[k] = kNever;
+      scores[k] = kMasked;
   }
 }
 
