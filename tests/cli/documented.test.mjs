@@ -138,9 +138,10 @@ describe('commands of developers', () => {
       },
     ],
     [
-      /^cmake --preset (\S+)(?: && ninja -C build\/(\S+)(.*))?$/,
-      ([, preset, folder, targets]) => {
+      /^cmake --preset (\S+)(?: -D(\w+)=\S+)?(?: && ninja -C build\/(\S+)(.*))?$/,
+      ([, preset, option, folder, targets]) => {
         assert(presets.includes(preset), `no preset ${preset}`);
+        assert(option === undefined || text('CMakeLists.txt').includes(option), `no option ${option}`);
         assert.equal(folder ?? preset, preset);
         for (const target of targets?.trim().split(/\s+/).filter(Boolean) ?? [])
           assert(text('tests/fuzz/CMakeLists.txt').includes(target));
