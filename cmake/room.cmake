@@ -3,14 +3,27 @@
 # Every .cpp of the folder belongs to it, and SOURCES beside them.
 # FAST: its loops decide how long a job takes; FAST_SOURCES: those of these files do. The rest is built for size in WebAssembly,
 # where every visitor loads it, and without optimization under the sanitizers, where it is compiled more often than it runs.
-# Files of a room that is not FAST are compiled several at a time (TERSOR_FILES_AT_ONCE), as their headers take longer to read than they do:
-# two of them may not give different things in unnamed namespaces the same name, or stand in ALONE. FAST_SOURCES stand alone too.
+# Files of a room that is not FAST are compiled several at a time (TERSOR_FILES_AT_ONCE), as their headers take longer to read than they do. Where two
+# of a group give different things in unnamed namespaces the same name, rename one or put its file into ALONE. FAST_SOURCES stand alone too.
 
-# The files of `target` are compiled `at_once` at a time, and as they stand where TERSOR_FILES_AT_ONCE is 1.
+# The files of `target` are compiled about `at_once` at a time, and as they stand where TERSOR_FILES_AT_ONCE is 1. A file's name says which it is
+# compiled with, so that a new file changes its own group alone.
 function(tersor_compile_together target at_once)
-  if(TERSOR_FILES_AT_ONCE GREATER 1)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${at_once})
+  if(TERSOR_FILES_AT_ONCE LESS_EQUAL 1)
+    return()
   endif()
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "\\.cpp$")
+  list(LENGTH sources count)
+  math(EXPR groups "(${count} + ${at_once} - 1) / ${at_once}")
+  foreach(source IN LISTS sources)
+    get_filename_component(name "${source}" NAME)
+    string(MD5 digest "${name}")
+    string(SUBSTRING "${digest}" 0 7 digits)
+    math(EXPR group "0x${digits} % ${groups}")
+    set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "group${group}")
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
 
 # As every target is built whose loops do not decide how long a job takes.
@@ -53,9 +66,9 @@ function(tersor_room name)
   endforeach()
 endfunction()
 
-# A Catch2 program per room: tersor_test(<room> [SOURCES ...] USES <rooms>). Without SOURCES it is all of tests/<room>/*_test.cpp.
+# A Catch2 program per room: tersor_test(<room> [SOURCES ...] [ALONE ...] USES <rooms>). Without SOURCES it is all of tests/<room>/*_test.cpp.
 function(tersor_test name)
-  cmake_parse_arguments(TEST "" "" "SOURCES;USES;THIRD_PARTY" ${ARGN})
+  cmake_parse_arguments(TEST "" "" "SOURCES;ALONE;USES;THIRD_PARTY" ${ARGN})
   if(NOT TEST_SOURCES)
     file(GLOB TEST_SOURCES CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${name}/*_test.cpp")
   endif()
@@ -65,6 +78,11 @@ function(tersor_test name)
   # Natively tests are long to compile and quick to run; in WebAssembly they would run longer by more than is saved.
   if(NOT EMSCRIPTEN)
     target_compile_options(test_${name} PRIVATE -O0)
+  endif()
+  tersor_compile_together(test_${name} ${TERSOR_FILES_AT_ONCE})
+  if(TEST_ALONE)
+    list(TRANSFORM TEST_ALONE PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/${name}/" OUTPUT_VARIABLE alone)
+    set_source_files_properties(${alone} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
   if(TARGET tersor_test_precompiled)
     target_precompile_headers(test_${name} REUSE_FROM tersor_test_precompiled)

@@ -16,7 +16,7 @@ namespace tersor {
 
 namespace {
 
-constexpr int64_t kMostSamples = 32, kFewestSamples = 8;
+constexpr int64_t kMostSamples = 32, kFewestTried = 8;
 /// Where so many hardly tell two presets apart.
 constexpr int64_t kMoreSamples = 128;
 /// Multiply-adds that one preset may take.
@@ -27,7 +27,7 @@ std::vector<int64_t> samples_for(const run::Program& program, const samples::Dat
   std::vector<Shape> shapes;
   for (const Tensor& tensor : samples::SampleReader(data.shared_from_this()).load(0)) shapes.push_back(tensor.shape());
   const int64_t work = std::max<int64_t>(program.macs(shapes), 1);
-  return samples::spread_evenly(data.size(), std::clamp(kMostWork / work, kFewestSamples, most));
+  return samples::spread_evenly(data.size(), std::clamp(kMostWork / work, kFewestTried, most));
 }
 
 /// How often the answers are right by class number, and how often with 1 added.

@@ -59,6 +59,12 @@ size_t edits(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+std::string lower_case(std::string text) {
+  for (char& letter : text)
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  return text;
+}
+
 std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates) {
   std::string best;
   size_t fewest = std::max<size_t>(2, (word.size() + 1) / 2) + 1;

@@ -25,6 +25,9 @@ struct EnumWords;
 /// "activation_threshold_method".
 std::string_view canonical_name(std::string_view word);
 
+/// With the letters A to Z as a to z.
+std::string lower_case(std::string text);
+
 /// The candidate that takes the fewest edits (letters added, left out or changed) to become `word`, the first of
 /// equals; empty when there is none, or when all are further away than half of the word.
 std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates);

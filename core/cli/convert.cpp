@@ -23,11 +23,6 @@ struct ConvertOptions {
   bool json = false;
 };
 
-std::string file_name(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? path : path.substr(slash + 1);
-}
-
 /// Of --external.
 std::string data_file(const ConvertOptions& options) {
   return options.output + ".data";

@@ -82,6 +82,11 @@ struct FileToWrite {
 void write_files(const std::vector<FileToWrite>& files);
 void write_file(const std::string& path, std::span<const std::byte> bytes);
 
+/// What follows the last '/' of a path.
+inline std::string file_name(const std::string& path) {
+  return path.substr(path.find_last_of('/') + 1);
+}
+
 inline std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }

@@ -220,10 +220,6 @@ void print_labels_note(const report::Report& report) {
     if (one.code == kLabelsNotCounted) print_notes({one});
 }
 
-std::string file_name(const std::string& path) {
-  return path.substr(path.find_last_of('/') + 1);
-}
-
 /// What the answer needs where nobody asked for a report: outputs on fewer samples, and only where these are not good
 /// enough, what makes their error. Absent where it fails, for the file is written already.
 std::optional<report::Report> judge(ReportRequest request, const std::string& model_name, size_t model_bytes,

@@ -2,8 +2,9 @@
 #include "core/framework/framework_info.h"
 
 #include <algorithm>
-#include <cctype>
 #include <string_view>
+
+#include "core/base/names.h"
 
 namespace tersor::framework {
 
@@ -117,11 +118,6 @@ std::optional<double> number(const Graph& graph, const Node& node, const char* a
   const auto found = filter_value(graph, node, attribute);
   if (!found || !std::holds_alternative<double>(*found)) return std::nullopt;
   return std::get<double>(*found);
-}
-
-std::string lower_case(std::string text) {
-  for (char& letter : text) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  return text;
 }
 
 ValueBounds intersect(ValueBounds a, const ValueBounds& b) {

@@ -2,20 +2,15 @@
 #include "core/framework/framework_info.h"
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 #include "core/base/faults.h"
 #include "core/base/json.h"
+#include "core/base/names.h"
 
 namespace tersor::framework {
 
 namespace {
-
-std::string lower_case(std::string text) {
-  for (char& letter : text) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  return text;
-}
 
 template <class T>
 std::optional<T> read_optional(const Json& json, const std::string& place) {
@@ -119,7 +114,7 @@ Json write_quantizers(const Quantizers& mapping) {
   return json;
 }
 
-bool contains(const std::vector<std::string>& names, const std::string& name) {
+bool is_among(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
@@ -166,7 +161,7 @@ void check_operators(const FrameworkInfo& info, const std::vector<std::string>& 
                          const std::vector<std::string>& candidates, const char* what) {
     for (const std::string& name : names)
       faults.attempt([&] {
-        if (!contains(candidates, name))
+        if (!is_among(candidates, name))
           throw Error(ErrorCode::kInvalidConfig, "\"" + shortened(name) + "\" is no " + what + ".",
                       detail::join_place(place, field),
                       suggestion(name, candidates) + "Name an operator of ONNX, or one that the model has.");

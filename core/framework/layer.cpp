@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
-#include "core/graph/operators.h"
 #include "core/base/error.h"
+#include "core/base/names.h"
 #include "core/framework/kernel_operand.h"
 #include "core/framework/overrides.h"
 #include "core/framework/quantize_config.h"
+#include "core/graph/operators.h"
 
 namespace tersor::framework {
 
@@ -25,11 +25,6 @@ bool among(const std::string& word, const char* const (&words)[N]) {
 
 bool is_activation(const Node& node) {
   return has_trait(node, Trait::kActivation) || node.is("Softmax");
-}
-
-std::string lower_case(std::string text) {
-  for (char& letter : text) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  return text;
 }
 
 /// The node that alone reads the output of another.

@@ -68,12 +68,12 @@ void sum(Backward& b) {
   if (b.wants(0)) b.give(0, spread(b, b.by_output()));
 }
 
-void mean(Backward& b) {
+void reduce_mean(Backward& b) {
   if (b.wants(0)) b.give(0, spread(b, b.by_output(), true));
 }
 
 /// To every element that the extreme equals.
-void extreme(Backward& b) {
+void reduce_extreme(Backward& b) {
   if (!b.wants(0)) return;
   const ValueId chosen = b.emit("Equal", {b.node().inputs[0], spread(b, b.node().outputs[0])});
   b.give(0, b.emit("Where", {chosen, spread(b, b.by_output()), b.scalar(0)}));
@@ -99,9 +99,9 @@ void absolute_sum(Backward& b) {
 
 Family reduce_family() {
   return {{{"", "ReduceSum", sum},
-           {"", "ReduceMean", mean},
-           {"", "ReduceMax", extreme},
-           {"", "ReduceMin", extreme},
+           {"", "ReduceMean", reduce_mean},
+           {"", "ReduceMax", reduce_extreme},
+           {"", "ReduceMin", reduce_extreme},
            {"", "ReduceSumSquare", sum_of_squares},
            {"", "ReduceL2", norm},
            {"", "ReduceL1", absolute_sum}},

@@ -24,11 +24,11 @@ namespace {
 using Option = BudgetTable::Option;
 using Picks = std::vector<size_t>;
 
-constexpr double kRounding = 1e-12;    // of a bound
-constexpr size_t kComparedWith = 200;  // partial choices, for being outdone
-constexpr size_t kFew = 64;            // partial choices that need no better prices
-constexpr int kPricings = 3;           // for one node
-constexpr size_t kMostPrices = 16;     // kept, the newest
+constexpr double kBoundRounding = 1e-12;  // of a bound
+constexpr size_t kComparedWith = 200;     // partial choices, for being outdone
+constexpr size_t kFew = 64;               // partial choices that need no better prices
+constexpr int kPricings = 3;              // for one node
+constexpr size_t kMostPrices = 16;        // kept, the newest
 
 /// Partial choices of the first nodes, ordered by the indices of their options.
 struct Front {
@@ -68,7 +68,7 @@ class Search {
     for (size_t n = nodes_; n-- > 0;)
       for (size_t b = 0; b < budgets_; ++b)
         rest_least_[n * budgets_ + b] = least_taken(table.nodes[n], b) + rest_least_[(n + 1) * budgets_ + b];
-    rounding_ = kRounding * magnitude();
+    rounding_ = kBoundRounding * magnitude();
   }
 
   /// None where no choice was found.

@@ -23,30 +23,30 @@ namespace {
 
 constexpr const char* kAgain = "Download or export the model again.";
 
-[[noreturn]] void invalid(std::string message, std::string hint = kAgain) {
+[[noreturn]] void invalid_file(std::string message, std::string hint = kAgain) {
   throw Error(ErrorCode::kInvalidModel, std::move(message), {}, std::move(hint));
 }
 
 void refuse_other_formats(std::span<const std::byte> bytes) {
-  if (bytes.empty()) invalid("The file is empty.");
+  if (bytes.empty()) invalid_file("The file is empty.");
   if (bytes.size() > kLargestFile)
     throw Error(ErrorCode::kUnsupportedModel,
                 "The file has " + std::to_string(bytes.size()) + " bytes; an ONNX file can have at most " +
                     std::to_string(kLargestFile) + ".",
                 {}, "Save the model with its weights in a file beside it (external data).");
   if (const auto other = recognize(bytes))
-    invalid("This is not an ONNX model; it looks like " + other->what + ".", other->hint);
+    invalid_file("This is not an ONNX model; it looks like " + other->what + ".", other->hint);
 }
 
 /// A ModelProto's fields as they lie in the file.
-struct Encoded {
+struct EncodedModel {
   std::optional<std::string_view> graph;
   std::vector<std::string_view> opset_imports;
   std::vector<std::string_view> metadata;
   std::vector<std::string_view> functions;
 };
 
-void read_field(Fields& fields, Model& model, Encoded& encoded) {
+void read_field(Fields& fields, Model& model, EncodedModel& encoded) {
   switch (fields.tag()) {
     case model_field::kIrVersion:
       model.ir_version = fields.integer();
@@ -86,8 +86,8 @@ void read_field(Fields& fields, Model& model, Encoded& encoded) {
 }
 
 /// The outermost message. Where it cannot be read, says whether this is a broken model or none at all.
-Encoded read_fields(std::string_view file, Model& model) {
-  Encoded encoded;
+EncodedModel read_fields(std::string_view file, Model& model) {
+  EncodedModel encoded;
   Fields fields(file);
   Tag last = 0;
   try {
@@ -98,12 +98,14 @@ Encoded read_fields(std::string_view file, Model& model) {
   } catch (const Error&) {
     const std::string size = std::to_string(file.size());
     if (model.ir_version == 0 || (!encoded.graph && last != model_field::kGraph))
-      invalid("This is not an ONNX model, or only the beginning of one (" + size + " bytes).");
-    if (!encoded.graph) invalid("The file is cut short: it ends at byte " + size + ", in the middle of the graph.");
-    invalid("The file is cut short or damaged: its " + size + " bytes end in the middle of what follows the graph.");
+      invalid_file("This is not an ONNX model, or only the beginning of one (" + size + " bytes).");
+    if (!encoded.graph)
+      invalid_file("The file is cut short: it ends at byte " + size + ", in the middle of the graph.");
+    invalid_file("The file is cut short or damaged: its " + size +
+                 " bytes end in the middle of what follows the graph.");
   }
-  if (model.ir_version == 0) invalid("This is not an ONNX model: it has no IR version.");
-  if (!encoded.graph) invalid("The file holds no graph: it is cut short, or not an ONNX model.");
+  if (model.ir_version == 0) invalid_file("This is not an ONNX model: it has no IR version.");
+  if (!encoded.graph) invalid_file("The file holds no graph: it is cut short, or not an ONNX model.");
   return encoded;
 }
 
@@ -168,7 +170,7 @@ Model read_model(const Source& source, const ExternalData& external) {
   Model model;
   model.ir_version = 0;
   const std::string_view file(reinterpret_cast<const char*>(source.bytes.data()), source.bytes.size());
-  const Encoded encoded = read_fields(file, model);
+  const EncodedModel encoded = read_fields(file, model);
   for (const std::string_view message : encoded.opset_imports) {
     const OpsetImport import = within("opset_import", [&] { return read_opset(message); });
     // Of a domain that is there twice ONNX Runtime takes the last.

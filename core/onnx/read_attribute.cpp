@@ -13,7 +13,7 @@ namespace tersor::onnx {
 namespace {
 
 /// An AttributeProto with all its fields read; the type says which of them counts.
-struct Encoded {
+struct EncodedAttribute {
   std::string name;
   AttributeType type = AttributeType::kUndefined;
   bool opaque = false;
@@ -28,7 +28,7 @@ struct Encoded {
   std::vector<std::string_view> tensors, graphs;
 };
 
-void read_field(Fields& fields, Encoded& into) {
+void read_field(Fields& fields, EncodedAttribute& into) {
   switch (fields.tag()) {
     case attribute_field::kFloat:
       into.number = fields.number();
@@ -82,8 +82,8 @@ void read_field(Fields& fields, Encoded& into) {
   }
 }
 
-Encoded read_fields(std::string_view message) {
-  Encoded encoded;
+EncodedAttribute read_fields(std::string_view message) {
+  EncodedAttribute encoded;
   Fields fields(message);
   while (fields.next()) {
     if (fields.tag() == attribute_field::kName)
@@ -103,7 +103,7 @@ std::shared_ptr<const Graph> subgraph(std::string_view message, const std::strin
   return std::make_shared<const Graph>(read_graph(message, context.graph, place, context.depth + 1));
 }
 
-Attribute typed(Encoded encoded, std::string_view message, const AttributeContext& context) {
+Attribute typed(EncodedAttribute encoded, std::string_view message, const AttributeContext& context) {
   const std::string place = context.node_place + "." + encoded.name;
   const auto tensor = [&](std::string_view bytes) {
     return within(place, [&] { return read_tensor(bytes, context.graph.model, context.graph.external).tensor; });
@@ -142,7 +142,7 @@ Attribute typed(Encoded encoded, std::string_view message, const AttributeContex
   }
 }
 
-Attribute dense(const Encoded& encoded, const AttributeContext& context) {
+Attribute dense(const EncodedAttribute& encoded, const AttributeContext& context) {
   return within(context.node_place + "." + encoded.name, [&] {
     return read_sparse_tensor(encoded.sparse_tensor, context.graph.model, context.graph.external).tensor;
   });
@@ -156,7 +156,7 @@ bool holds_graph(const Attribute& attribute) {
 }  // namespace
 
 void add_attribute(std::string_view message, Node& node, const AttributeContext& context) {
-  Encoded encoded = within(context.node_place, [&] { return read_fields(message); });
+  EncodedAttribute encoded = within(context.node_place, [&] { return read_fields(message); });
   const bool is_sparse = encoded.type == AttributeType::kSparseTensor;
   // A constant that is written sparse is the dense one, like a sparse initializer.
   const bool is_constant = is_sparse && node.is("Constant") && encoded.name == "sparse_value";

@@ -26,12 +26,12 @@ std::string at(const std::string& place, const char* list, size_t index) {
 }
 
 /// A GraphProto's fields as they lie in the file.
-struct Encoded {
+struct EncodedGraph {
   std::vector<std::string_view> nodes, initializers, sparse_initializers, inputs, outputs, value_infos;
 };
 
-Encoded read_fields(std::string_view message, Graph& graph) {
-  Encoded encoded;
+EncodedGraph read_fields(std::string_view message, Graph& graph) {
+  EncodedGraph encoded;
   Fields fields(message);
   while (fields.next()) {
     switch (fields.tag()) {
@@ -82,7 +82,7 @@ class GraphReader {
       : context_(context), place_(std::move(place)), depth_(depth) {}
 
   Graph read(std::string_view message) {
-    const Encoded encoded = read_fields(message, graph_);
+    const EncodedGraph encoded = read_fields(message, graph_);
     // Inputs come first among the values, then initializers in the file's order, then what nodes make.
     std::vector<std::pair<std::string, NamedTensor>> initializers = read_initializers(encoded);
     std::vector<Value> inputs = read_values(encoded.inputs, "input");
@@ -122,7 +122,7 @@ class GraphReader {
     return id;
   }
 
-  std::vector<std::pair<std::string, NamedTensor>> read_initializers(const Encoded& encoded) {
+  std::vector<std::pair<std::string, NamedTensor>> read_initializers(const EncodedGraph& encoded) {
     std::vector<std::pair<std::string, NamedTensor>> initializers;
     const auto add = [&](std::string where, std::string_view message, auto read_one) {
       NamedTensor named = within(where, [&] { return read_one(message, context_.model, context_.external); });

@@ -13,7 +13,7 @@ namespace tersor::onnx {
 namespace {
 
 /// A TensorProto's fields as they lie in the file.
-struct Encoded {
+struct EncodedTensor {
   std::vector<int64_t> dims;
   int64_t data_type = 0;
   std::optional<std::string_view> raw;
@@ -23,8 +23,8 @@ struct Encoded {
   bool is_external = false;
 };
 
-Encoded read_fields(std::string_view message, NamedTensor& named) {
-  Encoded encoded;
+EncodedTensor read_fields(std::string_view message, NamedTensor& named) {
+  EncodedTensor encoded;
   Fields fields(message);
   while (fields.next()) {
     switch (fields.tag()) {
@@ -126,7 +126,7 @@ std::optional<std::string_view> packed_view(const std::vector<std::string_view>&
   return fields.view();
 }
 
-Tensor decode_typed(DType dtype, const Shape& shape, const Encoded& encoded, const Source& model) {
+Tensor decode_typed(DType dtype, const Shape& shape, const EncodedTensor& encoded, const Source& model) {
   const Tag tag = typed_field(dtype);
   switch (tag) {
     case tensor_field::kFloats:
@@ -144,7 +144,7 @@ Tensor decode_typed(DType dtype, const Shape& shape, const Encoded& encoded, con
   }
 }
 
-Tensor decode(Encoded encoded, const Source& model, ExternalFiles& external) {
+Tensor decode(EncodedTensor encoded, const Source& model, ExternalFiles& external) {
   const DType dtype = static_cast<DType>(encoded.data_type);
   if (encoded.data_type == 0) throw Error(ErrorCode::kInvalidModel, "The tensor does not say its element type.");
   const bool known = encoded.data_type > 0 && encoded.data_type <= static_cast<int64_t>(DType::kInt2);
@@ -202,7 +202,7 @@ void scatter(const Tensor& values, const Tensor& indices, Tensor& dense) {
 
 NamedTensor read_tensor(std::string_view message, const Source& model, ExternalFiles& external) {
   NamedTensor named;
-  Encoded encoded = read_fields(message, named);
+  EncodedTensor encoded = read_fields(message, named);
   try {
     named.tensor = decode(std::move(encoded), model, external);
     check_bools(named.tensor);

@@ -228,9 +228,7 @@ AttentionSizes AttentionSizes::of(std::span<const Input> inputs, int64_t q_heads
 }
 
 std::vector<Op> attention_ops() {
-  return {{.domain = "", .type = "Attention", .since = 23, .prepare = [](Setup& setup) {
-             return std::make_unique<Attention>(setup);
-           }}};
+  return {{.domain = "", .type = "Attention", .since = 23, .prepare = make_kernel<Attention>}};
 }
 
 }  // namespace tersor::ops

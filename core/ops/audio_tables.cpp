@@ -143,9 +143,7 @@ std::vector<Op> audio_table_ops() {
   return {window("HannWindow", {0.5, 0.5, 0}),
           window("HammingWindow", {25.0 / 46, 21.0 / 46, 0}),
           window("BlackmanWindow", {0.42, 0.5, 0.08}),
-          {.domain = "", .type = "MelWeightMatrix", .since = 17, .prepare = [](Setup& setup) {
-             return std::make_unique<MelWeightMatrix>(setup);
-           }}};
+          {.domain = "", .type = "MelWeightMatrix", .since = 17, .prepare = make_kernel<MelWeightMatrix>}};
 }
 
 }  // namespace tersor::ops

@@ -60,9 +60,7 @@ class CenterCropPad : public Kernel {
 }  // namespace
 
 std::vector<Op> center_crop_pad_ops() {
-  return {{.domain = "", .type = "CenterCropPad", .since = 18, .prepare = [](Setup& setup) {
-             return std::make_unique<CenterCropPad>(setup);
-           }}};
+  return {{.domain = "", .type = "CenterCropPad", .since = 18, .prepare = make_kernel<CenterCropPad>}};
 }
 
 }  // namespace tersor::ops

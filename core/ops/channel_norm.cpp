@@ -218,11 +218,6 @@ class Lrn : public Kernel {
   float alpha_, beta_, bias_;
 };
 
-template <class K>
-std::unique_ptr<const Kernel> prepare(Setup& setup) {
-  return std::make_unique<K>(setup);
-}
-
 }  // namespace
 
 std::vector<Op> channel_norm_ops() {
@@ -235,9 +230,9 @@ std::vector<Op> channel_norm_ops() {
        .type = "GroupNormalization",
        .since = 18,
        .prepare = [](Setup& setup) { return std::make_unique<GroupNorm>(setup, false); }},
-      {.domain = "", .type = "MeanVarianceNormalization", .since = 9, .prepare = prepare<MeanVarianceNorm>},
-      {.domain = "", .type = "LpNormalization", .prepare = prepare<LpNorm>},
-      {.domain = "", .type = "LRN", .prepare = prepare<Lrn>},
+      {.domain = "", .type = "MeanVarianceNormalization", .since = 9, .prepare = make_kernel<MeanVarianceNorm>},
+      {.domain = "", .type = "LpNormalization", .prepare = make_kernel<LpNorm>},
+      {.domain = "", .type = "LRN", .prepare = make_kernel<Lrn>},
   };
 }
 

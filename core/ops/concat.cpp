@@ -74,9 +74,7 @@ class Concat : public Kernel {
 }  // namespace
 
 std::vector<Op> concat_ops() {
-  return {{.domain = "", .type = "Concat", .since = 4, .prepare = [](Setup& setup) {
-             return std::make_unique<Concat>(setup);
-           }}};
+  return {{.domain = "", .type = "Concat", .since = 4, .prepare = make_kernel<Concat>}};
 }
 
 }  // namespace tersor::ops

@@ -173,20 +173,15 @@ class Range : public Kernel {
   }
 };
 
-template <class K>
-std::unique_ptr<const Kernel> prepare(Setup& setup) {
-  return std::make_unique<K>(setup);
-}
-
 }  // namespace
 
 std::vector<Op> constant_ops() {
   return {
-      {.domain = "", .type = "Constant", .prepare = prepare<Constant>},
-      {.domain = "", .type = "ConstantOfShape", .since = 9, .prepare = prepare<ConstantOfShape>},
-      {.domain = "", .type = "Shape", .prepare = prepare<ShapeOf>},
-      {.domain = "", .type = "Size", .prepare = prepare<Size>},
-      {.domain = "", .type = "Range", .since = 11, .prepare = prepare<Range>},
+      {.domain = "", .type = "Constant", .prepare = make_kernel<Constant>},
+      {.domain = "", .type = "ConstantOfShape", .since = 9, .prepare = make_kernel<ConstantOfShape>},
+      {.domain = "", .type = "Shape", .prepare = make_kernel<ShapeOf>},
+      {.domain = "", .type = "Size", .prepare = make_kernel<Size>},
+      {.domain = "", .type = "Range", .since = 11, .prepare = make_kernel<Range>},
   };
 }
 

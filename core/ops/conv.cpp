@@ -32,7 +32,7 @@ struct Sizes {
   int64_t part_bytes() const { return has_depth ? (out_plane() * 4 + 63) / 64 * 64 : 0; }
 };
 
-kernels::ConvAxis axis_of(const WindowAxis& axis) {
+kernels::ConvAxis conv_axis(const WindowAxis& axis) {
   return {.in = axis.in,
           .out = axis.out,
           .kernel = axis.kernel,
@@ -62,7 +62,7 @@ struct PackedWeights {
 
   void run(const Sizes& s, int64_t batch, const float* x, const kernels::Epilogue& epilogue,
            std::span<std::byte> scratch, float* y) const {
-    const kernels::ConvAxis rows = axis_of(s.rows), columns = axis_of(s.columns);
+    const kernels::ConvAxis rows = conv_axis(s.rows), columns = conv_axis(s.columns);
     if (!depthwise.empty())
       depthwise.run(x, batch, rows, columns, epilogue, y);
     else
@@ -123,7 +123,7 @@ class Conv : public Kernel {
   int64_t scratch_bytes(std::span<const Input> inputs, std::span<const TensorType>) const override {
     const Sizes s = sizes(inputs);
     return s.part_bytes() +
-           (is_depthwise_ ? 0 : kernels::Conv::scratch_bytes(s.weights(), axis_of(s.rows), axis_of(s.columns)));
+           (is_depthwise_ ? 0 : kernels::Conv::scratch_bytes(s.weights(), conv_axis(s.rows), conv_axis(s.columns)));
   }
 
   int64_t macs(std::span<const Input> inputs, std::span<const TensorType> outputs) const override {
@@ -224,10 +224,7 @@ class Conv : public Kernel {
 }  // namespace
 
 std::vector<Op> conv_ops() {
-  return {{.domain = "",
-           .type = "Conv",
-           .prepare = [](Setup& setup) { return std::make_unique<Conv>(setup); },
-           .takes_clamp = true}};
+  return {{.domain = "", .type = "Conv", .prepare = make_kernel<Conv>, .takes_clamp = true}};
 }
 
 }  // namespace tersor::ops

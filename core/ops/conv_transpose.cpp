@@ -238,10 +238,7 @@ class ConvTranspose : public Kernel {
 }  // namespace
 
 std::vector<Op> conv_transpose_ops() {
-  return {{.domain = "",
-           .type = "ConvTranspose",
-           .prepare = [](Setup& setup) { return std::make_unique<ConvTranspose>(setup); },
-           .takes_clamp = true}};
+  return {{.domain = "", .type = "ConvTranspose", .prepare = make_kernel<ConvTranspose>, .takes_clamp = true}};
 }
 
 }  // namespace tersor::ops

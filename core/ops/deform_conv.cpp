@@ -143,9 +143,7 @@ class DeformConv : public Kernel {
 }  // namespace
 
 std::vector<Op> deform_conv_ops() {
-  return {{.domain = "", .type = "DeformConv", .since = 19, .prepare = [](Setup& setup) {
-             return std::make_unique<DeformConv>(setup);
-           }}};
+  return {{.domain = "", .type = "DeformConv", .since = 19, .prepare = make_kernel<DeformConv>}};
 }
 
 }  // namespace tersor::ops

@@ -152,15 +152,9 @@ class Det : public Kernel {
 
 std::vector<Op> diagonal_ops() {
   return {
-      {.domain = "",
-       .type = "Trilu",
-       .since = 14,
-       .prepare = [](Setup& setup) { return std::make_unique<Trilu>(setup); }},
-      {.domain = "",
-       .type = "EyeLike",
-       .since = 9,
-       .prepare = [](Setup& setup) { return std::make_unique<EyeLike>(setup); }},
-      {.domain = "", .type = "Det", .since = 11, .prepare = [](Setup& setup) { return std::make_unique<Det>(setup); }},
+      {.domain = "", .type = "Trilu", .since = 14, .prepare = make_kernel<Trilu>},
+      {.domain = "", .type = "EyeLike", .since = 9, .prepare = make_kernel<EyeLike>},
+      {.domain = "", .type = "Det", .since = 11, .prepare = make_kernel<Det>},
   };
 }
 

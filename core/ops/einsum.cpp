@@ -285,9 +285,7 @@ class Einsum : public Kernel {
 }  // namespace
 
 std::vector<Op> einsum_ops() {
-  return {{.domain = "", .type = "Einsum", .since = 12, .prepare = [](Setup& setup) {
-             return std::make_unique<Einsum>(setup);
-           }}};
+  return {{.domain = "", .type = "Einsum", .since = 12, .prepare = make_kernel<Einsum>}};
 }
 
 }  // namespace tersor::ops

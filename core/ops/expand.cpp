@@ -116,18 +116,13 @@ class Where : public Kernel {
   }
 };
 
-template <class K>
-std::unique_ptr<const Kernel> prepare(Setup& setup) {
-  return std::make_unique<K>(setup);
-}
-
 }  // namespace
 
 std::vector<Op> expand_ops() {
   return {
-      {.domain = "", .type = "Expand", .since = 8, .prepare = prepare<Expand>},
-      {.domain = "", .type = "Tile", .since = 6, .prepare = prepare<Tile>},
-      {.domain = "", .type = "Where", .since = 9, .prepare = prepare<Where>},
+      {.domain = "", .type = "Expand", .since = 8, .prepare = make_kernel<Expand>},
+      {.domain = "", .type = "Tile", .since = 6, .prepare = make_kernel<Tile>},
+      {.domain = "", .type = "Where", .since = 9, .prepare = make_kernel<Where>},
   };
 }
 

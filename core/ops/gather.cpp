@@ -123,18 +123,13 @@ class GatherNd : public Kernel {
   int64_t batch_dims_;
 };
 
-template <class K>
-std::unique_ptr<const Kernel> prepare(Setup& setup) {
-  return std::make_unique<K>(setup);
-}
-
 }  // namespace
 
 std::vector<Op> gather_ops() {
   return {
-      {.domain = "", .type = "Gather", .prepare = prepare<Gather>},
-      {.domain = "", .type = "GatherElements", .since = 11, .prepare = prepare<GatherElements>},
-      {.domain = "", .type = "GatherND", .since = 11, .prepare = prepare<GatherNd>},
+      {.domain = "", .type = "Gather", .prepare = make_kernel<Gather>},
+      {.domain = "", .type = "GatherElements", .since = 11, .prepare = make_kernel<GatherElements>},
+      {.domain = "", .type = "GatherND", .since = 11, .prepare = make_kernel<GatherNd>},
   };
 }
 

@@ -54,7 +54,7 @@ class Gru : public Recurrent {
 }  // namespace
 
 std::vector<Op> gru_ops() {
-  return {{.domain = "", .type = "GRU", .prepare = [](Setup& setup) { return std::make_unique<Gru>(setup); }}};
+  return {{.domain = "", .type = "GRU", .prepare = make_kernel<Gru>}};
 }
 
 }  // namespace tersor::ops

@@ -233,18 +233,13 @@ class SwiGlu : public Kernel {
   float alpha_;
 };
 
-template <class K>
-std::unique_ptr<const Kernel> prepare(Setup& setup) {
-  return std::make_unique<K>(setup);
-}
-
 }  // namespace
 
 std::vector<Op> linear_attention_ops() {
   return {
-      {.domain = "", .type = "LinearAttention", .since = 27, .prepare = prepare<LinearAttention>},
-      {.domain = "", .type = "CausalConvWithState", .since = 27, .prepare = prepare<CausalConv>},
-      {.domain = "", .type = "SwiGLU", .since = 28, .prepare = prepare<SwiGlu>},
+      {.domain = "", .type = "LinearAttention", .since = 27, .prepare = make_kernel<LinearAttention>},
+      {.domain = "", .type = "CausalConvWithState", .since = 27, .prepare = make_kernel<CausalConv>},
+      {.domain = "", .type = "SwiGLU", .since = 28, .prepare = make_kernel<SwiGlu>},
   };
 }
 

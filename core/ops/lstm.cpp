@@ -60,7 +60,7 @@ class Lstm : public Recurrent {
 }  // namespace
 
 std::vector<Op> lstm_ops() {
-  return {{.domain = "", .type = "LSTM", .prepare = [](Setup& setup) { return std::make_unique<Lstm>(setup); }}};
+  return {{.domain = "", .type = "LSTM", .prepare = make_kernel<Lstm>}};
 }
 
 }  // namespace tersor::ops

@@ -250,11 +250,7 @@ class MatMul : public Kernel {
 
 template <class K>
 Op product(std::string_view type) {
-  return {.domain = "",
-          .type = type,
-          .since = 1,
-          .prepare = [](Setup& setup) { return std::make_unique<K>(setup); },
-          .takes_clamp = true};
+  return {.domain = "", .type = type, .since = 1, .prepare = make_kernel<K>, .takes_clamp = true};
 }
 
 }  // namespace

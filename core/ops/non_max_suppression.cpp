@@ -115,9 +115,7 @@ class NonMaxSuppression : public Kernel {
 }  // namespace
 
 std::vector<Op> non_max_suppression_ops() {
-  return {{.domain = "", .type = "NonMaxSuppression", .since = 10, .prepare = [](Setup& setup) {
-             return std::make_unique<NonMaxSuppression>(setup);
-           }}};
+  return {{.domain = "", .type = "NonMaxSuppression", .since = 10, .prepare = make_kernel<NonMaxSuppression>}};
 }
 
 }  // namespace tersor::ops

@@ -77,9 +77,7 @@ class OneHot : public Kernel {
 }  // namespace
 
 std::vector<Op> one_hot_ops() {
-  return {{.domain = "", .type = "OneHot", .since = 9, .prepare = [](Setup& setup) {
-             return std::make_unique<OneHot>(setup);
-           }}};
+  return {{.domain = "", .type = "OneHot", .since = 9, .prepare = make_kernel<OneHot>}};
 }
 
 }  // namespace tersor::ops

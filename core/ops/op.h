@@ -163,4 +163,10 @@ struct Op {
   std::unique_ptr<const Kernel> (*prepare_after)(Setup&, std::unique_ptr<const Kernel> front, size_t inputs) = nullptr;
 };
 
+/// The usual Op::prepare: the kernel K of what it is given.
+template <class K>
+std::unique_ptr<const Kernel> make_kernel(Setup& setup) {
+  return std::make_unique<K>(setup);
+}
+
 }  // namespace tersor::ops

@@ -195,8 +195,7 @@ class Pad : public Kernel {
 }  // namespace
 
 std::vector<Op> pad_ops() {
-  return {
-      {.domain = "", .type = "Pad", .since = 2, .prepare = [](Setup& setup) { return std::make_unique<Pad>(setup); }}};
+  return {{.domain = "", .type = "Pad", .since = 2, .prepare = make_kernel<Pad>}};
 }
 
 }  // namespace tersor::ops

@@ -116,8 +116,7 @@ class Pow : public Kernel {
 }  // namespace
 
 std::vector<Op> power_ops() {
-  return {
-      {.domain = "", .type = "Pow", .since = 7, .prepare = [](Setup& setup) { return std::make_unique<Pow>(setup); }}};
+  return {{.domain = "", .type = "Pow", .since = 7, .prepare = make_kernel<Pow>}};
 }
 
 }  // namespace tersor::ops

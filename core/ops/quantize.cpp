@@ -286,8 +286,8 @@ class Dequantize : public QuantizeBase {
 }  // namespace
 
 std::vector<Op> quantize_ops() {
-  const auto quantize = [](Setup& setup) { return std::make_unique<Quantize>(setup); };
-  const auto dequantize = [](Setup& setup) { return std::make_unique<Dequantize>(setup); };
+  const auto quantize = make_kernel<Quantize>;
+  const auto dequantize = make_kernel<Dequantize>;
   return {
       {.domain = "", .type = "QuantizeLinear", .since = 10, .prepare = quantize},
       {.domain = "", .type = "DequantizeLinear", .since = 10, .prepare = dequantize},

@@ -336,9 +336,7 @@ std::vector<Op> reduce_ops() {
           reduce("ReduceL2", Kind::kL2),
           reduce("ReduceSumSquare", Kind::kSumSquare),
           reduce("ReduceLogSum", Kind::kLogSum),
-          {.domain = "",
-           .type = "ReduceLogSumExp",
-           .prepare = [](Setup& setup) { return std::make_unique<ReduceLogSumExp>(setup); }},
+          {.domain = "", .type = "ReduceLogSumExp", .prepare = make_kernel<ReduceLogSumExp>},
           arg("ArgMax", true),
           arg("ArgMin", false)};
 }

@@ -214,11 +214,8 @@ class MaxRoiPool : public Kernel {
 
 std::vector<Op> region_ops() {
   return {
-      {.domain = "",
-       .type = "RoiAlign",
-       .since = 10,
-       .prepare = [](Setup& setup) { return std::make_unique<RoiAlign>(setup); }},
-      {.domain = "", .type = "MaxRoiPool", .prepare = [](Setup& setup) { return std::make_unique<MaxRoiPool>(setup); }},
+      {.domain = "", .type = "RoiAlign", .since = 10, .prepare = make_kernel<RoiAlign>},
+      {.domain = "", .type = "MaxRoiPool", .prepare = make_kernel<MaxRoiPool>},
   };
 }
 

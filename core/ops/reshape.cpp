@@ -172,20 +172,15 @@ std::unique_ptr<const Kernel> prepare_dropout(Setup& setup) {
   return std::make_unique<Identity>(setup, setup.opset >= 10 ? DType::kBool : DType::kFloat32);
 }
 
-template <class K>
-std::unique_ptr<const Kernel> prepare(Setup& setup) {
-  return std::make_unique<K>(setup);
-}
-
 }  // namespace
 
 std::vector<Op> reshape_ops() {
   return {
-      {.domain = "", .type = "Reshape", .prepare = prepare<Reshape>},
-      {.domain = "", .type = "Flatten", .prepare = prepare<Flatten>},
-      {.domain = "", .type = "Squeeze", .prepare = prepare<Squeeze>},
-      {.domain = "", .type = "Unsqueeze", .prepare = prepare<Unsqueeze>},
-      {.domain = "", .type = "Identity", .prepare = prepare<Identity>},
+      {.domain = "", .type = "Reshape", .prepare = make_kernel<Reshape>},
+      {.domain = "", .type = "Flatten", .prepare = make_kernel<Flatten>},
+      {.domain = "", .type = "Squeeze", .prepare = make_kernel<Squeeze>},
+      {.domain = "", .type = "Unsqueeze", .prepare = make_kernel<Unsqueeze>},
+      {.domain = "", .type = "Identity", .prepare = make_kernel<Identity>},
       {.domain = "", .type = "Dropout", .since = 7, .prepare = prepare_dropout},
   };
 }

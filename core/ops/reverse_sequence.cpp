@@ -54,9 +54,7 @@ class ReverseSequence : public Kernel {
 }  // namespace
 
 std::vector<Op> reverse_sequence_ops() {
-  return {{.domain = "", .type = "ReverseSequence", .since = 10, .prepare = [](Setup& setup) {
-             return std::make_unique<ReverseSequence>(setup);
-           }}};
+  return {{.domain = "", .type = "ReverseSequence", .since = 10, .prepare = make_kernel<ReverseSequence>}};
 }
 
 }  // namespace tersor::ops

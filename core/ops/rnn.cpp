@@ -25,7 +25,7 @@ class Rnn : public Recurrent {
 }  // namespace
 
 std::vector<Op> rnn_ops() {
-  return {{.domain = "", .type = "RNN", .prepare = [](Setup& setup) { return std::make_unique<Rnn>(setup); }}};
+  return {{.domain = "", .type = "RNN", .prepare = make_kernel<Rnn>}};
 }
 
 }  // namespace tersor::ops

@@ -105,9 +105,7 @@ class RotaryEmbedding : public Kernel {
 }  // namespace
 
 std::vector<Op> rotary_embedding_ops() {
-  return {{.domain = "", .type = "RotaryEmbedding", .since = 23, .prepare = [](Setup& setup) {
-             return std::make_unique<RotaryEmbedding>(setup);
-           }}};
+  return {{.domain = "", .type = "RotaryEmbedding", .since = 23, .prepare = make_kernel<RotaryEmbedding>}};
 }
 
 }  // namespace tersor::ops

@@ -223,14 +223,8 @@ class GridSample : public Kernel {
 
 std::vector<Op> sample_grid_ops() {
   return {
-      {.domain = "",
-       .type = "AffineGrid",
-       .since = 20,
-       .prepare = [](Setup& setup) { return std::make_unique<AffineGrid>(setup); }},
-      {.domain = "",
-       .type = "GridSample",
-       .since = 16,
-       .prepare = [](Setup& setup) { return std::make_unique<GridSample>(setup); }},
+      {.domain = "", .type = "AffineGrid", .since = 20, .prepare = make_kernel<AffineGrid>},
+      {.domain = "", .type = "GridSample", .since = 16, .prepare = make_kernel<GridSample>},
   };
 }
 

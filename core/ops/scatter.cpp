@@ -209,19 +209,14 @@ class TensorScatter : public Scattering {
   bool circular_ = false;
 };
 
-template <class K>
-std::unique_ptr<const Kernel> prepare(Setup& setup) {
-  return std::make_unique<K>(setup);
-}
-
 }  // namespace
 
 std::vector<Op> scatter_ops() {
   return {
-      {.domain = "", .type = "Scatter", .since = 9, .until = 10, .prepare = prepare<ScatterElements>},
-      {.domain = "", .type = "ScatterElements", .since = 11, .prepare = prepare<ScatterElements>},
-      {.domain = "", .type = "ScatterND", .since = 11, .prepare = prepare<ScatterNd>},
-      {.domain = "", .type = "TensorScatter", .since = 24, .prepare = prepare<TensorScatter>},
+      {.domain = "", .type = "Scatter", .since = 9, .until = 10, .prepare = make_kernel<ScatterElements>},
+      {.domain = "", .type = "ScatterElements", .since = 11, .prepare = make_kernel<ScatterElements>},
+      {.domain = "", .type = "ScatterND", .since = 11, .prepare = make_kernel<ScatterNd>},
+      {.domain = "", .type = "TensorScatter", .since = 24, .prepare = make_kernel<TensorScatter>},
   };
 }
 

@@ -214,18 +214,13 @@ class Unique : public Kernel {
   bool sorted_;
 };
 
-template <class K>
-std::unique_ptr<const Kernel> prepare(Setup& setup) {
-  return std::make_unique<K>(setup);
-}
-
 }  // namespace
 
 std::vector<Op> select_ops() {
   return {
-      {.domain = "", .type = "NonZero", .since = 9, .prepare = prepare<NonZero>},
-      {.domain = "", .type = "Compress", .since = 9, .prepare = prepare<Compress>},
-      {.domain = "", .type = "Unique", .since = 11, .prepare = prepare<Unique>},
+      {.domain = "", .type = "NonZero", .since = 9, .prepare = make_kernel<NonZero>},
+      {.domain = "", .type = "Compress", .since = 9, .prepare = make_kernel<Compress>},
+      {.domain = "", .type = "Unique", .since = 11, .prepare = make_kernel<Unique>},
   };
 }
 

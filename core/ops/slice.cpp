@@ -218,14 +218,8 @@ std::unique_ptr<const Kernel> prepare_after(Setup& setup, std::unique_ptr<const 
 
 std::vector<Op> slice_ops() {
   return {
-      {.domain = "",
-       .type = "Slice",
-       .prepare = [](Setup& setup) { return std::make_unique<Slice>(setup); },
-       .prepare_after = prepare_after},
-      {.domain = "",
-       .type = "Split",
-       .since = 2,
-       .prepare = [](Setup& setup) { return std::make_unique<Split>(setup); }},
+      {.domain = "", .type = "Slice", .prepare = make_kernel<Slice>, .prepare_after = prepare_after},
+      {.domain = "", .type = "Split", .since = 2, .prepare = make_kernel<Split>},
   };
 }
 

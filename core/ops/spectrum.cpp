@@ -183,17 +183,12 @@ class Stft : public Kernel {
   std::vector<size_t> given_;
 };
 
-template <class K>
-std::unique_ptr<const Kernel> prepare(Setup& setup) {
-  return std::make_unique<K>(setup);
-}
-
 }  // namespace
 
 std::vector<Op> spectrum_ops() {
   return {
-      {.domain = "", .type = "DFT", .since = 17, .prepare = prepare<Dft>},
-      {.domain = "", .type = "STFT", .since = 17, .prepare = prepare<Stft>},
+      {.domain = "", .type = "DFT", .since = 17, .prepare = make_kernel<Dft>},
+      {.domain = "", .type = "STFT", .since = 17, .prepare = make_kernel<Stft>},
   };
 }
 

@@ -87,7 +87,7 @@ class TopK : public Kernel {
 }  // namespace
 
 std::vector<Op> top_k_ops() {
-  return {{.domain = "", .type = "TopK", .prepare = [](Setup& setup) { return std::make_unique<TopK>(setup); }}};
+  return {{.domain = "", .type = "TopK", .prepare = make_kernel<TopK>}};
 }
 
 }  // namespace tersor::ops

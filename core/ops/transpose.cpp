@@ -84,8 +84,7 @@ class Transpose : public Kernel {
 }  // namespace
 
 std::vector<Op> transpose_ops() {
-  return {
-      {.domain = "", .type = "Transpose", .prepare = [](Setup& setup) { return std::make_unique<Transpose>(setup); }}};
+  return {{.domain = "", .type = "Transpose", .prepare = make_kernel<Transpose>}};
 }
 
 }  // namespace tersor::ops

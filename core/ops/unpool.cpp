@@ -207,14 +207,8 @@ class Col2Im : public Kernel {
 
 std::vector<Op> unpool_ops() {
   return {
-      {.domain = "",
-       .type = "MaxUnpool",
-       .since = 9,
-       .prepare = [](Setup& setup) { return std::make_unique<MaxUnpool>(setup); }},
-      {.domain = "",
-       .type = "Col2Im",
-       .since = 18,
-       .prepare = [](Setup& setup) { return std::make_unique<Col2Im>(setup); }},
+      {.domain = "", .type = "MaxUnpool", .since = 9, .prepare = make_kernel<MaxUnpool>},
+      {.domain = "", .type = "Col2Im", .since = 18, .prepare = make_kernel<Col2Im>},
   };
 }
 

@@ -16,15 +16,14 @@ double share(const SaturationRow& row) {
 
 /// CPUs without VNNI add the kernel's products in pairs, and these may not fit.
 bool may_saturate(const Graph& graph, const ptq::QuantizationPlan& plan, const ptq::KernelPlan& kernel) {
-  using Arithmetic = ptq::NodeOutcome::Arithmetic;
   const bool is_depthwise = kernel.op.is_conv && kernel.op.inputs_per_group() == 1;
   const quant::IntegerGrid& weight = kernel.weight.grid;
   if (kernel.table || is_depthwise || kernel.op.is_transposed || !weight.is_signed || weight.n_bits != 8) return false;
   const ptq::ActivationPlan* const x = plan.find(graph.find(kernel.node)->inputs[0]);
   if (x == nullptr || x->table || x->params.storage() != DType::kUint8) return false;
   return std::any_of(plan.outcomes.begin(), plan.outcomes.end(), [&](const ptq::NodeOutcome& one) {
-    return one.node == kernel.node &&
-           (one.arithmetic == Arithmetic::kInteger || one.arithmetic == Arithmetic::kIntegerFloatOutput);
+    return one.node == kernel.node && (one.arithmetic == ptq::NodeOutcome::Arithmetic::kInteger ||
+                                       one.arithmetic == ptq::NodeOutcome::Arithmetic::kIntegerFloatOutput);
   });
 }
 

@@ -11,17 +11,17 @@ namespace tersor::trainable {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& message, const std::string& place, const std::string& hint = {}) {
+[[noreturn]] void refuse_at(const std::string& message, const std::string& place, const std::string& hint = {}) {
   throw Error(ErrorCode::kInvalidConfig, message, place, hint);
 }
 
 void check_count(const PerChannel& numbers, bool per_channel, const std::string& place) {
-  if (numbers.values.empty()) refuse("The list is empty where one number or one per channel is expected.", place);
+  if (numbers.values.empty()) refuse_at("The list is empty where one number or one per channel is expected.", place);
   if (!per_channel && numbers.values.size() != 1)
-    refuse("Found " + std::to_string(numbers.values.size()) + " numbers where one range for the tensor takes one.",
-           place);
+    refuse_at("Found " + std::to_string(numbers.values.size()) + " numbers where one range for the tensor takes one.",
+              place);
   for (const double one : numbers.values)
-    if (!std::isfinite(one)) refuse("A number is not finite.", place);
+    if (!std::isfinite(one)) refuse_at("A number is not finite.", place);
 }
 
 void check_params(const TrainableQuantizationParams& params, quant::QuantizationMethod method, bool per_channel,
@@ -31,55 +31,55 @@ void check_params(const TrainableQuantizationParams& params, quant::Quantization
     check_count(*params.threshold, per_channel, at("threshold"));
     for (const double one : params.threshold->values)
       if (!(one > 0))
-        refuse("Found the threshold " + number_in_nine_digits(one) + " where more than 0 is expected.",
-               at("threshold"));
+        refuse_at("Found the threshold " + number_in_nine_digits(one) + " where more than 0 is expected.",
+                  at("threshold"));
   }
   if (params.range_min.has_value() != params.range_max.has_value())
-    refuse("A range needs range_min and range_max; one of them is missing.", place);
+    refuse_at("A range needs range_min and range_max; one of them is missing.", place);
   if (params.range_min) {
     if (quant::even_form(method) != quant::QuantizationMethod::kUniform)
-      refuse(std::string(enum_word(method)) + " takes a threshold; range_min and range_max are for UNIFORM.",
-             at("range_min"));
-    if (params.threshold) refuse("Found a threshold beside range_min and range_max.", at("threshold"));
+      refuse_at(std::string(enum_word(method)) + " takes a threshold; range_min and range_max are for UNIFORM.",
+                at("range_min"));
+    if (params.threshold) refuse_at("Found a threshold beside range_min and range_max.", at("threshold"));
     check_count(*params.range_min, per_channel, at("range_min"));
     check_count(*params.range_max, per_channel, at("range_max"));
     const auto &lows = params.range_min->values, &highs = params.range_max->values;
     if (lows.size() != highs.size())
-      refuse("There are " + std::to_string(lows.size()) + " lower ends and " + std::to_string(highs.size()) +
-                 " upper ones.",
-             place);
+      refuse_at("There are " + std::to_string(lows.size()) + " lower ends and " + std::to_string(highs.size()) +
+                    " upper ones.",
+                place);
     for (size_t c = 0; c < lows.size(); ++c)
       if (!(lows[c] < highs[c]))
-        refuse("Found the range from " + number_in_nine_digits(lows[c]) + " to " + number_in_nine_digits(highs[c]) +
-                   " where range_min below range_max is expected.",
-               at("range_min"));
+        refuse_at("Found the range from " + number_in_nine_digits(lows[c]) + " to " + number_in_nine_digits(highs[c]) +
+                      " where range_min below range_max is expected.",
+                  at("range_min"));
   }
   if (params.lut_values) {
     if (!quant::is_table_method(method))
-      refuse(std::string(enum_word(method)) + " has even steps; lut_values are for methods of tables.",
-             at("lut_values"));
+      refuse_at(std::string(enum_word(method)) + " has even steps; lut_values are for methods of tables.",
+                at("lut_values"));
     for (const double one : params.lut_values->values)
       if (one != std::floor(one))
-        refuse("Found " + number_in_nine_digits(one) + " where an integer is expected.", at("lut_values"));
+        refuse_at("Found " + number_in_nine_digits(one) + " where an integer is expected.", at("lut_values"));
   }
 }
 
 void check_bits(int n_bits, const std::string& place) {
   if (!quant::is_number_of_bits(n_bits))
-    refuse("Found " + std::to_string(n_bits) + " where a number of bits from 2 to 16 is expected.", place);
+    refuse_at("Found " + std::to_string(n_bits) + " where a number of bits from 2 to 16 is expected.", place);
 }
 
 void check(const TrainableQuantizerSettings& settings, const TrainableQuantizerCandidates& candidates,
            const std::string& prefix) {
   check_bits(settings.n_bits, prefix + "_n_bits");
   if (!(settings.min_threshold > 0) || !std::isfinite(settings.min_threshold))
-    refuse("Found " + number_in_nine_digits(settings.min_threshold) + " where more than 0 is expected.",
-           "min_threshold");
+    refuse_at("Found " + number_in_nine_digits(settings.min_threshold) + " where more than 0 is expected.",
+              "min_threshold");
   const bool per_channel = settings.channels_axis.has_value();
   check_params(settings.params, settings.method, per_channel, prefix + "_quantization_params");
   if (!candidates) return;
   const std::string list = prefix + "_quantization_candidates";
-  if (candidates->empty()) refuse("There are no candidates; null stands for none.", list);
+  if (candidates->empty()) refuse_at("There are no candidates; null stands for none.", list);
   for (size_t k = 0; k < candidates->size(); ++k) {
     const std::string place = list + "[" + std::to_string(k) + "]";
     check_bits((*candidates)[k].n_bits, place + ".n_bits");
@@ -91,7 +91,7 @@ const TrainableQuantizerCandidateConfig& candidate_of(const TrainableQuantizerCa
                                                       const char* place) {
   const size_t count = candidates ? candidates->size() : 0;
   if (index >= count)
-    refuse("Candidate " + std::to_string(index) + " was asked for; there are " + std::to_string(count) + ".", place);
+    refuse_at("Candidate " + std::to_string(index) + " was asked for; there are " + std::to_string(count) + ".", place);
   return (*candidates)[index];
 }
 
