@@ -41,6 +41,9 @@ else()
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
     # The kernels keep arrays of vectors, which those of SVE cannot be in; CPUs that have it have NEON too.
     target_compile_definitions(third_party_highway INTERFACE "HWY_DISABLED_TARGETS=(HWY_SVE|HWY_SVE_256|HWY_SVE2|HWY_SVE2_128)")
+  else()
+    # Each target is compiled: what has SSSE3 and not SSE4 is of 2007, and runs the scalar kernels.
+    target_compile_definitions(third_party_highway INTERFACE HWY_DISABLED_TARGETS=HWY_SSSE3)
   endif()
   find_library(TERSOR_LIB_HWY hwy REQUIRED)
   target_link_libraries(third_party_highway INTERFACE ${TERSOR_LIB_HWY})

@@ -4,6 +4,7 @@
 #include "core/base/json.h"
 #include "tests/catch.h"
 
+namespace recipe_test {
 using namespace tersor;
 using namespace tersor::config;
 
@@ -94,3 +95,5 @@ TEST_CASE("overrides are one or a list, choose nodes, and hold what can differ f
       parse_overrides(R"([{"type": "Conv", "filter": {"layer": "Conv"}, "config": {"weights_n_bits": 4}}])", "o");
   REQUIRE(read_overrides(to_json(list), "o") == list);
 }
+
+}  // namespace recipe_test

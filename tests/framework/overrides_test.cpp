@@ -9,6 +9,7 @@
 #include "tests/catch.h"
 #include "tests/framework/build_graph.h"
 
+namespace overrides_test {
 using namespace tersor;
 using namespace tersor::framework;
 using quant::QuantizationMethod;
@@ -219,3 +220,5 @@ TEST_CASE("the nearest name") {
   REQUIRE(nearest_name("xyzxyz", {"relu1"}).empty());
   REQUIRE(nearest_name("a", {}).empty());
 }
+
+}  // namespace overrides_test

@@ -4,6 +4,7 @@
 #include "core/graph/operators.h"
 #include "tests/catch.h"
 
+namespace runtime_operators_test {
 using namespace tersor;
 
 namespace {
@@ -36,3 +37,5 @@ TEST_CASE("what takes several values fuses, and an operator that is not in the t
   REQUIRE(!has_runtime_trait(node_of("Zap"), RuntimeTrait::kLetsThrough));
   REQUIRE(!has_runtime_trait(node_of("LSTM"), RuntimeTrait::kFuses));
 }
+
+}  // namespace runtime_operators_test

@@ -9,6 +9,7 @@
 #include "core/kernels/conv.h"
 #include "tests/kernels/targets.h"
 
+namespace winograd_test {
 using namespace tersor::kernels;
 using tersor::test::on_every_target;
 
@@ -96,3 +97,5 @@ TEST_CASE("Winograd's convolution is the plain one within 2e-6 of the range, wit
   check({3, 130, 70, 14, 5, 1});
   check({1, 32, 32, 4, 25, 0});
 }
+
+}  // namespace winograd_test

@@ -8,6 +8,7 @@
 #include "tests/support/make_node.h"
 #include "tests/onnx/encoded.h"
 
+namespace round_trip_test {
 using namespace tersor;
 using namespace tersor::test;
 
@@ -228,3 +229,5 @@ TEST_CASE("nodes that are out of order are sorted with a warning") {
   REQUIRE(model.warnings.size() == 1);
   REQUIRE(model.warnings[0].code == "nodes_out_of_order");
 }
+
+}  // namespace round_trip_test

@@ -8,6 +8,7 @@
 #include "tests/catch.h"
 #include "tests/support/named_model.h"
 
+namespace passes_test {
 using namespace tersor;
 using namespace tersor::passes;
 using tersor::test::NamedModel;
@@ -322,3 +323,5 @@ TEST_CASE("an If inside a branch goes too, and what stays reads the new names") 
   REQUIRE(after(inline_constant_if, builder.build(), 2, &result) == "Relu ReduceSum Greater Tanh Sub If Add");
   REQUIRE(result.graph.find("s_2"));
 }
+
+}  // namespace passes_test

@@ -9,6 +9,7 @@
 #include "tests/catch.h"
 #include "tests/ptq/corrected.h"
 
+namespace bits_test {
 using namespace tersor;
 using test::NamedModel;
 
@@ -145,3 +146,5 @@ TEST_CASE("the platform any takes every number of bits and every method, with co
   config.weights_n_bits = 5;
   REQUIRE_THROWS_WITH(test::job_of(net(), "qnn", config), Catch::Contains("\"any\" takes every number of bits"));
 }
+
+}  // namespace bits_test

@@ -14,6 +14,7 @@
 #include "tests/catch.h"
 #include "tests/support/quantized.h"
 
+namespace block_weight_test {
 using namespace tersor;
 using test::NamedModel;
 using Ints = std::vector<int64_t>;
@@ -148,3 +149,5 @@ TEST_CASE("MatMulNBits is written as its schema has it") {
   REQUIRE(weight.zero_points.shape() == Shape{1});
   REQUIRE(weight.zero_points.data<uint8_t>()[0] == 0xF0);
 }
+
+}  // namespace block_weight_test

@@ -7,6 +7,7 @@
 #include "tests/catch.h"
 #include "tests/ptq/corrected.h"
 
+namespace body_weights_test {
 using namespace tersor;
 using test::count;
 using test::NamedModel;
@@ -122,3 +123,5 @@ TEST_CASE("only initializers of the graph that bodies read as weights are found"
   plain.input("x", {1, 4}).weight("w", {4, 4}).node("MatMul", {"x", "w"}, {"y"}).output("y");
   REQUIRE_FALSE(ptq::kernels_in_bodies(plain.build()));
 }
+
+}  // namespace body_weights_test

@@ -9,6 +9,7 @@
 #include "core/report/verdict.h"
 #include "tests/ptq/corrected.h"
 
+namespace collapse_test {
 using namespace tersor;
 using Catch::Matchers::Contains;
 using report::Usability;
@@ -121,3 +122,5 @@ TEST_CASE("dead channels collapse nothing and leave no figure that is not a numb
         REQUIRE(std::isfinite(x));
   }
 }
+
+}  // namespace collapse_test

@@ -12,6 +12,7 @@
 #include "tests/support/named_model.h"
 #include "tests/support/run_sweep.h"
 
+namespace corrections_test {
 using namespace tersor;
 using test::NamedModel;
 using test::sample;
@@ -461,3 +462,5 @@ TEST_CASE("no activation has scales by channel, which ONNX Runtime refuses or ta
       by_channel += graph.initializer(node.inputs[0]) == nullptr && graph.initializer(node.inputs[1])->elements() > 1;
   REQUIRE(by_channel == 0);
 }
+
+}  // namespace corrections_test

@@ -7,6 +7,7 @@
 #include "core/ptq/apply_plan.h"
 #include "tests/ptq/corrected.h"
 
+namespace embedding_test {
 using namespace tersor;
 using test::count;
 using test::NamedModel;
@@ -152,3 +153,5 @@ TEST_CASE("a Gather of an embedding says why it is float") {
     said = said || outcome.reason.find("table is stored in integers") != std::string::npos;
   REQUIRE(said);
 }
+
+}  // namespace embedding_test

@@ -6,6 +6,7 @@
 #include "tests/catch.h"
 #include "tests/support/quantized.h"
 
+namespace guarded_test {
 using namespace tersor;
 using tersor::test::NamedModel;
 using Arithmetic = ptq::NodeOutcome::Arithmetic;
@@ -92,3 +93,5 @@ TEST_CASE("int8 activations that go on moved have their pair written, from opera
     REQUIRE(paired == (opset == 21));
   }
 }
+
+}  // namespace guarded_test

@@ -12,6 +12,7 @@
 #include "tests/catch.h"
 #include "tests/support/named_model.h"
 
+namespace on_request_test {
 using namespace tersor;
 using test::NamedModel;
 using Ints = std::vector<int64_t>;
@@ -167,3 +168,5 @@ TEST_CASE("mean errors below the threshold and kernels that weigh unlike are lef
   REQUIRE(result.plan.kernels[1].input_correction == 0);
   REQUIRE(result.plan.kernels[2].input_correction == 0);
 }
+
+}  // namespace on_request_test

@@ -12,6 +12,7 @@
 #include "tests/catch.h"
 #include "tests/support/quantized.h"
 
+namespace platforms_test {
 using namespace tersor;
 using tersor::test::NamedModel;
 
@@ -493,3 +494,5 @@ TEST_CASE("a float bias fits into the int32 that runtimes make of it, beside wei
     for (const float scale : of_weight.data<float>()) REQUIRE(2 / (scale_of("x").data<float>()[0] * scale) < 0x1p31f);
   }
 }
+
+}  // namespace platforms_test

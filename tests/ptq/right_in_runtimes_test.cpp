@@ -10,6 +10,7 @@
 #include "tests/catch.h"
 #include "tests/ptq/corrected.h"
 
+namespace right_in_runtimes_test {
 using namespace tersor;
 using test::count;
 using test::NamedModel;
@@ -224,3 +225,5 @@ TEST_CASE("an Einsum that changes nothing keeps layouts from a cubic Resize") {
     REQUIRE(made.sqnr() > 25);
   }
 }
+
+}  // namespace right_in_runtimes_test

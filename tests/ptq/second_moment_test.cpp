@@ -8,6 +8,7 @@
 #include "tests/ptq/corrected.h"
 #include "tests/support/run_sweep.h"
 
+namespace second_moment_test {
 using namespace tersor;
 using test::NamedModel;
 using Ints = std::vector<int64_t>;
@@ -215,3 +216,5 @@ TEST_CASE("a channel that hardly varies and one that its weights lost keep a gai
   REQUIRE(std::fabs(maps[3].gain - 1) < 1e-3);
   REQUIRE(ptq::keeping_maps(std::vector<ptq::ChannelMoments>(2), std::vector<ptq::ChannelMoments>(2))[0].gain == 1);
 }
+
+}  // namespace second_moment_test

@@ -9,6 +9,7 @@
 #include "tests/ptq/corrected.h"
 #include "tests/support/run_sweep.h"
 
+namespace shared_weights_test {
 using namespace tersor;
 using test::NamedModel;
 
@@ -189,3 +190,5 @@ TEST_CASE("who asks for float weights may have a larger file") {
   const auto job = test::job_of(model.build(), "qnn", config);
   REQUIRE(quantize(*job, test::statistics_of(*job, 16)).bytes.size() > 128 * 160 * 4);
 }
+
+}  // namespace shared_weights_test

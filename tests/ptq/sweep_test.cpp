@@ -6,6 +6,7 @@
 #include "tests/ptq/corrected.h"
 #include "tests/support/run_sweep.h"
 
+namespace sweep_test {
 using namespace tersor;
 using test::NamedModel;
 using Ints = std::vector<int64_t>;
@@ -149,3 +150,5 @@ TEST_CASE("a sweep holds integers of its samples, and no kernel's output as floa
     REQUIRE(bytes <= 2 * kElements);
   }
 }
+
+}  // namespace sweep_test

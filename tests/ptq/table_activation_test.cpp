@@ -12,6 +12,7 @@
 #include "tests/ptq/corrected.h"
 #include "tests/support/run_sweep.h"
 
+namespace table_activation_test {
 using namespace tersor;
 using test::NamedModel;
 using Arithmetic = ptq::NodeOutcome::Arithmetic;
@@ -275,3 +276,5 @@ TEST_CASE("a tensor that is 0 in every sample has even steps of as many bits, a 
   REQUIRE((!zeros.table && zeros.params.grid.n_bits == 3));
   for (const float value : {5.0f, -5.0f}) REQUIRE(by_table(value, plan_for(value)) == Approx(value).epsilon(0.01));
 }
+
+}  // namespace table_activation_test

@@ -16,6 +16,7 @@
 #include "tests/catch.h"
 #include "tests/support/quantized.h"
 
+namespace table_weight_test {
 using namespace tersor;
 using test::NamedModel;
 using Ints = std::vector<int64_t>;
@@ -246,3 +247,5 @@ TEST_CASE("where weights crowd around zero a table beats even steps of as many b
   };
   REQUIRE(error(R"({"weights_quantization_method": "LUT_SYM_QUANTIZER"})") > error("{}") + 3);
 }
+
+}  // namespace table_weight_test

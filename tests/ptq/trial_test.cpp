@@ -9,6 +9,7 @@
 #include "tests/ptq/corrected.h"
 #include "tests/support/run_trial.h"
 
+namespace trial_test {
 using namespace tersor;
 using test::NamedModel;
 
@@ -136,3 +137,5 @@ TEST_CASE("the farthest extremes are those of all samples, however parts are mer
   REQUIRE(all.lowest == std::array<float, 2>{-7, -7});
   REQUIRE(all.highest == std::array<float, 2>{9, 8});
 }
+
+}  // namespace trial_test

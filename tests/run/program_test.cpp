@@ -8,6 +8,7 @@
 #include "tests/catch.h"
 #include "tests/support/model_builder.h"
 
+namespace program_test {
 using namespace tersor;
 using tersor::test::ModelBuilder;
 
@@ -527,3 +528,5 @@ TEST_CASE("parts of a graph, run one after another on what lies there, give the 
     REQUIRE(plain == whole[k + 1]);
   }
 }
+
+}  // namespace program_test

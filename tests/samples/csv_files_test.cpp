@@ -2,6 +2,7 @@
 #include "tests/catch.h"
 #include "tests/samples/make_files.h"
 
+namespace csv_files_test {
 using namespace tersor;
 using namespace tersor::samples;
 using namespace tersor::test;
@@ -176,3 +177,5 @@ TEST_CASE("bytes changed in a table are read or refused, never worse") {
   REQUIRE(read > 0);
   REQUIRE(refused > 0);
 }
+
+}  // namespace csv_files_test

@@ -11,6 +11,7 @@
 #include "tests/samples/make_files.h"
 #include "tests/samples/material.h"
 
+namespace data_set_test {
 using namespace tersor;
 using namespace tersor::samples;
 using namespace tersor::test;
@@ -405,3 +406,5 @@ TEST_CASE("a model without inputs has one empty sample") {
   SampleReader reader(data);
   REQUIRE(reader.load(0).empty());
 }
+
+}  // namespace data_set_test

@@ -4,6 +4,7 @@
 #include "tests/catch.h"
 #include "tests/samples/make_files.h"
 
+namespace labels_test {
 using namespace tersor;
 using namespace tersor::samples;
 using namespace tersor::test;
@@ -89,3 +90,5 @@ TEST_CASE("folders give labels, and their absence is an error") {
   REQUIRE(own_labels(*data) == Labels{0, 1, 1});
   REQUIRE_THAT(error_of([] { own_labels(*three()); }), Contains("do not all lie in class folders"));
 }
+
+}  // namespace labels_test

@@ -4,6 +4,7 @@
 #include "tests/catch.h"
 #include "tests/samples/make_files.h"
 
+namespace netpbm_test {
 using namespace tersor;
 using namespace tersor::samples;
 using namespace tersor::test;
@@ -48,3 +49,5 @@ TEST_CASE("damaged Netpbm pictures are refused with a sentence") {
     REQUIRE_THROWS_AS(decode_netpbm(bytes_of(good.substr(0, length))), Error);
   }
 }
+
+}  // namespace netpbm_test

@@ -5,6 +5,7 @@
 #include "tests/catch.h"
 #include "tests/samples/make_files.h"
 
+namespace tensor_proto_files_test {
 using namespace tersor;
 using namespace tersor::samples;
 using namespace tersor::test;
@@ -91,3 +92,5 @@ TEST_CASE("every prefix of an input file gives an error or a sample") {
   }
   REQUIRE(refused == static_cast<int>(whole.size()));
 }
+
+}  // namespace tensor_proto_files_test

@@ -6,6 +6,7 @@
 #include "core/tpc/read.h"
 #include "tests/catch.h"
 
+namespace platform_test {
 using namespace tersor;
 using namespace tersor::tpc;
 using quant::QuantizationMethod;
@@ -338,3 +339,5 @@ TEST_CASE("groups of sets and fusings") {
   REQUIRE_FALSE(Fusing::of({one, one}).contains(Fusing::of({ab, ab})));
   REQUIRE_FALSE(pair.contains(triple));
 }
+
+}  // namespace platform_test

@@ -6,6 +6,7 @@
 #include "tests/catch.h"
 #include "tests/ptq/corrected.h"
 
+namespace tuner_test {
 using namespace tersor;
 using Catch::Matchers::Contains;
 using test::NamedModel;
@@ -367,3 +368,5 @@ TEST_CASE("with too few samples training says how many it needs") {
   made.draft = draft(*made.job, made.statistics);
   CHECK_THROWS_WITH(tuner_of(*made.job, made.draft, made.statistics), Contains("at least 16 samples"));
 }
+
+}  // namespace tuner_test
