@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The quantized file is the same from the native program with one and two threads, from Node with one and two workers, and from
-// Chromium with one and two workers.
+// The quantized file is the same from the native program with one and two threads, from Node with one and two workers, from
+// Chromium with one and two workers, and from the Python package.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -44,6 +44,22 @@ async function inNode(engine, job, folder) {
   return sha256(made.model);
 }
 
+/** Where ./scripts/build python has been; what it cannot be built with is said by scripts/test. */
+const python = path.join(root, 'build/python/venv/bin/python');
+const script = `
+import json, sys, tersor
+model, samples, count, preprocessing, output = sys.argv[1:]
+result = tersor.quantize(model, samples, calibration_samples=int(count), preprocessing=json.loads(preprocessing), compare=False)
+result.save(output)
+`;
+
+function inPython(job, folder) {
+  const output = path.join(emptyFolder(`python-${job.name}`), 'out.onnx');
+  const args = ['-c', script, job.model, folder, String(count), JSON.stringify(job.preprocessing), output];
+  execFileSync(python, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+  return sha256(readFileSync(output));
+}
+
 let one, two, light, page;
 beforeAll(async () => {
   one = await Tersor.create({ workers: 1 });
@@ -72,6 +88,7 @@ describe('the same bytes everywhere', () => {
         'Node, the light engine': await inNode(light, job, folder),
         'Chromium, 1 worker': await inPage(1),
         'Chromium, 2 workers': await inPage(2),
+        ...(existsSync(python) ? { Python: inPython(job, folder) } : {}),
       };
       expect(digests).toEqual(
         Object.fromEntries(Object.keys(digests).map((key) => [key, digests['native, 1 thread']])),
