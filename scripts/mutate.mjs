@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the tests of a room notice: changes one place of its sources at a time, builds test_<room> and runs it.
+//
+//   node scripts/mutate.mjs <tree> <build> <rooms> <count> <seed>
+//
+// <tree> is a copy of the project that may be changed, <build> its build folder. A change that the compiler refuses is not counted; one that is
+// equal in effect stands in scripts/mutants_equal.txt, as "file: line as it is: change", with the reason behind a blank and "#".
+
+import { spawnSync } from 'node:child_process';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+const [tree, build, roomList, countText, seedText] = process.argv.slice(2);
+const rooms = roomList.split(',');
+const count = Number(countText);
+
+/** What is changed: a pattern, what stands there afterwards, and the name of both. */
+const kinds = [
+  [/(?<=[\w)\]] )<(?= [\w(-])/g, '<='],
+  [/(?<=[\w)\]] )<=(?= [\w(-])/g, '<'],
+  [/(?<=[\w)\]] )>(?= [\w(-])/g, '>='],
+  [/(?<=[\w)\]] )>=(?= [\w(-])/g, '>'],
+  [/(?<= )==(?= )/g, '!='],
+  [/(?<= )!=(?= )/g, '=='],
+  [/(?<=[\w)\]] )\+(?= [\w(])/g, '-'],
+  [/(?<=[\w)\]] )-(?= [\w(])/g, '+'],
+  [/(?<=[\w)\]] )\*(?= [\w(])/g, '+'],
+  [/(?<= )&&(?= )/g, '||'],
+  [/(?<= )\|\|(?= )/g, '&&'],
+  [/\bstd::min\b/g, 'std::max'],
+  [/\bstd::max\b/g, 'std::min'],
+  [/\btrue\b/g, 'false'],
+  [/\bfalse\b/g, 'true'],
+];
+
+/** The same numbers for the same seed: mulberry32. */
+function randomNumbers(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let word = Math.imul(state ^ (state >>> 15), state | 1);
+    word ^= word + Math.imul(word ^ (word >>> 7), word | 61);
+    return ((word ^ (word >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Every place of a room where a change fits, outside of comments, texts, templates' brackets and what is left out of the program. */
+function placesOf(room) {
+  const folder = path.join(tree, 'core', room);
+  const files = readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('.cpp'));
+  return files.sort().flatMap((name) => {
+    const file = path.join(folder, name);
+    const lines = readFileSync(file, 'utf8').split('\n');
+    return lines.flatMap((line, number) => {
+      if (/^\s*(\/\/|#|static_assert|template)/.test(line)) return [];
+      const code = line.replace(/\/\/.*$/, '').replace(/"(?:[^"\\]|\\.)*"/g, (text) => '"'.repeat(text.length));
+      return kinds.flatMap(([pattern, to]) =>
+        [...code.matchAll(pattern)].map(({ index, 0: from }) => ({ file, number, index, from, to, line })),
+      );
+    });
+  });
+}
+
+const equal = new Set(
+  readFileSync(new URL('mutants_equal.txt', import.meta.url), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => line.replace(/ # .*$/, '')),
+);
+
+const nameOf = ({ file, line, from, to }) => `${path.relative(tree, file)}: ${line.trim()}: ${from} to ${to}`;
+const quiet = { encoding: 'utf8', timeout: 300_000, cwd: tree };
+
+/** "found", "not found", or "refused" where the compiler or a warning says no. */
+function judge(room, { file, number, index, from, to }) {
+  const text = readFileSync(file, 'utf8');
+  const lines = text.split('\n');
+  lines[number] = lines[number].slice(0, index) + to + lines[number].slice(index + from.length);
+  writeFileSync(file, lines.join('\n'));
+  try {
+    if (spawnSync('ninja', ['-C', build, `test_${room}`], quiet).status !== 0) return 'refused';
+    const run = spawnSync(path.join(build, 'bin', `test_${room}`), ['--abort'], { ...quiet, timeout: 120_000 });
+    return run.status === 0 ? 'not found' : 'found';
+  } finally {
+    writeFileSync(file, text);
+  }
+}
+
+let all = 0;
+let found = 0;
+for (const room of rooms) {
+  const places = placesOf(room).filter((place) => !equal.has(nameOf(place)));
+  const random = randomNumbers(Number(seedText));
+  const of = { found: 0, 'not found': 0 };
+  while (of.found + of['not found'] < count && places.length > 0) {
+    const [place] = places.splice(Math.floor(random() * places.length), 1);
+    const verdict = judge(room, place);
+    if (verdict === 'refused') continue;
+    of[verdict]++;
+    if (verdict === 'not found') console.log(`not found: ${nameOf(place)}`);
+  }
+  const tried = of.found + of['not found'];
+  console.log(`${room}: ${of.found} of ${tried} found`);
+  all += tried;
+  found += of.found;
+}
+console.log(`in all: ${found} of ${all} found`);
