@@ -37,6 +37,8 @@ TEST_CASE("an exact sum keeps what doubles lose") {
   REQUIRE(sum_of({std::ldexp(1.0, -149), 3e38, -3e38}).value() == std::ldexp(1.0, -149));
   REQUIRE(sum_of({-0.5, -0.25}).value() == -0.75);
   REQUIRE(sum_of({}).value() == 0);
+  for (int exponent = -149; exponent < 127; ++exponent)
+    REQUIRE(sum_of({-std::ldexp(1.0, exponent)}).value() == -std::ldexp(1.0, exponent));
 }
 
 TEST_CASE("an exact sum does not depend on order or grouping") {

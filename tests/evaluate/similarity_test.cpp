@@ -29,6 +29,8 @@ TEST_CASE("equal sequences have no ratio in dB, and zeros no angle") {
   REQUIRE(similarity(Values{0, 0}, Values{0, 0}).cosine() == 1);
   REQUIRE(similarity(Values{0, 0}, Values{0, 1}).cosine() == 0);
   REQUIRE(cosine_distance(Values{0, 0}, Values{0, 0}) == 0);
+  REQUIRE(cosine_distance(Values{0, 0}, Values{0, 1}) == 0.5);
+  REQUIRE(cosine_distance(Values{0, 1}, Values{0, 0}) == 0.5);
   REQUIRE(cosine_distance(Values{1, 0}, Values{-1, 0}) == Approx(1));
 }
 
@@ -38,4 +40,5 @@ TEST_CASE("mean errors of any power, in parts of the reference's where normalize
   REQUIRE(mean_power_error(x, y, 3) == 4.5);
   REQUIRE(mean_power_error(x, y, 2, true) == Approx(1));
   REQUIRE(mean_power_error(y, y, 2, true) == 0);
+  REQUIRE(mean_power_error(y, x, 2, true) == Approx(2.5e8));  // of a reference of nothing: in parts of 1e-8
 }
