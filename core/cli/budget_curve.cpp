@@ -12,12 +12,6 @@
 
 namespace tersor::cli {
 
-namespace {
-
-constexpr int64_t kMostEvaluated = 512;
-
-}  // namespace
-
 BudgetCurve::BudgetCurve(std::shared_ptr<const OpenedModel> opened, Settings settings,
                          std::shared_ptr<const samples::DataSet> data, std::vector<int64_t> chosen,
                          std::vector<int64_t> labels, Workforce workforce)
@@ -45,7 +39,7 @@ BudgetCurve::BudgetCurve(std::shared_ptr<const OpenedModel> opened, Settings set
   choose(job, *data_, kept_.get(), workforce_, statistics_);
   const calibrate::BitConfiguration& bits = statistics_.choices.bits;
   if (resource_ == Resource::kWeightsMemory) least_ = bits.least.weights_memory, most_ = bits.most.weights_memory;
-  evaluated_ = samples::for_evaluation(data_->size(), chosen_, kMostEvaluated);
+  evaluated_ = samples::for_evaluation(data_->size(), chosen_, data_->size());
   float_program_ = simulate::compile(opened_->model, simulate::Profile::kX64);
   in_float_ = evaluated(float_program_, nullptr);
 }

@@ -78,7 +78,23 @@ void check_parts(const calibrate::Statistics& statistics, bool anyway) {
 struct GatheredData {
   Gathered gathered;
   std::shared_ptr<const samples::DataSet> data;
+  std::string aim = {};  // that was asked for, and how it is met; a sentence
 };
+
+/// "97.45 % right answers (97.50 % in float) and an SQNR of 31.20 dB on 1872 samples".
+std::string figures_of(const BudgetPoint& point, const SampleEvaluation& in_float) {
+  const evaluate::EvaluationResult &result = point.evaluation.result, &exact = in_float.result;
+  char text[160];
+  std::string figures;
+  if (result.value && exact.value) {
+    std::snprintf(text, sizeof text, "%.2f %% right answers (%.2f %% in float) and ", 100 * *result.value,
+                  100 * *exact.value);
+    figures = text;
+  }
+  std::snprintf(text, sizeof text, "an SQNR of %.2f dB on %lld samples", point.evaluation.sqnr_db.value_or(200),
+                static_cast<long long>(result.count));
+  return figures + text;
+}
 
 /// The smallest model, or the one with the fewest operators in float, that is as good as --accuracy and --sqnr ask.
 GatheredData gather_within(QuantizeOptions& options, Settings settings,
@@ -93,24 +109,36 @@ GatheredData gather_within(QuantizeOptions& options, Settings settings,
                 "Give --labels, or samples in class folders; --sqnr needs none.");
   BudgetCurve curve(opened, std::move(settings), data, samples_to_calibrate(options.data, *data), labels,
                     options.workforce);
-  const double in_float = curve.in_float().result.value.value_or(0);
+  // Right answers that may be lost; a difference of two counts has no rounding.
+  const auto aimed = [&](const evaluate::EvaluationResult& exact) {
+    return *options.accuracy / 100 * static_cast<double>(exact.count) + 1e-9;
+  };
   std::string most;  // what the largest budget reaches, which is looked at first
   auto point = curve.smallest([&](const BudgetPoint& one) {
-    const double value = one.evaluation.result.value.value_or(0), sqnr = one.evaluation.sqnr_db.value_or(200);
-    if (most.empty()) {
-      char text[128];
-      std::snprintf(text, sizeof text, "%.2f %% right answers (float: %.2f %%) and an SQNR of %.2f dB", 100 * value,
-                    100 * in_float, sqnr);
-      most = text;
-    }
-    const bool right = !options.accuracy || 100 * (in_float - value) <= *options.accuracy + 1e-9;
-    return right && (!options.sqnr || sqnr >= *options.sqnr);
+    if (most.empty()) most = figures_of(one, curve.in_float());
+    const auto &exact = curve.in_float().result, &result = one.evaluation.result;
+    const bool right = !options.accuracy ||
+                       static_cast<double>(exact.correct.value_or(0) - result.correct.value_or(0)) <= aimed(exact);
+    return right && (!options.sqnr || one.evaluation.sqnr_db.value_or(200) >= *options.sqnr);
   });
   if (!point)
     throw Error(ErrorCode::kInvalidConfig,
                 "No choice is as good as that: with the most bits that the platform offers there are " + most + ".",
                 option, "Allow more, give more samples, or try --prefer accuracy, --effort 2 or another platform.");
-  return {{point->job, std::move(point->statistics), std::move(point->draft), 2}, data};
+  std::string asked;
+  char text[64];
+  if (options.accuracy) {
+    std::snprintf(text, sizeof text, "at most %g %s less", *options.accuracy,
+                  *options.accuracy == 1 ? "point" : "points");
+    asked = text;
+  }
+  if (options.sqnr) {
+    std::snprintf(text, sizeof text, "%sat least %g dB", asked.empty() ? "" : " and ", *options.sqnr);
+    asked += text;
+  }
+  options.report.evaluated = data->size();  // the verdict counts what the aim was judged on
+  const std::string aim = "The aim of " + asked + " is met: " + figures_of(*point, curve.in_float()) + ".";
+  return {{point->job, std::move(point->statistics), std::move(point->draft), 2}, data, aim};
 }
 
 /// Labels of the samples, for the answer, and for training where it is to take them.
@@ -220,14 +248,12 @@ void print_labels_note(const report::Report& report) {
     if (one.code == kLabelsNotCounted) print_notes({one});
 }
 
-/// What the answer needs where nobody asked for a report: outputs on fewer samples, and only where these are not good
-/// enough, what makes their error. Absent where it fails, for the file is written already.
+/// The report that an answer is said from where nobody asked for one. Absent where it fails, for the file is written
+/// already.
 std::optional<report::Report> judge(ReportRequest request, const std::string& model_name, size_t model_bytes,
                                     const Job& job, const QuantizeResult& result,
                                     const calibrate::Statistics& statistics,
                                     const std::shared_ptr<const samples::DataSet>& data) {
-  request.compared = kAnswerSamples;
-  request.layers = false;
   try {
     return make_report(request, model_name, model_bytes, job, result, statistics, data);
   } catch (const Error& error) {
@@ -264,7 +290,7 @@ void quantize_model(QuantizeOptions& options) {
   options.training.resume = state.bytes;
   watch_training(options.checkpoint, options.quiet || options.json, options.training);
   for (const std::filesystem::path& path : outputs_of(options)) expect_writable(path.string());
-  auto [gathered, data] = gather_data(options, std::move(settings), opened);
+  auto [gathered, data, aim] = gather_data(options, std::move(settings), opened);
   auto& [job, statistics, decided, passes] = gathered;
   check_recipe(recipe, recipe_of(*job, statistics), !options.settings.platform.empty(), options.anyway);
   const QuantizeResult result = quantize(*job, statistics, std::move(decided));
@@ -285,9 +311,10 @@ void quantize_model(QuantizeOptions& options) {
     report = judge(options.report, file_name(options.model), before, *job, result, statistics, data);
   if (report && !options.quiet) print_labels_note(*report);
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-  const Cost cost{passes + (wants_report && data ? 1 : 0), spent.count(), calibration_bytes(*job)};
+  const Cost cost{passes + (report && data ? 1 : 0), spent.count(), calibration_bytes(*job)};
   const auto time = report ? report->time : time_forecast_of(*job, result);
-  const QuantizeAnswer answer{result, statistics, report, time, cost, options.output, before, opened->model.warnings};
+  const QuantizeAnswer answer{
+      result, statistics, report, time, cost, options.output, aim, before, opened->model.warnings};
   if (options.json) return print_json(answer);
   if (options.quiet) return;
   print_text(answer, options.verbose);

@@ -171,9 +171,10 @@ void print_saturation_warning(const QuantizeResult& result) {
 }  // namespace
 
 void print_text(const QuantizeAnswer& answer, bool verbose) {
-  const auto& [result, statistics, report, time, cost, output, before, warnings] = answer;
+  const auto& [result, statistics, report, time, cost, output, aim, before, warnings] = answer;
   const auto verdict = report ? report->verdict : std::nullopt;
   if (verdict) print("%s: %s\n", std::string(enum_word(verdict->usability)).c_str(), verdict->reason.c_str());
+  if (!aim.empty()) print("%s\n", aim.c_str());
   print_size(result, time, output, before);
   if (verdict) print_advice(*verdict);
   print_bits(statistics.choices.bits, verbose);
@@ -186,7 +187,7 @@ void print_text(const QuantizeAnswer& answer, bool verbose) {
 }
 
 void print_json(const QuantizeAnswer& answer) {
-  const auto& [result, statistics, report, time, cost, output, before, warnings] = answer;
+  const auto& [result, statistics, report, time, cost, output, aim, before, warnings] = answer;
   using Arithmetic = ptq::NodeOutcome::Arithmetic;
   Json nodes_in_float = Json::array();
   for (const report::FloatNode& node : in_float(result)) nodes_in_float.push_back(to_json(node));
@@ -204,6 +205,7 @@ void print_json(const QuantizeAnswer& answer) {
   json["training"] = training.plan.empty() ? Json(nullptr) : to_json(training);
   json["cost"] = {{"passes", cost.passes}, {"seconds", cost.seconds}};
   if (cost.bytes_per_thread) json["cost"]["memory_bytes_per_thread"] = *cost.bytes_per_thread;
+  if (!aim.empty()) json["aim"] = aim;
   if (time) json["time"] = to_json(*time);
   if (report && report->verdict) json["verdict"] = to_json(*report->verdict);
   print("%s\n", to_text(json).c_str());

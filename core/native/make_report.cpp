@@ -92,30 +92,20 @@ report::Report make_report(const ReportRequest& request, const std::string& mode
     report.samples.evaluation = static_cast<int64_t>(chosen.samples.size());
     return chosen.samples;
   };
-  std::shared_ptr<const report::CompareProgram> program;
-  std::vector<int64_t> compared;
-  const auto compare = [&](bool layers) {
-    report.comparison = compare_samples(
-        program, data, compared, layers ? report::layer_samples(compared) : std::vector<int64_t>(), request.workforce);
+  if (data && request.compared > 0) {
+    const auto program = report::CompareProgram::make(job.opened->model, result.model, profile, request.classes);
+    const std::vector<int64_t> compared = choose(request.compared);
+    report.comparison = compare_samples(program, data, compared, report::layer_samples(compared), request.workforce);
     report::add_histograms(*report.comparison, statistics);
     if (const auto remark =
             report::saturation_remark(report.comparison->saturation, profile == simulate::Profile::kAvx2))
       report.diagnostics.push_back(*remark);
-  };
-  if (data && request.compared > 0) {
-    program = report::CompareProgram::make(job.opened->model, result.model, profile, request.classes);
-    compared = choose(request.compared);
-    compare(request.layers);
   }
   if (data && !request.labels.empty())
     add_evaluation(request, profile, job, result, data, choose(request.evaluated), report);
   if (data)
     if (auto remark = report::guess_remark(*data)) report.diagnostics.push_back(std::move(*remark));
   if (report.comparison || report.evaluation.quantized) report.verdict = report::verdict_of(report);
-  if (program && !request.layers && report.verdict->usability != report::Usability::kUsable) {
-    compare(true);
-    report.verdict = report::verdict_of(report);
-  }
   return report;
 }
 

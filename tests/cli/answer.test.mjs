@@ -61,3 +61,36 @@ test('a file of little use is called that, with the layers that make its error',
     assert.match(stdout.split('\n')[0], /^(not usable|usable with care): .* dB/, stderr);
     assert.match(stdout, /much of the error: /);
   }));
+
+test('the verdict is the same with a report and without one', () =>
+  withFolder((folder) => {
+    const at = (name) => path.join(folder, name);
+    writeFileSync(at('model.onnx'), colours());
+    writeFileSync(at('x.npy'), npy(waves(9, 80 * 192), [80, 3, 8, 8]));
+    for (const bits of [8, 3]) {
+      const verdict = (...more) => {
+        const settings = ['--platform', 'any', '--set', `weights_n_bits=${bits}`, '--set', `activation_n_bits=${bits}`];
+        const all = [at('model.onnx'), '--data', at('x.npy'), '-o', at('made.onnx'), ...settings, '--json', ...more];
+        return JSON.parse(run('quantize', ...all).stdout).verdict;
+      };
+      const without = verdict();
+      assert.match(without.reason, / 64 samples/);
+      assert(without.worst_layers.length > 0);
+      assert.deepEqual(without, verdict('--report', at('report.json')));
+    }
+  }));
+
+test('--accuracy judges on every labelled sample that calibration has not seen, and says by what figures it is met', () =>
+  withFolder((folder) => {
+    const at = (name) => path.join(folder, name);
+    const count = 700;
+    const rows = waves(3, count * 6);
+    writeFileSync(at('model.onnx'), perceptron(1));
+    writeFileSync(at('rows.npy'), npy(rows, [count, 6]));
+    writeFileSync(at('labels.txt'), Array.from({ length: count }, (_, k) => k % 3).join('\n'));
+    const given = [at('model.onnx'), '--data', at('rows.npy'), '--labels', at('labels.txt'), '-o', at('made.onnx')];
+    const { stdout, stderr } = run('quantize', ...given, '--accuracy', '50', '--platform', 'any');
+    const [verdict, aim] = stdout.split('\n');
+    assert.match(verdict, /On your labels .* \(572 samples\)\./, stderr);
+    assert.match(aim, /^The aim of at most 50 points less is met: [\d.]+ % right answers .* on 572 samples\.$/);
+  }));
