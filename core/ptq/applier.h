@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/graph/uses.h"
 #include "core/passes/edit.h"
 #include "core/ptq/apply_plan.h"
 #include "core/ptq/table_weight.h"
@@ -68,7 +69,8 @@ class Applier {
   std::vector<NodeId> softmaxes_in_float() const;
   void drop_plain_dilations();
   void fold_clamps();
-  void insert_pair(const ActivationPlan& activation);
+  /// `uses`: of the graph before the first pair.
+  void insert_pair(const Uses& uses, const ActivationPlan& activation);
   Node bound(const std::string& name, ValueId value, const QuantizationParams& params);
   Node bound_codes(const std::string& name, ValueId all, ValueId bounded, const QuantizationParams& params);
   void place_new_nodes();

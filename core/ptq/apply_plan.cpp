@@ -34,7 +34,8 @@ Model Applier::apply() {
   for (const KernelPlan& kernel : plan_.kernels) store_weight(kernel);
   for (const ConstantPlan& constant : plan_.constants)
     constant.by_row ? store_embedding(constant) : store_constant(constant);
-  for (const ActivationPlan& activation : plan_.activations) insert_pair(activation);
+  const Uses uses(graph());
+  for (const ActivationPlan& activation : plan_.activations) insert_pair(uses, activation);
   place_new_nodes();
   guard_moved_quantizers(graph(), model_.opset());
   guard_float_nodes(model_, softmaxes_in_float(), kernels_with_zero_points());
@@ -139,7 +140,7 @@ Node Applier::bound(const std::string& name, ValueId value, const QuantizationPa
   return pair_node("Clip", name, {value, low, high}, graph().add_unique_value(name + "_Clip_Output", DType::kFloat32));
 }
 
-void Applier::insert_pair(const ActivationPlan& activation) {
+void Applier::insert_pair(const Uses& uses, const ActivationPlan& activation) {
   const ValueId value = activation.tensor.value;
   const std::string name = name_of(value);
   auto [shared, is_new] = group_params_.try_emplace(activation.tensor.group);
@@ -155,22 +156,19 @@ void Applier::insert_pair(const ActivationPlan& activation) {
   const ValueId codes = graph().add_unique_value(name + kCodes, activation.params.storage());
   ValueId source = value, restored;
   const bool keeps_name =
-      activation.tensor.integer_made && (std::count(graph().outputs.begin(), graph().outputs.end(), value) != 0 ||
-                                         captured_[static_cast<size_t>(value.index)]);
-  const bool is_input = std::count(graph().inputs.begin(), graph().inputs.end(), value) != 0;
-  if (keeps_name && !is_input) {
+      activation.tensor.integer_made && (uses.is_output(value) || captured_[static_cast<size_t>(value.index)]);
+  const auto maker = uses.producer_index(value);
+  if (keeps_name && maker) {
     source = graph().add_unique_value(name + "_QuantizeLinear_Input", DType::kFloat32);
     restored = value;
-    for (Node& node : graph().nodes())
-      for (ValueId& id : node.outputs)
-        if (id == value) id = source;
+    auto& outputs = graph().nodes()[*maker].outputs;
+    std::replace(outputs.begin(), outputs.end(), value, source);
   } else {
     restored = graph().add_unique_value(name + kRestored, DType::kFloat32);
-    for (Node& node : graph().nodes()) {
-      const bool is_kernel = plan_.reads_quantized(node.id);
-      if (activation.tensor.integer_made || is_kernel)
-        for (ValueId& id : node.inputs)
-          if (id == value) id = restored;
+    for (const size_t reader : uses.reader_indices(value)) {
+      Node& node = graph().nodes()[reader];
+      if (activation.tensor.integer_made || plan_.reads_quantized(node.id))
+        std::replace(node.inputs.begin(), node.inputs.end(), value, restored);
     }
   }
   std::vector<Node>& after = after_[source];

@@ -33,12 +33,15 @@ class Finder {
     for (size_t i = 0; i < graph.nodes().size(); ++i)
       if (const ValueId output = graph.nodes()[i].outputs[0]; output.valid())
         counts_[static_cast<size_t>(output.index)] = channels_made_by(i);
+    find_doomed();
   }
 
   /// The region around the value; none when a factor per channel cannot pass through all of it.
   std::optional<ChannelRegion> grow(ValueId start) {
+    if (doomed_[static_cast<size_t>(start.index)]) return std::nullopt;
     region_ = {};
     gates_.clear();
+    joined_.clear();
     open_.clear();
     if (!join(start, 0)) return std::nullopt;
     while (!open_.empty()) {
@@ -94,17 +97,84 @@ class Finder {
   }
   bool constant(ValueId id) const { return !id.valid() || graph_.initializer(id) != nullptr; }
 
-  bool grow_from(ValueId value) {
-    if (constant(value) || uses_.is_output(value) || captured_[static_cast<size_t>(value.index)]) return false;
+  /// What grow_from() refuses whatever the region holds, and what cannot but lead there: most operators of a network
+  /// are, and a region that is grown from each of them in vain would make the time grow with the square of the graph.
+  void find_doomed() {
+    doomed_.assign(graph_.value_count(), false);
+    std::vector<ValueId> open;
+    const auto doom = [&](ValueId value) {
+      if (!value.valid() || doomed_[static_cast<size_t>(value.index)]) return;
+      doomed_[static_cast<size_t>(value.index)] = true;
+      open.push_back(value);
+    };
+    for (size_t k = 0; k < doomed_.size(); ++k)
+      if (const ValueId value{static_cast<int32_t>(k)}; is_refused(value)) doom(value);
+    std::vector<bool> passed(graph_.nodes().size(), false);
+    const auto doom_around = [&](size_t index) {
+      if (passed[index]) return;
+      passed[index] = true;
+      const Node& node = graph_.nodes()[index];
+      const size_t joined = is_homogeneous(node) || clips_from_zero(node) ? 1 : node.inputs.size();
+      std::for_each_n(node.inputs.begin(), joined, doom);
+      doom(node.outputs[0]);
+    };
+    while (!open.empty()) {
+      const ValueId value = open.back();
+      open.pop_back();
+      if (const auto maker = uses_.producer_index(value)) {
+        const Node& node = graph_.nodes()[*maker];
+        if (passes_through(node))
+          doom_around(*maker);
+        else if (is_gate(node) && node.outputs[0] == value)
+          std::for_each(node.inputs.begin(), node.inputs.end(), doom);
+      }
+      for (const size_t reader : uses_.reader_indices(value))
+        if (passes_through(graph_.nodes()[reader])) doom_around(reader);
+    }
+  }
+
+  bool is_refused(ValueId value) const {
+    if (channels_of(value) < 1 || constant(value) || uses_.is_output(value) ||
+        captured_[static_cast<size_t>(value.index)])
+      return true;
     const auto maker = uses_.producer_index(value);
-    if (!maker || graph_.nodes()[*maker].outputs[0] != value || !pass_back(*maker)) return false;
+    if (!maker || graph_.nodes()[*maker].outputs[0] != value) return true;
+    const Node& made_by = graph_.nodes()[*maker];
+    if (!begins_at(*maker) && !passes_through(made_by) && !made_by.is("Mul")) return true;
+    const auto& readers = uses_.reader_indices(value);
+    return std::any_of(readers.begin(), readers.end(), [&](size_t reader) {
+      const Node& node = graph_.nodes()[reader];
+      if (const KernelOp* op = conv(reader)) return !ends_at(*op, node, value);
+      return is_gate(node) ? channels_of(node.outputs[0]) != channels_of(value) : !passes_through(node);
+    });
+  }
+
+  bool begins_at(size_t index) const {
+    return conv(index) != nullptr || channel_factors(graph_, graph_.nodes()[index]) != nullptr;
+  }
+  bool ends_at(const KernelOp& op, const Node& node, ValueId value) const {
+    const bool as_data = node.inputs[0] == value && std::count(node.inputs.begin(), node.inputs.end(), value) == 1;
+    return as_data && op.inputs == channels_of(value) && (op.groups == 1 || op.groups == op.inputs);
+  }
+  bool is_gate(const Node& node) const {
+    return node.is("Mul") && node.inputs.size() == 2 && node.inputs[0] != node.inputs[1] && !constant(node.inputs[0]) &&
+           !constant(node.inputs[1]);
+  }
+  /// What pass_through() joins, whatever the region holds.
+  bool passes_through(const Node& node) const {
+    return node.outputs.size() == 1 && (joins_channels(node) || (node.is("Add") && node.inputs[0] != node.inputs[1]) ||
+                                        is_homogeneous(node) || clips_from_zero(node));
+  }
+
+  bool grow_from(ValueId value) {
+    if (doomed_[static_cast<size_t>(value.index)] || !pass_back(*uses_.producer_index(value))) return false;
     const auto& readers = uses_.reader_indices(value);
     return std::all_of(readers.begin(), readers.end(), [&](size_t reader) { return pass_on(reader, value); });
   }
 
   bool pass_back(size_t index) {
     const Node& node = graph_.nodes()[index];
-    if (conv(index) != nullptr || channel_factors(graph_, node) != nullptr) {
+    if (begins_at(index)) {
       region_.sources.insert(index);
       return true;
     }
@@ -113,15 +183,13 @@ class Finder {
 
   bool pass_on(size_t index, ValueId value) {
     const Node& node = graph_.nodes()[index];
-    if (const KernelOp* op = conv(index)) {
-      const bool as_data = node.inputs[0] == value && std::count(node.inputs.begin(), node.inputs.end(), value) == 1;
+    if (conv(index) != nullptr) {
       region_.ends.insert(index);
-      return as_data && op->inputs == channels_of(value) && (op->groups == 1 || op->groups == op->inputs);
+      return true;
     }
-    if (node.is("Mul") && node.inputs.size() == 2 && node.inputs[0] != node.inputs[1]) {
+    if (is_gate(node)) {
       gates_.insert(index);
-      return !constant(node.inputs[0]) && !constant(node.inputs[1]) &&
-             channels_of(node.outputs[0]) == channels_of(value) && join(node.outputs[0], first_of(value));
+      return join(node.outputs[0], first_of(value));
     }
     return pass_through(index, node, value);
   }
@@ -130,24 +198,21 @@ class Finder {
 
   /// Joins what the node reads and makes, `from` being one of these; false when a factor cannot pass through it.
   bool pass_through(size_t index, const Node& node, ValueId from) {
-    if (node.outputs.size() != 1) return false;
     const int64_t first = first_of(from);
-    if (joins_channels(node)) return pass_through_concat(node, from);
-    if (node.is("Add") && node.inputs[0] != node.inputs[1]) {
-      if (!join(node.inputs[0], first) || !join(node.inputs[1], first)) return false;
-    } else if (node.is("Mul")) {
+    if (joins_channels(node)) return pass_through_concat(index, node, from);
+    if (node.is("Mul")) {
       // Which side is the gate is not known from downstream: the side that some other way has led to.
       if (gates_.count(index) == 0) return false;
-    } else if (is_homogeneous(node) || clips_from_zero(node)) {
-      if (!join(node.inputs[0], first)) return false;
     } else {
-      return false;
+      if (!passes_through(node) || !join(node.inputs[0], first)) return false;
+      if (node.is("Add") && !join(node.inputs[1], first)) return false;
     }
     return join(node.outputs[0], first);
   }
 
-  bool pass_through_concat(const Node& node, ValueId from) {
-    int64_t before = 0;  // channels of the inputs before `from`
+  bool pass_through_concat(size_t index, const Node& node, ValueId from) {
+    if (!joined_.insert(index).second) return true;  // with all that it joins
+    int64_t before = 0;                              // channels of the inputs before `from`
     if (from != node.outputs[0])
       for (size_t k = 0; node.inputs[k] != from; ++k) before += channels_of(node.inputs[k]);
     int64_t at = first_of(from) - before;
@@ -182,7 +247,9 @@ class Finder {
   ChannelRegion region_;
   std::vector<ValueId> open_;
   std::set<size_t> gates_;
+  std::set<size_t> joined_;      // the Concats of the region
   std::vector<int64_t> counts_;  // by value
+  std::vector<bool> doomed_;     // by value: no region holds it
 };
 
 }  // namespace

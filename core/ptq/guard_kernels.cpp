@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/ptq/guard_kernels.h"
 
-#include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "core/graph/clamp_bounds.h"
 #include "core/passes/edit.h"
@@ -26,8 +27,9 @@ bool guard_from_add(Graph& graph, const Uses& uses, Node& kernel, Node& add, int
   return true;
 }
 
-/// Max and Min in place of the clamp at `index`; a bound at infinity needs none.
-bool guard_from_clamp(Graph& graph, size_t index, const ClampBounds& bounds) {
+/// Max and Min in place of the clamp at `index`, the first of two in `before` that place; a bound at infinity needs
+/// none.
+bool guard_from_clamp(Graph& graph, size_t index, const ClampBounds& bounds, std::map<size_t, Node>& before) {
   const Node clamp = graph.nodes()[index];
   const std::string stem = graph.label_of(clamp);
   std::vector<Node> steps;
@@ -50,32 +52,47 @@ bool guard_from_clamp(Graph& graph, size_t index, const ClampBounds& bounds) {
   steps.back().name = clamp.name;
   steps.back().id = clamp.id;
   graph.nodes()[index] = steps.back();
-  if (steps.size() == 2) graph.insert(index, steps.front());
+  if (steps.size() == 2) before.emplace(index, std::move(steps.front()));
   return true;
 }
 
-bool guard(Model& model, NodeId kernel) {
-  Graph& graph = model.graph;
-  Node* node = graph.find(kernel);
-  if (node == nullptr || !(node->is("MatMul") || node->is("Gemm"))) return false;
-  const Uses uses(graph);
-  const auto reader = passes::sole_reader(graph, uses, node->outputs[0]);
-  if (!reader) return false;
-  Node& after = graph.nodes()[*reader];
-  if (node->is("MatMul") && after.is("Add")) {
-    const int rank = infer_ranks(model)[static_cast<size_t>(node->inputs[0].index)];
-    return guard_from_add(graph, uses, *node, after, rank);
+void insert_all(Graph& graph, std::map<size_t, Node> before) {
+  if (before.empty()) return;
+  std::vector<Node> old = std::move(graph.nodes());
+  graph.nodes().clear();
+  for (size_t i = 0; i < old.size(); ++i) {
+    if (const auto found = before.find(i); found != before.end()) graph.append(std::move(found->second));
+    graph.nodes().push_back(std::move(old[i]));
   }
-  const auto bounds = clamp_bounds(graph, after);
-  return bounds && uses.reader_count(after.outputs[0]) == 1 && !uses.is_output(after.outputs[0]) &&
-         guard_from_clamp(graph, *reader, *bounds);
 }
 
 }  // namespace
 
 int guard_kernels(Model& model, const std::vector<NodeId>& kernels) {
-  return static_cast<int>(
-      std::count_if(kernels.begin(), kernels.end(), [&](NodeId kernel) { return guard(model, kernel); }));
+  const std::set<NodeId> wanted(kernels.begin(), kernels.end());
+  if (wanted.empty()) return 0;
+  Graph& graph = model.graph;
+  const Uses uses(graph);
+  const std::vector<int> ranks = infer_ranks(model);
+  std::map<size_t, Node> before;
+  int guarded = 0;
+  for (Node& node : graph.nodes()) {
+    if (wanted.count(node.id) == 0 || !(node.is("MatMul") || node.is("Gemm"))) continue;
+    const auto reader = passes::sole_reader(graph, uses, node.outputs[0]);
+    if (!reader) continue;
+    Node& after = graph.nodes()[*reader];
+    if (node.is("MatMul") && after.is("Add")) {
+      const int rank = ranks[static_cast<size_t>(node.inputs[0].index)];
+      if (guard_from_add(graph, uses, node, after, rank)) ++guarded;
+      continue;
+    }
+    const auto bounds = clamp_bounds(graph, after);
+    if (bounds && uses.reader_count(after.outputs[0]) == 1 && !uses.is_output(after.outputs[0]) &&
+        guard_from_clamp(graph, *reader, *bounds, before))
+      ++guarded;
+  }
+  insert_all(graph, std::move(before));
+  return guarded;
 }
 
 }  // namespace tersor::ptq

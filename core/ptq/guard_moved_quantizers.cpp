@@ -77,9 +77,9 @@ bool is_passed(const Node& node) {
 
 int requantize_moved(Graph& graph) {
   int guarded = 0;
+  Uses uses(graph);
   for (size_t i = 0; i < graph.nodes().size(); ++i) {
     if (!is_passed(graph.nodes()[i]) || graph.nodes()[i].outputs.size() != 1) continue;
-    const Uses uses(graph);
     const Node* restorer = signed_restorer(graph, uses, graph.nodes()[i].inputs[0]);
     const ValueId value = graph.nodes()[i].outputs[0];
     const auto& readers = uses.reader_indices(value);
@@ -101,6 +101,7 @@ int requantize_moved(Graph& graph) {
     graph.nodes()[i].outputs[0] = moved;
     graph.insert(i + 1, std::move(quantize));
     graph.insert(i + 2, std::move(dequantize));
+    uses = Uses(graph);
     ++guarded;
   }
   return guarded;

@@ -3,6 +3,7 @@
 // after it and a Sigmoid the product of it and its input, and prepare a kernel for each node that is left.
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "core/graph/uses.h"
@@ -90,28 +91,52 @@ std::map<std::string, const Tensor*> known_captures(const Model& model, const No
   return known;
 }
 
-GraphPart part_of(const Graph& graph, const ProgramOptions& options) {
-  return options.part.value_or(GraphPart{graph.inputs, graph.outputs});
-}
-
-std::shared_ptr<const Uses> uses_of(const Graph& graph, const ProgramOptions& options) {
-  return options.part && options.part->uses ? options.part->uses : std::make_shared<const Uses>(graph);
+/// The part as a model of its own, which takes the time of its nodes, not of the graph's.
+Model cut_out(const Model& model, const GraphPart& part) {
+  const Graph& graph = model.graph;
+  const auto uses = part.uses ? part.uses : std::make_shared<const Uses>(graph);
+  const std::set<ValueId> given(part.inputs.begin(), part.inputs.end());
+  std::set<size_t> live;
+  std::vector<ValueId> needed = part.outputs;
+  while (!needed.empty()) {
+    const ValueId id = needed.back();
+    needed.pop_back();
+    const auto maker = given.count(id) == 0 ? uses->producer_index(id) : std::nullopt;
+    if (maker && live.insert(*maker).second)
+      needed.insert(needed.end(), uses->reads(*maker).begin(), uses->reads(*maker).end());
+  }
+  Model cut;
+  cut.opset_imports = model.opset_imports;
+  std::map<ValueId, ValueId> taken;
+  const auto take = [&](ValueId id) {
+    if (!id.valid()) return id;
+    const auto [it, is_new] = taken.emplace(id, ValueId{});
+    if (!is_new) return it->second;
+    it->second = cut.graph.add_value(graph.name_of(id), graph.value(id).dtype);
+    if (const Tensor* constant = graph.initializer(id)) cut.graph.set_initializer(it->second, *constant);
+    return it->second;
+  };
+  for (const ValueId id : part.inputs) cut.graph.inputs.push_back(take(id));
+  for (const size_t index : live) {
+    Node node = graph.nodes()[index];
+    for (const ValueId id : uses->reads(index)) take(id);  // those of subgraphs too
+    for (ValueId& id : node.inputs) id = take(id);
+    for (ValueId& id : node.outputs) id = given.count(id) == 0 ? take(id) : ValueId{};
+    cut.graph.append(std::move(node));
+  }
+  for (const ValueId id : part.outputs) cut.graph.outputs.push_back(take(id));
+  return cut;
 }
 
 class Compiler {
  public:
   Compiler(const Model& model, const ops::Registry& registry, const ProgramOptions& options)
-      : model_(model),
-        graph_(model.graph),
-        uses_(uses_of(model.graph, options)),
-        registry_(registry),
-        options_(options) {
+      : model_(model), graph_(model.graph), uses_(model.graph), registry_(registry), options_(options) {
     prepared_.memory_limit = options.memory_limit;
     prepared_.loop_limit = options.loop_limit;
     prepared_.will_run = options.will_run;
-    GraphPart part = part_of(graph_, options);
-    prepared_.inputs = std::move(part.inputs);
-    prepared_.results = std::move(part.outputs);
+    prepared_.inputs = graph_.inputs;
+    prepared_.results = graph_.outputs;
     prepared_.results.insert(prepared_.results.end(), options.fetched.begin(), options.fetched.end());
     prepared_.observed.assign(graph_.value_count(), false);
     for (const auto* list : {&options.observed, &options.fetched})
@@ -120,12 +145,12 @@ class Compiler {
     check_definitions(graph_);
     wanted_ = prepared_.observed;
     for (const ValueId id : prepared_.results) wanted_[static_cast<size_t>(id.index)] = true;
-    live_ = find_live(graph_, *uses_, wanted_, prepared_.inputs);
+    live_ = find_live(graph_, uses_, wanted_, prepared_.inputs);
   }
 
   PreparedGraph compile() {
     require_operators(model_, registry_, live_);
-    Constants constants(model_, *uses_, registry_, live_, prepared_.memory_limit);
+    Constants constants(model_, uses_, registry_, live_, prepared_.memory_limit);
     for (size_t k = 0; k < wanted_.size(); ++k) {
       const ValueId id{static_cast<int32_t>(k)};
       if (wanted_[k] && constants.is_constant(id)) prepared_.constants[id] = constants.value(id).aligned();
@@ -162,7 +187,7 @@ class Compiler {
 
   const Model& model_;
   const Graph& graph_;
-  const std::shared_ptr<const Uses> uses_;
+  const Uses uses_;
   const ops::Registry& registry_;
   const ProgramOptions& options_;
   PreparedGraph prepared_;
@@ -193,7 +218,7 @@ std::optional<Clamp> Compiler::clamp_of(size_t index, Constants& constants) {
 void Compiler::find_readers() {
   reader_.assign(graph_.value_count(), kNone);
   for (size_t i = 0; i < graph_.nodes().size(); ++i)
-    for (const ValueId id : uses_->reads(i))
+    for (const ValueId id : uses_.reads(i))
       if (size_t& reader = reader_[static_cast<size_t>(id.index)]; live_[i]) reader = reader == kNone ? i : kMany;
   for (size_t k = 0; k < wanted_.size(); ++k)
     if (wanted_[k]) reader_[k] = kMany;
@@ -318,7 +343,7 @@ void Compiler::add_control(size_t index, Constants& constants) {
   });
   for (size_t k = 0; k < tensors.size(); ++k)
     if (tensors[k] != nullptr) prepared_.constants.emplace(node.inputs[k], tensors[k]->aligned());
-  for (const ValueId id : uses_->reads(index))
+  for (const ValueId id : uses_.reads(index))
     if (constants.is_constant(id)) constants.release(id);
   prepared_.nodes.push_back(std::move(prepared));
 }
@@ -362,12 +387,15 @@ Plan planned(const PreparedGraph& graph, const std::vector<Port>& ports, std::sp
 
 std::shared_ptr<const Program> Program::compile(const Model& model, const ops::Registry& registry,
                                                 const ProgramOptions& options) {
+  if (options.part) {
+    TERSOR_CHECK(options.observed.empty() && options.fetched.empty());
+    ProgramOptions of_part = options;
+    of_part.part.reset();
+    return compile(cut_out(model, *options.part), registry, of_part);
+  }
   std::shared_ptr<Program> program(new Program());
-  const GraphPart part = part_of(model.graph, options);
-  program->inputs_ = ports_of(model.graph, part.inputs);
-  program->outputs_ = ports_of(model.graph, part.outputs);
-  if (options.part)
-    for (Port& port : program->inputs_) port.shape.reset();
+  program->inputs_ = ports_of(model.graph, model.graph.inputs);
+  program->outputs_ = ports_of(model.graph, model.graph.outputs);
   program->graph_ = std::make_unique<const PreparedGraph>(Compiler(model, registry, options).compile());
   return program;
 }

@@ -30,7 +30,7 @@ struct GraphPart {
 };
 
 struct ProgramOptions {
-  /// Compiled instead of the whole graph.
+  /// Compiled instead of the whole graph, as a graph of its own: nothing of it is observed or fetched.
   std::optional<GraphPart> part = std::nullopt;
   /// Values that are made as tensors of their own and shown to the observer. (The output of a Conv whose Relu is
   /// applied with it is not made unless it is listed here.) A constant may be listed.

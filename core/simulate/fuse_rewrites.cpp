@@ -2,6 +2,7 @@
 #include "core/simulate/fuse_rewrites.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "core/graph/attribute_defaults.h"
@@ -22,12 +23,6 @@ bool is_mover(const Node& node) {
     return string_of(node, "mode") == "nearest" &&
            string_of(node, "coordinate_transformation_mode") != "tf_crop_and_resize";
   return has_runtime_trait(node, RuntimeTrait::kCarriesDown);
-}
-
-void replace_reads(Graph& graph, ValueId from, ValueId to) {
-  for (Node& node : graph.nodes())
-    for (ValueId& input : node.inputs)
-      if (input == from) input = to;
 }
 
 /// What a node makes of initializers, where it is one of those between a weight and its DequantizeLinear.
@@ -131,43 +126,59 @@ void move_quantization_up(Graph& graph) {
 }
 
 void move_dequantization_down(Graph& graph) {
-  for (size_t i = 0; i < graph.nodes().size(); ++i) {
-    if (!is_mover(graph.nodes()[i])) continue;
-    const Uses uses(graph);
-    const auto dequantize = dequantized(graph, uses, graph.nodes()[i].inputs[0]);
-    if (!dequantize || !dequantize->per_tensor() || !dequantize->is_8_bit()) continue;
-    const ValueId real = graph.nodes()[i].outputs[0];
-    const ValueId raw = graph.add_unique_value(graph.name_of(real) + "_moved", dequantize->dtype);
+  std::map<ValueId, QuantizationNode> restored;  // by the float side
+  std::vector<Node> nodes = std::move(graph.nodes());
+  graph.nodes().clear();
+  const auto keep = [&](Node node) {
+    if (const auto found = as_quantization(graph, node, "DequantizeLinear"))
+      if (found->per_tensor() && found->is_8_bit()) restored[found->real] = *found;
+    graph.nodes().push_back(std::move(node));
+  };
+  for (Node& node : nodes) {
+    const auto dequantize = is_mover(node) ? restored.find(node.inputs[0]) : restored.end();
+    if (dequantize == restored.end()) {
+      keep(std::move(node));
+      continue;
+    }
+    const QuantizationNode before = dequantize->second;
+    const ValueId real = node.outputs[0];
+    const ValueId raw = graph.add_unique_value(graph.name_of(real) + "_moved", before.dtype);
     Node after;
     after.op_type = "DequantizeLinear";
-    after.inputs = {raw, dequantize->scale};
-    if (dequantize->zero_point.valid()) after.inputs.push_back(dequantize->zero_point);
+    after.inputs = {raw, before.scale};
+    if (before.zero_point.valid()) after.inputs.push_back(before.zero_point);
     after.outputs = {real};
-    graph.nodes()[i].inputs[0] = dequantize->raw;
-    graph.nodes()[i].outputs[0] = raw;
-    if (graph.nodes()[i].op_type == "MaxPool") graph.nodes()[i].domain = "com.tersor";
-    graph.insert(i + 1, std::move(after));
+    node.inputs[0] = before.raw;
+    node.outputs[0] = raw;
+    if (node.op_type == "MaxPool") node.domain = "com.tersor";
+    graph.nodes().push_back(std::move(node));
+    graph.append(std::move(after));
+    restored[real] = *as_quantization(graph, graph.nodes().back(), "DequantizeLinear");
   }
 }
 
 void drop_identical_pairs(Graph& graph) {
-  for (size_t i = 0; i < graph.nodes().size(); ++i) {
-    const auto quantize = as_quantization(graph, graph.nodes()[i], "QuantizeLinear");
+  // No value that is read in another's place loses its readers later: it is made further up.
+  const Uses uses(graph);
+  for (const Node& node : graph.nodes()) {
+    const auto quantize = as_quantization(graph, node, "QuantizeLinear");
     if (!quantize) continue;
-    const Uses uses(graph);
     const auto dequantize = dequantized(graph, uses, quantize->real);
     if (!dequantize || !dequantize->same_parameters(*quantize) || !quantize->per_tensor() ||
         uses.is_output(quantize->raw))
       continue;
-    replace_reads(graph, quantize->raw, dequantize->raw);
+    for (const size_t reader : uses.reader_indices(quantize->raw)) {
+      auto& inputs = graph.nodes()[reader].inputs;
+      std::replace(inputs.begin(), inputs.end(), quantize->raw, dequantize->raw);
+    }
   }
 }
 
 void drop_clamps_before_quantization(Graph& graph) {
-  for (bool changed = true; changed;) {
-    changed = false;
+  // Of several clamps in a row the last is dropped first.
+  for (std::set<NodeId> gone; true; gone.clear()) {
     const Uses uses(graph);
-    for (Node& node : graph.nodes()) {
+    for (const Node& node : graph.nodes()) {
       const auto bounds = clamp_bounds(graph, node);
       if (!bounds) continue;
       const auto output = quantized(graph, uses, node.outputs[0]);
@@ -176,12 +187,11 @@ void drop_clamps_before_quantization(Graph& graph) {
       const float low = grid.scale * static_cast<float>(grid.low() - grid.zero_point);
       const float high = grid.scale * static_cast<float>(grid.high() - grid.zero_point);
       if (static_cast<double>(low) < bounds->low || static_cast<double>(high) > bounds->high) continue;
-      const NodeId gone = node.id;
+      gone.insert(node.id);
       graph.nodes()[output->index].inputs[0] = node.inputs[0];
-      graph.erase_nodes([&](const Node& one) { return one.id == gone; });
-      changed = true;
-      break;
     }
+    if (gone.empty()) return;
+    graph.erase_nodes([&](const Node& node) { return gone.count(node.id) != 0; });
   }
 }
 

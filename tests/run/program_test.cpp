@@ -529,4 +529,19 @@ TEST_CASE("parts of a graph, run one after another on what lies there, give the 
   }
 }
 
+TEST_CASE("a part may be given one output of a node and make another of the same node anew") {
+  ModelBuilder builder(13);
+  const ValueId x = builder.input("x", {1, 4});
+  const std::vector<ValueId> halves = builder.nodes("Split", {x}, 2, {{"axis", int64_t{1}}});
+  const ValueId difference = builder.node("Sub", halves);
+  builder.output(builder.node("Neg", {difference}));
+  run::ProgramOptions options;
+  options.part = run::GraphPart{{x, halves[0]}, {difference, halves[0]}};
+  run::Runner runner(run::Program::compile(builder.model, ops::standard(), options));
+  const Tensor all = Tensor::of<float>(Shape{1, 4}, {1, 2, 3, 5}), a = Tensor::of<float>(Shape{1, 2}, {10, 20});
+  const auto results = runner.run(std::vector<Tensor>{all, a});
+  REQUIRE(results[0] == Tensor::of<float>(Shape{1, 2}, {7, 15}));
+  REQUIRE(results[1] == a);
+}
+
 }  // namespace program_test
