@@ -11,7 +11,9 @@
 
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
+#include "core/ptq/added_names.h"
 #include "core/ptq/apply_plan.h"
+#include "core/ptq/pack_codes.h"
 #include "core/ptq/table_weight.h"
 
 namespace tersor::ptq {
@@ -60,6 +62,7 @@ class Applier {
   /// Float arithmetic reads the weight, which the runtime restores when it opens the file. A DequantizeLinear is
   /// computed in every run, and ONNX Runtime rounds the input of a MatMul after one to 8 bits.
   bool folds(const KernelPlan& kernel) const;
+  /// Constants are computed once, when the file is opened: codes of few bits may be packed, too.
   bool folds_constants() const { return tpc::folds(plan_.float_weights); }
   bool multiplies_bits(const KernelPlan& kernel, const Node& node) const;
   /// MatMuls and Gemms that runtimes compute in integers, or with packed weights, and whose result is float.
@@ -102,6 +105,12 @@ class Applier {
     const Shape one{static_cast<int64_t>(numbers.size())};
     return graph().add_initializer(name, Tensor::of<int64_t>(one, numbers));
   }
+  /// Integers of the file, which are packed at the end where they have few bits.
+  ValueId stored_codes_of(const std::string& stem, Tensor codes, int n_bits) {
+    const ValueId stored = graph().add_initializer(stem + kCodes, std::move(codes));
+    if (folds_constants()) few_bit_codes_.push_back({stored, n_bits});
+    return stored;
+  }
   ValueId scale_of(const std::string& stem, const QuantizationParams& params);
   ValueId zero_point_of(const std::string& stem, const QuantizationParams& params, DType type);
   Node restore(std::string name, Tensor codes, const QuantizationParams& params, ValueId output);
@@ -115,7 +124,8 @@ class Applier {
             std::vector<Node>& nodes);
   void scale_codes(const std::string& name, ValueId value, int rank, const QuantizationParams& params, ValueId output,
                    std::vector<Node>& nodes);
-  /// Weights of 4 bits or fewer are packed where the operator set has such integers.
+  /// Weights of 4 bits or fewer are of a type of 4 bits where the operator set has one and runtimes compute no
+  /// constants.
   DType weight_type(const QuantizationParams& params) const;
 
   Model model_;
@@ -126,7 +136,8 @@ class Applier {
   std::map<NodeId, StoredWeight> weights_;      // by the first of the kernels that have it
   std::map<ValueId, std::vector<Node>> after_;  // nodes to stand after a value's producer
   std::map<NodeId, std::vector<Node>> before_;  // nodes to stand before a node
-  std::vector<bool> captured_;                  // by value: a subgraph reads it by its name
+  std::vector<FewBitCodes> few_bit_codes_;
+  std::vector<bool> captured_;  // by value: a subgraph reads it by its name
 };
 
 }  // namespace tersor::ptq

@@ -40,8 +40,9 @@ Model Applier::apply() {
   guard_moved_quantizers(graph(), model_.opset());
   guard_float_nodes(model_, softmaxes_in_float(), kernels_with_zero_points());
   guard_kernels(model_, kernels_with_float_results());
-  make_names_unique();
   graph().erase_unused_initializers();
+  pack_codes(graph(), few_bit_codes_);
+  make_names_unique();
   model_.ir_version = std::max(model_.ir_version, ir_version_for(model_.opset()));
   return std::move(model_);
 }
@@ -52,11 +53,12 @@ bool Applier::needs_small_integers() const {
          std::any_of(plan_.kernels.begin(), plan_.kernels.end(),
                      [this](const KernelPlan& one) {
                        if (one.table || folds(one)) return false;
-                       return one.blocks || one.weight.grid.n_bits <= 4 || bits_of(one.weight.storage()) != 8;
+                       const bool has_few_bits = one.weight.grid.n_bits <= 4 && !folds_constants();
+                       return one.blocks || has_few_bits || bits_of(one.weight.storage()) != 8;
                      }) ||
-         std::any_of(plan_.constants.begin(), plan_.constants.end(), [](const ConstantPlan& one) {
-           return !one.is_packed &&
-                  ((!one.by_row && one.params.grid.n_bits <= 4) || bits_of(one.params.storage()) != 8);
+         std::any_of(plan_.constants.begin(), plan_.constants.end(), [this](const ConstantPlan& one) {
+           return !one.is_packed && ((!one.by_row && one.params.grid.n_bits <= 4 && !folds_constants()) ||
+                                     bits_of(one.params.storage()) != 8);
          });
 }
 

@@ -98,7 +98,11 @@ class FrontMover {
     Node node = from_.nodes()[maker_.at(value)];
     for (ValueId& id : node.inputs)
       if (id.valid()) id = moved(id);
-    for (ValueId& id : node.outputs) id = moved_.at(id);
+    for (ValueId& id : node.outputs) {
+      const auto [known, is_new] = moved_.try_emplace(id);
+      if (is_new) known->second = to_.add_unique_value(from_.name_of(id), from_.value(id).dtype);
+      id = known->second;
+    }
     const std::string stem = node.name;
     for (int k = 2; !node.name.empty() && !names_.insert(node.name).second; ++k)
       node.name = stem + "_" + std::to_string(k);
@@ -109,7 +113,6 @@ class FrontMover {
     if (const auto known = moved_.find(value); known != moved_.end()) return known->second;
     if (const Tensor* const constant = from_.initializer(value))
       return moved_[value] = to_.add_initializer(from_.name_of(value), *constant);
-    moved_[value] = to_.add_unique_value(from_.name_of(value), from_.value(value).dtype);
     move_maker(value);
     return moved_[value];
   }

@@ -56,6 +56,15 @@ class ExportCheck {
     if (node.is("Clip")) return sole_quantizer(node.outputs[0]);
     return node.is("QuantizeLinear") ? &node : nullptr;
   }
+  /// Of integers that are stored, or unpacked (ptq/pack_codes.h).
+  std::optional<Shape> shape_of_codes(ValueId id) const {
+    if (const Tensor* const stored = graph_.initializer(id)) return stored->shape();
+    const Node* const node = producer(id);
+    const Tensor* const shape = node != nullptr && node->is("Reshape") ? graph_.initializer(node->inputs[1]) : nullptr;
+    if (shape == nullptr) return std::nullopt;
+    const auto dims = shape->data<int64_t>();
+    return Shape(std::vector<int64_t>(dims.begin(), dims.end()));
+  }
   const Tensor& scale_of(const Node& pair) const { return *graph_.initializer(pair.inputs[1]); }
 
   void check_structure();
@@ -102,19 +111,19 @@ void ExportCheck::check_parameters(const Node& node) const {
   // A tied weight is the table of an embedding, transposed.
   const Node* turned = producer(node.inputs[0]);
   const bool is_turned = turned != nullptr && turned->is("Transpose");
-  const Tensor* stored = graph_.initializer(is_turned ? turned->inputs[0] : node.inputs[0]);
-  require(node.is("DequantizeLinear") && stored != nullptr, "only weights have parameters per axis.");
-  const int axis = normalize_axis(node.int_or("axis", 1), stored->shape().rank());
+  const std::optional<Shape> stored = shape_of_codes(is_turned ? turned->inputs[0] : node.inputs[0]);
+  require(node.is("DequantizeLinear") && stored, "only weights have parameters per axis.");
+  const int axis = normalize_axis(node.int_or("axis", 1), stored->rank());
   const auto perm = is_turned ? turned->ints_or("perm", {}) : std::vector<int64_t>{};
   if (const int64_t block = int_of(node, "block_size"); block > 0) {
-    std::vector<int64_t> dims = stored->shape().dims();
+    std::vector<int64_t> dims = stored->dims();
     int64_t& along = dims[static_cast<size_t>(axis)];
     along = (along + block - 1) / block;
     require(!is_turned && scale.shape() == Shape(std::move(dims)), "there is one scale for each block of the axis.");
     return;
   }
   const int place = is_turned ? static_cast<int>(perm[static_cast<size_t>(axis)]) : axis;
-  require(stored->shape()[place] == scale.elements(), "there is one scale per index of the axis.");
+  require((*stored)[place] == scale.elements(), "there is one scale per index of the axis.");
 }
 
 void ExportCheck::check_zero_point(const Node& node) const {

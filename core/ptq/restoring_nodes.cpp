@@ -61,7 +61,7 @@ ValueId Applier::zero_point_of(const std::string& stem, const QuantizationParams
 Node Applier::restore(std::string name, Tensor codes, const QuantizationParams& params, ValueId output) {
   const DType type = weight_type(params);
   if (type == DType::kInt4) codes = stored_codes(codes.data<int8_t>(), type, codes.shape());
-  const ValueId stored = graph().add_initializer(name + kCodes, std::move(codes));
+  const ValueId stored = stored_codes_of(name, std::move(codes), params.grid.n_bits);
   Node node =
       pair_node("DequantizeLinear", name, {stored, scale_of(name, params), zero_point_of(name, params, type)}, output);
   if (params.per_channel()) node.attributes["axis"] = static_cast<int64_t>(*params.channel_axis);
@@ -112,12 +112,10 @@ void Applier::look_up(std::string name, const Tensor& values, const quant::LutPa
   nodes.push_back(pair_node("Mul", name, {value, graph().add_initializer(name + kScale, std::move(scale))}, output));
 }
 
-/// Codes as floats: packed where several fit into a byte, which takes no operator set of small integers.
+/// Codes as floats.
 ValueId Applier::folded_codes(const std::string& name, const std::vector<int8_t>& codes, const quant::IntegerGrid& grid,
                               const Shape& shape, std::vector<Node>& nodes) {
-  constexpr int kMostPackedBits = 4;
-  if (grid.n_bits <= kMostPackedBits) return unpack(name, pack(codes, grid.q_min(), grid.q_max()), shape, nodes);
-  const ValueId stored = graph().add_initializer(name + kCodes, Tensor::of<int8_t>(shape, codes));
+  const ValueId stored = stored_codes_of(name, Tensor::of<int8_t>(shape, codes), grid.n_bits);
   return chain(nodes, "Cast", name + kPlaces, {stored}, name + kPlaces, DType::kFloat32);
 }
 
@@ -147,8 +145,9 @@ void Applier::scale_codes(const std::string& name, ValueId value, int rank, cons
 }
 
 DType Applier::weight_type(const QuantizationParams& params) const {
-  return params.grid.is_signed && params.grid.n_bits <= 4 && model_.opset() >= kOpsetOfSmallIntegers ? DType::kInt4
-                                                                                                     : params.storage();
+  const bool has_type =
+      params.grid.is_signed && params.grid.n_bits <= 4 && model_.opset() >= kOpsetOfSmallIntegers && !folds_constants();
+  return has_type ? DType::kInt4 : params.storage();
 }
 
 Tensor stored_codes(std::span<const int8_t> codes, DType type, const Shape& shape) {

@@ -22,8 +22,8 @@ void Applier::store_tied(const ConstantPlan& table) {
   const ValueId value = graph().find(table.node)->inputs[table.input];
   QuantizationParams params = plan_.find(*table.tied)->rounding();
   if (params.per_channel()) params.channel_axis = 0;
-  tied_[*table.tied] =
-      graph().add_initializer(name_of(value) + kCodes, quant::quantize(graph().initializer(value)->aligned(), params));
+  tied_[*table.tied] = stored_codes_of(name_of(value), quant::quantize(graph().initializer(value)->aligned(), params),
+                                       params.grid.n_bits);
 }
 
 /// Other nodes may read the constant, so it stays, and goes when none does.
@@ -86,8 +86,8 @@ StoredTable Applier::stored_table(const ConstantPlan& embedding, ValueId table) 
     return graph().add_initializer(name + part, Tensor::of<float>(shape, std::vector<float>(begin, end)));
   };
   stored.codes = embedding.tied ? tied_.at(*embedding.tied)
-                                : graph().add_initializer(name + kCodes,
-                                                          codes_of(graph().initializer(table)->aligned(), embedding));
+                                : stored_codes_of(name, codes_of(graph().initializer(table)->aligned(), embedding),
+                                                  params.grid.n_bits);
   if (!params.per_channel()) {
     stored.scale = scale_of(name, params);
     stored.zero_point = zero_point_of(name, params, params.storage());

@@ -98,12 +98,4 @@ PackedTable pack(const Tensor& weight, const LutParams& table) {
   });
 }
 
-PackedTable pack(std::span<const int8_t> codes, int32_t lowest, int32_t highest) {
-  std::vector<int32_t> entries;
-  for (int32_t code = lowest; code <= highest; ++code) entries.push_back(code);
-  std::vector<uint8_t> indices;
-  for (const int8_t code : codes) indices.push_back(static_cast<uint8_t>(code - lowest));
-  return pack_indices(indices, entries, tensor_of<int8_t>);
-}
-
 }  // namespace tersor::ptq

@@ -36,7 +36,5 @@ struct PackedTable {
   int64_t per_byte = 1;
 };
 PackedTable pack(const Tensor& weight, const quant::LutParams& table);
-/// The same of codes from `lowest` to `highest`, each its own entry.
-PackedTable pack(std::span<const int8_t> codes, int32_t lowest, int32_t highest);
 
 }  // namespace tersor::ptq

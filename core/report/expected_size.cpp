@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <map>
 #include <set>
 #include <string_view>
 
 #include "core/onnx/exporter_notes.h"
 #include "core/ptq/added_names.h"
 #include "core/ptq/choose_constants.h"
+#include "core/ptq/pack_codes.h"
 #include "core/ptq/shared_weights.h"
 
 namespace tersor::report {
@@ -92,10 +94,27 @@ int64_t size_of(const Graph& graph) {
   return bytes;
 }
 
-/// Of so many integers.
-int64_t bytes_of_codes(int64_t elements, int bits) {
-  return (elements * (bits > 8 ? 16 : bits > 4 ? 8 : 4) + 7) / 8;
-}
+/// Of stored integers, in bytes.
+class Codes {
+ public:
+  /// `packs`: those of 2 to 7 bits are packed (ptq/pack_codes.h); else 4 bits are the least that a type has.
+  explicit Codes(bool packs) : packs_(packs) {}
+
+  int64_t bytes(int64_t elements, int bits, std::string_view name) {
+    if (packs_ && bits < 8) saved_[bits] += ptq::bytes_packing_saves(elements, bits, name.size() + sizeof(kCodes) - 1);
+    return (elements * (bits > 8 ? 16 : bits > 4 || packs_ ? 8 : 4) + 7) / 8;
+  }
+  /// What packing takes off the whole.
+  int64_t saved() const {
+    int64_t sum = 0;
+    for (const auto& [bits, bytes] : saved_) sum += std::max<int64_t>(bytes - ptq::bytes_of_unpacking(bits), 0);
+    return sum;
+  }
+
+ private:
+  bool packs_;
+  std::map<int, int64_t> saved_;
+};
 
 /// Packed codes are looked up in one table for each number of bits: of every byte the codes that it stands for.
 int64_t bytes_of_table(int bits) {
@@ -104,25 +123,25 @@ int64_t bytes_of_table(int bits) {
 }
 
 /// Codes and scales of blocks, and the nodes that restore or multiply them.
-int64_t added_by_blocks(const Graph& graph, const passes::KernelOp& op, const framework::WeightAttribute& weight) {
+int64_t added_by_blocks(const Graph& graph, const passes::KernelOp& op, const framework::WeightAttribute& weight,
+                        Codes& codes) {
   constexpr int64_t kNodes = 600;  // about, with their shapes and names
   const int bits = weight.config.weights_n_bits, size = *weight.config.weights_block_size;
   const int64_t blocks = (weight.block_columns + size - 1) / size * op.outputs;
-  const int64_t stored = bits <= 2 ? 2 : bits <= 4 ? 4 : 8;
   const bool has_zero_points = weight.config.weights_quantization_method == quant::QuantizationMethod::kUniform;
-  return kNodes + blocks * size * stored / 8 + blocks * (has_zero_points ? 8 : 4) -
+  return kNodes + codes.bytes(blocks * size, bits, graph.name_of(op.weight)) + blocks * (has_zero_points ? 8 : 4) -
          4 * graph.initializer(op.weight)->elements();
 }
 
 /// `has_codes`: the kernel's codes are stored for it; false where it reads those of another kernel with the same
 /// weight.
 int64_t added_by(const Graph& graph, const passes::KernelOp& op, const framework::WeightAttribute& weight,
-                 bool has_integer_bias, bool has_codes) {
-  if (weight.config.weights_block_size) return added_by_blocks(graph, op, weight);
+                 bool has_integer_bias, bool has_codes, Codes& codes) {
+  if (weight.config.weights_block_size) return added_by_blocks(graph, op, weight, codes);
   const int64_t elements = graph.initializer(op.weight)->elements();
   const int bits = weight.config.weights_n_bits;
   const int64_t ranges = weight.config.weights_per_channel_threshold ? op.outputs : 1;
-  int64_t bytes = (has_codes ? bytes_of_codes(elements, bits) : 0) - 4 * elements +
+  int64_t bytes = (has_codes ? codes.bytes(elements, bits, graph.name_of(op.weight)) : 0) - 4 * elements +
                   Added(graph.name_of(op.weight)).weight(ranges, bits > 8 ? 2 : 1);
   if (op.bias.valid() && has_integer_bias) bytes += Added(graph.name_of(op.bias)).bias(ranges);
   return bytes;
@@ -130,7 +149,7 @@ int64_t added_by(const Graph& graph, const passes::KernelOp& op, const framework
 
 /// Tables, weights of recurrent layers, and on some platforms all other constants.
 int64_t added_by_constants(const Graph& graph, const framework::Attachment& attachment,
-                           const std::vector<passes::KernelOp>& kernels) {
+                           const std::vector<passes::KernelOp>& kernels, Codes& codes) {
   int64_t bytes = 0;
   std::set<ValueId> stored;  // of which several readers have one
   for (const ptq::StoredConstant& one : ptq::constants_to_store(graph, attachment)) {
@@ -147,7 +166,8 @@ int64_t added_by_constants(const Graph& graph, const framework::Attachment& atta
     // The codes and the scales of the rows are gathered, and a Cast and a Mul are in place of one node.
     if (one.by_row) bytes += 2 * added.node("Gather", {kCodes, kCodes, kCodes}) + 2 * added.value(kCodes);
     if (!stored.insert(one.weight.value).second) continue;
-    bytes += (is_tied ? 0 : bytes_of_codes(constant.elements(), how.weights_n_bits)) - 4 * constant.elements();
+    bytes += (is_tied ? 0 : codes.bytes(constant.elements(), how.weights_n_bits, graph.name_of(one.weight.value))) -
+             4 * constant.elements();
   }
   return bytes;
 }
@@ -172,6 +192,7 @@ int64_t expected_size(const Graph& original, const Graph& prepared, const framew
   }
   const std::vector<ptq::SharedWeight> shared = ptq::find_shared_weights(prepared, kernels);
   const bool folds = tpc::folds(attachment.export_rules.float_weights);
+  Codes codes(folds), entries(false);
   std::set<int> tables;  // by bits
   for (size_t k = 0; k < nodes.size(); ++k) {
     const ptq::NodeRole& role = placement.roles[nodes[k]];
@@ -183,17 +204,18 @@ int64_t expected_size(const Graph& original, const Graph& prepared, const framew
     }
     quantized.push_back(kernels[k]);
     const int bits = weight->config.weights_n_bits;
-    const bool is_packed = folds && bits <= 4 && role.role == ptq::Role::kWeightOnly;
-    if (is_packed) {
+    const bool by_table = quant::is_table_method(weight->config.weights_quantization_method);
+    if (folds && by_table && role.role == ptq::Role::kWeightOnly) {
       const ValueId value = kernels[k].weight;
       bytes += Added(prepared.name_of(value)).unpacked(prepared.initializer(value)->shape().rank());
       if (tables.insert(bits).second) bytes += bytes_of_table(bits);
     }
-    bytes +=
-        added_by(prepared, kernels[k], *weight,
-                 role.role != ptq::Role::kWeightOnly && attachment.export_rules.integer_bias, shared[k].first == k);
+    bytes += added_by(prepared, kernels[k], *weight,
+                      role.role != ptq::Role::kWeightOnly && attachment.export_rules.integer_bias, shared[k].first == k,
+                      by_table ? entries : codes);
   }
-  return std::max<int64_t>(bytes + added_by_constants(prepared, attachment, quantized), 0);
+  bytes += added_by_constants(prepared, attachment, quantized, codes);
+  return std::max<int64_t>(bytes - codes.saved(), 0);
 }
 
 }  // namespace tersor::report

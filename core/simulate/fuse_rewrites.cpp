@@ -25,27 +25,36 @@ bool is_mover(const Node& node) {
   return has_runtime_trait(node, RuntimeTrait::kCarriesDown);
 }
 
-/// What a node makes of initializers, where it is one of those between a weight and its DequantizeLinear.
-std::optional<Tensor> folded(const Model& model, const Node& node) {
-  static const std::set<std::string, std::less<>> kFolded = {"QuantizeLinear", "Identity", "Cast",     "Transpose",
-                                                             "Reshape",        "Squeeze",  "Unsqueeze"};
-  if (!node.domain.empty() || kFolded.count(node.op_type) == 0 || node.inputs.empty()) return std::nullopt;
+/// It is one of those that stand between a weight and its DequantizeLinear, whose integers may be packed.
+bool is_folded(const Graph& graph, const Node& node) {
+  static const std::set<std::string, std::less<>> kFolded = {
+      "QuantizeLinear", "Identity", "Cast", "Transpose", "Reshape", "Squeeze", "Unsqueeze", "BitShift", "Split"};
+  static const std::set<std::string, std::less<>> kFoldedOfIntegers = {"Add", "Sub", "Mul"};
+  if (!node.domain.empty() || node.inputs.empty() || !node.inputs[0].valid()) return false;
+  if (kFolded.count(node.op_type) != 0) return true;
+  const Tensor* const first = graph.initializer(node.inputs[0]);
+  return kFoldedOfIntegers.count(node.op_type) != 0 && first != nullptr && first->dtype() == DType::kInt32;
+}
+
+/// What such a node makes of initializers; nothing for others.
+std::vector<Tensor> folded(const Model& model, const Node& node) {
+  if (!is_folded(model.graph, node)) return {};
   Model alone;
   alone.opset_imports = model.opset_imports;
   Node copy = node;
   for (ValueId& input : copy.inputs) {
     if (!input.valid()) continue;
     const Tensor* const given = model.graph.initializer(input);
-    if (given == nullptr) return std::nullopt;
+    if (given == nullptr) return {};
     input = alone.graph.add_initializer("given", *given);
   }
-  copy.outputs = {alone.graph.add_value("made")};
+  for (ValueId& output : copy.outputs) output = alone.graph.add_unique_value("made");
   alone.graph.outputs = copy.outputs;
   alone.graph.append(std::move(copy));
   try {
-    return run::Runner(run::Program::compile(alone, ops::standard())).run({})[0];
+    return run::Runner(run::Program::compile(alone, ops::standard())).run({});
   } catch (const Error&) {
-    return std::nullopt;  // said with its place when the whole is compiled
+    return {};  // said with its place when the whole is compiled
   }
 }
 
@@ -64,10 +73,14 @@ int64_t times_read(const Graph& graph, const Uses& uses, ValueId value) {
 void fold_constant_nodes(Model& model) {
   std::set<NodeId> gone;
   for (const Node& node : model.graph.nodes()) {
-    if (node.outputs.size() != 1 || !node.outputs[0].valid()) continue;
-    std::optional<Tensor> value = node.is("Constant") ? ops::constant_value(node) : folded(model, node);
-    if (!value || bits_of(value->dtype()) == 0) continue;
-    model.graph.set_initializer(node.outputs[0], *std::move(value));
+    if (!std::all_of(node.outputs.begin(), node.outputs.end(), [](ValueId id) { return id.valid(); })) continue;
+    std::vector<Tensor> values;
+    if (!node.is("Constant"))
+      values = folded(model, node);
+    else if (std::optional<Tensor> value = ops::constant_value(node))
+      values.push_back(*std::move(value));
+    if (values.empty() || bits_of(values[0].dtype()) == 0) continue;
+    for (size_t k = 0; k < values.size(); ++k) model.graph.set_initializer(node.outputs[k], std::move(values[k]));
     gone.insert(node.id);
   }
   model.graph.erase_nodes([&](const Node& node) { return gone.count(node.id) != 0; });

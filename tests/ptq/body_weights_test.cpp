@@ -26,8 +26,8 @@ Model decoder(bool has_own_kernel = false) {
     return std::make_shared<const Graph>(body.output("logits").output("state").build().graph);
   };
   NamedModel model;
-  model.input("ids", {3}).input("cache", {2, 24}).input("use_cache", {});
-  model.weight("table", {1100, 16}).weight("w1", {16, 24}).weight("w2", {24, 8});
+  model.input("ids", {3}).input("cache", {2, 96}).input("use_cache", {});
+  model.weight("table", {1100, 16}).weight("w1", {16, 96}).weight("w2", {96, 8});
   model.node("If", {"use_cache"}, {"y", "next"}, {{"then_branch", branch(true)}, {"else_branch", branch(false)}});
   model.output("y").output("next");
   if (has_own_kernel) model.input("x", {1, 16}).node("MatMul", {"x", "w1"}, {"own"}).output("own");
@@ -53,7 +53,7 @@ std::vector<Tensor> run_once(const Model& model, bool use_cache) {
   };
   Tensor condition = Tensor::make(DType::kBool, Shape{});
   condition.mutable_bytes()[0] = std::byte{use_cache};
-  std::vector<Tensor> inputs = {Tensor::of<int64_t>({3}, {1, 1099, 7}), ramp({2, 24}), std::move(condition)};
+  std::vector<Tensor> inputs = {Tensor::of<int64_t>({3}, {1, 1099, 7}), ramp({2, 96}), std::move(condition)};
   if (model.graph.inputs.size() > 3) inputs.push_back(ramp({1, 16}));
   return run::Runner(simulate::compile(model, simulate::Profile::kX64)).run(inputs);
 }

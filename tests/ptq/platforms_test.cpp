@@ -177,27 +177,6 @@ TEST_CASE("how a range is looked for can differ from node to node") {
   REQUIRE_FALSE(mixed.result.plan.kernels[1].weight == mse.result.plan.kernels[1].weight);
 }
 
-TEST_CASE("weights of 4 bits are packed two to a byte, which takes no operator set of small integers") {
-  const Model model = branches();
-  const Made made = make(model, "weight-only-int4"), eight = make(model, "weight-only-int8");
-  REQUIRE(made.file.opset() == 13);
-  const Tensor& packed = *made.file.graph.initializer(*made.file.graph.find("w2_packed"));
-  REQUIRE(packed.dtype() == DType::kUint8);
-  REQUIRE(packed.elements() == 8 * 8 * 3 * 3 / 2);
-  REQUIRE(eight.file.opset() == 13);
-  REQUIRE(eight.stored("w2")->dtype() == DType::kInt8);
-  REQUIRE(made.result.plan.activations.empty());
-  REQUIRE(test::types_of(made.file).find("QuantizeLinear") == std::string::npos);
-  // The packed codes are those of the plan: digits, the first the lowest.
-  const ptq::KernelPlan& kernel = made.result.plan.kernels[1];
-  const Tensor codes = quant::quantize(made.job->model.graph.initializer(kernel.op.weight)->aligned(), kernel.weight);
-  const int low = kernel.weight.grid.q_min(), digits = kernel.weight.grid.q_max() - low + 1;
-  for (size_t k = 0; k < 576; ++k) {
-    const int byte = static_cast<int>(packed.bytes()[k / 2]), digit = k % 2 == 0 ? byte % digits : byte / digits;
-    REQUIRE(digit + low == codes.data<int8_t>()[k]);
-  }
-}
-
 TEST_CASE("weights of 7 bits leave the outer codes free") {
   const Made made = make(branches(), "ort-cpu-avx2");
   int least = 0, most = 0;
