@@ -25,7 +25,7 @@ const platforms = [...new Set(here ? JSON.parse(tersor('platforms', '--json')).m
 const mostApart = 0.1;
 
 /** The quantized file, calibrated on two random samples, and a third sample. */
-function quantized(id, folder, platform) {
+function quantized(id, folder, platform, settings) {
   const model = path.join(zoo, id, 'model.onnx');
   const info = JSON.parse(tersor('inspect', model, '--json'));
   const inputs = (seed) => randomInputs(info, { ...zooInputs[`${id}/model.onnx`], seed });
@@ -37,13 +37,13 @@ function quantized(id, folder, platform) {
     );
   }
   const output = path.join(folder, 'quantized.onnx');
-  tersor('quantize', model, '--data', path.join(folder, 'samples'), '--platform', platform, '-o', output);
+  tersor('quantize', model, '--data', path.join(folder, 'samples'), '--platform', platform, ...settings, '-o', output);
   return { output, inputs: inputs(3) };
 }
 
-async function assertOpens(id, platform) {
+async function assertOpens(id, platform, ...settings) {
   await withFolder(async (folder) => {
-    const { output, inputs } = quantized(id, folder, platform);
+    const { output, inputs } = quantized(id, folder, platform, settings);
     const [got, wanted] = [await outputsOf(output, inputs, { runtime: oldest }), await outputsOf(output, inputs)];
     assert.deepEqual(Object.keys(got), Object.keys(wanted));
     for (const [name, { type, dims, data }] of Object.entries(wanted)) {
@@ -64,5 +64,11 @@ describe('zoo files in the oldest runtime', () => {
 describe('files of every platform in the oldest runtime', () => {
   test.skipIf(!here).each(platforms)('mlperf-ic-resnet8 for %s', (platform) =>
     assertOpens('mlperf-ic-resnet8', platform),
+  );
+});
+
+describe('packed weights in the oldest runtime', () => {
+  test.skipIf(!here).each([2, 3, 4, 5, 6, 7])('mlperf-ic-resnet8 with weights of %i bits', (bits) =>
+    assertOpens('mlperf-ic-resnet8', 'any', '--effort', '0', '--set', `weights_n_bits=${bits}`),
   );
 });
