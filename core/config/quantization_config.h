@@ -159,7 +159,8 @@ struct QuantizationConfig {
                      "How the mean error is found: MEASURED on the samples layer by layer, or ANALYTIC from the "
                      "statistics alone."),
         config_field("keep_float_automatically", &C::keep_float_automatically,
-                     "Keep in float what feeds a logarithm, root or reciprocal that 8 bits cannot feed."),
+                     "Keep in float what feeds a logarithm, root or reciprocal that 8 bits cannot feed, and joins at "
+                     "the end that one scale cannot serve."),
         config_field(
             "split_scales", &C::split_scales,
             "Around a Swish, and after a Conv that float nodes alone read, scale each channel to its quantizer. "

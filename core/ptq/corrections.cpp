@@ -11,6 +11,7 @@
 #include "core/ptq/shift_negative_activations.h"
 #include "core/ptq/shift_softmax_inputs.h"
 #include "core/ptq/split_scales.h"
+#include "core/ptq/unlike_joins.h"
 
 namespace tersor::ptq {
 
@@ -26,6 +27,10 @@ std::span<const Correction> corrections() {
        .apply = keep_front_ends_in_float,
        .cost_of_leaving_out = "what feeds a logarithm, root or reciprocal may be in 8 bits, which ruins models that "
                               "begin with a spectrum."},
+      {.field = "keep_float_automatically",
+       .is_on = &C::keep_float_automatically,
+       .reads = {.bins = true},
+       .apply = keep_unlike_joins_in_float},
       // Inserts the factors that equalization fills. Each takes a pass over the tensor in float.
       {.field = "split_scales",
        .is_on = &C::split_scales,

@@ -9,6 +9,7 @@
 #include "core/passes/edit.h"
 #include "core/ptq/corrections.h"
 #include "core/ptq/find_front_ends.h"
+#include "core/ptq/unlike_joins.h"
 
 namespace tersor::ptq {
 
@@ -74,6 +75,7 @@ std::vector<calibrate::Request> find_requests(const Model& model, const framewor
   for (size_t i = 0; i < placement.roles.size(); ++i)
     if (placement.roles[i].has_kernel()) add(graph.nodes()[i].inputs[0]);
   for (const ValueId value : front_end_operands(graph, placement.roles)) add(value);
+  for (const ValueId value : joined_operands(graph, attachment, placement)) add(value);
   std::vector<calibrate::Request> requests;
   for (const ValueId value : values)
     requests.push_back({value, graph.name_of(value),

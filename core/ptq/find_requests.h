@@ -12,8 +12,8 @@
 namespace tersor::ptq {
 
 /// What a calibration has to watch: the tensors that are placed, the inputs of all kernels, what find_front_ends()
-/// looks at, and the outputs of kernels whose means are corrected. Of each no more is gathered than these settings
-/// read, or what `for_any_settings` may read.
+/// and keep_unlike_joins_in_float() look at, and the outputs of kernels whose means are corrected. Of each no more is
+/// gathered than these settings read, or what `for_any_settings` may read.
 std::vector<calibrate::Request> find_requests(const Model& model, const framework::Attachment& attachment,
                                               const Placement& placement, const config::QuantizationConfig& config,
                                               bool for_any_settings);

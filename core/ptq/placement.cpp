@@ -91,11 +91,15 @@ class Placer {
     return node.is("Gather") && table != nullptr && table->input == 0 && table->config.enable_weights_quantization;
   }
 
-  /// Its parameters are fixed: what it is joined with would lose its range, so the runtime has to requantize it.
+  /// Its parameters are fixed, by what made it before it was moved: what it is joined with would lose its range, so the
+  /// runtime has to requantize it.
   bool keeps_own_range(const Node& reader, ValueId id) const {
-    const auto maker = uses_.producer_index(id);
-    return maker && value_inputs(reader, Role::kMover).size() > 1 &&
-           has_fixed_range(attachment_.of(graph_.nodes()[*maker].id));
+    if (value_inputs(reader, Role::kMover).size() < 2) return false;
+    auto maker = uses_.producer_index(id);
+    while (maker && roles_[*maker].role == Role::kMover &&
+           value_inputs(graph_.nodes()[*maker], Role::kMover).size() == 1)
+      maker = uses_.producer_index(graph_.nodes()[*maker].inputs[0]);
+    return maker && has_fixed_range(attachment_.of(graph_.nodes()[*maker].id));
   }
 
   void place_outputs();

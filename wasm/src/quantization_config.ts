@@ -139,7 +139,7 @@ export interface QuantizationConfig {
   readonly shift_negative_params_search?: boolean | undefined;
   /** How the mean error is found: MEASURED on the samples layer by layer, or ANALYTIC from the statistics alone. Default MEASURED. */
   readonly weights_bias_correction_method?: 'MEASURED' | 'ANALYTIC' | undefined;
-  /** Keep in float what feeds a logarithm, root or reciprocal that 8 bits cannot feed. Default true. */
+  /** Keep in float what feeds a logarithm, root or reciprocal that 8 bits cannot feed, and joins at the end that one scale cannot serve. Default true. */
   readonly keep_float_automatically?: boolean | undefined;
   /** Around a Swish, and after a Conv that float nodes alone read, scale each channel to its quantizer. Costs time in the runtime, so it acts with prefer=ACCURACY only. Default true. */
   readonly split_scales?: boolean | undefined;

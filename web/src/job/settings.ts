@@ -118,9 +118,9 @@ const words: Readonly<Record<string, Words>> = {
     help: 'Writes the addition of an operator’s own input into its weights.',
   },
   keep_float_automatically: {
-    title: 'Keep in float what 8 bits cannot feed',
+    title: 'Keep in float what 8 bits cannot hold',
     group: 'activations',
-    help: 'Leaves logarithms, roots and reciprocals in float where 8 bits cannot feed them.',
+    help: 'Leaves logarithms, roots and reciprocals in float where 8 bits cannot feed them, and joins of parts too unlike for one scale.',
   },
   relu_unbound_correction: {
     title: 'Bound ReLU',
