@@ -51,19 +51,11 @@ report::Coverage expected_coverage(const Job& job, int64_t model_bytes) {
 }
 
 config::ResourceUtilization expected_resources(const Job& job) {
-  const Graph& graph = job.model.graph;
-  calibrate::Statistics shapes;
-  if (const auto given = run::shapes_of_one_sample(graph)) {
-    const auto types = job.program->value_types(*given);
-    for (size_t k = 0; k < std::min(types.size(), graph.value_count()); ++k)
-      if (types[k]) {
-        calibrate::TensorStatistics& one = shapes.tensors.emplace_back();
-        one.name = graph.name_of(ValueId{static_cast<int32_t>(k)});
-        one.shape = types[k]->shape;
-      }
-  }
-  const mixed::UtilizationMeter meter(graph, job.attachment, shapes);
-  return meter.all(meter.base());
+  const mixed::UtilizationMeter meter(job.model, job.attachment, {});
+  if (run::shapes_of_one_sample(job.model.graph)) return meter.all(meter.base());
+  config::ResourceUtilization known;
+  known.weights_memory = meter.weights_memory(meter.base());
+  return known;
 }
 
 report::GraphView expected_graph(const Job& job) {

@@ -21,8 +21,8 @@ namespace tersor {
 report::Coverage expected_coverage(const Job& job, int64_t model_bytes);
 
 /// What the model takes with these settings, before any sample is seen, as `target_resource_utilization` counts it: of
-/// several candidates the platform's base configuration. Activations whose shape follows from samples alone count
-/// nothing. MCT's resource_utilization_data().
+/// several candidates the platform's base configuration. What depends on sizes that the model leaves open to samples is
+/// infinite, which JSON writes as null. MCT's resource_utilization_data().
 config::ResourceUtilization expected_resources(const Job& job);
 
 /// The prepared graph with what the platform will make of it, before any sample is seen.

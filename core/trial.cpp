@@ -186,7 +186,7 @@ void Trial::take_distances(const std::vector<SampleDistances>& distances) {
 }
 
 void Trial::end_search(const std::vector<mixed::Configurable>& operators, const mixed::Sensitivities& sensitivities) {
-  const mixed::UtilizationMeter meter(job_->model.graph, job_->attachment, whole_);
+  const mixed::UtilizationMeter meter(job_->model, job_->attachment, whole_);
   choices_.bits = mixed::choose_configuration(job_->model.graph, job_->attachment, meter, operators, sensitivities,
                                               job_->settings.config);
   choices_.bits.measured_for = sensitivities_key(*job_);

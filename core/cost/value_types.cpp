@@ -27,14 +27,9 @@ std::vector<Shape> assumed_shapes(const Graph& graph) {
 }  // namespace
 
 ValueTypes value_types(const Model& model) {
-  run::ProgramOptions options;
-  options.will_run = false;
-  options.observed = model.graph.inputs;
-  for (const Node& node : model.graph.nodes())
-    for (const ValueId id : node.outputs)
-      if (id.valid()) options.observed.push_back(id);
   try {
-    const auto program = run::Program::compile(model, simulate::registry(simulate::Profile::kX64), options);
+    const auto program =
+        run::Program::compile(model, simulate::registry(simulate::Profile::kX64), run::sizes_of_all(model.graph));
     return program->value_types(assumed_shapes(model.graph));
   } catch (const Error&) {
     return {};

@@ -6,10 +6,13 @@
 #include <map>
 #include <set>
 
+#include "core/base/error.h"
 #include "core/config/search_settings.h"
 #include "core/mixed/bit_operations.h"
+#include "core/ops/registry.h"
 #include "core/passes/kernel_op.h"
 #include "core/ptq/shared_weights.h"
+#include "core/run/ports.h"
 
 namespace tersor::mixed {
 
@@ -101,12 +104,6 @@ std::vector<size_t> weight_owners(const Graph& graph) {
   return owners;
 }
 
-double product_of(const Shape& shape, int from) {
-  double product = 1;
-  for (int axis = from; axis < shape.rank(); ++axis) product *= static_cast<double>(shape[axis]);
-  return product;
-}
-
 }  // namespace
 
 OperatorBits bits_of(const NodeAttachment& attached, size_t candidate) {
@@ -174,10 +171,73 @@ double blocks_of(const WeightAttribute& weight, double elements) {
   return elements / columns * std::ceil(columns / *size);
 }
 
+/// What one run makes of elements, and multiplies.
+class Sizes {
+ public:
+  Sizes(const Model& model, const Attachment& attachment, const calibrate::Statistics& statistics)
+      : graph_(model.graph), attachment_(attachment), statistics_(statistics) {
+    std::vector<Shape> inputs;
+    for (const ValueId input : graph_.inputs) {
+      const calibrate::TensorStatistics* seen = statistics.find(graph_.name_of(input));
+      if (const auto declared = run::shape_of_one_sample(graph_, input))
+        inputs.push_back(*declared);
+      else if (seen != nullptr && !seen->shape_varies)
+        inputs.push_back(seen->shape);
+      else
+        return;
+    }
+    try {
+      const auto program = run::Program::compile(model, ops::standard(), run::sizes_of_all(graph_));
+      types_ = program->value_types(inputs);
+      macs_ = program->macs_of_nodes(inputs);
+    } catch (const Error&) {
+      // A shape that does not fit is told when the model is run.
+    }
+  }
+
+  double elements(ValueId value) const {
+    const auto index = static_cast<size_t>(value.index);
+    if (index < types_.size() && types_[index]) return static_cast<double>(types_[index]->shape.elements());
+    const calibrate::TensorStatistics* seen = statistics_.find(graph_.name_of(value));
+    if (seen == nullptr || statistics_.samples.empty()) return 0;
+    return static_cast<double>(seen->elements) / static_cast<double>(statistics_.samples.size());
+  }
+
+  /// Of the node of that index. Where shapes depend on data, as many as its group's output has elements.
+  double macs(size_t node, const passes::KernelOp& op) const {
+    if (node < macs_.size() && macs_[node] > 0) return static_cast<double>(macs_[node]);
+    const Node* last = &graph_.nodes()[node];
+    if (const auto group = attachment_.nodes[node].fused_group)
+      last = graph_.find(attachment_.groups[*group].nodes.back());
+    return elements(op.is_transposed ? graph_.nodes()[node].inputs[0] : last->outputs[0]) *
+           static_cast<double>((op.is_transposed ? op.outputs / op.groups : op.inputs_per_group()) * op.taps);
+  }
+
+ private:
+  const Graph& graph_;
+  const Attachment& attachment_;
+  const calibrate::Statistics& statistics_;
+  std::vector<std::optional<ops::TensorType>> types_;
+  std::vector<int64_t> macs_;
+};
+
+/// By node, the index of the last of its fused group; its own where it has none.
+std::vector<size_t> steps_of(const Attachment& attachment) {
+  std::vector<size_t> last(attachment.groups.size(), 0), steps(attachment.nodes.size());
+  for (size_t i = 0; i < steps.size(); ++i)
+    if (const auto group = attachment.nodes[i].fused_group) last[*group] = i;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const auto group = attachment.nodes[i].fused_group;
+    steps[i] = group ? last[*group] : i;
+  }
+  return steps;
+}
+
 }  // namespace
 
-UtilizationMeter::UtilizationMeter(const Graph& graph, const Attachment& attachment,
+UtilizationMeter::UtilizationMeter(const Model& model, const Attachment& attachment,
                                    const calibrate::Statistics& statistics) {
+  const Graph& graph = model.graph;
   const std::vector<size_t> owners = weight_owners(graph);
   std::set<ValueId> counted;
   for (size_t i = 0; i < attachment.nodes.size(); ++i) {
@@ -192,21 +252,11 @@ UtilizationMeter::UtilizationMeter(const Graph& graph, const Attachment& attachm
       weights_.push_back({elements, follows ? std::optional(i) : std::nullopt, n_bits, blocks_of(weight, elements)});
     }
   }
-  // Without the batch.
-  const auto elements_of = [&](ValueId value) -> double {
-    if (const auto* seen = statistics.find(graph.name_of(value)); seen != nullptr && !seen->shape_varies)
-      return product_of(seen->shape, 1);
-    const auto& shape = graph.value(value).shape;
-    if (!shape) return 0;
-    double product = 1;
-    for (size_t axis = 1; axis < shape->size(); ++axis)
-      product *= (*shape)[axis].fixed() ? static_cast<double>((*shape)[axis].value) : 1;
-    return product;
-  };
+  const Sizes sizes(model, attachment, statistics);
   activations_.resize(graph.value_count());
   for (const ValueId input : graph.inputs) {
     const bool quantized = attachment.input_config.enable_activation_quantization;
-    activations_[static_cast<size_t>(input.index)] = {elements_of(input), std::nullopt,
+    activations_[static_cast<size_t>(input.index)] = {sizes.elements(input), std::nullopt,
                                                       quantized ? attachment.input_config.activation_n_bits : 0};
   }
   const auto& nodes = graph.nodes();
@@ -215,7 +265,7 @@ UtilizationMeter::UtilizationMeter(const Graph& graph, const Attachment& attachm
     for (const ValueId output : nodes[i].outputs) {
       if (!output.valid()) continue;
       Activation& activation = activations_[static_cast<size_t>(output.index)];
-      activation.elements = elements_of(output);
+      activation.elements = sizes.elements(output);
       if (attached.activation == ActivationMode::kPreserveQuant && !nodes[i].inputs.empty() &&
           nodes[i].inputs[0].valid()) {
         const Activation& of_input = activations_[static_cast<size_t>(nodes[i].inputs[0].index)];
@@ -226,12 +276,10 @@ UtilizationMeter::UtilizationMeter(const Graph& graph, const Attachment& attachm
       }
     }
     const auto op = passes::kernel_op(graph, nodes[i]);
-    if (!op || base_[i].weights == 0) continue;
-    const double outputs = elements_of(nodes[i].outputs[0]);
-    const double macs = outputs * static_cast<double>(op->inputs_per_group() * op->taps);
-    products_.push_back({i, macs, activations_[static_cast<size_t>(nodes[i].inputs[0].index)]});
+    if (!op) continue;
+    products_.push_back({i, sizes.macs(i, *op), activations_[static_cast<size_t>(nodes[i].inputs[0].index)]});
   }
-  for (const std::vector<ValueId>& cut : cuts_of(graph)) {
+  for (const std::vector<ValueId>& cut : cuts_of(graph, steps_of(attachment))) {
     std::vector<size_t>& values = cuts_.emplace_back();
     for (const ValueId value : cut) values.push_back(static_cast<size_t>(value.index));
   }
@@ -258,13 +306,20 @@ std::vector<double> UtilizationMeter::cuts(const std::vector<OperatorBits>& bits
   return sums;
 }
 
+namespace {
+
+int bits_or_float(int bits) {
+  return bits == 0 ? kFloatBits : bits;
+}
+
+}  // namespace
+
 double UtilizationMeter::bops(const std::vector<OperatorBits>& bits) const {
   double sum = 0;
   for (const Product& one : products_) {
-    const int of_input = one.input.bits(bits);
     if (one.macs > 0)
-      sum +=
-          bit_operations(static_cast<int64_t>(one.macs), of_input == 0 ? kFloatBits : of_input, bits[one.node].weights);
+      sum += bit_operations(static_cast<int64_t>(one.macs), bits_or_float(one.input.bits(bits)),
+                            bits_or_float(bits[one.node].weights));
   }
   return sum;
 }

@@ -46,8 +46,9 @@ std::vector<Configurable> configurable_operators(const Graph& graph, const frame
 /// What a model takes, by the bits of its operators.
 class UtilizationMeter {
  public:
-  /// `statistics` know the size of activations whose shape the graph does not.
-  UtilizationMeter(const Graph& graph, const framework::Attachment& attachment,
+  /// Of one run: of one sample, or of the whole batch where the model declares one. Sizes that the model leaves open
+  /// are those of the samples that `statistics` have seen, their mean where samples differ.
+  UtilizationMeter(const Model& model, const framework::Attachment& attachment,
                    const calibrate::Statistics& statistics);
 
   /// As the attachment has them.
@@ -55,6 +56,7 @@ class UtilizationMeter {
   double weights_memory(const std::vector<OperatorBits>& bits) const;
   /// One number for each cut.
   std::vector<double> cuts(const std::vector<OperatorBits>& bits) const;
+  /// Of operators with a kernel; what is in float counts with 32 bits.
   double bops(const std::vector<OperatorBits>& bits) const;
   config::ResourceUtilization all(const std::vector<OperatorBits>& bits) const;
 

@@ -30,18 +30,22 @@ bool holds(const Cut& cut, const Cut& other) {
   return std::includes(cut.begin(), cut.end(), other.begin(), other.end());
 }
 
-/// The nodes during which a value is there.
+/// The steps during which a value is there.
 struct Life {
   size_t first = 0, last = 0;
 };
 
-std::optional<Life> life_of(const Graph& graph, const Uses& uses, ValueId value) {
-  if (graph.initializer(value) != nullptr || uses.reader_count(value) == 0) {
-    const auto made = graph.initializer(value) != nullptr ? std::nullopt : uses.producer_index(value);
-    return made ? std::optional(Life{*made, *made}) : std::nullopt;
-  }
-  const size_t last = uses.is_output(value) ? graph.nodes().size() - 1 : uses.reader_indices(value).back();
-  return Life{uses.producer_index(value).value_or(0), last};
+/// None of constants, of inputs that nothing reads, and of what a step of several nodes keeps to itself.
+std::optional<Life> life_of(const Graph& graph, const Uses& uses, std::span<const size_t> steps, ValueId value) {
+  if (graph.initializer(value) != nullptr) return std::nullopt;
+  const auto producer = uses.producer_index(value);
+  if (uses.reader_count(value) == 0)
+    return producer ? std::optional(Life{steps[*producer], steps[*producer]}) : std::nullopt;
+  Life life{producer ? steps[*producer] : 0, 0};
+  for (const size_t reader : uses.reader_indices(value)) life.last = std::max(life.last, steps[reader]);
+  if (uses.is_output(value)) life.last = graph.nodes().size() - 1;
+  if (producer && life.first == life.last && !uses.is_output(value)) return std::nullopt;
+  return life;
 }
 
 }  // namespace
@@ -56,19 +60,19 @@ double activation_memory(std::span<const std::vector<QuantizedTensor>> cuts) {
   return most;
 }
 
-std::vector<Cut> cuts_of(const Graph& graph) {
+std::vector<Cut> cuts_of(const Graph& graph, std::span<const size_t> steps) {
   const Uses uses(graph);
   std::vector<Cut> cuts(graph.nodes().size());
   for (size_t v = 0; v < graph.value_count() && !cuts.empty(); ++v) {
     const ValueId value{static_cast<int32_t>(v)};
-    if (const auto life = life_of(graph, uses, value))
+    if (const auto life = life_of(graph, uses, steps, value))
       for (size_t n = life->first; n <= life->last; ++n) cuts[n].push_back(value);
   }
+  // A value is there without a break, so a cut that another holds is held by a neighbour.
+  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
   std::vector<Cut> largest;
   for (size_t n = 0; n < cuts.size(); ++n) {
-    bool inside = false;
-    for (size_t other = 0; other < cuts.size() && !inside; ++other)
-      inside = other != n && holds(cuts[other], cuts[n]) && (other < n || cuts[other] != cuts[n]);
+    const bool inside = (n > 0 && holds(cuts[n - 1], cuts[n])) || (n + 1 < cuts.size() && holds(cuts[n + 1], cuts[n]));
     if (!inside) largest.push_back(cuts[n]);
   }
   return largest;

@@ -23,10 +23,11 @@ double weights_memory(std::span<const QuantizedTensor> weights);
 /// inside a fused group do not. Errors as above.
 double activation_memory(std::span<const std::vector<QuantizedTensor>> cuts);
 
-/// The cuts of the graph when its nodes run in its order, as runtimes run them: for each node what it reads and writes
-/// and what a later one reads. Inputs are there from the start, outputs stay to the end, initializers are no
-/// activations. Each cut is in the order of the ids; a cut whose tensors are all in another is left out, as that one's
-/// bytes are never fewer.
-std::vector<std::vector<ValueId>> cuts_of(const Graph& graph);
+/// The cuts of the graph when its nodes run in its order, as runtimes run them: for each step what it reads and writes
+/// and what a later one reads. `steps`: by node, the index of the node with which it runs as one, the last of a fused
+/// group; its own where it runs by itself. Inputs are there from the start, outputs stay to the end; initializers, and
+/// what a fused group keeps to itself, are in no cut. Each cut is in the order of the ids; a cut whose tensors are all
+/// in another is left out, as that one's bytes are never fewer.
+std::vector<std::vector<ValueId>> cuts_of(const Graph& graph, std::span<const size_t> steps);
 
 }  // namespace tersor::mixed

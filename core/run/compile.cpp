@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "core/graph/uses.h"
@@ -385,6 +386,16 @@ Plan planned(const PreparedGraph& graph, const std::vector<Port>& ports, std::sp
 
 }  // namespace
 
+ProgramOptions sizes_of_all(const Graph& graph) {
+  ProgramOptions options;
+  options.will_run = false;
+  options.observed = graph.inputs;
+  for (const Node& node : graph.nodes())
+    for (const ValueId id : node.outputs)
+      if (id.valid()) options.observed.push_back(id);
+  return options;
+}
+
 std::shared_ptr<const Program> Program::compile(const Model& model, const ops::Registry& registry,
                                                 const ProgramOptions& options) {
   if (options.part) {
@@ -421,6 +432,11 @@ std::vector<std::optional<ops::TensorType>> Program::value_types(std::span<const
 }
 
 int64_t Program::macs(std::span<const Shape> input_shapes) const {
+  const std::vector<int64_t> macs = macs_of_nodes(input_shapes);
+  return std::accumulate(macs.begin(), macs.end(), int64_t{0});
+}
+
+std::vector<int64_t> Program::macs_of_nodes(std::span<const Shape> input_shapes) const {
   return planned(*graph_, inputs_, input_shapes).macs;
 }
 

@@ -320,7 +320,8 @@ bool Planner::add(const PreparedNode& node) {
     place_outputs(node, step, views, types);
     step.scratch_bytes = node.kernel->scratch_bytes(views, types);
     if (step.scratch_bytes > 0) step.scratch = new_buffer(step.scratch_bytes);
-    plan_.macs += node.kernel->macs(views, types);
+    plan_.macs.resize(std::max(plan_.macs.size(), node.index + 1));
+    plan_.macs[node.index] += node.kernel->macs(views, types);
     const std::vector<Operand> outputs = step.outputs;
     push(std::move(step));
     for (size_t k = 0; k < outputs.size(); ++k)

@@ -59,9 +59,9 @@ class Plan {
   std::vector<Buffer> buffers;
   std::vector<std::pair<size_t, ops::TensorType>> apart;  // buffers that hold a result, and which
   int64_t arena_bytes = 0;
-  int64_t macs = 0;
-  size_t end = 0;         // the first node that is not planned; all are planned where it is the number of nodes
-  int64_t bytes() const;  // of the arena and what lies apart
+  std::vector<int64_t> macs;  // by the nodes' indices in the graph
+  size_t end = 0;             // the first node that is not planned; all are planned where it is the number of nodes
+  int64_t bytes() const;      // of the arena and what lies apart
   std::map<ValueId, Operand> values;  // everything a continuation or the results may need
 };
 

@@ -46,6 +46,10 @@ struct ProgramOptions {
   bool will_run = true;
 };
 
+/// Of a program that is asked for value_types() and macs_of_nodes() of the whole graph: nothing is fused, and inputs
+/// have types too.
+ProgramOptions sizes_of_all(const Graph& graph);
+
 /// A graph input or output as declared. Dimensions that are not fixed may be given anew with each run.
 struct Port {
   ValueId value;
@@ -93,6 +97,9 @@ class Program {
   /// Multiply-accumulate operations of one run (convolutions and matrix products; where a shape depends on the data,
   /// or a node runs a subgraph, only those before it).
   int64_t macs(std::span<const Shape> input_shapes) const;
+  /// The same of each node, by its index in the graph, up to the last that has a count of its own. What is fused counts
+  /// at one of its nodes.
+  std::vector<int64_t> macs_of_nodes(std::span<const Shape> input_shapes) const;
 
  private:
   friend class Runner;

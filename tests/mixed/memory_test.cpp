@@ -10,9 +10,11 @@ using namespace tersor::mixed;
 
 namespace {
 
-std::vector<std::string> cut_names(const Graph& graph) {
+/// `steps`: as cuts_of has them; empty where each node runs by itself.
+std::vector<std::string> cut_names(const Graph& graph, std::vector<size_t> steps = {}) {
+  for (size_t i = steps.size(); i < graph.nodes().size(); ++i) steps.push_back(i);
   std::vector<std::string> names;
-  for (const auto& cut : cuts_of(graph)) {
+  for (const auto& cut : cuts_of(graph, steps)) {
     std::string text;
     for (const ValueId value : cut) text += (text.empty() ? "" : " ") + graph.name_of(value);
     names.push_back(text);
@@ -52,5 +54,24 @@ TEST_CASE("outputs stay to the end, and what nothing reads is there while it is 
   b.node("Relu", "dead", {x});
   b.output(b.node("Relu", "last", {x}));
   REQUIRE(cut_names(b.graph) == std::vector<std::string>{"x a:0 dead:0", "x a:0 last:0"});
-  REQUIRE(cuts_of(Graph()).empty());
+  REQUIRE(cut_names(Graph()).empty());
+}
+
+TEST_CASE("a fused group reads its input while it writes its output, and keeps what is between them to itself") {
+  test::GraphBuilder b;
+  const ValueId x = b.input("x");
+  const ValueId first = b.node("Conv", "a", {x, b.constant("w", {1})});
+  const ValueId second = b.node("Relu", "b", {first});
+  b.output(b.node("Relu", "c", {second}));
+  REQUIRE(cut_names(b.graph, {1, 1, 2}) == std::vector<std::string>{"x b:0", "b:0 c:0"});
+  REQUIRE(cut_names(b.graph, {2, 2, 2}) == std::vector<std::string>{"x c:0"});
+}
+
+TEST_CASE("cuts that hold the same tensors are one") {
+  test::GraphBuilder b;
+  const ValueId x = b.input("x");
+  const ValueId kept = b.node("Relu", "a", {x});
+  b.node("Identity", "of_constant", {b.constant("c", {1})});
+  b.output(b.node("Add", "b", {x, kept}));
+  REQUIRE(cut_names(b.graph, {0, 0, 2}) == std::vector<std::string>{"x a:0 of_constant:0", "x a:0 b:0"});
 }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/mixed/configurable.h"
+#include "core/report_of.h"
 #include "tests/catch.h"
 #include "tests/ptq/corrected.h"
 #include "tests/support/run_trial.h"
@@ -216,6 +217,44 @@ TEST_CASE("kernels that share a weight have the same bits") {
   REQUIRE(done.bits().taken.weights_memory <= 50);
 }
 
+TEST_CASE("resources are counted on the graph as the platform fuses it") {
+  const auto job = test::job_of(net(), "imx500", within({}));
+  const mixed::UtilizationMeter meter(job->model, job->attachment, {});
+  const config::ResourceUtilization taken = meter.all(meter.base());
+  REQUIRE(taken.weights_memory == 8 * 4 * 9 + 8 * 8 + 8 * 8 * 9 + 5 * 8);
+  REQUIRE(taken.bops == 8 * 8 * 36 * taken.weights_memory);
+  // While the second Conv of pr runs, pr, q and r are there.
+  REQUIRE(taken.activation_memory == 3 * 8 * 36);
+  REQUIRE(taken.total_memory == taken.weights_memory + taken.activation_memory);
+}
+
+TEST_CASE("a transposed convolution multiplies each element that it reads, a convolution each that it writes") {
+  NamedModel model;
+  model.input("x", {1, 4, 5, 5}).weight("up", {4, 3, 3, 3}).weight("down", {2, 6, 3, 3});
+  model.node("ConvTranspose", {"x", "up"}, {"p"}, {{"group", int64_t{2}}, {"strides", std::vector<int64_t>{2, 2}}});
+  model.node("Relu", {"p"}, {"pr"}).node("Conv", {"pr", "down"}, {"y"}).output("y");
+  const auto job = test::job_of(model.build(), "imx500", within({}));
+  const mixed::UtilizationMeter meter(job->model, job->attachment, {});
+  REQUIRE(meter.bops(meter.base()) == 64 * (4 * 25 * 3 * 9 + 2 * 9 * 9 * 6 * 9));
+  REQUIRE(meter.all(meter.base()).activation_memory == 6 * 11 * 11 + 2 * 9 * 9);
+}
+
+TEST_CASE("sizes that the model leaves open are those of the samples") {
+  NamedModel model;
+  model.input("x", {1, 4, -1}).weight("w", {8, 4, 3}).node("Conv", {"x", "w"}, {"p"}).node("Relu", {"p"}, {"y"});
+  const auto job = test::job_of(model.output("y").build(), "imx500", within({}));
+  config::ResourceUtilization known;
+  known.weights_memory = 8 * 4 * 3;
+  REQUIRE(expected_resources(*job) == known);
+  calibrate::Statistics seen;
+  seen.samples.resize(2);
+  calibrate::TensorStatistics& x = seen.tensors.emplace_back();
+  x.name = "x", x.shape = Shape{1, 4, 10}, x.elements = 2 * 4 * 10;
+  const mixed::UtilizationMeter same(job->model, job->attachment, seen);
+  REQUIRE(same.bops(same.base()) == 64 * 8 * 8 * 4 * 3);
+  REQUIRE(same.all(same.base()).activation_memory == 4 * 10 + 8 * 8);
+}
+
 TEST_CASE("scales of blocks count among the bytes of weights") {
   NamedModel model;
   model.input("x", {1, 64}).weight("w", {64, 8}).node("MatMul", {"x", "w"}, {"y"}).output("y");
@@ -223,7 +262,7 @@ TEST_CASE("scales of blocks count among the bytes of weights") {
   const auto bytes = [&](std::optional<int> block_size) {
     config.weights_block_size = block_size;
     const auto job = test::job_of(model.build(), "weight-only-int4", config);
-    const mixed::UtilizationMeter meter(job->model.graph, job->attachment, empty_statistics(*job));
+    const mixed::UtilizationMeter meter(job->model, job->attachment, empty_statistics(*job));
     return meter.weights_memory(meter.base());
   };
   REQUIRE(bytes(std::nullopt) == 64 * 8 / 2);

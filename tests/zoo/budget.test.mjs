@@ -59,6 +59,18 @@ describe.skipIf(!here)('budgets', () => {
     }
   });
 
+  test('bit operations and activations are those that a count by hand has', () => {
+    // Multiply-adds by hand, times 8 bits by 8; the largest step reads and writes 64 channels of 25 x 5 (DS-CNN) or 8 and 16 of 48 x 48.
+    for (const [name, products, activations] of [
+      ['mlperf-kws-dscnn', 2_656_768, 16_000],
+      ['mlperf-vww-mobilenetv1', 7_489_664, 55_296],
+    ]) {
+      const { taken } = quantized(name, '--platform', 'any', '--bops', '1e15', '--effort', '0').trial.bits;
+      assert.equal(taken.bops, 64 * products);
+      assert.equal(taken.activation_memory, activations);
+    }
+  });
+
   test('the smallest file that is good enough, and a sentence where none is', () => {
     const { output, trial } = quantized(models[0], '--platform', 'any', '--sqnr', '20');
     const { taken, most } = trial.bits;

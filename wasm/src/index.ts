@@ -140,6 +140,7 @@ export type {
   Stage,
   Statistics,
   Support,
+  ExpectedResources,
   TakenResources,
   Tensor,
   TensorInfo,

@@ -35,7 +35,7 @@ import type {
   SamplesInfo,
   Selection,
   Statistics,
-  TakenResources,
+  ExpectedResources,
   TensorSample,
   TuneOptions,
   WeightChannels,
@@ -121,7 +121,7 @@ export class OpenModel implements Model {
     return this.#withModel(options, (worker) => worker.call('coverage', [this.#file.key, settings]));
   }
 
-  async resourceUtilization(options: CoverageOptions = {}): Promise<TakenResources> {
+  async resourceUtilization(options: CoverageOptions = {}): Promise<ExpectedResources> {
     this.#check('coverage', options);
     const settings = JSON.stringify(await this.#settings(options));
     return this.#withModel(options, (worker) => worker.call('resourceUtilization', [this.#file.key, settings]));

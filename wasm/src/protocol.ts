@@ -25,7 +25,7 @@ import type {
   SamplesInfo,
   Selection,
   SettingsFile,
-  TakenResources,
+  ExpectedResources,
   TersorErrorFields,
   TrainingProgress,
   TypedArray,
@@ -103,7 +103,7 @@ export interface CoreCalls {
   close(key: string): null;
   coverage(model: string, settings: string): Coverage;
   graph(model: string, settings: string): GraphView;
-  resourceUtilization(model: string, settings: string): TakenResources;
+  resourceUtilization(model: string, settings: string): ExpectedResources;
   /** What the runtime runs of the model; of the settings the platform counts. */
   runtimeNodes(model: string, settings: string): readonly RuntimeNode[];
   weightChannels(model: string, settings: string, name: string): WeightChannels;

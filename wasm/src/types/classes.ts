@@ -17,7 +17,7 @@ import type {
   WeightChannels,
 } from './model.js';
 import type { CallOptions } from './progress.js';
-import type { Recipe, Report, TakenResources } from './report.js';
+import type { Recipe, Report, ExpectedResources } from './report.js';
 import type {
   Labels,
   Preprocessing,
@@ -223,7 +223,7 @@ export interface Model {
    * What the model takes with these settings, known before any sample, as `target_resource_utilization` counts it: bytes, and bit
    * operations of one run. Activations whose shape follows from samples alone count nothing.
    */
-  resourceUtilization(options?: CoverageOptions): Promise<TakenResources>;
+  resourceUtilization(options?: CoverageOptions): Promise<ExpectedResources>;
   /** The graph, with what the platform makes of each node. */
   graph(options?: CoverageOptions): Promise<GraphView>;
   /** Output channels of the operator that overrides call `name`, and how well their weights survive. */

@@ -125,6 +125,9 @@ export interface TakenResources {
   readonly bops: number;
 }
 
+/** The same before samples are seen: null where it depends on sizes that the model leaves open to them. */
+export type ExpectedResources = { readonly [name in keyof TakenResources]: number | null };
+
 /** What each operator's bits were chosen from (`target_resource_utilization`); without operators where nothing was. */
 export interface BitConfiguration {
   readonly measured_for: string;
