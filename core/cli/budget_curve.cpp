@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cli/budget_curve.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "core/cli/settings_option.h"
 #include "core/mixed/configurable.h"
 #include "core/native/calibrate_data.h"
 #include "core/native/measure.h"
+#include "core/native/size_text.h"
 #include "core/samples/selection.h"
 #include "core/simulate/program.h"
 
@@ -41,7 +44,11 @@ BudgetCurve::BudgetCurve(std::shared_ptr<const OpenedModel> opened, Settings set
   if (resource_ == Resource::kWeightsMemory) least_ = bits.least.weights_memory, most_ = bits.most.weights_memory;
   evaluated_ = samples::for_evaluation(data_->size(), chosen_, data_->size());
   float_program_ = simulate::compile(opened_->model, simulate::Profile::kX64);
-  in_float_ = evaluated(float_program_, nullptr);
+}
+
+const SampleEvaluation& BudgetCurve::in_float() {
+  if (!in_float_) in_float_ = evaluated(float_program_, nullptr);
+  return *in_float_;
 }
 
 Settings BudgetCurve::within(double budget) const {
@@ -58,6 +65,13 @@ Settings BudgetCurve::within(double budget) const {
 }
 
 std::optional<BudgetPoint> BudgetCurve::at(double budget) {
+  std::optional<BudgetPoint> point = made(budget);
+  if (point)
+    point->evaluation = evaluated(simulate::compile(point->result.model, simulate::Profile::kX64), float_program_);
+  return point;
+}
+
+std::optional<BudgetPoint> BudgetCurve::made(double budget) {
   try {
     return quantized_within(budget);
   } catch (const Error& error) {
@@ -74,8 +88,46 @@ BudgetPoint BudgetCurve::quantized_within(double budget) {
   point.draft = draft(*point.job, point.statistics);
   measure(*point.job, point.draft, *data_, kept_.get(), workforce_, point.statistics);
   point.result = quantize(*point.job, point.statistics, point.draft);
-  point.evaluation = evaluated(simulate::compile(point.result.model, simulate::Profile::kX64), float_program_);
   return point;
+}
+
+BudgetPoint BudgetCurve::largest_file(size_t bytes) {
+  constexpr int kSteps = 6;
+  constexpr double kNearly = 0.99;  // of the bytes: no better point is looked for
+  BudgetPoint best = quantized_within(least_);
+  if (best.bytes() > bytes) {
+    const std::string size = size_text(static_cast<int64_t>(best.bytes()));
+    if (resource_ == Resource::kWeightsMemory)
+      throw Error(ErrorCode::kInvalidConfig,
+                  "With the fewest bits that the platform offers the file still has " + size + ".", "--file-size",
+                  "Allow more.");
+    throw Error(ErrorCode::kInvalidConfig,
+                "The platform offers no fewer bits; with no operator in float the file has " + size + ".",
+                "--file-size", "Allow more, or take --platform any, which packs weights of 2 to 7 bits.");
+  }
+  // A file grows nearly evenly with the bytes of its weights: so the next budget is where a line between two files
+  // says.
+  double low = least_, high = most_;
+  std::optional<BudgetPoint> above = made(high);
+  if (above && above->bytes() <= bytes) return *std::move(above);
+  auto size_above = static_cast<double>(above ? above->bytes() : 2 * bytes);
+  const bool is_count = resource_ == Resource::kFloatOperators;
+  for (int step = 0; step < kSteps && high - low > (is_count ? 1 : 0); ++step) {
+    const auto size_below = static_cast<double>(best.bytes());
+    if (size_below >= kNearly * static_cast<double>(bytes)) break;
+    const double part = (static_cast<double>(bytes) - size_below) / (size_above - size_below);
+    double middle = low + (high - low) * std::clamp(part, 0.1, 0.9);
+    if (is_count) middle = std::clamp(std::floor(middle), low + 1, high - 1);
+    std::optional<BudgetPoint> point = made(middle);
+    if (point && point->bytes() <= bytes) {
+      low = middle;
+      if (point->bytes() >= best.bytes()) best = *std::move(point);
+    } else {
+      high = middle;
+      size_above = static_cast<double>(point ? point->bytes() : 2 * bytes);
+    }
+  }
+  return best;
 }
 
 SampleEvaluation BudgetCurve::evaluated(std::shared_ptr<const run::Program> program,

@@ -29,7 +29,9 @@ struct BudgetPoint {
   calibrate::Statistics statistics;
   Draft draft;
   QuantizeResult result;
-  SampleEvaluation evaluation;
+  SampleEvaluation evaluation;  // empty where nobody looks at how good the point is
+
+  size_t bytes() const { return result.bytes.size(); }
 };
 
 class BudgetCurve {
@@ -45,17 +47,22 @@ class BudgetCurve {
   double least() const { return least_; }
   double most() const { return most_; }
   /// The float model on the same samples.
-  const SampleEvaluation& in_float() const { return in_float_; }
+  const SampleEvaluation& in_float();
   /// None where so many operators in float leave nothing to quantize.
   std::optional<BudgetPoint> at(double budget);
   /// The smallest budget, of about thirty between the least and the most, whose point is `good`; none where even the
   /// largest is not. Points are taken to get better with the budget.
   template <class Good>
   std::optional<BudgetPoint> smallest(Good good);
+  /// About the largest budget whose file has at most so many bytes; nobody looks at how good it is. Error
+  /// kInvalidConfig where the least budget's file has more.
+  BudgetPoint largest_file(size_t bytes);
 
  private:
   Settings within(double budget) const;
   BudgetPoint quantized_within(double budget);
+  /// As quantized_within(); none where so many operators in float leave nothing to quantize.
+  std::optional<BudgetPoint> made(double budget);
   SampleEvaluation evaluated(std::shared_ptr<const run::Program> program,
                              std::shared_ptr<const run::Program> reference) const;
 
@@ -69,7 +76,7 @@ class BudgetCurve {
   calibrate::Statistics statistics_;
   double least_ = 0, most_ = 1e18;
   std::shared_ptr<const run::Program> float_program_;
-  SampleEvaluation in_float_;
+  std::optional<SampleEvaluation> in_float_;
 };
 
 template <class Good>

@@ -26,6 +26,7 @@
 #include "core/native/gather.h"
 #include "core/native/join_statistics.h"
 #include "core/native/make_report.h"
+#include "core/native/size_text.h"
 #include "core/report/range_remarks.h"
 #include "core/report_of.h"
 #include "core/simulate/program.h"
@@ -50,6 +51,7 @@ struct QuantizeOptions {
   std::string report_path;  // empty: none is wanted
   ReportRequest report;
   std::optional<double> accuracy, sqnr;  // what the smallest file is looked for with
+  std::string file_size;                 // that the best file is looked for within
   bool anyway = false;
   bool json = false, quiet = false, verbose = false;
 };
@@ -141,6 +143,22 @@ GatheredData gather_within(QuantizeOptions& options, Settings settings,
   return {{point->job, std::move(point->statistics), std::move(point->draft), 2}, data, aim};
 }
 
+/// The model whose file has at most the bytes of --file-size.
+GatheredData gather_within_file(QuantizeOptions& options, Settings settings,
+                                const std::shared_ptr<const OpenedModel>& opened) {
+  const auto bytes = static_cast<size_t>(amount_of(options.file_size, "--file-size"));
+  const auto data = open_data(options.data, opened->model, options.json || options.quiet);
+  settings.preprocessing = preprocessing_text(*data);
+  settings.own_statistics_only = options.report_path.empty();
+  options.report.labels = labels_if_any(options.data, *data);
+  BudgetCurve curve(opened, std::move(settings), data, samples_to_calibrate(options.data, *data), {},
+                    options.workforce);
+  BudgetPoint point = curve.largest_file(bytes);
+  const std::string aim = "The aim of a file of at most " + size_text(static_cast<int64_t>(bytes)) +
+                          " is met: " + size_text(static_cast<int64_t>(point.bytes())) + ".";
+  return {{point.job, std::move(point.statistics), std::move(point.draft), 2}, data, aim};
+}
+
 /// Labels of the samples, for the answer, and for training where it is to take them.
 void read_labels(QuantizeOptions& options, const Settings& settings, const samples::DataSet& data) {
   options.report.labels = labels_if_any(options.data, data);
@@ -151,6 +169,7 @@ void read_labels(QuantizeOptions& options, const Settings& settings, const sampl
 GatheredData gather_data(QuantizeOptions& options, Settings settings,
                          const std::shared_ptr<const OpenedModel>& opened) {
   if (options.accuracy || options.sqnr) return gather_within(options, std::move(settings), opened);
+  if (!options.file_size.empty()) return gather_within_file(options, std::move(settings), opened);
   if (!options.stats.empty()) {
     calibrate::Statistics statistics = read_statistics(options.stats);
     check_parts(statistics, options.anyway);
@@ -226,6 +245,11 @@ std::vector<std::filesystem::path> outputs_of(const QuantizeOptions& options) {
 void check_options(const QuantizeOptions& options) {
   if ((options.accuracy || options.sqnr) && (!options.stats.empty() || options.data.data.empty()))
     throw CLI::ValidationError("quantize", "--accuracy and --sqnr need --data, and take no --stats");
+  if (!options.file_size.empty()) {
+    amount_of(options.file_size, "--file-size");
+    if (!options.stats.empty() || options.data.data.empty())
+      throw CLI::ValidationError("quantize", "--file-size needs --data, and takes no --stats");
+  }
   std::set<std::filesystem::path> different;
   for (const std::filesystem::path& path : outputs_of(options)) {
     if (!different.insert(path).second)
@@ -344,6 +368,11 @@ std::shared_ptr<QuantizeOptions> add_options(CLI::App* command) {
       ->check(amount(true));
   command->add_option("--sqnr", options->sqnr,
                       "The smallest file whose outputs have at least this SQNR, in dB; default: no such aim");
+  command
+      ->add_option("--file-size", options->file_size,
+                   "The best file of at most so many bytes: 75000, 200kB, 1.5MB; default: no such aim")
+      ->excludes("--accuracy")
+      ->excludes("--sqnr");
   command->add_option("--save-recipe", options->save_recipe, "Write what makes this file again");
   command->add_option("--report", options->report_path,
                       "Write a report (JSON): error by layer, what stays float and why");

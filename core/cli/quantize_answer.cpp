@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <functional>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "core/base/json.h"
@@ -13,6 +14,7 @@
 #include "core/cli/print.h"
 #include "core/mixed/configurable.h"
 #include "core/native/size_text.h"
+#include "core/ptq/added_names.h"
 #include "core/report/coverage.h"
 #include "core/report/saturation_remark.h"
 
@@ -94,8 +96,24 @@ void print_choices(const calibrate::Choices& choices) {
     print("in float: constant \"%s\": 8 bits of it cost too much on %lld samples held aside\n", name.c_str(), held);
 }
 
+/// Of the weights that a budget counts, in bytes: integers of fewer bits than their type in the file has take more
+/// there than the budget says.
+int64_t bytes_in_file(const calibrate::BitConfiguration& bits, const QuantizeResult& result) {
+  const Graph& graph = result.model.graph;
+  auto bytes = static_cast<int64_t>(bits.taken.weights_memory);
+  std::set<ValueId> counted;
+  for (const ptq::KernelPlan& kernel : result.plan.kernels) {
+    if (kernel.table || kernel.blocks) continue;
+    const auto codes = graph.find(result.draft.model.graph.name_of(kernel.op.weight) + ptq::kCodes);
+    const Tensor* const stored = codes ? graph.initializer(*codes) : nullptr;
+    if (stored == nullptr || !counted.insert(*codes).second) continue;
+    bytes += static_cast<int64_t>(stored->bytes().size()) - stored->elements() * kernel.weight.grid.n_bits / 8;
+  }
+  return bytes;
+}
+
 /// How many operators have how many bits, and what that takes; each of them where `verbose`.
-void print_bits(const calibrate::BitConfiguration& bits, bool verbose) {
+void print_bits(const calibrate::BitConfiguration& bits, const QuantizeResult& result, bool verbose) {
   if (bits.empty()) return;
   std::map<std::pair<int64_t, int64_t>, int, std::greater<>> counts;
   const auto text_of = [](int64_t weights, int64_t activation) {
@@ -119,10 +137,13 @@ void print_bits(const calibrate::BitConfiguration& bits, bool verbose) {
                      differs(&Candidate::activation_n_bits) ? chosen.activation_n_bits : 0);
   };
   for (const calibrate::SearchedOperator& one : bits.operators) ++counts[chosen_of(one)];
-  print("bits: %s of weights, at most %s of activations at once; chosen for %zu operators on %lld samples\n",
-        size_text(static_cast<int64_t>(bits.taken.weights_memory)).c_str(),
-        size_text(static_cast<int64_t>(bits.taken.activation_memory)).c_str(), bits.operators.size(),
-        static_cast<long long>(bits.images));
+  print(
+      "bits: %s of weights, each of its own bits, at most %s of activations at once; chosen for %zu operators on %lld "
+      "samples\n",
+      size_text(static_cast<int64_t>(bits.taken.weights_memory)).c_str(),
+      size_text(static_cast<int64_t>(bits.taken.activation_memory)).c_str(), bits.operators.size(),
+      static_cast<long long>(bits.images));
+  print("  in the file these weights take %s\n", size_text(bytes_in_file(bits, result)).c_str());
   for (const auto& [chosen, count] : counts)
     print("  %d with %s\n", count, text_of(chosen.first, chosen.second).c_str());
   if (!verbose) return;
@@ -177,7 +198,7 @@ void print_text(const QuantizeAnswer& answer, bool verbose) {
   if (!aim.empty()) print("%s\n", aim.c_str());
   print_size(result, time, output, before);
   if (verdict) print_advice(*verdict);
-  print_bits(statistics.choices.bits, verbose);
+  print_bits(statistics.choices.bits, result, verbose);
   print_choices(statistics.choices);
   print_training(statistics.tuned.tuning);
   if (!report || !report->comparison || report->comparison->layer_samples == 0) print_saturation_warning(result);
@@ -200,6 +221,10 @@ void print_json(const QuantizeAnswer& answer) {
             {"in_integers_with_float_result", count_of(result.plan, Arithmetic::kIntegerFloatOutput)},
             {"in_float", nodes_in_float},
             {"warnings", to_json(warnings)}};
+  const calibrate::BitConfiguration& bits = statistics.choices.bits;
+  if (!bits.empty())
+    json["weights"] = {{"bytes_of_their_bits", static_cast<int64_t>(bits.taken.weights_memory)},
+                       {"bytes_in_file", bytes_in_file(bits, result)}};
   const calibrate::Tuning& training = statistics.tuned.tuning;
   json["trial"] = statistics.choices.settings.empty() ? Json(nullptr) : to_json(statistics.choices);
   json["training"] = training.plan.empty() ? Json(nullptr) : to_json(training);

@@ -27,9 +27,9 @@ struct QuantizeAnswer {
   const std::optional<report::Report>& report;  // absent: outputs were not compared
   const std::optional<report::TimeForecast>& time;
   const Cost& cost;
-  const std::string& output;                // path of the file
-  const std::string& aim;                   // how what --accuracy and --sqnr ask for is met; empty: nothing was asked
-  size_t bytes_before;                      // of the float model
+  const std::string& output;  // path of the file
+  const std::string& aim;     // how what --accuracy, --sqnr or --file-size asks for is met; empty: nothing was asked
+  size_t bytes_before;        // of the float model
   const std::vector<Diagnostic>& warnings;  // of reading it
 };
 

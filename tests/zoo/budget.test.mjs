@@ -95,6 +95,29 @@ describe.skipIf(!here)('budgets', () => {
     assert.match(unlabelled.stderr, /There are no labels/);
   });
 
+  test('a budget in bytes of the file is kept and nearly used up, and a sentence says where it cannot be', () => {
+    const { calibration } = zooSamples(sharedFolder, models[0], 64);
+    const bytes = (bits) => quantized(models[0], '--platform', 'any', '--set', `weights_n_bits=${bits}`).size_bytes;
+    const [two, four, eight] = [2, 4, 8].map(bytes);
+    for (const asked of [(two + four) / 2, (four + eight) / 2]) {
+      const { size_bytes, weights, aim } = quantized(models[0], '--platform', 'any', '--file-size', String(asked));
+      assert.ok(size_bytes <= asked && size_bytes > 0.9 * asked, `${size_bytes} of ${asked}`);
+      assert.ok(weights.bytes_in_file < 1.1 * weights.bytes_of_their_bits, JSON.stringify(weights));
+      assert.match(aim, /of at most .* is met/);
+    }
+    const device = quantized(models[0], '--platform', 'imx500', '--set', 'weights_n_bits=2', '--bops', '1e15');
+    assert.ok(device.weights.bytes_in_file > 1.5 * device.weights.bytes_of_their_bits, JSON.stringify(device.weights));
+    for (const [platform, size, said] of [
+      ['any', 0.8 * two, /--file-size: With the fewest bits that the platform offers the file still has \d/],
+      ['ort-cpu', two, /--file-size: The platform offers no fewer bits/],
+    ]) {
+      const options = ['--file-size', String(size), '--platform', platform, '-o', path.join(folder, 'none.onnx')];
+      const none = run('quantize', modelOf(models[0]), '--data', calibration, ...options);
+      assert.equal(none.status, 1);
+      assert.match(none.stderr, said);
+    }
+  });
+
   test('the curve has a recipe for each point that makes the same file again', () => {
     const { calibration } = zooSamples(sharedFolder, models[0], 64);
     const curve = path.join(folder, 'curve.json');
