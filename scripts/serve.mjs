@@ -3,8 +3,9 @@
 // Serves a folder of static files the way docs/hosting.md asks any host to: right media types, the page's security policy
 // as a header, long caching for files whose names carry a hash, text and WebAssembly compressed. Node only, no packages.
 //
-//   node scripts/serve.mjs [--port N] [--host ADDRESS] [--prefix /sub/path/] [--root DIR]
+//   node scripts/serve.mjs [--port N] [--host ADDRESS] [--prefix /sub/path/] [--root DIR] [--open]
 
+import { spawn } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -164,10 +165,14 @@ export async function serve({ root, port, host = '127.0.0.1', prefix = '/', poli
 function parse(args) {
   const options = { root: fileURLToPath(new URL('../web/dist', import.meta.url)) };
   for (let index = 0; index < args.length; ++index) {
+    if (args[index] === '--open') {
+      options.open = true;
+      continue;
+    }
     const [flag, attached] = args[index].split('=', 2);
     const value = attached ?? args[++index];
     if (!['--port', '--host', '--prefix', '--root'].includes(flag) || value === undefined) {
-      throw new Error(`usage: serve.mjs [--port N] [--host ADDRESS] [--prefix /sub/path/] [--root DIR]`);
+      throw new Error(`usage: serve.mjs [--port N] [--host ADDRESS] [--prefix /sub/path/] [--root DIR] [--open]`);
     }
     options[flag.slice(2)] = value;
   }
@@ -192,6 +197,11 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
     const { url } = await serve(options);
     console.log(`Tersor: ${url}`);
+    // in the desktop's browser; without one the address above is all there is
+    if (options.open)
+      spawn('xdg-open', [url], { stdio: 'ignore', detached: true })
+        .on('error', () => {})
+        .unref();
   } catch (error) {
     console.error(
       error.code === 'EADDRINUSE' ? `port ${options.port} is in use; choose another with --port` : error.message,
