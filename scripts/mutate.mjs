@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of a room notice: changes one place of its sources at a time, builds test_<room> and runs it.
+// What the tests of a room notice: changes one place of its sources at a time and runs the tests, of a room of core after building them.
 //
 //   node scripts/mutate.mjs <tree> <build> <rooms> <count> <seed>
 //
-// <tree> is a copy of the project that may be changed, <build> its build folder. A change that the compiler refuses is not counted; one that is
+// <tree> is a copy of the project that may be changed, <build> its build folder; a room is a folder of core/, or one of those below. A change that the compiler refuses is not counted; one that is
 // equal in effect stands in scripts/mutants_equal.txt, as "file: line as it is: change", with the reason behind a blank and "#".
 
 import { spawnSync } from 'node:child_process';
@@ -15,6 +15,26 @@ const [tree, build, roomList, countText, seedText] = process.argv.slice(2);
 const rooms = roomList.split(',');
 const count = Number(countText);
 
+/** Rooms in TypeScript: how a change comes into what the tests run, and the tests. */
+const scripted = {
+  'web/src/job': [['npx', 'vitest', 'run', '--project', 'web', '--bail', '1']],
+  'wasm/src': [
+    ['npm', 'run', '--silent', 'build', '--workspace', 'wasm'],
+    [
+      'npx',
+      'vitest',
+      'run',
+      '--project',
+      'package',
+      '--bail',
+      '1',
+      'tests/wasm/package',
+      'tests/wasm/same-bytes',
+      'tests/wasm/settings',
+    ],
+  ],
+};
+
 /** What is changed: a pattern, what stands there afterwards, and the name of both. */
 const kinds = [
   [/(?<=[\w)\]] )<(?= [\w(-])/g, '<='],
@@ -23,6 +43,8 @@ const kinds = [
   [/(?<=[\w)\]] )>=(?= [\w(-])/g, '>'],
   [/(?<= )==(?= )/g, '!='],
   [/(?<= )!=(?= )/g, '=='],
+  [/(?<= )===(?= )/g, '!=='],
+  [/(?<= )!==(?= )/g, '==='],
   [/(?<=[\w)\]] )\+(?= [\w(])/g, '-'],
   [/(?<=[\w)\]] )-(?= [\w(])/g, '+'],
   [/(?<=[\w)\]] )\*(?= [\w(])/g, '+'],
@@ -47,14 +69,17 @@ function randomNumbers(seed) {
 
 /** Every place of a room where a change fits, outside of comments, texts, templates' brackets and what is left out of the program. */
 function placesOf(room) {
-  const folder = path.join(tree, 'core', room);
-  const files = readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('.cpp'));
+  const folder = path.join(tree, room in scripted ? room : `core/${room}`);
+  const files = readdirSync(folder, { recursive: true }).filter((name) => /\.(cpp|ts|mts)$/.test(name));
   return files.sort().flatMap((name) => {
     const file = path.join(folder, name);
     const lines = readFileSync(file, 'utf8').split('\n');
     return lines.flatMap((line, number) => {
-      if (/^\s*(\/\/|#|static_assert|template)/.test(line)) return [];
-      const code = line.replace(/\/\/.*$/, '').replace(/"(?:[^"\\]|\\.)*"/g, (text) => '"'.repeat(text.length));
+      if (/^\s*(\/\/|\/?\*|#|static_assert|template|import|export (type|interface)|type |readonly )/.test(line))
+        return [];
+      const code = line
+        .replace(/\/\/.*$/, '')
+        .replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, (text) => '"'.repeat(text.length));
       return kinds.flatMap(([pattern, to]) =>
         [...code.matchAll(pattern)].map(({ index, 0: from }) => ({ file, number, index, from, to, line })),
       );
@@ -79,6 +104,10 @@ function judge(room, { file, number, index, from, to }) {
   lines[number] = lines[number].slice(0, index) + to + lines[number].slice(index + from.length);
   writeFileSync(file, lines.join('\n'));
   try {
+    if (room in scripted) {
+      const runs = scripted[room].map(([program, ...args]) => spawnSync(program, args, quiet).status === 0);
+      return runs.every(Boolean) ? 'not found' : 'found';
+    }
     if (spawnSync('ninja', ['-C', build, `test_${room}`], quiet).status !== 0) return 'refused';
     const run = spawnSync(path.join(build, 'bin', `test_${room}`), ['--abort'], { ...quiet, timeout: 120_000 });
     return run.status === 0 ? 'not found' : 'found';
