@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'vitest';
 
+import { inWholeSuite } from '../suite.mjs';
 import { withFolder } from '../zoo/runtime.mjs';
 import { run, writeJob } from './job.mjs';
 
@@ -72,7 +73,7 @@ function expectTold({ status, signal, stderr }, what) {
 }
 
 for (const [option, wraps] of Object.entries(kinds)) {
-  test(
+  inWholeSuite(
     `${option}: long lists and objects`,
     () =>
       withFolder((folder) => {

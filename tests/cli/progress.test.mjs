@@ -6,6 +6,7 @@ import { chmodSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'vitest';
 
+import { inWholeSuite } from '../suite.mjs';
 import { withFolder } from '../zoo/runtime.mjs';
 
 const scripts = path.resolve(import.meta.dirname, '../../scripts');
@@ -38,7 +39,7 @@ test('on a terminal one line counts', () =>
     assert.match(stdout, /^\r\x1b\[Knative 1 of 3\r\x1b\[Knative 2 of 3\r\x1b\[Knative 3 of 3\r?\n$/);
   }));
 
-test('elsewhere a line tells it every ten seconds, and what a compiler says is all there', () =>
+inWholeSuite('elsewhere a line tells it every ten seconds, and what a compiler says is all there', () =>
   withFolder((folder) => {
     const quick = build(folder, `${steps(200)}; echo "a.cpp:1: error: 2 of 3"; exit 1`, false);
     assert.equal(quick.stdout, 'a.cpp:1: error: 2 of 3\n');
@@ -46,4 +47,5 @@ test('elsewhere a line tells it every ten seconds, and what a compiler says is a
     const slow = build(folder, steps(12, 1), false);
     assert.equal(slow.status, 0);
     assert.match(slow.stdout, /^native 1[0-2] of 12\n$/);
-  }));
+  }),
+);

@@ -9,11 +9,21 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { Tersor } from '../../wasm/dist/index.js';
+import { inWholeSuite } from '../suite.mjs';
 import { emptyFolder, filesUnder, jobs, largeJob, program, root } from './jobs.mjs';
 import { openPage } from './page/open.mjs';
 
 /** Samples that each job calibrates with, spread evenly over its data set. */
 const count = 24;
+
+/** Beside the demo; other models are left to ./scripts/test all. */
+const inShortSuite = [
+  'mlperf-kws-dscnn',
+  'mlperf-vww-mobilenetv1',
+  'mlperf-ic-resnet8',
+  'mlperf-ad-autoencoder',
+  'imagenet-mobilenetv1-025-224',
+];
 
 const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');
 
@@ -76,7 +86,8 @@ afterAll(async () => {
 
 describe('the same bytes everywhere', () => {
   for (const job of [...jobs(), largeJob()]) {
-    test.skipIf(job.missing !== '')(`${job.name}${job.missing && ` (skipped: ${job.missing})`}`, async () => {
+    const run = job.name === 'demo' || inShortSuite.includes(job.name) ? test : inWholeSuite;
+    run.skipIf(job.missing !== '')(`${job.name}${job.missing && ` (skipped: ${job.missing})`}`, async () => {
       expect(existsSync(program), `${program} is not there: run scripts/build native`).toBe(true);
       const folder = job.data();
       const inPage = async (workers) => (await page.quantize(job, folder, filesUnder(folder), { count, workers }))[0];
@@ -126,31 +137,34 @@ describe('the same bytes everywhere', () => {
     }
   });
 
-  test('with bits chosen by Hessian scores, of the light engine too, which loads the other for it', async () => {
-    const folder = jobs()
-      .find(({ name }) => name === 'demo')
-      .data();
-    const samples = filesUnder(folder).map((name) => ({ path: name, data: readFileSync(path.join(folder, name)) }));
-    const digests = [];
-    const begun = await Tersor.create({ workers: 1, light: true });
-    for (const engine of [two, begun]) {
-      const model = await engine.open(readFileSync(path.join(root, 'web/public/demo/model.onnx')));
-      const made = await model.quantize({
-        samples,
-        selection: { part: 'calibration', count },
-        platform: 'any',
-        config: {
-          target_resource_utilization: { weights_memory: 20_000 },
-          mixed_precision_config: { distance_weighting_method: 'HESSIAN' },
-        },
-      });
-      digests.push(sha256(made.model));
-      made.close();
-      model.close();
-    }
-    begun.close();
-    expect(digests[1]).toBe(digests[0]);
-  });
+  inWholeSuite(
+    'with bits chosen by Hessian scores, of the light engine too, which loads the other for it',
+    async () => {
+      const folder = jobs()
+        .find(({ name }) => name === 'demo')
+        .data();
+      const samples = filesUnder(folder).map((name) => ({ path: name, data: readFileSync(path.join(folder, name)) }));
+      const digests = [];
+      const begun = await Tersor.create({ workers: 1, light: true });
+      for (const engine of [two, begun]) {
+        const model = await engine.open(readFileSync(path.join(root, 'web/public/demo/model.onnx')));
+        const made = await model.quantize({
+          samples,
+          selection: { part: 'calibration', count },
+          platform: 'any',
+          config: {
+            target_resource_utilization: { weights_memory: 20_000 },
+            mixed_precision_config: { distance_weighting_method: 'HESSIAN' },
+          },
+        });
+        digests.push(sha256(made.model));
+        made.close();
+        model.close();
+      }
+      begun.close();
+      expect(digests[1]).toBe(digests[0]);
+    },
+  );
 
   test('trained, in the program, with one worker and with two; stopped, by its recipe', async () => {
     const job = jobs().find(({ name }) => name === 'demo');
@@ -203,7 +217,7 @@ describe('the same bytes everywhere', () => {
     expect(natively('--recipe', recipe)).toBe(sha256(stopped.model));
   });
 
-  test('tuned, stopped, and gone on from its checkpoint in another engine and in the program', async () => {
+  inWholeSuite('tuned, stopped, and gone on from its checkpoint in another engine and in the program', async () => {
     const job = jobs().find(({ name }) => name === 'demo');
     const folder = job.data();
     const place = emptyFolder('checkpoints');
@@ -274,7 +288,7 @@ describe('the same bytes everywhere', () => {
     expect(brief.report.training.steps).toBe(brief.report.training.steps_planned);
   });
 
-  test('trained towards labels, on mixed samples', async () => {
+  inWholeSuite('trained towards labels, on mixed samples', async () => {
     const job = jobs().find(({ name }) => name === 'demo');
     const folder = job.data();
     const output = path.join(emptyFolder('native-labels'), 'out.onnx');

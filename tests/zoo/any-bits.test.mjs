@@ -9,6 +9,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 
 import { run } from '../cli/job.mjs';
+import { wholeSuite } from '../suite.mjs';
 import { tersor } from './runtime.mjs';
 import { sharedFolder, zooSamples } from './samples.mjs';
 
@@ -98,15 +99,14 @@ async function sqnrOf(file) {
  * What is tried: each selection method with each quantizer, and per pair these sides and numbers of bits. By default every two of selection, quantizer,
  * bits and side meet at least once, as faults have stood where two of them meet; in `./scripts/test all` all four do.
  */
-const whole = process.env.TERSOR_SUITE === 'all';
 const pairs = selections.flatMap((selection, s) =>
   methods.map((method, m) => ({
     selection,
     method,
-    tried: whole
+    tried: wholeSuite
       ? sides.flatMap((side) => bits.map((n) => ({ side, n })))
       : bits.flatMap((n, k) => ((m + k) % 5 === s ? [{ side: sides[(m + 2 * k) % 3], n }] : [])),
-    curves: whole ? sides : [sides[(s + m) % 3]],
+    curves: wholeSuite ? sides : [sides[(s + m) % 3]],
   })),
 );
 
