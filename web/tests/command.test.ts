@@ -2,7 +2,7 @@
 
 import { expect, it } from 'vitest';
 
-import { commandLine, quoted } from '../src/job/command';
+import { commandLine, fileNames, javaScript, quoted } from '../src/job/command';
 
 it('names recipe and output after the model', () => {
   expect(commandLine({ modelName: 'resnet20.onnx', dataName: 'cifar10', platformFile: null })).toBe(
@@ -20,4 +20,30 @@ it('keeps names from being taken for options', () => {
   expect(commandLine({ modelName: '-o.onnx', dataName: '-d', platformFile: null })).toBe(
     'tersor quantize ./-o.onnx --data ./-d --recipe ./-o.tersor.json -o ./-o.int8.onnx',
   );
+});
+
+it('names the file of a platform that the reader brought', () => {
+  expect(commandLine({ modelName: 'net.onnx', dataName: 'pets.zip', platformFile: 'my chip.json' })).toBe(
+    "tersor quantize net.onnx --data pets.zip --platform 'my chip.json' --recipe net.tersor.json -o net.int8.onnx",
+  );
+});
+
+it('writes the same as a module for Node', () => {
+  const plain = javaScript({ modelName: "it's\\net.onnx", dataName: 'pets', platformFile: null });
+  expect(plain).toContain(`tersor.open('it\\'s\\\\net.onnx')`);
+  expect(plain).toContain("  samples: 'pets',\n");
+  expect(plain).not.toContain('platform');
+  expect(plain).not.toContain('unpacked');
+  const own = javaScript({ modelName: 'net.onnx', dataName: 'pets.zip', platformFile: 'chip.json' });
+  expect(own).toContain("  samples: 'pets', // pets.zip, unpacked\n");
+  expect(own).toContain("platform: tersor.readPlatform(await readFile('chip.json', 'utf8')),");
+  expect(own).toContain("await writeFile('net.int8.onnx', result.model);");
+});
+
+it('names the files that are downloaded', () => {
+  expect(fileNames('folder/net.v2.onnx')).toEqual({
+    model: 'net.v2.int8.onnx',
+    recipe: 'net.v2.tersor.json',
+    report: 'net.v2.report.json',
+  });
 });

@@ -6,7 +6,6 @@ import { expect, it } from 'vitest';
 import { drawnOf, knownOf, paintOf, shortName, timeOf } from '../src/graph/drawn';
 import { layOut, type LayoutRequest } from '../src/graph/layout';
 import { inOrder } from '../src/graph/order';
-import { forecast } from '../src/job/cuts';
 import { worstChannels } from '../src/ui/Channels';
 
 const node = (op: string, inputs: string[], output: string, more: Partial<GraphNode> = {}): GraphNode => ({
@@ -113,14 +112,6 @@ it('puts nodes in order whatever the order they come in', () => {
     [2, 1],
   ]);
   expect(order).toEqual([3, 0, 2, 1]);
-});
-
-it('expects of another range what its own noise says beside all other noise', () => {
-  // 30 dB measured, of which the range makes 36 dB; without loss in the range the rest is left
-  expect(forecast(30, 36, null)).toBeCloseTo(31.26, 1);
-  expect(forecast(30, 36, 36)).toBeCloseTo(30, 9);
-  expect(forecast(30, 36, 20)).toBeCloseTo(19.68, 1);
-  expect(forecast(null, null, null)).toBe(null);
 });
 
 it('names the channels that lose most first', () => {

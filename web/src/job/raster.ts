@@ -26,20 +26,16 @@ export function rasterOf(
   const [channels, height, width] = layout === 'NCHW' ? [a, b, c] : [c, a, b];
   if (channels !== 1 && channels !== 3) return null;
   if (channels * height * width !== tensor.values.length) return null;
-  const rgba = new Uint8ClampedArray(4 * width * height);
   const plane = width * height;
-  const scales = [0, 1, 2].map((channel) => {
-    const [black, white] = scaleOf(channels === 1 ? 0 : channel);
-    return { black, stretch: white > black ? 255 / (white - black) : 0 };
-  });
-  for (let pixel = 0; pixel < plane; ++pixel) {
-    for (let channel = 0; channel < 3; ++channel) {
-      const source = channels === 1 ? 0 : bgr ? 2 - channel : channel;
+  const rgba = new Uint8ClampedArray(4 * plane).fill(255);
+  for (const channel of [0, 1, 2]) {
+    const source = channels === 1 ? 0 : bgr ? 2 - channel : channel;
+    const [black, white] = scaleOf(source);
+    const stretch = white > black ? 255 / (white - black) : 0;
+    for (let pixel = 0; pixel < plane; ++pixel) {
       const index = layout === 'NCHW' ? source * plane + pixel : pixel * channels + source;
-      const { black, stretch } = scales[source] ?? { black: 0, stretch: 0 };
       rgba[4 * pixel + channel] = ((tensor.values[index] ?? 0) - black) * stretch;
     }
-    rgba[4 * pixel + 3] = 255;
   }
   return { width, height, rgba };
 }

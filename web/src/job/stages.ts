@@ -76,7 +76,7 @@ function part(stage: StageState): number {
 function estimate(run: Run): Run {
   const total = run.stages.reduce((sum, stage) => sum + work(stage), 0);
   const done = run.stages.reduce((sum, stage) => sum + work(stage) * part(stage), 0);
-  const share = total > 0 ? Math.max(run.share, Math.min(done / total, 1)) : 0;
+  const share = Math.max(run.share, Math.min(done / total, 1));
   const gone = (run.now - run.startedAt) / 1000;
   const secondsLeft = share > 0.02 && gone > 0.3 ? (gone * (1 - share)) / share : null;
   const running = run.stages.find((stage) => stage.state === 'running');
@@ -101,7 +101,7 @@ export function tick(run: Run, now: number): Run {
 /** Stage `id` begins; those before it are done. */
 export function enter(run: Run, id: StageId): Run {
   const index = run.stages.findIndex((stage) => stage.id === id);
-  if (index < 0 || run.stages[index]?.state !== 'waiting') return run;
+  if (run.stages[index]?.state !== 'waiting') return run;
   const stages = run.stages.map((stage, at) => {
     if (at < index)
       return stage.state === 'done'
