@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import type { Comparison, Coverage, EvaluationResult, LayerRow, OutputComparison, Report } from 'tersor';
 
@@ -256,4 +256,283 @@ it('row 17: keeps one sensitive layer in float, and gives the first layer 8 bits
     name: 'a',
     bits: 8,
   });
+});
+
+const sentence = (id: string, given: Given) => advise(factsOf(given)).find((one) => one.id === id)?.sentence ?? null;
+const interval = (lower: number) => ({ lower, upper: 0.9, level: 0.95 });
+
+describe('what a histogram holds', () => {
+  it('has the mean, the deviation and the ends of what was counted', () => {
+    // values -1 and 3, thrice and once
+    const counts = [0, 3, 0, 0, 0, 1, 0];
+    const spread = spreadOf({ histogram: { lower: -2.5, bin_width: 1, counts } });
+    expect(spread).toEqual({ mean: 0, deviation: Math.sqrt(3), low: -1.5, high: 3.5 });
+    expect(spreadOf({ histogram: { lower: 1, bin_width: 2, counts: [2] } })).toEqual({
+      mean: 2,
+      deviation: 0,
+      low: 1,
+      high: 3,
+    });
+  });
+
+  it('says nothing of none', () => {
+    expect(spreadOf({ histogram: null })).toBeNull();
+    expect(spreadOf({ histogram: { lower: 0, bin_width: 1, counts: [0, 0] } })).toBeNull();
+  });
+});
+
+describe('float accuracy', () => {
+  it('is at chance where its interval does not lie above it, on enough samples', () => {
+    const at = (lower: number, count: number) =>
+      sentence('at-chance', { float: { value: 0.1, interval: interval(lower), count } });
+    expect(at(0.1, 16)).toMatch(/^Float accuracy is 10\.00.% on 16 samples, chance is 10\.0.%\.$/);
+    expect(at(0.101, 16)).toBeNull();
+    expect(at(0.1, 15)).toBeNull();
+  });
+
+  it('tells nothing where one of its figures is not known', () => {
+    const low = { value: 0.1, interval: interval(0.01) };
+    for (const unknown of [{ value: null }, { chance: null }, { interval: null }])
+      for (const byOrder of [null, { folders: 2, outputs: 10 }])
+        expect(floatFault({ ...factsOf({ float: { ...low, ...unknown } }), byOrder })).toBeNull();
+  });
+
+  it('is set against the trial where another preset than its best is in force', () => {
+    const low = { value: 0.1, interval: interval(0.01) };
+    const trial = { best: 'unit', samples: 40, is_chance: false, tried: [{ name: 'unit', right: 30 }] };
+    const id = (more: Partial<Facts>) => first({ float: low, facts: more })?.id;
+    expect(id({ trial, isOtherThanBest: true })).toBe('wrong-preprocessing');
+    expect(id({ trial, isOtherThanBest: false })).toBe('at-chance');
+    expect(id({ trial: { ...trial, is_chance: true }, isOtherThanBest: true })).toBe('at-chance');
+  });
+
+  it('is low where the best preset had 10 points more right', () => {
+    const trial = { best: 'unit', samples: 100, is_chance: false, tried: [{ name: 'unit', right: 60 }] };
+    const said = (value: number | null, more: Partial<typeof trial> = {}, isOtherThanBest = true) =>
+      sentence('wrong-preprocessing', { float: { value }, facts: { trial: { ...trial, ...more }, isOtherThanBest } });
+    expect(said(0.5)).toMatch(/50\.00.%; with the preset unit 60 of 100 samples were right/);
+    expect(said(0.51)).toBeNull();
+    expect(said(null)).toBeNull();
+    expect(said(0.4, { is_chance: true })).toBeNull();
+    expect(said(0.4, { best: 'raw' })).toBeNull();
+    expect(said(0.4, {}, false)).toBeNull();
+  });
+
+  it('asks what folders stand for only where its interval reaches down to chance', () => {
+    const byOrder = { folders: 3, outputs: 10 };
+    const fault = (lower: number, more: Partial<Facts> = {}) =>
+      floatFault({ ...factsOf({ float: { value: 0.1, interval: interval(lower), count: 5 } }), byOrder, ...more })?.id;
+    expect(fault(0.1)).toBe('unmapped-classes');
+    expect(fault(0.11)).toBeUndefined();
+    const trial = { best: 'unit', samples: 9, is_chance: true, tried: [] };
+    expect(fault(0.1, { trial })).toBe('unmapped-classes');
+    expect(fault(0.1, { trial: { ...trial, is_chance: false } })).toBeUndefined();
+  });
+
+  it('says which way labels are off', () => {
+    const off = (label_shift: number) => first({ float: { label_shift } });
+    expect(off(1)).toMatchObject({ word: 'Shift labels by +1', change: { by: 1 } });
+    expect(off(-1)).toMatchObject({ word: 'Shift labels by −1', change: { by: -1 } });
+    expect(off(-1)?.sentence).toContain('with −1 on every label');
+    expect(off(-1)?.reason).toMatch(/count from 1/);
+  });
+});
+
+it('asks to check a guess only where the file is not usable as it is', () => {
+  const of = (usability: string, isGuess: boolean) =>
+    advise(factsOf({ report: { verdict: { usability } } as Partial<Report>, facts: { isGuess } })).length;
+  expect(of('usable with care', true)).toBe(1);
+  expect(of('usable', true)).toBe(0);
+  expect(of('not usable', false)).toBe(0);
+  expect(advise(factsOf({ facts: { isGuess: true } }))).toEqual([]);
+});
+
+it('counts fewer than 32 samples as few, and takes more only where there are more', () => {
+  const few = (calibration: number, usualCalibration: number) => first({ facts: { calibration, usualCalibration } });
+  expect(few(32, 100)).toBeUndefined();
+  expect(few(31, 100)).toMatchObject({ sentence: '31 samples set the ranges; 32 to 128 are usual.' });
+  expect(few(1, 100)?.sentence).toMatch(/^1 sample sets the ranges/);
+  expect(few(10, 10)?.change).toEqual({ kind: 'samples' });
+  expect(few(10, 11)?.change).toEqual({ kind: 'calibration', count: 11 });
+});
+
+it('keeps a layer in float that makes more than half of the error', () => {
+  const said = (error_share: number, more: Partial<LayerRow> = {}) =>
+    sentence('one-layer', { layers: [layer('a', { error_share: 0.2 }), layer('b', { error_share, ...more })] });
+  expect(said(0.51)).toMatch(/^51.% of the output error comes from b \(Conv\)/);
+  expect(said(0.5)).toBeNull();
+  expect(said(0.9, { range: null })).toBeNull();
+  expect(sentence('one-layer', { layers: [] })).toBeNull();
+  const exact = factsOf({ layers: [layer('b', { error_share: 0.9 })] });
+  expect(advise({ ...exact, comparison: { ...exact.comparison, output_sqnr_db: null } })).toEqual([]);
+});
+
+describe('outliers', () => {
+  /** `n` values at -1 and at 1, and one at `far`: a deviation of nearly 1, a mean of nearly 0. */
+  function spread(far: number, more: Partial<LayerRow> = {}): LayerRow {
+    const counts = Array.from({ length: 401 }, () => 0);
+    counts[190] = 1e7;
+    counts[210] = 1e7;
+    counts[200 + 10 * far] = 1;
+    return layer('wide', {
+      histogram: { lower: -20.05, bin_width: 0.1, counts },
+      range: [-Math.abs(far), Math.abs(far)],
+      ...more,
+    });
+  }
+  const found = (row: LayerRow, config: Facts['config'] = {}, others: readonly LayerRow[] = []) =>
+    sentence('outliers', { layers: [row, ...others], facts: { config } });
+
+  it('lie more than ten deviations from the mean, on either side', () => {
+    expect(found(spread(10.4))).toMatch(/reach 10\.45, 10 standard deviations/);
+    expect(found(spread(-10.4))).toMatch(/reach 10\.45, 10 standard deviations/);
+    expect(found(spread(9.9))).toBeNull();
+    expect(found(spread(-9.9))).toBeNull();
+  });
+
+  it('count where the range holds them and they cost more than 2 % of the error', () => {
+    expect(found(spread(16, { error_share: 0.021 }))).not.toBeNull();
+    expect(found(spread(16, { error_share: 0.02 }))).toBeNull();
+    expect(found(spread(16, { range: [-8, 7] }))).toBeNull();
+    expect(found(spread(16, { range: [-8.1, 7] }))).not.toBeNull();
+    expect(found(spread(16, { range: [-7, 8.1] }))).not.toBeNull();
+    expect(found(spread(16, { range: null }))).toBeNull();
+    expect(found(spread(16, { histogram: { lower: 0, bin_width: 1, counts: [5] } }))).toBeNull();
+  });
+
+  it('are told of the layer that costs most', () => {
+    const other = spread(12, { name: 'worse', error_share: 0.4 });
+    expect(found(spread(16), {}, [other])).toMatch(/^Values of worse reach/);
+    expect(found(other, {}, [spread(16)])).toMatch(/^Values of worse reach/);
+  });
+
+  it('are left alone where both ways to cut them are in force', () => {
+    const row = spread(16);
+    expect(found(row, { activation_threshold_method: 'MSE', z_threshold: 12 })).toBeNull();
+    expect(found(row, { activation_threshold_method: 'NOCLIPPING', z_threshold: 12 })).not.toBeNull();
+    expect(first({ layers: [row], facts: { config: {} } })?.word).toBe('Drop outliers beyond 12 deviations');
+    expect(first({ layers: [row], facts: { config: { activation_threshold_method: 'NOCLIPPING' } } })?.word).toBe(
+      'Cut with MSE',
+    );
+  });
+});
+
+describe('parts of unlike size', () => {
+  const part = (indices: string, largest: number) => ({ axis: 1, indices, largest, sqnr_db: 3 });
+  const join = layer('join', { op: 'Concat', output: 'out' });
+  const said = (sizes: readonly number[], layers: readonly LayerRow[] = [join]) =>
+    first({ layers, outputs: [{ ...output, parts: sizes.map((size, k) => part(`part ${k}`, size)) }] });
+
+  it('differ by a factor of 8 or more, zeros aside', () => {
+    expect(said([8, 1])?.sentence).toMatch(/part 1 of axis 1 reach to 1\.00, the others to 8\.00/);
+    expect(said([7.9, 1])).toBeUndefined();
+    expect(said([0, 8])).toBeUndefined();
+    expect(said([0, 1, 8])?.sentence).toMatch(/part 1/);
+    expect(said([8])).toBeUndefined();
+    expect(said([])).toBeUndefined();
+  });
+
+  it('are joined by the operator of the output, or by the last Concat', () => {
+    const change = (...layers: LayerRow[]) => said([80, 1], layers)?.change;
+    const concat = (name: string) => layer(name, { op: 'Concat' });
+    expect(change(concat('c1'), concat('c2'), layer('z'))).toEqual({ kind: 'float', name: 'c2' });
+    expect(change(concat('c1'), layer('own', { output: 'out' }))).toEqual({ kind: 'float', name: 'own' });
+    expect(change(layer('a'))).toBeUndefined();
+    expect(change({ ...join, range: null })).toBeUndefined();
+  });
+});
+
+it('finds channels of weights that differ by more than 100 under one scale', () => {
+  const config = { weights_per_channel_threshold: false };
+  const said = (...layers: LayerRow[]) => sentence('weights-per-tensor', { layers, facts: { config } });
+  const of = (name: string, ...weight_max: number[]) => layer(name, { weight_max });
+  expect(said(of('a', 1, 101))).toMatch(/of a are 101 times/);
+  expect(said(of('a', 1, 100))).toBeNull();
+  expect(said(of('a', 0, 100))).toBeNull();
+  expect(said(of('a', 0, 0, 3))).toBeNull();
+  expect(said(of('a', 1, 200), of('b', 1, 300), layer('c'))).toMatch(/of b are 300 times/);
+  expect(said(of('b', 1, 300), of('a', 1, 200))).toMatch(/of b are 300 times/);
+});
+
+describe('the first and the last layer with weights', () => {
+  const row = (name: string, error_share: number) => layer(name, { weight_max: [1], error_share });
+  const five = (...shares: number[]) => shares.map((share, k) => row('abcdefgh'[k] ?? '', share));
+  const said = (layers: readonly LayerRow[], weights_n_bits: number | null = 4, name = 'ort-cpu') =>
+    sentence('first-or-last', {
+      layers,
+      facts: { config: { weights_n_bits } as Facts['config'] },
+      report: { platform: { name, version: 1 } },
+    });
+
+  it('are given 8 bits where they are among the three worst', () => {
+    expect(said(five(0.2, 0.1, 0.1, 0.1, 0.3))).toMatch(/^e, the last layer with weights, makes 30.% .* with 4 bits/);
+    expect(said(five(0.3, 0.1, 0.1, 0.1, 0.2))).toMatch(/^a, the first layer with weights/);
+    expect(said(five(0.15, 0.2, 0.2, 0.1, 0.1))).toMatch(/^a, the first/);
+    expect(said(five(0.05, 0.2, 0.2, 0.2, 0.05))).toBeNull();
+    expect(said([layer('input', { error_share: 0.4 }), ...five(0.2, 0.1, 0.1, 0.1)])).toMatch(/^a, the first/);
+  });
+
+  it('are not worth a word among three, with 8 bits, or where weights alone are integers', () => {
+    const shares = five(0.3, 0.1, 0.1, 0.1);
+    expect(said(shares)).not.toBeNull();
+    expect(said(five(0.3, 0.1, 0.1))).toBeNull();
+    expect(said(shares, 7)).not.toBeNull();
+    expect(said(shares, 8)).toBeNull();
+    expect(said(shares, null)).toBeNull();
+    expect(said(shares, 4, 'weight-only-int4')).toBeNull();
+  });
+});
+
+it('names the layer whose sums saturate most on CPUs without VNNI', () => {
+  const row = (name: string, saturated: number, sums = 1e6) => ({ name, op: 'Conv', sums, saturated });
+  const said = (...saturation: ReturnType<typeof row>[]) => sentence('without-vnni', { saturation });
+  expect(said(row('a', 1000), row('b', 5000), row('c', 1))).toMatch(/0\.5.% of the sums of b saturate \(2 layers/);
+  expect(said(row('b', 5000), row('a', 1000))).toMatch(/sums of b saturate/);
+  expect(said(row('a', 4, 2000), row('b', 500, 1e6))).toMatch(/sums of a saturate/);
+  expect(said(row('a', 2))).toMatch(/\(1 layer in all\)/);
+  expect(said(row('a', 1))).toBeNull();
+  expect(said(row('a', 3, 0))).toBeNull();
+});
+
+it('says that integers are not faster below 1.05, and what can be done about it', () => {
+  const time = { float_ms: 2, quantized_ms: 1.9, times_as_fast: 1.04, runtime: 'ORT', machine: '', sentence: '' };
+  expect(sentence('not-faster', { report: { time } })).toBe(
+    'Int8 is expected to take 1.90 ms and float 2.00 ms in ORT: 1.04 times as fast.',
+  );
+  expect(sentence('not-faster', { report: { time: { ...time, times_as_fast: 1.05 } } })).toBeNull();
+  const found = first({ report: { time }, facts: { config: { prefer: 'SPEED' } } });
+  expect(found).toMatchObject({
+    word: 'Quantize weights only',
+    change: { kind: 'platform', name: 'weight-only-int8' },
+  });
+  expect(found?.reason).toMatch(/weights alone/);
+  expect(first({ report: { time } })?.reason).toMatch(/preferring speed/);
+});
+
+it('gives the most frequent reason for what stays in float', () => {
+  const node = (name: string, reason: string) => ({ name, op: 'Pad', reason });
+  const stays_float = [node('a', 'One.'), node('b', 'Two.'), node('c', 'Two.'), node('d', 'Two.')];
+  const with_ = (more: Partial<Coverage>, name = 'ort-cpu') =>
+    first({ report: { coverage: { ...coverage, stays_float, ...more }, platform: { name, version: 1 } } });
+  expect(with_({})).toMatchObject({
+    sentence: '4 operators stay in float, none of them multiplies matrices.',
+    reason: '3 of them: Two.',
+  });
+  expect(with_({ stays_float: [node('a', 'One.'), node('b', 'Two.'), node('c', 'One.')] })?.reason).toBe(
+    '2 of them: One.',
+  );
+  expect(with_({ core_nodes: 10, integer_core_nodes: 3 })?.sentence).toMatch(/float, 7 of 10 core nodes among them/);
+  expect(with_({}, 'weight-only-int8')).toBeUndefined();
+});
+
+it('gives no advice twice, the likeliest cause first', () => {
+  const trial = { best: 'unit', samples: 40, is_chance: false, tried: [{ name: 'unit', right: 30 }] };
+  const ids = advise(
+    factsOf({
+      float: { value: 0.1, interval: interval(0.01) },
+      facts: { trial, isOtherThanBest: true, calibration: 4 },
+      layers: [layer('a', { error_share: 0.9 })],
+    }),
+  ).map(({ id }) => id);
+  expect(ids).toEqual(['wrong-preprocessing', 'one-layer', 'few-samples']);
 });

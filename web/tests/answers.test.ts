@@ -93,6 +93,8 @@ it('names samples by number where files hold several, and leaves out files that 
   if (!set || !info) throw new Error('nothing is open');
   state.samples.value = { ...set, files: [file('notes.doc'), ...set.files] };
   expect(answered()[0]).toMatchObject({ path: 'sample 4', label: 1 });
+  state.samplesInfo.value = null;
+  expect(answered()[0]).toMatchObject({ path: 'sample 4', label: null });
   state.samplesInfo.value = { ...info, skipped: [{ path: 'notes.doc', reason: 'a text' }] };
   expect(answered()[0]?.path).toBe('dog/1.png');
 });

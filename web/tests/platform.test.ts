@@ -3,6 +3,7 @@
 import type { TargetPlatformCapabilities } from 'tersor';
 import { beforeEach, expect, it, vi } from 'vitest';
 
+import { undoLabel } from '../src/job/history';
 import { chosenPlatform, openPlatform, platformChoices, platformTitle } from '../src/job/platform';
 import * as state from '../src/job/state';
 import { firstVisit } from './helpers';
@@ -48,6 +49,7 @@ it('chooses the platform of a file, under its title, its name or the file’s, a
   expect(state.platformName.value).toBe('file:a.json');
   expect(state.platform.value).toMatchObject({ name: 'first' });
   expect(state.recipe.value).toBeNull();
+  expect(undoLabel.value).toBe('Where it will run: First');
   expect(state.openRegions.value.has('settings')).toBe(true);
   openPlatform('b.json', mine('second'));
   openPlatform('c.json', mine(''));

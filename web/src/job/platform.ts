@@ -42,12 +42,13 @@ export function platformTitle(label = state.platformName.value): string {
 /** Chooses the platform of a file. */
 export function openPlatform(file: string, capabilities: TargetPlatformCapabilities): void {
   const label = `file:${file}`;
-  const { title, name, description } = capabilities;
+  const { name, description } = capabilities;
+  const title = capabilities.title || name || file;
   state.ownPlatforms.value = [
     ...state.ownPlatforms.value.filter((own) => own.label !== label),
-    { label, file, title: title || name || file, description, capabilities },
+    { label, file, title, description, capabilities },
   ];
-  step(`Where it will run: ${title || name || file}`, () => {
+  step(`Where it will run: ${title}`, () => {
     state.platformName.value = label;
     state.recipe.value = null;
     state.settingsProblem.value = null;
