@@ -7,7 +7,7 @@ find_program(TERSOR_WASM_OPT wasm-opt REQUIRED)  # binaryen's, of which Emscript
 
 function(tersor_shrink target file)
   add_custom_command(TARGET ${target} POST_BUILD VERBATIM
-    COMMAND "${TERSOR_WASM_OPT}" -Os --converge --traps-never-happen --low-memory-unused --enable-simd --enable-exception-handling --enable-bulk-memory
+    COMMAND "${TERSOR_WASM_OPT}" -Os --traps-never-happen --low-memory-unused --enable-simd --enable-exception-handling --enable-bulk-memory
       --enable-nontrapping-float-to-int --enable-sign-ext --enable-mutable-globals ${file} -o ${file}
     WORKING_DIRECTORY "$<TARGET_FILE_DIR:${target}>")
 endfunction()
