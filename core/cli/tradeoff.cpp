@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tersor tradeoff MODEL.onnx --data DATA: what the model loses when it may take less.
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -27,9 +28,10 @@ struct TradeoffOptions {
   bool json = false;
 };
 
-Json to_json(const BudgetPoint& point, Resource resource) {
+/// The point of a smaller budget where that is the better one.
+Json to_json(double budget, const BudgetPoint& point, Resource resource) {
   const evaluate::EvaluationResult& result = point.evaluation.result;
-  Json json{{resource == Resource::kWeightsMemory ? "weights_memory" : "float_operators", point.budget},
+  Json json{{resource == Resource::kWeightsMemory ? "weights_memory" : "float_operators", budget},
             {"taken", tersor::to_json(point.job->settings.bits.taken)},
             {"size_bytes", point.result.bytes.size()},
             {"output_sqnr_db", tersor::to_json(point.evaluation.sqnr_db)},
@@ -43,14 +45,19 @@ Json to_json(const BudgetPoint& point, Resource resource) {
   return json;
 }
 
+/// An output without any error is better than every other.
+double decibels_of(const BudgetPoint& point) {
+  return point.evaluation.sqnr_db.value_or(HUGE_VAL);
+}
+
 std::string budget_text(double budget, Resource resource) {
   const auto whole = static_cast<int64_t>(budget);
   return resource == Resource::kWeightsMemory ? size_text(whole) : std::to_string(whole);
 }
 
-void print_row(const BudgetPoint& point, Resource resource) {
+void print_row(double budget, const BudgetPoint& point, Resource resource) {
   const evaluate::EvaluationResult& result = point.evaluation.result;
-  print("%12s %12s", budget_text(point.budget, resource).c_str(),
+  print("%12s %12s", budget_text(budget, resource).c_str(),
         size_text(static_cast<int64_t>(point.result.bytes.size())).c_str());
   if (point.evaluation.sqnr_db) print(" %8.2f dB", *point.evaluation.sqnr_db);
   if (result.value && result.interval)
@@ -80,16 +87,18 @@ void trade_off(const TradeoffOptions& options) {
   }
   Json points = Json::array();
   double last = -1;
+  std::optional<BudgetPoint> best;  // a file that keeps to a budget keeps to a larger one as well
   for (int64_t k = 0; k < options.points; ++k) {
     double budget = curve.least() + (curve.most() - curve.least()) * static_cast<double>(k) /
                                         static_cast<double>(std::max<int64_t>(1, options.points - 1));
     if (resource == Resource::kFloatOperators) budget = static_cast<double>(static_cast<int64_t>(budget));
     if (budget == last) continue;
     last = budget;
-    const std::optional<BudgetPoint> point = curve.at(budget);
+    std::optional<BudgetPoint> point = curve.at(budget);
     if (!point) continue;
-    if (!options.json) print_row(*point, resource);
-    points.push_back(to_json(*point, resource));
+    if (!best || decibels_of(*point) >= decibels_of(*best)) best = std::move(point);
+    if (!options.json) print_row(budget, *best, resource);
+    points.push_back(to_json(budget, *best, resource));
   }
   const Json json{{"resource", resource == Resource::kWeightsMemory ? "weights_memory" : "float_operators"},
                   {"float_accuracy", tersor::to_json(in_float.value)},

@@ -106,6 +106,22 @@ std::vector<size_t> weight_owners(const Graph& graph) {
 
 }  // namespace
 
+namespace {
+
+/// Of each weight where it is kept, the device's memory or the file: fewer bits than that save nothing anywhere. A file
+/// for a device states the bits that its compiler will store.
+int stored_bits(const tpc::ExportRules& rules, const Node& node, const OpQuantizationConfig& config, int n_bits) {
+  if (n_bits == 0 || n_bits > 8) return n_bits;
+  const bool by_nbits = rules.float_weights == tpc::FloatWeights::kMatMulNBits &&
+                        (node.is("MatMul") || node.is("Gemm")) &&
+                        config.attribute_config(tpc::kKernelAttr).weights_block_size;
+  if (by_nbits) return n_bits <= 2 ? 2 : n_bits <= 4 ? 4 : 8;
+  const bool for_runtime = rules.placement == tpc::Placement::kOperands;
+  return for_runtime && !tpc::folds(rules.float_weights) ? (n_bits <= 4 ? 4 : 8) : n_bits;
+}
+
+}  // namespace
+
 OperatorBits bits_of(const NodeAttachment& attached, size_t candidate) {
   const OpQuantizationConfig& op = attached.candidates[candidate];
   OperatorBits bits;
@@ -140,11 +156,17 @@ std::vector<Configurable> configurable_operators(const Graph& graph, const Attac
         kinds.push_back(kind);
         one.candidates.push_back(k);
       }
-    if (one.candidates.size() < 2) continue;
     std::stable_sort(one.candidates.begin(), one.candidates.end(), [&](size_t a, size_t b) {
       const OperatorBits x = bits_of(attached, a), y = bits_of(attached, b);
       return x.weights != y.weights ? x.weights > y.weights : x.activation > y.activation;
     });
+    std::set<std::pair<int, int>> stored;
+    std::erase_if(one.candidates, [&](size_t candidate) {
+      const int bits = stored_bits(attachment.export_rules, graph.nodes()[i], attached.candidates[candidate],
+                                   bits_of(attached, candidate).weights);
+      return !stored.insert({bits, bits_of(attached, candidate).activation}).second;
+    });
+    if (one.candidates.size() < 2) continue;
     for (const size_t candidate : one.candidates) one.bits.push_back(bits_of(attached, candidate));
     if (one.bits[0].weights != 0) {
       const auto [first, is_new] = by_owner.emplace(owners[i], found.size());

@@ -268,3 +268,24 @@ TEST_CASE("scales of blocks count among the bytes of weights") {
   REQUIRE(bytes(std::nullopt) == 64 * 8 / 2);
   REQUIRE(bytes(16) == 64 * 8 / 2 + 4 * 4 * 8);
 }
+
+TEST_CASE("bits that save nothing, neither in the file nor on a device, are no candidates") {
+  NamedModel model;
+  model.input("x", {2, 64}).weight("w", {64, 48}).weight("v", {48, 8});
+  model.node("MatMul", {"x", "w"}, {"h"}).node("Relu", {"h"}, {"r"}).node("MatMul", {"r", "v"}, {"y"}).output("y");
+  const auto candidates = [&](const char* platform) {
+    config::QuantizationConfig config = within(1e9);
+    config.mixed_precision_config.emplace().weights_n_bits = {8, 4, 3, 2};
+    const auto job = test::job_of(model.build(), platform, config);
+    const auto operators = mixed::configurable_operators(job->model.graph, job->attachment, job->settings.config);
+    std::vector<int> bits;
+    if (operators.empty()) return bits;
+    for (const mixed::OperatorBits& one : operators[0].bits) bits.push_back(one.weights);
+    return bits;
+  };
+  REQUIRE(candidates("any") == std::vector<int>{8, 4, 3, 2});  // packed
+  REQUIRE(candidates("weight-only-int4") == std::vector<int>{4, 3, 2});
+  REQUIRE(candidates("weight-only-blocks") == std::vector<int>{8, 4});  // as int4
+  REQUIRE(candidates("ort-matmul-nbits") == std::vector<int>{8, 4, 2});
+  REQUIRE(candidates("imx500") == std::vector<int>{8, 4, 2});  // of the device
+}

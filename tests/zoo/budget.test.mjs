@@ -126,6 +126,16 @@ describe.skipIf(!here)('budgets', () => {
     assert.equal(resource, 'weights_memory');
     assert.equal(points.length, 3);
     assert.ok(points[0].output_sqnr_db < points[2].output_sqnr_db);
+    for (const platform of ['any', 'ort-cpu']) {
+      const command = ['tradeoff', modelOf(models[1]), '--data', zooSamples(sharedFolder, models[1], 64).calibration];
+      const { points: rising } = JSON.parse(tersor(...command, '--platform', platform, '--points', '4', '--json'));
+      const decibels = rising.map(({ output_sqnr_db }) => output_sqnr_db ?? Infinity);
+      assert.deepEqual(
+        decibels,
+        [...decibels].sort((a, b) => a - b),
+        platform,
+      );
+    }
     const recipe = path.join(folder, 'recipe.json');
     assert.equal(points[1].recipe.format, 'tersor-recipe');
     writeFileSync(recipe, JSON.stringify(points[1].recipe));

@@ -3,10 +3,11 @@
 import { expect, it } from 'vitest';
 
 import type { TradeoffPoint } from '../src/job/state';
-import { gapAt, halfway, pointWithin } from '../src/job/tradeoff';
+import { gapAt, halfway, pointWithin, risingPoints } from '../src/job/tradeoff';
 
 const point = (budget: number, sqnr: number, lost: number, milliseconds: number | null): TradeoffPoint => ({
   budget,
+  made: budget,
   sizeBytes: 1000 * budget,
   sqnr,
   share: 0.9 - lost,
@@ -55,4 +56,21 @@ it('finds between which two points a limit lies, and what is halfway', () => {
   expect(halfway({ points, resource: 'weights_memory' }, [a, { ...b, budget: 30.1 }])).toBeNull();
   expect(halfway({ points, resource: 'float_operators' }, [point(4, 1, 0, 1), point(8, 1, 0, 1)])).toBe(6);
   expect(halfway({ points, resource: 'float_operators' }, [point(1, 1, 0, 1), point(2, 1, 0, 1)])).toBeNull();
+});
+
+it('never falls with the budget: what fits a smaller one fits a larger one too', () => {
+  const falling = [point(0, 29.6, 0, 1), point(1, 26.1, 0, 1), point(4, 30.2, 0, 1), point(8, 26.7, 0, 1)];
+  const shown = risingPoints({ points: falling }, 0);
+  expect(shown.map(({ budget }) => budget)).toEqual([0, 1, 4, 8]);
+  expect(shown.map(({ sqnr }) => sqnr)).toEqual([29.6, 29.6, 30.2, 30.2]);
+  expect(shown.map(({ sizeBytes }) => sizeBytes)).toEqual([0, 0, 4000, 4000]);
+  expect(shown.map(({ made }) => made)).toEqual([0, 0, 4, 4]);
+});
+
+it('marks one point as in force, and shows that as it is', () => {
+  const falling = [point(0, 29.6, 0, 1), { ...point(1, 26.1, 0, 1), made: null }, point(4, 28, 0, 1)];
+  const shown = risingPoints({ points: falling }, null);
+  expect(shown.map(({ isInForce }) => isInForce)).toEqual([false, true, false]);
+  expect(shown.map(({ sqnr }) => sqnr)).toEqual([29.6, 26.1, 29.6]);
+  expect(risingPoints({ points: falling }, 4).map(({ isInForce }) => isInForce)).toEqual([false, false, true]);
 });

@@ -27,7 +27,7 @@ import { enter, finish, reopen, report, skip, startRun, tick } from './stages';
 import * as state from './state';
 
 /** Samples that the comparison by layer looks at; it keeps two runs of the model in memory at once. */
-const compareLimit = 64;
+export const compareLimit = 64;
 
 let controller: AbortController | null = null;
 let settled: Promise<void> = Promise.resolve();

@@ -277,6 +277,8 @@ export const measured = signal<Measured>({ dataKey: '', float: null, statistics:
 export interface TradeoffPoint {
   /** Bytes of weights, or operators in float. */
   readonly budget: number;
+  /** The budget of the settings that make its file; null: none. */
+  readonly made: number | null;
   readonly sizeBytes: number;
   readonly sqnr: number | null;
   /** Right answers of 1, or answers that are the float model's; null where outputs are no answers. */

@@ -5,6 +5,7 @@
 
 import { batch } from '@preact/signals';
 import type {
+  EvaluationResult,
   MixedPrecisionQuantizationConfig,
   QuantizationConfig,
   QuantizedResult,
@@ -15,7 +16,7 @@ import type {
 import { counted, kilobytes } from '../numbers';
 import { stepAndSay } from './history';
 import { isAbort, problemOf } from './problem';
-import { gather, type Inputs } from './quantize';
+import { compareLimit, gather, type Inputs } from './quantize';
 import { changed } from './settings';
 import * as state from './state';
 
@@ -36,7 +37,7 @@ let controller: AbortController | null = null;
 /** What the curve was made from, and so is what is tried between its points. */
 let kept: { readonly curve: string; readonly statistics: Statistics } | null = null;
 
-function budgeted(config: QuantizationConfig, resource: Resource, budget: number): QuantizationConfig {
+function budgeted(config: QuantizationConfig, resource: Resource, budget: number | null): QuantizationConfig {
   const target: ResourceUtilization = config.target_resource_utilization ?? {};
   const mixed: MixedPrecisionQuantizationConfig = config.mixed_precision_config ?? {};
   return resource === 'weights_memory'
@@ -59,6 +60,41 @@ function calibrated(inputs: Inputs, config: QuantizationConfig, signal: AbortSig
   });
 }
 
+/** A file's figures. */
+function figures(
+  budget: number,
+  made: number | null,
+  file: QuantizedResult,
+  evaluation: EvaluationResult,
+  sqnr: number | null,
+): state.TradeoffPoint {
+  const float = state.measured.value.float;
+  const same = evaluation.agreement ? evaluation.agreement.same / evaluation.agreement.count : null;
+  return {
+    budget,
+    made,
+    sizeBytes: file.model.byteLength,
+    sqnr,
+    share: evaluation.value ?? same,
+    lost:
+      evaluation.value !== null && float?.value != null
+        ? float.value - evaluation.value
+        : same === null
+          ? null
+          : 1 - same,
+    count: evaluation.count,
+    milliseconds: file.report.time?.quantized_ms ?? null,
+  };
+}
+
+/** The result that is shown, as a point: what is in force. */
+function shownPoint(inputs: Inputs, resource: Resource, withoutBudget: number): state.TradeoffPoint | null {
+  const shown = state.result.value;
+  if (!shown || shown.key !== inputs.key || shown.dataKey !== inputs.dataKey || shown.pending !== null) return null;
+  const made = budgetInForce({ resource });
+  return figures(made ?? withoutBudget, made, shown.quantized, shown.int8, shown.comparison.output_sqnr_db);
+}
+
 async function measured(
   inputs: Inputs,
   made: QuantizedResult,
@@ -74,23 +110,9 @@ async function measured(
   const { output_sqnr_db } = await made.compare(inputs.set.files, {
     ...call(inputs, signal),
     selection: inputs.evaluation,
-    limit: 32,
+    limit: compareLimit,
   });
-  const same = evaluation.agreement ? evaluation.agreement.same / evaluation.agreement.count : null;
-  return {
-    budget,
-    sizeBytes: made.model.byteLength,
-    sqnr: output_sqnr_db,
-    share: evaluation.value ?? same,
-    lost:
-      evaluation.value !== null && float?.value != null
-        ? float.value - evaluation.value
-        : same === null
-          ? null
-          : 1 - same,
-    count: evaluation.count,
-    milliseconds: made.report.time?.quantized_ms ?? null,
-  };
+  return figures(budget, budget, made, evaluation, output_sqnr_db);
 }
 
 /** What a file may take at most; null is no limit. */
@@ -101,6 +123,30 @@ export interface Limits {
   readonly points: number | null;
   /** Time, against the fastest of the curve. */
   readonly times: number | null;
+}
+
+/** A point of the curve as it is shown. */
+export interface ShownPoint extends state.TradeoffPoint {
+  /** Its settings are those of the page, and its file the result. */
+  readonly isInForce: boolean;
+}
+
+/**
+ * The points as they are shown: a file of a smaller budget keeps to a larger one as well, so that where the larger budget's own is worse,
+ * the better one stands in its place. What is in force stays what it is.
+ */
+export function risingPoints(
+  { points }: Pick<state.Tradeoff, 'points'>,
+  inForce: number | null,
+): readonly ShownPoint[] {
+  let best: state.TradeoffPoint | null = null;
+  return points.map((point) => {
+    const isInForce = point.made === inForce;
+    const isWorse = best !== null && (point.sqnr ?? Infinity) < (best.sqnr ?? Infinity);
+    if (best !== null && isWorse && !isInForce) return { ...best, budget: point.budget, isInForce };
+    if (!isWorse) best = point;
+    return { ...point, isInForce };
+  });
 }
 
 /** The points of a curve that keep to all limits. */
@@ -209,11 +255,14 @@ async function work(inputs: Inputs, signal: AbortSignal): Promise<void> {
     statistics = await calibrated(inputs, budgeted(config, resource, 1), signal);
   }
   kept = { curve: key, statistics };
+  // Without a budget the weights have all their bits, and no operator is float for its sake.
+  const shown = shownPoint(inputs, resource, resource === 'weights_memory' ? (budgets.at(-1) ?? 0) : 0);
+  if (shown && !budgets.includes(shown.budget)) budgets = [...budgets, shown.budget].sort((a, b) => a - b);
   const points: state.TradeoffPoint[] = [];
   for (const [k, budget] of budgets.entries()) {
     signal.throwIfAborted();
     state.tradeoffRun.value = { kind: 'curve', done: k, of: budgets.length };
-    points.push(await pointAt(inputs, statistics, resource, budget, signal));
+    points.push(budget === shown?.budget ? shown : await pointAt(inputs, statistics, resource, budget, signal));
     state.tradeoff.value = { key, resource, points: [...points] };
   }
 }
@@ -295,21 +344,24 @@ export function cancelTradeoff(): void {
 }
 
 /** The budget that is in force, in the curve's resource; null where there is none. */
-export function budgetInForce(curve: state.Tradeoff): number | null {
+export function budgetInForce(curve: Pick<state.Tradeoff, 'resource'>): number | null {
   const { target_resource_utilization: target, mixed_precision_config: mixed } = state.config.value;
   return (curve.resource === 'weights_memory' ? target?.weights_memory : mixed?.float_operators) ?? null;
 }
 
 /** Takes a point's budget into the settings, and makes the result anew. */
 export function choosePoint(curve: state.Tradeoff, point: state.TradeoffPoint): void {
+  const { made } = point;
   const words =
-    curve.resource === 'weights_memory'
-      ? `Weights of at most ${kilobytes(point.budget)}`
-      : `At most ${counted(point.budget, 'operator in float', 'operators in float')}`;
+    made === null
+      ? 'No budget'
+      : curve.resource === 'weights_memory'
+        ? `Weights of at most ${kilobytes(made)}`
+        : `At most ${counted(made, 'operator in float', 'operators in float')}`;
   stepAndSay(
     words,
     () => {
-      const next = budgeted(state.config.value, curve.resource, point.budget);
+      const next = budgeted(state.config.value, curve.resource, made);
       state.fields.value = { ...state.fields.value, ...next } as typeof state.fields.value;
     },
     choiceOfPoint,

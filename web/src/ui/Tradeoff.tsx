@@ -13,6 +13,7 @@ import {
   chooseWithin,
   compareBudgets,
   type Limits,
+  risingPoints,
 } from '../job/tradeoff';
 import {
   canQuantize,
@@ -58,16 +59,14 @@ function Plot(props: { readonly curve: Curve }) {
   const { curve } = props;
   const [box, width] = useWidth<HTMLDivElement>(480);
   const draft = useSignal<number | null>(null);
-  const shown = curve.points.filter((point) => point.sqnr !== null);
+  const shown = risingPoints(curve, budgetInForce(curve)).filter((point) => point.sqnr !== null);
   const budgets = shown.map((point) => point.budget);
   const errors = shown.map((point) => point.sqnr ?? 0);
   const x = (point: TradeoffPoint) => left + (width - left - right) * share(point.budget, budgets);
   const y = (point: TradeoffPoint) => base - (base - top) * share(point.sqnr ?? 0, errors);
-  const inForce = budgetInForce(curve);
   const [least, most] = [shown.at(0), shown.at(-1)];
   if (!least || !most) return <div ref={box} class="tradeoff-plot" />;
-  const chosen = shown.findIndex((point) => point.budget === inForce);
-  // without a budget the weights have all their bits, and no operator is float for its sake
+  const chosen = shown.findIndex((point) => point.isInForce);
   const none = curve.resource === 'weights_memory' ? shown.length - 1 : 0;
   const at = draft.value ?? (chosen >= 0 ? chosen : none);
   const handle = shown[at] ?? most;
@@ -217,7 +216,6 @@ function Within(props: { readonly curve: Curve }) {
 
 function Points(props: { readonly curve: Curve }) {
   const { curve } = props;
-  const inForce = budgetInForce(curve);
   return (
     <table class="figures">
       <caption class="visually-hidden">Error, accuracy and size by budget</caption>
@@ -233,14 +231,14 @@ function Points(props: { readonly curve: Curve }) {
         </tr>
       </thead>
       <tbody>
-        {curve.points.map((point) => (
+        {risingPoints(curve, budgetInForce(curve)).map((point) => (
           <tr key={point.budget}>
             <th scope="row">{curve.resource === 'weights_memory' ? kilobytes(point.budget) : count(point.budget)}</th>
             <td>{kilobytes(point.sizeBytes)}</td>
             <td>{decibels(point.sqnr)}</td>
             <td>{point.share === null ? none : `${percent(point.share)} of ${count(point.count)}`}</td>
             <td>
-              {point.budget === inForce ? (
+              {point.isInForce ? (
                 <span class="soft">in force</span>
               ) : (
                 <button type="button" class="link" onClick={() => choosePoint(curve, point)}>
