@@ -390,6 +390,14 @@ describe('outliers', () => {
     expect(found(spread(-9.9))).toBeNull();
   });
 
+  it('are measured from the mean, wherever that lies', () => {
+    const { histogram } = spread(9.9);
+    if (!histogram) throw new Error('no histogram');
+    const up = spread(9.9, { histogram: { ...histogram, lower: histogram.lower + 100 }, range: [90, 110] });
+    const down = spread(9.9, { histogram: { ...histogram, lower: histogram.lower - 100 }, range: [-110, -90] });
+    expect([found(up), found(down)]).toEqual([null, null]);
+  });
+
   it('count where the range holds them and they cost more than 2 % of the error', () => {
     expect(found(spread(16, { error_share: 0.021 }))).not.toBeNull();
     expect(found(spread(16, { error_share: 0.02 }))).toBeNull();

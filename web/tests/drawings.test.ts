@@ -38,6 +38,7 @@ it('lays a mask over the picture as strongly as its value says, and no stronger 
   // 255 + 0.6 * (191 - 255)
   expect(pixel(float, 1)).toEqual([217, 137, 113]);
   expect(pixel(float, 2)).toEqual([57, 17, 5]);
+  expect(float?.raster.rgba[7]).toBe(255);
   const [, other] = figures(run(mask(of)), run(mask((k) => [-1, 2][k] ?? 0)));
   expect(pixel(other, 0)).toEqual([0, 0, 0]);
   expect(pixel(other, 1)).toEqual([217, 137, 113]);

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 
-import { asDataSet, comparePaths, sortArrivals, type Arrival } from '../src/job/intake';
+import { asDataSet, baseName, comparePaths, ending, sortArrivals, stem, type Arrival } from '../src/job/intake';
 
 const files = (...paths: string[]): Arrival[] => paths.map((path) => ({ path, data: new Blob([path]) }));
 const paths = (list: readonly Arrival[]) => list.map((arrival) => arrival.path);
@@ -81,5 +81,61 @@ describe('a data set', () => {
   it('orders paths by their bytes', () => {
     const names = ['b', 'a/2', 'a-b/1', 'é', 'z', '\u{1f600}', '\uffee', 'a/10'];
     expect(names.sort(comparePaths)).toEqual(['a-b/1', 'a/10', 'a/2', 'b', 'z', 'é', '\uffee', '\u{1f600}']);
+  });
+});
+
+describe('names', () => {
+  it('have a base, a stem and an ending', () => {
+    const parts = (path: string) => [baseName(path), stem(path), ending(path)];
+    expect(parts('a/b.c/net.v2.ONNX')).toEqual(['net.v2.ONNX', 'net.v2', 'onnx']);
+    expect(parts('net')).toEqual(['net', 'net', '']);
+    expect(parts('a.b/.hidden')).toEqual(['.hidden', '.hidden', '']);
+  });
+
+  it('tell labels by their last word and a table’s ending', () => {
+    const labels = 'labels.csv label.txt targets.npy target.txt y.npy train_y.npy my-labels.csv'.split(' ');
+    const others = 'labels.png xlabels.csv labels2.csv y2.npy'.split(' ');
+    expect(paths(sortArrivals(files(...labels, ...others)).labels)).toEqual(labels);
+  });
+
+  it('tell tensors of a test from models in other formats', () => {
+    const sorted = sortArrivals(files('a/input_0.pb', 'output_12.pb', 'frozen.pb', 'my_input_0.pb'));
+    expect(paths(sorted.samples)).toEqual(['a/input_0.pb', 'output_12.pb']);
+    expect(paths(sorted.others)).toEqual(['frozen.pb', 'my_input_0.pb']);
+  });
+
+  it('are ordered as their bytes in UTF-8 are', () => {
+    const sign = (a: string, b: string) => Math.sign(comparePaths(a, b));
+    expect([sign('a', 'b'), sign('b', 'a'), sign('a', 'a'), sign('a', 'ab'), sign('ab', 'a')]).toEqual([
+      -1, 1, 0, -1, 1,
+    ]);
+    // surrogates stand for larger numbers than all other units, and are ordered among each other
+    expect(sign('\u{10000}', '\ue000')).toBe(1);
+    expect(sign('\ue000', '\u{10000}')).toBe(-1);
+    expect(sign('\ud7ff', '\u{10000}')).toBe(-1);
+    expect(sign('\u{10000}', '\u{10001}')).toBe(-1);
+    expect(sign('x\udfff', 'x\ue000')).toBe(1);
+    expect(sign('x\ud800', 'x\ue000')).toBe(1);
+  });
+});
+
+describe('the name of a data set', () => {
+  const named = (container: string | null, ...of: string[]) => {
+    const { name, source, files: left } = asDataSet(files(...of), container);
+    return [name, source, paths(left)];
+  };
+
+  it('is the file where there is one, "samples" where there are several, and the archive’s', () => {
+    expect(named(null, 'a.png')).toEqual(['a.png', 'a.png', ['a.png']]);
+    expect(named(null, 'a.png', 'b.png')).toEqual(['samples', 'samples', ['a.png', 'b.png']]);
+    expect(named(null, 'set/a.png')).toEqual(['set', 'set', ['a.png']]);
+    expect(named('pets', 'a.png')).toEqual(['pets', 'pets.zip', ['a.png']]);
+    expect(named('pets', 'x/cat/a.png', 'x/dog/b.png')).toEqual(['pets', 'pets.zip', ['cat/a.png', 'dog/b.png']]);
+    expect(named(null)).toEqual(['samples', 'samples', []]);
+  });
+
+  it('takes no folder for shared whose name only begins alike', () => {
+    expect(named(null, 'cat/a.png', 'cats/b.png')).toEqual(['samples', 'samples', ['cat/a.png', 'cats/b.png']]);
+    expect(named(null, '/a.png', '/b.png')[2]).toEqual(['a.png', 'b.png']);
   });
 });

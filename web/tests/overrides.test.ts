@@ -7,13 +7,16 @@ import {
   addOverride,
   emptyDraft,
   findNodes,
+  firstValue,
   listOverrides,
   nodes,
   operatorRows,
+  overridesIn,
   setFrameworkInfo,
+  setObjectField,
   types,
 } from '../src/job/overrides';
-import { backToDefaults, setKeepFloat } from '../src/job/settings';
+import { backToDefaults, setKeepFloat, type FormRow } from '../src/job/settings';
 import * as state from '../src/job/state';
 import { Tersor } from './double';
 
@@ -95,4 +98,70 @@ it('are filled from a recipe, and go with the model that they were entered for',
   state.recipe.value = null;
   await open('other.onnx', 'm');
   expect(state.overrides.value).toEqual([]);
+});
+
+it('counts the types of operators, the most frequent first', async () => {
+  await findNodes();
+  expect(types().slice(0, 2)).toEqual([
+    { type: 'Conv', count: 19 },
+    { type: 'Add', count: 9 },
+  ]);
+  state.model.value = null;
+  await findNodes();
+  expect(types()).toEqual([]);
+});
+
+it('keeps no operators of a model that was closed meanwhile', async () => {
+  const asked = findNodes();
+  state.model.value = null;
+  await asked;
+  expect(nodes.value).toEqual([]);
+});
+
+it('begins with a value that the field can have, and offers none that means all others', () => {
+  const begins = (type: 'bool' | 'int' | 'number', choices: string[] | null = null) =>
+    firstValue({ field: { type, choices, default: 0.5 } } as FormRow);
+  expect([begins('bool'), begins('int'), begins('number'), begins('int', ['MSE'])]).toEqual([false, 8, 0.5, 'MSE']);
+  expect(operatorRows().every(({ field }) => !field.nullable)).toBe(true);
+  expect(operatorRows().map(({ field }) => field.name)).toEqual([
+    'weights_n_bits',
+    'weights_per_channel_threshold',
+    'activation_n_bits',
+    'activation_quantization_method',
+    'weights_threshold_method',
+    'activation_threshold_method',
+  ]);
+});
+
+it('says what an override chooses and does', () => {
+  state.listedOverrides.value = [
+    { name: 'a', type: 'Conv', config: { weights_n_bits: 4, weights_per_channel_threshold: false } },
+    { type: 'Conv', config: { enable_weights_quantization: false, activation_threshold_method: 'NOCLIPPING' } },
+    { name: 'b', quantize_config: {} as never, config: { weights_bias_correction: true } },
+  ];
+  expect(listOverrides().map(({ chosen, effect }) => [chosen, effect])).toEqual([
+    ['a, every Conv', 'Bits of weights: 4, One scale per channel: off'],
+    ['every Conv', 'Quantize weights: off, Where to cut activations: No clipping'],
+    ['b', 'Correct biases: on'],
+  ]);
+});
+
+it('finds the overrides that a problem names', () => {
+  state.listedOverrides.value = ['a', 'b', 'c'].map((name) => ({ name }));
+  const found = (place: string, message = '') =>
+    overridesIn({ code: '', place, message, hint: '' }).map(({ chosen }) => chosen);
+  expect(found('overrides[1].name')).toEqual(['b']);
+  expect(found('config', 'Two faults:\noverrides[0]: x\noverrides[2]: y')).toEqual(['a', 'c']);
+  expect(found('config.overrides[1]')).toEqual([]);
+});
+
+it('takes a field as JSON, and gives it back where the text is empty', async () => {
+  const field = operatorRows()[0]?.field;
+  if (!field) throw new Error('no field');
+  const object = { ...field, name: 'custom', default: null };
+  expect(await setObjectField(object, '{"a": 1}')).toBeNull();
+  expect(state.fields.value).toEqual({ custom: { a: 1 } });
+  expect(await setObjectField(object, '{a}')).toMatchObject({ code: 'invalid_config', place: 'config.custom' });
+  expect(await setObjectField(object, ' ')).toBeNull();
+  expect(state.fields.value).toEqual({});
 });

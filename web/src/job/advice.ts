@@ -80,7 +80,7 @@ export function spreadOf({ histogram }: Pick<LayerRow, 'histogram'>): Spread | n
   const at = (bin: number) => lower + (bin + 0.5) * width;
   const total = counts.reduce((sum, n) => sum + n, 0);
   const first = counts.findIndex((n) => n > 0);
-  if (total === 0 || first < 0) return null;
+  if (first < 0) return null;
   const last = counts.findLastIndex((n) => n > 0);
   const mean = counts.reduce((sum, n, bin) => sum + n * at(bin), 0) / total;
   const variance = counts.reduce((sum, n, bin) => sum + n * (at(bin) - mean) ** 2, 0) / total;
@@ -146,11 +146,13 @@ const betterPreset: FloatRule = ({ float, trial, isOtherThanBest }) => {
 const labelShift: FloatRule = ({ float }) => {
   const by = float.label_shift;
   if (by === null) return null;
+  const isUp = by > 0;
+  const word = isUp ? '+1' : '−1';
   return {
     id: 'labels-off-by-one',
-    sentence: `The labels are off by one: with ${by > 0 ? '+1' : '−1'} on every label significantly more than ${percent(float.value)} of ${counted(float.count, 'sample')} are right.`,
-    reason: by > 0 ? 'Output 0 of this model is a background class.' : 'The labels count from 1, the outputs from 0.',
-    word: `Shift labels by ${by > 0 ? '+1' : '−1'}`,
+    sentence: `The labels are off by one: with ${word} on every label significantly more than ${percent(float.value)} of ${counted(float.count, 'sample')} are right.`,
+    reason: isUp ? 'Output 0 of this model is a background class.' : 'The labels count from 1, the outputs from 0.',
+    word: `Shift labels by ${word}`,
     change: { kind: 'label-shift', by },
   };
 };
@@ -250,7 +252,7 @@ const perTensor: Rule = ({ comparison, config }) => {
   const found = comparison.layers
     .flatMap((row) => {
       const sizes = (row.weight_max ?? []).filter((size) => size > 0);
-      const ratio = sizes.length > 1 ? Math.max(...sizes) / Math.min(...sizes) : 0;
+      const ratio = Math.max(...sizes) / Math.min(...sizes);
       return ratio > unevenChannels ? [{ row, ratio }] : [];
     })
     .sort((a, b) => b.ratio - a.ratio)[0];
