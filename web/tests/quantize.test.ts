@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 import type { Arrival } from '../src/job/intake';
 import { addArrivals, leaveOutBadSamples } from '../src/job/load';
-import { cancel, quantize } from '../src/job/quantize';
+import { cancel, currentStop, goOnAnyway, quantize } from '../src/job/quantize';
 import {
   backToDefaults,
   formRows,
@@ -369,5 +369,123 @@ describe('a job that runs', () => {
     expect(shares.length).toBeGreaterThan(20);
     expect(shares).toEqual([...shares].sort((a, b) => a - b));
     expect(shares.at(-1)).toBeGreaterThan(0.9);
+  });
+});
+
+describe('a result', () => {
+  const done = () => {
+    if (!state.result.value) throw new Error('no result');
+    return state.result.value;
+  };
+
+  it('tells what the settings before came to, on the same samples', async () => {
+    await addArrivals([model, ...set]);
+    await quantize();
+    expect(done().before).toBeNull();
+    const first = done();
+    expect(first).toMatchObject({ modelName: 'net.onnx', dataName: 'set', platformFile: null, pending: null });
+    await quantize();
+    expect(done().before).toBeNull();
+    state.fields.value = { weights_n_bits: 4 };
+    await quantize();
+    expect(done().before).toEqual({ key: first.key, value: 0.92, sqnr: 30.2, bytes: 301_104 });
+    await addArrivals([...pictures('cow', 60), ...pictures('hen', 40)]);
+    state.fields.value = {};
+    await quantize();
+    expect(done().before).toBeNull();
+  });
+
+  it('is told in a sentence, with accuracy where labels are known', async () => {
+    await addArrivals([model, ...set]);
+    await quantize();
+    expect(state.announcement.value).toBe(
+      'Done. Float 92.00\u202f%, int8 92.00\u202f% on 50 samples. Output SQNR 30.2\u202fdB.',
+    );
+    expect(done().stages.map(({ title }) => title)).toEqual([
+      'Read model',
+      'Float accuracy',
+      'Calibrate',
+      'Choose ranges',
+      'Round and correct',
+      'Write file',
+      'Int8 accuracy',
+      'Error by layer',
+    ]);
+    await addArrivals(Array.from({ length: 10 }, (_, k) => ({ path: `${k}.png`, data: new Blob([String(k)]) })));
+    state.fields.value = { weights_bias_correction: false, gradient_ptq_config: {} };
+    await quantize();
+    expect(state.announcement.value).toBe('Done. Output SQNR 30.2\u202fdB.');
+    expect(done().stages.map(({ title }) => title)).toContain('Int8 answers');
+    expect(done().stages.map(({ title }) => title)).toContain('Train');
+    expect(done().stages.map(({ title }) => title)).not.toContain('Round and correct');
+  });
+
+  it('names the platform’s file, and says how long it took', async () => {
+    await addArrivals([model, ...set]);
+    const files = ['a', 'b'].map((name) => ({
+      path: `${name}.json`,
+      data: new Blob([JSON.stringify({ schema_version: 1, name })]),
+    }));
+    await addArrivals(files);
+    await quantize();
+    expect(done().platformFile).toBe('b.json');
+    expect(done().seconds).toBeGreaterThan(0);
+    expect(done().seconds).toBeLessThan(60);
+  });
+
+  it('keeps the panel of a layer that it left in float, and closes that of one that was never there', async () => {
+    await addArrivals([model, ...set]);
+    state.openLayer.value = 'conv1_out';
+    await quantize();
+    expect([state.openLayer.value, state.goneLayer.value]).toEqual(['conv1_out', null]);
+    state.openLayer.value = 'nowhere';
+    state.fields.value = { weights_n_bits: 4 };
+    await quantize();
+    expect([state.openLayer.value, state.goneLayer.value]).toEqual([null, null]);
+    state.openLayer.value = 'layer3.1.add_out';
+    behaviour.layers = 3;
+    state.fields.value = {};
+    await quantize();
+    expect([state.openLayer.value, state.goneLayer.value?.name]).toEqual(['layer3.1.add_out', 'layer3.1.add']);
+    state.fields.value = { weights_n_bits: 4 };
+    await quantize();
+    expect(state.goneLayer.value?.name).toBe('layer3.1.add');
+    behaviour.layers = 30;
+    state.openLayer.value = null;
+    state.goneLayer.value = null;
+  });
+});
+
+describe('float accuracy that cannot be', () => {
+  const wrong = async () => {
+    await addArrivals([model, ...set]);
+    const handle = state.model.value?.handle;
+    if (!handle) throw new Error('no model');
+    const evaluate = handle.evaluate.bind(handle);
+    vi.spyOn(handle, 'evaluate').mockImplementation(async (...of) => ({
+      ...(await evaluate(...of)),
+      value: 0.1,
+      interval: { lower: 0.05, upper: 0.2, level: 0.95 },
+    }));
+  };
+
+  it('ends the job with a card, which stays while model and samples do, unless the reader goes on', async () => {
+    await wrong();
+    await quantize();
+    expect(state.result.value).toBeNull();
+    expect(currentStop()?.advice.id).toBe('unmapped-classes');
+    expect(state.announcement.value).toMatch(/^Stopped\. Float accuracy is 10\.00/);
+    expect(state.runProblem.value).toBeNull();
+    state.chosenCalibration.value = 20;
+    expect(currentStop()).toBeNull();
+    state.chosenCalibration.value = null;
+    expect(currentStop()).not.toBeNull();
+    state.run.value = {} as state.Run;
+    expect(currentStop()).toBeNull();
+    state.run.value = null;
+    goOnAnyway();
+    await settle();
+    expect(state.result.value).not.toBeNull();
+    expect(currentStop()).toBeNull();
   });
 });
