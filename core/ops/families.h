@@ -38,6 +38,7 @@ std::vector<Op> pad_ops();
 std::vector<Op> pool_ops();      // MaxPool, AveragePool and the global ones
 std::vector<Op> power_ops();     // Pow
 std::vector<Op> quantize_ops();  // QuantizeLinear, DequantizeLinear
+std::vector<Op> random_ops();    // numbers drawn anew: RandomNormal, RandomUniform, Bernoulli, Multinomial
 std::vector<Op> reduce_ops();    // the Reduce family, ArgMax, ArgMin
 std::vector<Op> region_ops();    // RoiAlign, MaxRoiPool
 std::vector<Op> reshape_ops();   // Reshape, Flatten, Squeeze, Unsqueeze, Identity, Dropout

@@ -83,6 +83,7 @@ class Setup {
   const Node& node;
   int64_t opset;               // version of the node's own domain
   std::optional<Clamp> clamp;  // to be applied to output 0; only for an Op that takes_clamp
+  std::string_view label;      // what the node is called (Graph::label_of), as long as prepare() takes
   bool will_run = true;        // else the kernel is asked for types and sizes only, and need not pack its weights
 
   /// The node names an input at this position.

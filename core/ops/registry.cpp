@@ -40,6 +40,7 @@ std::vector<Op> all_ops() {
                             pool_ops,
                             power_ops,
                             quantize_ops,
+                            random_ops,
                             reduce_ops,
                             region_ops,
                             reshape_ops,

@@ -6,6 +6,7 @@
 
 #include "core/graph/attribute_defaults.h"
 #include "core/ops/families.h"
+#include "core/ops/random.h"
 #include "core/ops/integer_list.h"
 #include "core/ops/refuse.h"
 
@@ -167,7 +168,7 @@ std::unique_ptr<const Kernel> prepare_dropout(Setup& setup) {
   if (setup.has_input(2)) {
     const Tensor* training = setup.constant(2);
     if (training == nullptr || training->elements() != 1 || training->to_int64s()[0] != 0)
-      unsupported("Dropout in training mode is not supported.", "Export the model in inference mode.");
+      return training_dropout(setup);
   }
   return std::make_unique<Identity>(setup, setup.opset >= 10 ? DType::kBool : DType::kFloat32);
 }

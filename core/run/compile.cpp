@@ -308,6 +308,7 @@ PreparedNode Compiler::prepare(size_t index, Constants& constants) {
   const std::vector<const Tensor*> tensors = constants_of(node, constants);
   at_place(prepared.place, [&] {
     Setup setup(node, model_.opset(node.domain), tensors, clamp);
+    setup.label = graph_.label_of(node);
     setup.will_run = prepared_.will_run;
     const Op& op = operator_of(node, model_, registry_);
     if (front.kernel != nullptr)

@@ -166,6 +166,7 @@ void Constants::compute(size_t index) {
   const std::vector<Tensor> results = at_place(place_of(node, index), [&] {
     const ops::Op& op = operator_of(node, model_, registry_);
     ops::Setup setup(node, model_.opset(node.domain), constants);
+    setup.label = model_.graph.label_of(node);
     const auto kernel = op.prepare(setup);
     std::vector<bool> absorbed;
     for (size_t k = 0; k < inputs.size(); ++k) absorbed.push_back(setup.absorbed(k));
