@@ -26,7 +26,7 @@ constexpr int64_t kSweepBytes = int64_t{64} << 20;
 /// What 8 bits of all the constants that are stored in them may cost, in noise over that of float constants: 2 dB. They
 /// are what makes the file small, so nothing is asked of them where the outputs are as good as this all the same.
 constexpr double kStoredNoise = 0.58;
-constexpr double kGoodEnough = 40;
+constexpr double kGoodEnough = 30, kGoodEnoughForAccuracy = 40;
 constexpr size_t kMostConstants = 32;  // tried one by one
 constexpr std::string_view kFloatBut = "float but ";
 constexpr const char* kMeasured = "measured";
@@ -386,7 +386,9 @@ void Trial::judge(std::vector<HeldError> errors) {
     judge_measured(std::move(errors));
   } else if (change.empty()) {
     best_ = std::move(errors);
-    if (std::min(pooled_decibels(best_, Half::kJudged), median_decibels(best_, Half::kJudged)) < kGoodEnough)
+    const bool is_for_accuracy = job_->settings.config.prefer == config::Preference::kAccuracy;
+    if (std::min(pooled_decibels(best_, Half::kJudged), median_decibels(best_, Half::kJudged)) <
+        (is_for_accuracy ? kGoodEnoughForAccuracy : kGoodEnough))
       constants_ = stored_constants(*draft_);
   } else if (change.rfind("float", 0) == 0) {
     judge_constants(std::move(errors));

@@ -10,6 +10,7 @@ namespace tersor::passes {
 
 int fold_constants(Model& model);
 int inline_constant_if(Model& model);
+int lift_body_weights(Model& model);
 int remove_identities(Model& model);
 int join_matmul_add(Model& model);
 int fold_gemm_scalars(Model& model);

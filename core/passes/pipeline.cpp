@@ -12,6 +12,8 @@ constexpr Pass kPasses[] = {
     {"fold_constants", fold_constants},
     // Once conditions are constants, and before all else: a branch's layers are then layers like any other.
     {"inline_constant_if", inline_constant_if},
+    // Of the bodies that are left, before weights are looked at.
+    {"lift_body_weights", lift_body_weights},
     // Before anything looks for neighbours: an Identity would hide them.
     {"remove_identities", remove_identities},
     // Before a weight is changed, so that no change reaches another node.

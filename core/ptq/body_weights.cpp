@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/graph/operators.h"
+#include "core/graph/recurrent_weights.h"
 #include "core/graph/subgraphs.h"
 #include "core/onnx/convert_opset.h"
 
@@ -14,11 +15,47 @@ namespace tersor::ptq {
 
 namespace {
 
-/// Where a kernel has its weight; none for other operators.
-std::optional<size_t> weight_slot(const Node& node) {
-  if (node.is("Gather")) return 0;
-  if (has_trait(node, Trait::kWeighted)) return 1;
-  return std::nullopt;
+/// A node that reads a weight: itself, or one that stands for it and has the weight where kernels have theirs.
+struct Reader {
+  Node node;        // its type and attributes
+  size_t slot = 0;  // of the weight in the stand-in
+  size_t read = 0;  // of the weight in the body's node
+};
+
+Reader like(const Node& node, size_t slot, size_t read) {
+  Reader reader{{}, slot, read};
+  reader.node.op_type = node.op_type;
+  reader.node.attributes = node.attributes;
+  return reader;
+}
+
+/// A Transpose of a matrix that MatMuls alone read: those multiply by its rows.
+bool turns_weight(const Graph& body, const Node& node) {
+  if (!node.is("Transpose") || node.ints_or("perm", {1, 0}) != std::vector<int64_t>{1, 0}) return false;
+  bool any = false;
+  for (const Node& reader : body.nodes())
+    for (size_t k = 0; k < reader.inputs.size(); ++k)
+      if (reader.inputs[k] == node.outputs[0]) {
+        if (!reader.is("MatMul") || k != 1) return false;
+        any = true;
+      }
+  return any;
+}
+
+/// How the node reads weights; none for other operators.
+std::vector<Reader> readers_of(const Graph& body, const Node& node) {
+  if (node.is("Gather")) return {like(node, 0, 0)};
+  if (node.is("MatMul")) return {like(node, 1, 1), like(node, 1, 0)};
+  if (has_trait(node, Trait::kWeighted)) return {like(node, 1, 1)};
+  std::vector<Reader> readers;
+  if (has_trait(node, Trait::kRecurrent))
+    for (const size_t slot : recurrent_weights(node)) readers.push_back(like(node, slot, slot));
+  if (turns_weight(body, node)) {
+    readers.push_back({{}, 1, 0});
+    readers[0].node.op_type = "Gemm";
+    readers[0].node.attributes["transB"] = int64_t{1};
+  }
+  return readers;
 }
 
 class BodyReader {
@@ -30,6 +67,7 @@ class BodyReader {
 
   BodyKernels read() {
     for (const Node& node : outer_.nodes()) for_each_subgraph(node, [&](const Graph& body) { look_into(body, {}); });
+    for (const std::string& name : order_) add(name, chosen_.at(name));
     return std::move(found_);
   }
 
@@ -42,37 +80,52 @@ class BodyReader {
       for (const ValueId id : node.outputs)
         if (id.valid()) hidden.insert(body.name_of(id));
     for (const Node& node : body.nodes()) {
-      const auto slot = weight_slot(node);
-      if (slot && node.inputs.size() > *slot && node.inputs[*slot].valid()) {
-        const std::string& name = body.name_of(node.inputs[*slot]);
-        if (!hidden.contains(name)) add(node, *slot, name, body.label_of(node));
+      for (Reader& reader : readers_of(body, node)) {
+        if (node.inputs.size() <= reader.read || !node.inputs[reader.read].valid()) continue;
+        const std::string& name = body.name_of(node.inputs[reader.read]);
+        reader.node.name = body.label_of(node);
+        if (!hidden.contains(name)) choose(name, std::move(reader));
       }
       for_each_subgraph(node, [&](const Graph& inner) { look_into(inner, hidden); });
     }
   }
 
-  void add(const Node& node, size_t slot, const std::string& name, const std::string& label) {
+  /// A kernel's output channels are what a weight is best cut along, also where a Gather reads it first.
+  void choose(const std::string& name, Reader reader) {
     const auto outer = outer_.find(name);
     const Tensor* const weight = outer ? outer_.initializer(*outer) : nullptr;
-    if (weight == nullptr || weight->dtype() != DType::kFloat32 || !seen_.insert(name).second) return;
+    if (weight == nullptr || weight->dtype() != DType::kFloat32 || weight->shape().rank() < 2) return;
+    const auto known = chosen_.find(name);
+    if (known == chosen_.end()) {
+      order_.push_back(name);
+      chosen_.emplace(name, std::move(reader));
+    } else if (known->second.node.is("Gather") && !reader.node.is("Gather")) {
+      known->second = std::move(reader);
+    }
+  }
+
+  void add(const std::string& name, const Reader& reader) {
     Graph& graph = found_.model.graph;
-    const ValueId constant = graph.add_value(name, DType::kFloat32);
-    graph.set_initializer(constant, *weight);
-    const ValueId given = graph.add_unique_value(name + "_input", slot == 0 ? DType::kInt64 : DType::kFloat32);
-    const ValueId made = graph.add_unique_value(name + "_output", DType::kFloat32);
-    graph.inputs.push_back(given);
-    graph.outputs.push_back(made);
-    Node kernel;
-    kernel.name = label;
-    kernel.op_type = node.op_type;
-    kernel.attributes = node.attributes;
-    kernel.inputs = slot == 0 ? std::vector<ValueId>{constant, given} : std::vector<ValueId>{given, constant};
-    kernel.outputs = {made};
-    found_.weights.push_back({name, graph.append(std::move(kernel)), slot});
+    Node kernel = reader.node;
+    const size_t inputs = reader.slot == 0 ? 2 : has_trait(kernel, Trait::kRecurrent) ? 3 : 2;
+    for (size_t k = 0; k < inputs; ++k) {
+      if (k == reader.slot) {
+        kernel.inputs.push_back(graph.add_value(name, DType::kFloat32));
+        graph.set_initializer(kernel.inputs[k], *outer_.initializer(*outer_.find(name)));
+        continue;
+      }
+      kernel.inputs.push_back(
+          graph.add_unique_value(name + "_input", reader.slot == 0 ? DType::kInt64 : DType::kFloat32));
+      graph.inputs.push_back(kernel.inputs[k]);
+    }
+    kernel.outputs = {graph.add_unique_value(name + "_output", DType::kFloat32)};
+    graph.outputs.push_back(kernel.outputs[0]);
+    found_.weights.push_back({name, graph.append(std::move(kernel)), reader.slot});
   }
 
   const Graph& outer_;
-  std::set<std::string> seen_;
+  std::vector<std::string> order_;
+  std::map<std::string, Reader> chosen_;
   BodyKernels found_;
 };
 

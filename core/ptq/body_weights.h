@@ -26,8 +26,9 @@ struct BodyKernels {
   std::vector<BodyWeight> weights;  // in the order in which the bodies read them first
 };
 
-/// Conv, ConvTranspose, Gemm, MatMul and Gather that read a float32 initializer of the model from within a body, each
-/// initializer once; none where there is no such.
+/// Conv, ConvTranspose, Gemm, MatMul, LSTM, GRU, RNN and Gather that read a float32 initializer of the model from
+/// within a body, and Transposes before a MatMul; each initializer once, by a kernel where one reads it. None where
+/// there is no such.
 std::optional<BodyKernels> kernels_in_bodies(const Model& model);
 
 /// The plan of such a model with whole weights restored, as bodies read them: tables before rows are gathered, blocks

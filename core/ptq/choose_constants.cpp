@@ -59,8 +59,9 @@ void choose(const Graph& graph, const framework::WeightAttribute& weight, const 
   plan.is_packed = plan.table && !plan.by_row && !beside_quantized;
 }
 
-/// A table of this many numbers or more is worth the nodes that restore its rows.
-constexpr int64_t kLargeTable = 16384;
+/// A table of this many numbers or more is worth the nodes that restore its rows in each run; one of so many those that
+/// restore it once.
+constexpr int64_t kLargeTable = 16384, kTable = 1024;
 /// A scale for each row is then at most a quarter of what the codes take.
 constexpr int64_t kShortestRow = 16;
 
@@ -72,9 +73,9 @@ bool gathers_rows(const Node& node) {
 }
 
 /// Whether the constant is a large matrix that nothing but Gathers of whole rows read.
-bool is_embedding(const Graph& graph, const Uses& uses, ValueId value) {
+bool is_embedding(const Graph& graph, const Uses& uses, ValueId value, int64_t least) {
   const Tensor& table = *graph.initializer(value);
-  if (table.shape().rank() != 2 || table.elements() < kLargeTable || table.shape()[1] < kShortestRow) return false;
+  if (table.shape().rank() != 2 || table.elements() < least || table.shape()[1] < kShortestRow) return false;
   if (uses.is_output(value)) return false;
   const auto& readers = uses.reader_indices(value);
   return std::all_of(readers.begin(), readers.end(), [&](size_t index) {
@@ -107,6 +108,12 @@ std::optional<ConstantPlan> tied_plan(const Graph& graph, const Node& node, cons
   return std::nullopt;
 }
 
+/// A runtime that moves quantizers over a Gather, but gathers no integers, has the table restored before it.
+bool restores_table(const framework::NodeAttachment& attached) {
+  return attached.activation == framework::ActivationMode::kPreserveQuant &&
+         attached.kernel == tpc::RuntimeKernel::kFloat;
+}
+
 }  // namespace
 
 bool has_rows_of(const Tensor& table, const Tensor& weight, const passes::KernelOp& op) {
@@ -123,6 +130,7 @@ bool has_rows_of(const Tensor& table, const Tensor& weight, const passes::Kernel
 std::vector<StoredConstant> constants_to_store(const Graph& graph, const framework::Attachment& attachment) {
   std::vector<StoredConstant> list;
   const bool all = attachment.export_rules.placement == tpc::Placement::kOutputs;
+  const int64_t least = attachment.input_config.enable_activation_quantization ? kLargeTable : kTable;
   const Uses uses(graph);
   for (const Node& node : graph.nodes()) {
     const framework::NodeAttachment& attached = attachment.of(node.id);
@@ -131,17 +139,37 @@ std::vector<StoredConstant> constants_to_store(const Graph& graph, const framewo
       const Tensor& constant = *graph.initializer(weight.value);
       if (constant.elements() == 0) continue;
       StoredConstant one{node, weight};
-      one.is_table = is_embedding(graph, uses, weight.value);
-      // A runtime that moves quantizers over a Gather, but gathers no integers, has the table restored before it.
-      const bool restores_table = attached.activation == framework::ActivationMode::kPreserveQuant &&
-                                  attached.kernel == tpc::RuntimeKernel::kFloat;
-      one.by_row = !all && one.is_table && !restores_table;
+      one.is_table = is_embedding(graph, uses, weight.value, least);
+      one.by_row = !all && one.is_table && !restores_table(attached);
       one.is_recurrent = is_recurrent_weight(node, constant.shape());
       if (all || one.is_table || one.is_recurrent) list.push_back(one);
     }
   }
   return list;
 }
+
+namespace {
+
+/// Tables that are too small to be worth nodes of their own, but whose integers a kernel has anyway: in float they
+/// would be there twice.
+void add_small_tied(const Graph& graph, const framework::Attachment& attachment, const QuantizationPlan& plan,
+                    std::vector<ConstantPlan>& plans) {
+  const Uses uses(graph);
+  for (const Node& node : graph.nodes()) {
+    const framework::NodeAttachment& attached = attachment.of(node.id);
+    for (const framework::WeightAttribute& weight : attached.weights) {
+      const bool is_planned = std::any_of(plans.begin(), plans.end(), [&](const ConstantPlan& one) {
+        return one.node == node.id && one.input == weight.input;
+      });
+      if (is_planned || weight.name != tpc::kPosAttr || !weight.config.enable_weights_quantization) continue;
+      if (!is_embedding(graph, uses, weight.value, kTable)) continue;
+      if (auto tied = tied_plan(graph, node, weight, !restores_table(attached), plan))
+        plans.push_back(std::move(*tied));
+    }
+  }
+}
+
+}  // namespace
 
 std::vector<ConstantPlan> choose_constants(const Graph& graph, const framework::Attachment& attachment,
                                            const config::QuantizationConfig& config, const QuantizationPlan& plan) {
@@ -164,6 +192,7 @@ std::vector<ConstantPlan> choose_constants(const Graph& graph, const framework::
            attachment.of(one.node.id).weights_criterion.value_or(config.weights_criterion()), chosen);
     plans.push_back(std::move(chosen));
   }
+  add_small_tied(graph, attachment, plan, plans);
   return plans;
 }
 

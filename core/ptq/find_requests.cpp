@@ -67,9 +67,11 @@ std::vector<calibrate::Request> find_requests(const Model& model, const framewor
   const Uses uses(graph);
   const std::vector<int> ranks = infer_ranks(model);
   std::vector<ValueId> values;
+  std::vector<bool> watched(graph.value_count(), false);
   const auto add = [&](ValueId value) {
-    if (graph.initializer(value) == nullptr && std::find(values.begin(), values.end(), value) == values.end())
-      values.push_back(value);
+    if (graph.initializer(value) != nullptr || watched[static_cast<size_t>(value.index)]) return;
+    watched[static_cast<size_t>(value.index)] = true;
+    values.push_back(value);
   };
   for (const PlacedTensor& tensor : placement.tensors) add(tensor.value);
   for (size_t i = 0; i < placement.roles.size(); ++i)
@@ -86,7 +88,7 @@ std::vector<calibrate::Request> find_requests(const Model& model, const framewor
     const NodeRole& role = placement.roles[i];
     const ValueId output = graph.nodes()[i].outputs[0];
     if (!role.has_kernel() || !role.op || !role.op->can_have_bias) continue;
-    if (std::find(values.begin(), values.end(), output) != values.end()) continue;
+    if (watched[static_cast<size_t>(output.index)]) continue;
     const int axis = role.op->is_conv ? 1 : ranks[static_cast<size_t>(output.index)] - 1;
     if (axis < 0 || (!reads(config, &CorrectionReads::kernel_outputs) &&
                      is_watched_after_clamp(graph, uses, requests, output, axis)))
