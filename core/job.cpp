@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "core/base/digest.h"
 #include "core/base/json.h"
@@ -19,13 +20,16 @@
 #include "core/graph/validate.h"
 #include "core/mixed/configurable.h"
 #include "core/onnx/convert_opset.h"
+#include "core/onnx/left_out.h"
 #include "core/onnx/read.h"
 #include "core/onnx/rewrite_forms.h"
+#include "core/onnx/usage_notes.h"
 #include "core/ops/registry.h"
 #include "core/passes/edit.h"
 #include "core/passes/passes.h"
 #include "core/ptq/find_requests.h"
 #include "core/ptq/choose_params.h"
+#include "core/run/control.h"
 #include "core/tpc/read.h"
 
 namespace tersor {
@@ -229,9 +233,50 @@ void check_quantizable(const Model& model) {
               "Give the float model that it was made from.");
 }
 
+namespace {
+
+/// Nodes of operators that are not known here.
+std::set<NodeId> unknown_nodes(const Model& model) {
+  std::set<NodeId> nodes;
+  for (const Node& node : model.graph.nodes())
+    if (run::control_op(node) == nullptr &&
+        ops::standard().find(node.domain, node.op_type, model.opset(node.domain)) == nullptr)
+      nodes.insert(node.id);
+  return nodes;
+}
+
+/// The job without what cannot be run and what follows from it; null where nothing would be left. Where weights alone
+/// are quantized, those that would be left out are worth more than samples.
+std::shared_ptr<const Job> prepare_without(const OpenedModel& opened, const Settings& settings,
+                                           const std::set<NodeId>& nodes, bool weights_alone) {
+  auto cut = std::make_shared<OpenedModel>(opened);
+  auto left_out = onnx::leave_out(cut->model, nodes);
+  if (!left_out || (weights_alone && left_out->has_kernels)) return nullptr;
+  const auto& all = opened.model.graph.nodes();
+  const auto first = std::find_if(all.begin(), all.end(), [&](const Node& node) { return nodes.count(node.id) != 0; });
+  auto job = std::make_shared<Job>(*prepare(std::move(cut), settings));
+  const size_t count = left_out->nodes.size();
+  job->notes.push_back({"left_out",
+                        "This operator cannot be run here. It stays as it is, with what follows from it (" +
+                            std::to_string(count) + (count == 1 ? " node" : " nodes") +
+                            " in all); what these read is judged in their place.",
+                        place_of(*first, static_cast<size_t>(first - all.begin())),
+                        {}});
+  job->left_out = std::make_shared<const onnx::LeftOut>(*std::move(left_out));
+  return job;
+}
+
+}  // namespace
+
 std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Settings settings) {
   config::check_settings(settings.config, settings.overrides);
   check_quantizable(opened->model);
+  size_t set = 0;
+  if (settings.config.inference_mode) {
+    auto in_inference = std::make_shared<OpenedModel>(*opened);
+    set = onnx::set_inference_mode(in_inference->model);
+    opened = std::move(in_inference);
+  }
   Model model = opened->model;
   onnx::convert_to_opset(model, kLowestOpset);
   std::vector<passes::PassResult> results =
@@ -255,6 +300,12 @@ std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Se
                                        nullptr});
   job->notes = config::idle_settings(job->settings.config, job->settings.overrides);
   job->notes.insert(job->notes.end(), job->attachment.notes.begin(), job->attachment.notes.end());
+  if (set > 0)
+    job->notes.push_back({"inference_mode",
+                          "Set to inference: " + std::to_string(set) +
+                              " nodes that were exported in training mode. The float model of all figures is so, too.",
+                          "config.inference_mode",
+                          {}});
   note_branch_points(job->model.graph, job->settings, job->placement, job->notes);
   job->bodies = prepare_bodies(*job);
   note_bodies(*job, job->notes);
@@ -267,12 +318,21 @@ std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Se
   job->platform = platform_of(job->settings);
   job->provenance = {opened->digest, graph_digest(job->model.graph, job->requests), shaping_settings(job->platform),
                      job->settings.preprocessing};
+  if (const auto unknown = unknown_nodes(opened->model); !unknown.empty())
+    if (auto without = prepare_without(*opened, job->settings, unknown, job->placement.tensors.empty())) return without;
   run::ProgramOptions options;
   for (const calibrate::Request& request : job->requests) options.observed.push_back(request.value);
   // Only what is watched is computed: what follows it, a Softmax at the end, say, is not.
   Model watched = job->model;
   watched.graph.outputs.clear();
-  job->program = run::Program::compile(watched, ops::standard(), options);
+  try {
+    job->program = run::Program::compile(watched, ops::standard(), options);
+  } catch (const Error& error) {
+    if (error.code != ErrorCode::kUnsupportedModel) throw;
+    if (!job->placement.tensors.empty()) throw;
+    job->notes.push_back(
+        {"not_run", error.message + " Weights are quantized by their own values, without samples.", error.place, {}});
+  }
   return job;
 }
 

@@ -61,6 +61,10 @@ struct Settings {
 
 struct BodyJob;  // core/body_job.h
 
+namespace onnx {
+struct LeftOut;  // core/onnx/left_out.h
+}  // namespace onnx
+
 /// A float model made ready for calibration and quantization. Immutable, may be shared between threads.
 struct Job {
   std::shared_ptr<const OpenedModel> opened;
@@ -73,19 +77,23 @@ struct Job {
   std::vector<calibrate::Request> requests;  // the tensors to watch
   config::RecipePlatform platform;           // with the digest of its table
   calibrate::Provenance provenance;
-  std::vector<Diagnostic> notes;                // remarks for a person, of platform and settings
-  std::shared_ptr<const run::Program> program;  // runs the float model and shows what is watched
+  std::vector<Diagnostic> notes;  // remarks for a person, of platform and settings
+  /// Runs the float model and shows what is watched; null where it holds operators that cannot be run, and weights
+  /// alone are quantized.
+  std::shared_ptr<const run::Program> program;
   /// The weights that bodies of If, Loop and Scan read, as kernels of a model of their own; null where there are none,
   /// and where activations are quantized.
   std::shared_ptr<const BodyJob> bodies = nullptr;
+  /// What cannot be run and follows from it, which `opened` and `model` are without; null where there is no such.
+  std::shared_ptr<const onnx::LeftOut> left_out = nullptr;
   /// What a person asked for, where `settings` are what trying on samples held aside has made of that; else null.
   std::shared_ptr<const Job> asked = nullptr;
   std::shared_ptr<quant::RangeMemo> ranges = nullptr;  // of all drafts, while several are made; else null
 };
 
 /// Runs the passes, lays the platform on the graph and decides where quantizers stand. Error kUnsupportedModel when the
-/// model is quantized already, is float16, holds operators that cannot be run, or has nothing to quantize;
-/// kInvalidConfig for settings that the platform does not allow or that do not act yet.
+/// model is quantized already, is float16, holds operators that cannot be run where samples have to be, or has nothing
+/// to quantize; kInvalidConfig for settings that the platform does not allow or that do not act yet.
 std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Settings settings);
 
 /// The same job for samples that go through another preprocessing, which nothing else of it depends on.

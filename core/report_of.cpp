@@ -23,7 +23,7 @@ namespace {
 std::vector<int64_t> elements_of_one_sample(const Job& job) {
   std::vector<int64_t> elements(job.model.graph.value_count(), 0);
   const auto shapes = run::shapes_of_one_sample(job.model.graph);
-  if (!shapes) return elements;
+  if (!shapes || !job.program) return elements;
   const auto types = job.program->value_types(*shapes);
   for (size_t k = 0; k < std::min(types.size(), elements.size()); ++k)
     if (types[k]) elements[k] = types[k]->shape.elements();
@@ -99,11 +99,35 @@ std::optional<report::TimeForecast> time_forecast_of(const Job& job, const Quant
   return report::forecast_time(job.model, result.model, job.settings.platform.prices);
 }
 
+namespace {
+
+/// Remarks on inputs and outputs that stay floats though integers are asked for.
+std::vector<Diagnostic> float_edges(config::IoTypes types, const Model& quantized) {
+  std::vector<Diagnostic> remarks;
+  const Graph& graph = quantized.graph;
+  const auto look_at = [&](const std::vector<ValueId>& edges, DType wanted, const char* kind) {
+    for (const ValueId edge : edges)
+      if (const DType type = graph.value(edge).dtype; wanted != DType::kFloat32 &&
+                                                      (type == DType::kFloat32 || type == DType::kUndefined) &&
+                                                      quantized.narrow.count(graph.name_of(edge)) == 0)
+        remarks.push_back({"float_edge",
+                           std::string("The ") + kind + " \"" + graph.name_of(edge) +
+                               "\" stays float32, as no quantizer of 8 bits with one scale stands there.",
+                           "config.io_types", ""});
+  };
+  look_at(graph.inputs, config::input_type(types), "input");
+  look_at(graph.outputs, config::output_type(types), "output");
+  return remarks;
+}
+
+}  // namespace
+
 std::vector<Diagnostic> remarks_on(const Job& job, const QuantizeResult& result) {
   const Draft& draft = result.draft;
   std::vector<Diagnostic> remarks =
       report::remarks_of({}, job.notes, draft.model.graph, draft.placement, result.plan, draft.statistics);
   const auto& asked = (job.asked ? *job.asked : job).settings.config;
+  for (Diagnostic& one : float_edges(asked.io_types, result.model)) remarks.push_back(std::move(one));
   for (Diagnostic& one : report::idle_remarks(asked, draft.rewrites, result.plan)) remarks.push_back(std::move(one));
   return remarks;
 }

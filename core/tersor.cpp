@@ -4,12 +4,16 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 
 #include "core/base/digest.h"
 #include "core/base/json.h"
 #include "core/body_job.h"
+#include "core/graph/uses.h"
 #include "core/graph/validate.h"
 #include "core/onnx/exporter_notes.h"
+#include "core/onnx/integer_edges.h"
+#include "core/onnx/left_out.h"
 #include "core/onnx/rewrite_forms.h"
 #include "core/onnx/write.h"
 #include "core/ops/registry.h"
@@ -55,6 +59,7 @@ bool rounds_weights(const config::QuantizationConfig& config) {
 }  // namespace
 
 calibrate::Calibrator calibrator_of(const Job& job, uint64_t data_set_size) {
+  if (!job.program) run::Program::compile(job.model, ops::standard());  // says what cannot be run
   const auto whole = [opened = job.opened] { return run::Program::compile(opened->model, ops::standard()); };
   return calibrate::Calibrator(job.program, job.requests, job.provenance, data_set_size, whole);
 }
@@ -66,7 +71,7 @@ calibrate::Statistics empty_statistics(const Job& job) {
 std::optional<int64_t> calibration_bytes(const Job& job) {
   const Graph& graph = job.model.graph;
   const auto shapes = run::shapes_of_one_sample(graph);
-  const int64_t buffers = shapes ? job.program->peak_bytes(*shapes) : 0;
+  const int64_t buffers = shapes && job.program ? job.program->peak_bytes(*shapes) : 0;
   if (buffers == 0) return std::nullopt;
   int64_t constants = 0;
   for (size_t k = 0; k < graph.value_count(); ++k)
@@ -315,12 +320,25 @@ std::string kilobytes(uint64_t bytes) {
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " kB";
 }
 
-/// In smaller files nodes and scales may weigh more than weights, whatever is done.
-constexpr uint64_t kSmallFile = 65536;
+/// Says what the file is to have at its edges, where quantizers stand there.
+void take_io_types(config::IoTypes types, const onnx::LeftOut* left_out, Model& model) {
+  const Graph& graph = model.graph;
+  std::set<ValueId> stays;  // nodes that are put back read it
+  if (left_out != nullptr)
+    for (const Node& node : left_out->nodes) stays.insert(node.inputs.begin(), node.inputs.end());
+  const Uses uses(graph);
+  const auto take = [&](const std::vector<ValueId>& edges, DType type) {
+    if (type == DType::kFloat32) return;
+    for (const ValueId edge : edges)
+      if (stays.count(edge) == 0 && onnx::has_integer_form(graph, uses, edge)) model.narrow[graph.name_of(edge)] = type;
+  };
+  take(graph.inputs, config::input_type(types));
+  take(graph.outputs, config::output_type(types));
+}
 
 /// Refuses a file that grew, and says what takes its bytes.
 void check_size(const OpenedModel& opened, const QuantizeResult& result) {
-  if (opened.file_bytes < kSmallFile || result.bytes.size() <= opened.file_bytes) return;
+  if (result.bytes.size() <= opened.file_bytes) return;
   uint64_t in_float = 0, in_integers = 0, largest = 0;
   std::string name;
   for (const auto& [id, tensor] : result.model.graph.initializers()) {
@@ -329,17 +347,28 @@ void check_size(const OpenedModel& opened, const QuantizeResult& result) {
     largest = tensor.byte_count();
     name = result.model.graph.name_of(id);
   }
-  throw Error(ErrorCode::kUnsupportedModel,
-              "The quantized file would have " + kilobytes(result.bytes.size()) + ", more than the float one's " +
-                  kilobytes(opened.file_bytes) + ": " + kilobytes(in_float) +
-                  " are constants of 32 bits or more (the largest is \"" + name + "\"), " + kilobytes(in_integers) +
-                  " are integers, and nodes and their names take the rest.",
-              "config.allow_larger_file",
-              "Choose another platform or other settings, keep the float model, or set allow_larger_file to true "
-              "(--allow-larger-file) to have the file all the same.");
+  throw growth_error("The quantized file would have " + kilobytes(result.bytes.size()) +
+                     ", more than the float one's " + kilobytes(opened.file_bytes) + ": " + kilobytes(in_float) +
+                     " are constants of 32 bits or more (the largest is \"" + name + "\"), " + kilobytes(in_integers) +
+                     " are integers, and nodes and their names take the rest.");
 }
 
 }  // namespace
+
+bool refuses_growth(const Job& job) {
+  // In smaller files nodes and scales may weigh more than weights, whatever is done.
+  constexpr uint64_t kSmallFile = 65536;
+  // Who asks for float weights knows that the file does not shrink.
+  const config::QuantizationConfig& config = job.settings.config;
+  const bool asked_for = config.enable_weights_quantization == false || !job.settings.overrides.empty();
+  return job.opened->file_bytes >= kSmallFile && !config.allow_larger_file && !asked_for;
+}
+
+Error growth_error(const std::string& what) {
+  return Error(ErrorCode::kUnsupportedModel, what, "config.allow_larger_file",
+               "Choose another platform or other settings, keep the float model, or set allow_larger_file to true "
+               "(--allow-larger-file) to have the file all the same.");
+}
 
 QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics) {
   return quantize(job, statistics, draft(job, statistics));
@@ -379,10 +408,11 @@ QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics,
   for (const ptq::Rewrite& rewrite : decided.rewrites)
     if (const auto& [key, text] = rewrite.metadata; !text.empty()) metadata.emplace_back(key, text);
   if (!job.settings.config.keep_metadata) onnx::drop_exporter_notes(result.model);
-  result.bytes = onnx::write(onnx::restore_edges(result.model));
-  // Who asks for float weights knows that the file does not shrink.
-  const bool asked_for = job.settings.config.enable_weights_quantization == false || !job.settings.overrides.empty();
-  if (!job.settings.config.allow_larger_file && !asked_for) check_size(*job.opened, result);
+  take_io_types(job.settings.config.io_types, job.left_out.get(), result.model);
+  Model file = onnx::restore_edges(result.model);
+  if (job.left_out) onnx::put_back(*job.left_out, file.graph);
+  result.bytes = onnx::write(file);
+  if (refuses_growth(job)) check_size(*job.opened, result);
   return result;
 }
 

@@ -32,6 +32,11 @@
 
 namespace tersor {
 
+/// A file larger than the float one is refused: that is of 64 kB or more, and nobody asked for it or for float weights.
+bool refuses_growth(const Job& job);
+/// The refusal, which says what takes the bytes.
+Error growth_error(const std::string& what);
+
 /// A calibrator for one thread's part of the samples, of a data set of that many.
 calibrate::Calibrator calibrator_of(const Job& job, uint64_t data_set_size);
 

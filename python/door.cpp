@@ -108,10 +108,12 @@ QuantizedModel quantize(const OpenModel& model, const std::string& settings, con
   Gathered gathered;
   if (options.statistics.empty() && !options.data) {
     const auto job = prepare(model.opened, std::move(given));
+    check_expected_size(*job);
     gathered = gather(job, empty_statistics(*job), nullptr, workforce);
   } else if (options.statistics.empty()) {
     given.preprocessing = preprocessing_text(*options.data);
     const auto job = prepare(model.opened, std::move(given));
+    check_expected_size(*job);
     gathered = gather(job, *options.data, spread(*options.data, options.limit), workforce, training);
   } else {
     JoinedStatistics all;

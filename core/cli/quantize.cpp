@@ -27,6 +27,7 @@
 #include "core/native/join_statistics.h"
 #include "core/native/make_report.h"
 #include "core/native/size_text.h"
+#include "core/onnx/usage_notes.h"
 #include "core/report/range_remarks.h"
 #include "core/report_of.h"
 #include "core/simulate/program.h"
@@ -191,6 +192,7 @@ GatheredData gather_data(QuantizeOptions& options, Settings settings,
   }
   if (options.data.data.empty()) {
     const auto job = prepare(opened, std::move(settings));
+    check_expected_size(*job);
     return {gather(job, empty_statistics(*job), nullptr, options.workforce), nullptr};
   }
   const auto data = open_data(options.data, opened->model, options.json || options.quiet);
@@ -198,6 +200,7 @@ GatheredData gather_data(QuantizeOptions& options, Settings settings,
   settings.own_statistics_only = options.report_path.empty();
   read_labels(options, settings, *data);
   const auto job = prepare(opened, std::move(settings));
+  check_expected_size(*job);
   return {gather(job, *data, chosen_samples(options.data, *data), options.workforce, options.training), data};
 }
 
@@ -314,6 +317,10 @@ void quantize_model(QuantizeOptions& options) {
   options.training.resume = state.bytes;
   watch_training(options.checkpoint, options.quiet || options.json, options.training);
   for (const std::filesystem::path& path : outputs_of(options)) expect_writable(path.string());
+  std::vector<Diagnostic> warnings = opened->model.warnings;
+  if (settings.config.inference_mode)
+    std::erase_if(warnings, [](const Diagnostic& one) { return one.code == onnx::kTrainingMode; });
+  if (!options.quiet && !options.json) print_notes(warnings);
   auto [gathered, data, aim] = gather_data(options, std::move(settings), opened);
   auto& [job, statistics, decided, passes] = gathered;
   check_recipe(recipe, recipe_of(*job, statistics), !options.settings.platform.empty(), options.anyway);
@@ -338,7 +345,7 @@ void quantize_model(QuantizeOptions& options) {
   const Cost cost{passes + (report && data ? 1 : 0), spent.count(), calibration_bytes(*job)};
   const auto time = report ? report->time : time_forecast_of(*job, result);
   const QuantizeAnswer answer{
-      result, statistics, report, time, cost, options.output, aim, before, opened->model.warnings};
+      result, statistics, report, time, cost, options.output, aim, before, job->opened->model.warnings};
   if (options.json) return print_json(answer);
   if (options.quiet) return;
   print_text(answer, options.verbose);

@@ -203,7 +203,6 @@ void print_text(const QuantizeAnswer& answer, bool verbose) {
   print_training(statistics.tuned.tuning);
   if (!report || !report->comparison || report->comparison->layer_samples == 0) print_saturation_warning(result);
   print_in_float(in_float(result), verbose);
-  print_warnings(warnings);
   print_cost(cost);
 }
 

@@ -60,6 +60,12 @@ std::string_view budget_form(std::string_view field) {
   return field == "bops" ? "A number, such as 75000000." : "In bytes, kB or MB: 75000, 200kB, 1.5MB.";
 }
 
+std::string upper_case(std::string word) {
+  for (char& c : word)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  return word;
+}
+
 }  // namespace
 
 void add_preset_option(CLI::App& command, std::string& preset) {
@@ -119,6 +125,9 @@ void add_settings_option(CLI::App& command, SettingsOption& option, bool with_re
   command.add_option("--recipe", option.recipe, "A recipe to follow again");
   command.add_flag("--keep-metadata", option.keep_metadata,
                    "Keep doc strings and metadata of nodes, such as an exporter's stack traces");
+  command.add_option("--io-types", option.io_types,
+                     "What the file takes and gives in place of floats: uint8, int8, \"uint8,int8\" (inputs, outputs) "
+                     "or \"uint8,float32\"; default: float32");
   command.add_flag("--allow-larger-file", option.allow_larger_file,
                    "Write a file even if it is larger than the float one");
 }
@@ -138,11 +147,11 @@ Settings read_settings(const SettingsOption& option, const std::optional<config:
   given.sets = option.sets;
   if (option.effort) given.sets.push_back("effort=" + std::to_string(*option.effort));
   if (option.block_size) given.sets.push_back("weights_block_size=" + std::to_string(*option.block_size));
-  if (!option.prefer.empty()) {
-    std::string word = option.prefer;
-    for (char& c : word)
-      if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-    given.sets.push_back("prefer=" + word);
+  if (!option.prefer.empty()) given.sets.push_back("prefer=" + upper_case(option.prefer));
+  if (!option.io_types.empty()) {
+    std::string word = upper_case(option.io_types);
+    std::replace(word.begin(), word.end(), ',', '_');
+    given.sets.push_back("io_types=" + word);
   }
   if (option.keep_metadata) given.sets.push_back("keep_metadata=true");
   if (option.allow_larger_file) given.sets.push_back("allow_larger_file=true");

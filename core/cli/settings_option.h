@@ -25,6 +25,7 @@ struct SettingsOption {
   std::optional<int> block_size;        // --block-size: weights_block_size
   std::string prefer;                   // --prefer: the field of that name, in small letters or capitals
   bool keep_metadata = false, allow_larger_file = false;
+  std::string io_types;
   std::vector<std::pair<std::string, std::string>>
       budgets;                             // field of ResourceUtilization and amount: --weights-memory
   std::optional<int64_t> float_operators;  // --float-operators

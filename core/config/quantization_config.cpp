@@ -84,6 +84,9 @@ std::vector<std::string> all_words() {
   for (const auto& [value, word] : EnumWords<Enum>::words) words.emplace_back(word);
   return words;
 }
+std::vector<std::string> acting_words(IoTypes, std::string_view) {
+  return all_words<IoTypes>();
+}
 std::vector<std::string> acting_words(Preference, std::string_view) {
   return all_words<Preference>();
 }

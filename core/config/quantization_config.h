@@ -12,6 +12,7 @@
 #include "core/base/json_text.h"
 #include "core/config/bias_correction_method.h"
 #include "core/config/gradient_ptq_config.h"
+#include "core/config/io_types.h"
 #include "core/config/mixed_precision_config.h"
 #include "core/config/preference.h"
 #include "core/config/resource_utilization.h"
@@ -85,6 +86,8 @@ struct QuantizationConfig {
   Preference prefer = Preference::kBalanced;
   bool keep_metadata = false;
   bool allow_larger_file = false;
+  IoTypes io_types = IoTypes::kFloat32;
+  bool inference_mode = false;
   bool holdout = true;
   /// An object of operator sets, each with the list of its layers, or null.
   JsonText custom_tpc_opset_to_layer;
@@ -199,6 +202,13 @@ struct QuantizationConfig {
                      "stack traces."),
         config_field("allow_larger_file", &C::allow_larger_file,
                      "Write a file that is larger than the float one; false makes that an error."),
+        config_field("io_types", &C::io_types,
+                     "What the file takes and gives where the model has floats: FLOAT32, or integers of 8 bits, as "
+                     "cameras and NPUs have them, of the scale and zero point of the first and last quantizer: UINT8, "
+                     "INT8, UINT8_INT8 (inputs, outputs) or UINT8_FLOAT32."),
+        config_field("inference_mode", &C::inference_mode,
+                     "Take BatchNormalization and Dropout that were exported in training mode as in inference: with "
+                     "the statistics in the file, and without dropping anything."),
         config_field("holdout", &C::holdout,
                      "Hold a part of the samples aside, try there what each correction gains, and take back what does "
                      "not; needs 16 samples."),

@@ -513,6 +513,8 @@ Attachment attach(const Graph& graph, const TargetPlatformCapabilities& platform
     Attacher attacher(graph, platform, info, asked, overrides, layers, with_usual_bits);
     Attachment attachment;
     attachment.export_rules = platform.export_rules;
+    attachment.integer_inputs = config::input_type(settings.io_types) != DType::kFloat32;
+    attachment.integer_outputs = config::output_type(settings.io_types) != DType::kFloat32;
     overrides.find_unmatched(graph, faults);
     attachment.input_config = attacher.input_config(faults);
     std::vector<std::string> sets;

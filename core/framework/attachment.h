@@ -87,7 +87,9 @@ struct Attachment {
   std::vector<NodeAttachment> nodes;  // one per node, in the graph's order
   std::vector<FusedGroup> groups;
   tpc::OpQuantizationConfig input_config;  // of the model's inputs: the platform's default, narrowed
-  std::vector<ValueId> float_inputs;       // inputs of the model that a correction leaves in float all the same
+  bool integer_inputs = false,
+       integer_outputs = false;       // the file's floats get a quantizer: QuantizationConfig::io_types
+  std::vector<ValueId> float_inputs;  // inputs of the model that a correction leaves in float all the same
   tpc::ExportRules export_rules;
   std::vector<Diagnostic> notes;  // remarks for a person
 

@@ -183,10 +183,12 @@ struct Model {
   std::string doc;
   std::vector<std::pair<std::string, std::string>> metadata;
   std::string rest;  // encoded ModelProto fields this code does not know (functions, training info)
-  bool initializers_were_inputs = false;     // the file listed them among the inputs; see onnx::WriteOptions
-  std::vector<Diagnostic> warnings;          // what the reader or a converter found noteworthy; not part of the file
-  std::map<std::string, DType> narrow = {};  // inputs and outputs of 16-bit floats; see onnx::widen_floats()
-  std::vector<Tail> tails = {};              // in the order in which they were cut, the last node first
+  bool initializers_were_inputs = false;  // the file listed them among the inputs; see onnx::WriteOptions
+  std::vector<Diagnostic> warnings;       // what the reader or a converter found noteworthy; not part of the file
+  /// Inputs and outputs that are float32 here and something else in the file: floats of 16 bits (onnx::widen_floats()),
+  /// integers of 8 (onnx/integer_edges.h).
+  std::map<std::string, DType> narrow = {};
+  std::vector<Tail> tails = {};  // in the order in which they were cut, the last node first
   Graph graph;
 
   /// Version of a domain's operators; 0 when it is not imported.

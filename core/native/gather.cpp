@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "core/native/measure.h"
+#include "core/native/size_text.h"
+#include "core/report_of.h"
 
 namespace tersor {
 
@@ -22,8 +24,18 @@ Gathered tried_and_measured(const std::shared_ptr<const Job>& job, calibrate::St
 
 }  // namespace
 
+void check_expected_size(const Job& job) {
+  const auto before = static_cast<int64_t>(job.opened->file_bytes);
+  if (!refuses_growth(job)) return;
+  const int64_t expected = expected_coverage(job, before).estimated_size_bytes;
+  if (expected > before + before / 10)
+    throw growth_error("The quantized file is expected to have " + size_text(expected) +
+                       ", more than the float one's " + size_text(before) + ".");
+}
+
 Gathered gather(const std::shared_ptr<const Job>& job, const samples::DataSet& data, const std::vector<int64_t>& chosen,
                 const Workforce& workforce, const TrainingRun& training) {
+  if (!job->program) return gather(job, empty_statistics(*job), nullptr, workforce, training);
   KeptSamples kept = room_for_samples(*job, data);
   calibrate::Statistics statistics = calibrate_data(*job, data, chosen, {}, workforce, kept);
   Gathered gathered = tried_and_measured(job, std::move(statistics), data, &kept, workforce, training);

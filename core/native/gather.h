@@ -21,6 +21,10 @@ struct Gathered {
   int passes = 0;  // over the samples
 };
 
+/// Refuses before the work what is known to be refused at the end: a file of which the forecast, which rather says too
+/// little, is more than a tenth larger than the float one. Error kUnsupportedModel.
+void check_expected_size(const Job& job);
+
 /// Calibrates on the chosen samples of a data set, tries, measures (measure.h) and trains (train.h). `job` as prepare()
 /// made it.
 Gathered gather(const std::shared_ptr<const Job>& job, const samples::DataSet& data, const std::vector<int64_t>& chosen,

@@ -14,6 +14,7 @@
 #include "core/graph/operators.h"
 #include "core/onnx/place.h"
 #include "core/onnx/read_graph.h"
+#include "core/onnx/usage_notes.h"
 #include "core/onnx/read_value.h"
 #include "core/onnx/recognize.h"
 
@@ -145,6 +146,7 @@ void warn(Model& model) {
     model.warnings.push_back({"unknown_operators",
                               "ONNX has no operators of these names: " + joined({unknown.begin(), unknown.end()}) + ".",
                               "graph", "They are kept as they are, and cannot be run here."});
+  for (Diagnostic& note : usage_notes(model.graph)) model.warnings.push_back(std::move(note));
 }
 
 /// Where calls were replaced, nothing of the functions is left; functions that nobody calls stay in the file.

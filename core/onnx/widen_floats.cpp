@@ -3,7 +3,9 @@
 #include <array>
 #include <span>
 
+#include "core/base/json.h"
 #include "core/graph/subgraphs.h"
+#include "core/onnx/integer_edges.h"
 #include "core/onnx/rewrite_forms.h"
 #include "core/tensor/float16.h"
 
@@ -130,13 +132,28 @@ void widen_floats(Model& model) {
 
 Model restore_edges(Model model) {
   Graph& graph = model.graph;
+  Json integers = Json::object();
   const std::vector<ValueId> inputs = graph.inputs;
-  for (const ValueId id : inputs)
-    if (const auto found = model.narrow.find(graph.name_of(id)); found != model.narrow.end())
+  for (const ValueId id : inputs) {
+    const std::string name = graph.name_of(id);
+    const auto found = model.narrow.find(name);
+    if (found == model.narrow.end()) continue;
+    if (is_narrow(found->second))
       narrow_input(graph, id, found->second);
-  for (ValueId& id : graph.outputs)
-    if (const auto found = model.narrow.find(graph.name_of(id)); found != model.narrow.end())
+    else
+      integers[name] = make_integer_input(graph, id, found->second);
+  }
+  for (ValueId& id : graph.outputs) {
+    const std::string name = graph.name_of(id);
+    const auto found = model.narrow.find(name);
+    if (found == model.narrow.end()) continue;
+    if (is_narrow(found->second))
       narrow_output(graph, id, found->second);
+    else
+      integers[name] = make_integer_output(graph, id, found->second);
+  }
+  std::erase_if(model.metadata, [](const auto& entry) { return entry.first == kIoTypes; });
+  if (!integers.empty()) model.metadata.emplace_back(kIoTypes, to_text(integers, false));
   restore_tails(model);
   return model;
 }

@@ -28,6 +28,7 @@ class Placer {
       do place_operands();
       while (drop_impossible_kernels());
     }
+    want_edges();
     return placement();
   }
 
@@ -104,6 +105,7 @@ class Placer {
 
   void place_outputs();
   void place_operands();
+  void want_edges();
   void find_integer_made();
   void want_operands();
   void spread_backwards();
@@ -134,6 +136,21 @@ void Placer::place_outputs() {
       if (id.valid() && !is_index(id)) want(roles_[i].role == Role::kClamp ? id : fused(id));
   }
   integer_made_ = wanted_;
+}
+
+/// What the file is to take and give in integers.
+void Placer::want_edges() {
+  if (!attachment_.input_config.enable_activation_quantization) return;
+  const auto want_edge = [&](ValueId id) {
+    const DType type = graph_.value(id).dtype;
+    if (constant(id) || is_index(id) || (type != DType::kFloat32 && type != DType::kUndefined)) return;
+    want(id);
+    integer_made_[static_cast<size_t>(id.index)] = true;
+  };
+  if (attachment_.integer_inputs)
+    for (const ValueId id : graph_.inputs) want_edge(id);
+  if (attachment_.integer_outputs)
+    for (const ValueId id : graph_.outputs) want_edge(id);
 }
 
 void Placer::place_operands() {

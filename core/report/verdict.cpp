@@ -9,6 +9,7 @@
 
 #include "core/base/sort_stably.h"
 #include "core/evaluate/output_difference.h"
+#include "core/onnx/usage_notes.h"
 #include "core/report/report.h"
 #include "core/report/saturation_remark.h"
 
@@ -332,7 +333,8 @@ Verdict verdict_of(const Report& report) {
     verdict.reason = "Nothing was measured yet: compare or evaluate on samples.";
   }
   for (const Diagnostic& one : report.diagnostics)
-    if (one.code == kGuessedPreprocessing) verdict.cautions.push_back(one.message + " " + one.hint);
+    if (one.code == kGuessedPreprocessing || one.code == onnx::kTrainingMode)
+      verdict.cautions.push_back(one.message + " " + one.hint);
   judge_evaluations(report.evaluation, verdict);
   if (report.evaluation.in_float) {
     look_at_float(*report.evaluation.in_float, verdict);

@@ -55,8 +55,9 @@ struct Verdict {
 /// "with care", and below 0 dB not usable. An accuracy significantly below the float model's is never better than "with
 /// care". `causes` looks for ranges that outliers set, where the answers suffered for channels too unlike for one
 /// scale, for a float model that is no better than guessing, for one that gives every sample the same answer, and for
-/// labels that are off by one. `cautions`: that sums would saturate on CPUs without VNNI, and that the preprocessing is
-/// a guess, where a diagnostic of the code kGuessedPreprocessing says so.
+/// labels that are off by one. `cautions`: that sums would saturate on CPUs without VNNI, that the preprocessing is a
+/// guess, and that the model was exported in training mode, where diagnostics of the codes kGuessedPreprocessing and
+/// onnx::kTrainingMode say so.
 Verdict verdict_of(const Report& report);
 
 }  // namespace tersor::report

@@ -167,6 +167,10 @@ export interface QuantizationConfig {
   readonly keep_metadata?: boolean | undefined;
   /** Write a file that is larger than the float one; false makes that an error. Default false. */
   readonly allow_larger_file?: boolean | undefined;
+  /** What the file takes and gives where the model has floats: FLOAT32, or integers of 8 bits, as cameras and NPUs have them, of the scale and zero point of the first and last quantizer: UINT8, INT8, UINT8_INT8 (inputs, outputs) or UINT8_FLOAT32. Default FLOAT32. */
+  readonly io_types?: 'FLOAT32' | 'UINT8' | 'INT8' | 'UINT8_INT8' | 'UINT8_FLOAT32' | undefined;
+  /** Take BatchNormalization and Dropout that were exported in training mode as in inference: with the statistics in the file, and without dropping anything. Default false. */
+  readonly inference_mode?: boolean | undefined;
   /** Hold a part of the samples aside, try there what each correction gains, and take back what does not; needs 16 samples. Default true. */
   readonly holdout?: boolean | undefined;
   /** Which operators an operator set of the platform stands for, in place of those it has: a list of types and filters for each set; null changes none. Default null. */

@@ -192,6 +192,16 @@ const words: Readonly<Record<string, Words>> = {
     group: 'weights',
     help: 'Writes the file even where it came out larger than the float one.',
   },
+  io_types: {
+    title: 'Inputs and outputs',
+    group: 'activations',
+    help: 'What the file takes and gives where the model has floats: integers of 8 bits save cameras and NPUs a conversion.',
+  },
+  inference_mode: {
+    title: 'Set to inference',
+    group: 'activations',
+    help: 'Takes BatchNormalization and Dropout that were exported in training mode as in inference.',
+  },
   custom_tpc_opset_to_layer: {
     title: 'What operator sets stand for',
     group: 'activations',

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+#include <utility>
+
+#include "core/base/names.h"
+#include "core/tensor/dtype.h"
+
+namespace tersor::config {
+
+/// Element types of the quantized file's inputs and outputs that are floats in the model.
+enum class IoTypes {
+  kFloat32,
+  kUint8,
+  kInt8,
+  kUint8Int8,     // inputs uint8, outputs int8
+  kUint8Float32,  // inputs uint8, outputs float32
+};
+
+constexpr DType input_type(IoTypes types) {
+  return types == IoTypes::kFloat32 ? DType::kFloat32 : types == IoTypes::kInt8 ? DType::kInt8 : DType::kUint8;
+}
+constexpr DType output_type(IoTypes types) {
+  return types == IoTypes::kUint8                                  ? DType::kUint8
+         : types == IoTypes::kInt8 || types == IoTypes::kUint8Int8 ? DType::kInt8
+                                                                   : DType::kFloat32;
+}
+
+}  // namespace tersor::config
+
+template <>
+struct tersor::EnumWords<tersor::config::IoTypes> {
+  using T = tersor::config::IoTypes;
+  static constexpr const char* kind = "types of inputs and outputs";
+  static constexpr std::pair<T, std::string_view> words[] = {{T::kFloat32, "FLOAT32"},
+                                                             {T::kUint8, "UINT8"},
+                                                             {T::kInt8, "INT8"},
+                                                             {T::kUint8Int8, "UINT8_INT8"},
+                                                             {T::kUint8Float32, "UINT8_FLOAT32"}};
+};
