@@ -84,6 +84,7 @@ it('draws no box whose size was rounded below nothing', () => {
   const drawable = drawableOf(picture, [head(16)]);
   expect(boxesOf(drawable?.draw([head(16)])).length).toBe(1);
   expect(boxesOf(drawable?.draw([head(-0.3)]))).toEqual([]);
+  expect(boxesOf(drawable?.draw([head(0)]))).toEqual([]);
 });
 
 it('draws one output for each grid, and counts the boxes that are found again', () => {
@@ -104,6 +105,7 @@ it('draws one output for each grid, and counts the boxes that are found again', 
 it('takes for a picture what has a batch of 1, one or three channels and 16 pixels at least', () => {
   expect(pictureOf([1, 1, 16, 20])).toEqual({ layout: 'NCHW', channels: 1, height: 16, width: 20 });
   expect(pictureOf([1, 16, 20, 1])).toEqual({ layout: 'NHWC', channels: 1, height: 16, width: 20 });
+  expect(pictureOf([1, 3, 20, 16])).toEqual({ layout: 'NCHW', channels: 3, height: 20, width: 16 });
   for (const shape of [
     [2, 3, 16, 16],
     [1, 2, 16, 16],
@@ -191,6 +193,16 @@ describe('masks', () => {
     expect(says(['a', [1, 5]], ['b', [1, 3, 64, 64]], ['m', [1, 1, 64, 64]])).toMatch(/^Drawn: m/);
     expect(drawableOf(undefined, [])).toBeNull();
     expect(drawableOf(tensor('tokens', [1, 64]), [tensor('m', [1, 64])])).toBeNull();
+  });
+
+  it('have the largest as the class where all are below zero', () => {
+    for (const [shape, classOf] of [
+      [[1, 2, 64, 64], (k: number) => Math.floor(k / 4096)],
+      [[1, 64, 64, 2], (k: number) => k % 2],
+    ] as const) {
+      const drawing = drawn([tensor('m', shape, (k) => (classOf(k) === 1 ? -1 : -2))]);
+      expect(drawing && 'mask' in drawing && new Set(drawing.mask.values)).toEqual(new Set([1]));
+    }
   });
 
   it('have the first of equal values as the class', () => {
