@@ -168,7 +168,7 @@ class Compiler {
       if (control_op(graph_.nodes()[i]) != nullptr)
         add_control(i, constants);
       else
-        prepared_.nodes.push_back(prepare(i, constants));
+        prepared_.nodes.push_back(prepare(i, constants)), note_packed(i);
     }
     drop_unread();
     return std::move(prepared_);
@@ -179,10 +179,14 @@ class Compiler {
   void plan_clamps(Constants& constants);
   void plan_gates(Constants& constants);
   void plan_fronts(Constants& constants);
-  PreparedNode prepare(size_t index, Constants& constants);
+  PreparedNode prepare(size_t index, Constants& constants, std::unique_ptr<const ops::Kernel>* as_front = nullptr);
+  void note_packed(size_t index);
   void add_control(size_t index, Constants& constants);
   void drop_unread();
   std::optional<size_t> only_reader(ValueId id) const;
+  std::pair<const std::byte*, ValueId> held_by(ValueId id) const;
+  const PreparedNode* find_like(const Setup& setup, std::span<const Tensor* const> tensors,
+                                const Constants& constants) const;
   const Op* op_to_fuse(size_t index, Constants& constants) const;
   std::optional<Clamp> clamp_of(size_t index, Constants& constants);
 
@@ -192,6 +196,9 @@ class Compiler {
   const ops::Registry& registry_;
   const ProgramOptions& options_;
   PreparedGraph prepared_;
+  /// Of each constant that kernels have packed, the nodes of these with the clamp that each applies, so that what is
+  /// done with it alike is done by one kernel.
+  std::map<std::pair<const std::byte*, ValueId>, std::vector<std::pair<size_t, std::optional<Clamp>>>> users_;
   std::vector<bool> wanted_;  // by value: results and observed ones
   std::vector<bool> live_;    // by node
   std::vector<bool> fused_;   // by node: another does its work
@@ -289,14 +296,54 @@ void Compiler::plan_fronts(Constants& constants) {
   }
 }
 
-PreparedNode Compiler::prepare(size_t index, Constants& constants) {
+/// What tells a constant from others: passes give each node an initializer of its own, with the bytes of one.
+std::pair<const std::byte*, ValueId> Compiler::held_by(ValueId id) const {
+  const Tensor* tensor = graph_.initializer(id);
+  if (tensor == nullptr || tensor->is_deferred() || tensor->byte_count() == 0) return {nullptr, id};
+  return {tensor->bytes().data(), ValueId{}};
+}
+
+/// A node that was prepared from the same: operator, attributes, constants and clamp. An unrolled network has its
+/// weights packed once.
+const PreparedNode* Compiler::find_like(const Setup& setup, std::span<const Tensor* const> tensors,
+                                        const Constants& constants) const {
+  const auto is_same = [&](ValueId a, ValueId b) {
+    return held_by(a) == held_by(b) && (a == b || (graph_.initializer(a)->shape() == graph_.initializer(b)->shape() &&
+                                                   graph_.initializer(a)->dtype() == graph_.initializer(b)->dtype()));
+  };
+  const auto has_same = [](const std::vector<ValueId>& a, const std::vector<ValueId>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](ValueId x, ValueId y) { return x.valid() == y.valid(); });
+  };
+  for (size_t k = 0; k < tensors.size(); ++k) {
+    const auto users = tensors[k] == nullptr ? users_.end() : users_.find(held_by(setup.node.inputs[k]));
+    if (users == users_.end()) continue;
+    for (const auto& [at, clamp] : users->second) {
+      const PreparedNode& other = prepared_.nodes[at];
+      const Node& node = graph_.nodes()[other.index];
+      bool is_like = clamp == setup.clamp && node.op_type == setup.node.op_type && node.domain == setup.node.domain &&
+                     node.attributes == setup.node.attributes && has_same(node.inputs, setup.node.inputs) &&
+                     has_same(node.outputs, setup.node.outputs);
+      for (size_t i = 0; is_like && i < tensors.size(); ++i) {
+        const bool is_constant = node.inputs[i].valid() && constants.is_constant(node.inputs[i]);
+        is_like = tensors[i] == nullptr ? !is_constant : is_constant && is_same(node.inputs[i], setup.node.inputs[i]);
+      }
+      if (is_like) return &other;
+    }
+  }
+  return nullptr;
+}
+
+/// `as_front`: takes the kernel, for the node after it to do its work.
+PreparedNode Compiler::prepare(size_t index, Constants& constants, std::unique_ptr<const ops::Kernel>* as_front) {
   const size_t doer = gates_[index] == kNone ? index : gates_[index];
   const Node& node = graph_.nodes()[doer];
   PreparedNode prepared;
   prepared.index = index;
   prepared.place = place_of(node, doer);
   PreparedNode front;
-  if (fronts_[index] != kNone) front = prepare(fronts_[index], constants);
+  std::unique_ptr<const ops::Kernel> front_kernel;
+  if (fronts_[index] != kNone) front = prepare(fronts_[index], constants, &front_kernel);
   prepared.inputs = front.inputs;
   for (size_t k = front.inputs.empty() ? 0 : 1; k < node.inputs.size(); ++k) prepared.inputs.push_back(node.inputs[k]);
   prepared.outputs = graph_.nodes()[index].outputs;
@@ -311,10 +358,19 @@ PreparedNode Compiler::prepare(size_t index, Constants& constants) {
     setup.label = graph_.label_of(node);
     setup.will_run = prepared_.will_run;
     const Op& op = operator_of(node, model_, registry_);
-    if (front.kernel != nullptr)
-      prepared.kernel = op.prepare_after(setup, std::move(front.kernel), front.inputs.size());
-    else
-      prepared.kernel = doer == index ? op.prepare(setup) : op.prepare_as_gate(setup);
+    const bool is_plain = doer == index && front_kernel == nullptr && as_front == nullptr;
+    if (const PreparedNode* like = is_plain ? find_like(setup, tensors, constants) : nullptr) {
+      prepared.kernel = like->kernel;
+      for (const auto& [k, type] : like->absorbed) setup.absorb(k);
+    } else if (front_kernel != nullptr) {
+      prepared.kernel = op.prepare_after(setup, std::move(front_kernel), front.inputs.size());
+    } else {
+      auto made = doer == index ? op.prepare(setup) : op.prepare_as_gate(setup);
+      if (as_front != nullptr)
+        *as_front = std::move(made);
+      else
+        prepared.kernel = std::move(made);
+    }
     for (size_t k = 0; k < tensors.size(); ++k) {
       if (tensors[k] == nullptr) continue;
       if (setup.absorbed(k))
@@ -326,6 +382,16 @@ PreparedNode Compiler::prepare(size_t index, Constants& constants) {
   for (size_t k = 0; k < tensors.size(); ++k)
     if (tensors[k] != nullptr) constants.release(node.inputs[k]);
   return prepared;
+}
+
+/// Of the node that was prepared last, where it is the first that has its kernel.
+void Compiler::note_packed(size_t index) {
+  const PreparedNode& prepared = prepared_.nodes.back();
+  if (gates_[index] != kNone || fronts_[index] != kNone || prepared.kernel.use_count() > 1) return;
+  const auto fusion = fusions_.find(index);
+  const auto clamp = fusion != fusions_.end() ? std::optional(fusion->second.clamp) : std::nullopt;
+  for (const auto& [k, type] : prepared.absorbed)
+    users_[held_by(prepared.inputs[k])].emplace_back(prepared_.nodes.size() - 1, clamp);
 }
 
 /// A node with subgraphs: outer values that those read are inputs of it, or constants of theirs.

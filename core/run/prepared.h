@@ -19,7 +19,7 @@ namespace tersor::run {
 struct PreparedNode {
   size_t index = 0;  // in the graph's list of nodes, for Observer::step_done
   std::string place;
-  std::unique_ptr<const ops::Kernel> kernel;   // none where the node runs subgraphs:
+  std::shared_ptr<const ops::Kernel> kernel;   // of like nodes with the same weights one; none for one of subgraphs:
   std::unique_ptr<const Control> control;      // then this
   std::vector<ValueId> inputs;                 // invalid: an absent optional input; captured values come last
   std::vector<ValueId> outputs;                // invalid: an absent output, or one that nobody reads

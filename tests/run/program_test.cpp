@@ -544,4 +544,44 @@ TEST_CASE("a part may be given one output of a node and make another of the same
   REQUIRE(results[1] == a);
 }
 
+TEST_CASE("like nodes of an unrolled network have one kernel, so that their weights are packed once") {
+  constexpr int kSteps = 20;
+  int prepared = 0;
+  ops::Op counting = *ops::standard().find("", "Gemm", 13);
+  counting.prepare = [&, inner = counting.prepare](ops::Setup& setup) {
+    ++prepared;
+    return inner(setup);
+  };
+  const std::vector<const ops::Op*> more = {&counting};
+  const auto unrolled = [&](bool shares) {
+    ModelBuilder builder;
+    ValueId h = builder.input("x", {1, 6});
+    const Tensor w = random_tensor({6, 6}, 1), b = random_tensor({6}, 2);
+    const auto copy_of = [](const Tensor& tensor) { return Tensor::of<float>(tensor.shape(), tensor.data<float>()); };
+    const auto product = [&](const ModelBuilder::Attributes& attributes) {
+      // As passes leave it, each with an initializer of its own: then the bytes are shared.
+      const ValueId weight = builder.weight(shares ? w : copy_of(w)), bias = builder.weight(shares ? b : copy_of(b));
+      return builder.node("Gemm", {h, weight, bias}, attributes);
+    };
+    for (int k = 0; k < kSteps; ++k) h = builder.node("Tanh", {product({})});
+    // Nothing of these is alike: a clamp, an attribute.
+    h = builder.node("Relu", {product({})});
+    h = product({{"alpha", 0.5f}});
+    h = product({{"transB", int64_t{1}}});
+    h = builder.node("Relu", {product({})});
+    builder.output(h);
+    return builder.model;
+  };
+  const auto run_with = [&](const Model& model) {
+    prepared = 0;
+    run::Runner runner(run::Program::compile(model, ops::standard().with(more)));
+    return runner.run(std::vector<Tensor>{random_tensor({1, 6}, 3)})[0];
+  };
+  const Tensor each = run_with(unrolled(false));
+  REQUIRE(prepared == kSteps + 4);
+  const Tensor shared = run_with(unrolled(true));
+  REQUIRE(prepared == 4);  // as the steps, with a Relu, with alpha, turned
+  REQUIRE(shared == each);
+}
+
 }  // namespace program_test
