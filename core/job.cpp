@@ -78,6 +78,22 @@ void check_weights(const Graph& graph, const ptq::Placement& placement) {
   }
 }
 
+/// What runs in integers, as a word of `prefer` has it.
+struct Division {
+  framework::Attachment attachment;
+  ptq::ArithmeticChoice arithmetic;
+  ptq::Placement placement;
+};
+
+Division divide(const Model& model, framework::Attachment attachment, const tpc::TargetPlatformCapabilities& platform,
+                config::Preference prefer) {
+  ptq::ArithmeticChoice arithmetic =
+      ptq::choose_arithmetic(model, attachment, platform.prices ? &*platform.prices : nullptr, prefer);
+  ptq::keep_constants_float(attachment, arithmetic.constants_float);
+  ptq::Placement placement = ptq::place(model.graph, attachment, arithmetic.in_float);
+  return {std::move(attachment), std::move(arithmetic), std::move(placement)};
+}
+
 /// All that a node may be: ONNX's own operators, and what these graphs have.
 std::vector<std::string> operators_of(std::initializer_list<const Graph*> graphs) {
   std::vector<std::string> names = operator_names();
@@ -282,17 +298,19 @@ std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Se
   std::vector<passes::PassResult> results =
       passes::prepare(model, {settings.config.linear_collapsing, settings.config.residual_collapsing});
   framework::Attachment attachment = attachment_of(model.graph, settings, &opened->model.graph);
-  ptq::ArithmeticChoice arithmetic = ptq::choose_arithmetic(
-      model, attachment, settings.platform.prices ? &*settings.platform.prices : nullptr, settings.config.prefer);
-  ptq::keep_constants_float(attachment, arithmetic.constants_float);
-  ptq::Placement placement = ptq::place(model.graph, attachment, arithmetic.in_float);
+  std::vector<ptq::Placement> placements;  // of all divisions of the graph that are compared, that of `prefer` first
+  Division division = divide(model, attachment, settings.platform, settings.config.prefer);
+  placements.push_back(division.placement);
+  for (const config::Preference word : settings.config.contestants())
+    if (word != settings.config.prefer)
+      placements.push_back(divide(model, attachment, settings.platform, word).placement);
   auto job = std::make_shared<Job>(Job{opened,
                                        std::move(settings),
                                        std::move(model),
                                        std::move(results),
-                                       std::move(attachment),
-                                       std::move(arithmetic),
-                                       std::move(placement),
+                                       std::move(division.attachment),
+                                       std::move(division.arithmetic),
+                                       std::move(division.placement),
                                        {},
                                        {},
                                        {},
@@ -313,8 +331,7 @@ std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Se
   check_weights(job->model.graph, job->placement);
   if (job->bodies) check_weights(job->bodies->kernels.model.graph, job->bodies->placement);
   const bool for_any_settings = !job->settings.own_statistics_only || !job->settings.overrides.empty();
-  job->requests =
-      ptq::find_requests(job->model, job->attachment, job->placement, job->settings.config, for_any_settings);
+  job->requests = ptq::find_requests(job->model, job->attachment, placements, job->settings.config, for_any_settings);
   job->platform = platform_of(job->settings);
   job->provenance = {opened->digest, graph_digest(job->model.graph, job->requests), shaping_settings(job->platform),
                      job->settings.preprocessing};
@@ -357,6 +374,12 @@ std::shared_ptr<const Job> with_choices(const std::shared_ptr<const Job>& job, c
   for (const std::string& field : choices.changes) config::set_field(chosen->settings.config, field);
   chosen->settings.float_constants = choices.in_float;
   chosen->settings.bits = choices.bits;
+  const Settings& settings = chosen->settings;
+  if (settings.config.prefer != job->settings.config.prefer) {
+    // What runs in integers is chosen before bits are.
+    const auto plain = attachment_of(job->model.graph, job->settings, &job->opened->model.graph);
+    chosen->arithmetic = divide(job->model, plain, settings.platform, settings.config.prefer).arithmetic;
+  }
   chosen->attachment = attachment_of(chosen->model.graph, *chosen, &chosen->opened->model.graph);
   chosen->placement = ptq::place(chosen->model.graph, chosen->attachment, chosen->arithmetic.in_float);
   chosen->bodies = prepare_bodies(*chosen);

@@ -2,7 +2,9 @@
 // What is found by trying. Where a budget is set, first the bits of each operator (core/mixed/bit_search.h), on samples
 // of all. Then corrections earn their place: a part of the calibration samples is held aside, models are made of (some
 // of) the others with one correction taken back at a time, and what does not gain on the held samples is taken back for
-// good. What is chosen is then made of all samples. It goes in rounds, as a sweep (ptq/sweep.h) goes in steps:
+// good. So it goes for each file that `prefer` is decided between (config::QuantizationConfig::contestants()), and the
+// one that is best by that word is chosen. What is chosen is then made of all samples. It goes in rounds, as a sweep
+// (ptq/sweep.h) goes in steps:
 //
 //   if (Trial::is_wanted(*job, statistics)) {
 //     Trial trial(job, statistics);
@@ -112,6 +114,23 @@ class Trial {
   void end_search(const std::vector<mixed::Configurable>& operators, const mixed::Sensitivities& sensitivities);
   void begin_trying();
   bool is_default(std::string_view field) const;
+  /// What the settings and trying made of one word of `prefer`.
+  struct Contender {
+    calibrate::Contestant row;
+    std::string digest;  // of the plan that it began with
+    calibrate::Choices choices;
+    std::vector<HeldError> errors;  // empty where it was ruled out without running samples
+  };
+
+  bool begin_word();
+  void end_word();
+  bool is_new() const;
+  bool make_file(const calibrate::Choices& choices, calibrate::Contestant& row) const;
+  bool may_win(const calibrate::Contestant& row) const;
+  const Contender& best_contender() const;
+  void choose_contender();
+  bool stores_constants() const;
+  bool prefers_accuracy() const { return job_->settings.config.prefer == config::Preference::kAccuracy; }
   void find_candidates();
   void begin_next();
   bool begin(Candidate candidate);
@@ -145,6 +164,11 @@ class Trial {
   std::optional<std::vector<HeldError>> all_float_;    // with all of them in float
   std::vector<std::pair<double, std::string>> costs_;  // of each: noise that it adds to that
   bool finishing_ = false;
+  std::vector<config::Preference> words_;  // of which files are still to be made, the next one last
+  config::Preference word_ = config::Preference::kBalanced;
+  std::string word_digest_;            // of the plan that the word began with
+  calibrate::Choices plain_;           // what every word begins with
+  std::vector<Contender> contenders_;  // the first is what the others have to beat
 
   Round round_ = Round::kCalibrate;
   Candidate candidate_;

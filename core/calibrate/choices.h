@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -33,6 +34,28 @@ struct TriedChange {
   bool operator==(const TriedChange&) const = default;
 };
 
+/// One of the files that `prefer` is decided between, made of the same samples as what is tried.
+struct Contestant {
+  std::string prefer;  // the word that it begins with
+  int64_t size_bytes = 0;
+  std::optional<double> quantized_ms = {};
+  std::optional<double> sqnr_db = {};
+  bool taken = false;
+
+  static constexpr auto fields() {
+    return std::make_tuple(
+        field("prefer", &Contestant::prefer, "The word of `prefer` whose division of the graph it begins with."),
+        field("size_bytes", &Contestant::size_bytes,
+              "Bytes of such a file, which is made of the others; that of all samples may differ by a few."),
+        field("quantized_ms", &Contestant::quantized_ms,
+              "Milliseconds that it is expected to take; null where the platform has no prices or shapes are open."),
+        field("sqnr_db", &Contestant::sqnr_db,
+              "SQNR on the held samples, of what is judged there, in dB; null where size or time alone rule it out."),
+        field("taken", &Contestant::taken, "The file is this one."));
+  }
+  bool operator==(const Contestant&) const = default;
+};
+
 struct Choices {
   std::string settings;               // SHA-256 of those that they were made for; empty: nothing was tried
   std::vector<std::string> changes;   // "FIELD=VALUE" in place of what those say
@@ -40,6 +63,7 @@ struct Choices {
   int64_t held = 0;                   // samples held aside
   int64_t others = 0;                 // samples that what was tried was made of
   std::vector<TriedChange> tried;
+  std::vector<Contestant> contestants;     // that are different files; empty where there is but one
   double sqnr_db = 0, median_sqnr_db = 0;  // of what was chosen, made of the others, on the held samples
   BitConfiguration bits;                   // empty where every operator has the platform's base configuration
 
@@ -53,7 +77,10 @@ struct Choices {
         field("in_float", &Choices::in_float, "Constants that stay in float, as 8 bits cost too much."),
         field("held", &Choices::held, "Samples held aside while this was tried."),
         field("others", &Choices::others, "Samples that the models which were tried were made of."),
-        field("tried", &Choices::tried, "Every change that was tried, in order, each on top of those taken before it."),
+        field("tried", &Choices::tried,
+              "Every change that was tried for the file that was taken, in order, each on top of those before it."),
+        field("contestants", &Choices::contestants,
+              "The files that `prefer` was decided between; empty where its words give but one."),
         field("sqnr_db", &Choices::sqnr_db,
               "SQNR on the held samples of a model with these choices made of the others alone, in dB; the mean over "
               "the outputs, of all held samples together."),

@@ -112,6 +112,20 @@ int64_t bytes_in_file(const calibrate::BitConfiguration& bits, const QuantizeRes
   return bytes;
 }
 
+/// The files that --prefer was decided between; where the default kept to itself, only if `verbose`.
+void print_contest(const calibrate::Choices& choices, config::Preference prefer, bool verbose) {
+  const auto& all = choices.contestants;
+  if (all.empty() || (!verbose && prefer == config::Preference::kBalanced && all[0].taken)) return;
+  print("prefer %s, decided on %lld samples held aside between files that begin as\n",
+        std::string(enum_word(prefer)).c_str(), static_cast<long long>(choices.held));
+  for (const calibrate::Contestant& one : all) {
+    print("  %-8s %12s", one.prefer.c_str(), size_text(one.size_bytes).c_str());
+    if (one.quantized_ms) print(" %8g ms", *one.quantized_ms);
+    if (one.sqnr_db) print(" %6.2f dB", *one.sqnr_db);
+    print("%s\n", one.taken ? "  taken" : one.sqnr_db ? "" : "  ruled out by its size or time");
+  }
+}
+
 /// How many operators have how many bits, and what that takes; each of them where `verbose`.
 void print_bits(const calibrate::BitConfiguration& bits, const QuantizeResult& result, bool verbose) {
   if (bits.empty()) return;
@@ -199,6 +213,7 @@ void print_text(const QuantizeAnswer& answer, bool verbose) {
   print_size(result, time, output, before);
   if (verdict) print_advice(*verdict);
   print_bits(statistics.choices.bits, result, verbose);
+  print_contest(statistics.choices, result.recipe.quantization_config.prefer, verbose);
   print_choices(statistics.choices);
   print_training(statistics.tuned.tuning);
   if (!report || !report->comparison || report->comparison->layer_samples == 0) print_saturation_warning(result);

@@ -91,7 +91,7 @@ void add_settings_option(CLI::App& command, SettingsOption& option, bool with_re
                      "restore weights for float arithmetic; 0 for none; default: as the platform has it");
   command.add_option("--prefer", option.prefer,
                      "What counts where time in the runtime, size and accuracy pull apart: speed, balanced (default), "
-                     "accuracy or size");
+                     "accuracy or size, for which several files are compared; or integers, for every kernel in them");
   command
       .add_option(
           "--override", option.overrides,

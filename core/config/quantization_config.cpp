@@ -222,6 +222,13 @@ bool QuantizationConfig::mixes_precisions() const {
   return by_budget || by_config;
 }
 
+std::vector<Preference> QuantizationConfig::contestants() const {
+  using P = Preference;
+  if (!holdout || prefer == P::kIntegers) return {prefer};
+  if (prefer == P::kBalanced) return {P::kBalanced, P::kAccuracy};
+  return {P::kBalanced, P::kSpeed, P::kAccuracy, P::kSize, P::kIntegers};
+}
+
 quant::Criterion QuantizationConfig::activation_criterion() const {
   quant::Criterion made = criterion(activation_threshold_method, *this);
   if (z_threshold) made.z_threshold = *z_threshold;
@@ -240,7 +247,7 @@ QuantizationConfig requirement_defaults() {
   config.keep_float_automatically = false;
   config.split_scales = false;
   config.effort = 0;
-  config.prefer = Preference::kSize;
+  config.prefer = Preference::kIntegers;
   config.holdout = false;
   config.l_p_value = 2;
   config.activation_quantization_method = QuantizationMethod::kPowerOfTwo;

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "core/base/faults.h"
 #include "core/base/fields.h"
@@ -101,6 +102,9 @@ struct QuantizationConfig {
   bool measures_bias() const {
     return weights_bias_correction && weights_bias_correction_method == BiasCorrectionMethod::kMeasured;
   }
+  /// The words whose files are compared to find the one that `prefer` is about: the default's first, which the others
+  /// have to beat. One alone where samples are not held aside.
+  std::vector<Preference> contestants() const;
   /// Something is measured on the samples once more, with the parameters that their statistics gave.
   bool measures_on_samples() const {
     return measures_bias() || weights_second_moment_correction || holdout || mixes_precisions() ||
@@ -167,7 +171,7 @@ struct QuantizationConfig {
         config_field(
             "split_scales", &C::split_scales,
             "Around a Swish, and after a Conv that float nodes alone read, scale each channel to its quantizer. "
-            "Costs time in the runtime, so it acts with prefer=ACCURACY only."),
+            "Acts with prefer=ACCURACY, and by default where it gains and costs no time in the runtime."),
         config_field("weights_second_moment_correction", &C::weights_second_moment_correction,
                      "Rescale each output channel so that its deviation is what it was before the weights were "
                      "quantized."),
@@ -193,10 +197,10 @@ struct QuantizationConfig {
                      "for each other on "
                      "the samples, 2 tries more. Acts where biases are measured on the samples.",
                      FieldLimits{0.0, 2.0, true}),
-        config_field(
-            "prefer", &C::prefer,
-            "What counts where time in the runtime, size and accuracy pull apart: SPEED, BALANCED, ACCURACY or "
-            "SIZE. Acts on platforms whose runtime's prices are known."),
+        config_field("prefer", &C::prefer,
+                     "What counts where time in the runtime, size and accuracy pull apart: SPEED, BALANCED, ACCURACY "
+                     "or SIZE, for "
+                     "which several files are compared on samples held aside; INTEGERS runs every kernel in integers."),
         config_field("keep_metadata", &C::keep_metadata,
                      "Keep what exporters note in the file: doc strings, and metadata of nodes and values such as "
                      "stack traces."),

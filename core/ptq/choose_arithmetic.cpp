@@ -57,7 +57,7 @@ class Chooser {
   /// Recurrent layers whose weights take longer to restore in each run than a smaller file is worth.
   std::vector<NodeId> dear_constants() const {
     std::vector<NodeId> dear;
-    if (prefer_ == Preference::kSize) return dear;
+    if (prefer_ == Preference::kSize || prefer_ == Preference::kIntegers) return dear;
     if (folds_weights()) return dear;  // restored once, when the file is opened
     for (const Node& node : graph_.nodes()) {
       double elements = 0;
@@ -74,10 +74,10 @@ class Chooser {
   ArithmeticChoice choose() const {
     ArithmeticChoice chosen;
     // Where the file is as small with the weights of float operators restored once, time alone counts.
-    const bool pays_for_size = prefer_ != Preference::kSpeed && prefer_ != Preference::kSize && !folds_weights();
+    const bool pays_for_size = prefer_ != Preference::kSpeed && prefer_ != Preference::kIntegers && !folds_weights();
     for (const double raise : std::span<const double>(kRaises).first(pays_for_size ? kRaises.size() : 1)) {
       const double worth = pays_for_size ? raise * kWorthOfSize : 0;
-      const std::vector<bool> answers = solve(prefer_ == Preference::kSize ? std::nullopt : std::optional(worth));
+      const std::vector<bool> answers = solve(prefer_ == Preference::kIntegers ? std::nullopt : std::optional(worth));
       if (raise > 1 && time_of(answers) > kLongest * float_time_) break;
       chosen = read(answers);
       if (runs_kernels(answers) || stores_weights(chosen)) break;
@@ -292,10 +292,12 @@ class Chooser {
 };
 
 /// Every operator that may be either, in float.
-ArithmeticChoice either_in_float(const Graph& graph, const Attachment& attachment, const std::string& reason) {
+ArithmeticChoice either_in_float(const Graph& graph, const Attachment& attachment) {
   ArithmeticChoice chosen;
   for (const Node& node : graph.nodes())
-    if (attachment.of(node.id).kernel == tpc::RuntimeKernel::kEither) chosen.in_float.push_back({node.id, reason});
+    if (attachment.of(node.id).kernel == tpc::RuntimeKernel::kEither)
+      chosen.in_float.push_back(
+          {node.id, "Its integer kernel rounds once more, and nobody asked for the time that it may save."});
   return chosen;
 }
 
@@ -303,16 +305,13 @@ ArithmeticChoice either_in_float(const Graph& graph, const Attachment& attachmen
 
 ArithmeticChoice choose_arithmetic(const Model& model, const Attachment& attachment, const tpc::PriceList* prices,
                                    Preference prefer) {
-  const ArithmeticChoice exact = either_in_float(
-      model.graph, attachment,
-      prefer == Preference::kAccuracy ? "Its integer kernel rounds once more, and prefer is ACCURACY."
-                                      : "Its integer kernel rounds once more and is not known to save time here.");
+  const ArithmeticChoice exact = either_in_float(model.graph, attachment);
   if (prices == nullptr) return exact;
   const cost::ValueTypes types = cost::value_types(model);
   if (types.empty()) return exact;
   const Chooser chooser(model, attachment, types, *prices, prefer);
   ArithmeticChoice chosen = exact;
-  if (chooser.float_time() >= kLeastNanoseconds) {
+  if (chooser.float_time() >= kLeastNanoseconds || prefer == Preference::kSpeed) {
     chosen = chooser.choose();
     if (prefer == Preference::kAccuracy)
       chosen.in_float.insert(chosen.in_float.end(), exact.in_float.begin(), exact.in_float.end());

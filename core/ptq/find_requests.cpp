@@ -17,24 +17,31 @@ namespace {
 
 /// Axis of the channels by which a tensor is watched: that of the kernel that reads it; else 1 for what has spatial
 /// axes.
-int channel_axis(const Graph& graph, const Uses& uses, const std::vector<int>& ranks, const Placement& placement,
-                 ValueId value) {
+int channel_axis(const Graph& graph, const Uses& uses, const std::vector<int>& ranks,
+                 std::span<const Placement> placements, ValueId value) {
   const int rank = ranks[static_cast<size_t>(value.index)];
-  for (const size_t reader : uses.reader_indices(value)) {
-    const Node& node = graph.nodes()[reader];
-    if (!placement.roles[reader].has_kernel() || !placement.roles[reader].op || node.inputs[0] != value) continue;
-    return placement.roles[reader].op->is_conv ? 1 : rank - 1;
-  }
-  if (const auto maker = uses.producer_index(value); maker && placement.roles[*maker].op)
-    return placement.roles[*maker].op->is_conv ? 1 : rank - 1;
+  for (const Placement& placement : placements)
+    for (const size_t reader : uses.reader_indices(value)) {
+      const NodeRole& role = placement.roles[reader];
+      if (!role.has_kernel() || !role.op || graph.nodes()[reader].inputs[0] != value) continue;
+      return role.op->is_conv ? 1 : rank - 1;
+    }
+  if (const auto maker = uses.producer_index(value))
+    for (const Placement& placement : placements)
+      if (const auto& op = placement.roles[*maker].op) return op->is_conv ? 1 : rank - 1;
   return rank >= 3 ? 1 : -1;
 }
 
 /// Whether a correction that the settings ask for reads what `part` says. The range of a tensor is chosen without.
 bool reads(const config::QuantizationConfig& config, bool CorrectionReads::*part) {
   const auto all = corrections();
-  return std::any_of(all.begin(), all.end(),
-                     [&](const Correction& one) { return one.reads.*part && one.is_wanted(config); });
+  const auto words = config.contestants();
+  return std::any_of(words.begin(), words.end(), [&](config::Preference word) {
+    config::QuantizationConfig as_that = config;
+    as_that.prefer = word;
+    return std::any_of(all.begin(), all.end(),
+                       [&](const Correction& one) { return one.reads.*part && one.is_wanted(as_that); });
+  });
 }
 
 /// After a clamp that alone reads the kernel's output, the same channels are watched.
@@ -59,8 +66,8 @@ bool reads_bins(const config::QuantizationConfig& config, const framework::Attac
 }  // namespace
 
 std::vector<calibrate::Request> find_requests(const Model& model, const framework::Attachment& attachment,
-                                              const Placement& placement, const config::QuantizationConfig& config,
-                                              bool for_any_settings) {
+                                              std::span<const Placement> placements,
+                                              const config::QuantizationConfig& config, bool for_any_settings) {
   const bool by_channel = for_any_settings || reads(config, &CorrectionReads::channels);
   const bool ends_only = !for_any_settings && !reads_bins(config, attachment);
   const Graph& graph = model.graph;
@@ -73,28 +80,31 @@ std::vector<calibrate::Request> find_requests(const Model& model, const framewor
     watched[static_cast<size_t>(value.index)] = true;
     values.push_back(value);
   };
-  for (const PlacedTensor& tensor : placement.tensors) add(tensor.value);
-  for (size_t i = 0; i < placement.roles.size(); ++i)
-    if (placement.roles[i].has_kernel()) add(graph.nodes()[i].inputs[0]);
-  for (const ValueId value : front_end_operands(graph, placement.roles)) add(value);
-  for (const ValueId value : joined_operands(graph, attachment, placement)) add(value);
+  for (const Placement& placement : placements) {
+    for (const PlacedTensor& tensor : placement.tensors) add(tensor.value);
+    for (size_t i = 0; i < placement.roles.size(); ++i)
+      if (placement.roles[i].has_kernel()) add(graph.nodes()[i].inputs[0]);
+    for (const ValueId value : front_end_operands(graph, placement.roles)) add(value);
+    for (const ValueId value : joined_operands(graph, attachment, placement)) add(value);
+  }
   std::vector<calibrate::Request> requests;
   for (const ValueId value : values)
     requests.push_back({value, graph.name_of(value),
-                        by_channel ? channel_axis(graph, uses, ranks, placement, value) : -1, false, ends_only});
+                        by_channel ? channel_axis(graph, uses, ranks, placements, value) : -1, false, ends_only});
   if (!by_channel) return requests;
   // The means of the kernels' outputs, for bias correction.
-  for (size_t i = 0; i < placement.roles.size(); ++i) {
-    const NodeRole& role = placement.roles[i];
-    const ValueId output = graph.nodes()[i].outputs[0];
-    if (!role.has_kernel() || !role.op || !role.op->can_have_bias) continue;
-    if (watched[static_cast<size_t>(output.index)]) continue;
-    const int axis = role.op->is_conv ? 1 : ranks[static_cast<size_t>(output.index)] - 1;
-    if (axis < 0 || (!reads(config, &CorrectionReads::kernel_outputs) &&
-                     is_watched_after_clamp(graph, uses, requests, output, axis)))
-      continue;
-    requests.push_back({output, graph.name_of(output), axis, true});
-  }
+  const bool before_clamps = reads(config, &CorrectionReads::kernel_outputs);
+  for (const Placement& placement : placements)
+    for (size_t i = 0; i < placement.roles.size(); ++i) {
+      const NodeRole& role = placement.roles[i];
+      const ValueId output = graph.nodes()[i].outputs[0];
+      if (!role.has_kernel() || !role.op || !role.op->can_have_bias || watched[static_cast<size_t>(output.index)])
+        continue;
+      const int axis = role.op->is_conv ? 1 : ranks[static_cast<size_t>(output.index)] - 1;
+      if (axis < 0 || (!before_clamps && is_watched_after_clamp(graph, uses, requests, output, axis))) continue;
+      watched[static_cast<size_t>(output.index)] = true;
+      requests.push_back({output, graph.name_of(output), axis, true});
+    }
   return requests;
 }
 

@@ -89,6 +89,9 @@ Json to_json(const Graph& graph, const QuantizationPlan& plan) {
     if (one.table) entry["table"] = one.table->table;
     json["constants"].push_back(std::move(entry));
   }
+  const auto has_blocks = [](const KernelPlan& kernel) { return kernel.blocks.has_value(); };
+  if (plan.prefers_speed && std::any_of(plan.kernels.begin(), plan.kernels.end(), has_blocks))
+    json["prefers_speed"] = true;
   json["nodes"] = Json::array();
   for (size_t i = 0; i < plan.outcomes.size(); ++i) {
     const NodeOutcome& outcome = plan.outcomes[i];
@@ -97,7 +100,6 @@ Json to_json(const Graph& graph, const QuantizationPlan& plan) {
     entry["node"] = node == nullptr ? "" : node->name;
     entry["op_type"] = node == nullptr ? "" : node->op_type;
     entry["arithmetic"] = std::string(enum_word(outcome.arithmetic));
-    if (!outcome.reason.empty()) entry["reason"] = outcome.reason;
     json["nodes"].push_back(std::move(entry));
   }
   return json;

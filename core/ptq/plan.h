@@ -129,6 +129,7 @@ struct QuantizationPlan {
   bool reads_quantized(NodeId node) const;
 };
 
+/// What the file follows from: two plans of a graph that give the same file have the same.
 Json to_json(const Graph& graph, const QuantizationPlan& plan);
 
 }  // namespace tersor::ptq

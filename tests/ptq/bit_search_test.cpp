@@ -165,7 +165,7 @@ TEST_CASE("bit operations are kept within their budget where weights and inputs 
 TEST_CASE("the operators that win most stay in float, on a platform of one number of bits") {
   config::QuantizationConfig config = within(std::nullopt);
   config.mixed_precision_config.emplace();
-  config.prefer = config::Preference::kSize;
+  config.prefer = config::Preference::kIntegers;
   const auto float_weights = [&](int64_t most) {
     config.mixed_precision_config->float_operators = most;
     const Searched done = searched(net(), "ort-cpu", config);

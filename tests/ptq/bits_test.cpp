@@ -84,7 +84,7 @@ TEST_CASE(
   model.node("Transpose", {"x"}, {"t"}, {{"perm", std::vector<int64_t>{0, 3, 1, 2}}}).node("Conv", {"t", "w"}, {"c"});
   model.node("Relu", {"c"}, {"r"}).output("r");
   config::QuantizationConfig config = test::plain_config();
-  config.prefer = config::Preference::kSize;
+  config.prefer = config::Preference::kIntegers;
   config.activation_quantization_method = quant::QuantizationMethod::kPowerOfTwo;
   const auto job = test::job_of(model.build(), "ort-cpu", config);
   for (const ptq::ActivationPlan& one : quantize(*job, test::statistics_of(*job)).plan.activations) {

@@ -26,7 +26,7 @@ NamedModel wide(int branches) {
 std::vector<ptq::ChannelRegion> regions_of(NamedModel& model) {
   // All in integers, whatever takes longer.
   config::QuantizationConfig config = test::plain_config();
-  config.prefer = config::Preference::kSize;
+  config.prefer = config::Preference::kIntegers;
   const auto job = test::job_of(model.build(), "ort-cpu", config);
   return ptq::find_channel_regions(job->model.graph, job->placement);
 }

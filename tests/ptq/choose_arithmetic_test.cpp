@@ -60,8 +60,8 @@ TEST_CASE("a Swish runs in integers where that saves time, and in float where it
   REQUIRE(in_float(*job_with(model, dear_in_float, Preference::kBalanced), "Mul") == 0);
   REQUIRE(in_float(*job_with(model, dear_in_integers, Preference::kBalanced), "Mul") == 1);
   REQUIRE(in_float(*job_with(model, dear_in_float, Preference::kAccuracy), "Mul") == 1);
-  REQUIRE(in_float(*job_with(model, dear_in_integers, Preference::kSize), "Sigmoid") == 1);
-  REQUIRE(in_float(*job_with(model, dear_in_integers, Preference::kSize), "Conv") == 0);
+  REQUIRE(in_float(*job_with(model, dear_in_integers, Preference::kIntegers), "Sigmoid") == 1);
+  REQUIRE(in_float(*job_with(model, dear_in_integers, Preference::kIntegers), "Conv") == 0);
 }
 
 TEST_CASE("an integer Sigmoid and Mul become the runtime's QLinearSigmoid and QLinearMul") {
@@ -101,7 +101,7 @@ TEST_CASE(
   const Model model = two_kinds();
   const auto speed = job_with(model, prices_of_two_kinds(0.2), Preference::kSpeed, form);
   REQUIRE(in_float(*speed, "Conv") == 1);
-  REQUIRE(in_float(*job_with(model, prices_of_two_kinds(0.2), Preference::kSize, form), "Conv") == 0);
+  REQUIRE(in_float(*job_with(model, prices_of_two_kinds(0.2), Preference::kIntegers, form), "Conv") == 0);
 
   const auto hopeless = job_with(model, prices_of_two_kinds(10), Preference::kSpeed, form);
   REQUIRE(in_float(*hopeless, "Conv") == 0);
@@ -133,7 +133,7 @@ TEST_CASE(
   // What is quicker in float is more exact there too.
   const auto exact = job_with(model, prices_of_two_kinds(10), Preference::kAccuracy);
   REQUIRE(in_float(*exact, "Conv") == in_float(*job, "Conv"));
-  REQUIRE(in_float(*job_with(model, prices_of_two_kinds(10), Preference::kSize), "Conv") == 0);
+  REQUIRE(in_float(*job_with(model, prices_of_two_kinds(10), Preference::kIntegers), "Conv") == 0);
 }
 
 TEST_CASE("a float kernel between quantized ones is kept from the runtime's own quantizers, and its weight is stored") {
@@ -167,7 +167,7 @@ TEST_CASE("weights of a recurrent layer stay in float where restoring them takes
   list.prices["LSTM"].product = 0.01;
   REQUIRE(job_with(model.build(), list, Preference::kBalanced, tpc::FloatWeights::kDequantize)
               ->arithmetic.constants_float.size() == 1);
-  REQUIRE(job_with(model.build(), list, Preference::kSize, tpc::FloatWeights::kDequantize)
+  REQUIRE(job_with(model.build(), list, Preference::kIntegers, tpc::FloatWeights::kDequantize)
               ->arithmetic.constants_float.empty());
   REQUIRE(job_with(model.build(), list, Preference::kBalanced)->arithmetic.constants_float.empty());
   list.prices["stored"].weight = 1e-6;

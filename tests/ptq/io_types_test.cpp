@@ -31,7 +31,7 @@ struct Made {
   Made(const char* platform, config::IoTypes types) {
     config::QuantizationConfig config = test::plain_config();
     config.io_types = types;
-    config.prefer = config::Preference::kSize;
+    config.prefer = config::Preference::kIntegers;
     job = test::job_of(network(), platform, config);
     result = quantize(*job, test::statistics_of(*job));
   }

@@ -33,7 +33,7 @@ Model with_unknown(bool first = false) {
 TEST_CASE("what cannot be run stays as it is, with what follows, and what is before is quantized") {
   const auto job = test::job_of(with_unknown(), "ort-cpu", [] {
     config::QuantizationConfig config = test::plain_config();
-    config.prefer = config::Preference::kSize;
+    config.prefer = config::Preference::kIntegers;
     return config;
   }());
   REQUIRE(job->left_out != nullptr);

@@ -53,7 +53,7 @@ TEST_CASE("weights of recurrent layers are stored in int8 with a scale for each 
         INFO(platform << ' ' << type << ' ' << directions);
         const Model model = model_of(type, directions);
         config::QuantizationConfig config = test::plain_config();
-        config.prefer = config::Preference::kSize;
+        config.prefer = config::Preference::kIntegers;
         const auto job = test::job_of(model, platform, config);
         const QuantizeResult result = quantize(*job, test::statistics_of(*job));
         for (const size_t input : {size_t{1}, size_t{2}}) {

@@ -41,14 +41,13 @@ TEST_CASE("a prepared zoo model computes what the model computes") {
 }
 
 TEST_CASE("every Conv, Gemm and MatMul of the labelled eight becomes an integer kernel") {
-  using Arithmetic = ptq::NodeOutcome::Arithmetic;
   for (const std::string& name : kModels) {
     const auto path = test::shared_file("zoo/" + name + "/model.onnx");
     if (!path) return;
     INFO(name);
     Settings settings{tpc::get_target_platform_capabilities(tpc::kDefaultPlatform), {}};
     settings.config.weights_bias_correction_method = config::BiasCorrectionMethod::kAnalytic;
-    settings.config.prefer = config::Preference::kSize;
+    settings.config.prefer = config::Preference::kIntegers;
     const auto job = prepare(std::make_shared<const OpenedModel>(open_model(onnx::Source::of(test::read_file(*path)))),
                              std::move(settings));
     calibrate::Calibrator calibrator = calibrator_of(*job, 2);
@@ -62,7 +61,7 @@ TEST_CASE("every Conv, Gemm and MatMul of the labelled eight becomes an integer 
     for (size_t i = 0; i < nodes.size(); ++i) {
       if (!is_core(nodes[i])) continue;
       INFO(nodes[i].name << ": " << result.plan.outcomes[i].reason);
-      REQUIRE(result.plan.outcomes[i].arithmetic != Arithmetic::kFloat);
+      REQUIRE(result.plan.outcomes[i].arithmetic != ptq::NodeOutcome::Arithmetic::kFloat);
     }
   }
 }

@@ -47,6 +47,7 @@ TEST_CASE("the schema of the report has its members, row by row") {
   same_members(to_json(calibrate::Choices()), parts.at("trial"));
   same_members(to_json(calibrate::Tuning()), parts.at("training"));
   same_members(to_json(calibrate::TunedActivation()), parts.at("tuned_activation"));
+  same_members(to_json(calibrate::Contestant()), parts.at("contestant"));
   same_members(to_json(calibrate::TriedChange()), parts.at("tried_change"));
   same_members(to_json(calibrate::BitConfiguration()), parts.at("bit_configuration"));
   same_members(to_json(calibrate::SearchedOperator()), parts.at("searched_operator"));

@@ -33,7 +33,7 @@ describe.each(labelledModels)('%s', (id) => {
     mkdirSync(folder, { recursive: true });
     const samples = zooSamples(sharedFolder, id, count);
     const output = path.join(folder, `${id}.onnx`);
-    tersor('quantize', reference, '--data', samples.calibration, '-o', output, '--prefer', 'size');
+    tersor('quantize', reference, '--data', samples.calibration, '-o', output, '--prefer', 'integers');
     await assertPreviewed(output, samples, `${id} by Tersor`);
   });
 });

@@ -65,6 +65,7 @@ export type {
   ChangedSetting,
   CompareOptions,
   Comparison,
+  Contestant,
   Coverage,
   CoverageOptions,
   CoverageRow,

@@ -141,7 +141,7 @@ export interface QuantizationConfig {
   readonly weights_bias_correction_method?: 'MEASURED' | 'ANALYTIC' | undefined;
   /** Keep in float what feeds a logarithm, root or reciprocal that 8 bits cannot feed, and joins at the end that one scale cannot serve. Default true. */
   readonly keep_float_automatically?: boolean | undefined;
-  /** Around a Swish, and after a Conv that float nodes alone read, scale each channel to its quantizer. Costs time in the runtime, so it acts with prefer=ACCURACY only. Default true. */
+  /** Around a Swish, and after a Conv that float nodes alone read, scale each channel to its quantizer. Acts with prefer=ACCURACY, and by default where it gains and costs no time in the runtime. Default true. */
   readonly split_scales?: boolean | undefined;
   /** Rescale each output channel so that its deviation is what it was before the weights were quantized. Default false. */
   readonly weights_second_moment_correction?: boolean | undefined;
@@ -161,8 +161,8 @@ export interface QuantizationConfig {
   readonly weights_block_size?: number | null | undefined;
   /** How long to look for the weights' integers: 0 takes the nearest, 1 those whose errors make up for each other on the samples, 2 tries more. Acts where biases are measured on the samples. From 0 to 2. Default 1. */
   readonly effort?: number | undefined;
-  /** What counts where time in the runtime, size and accuracy pull apart: SPEED, BALANCED, ACCURACY or SIZE. Acts on platforms whose runtime's prices are known. Default BALANCED. */
-  readonly prefer?: 'SPEED' | 'BALANCED' | 'ACCURACY' | 'SIZE' | undefined;
+  /** What counts where time in the runtime, size and accuracy pull apart: SPEED, BALANCED, ACCURACY or SIZE, for which several files are compared on samples held aside; INTEGERS runs every kernel in integers. Default BALANCED. */
+  readonly prefer?: 'SPEED' | 'BALANCED' | 'ACCURACY' | 'SIZE' | 'INTEGERS' | undefined;
   /** Keep what exporters note in the file: doc strings, and metadata of nodes and values such as stack traces. Default false. */
   readonly keep_metadata?: boolean | undefined;
   /** Write a file that is larger than the float one; false makes that an error. Default false. */

@@ -143,6 +143,18 @@ export interface BitConfiguration {
   readonly gap: number;
 }
 
+/** One of the files that `prefer` was decided between, made of the samples that are not held aside. */
+export interface Contestant {
+  /** The word whose division of the graph it begins with. */
+  readonly prefer: string;
+  readonly size_bytes: number;
+  /** Expected by the platform's prices; null where it has none. */
+  readonly quantized_ms: number | null;
+  /** On the held samples; null where size or time alone rule it out. */
+  readonly sqnr_db: number | null;
+  readonly taken: boolean;
+}
+
 /** What trying on samples held aside came to (`holdout`). */
 export interface Trial {
   /** SHA-256 of the settings that this was tried for. */
@@ -155,6 +167,8 @@ export interface Trial {
   readonly held: number;
   readonly others: number;
   readonly tried: readonly TriedChange[];
+  /** Empty where the words of `prefer` give but one file. */
+  readonly contestants: readonly Contestant[];
   /** Of a model with these choices made of the others alone, on the held samples: pooled, and the median of a sample. */
   readonly sqnr_db: number;
   readonly median_sqnr_db: number;

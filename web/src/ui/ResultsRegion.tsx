@@ -40,6 +40,7 @@ import {
 } from '../numbers';
 import { AdviceList } from './AdviceList';
 import { ChosenBits } from './ChosenBits';
+import { Contest } from './Contest';
 import { ChangeLine, ComparisonTable, Intervals, overlapSentence } from './ComparisonTable';
 import { LookSwitch } from './Configurations';
 import { Downloads } from './Downloads';
@@ -344,6 +345,7 @@ function Body() {
           {!isBad && <AdviceList />}
           <WorstLayers />
           <ChosenBits />
+          <Contest />
           <Tradeoff />
           <Training />
           <StaysFloat />

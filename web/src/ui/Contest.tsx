@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The files that "Prefer" was decided between.
+
+import { result } from '../job/state';
+import { choiceText } from '../job/settings';
+import { counted, decibels, kilobytes, milliseconds } from '../numbers';
+
+export function Contest() {
+  const trial = result.value?.quantized.report.trial;
+  if (!trial || trial.contestants.length === 0) return null;
+  return (
+    <div class="block" data-testid="contest">
+      <div class="block-head">
+        <h3>What was preferred</h3>
+        <span class="soft">files compared on {counted(trial.held, 'sample')} held aside</span>
+      </div>
+      <table class="figures float-nodes">
+        <caption class="visually-hidden">Size, expected time and error of each file that was compared</caption>
+        <thead>
+          <tr>
+            <th scope="col">Begins as</th>
+            <th scope="col">Size</th>
+            <th scope="col">Expected time</th>
+            <th scope="col">SQNR</th>
+          </tr>
+        </thead>
+        <tbody>
+          {trial.contestants.map((one) => (
+            <tr key={one.prefer}>
+              <th scope="row">
+                {choiceText(one.prefer)}
+                {one.taken && <span class="sub">taken</span>}
+              </th>
+              <td>{kilobytes(one.size_bytes)}</td>
+              <td>{milliseconds(one.quantized_ms)}</td>
+              <td>{one.sqnr_db === null ? 'ruled out by size or time' : decibels(one.sqnr_db)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
