@@ -25,12 +25,11 @@ double decibels(double signal, double noise) {
   return signal > 0 ? std::clamp(evaluate::decibels(signal, noise), kWorst, kBest) : kWorst;
 }
 
-/// The mean over the values that hold something.
-double mean_decibels(const std::vector<double>& signal, const std::vector<double>& noise, Half half) {
+/// The mean over the values that are judged and hold something.
+double mean_decibels(const std::vector<double>& signal, const std::vector<double>& noise) {
   double sum = 0;
   int count = 0;
-  const size_t length = signal.size() / 2, first = static_cast<size_t>(half) * length;
-  for (size_t k = first; k < first + length; ++k) {
+  for (size_t k = signal.size() / 2; k < signal.size(); ++k) {
     if (!(signal[k] > 0) && !(noise[k] > 0)) continue;
     sum += decibels(signal[k], noise[k]);
     ++count;
@@ -55,7 +54,7 @@ double rounded_decibels(double decibels) {
   return std::floor(decibels * 100 + 0.5) / 100;
 }
 
-double pooled_decibels(const std::vector<HeldError>& errors, Half half, size_t left_out) {
+double pooled_decibels(const std::vector<HeldError>& errors, size_t left_out) {
   if (errors.empty()) return kBest;
   std::vector<double> signal(errors[0].signal.size(), 0.0), noise = signal;
   for (size_t i = 0; i < errors.size(); ++i)
@@ -63,13 +62,34 @@ double pooled_decibels(const std::vector<HeldError>& errors, Half half, size_t l
       signal[k] += errors[i].signal[k];
       noise[k] += errors[i].noise[k];
     }
-  return mean_decibels(signal, noise, half);
+  return mean_decibels(signal, noise);
 }
 
-double median_decibels(const std::vector<HeldError>& errors, Half half) {
+double median_decibels(const std::vector<HeldError>& errors) {
   std::vector<double> all;
-  for (const HeldError& one : errors) all.push_back(mean_decibels(one.signal, one.noise, half));
+  for (const HeldError& one : errors) all.push_back(mean_decibels(one.signal, one.noise));
   return median(std::move(all));
+}
+
+HeldFigures figures_of(const std::vector<HeldError>& errors) {
+  HeldFigures least{kBest, kBest, std::nullopt};
+  const size_t outputs = errors.empty() ? 0 : errors[0].signal.size() / 2;
+  for (size_t k = 0; k < outputs; ++k) {
+    double signal = 0, noise = 0;
+    std::vector<double> of_samples;
+    for (const HeldError& one : errors) {
+      signal += one.signal[k], noise += one.noise[k];
+      of_samples.push_back(decibels(one.signal[k], one.noise[k]));
+    }
+    const double pooled = decibels(signal, noise);
+    if (!(noise > 0) || pooled > least.sqnr_db) continue;
+    // One that is exact says no more than that it is as good as the best of the others.
+    double best = kWorst;
+    for (const double one : of_samples) best = one < kBest ? std::max(best, one) : best;
+    for (double& one : of_samples) one = std::min(one, best);
+    least = {pooled, median(of_samples), evaluate::prediction_range(of_samples)};
+  }
+  return least;
 }
 
 calibrate::TriedChange compared(const std::string& change, const std::vector<HeldError>& before,
@@ -77,15 +97,14 @@ calibrate::TriedChange compared(const std::string& change, const std::vector<Hel
   double least = kBest;
   std::vector<double> gains;
   for (size_t i = 0; i < before.size(); ++i) {
-    least = std::min(least, pooled_decibels(after, Half::kJudged, i) - pooled_decibels(before, Half::kJudged, i));
-    gains.push_back(mean_decibels(after[i].signal, after[i].noise, Half::kJudged) -
-                    mean_decibels(before[i].signal, before[i].noise, Half::kJudged));
+    least = std::min(least, pooled_decibels(after, i) - pooled_decibels(before, i));
+    gains.push_back(mean_decibels(after[i].signal, after[i].noise) - mean_decibels(before[i].signal, before[i].noise));
   }
   const double middle = median(std::move(gains));
   const double least_gains = change == kUnclipped ? kLeastGainsUnclipped : kLeastGains;
   return {change,
-          rounded_decibels(pooled_decibels(before, Half::kJudged)),
-          rounded_decibels(pooled_decibels(after, Half::kJudged)),
+          rounded_decibels(pooled_decibels(before)),
+          rounded_decibels(pooled_decibels(after)),
           rounded_decibels(least),
           rounded_decibels(middle),
           least >= kLeastGain && middle >= kLeastGain && least + middle >= least_gains};

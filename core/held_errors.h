@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/calibrate/choices.h"
+#include "core/evaluate/interval.h"
 #include "core/tensor/tensor.h"
 
 namespace tersor {
@@ -21,17 +23,22 @@ struct HeldError {
   std::vector<double> signal, noise;
 };
 
-/// A HeldError has the outputs in its first half, and what is judged in their place in its second.
-enum class Half : size_t { kOutputs, kJudged };
-
 /// What is lost of one sample: squares of the float model's values, and of the differences from them.
 HeldError error_of(size_t sample, const std::vector<Tensor>& in_float, const std::vector<Tensor>& quantized);
 
-/// The mean over the outputs of their signal-to-noise ratio over all samples together, but for that at `left_out`, in
+/// The mean over what is judged of the signal-to-noise ratio over all samples together, but for that at `left_out`, in
 /// decibels from -20 to 120.
-double pooled_decibels(const std::vector<HeldError>& errors, Half half, size_t left_out = static_cast<size_t>(-1));
+double pooled_decibels(const std::vector<HeldError>& errors, size_t left_out = static_cast<size_t>(-1));
 /// The median over the samples of the same of each.
-double median_decibels(const std::vector<HeldError>& errors, Half half);
+double median_decibels(const std::vector<HeldError>& errors);
+
+/// The output whose ratio over all samples together is lowest, with that of the median sample and the range that
+/// further samples are expected in, all in decibels from -20 to 120.
+struct HeldFigures {
+  double sqnr_db = 0, median_sqnr_db = 0;
+  std::optional<evaluate::DecibelRange> range;
+};
+HeldFigures figures_of(const std::vector<HeldError>& errors);
 
 /// To two digits after the point: what the files say is worth no more.
 double rounded_decibels(double decibels);

@@ -536,7 +536,7 @@ void Trial::judge(std::vector<HeldError> errors) {
     judge_measured(std::move(errors));
   } else if (change.empty()) {
     best_ = std::move(errors);
-    const double decibels = std::min(pooled_decibels(best_, Half::kJudged), median_decibels(best_, Half::kJudged));
+    const double decibels = std::min(pooled_decibels(best_), median_decibels(best_));
     if (prefers_accuracy() || decibels < kGoodEnough) constants_ = stored_constants(*draft_);
   } else if (change.rfind("float", 0) == 0) {
     judge_constants(std::move(errors));
@@ -608,8 +608,11 @@ void Trial::judge_constants(std::vector<HeldError> errors) {
 void Trial::finish() {
   words_.clear(), contenders_.clear();
   if (tries_) {
-    choices_.sqnr_db = rounded_decibels(pooled_decibels(best_, Half::kOutputs));
-    choices_.median_sqnr_db = rounded_decibels(median_decibels(best_, Half::kOutputs));
+    const HeldFigures held = figures_of(best_);
+    choices_.sqnr_db = rounded_decibels(held.sqnr_db);
+    choices_.median_sqnr_db = rounded_decibels(held.median_sqnr_db);
+    if (held.range)
+      choices_.low_db = rounded_decibels(held.range->lower), choices_.high_db = rounded_decibels(held.range->upper);
   }
   round_ = Round::kDone;
   active_.clear();

@@ -101,11 +101,20 @@ val verdict(const std::string& report_text) {
     const Json json = parse_json(report_text, "report");
     report::Report report;
     // what verdict_of() looks at; reading the rest would be 3 kB more to load
+    from_json(json.at("settings"), report.settings, "report.settings");
     from_json(json.at("ranges"), report.ranges, "report.ranges");
     from_json(json.at("comparison"), report.comparison, "report.comparison");
     from_json(json.at("evaluation"), report.evaluation, "report.evaluation");
     from_json(json.at("samples"), report.samples, "report.samples");
     from_json(json.at("diagnostics"), report.diagnostics, "report.diagnostics");
+    if (const Json& trial = json.at("trial"); !trial.is_null()) {
+      calibrate::Choices& choices = report.trial.emplace();
+      from_json(trial.at("held"), choices.held, "report.trial.held");
+      from_json(trial.at("sqnr_db"), choices.sqnr_db, "report.trial.sqnr_db");
+      from_json(trial.at("median_sqnr_db"), choices.median_sqnr_db, "report.trial.median_sqnr_db");
+      from_json(trial.at("low_db"), choices.low_db, "report.trial.low_db");
+      from_json(trial.at("high_db"), choices.high_db, "report.trial.high_db");
+    }
     return to_text(to_json(report::verdict_of(report)), false);
   });
 }

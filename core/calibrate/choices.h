@@ -65,6 +65,7 @@ struct Choices {
   std::vector<TriedChange> tried;
   std::vector<Contestant> contestants;     // that are different files; empty where there is but one
   double sqnr_db = 0, median_sqnr_db = 0;  // of what was chosen, made of the others, on the held samples
+  std::optional<double> low_db, high_db;   // between which nine of ten such samples are expected to have theirs
   BitConfiguration bits;                   // empty where every operator has the platform's base configuration
 
   /// Nothing else than the settings was chosen.
@@ -82,9 +83,11 @@ struct Choices {
         field("contestants", &Choices::contestants,
               "The files that `prefer` was decided between; empty where its words give but one."),
         field("sqnr_db", &Choices::sqnr_db,
-              "SQNR on the held samples of a model with these choices made of the others alone, in dB; the mean over "
-              "the outputs, of all held samples together."),
+              "SQNR on the held samples of a model with these choices made of the others alone, in dB; of the output "
+              "where it is lowest, of all held samples together."),
         field("median_sqnr_db", &Choices::median_sqnr_db, "The same of a sample: the median."),
+        field("low_db", &Choices::low_db, "Nine unseen samples of ten are expected to have an SQNR from here ..."),
+        field("high_db", &Choices::high_db, "... to here; null where fewer than 4 samples were held aside."),
         field("bits", &Choices::bits, "What each operator's bits were chosen from, where the settings set a budget."));
   }
   bool operator==(const Choices&) const = default;

@@ -18,4 +18,18 @@ Interval wilson_interval(int64_t correct, int64_t count) {
           0.95};
 }
 
+std::optional<DecibelRange> prediction_range(std::span<const double> decibels) {
+  if (decibels.size() < 4) return std::nullopt;
+  const auto n = static_cast<double>(decibels.size());
+  double sum = 0, squares = 0;
+  for (const double one : decibels) sum += one;
+  const double mean = sum / n;
+  for (const double one : decibels) squares += (one - mean) * (one - mean);
+  constexpr double kZ = 1.6448536269514722;  // the 95 % point of the normal distribution
+  const double degrees = n - 1, z2 = kZ * kZ;
+  const double t = kZ + kZ * (z2 + 1) / (4 * degrees) + kZ * ((5 * z2 + 16) * z2 + 3) / (96 * degrees * degrees);
+  const double half = t * std::sqrt(squares / degrees * (1 + 1 / n));
+  return DecibelRange{mean - half, mean + half};
+}
+
 }  // namespace tersor::evaluate

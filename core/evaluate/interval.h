@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <tuple>
 
 #include "core/base/fields.h"
@@ -24,5 +26,22 @@ struct Interval {
 /// Wilson's score interval (1927) of a share of which `correct` of `count` were seen, at 95 %. The whole range for
 /// count 0.
 Interval wilson_interval(int64_t correct, int64_t count);
+
+/// Decibels that a further sample is expected to have.
+struct DecibelRange {
+  double lower = 0;
+  double upper = 0;
+
+  static constexpr auto fields() {
+    return std::make_tuple(field("lower", &DecibelRange::lower, "Lower end in dB; one sample of twenty is below."),
+                           field("upper", &DecibelRange::upper, "Upper end in dB; one sample of twenty is above."));
+  }
+  bool operator==(const DecibelRange&) const = default;
+};
+
+/// Between which a further number lies with a probability of 90 %, where all are of one normal distribution: mean and t
+/// times the deviation times sqrt(1 + 1 / n), t being the 95 % point of Student's distribution of n - 1 degrees
+/// (Abramowitz and Stegun 26.7.5). None of fewer than 4 numbers.
+std::optional<DecibelRange> prediction_range(std::span<const double> decibels);
 
 }  // namespace tersor::evaluate

@@ -87,12 +87,11 @@ std::vector<OutputDifference> OutputDifferences::result() const {
   return results;
 }
 
-std::optional<double> OutputDifferences::mean_sqnr_db() const {
-  double sum = 0;
-  int count = 0;
+std::optional<double> OutputDifferences::least_sqnr_db() const {
+  std::optional<double> least;
   for (const OutputDifference& one : result())
-    if (one.sqnr_db) sum += *one.sqnr_db, ++count;
-  return count == 0 ? std::nullopt : std::optional<double>(sum / count);
+    if (one.sqnr_db) least = std::min(least.value_or(*one.sqnr_db), *one.sqnr_db);
+  return least;
 }
 
 }  // namespace tersor::evaluate

@@ -42,8 +42,8 @@ class OutputDifferences {
   void merge(OutputDifferences&& other);
 
   std::vector<OutputDifference> result() const;
-  /// Mean over the outputs that differ; absent when all are exact.
-  std::optional<double> mean_sqnr_db() const;
+  /// Of the output where it is lowest; absent when all are exact.
+  std::optional<double> least_sqnr_db() const;
 
  private:
   struct Sums {

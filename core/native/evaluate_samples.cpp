@@ -111,7 +111,7 @@ SampleEvaluation evaluate_samples(const EvaluationJob& job, const std::shared_pt
   SampleEvaluation outcome{workers[0].evaluation.result(), {}, std::nullopt};
   if (!job.reference) return outcome;
   outcome.outputs = workers[0].differences.result();
-  outcome.sqnr_db = workers[0].differences.mean_sqnr_db();
+  outcome.sqnr_db = workers[0].differences.least_sqnr_db();
   const auto answers = workers[0].answers.result();
   if (answers.count > 0) outcome.result.agreement = evaluate::agreement(workers[0].reference_answers.result(), answers);
   return outcome;

@@ -26,7 +26,7 @@ struct EvaluationJob {
 struct SampleEvaluation {
   evaluate::EvaluationResult result;
   std::vector<evaluate::OutputDifference> outputs;  // with a reference
-  std::optional<double> sqnr_db;                    // the mean over these
+  std::optional<double> sqnr_db;                    // of the output where it is lowest
 };
 
 /// The result with `output_sqnr_db` and `outputs` where there is a reference; without the answers of each sample.

@@ -11,6 +11,7 @@
 #include "core/ops/layout.h"
 #include "core/ptq/bound_relus.h"
 #include "core/ptq/equalize_channels.h"
+#include "core/report/kept_answers.h"
 #include "core/report/pair_tensors.h"
 #include "core/run/observer.h"
 #include "core/samples/fixed_batch.h"
@@ -117,6 +118,12 @@ bool is_list_of_classes(const Shape& shape) {
   return length > 1 && length == *std::max_element(shape.begin() + 1, shape.end());
 }
 
+/// Samples in a batch, as far as input and output have the same number.
+int64_t rows_of(std::span<const Tensor> inputs, const Tensor& output) {
+  const int64_t rows = output.shape().rank() > 0 ? output.shape()[0] : 1;
+  return !inputs.empty() && inputs[0].shape().rank() > 0 && inputs[0].shape()[0] == rows ? rows : 1;
+}
+
 size_t largest(std::span<const float> values) {
   return static_cast<size_t>(std::max_element(values.begin(), values.end()) - values.begin());
 }
@@ -144,6 +151,18 @@ class Watcher : public run::Observer {
   std::map<ValueId, std::vector<size_t>> places_;
   Take take_;
 };
+
+/// What an output is judged as: by what it keeps, by its answers, or by its values where it has neither.
+OutputKind kind_of(OutputKind kind, bool has_kept, bool no_answers) {
+  if (has_kept) return kind == OutputKind::kClasses ? OutputKind::kMap : kind;
+  const bool is_unanswered = kind == OutputKind::kScores || (kind == OutputKind::kClasses && no_answers);
+  return is_unanswered ? OutputKind::kValues : kind;
+}
+
+/// What is no number is lower than all that are.
+void take_lower(const std::optional<double>& decibels, std::optional<double>& least) {
+  if (decibels && (!least || !(*decibels >= *least || std::isnan(*least)))) least = decibels;
+}
 
 /// What 1 in a rescaled tensor of the quantized model is in the float model's, in the channel where it is the most.
 double unit_of(const TensorPair& pair) {
@@ -191,6 +210,7 @@ std::shared_ptr<const CompareProgram> CompareProgram::make(const Model& float_mo
   for (ValueId id : float_model.graph.outputs) {
     program->outputs_.push_back(float_model.graph.name_of(id));
     const bool said = first_is_classes && program->kinds_.empty();
+    program->class_axes_.push_back(class_axis(float_model, uses, id));
     program->kinds_.push_back(said ? OutputKind::kClasses : output_kind(float_model.graph, uses, id));
   }
   program->float_islands_ = fused.float_islands;
@@ -353,10 +373,16 @@ void Comparer::add_outputs(std::span<const Tensor> all_inputs, std::span<const T
   };
   const std::vector<Tensor> inputs = own(all_inputs), reference = own(all_reference), other = own(all_other);
   record.outputs.resize(program_->outputs_.size());
+  record.kept.resize(program_->outputs_.size());
+  record.rows = rows_of(inputs, reference[0]);
   for (size_t i = 0; i < record.outputs.size(); ++i) {
     record.outputs[i].sample = record.sample;
     const Tensor &exact = reference[i], &value = other[i];
     if (!(exact.shape() == value.shape())) continue;
+    // An output like the input is a reconstruction.
+    const bool reconstruction = !inputs.empty() && inputs[0].shape() == exact.shape();
+    if (!reconstruction)
+      record.kept[i] = kept_answers(program_->kinds_[i], program_->class_axes_[i], record.rows, exact, value);
     const auto add_all = [&](const auto& a, const auto& b) {
       for (size_t k = 0; k < a.size(); ++k) record.outputs[i].add(static_cast<double>(a[k]), static_cast<double>(b[k]));
     };
@@ -372,7 +398,6 @@ void Comparer::add_outputs(std::span<const Tensor> all_inputs, std::span<const T
 
 void Comparer::add_answers(std::span<const Tensor> inputs, const Tensor& a, const Tensor& b, Record& record) const {
   const int64_t rows = a.shape().rank() > 0 ? a.shape()[0] : 1;
-  record.rows = !inputs.empty() && inputs[0].shape().rank() > 0 && inputs[0].shape()[0] == rows ? rows : 1;
   const bool ids = a.dtype() == DType::kInt64 && a.shape().rank() > 0 && a.elements() == rows;
   const bool scores = a.dtype() == DType::kFloat32 && is_list_of_classes(a.shape());
   // An output like the input is a reconstruction, not a list of classes.
@@ -407,6 +432,10 @@ void Comparer::save(const Record& record, ByteWriter& writer) {
   writer.put(record.agreement.same);
   writer.put(record.agreement.count);
   writer.put(record.has_classes);
+  for (const auto& kept : record.kept) {
+    writer.put(kept.has_value());
+    if (kept) writer.put(kept->same), writer.put(kept->count);
+  }
   writer.put(record.layers.has_value());
   if (!record.layers) return;
   for (const PairSums& one : record.layers->pairs) {
@@ -435,6 +464,13 @@ Comparer::Record Comparer::load(ByteReader& reader) const {
   record.agreement.same = reader.get<int64_t>();
   record.agreement.count = reader.get<int64_t>();
   record.has_classes = reader.get<bool>();
+  record.kept.resize(program_->outputs_.size());
+  for (auto& kept : record.kept) {
+    if (!reader.get<bool>()) continue;
+    kept.emplace();
+    kept->same = reader.get<int64_t>();
+    kept->count = reader.get<int64_t>();
+  }
   if (!reader.get<bool>()) return record;
   Layers& layers = record.layers.emplace(no_layers());
   for (PairSums& one : layers.pairs) {
@@ -541,8 +577,6 @@ Comparison Comparer::result() const {
   const auto is_whole = [](const run::Port& port) { return port.dtype == DType::kInt64; };
   const auto& ports = program_->float_->outputs();
   const bool all_whole = std::all_of(ports.begin(), ports.end(), is_whole);
-  double total = 0, middle = 0;
-  int differing = 0, differing_in_middle = 0;
   for (size_t i = 0; i < outputs.size(); ++i) {
     const evaluate::Similarity& all = outputs[i];
     const auto db = evaluate::sqnr_db(all.signal, all.noise);
@@ -551,8 +585,12 @@ Comparison Comparer::result() const {
     OutputComparison& output = comparison.outputs.back();
     // A map of classes has no one answer, and answers are counted of the first output alone.
     const bool no_answers = i == 0 ? !comparison.agreement : !is_whole(ports[i]);
-    const bool as_values = program_->kinds_[i] == OutputKind::kClasses && no_answers;
-    output.kind = as_values ? OutputKind::kValues : program_->kinds_[i];
+    for (const Record* record : records) {
+      if (!record->kept[i]) continue;
+      if (!output.kept) output.kept.emplace();
+      output.kept->same += record->kept[i]->same, output.kept->count += record->kept[i]->count;
+    }
+    output.kind = kind_of(program_->kinds_[i], output.kept.has_value(), no_answers);
     add_figures(by_sample[i], output);
     for (UnusualSample& one : unusual_samples(by_sample[i], output))
       comparison.unusual_samples.push_back(std::move(one));
@@ -560,11 +598,10 @@ Comparison Comparer::result() const {
       output.mse = all.mse(), output.cosine_similarity = all.cosine(), output.max_error = all.max_error;
     }
     const bool counts = !is_whole(ports[i]) || (all_whole && !comparison.agreement);
-    if (db && counts) total += *db, ++differing;
-    if (output.median_sqnr_db && counts) middle += *output.median_sqnr_db, ++differing_in_middle;
+    if (!counts) continue;
+    take_lower(db, comparison.output_sqnr_db);
+    take_lower(output.median_sqnr_db, comparison.median_sqnr_db);
   }
-  if (differing > 0) comparison.output_sqnr_db = total / differing;
-  if (differing_in_middle > 0) comparison.median_sqnr_db = middle / differing_in_middle;
   comparison.layers = layer_rows(layers.pairs);
   comparison.saturation = layers.saturations;
   comparison.float_sums = layers.float_sums;

@@ -61,6 +61,7 @@ class CompareProgram {
   std::vector<TensorPair> pairs_;
   std::vector<std::string> outputs_;
   std::vector<OutputKind> kinds_;  // of those
+  std::vector<std::optional<int>> class_axes_;
   std::vector<simulate::FloatIsland> float_islands_;
   std::vector<SaturationRow> saturations_;
   std::vector<FloatSumRow> float_sums_;
@@ -119,6 +120,7 @@ class Comparer {
     std::vector<OutputOfSample> outputs;
     evaluate::Agreement agreement;
     bool has_classes = false;
+    std::vector<std::optional<evaluate::Agreement>> kept;  // by output
     std::optional<Layers> layers;
   };
 

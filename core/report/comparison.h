@@ -12,6 +12,7 @@
 
 #include "core/base/fields.h"
 #include "core/evaluate/evaluation.h"
+#include "core/evaluate/interval.h"
 #include "core/report/output_kind.h"
 
 namespace tersor::report {
@@ -112,8 +113,10 @@ struct OutputComparison {
   std::optional<double> median_sqnr_db = {};
   std::optional<double> worst_sqnr_db = {};
   std::optional<int64_t> worst_sample = {};
+  std::optional<evaluate::DecibelRange> sample_range = {};
   std::optional<double> median_cosine = {};
   std::optional<double> error_to_spread = {};
+  std::optional<evaluate::Agreement> kept = {};
 
   /// Else its shape was never that of the float model.
   bool compared() const { return sqnr_db || mse; }
@@ -134,16 +137,23 @@ struct OutputComparison {
               "Parts whose values are of unlike size, the larger first, as the boxes and the scores of a detector; "
               "empty where there are none."),
         field("kind", &OutputComparison::kind,
-              "What it is, as far as the graph tells or somebody said: classes, embedding or values."),
+              "What it is, as far as the graph tells or somebody said: classes, embedding, map, scores or values."),
         field("median_sqnr_db", &OutputComparison::median_sqnr_db, "SQNR in dB of the median sample; null when exact."),
         field("worst_sqnr_db", &OutputComparison::worst_sqnr_db,
               "SQNR in dB of the sample where it is lowest; null when all are exact."),
         field("worst_sample", &OutputComparison::worst_sample, "The number of that sample."),
+        field("sample_range", &OutputComparison::sample_range,
+              "Between which the SQNR of nine further samples of ten is expected to lie; null of fewer than 4 samples, "
+              "and when exact."),
         field("median_cosine", &OutputComparison::median_cosine,
               "Cosine similarity of the median sample, -1 to 1; null where a value is not finite."),
         field("error_to_spread", &OutputComparison::error_to_spread,
               "Root mean square error of the median sample, in parts of the spread of the output's values; null where "
-              "they are all alike or not finite."));
+              "they are all alike or not finite."),
+        field(
+            "kept", &OutputComparison::kept,
+            "What the output says and the float model's too: of a map the places of another class than its commonest, "
+            "of scores those of 0.25 and more, of a mask of 0.5; null of other kinds."));
   }
 };
 
@@ -188,8 +198,8 @@ struct FloatSumRow {
 struct Comparison {
   int64_t samples = 0;
   int64_t layer_samples = 0;             // of those
-  std::optional<double> output_sqnr_db;  // mean over the outputs that differ; absent when all are exact
-  std::optional<double> median_sqnr_db;  // as output_sqnr_db, of each output's median sample
+  std::optional<double> output_sqnr_db;  // of the output where it is lowest; absent when all are exact
+  std::optional<double> median_sqnr_db;  // of the median sample, of the output where that is lowest
   std::vector<OutputComparison> outputs;
   std::vector<UnusualSample> unusual_samples;
   std::optional<evaluate::Agreement> agreement;  // absent where the first output is none of classes
@@ -204,9 +214,9 @@ struct Comparison {
               "Those whose layers were looked at, spread evenly: the layers, their saturation and float sums and the "
               "parts of outputs are of these alone."),
         field("output_sqnr_db", &Comparison::output_sqnr_db,
-              "SQNR in dB, the mean over the outputs that differ; null when all are exact."),
+              "SQNR in dB of the output where it is lowest; null when all are exact."),
         field("median_sqnr_db", &Comparison::median_sqnr_db,
-              "The same of each output's median sample: no single sample makes it."),
+              "The same of the median sample: no single sample makes it."),
         field("outputs", &Comparison::outputs, "Each output by itself."),
         field("unusual_samples", &Comparison::unusual_samples,
               "Samples of which an output lies far outside of all others'."),

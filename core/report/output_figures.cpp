@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/evaluate/interval.h"
+
 namespace tersor::report {
 
 namespace {
@@ -29,6 +31,19 @@ double median_of(const std::vector<OutputOfSample>& samples, Of&& of) {
 double decibels_of(const OutputOfSample& sample) {
   const double db = evaluate::sqnr_db(sample.all.signal, sample.all.noise).value_or(kExact);
   return std::isfinite(db) ? db : kLost;
+}
+
+/// Of each sample; one that is exact counts as the best of the others. None where all are.
+std::vector<double> decibels_that_differ(const std::vector<OutputOfSample>& samples) {
+  std::vector<double> all;
+  double best = kLost;
+  for (const OutputOfSample& sample : samples) {
+    all.push_back(decibels_of(sample));
+    if (all.back() < kExact) best = std::max(best, all.back());
+  }
+  if (best == kLost) return {};
+  for (double& one : all) one = std::min(one, best);
+  return all;
 }
 
 double mean_of(const OutputOfSample& sample) {
@@ -64,6 +79,7 @@ void add_figures(const std::vector<OutputOfSample>& all, OutputComparison& outpu
                                       [](const auto& a, const auto& b) { return decibels_of(a) < decibels_of(b); });
   if (const double db = decibels_of(*worst); db < kExact)
     output.worst_sqnr_db = db, output.worst_sample = worst->sample;
+  output.sample_range = evaluate::prediction_range(decibels_that_differ(samples));
   const bool finite = std::all_of(samples.begin(), samples.end(), [](const OutputOfSample& one) {
     return std::isfinite(one.all.signal) && std::isfinite(one.all.noise);
   });

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "core/graph/operators.h"
 
@@ -58,10 +59,32 @@ OutputKind output_kind(const Graph& graph, const Uses& uses, ValueId output) {
   if (node == nullptr) return OutputKind::kValues;
   if (node->is("Softmax") || node->is("LogSoftmax") || node->is("ArgMax")) return OutputKind::kClasses;
   if (node->is("LpNormalization")) return OutputKind::kEmbedding;
+  if (node->is("Sigmoid")) return OutputKind::kScores;
   if (!node->is("Div") && !node->is("Mul")) return OutputKind::kValues;
   for (size_t k = node->is("Div") ? 1 : 0; k < 2; ++k)
     if (const auto kind = kind_by_divisor(graph, uses, node->inputs[k])) return *kind;
   return OutputKind::kValues;
+}
+
+std::optional<int> class_axis(const Model& model, const Uses& uses, ValueId output) {
+  const Graph& graph = model.graph;
+  std::vector<int64_t> order;  // of a Transpose that follows: which axis before each of its own was
+  if (const Node* last = maker_before_movers(graph, uses, output); last != nullptr && last->is("ArgMax")) return 0;
+  const Node* node = maker(graph, uses, output);
+  for (; node != nullptr && passes_all_on(*node); node = maker(graph, uses, node->inputs[0])) {
+    if (node->is("Identity") || node->is("Cast") || node->is("Dropout")) continue;
+    if (!node->is("Transpose") || !order.empty()) return std::nullopt;
+    order = node->ints_or("perm", {});
+    if (order.empty()) return std::nullopt;
+  }
+  if (node == nullptr || (!node->is("Softmax") && !node->is("LogSoftmax"))) return std::nullopt;
+  constexpr int64_t kOfOneAxis = 13;  // before, a Softmax flattened all axes from its own on
+  const int64_t version = model.opset();
+  const int64_t axis = node->int_or("axis", version >= kOfOneAxis ? -1 : 1);
+  if (order.empty()) return static_cast<int>(axis);
+  const auto rank = static_cast<int64_t>(order.size());
+  const auto place = std::find(order.begin(), order.end(), axis < 0 ? axis + rank : axis);
+  return place == order.end() ? std::nullopt : std::optional(static_cast<int>(place - order.begin()));
 }
 
 }  // namespace tersor::report

@@ -21,6 +21,7 @@ namespace {
 constexpr double kSeenGain = 3;
 constexpr double kGoodAgreement = 0.95, kFairAgreement = 0.85;
 constexpr double kGoodDecibels = 20, kFairDecibels = 10;
+constexpr double kLostDecibels = 3;                       // half of it is noise
 constexpr double kGoodCosine = 0.99, kFairCosine = 0.95;  // noise of a seventh and of a third of the length
 constexpr double kLargeDrop = 0.05;
 constexpr double kNoticeableShare = 0.1;  // of the error, for a layer to be named
@@ -56,8 +57,11 @@ bool significantly_below(const evaluate::EvaluationResult& quantized, const eval
          quantized.interval->upper < *exact.value;
 }
 
-Usability by_agreement(const evaluate::Agreement& agreement) {
-  const double share = static_cast<double>(agreement.same) / static_cast<double>(agreement.count);
+/// One answer that differs is forgiven, where there are others to go by: it would turn the word of one set of samples
+/// and not of another.
+Usability by_agreement(const evaluate::Agreement& agreement, bool forgives) {
+  const int64_t same = std::min(agreement.same + (forgives ? 1 : 0), agreement.count);
+  const double share = static_cast<double>(same) / static_cast<double>(agreement.count);
   return share >= kGoodAgreement   ? Usability::kUsable
          : share >= kFairAgreement ? Usability::kUsableWithCare
                                    : Usability::kNotUsable;
@@ -100,12 +104,14 @@ std::string significant(double value) {
   return text;
 }
 
-/// Outputs, and parts of them, that lost much where the mean over the outputs does not show it.
-void judge_outputs(const Comparison& comparison, Verdict& verdict) {
+/// Outputs, and parts of them, that lost much beside others.
+void judge_parts(const Comparison& comparison, Verdict& verdict) {
   const auto judge = [&](const std::optional<double>& decibels, const std::string& keeps, const std::string& where) {
-    if (!decibels || *decibels >= kFairDecibels) return;
-    verdict.usability = worse(verdict.usability, *decibels < 0 ? Usability::kNotUsable : Usability::kUsableWithCare);
+    if (!decibels || *decibels >= kFairDecibels) return false;
+    verdict.usability =
+        worse(verdict.usability, *decibels < kLostDecibels ? Usability::kNotUsable : Usability::kUsableWithCare);
     verdict.reason += "; " + keeps + " " + number(*decibels) + " dB" + where;
+    return true;
   };
   for (const OutputComparison& output : comparison.outputs) {
     if (comparison.outputs.size() > 1 && output.kind == OutputKind::kValues)
@@ -113,24 +119,55 @@ void judge_outputs(const Comparison& comparison, Verdict& verdict) {
     for (size_t k = 1; k < output.parts.size(); ++k) {
       const OutputPart& large = output.parts[0];
       const OutputPart& small = output.parts[k];
-      judge(small.sqnr_db, "the small values of \"" + output.name + "\" keep",
-            " (those at " + small.indices + " of axis " + std::to_string(small.axis) + " reach to " +
-                significant(small.largest) + ", the others to " + significant(large.largest) + ")");
+      const bool lost = judge(small.sqnr_db, "the small values of \"" + output.name + "\" keep",
+                              " (those at " + small.indices + " of axis " + std::to_string(small.axis) + " reach to " +
+                                  significant(small.largest) + ", the others to " + significant(large.largest) + ")");
+      const auto maker = std::find_if(comparison.layers.begin(), comparison.layers.end(),
+                                      [&](const LayerRow& layer) { return layer.output == output.name; });
+      if (lost && maker != comparison.layers.end())
+        verdict.causes.push_back("One scale serves values of \"" + output.name + "\" that are very unlike. Keep \"" +
+                                 maker->name + "\" in float, or give them out as two outputs.");
     }
   }
 }
 
-/// "Output SQNR 21.5 dB on 48 samples, 22.3 dB in the median one, 9.1 dB in the worst (sample 12)".
-std::string decibels_text(const Comparison& comparison, const char* begin, const std::string& samples) {
-  std::string text = begin + number(*comparison.output_sqnr_db) + " dB" + samples;
-  if (comparison.median_sqnr_db && comparison.samples > 1)
-    text += ", " + number(*comparison.median_sqnr_db) + " dB in the median one";
-  const OutputComparison* worst = nullptr;
+/// The output whose SQNR is that of the comparison; null where none is.
+const OutputComparison* lowest_output(const Comparison& comparison) {
   for (const OutputComparison& output : comparison.outputs)
-    if (output.worst_sqnr_db && (worst == nullptr || *output.worst_sqnr_db < *worst->worst_sqnr_db)) worst = &output;
-  if (worst == nullptr || comparison.samples < 2) return text;
-  text += ", " + number(*worst->worst_sqnr_db) + " dB in the worst (sample " + std::to_string(*worst->worst_sample);
-  return text + (comparison.outputs.size() > 1 ? ", \"" + worst->name + "\")" : ")");
+    if (output.sqnr_db && output.sqnr_db == comparison.output_sqnr_db) return &output;
+  return nullptr;
+}
+
+/// "Output SQNR 21.5 dB on 48 samples, 22.3 dB in the median one, 9.1 dB in the worst (sample 12)"; of several outputs
+/// that where it is lowest, by name.
+std::string decibels_text(const Comparison& comparison, const char* begin, const std::string& samples) {
+  const OutputComparison* lowest = lowest_output(comparison);
+  std::string text = begin + number(*comparison.output_sqnr_db) + " dB";
+  if (lowest != nullptr && comparison.outputs.size() > 1) text += " in \"" + lowest->name + "\"";
+  text += samples;
+  const auto& median = lowest != nullptr ? lowest->median_sqnr_db : comparison.median_sqnr_db;
+  if (median && comparison.samples > 1) text += ", " + number(*median) + " dB in the median one";
+  if (lowest == nullptr || !lowest->worst_sqnr_db || comparison.samples < 2) return text;
+  return text + ", " + number(*lowest->worst_sqnr_db) + " dB in the worst (sample " +
+         std::to_string(*lowest->worst_sample) + ")";
+}
+
+/// By how many dB samples that calibration has seen promise more than others keep: a model that has not seen those held
+/// aside while corrections were tried says how much.
+double optimism_of(const Report& report, const Comparison& comparison) {
+  if (!report.trial || report.samples.held_aside) return 0;
+  double most = 0;
+  if (comparison.output_sqnr_db) most = std::max(most, *comparison.output_sqnr_db - report.trial->sqnr_db);
+  if (!comparison.median_sqnr_db) return most;
+  return std::min(most, std::max(0.0, *comparison.median_sqnr_db - report.trial->median_sqnr_db));
+}
+
+std::optional<evaluate::DecibelRange> unseen_range(const Report& report, const Comparison& comparison) {
+  if (!comparison.output_sqnr_db || !std::isfinite(*comparison.output_sqnr_db)) return std::nullopt;
+  if (!report.samples.held_aside && report.trial && report.trial->low_db && report.trial->high_db)
+    return evaluate::DecibelRange{*report.trial->low_db, *report.trial->high_db};
+  const OutputComparison* lowest = lowest_output(comparison);
+  return lowest != nullptr ? lowest->sample_range : std::nullopt;
 }
 
 /// Same answers as the float model's; of a first output that only labels make classes, those counted with the labels.
@@ -140,10 +177,58 @@ std::optional<evaluate::Agreement> answers_of(const Report& report) {
   return evaluated && evaluated->correct ? evaluated->agreement : std::nullopt;
 }
 
+/// "; 97.3 % of 4,096 places of "mask" keep their class".
+std::string kept_text(const OutputComparison& output) {
+  const evaluate::Agreement& kept = *output.kept;
+  return "; " + percent(static_cast<double>(kept.same) / static_cast<double>(kept.count)) + " of " +
+         std::to_string(kept.count) + (output.kind == OutputKind::kMap ? " places" : " scores") + " of \"" +
+         output.name + "\" are kept";
+}
+
+/// By what is kept of it, or its distance where that is little; better than "with care" below 10 dB it is not.
+Usability by_kept(const OutputComparison& output, const std::optional<double>& loss) {
+  Usability usability = by_agreement(*output.kept, true);
+  if (loss && *loss >= kGoodDecibels) usability = std::min(usability, Usability::kUsableWithCare);
+  if (loss && *loss < kFairDecibels) usability = worse(usability, Usability::kUsableWithCare);
+  return usability;
+}
+
+/// Each output in its own measure, from that at `first`; whether one was judged by its values.
+bool judge_outputs(const Comparison& comparison, size_t first, double optimism, Verdict& verdict) {
+  bool has_values = false;
+  const OutputComparison* widest = nullptr;
+  for (size_t k = first; k < comparison.outputs.size(); ++k) {
+    const OutputComparison& output = comparison.outputs[k];
+    if (output.kind == OutputKind::kEmbedding && output.median_cosine) {
+      verdict.usability = worse(verdict.usability, by_cosine(*output.median_cosine));
+      verdict.reason += "; cosine similarity of \"" + output.name + "\" " + number(*output.median_cosine, 4) +
+                        " in the median sample";
+      continue;
+    }
+    if (output.kind == OutputKind::kClasses) continue;  // numbers, whose distance says little
+    auto loss = loss_of(output);
+    if (loss) *loss -= optimism;
+    if (output.kept && output.kept->count >= kEnoughAnswers) {
+      verdict.usability = worse(verdict.usability, by_kept(output, loss));
+      verdict.reason += kept_text(output);
+      has_values = true;
+      continue;
+    }
+    if (loss) verdict.usability = worse(verdict.usability, by_decibels(*loss)), has_values = true;
+    if (output.error_to_spread && (widest == nullptr || *output.error_to_spread > *widest->error_to_spread))
+      widest = &output;
+  }
+  if (widest != nullptr)
+    verdict.reason +=
+        "; error of \"" + widest->name + "\" " + percent(*widest->error_to_spread) + " of the spread of its values";
+  return has_values;
+}
+
 void judge_answers(const evaluate::Agreement& agreement, const Comparison& comparison, Verdict& verdict) {
-  verdict.usability = by_agreement(agreement);
   // Answers turn on a hair where the largest two are alike.
   const auto& decibels = comparison.median_sqnr_db ? comparison.median_sqnr_db : comparison.output_sqnr_db;
+  verdict.usability =
+      by_agreement(agreement, agreement.count >= kEnoughAnswers || (decibels && *decibels >= kGoodDecibels));
   if (decibels && *decibels >= kGoodDecibels)
     verdict.usability = std::min(verdict.usability, Usability::kUsableWithCare);
   if (decibels && *decibels < kFairDecibels) verdict.usability = worse(verdict.usability, Usability::kUsableWithCare);
@@ -155,44 +240,19 @@ void judge_answers(const evaluate::Agreement& agreement, const Comparison& compa
            : answers + " answers on " + samples_text(comparison.samples) + " are those of the float model") +
       " (95 % interval " + percent(interval.lower) + " to " + percent(interval.upper) + ")";
   if (comparison.output_sqnr_db) verdict.reason += decibels_text(comparison, "; output SQNR ", "");
+  judge_outputs(comparison, 1, 0, verdict);  // those beside the answers
 }
 
-void judge_values(const Comparison& comparison, Verdict& verdict) {
+void judge_values(const Report& report, const Comparison& comparison, Verdict& verdict) {
   verdict.reason = decibels_text(comparison, "Output SQNR ", " on " + samples_text(comparison.samples));
-  double total = 0;
-  int count = 0;
-  const OutputComparison* widest = nullptr;
-  for (const OutputComparison& output : comparison.outputs) {
-    if (output.kind == OutputKind::kEmbedding && output.median_cosine) {
-      verdict.usability = worse(verdict.usability, by_cosine(*output.median_cosine));
-      verdict.reason += "; cosine similarity of \"" + output.name + "\" " + number(*output.median_cosine, 4) +
-                        " in the median sample";
-      continue;
-    }
-    if (output.kind == OutputKind::kClasses) continue;  // numbers, whose distance says little
-    if (const auto loss = loss_of(output)) total += *loss, ++count;
-    if (output.error_to_spread && (widest == nullptr || *output.error_to_spread > *widest->error_to_spread))
-      widest = &output;
-  }
-  if (count > 0)
-    verdict.usability = worse(verdict.usability, by_decibels(total / count));
-  else if (std::all_of(comparison.outputs.begin(), comparison.outputs.end(),
-                       [](const OutputComparison& output) { return output.kind == OutputKind::kClasses; }))
-    verdict.usability = by_decibels(*comparison.output_sqnr_db);
-  if (*comparison.output_sqnr_db < kFairDecibels)
-    verdict.usability = worse(verdict.usability, Usability::kUsableWithCare);
-  if (widest != nullptr)
-    verdict.reason +=
-        "; error of \"" + widest->name + "\" " + percent(*widest->error_to_spread) + " of the spread of its values";
-  judge_outputs(comparison, verdict);
-}
-
-/// Samples that calibration has seen promise more than others keep: a model that has not seen those held aside while
-/// corrections were tried says how much.
-std::optional<double> expected_decibels(const Report& report, const Comparison& comparison) {
-  const std::optional<double>& measured = comparison.output_sqnr_db;
-  if (!measured || !report.trial || report.samples.held_aside) return measured;
-  return std::min(*measured, report.trial->sqnr_db);
+  const double optimism = optimism_of(report, comparison);
+  const double pooled = *comparison.output_sqnr_db - optimism;
+  const bool has_values = judge_outputs(comparison, 0, optimism, verdict);
+  if (!has_values && std::all_of(comparison.outputs.begin(), comparison.outputs.end(),
+                                 [](const OutputComparison& output) { return output.kind == OutputKind::kClasses; }))
+    verdict.usability = by_decibels(pooled);
+  if (pooled < kFairDecibels) verdict.usability = worse(verdict.usability, Usability::kUsableWithCare);
+  judge_parts(comparison, verdict);
 }
 
 void judge_comparison(const Report& report, const Comparison& comparison, Verdict& verdict) {
@@ -204,7 +264,7 @@ void judge_comparison(const Report& report, const Comparison& comparison, Verdic
   } else if (const auto agreement = answers_of(report); agreement && agreement->count > 0) {
     judge_answers(*agreement, comparison, verdict);
   } else if (decibels) {
-    judge_values(comparison, verdict);
+    judge_values(report, comparison, verdict);
   } else if (std::any_of(comparison.outputs.begin(), comparison.outputs.end(),
                          [](const OutputComparison& output) { return !output.compared(); })) {
     verdict.usability = Usability::kUsableWithCare;
@@ -214,16 +274,19 @@ void judge_comparison(const Report& report, const Comparison& comparison, Verdic
     verdict.reason = "The outputs are those of the float model on " + samples_text(comparison.samples);
   }
   // A trial judges all outputs by their distance, which says little of answers.
-  const std::optional<double> expected = expected_decibels(report, comparison);
-  if (expected && decibels && *expected < *decibels && !comparison.agreement) {
-    verdict.usability = worse(verdict.usability, by_decibels(*expected));
-    const std::string held = number(*expected) + " dB on " + std::to_string(report.trial->held) +
+  if (decibels && std::isfinite(*decibels) && optimism_of(report, comparison) > 0 && !comparison.agreement) {
+    const double expected = report.trial->sqnr_db;
+    const std::string held = number(expected) + " dB on " + std::to_string(report.trial->held) +
                              " samples held aside while corrections were tried";
-    if (*expected + kSeenGain < *decibels && verdict.reason.rfind("Output", 0) == 0)
+    if (expected + kSeenGain < *decibels && verdict.reason.rfind("Output", 0) == 0)
       verdict.reason = "Output SQNR " + held + "; on others: o" + verdict.reason.substr(1);
     else
       verdict.reason += "; " + held;
   }
+  verdict.unseen_range = unseen_range(report, comparison);
+  if (const auto& range = verdict.unseen_range)
+    verdict.reason +=
+        "; " + number(range->lower) + " to " + number(range->upper) + " dB are to be expected of unseen samples";
   verdict.reason += std::string(comparison.samples == 1 ? ". The sample was " : ". The samples were ") +
                     (report.samples.held_aside ? "held aside from calibration." : "seen by calibration too.");
   for (const UnusualSample& one : comparison.unusual_samples)
@@ -283,6 +346,12 @@ void name_layers(const Comparison& comparison, Verdict& verdict) {
   }
 }
 
+/// A switch that is on by default is off.
+bool is_off(const Report& report, std::string_view field) {
+  return std::any_of(report.settings.begin(), report.settings.end(),
+                     [&](const ChangedSetting& one) { return one.field == field && one.value == "false"; });
+}
+
 /// Tensors whose channels are too unlike for one scale, the most unlike first.
 void name_uneven_tensors(const Report& report, Verdict& verdict) {
   std::vector<const RangeRow*> rows;
@@ -295,12 +364,16 @@ void name_uneven_tensors(const Report& report, Verdict& verdict) {
     const auto maker = std::find_if(layers.begin(), layers.end(),
                                     [&](const LayerRow& layer) { return layer.output == rows[k]->tensor; });
     const bool joins = maker != layers.end() && maker->op == "Concat";
+    const auto& outputs = report.comparison->outputs;
+    const bool is_output = std::any_of(outputs.begin(), outputs.end(),
+                                       [&](const OutputComparison& output) { return output.name == rows[k]->tensor; });
     verdict.causes.push_back(
         "One range serves channels of \"" + rows[k]->tensor +
         "\" that are very unlike: " + (joins ? "what the Concat joins differs, and " : "") + "the farthest reaches " +
-        number(*rows[k]->channel_unevenness, 0) +
-        " times as far as the middle one, which is left with few codes. Keep what reads it in float, or "
-        "switch activation_channel_equalization and split_scales on where they are off.");
+        number(*rows[k]->channel_unevenness, 0) + " times as far as the middle one, which is left with few codes. " +
+        (is_output ? "Keep \"" + (maker != layers.end() ? maker->name : rows[k]->tensor) + "\" in float"
+                   : std::string("Keep what reads it in float")) +
+        (is_off(report, "activation_channel_equalization") ? ", or switch activation_channel_equalization on." : "."));
   }
 }
 

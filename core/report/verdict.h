@@ -2,6 +2,7 @@
 // Whether a quantized model can be used, said before anybody takes it away.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -10,6 +11,7 @@
 
 #include "core/base/fields.h"
 #include "core/base/names.h"
+#include "core/evaluate/interval.h"
 
 namespace tersor::report {
 
@@ -30,6 +32,7 @@ struct Verdict {
   std::vector<std::string> causes;
   std::vector<std::string> cautions;
   std::vector<std::string> worst_layers;
+  std::optional<evaluate::DecibelRange> unseen_range = {};
 
   static constexpr auto fields() {
     return std::make_tuple(
@@ -37,7 +40,10 @@ struct Verdict {
         field("reason", &Verdict::reason, "The figures that decided, with count and interval."),
         field("causes", &Verdict::causes, "What is likely to be wrong, and what to do; sentences."),
         field("cautions", &Verdict::cautions, "Where the file would give something else, and what to do; sentences."),
-        field("worst_layers", &Verdict::worst_layers, "Names of the layers that make most of the error, worst first."));
+        field("worst_layers", &Verdict::worst_layers, "Names of the layers that make most of the error, worst first."),
+        field("unseen_range", &Verdict::unseen_range,
+              "Between which the SQNR of nine unseen samples of ten is expected to lie, in the output where it is "
+              "lowest; null where too few samples were compared."));
   }
 };
 

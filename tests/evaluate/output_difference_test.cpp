@@ -34,13 +34,13 @@ TEST_CASE("the ratio pools all samples, and equality is said as exact") {
   REQUIRE_FALSE(result[0].sqnr_db);
   REQUIRE_FALSE(result[1].exact);
   REQUIRE(*result[1].sqnr_db == Approx(10 * std::log10(25.0)));
-  REQUIRE(*differences.mean_sqnr_db() == *result[1].sqnr_db);
+  REQUIRE(*differences.least_sqnr_db() == *result[1].sqnr_db);
 }
 
 TEST_CASE("all outputs equal have no ratio at all") {
   OutputDifferences differences({"a", "b"});
   differences.add(0, two(3, 5), two(3, 5));
-  REQUIRE_FALSE(differences.mean_sqnr_db());
+  REQUIRE_FALSE(differences.least_sqnr_db());
 }
 
 TEST_CASE("any partition merges to the same bits") {

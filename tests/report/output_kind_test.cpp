@@ -51,7 +51,37 @@ TEST_CASE("a Softmax or an ArgMax at the end makes an output one of classes, log
   REQUIRE(written_out.kind() == OutputKind::kClasses);
   Line mask;
   mask.node("Sigmoid", {mask.last});
-  REQUIRE(mask.kind() == OutputKind::kValues);
+  mask.node("Transpose", {mask.last});
+  REQUIRE(mask.kind() == OutputKind::kScores);
+}
+
+TEST_CASE("the axis of classes is that of the Softmax, through a Transpose and copies") {
+  const auto axis_of = [](Line& line, int64_t opset) {
+    Model model;
+    model.graph = line.graph;
+    model.graph.outputs = {line.last};
+    model.opset_imports = {{"", opset}};
+    return report::class_axis(model, Uses(model.graph), line.last);
+  };
+  Line line;
+  line.node("Softmax", {line.last});
+  CHECK(axis_of(line, 13) == -1);
+  CHECK(axis_of(line, 12) == 1);
+  line.graph.nodes()[0].attributes["axis"] = int64_t{-3};
+  CHECK(axis_of(line, 13) == -3);
+  line.node("Identity", {line.last});
+  CHECK(axis_of(line, 13) == -3);
+  line.node("Transpose", {line.last});
+  line.graph.nodes()[2].attributes["perm"] = std::vector<int64_t>{0, 2, 3, 1};
+  CHECK(axis_of(line, 13) == 3);
+  line.node("Reshape", {line.last, line.constant(1)});
+  CHECK_FALSE(axis_of(line, 13));
+  Line number;
+  number.node("Squeeze", {number.node("ArgMax", {number.last}, DType::kInt64)}, DType::kInt64);
+  CHECK(axis_of(number, 13) == 0);
+  Line index;
+  index.node("TopK", {index.last}, DType::kInt64);
+  CHECK_FALSE(axis_of(index, 13));
 }
 
 TEST_CASE("what is divided by its length is an embedding, in each of its forms") {

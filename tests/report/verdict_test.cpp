@@ -146,15 +146,119 @@ TEST_CASE("an output or a part of one that is lost is not hidden by the others")
   };
   REQUIRE(with_scores_of(15).usability == Usability::kUsable);
   REQUIRE(with_scores_of(8).usability == Usability::kUsableWithCare);
+  REQUIRE(with_scores_of(3).usability == Usability::kUsableWithCare);
+  REQUIRE(with_scores_of(2.9).usability == Usability::kNotUsable);
+  REQUIRE(with_scores_of(0).usability == Usability::kNotUsable);
   REQUIRE(with_scores_of(-12).usability == Usability::kNotUsable);
   REQUIRE_THAT(
       with_scores_of(-12).reason,
       Contains("the small values of \"boxes_and_scores\" keep -12.0 dB (those at 4 to 83 of axis 1 reach to 0.900, "
                "the others to 640)"));
-  report = compared(31);
-  report.comparison->outputs = {{"boxes", 60}, {"scores", 2}};
+  for (const auto& [decibels, usability] :
+       {std::pair(25.0, Usability::kUsable), std::pair(12.0, Usability::kUsableWithCare),
+        std::pair(8.0, Usability::kNotUsable), std::pair(2.0, Usability::kNotUsable)}) {
+    report = compared(decibels);
+    report.comparison->outputs = {{"boxes", 90}, {"scores", decibels}, {"numbers", std::nullopt}};
+    REQUIRE(verdict_of(report).usability == usability);
+    REQUIRE_THAT(verdict_of(report).reason, Contains(" dB in \"scores\" on 64 samples") && !Contains("boxes"));
+  }
+  REQUIRE_THAT(verdict_of(report).reason, Contains("\"scores\" keeps 2.0 dB"));
+}
+
+TEST_CASE("advice names what can be done about an output of unlike values") {
+  report::Report report = compared(40);
+  report.comparison->outputs = {{"y", 40}};
+  report.comparison->layers = {layer("Conv_7", 0.9, 1)};
+  report.comparison->layers[0].output = "y";
+  report.comparison->outputs[0].parts = {{1, "0 to 3", 640, 40}, {1, "4 to 8", 0.9, 1.3}};
+  const report::Verdict lost = verdict_of(report);
+  REQUIRE(lost.usability == Usability::kNotUsable);
+  REQUIRE_THAT(lost.causes.at(0), Contains("Keep \"Conv_7\" in float"));
+
+  report::RangeRow row;
+  row.tensor = "y";
+  row.scale = {1};
+  row.channel_unevenness = 100;
+  report.ranges = {row};
+  REQUIRE_THAT(verdict_of(report).causes.back(),
+               Contains("Keep \"Conv_7\" in float.") && !Contains("what reads it") && !Contains("switch"));
+  report.settings = {{"activation_channel_equalization", "false", "true"}};
+  REQUIRE_THAT(verdict_of(report).causes.back(), Contains("or switch activation_channel_equalization on."));
+  report.ranges[0].tensor = "between";
+  REQUIRE_THAT(verdict_of(report).causes.back(), Contains("Keep what reads it in float"));
+}
+
+TEST_CASE("one answer that differs does not turn the word") {
+  const auto word = [](double decibels, int64_t same, int64_t count) {
+    return verdict_of(compared(decibels, evaluate::Agreement{same, count})).usability;
+  };
+  for (const int64_t count : {16, 48, 64}) {
+    INFO(count);
+    CHECK(word(35.2, count - 1, count) == word(35.2, count, count));
+    CHECK(word(12, count - 1, count) == Usability::kUsable);
+  }
+  CHECK(word(35.2, 47, 48) == Usability::kUsable);
+  CHECK(word(30.6, 46, 48) == Usability::kUsable);
+  CHECK(word(30.6, 43, 48) == Usability::kUsableWithCare);
+  CHECK(word(12, 39, 48) == Usability::kNotUsable);
+  CHECK(word(12, 3, 4) == Usability::kNotUsable);  // too few to forgive one where the distance does not speak for it
+  CHECK(word(25, 3, 4) == Usability::kUsable);
+}
+
+TEST_CASE("outputs beside the answers are judged too") {
+  report::Report report = compared(30, evaluate::Agreement{64, 64});
+  report.comparison->outputs = {{"classes", 30}, {"landmarks", 5}};
+  report.comparison->outputs[0].kind = report::OutputKind::kClasses;
+  REQUIRE(verdict_of(report).usability == Usability::kNotUsable);
+  report.comparison->outputs[1].sqnr_db = 15;
   REQUIRE(verdict_of(report).usability == Usability::kUsableWithCare);
-  REQUIRE_THAT(verdict_of(report).reason, Contains("\"scores\" keeps 2.0 dB") && !Contains("boxes"));
+  report.comparison->outputs[1].sqnr_db = 25;
+  REQUIRE(verdict_of(report).usability == Usability::kUsable);
+}
+
+TEST_CASE("maps and scores are judged by what is kept of them") {
+  report::Report report = compared(15);
+  report.comparison->outputs = {{"mask", 15}};
+  report::OutputComparison& output = report.comparison->outputs[0];
+  const auto word = [&](double decibels, int64_t same, int64_t count) {
+    report.comparison->output_sqnr_db = output.sqnr_db = decibels;
+    output.kept = evaluate::Agreement{same, count};
+    return verdict_of(report).usability;
+  };
+  for (const auto kind : {report::OutputKind::kMap, report::OutputKind::kScores}) {
+    output.kind = kind;
+    CHECK(word(15, 960, 1000) == Usability::kUsable);
+    CHECK(word(15, 900, 1000) == Usability::kUsableWithCare);
+    CHECK(word(15, 800, 1000) == Usability::kNotUsable);
+    CHECK(word(25, 800, 1000) == Usability::kUsableWithCare);
+    CHECK(word(9, 1000, 1000) == Usability::kUsableWithCare);
+    CHECK(word(25, 0, 15) == Usability::kUsable);  // too few answers, so its values count
+    CHECK(word(9, 15, 15) == Usability::kNotUsable);
+  }
+  output.kind = report::OutputKind::kMap;
+  word(25, 973, 1000);
+  REQUIRE_THAT(verdict_of(report).reason, Contains("; 97.3 % of 1000 places of \"mask\" are kept"));
+}
+
+TEST_CASE("what unseen samples are expected to have is said of samples that calibration has not seen") {
+  report::Report report = compared(40);
+  report.comparison->outputs = {{"a", 90}, {"b", 40}};
+  report.comparison->outputs[0].sample_range = {85, 95};
+  report.comparison->outputs[1].sample_range = {33.2, 45.6};
+  REQUIRE(verdict_of(report).unseen_range == evaluate::DecibelRange{33.2, 45.6});
+  REQUIRE_THAT(verdict_of(report).reason, Contains("; 33.2 to 45.6 dB are to be expected of unseen samples"));
+  report.trial.emplace();
+  report.trial->sqnr_db = report.trial->median_sqnr_db = 30;
+  report.trial->low_db = 25, report.trial->high_db = 34;
+  REQUIRE(verdict_of(report).unseen_range == evaluate::DecibelRange{33.2, 45.6});
+  report.samples.held_aside = false;
+  REQUIRE(verdict_of(report).unseen_range == evaluate::DecibelRange{25, 34});
+  // By so much as seen samples promise more than held ones keep, outputs are judged lower.
+  report.comparison->outputs[1].error_to_spread = 0.06;  // 24.4 dB
+  report.comparison->median_sqnr_db = 40;
+  REQUIRE(verdict_of(report).usability == Usability::kUsableWithCare);
+  report.trial->median_sqnr_db = 36;
+  REQUIRE(verdict_of(report).usability == Usability::kUsable);
 }
 
 TEST_CASE("an accuracy significantly below the float model's is not hidden by agreement") {

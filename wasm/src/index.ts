@@ -69,6 +69,7 @@ export type {
   Coverage,
   CoverageOptions,
   CoverageRow,
+  DecibelRange,
   Diagnostic,
   EvaluateOptions,
   EvaluationResult,

@@ -36,8 +36,10 @@ const output: OutputComparison = {
   median_sqnr_db: 20,
   worst_sqnr_db: 20,
   worst_sample: 0,
+  sample_range: null,
   median_cosine: 1,
   error_to_spread: 0,
+  kept: null,
 };
 
 const coverage: Coverage = {

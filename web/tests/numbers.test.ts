@@ -48,6 +48,8 @@ describe('figures', () => {
       median_sqnr_db: null,
       worst_sqnr_db: null,
       worst_sample: null,
+      sample_range: null,
+      kept: null,
       cosine_similarity: null,
       median_cosine: null,
       error_to_spread: null,

@@ -86,6 +86,12 @@ export interface OutputPart {
   readonly sqnr_db: number | null;
 }
 
+/** In dB; one sample of twenty is expected below, and one above. */
+export interface DecibelRange {
+  readonly lower: number;
+  readonly upper: number;
+}
+
 export interface OutputComparison {
   readonly name: string;
   /** Null when exact. */
@@ -97,17 +103,21 @@ export interface OutputComparison {
   readonly max_error: number | null;
   /** Such as the boxes and the scores of a detector, the larger values first; mostly empty. */
   readonly parts: readonly OutputPart[];
-  /** What it is: a Softmax or an ArgMax at its end makes it classes, a division by its length an embedding. */
-  readonly kind: 'classes' | 'embedding' | 'values';
+  /** What it is: a Softmax or an ArgMax at its end makes it classes (a map, where there are many places), a Sigmoid scores, a division by its length an embedding. */
+  readonly kind: 'classes' | 'embedding' | 'map' | 'scores' | 'values';
   /** Of the median sample, so that no single one makes it; null when exact. */
   readonly median_sqnr_db: number | null;
   /** Of the sample where it is lowest, and its number; null when all are exact. */
   readonly worst_sqnr_db: number | null;
   readonly worst_sample: number | null;
+  /** Where nine further samples of ten are expected to lie; null of fewer than 4, and when exact. */
+  readonly sample_range: DecibelRange | null;
   /** Of the median sample, -1 to 1. */
   readonly median_cosine: number | null;
   /** Root mean square error of the median sample, in parts of the spread of the output's values. */
   readonly error_to_spread: number | null;
+  /** Of a map the places, of scores those of 0.25 and more (of a mask 0.5), that both models say something of. */
+  readonly kept: Agreement | null;
 }
 
 /** A sample of which an output lies far outside of all others'. */
@@ -146,9 +156,9 @@ export interface Comparison {
   readonly samples: number;
   /** Of those, spread evenly: layers, saturation, float sums and the parts of outputs are of these alone. */
   readonly layer_samples: number;
-  /** All outputs together; null when exact. */
+  /** Of the output where it is lowest; null when exact. */
   readonly output_sqnr_db: number | null;
-  /** The same of each output's median sample. */
+  /** The same of the median sample. */
   readonly median_sqnr_db: number | null;
   readonly outputs: readonly OutputComparison[];
   readonly unusual_samples: readonly UnusualSample[];

@@ -4,7 +4,7 @@
 
 import type { QuantizationConfig } from '../quantization_config.js';
 import type { FrameworkInfo, QuantizationMethod } from '../requirements.js';
-import type { Comparison, EvaluationResult } from './comparison.js';
+import type { Comparison, DecibelRange, EvaluationResult } from './comparison.js';
 import type { Diagnostic } from './errors.js';
 import type { Coverage } from './model.js';
 import type { Preprocessing } from './samples.js';
@@ -30,6 +30,8 @@ export interface Verdict {
   readonly cautions: readonly string[];
   /** Layers that make most of the error, worst first. */
   readonly worst_layers: readonly string[];
+  /** SQNR that unseen samples are expected to have, in the output where it is lowest; null where too few were compared. */
+  readonly unseen_range: DecibelRange | null;
 }
 
 /** The range that was chosen for an activation. */
@@ -172,6 +174,9 @@ export interface Trial {
   /** Of a model with these choices made of the others alone, on the held samples: pooled, and the median of a sample. */
   readonly sqnr_db: number;
   readonly median_sqnr_db: number;
+  /** Between which nine unseen samples of ten are expected to lie; null of fewer than 4 held samples. */
+  readonly low_db: number | null;
+  readonly high_db: number | null;
   readonly bits: BitConfiguration;
 }
 

@@ -25,6 +25,12 @@ function concerns(caution: string, platform: string): boolean {
   return !caution.includes('VNNI') || /^(ort-cpu|any$)/.test(platform);
 }
 
+/** " (of unseen samples 31 to 38 dB)"; empty where nobody can say. */
+function ofUnseen(done: Result): string {
+  const range = done.quantized.report.verdict?.unseen_range;
+  return range ? ` (of unseen samples ${fixed(range.lower, 0)} to ${fixed(range.upper, 0)} dB)` : '';
+}
+
 /** "4.1× smaller, about 1.6 times as fast, the same answer as float for 63 of 64 samples." */
 function lead(done: Result): string {
   const { report } = done.quantized;
@@ -34,7 +40,7 @@ function lead(done: Result): string {
   const agreement = agreementOf(done);
   const same = agreement
     ? `the same answer as float for ${count(agreement.same)} of ${counted(agreement.count, 'sample')}`
-    : `output SQNR ${outputDecibels(done.comparison)}`;
+    : `output SQNR ${outputDecibels(done.comparison)}${ofUnseen(done)}`;
   const sentence = [smaller, fast, same].filter(Boolean).join(', ');
   return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
 }

@@ -314,8 +314,10 @@ class Quantized implements t.QuantizedResult {
           median_sqnr_db: 30.4,
           worst_sqnr_db: 24.1,
           worst_sample: 3,
+          sample_range: { lower: 25.2, upper: 35.1 },
           median_cosine: 0.999,
           error_to_spread: 0.03,
+          kept: null,
         },
       ],
       unusual_samples: [],
@@ -332,6 +334,7 @@ class Quantized implements t.QuantizedResult {
       causes: ['Outliers set the range of "layer3.1.conv2"; a threshold that cuts them would leave finer steps.'],
       cautions: [],
       worst_layers: ['layer3.1.conv2', 'conv1', 'layer2.0.conv1'],
+      unseen_range: { lower: 25.2, upper: 35.1 },
     };
     this.report = { ...this.report, comparison, verdict };
     return comparison;
