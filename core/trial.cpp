@@ -302,7 +302,7 @@ bool Trial::begin_word() {
 /// What trying has made of a word is what it stands for.
 void Trial::end_word() {
   Contender one{{std::string(enum_word(word_))}, word_digest_, choices_, best_};
-  one.row.sqnr_db = rounded_decibels(pooled_decibels(best_, Half::kJudged));
+  one.row.sqnr_db = rounded_decibels(pooled_decibels(best_));
   if (contenders_.empty() || make_file(choices_, one.row)) contenders_.push_back(std::move(one));
 }
 
@@ -350,7 +350,7 @@ bool Trial::may_win(const calibrate::Contestant& row) const {
 /// Of those that are usable, or no worse than the first, the one that is best by the word that was asked for.
 const Trial::Contender& Trial::best_contender() const {
   const auto decibels_of = [](const Contender& one) {
-    return std::min(pooled_decibels(one.errors, Half::kJudged), median_decibels(one.errors, Half::kJudged));
+    return std::min(pooled_decibels(one.errors), median_decibels(one.errors));
   };
   const config::Preference prefer = job_->settings.config.prefer;
   const double usable = std::min(kUsable, decibels_of(contenders_[0]));

@@ -162,12 +162,13 @@ double optimism_of(const Report& report, const Comparison& comparison) {
   return std::min(most, std::max(0.0, *comparison.median_sqnr_db - report.trial->median_sqnr_db));
 }
 
+/// Of samples that calibration has not seen; what was measured of those it has belongs to it where it is lower.
 std::optional<evaluate::DecibelRange> unseen_range(const Report& report, const Comparison& comparison) {
-  if (!comparison.output_sqnr_db || !std::isfinite(*comparison.output_sqnr_db)) return std::nullopt;
-  if (!report.samples.held_aside && report.trial && report.trial->low_db && report.trial->high_db)
-    return evaluate::DecibelRange{*report.trial->low_db, *report.trial->high_db};
   const OutputComparison* lowest = lowest_output(comparison);
-  return lowest != nullptr ? lowest->sample_range : std::nullopt;
+  if (lowest == nullptr || !std::isfinite(*lowest->sqnr_db)) return std::nullopt;
+  if (report.samples.held_aside) return lowest->sample_range;
+  if (!report.trial || !report.trial->low_db || !report.trial->high_db) return std::nullopt;
+  return evaluate::DecibelRange{std::min(*report.trial->low_db, *lowest->sqnr_db), *report.trial->high_db};
 }
 
 /// Same answers as the float model's; of a first output that only labels make classes, those counted with the labels.
@@ -277,13 +278,14 @@ void judge_comparison(const Report& report, const Comparison& comparison, Verdic
   if (decibels && std::isfinite(*decibels) && optimism_of(report, comparison) > 0 && !comparison.agreement) {
     const double expected = report.trial->sqnr_db;
     const std::string held = number(expected) + " dB on " + std::to_string(report.trial->held) +
-                             " samples held aside while corrections were tried";
+                             (report.trial->tried.empty() ? " samples held aside, in a model of the others"
+                                                          : " samples held aside while corrections were tried");
     if (expected + kSeenGain < *decibels && verdict.reason.rfind("Output", 0) == 0)
       verdict.reason = "Output SQNR " + held + "; on others: o" + verdict.reason.substr(1);
     else
       verdict.reason += "; " + held;
   }
-  verdict.unseen_range = unseen_range(report, comparison);
+  if (!comparison.agreement) verdict.unseen_range = unseen_range(report, comparison);
   if (const auto& range = verdict.unseen_range)
     verdict.reason +=
         "; " + number(range->lower) + " to " + number(range->upper) + " dB are to be expected of unseen samples";

@@ -143,21 +143,20 @@ TEST_CASE("parts of one size keep theirs") {
 }
 
 TEST_CASE("a join of parts of one size, or before a kernel, runs in integers") {
-  using Arithmetic = ptq::NodeOutcome::Arithmetic;
   const Model alike = kEndings[0].build(heads(1)).output("y").build();
   const Model unlike = kEndings[0].build(heads(100)).output("y").build();
   for (const char* platform : {"qnn", "tflite"}) {
     INFO(platform);
-    CHECK(outcome_of(alike, platform, "Concat").arithmetic == Arithmetic::kInteger);
+    CHECK(outcome_of(alike, platform, "Concat").arithmetic == ptq::NodeOutcome::Arithmetic::kInteger);
     const ptq::NodeOutcome outcome = outcome_of(unlike, platform, "Concat");
-    CHECK(outcome.arithmetic == Arithmetic::kFloat);
+    CHECK(outcome.arithmetic == ptq::NodeOutcome::Arithmetic::kFloat);
     CHECK(outcome.reason.find("\"boxes\" reaches to") != std::string::npos);
     CHECK(outcome.reason.find("\"scores\" to 0.") != std::string::npos);
 
     NamedModel before = heads(100);
     before.node("Concat", {"boxes", "scores"}, {"j"}, {{"axis", int64_t{1}}}).weight("w", {2, 7, 1});
     before.node("Conv", {"j", "w"}, {"y"}).output("y");
-    CHECK(outcome_of(before.build(), platform, "Concat").arithmetic == Arithmetic::kInteger);
+    CHECK(outcome_of(before.build(), platform, "Concat").arithmetic == ptq::NodeOutcome::Arithmetic::kInteger);
   }
 }
 
