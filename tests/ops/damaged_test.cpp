@@ -23,8 +23,9 @@ class Damage {
   explicit Damage(uint32_t seed) : bits_(seed) {}
 
   void act_on(RightNode& node) {
-    const size_t k = below(node.inputs.size());
-    switch (below(5)) {
+    const bool reads = !node.inputs.empty();
+    const size_t k = reads ? below(node.inputs.size()) : 0;
+    switch (reads ? below(5) : 3 + below(2)) {
       case 0:
         node.inputs[k] = Tensor();
         return;

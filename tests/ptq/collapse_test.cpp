@@ -76,6 +76,7 @@ report::Report reported(const Model& model, const config::QuantizationConfig& co
   for (uint64_t k = 1000; k < 1020; ++k) comparer.add(static_cast<int64_t>(k), test::sample(*job, k));
   report.comparison = comparer.result();
   report::add_histograms(*report.comparison, result.draft.statistics);
+  report.settings = report::changed_settings(config);
   report.verdict = report::verdict_of(report);
   return report;
 }

@@ -74,6 +74,8 @@ inline std::vector<RightNode> right_nodes() {
        {right_ints({8}), right_ints({16}), right_ints({8192}), Tensor::scalar(0.0f), Tensor::scalar(4000.0f)}},
       {"NonMaxSuppression",
        {right_floats({1, 6, 4}), right_floats({1, 2, 6}), right_ints({3}), Tensor::scalar(0.5f), Tensor::scalar(0.0f)}},
+      {"RandomNormal", {}, {{"shape", two}}},
+      {"RandomUniform", {}, {{"shape", two}}},
       {"ReverseSequence", {right_floats({4, 3, 2}), right_ints({4, 2, 0})}},
       {"RoiAlign",
        {right_floats({2, 3, 5, 5}), right_floats({2, 4}, 1), right_ints({0, 1})},
