@@ -85,10 +85,14 @@ struct Division {
   ptq::Placement placement;
 };
 
+ptq::ArithmeticChoice arithmetic_of(const Model& model, const framework::Attachment& attachment,
+                                    const tpc::TargetPlatformCapabilities& platform, config::Preference prefer) {
+  return ptq::choose_arithmetic(model, attachment, platform.prices ? &*platform.prices : nullptr, prefer);
+}
+
 Division divide(const Model& model, framework::Attachment attachment, const tpc::TargetPlatformCapabilities& platform,
                 config::Preference prefer) {
-  ptq::ArithmeticChoice arithmetic =
-      ptq::choose_arithmetic(model, attachment, platform.prices ? &*platform.prices : nullptr, prefer);
+  ptq::ArithmeticChoice arithmetic = arithmetic_of(model, attachment, platform, prefer);
   ptq::keep_constants_float(attachment, arithmetic.constants_float);
   ptq::Placement placement = ptq::place(model.graph, attachment, arithmetic.in_float);
   return {std::move(attachment), std::move(arithmetic), std::move(placement)};
@@ -378,7 +382,7 @@ std::shared_ptr<const Job> with_choices(const std::shared_ptr<const Job>& job, c
   if (settings.config.prefer != job->settings.config.prefer) {
     // What runs in integers is chosen before bits are.
     const auto plain = attachment_of(job->model.graph, job->settings, &job->opened->model.graph);
-    chosen->arithmetic = divide(job->model, plain, settings.platform, settings.config.prefer).arithmetic;
+    chosen->arithmetic = arithmetic_of(job->model, plain, settings.platform, settings.config.prefer);
   }
   chosen->attachment = attachment_of(chosen->model.graph, *chosen, &chosen->opened->model.graph);
   chosen->placement = ptq::place(chosen->model.graph, chosen->attachment, chosen->arithmetic.in_float);

@@ -144,7 +144,7 @@ class Multinomial : public Kernel {
       for (size_t c = 0; c < classes; ++c) sums[c] = sum += kernels::exponential(static_cast<double>(x[c]) - most);
       for (size_t k = row * draws; k < (row + 1) * draws; ++k) {
         const double wanted = noise_.fraction(k) * sum;
-        const auto found = std::find_if(sums.begin(), sums.end() - 1, [&](double upTo) { return wanted <= upTo; });
+        const auto found = std::find_if(sums.begin(), sums.end() - 1, [&](double up_to) { return wanted <= up_to; });
         put(call.outputs[0], k, found - sums.begin());
       }
     }

@@ -221,7 +221,7 @@ export interface Model {
   coverage(options?: CoverageOptions): Promise<Coverage>;
   /**
    * What the model takes with these settings, known before any sample, as `target_resource_utilization` counts it: bytes, and bit
-   * operations of one run. Activations whose shape follows from samples alone count nothing.
+   * operations of one run; null where sizes that the model leaves open decide.
    */
   resourceUtilization(options?: CoverageOptions): Promise<ExpectedResources>;
   /** The graph, with what the platform makes of each node. */
