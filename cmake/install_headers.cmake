@@ -3,7 +3,7 @@
 
 cmake_minimum_required(VERSION 3.25)
 set(todo
-  core/tersor.h core/given_settings.h core/json_settings.h core/report_of.h core/trial.h core/trial_runner.h core/try_preprocessings.h
+  core/job/tersor.h core/job/given_settings.h core/job/json_settings.h core/report/report_of.h core/trial/trial.h core/trial/trial_runner.h core/trial/try_preprocessings.h
   core/base/json.h
   core/onnx/read.h core/onnx/write.h core/onnx/convert_opset.h
   core/samples/data_set.h core/samples/given_arrays.h core/samples/labels.h core/samples/sample_digest.h core/samples/selection.h
@@ -28,10 +28,21 @@ while(todo)
   endif()
   list(APPEND done "${header}")
   get_filename_component(folder "${header}" DIRECTORY)
-  file(INSTALL "${TERSOR_SOURCE_DIR}/${header}" DESTINATION "${CMAKE_INSTALL_PREFIX}/include/tersor/${folder}" MESSAGE_NEVER)
-  file(STRINGS "${TERSOR_SOURCE_DIR}/${header}" lines REGEX "^#include \"core/")
+  file(INSTALL "${TERSOR_HEADERS}/${header}" DESTINATION "${CMAKE_INSTALL_PREFIX}/include/tersor/${folder}" MESSAGE_NEVER)
+  file(STRINGS "${TERSOR_HEADERS}/${header}" lines REGEX "^#include \"core/")
   foreach(line IN LISTS lines)
     string(REGEX REPLACE "^#include \"([^\"]+)\".*" "\\1" included "${line}")
     list(APPEND todo "${included}")
   endforeach()
 endwhile()
+
+# Headers that moved into rooms of other names, at their old places for one version (see cmake/library.cmake).
+file(GLOB moved RELATIVE "${TERSOR_HEADERS}" "${TERSOR_HEADERS}/core/*.h" "${TERSOR_HEADERS}/core/ptq/*.h")
+foreach(header IN LISTS moved)
+  file(STRINGS "${TERSOR_HEADERS}/${header}" line REGEX "^#include \"core/")
+  string(REGEX REPLACE "^#include \"([^\"]+)\".*" "\\1" included "${line}")
+  if(included IN_LIST done)
+    get_filename_component(folder "${header}" DIRECTORY)
+    file(INSTALL "${TERSOR_HEADERS}/${header}" DESTINATION "${CMAKE_INSTALL_PREFIX}/include/tersor/${folder}" MESSAGE_NEVER)
+  endif()
+endforeach()

@@ -1,5 +1,6 @@
-# A room is one folder of core/ and one static library. It sees its own headers and those of the rooms it USES, nothing else:
-# each room has an include folder of its own that holds a link to just that room, so an include upwards finds no file.
+# A room is one folder of a wing of core/ and one static library. It sees its own headers and those of the rooms it USES, nothing else:
+# each room has an include folder of its own that holds a link to just that room, so an include upwards finds no file. An include names a file by its room,
+# "core/quant/params.h", whichever wing the room stands in.
 # Every .cpp of the folder belongs to it, and SOURCES beside them.
 # FAST: its loops decide how long a job takes; FAST_SOURCES: those of these files do. The rest is built for size in WebAssembly,
 # where every visitor loads it, and without optimization under the sanitizers, where it is compiled more often than it runs.
@@ -43,7 +44,7 @@ function(tersor_room name)
   cmake_parse_arguments(ROOM "FAST" "" "SOURCES;FAST_SOURCES;ALONE;USES;THIRD_PARTY" ${ARGN})
   set(view "${PROJECT_BINARY_DIR}/rooms/${name}")
   file(MAKE_DIRECTORY "${view}/core")
-  file(CREATE_LINK "${PROJECT_SOURCE_DIR}/core/${name}" "${view}/core/${name}" SYMBOLIC)
+  file(CREATE_LINK "${CMAKE_CURRENT_SOURCE_DIR}" "${view}/core/${name}" SYMBOLIC)
   set_property(GLOBAL APPEND PROPERTY TERSOR_ROOMS tersor_${name})
   file(GLOB_RECURSE own RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" CONFIGURE_DEPENDS "*.cpp")
   add_library(tersor_${name} STATIC ${own} ${ROOM_SOURCES})
@@ -59,6 +60,9 @@ function(tersor_room name)
     set_source_files_properties(${ROOM_FAST_SOURCES} PROPERTIES COMPILE_OPTIONS "$<IF:$<BOOL:${EMSCRIPTEN}>,-O3,-O1>" SKIP_PRECOMPILE_HEADERS ON)
   endif()
   foreach(parent IN LISTS ROOM_USES)
+    if(NOT TARGET tersor_${parent})
+      message(FATAL_ERROR "The room ${name} uses ${parent}, which is not below it in core/CMakeLists.txt.")
+    endif()
     target_link_libraries(tersor_${name} PUBLIC tersor_${parent})
   endforeach()
   foreach(library IN LISTS ROOM_THIRD_PARTY)
@@ -66,13 +70,16 @@ function(tersor_room name)
   endforeach()
 endfunction()
 
-# A Catch2 program per room, whose files that name the same things differently stand in namespaces of their own: tersor_test(<room> [SOURCES ...] USES <rooms>). Without SOURCES it is all of tests/<room>/*_test.cpp.
+# A Catch2 program per room, whose files that name the same things differently stand in namespaces of their own: tersor_test(<room> [FOLDERS ...] USES <rooms>). It is all of
+# tests/<room>/*_test.cpp, or that of each of FOLDERS.
 function(tersor_test name)
-  cmake_parse_arguments(TEST "" "" "SOURCES;USES;THIRD_PARTY" ${ARGN})
-  if(NOT TEST_SOURCES)
-    file(GLOB TEST_SOURCES CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${name}/*_test.cpp")
+  cmake_parse_arguments(TEST "" "" "FOLDERS;USES;THIRD_PARTY" ${ARGN})
+  if(NOT TEST_FOLDERS)
+    set(TEST_FOLDERS ${name})
   endif()
-  add_executable(test_${name} ${TEST_SOURCES} $<TARGET_OBJECTS:tersor_test_main>)
+  list(TRANSFORM TEST_FOLDERS REPLACE "(.+)" "${CMAKE_CURRENT_SOURCE_DIR}/\\1/*_test.cpp" OUTPUT_VARIABLE patterns)
+  file(GLOB sources CONFIGURE_DEPENDS ${patterns})
+  add_executable(test_${name} ${sources} $<TARGET_OBJECTS:tersor_test_main>)
   target_include_directories(test_${name} PRIVATE "${PROJECT_BINARY_DIR}/tests_view")
   target_link_libraries(test_${name} PRIVATE tersor_test_support third_party_catch2)
   # Natively tests are long to compile and quick to run; in WebAssembly they would run longer by more than is saved.

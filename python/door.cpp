@@ -7,7 +7,7 @@
 
 #include "core/base/json.h"
 #include "core/framework/effective.h"
-#include "core/json_settings.h"
+#include "core/job/json_settings.h"
 #include "core/native/calibrate_data.h"
 #include "core/native/compare_samples.h"
 #include "core/native/evaluate_samples.h"
@@ -16,13 +16,13 @@
 #include "core/native/make_report.h"
 #include "core/native/stage_count.h"
 #include "core/report/model_card.h"
-#include "core/report_of.h"
+#include "core/report/report_of.h"
 #include "core/samples/fixed_batch.h"
 #include "core/samples/labels.h"
 #include "core/samples/selection.h"
 #include "core/simulate/program.h"
 #include "core/tpc/builtin.h"
-#include "core/try_preprocessings.h"
+#include "core/trial/try_preprocessings.h"
 
 namespace tersor::python {
 

@@ -13,7 +13,7 @@
 #include "core/native/calibrate_data.h"
 #include "core/onnx/source.h"
 #include "core/samples/data_set.h"
-#include "core/tersor.h"
+#include "core/job/tersor.h"
 
 namespace tersor::python {
 
@@ -41,7 +41,7 @@ std::shared_ptr<const samples::DataSet> open_data(const OpenModel& model,
 std::vector<int64_t> labels_of(const samples::DataSet& data, const std::optional<samples::Bytes>& file,
                                const std::string& name, int64_t group);
 
-/// `settings` as read_settings() (core/json_settings.h) takes them.
+/// `settings` as read_settings() (core/job/json_settings.h) takes them.
 std::vector<std::byte> calibrate(const OpenModel& model, const samples::DataSet& data, const std::string& settings,
                                  int64_t limit, Shard shard, const Workforce& workforce);
 

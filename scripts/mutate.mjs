@@ -4,11 +4,11 @@
 //
 //   node scripts/mutate.mjs <tree> <build> <rooms> <count> <seed>
 //
-// <tree> is a copy of the project that may be changed, <build> its build folder; a room is a folder of core/, or one of those below. A change that the compiler refuses is not counted; one that is
+// <tree> is a copy of the project that may be changed, <build> its build folder; a room is a folder of one of core's wings, or one of those below. A change that the compiler refuses is not counted; one that is
 // equal in effect stands in scripts/mutants_equal.txt, as "file: line as it is: change", with the reason behind a blank and "#".
 
 import { spawnSync } from 'node:child_process';
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 const [tree, build, roomList, countText, seedText] = process.argv.slice(2);
@@ -33,6 +33,23 @@ const scripted = {
       'tests/wasm/settings',
     ],
   ],
+};
+
+/** The folder of a room. */
+const folderOf = (room) =>
+  room in scripted
+    ? room
+    : readdirSync(path.join(tree, 'core'))
+        .map((wing) => `core/${wing}/${room}`)
+        .find((folder) => existsSync(path.join(tree, folder)));
+
+/** The Catch2 program that has a room's tests, as tests/CMakeLists.txt says. */
+const testOf = (room) => {
+  const lists = readFileSync(path.join(tree, 'tests/CMakeLists.txt'), 'utf8');
+  const shared = [...lists.matchAll(/tersor_test\((\w+) FOLDERS ([\w ]+?) USES/g)].find(([, , folders]) =>
+    folders.split(' ').includes(room),
+  );
+  return `test_${shared?.[1] ?? room}`;
 };
 
 /** What is changed: a pattern, what stands there afterwards, and the name of both. */
@@ -69,7 +86,7 @@ function randomNumbers(seed) {
 
 /** Every place of a room where a change fits, outside of comments, texts, templates' brackets and what is left out of the program. */
 function placesOf(room) {
-  const folder = path.join(tree, room in scripted ? room : `core/${room}`);
+  const folder = path.join(tree, folderOf(room));
   const files = readdirSync(folder, { recursive: true }).filter((name) => /\.(cpp|ts|mts)$/.test(name));
   return files.sort().flatMap((name) => {
     const file = path.join(folder, name);
@@ -108,8 +125,8 @@ function judge(room, { file, number, index, from, to }) {
       const runs = scripted[room].map(([program, ...args]) => spawnSync(program, args, quiet).status === 0);
       return runs.every(Boolean) ? 'not found' : 'found';
     }
-    if (spawnSync('ninja', ['-C', build, `test_${room}`], quiet).status !== 0) return 'refused';
-    const run = spawnSync(path.join(build, 'bin', `test_${room}`), ['--abort'], { ...quiet, timeout: 120_000 });
+    if (spawnSync('ninja', ['-C', build, testOf(room)], quiet).status !== 0) return 'refused';
+    const run = spawnSync(path.join(build, 'bin', testOf(room)), ['--abort'], { ...quiet, timeout: 120_000 });
     return run.status === 0 ? 'not found' : 'found';
   } finally {
     writeFileSync(file, text);

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command `tersor`: the program itself (core/cli) as WebAssembly, with Node's files and in one thread.
+// The command `tersor`: the program itself (core/doors/cli) as WebAssembly, with Node's files and in one thread.
 
 import fs from 'node:fs';
 import { createRequire } from 'node:module';

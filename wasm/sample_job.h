@@ -14,7 +14,7 @@
 #include "core/evaluate/evaluation.h"
 #include "core/report/compare.h"
 #include "core/samples/source.h"
-#include "core/tersor.h"
+#include "core/job/tersor.h"
 
 namespace tersor::wasm {
 

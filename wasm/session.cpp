@@ -3,11 +3,11 @@
 
 #include "core/base/digest.h"
 #include "core/base/json.h"
-#include "core/json_settings.h"
+#include "core/job/json_settings.h"
 #include "core/ops/registry.h"
 #include "core/report/guess_remark.h"
 #include "core/report/model_card.h"
-#include "core/report_of.h"
+#include "core/report/report_of.h"
 #include "core/samples/given_arrays.h"
 #include "core/samples/labels.h"
 #include "core/samples/model_inputs.h"

@@ -17,8 +17,8 @@
 #include "core/report/range_choices.h"
 #include "core/run/program.h"
 #include "core/samples/data_set.h"
-#include "core/tersor.h"
-#include "core/try_preprocessings.h"
+#include "core/job/tersor.h"
+#include "core/trial/try_preprocessings.h"
 #include "wasm/sample_job.h"
 #include "wasm/step_job.h"
 
@@ -32,7 +32,7 @@ class Session {
   /// Lets go of a model, data set or job; nothing happens where there is none of that key.
   void close(const std::string& key);
 
-  /// JSON of read_settings_file(), see core/json_settings.h; `model`: whose first input counts; empty: none.
+  /// JSON of read_settings_file(), see core/job/json_settings.h; `model`: whose first input counts; empty: none.
   std::string read_settings_file(const std::string& text, const std::string& name, const std::string& model);
 
   /// The model made ready with these settings, {platform, config, overrides}, for calls that ask something of it.

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/base/byte_stream.h"
-#include "core/ptq/sweep_bytes.h"
+#include "core/sweep/sweep_bytes.h"
 
 namespace tersor::wasm {
 

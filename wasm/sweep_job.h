@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One worker's part of a sweep (core/ptq/sweep.h): its samples go step by step, all workers together; what a step's
+// One worker's part of a sweep (core/sweep/sweep.h): its samples go step by step, all workers together; what a step's
 // samples add up to and what it came to cross as bytes.
 #pragma once
 
@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/ptq/sweep_runner.h"
-#include "core/tersor.h"
+#include "core/sweep/sweep_runner.h"
+#include "core/job/tersor.h"
 #include "wasm/step_job.h"
 
 namespace tersor::wasm {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/base/byte_stream.h"
-#include "core/ptq/sweep_bytes.h"
+#include "core/sweep/sweep_bytes.h"
 
 namespace tersor::wasm {
 

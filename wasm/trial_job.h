@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One worker's part of a trial (core/trial.h): each has the whole trial and a part of the samples, and all take the
-// same outcomes.
+// One worker's part of a trial (core/trial/trial.h): each has the whole trial and a part of the samples, and all take
+// the same outcomes.
 #pragma once
 
 #include <map>
@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/trial_runner.h"
+#include "core/trial/trial_runner.h"
 #include "wasm/step_job.h"
 
 namespace tersor::wasm {

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "core/tersor.h"
+#include "core/job/tersor.h"
 #include "wasm/step_job.h"
 
 namespace tersor::wasm {

@@ -17,7 +17,7 @@
 #include "core/ops/registry.h"
 #include "core/simulate/fuse.h"
 #include "core/simulate/operators.h"
-#include "core/tersor.h"
+#include "core/job/tersor.h"
 #include "core/tpc/builtin.h"
 #include "tests/bench/peak.h"
 

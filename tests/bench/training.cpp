@@ -13,7 +13,7 @@
 
 #include "core/run/program.h"
 #include "core/samples/sample_digest.h"
-#include "core/tersor.h"
+#include "core/job/tersor.h"
 #include "core/tpc/builtin.h"
 
 using namespace tersor;

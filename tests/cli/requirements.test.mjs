@@ -126,7 +126,7 @@ test('every C++ name is declared, a member in the header of its type', () => {
 test('every JSON member is read, every TypeScript name is exported, every option is there', () => {
   const core = filesUnder('core', /\.(h|cpp)$/).join('\n');
   const types = filesUnder('wasm/src', /\.ts$/);
-  const program = filesUnder('core/cli', /\.cpp$/).join('\n');
+  const program = filesUnder('core/doors/cli', /\.cpp$/).join('\n');
   const index = read('wasm/src/index.ts');
   const { properties } = JSON.parse(
     spawnSync(path.join(root, 'build/native/bin/tersor'), ['config', '--schema'], { encoding: 'utf8' }).stdout,

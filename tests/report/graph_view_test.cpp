@@ -3,7 +3,7 @@
 
 #include "core/framework/attach.h"
 #include "core/framework/framework_info.h"
-#include "core/ptq/outcomes.h"
+#include "core/decide/outcomes.h"
 #include "core/tpc/builtin.h"
 #include "tests/catch.h"
 #include "tests/support/named_model.h"

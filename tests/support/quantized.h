@@ -8,7 +8,7 @@
 #include "core/onnx/read.h"
 #include "core/onnx/write.h"
 #include "core/samples/sample_digest.h"
-#include "core/tersor.h"
+#include "core/job/tersor.h"
 #include "tests/support/named_model.h"
 
 namespace tersor::test {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "core/tersor.h"
+#include "core/job/tersor.h"
 
 namespace tersor::test {
 

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/ptq/sweep_runner.h"
-#include "core/tersor.h"
+#include "core/sweep/sweep_runner.h"
+#include "core/job/tersor.h"
 
 namespace tersor::test {
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/trial_runner.h"
+#include "core/trial/trial_runner.h"
 
 namespace tersor::test {
 

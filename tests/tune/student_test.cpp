@@ -8,7 +8,7 @@
 #include "core/run/program.h"
 #include "core/tune/recompute.h"
 #include "tests/catch.h"
-#include "tests/ptq/corrected.h"
+#include "tests/support/corrected.h"
 
 using namespace tersor;
 using test::NamedModel;

@@ -4,7 +4,7 @@
 
 #include "core/quant/quantizer.h"
 #include "tests/catch.h"
-#include "tests/ptq/corrected.h"
+#include "tests/support/corrected.h"
 
 namespace tuner_test {
 using namespace tersor;

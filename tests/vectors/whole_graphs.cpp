@@ -8,7 +8,7 @@
 #include "core/base/names.h"
 #include "core/onnx/write.h"
 #include "core/samples/sample_digest.h"
-#include "core/tersor.h"
+#include "core/job/tersor.h"
 #include "core/tpc/builtin.h"
 #include "tests/support/rewrites.h"
 #include "tests/support/run_sweep.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Mistakes that no quantizer can mend, made with the demo: the verdict says that they are the cause, and is no better than "with care".
-// Networks made to collapse are in tests/ptq/collapse_test.cpp.
+// Networks made to collapse are in tests/job/collapse_test.cpp.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 

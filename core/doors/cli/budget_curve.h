@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the model loses when it may take less: one quantization for each budget, all from one calibration and one
+// measurement of sensitivities.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/cli/data_option.h"
+#include "core/native/evaluate_samples.h"
+#include "core/native/kept_samples.h"
+#include "core/report/report_of.h"
+#include "core/samples/data_set.h"
+#include "core/job/tersor.h"
+
+namespace tersor::cli {
+
+/// What is restricted: bytes of weights where the platform offers several numbers of bits, else the operators that stay
+/// in float.
+enum class Resource { kWeightsMemory, kFloatOperators };
+
+/// A quantization within one budget.
+struct BudgetPoint {
+  double budget = 0;
+  std::shared_ptr<const Job> job;
+  calibrate::Statistics statistics;
+  Draft draft;
+  QuantizeResult result;
+  SampleEvaluation evaluation;  // empty where nobody looks at how good the point is
+
+  size_t bytes() const { return result.bytes.size(); }
+};
+
+class BudgetCurve {
+ public:
+  /// Calibrates. `labels`: of all samples of `data`, or empty. Error kInvalidConfig where the settings leave nothing to
+  /// choose.
+  BudgetCurve(std::shared_ptr<const OpenedModel> opened, Settings settings,
+              std::shared_ptr<const samples::DataSet> data, std::vector<int64_t> chosen, std::vector<int64_t> labels,
+              Workforce workforce);
+
+  Resource resource() const { return resource_; }
+  /// The least that budgets say something about, and the most.
+  double least() const { return least_; }
+  double most() const { return most_; }
+  /// The float model on the same samples.
+  const SampleEvaluation& in_float();
+  /// None where so many operators in float leave nothing to quantize.
+  std::optional<BudgetPoint> at(double budget);
+  /// The smallest budget, of about thirty between the least and the most, whose point is `good`; none where even the
+  /// largest is not. Points are taken to get better with the budget.
+  template <class Good>
+  std::optional<BudgetPoint> smallest(Good good);
+  /// About the largest budget whose file has at most so many bytes; nobody looks at how good it is. Error
+  /// kInvalidConfig where the least budget's file has more.
+  BudgetPoint largest_file(size_t bytes);
+
+ private:
+  Settings within(double budget) const;
+  BudgetPoint quantized_within(double budget);
+  /// As quantized_within(); none where so many operators in float leave nothing to quantize.
+  std::optional<BudgetPoint> made(double budget);
+  SampleEvaluation evaluated(std::shared_ptr<const run::Program> program,
+                             std::shared_ptr<const run::Program> reference) const;
+
+  std::shared_ptr<const OpenedModel> opened_;
+  Settings settings_;
+  std::shared_ptr<const samples::DataSet> data_;
+  std::vector<int64_t> chosen_, labels_, evaluated_;
+  Workforce workforce_;
+  Resource resource_ = Resource::kWeightsMemory;
+  std::unique_ptr<KeptSamples> kept_;
+  calibrate::Statistics statistics_;
+  double least_ = 0, most_ = 1e18;
+  std::shared_ptr<const run::Program> float_program_;
+  std::optional<SampleEvaluation> in_float_;
+};
+
+template <class Good>
+std::optional<BudgetPoint> BudgetCurve::smallest(Good good) {
+  constexpr int kSteps = 5;
+  const bool is_count = resource_ == Resource::kFloatOperators;
+  double low = least_, high = most_;
+  std::optional<BudgetPoint> best = at(high);
+  while (!best && high >= 1) best = at(high = static_cast<double>(static_cast<int64_t>(high / 2)));
+  if (!best || !good(*best)) return std::nullopt;
+  if (auto first = at(low); first && good(*first)) return first;
+  for (int step = 0; step < kSteps && high - low > (is_count ? 1 : 0); ++step) {
+    const double half = (low + high) / 2, middle = is_count ? static_cast<double>(static_cast<int64_t>(half)) : half;
+    auto point = at(middle);
+    const bool is_good = point && good(*point);
+    (is_good ? high : low) = middle;
+    if (is_good) best = std::move(point);
+  }
+  return best;
+}
+
+}  // namespace tersor::cli

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/job/body_job.h"
+
+#include <algorithm>
+#include <string>
+
+#include "core/export/apply_plan.h"
+#include "core/choose/choose_constants.h"
+#include "core/choose/choose_params.h"
+
+namespace tersor {
+
+std::shared_ptr<const BodyJob> prepare_bodies(const Job& job) {
+  if (!job.placement.tensors.empty()) return nullptr;
+  auto kernels = ptq::kernels_in_bodies(job.model);
+  if (!kernels) return nullptr;
+  auto bodies = std::make_shared<BodyJob>(BodyJob{std::move(*kernels), {}, {}});
+  const Graph& graph = bodies->kernels.model.graph;
+  bodies->attachment = attachment_of(graph, job.settings);
+  bodies->placement = ptq::place(graph, bodies->attachment);
+  const auto has_kernel = [](const ptq::NodeRole& role) { return role.has_kernel(); };
+  const auto& roles = bodies->placement.roles;
+  if (!bodies->placement.tensors.empty() || std::none_of(roles.begin(), roles.end(), has_kernel)) return nullptr;
+  return bodies;
+}
+
+void note_bodies(const Job& job, std::vector<Diagnostic>& notes) {
+  if (!job.bodies) return;
+  const auto& roles = job.bodies->placement.roles;
+  const auto kernels = std::count_if(roles.begin(), roles.end(), [](const auto& role) { return role.has_kernel(); });
+  const size_t tables = ptq::constants_to_store(job.bodies->kernels.model.graph, job.bodies->attachment).size();
+  notes.push_back({"body_weights",
+                   std::to_string(static_cast<size_t>(kernels) + tables) +
+                       " weights that the bodies of If, Loop and Scan read are stored in integers, each by its own "
+                       "values; the bodies stay as they are.",
+                   "graph",
+                   {}});
+}
+
+void store_body_weights(const Job& job, Model& model) {
+  if (!job.bodies) return;
+  const BodyJob& bodies = *job.bodies;
+  ptq::QuantizationPlan plan =
+      ptq::choose_params(bodies.kernels.model.graph, bodies.attachment, bodies.placement, {}, job.settings.config);
+  ptq::restore_whole(plan);
+  ptq::take_body_weights(model, ptq::apply_plan(bodies.kernels.model, plan), bodies.kernels);
+}
+
+}  // namespace tersor

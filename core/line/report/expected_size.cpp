@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/report/expected_size.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "core/onnx/exporter_notes.h"
+#include "core/export/added_names.h"
+#include "core/choose/choose_constants.h"
+#include "core/export/pack_codes.h"
+#include "core/choose/shared_weights.h"
+
+namespace tersor::report {
+
+namespace {
+
+using ptq::kCodes, ptq::kEntries, ptq::kIndices, ptq::kPacked, ptq::kPlaces, ptq::kRestored, ptq::kScale, ptq::kShape,
+    ptq::kShaped, ptq::kTable, ptq::kZeroPoint;
+
+constexpr std::string_view kQuantize = "QuantizeLinear", kDequantize = "DequantizeLinear";
+constexpr int64_t length(std::string_view name) {
+  return static_cast<int64_t>(name.size());
+}
+
+constexpr int64_t kField = 2;       // its number and its length
+constexpr int64_t kTensor = 11;     // beside its name and its values: type, dimension, four fields
+constexpr int64_t kAttribute = 14;  // axis
+constexpr int64_t kValue = 10;      // what is declared of a tensor, beside its name
+
+/// The names that are made from a tensor's (ptq/added_names.h), and what holds them in the file.
+class Added {
+ public:
+  explicit Added(std::string_view name) : name_(static_cast<int64_t>(name.size())) {}
+
+  int64_t tensor(std::string_view suffix, int64_t values) const { return kTensor + named(suffix) + values; }
+  /// Its inputs and its output; it is named after its type.
+  int64_t node(std::string_view type, std::initializer_list<std::string_view> values) const {
+    int64_t bytes = kField + 1 + kField + static_cast<int64_t>(type.size()) + kField + 1 + named(type);
+    for (const std::string_view suffix : values) bytes += kField + named(suffix);
+    return bytes;
+  }
+  int64_t value(std::string_view suffix) const { return kValue + named(suffix); }
+  int64_t pair(bool has_own_params) const {
+    const auto longer_input = length(kRestored);  // of who reads it
+    return longer_input + value(kCodes) + value(kRestored) +
+           (has_own_params ? tensor(kScale, 4) + tensor(kZeroPoint, 1) : 0) +
+           node(kQuantize, {"", kScale, kZeroPoint, kCodes}) +
+           node(kDequantize, {kCodes, kScale, kZeroPoint, kRestored});
+  }
+  int64_t weight(int64_t ranges, int64_t bytes_of_zero) const {
+    return length(kCodes) + tensor(kScale, 4 * ranges) + value("") + tensor(kZeroPoint, bytes_of_zero * ranges) +
+           node(kDequantize, {kCodes, kScale, kZeroPoint, ""}) + (ranges > 1 ? kAttribute : 0);
+  }
+  /// What unpacking the codes adds to that, in place of a DequantizeLinear.
+  int64_t unpacked(int64_t rank) const {
+    int64_t bytes = tensor(kShape, 8 * rank) - tensor(kZeroPoint, 0);
+    bytes += node("Cast", {kPacked, kIndices}) + node("Cast", {kShaped, kPlaces}) + 2 * kAttribute;
+    bytes += node("Gather", {kTable, kIndices, kEntries}) + node("Reshape", {kEntries, kShape, kShaped});
+    for (const std::string_view made : {kIndices, kEntries, kShaped, kPlaces}) bytes += value(made);
+    return bytes + node("Mul", {kPlaces, kScale, ""}) - node(kDequantize, {kCodes, kScale, kZeroPoint, ""});
+  }
+  int64_t bias(int64_t ranges) const {
+    return length(kCodes) + value("") + tensor(kScale, 4 * ranges) + node(kDequantize, {kCodes, kScale, ""}) +
+           (ranges > 1 ? kAttribute : 0);
+  }
+
+ private:
+  int64_t named(std::string_view suffix) const { return name_ + static_cast<int64_t>(suffix.size()); }
+
+  int64_t name_;
+};
+
+/// About what a graph takes in a file: what differs between two that share most of it is nearly exact.
+int64_t size_of(const Graph& graph) {
+  int64_t bytes = 0;
+  const auto add_tensor = [&](const Tensor& tensor) {
+    bytes += kTensor + tensor.elements() * bits_of(tensor.dtype()) / 8;
+  };
+  const auto add_text = [&](const std::string& text) { bytes += kField + static_cast<int64_t>(text.size()); };
+  for (const auto& [id, tensor] : graph.initializers()) add_tensor(tensor), add_text(graph.name_of(id));
+  for (const Node& node : graph.nodes()) {
+    add_text(node.name), add_text(node.op_type);
+    for (const std::vector<ValueId>* list : {&node.inputs, &node.outputs})
+      for (const ValueId id : *list)
+        if (id.valid()) add_text(graph.name_of(id));
+    for (const auto& [key, value] : node.attributes) {
+      bytes += kAttribute;
+      if (const auto* tensor = std::get_if<Tensor>(&value)) add_tensor(*tensor);
+    }
+  }
+  return bytes;
+}
+
+/// Of stored integers, in bytes.
+class Codes {
+ public:
+  /// `packs`: those of 2 to 7 bits are packed (ptq/pack_codes.h); else 4 bits are the least that a type has.
+  explicit Codes(bool packs) : packs_(packs) {}
+
+  int64_t bytes(int64_t elements, int bits, std::string_view name) {
+    if (packs_ && bits < 8) saved_[bits] += ptq::bytes_packing_saves(elements, bits, name.size() + sizeof(kCodes) - 1);
+    return (elements * (bits > 8 ? 16 : bits > 4 || packs_ ? 8 : 4) + 7) / 8;
+  }
+  /// What packing takes off the whole.
+  int64_t saved() const {
+    int64_t sum = 0;
+    for (const auto& [bits, bytes] : saved_) sum += std::max<int64_t>(bytes - ptq::bytes_of_unpacking(bits), 0);
+    return sum;
+  }
+
+ private:
+  bool packs_;
+  std::map<int, int64_t> saved_;
+};
+
+/// Packed codes are looked up in one table for each number of bits: of every byte the codes that it stands for.
+int64_t bytes_of_table(int bits) {
+  constexpr int64_t kBytes = 256;
+  return kTensor + kBytes * (8 / bits);
+}
+
+/// Codes and scales of blocks, and the nodes that restore or multiply them.
+int64_t added_by_blocks(const Graph& graph, const passes::KernelOp& op, const framework::WeightAttribute& weight,
+                        Codes& codes) {
+  constexpr int64_t kNodes = 600;  // about, with their shapes and names
+  const int bits = weight.config.weights_n_bits, size = *weight.config.weights_block_size;
+  const int64_t blocks = (weight.block_columns + size - 1) / size * op.outputs;
+  const bool has_zero_points = weight.config.weights_quantization_method == quant::QuantizationMethod::kUniform;
+  return kNodes + codes.bytes(blocks * size, bits, graph.name_of(op.weight)) + blocks * (has_zero_points ? 8 : 4) -
+         4 * graph.initializer(op.weight)->elements();
+}
+
+/// `has_codes`: the kernel's codes are stored for it; false where it reads those of another kernel with the same
+/// weight.
+int64_t added_by(const Graph& graph, const passes::KernelOp& op, const framework::WeightAttribute& weight,
+                 bool has_integer_bias, bool has_codes, Codes& codes) {
+  if (weight.config.weights_block_size) return added_by_blocks(graph, op, weight, codes);
+  const int64_t elements = graph.initializer(op.weight)->elements();
+  const int bits = weight.config.weights_n_bits;
+  const int64_t ranges = weight.config.weights_per_channel_threshold ? op.outputs : 1;
+  int64_t bytes = (has_codes ? codes.bytes(elements, bits, graph.name_of(op.weight)) : 0) - 4 * elements +
+                  Added(graph.name_of(op.weight)).weight(ranges, bits > 8 ? 2 : 1);
+  if (op.bias.valid() && has_integer_bias) bytes += Added(graph.name_of(op.bias)).bias(ranges);
+  return bytes;
+}
+
+/// Tables, weights of recurrent layers, and on some platforms all other constants.
+int64_t added_by_constants(const Graph& graph, const framework::Attachment& attachment,
+                           const std::vector<passes::KernelOp>& kernels, Codes& codes) {
+  int64_t bytes = 0;
+  std::set<ValueId> stored;  // of which several readers have one
+  for (const ptq::StoredConstant& one : ptq::constants_to_store(graph, attachment)) {
+    const Tensor& constant = *graph.initializer(one.weight.value);
+    const auto& how = one.weight.config;
+    const int axis = one.is_table ? 0 : one.is_recurrent ? 1 : 0;
+    const int64_t ranges =
+        how.weights_per_channel_threshold && constant.shape().rank() > axis ? constant.shape()[axis] : 1;
+    const bool is_tied = one.is_table && std::any_of(kernels.begin(), kernels.end(), [&](const passes::KernelOp& op) {
+                           return ptq::has_rows_of(constant, *graph.initializer(op.weight), op);
+                         });
+    const Added added(graph.name_of(one.weight.value));
+    bytes += added.weight(ranges, one.by_row ? 0 : 1);
+    // The codes and the scales of the rows are gathered, and a Cast and a Mul are in place of one node.
+    if (one.by_row) bytes += 2 * added.node("Gather", {kCodes, kCodes, kCodes}) + 2 * added.value(kCodes);
+    if (!stored.insert(one.weight.value).second) continue;
+    bytes += (is_tied ? 0 : codes.bytes(constant.elements(), how.weights_n_bits, graph.name_of(one.weight.value))) -
+             4 * constant.elements();
+  }
+  return bytes;
+}
+
+}  // namespace
+
+int64_t expected_size(const Graph& original, const Graph& prepared, const framework::Attachment& attachment,
+                      const ptq::Placement& placement, const config::QuantizationConfig& config, int64_t model_bytes,
+                      std::span<const size_t> kept_float) {
+  int64_t bytes = model_bytes + size_of(prepared) - size_of(original);
+  if (!config.keep_metadata) bytes -= onnx::exporter_notes_size(original);
+  std::set<size_t> groups;
+  for (const ptq::PlacedTensor& tensor : placement.tensors)
+    bytes += Added(prepared.name_of(tensor.value)).pair(groups.insert(tensor.group).second);
+  std::vector<size_t> nodes;
+  std::vector<passes::KernelOp> kernels, quantized;
+  for (size_t i = 0; i < prepared.nodes().size(); ++i) {
+    const ptq::NodeRole& role = placement.roles[i];
+    if (!role.has_kernel() || !role.op || prepared.initializer(role.op->weight) == nullptr) continue;
+    nodes.push_back(i);
+    kernels.push_back(*role.op);
+  }
+  const std::vector<ptq::SharedWeight> shared = ptq::find_shared_weights(prepared, kernels);
+  const bool folds = tpc::folds(attachment.export_rules.float_weights);
+  Codes codes(folds), entries(false);
+  std::set<int> tables;  // by bits
+  for (size_t k = 0; k < nodes.size(); ++k) {
+    const ptq::NodeRole& role = placement.roles[nodes[k]];
+    const auto* weight = attachment.of(prepared.nodes()[nodes[k]].id).weight(tpc::kKernelAttr);
+    const bool is_kept = std::find(kept_float.begin(), kept_float.end(), nodes[k]) != kept_float.end();
+    if (role.float_weight || weight == nullptr || is_kept) {
+      if (shared[k].first != k) bytes -= 4 * prepared.initializer(kernels[k].weight)->elements();
+      continue;
+    }
+    quantized.push_back(kernels[k]);
+    const int bits = weight->config.weights_n_bits;
+    const bool by_table = quant::is_table_method(weight->config.weights_quantization_method);
+    if (folds && by_table && role.role == ptq::Role::kWeightOnly) {
+      const ValueId value = kernels[k].weight;
+      bytes += Added(prepared.name_of(value)).unpacked(prepared.initializer(value)->shape().rank());
+      if (tables.insert(bits).second) bytes += bytes_of_table(bits);
+    }
+    bytes += added_by(prepared, kernels[k], *weight,
+                      role.role != ptq::Role::kWeightOnly && attachment.export_rules.integer_bias, shared[k].first == k,
+                      by_table ? entries : codes);
+  }
+  bytes += added_by_constants(prepared, attachment, quantized, codes);
+  return std::max<int64_t>(bytes - codes.saved(), 0);
+}
+
+}  // namespace tersor::report

@@ -1,0 +1,628 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/trial/trial.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "core/base/digest.h"
+#include "core/base/json.h"
+#include "core/config/search_settings.h"
+#include "core/cost/expected_time.h"
+#include "core/graph/softmax_input.h"
+#include "core/graph/uses.h"
+#include "core/ops/registry.h"
+#include "core/export/apply_plan.h"
+#include "core/correct/corrections.h"
+#include "core/samples/selection.h"
+
+namespace tersor {
+
+namespace {
+
+constexpr size_t kFewestSamples = 16;  // of which to hold some aside
+constexpr size_t kFewestHeld = 8, kMostHeld = 16;
+constexpr size_t kFewestOthers = 8, kMostOthers = 24;
+constexpr size_t kFew = 8;  // that biases are measured on where a change has to gain with them
+constexpr int64_t kSweepBytes = int64_t{64} << 20;
+/// What 8 bits of all the constants that are stored in them may cost, in noise over that of float constants: 2 dB. They
+/// are what makes the file small, so nothing is asked of them where the outputs are as good as this all the same.
+constexpr double kStoredNoise = 0.58;
+constexpr double kGoodEnough = 30;
+/// A file with an error of a tenth of its outputs is usable (report/verdict.h).
+constexpr double kUsable = 20;
+/// So many times the size or the time is nothing that is paid for, nor are so many bytes.
+constexpr double kSame = 1.01, kFewBytes = 4096;
+constexpr size_t kMostConstants = 32;  // tried one by one
+constexpr std::string_view kFloatBut = "float but ";
+constexpr const char* kMeasured = "measured";
+constexpr const char* kAnalytic = "weights_bias_correction_method=ANALYTIC";
+
+/// Bytes of one sample's inputs, as far as they were watched.
+int64_t input_bytes(const Job& job, const calibrate::Statistics& statistics) {
+  int64_t bytes = 0;
+  for (const ValueId input : job.model.graph.inputs)
+    if (const auto* seen = statistics.find(job.model.graph.name_of(input)))
+      bytes += static_cast<int64_t>(seen->elements / statistics.samples.size() * sizeof(float));
+  return bytes;
+}
+
+/// After the model's outputs those values that are judged in their place.
+run::ProgramOptions judged_values(const Model& model) {
+  const Uses uses(model.graph);
+  run::ProgramOptions options;
+  std::vector<ValueId> values;
+  for (const ValueId output : model.graph.outputs) values.push_back(value_before_softmax(model.graph, uses, output));
+  options.fetched = std::move(values);
+  return options;
+}
+
+/// To three digits: what prices say is worth no more.
+double three_digits(double milliseconds) {
+  double per_unit = 1;  // a power of ten: of units in a millisecond
+  while (milliseconds * per_unit < 100 && per_unit < 1e9) per_unit *= 10;
+  double unit = 1;
+  while (milliseconds / unit >= 1000) unit *= 10;
+  return std::floor(milliseconds * per_unit / unit + 0.5) * unit / per_unit;
+}
+
+}  // namespace
+
+void TrialSums::add(TrialSums more) {
+  if (more.statistics) {
+    if (statistics)
+      calibrate::merge(*statistics, *more.statistics);
+    else
+      statistics = std::move(more.statistics);
+  }
+  sweep.add(std::move(more.sweep));
+  std::move(more.errors.begin(), more.errors.end(), std::back_inserter(errors));
+  std::move(more.distances.begin(), more.distances.end(), std::back_inserter(distances));
+}
+
+namespace {
+
+bool tries_corrections(const Job& job, const calibrate::Statistics& statistics) {
+  return job.settings.config.holdout && statistics.samples.size() >= kFewestSamples;
+}
+
+/// SHA-256 of what the sensitivities of candidates depend on: budgets may change.
+std::string sensitivities_key(const Job& job) {
+  Job without = job;
+  config::QuantizationConfig& config = without.settings.config;
+  std::string restricted;
+  if (config.target_resource_utilization)
+    for (const std::string& name : config.target_resource_utilization->restricted()) restricted += name + "\n";
+  config.target_resource_utilization.reset();
+  if (config.mixed_precision_config && config.mixed_precision_config->float_operators.value_or(0) > 0)
+    config.mixed_precision_config->float_operators = 1;
+  const std::string text = choices_key(without) + "\n" + restricted;
+  return sha256_hex(std::as_bytes(std::span(text)));
+}
+
+mixed::Sensitivities no_sensitivities(const std::vector<mixed::Configurable>& operators) {
+  mixed::Sensitivities none;
+  for (const mixed::Configurable& one : operators) none.emplace_back(one.candidates.size(), 0.0);
+  return none;
+}
+
+/// Those of a table that was measured for the same; none of another.
+std::optional<mixed::Sensitivities> sensitivities_of(const calibrate::BitConfiguration& known, const std::string& key,
+                                                     const std::vector<mixed::Configurable>& operators) {
+  mixed::Sensitivities measured = no_sensitivities(operators);
+  if (known.measured_for != key || known.operators.size() != measured.size()) return std::nullopt;
+  for (size_t k = 0; k < measured.size(); ++k) {
+    if (known.operators[k].candidates.size() != measured[k].size()) return std::nullopt;
+    for (size_t c = 0; c < measured[k].size(); ++c) measured[k][c] = known.operators[k].candidates[c].sensitivity;
+  }
+  return measured;
+}
+
+}  // namespace
+
+bool Trial::is_wanted(const Job& job, const calibrate::Statistics& statistics) {
+  const bool something = job.settings.config.mixes_precisions() || tries_corrections(job, statistics);
+  return something && !job.asked && statistics.choices.settings != choices_key(job) &&
+         run::unsupported(job.model, ops::standard()).empty();
+}
+
+Trial::Trial(std::shared_ptr<const Job> job, const calibrate::Statistics& statistics)
+    : job_(std::move(job)), tries_(tries_corrections(*job_, statistics)) {
+  const size_t total = statistics.samples.size();
+  const size_t held = tries_ ? std::clamp(total / 4, kFewestHeld, kMostHeld) : 0;
+  std::vector<bool> is_held(total, false);
+  for (size_t k = 0; k < held; ++k) is_held[(2 * k + 1) * total / (2 * held)] = true;
+  std::vector<size_t> others;
+  for (size_t place = 0; place < total; ++place)
+    if (!is_held[place]) others.push_back(place);
+  constexpr int64_t kInputBytes = int64_t{64} << 20;  // kept for all rounds
+  const int64_t fitting = kInputBytes / std::max<int64_t>(1, input_bytes(*job_, statistics));
+  const auto room =
+      static_cast<int64_t>(std::clamp<int64_t>(fitting - static_cast<int64_t>(held), kFewestOthers, kMostOthers));
+  if (tries_)
+    for (const int64_t k : samples::spread_evenly(static_cast<int64_t>(others.size()), room))
+      places_.push_back(others[static_cast<size_t>(k)]);
+  const size_t used = places_.size();
+  for (size_t place = 0; tries_ && place < total; ++place)
+    if (is_held[place]) places_.push_back(place);
+  for (size_t k = 0; k < places_.size(); ++k) (k < used ? others_ : held_).push_back(k);
+  if (job_->settings.config.mixes_precisions()) {
+    const int wanted = config::mixed_precision_of(job_->settings.config).num_of_images;
+    const auto images = std::clamp<int64_t>(wanted, 1, std::max<int64_t>(fitting, kFewestOthers));
+    for (const int64_t k : samples::spread_evenly(static_cast<int64_t>(total), images)) {
+      const auto place = static_cast<size_t>(k);
+      const auto known = std::find(places_.begin(), places_.end(), place);
+      searched_.push_back(static_cast<size_t>(known - places_.begin()));
+      if (known == places_.end()) places_.push_back(place);
+    }
+    std::sort(searched_.begin(), searched_.end());
+  }
+  for (const size_t place : places_) records_.push_back(statistics.samples[place]);
+  choices_.settings = choices_key(*job_);
+  choices_.held = static_cast<int64_t>(held);
+  choices_.others = static_cast<int64_t>(used);
+  if (searched_.empty())
+    begin_trying();
+  else
+    begin_search(statistics);
+}
+
+void Trial::begin_trying() {
+  round_ = Round::kCalibrate;
+  active_ = others_;
+  if (!tries_) finish();
+}
+
+void Trial::begin_search(const calibrate::Statistics& statistics) {
+  whole_ = statistics;
+  round_ = Round::kSearch;
+  active_ = searched_;
+  const config::QuantizationConfig& config = job_->settings.config;
+  auto operators = mixed::configurable_operators(job_->model.graph, job_->attachment, config);
+  if (const auto known = sensitivities_of(statistics.choices.bits, sensitivities_key(*job_), operators))
+    return end_search(operators, *known);
+  if (operators.empty() || config::mixed_precision_of(config).configuration_overwrite)
+    return end_search(operators, no_sensitivities(operators));
+  search_ = std::make_unique<mixed::BitSearch>(
+      mixed::SearchProblem{job_->model, job_->attachment, job_->arithmetic.in_float, whole_, config},
+      std::move(operators));
+  step_ = 0;
+  search_program_ = std::make_shared<const mixed::SearchProgram>(search_->program(step_));
+}
+
+void Trial::take_distances(const std::vector<SampleDistances>& distances) {
+  std::vector<double> means(search_->distances(step_), 0.0);
+  for (const SampleDistances& one : distances)
+    for (size_t k = 0; k < means.size(); ++k) means[k] += one.distances[k];
+  for (double& mean : means) mean /= static_cast<double>(std::max<size_t>(distances.size(), 1));
+  search_->take(step_, means);
+  if (++step_ == search_->steps()) return end_search(search_->operators(), search_->sensitivities());
+  search_program_ = std::make_shared<const mixed::SearchProgram>(search_->program(step_));
+}
+
+void Trial::end_search(const std::vector<mixed::Configurable>& operators, const mixed::Sensitivities& sensitivities) {
+  const mixed::UtilizationMeter meter(job_->model, job_->attachment, whole_);
+  choices_.bits = mixed::choose_configuration(job_->model.graph, job_->attachment, meter, operators, sensitivities,
+                                              job_->settings.config);
+  choices_.bits.measured_for = sensitivities_key(*job_);
+  choices_.bits.images = static_cast<int64_t>(searched_.size());
+  search_ = nullptr, search_program_ = nullptr, whole_ = {};
+  begin_trying();
+}
+
+TrialOutcome Trial::outcome(TrialSums sums) const {
+  TrialOutcome outcome{std::move(sums.statistics), std::nullopt, std::move(sums.errors), std::move(sums.distances)};
+  if (round_ == Round::kStep) outcome.sweep = sweep_->outcome(step_, sums.sweep);
+  const auto by_sample = [](const auto& a, const auto& b) { return a.sample < b.sample; };
+  std::sort(outcome.errors.begin(), outcome.errors.end(), by_sample);
+  std::sort(outcome.distances.begin(), outcome.distances.end(), by_sample);
+  return outcome;
+}
+
+void Trial::take(TrialOutcome outcome) {
+  switch (round_) {
+    case Round::kSearch:
+      return take_distances(outcome.distances);
+    case Round::kCalibrate:
+      TERSOR_CHECK(outcome.statistics);
+      seen_ = std::move(*outcome.statistics);
+      program_ = run::Program::compile(job_->model, ops::standard(), judged_values(job_->model));
+      round_ = Round::kInFloat;
+      active_ = held_;
+      return;
+    case Round::kInFloat:
+      plain_ = choices_;
+      words_ = job_->settings.config.contestants();
+      std::reverse(words_.begin(), words_.end());
+      return begin_next();
+    case Round::kStart:
+      step_ = 0;
+      return begin_step();
+    case Round::kStep:
+      TERSOR_CHECK(outcome.sweep);
+      sweep_->take(step_, *outcome.sweep);
+      outcomes_.push_back(std::move(*outcome.sweep));
+      if (++step_ < sweep_->steps()) return begin_step();
+      keep_outcomes(*candidate_job_, *sweep_, std::move(outcomes_), *draft_, seen_);
+      return begin_judging();
+    case Round::kJudge:
+      return judge(std::move(outcome.errors));
+    case Round::kDone:
+      return;
+  }
+}
+
+/// A field that a person set to something else is theirs.
+bool Trial::is_default(std::string_view field) const {
+  static const Json defaults = config::to_json(config::QuantizationConfig{});
+  const std::string name(field);
+  return config::to_json(job_->settings.config)[name] == defaults[name];
+}
+
+/// Constants are to be in integers, whatever it costs.
+bool Trial::stores_constants() const {
+  return word_ == config::Preference::kSize || word_ == config::Preference::kIntegers;
+}
+
+/// No word before began with the same plan and had the same tried on it.
+bool Trial::is_new() const {
+  return std::none_of(contenders_.begin(), contenders_.end(), [&](const Contender& one) {
+    return one.digest == word_digest_ && (one.choices.in_float.empty() || !stores_constants());
+  });
+}
+
+/// Begins with the next word that gives another file than those before it and may be the best; false where none does.
+bool Trial::begin_word() {
+  while (!words_.empty()) {
+    word_ = words_.back();
+    words_.pop_back();
+    choices_ = plain_;
+    if (word_ != job_->settings.config.prefer) choices_.changes.push_back("prefer=" + std::string(enum_word(word_)));
+    judged_.clear(), best_.clear(), measured_.clear(), constants_.clear(), costs_.clear(), all_float_.reset();
+    finishing_ = false;
+    if (!begin({"", choices_})) continue;
+    word_digest_ = draft_->digest;
+    if (!is_new()) continue;
+    if (!contenders_.empty()) {
+      Contender& first = contenders_[0];
+      calibrate::Contestant row{std::string(enum_word(word_))};
+      if (!make_file(choices_, row) || (first.row.size_bytes == 0 && !make_file(first.choices, first.row))) continue;
+      if (!may_win(row)) {
+        contenders_.push_back({row, word_digest_, choices_, {}});
+        continue;
+      }
+    }
+    find_candidates();
+    return true;
+  }
+  return false;
+}
+
+/// What trying has made of a word is what it stands for.
+void Trial::end_word() {
+  Contender one{{std::string(enum_word(word_))}, word_digest_, choices_, best_};
+  one.row.sqnr_db = rounded_decibels(pooled_decibels(best_));
+  if (contenders_.empty() || make_file(choices_, one.row)) contenders_.push_back(std::move(one));
+}
+
+/// Bytes and expected time of a file with these choices, made of the others; false where there is none. What needs the
+/// samples once more changes neither.
+bool Trial::make_file(const calibrate::Choices& choices, calibrate::Contestant& row) const {
+  try {
+    Job job = *with_choices(job_, choices);
+    job.ranges = ranges_;
+    config::QuantizationConfig& config = job.settings.config;
+    if (config.measures_bias()) config.weights_bias_correction_method = config::BiasCorrectionMethod::kAnalytic;
+    config.weights_second_moment_correction = false;
+    config.effort = 0;
+    config.gradient_ptq_config.reset();
+    const QuantizeResult result = quantize(job, seen_);
+    row.size_bytes = static_cast<int64_t>(result.bytes.size());
+    row.quantized_ms = std::nullopt;
+    if (const auto& prices = job.settings.platform.prices)
+      if (const auto ms = cost::expected_milliseconds(result.model, *prices)) row.quantized_ms = three_digits(*ms);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// By size and expected time.
+bool Trial::may_win(const calibrate::Contestant& row) const {
+  const calibrate::Contestant& first = contenders_[0].row;
+  const auto is_as_fast = [&](double factor) {
+    return row.quantized_ms && first.quantized_ms && *row.quantized_ms <= factor * *first.quantized_ms;
+  };
+  switch (job_->settings.config.prefer) {
+    case config::Preference::kSpeed:
+      return is_as_fast(1);
+    case config::Preference::kSize:
+      return row.size_bytes <= first.size_bytes;
+    case config::Preference::kBalanced:
+      return is_as_fast(kSame) &&
+             static_cast<double>(row.size_bytes) <= kSame * static_cast<double>(first.size_bytes) + kFewBytes;
+    default:
+      return true;
+  }
+}
+
+/// Of those that are usable, or no worse than the first, the one that is best by the word that was asked for.
+const Trial::Contender& Trial::best_contender() const {
+  const auto decibels_of = [](const Contender& one) {
+    return std::min(pooled_decibels(one.errors), median_decibels(one.errors));
+  };
+  const config::Preference prefer = job_->settings.config.prefer;
+  const double usable = std::min(kUsable, decibels_of(contenders_[0]));
+  const Contender* best = &contenders_[0];
+  for (const Contender& one : contenders_) {
+    if (&one == best || one.errors.empty() || !may_win(one.row)) continue;
+    if (!prefers_accuracy() && decibels_of(one) < usable) continue;
+    const auto rank = [&](const Contender& each) {
+      const double bytes = static_cast<double>(each.row.size_bytes), ms = each.row.quantized_ms.value_or(0),
+                   noise = -*each.row.sqnr_db;
+      return prefer == config::Preference::kSpeed  ? std::array{ms, noise, bytes}
+             : prefer == config::Preference::kSize ? std::array{bytes, ms, noise}
+                                                   : std::array{noise, ms, bytes};
+    };
+    // The default is left for what surely gains alone.
+    if (prefer == config::Preference::kBalanced ? compared({}, best->errors, one.errors).taken
+                                                : rank(one) < rank(*best))
+      best = &one;
+  }
+  return *best;
+}
+
+void Trial::choose_contender() {
+  if (contenders_.empty()) {
+    choices_ = plain_;  // nothing can be made, which is said when it is asked for
+    return;
+  }
+  const Contender& best = best_contender();
+  choices_ = best.choices;
+  best_ = best.errors;
+  if (contenders_.size() == 1) return;
+  for (const Contender& one : contenders_) {
+    choices_.contestants.push_back(one.row);
+    choices_.contestants.back().taken = &one == &best;
+  }
+}
+
+/// In the order in which they are tried, each on top of what was taken before it.
+void Trial::find_candidates() {
+  std::vector<Candidate> all;
+  config::QuantizationConfig config = job_->settings.config;
+  config.prefer = word_;
+  // Where every output is quantized a float constant takes what follows out of the integers.
+  const bool beside_float = job_->attachment.export_rules.placement == tpc::Placement::kOperands;
+  if (beside_float && !stores_constants()) all.push_back({"float *", {}});
+  // The last to act first: what it was made for may be there without it.
+  const auto corrections = ptq::corrections();
+  for (auto one = corrections.rbegin(); one != corrections.rend(); ++one)
+    if (one->is_tried && is_default(one->field) && one->is_wanted(config))
+      all.push_back({std::string(one->field) + "=false", {}});
+  if (is_default("activation_threshold_method")) all.push_back({kUnclipped, {}});
+  waiting_.assign(all.rbegin(), all.rend());
+}
+
+void Trial::begin_next() {
+  while (!waiting_.empty()) {
+    Candidate next = std::move(waiting_.back());
+    waiting_.pop_back();
+    complete(next);
+    if (begin(std::move(next))) return;
+  }
+  if (!best_.empty() && !finishing_) {
+    finishing_ = true;
+    if (is_default("weights_bias_correction")) waiting_.push_back({"weights_bias_correction=false", {}});
+    if (job_->settings.config.measures_bias() && begin({kMeasured, choices_, Biases::kAsTheSettings})) return;
+    return begin_next();
+  }
+  if (!best_.empty()) end_word();
+  if (begin_word()) return;
+  choose_contender();
+  finish();
+}
+
+namespace {
+
+/// By name, in the order of the graph, each once.
+std::vector<std::string> stored_constants(const Draft& draft) {
+  std::vector<std::string> names;
+  for (const ptq::ConstantPlan& one : draft.plan.constants) {
+    if (one.tied) continue;  // a kernel has its integers anyway
+    const std::string& name = draft.model.graph.name_of(draft.model.graph.find(one.node)->inputs[one.input]);
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace
+
+/// On top of what is chosen by then.
+void Trial::complete(Candidate& candidate) {
+  const std::string& change = candidate.change;
+  std::vector<std::string> in_float = std::move(candidate.choices.in_float);
+  candidate.choices = choices_;
+  if (change == "float *") in_float = constants_;
+  if (change == "float") in_float = costly_constants();
+  if (change.rfind("float", 0) == 0)
+    candidate.choices.in_float = std::move(in_float);
+  else if (!change.empty())
+    candidate.choices.changes.push_back(change);
+}
+
+/// Those that cost most, so many that the others cost no more than kStoredNoise together; all where none was tried.
+std::vector<std::string> Trial::costly_constants() const {
+  if (costs_.empty()) return constants_;
+  auto costs = costs_;
+  std::stable_sort(costs.begin(), costs.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::string> costly;
+  double noise = 0;
+  for (const auto& [more, name] : costs) {
+    noise += more;
+    if (noise > kStoredNoise) costly.push_back(name);
+  }
+  return costly;
+}
+
+/// False where it is no other model than one that was judged, or none at all.
+bool Trial::begin(Candidate candidate) {
+  try {
+    auto job = std::make_shared<Job>(*with_choices(job_, candidate.choices));
+    job->asked = job_;
+    job->ranges = ranges_;
+    // What is compared has its biases as statistics alone correct them, so that no sweep is due for each.
+    if (candidate.biases == Biases::kOfStatistics && job->settings.config.measures_bias())
+      job->settings.config.weights_bias_correction_method = config::BiasCorrectionMethod::kAnalytic;
+    // Rounding, which takes longest, holds samples aside itself, kernel by kernel (ptq/round_weights.h).
+    if (!candidate.rounds) job->settings.config.effort = 0;
+    seen_.measured = {}, seen_.rounded = {};
+    Draft draft = tersor::draft(*job, seen_);
+    if (!judged_
+             .insert(draft.digest + std::to_string(static_cast<int>(candidate.biases)) + (candidate.rounds ? "+" : ""))
+             .second &&
+        candidate.change != "float")
+      return false;
+    candidate_job_ = std::move(job);
+    draft_ = std::move(draft);
+  } catch (const Error&) {
+    return false;  // settings that leave nothing to quantize, say
+  }
+  candidate_ = std::move(candidate);
+  ptq::SweepOptions options;
+  options.memory = kSweepBytes;
+  if (candidate_.biases == Biases::kOfFew) options.most_samples = kFew;
+  sweep_ = candidate_.biases != Biases::kOfStatistics ? tersor::sweep(*candidate_job_, *draft_, options) : nullptr;
+  outcomes_.clear();
+  if (!sweep_) {
+    begin_judging();
+    return true;
+  }
+  round_ = Round::kStart;
+  active_ = sweep_->places();
+  program_ = sweep_->float_program();
+  return true;
+}
+
+void Trial::begin_step() {
+  round_ = Round::kStep;
+  step_program_ = sweep_->program(step_);
+}
+
+void Trial::begin_judging() {
+  round_ = Round::kJudge;
+  active_ = held_;
+  sweep_ = nullptr;
+  const Model quantized = ptq::apply_restored(draft_->model, corrected_plan(*candidate_job_, *draft_, seen_.measured));
+  program_ = run::Program::compile(quantized, ops::standard(), judged_values(quantized));
+}
+
+void Trial::judge(std::vector<HeldError> errors) {
+  const std::string& change = candidate_.change;
+  if (change == kMeasured) {
+    // What was tried so far had its biases corrected by statistics alone, and nearest integers for weights.
+    calibrate::TriedChange row = compared(kAnalytic, errors, best_);
+    // Without measured biases the weights are not rounded either, so that has to be worth it too.
+    if (row.taken && !candidate_.rounds && job_->settings.config.effort > 0 &&
+        begin({kMeasured, choices_, Biases::kAsTheSettings, true}))
+      return;
+    if (row.taken)
+      choices_.changes.push_back(row.change);
+    else
+      best_ = std::move(errors);
+    choices_.tried.push_back(std::move(row));
+  } else if (candidate_.biases == Biases::kOfFew) {
+    judge_measured(std::move(errors));
+  } else if (change.empty()) {
+    best_ = std::move(errors);
+    const double decibels = std::min(pooled_decibels(best_), median_decibels(best_));
+    if (prefers_accuracy() || decibels < kGoodEnough) constants_ = stored_constants(*draft_);
+  } else if (change.rfind("float", 0) == 0) {
+    judge_constants(std::move(errors));
+  } else {
+    calibrate::TriedChange row = compared(change, best_, errors);
+    if (row.taken && !finishing_ && job_->settings.config.measures_bias()) {
+      promised_ = std::move(errors);
+      waiting_.push_back({change, {}, Biases::kOfFew});
+      if (measured_.empty()) waiting_.push_back({"", {}, Biases::kOfFew});
+    } else {
+      if (row.taken) take_change(change, std::move(errors));
+      choices_.tried.push_back(std::move(row));
+    }
+  }
+  begin_next();
+}
+
+void Trial::take_change(const std::string& change, std::vector<HeldError> errors) {
+  choices_.changes.push_back(change);
+  best_ = std::move(errors);
+}
+
+/// Biases that statistics alone correct leave more of some changes than measured ones do.
+void Trial::judge_measured(std::vector<HeldError> errors) {
+  if (candidate_.change.empty()) {
+    measured_ = std::move(errors);
+    return;
+  }
+  calibrate::TriedChange row = compared(candidate_.change, measured_, errors);
+  if (row.taken) {
+    take_change(row.change, std::move(promised_));
+    measured_ = std::move(errors);
+  }
+  choices_.tried.push_back(std::move(row));
+}
+
+/// First all constants in float; where that gains, each of them in integers alone; then those in float that cost most,
+/// so many that the others cost no more than kStoredNoise together.
+void Trial::judge_constants(std::vector<HeldError> errors) {
+  const std::string& change = candidate_.change;
+  if (change == "float *") {
+    if (!compared(change, best_, errors).taken) return;
+    all_float_ = std::move(errors);
+    // For accuracy all that gain stay, none of them for its size.
+    const size_t count = prefers_accuracy() ? 0 : std::min(constants_.size(), kMostConstants);
+    waiting_.push_back({"float", {}});  // those that are found, after all single ones
+    for (size_t k = count; k-- > 0 && count > 1;) {
+      Candidate one{std::string(kFloatBut) + constants_[k], {}};
+      for (const std::string& name : constants_)
+        if (name != constants_[k]) one.choices.in_float.push_back(name);
+      waiting_.push_back(std::move(one));
+    }
+    return;
+  }
+  if (change != "float") {
+    costs_.emplace_back(more_noise(*all_float_, errors), change.substr(kFloatBut.size()));
+    return;
+  }
+  calibrate::TriedChange row = compared(change, best_, errors);
+  for (const std::string& name : candidate_.choices.in_float) {
+    row.change = "float " + name;
+    choices_.tried.push_back(row);
+  }
+  if (!row.taken) return;
+  choices_.in_float = candidate_.choices.in_float;
+  best_ = std::move(errors);
+}
+
+void Trial::finish() {
+  words_.clear(), contenders_.clear();
+  if (tries_) {
+    const HeldFigures held = figures_of(best_);
+    choices_.sqnr_db = rounded_decibels(held.sqnr_db);
+    choices_.median_sqnr_db = rounded_decibels(held.median_sqnr_db);
+    if (held.range)
+      choices_.low_db = rounded_decibels(held.range->lower), choices_.high_db = rounded_decibels(held.range->upper);
+  }
+  round_ = Round::kDone;
+  active_.clear();
+  program_ = nullptr;
+  step_program_ = {};
+  draft_.reset();
+  candidate_job_ = nullptr;
+  sweep_ = nullptr;
+  seen_ = {};
+  ranges_ = nullptr;
+}
+
+}  // namespace tersor

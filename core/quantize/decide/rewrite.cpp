@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/decide/rewrite.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace tersor::ptq {
+
+std::string first_few(const std::vector<std::string>& list) {
+  constexpr size_t kNamed = 5;
+  std::string text;
+  for (size_t k = 0; k < std::min(list.size(), kNamed); ++k) text += (k == 0 ? "" : "; ") + list[k];
+  return list.size() > kNamed ? text + "; and " + std::to_string(list.size() - kNamed) + " more" : text;
+}
+
+std::string number_text(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", value);
+  return text;
+}
+
+std::string fall_text(double least, double most) {
+  const auto decibels = [](double ratio) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1f", -10 * std::log10(ratio));
+    return std::string(text);
+  };
+  const std::string low = decibels(least), high = decibels(most);
+  return " falls by " + (low == high ? low : low + " to " + high) + " dB";
+}
+
+}  // namespace tersor::ptq

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes the quantized model of a plan. Its parts: which nodes stand where and are named how (apply_plan.cpp), what
+// gives values of stored codes (restoring_nodes.cpp), weights and biases (store_weights.cpp), constants
+// (store_constants.cpp).
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/graph/uses.h"
+#include "core/passes/edit.h"
+#include "core/export/added_names.h"
+#include "core/export/apply_plan.h"
+#include "core/export/pack_codes.h"
+#include "core/choose/table_weight.h"
+
+namespace tersor::ptq {
+
+using quant::QuantizationParams;
+
+/// The first operator set with integers of 16 and 4 bits between quantizers.
+inline constexpr int64_t kOpsetOfSmallIntegers = 21;
+
+/// Whole numbers as a tensor of 4, 8 or 16 bits; those of 4 bits two to a byte, the first in the low half.
+Tensor integers(std::span<const int32_t> values, DType type, const Shape& shape);
+
+/// Initializers that the tensors of an activation group share.
+struct GroupParams {
+  ValueId scale, zero_point;
+  ValueId table;  // the nearest entry's code for each code; invalid without a table
+};
+
+/// Initializers of a weight that several kernels have.
+struct StoredWeight {
+  ValueId codes, scale, zero_point;
+  std::vector<float> scales;
+};
+
+/// Initializers that the readers of one embedding share; by row, scales and zero points are columns of floats.
+struct StoredTable {
+  ValueId table;
+  QuantizationParams params;
+  ValueId codes, scale;
+  ValueId zero_point;  // invalid where all rows' are zero
+};
+
+/// One use each.
+class Applier {
+ public:
+  Applier(const Model& model, const QuantizationPlan& plan)
+      : model_(model), plan_(plan), captured_(passes::captured_values(model.graph)) {}
+
+  Model apply();
+
+ private:
+  Graph& graph() { return model_.graph; }
+  const std::string& name_of(ValueId id) { return graph().name_of(id); }
+  /// Integers of 16 or 4 bits.
+  bool needs_small_integers() const;
+  /// Float arithmetic reads the weight, which the runtime restores when it opens the file. A DequantizeLinear is
+  /// computed in every run, and ONNX Runtime rounds the input of a MatMul after one to 8 bits.
+  bool folds(const KernelPlan& kernel) const;
+  /// Constants are computed once, when the file is opened: codes of few bits may be packed, too.
+  bool folds_constants() const { return tpc::folds(plan_.float_weights); }
+  bool multiplies_bits(const KernelPlan& kernel, const Node& node) const;
+  /// MatMuls and Gemms that runtimes compute in integers, or with packed weights, and whose result is float.
+  std::vector<NodeId> kernels_with_float_results() const;
+  /// Runtimes would make integer kernels of these, which take one zero point for the whole weight.
+  std::vector<NodeId> kernels_with_zero_points() const;
+  std::vector<NodeId> softmaxes_in_float() const;
+  void drop_plain_dilations();
+  void fold_clamps();
+  /// `uses`: of the graph before the first pair.
+  void insert_pair(const Uses& uses, const ActivationPlan& activation);
+  Node bound(const std::string& name, ValueId value, const QuantizationParams& params);
+  Node bound_codes(const std::string& name, ValueId all, ValueId bounded, const QuantizationParams& params);
+  void place_new_nodes();
+  void make_names_unique();
+
+  // store_weights.cpp
+  void store_weight(const KernelPlan& kernel);
+  void store_blocks(const KernelPlan& kernel, const Tensor& values, Node& node);
+  void store_bias(const KernelPlan& kernel, Node& node);
+  Tensor codes_of_weight(const KernelPlan& kernel, const Tensor& values) const;
+  void fold_shared(const KernelPlan& kernel, const Tensor& values, ValueId output, std::vector<Node>& nodes);
+  void fold_blocks(const KernelPlan& kernel, std::span<const int8_t> rows, const Shape& shape, ValueId output,
+                   std::vector<Node>& nodes);
+  void restore_blocks(const KernelPlan& kernel, std::span<const int8_t> rows, const Shape& shape, ValueId output,
+                      std::vector<Node>& nodes);
+  void multiply_bits(const KernelPlan& kernel, std::span<const int8_t> rows, Node& node);
+
+  // store_constants.cpp
+  void store_tied(const ConstantPlan& table);
+  void store_constant(const ConstantPlan& constant);
+  void store_embedding(const ConstantPlan& embedding);
+  StoredTable stored_table(const ConstantPlan& embedding, ValueId table);
+
+  // restoring_nodes.cpp. Where there is a list of nodes, new ones come to its end.
+  Node pair_node(const std::string& type, const std::string& name, std::vector<ValueId> inputs, ValueId output);
+  ValueId chain(std::vector<Node>& nodes, const std::string& type, const std::string& name, std::vector<ValueId> inputs,
+                const std::string& result, DType dtype);
+  ValueId whole(const std::string& name, std::vector<int64_t> numbers) {
+    const Shape one{static_cast<int64_t>(numbers.size())};
+    return graph().add_initializer(name, Tensor::of<int64_t>(one, numbers));
+  }
+  /// Integers of the file, which are packed at the end where they have few bits.
+  ValueId stored_codes_of(const std::string& stem, Tensor codes, int n_bits) {
+    const ValueId stored = graph().add_initializer(stem + kCodes, std::move(codes));
+    if (folds_constants()) few_bit_codes_.push_back({stored, n_bits});
+    return stored;
+  }
+  ValueId scale_of(const std::string& stem, const QuantizationParams& params);
+  ValueId zero_point_of(const std::string& stem, const QuantizationParams& params, DType type);
+  Node restore(std::string name, Tensor codes, const QuantizationParams& params, ValueId output);
+  Node restore_shared(const StoredWeight& known, const QuantizationParams& params, ValueId output);
+  void look_up(std::string name, const Tensor& values, const quant::LutParams& table, ValueId output,
+               std::vector<Node>& nodes);
+  ValueId unpack(const std::string& name, PackedTable packed, const Shape& shape, std::vector<Node>& nodes);
+  ValueId folded_codes(const std::string& name, const std::vector<int8_t>& codes, const quant::IntegerGrid& grid,
+                       const Shape& shape, std::vector<Node>& nodes);
+  void fold(const std::string& name, const Tensor& codes, const QuantizationParams& params, ValueId output,
+            std::vector<Node>& nodes);
+  void scale_codes(const std::string& name, ValueId value, int rank, const QuantizationParams& params, ValueId output,
+                   std::vector<Node>& nodes);
+  /// Weights of 4 bits or fewer are of a type of 4 bits where the operator set has one and runtimes compute no
+  /// constants.
+  DType weight_type(const QuantizationParams& params) const;
+
+  Model model_;
+  const QuantizationPlan& plan_;
+  std::map<size_t, GroupParams> group_params_;
+  std::vector<StoredTable> tables_;
+  std::map<NodeId, ValueId> tied_;              // by kernel: the codes of the table whose rows are its channels
+  std::map<NodeId, StoredWeight> weights_;      // by the first of the kernels that have it
+  std::map<ValueId, std::vector<Node>> after_;  // nodes to stand after a value's producer
+  std::map<NodeId, std::vector<Node>> before_;  // nodes to stand before a node
+  std::vector<FewBitCodes> few_bit_codes_;
+  std::vector<bool> captured_;  // by value: a subgraph reads it by its name
+};
+
+}  // namespace tersor::ptq

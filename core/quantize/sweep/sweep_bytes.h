@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a sweep's steps add up to and come to, as bytes that cross between workers and processes of one program.
+#pragma once
+
+#include "core/base/byte_stream.h"
+#include "core/sweep/sweep.h"
+
+namespace tersor::ptq {
+
+void put(ByteWriter& writer, const SweepSums& sums);
+SweepSums get_sweep_sums(ByteReader& reader);
+void put(ByteWriter& writer, const SweepOutcome& outcome);
+SweepOutcome get_sweep_outcome(ByteReader& reader);
+
+template <class T>
+ByteBuffer to_bytes(const T& value) {
+  ByteWriter writer;
+  put(writer, value);
+  return writer.take();
+}
+
+}  // namespace tersor::ptq

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trains a quantized model on the samples, towards the float one: the rounding of weights, biases, and the scales of
+// activations. The loss compares both at the output of every kernel, before it is quantized, and at the model's
+// outputs; gradients are those of core/gradient, quantizers those of core/trainable. Source: MCT's gradient-based
+// post-training quantization, with the parts of AdaRound (Nagel et al. 2020) and LSQ (Esser et al. 2020) that it is
+// made of; it starts from the integers and biases that the default has found.
+//
+// With labels the loss has their cross-entropy too.
+//
+// A part of the samples is held aside: what training came to is kept only where it is better there, of the states that
+// were tried along the way the best: by the SQNR of the outputs, with labels by the cross-entropy. It goes in rounds:
+//
+//   tune::Tuner tuner(problem);
+//   std::vector<tune::TuneRunner> runners;                 // one per thread
+//   while (!tuner.done()) {
+//     for (lane : tuner.lanes()) runners[thread].run(lane, inputs_of);  // the lanes on any threads, in any order
+//     tuner.take(all runners' sums() added);
+//   }
+//   calibrate::TunedModel result = tuner.result();
+//
+// Each lane adds up its samples in order, and lanes are added in order, so neither the number of threads nor of workers
+// changes a bit. Workers that share no memory have a tuner each, and all take the same sums.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/byte_buffer.h"
+#include "core/calibrate/statistics.h"
+#include "core/config/gradient_ptq_config.h"
+#include "core/graph/graph.h"
+#include "core/decide/plan.h"
+
+namespace tersor::tune {
+
+/// Of a gradient step; more threads than these find nothing to do. A sample's place modulo this is its lane, so that
+/// workers, of which as many as divide this number are used, may each have the samples of their lanes alone.
+inline constexpr size_t kLanes = 4;
+
+/// Places among so many calibrated samples that are held aside, ascending: an eighth, 8 to 64, spread evenly; none of
+/// fewer than 16.
+std::vector<size_t> held_places(size_t samples);
+
+struct Problem {
+  const Model& model;                 // float, as the plan is for; not needed after construction
+  const ptq::QuantizationPlan& plan;  // with rounded weights and corrected biases; the same
+  config::GradientPTQConfig config;
+  std::string key;                  // what Tuning::plan is to be
+  std::string labels_digest;        // and Tuning::labels
+  std::vector<Shape> input_shapes;  // of a sample
+  size_t samples = 0;               // calibrated
+  std::vector<int64_t> labels;      // of each of these; above a label_weight of 0 needed, else none will do
+  /// Bytes of a runner beyond which activations are computed again by block, in the place of being kept.
+  int64_t memory = int64_t{1} << 30;
+};
+
+/// The inputs of the sample at that place.
+using InputsOf = std::function<std::vector<Tensor>(size_t place)>;
+
+/// Samples that go through one runner, in order.
+struct Lane {
+  size_t index = 0;
+  std::vector<size_t> places;  // among the calibrated samples
+};
+
+/// What a lane adds up to.
+struct LaneSums {
+  size_t lane = 0;
+  std::vector<float> gradients;  // of all variables, one after another
+  double loss = 0;
+  std::vector<double> by_point;       // a round that weighs: of each point, scores and squares
+  std::vector<double> signal, noise;  // a round that judges: by output
+  double cross_entropy = 0;           // the same with a label_weight: sum of the samples
+  bool has_answers = false;           // whether the first output is scores of one answer each
+  int64_t right = 0, same = 0;        // and how many of these are right, and those of the float model
+};
+
+struct TuneSums {
+  std::vector<LaneSums> lanes;  // in any order
+  void add(TuneSums more);
+};
+
+struct TuneProgress {
+  int64_t step = 0, steps = 0;  // gradient steps taken, and of the whole schedule
+  double loss = 0;              // mean of the samples of the last step
+  double before_db = 0, best_db = 0;
+  double last_db = 0;                               // at the latest judgement
+  std::optional<int64_t> before_right, best_right;  // with labels: right answers on the samples held aside
+  std::optional<int64_t> last_right;
+  std::optional<int64_t> before_same, last_same;  // the float model's answers there, where outputs are scores
+  int64_t held = 0;                               // how many these are
+};
+
+class Tuner {
+ public:
+  /// Error kUnsupportedModel where nothing can be trained, saying why; kInvalidSamples where there are too few samples.
+  explicit Tuner(const Problem& problem);
+  ~Tuner();
+
+  bool done() const;
+  /// Of this round.
+  const std::vector<Lane>& lanes() const;
+  /// Ends the round. Error kInvalidSamples where a loss is not finite and nothing was trained before.
+  void take(TuneSums sums);
+  /// No gradient step follows; what there is is judged and done() is near.
+  void stop();
+
+  TuneProgress progress() const;
+  int64_t steps_per_epoch() const;
+  /// As many as there are where nobody stops training.
+  int64_t rounds() const;
+  /// Bytes that one runner takes at most, the samples and the constants aside; 0 where that cannot be known before the
+  /// run.
+  int64_t bytes_per_runner() const;
+  /// How much longer the mean gradient step takes than the first ones, which may train less: by their
+  /// multiply-accumulate operations, 1 or more.
+  double work_of_mean_step() const;
+  calibrate::TunedModel result() const;
+
+  /// Where training stands, between two rounds: goes on with restore() to the same bytes as without the break, where it
+  /// was stopped too.
+  ByteBuffer checkpoint() const;
+  /// Error kMismatch for another problem's, naming the settings that differ, kInvalidArgument for bytes that are none
+  /// or of another version.
+  void restore(std::span<const std::byte> bytes);
+
+ private:
+  friend class TuneRunner;
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// What n_epochs was when this checkpoint was written, which a budget in minutes does not say. Errors as
+/// Tuner::restore().
+int epochs_of_checkpoint(std::span<const std::byte> bytes);
+
+/// Takes samples through rounds; for one thread, for as long as the tuner lives.
+class TuneRunner {
+ public:
+  explicit TuneRunner(const Tuner& tuner);
+  ~TuneRunner();
+  TuneRunner(TuneRunner&&) noexcept;
+
+  /// `inputs_of` is asked for samples of the lane, and for others of `place` modulo kLanes where samples are mixed.
+  /// Errors of it, and as Runner::run; kInvalidLabels where a label is no class of the output.
+  void run(const Lane& lane, const InputsOf& inputs_of);
+  /// Of the lanes of this round so far, once.
+  TuneSums sums();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// The plan with what was trained in it. Error kMismatch where it does not fit.
+void take_tuned(const Graph& graph, const calibrate::TunedModel& tuned, ptq::QuantizationPlan& plan);
+
+}  // namespace tersor::tune

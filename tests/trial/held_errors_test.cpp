@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/trial/held_errors.h"
+
+#include <cmath>
+
+#include "tests/catch.h"
+
+namespace held_errors_test {
+using namespace tersor;
+
+namespace {
+
+/// Two outputs, and after them what is judged in their place.
+HeldError error(double first, double second) {
+  return {0, {100, 100, 100, 100}, {100 / std::pow(10, first / 10), 100 / std::pow(10, second / 10), 1, 1}};
+}
+
+}  // namespace
+
+TEST_CASE("the figures of held samples are those of the output where they are lowest") {
+  const std::vector<HeldError> errors = {error(80, 20), error(80, 22), error(80, 24), error(80, 26)};
+  const HeldFigures figures = figures_of(errors);
+  CHECK(figures.sqnr_db == Approx(22.44).margin(0.01));
+  CHECK(figures.median_sqnr_db == Approx(23));
+  REQUIRE(figures.range);
+  // 2.3 times 2.58 times the root of 1.25 around 23.
+  CHECK(figures.range->lower == Approx(16.3).margin(0.2));
+  CHECK(figures.range->upper == Approx(29.7).margin(0.2));
+}
+
+TEST_CASE("an exact sample is as good as the best of the others") {
+  std::vector<HeldError> errors = {error(80, 20), error(80, 22), error(80, 24), error(80, 26)};
+  const HeldFigures without = figures_of(errors);
+  errors[3].noise[1] = 0;
+  const HeldFigures with = figures_of(errors);
+  REQUIRE(with.range);
+  CHECK(with.range->upper < without.range->upper);
+  CHECK(with.median_sqnr_db == Approx(23));
+}
+
+TEST_CASE("few held samples give no range, and exact outputs the best figure") {
+  CHECK_FALSE(figures_of({error(80, 20), error(80, 22)}).range);
+  HeldError exact = error(80, 20);
+  exact.noise = {0, 0, 0, 0};
+  CHECK(figures_of({exact, exact}).sqnr_db == 120);
+}
+
+}  // namespace held_errors_test
