@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a search for each operator's bits found (core/mixed/bit_search.h).
+// The result of a search for the number of bits of each operator (core/mixed/bit_search.h).
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace tersor::calibrate {
 
-/// A candidate of an operator.
+/// A candidate configuration of an operator.
 struct SearchedCandidate {
-  int64_t index = 0;           // among the candidates that platform and settings leave the operator
-  int64_t weights_n_bits = 0;  // 0: it has no weights to quantize; 32: float
+  int64_t index = 0;           // among the candidates that the platform and the settings allow
+  int64_t weights_n_bits = 0;  // 0: the operator has no weights to quantize; 32: float
   int64_t activation_n_bits = 0;
   double sensitivity = 0;
 
@@ -34,7 +34,7 @@ struct SearchedCandidate {
 struct SearchedOperator {
   std::string node;
   std::string op;
-  std::vector<std::string> shared_with;  // nodes that read the same weight, and have the same bits
+  std::vector<std::string> shared_with;  // nodes that read the same weight and so have the same bits
   std::vector<SearchedCandidate> candidates;
   int64_t chosen = 0;  // index into candidates
 
@@ -49,7 +49,7 @@ struct SearchedOperator {
   bool operator==(const SearchedOperator&) const = default;
 };
 
-/// What a model takes with a choice made.
+/// Resources that a model needs under one choice of candidates.
 struct TakenResources {
   double weights_memory = 0, activation_memory = 0, total_memory = 0, bops = 0;
 
@@ -65,7 +65,7 @@ struct TakenResources {
 
 struct BitConfiguration {
   std::string measured_for;  // SHA-256 of what the sensitivities depend on; empty: nothing was searched
-  int64_t images = 0;        // that they were measured on
+  int64_t images = 0;        // number of samples that the sensitivities were measured on
   std::vector<SearchedOperator> operators;
   TakenResources taken, least, most;
   double sensitivity = 0, gap = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was found by trying on samples held aside (core/trial/trial.h).
+// The settings that were chosen by trials on the samples held out (core/trial/trial.h).
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace tersor::calibrate {
 
-/// A change of the settings that was tried. Figures are signal over noise of the model's outputs, in dB.
+/// A change of the settings that was tried. Figures are the SQNR of the model's outputs in dB.
 struct TriedChange {
   std::string change;
   double before_db = 0, after_db = 0;
@@ -34,9 +34,9 @@ struct TriedChange {
   bool operator==(const TriedChange&) const = default;
 };
 
-/// One of the files that `prefer` is decided between, made of the same samples as what is tried.
+/// A quantized file among those that `prefer` is decided between. Contestants and trials use the same samples.
 struct Contestant {
-  std::string prefer;  // the word that it begins with
+  std::string prefer;  // the word of `prefer` whose division of the graph the file starts from
   int64_t size_bytes = 0;
   std::optional<double> quantized_ms = {};
   std::optional<double> sqnr_db = {};
@@ -57,18 +57,18 @@ struct Contestant {
 };
 
 struct Choices {
-  std::string settings;               // SHA-256 of those that they were made for; empty: nothing was tried
-  std::vector<std::string> changes;   // "FIELD=VALUE" in place of what those say
+  std::string settings;               // SHA-256 of the settings that the trials were made for; empty: nothing was tried
+  std::vector<std::string> changes;   // "FIELD=VALUE": the chosen values, which replace those of the settings
   std::vector<std::string> in_float;  // constants that stay in float
-  int64_t held = 0;                   // samples held aside
-  int64_t others = 0;                 // samples that what was tried was made of
+  int64_t held = 0;                   // samples held out
+  int64_t others = 0;                 // samples that the candidate models were made from
   std::vector<TriedChange> tried;
-  std::vector<Contestant> contestants;     // that are different files; empty where there is but one
-  double sqnr_db = 0, median_sqnr_db = 0;  // of what was chosen, made of the others, on the held samples
-  std::optional<double> low_db, high_db;   // between which nine of ten such samples are expected to have theirs
+  std::vector<Contestant> contestants;     // all different files; empty where there is only one
+  double sqnr_db = 0, median_sqnr_db = 0;  // of the chosen model, made from `others`, measured on the held-out samples
+  std::optional<double> low_db, high_db;   // nine of ten unseen samples are expected to have an SQNR in between
   BitConfiguration bits;                   // empty where every operator has the platform's base configuration
 
-  /// Nothing else than the settings was chosen.
+  /// True if the settings are used unchanged.
   bool is_plain() const { return changes.empty() && in_float.empty() && bits.empty(); }
 
   static constexpr auto fields() {

@@ -16,20 +16,22 @@ using quant::Histogram;
 
 namespace {
 
-constexpr size_t kInCache = size_t{1} << 17;  // elements that are looked at more than once
-constexpr size_t kFewRows = 64;               // that are worth fetching the sums of all channels for
+constexpr size_t kInCache = size_t{1} << 17;  // elements that stay in cache between two passes over them
+constexpr size_t kFewRows = 64;               // rows below which fetching the sums of all channels is not worth it
 constexpr size_t kRoom = Histogram::kMaxBins + 1;
-constexpr int32_t kMaxIndex = 1 << 24;                   // of a bin
-constexpr size_t kManyValues = Histogram::kMaxBins / 2;  // that are worth adding up four counters for each bin
-constexpr size_t kManyEnds = Histogram::kMaxBins;        // that take as much room as their bins
-constexpr size_t kMostHeld = (1 << 16) - 1;              // by one of these, if all values are alike
-// Bins tell no more of a range by more values than these of one sample.
+constexpr int32_t kMaxIndex = 1 << 24;  // largest magnitude of a bin's index
+constexpr size_t kManyValues =
+    Histogram::kMaxBins / 2;                       // values below which adding up four counters per bin is not worth it
+constexpr size_t kManyEnds = Histogram::kMaxBins;  // values that take as much memory as the bins would
+constexpr size_t kMostHeld = (1 << 16) - 1;        // values that a counter holds even if all of them are equal
+// Number of values sampled from each tensor; more would not make its range any better.
 constexpr size_t kEnoughValues = size_t{1} << 13;
 constexpr size_t kMostWeight = 64;
-// Of its root mean square: values further out are few, and a part may have none of them or too many.
+// In units of the root mean square. Values beyond it are rare, so that a sampled part may have none of them or too
+// many.
 constexpr double kFarthest = 8;
-constexpr size_t kAllOfOne = 16;       // channels take as long to look through, side by side, as one of them alone
-constexpr size_t kValuesOfPart = 128;  // at least: fewer take longer to begin than to count
+constexpr size_t kAllOfOne = 16;       // scanning this many channels side by side takes as long as scanning one alone
+constexpr size_t kValuesOfPart = 128;  // least number of values in a part; fewer take longer to start on than to count
 constexpr size_t kNotWatched = std::numeric_limits<size_t>::max();
 
 }  // namespace

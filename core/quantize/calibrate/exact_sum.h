@@ -9,10 +9,11 @@
 
 namespace tersor::calibrate {
 
-/// A sum of doubles that loses nothing: a fixed-point number in two's complement, words of 64 bits, lowest first, whose
-/// unit is 2^-160. Adding is associative and commutative, so sums merged in any order and grouping are equal. Parts of
-/// an addend below the unit are rounded off (half to even), each addend by itself; every float32, and every sum of
-/// float32 held in a double, is above it. Good for magnitudes up to 2^400 in all.
+/// A sum of doubles without rounding error, so that sums merged in any order and grouping are equal.
+///
+/// It is a fixed-point number in two's complement with the unit 2^-160, in words of 64 bits, lowest first. Each addend
+/// is rounded to the unit (half to even). Every float32, and every sum of float32 held in a double, is a multiple of
+/// the unit. The total may reach a magnitude of 2^400.
 class ExactSum {
  public:
   static constexpr size_t kWords = 9;
@@ -34,14 +35,14 @@ class ExactSum {
   std::array<uint64_t, kWords> words_{};
 };
 
-/// Many exact sums that grow together, each in two doubles for as long as these hold it.
+/// An array of exact sums. Each is kept in two doubles for as long as these hold it exactly.
 class ExactSums {
  public:
   ExactSums() = default;
   explicit ExactSums(size_t count) : high_(count), low_(count) {}
 
   size_t size() const { return high_.size(); }
-  /// To each its own; finite.
+  /// Adds addends[i] to sum i; all addends are finite.
   void add(std::span<const double> addends);
   void add(const ExactSums& other);
   void add(size_t index, const ExactSum& other);
@@ -51,7 +52,7 @@ class ExactSums {
   void add_one(size_t index, double x);
 
   std::vector<double> high_, low_;
-  std::vector<ExactSum> rest_;  // what did not fit; empty while all did
+  std::vector<ExactSum> rest_;  // parts that did not fit into two doubles; empty while there are none
 };
 
 }  // namespace tersor::calibrate

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a calibration saw: per observed tensor its extremes, sums and histogram, and of what model and samples.
+// The result of a calibration: extremes, sums and histogram of each observed tensor, and what model and samples they
+// belong to.
 //
-// Statistics of parts of the samples merge into the statistics of all: every member is a function of the multiset of
-// samples (counts are integers, extremes exact, sums exact, bins dyadic), so any partition merged in any grouping gives
+// Statistics of parts of the samples merge into the statistics of all. Every member is a function of the multiset of
+// samples: counts are integers, extremes and sums are exact, bins are dyadic. So any partition, merged in any grouping,
+// gives equal values and equal files.
 // equal values and equal files.
 #pragma once
 
@@ -24,25 +26,26 @@
 
 namespace tersor::calibrate {
 
-/// One channel of an observed tensor: its part along the channel axis.
+/// Statistics of one channel of an observed tensor.
 struct ChannelStatistics {
-  float min = 0;  // both 0 while nothing was seen
+  float min = 0;  // min and max are 0 while nothing was seen
   float max = 0;
-  /// Sums over the samples of the sample's own sum, which is added up in one order (kernels/observe.h).
+  /// Sums over the samples of the sample's own sum, which is computed in one fixed order (kernels/observe.h).
   ExactSum sum;
   ExactSum sum_of_squares;
 
-  /// Makes the sums those of factor * x + offset, of so many elements.
+  /// Replaces the sums by those of factor * x + offset, where x has `elements` elements.
   void map_sums(double factor, double offset, double elements);
   bool operator==(const ChannelStatistics&) const = default;
 };
 
-/// Of the lowest and highest value of each time the tensor was seen, which is once in a sample but in a Loop: what ONNX
-/// Runtime's moving average is the mean of. Empty where the values have been rescaled since.
+/// Sums of the lowest and of the highest value of each time the tensor was seen, for ONNX Runtime's moving average. A
+/// tensor is seen once per sample, in a Loop more often. Empty if the values were rescaled afterwards.
 struct ExtremeSums {
   uint64_t times = 0;
   ExactSum low, high;
-  /// The two lowest and the two highest of them, the farther one first; twice the same of a tensor seen once.
+  /// The two lowest and the two highest of these values, the farther one first; the same value twice if the tensor was
+  /// seen once.
   std::array<float, 2> lowest{}, highest{};
 
   void add(float least, float largest);
@@ -52,29 +55,29 @@ struct ExtremeSums {
 
 struct TensorStatistics {
   std::string name;            // of the value in the prepared graph
-  uint64_t elements = 0;       // seen in all samples
-  quant::Histogram histogram;  // of the elements, holds the extremes (docs/statistics.md); empty where channels are all
-  int channel_axis = -1;       // -1: not taken per channel
-  std::vector<ChannelStatistics> channels;  // empty, too, where samples differ in their number
+  uint64_t elements = 0;       // in all samples
+  quant::Histogram histogram;  // of the elements (docs/statistics.md); empty where only channels are gathered
+  int channel_axis = -1;       // -1: no statistics per channel
+  std::vector<ChannelStatistics> channels;  // also empty where samples differ in the number of channels
   /// The tensor's shape in every sample; rank 0 and `shape_varies` when samples differ.
   Shape shape;
   bool shape_varies = false;
   ExtremeSums extremes = {};
 
   uint64_t count() const { return elements; }
-  /// Elements of one channel.
+  /// Number of elements in each channel.
   double per_channel() const;
-  /// Means over elements; 0 where none was seen.
+  /// Means over the elements of a channel; 0 if none was seen.
   double channel_mean(size_t channel) const;
   double channel_mean_square(size_t channel) const;
-  /// Mean of the lowest and of the highest values; the extremes of all where those are not known.
+  /// The mean of the lowest and the mean of the highest values; the overall extremes if these means are not known.
   quant::Range mean_extremes() const;
   bool operator==(const TensorStatistics&) const = default;
 };
 
-/// A sample as it enters the digest of a data set.
+/// A sample as it enters the digest of the data set.
 struct SampleRecord {
-  uint64_t index = 0;  // in the whole data set
+  uint64_t index = 0;  // position in the whole data set
   std::string digest;  // SHA-256 of its tensors, 64 hexadecimal digits
 
   bool operator==(const SampleRecord&) const = default;
@@ -83,22 +86,23 @@ struct SampleRecord {
   }
 };
 
-/// What statistics belong to. Two that differ here cannot be merged.
+/// The model, settings and preprocessing that statistics belong to. Statistics with different provenance cannot be
+/// merged.
 struct Provenance {
   std::string model_digest;   // SHA-256 of the model file
-  std::string graph_digest;   // of the prepared graph's structure and of what is observed in it
+  std::string graph_digest;   // SHA-256 of the prepared graph's structure and of what is observed in it
   std::string settings;       // canonical JSON of the settings that shape the graph
   std::string preprocessing;  // canonical JSON, "null" when the samples were taken as they are
 
   bool operator==(const Provenance&) const = default;
 };
 
-/// By how much quantization moved the mean of each channel of a kernel's output, as a sweep over the samples measured
-/// it (ptq/sweep.h).
+/// The shift of the mean of each channel of a kernel's output that quantization causes, as a sweep over the samples
+/// measured it (ptq/sweep.h).
 struct MeasuredShift {
   std::string name;  // of the kernel's output in the prepared graph
-  /// Float mean minus quantized mean, by channel; of a kernel that keeps its deviation what is added to each channel
-  /// and then, channel by channel again, what each is multiplied by first.
+  /// Float mean minus quantized mean of each channel, to be added to the channel. A kernel that keeps its deviation has
+  /// twice as many entries: first the addend of each channel, then the factor that the channel is multiplied by first.
   std::vector<double> shifts;
 
   bool operator==(const MeasuredShift&) const = default;
@@ -111,12 +115,12 @@ struct MeasuredShifts {
   bool operator==(const MeasuredShifts&) const = default;
 };
 
-/// A weight rounded by what its inputs have in common (ptq/round_weights.h).
+/// A weight whose rounding takes the correlation of its inputs into account (ptq/round_weights.h).
 struct RoundedWeight {
   std::string name;  // of the weight in the prepared graph
   std::vector<float> scales;
-  std::vector<int8_t> codes;  // in the weight's order
-  double noise_ratio = 1;     // of the noise that the nearest integers make, on samples held aside
+  std::vector<int8_t> codes;  // in the order of the weight's elements
+  double noise_ratio = 1;     // output noise relative to rounding to nearest, on samples held out
 
   bool operator==(const RoundedWeight&) const = default;
 };
@@ -129,7 +133,7 @@ struct RoundedWeights {
   bool operator==(const RoundedWeights&) const = default;
 };
 
-/// The scale and zero point of an activation's quantizer that training has changed.
+/// The scale and zero point of an activation's quantizer after training.
 struct TunedActivation {
   std::string name;  // of the tensor in the prepared graph
   float scale = 1;
@@ -143,18 +147,18 @@ struct TunedActivation {
   bool operator==(const TunedActivation&) const = default;
 };
 
-/// How training went (core/tune).
+/// The course and the result of a training (core/tune).
 struct Tuning {
-  std::string plan;   // SHA-256 of the plan and the settings that it was for; empty: nothing was trained
+  std::string plan;   // SHA-256 of the plan and settings of the training; empty: nothing was trained
   int64_t steps = 0;  // gradient steps taken
   int64_t steps_planned = 0;
-  int64_t samples = 0, held = 0;         // that gradients, and the figures below, are of
-  double before_db = 0, after_db = 0;    // SQNR of the outputs on the held samples, untuned and tuned
-  double first_loss = 0, last_loss = 0;  // of the first and the last epoch
-  std::string labels;                    // SHA-256 of those that training took; empty: none
+  int64_t samples = 0, held = 0;         // trained on, and held out for the figures below
+  double before_db = 0, after_db = 0;    // SQNR of the outputs on the held-out samples, before and after training
+  double first_loss = 0, last_loss = 0;  // mean loss of the first and the last epoch
+  std::string labels;                    // SHA-256 of the labels used in training; empty: none
   std::optional<double> before_cross_entropy = std::nullopt, after_cross_entropy = std::nullopt;  // with labels
   std::optional<int64_t> before_right = std::nullopt, after_right = std::nullopt;
-  bool taken = false;               // the tuned model is better there, and kept
+  bool taken = false;               // the tuned model is better on the held-out samples and is kept
   std::vector<std::string> frozen;  // what was not trained, and why
   std::vector<TunedActivation> activations;
 
@@ -185,7 +189,7 @@ struct Tuning {
 struct TunedModel {
   Tuning tuning;
   std::vector<RoundedWeight> weights;
-  std::vector<MeasuredShift> biases;  // by the name of the kernel's output; the bias itself, by channel
+  std::vector<MeasuredShift> biases;  // the trained bias by channel, under the name of the kernel's output
 
   bool operator==(const TunedModel&) const = default;
 };
@@ -193,36 +197,37 @@ struct TunedModel {
 struct Statistics {
   Provenance provenance;
   std::vector<SampleRecord> samples;      // ascending by index, then digest
-  uint64_t data_set_size = 0;             // samples in the data set they were taken from
+  uint64_t data_set_size = 0;             // samples in the whole data set
   std::vector<TensorStatistics> tensors;  // in the order of the graph
-  /// Samples that all parts of a calibration have together; no more than there are where nothing is missing.
+  /// Number of samples in all parts of the calibration together; at most the number of `samples` if no part is missing.
   uint64_t all_parts = 0;
-  /// Of all samples together; merging parts of a data set drops them.
+  /// The members below hold for all samples together; merging parts of a data set drops them.
   MeasuredShifts measured = {};
   RoundedWeights rounded = {};
   Choices choices = {};
   TunedModel tuned = {};
 
-  /// Null when the value was not observed.
+  /// Returns null if the value was not observed.
   const TensorStatistics* find(std::string_view name) const;
   /// The digest of the data set: SHA-256 over the lines "<digest>\n" of the samples in order.
   std::string samples_digest() const;
   bool operator==(const Statistics&) const = default;
 };
 
-/// Adds `more` to `into`. Error kMismatch, with `into` unchanged, when they belong to different models, settings or
-/// preprocessing (the message says which), or when a sample is in both.
+/// Adds `more` to `into`. Error kMismatch if model, settings or preprocessing differ (the message says which), or if
+/// both contain the same sample; `into` is then unchanged.
 void merge(Statistics& into, const Statistics& more);
 
-/// Error kMismatch naming what differs between statistics and what they are to be used for.
+/// Error kMismatch, naming the difference, if statistics do not belong to what they are to be used for.
 void check_provenance(const Provenance& found, const Provenance& expected);
 
-/// The .tstats file (docs/statistics.md). Equal statistics give equal bytes.
+/// Writes a .tstats file (docs/statistics.md). Equal statistics give equal bytes.
 ByteBuffer write(const Statistics& statistics);
-/// Error kInvalidArgument when the bytes are not such a file, are cut short, or contradict themselves.
+/// Reads a .tstats file. Error kInvalidArgument if the bytes are not such a file, are cut short or contradict
+/// themselves.
 Statistics read(std::span<const std::byte> bytes);
 
-/// What workers of one program hand to each other: the file without its checksum. Errors as of read().
+/// The file without its checksum, for exchange between workers of one program. Errors as in read().
 ByteBuffer pack(const Statistics& statistics);
 Statistics unpack(std::span<const std::byte> bytes);
 
