@@ -5,7 +5,7 @@
 
 namespace tersor::quant {
 
-/// Numbers of bits that an integer grid or a table's entries may have.
+/// The numbers of bits that an integer grid or the entries of a table may have.
 inline constexpr int kFewestBits = 2, kMostBits = 16;
 
 constexpr bool is_number_of_bits(int64_t bits) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights in blocks: so many inputs of one output channel share a scale and a zero point,
-//   x = (q - zero_point) * scale, in float32.
-// Few bits reach further that way: the largest of 32 weights lies nearer to the others than the largest of 1536.
+// Blockwise quantization of weights: a block of consecutive inputs of an output channel shares a scale and a zero
+// point.
+//   x = (q - zero_point) * scale, in float32
+// Small blocks make few bits go further, because the largest of 32 weights is closer to the others than the largest of
+// 1536.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +18,13 @@ namespace tersor::quant {
 inline constexpr int kSmallestBlock = 16;
 inline constexpr int kLargestBlock = 256;
 
-/// Parameters of a matrix of outputs x columns, whose rows are cut into blocks of `size` columns, the last one shorter
-/// where that does not divide. Invariants: 2 to 8 bits, signed; scale and zero_point have an entry for each output and
-/// block, output by output; a scale is not 0, finite and normal, and below 0 only where `allows_negative`: then the
-/// grid's longer side lies where the block's largest weight is. A zero point lies in the grid; SYMMETRIC and
-/// POWER_OF_TWO have 0.
+/// Parameters of a weight matrix [outputs, columns] whose rows are cut into blocks of `size` columns; the last block of
+/// a row may be shorter.
+///
+/// Invariants: the grid is signed and has 2 to 8 bits. scale and zero_point have one entry per output and block, output
+/// by output. Each scale is a finite, normal number other than 0. It is negative only if `allows_negative`: then the
+/// longer side of the grid lies where the block's largest weight is. Each zero point lies in the grid; it is 0 for
+/// SYMMETRIC and POWER_OF_TWO.
 struct BlockParams {
   QuantizationMethod method = QuantizationMethod::kSymmetric;
   IntegerGrid grid{4, true, false};
@@ -36,16 +40,16 @@ struct BlockParams {
   bool operator==(const BlockParams&) const = default;
 };
 
-/// Chooses scales and zero points for `weights`, outputs x columns, row-major; `params` says everything else. The range
-/// of each block is the one of least error: of the criterion's power where it is MSE, MAE or LP; least squares else,
-/// and with 8 bits NOCLIPPING takes the extremes. `importance`: a weight for each column's error, or none. Error
-/// kInvalidModel for a weight that is not finite, kInvalidConfig for a method without even steps.
+/// Chooses scales and zero points for `weights` [outputs, columns], row-major; `params` gives all other members. Each
+/// block gets the range of least error: of the criterion's power for MSE, MAE and Lp, else of the squared error.
+/// NOCLIPPING with 8 bits takes the extremes. `importance` weights the error of each column; empty weights all alike.
+/// Error kInvalidModel for a weight that is not finite, kInvalidConfig for a table method.
 BlockParams choose_blocks(std::span<const float> weights, BlockParams params, const Criterion& criterion,
                           std::span<const double> importance = {});
 
-/// The nearest integers, in the order of `weights`.
+/// The nearest code of each weight, in the order of `weights`.
 std::vector<int8_t> quantize(std::span<const float> weights, const BlockParams& params);
-/// The values of integers, in their order.
+/// The value of each code, in the order of `codes`.
 std::vector<float> dequantize(std::span<const int8_t> codes, const BlockParams& params);
 
 }  // namespace tersor::quant

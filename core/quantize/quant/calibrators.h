@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calibrators of ONNX Runtime's quantization tool, to the last digit of their float32 ranges: Entropy, Percentile,
-// Distribution and the moving average of MinMax. They work on values that pass by in chunks ("collect calls" there);
+// The calibrators of ONNX Runtime's quantization tool: Entropy, Percentile, Distribution and the moving average of
+// MinMax. Their float32 ranges agree to the last digit. Values arrive in chunks (the tool's "collect calls").
 // select_activation_range() applies the same rules to the bins of a calibration.
 #pragma once
 
@@ -12,18 +12,20 @@
 
 namespace tersor::quant {
 
-/// Counts in bins between float32 edges, as numpy.histogram makes them, that grow when a later chunk reaches further.
-/// One object takes chunks of one of the two kinds.
+/// A histogram with float32 bin edges, as numpy.histogram makes them, that grows when a later chunk exceeds its range.
+/// An object takes chunks either by collect() or by collect_absolute().
 class CalibrationHistogram {
  public:
-  /// `bins` bins over the first chunk.
+  /// Spreads `bins` bins over the first chunk.
   explicit CalibrationHistogram(size_t bins);
-  /// The given bins, for example those of a calibration; rounded so that each bin holds a whole number.
+  /// Starts from given bins, for example those of a calibration. Counts are rounded to whole numbers; the total is
+  /// kept.
   explicit CalibrationHistogram(const EvenBins& bins);
 
-  /// Bins from -m to m, m being the greatest magnitude seen.
+  /// Adds values to bins from -m to m, where m is the greatest magnitude seen.
   void collect(std::span<const float> values);
-  /// Bins of the magnitudes, from the least of the first chunk on; later magnitudes below that are lost.
+  /// Adds magnitudes to bins that start at the least magnitude of the first chunk; smaller magnitudes of later chunks
+  /// are lost.
   void collect_absolute(std::span<const float> values);
 
   std::span<const float> edges() const { return edges_; }
@@ -43,32 +45,36 @@ class CalibrationHistogram {
   std::vector<int64_t> counts_;
 };
 
-/// The range around zero whose values are spread most like the same values in `groups` groups of bins, within the
-/// extremes. `groups` is 2^(n_bits - 1) for n_bits; the tool's own defaults are 128 bins and 128 groups, which leave
-/// one candidate, the extremes.
+/// Returns the range around zero, within the extremes, of least Kullback-Leibler divergence between the histogram and
+/// the same values merged into `groups` groups of bins. `groups` is 2^(n_bits - 1) for n_bits. The tool's defaults are
+/// 128 bins and 128 groups; these leave a single candidate, the extremes. Error kInvalidArgument for fewer than 2
+/// groups or more groups than bins.
 Range entropy_range(const CalibrationHistogram& histogram, int groups);
 
-/// The range that leaves out (100 - percentile) / 2 percent on each side, or, of magnitudes (collect_absolute) and
-/// `symmetric`, 100 - percentile percent of them; within the extremes.
+/// Returns the range, within the extremes, that leaves out (100 - percentile) / 2 percent of the values on each side.
+/// With `symmetric`, for magnitudes (collect_absolute), it leaves out the largest 100 - percentile percent. Error
+/// kInvalidArgument for a percentile outside 0 to 100.
 Range percentile_range(const CalibrationHistogram& histogram, double percentile, bool symmetric);
 
-/// Of the values of a histogram at its bins' centres: "same", or of their signed cube roots ("p3").
+/// Mean and standard deviation of the values of a histogram, each at the centre of its bin. `of_cube_roots` takes their
+/// signed cube roots instead, as the tool's distribution "p3" does; the default is its "same".
 struct Deviation {
   double mean = 0;
   double deviation = 0;
 };
 Deviation deviation_of(const CalibrationHistogram& histogram, bool of_cube_roots = false);
-/// The scale at which float8 e4m3fn, its values taken as often each, has that deviation; its zero point is 0.
+/// The scale at which the values of float8 e4m3fn, each equally often, have the given standard deviation. The zero
+/// point is 0.
 double distribution_scale(double deviation);
-/// Where float8 e4m3fn ends at that scale.
+/// The greatest value of float8 e4m3fn at that scale.
 double distribution_threshold(double deviation);
 
-/// MinMax with moving_average: the mean of the extremes of the samples of a chunk, later chunks joining by
-/// new = old + constant * (chunk - old).
+/// MinMax with moving_average: the mean of the extremes of the samples of a chunk. Each later chunk updates it by new =
+/// old + constant * (chunk - old).
 class MovingAverageMinMax {
  public:
   explicit MovingAverageMinMax(double averaging_constant = 0.01) : constant_(averaging_constant) {}
-  /// One range per sample of a chunk.
+  /// Adds a chunk that holds the extremes of each of its samples.
   void collect(std::span<const Range> samples);
   Range range() const { return range_; }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mean error sum w |x - x'|^p / sum w that quantizing makes, x' = (q - zero_point) * scale the nearest value on the
-// grid. Sums are double, in one fixed order.
+// The mean error of quantization: sum w |x - x'|^p / sum w, where x' = (q - zero_point) * scale is the value on the
+// grid nearest to x. Sums are computed in double and in one fixed order.
 #pragma once
 
 #include <cmath>
@@ -16,15 +16,16 @@
 
 namespace tersor::quant {
 
-/// The exponent p of a criterion that is a mean |error|^p. Error kInvalidConfig when it is not from 1 to 8.
+/// The exponent p of a criterion whose error is the mean of |error|^p; nothing for other criteria. Error kInvalidConfig
+/// if p is not in 1 to 8.
 std::optional<int> error_exponent(const Criterion& criterion);
 
-/// Values that stand at the centres of evenly spaced bins.
+/// Values at the centres of evenly spaced bins, prepared for fast evaluation of the mean error.
 class BinnedValues {
  public:
   BinnedValues(const EvenBins& bins, int p);
 
-  /// Above `limit` some number above it.
+  /// The mean error; if it is above `limit`, any number above `limit`.
   double error(const Step& step, const IntegerGrid& grid, double limit = HUGE_VAL) const;
   size_t bins() const { return counts_.size(); }
 
@@ -41,17 +42,16 @@ class BinnedValues {
   std::vector<double> sums_;  // [i * (p + 1) + k]: sum over the first i bins of count * x^k
 };
 
-/// The same for single values. They weigh alike, or as much as `importance` says, which has one entry per value, none
-/// below 0.
+/// The mean error of single values. `importance` has a weight for each value, none below 0; empty weights all alike. If
+/// the error is above `limit`, returns any number above `limit`.
 double mean_error(std::span<const double> values, const Step& step, const IntegerGrid& grid, int p,
                   std::span<const double> importance = {}, double limit = HUGE_VAL);
 
-/// 10 log10(signal / noise); infinite where there is no noise.
+/// 10 log10(signal / noise); infinite if there is no noise.
 double decibels(double signal, double noise);
-/// 10 log10(sum x^2 / sum (x - x')^2): how far the signal stands above the noise of quantizing it, in dB. Infinite
-/// where there is no noise.
+/// The SQNR in dB: 10 log10(sum x^2 / sum (x - x')^2); infinite if there is no noise.
 double sqnr_db(const EvenBins& bins, const Step& step, const IntegerGrid& grid);
-/// The same of a tensor and what became of it, both float32.
+/// The same for two float32 tensors.
 double sqnr_db(const Tensor& exact, const Tensor& quantized);
 
 }  // namespace tersor::quant

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A grid of even steps in one pass over floats, as a quantizer in training makes it:
-//   y = rne(x / scale within [low, high]) * scale      low = q_min - zero_point, high = q_max - zero_point
-// Bit for bit what dequantize(quantize(x)) gives, NaN included (the lowest value).
+// Fake quantization of floats in one pass, as quantizers in training need it:
+//   y = clamp(rne(x / scale), low, high) * scale      low = q_min - zero_point, high = q_max - zero_point
+// The result is that of dequantize(quantize(x)) bit for bit; NaN becomes the lowest value.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +15,13 @@
 
 namespace tersor::quant {
 
-/// A tensor seen as [outer, channels, inner] around a channel axis; [1, 1, all] without one.
+/// A tensor seen as [outer, channels, inner] around a channel axis; [1, 1, all] without a channel axis.
 struct ChannelBlocks {
   size_t outer = 1, channels = 1, inner = 1;
   size_t elements() const { return outer * channels * inner; }
 };
 
-/// Error kInvalidArgument for an axis that the shape does not have.
+/// Error kInvalidArgument if the shape does not have the axis.
 ChannelBlocks channel_blocks(const Shape& shape, std::optional<int> channel_axis);
 
 /// Calls `one(index, channel)` for each element in order.
@@ -38,18 +38,18 @@ void for_each_element(const ChannelBlocks& blocks, One&& one) {
       for (size_t i = 0; i < blocks.inner; ++i) one(index++, c);
 }
 
-/// Scale and ends by channel.
+/// Scale, low and high of each channel.
 struct EvenSteps {
   std::vector<float> scale, low, high;
 
   void resize(size_t channels);
   size_t channels() const { return scale.size(); }
-  /// Channel `c` takes the step that params_of_ranges() gives a range.
+  /// Gives channel `c` the step that params_of_ranges() chooses for a range.
   void set(size_t c, const Quantizer& quantizer, const Range& range, const IntegerGrid& grid);
   static EvenSteps of(const QuantizationParams& params);
 };
 
-/// y may be x; both have blocks.elements(), and `steps` as many channels as `blocks`.
+/// x and y hold blocks.elements() values and may be the same memory; `steps` has as many channels as `blocks`.
 void fake_quantize(std::span<const float> x, const ChannelBlocks& blocks, const EvenSteps& steps, std::span<float> y);
 
 }  // namespace tersor::quant

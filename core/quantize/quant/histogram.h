@@ -9,38 +9,38 @@
 
 namespace tersor::quant {
 
-/// Counts of values in bins whose width is a power of two, with the exact extremes beside them.
+/// Counts of values in bins whose width is a power of two, together with the exact extremes.
 ///
-/// Bin k at exponent e holds the values with floor(x * 2^-e) == k, so it is [k * 2^e, (k + 1) * 2^e). The exponent is
-/// not chosen by whoever fills the histogram: it is exponent_for(min, max), a function of the extremes alone. Because
-/// two neighbouring bins at e are exactly one bin at e + 1, a histogram is a function of the multiset of values:
-/// filling and merging in any order and any partition give equal objects.
+/// Bin k at exponent e holds the values with floor(x * 2^-e) == k, that is [k * 2^e, (k + 1) * 2^e). The exponent is
+/// exponent_for(min, max), a function of the extremes alone. Two neighbouring bins at e are exactly one bin at e + 1.
+/// So a histogram is a function of the multiset of values: filling and merging in any order and partition give equal
+/// objects.
 ///
-/// Invariants: either empty (total 0, no bins), or min <= max are finite, exponent == exponent_for(min, max), the bins
-/// run from bin_of(min) to bin_of(max), at most kMaxBins, and their sum is total. zeros counts the values that are
-/// exactly 0 (either sign); they are in bin 0's count as well.
+/// Invariants: a histogram is either empty (total 0, no bins), or min <= max are finite and exponent ==
+/// exponent_for(min, max). The bins then run from bin_of(min) to bin_of(max), at most kMaxBins, and their sum is total.
+/// zeros counts the values that are exactly 0 (either sign); the count of bin 0 includes them.
 ///
-/// Copies share their counts, until one of them changes.
+/// Copies share their counts until one of them changes.
 class Histogram {
  public:
   static constexpr int kMaxBins = 4096;
 
-  /// The smallest exponent (at least -120) at which [min, max] takes at most kMaxBins bins and every bin index is below
-  /// 2^24 in magnitude. Never falls when the range grows. Both must be finite, min <= max.
+  /// The smallest exponent, at least -120, at which [min, max] takes at most kMaxBins bins and every bin index is below
+  /// 2^24 in magnitude. It never falls when the range grows. Both ends must be finite, min <= max.
   static int exponent_for(float min, float max);
-  /// floor(x * 2^-exponent). The multiplication is exact, so every target agrees.
+  /// floor(x * 2^-exponent). The multiplication is exact, so all targets agree.
   static int32_t bin_of(float x, int exponent);
 
   Histogram() = default;
 
-  /// The histogram of values that a loop has counted: counts[i] values in bin first_bin + i at `exponent`, exact zeros
-  /// included, `zeros` of them exact zeros. The exponent may be any at or below exponent_for(min, max); bins outside
-  /// the extremes must be 0.
+  /// The histogram of values that were counted elsewhere. counts[i] is the number of values, exact zeros included, in
+  /// bin first_bin + i at `exponent`; `zeros` of the values are exactly 0. The exponent must not be above
+  /// exponent_for(min, max). Bins outside the extremes must be 0.
   static Histogram of_counts(float min, float max, int exponent, int32_t first_bin, std::span<const uint64_t> counts,
                              uint64_t zeros);
 
-  /// Counts values one by one: for weights and small tensors; the loop for calibration is in core/kernels.
-  /// Error kInvalidSamples when one is not finite.
+  /// Counts values one by one, for weights and small tensors; calibration uses the loops of core/kernels. Error
+  /// kInvalidSamples if a value is not finite.
   void add(std::span<const float> values);
   void merge(const Histogram& other);
 
@@ -57,7 +57,7 @@ class Histogram {
   }
   /// 2^exponent.
   double bin_width() const;
-  /// Lower end of the bin of counts()[i].
+  /// The lower end of the bin of counts()[i].
   double lower(size_t i) const { return (first_bin_ + static_cast<double>(i)) * bin_width(); }
   double center(size_t i) const { return (first_bin_ + static_cast<double>(i) + 0.5) * bin_width(); }
 
@@ -70,7 +70,7 @@ class Histogram {
 
  private:
   using Counts = std::vector<uint64_t>;
-  /// Gives counts that are shared with no copy.
+  /// Widens the bins to hold [min, max] and returns counts that no copy shares.
   Counts& widen(float min, float max);
   void add_counts(Counts& to, int exponent, int32_t first, std::span<const uint64_t> counts) const;
 

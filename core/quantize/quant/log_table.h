@@ -10,8 +10,8 @@
 
 namespace tersor::quant {
 
-/// The natural logarithm of positive normal numbers, within 1e-13: a table of 64 and a short series, for loops that
-/// take hundreds of thousands. The same bits on every target.
+/// The natural logarithm of positive normal numbers with an error below 1e-13, for loops that take hundreds of
+/// thousands. It uses a table of 64 entries and a short series, and gives the same bits on every target.
 class LogTable {
  public:
   LogTable() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LUT_POT_QUANTIZER and LUT_SYM_QUANTIZER: a tensor as indices into a table of integers, x = table[q] * scale. Rather
-// than evenly, the table's entries lie where the values are.
+// The table methods LUT_POT_QUANTIZER and LUT_SYM_QUANTIZER: a tensor is stored as indices into a table of integers, x
+// = table[q] * scale. The entries are not evenly spaced but lie where the values are.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,9 @@
 
 namespace tersor::quant {
 
-/// Invariants: at most 2^n_bits entries, ascending; scale has one entry, or one per index of channel_axis, which all
-/// share the table. scale = threshold / 2^(value_bits - s) in float32. A weight's table holds 0.
+/// Invariants: the table has at most 2^n_bits entries, in ascending order, and holds 0 if it is for a weight. scale has
+/// one entry, or one per index of channel_axis; all channels share the table. scale = threshold / 2^(value_bits - s) in
+/// float32, where s is 1 for signed values and else 0.
 struct LutParams {
   QuantizationMethod method = QuantizationMethod::kLutSymQuantizer;
   int n_bits = 4;
@@ -34,27 +35,28 @@ struct LutSelection {
   double expected_sqnr_db = std::numeric_limits<double>::infinity();  // as in RangeSelection
 };
 
-/// Parameters of a weight tensor (float32): thresholds by the extremes, then the table of least square error over the
-/// places of all weights; `criterion` gives min_threshold alone, for a table has no range that an error could choose.
-/// Error kInvalidArgument for an axis that the tensor does not have, a method without a table, n_bits outside 2 to 7 or
-/// lut_values_bitwidth outside n_bits to 16; kInvalidModel for a weight that is not finite.
+/// Chooses the parameters of a float32 weight tensor: thresholds from the extremes, then the table of least squared
+/// error over the places (lut_place) of all weights. Of `criterion` only min_threshold counts, because a table has no
+/// range to search. Error kInvalidArgument if the tensor does not have the axis, for a method without a table, n_bits
+/// outside 2 to 7 or lut_values_bitwidth outside n_bits to 16. Error kInvalidModel for a weight that is not finite.
 LutSelection choose_lut_weight_params(const Tensor& weights, QuantizationMethod method, int n_bits,
                                       int lut_values_bitwidth, std::optional<int> channel_axis,
                                       const Criterion& criterion);
 
-/// The same of an activation; z_threshold counts. The table need not hold 0, for most activations have zeros enough.
+/// The same for an activation, without outliers by z_threshold. The table need not hold 0: most activations have few
+/// exact zeros to lose by it.
 LutSelection choose_lut_activation_params(const EvenBins& bins, QuantizationMethod method, int n_bits, bool is_signed,
                                           int lut_values_bitwidth, const Criterion& criterion);
 
-/// The table of an activation for a threshold that was chosen already.
+/// The table of an activation for a given threshold.
 LutParams lut_activation_params(const EvenBins& bins, QuantizationMethod method, int n_bits, const LutValues& values,
                                 double threshold);
 
-/// For every uint8 code of the entries' own even steps, whose code of 0 is `zero_point`, that of the nearest entry.
-/// Entries have 8 bits.
+/// A table of 256: for every uint8 code on the even grid of the entries, the code of the nearest entry. `zero_point` is
+/// the code of 0. The entries have 8 bits.
 std::vector<uint8_t> nearest_codes(const LutParams& params, int32_t zero_point);
 
-/// Indices (uint8, same shape) of the nearest entries, and the float32 values that indices stand for.
+/// The index of the nearest entry for each element: uint8, same shape.
 Tensor quantize(const Tensor& x, const LutParams& params);
 Tensor dequantize(const Tensor& q, const LutParams& params);
 

@@ -7,7 +7,7 @@
 
 namespace tersor::quant {
 
-/// The integers that entries of a table are taken from: those of `value_bits` bits (LUT: lut_values_bitwidth).
+/// The integers that table entries are chosen from: those of `value_bits` bits (lut_values_bitwidth of the platform).
 struct LutValues {
   int value_bits = 8;
   bool is_signed = true;
@@ -17,19 +17,20 @@ struct LutValues {
   bool operator==(const LutValues&) const = default;
 };
 
-/// x / (threshold + 1e-8) * 2^(value_bits - s) within low() and high(), s being 1 where values are signed: where x lies
-/// among the entries. Not rounded. The formula, small summand included, is that of MCT's LUT quantizers.
+/// The position of x among the entries, not rounded: x / (threshold + 1e-8) * 2^(value_bits - s), clamped to low() and
+/// high(). s is 1 for signed values and else 0. The formula, small summand included, is that of MCT's LUT quantizers.
 double lut_place(double x, double threshold, const LutValues& values);
-/// The entry nearest a place; the first of two.
+/// The index of the entry nearest to a place; of two equally near, the first.
 size_t nearest_entry(std::span<const int32_t> table, double place);
 
 struct LutTable {
-  std::vector<int32_t> entries;  // ascending, no two alike
+  std::vector<int32_t> entries;  // ascending, all different
   double error = 0;              // sum of weight * (place - nearest entry)^2
 };
 
-/// The table of at most `size` entries with the least error: one-dimensional k-means over whole numbers, exact by
-/// dynamic programming. Entry 0 is in it where `with_zero`. Places weigh alike or as much as `weights` says.
+/// Returns the table of at most `size` entries with the least error: exact one-dimensional k-means over integers, by
+/// dynamic programming. With `with_zero` the table contains 0. `weights` has a weight for each place; empty weights all
+/// alike.
 LutTable least_error_table(std::span<const double> places, std::span<const double> weights, const LutValues& values,
                            int size, bool with_zero);
 

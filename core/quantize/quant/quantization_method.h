@@ -8,29 +8,30 @@
 
 namespace tersor::quant {
 
-/// The family a quantizer belongs to; behaviour is in core/quant/quantizers. "SYMMETRIC_UNIFORM" of older documents
-/// reads as POWER_OF_TWO.
+/// The kind of a quantizer; its behaviour is in core/quant/quantizers. "SYMMETRIC_UNIFORM", of older documents, reads
+/// as POWER_OF_TWO.
 enum class QuantizationMethod {
-  kPowerOfTwo,       // symmetric, uniform, the threshold is a power of two
-  kLutPotQuantizer,  // a table of values, the threshold is a power of two
+  kPowerOfTwo,       // symmetric, uniform; the threshold is a power of two
+  kLutPotQuantizer,  // a table of values; the threshold is a power of two
   kSymmetric,        // symmetric, uniform
   kUniform,          // uniform between two ends, with a zero point
-  kLutSymQuantizer,  // a table of values, any threshold
+  kLutSymQuantizer,  // a table of values; any threshold
 };
 
-/// Its values are those of a table rather than even steps.
+/// True if the quantized values are those of a table instead of even steps.
 constexpr bool is_table_method(QuantizationMethod method) {
   return method == QuantizationMethod::kLutPotQuantizer || method == QuantizationMethod::kLutSymQuantizer;
 }
 
-/// The quantizer of even steps whose thresholds a table has.
+/// The method of even steps that has the same thresholds as a table method.
 constexpr QuantizationMethod even_form(QuantizationMethod method) {
   return method == QuantizationMethod::kLutPotQuantizer   ? QuantizationMethod::kPowerOfTwo
          : method == QuantizationMethod::kLutSymQuantizer ? QuantizationMethod::kSymmetric
                                                           : method;
 }
 
-/// From this many bits on even steps are as fine as the entries of a table: a table method is then its even form.
+/// With at least this many bits, even steps are as fine as the entries of a table: a table method is then replaced by
+/// its even form.
 inline constexpr int kBitsOfEvenSteps = 8;
 
 }  // namespace tersor::quant

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From real values to integers and back, with the arithmetic of ONNX QuantizeLinear and DequantizeLinear:
+// Conversion of real values to integers and back, with the arithmetic of ONNX QuantizeLinear and DequantizeLinear:
 //   q = clamp(rne(x / scale) + zero_point, q_min, q_max)      the division in float32, ties to even
 //   x = (q - zero_point) * scale                              in float32
 #pragma once
@@ -16,38 +16,38 @@
 
 namespace tersor::quant {
 
-/// How far a search for a range goes: the numbers of the two iterative searches, see quantizers/symmetric.cpp and
-/// quantizers/uniform.cpp.
+/// The numbers of steps in the two iterative range searches, quantizers/symmetric.cpp and quantizers/uniform.cpp.
 struct SearchEffort {
   int power_candidates = 20;      // POWER_OF_TWO: thresholds tried, each half of the one before
   int symmetric_iterations = 20;  // SYMMETRIC: windows of 30 thresholds
-  int shrink_every = 4;           // the window narrows after so many iterations
-  int uniform_iterations = 30;    // UNIFORM: at most so many moves
+  int shrink_every = 4;           // the window narrows every so many iterations
+  int uniform_iterations = 30;    // UNIFORM: maximum number of moves
   int uniform_points = 12;        // factors tried for each end in one move
   int uniform_grid = 12;          // factors tried for each end in the coarse grid
-  int starts = 2;                 // the best so many of a coarse grid are looked at more closely
+  int starts = 2;                 // how many of the best points of the coarse grid are refined
 };
 
-/// The error that a range makes; less is better. Never NaN. Where it is above `limit`, any number above that will do.
+/// The error of a range; less is better. Never NaN. If the error is above `limit`, any number above `limit` may be
+/// returned.
 using RangeError = std::function<double(const Range&, double limit)>;
 
-/// What a quantization method does. One record per method, in core/quant/quantizers; the list is in quantizer.cpp.
+/// A quantization method as a record of functions. The records are in core/quant/quantizers; quantizer.cpp lists them.
 struct Quantizer {
   QuantizationMethod method;
-  /// The grid's step for a range, and the integer of 0; scale 0 when the range has no width.
+  /// The step for a range; scale 0 if the range has no width.
   Step (*step_of)(const Range& range, const IntegerGrid& grid);
-  /// The zero point that goes with the scale as it will be written.
+  /// The zero point that belongs to `scale` after rounding to float32.
   int32_t (*zero_point_of)(const Range& range, const IntegerGrid& grid, float scale);
-  /// The range, of the form this method has, that reaches from min to max and includes 0. No threshold is below
-  /// `min_threshold`, and a range that is not empty is at least twice that wide.
+  /// The smallest range of this method's form that contains min, max and 0. No threshold is below `min_threshold`, and
+  /// a range that is not empty is at least 2 * min_threshold wide.
   Range (*cover)(double min, double max, const IntegerGrid& grid, double min_threshold);
-  /// The range of least error that is found from `start` (one that cover() gave); first wins among equals.
+  /// The range of least error that a search from `start`, a result of cover(), finds. Of equal errors the first wins.
   Range (*search)(const Range& start, const RangeError& error, const SearchEffort& effort, double min_threshold);
 };
 
-/// The record of a method. Error kInvalidConfig for one that has no even steps (LUT).
+/// The record of a method. Error kInvalidConfig for a table method, which has none.
 const Quantizer& quantizer_of(QuantizationMethod method);
-/// Every method of even steps.
+/// All methods of even steps.
 std::vector<QuantizationMethod> acting_methods();
 
 inline int32_t quantize_value(float x, float scale, int32_t zero_point, int32_t q_min, int32_t q_max) {
@@ -62,10 +62,10 @@ inline float dequantize_value(int32_t q, float scale, int32_t zero_point) {
   return static_cast<float>(q - zero_point) * scale;
 }
 
-/// `x` (float32, any shape) as integers of params.storage(), same shape. Error kInvalidArgument when the channel axis
-/// or its length does not fit.
+/// Quantizes `x` (float32, any shape) to integers of type params.storage(), same shape. Error kInvalidArgument if `x`
+/// does not have the channel axis, or the number of scales is not its length.
 Tensor quantize(const Tensor& x, const QuantizationParams& params);
-/// The float32 values of integers made by quantize().
+/// Restores the float32 values of integers from quantize().
 Tensor dequantize(const Tensor& q, const QuantizationParams& params);
 /// dequantize(quantize(x)).
 Tensor fake_quantize(const Tensor& x, const QuantizationParams& params);

@@ -9,11 +9,11 @@
 
 namespace tersor::quant {
 
-/// What select_activation_range() gave, for the next time that it is asked the same: corrections and trials choose the
-/// ranges of a model several times over, and most tensors stay as they were. Not to be shared between threads.
+/// A cache of the results of select_activation_range(). Corrections and trials select the ranges of a model several
+/// times, and most tensors do not change in between. Not thread-safe.
 class RangeMemo {
  public:
-  /// As select_activation_range().
+  /// Returns select_activation_range() of the same arguments.
   const RangeSelection& select(const Histogram& histogram, QuantizationMethod method, const IntegerGrid& grid,
                                const Criterion& criterion, const Range& limits,
                                const std::optional<Range>& mean_extremes);
@@ -33,7 +33,7 @@ class RangeMemo {
     RangeSelection answer;
   };
 
-  std::unordered_multimap<uint64_t, Known> known_;  // by what is quickly read of a histogram
+  std::unordered_multimap<uint64_t, Known> known_;  // keyed by a hash of a few members of the histogram
 };
 
 }  // namespace tersor::quant

@@ -7,8 +7,8 @@
 
 namespace tersor::quant {
 
-/// A step as a file holds it: the scale decided in double and rounded once, the zero point that belongs to it. A range
-/// of no width has scale 1 and zero point 0.
+/// A step as a file stores it: the scale, computed in double and rounded once, and the zero point that belongs to it. A
+/// range without width has scale 1 and zero point 0.
 struct StoredStep {
   float scale = 1;
   int32_t zero_point = 0;

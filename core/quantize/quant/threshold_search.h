@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Choosing the range of a tensor. The error of a candidate is exact for the values given: bin centres weighted by their
-// counts for a histogram, each weight for a weight tensor; exact zeros cost nothing. Which range is least in error is
-// found among the candidates of core/quant/quantizers.
+// Selects the range of a tensor: the candidate of core/quant/quantizers with the least error. The error is exact for
+// the given values, which are bin centres weighted by their counts for a histogram, and all weights for a weight
+// tensor. Exact zeros add no error.
 #pragma once
 
 #include <limits>
@@ -17,51 +17,55 @@
 
 namespace tersor::quant {
 
-/// By what the range is judged.
+/// The criterion by which a range is selected.
 struct Criterion {
   ThresholdSelectionMethod method = ThresholdSelectionMethod::kMse;
-  int p = 2;                                        // of Lp; MSE is p = 2, MAE is p = 1
+  int p = 2;                                        // exponent of Lp; MSE is p = 2, MAE is p = 1
   double min_threshold = 3.7252902984619140625e-9;  // no threshold is smaller; 2^-28
-  /// Of an activation: values further from the mean than so many standard deviations are left out.
+  /// For activations: values more than this many standard deviations from the mean are left out.
   double z_threshold = std::numeric_limits<double>::infinity();
-  double percentile = 99.999;  // of Percentile
+  double percentile = 99.999;  // for Percentile
   bool operator==(const Criterion&) const = default;
 };
 
-/// A range, and how well the values it was chosen for survive it.
+/// A selected range, and the error that it causes.
 struct RangeSelection {
   Range range;
-  /// 10 log10(sum x^2 / sum (x - x')^2) over all values given, outliers included; infinite where nothing is lost. Eight
-  /// bits give 30 to 45 on ordinary activations. Below 10 the values are hardly recognizable: a method that clips has
-  /// met values it is not made for.
+  /// The SQNR 10 log10(sum x^2 / sum (x - x')^2) over all given values, outliers included; infinite if there is no
+  /// error. Ordinary activations reach 30 to 45 dB with 8 bits. Below 10 dB the values are hardly recognizable: a
+  /// method that clips does not suit them.
   double expected_sqnr_db = std::numeric_limits<double>::infinity();
 };
 
-/// Every selection method that acts, for activations and for weights. HMSE acts for weights where the caller knows
-/// their importance, and is in neither list.
+/// The selection methods that are implemented, for activations and for weights. HMSE is in neither list: it works for
+/// weights only if the caller knows their importance.
 std::vector<ThresholdSelectionMethod> activation_selection_methods();
 std::vector<ThresholdSelectionMethod> weight_selection_methods();
 
-/// No value lies outside: what operators and clamps that make a tensor leave possible.
+/// No limits: operators and clamps leave every value possible.
 constexpr Range kUnlimited{-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
 
-/// The range of an activation, without what lies outside `limits`: a search that weighs single bins may reach beyond
-/// the largest to line its grid up with them, which does not hold on other samples, and a quantizer that keeps the
-/// bounds of a clamp does the clamp's work. A POWER_OF_TWO threshold is not cut. However close the extremes, the range
-/// is at least `min_threshold` wide (UNIFORM: 2^-75), so that its scale times a weight's is a normal float32. An empty
-/// histogram, or one that holds zeros only, gives a range of no width. MovingAverage takes `mean_extremes`, which the
-/// histogram does not have, or its extremes. Error kInvalidConfig for a quantization method
-/// without a scale, or a selection method that is for weights.
+/// Selects the range of an activation. The result stays within `limits`, the values that the operators and clamps
+/// behind the tensor allow.
+///
+/// The limits matter in two cases. A search over bins may reach beyond the largest value to align its grid with the
+/// bins, which does not hold on other samples. And a quantizer that keeps the bounds of a clamp can replace the clamp.
+/// A POWER_OF_TWO threshold is not limited.
+///
+/// However close the extremes, the range is at least `min_threshold` wide (UNIFORM: 2^-75), so that its scale times a
+/// weight's scale is a normal float32. An empty histogram, or a histogram of zeros, gives a range without width.
+/// MovingAverage uses `mean_extremes`, which the histogram does not contain; without them it uses the extremes. Error
+/// kInvalidConfig for a quantization method without a scale, or for a selection method that is for weights.
 RangeSelection select_activation_range(const Histogram& histogram, QuantizationMethod method, const IntegerGrid& grid,
                                        const Criterion& criterion, const Range& limits = kUnlimited,
                                        const std::optional<Range>& mean_extremes = std::nullopt);
 
-/// The same for any evenly spaced bins, no limits and outliers taken out beforehand.
+/// The same for any evenly spaced bins, without limits; the caller has removed outliers.
 Range select_binned_range(const EvenBins& bins, QuantizationMethod method, const IntegerGrid& grid,
                           const Criterion& criterion);
 
-/// The range of the weights of one channel, or of a whole tensor where `per_channel` is false (which only sets how far
-/// the search goes). HMSE: `importance` has a weight for each squared error.
+/// Selects the range of the weights of a channel, or of a whole tensor if not `per_channel`, which only affects how
+/// long the search is. For HMSE `importance` has a weight for each squared error.
 Range select_weight_range(std::span<const double> weights, QuantizationMethod method, const IntegerGrid& grid,
                           bool per_channel, const Criterion& criterion, std::span<const double> importance = {});
 
@@ -70,10 +74,10 @@ struct WeightSelection {
   double expected_sqnr_db = std::numeric_limits<double>::infinity();  // over the whole tensor, as in RangeSelection
 };
 
-/// Parameters of a weight tensor (float32): one range, or one per index of `channel_axis`. NOCLIPPING on a narrow
-/// signed grid gives scale absmax / q_max. A channel of zeros has threshold min_threshold. HMSE: `importance` has the
-/// shape of the weights. Error kInvalidArgument for an axis that the tensor does not have or importance of another
-/// shape, kInvalidModel for a weight that is not finite.
+/// Chooses the parameters of a float32 weight tensor: one range, or one per index of `channel_axis`. NOCLIPPING on a
+/// narrow signed grid gives the scale absmax / q_max. A channel of zeros has the threshold min_threshold. For HMSE
+/// `importance` has the shape of the weights. Error kInvalidArgument if the tensor does not have the axis or
+/// `importance` has another shape; kInvalidModel for a weight that is not finite.
 WeightSelection choose_weight_params(const Tensor& weights, QuantizationMethod method, const IntegerGrid& grid,
                                      std::optional<int> channel_axis, const Criterion& criterion,
                                      const Tensor* importance = nullptr);

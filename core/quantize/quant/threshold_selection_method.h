@@ -8,19 +8,19 @@
 
 namespace tersor::quant {
 
-/// By what the range of a tensor is chosen: behaviour is in core/quant/threshold_search.cpp. The last four are the
-/// rules of ONNX Runtime's calibrators, for activations (core/quant/calibrators.h).
+/// The rule that selects the range of a tensor; the rules are implemented in core/quant/threshold_search.cpp. The last
+/// four are those of ONNX Runtime's calibrators, for activations (core/quant/calibrators.h).
 enum class ThresholdSelectionMethod {
   kNoClipping,     // the extremes seen
   kMse,            // least mean square error
   kMae,            // least mean absolute error
   kKl,             // least Kullback-Leibler divergence
   kLp,             // least mean |error|^p
-  kHmse,           // least mean square error, each weight as important as the caller says
-  kEntropy,        // least divergence from a histogram of 128 groups a side
-  kPercentile,     // all but a small part of the values
-  kDistribution,   // where float8 ends whose values spread as far
-  kMovingAverage,  // the mean of the extremes of each sample
+  kHmse,           // least mean square error, each weighted by an importance that the caller gives
+  kEntropy,        // least divergence from a histogram with 128 groups per side
+  kPercentile,     // all but a small percentage of the values
+  kDistribution,   // where float8 with the same standard deviation ends
+  kMovingAverage,  // the mean extremes of the samples
 };
 
 }  // namespace tersor::quant

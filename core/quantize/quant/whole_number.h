@@ -6,8 +6,8 @@
 
 namespace tersor::quant {
 
-/// Of a whole number from 0 to 2^32 - 1: after 2^52 it stands in the lowest bits. WebAssembly's own conversion asks
-/// first whether the number fits, which in a short loop takes longer than the rest of it.
+/// Converts a whole number from 0 to 2^32 - 1 to an integer: after adding 2^52 it is in the lowest bits. WebAssembly's
+/// own conversion first checks whether the number fits, which would dominate a short loop.
 inline uint32_t whole_number(double x) {
   const double shifted = x + 0x1p52;
   uint64_t bits;
