@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which operators run in integers where the platform knows what they cost. A quantizer is paid for in time as well: a
-// small operator between floats may take longer in integers with the quantizers around it than in float. The choice of
-// least total time over the whole graph is a minimum cut (ptq/minimum_cut.h): each operator is integer or float, each
+// Chooses which operators run in integers, where the platform states what operators cost. Quantizers cost time as well:
+// a small operator between floats may take longer in integers with its quantizers than in float. Each operator is
+// integer or float, and each tensor that passes between the two is converted. The choice of least total time over the
+// graph is a minimum cut (minimum_cut.h). `prefer` says how much time a smaller file is worth.
 // tensor that passes from one to the other is converted. What a smaller file is worth beside time says `prefer`.
 #pragma once
 
@@ -16,17 +17,19 @@
 
 namespace tersor::ptq {
 
-/// What stays in float because of time.
+/// The nodes and constants that stay in float to save time.
 struct ArithmeticChoice {
-  std::vector<FloatChoice> in_float;    // in the order of the graph
-  std::vector<NodeId> constants_float;  // nodes whose stored constants cost more to restore in each run than they save
+  std::vector<FloatChoice> in_float;  // in the order of the graph
+  std::vector<NodeId>
+      constants_float;  // nodes whose stored constants take more time to restore in each run than they save
 };
 
-/// `prices`: null where nobody has measured them; then what may be EITHER stays in float, and nothing else.
+/// Chooses by `prices`. Null means that the platform has none: then exactly the operators that may be EITHER stay in
+/// float.
 ArithmeticChoice choose_arithmetic(const Model& model, const framework::Attachment& attachment,
                                    const tpc::PriceList* prices, config::Preference prefer);
 
-/// Switches the quantizers of those nodes' stored constants off.
+/// Switches off the quantizers of the stored constants of `nodes`.
 void keep_constants_float(framework::Attachment& attachment, const std::vector<NodeId>& nodes);
 
 }  // namespace tersor::ptq

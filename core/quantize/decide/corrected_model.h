@@ -14,15 +14,15 @@
 
 namespace tersor::ptq {
 
-/// A prepared model on its way to the choice of parameters, as corrections rewrite it.
+/// A prepared model while corrections rewrite it, before parameters are chosen.
 struct CorrectedModel {
   Model model;
-  calibrate::Statistics statistics;                    // as that model would have given them
+  calibrate::Statistics statistics;                    // the statistics that this model would have given
   framework::Attachment attachment;                    // of that model
-  Placement placement;                                 // in that model
-  std::vector<FloatChoice> in_float;                   // kernels that placement leaves in float
-  std::vector<Rewrite> rewrites = {};                  // what corrections did, in the order in which they act
-  std::shared_ptr<quant::RangeMemo> ranges = nullptr;  // those selected so far; null: none are kept
+  Placement placement;                                 // of that model
+  std::vector<FloatChoice> in_float;                   // kernels that `placement` leaves in float
+  std::vector<Rewrite> rewrites = {};                  // of the corrections so far, in the order in which they act
+  std::shared_ptr<quant::RangeMemo> ranges = nullptr;  // cache of selected ranges; null: none
 };
 
 }  // namespace tersor::ptq

@@ -7,19 +7,19 @@
 
 namespace tersor::ptq {
 
-/// Choices of yes or no with costs: one for each answer, and one for each pair of which the first says yes and the
-/// second no. Answers of least total cost are a minimum cut, found by the greatest flow (Dinic's algorithm), exactly
-/// and in whole numbers, so that every machine finds the same.
+/// Yes-or-no choices of least total cost. A cost is given for each answer, and for each pair whose first choice is yes
+/// while the second is no. The solution is a minimum cut, found by maximum flow (Dinic's algorithm) in integers. It is
+/// exact, so all machines find the same.
 class MinimumCut {
  public:
   static constexpr int64_t kNever = INT64_MAX / 8;
 
   size_t add_choice();
-  /// Costs add up over calls. All are 0 or more.
+  /// Adds a cost of a choice; costs of several calls add up. Costs are 0 or more.
   void add_cost(size_t choice, int64_t of_yes, int64_t of_no);
   void add_pair_cost(size_t says_yes, size_t says_no, int64_t cost);
 
-  /// True: yes. Of equal totals the one with most yes.
+  /// The answers of least total cost; true is yes. Of several solutions it is that with the most yes.
   std::vector<bool> solve() const;
 
  private:

@@ -7,21 +7,21 @@
 
 namespace tersor::ptq {
 
-/// Fills in, from the activations' parameters and the kernels, which clamps fold into the quantizer after them
-/// (plan.folded_clamps) and how each node will be computed, with the reason where it stays float (plan.outcomes).
+/// Sets plan.folded_clamps, the clamps that fold into the quantizer behind them, and plan.outcomes, how each node is
+/// computed and, where in float, why. Both follow from the kernels and from the parameters of the activations.
 ///
-/// A clamp folds when it stands between its producer and a quantizer whose range reaches beyond the clamp's bounds by
-/// no more than rounding errs by anyway, half a step, or not at all at an output of the model, and nobody reads its
-/// float output.
+/// A clamp folds if it stands between its producer and a quantizer, nobody reads its float output, and the quantizer's
+/// range keeps the clamp's bounds. The range may exceed the bounds by rounding error, half a step; at an output of the
+/// model it must not exceed them.
 void find_outcomes(const Graph& graph, const framework::Attachment& attachment, const Placement& placement,
                    QuantizationPlan& plan);
 
-/// What the guards of the written graph take back: a node that passes values on and reads them through a Sum of one
-/// operand runs in float.
+/// Sets to float the nodes that the guards of the written graph prevent from running in integers: those that pass
+/// values on and read them through a Sum of one operand.
 void take_back_guarded(const Graph& quantized, QuantizationPlan& plan);
 
-/// What is known of the outcomes before any sample is seen: every quantizer does the work of the clamps before it, but
-/// for those whose range cannot lie within their bounds (signed ones of a Relu, powers of two of a Relu6).
+/// The outcomes as far as they are known before any sample was seen. Each quantizer is assumed to replace the clamps in
+/// front of it, unless its range cannot keep their bounds: a signed range for a Relu, a power of two for a Relu6.
 std::vector<NodeOutcome> expected_outcomes(const Graph& graph, const framework::Attachment& attachment,
                                            const Placement& placement);
 

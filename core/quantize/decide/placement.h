@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tensors get a quantizer.
+// Decides which tensors get a quantizer.
 //
-// A platform of placement OPERANDS pays for integer kernels only, and every quantizer costs accuracy, so one stands
-// only where an integer kernel comes of it:
+// On a platform of placement OPERANDS only integer kernels save time, and every quantizer costs accuracy. So a tensor
+// is quantized only if an integer kernel needs it:
 //   - every operand of an integer kernel, and every output of a kernel that gives integers (ONNX Runtime runs a Conv
-//     whose output is not quantized in float);
-//   - what lies between integer kernels and itself has an integer form (Add, Concat, pooling, movers), when everything
-//     it reads is integer-made;
-//   - what a QuantizeConfig has output quantizers for;
-//   - nothing else: outputs of Gemm and MatMul stay float unless a kernel reads them, islands of float operators stay
-//     float inside, and a float reader of a float-made tensor reads the tensor itself.
-// A platform of placement OUTPUTS quantizes the model's inputs and the output of every operator that it says to.
+//     in float if its output is not quantized);
+//   - the output of an operator between integer kernels that has an integer form itself (Add, Concat, pooling,
+//     movers), if all its inputs are integer-made;
+//   - every tensor for which a QuantizeConfig has output quantizers;
+//   - nothing else. Outputs of Gemm and MatMul stay float unless a kernel reads them. Islands of float operators stay
+//     float inside. A float reader of a float-made tensor reads the tensor itself.
 //
-// A Relu or Clip that alone reads its input shares its producer's quantizer, which stands after it.
+// On a platform of placement OUTPUTS, the model's inputs and the output of every operator that the platform names are
+// quantized.
+//
+// A Relu or Clip that is the only reader of its input shares the quantizer of its producer, which stands behind it.
 #pragma once
 
 #include <cstddef>
@@ -27,32 +29,33 @@
 
 namespace tersor::ptq {
 
-/// A tensor after which stand a QuantizeLinear and a DequantizeLinear.
+/// A tensor that is followed by a QuantizeLinear and a DequantizeLinear.
 struct PlacedTensor {
   ValueId value;
-  /// Tensors of one group share their parameters (a mover's input and output).
+  /// The index of the group; tensors of a group share their parameters (a mover's input and output).
   size_t group = 0;
-  /// It exists as its DequantizeLinear only: every reader and the graph output read that. Otherwise kernels alone read
-  /// the DequantizeLinear, and all others the float tensor.
+  /// True if the tensor exists only in integers: every reader and the graph output read the DequantizeLinear. Otherwise
+  /// only kernels read the DequantizeLinear, and all others read the float tensor.
   bool integer_made = false;
 
   bool operator==(const PlacedTensor&) const = default;
 };
 
 struct Placement {
-  std::vector<PlacedTensor> tensors;  // in the order in which the graph makes them, inputs first
+  std::vector<PlacedTensor> tensors;  // inputs first, then in the order in which the graph computes them
   size_t groups = 0;
-  std::vector<NodeRole> roles;  // by node; a kernel that cannot be one after all is kFloat with the reason
+  std::vector<NodeRole> roles;  // by node; kFloat with the reason for a kernel that turns out not to be possible
 
-  /// Null when the value is not quantized.
+  /// Returns null if the value is not quantized.
   const PlacedTensor* find(ValueId value) const;
 };
 
-/// `in_float`: kernels that stay in float.
+/// Decides the placement; the kernels `in_float` stay in float.
 Placement place(const Graph& graph, const framework::Attachment& attachment,
                 const std::vector<FloatChoice>& in_float = {});
 
-/// The value after the clamps that, one after the other, alone read their input, starting with `value`.
+/// Follows the chain of clamps behind `value`, as long as each is the only reader of its input, and returns the last
+/// output; `value` itself without clamps.
 ValueId value_after_clamps(const Graph& graph, const Uses& uses, const std::vector<NodeRole>& roles, ValueId value);
 
 }  // namespace tersor::ptq

@@ -13,27 +13,26 @@
 
 namespace tersor::ptq {
 
-/// What a correction that statistics decide on has done to the graph.
+/// A change of the graph by a correction that depends on statistics.
 struct Rewrite {
-  std::string_view field;  // of QuantizationConfig that asks for it
+  std::string_view field;  // the field of QuantizationConfig that asks for it
   int64_t places = 0;      // 0: nothing was changed, and `what` says why
-  std::string what;        // a sentence for a person: what and where
-  /// The nodes that it put into the graph.
+  std::string what;        // a sentence for the user: what was changed and where
+  /// The nodes that were added to the graph.
   std::vector<NodeId> inserted = {};
-  /// Where attachment and placement must be made anew: what it lays onto every attachment that is made of the graph
-  /// afterwards.
+  /// Set if attachment and placement must be made anew: it is applied to every later attachment of the graph.
   std::function<void(framework::Attachment&)> attach = nullptr;
-  /// Key and text that the quantized file's metadata gets; no text where it gets none.
+  /// Key and text for the metadata of the quantized file; no entry if the text is empty.
   std::pair<std::string_view, std::string> metadata = {};
 };
 
-/// The first few of a list, and how many more there are.
+/// The first few names of a list, and the number of the others.
 std::string first_few(const std::vector<std::string>& list);
 
-/// A number as people write it, with six digits.
+/// A number with six digits, as people write it.
 std::string number_text(double value);
 
-/// " falls by ... dB" of ratios of noise, after over before, from the one that falls least to the one that falls most.
+/// " falls by ... dB", from the smallest to the largest fall. `least` and `most` are noise ratios, after over before.
 std::string fall_text(double least, double most);
 
 }  // namespace tersor::ptq

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operator becomes in a QDQ file on the chosen platform, which decides where quantizers pay.
+// The role of an operator in a QDQ file on the chosen platform. Roles decide where quantizers pay off.
 #pragma once
 
 #include <optional>
@@ -13,48 +13,48 @@
 namespace tersor::ptq {
 
 enum class Role {
-  kKernel,             // multiplies by a quantized weight; an integer kernel only with a quantized output (Conv)
-  kKernelFloatOutput,  // the same, but may give a float result (Gemm, MatMul)
-  kWeightOnly,         // its weight is stored in integers, its arithmetic is float (ConvTranspose)
-  kClamp,              // Relu, Clip with constant bounds: done by the range of the quantizer after it
-  kMover,              // passes values on unchanged: both sides share their parameters
-  kJoin,               // has an integer kernel when all its inputs and its output are quantized (Add, Concat, pooling)
+  kKernel,             // multiplies by a quantized weight; in integers only if its output is quantized too (Conv)
+  kKernelFloatOutput,  // the same, but its result may be float (Gemm, MatMul)
+  kWeightOnly,         // the weight is stored in integers, the arithmetic is float (ConvTranspose)
+  kClamp,              // Relu, or Clip with constant bounds: the range of the quantizer behind it can replace it
+  kMover,              // passes values on unchanged: input and output share parameters
+  kJoin,               // runs in integers if all its inputs and its output are quantized (Add, Concat, pooling)
   kFloat,              // runs in float
 };
 
 struct NodeRole {
   Role role = Role::kFloat;
-  /// Of kKernel..., kWeightOnly: the weight, when it is constant. A product of two activations has none.
+  /// For kernels and kWeightOnly: the constant weight. A product of two activations has none.
   std::optional<passes::KernelOp> op;
-  /// Why an operator that multiplies, or whose set has an integer kernel, is kFloat: a sentence.
+  /// For kFloat: a sentence that says why, if the operator multiplies or its set has an integer kernel.
   std::string reason;
-  /// A kernel whose weight stays float while what it reads and gives is quantized (enable_weights_quantization =
-  /// false).
+  /// True for a kernel whose weight stays float while its inputs and output are quantized (enable_weights_quantization
+  /// = false).
   bool float_weight = false;
-  /// A kernel whose weight is stored in integers while it computes in float: nothing it reads is quantized for it.
+  /// True for a kernel that computes in float with a weight stored in integers: none of its inputs is quantized for it.
   bool float_operands = false;
 
-  /// It reads integers of activations.
+  /// True if the kernel reads activations in integers.
   bool reads_integers() const { return has_kernel() && !float_operands; }
   bool has_kernel() const {
     return role == Role::kKernel || role == Role::kKernelFloatOutput || role == Role::kWeightOnly;
   }
 };
 
-/// One role per node, in the order of the graph.
+/// The role of each node, in graph order.
 std::vector<NodeRole> find_roles(const Graph& graph, const framework::Attachment& attachment);
 
-/// The platform fixes the parameters of what the node makes, as its integer kernel asks for them. Of an operator that
-/// runtimes compute in float nothing asks for any, and its range is chosen as others are.
+/// True if the platform fixes the parameters of the node's output because its integer kernel requires them. For an
+/// operator that runtimes compute in float, nothing requires them, and its range is chosen like others.
 bool has_fixed_range(const framework::NodeAttachment& attached);
 
-/// It has dilations that say something.
+/// True if the node has a dilation other than 1.
 bool is_dilated(const Node& node);
 
-/// A Pad that puts zeros around.
+/// True if the Pad fills with zeros.
 bool pads_with_zeros(const Graph& graph, const Node& node);
 
-/// The inputs of a node that carry values rather than shapes, axes or indices.
+/// The inputs of a node that carry values, not shapes, axes or indices.
 std::vector<ValueId> value_inputs(const Node& node, Role role);
 
 }  // namespace tersor::ptq

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ONNX Runtime makes of float nodes among quantizers, by their types.
+// The operator types that ONNX Runtime fuses with, or moves past, the quantizers around them.
 #pragma once
 
 #include "core/graph/graph.h"
@@ -7,19 +7,19 @@
 
 namespace tersor::ptq {
 
-/// ONNX Runtime makes one integer kernel of these between a DequantizeLinear and a QuantizeLinear, and opens no file in
-/// which either of the two has parameters by channel.
+/// True if ONNX Runtime fuses the node with the DequantizeLinear in front and the QuantizeLinear behind into one
+/// integer kernel. It refuses a file in which either of these has parameters per channel.
 bool fuses_with_neighbours(const Node& node);
 
-/// Of those the ones that take several values. They fuse where all come from a DequantizeLinear: QLinearAdd,
-/// QLinearMul, QLinearConcat; before 1.32 no version opened a file that gave one of these scales by channel.
+/// True for those of them with several value inputs, which fuse if all inputs come from a DequantizeLinear: QLinearAdd,
+/// QLinearMul, QLinearConcat. No version before 1.32 opened a file that gave such a node scales per channel.
 bool takes_several(const Node& node);
 
-/// ONNX Runtime moves quantizers to the other side of these, in one version or another, or folds them away.
+/// True if some version of ONNX Runtime moves quantizers to the other side of the node, or folds them away.
 bool lets_through(const Node& node);
 
-/// The value that the runtime dequantizes before `value`, were `is_quantized` one that has quantizers: `value`
-/// itself or what nodes make it of that quantizers are moved over. An invalid id where there is none.
+/// The value that the runtime dequantizes in front of `value`, given which values have quantizers: `value` itself, or
+/// the value from which nodes that quantizers move over make it. An invalid id if there is none.
 template <class IsQuantized>
 ValueId dequantized_before(const Graph& graph, const Uses& uses, ValueId value, IsQuantized&& is_quantized) {
   while (value.valid() && !is_quantized(value)) {

@@ -7,7 +7,7 @@
 
 namespace tersor::ptq {
 
-/// Disjoint sets of the numbers 0 to count - 1. The least member stands for its set, so the result does not depend on
+/// Disjoint sets of the numbers 0 to count - 1. The least member represents its set, so the result does not depend on
 /// the order of the joins.
 class UnionFind {
  public:
