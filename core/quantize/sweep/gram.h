@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which inputs of a kernel rise and fall together: the Gram matrix of its quantized input, summed over samples and
-// positions, in whole numbers. ptq/round_weights.h rounds the weight by it.
+// Computes the Gram matrix of a kernel's quantized input, summed over samples and positions, in integers. It tells
+// which inputs of the kernel vary together; ptq/round_weights.h rounds the weight by it.
 //
-//   ptq::GramCounter counter(kernel);        // one per thread; holds sums of its own
-//   counter.add(place, codes, rows);         // for each of its samples
-//   sums.add(counter.take());                // of all threads, in any order
+//   ptq::GramCounter counter(kernel);        // one per thread; has its own sums
+//   counter.add(place, codes, rows);         // for each sample of the thread
+//   sums.add(counter.take());                // for all threads, in any order
 //
 // Sums of integers are exact, so neither the number of threads nor the order of the samples changes a bit.
 #pragma once
@@ -23,72 +23,76 @@
 
 namespace tersor::ptq {
 
-/// Columns first ... first+size-1 of a group's weights, whose matrix is gathered.
+/// A diagonal block of a Gram matrix: the columns first to first + size - 1 of a group's weights.
 struct GramBlock {
   int64_t group = 0, first = 0, size = 0;
 
   size_t words() const { return static_cast<size_t>(size + size * (size + 1) / 2); }
 };
 
-/// A kernel whose input's matrices are gathered. A column is one input channel of a group under one tap: i * taps +
-/// tap. Matrices wider than 512 columns are gathered as blocks on the diagonal.
+/// A kernel whose input's Gram matrices are computed. A column is an input channel of a group under a tap: i * taps +
+/// tap. Matrices wider than 512 columns are split into blocks along the diagonal; products across blocks are not
+/// computed.
 struct GramKernel {
   Node node;
   int32_t zero_point = 0;  // of the input
-  /// Of a float input: by channel the step in which it is counted, with 8 bits. Empty else.
+  /// For a float input: the scale of each channel by which it is counted in 8 bits. Otherwise empty.
   std::vector<float> steps = {};
   passes::KernelOp op;
   std::vector<int64_t> window;  // the weight's spatial sizes
   std::vector<GramBlock> blocks;
 
-  /// `kernel` as in the graph and in the plan, `weight` its weight, `input` what quantizes its input to 8 bits.
+  /// For an input that `input` quantizes to 8 bits. `kernel` is the node of the graph, `plan` its plan, `weight` its
+  /// weight.
   GramKernel(Node kernel, const KernelPlan& plan, const Tensor& weight, const quant::QuantizationParams& input);
-  /// `input`: what was seen of the kernel's float input.
+  /// For a float input with the statistics `input`.
   GramKernel(Node kernel, const KernelPlan& plan, const Tensor& weight, const calibrate::TensorStatistics& input);
   int64_t columns() const { return op.inputs_per_group() * op.taps; }
-  /// What a column of a group counts in: the channel's step, or 1.
+  /// The scale of a column's integers: that of its channel, or 1 for a quantized input.
   double step_of(const GramBlock& block, int64_t column) const {
     return steps.empty() ? 1
                          : static_cast<double>(steps[static_cast<size_t>(block.group * op.inputs_per_group() +
                                                                          (block.first + column) / op.taps)]);
   }
-  /// Rows that are looked at in one of `samples` samples, at most: enough together for the matrix, and few enough that
-  /// a wide layer's picture does not take longer to multiply than to compute.
+  /// The greatest number of rows used from each of `samples` samples. All samples together give enough rows for the
+  /// matrix. For a wide layer there are few enough that the products take no longer than the layer.
   int64_t rows_per_sample(size_t samples) const;
 };
 
-/// One block's sums, of the input's integers less their zero point.
+/// The sums of a block over the input's integers minus their zero point.
 struct GramView {
+  /// The number of rows summed.
   double rows = 0;
   std::span<const int64_t> sums;      // of each column
   std::span<const int64_t> products;  // of columns i and j <= i, at i * (i + 1) / 2 + j
 };
 
-/// Even samples and odd ones apart, so that what one half says can be tried on the other. Words of a half: the number
-/// of rows, then block by block its sums and products; none before anything was added.
+/// Sums of the even samples and of the odd samples, so that a result from one half can be tried on the other. The words
+/// of a half are the number of rows, then the sums and products of each block; there are none before the first sample.
 struct GramSums {
   std::vector<int64_t> words[2];
 
   void add(GramSums more);
-  /// Of one half, which has seen something.
+  /// The sums of a block in a half that has seen a sample.
   GramView view(int half, const GramKernel& kernel, size_t block) const;
   bool has_both() const { return !words[0].empty() && !words[1].empty(); }
 };
 
-/// Counts for one thread. The kernel must outlive it.
+/// Computes the sums of a thread's samples. The kernel must outlive it.
 class GramCounter {
  public:
   explicit GramCounter(const GramKernel& kernel) : kernel_(&kernel) {}
 
-  /// `tensor`: the kernel's input in 8 bits, or its float input, (batch, channels, spatial...) or (..., channels), in
-  /// any layout. `place` of the sample among all: every so many of its rows are looked at, not the same ones in each
-  /// sample, `most` at most. `zero_point` of the tensor, where it is not the kernel's own input.
+  /// Adds rows of a sample. `tensor` is the kernel's input in 8 bits, or its float input, (batch, channels, spatial...)
+  /// or (..., channels), in any layout. `place` is the sample's position among all samples. At most `most` rows are
+  /// used, evenly spaced and starting elsewhere in each sample. `zero_point` is that of the tensor, if it is not the
+  /// kernel's own input.
   void add(size_t place, const run::LaidTensor& tensor, int64_t most, std::optional<int32_t> zero_point = {});
-  /// What was seen so far; counting starts anew.
+  /// Returns the sums so far and starts anew.
   GramSums take();
 
  private:
-  /// Rows not yet multiplied: of each the taps' codes of all channels.
+  /// Rows that are not multiplied yet: the codes of all channels under each tap.
   struct Waiting {
     std::vector<uint8_t> codes;
     int64_t rows = 0;

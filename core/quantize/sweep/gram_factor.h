@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel's Gram matrix (ptq/gram.h) as numbers, and factorized for rounding by nearest planes. The loops are our own
-// and not Eigen's, whose sums follow the caches of the CPU: the same bytes everywhere need one order.
+// The Gram matrix of a kernel (ptq/gram.h) as real numbers, and its factorization for rounding by nearest planes. The
+// loops replace Eigen's, whose order of summation depends on the caches of the CPU: equal bytes everywhere require a
+// fixed order.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,7 @@
 
 namespace tersor::ptq {
 
-/// Square and row-major.
+/// A square matrix, row-major.
 template <class T>
 struct SquareOf {
   size_t size = 0;
@@ -20,26 +21,26 @@ struct SquareOf {
   const T* row(size_t i) const { return values.data() + i * size; }
 };
 
-/// Mean products of a block's columns about their means: of columns i and j <= i.
+/// Mean products of a block's columns, relative to the columns' means; only the lower triangle, j <= i, is set.
 using Matrix = SquareOf<double>;
-/// What only decides which integer is taken: each is as good as its neighbour where their errors are nearly the same.
+/// For factors, which only decide between neighbouring integers: where float32 may err, both are nearly equally good.
 using FloatMatrix = SquareOf<float>;
 
-/// The columns' order and the lower triangle L of the reordered matrix, each column divided by its pivot; no columns
-/// where all inputs are constant.
+/// The order of the columns, and the lower triangle L of the reordered matrix with each column divided by its pivot.
+/// There are no columns if all inputs are constant.
 struct Factor {
   std::vector<size_t> order;
-  FloatMatrix lower;  // L^T from its diagonal on
-  Matrix damped;      // in the block's own order, both halves; only for those that ask for it
+  FloatMatrix lower;  // L, its columns divided by their pivots; above the diagonal L^T
+  Matrix damped;      // the damped matrix in the block's order, both triangles; only on request
 };
 
-/// e^T H e for each row e of `errors`, each product of two columns once.
+/// e^T H e for each row e of `errors`; H is given by its lower triangle.
 std::vector<double> noise_of(const Matrix& h, const std::vector<double>& errors);
 
-/// 1 % of the mean diagonal is added to the matrix.
+/// Factorizes the matrix after adding 1 % of the mean of its diagonal to its diagonal.
 Factor factor_of(const Matrix& h, bool keeps_damped);
 
-/// Of each of the kernel's blocks. Which samples' matrices: 0 even, 1 odd, 2 both.
+/// The matrix of each block of the kernel, from the even samples (half = 0), the odd samples (1) or all samples (2).
 std::vector<Matrix> matrices_of(const GramKernel& kernel, const GramSums& sums, int half);
 std::vector<Factor> factors_of(const std::vector<Matrix>& matrices, bool keeps_damped);
 

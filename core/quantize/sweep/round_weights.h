@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights rounded not each to its nearest integer but so that the errors of one output channel make up for each other
-// on the inputs that occur: least e^T H e, e being the rounding errors of a channel and H the Gram matrix of its inputs
-// (ptq/gram.h), about their mean: a bias corrected on the samples takes out what the mean makes. Source: GPTQ (Frantar
-// et al. 2022), in the form of Babai's nearest plane: with H = L L^T, columns are rounded from the last to the first,
-// each after the errors of those before are carried over to it; columns stand by rising diagonal, and 1 % of the mean
-// diagonal is added to H.
+// Rounds weights so that the errors of an output channel compensate each other on the inputs that occur, instead of
+// rounding each weight to its nearest integer.
 //
-// A kernel is rounded so only when integers found on one half of the samples make less noise on the other half than the
-// nearest ones do, both ways round, some of the outputs speaking for all; the integers kept are found on all samples.
-// All in double, in a fixed order. A weight that several kernels have is rounded once, by the matrices of all their
+// The errors e of a channel minimize e^T H e. H is the Gram matrix of the channel's inputs (ptq/gram.h) relative to
+// their mean; the effect of the mean itself is removed by the bias correction. Source: GPTQ (Frantar et al. 2022), in
+// the form of Babai's nearest plane. With H = L L^T, columns are rounded from the last to the first, and each error is
+// carried over to the columns that follow. Columns are ordered by ascending diagonal, and 1 % of the mean of the
+// diagonal is added to the diagonal of H.
+//
+// A kernel is rounded this way only if it passes a cross-check on a few of its outputs. Integers found on one half of
+// the samples must make less noise on the other half than the nearest integers do, and vice versa. The integers kept
+// are found on all samples. All is computed in double and in a fixed order. A weight that several kernels share is
+// rounded once, by the sum of their matrices.
 // inputs summed.
 #pragma once
 
@@ -19,14 +22,14 @@
 
 namespace tersor::ptq {
 
-/// The kernel's weight, of that name; none when nothing is better than the nearest integers on samples held aside.
-/// `effort` 1: as above. 2: also goes over the columns again until no step of one integer lowers the error, and tries
-/// smaller scales; of these the one that does best on the samples held aside.
+/// Rounds the kernel's weight, whose name is `name`. Returns nothing if the nearest integers are as good on the samples
+/// held out. `effort` 1 rounds as described above. `effort` 2 also revisits the columns until no step of an integer
+/// lowers the error and tries smaller scales; the variant with the least noise on the samples held out wins.
 std::optional<calibrate::RoundedWeight> round_weight(const std::string& name, const Tensor& weight,
                                                      const KernelPlan& plan, const GramKernel& kernel,
                                                      const GramSums& sums, int effort);
 
-/// The plan with the rounded weights in it.
+/// Puts the rounded weights into the plan.
 void take_rounded(const Graph& graph, const calibrate::RoundedWeights& rounded, QuantizationPlan& plan);
 
 }  // namespace tersor::ptq

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is measured on the samples: they go through the quantized graph kernel by kernel, and what follows is
-// computed with what was found before it. Before a kernel its weight is rounded by its quantized inputs
-// (ptq/round_weights.h), or first of all where several kernels have it, by the inputs of all; after it the mean of
-// every output channel is compared with that of the float model and the difference is added to the bias, or the means
-// of what the function after it makes of it (ptq/summed_output.h). So the errors of one layer are not corrected twice
-// by the next. A kernel that keeps its deviation (ptq/keep_deviations.h) has the mean squares compared as well.
+// Measures biases and rounds weights on the samples, which pass through the quantized graph kernel by kernel.
+//
+// In front of a kernel its weight is rounded by its quantized inputs (ptq/round_weights.h). A weight that several
+// kernels share is rounded first of all, by the inputs of all of them. Behind the kernel, the mean of each output
+// channel is compared with that of the float model, and the difference is added to the bias. Where a function follows,
+// the means of its results are compared (ptq/summed_output.h). A kernel that keeps its deviation
+// (ptq/keep_deviations.h) has its mean squares compared as well. Each step runs with the results of the steps before
+// it, so a layer does not correct the errors of an earlier layer again.
 //
 //   ptq::Sweep sweep(float_model, plan, statistics, options);
 //   ptq::SweepStart start(sweep, sweep.float_program());  // one per thread
 //   std::vector<ptq::SweepState> states;                  // one per sample of sweep.places(): start(inputs), in step 0
 //   for (size_t step = 0; step < sweep.steps(); ++step) {
 //     const auto program = sweep.program(step);
-//     ptq::SweepRunner runner(sweep, step, program);      // one per thread, with sums of its own
+//     ptq::SweepRunner runner(sweep, step, program);      // one per thread; has its own sums
 //     for (place : places) runner.advance(place, states[place]);
 //     sweep.take(step, sweep.outcome(step, all threads' runner.sums() added));
 //   }
@@ -39,43 +41,46 @@
 
 namespace tersor::ptq {
 
-/// What one step's samples add up to: the inputs' matrices where it rounds, the outputs' channels where it corrects.
+/// The sums of a step over samples: the Gram matrices of the inputs if it rounds, the channels of the outputs if it
+/// corrects.
 struct SweepSums {
   GramSums inputs;
   ChannelSums outputs;
-  /// Of the same samples in the float model; empty where all calibrated ones take part, whose sums the statistics hold.
+  /// The same sums of the float model; empty if all calibrated samples take part, because the statistics then hold
+  /// them.
   ChannelSums in_float;
 
   void add(SweepSums more);
 };
 
-/// What a step came to. Neither: nothing to gain.
+/// The result of a step: a rounded weight, or shifts, or neither if nothing improves the kernel.
 struct SweepOutcome {
   std::optional<calibrate::RoundedWeight> weight;
-  /// Float mean minus quantized mean of each channel; where the kernel keeps its deviation, what is added to each
-  /// channel and, after all of these, what each is multiplied by first.
+  /// Float mean minus quantized mean of each channel, to be added to the channel. If the kernel keeps its deviation,
+  /// twice as many entries: first the addend of each channel, then the factor that the channel is multiplied by first
+  /// (see maps_of()).
   std::vector<double> shifts;
 };
 
-/// What later steps need of one sample.
+/// The values of a sample that later steps need.
 struct SweepState {
   std::map<ValueId, run::LaidTensor> values;
-  /// By step: what its kernel's output adds to SweepSums::in_float; empty where that is.
+  /// For each step, the sample's part of SweepSums::in_float; empty if that is empty.
   std::vector<ChannelSums> in_float;
 };
 
 struct SweepOptions {
-  int effort = 0;                       // 1, 2: as round_weight() has it; 0 rounds no weight
-  bool deviations_only = false;         // corrects those kernels alone that keep their deviation
-  int64_t memory = int64_t{512} << 20;  // bytes that the states of all samples that take part may have
-  size_t most_samples = std::numeric_limits<size_t>::max();  // that take part
-  std::vector<size_t> left_out = {};                         // places of samples that do not; ascending
+  int effort = 0;                                            // 1 or 2 as in round_weight(); 0 rounds no weight
+  bool deviations_only = false;                              // corrects only the kernels that keep their deviation
+  int64_t memory = int64_t{512} << 20;                       // maximum bytes of the states of all samples together
+  size_t most_samples = std::numeric_limits<size_t>::max();  // maximum number of samples that take part
+  std::vector<size_t> left_out = {};                         // places of samples that do not take part; ascending
 };
 
-/// What one step's runners run.
+/// The programs that the runners of a step run.
 struct SweepProgram {
-  std::shared_ptr<const run::Program> part;    // the step's part of the graph
-  std::shared_ptr<const run::Program> before;  // makes the output of the step before again; null where it was kept
+  std::shared_ptr<const run::Program> part;    // the part of the graph that belongs to the step
+  std::shared_ptr<const run::Program> before;  // recomputes the output of the previous step; null if that was kept
 };
 
 class SweepRunner;
@@ -83,28 +88,29 @@ class SweepStart;
 
 class Sweep {
  public:
-  /// `statistics` are those of the float model: they hold the channel sums of the kernels' outputs. Not corrected are
-  /// kernels whose output they do not hold, or that cannot have a bias; not rounded are weights whose input is
-  /// quantized to other than 8 bits, that are an embedding's as well, that are read transposed, or by a table whose
-  /// entries have more than 8 bits.
+  /// `statistics` are those of the float model and hold the channel sums of the kernels' outputs. A kernel is not
+  /// corrected if its sums are missing or if it cannot have a bias. A weight is not rounded in four cases: its input is
+  /// quantized to other than 8 bits, it is also an embedding's, it is read transposed, or it has a table whose entries
+  /// have more than 8 bits.
   Sweep(const Model& float_model, const QuantizationPlan& plan, const calibrate::Statistics& statistics,
         const SweepOptions& options);
 
-  /// Two per kernel at most, in the order of the graph; 0 when there is nothing to do.
+  /// The number of steps, at most two per kernel, in the order of the graph; 0 if there is nothing to do.
   size_t steps() const { return steps_.size(); }
-  /// The name of the output that the step corrects; empty for one that rounds.
+  /// The name of the output that the step corrects; empty for a step that rounds.
   const std::string& output(size_t step) const { return steps_[step].name; }
-  /// Which of the calibrated samples take part, as places among them: all, or so many, spread evenly, as memory allows.
+  /// Which of the calibrated samples take part, as indices: all, or as many as memory allows, evenly spread.
   const std::vector<size_t>& places() const { return places_; }
-  /// Compiles the float model, where some of the calibrated samples do not take part; else null.
+  /// Compiles the float model if some of the calibrated samples do not take part; else returns null.
   std::shared_ptr<const run::Program> float_program() const;
-  /// Compiles the step's part of the graph.
+  /// Compiles the part of the graph that belongs to the step.
   SweepProgram program(size_t step) const;
+  /// Computes the result of a step from the sums of all samples that take part.
   SweepOutcome outcome(size_t step, const SweepSums& sums) const;
-  /// Goes on with what the step came to. All that hold a part of the samples take the same.
+  /// Applies the result of a step. All workers and processes that hold samples must take the same results.
   void take(size_t step, const SweepOutcome& outcome);
 
-  /// Bytes that one sample's state takes at most, as far as the statistics know shapes.
+  /// An upper bound in bytes for the state of a sample, as far as the statistics know shapes.
   int64_t state_bytes() const;
 
  private:
@@ -118,43 +124,43 @@ class Sweep {
     KernelPlan plan;
     GramKernel gram;
     ValueId codes, scale;  // of the weight, in model_
-    /// Of a weight that several kernels have: the zero points of their inputs, whose matrices are summed as they are
-    /// counted, in steps of each input. Empty elsewhere.
+    /// For a weight that several kernels share: the zero points of their inputs. Their matrices are summed as counted,
+    /// in units of each input's scale. Otherwise empty.
     std::vector<int32_t> zero_points = {};
 
     bool is_shared() const { return !zero_points.empty(); }
   };
   struct Step {
-    std::optional<size_t> node;  // index in model_: up to there; none where `output` is there already
+    std::optional<size_t> node;  // index in model_ of the last node to run; none if `output` is already computed
     std::string name;
     ValueId in_float_value;  // the kernel's output in the float model
-    ValueId output;          // the kernel's, or its input where the step rounds
+    ValueId output;          // the kernel's output, or its input if the step rounds
     std::optional<Rounding> rounding;
     SummedOutput summed;
     std::vector<ChannelMoments> in_float;
-    std::vector<ValueId> inputs;  // made by earlier steps
-    /// `output` first, then what later steps need; none where `output` is there already. Of a shared weight the inputs
-    /// of all its kernels, which no step keeps.
+    std::vector<ValueId> inputs;  // computed by earlier steps
+    /// `output`, then the values that later steps need; none if `output` is already computed. For a shared weight, the
+    /// inputs of all its kernels, which no step keeps.
     std::vector<ValueId> results;
-    bool keeps_output = false;  // a later step needs it too
-    /// Where only the next step needs the output: from these, which are kept, it is made again there. As floats it
-    /// would take four times the memory of the integers before its kernel, in all samples at once.
+    bool keeps_output = false;  // a later step needs `output` too
+    /// The kept values from which the next step recomputes `output`, if only that step needs it. Stored as floats, in
+    /// all samples at once, `output` would take four times the memory of the integers in front of its kernel.
     std::vector<ValueId> remade_from;
-    std::vector<ValueId> dropped;  // not needed any more after the step
+    std::vector<ValueId> dropped;  // values that no later step needs
   };
   struct Origin {
-    const Model& model;  // in float
+    const Model& model;  // the float model
     const Uses uses;
     const QuantizationPlan& plan;
     const calibrate::Statistics& statistics;
   };
   void find_steps(const Origin& from);
   void find_curves(const Origin& from);
-  /// Of weights that several kernels have, before all other steps: the inputs of all those kernels at once, with
-  /// the nearest integers everywhere.
+  /// Adds the steps for weights that several kernels share, in front of all other steps. They take the inputs of all
+  /// those kernels at once, with the nearest integers everywhere.
   void add_shared_roundings(const Origin& from, const Uses& uses);
   std::optional<Step> rounding_step(const Origin& from, const KernelPlan& kernel, size_t node, const Uses& uses) const;
-  /// Of a kernel whose input stays float.
+  /// For a kernel whose input stays float.
   std::optional<Step> float_rounding_step(const Origin& from, const KernelPlan& kernel, size_t node,
                                           const Uses& uses) const;
   std::optional<Step> correcting_step(const Origin& from, const KernelPlan& kernel, size_t node) const;
@@ -165,7 +171,7 @@ class Sweep {
   void remake_outputs();
   std::vector<ValueId> sources_of(const Step& step) const;
   void measure_bytes(const calibrate::Statistics& statistics);
-  /// Cheap to make again from what is kept anyway: a dequantized activation takes four times the memory.
+  /// True if recomputing the node is cheap: a dequantized activation would take four times the memory.
   bool is_remade(const Node& node) const;
   /// The initializers of a kernel's codes and scales in model_.
   std::optional<std::pair<ValueId, ValueId>> stored_weight(const Uses& uses, const Node& node,
@@ -175,18 +181,18 @@ class Sweep {
   Model model_;  // quantized; its initializers change, its nodes stay
   std::shared_ptr<const Uses> uses_;
   std::vector<Step> steps_;
-  std::vector<double> shifts_;        // of the step before the next
+  std::vector<double> shifts_;        // of the last step taken
   std::vector<ValueId> kept_inputs_;  // graph inputs that some step reads
   std::map<ValueId, int64_t> bytes_;  // of one sample, where the statistics know the shape
   std::vector<size_t> places_;
-  std::optional<Model> float_model_;  // where not all samples take part
+  std::optional<Model> float_model_;  // set if not all samples take part
 };
 
-/// What SweepOutcome::shifts says of a kernel that keeps its deviation.
+/// Converts SweepOutcome::shifts of a kernel that keeps its deviation into gain and shift of each channel.
 std::vector<ChannelMap> maps_of(std::span<const double> shifts);
 
-/// The plan with the measured shifts added to its biases, and what its kernels multiply by taken up by their scales. A
-/// shift that would not fit into int32 is left out.
+/// Adds the measured shifts to the biases of the plan; where a kernel keeps its deviation, multiplies its scales by the
+/// gains. Leaves out a shift whose bias would not fit into int32.
 void correct_biases(const Graph& graph, const calibrate::MeasuredShifts& measured, QuantizationPlan& plan);
 
 }  // namespace tersor::ptq

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a sweep's steps add up to and come to, as bytes that cross between workers and processes of one program.
+// Serializes the sums and results of a sweep's steps for exchange between workers and processes of one program.
 #pragma once
 
 #include "core/base/byte_stream.h"

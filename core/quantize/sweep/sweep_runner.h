@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sweep's work on samples.
+// Runs the samples of a thread through a sweep.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,8 @@
 
 namespace tersor::ptq {
 
-/// Takes samples into a sweep; for one thread. `program` is the sweep's float_program(). The sweep must outlive it.
+/// Makes the initial state of samples, for one thread. `program` is the sweep's float_program(). The sweep must outlive
+/// it.
 class SweepStart : private run::Observer {
  public:
   SweepStart(const Sweep& sweep, std::shared_ptr<const run::Program> program);
@@ -25,15 +26,15 @@ class SweepStart : private run::Observer {
   std::vector<ChannelSums> sums_;
 };
 
-/// Takes samples through one step; for one thread. The sweep must outlive it, and take() comes after it.
+/// Runs samples through a single step, for one thread. The sweep must outlive it, and Sweep::take() must come after it.
 class SweepRunner {
  public:
   SweepRunner(const Sweep& sweep, size_t step, const SweepProgram& program);
 
-  /// Corrects the sample by the step before, runs the step and adds up what it gives. `place` of the sample among
-  /// those that take part. Errors as Runner::run.
+  /// Applies the previous step's result to the sample, runs the step and adds to the sums. `place` is the position of
+  /// the sample among those that take part. Errors as in Runner::run().
   void advance(size_t place, SweepState& state);
-  /// Of the samples so far, once.
+  /// The sums over the samples so far; call it once.
   SweepSums sums();
 
  private:
