@@ -294,6 +294,37 @@ TEST_CASE("a float model that guesses, answers always the same, or has labels of
   REQUIRE_THAT(verdict_of(report).causes.at(0), Contains("same answer"));
 }
 
+TEST_CASE("a file that is hardly smaller and no faster is not worth it, with the reason and the way out") {
+  report::Report report = compared(45);
+  const auto word = [&](int64_t before, int64_t after) {
+    report.model.size_bytes = before, report.output.size_bytes = after;
+    return verdict_of(report).usability;
+  };
+  report.time.emplace();
+  report.time->float_ms = 6.9, report.time->times_as_fast = 1;
+  CHECK(word(1100, 1001) == Usability::kNotWorthIt);
+  CHECK(word(1100, 1000) == Usability::kUsable);
+  CHECK(word(1000, 1050) == Usability::kNotWorthIt);
+  report.time->times_as_fast = 1.06;
+  CHECK(word(1000, 1050) == Usability::kUsable);
+  report.time->times_as_fast = 0.7, report.time->float_ms = 0.09;  // too short for prices
+  CHECK(word(1000, 1050) == Usability::kUsable);
+  report.time.reset();
+  report.coverage.rows = {{"Conv", "", 3, report::Support::kFloat, "", {}}};
+  CHECK(word(1000, 990) == Usability::kNotWorthIt);
+  report.comparison->output_sqnr_db = 5;
+  CHECK(word(1000, 990) == Usability::kNotUsable);
+  report.comparison->output_sqnr_db = 45;
+  report.trial.emplace();
+  report.trial->in_float = {"lstm.w"};
+  report.trial->tried = {{"float lstm.w", 9.3, 41.2, 31, 31, true}};
+  const report::Verdict verdict = verdict_of(report);
+  CHECK_THAT(verdict.reason, StartsWith("The file has 1.0 of 1.0 kB and nothing that runs in integers. Output SQNR"));
+  CHECK_THAT(verdict.causes.at(0), Contains("\"lstm.w\"") && Contains("9.3 dB in place of 41.2"));
+  report.coverage.rows[0].support = report::Support::kInteger;  // what it gains in time nobody knows
+  CHECK(word(1000, 990) == Usability::kUsable);
+}
+
 TEST_CASE("a shift of the labels is found from answers, and none where they are right") {
   for (const int64_t shift : {int64_t{0}, int64_t{1}, int64_t{-1}}) {
     evaluate::Evaluation evaluation(evaluate::Metric::kTop1);

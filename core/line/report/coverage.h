@@ -90,7 +90,8 @@ struct Coverage {
             "a logarithm, root or reciprocal reads them; 0 once the file is made."),
         field("estimated_size_bytes", &Coverage::estimated_size_bytes, "Expected size of the quantized file."),
         field("estimated_largest_bytes", &Coverage::estimated_largest_bytes,
-              "The same where samples show that all weights before a logarithm, root or reciprocal need float."),
+              "The same where samples show that all weights before a logarithm, root or reciprocal need float, and "
+              "those held aside that tables, weights of recurrent layers and other constants do."),
         field("calibration_bytes", &Coverage::calibration_bytes,
               "Memory that calibration takes in each thread or worker, one sample at a time; null where shapes are not "
               "known before the samples."));

@@ -176,7 +176,7 @@ int64_t added_by_constants(const Graph& graph, const framework::Attachment& atta
 
 int64_t expected_size(const Graph& original, const Graph& prepared, const framework::Attachment& attachment,
                       const ptq::Placement& placement, const config::QuantizationConfig& config, int64_t model_bytes,
-                      std::span<const size_t> kept_float) {
+                      const AskedFloat& asked) {
   int64_t bytes = model_bytes + size_of(prepared) - size_of(original);
   if (!config.keep_metadata) bytes -= onnx::exporter_notes_size(original);
   std::set<size_t> groups;
@@ -197,7 +197,7 @@ int64_t expected_size(const Graph& original, const Graph& prepared, const framew
   for (size_t k = 0; k < nodes.size(); ++k) {
     const ptq::NodeRole& role = placement.roles[nodes[k]];
     const auto* weight = attachment.of(prepared.nodes()[nodes[k]].id).weight(tpc::kKernelAttr);
-    const bool is_kept = std::find(kept_float.begin(), kept_float.end(), nodes[k]) != kept_float.end();
+    const bool is_kept = std::find(asked.kernels.begin(), asked.kernels.end(), nodes[k]) != asked.kernels.end();
     if (role.float_weight || weight == nullptr || is_kept) {
       if (shared[k].first != k) bytes -= 4 * prepared.initializer(kernels[k].weight)->elements();
       continue;
@@ -214,7 +214,7 @@ int64_t expected_size(const Graph& original, const Graph& prepared, const framew
                       role.role != ptq::Role::kWeightOnly && attachment.export_rules.integer_bias, shared[k].first == k,
                       by_table ? entries : codes);
   }
-  bytes += added_by_constants(prepared, attachment, quantized, codes);
+  if (!asked.constants) bytes += added_by_constants(prepared, attachment, quantized, codes);
   return std::max<int64_t>(bytes - codes.saved(), 0);
 }
 

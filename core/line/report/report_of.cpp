@@ -5,6 +5,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/error.h"
+#include "core/base/names.h"
 #include "core/graph/uses.h"
 #include "core/mixed/configurable.h"
 #include "core/decide/outcomes.h"
@@ -14,6 +15,7 @@
 #include "core/report/idle_remarks.h"
 #include "core/report/range_remarks.h"
 #include "core/run/ports.h"
+#include "core/trial.h"
 
 namespace tersor {
 
@@ -30,6 +32,26 @@ std::vector<int64_t> elements_of_one_sample(const Job& job) {
   return elements;
 }
 
+/// Of the files that `prefer` is decided between, those that may be larger than its own and win all the same.
+std::vector<std::shared_ptr<const Job>> jobs_of_words(const Job& job) {
+  using config::Preference;
+  const auto own = std::make_shared<const Job>(job);
+  std::vector<std::shared_ptr<const Job>> jobs = {own};
+  const Preference prefer = job.settings.config.prefer;
+  if (job.asked || (prefer != Preference::kSpeed && prefer != Preference::kAccuracy)) return jobs;
+  for (const Preference word : job.settings.config.contestants()) {
+    if (word == prefer) continue;
+    calibrate::Choices choices;
+    choices.settings = choices_key(job);
+    choices.changes = {"prefer=" + std::string(enum_word(word))};
+    try {
+      jobs.push_back(with_choices(own, choices));
+    } catch (const Error&) {  // no file begins with it
+    }
+  }
+  return jobs;
+}
+
 }  // namespace
 
 report::Coverage expected_coverage(const Job& job, int64_t model_bytes) {
@@ -40,12 +62,14 @@ report::Coverage expected_coverage(const Job& job, int64_t model_bytes) {
   if (job.settings.config.keep_float_automatically)
     front_ends = ptq::possible_front_ends(graph, job.placement, elements_of_one_sample(job));
   coverage.may_stay_float = static_cast<int64_t>(front_ends.size());
-  const auto expected = [&](std::span<const size_t> kept_float) {
-    return report::expected_size(job.opened->model.graph, graph, job.attachment, job.placement, job.settings.config,
-                                 model_bytes, kept_float);
+  const auto expected = [&](const Job& one, const report::AskedFloat& asked) {
+    return report::expected_size(one.opened->model.graph, one.model.graph, one.attachment, one.placement,
+                                 one.settings.config, model_bytes, asked);
   };
-  coverage.estimated_size_bytes = expected({});
-  coverage.estimated_largest_bytes = std::max(coverage.estimated_size_bytes, expected(front_ends));
+  coverage.estimated_size_bytes = coverage.estimated_largest_bytes = expected(job, {});
+  const report::AskedFloat asked{front_ends, may_ask_for_float_constants(job)};
+  for (const std::shared_ptr<const Job>& one : jobs_of_words(job))
+    coverage.estimated_largest_bytes = std::max(coverage.estimated_largest_bytes, expected(*one, asked));
   coverage.calibration_bytes = calibration_bytes(job);
   return coverage;
 }

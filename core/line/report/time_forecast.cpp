@@ -21,10 +21,10 @@ std::string one_decimal(double number) {
 
 std::string sentence_of(const TimeForecast& forecast) {
   const std::string where = " in " + forecast.runtime + " (" + forecast.machine + ")";
-  if (forecast.times_as_fast >= kFaster)
+  if (is_faster(forecast))
     return "It is expected to run about " + one_decimal(forecast.times_as_fast) + " times as fast as the float model" +
            where + ".";
-  const std::string why = forecast.float_ms < kShortMilliseconds
+  const std::string why = is_too_short(forecast)
                               ? "The model is so small that a run is mostly the runtime's own work for each operator."
                               : "Quantizers and changes of layout take what the integer kernels save.";
   return "It is not expected to run faster than the float model" + where + ": about " +
@@ -32,6 +32,14 @@ std::string sentence_of(const TimeForecast& forecast) {
 }
 
 }  // namespace
+
+bool is_faster(const TimeForecast& forecast) {
+  return forecast.times_as_fast >= kFaster;
+}
+
+bool is_too_short(const TimeForecast& forecast) {
+  return forecast.float_ms < kShortMilliseconds;
+}
 
 std::optional<TimeForecast> forecast_time(const Model& in_float, const Model& quantized,
                                           const std::optional<tpc::PriceList>& prices) {

@@ -32,6 +32,11 @@ struct TimeForecast {
   }
 };
 
+/// By more than forecasts and clocks can tell from nothing.
+bool is_faster(const TimeForecast& forecast);
+/// A run that is mostly the runtime's own work for each node, of which prices say little.
+bool is_too_short(const TimeForecast& forecast);
+
 /// None where the platform has no prices or shapes are not known before the samples.
 std::optional<TimeForecast> forecast_time(const Model& in_float, const Model& quantized,
                                           const std::optional<tpc::PriceList>& prices);

@@ -29,7 +29,8 @@ constexpr size_t kNamedLayers = 3;
 constexpr double kOutlierRatio = 8;  // of the range to the value that all but kOutlierShare stay below
 constexpr double kOutlierShare = 0.001;
 constexpr int64_t kEnoughAnswers = 16;
-constexpr double kUneven = 16;  // 4 of 8 bits gone for the middle channel
+constexpr double kHardlySmaller = 1.1;  // times
+constexpr double kUneven = 16;          // 4 of 8 bits gone for the middle channel
 constexpr size_t kNamedTensors = 2;
 
 std::string number(double value, int digits = 1) {
@@ -393,6 +394,50 @@ void look_at_float(const evaluate::EvaluationResult& exact, Verdict& verdict) {
                              percent(*exact.value) + "): check the preprocessing and the labels first.");
 }
 
+/// Nothing is gained in time, as far as anybody can say: by the forecast, or since nothing runs in integers.
+bool is_no_faster(const Report& report) {
+  if (report.time) return !is_too_short(*report.time) && !is_faster(*report.time);
+  const auto& rows = report.coverage.rows;
+  return !rows.empty() && std::none_of(rows.begin(), rows.end(),
+                                       [](const CoverageRow& row) { return row.support == Support::kInteger; });
+}
+
+/// Why the file is hardly smaller, and what to do.
+std::string way_out(const Report& report) {
+  if (report.trial && !report.trial->in_float.empty()) {
+    const auto& constants = report.trial->in_float;
+    const auto& tried = report.trial->tried;
+    const auto row = std::find_if(tried.begin(), tried.end(),
+                                  [&](const auto& one) { return one.change == "float " + constants[0]; });
+    return std::to_string(constants.size()) + (constants.size() == 1 ? " constant stays" : " constants stay") +
+           " in float, such as \"" + constants[0] + "\", since 8 bits of them cost too much on samples held aside" +
+           (row == tried.end() ? ""
+                               : " (" + number(row->before_db) + " dB in place of " + number(row->after_db) + ")") +
+           ". Where the file may be as bad as that, prefer = integers stores them in 8 bits; else keep the float "
+           "model.";
+  }
+  if (report.coverage.core_nodes > report.coverage.integer_core_nodes && !report.coverage.stays_float.empty())
+    return "Of " + std::to_string(report.coverage.core_nodes) + " core operators " +
+           std::to_string(report.coverage.core_nodes - report.coverage.integer_core_nodes) +
+           " stay in float, each with its reason in the list of what does. Where that is a setting of yours, take it "
+           "back; else a platform that stores weights alone in integers (weight-only-int8) may give a smaller file.";
+  return "Names, nodes and scales take as much of the file as its weights, so that there is little to save: keep the "
+         "float model.";
+}
+
+/// A file that is as good as the float one in nothing but accuracy.
+void judge_gain(const Report& report, Verdict& verdict) {
+  const auto before = static_cast<double>(report.model.size_bytes),
+             after = static_cast<double>(report.output.size_bytes);
+  if (before <= 0 || after <= 0 || before >= kHardlySmaller * after || !is_no_faster(report)) return;
+  verdict.usability = worse(verdict.usability, Usability::kNotWorthIt);
+  verdict.reason =
+      "The file has " + number(after / 1e3) + " of " + number(before / 1e3) + " kB and " +
+      (report.time ? "is not expected to run faster than the float model. " : "nothing that runs in integers. ") +
+      verdict.reason;
+  verdict.causes.insert(verdict.causes.begin(), way_out(report));
+}
+
 }  // namespace
 
 Verdict verdict_of(const Report& report) {
@@ -418,6 +463,7 @@ Verdict verdict_of(const Report& report) {
     });
     if (senseless) verdict.usability = worse(verdict.usability, Usability::kUsableWithCare);
   }
+  judge_gain(report, verdict);
   return verdict;
 }
 

@@ -23,6 +23,7 @@ struct Report;
 enum class Usability {
   kUsable,
   kUsableWithCare,
+  kNotWorthIt,  // as good as the others, and neither much smaller nor faster than the float model
   kNotUsable,
 };
 
@@ -36,7 +37,7 @@ struct Verdict {
 
   static constexpr auto fields() {
     return std::make_tuple(
-        field("usability", &Verdict::usability, "usable, usable with care, or not usable."),
+        field("usability", &Verdict::usability, "usable, usable with care, not worth it, or not usable."),
         field("reason", &Verdict::reason, "The figures that decided, with count and interval."),
         field("causes", &Verdict::causes, "What is likely to be wrong, and what to do; sentences."),
         field("cautions", &Verdict::cautions, "Where the file would give something else, and what to do; sentences."),
@@ -57,6 +58,9 @@ struct Verdict {
 ///                    values whose SQNR over all samples together is below 10 dB
 ///   not usable       less, or an accuracy that is significantly (95 %) and by more than 5 points below the float
 ///                    model's
+/// A file of more than ten elevenths of the float model's bytes that is not expected to run faster, or has nothing that
+/// runs in integers, is not worth it; the reason begins with that, and `causes` with why and the way out. Of runs that
+/// are too short for prices, nothing is expected.
 /// Without classes, an output or a part of one of smaller values (output_parts.h) below 10 dB is never better than
 /// "with care", and below 0 dB not usable. An accuracy significantly below the float model's is never better than "with
 /// care". `causes` looks for ranges that outliers set, where the answers suffered for channels too unlike for one
@@ -72,6 +76,8 @@ template <>
 struct tersor::EnumWords<tersor::report::Usability> {
   using U = tersor::report::Usability;
   static constexpr const char* kind = "usability";
-  static constexpr std::pair<U, std::string_view> words[] = {
-      {U::kUsable, "usable"}, {U::kUsableWithCare, "usable with care"}, {U::kNotUsable, "not usable"}};
+  static constexpr std::pair<U, std::string_view> words[] = {{U::kUsable, "usable"},
+                                                             {U::kUsableWithCare, "usable with care"},
+                                                             {U::kNotWorthIt, "not worth it"},
+                                                             {U::kNotUsable, "not usable"}};
 };

@@ -83,6 +83,13 @@ void TrialSums::add(TrialSums more) {
 
 namespace {
 
+/// Where every output is quantized a float constant takes what follows out of the integers; and some words want
+/// constants in integers, whatever it costs.
+bool tries_float_constants(const Job& job, config::Preference word) {
+  return job.attachment.export_rules.placement == tpc::Placement::kOperands && word != config::Preference::kSize &&
+         word != config::Preference::kIntegers;
+}
+
 bool tries_corrections(const Job& job, const calibrate::Statistics& statistics) {
   return job.settings.config.holdout && statistics.samples.size() >= kFewestSamples;
 }
@@ -120,6 +127,14 @@ std::optional<mixed::Sensitivities> sensitivities_of(const calibrate::BitConfigu
 }
 
 }  // namespace
+
+bool may_ask_for_float_constants(const Job& job) {
+  const config::QuantizationConfig& config = job.settings.config;
+  const auto words = config.contestants();
+  return config.holdout && !job.asked && std::any_of(words.begin(), words.end(), [&](config::Preference word) {
+           return tries_float_constants(job, word);
+         });
+}
 
 bool Trial::is_wanted(const Job& job, const calibrate::Statistics& statistics) {
   const bool something = job.settings.config.mixes_precisions() || tries_corrections(job, statistics);
@@ -393,9 +408,7 @@ void Trial::find_candidates() {
   std::vector<Candidate> all;
   config::QuantizationConfig config = job_->settings.config;
   config.prefer = word_;
-  // Where every output is quantized a float constant takes what follows out of the integers.
-  const bool beside_float = job_->attachment.export_rules.placement == tpc::Placement::kOperands;
-  if (beside_float && !stores_constants()) all.push_back({"float *", {}});
+  if (tries_float_constants(*job_, word_)) all.push_back({"float *", {}});
   // The last to act first: what it was made for may be there without it.
   const auto corrections = ptq::corrections();
   for (auto one = corrections.rbegin(); one != corrections.rend(); ++one)

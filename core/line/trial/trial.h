@@ -37,6 +37,10 @@
 
 namespace tersor {
 
+/// Samples held aside may show that stored constants need floats, which `job` then has, in one of the files at least
+/// that `prefer` is decided between.
+bool may_ask_for_float_constants(const Job& job);
+
 /// Of one sample in a step of the search for bits (core/mixed/bit_search.h).
 struct SampleDistances {
   size_t sample = 0;  // index into Trial::places()

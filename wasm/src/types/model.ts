@@ -194,7 +194,10 @@ export interface Coverage {
    */
   readonly may_stay_float: number;
   readonly estimated_size_bytes: number;
-  /** The same where samples show that all weights before a logarithm, root or reciprocal need float. */
+  /**
+   * The same where samples show that all weights before a logarithm, root or reciprocal need float, and those held aside that tables,
+   * weights of recurrent layers and other constants do.
+   */
   readonly estimated_largest_bytes: number;
   /** Memory that calibration takes in each worker, one sample at a time; null where shapes are not known before the samples. */
   readonly calibration_bytes: number | null;

@@ -21,7 +21,7 @@ export interface Correction {
 }
 
 export interface Verdict {
-  readonly usability: 'usable' | 'usable with care' | 'not usable';
+  readonly usability: 'usable' | 'usable with care' | 'not worth it' | 'not usable';
   /** The figures that decided, with count and interval. */
   readonly reason: string;
   /** What is likely to be wrong, and what to do. */

@@ -521,6 +521,11 @@ export const foreignRecipe = computed(() => {
 
 /** Bytes of the new file, as far as the engine can tell beforehand. */
 export const expectedBytes = computed(() => coverage.value?.estimated_size_bytes || null);
+/** What the file has where samples ask for float; null where that is about the same. */
+export const mostBytes = computed(() => {
+  const most = coverage.value?.estimated_largest_bytes ?? 0;
+  return expectedBytes.value !== null && most > 1.05 * expectedBytes.value ? most : null;
+});
 
 /** What is missing before Quantize can run, as a sentence; empty when nothing is. */
 export const missing = computed(() => {

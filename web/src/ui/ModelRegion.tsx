@@ -12,6 +12,7 @@ import {
   foreignRecipe,
   model,
   modelProblem,
+  mostBytes,
   reading,
   result,
   resultIsOld,
@@ -77,7 +78,9 @@ function intSize(info: ModelInfo): string {
   const made = resultIsOld.value ? undefined : result.value?.quantized.report.output.size_bytes;
   const after = made ?? expectedBytes.value;
   if (after === null) return size(info.size_bytes);
-  return `${size(info.size_bytes)} → ${made === undefined ? 'about ' : ''}${size(after)}`;
+  if (made !== undefined) return `${size(info.size_bytes)} → ${size(made)}`;
+  const most = mostBytes.value;
+  return `${size(info.size_bytes)} → about ${size(after)}${most === null ? '' : ` to ${size(most)}`}`;
 }
 
 /** What kind of thing is in the way; the card below says which. */
@@ -138,8 +141,8 @@ function FileFacts(props: { readonly name: string; readonly info: ModelInfo; rea
   const written = [info.producer, `opset ${info.opset}`].filter(Boolean).join(', ');
   const domains = Object.entries(info.domains);
   const bytes = expectedBytes.value;
-  const largest = known?.estimated_largest_bytes ?? 0;
-  const most = bytes && largest > 1.05 * bytes ? `, ${size(largest)} where samples ask for float` : '';
+  const largest = mostBytes.value;
+  const most = largest === null ? '' : `, ${size(largest)} where samples ask for float`;
   const smaller = bytes ? `about ${size(bytes)}, ${sizeWords(info.size_bytes / bytes)}${most}` : none;
   const rows: readonly (readonly [string, string])[] = [
     ['Name', name],
@@ -477,8 +480,15 @@ function coreWords(known: Coverage): string {
 }
 
 /** What only samples decide. */
-function mayStay({ may_stay_float: may, estimated_largest_bytes: largest }: Coverage): string {
-  if (may === 0) return '';
+function mayStay({
+  may_stay_float: may,
+  estimated_size_bytes: least,
+  estimated_largest_bytes: largest,
+}: Coverage): string {
+  if (may === 0)
+    return largest <= 1.05 * least
+      ? ''
+      : `Samples held aside may show that 8 bits cost too much of weights of recurrent layers, tables or other constants; the file then keeps them in float and has up to ${size(largest)}.`;
   const which = may === 1 ? 'one of them needs' : `up to ${count(may)} of them need`;
   return `Samples may show that ${which} float, since a logarithm, root or reciprocal that follows magnifies small errors; the file then keeps their weights in float, too, and has up to ${size(largest)}.`;
 }

@@ -17,6 +17,7 @@ const worstShown = 3;
 const words = {
   usable: { title: 'Usable', kind: 'fine' },
   'usable with care': { title: 'Usable with care', kind: 'caution' },
+  'not worth it': { title: 'Not worth it', kind: 'caution' },
   'not usable': { title: 'Not usable', kind: 'stop' },
 } as const;
 
