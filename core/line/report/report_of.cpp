@@ -15,7 +15,7 @@
 #include "core/report/idle_remarks.h"
 #include "core/report/range_remarks.h"
 #include "core/run/ports.h"
-#include "core/trial.h"
+#include "core/trial/trial.h"
 
 namespace tersor {
 
