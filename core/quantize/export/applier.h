@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the quantized model of a plan. Its parts: which nodes stand where and are named how (apply_plan.cpp), what
-// gives values of stored codes (restoring_nodes.cpp), weights and biases (store_weights.cpp), constants
-// (store_constants.cpp).
+// Builds the quantized model of a plan. The implementation has four parts: the order and names of nodes
+// (apply_plan.cpp), nodes that restore stored codes (restoring_nodes.cpp), weights and biases (store_weights.cpp), and
+// constants (store_constants.cpp).
 #pragma once
 
 #include <map>
@@ -20,33 +20,35 @@ namespace tersor::ptq {
 
 using quant::QuantizationParams;
 
-/// The first operator set with integers of 16 and 4 bits between quantizers.
+/// The first operator set that has 16-bit and 4-bit integers in QuantizeLinear and DequantizeLinear.
 inline constexpr int64_t kOpsetOfSmallIntegers = 21;
 
-/// Whole numbers as a tensor of 4, 8 or 16 bits; those of 4 bits two to a byte, the first in the low half.
+/// Converts integers to a tensor of a 4-bit, 8-bit or 16-bit type. Two 4-bit integers share a byte, the first in the
+/// low half.
 Tensor integers(std::span<const int32_t> values, DType type, const Shape& shape);
 
-/// Initializers that the tensors of an activation group share.
+/// The initializers that the tensors of an activation group share.
 struct GroupParams {
   ValueId scale, zero_point;
-  ValueId table;  // the nearest entry's code for each code; invalid without a table
+  ValueId table;  // code of the nearest table entry for each code; invalid without a table
 };
 
-/// Initializers of a weight that several kernels have.
+/// The initializers of a weight that several kernels read.
 struct StoredWeight {
   ValueId codes, scale, zero_point;
   std::vector<float> scales;
 };
 
-/// Initializers that the readers of one embedding share; by row, scales and zero points are columns of floats.
+/// The initializers that the readers of an embedding share. If rows are gathered as codes, scale and zero point are
+/// float columns.
 struct StoredTable {
   ValueId table;
   QuantizationParams params;
   ValueId codes, scale;
-  ValueId zero_point;  // invalid where all rows' are zero
+  ValueId zero_point;  // invalid if all zero points are 0
 };
 
-/// One use each.
+/// Builds the model of a single plan; apply() may be called once.
 class Applier {
  public:
   Applier(const Model& model, const QuantizationPlan& plan)
@@ -57,22 +59,23 @@ class Applier {
  private:
   Graph& graph() { return model_.graph; }
   const std::string& name_of(ValueId id) { return graph().name_of(id); }
-  /// Integers of 16 or 4 bits.
+  /// True if the plan has integers of 16 or 4 bits.
   bool needs_small_integers() const;
-  /// Float arithmetic reads the weight, which the runtime restores when it opens the file. A DequantizeLinear is
-  /// computed in every run, and ONNX Runtime rounds the input of a MatMul after one to 8 bits.
+  /// True if float arithmetic reads the weight, which plain operators then restore once, when the runtime opens the
+  /// file. A DequantizeLinear would be computed in every run, and ONNX Runtime rounds the input of a MatMul behind one
+  /// to 8 bits.
   bool folds(const KernelPlan& kernel) const;
-  /// Constants are computed once, when the file is opened: codes of few bits may be packed, too.
+  /// True if the runtime computes constants once, when it opens the file; codes of few bits may then be packed.
   bool folds_constants() const { return tpc::folds(plan_.float_weights); }
   bool multiplies_bits(const KernelPlan& kernel, const Node& node) const;
-  /// MatMuls and Gemms that runtimes compute in integers, or with packed weights, and whose result is float.
+  /// MatMuls and Gemms with a float result that runtimes compute in integers or with packed weights.
   std::vector<NodeId> kernels_with_float_results() const;
-  /// Runtimes would make integer kernels of these, which take one zero point for the whole weight.
+  /// Kernels that runtimes would compute in integers with a single zero point, although the weight has several.
   std::vector<NodeId> kernels_with_zero_points() const;
   std::vector<NodeId> softmaxes_in_float() const;
   void drop_plain_dilations();
   void fold_clamps();
-  /// `uses`: of the graph before the first pair.
+  /// Inserts QuantizeLinear and DequantizeLinear; `uses` is that of the graph before the first insertion.
   void insert_pair(const Uses& uses, const ActivationPlan& activation);
   Node bound(const std::string& name, ValueId value, const QuantizationParams& params);
   Node bound_codes(const std::string& name, ValueId all, ValueId bounded, const QuantizationParams& params);
@@ -97,7 +100,7 @@ class Applier {
   void store_embedding(const ConstantPlan& embedding);
   StoredTable stored_table(const ConstantPlan& embedding, ValueId table);
 
-  // restoring_nodes.cpp. Where there is a list of nodes, new ones come to its end.
+  // restoring_nodes.cpp. Functions with a list of nodes append their nodes to it.
   Node pair_node(const std::string& type, const std::string& name, std::vector<ValueId> inputs, ValueId output);
   ValueId chain(std::vector<Node>& nodes, const std::string& type, const std::string& name, std::vector<ValueId> inputs,
                 const std::string& result, DType dtype);
@@ -105,7 +108,7 @@ class Applier {
     const Shape one{static_cast<int64_t>(numbers.size())};
     return graph().add_initializer(name, Tensor::of<int64_t>(one, numbers));
   }
-  /// Integers of the file, which are packed at the end where they have few bits.
+  /// Adds codes as an initializer, and registers codes of few bits for packing.
   ValueId stored_codes_of(const std::string& stem, Tensor codes, int n_bits) {
     const ValueId stored = graph().add_initializer(stem + kCodes, std::move(codes));
     if (folds_constants()) few_bit_codes_.push_back({stored, n_bits});
@@ -124,20 +127,20 @@ class Applier {
             std::vector<Node>& nodes);
   void scale_codes(const std::string& name, ValueId value, int rank, const QuantizationParams& params, ValueId output,
                    std::vector<Node>& nodes);
-  /// Weights of 4 bits or fewer are of a type of 4 bits where the operator set has one and runtimes compute no
-  /// constants.
+  /// The element type for the weight's codes: 4 bits wide for weights of at most 4 bits, if the operator set has such
+  /// types and the runtime does not compute constants.
   DType weight_type(const QuantizationParams& params) const;
 
   Model model_;
   const QuantizationPlan& plan_;
   std::map<size_t, GroupParams> group_params_;
   std::vector<StoredTable> tables_;
-  std::map<NodeId, ValueId> tied_;              // by kernel: the codes of the table whose rows are its channels
-  std::map<NodeId, StoredWeight> weights_;      // by the first of the kernels that have it
-  std::map<ValueId, std::vector<Node>> after_;  // nodes to stand after a value's producer
-  std::map<NodeId, std::vector<Node>> before_;  // nodes to stand before a node
+  std::map<NodeId, ValueId> tied_;              // by kernel: codes of the table whose rows are its output channels
+  std::map<NodeId, StoredWeight> weights_;      // by the first of the kernels that share the weight
+  std::map<ValueId, std::vector<Node>> after_;  // nodes to insert behind the producer of a value
+  std::map<NodeId, std::vector<Node>> before_;  // nodes to insert in front of a node
   std::vector<FewBitCodes> few_bit_codes_;
-  std::vector<bool> captured_;  // by value: a subgraph reads it by its name
+  std::vector<bool> captured_;  // by value: a subgraph reads it by name
 };
 
 }  // namespace tersor::ptq

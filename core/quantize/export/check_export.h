@@ -6,16 +6,17 @@
 
 namespace tersor::ptq {
 
-/// Checks a quantized model against the rules that runtimes hold it to; a violation is a bug here and throws Error
-/// kInternal naming node and rule:
-///   1. the structure is valid, operator set and IR version are a known pair, inputs and outputs are those of the float
-///      model
-///   2. every scale is an initializer, positive, finite and normal; every zero point lies in its type; per-axis
-///      parameters are as long as the axis
-///   3. an int32 bias has the scale float32(s_x * s_w), channel by channel
-///   4. what the plan calls an integer kernel stands as the runtime wants it: operands from DequantizeLinear, the
-///      output of a Conv read by one QuantizeLinear alone, both sides of a mover with equal parameters
-///   5. no operator with a float weight stands between a DequantizeLinear and a QuantizeLinear
+/// Checks a quantized model against the rules of the runtimes. A violation is a bug in this program and throws Error
+/// kInternal, naming node and rule:
+///   1. The structure is valid, operator set and IR version are a known pair, and inputs and outputs are those of the
+///      float model.
+///   2. Every scale is an initializer, positive, finite and normal. Every zero point lies in its type. Per-axis
+///      parameters are as long as the axis.
+///   3. An int32 bias has the scale float32(s_x * s_w), channel by channel.
+///   4. A node that the plan calls an integer kernel meets the runtime's conditions. Its operands come from
+///      DequantizeLinear, the output of a Conv is read only by a QuantizeLinear, and both sides of a mover have equal
+///      parameters.
+///   5. No operator with a float weight stands between a DequantizeLinear and a QuantizeLinear.
 void check_export(const Model& float_model, const Model& quantized, const QuantizationPlan& plan);
 
 }  // namespace tersor::ptq

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX Runtime quantizes the float weight of a Conv, ConvTranspose or Gemm by itself, with one scale for all channels,
-// where the node stands between a DequantizeLinear and a QuantizeLinear, or where nodes alone lie between that it moves
-// quantizers over or folds away (weight_bias_quantization.cc); a MatMul and the Add after it are a Gemm for it by then
-// (matmul_add_fusion.cc). A Sum of one operand before the node, which changes no value, hides the DequantizeLinear
-// from it:
+// Prevents ONNX Runtime from quantizing nodes that must stay float.
+//
+// ONNX Runtime itself quantizes the float weight of a Conv, ConvTranspose or Gemm, with a single scale for all
+// channels, if the node stands between a DequantizeLinear and a QuantizeLinear (weight_bias_quantization.cc). Nodes
+// that it moves quantizers over or folds away may lie in between. At that point it has already turned a MatMul with an
+// Add into a Gemm (matmul_add_fusion.cc). A Sum with a single operand in front of the node changes no value but hides
+// the DequantizeLinear:
 //
 //   DequantizeLinear -> Conv(W float) -> QuantizeLinear   becomes
 //   DequantizeLinear -> Sum -> Conv(W float) -> QuantizeLinear
 //
-// Other operators that are to stay float get integer kernels there, and the same helps: an AveragePool that has
-// dilations and a cubic Resize, which these kernels do not know; a Softmax whose range was chosen, as that kernel is
-// right for a scale of 1/256 alone (qlinear_softmax.cc).
+// The same guard protects other operators that would get integer kernels there. An AveragePool with dilations and a
+// cubic Resize are not supported by these kernels. A Softmax whose range was chosen does not fit its kernel, which is
+// right only for a scale of 1/256 (qlinear_softmax.cc).
 //
-// A cubic Resize has another trouble: versions before 1.32 carry the Transpose after a convolution of channels last
-// over it, and then refuse the file. An Einsum that changes nothing stops them:
+// A cubic Resize needs a second guard. Versions before 1.32 move the Transpose behind a channels-last convolution over
+// it, and then refuse the file. An Einsum that changes nothing stops them:
 //
 //   Resize(cubic)   becomes   Einsum(abcd->abcd) -> Resize(cubic)
 #pragma once
@@ -24,8 +26,8 @@
 
 namespace tersor::ptq {
 
-/// In a quantized model; `softmaxes` and `kernels`: those to stay float, the latter as their weights have a zero point
-/// for each channel, which no integer kernel takes. Returns how many nodes were guarded.
+/// Guards a quantized model and returns the number of guarded nodes. `softmaxes` and `kernels` must stay float;
+/// `kernels` because their weights have a zero point per channel, which no integer kernel takes.
 int guard_float_nodes(Model& model, const std::vector<NodeId>& softmaxes, const std::vector<NodeId>& kernels = {});
 
 }  // namespace tersor::ptq

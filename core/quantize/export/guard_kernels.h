@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX Runtime merges a MatMul or Gemm whose float result one Add, Relu or Clip reads with that operator, in float,
-// before it looks for integer kernels (matmul_add_fusion.cc), or finds none for it (NodeGroupSelector::GetQDQSelection
-// in qdq_selectors.cc). The same written another way keeps the kernel, and every value, as it is:
+// Keeps the integer kernels of MatMul and Gemm nodes with a float result.
 //
-//   MatMul -> Add(b[N])           becomes  MatMul -> Add(b[1,N])     where the product has three axes or more
-//   MatMul -> Add                 becomes  Gemm -> Add               where it has two
+// If a single Add, Relu or Clip reads the float result, ONNX Runtime merges it with the kernel in float before it looks
+// for integer kernels (matmul_add_fusion.cc). Or it finds no integer kernel for it (NodeGroupSelector::GetQDQSelection
+// in qdq_selectors.cc). An equivalent form keeps the kernel and every value:
+//
+//   MatMul -> Add(b[N])           becomes  MatMul -> Add(b[1,N])     for a product of three or more axes
+//   MatMul -> Add                 becomes  Gemm -> Add               for a product of two axes
 //   MatMul, Gemm -> Relu          becomes  MatMul, Gemm -> Max(0)
 //   MatMul, Gemm -> Clip(lo, hi)  becomes  MatMul, Gemm -> Max(lo) -> Min(hi)
 #pragma once
@@ -15,7 +17,8 @@
 
 namespace tersor::ptq {
 
-/// In a quantized model: `kernels` have integer kernels with float results. Returns how many were guarded.
+/// Guards a quantized model, in which `kernels` are integer kernels with float results. Returns the number of guarded
+/// nodes.
 int guard_kernels(Model& model, const std::vector<NodeId>& kernels);
 
 }  // namespace tersor::ptq

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Codes of 2 to 7 bits in as many bits of the file, for runtimes that compute constants once, when they open it. All
-// tensors of as many bits are packed as one, in planes of 4, 2 and 1 bits (7 = 4 + 2 + 1), and plain operators of
-// operator set 13 make int8 of it again: for each plane two BitShifts, a Reshape, a Cast and a Mul, then Add, Sub,
-// Cast, Split, and a Reshape for each tensor. What reads the codes, an integer kernel's DequantizeLinear say, finds
-// int8 under the same name.
+// Packs codes of 2 to 7 bits without unused bits, for runtimes that compute constants once, when they open the file.
+//
+// All tensors with the same number of bits are packed together, in planes of 4, 2 and 1 bits (7 = 4 + 2 + 1). Plain
+// operators of operator set 13 unpack them to int8. Each plane takes two BitShifts, a Reshape, a Cast and a Mul; then
+// follow Add, Sub, Cast and Split, and a Reshape for each tensor. Readers of the codes, such as the DequantizeLinear of
+// an integer kernel, find int8 under the same name.
 #pragma once
 
 #include <cstddef>
@@ -15,19 +16,19 @@
 
 namespace tersor::ptq {
 
-/// An int8 initializer of the graph, all of whose codes lie in [-2^(n_bits - 1), 2^(n_bits - 1)).
+/// An int8 initializer of the graph whose codes all lie in [-2^(n_bits - 1), 2^(n_bits - 1)).
 struct FewBitCodes {
   ValueId value;
   int n_bits = 8;
 };
 
-/// Packs what makes the file smaller that way, and leaves the rest as it is. Values stand in the order of `codes`.
+/// Packs the codes whose packing makes the file smaller, in the order of `codes`; leaves the others unchanged.
 void pack_codes(Graph& graph, std::span<const FewBitCodes> codes);
 
-/// How many bytes less one tensor takes packed, what restores it and its name in that counted: about, and not less than
-/// nothing.
+/// An estimate of the bytes that packing saves for a tensor, at least 0. It includes the nodes that restore the tensor
+/// and its name.
 int64_t bytes_packing_saves(int64_t elements, int n_bits, size_t name_length);
-/// What a file has once for all tensors of as many bits, in bytes: about.
+/// An estimate of the bytes that a file needs once to unpack all tensors of `n_bits`.
 int64_t bytes_of_unpacking(int n_bits);
 
 }  // namespace tersor::ptq

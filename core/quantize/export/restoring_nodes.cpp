@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Codes as they are stored, and the nodes that make their values of them when the file is opened or run.
+// Stores codes, and creates the nodes that restore their values when the file is opened or run.
 #include <algorithm>
 
 #include "core/export/added_names.h"

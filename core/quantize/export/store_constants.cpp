@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How constants that are no weights of kernels are stored: operands, and tables that a Gather looks up in.
+// Stores constants that are not weights of kernels: operands, and tables for Gather.
 #include <algorithm>
 
 #include "core/export/added_names.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the weight and the bias of a kernel are stored.
+// Stores the weight and the bias of a kernel.
 #include <algorithm>
 
 #include "core/passes/edit.h"
