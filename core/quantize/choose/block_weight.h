@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights in blocks as tensors of a file: in the weight's own order after a DequantizeLinear, row by row and padded
-// where a runtime folds them, and as com.microsoft MatMulNBits reads them.
+// Converts weights in blocks to tensors of a file. There are three layouts: the weight's own order for a
+// DequantizeLinear, padded rows for weights that the runtime folds, and the layout of com.microsoft MatMulNBits.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@
 
 namespace tersor::ptq {
 
-/// The weight as outputs x columns, a column being one input channel of a group under one tap: i * taps + tap.
+/// Reorders the weight as [outputs, columns]. A column is an input channel of a group under a tap: i * taps + tap.
 std::vector<float> rows_of(const passes::KernelOp& op, const Tensor& weight);
-/// Codes of the same order, in the weight's own.
+/// Reorders codes from [outputs, columns] to the weight's own order.
 std::vector<int8_t> in_weight_order(const passes::KernelOp& op, std::span<const int8_t> rows);
 std::vector<int8_t> in_rows(const passes::KernelOp& op, std::span<const int8_t> codes);
 
-/// The weight's values as the plan stores them, in its own order.
+/// Restores the weight's values as the plan stores them, in the weight's own order.
 Tensor read_back(const KernelPlan& plan, const Tensor& weight);
 
-/// One number for each output and block, [outputs, blocks], or [blocks, outputs] where the weight has its inputs first.
+/// Transposes numbers from [outputs, blocks] to [blocks, outputs], for weights whose inputs come first.
 template <class Number>
 std::vector<Number> by_block_first(std::span<const Number> by_output, int64_t blocks) {
   const size_t count = static_cast<size_t>(blocks), outputs = by_output.size() / count;
@@ -32,22 +32,22 @@ std::vector<Number> by_block_first(std::span<const Number> by_output, int64_t bl
   return turned;
 }
 
-/// Rows of codes, each filled up to whole blocks with its last block's zero point.
+/// Pads each row of codes to whole blocks with the zero point of its last block.
 std::vector<int8_t> padded_rows(std::span<const int8_t> rows, const quant::BlockParams& params);
 
-/// How a weight in blocks stands in the file.
+/// The form in which the file stores a weight in blocks.
 enum class BlockForm { kDequantize, kFold, kMatMulNBits };
-/// `node` as it is in the float model. MatMulNBits of 4 bits is as quick as the float product and reads an eighth of
-/// its weight; of 2 and 8 bits it is slower by several times, unless it rounds the input to 8 bits, which prefer=SPEED
-/// has.
+/// Chooses the form; `node` is the node of the float model. MatMulNBits with 4 bits is as fast as the float product and
+/// reads an eighth of its weight. With 2 or 8 bits it is several times slower, unless it rounds the input to 8 bits, as
+/// prefer=SPEED allows.
 BlockForm block_form(const QuantizationPlan& plan, const KernelPlan& kernel, const Node& node);
 
-/// What MatMulNBits reads: codes and zero points from 0 up, low bits first, in 2, 4 or 8 bits.
+/// The inputs of MatMulNBits. Codes and zero points are unsigned and have 2, 4 or 8 bits, packed from the low bits up.
 struct NBitsWeight {
   int64_t bits = 4;
-  Tensor codes;        // uint8 [outputs, blocks, bytes of a block]
+  Tensor codes;        // uint8 [outputs, blocks, bytes per block]
   Tensor scales;       // float32 [outputs * blocks]
-  Tensor zero_points;  // uint8 [outputs * bytes of its blocks'], no elements where all are half the range
+  Tensor zero_points;  // uint8 [outputs * bytes for its blocks]; empty if all are half the range
 };
 NBitsWeight nbits_weight(std::span<const int8_t> rows, const quant::BlockParams& params);
 

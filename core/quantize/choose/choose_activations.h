@@ -10,9 +10,9 @@
 
 namespace tersor::ptq {
 
-/// One plan per placed tensor. Tensors of one group get the parameters chosen from their merged histograms, unless one
-/// of them is made by an operator whose parameters the platform fixes; the quantizer is that of the group's first
-/// tensor. `ranges`: those selected so far, where they are kept.
+/// Chooses the parameters of every placed tensor. Tensors of a group share the parameters chosen from their merged
+/// histograms, by the quantizer of the group's first tensor. If the platform fixes the parameters of an operator that
+/// makes one of them, the group takes those. `ranges` is a cache of selected ranges; it may be null.
 std::vector<ActivationPlan> choose_activations(const Graph& graph, const framework::Attachment& attachment,
                                                const Placement& placement, const calibrate::Statistics& statistics,
                                                const config::QuantizationConfig& config,

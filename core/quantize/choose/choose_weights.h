@@ -10,27 +10,28 @@
 
 namespace tersor::ptq {
 
-/// What a weight's parameters depend on beside the weight itself.
+/// The inputs to the choice of a weight's parameters, besides the weight.
 struct WeightContext {
   const Graph& graph;
   const framework::Attachment& attachment;
   const config::QuantizationConfig& config;
-  /// Of the kernel's input; null when it was not observed.
+  /// Statistics of the kernel's input; null if it was not observed.
   const calibrate::TensorStatistics* input = nullptr;
-  /// The input's quantization; null when it stays float.
+  /// Parameters of the kernel's input; null if it stays float.
   const quant::QuantizationParams* input_params = nullptr;
-  /// The scale that the runtime dequantizes the input by, also where nodes stand in between that it moves that over.
+  /// The scale of the integers that the runtime computes the kernel's input from. Nodes over which the runtime moves
+  /// quantizers may lie in between.
   std::optional<float> bias_input_scale = {};
-  /// The weight's parameters where they are known; null: they are looked for. Scales are raised as elsewhere.
+  /// The weight's parameters if they are given; null: they are chosen. Scales are raised for the bias in either case.
   const quant::QuantizationParams* known = nullptr;
 };
 
-/// Parameters of the weight, and the bias to go with them:
-///   - the bias is corrected for the mean error that rounding the weight makes, where the settings ask for it and the
-///     input was observed: b[o] -= sum_i eps[o, i] * mean_x[i], eps being the rounding errors summed over the window
-///     (each tap by the share of output positions at which it meets the input rather than the padding);
-///   - a channel's weight scale is raised when the bias would not fit into 32 bits, as runtimes have it where the input
-///     is quantized.
+/// Chooses the parameters of the weight and computes the bias:
+///   - The bias is corrected for the mean error of rounding the weight, if the settings ask for it and the input was
+///     observed: b[o] -= sum_i eps[o, i] * mean_x[i]. eps are the rounding errors summed over the window. Each tap is
+///     weighted by the share of output positions at which it meets the input instead of the padding.
+///   - A channel's weight scale is raised if the bias would not fit into 32 bits, which runtimes require for a
+///     quantized input.
 KernelPlan choose_weight(const Node& node, const passes::KernelOp& op, const WeightContext& context);
 
 }  // namespace tersor::ptq

@@ -8,11 +8,11 @@
 
 namespace tersor::ptq {
 
-/// activation_bias_correction: what quantizing a kernel's input adds to the mean of each output, to be taken from the
-/// bias: quant::activation_bias_correction over the histogram of the input. Only for what weighs every input alike
-/// everywhere: Gemm, and Conv of one tap without padding. None where the setting is off, the input is not quantized or
-/// its shift is below activation_bias_correction_threshold percent of its mean, and for an input of which only the
-/// extremes are known (rescaled channels).
+/// The correction activation_bias_correction: the mean error of each output that quantizing the kernel's input causes,
+/// to be subtracted from the bias. It is quant::activation_bias_correction() over the histogram of the input. It
+/// applies to kernels that weigh every input position alike: Gemm, and Conv of one tap without padding. Returns nothing
+/// in four cases: the setting is off; the input is not quantized; its mean shifts by less than
+/// activation_bias_correction_threshold percent; only its extremes are known (rescaled channels).
 std::optional<std::vector<double>> input_mean_shift(const Node& node, const passes::KernelOp& op,
                                                     const WeightContext& context);
 

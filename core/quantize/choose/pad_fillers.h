@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Max pooling with "same" padding, as TensorFlow and MXNet write it: Pad by -1e9 or the like, then MaxPool. The filling
-// never wins, so it needs no place in the range of what it fills up: the lowest code stands for it.
+// Finds fillings that need no place in a quantizer's range. TensorFlow and MXNet write max pooling with "same" padding
+// as a Pad by -1e9 or the like and a MaxPool. The filling never wins, so the lowest code may represent it.
 #pragma once
 
 #include <vector>
@@ -11,11 +11,13 @@
 
 namespace tersor::ptq {
 
+/// Finds the tensors that hold such a filling.
 class PadFillers {
  public:
   PadFillers(const Graph& graph, const Uses& uses, const Placement& placement);
 
-  /// What calibration saw of the tensor holds such a filling, and another tensor of its group shows the range without.
+  /// True if the tensor's statistics contain such a filling, and another tensor of its group shows the range without
+  /// it.
   bool is_passed_over(const PlacedTensor& tensor) const { return filled_[static_cast<size_t>(tensor.value.index)]; }
 
  private:

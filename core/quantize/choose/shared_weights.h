@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that multiply by one weight: the layers of a transformer that share theirs, heads that run on several feature
-// maps, the steps of an unrolled recurrence. Passes give each kernel a weight of its own, and what is folded into it (a
-// BatchNormalization of each head, say) may have multiplied its output channels: one set of integers still serves all,
-// with scales of each kernel's own.
+// Finds kernels that share a weight: repeated layers of a transformer, heads that run on several feature maps, steps of
+// an unrolled recurrence. Passes give each kernel its own copy, and folding (for example a BatchNormalization per head)
+// may have multiplied its output channels. A single set of integers still serves all these kernels, each with its own
+// scales.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,14 @@
 namespace tersor::ptq {
 
 struct SharedWeight {
-  size_t first = 0;    // the first kernel with that weight; its own index where there is none before it
-  bool is_one = true;  // nobody else has it
-  /// By place on the weight's output axis: what the first kernel's channel is multiplied by to be this one's, positive;
-  /// empty where the two are equal.
+  size_t first = 0;    // index of the first kernel with that weight; its own index if it is the first
+  bool is_one = true;  // no other kernel has the weight
+  /// The positive factor by which each channel of the first kernel becomes that of this kernel, by index on the
+  /// weight's output axis. Empty if both weights are equal.
   std::vector<float> factors = {};
 };
 
-/// By index in `kernels`, in the order of the graph. Weights count as the same up to the rounding of float32.
+/// Returns an entry per kernel; `kernels` are in graph order. Weights count as equal up to float32 rounding.
 std::vector<SharedWeight> find_shared_weights(const Graph& graph, const std::vector<passes::KernelOp>& kernels);
 
 }  // namespace tersor::ptq

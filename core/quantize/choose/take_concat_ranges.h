@@ -7,10 +7,10 @@
 
 namespace tersor::ptq {
 
-/// concat_threshold_update: what feeds a Concat alone takes the parameters that were chosen for the Concat, so that it
-/// is rounded once instead of twice; tensors that movers tie to it take them too. Left alone: what something else reads
-/// as well, what a Concat makes, fixed or asked-for ranges, other bit widths, and a Relu or Clip that would no longer
-/// fold into its quantizer. Enters what it did in plan.corrections.
+/// The correction concat_threshold_update: a tensor that only a Concat reads takes the parameters of the Concat, so
+/// that it is rounded once instead of twice. Tensors that movers tie to it take them too. Exempt are tensors with other
+/// readers, outputs of a Concat, fixed or requested ranges, and other bit widths. A Relu or Clip that would no longer
+/// fold into its quantizer is exempt as well. Records the changes in plan.corrections.
 void take_concat_ranges(const Graph& graph, const framework::Attachment& attachment, const Placement& placement,
                         QuantizationPlan& plan);
 

@@ -8,8 +8,8 @@
 
 namespace tersor::ptq {
 
-/// The histogram of a tensor of which only the extremes are known: half of all elements lie at either end, so that a
-/// search for its range clips nothing.
+/// The histogram of a tensor of which only the extremes are known: half of the elements at each end, so that a search
+/// for its range clips nothing.
 inline quant::Histogram two_ends(float low, float high, uint64_t elements) {
   const int exponent = quant::Histogram::exponent_for(low, high);
   const int32_t first = quant::Histogram::bin_of(low, exponent);
@@ -19,7 +19,7 @@ inline quant::Histogram two_ends(float low, float high, uint64_t elements) {
   return quant::Histogram::of_counts(low, high, exponent, first, counts, 0);
 }
 
-/// Whether a histogram says no more than that.
+/// True if the histogram holds values only in its first and last bin.
 inline bool is_two_ends(const quant::Histogram& histogram) {
   const auto counts = histogram.counts();
   if (counts.size() < 3) return false;
