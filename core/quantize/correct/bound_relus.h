@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bounded Relu (Clip from 0 to m, Relu6) whose bound is no power of two leaves part of a POWER_OF_TWO quantizer
-// unused: bound 6 in a range of 8. Between two kernels the bound is moved to the threshold, and the float function
-// stays the same:
+// Moves the bound of a clipped Relu (Clip from 0 to m, Relu6) to a power of two. Otherwise a POWER_OF_TWO quantizer
+// leaves part of its range unused: a bound of 6 needs a range of 8. Between two kernels the change leaves the float
+// function as it is:
 //
 //   Conv(W1, b1) -> Clip(0, m) -> Conv(W2)   becomes   Conv(W1 / s, b1 / s) -> Clip(0, m / s) -> Conv(W2 s)
 //
-// with m / s the next power of two.
+// where m / s is the next power of two.
 #pragma once
 
 #include <map>
@@ -19,13 +19,13 @@
 namespace tersor::ptq {
 
 /// Changes weights, bounds and statistics where the threshold of the Clip's output is above m. Each tensor in between
-/// must have one reader.
+/// must have a single reader.
 std::optional<Rewrite> bound_relus(CorrectedModel& model, const config::QuantizationConfig& config);
 
-/// How a quantized file says in its metadata (kTensorFactors) what tensors of the float model are multiplied by: a line
-/// "FACTOR NAME" for each.
+/// The metadata key of a quantized file that lists the factors by which tensors of the float model are multiplied: a
+/// line "FACTOR NAME" for each tensor.
 constexpr std::string_view kTensorFactors = "tersor.tensor_factors";
-/// Lines that are none of these are left out.
+/// Parses such lines and skips others; the result is by tensor name.
 std::map<std::string, double> read_tensor_factors(std::string_view text);
 
 }  // namespace tersor::ptq

@@ -6,8 +6,8 @@
 
 namespace tersor::ptq {
 
-/// How many times as far as it was seen to reach a channel is taken to reach. Extremes by channel of few samples do not
-/// hold on others.
+/// The factor by which the range of each channel is widened, because extremes of channels seen in few samples do not
+/// hold on others: max(1, 16 / samples).
 inline double caution_of(size_t samples) {
   constexpr double kEnough = 16;
   return std::max(1.0, kEnough / static_cast<double>(std::max<size_t>(samples, 1)));

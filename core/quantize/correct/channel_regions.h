@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a factor per channel passes through a graph unchanged: what equalize_channels() rescales.
+// Finds regions of a graph through which a factor per channel passes unchanged. equalize_channels() rescales them.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +12,22 @@
 
 namespace tersor::ptq {
 
-/// The channels (axis 1) that a tensor has of its region's: those of a Concat lie side by side.
+/// The channels (axis 1) of a tensor as a span of its region's channels; the inputs of a Concat have adjacent spans.
 struct ChannelSpan {
   int64_t first = 0, count = 0;
 };
 
-/// Tensors that can be divided by one factor per channel without a change of what the graph computes.
+/// Tensors that can be divided by common factors per channel without changing the function of the graph.
 struct ChannelRegion {
   std::map<ValueId, ChannelSpan> values;
-  std::set<size_t> sources, ends;  // Convs (or Muls by a constant) that make a value of it, Convs that read one
+  std::set<size_t> sources, ends;  // nodes that make a value (Convs, Muls by a constant), Convs that read one
   int64_t channels = 0;
 };
 
-/// In the order of their first source.
+/// Returns the regions in the order of their first source.
 std::vector<ChannelRegion> find_channel_regions(const Graph& graph, const Placement& placement);
 
-/// The constant of a Mul that has one factor per channel (split_scales.h inserts such); null for any other node.
+/// The constant of a Mul with a factor per channel, as split_scales.h inserts it; null for any other node.
 const Tensor* channel_factors(const Graph& graph, const Node& node);
 
 }  // namespace tersor::ptq

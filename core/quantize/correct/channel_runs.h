@@ -7,7 +7,7 @@
 
 namespace tersor::ptq {
 
-/// Calls visit(channel, begin, count) for each run of elements of one channel, in memory order.
+/// Calls visit(channel, begin, count) for each run of elements of a channel, in memory order.
 template <class Visit>
 void for_each_channel_run(const Shape& shape, int axis, Visit visit) {
   const auto channels = static_cast<size_t>(shape[axis]);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The corrections of post-training quantization, as a list: each has a field of QuantizationConfig that switches it on,
-// says what it reads of the statistics, and stands where it acts. What gathers statistics, drafts a plan, tries what
-// gains and reports asks the list, so that a correction is a file of its own and a line here.
+// The list of all corrections of post-training quantization. Each entry names the field of QuantizationConfig that
+// switches the correction on and the statistics that it reads, and stands where it acts in the order. The code that
+// gathers statistics, drafts plans, runs trials and reports iterates over the list. So a new correction is a file of
+// its own and a line in the list.
 #pragma once
 
 #include <functional>
@@ -15,30 +16,30 @@
 
 namespace tersor::ptq {
 
-/// What is gathered of a tensor for a correction, beyond its extremes.
+/// The statistics of a tensor that a correction needs besides its extremes.
 struct CorrectionReads {
-  bool channels = false;        // means and extremes of each channel
-  bool kernel_outputs = false;  // of what lies between a kernel and its fused activation, too
+  bool channels = false;        // means and extremes per channel
+  bool kernel_outputs = false;  // also those of tensors between a kernel and its fused activation
   bool bins = false;            // the histogram
 };
 
 struct Correction {
-  /// Of QuantizationConfig; it switches the correction on, or, where it is no bool, the correction reads it.
+  /// The field of QuantizationConfig that switches the correction on, or that the correction reads if it is no bool.
   std::string_view field;
   bool config::QuantizationConfig::*is_on = nullptr;  // null: always
   CorrectionReads reads = {};
-  /// Rewrites the model with its statistics, before parameters are chosen; null for those that act on the plan alone.
-  /// None where there is nothing to say.
+  /// Rewrites the model and its statistics before parameters are chosen. Null for corrections that change only the
+  /// plan. Returns nothing if there is nothing to report.
   std::optional<Rewrite> (*apply)(CorrectedModel&, const config::QuantizationConfig&) = nullptr;
-  /// Marks in the plan what the sweep over the samples is to measure for it; null for most. None where there is nothing
-  /// to say.
+  /// Marks in the plan what the sweep over the samples must measure; null for most corrections. Returns nothing if
+  /// there is nothing to report.
   std::optional<Rewrite> (*mark)(QuantizationPlan&) = nullptr;
-  /// Of one that is on by default: what switching it off may cost, a clause.
+  /// For a correction that is on by default: a clause that says what switching it off may cost.
   std::string_view cost_of_leaving_out = "";
-  /// It is taken back where it does not gain on samples held aside.
+  /// True if the correction is taken back when it does not improve the model on samples held out.
   bool is_tried = false;
 
-  /// Whoever prefers something else goes without it.
+  /// If set, the correction acts only for this preference.
   std::optional<config::Preference> only_for = {};
 
   bool is_switched_off(const config::QuantizationConfig& config) const { return is_on != nullptr && !(config.*is_on); }
@@ -47,11 +48,12 @@ struct Correction {
   }
 };
 
-/// Those with `apply` in the order in which they act, on the float model. The others act where their values are found:
-/// the biases by formula when weights are chosen (choose_weights.cpp), the measured ones in the sweep (sweep.cpp).
+/// All corrections. Those with `apply` are in the order in which they act on the float model. The others act where
+/// their values are computed: biases by formula when weights are chosen (choose_weights.cpp), measured biases in the
+/// sweep (sweep.cpp).
 std::span<const Correction> corrections();
 
-/// Applies those that `config` asks for. `attach` makes an attachment of the model as it is by then.
+/// Applies the corrections that `config` asks for. `attach` makes an attachment of the current graph.
 void apply_corrections(CorrectedModel& model, const config::QuantizationConfig& config,
                        const std::function<framework::Attachment(const Graph&)>& attach);
 

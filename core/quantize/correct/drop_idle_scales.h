@@ -8,7 +8,7 @@
 
 namespace tersor::ptq {
 
-/// Takes out those Muls among what corrections inserted that multiply by 1: equalize_channels() had no factors for
+/// Removes the Muls that corrections inserted and that multiply by 1 because equalize_channels() found no factors for
 /// them.
 void drop_idle_scales(Graph& quantized, std::span<const Rewrite> rewrites);
 

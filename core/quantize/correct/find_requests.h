@@ -12,10 +12,10 @@
 
 namespace tersor::ptq {
 
-/// What a calibration has to watch: the tensors that are placed, the inputs of all kernels, what find_front_ends()
-/// and keep_unlike_joins_in_float() look at, and the outputs of kernels whose means are corrected. Of each no more is
-/// gathered than these settings read, or what `for_any_settings` may read. `placements`: of all divisions of the graph
-/// that are compared.
+/// Returns the tensors that a calibration must observe. These are the placed tensors, the inputs of all kernels, the
+/// operands that find_front_ends() and keep_unlike_joins_in_float() examine, and the outputs of kernels whose means are
+/// corrected. For each tensor only the statistics that these settings read are gathered, or with `for_any_settings` all
+/// that any settings may read. `placements` are those of all divisions of the graph that are compared.
 std::vector<calibrate::Request> find_requests(const Model& model, const framework::Attachment& attachment,
                                               std::span<const Placement> placements,
                                               const config::QuantizationConfig& config, bool for_any_settings);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// weights_second_moment_correction: coarse or clipped weights make the outputs of a kernel quieter or louder, and more
-// so from layer to layer. The sweep over the samples (ptq/sweep.h) measures the mean and the deviation of each output
-// channel, of the float kernel and of the quantized one. Scale and bias of the channel then give the quantized outputs
-// the float model's mean and deviation, as folding a BatchNormalization of them would:
+// The correction weights_second_moment_correction. Coarse or clipped weights change the deviation of a kernel's
+// outputs, and the change grows from layer to layer. The sweep over the samples (ptq/sweep.h) measures mean and
+// deviation of each output channel, of the float kernel and of the quantized kernel. The scale and bias of each channel
+// then restore the float mean and deviation, as folding a BatchNormalization would:
 //
 //   gain = sqrt(variance + e) / sqrt(variance_q + e),  scale_w *= gain,  b = gain * b + (mean - gain * mean_q)
 //
-// The integers of the weight stay what they are. It takes the place of bias correction there.
+// The integers of the weight do not change. For these kernels it replaces bias correction.
 #pragma once
 
 #include <optional>
@@ -19,29 +19,31 @@
 
 namespace tersor::ptq {
 
-/// A channel's mean and mean square.
+/// Mean and mean square of a channel.
 struct ChannelMoments {
   double mean = 0, square = 0;
 
   double variance() const;
 };
 
-/// What an output channel is multiplied by, and what is added to it then.
+/// The map y = gain * x + shift of an output channel.
 struct ChannelMap {
   double gain = 1, shift = 0;
 };
 
-/// For each channel of a layer. `e` is a hundred-thousandth of the float outputs' variance, in the mean over channels.
+/// The map that restores the float moments of each channel of a layer. `e` is 1e-5 of the float outputs' variance,
+/// averaged over channels.
 std::vector<ChannelMap> keeping_maps(std::span<const ChannelMoments> in_float,
                                      std::span<const ChannelMoments> quantized);
 
-/// Marks the kernels whose deviations can be kept: those with a bias to shift and a SYMMETRIC or UNIFORM scale for each
-/// output. A report's line when there is none.
+/// Marks the kernels whose deviations can be kept. They can have a bias, and they have a SYMMETRIC or UNIFORM scale for
+/// each output; tables and blocks are excluded. Returns a line for the report if there are none.
 std::optional<Rewrite> keep_deviations(QuantizationPlan& plan);
 
 bool keeps_deviations(const QuantizationPlan& plan);
 
-/// Onto scales and bias of a marked kernel. A channel whose bias would not fit into int32 any more stays as it is.
+/// Applies the maps to scales and bias of a marked kernel. A channel whose bias would no longer fit into int32 is not
+/// changed.
 void map_outputs(std::span<const ChannelMap> maps, KernelPlan& kernel);
 
 }  // namespace tersor::ptq

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One sample among many does not set a range. Where a tensor reaches more than kFarOut times as far as in any other
-// sample, to either side, a single sample has made that: its values count as lying kRoom times as far out as the others
-// reach and no further, in the tensor's histogram and in its channels. Tensors seen fewer than kFewestTimes stay as
-// they are.
+// Prevents a single sample from setting a range. It acts if a tensor reaches, on either side of 0, more than kFarOut
+// times as far in one sample as in all others. Values of that sample beyond kRoom times the reach of the others are
+// then clipped to it, in the tensor's histogram and in its channels. Tensors seen fewer than kFewestTimes times are not
+// changed.
 #pragma once
 
 #include <optional>
@@ -15,8 +15,8 @@ namespace tersor::ptq {
 constexpr double kFarOut = 4, kRoom = 2;
 constexpr uint64_t kFewestTimes = 16;
 
-/// Limits the tensors of the statistics. What was done, none where it was nothing. NOCLIPPING takes what was seen as it
-/// is.
+/// Limits the tensors of the statistics; returns nothing if nothing was changed. NOCLIPPING uses all values as they
+/// were seen.
 std::optional<Rewrite> limit_outliers(CorrectedModel& model, const config::QuantizationConfig& config);
 
 }  // namespace tersor::ptq

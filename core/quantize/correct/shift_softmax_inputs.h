@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Softmax gives the same for x and x + c. Where a kernel with a bias alone feeds one and its output is quantized, the
-// bias takes up the c that centres what calibration saw on zero, so that the range is no wider than the values.
+// Centres inputs of a Softmax on zero. A Softmax gives the same result for x and x + c. If a kernel with a bias is the
+// only producer of its input and the kernel's output is quantized, c is added to the bias. The range is then no wider
+// than the values.
 #pragma once
 
 #include <optional>
@@ -10,8 +11,8 @@
 
 namespace tersor::ptq {
 
-/// Changes biases and statistics where -(max + min) / 2 of the kernel's output, added to it, makes its quantizer's step
-/// smaller. The tensor has another name afterwards.
+/// Changes biases and statistics. It adds c = -(max + min) / 2 of the kernel's output if that makes the step of its
+/// quantizer smaller. The tensor gets a new name.
 std::optional<Rewrite> shift_softmax_inputs(CorrectedModel& model, const config::QuantizationConfig& config);
 
 }  // namespace tersor::ptq

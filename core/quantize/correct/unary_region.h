@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The function of one variable that float nodes after a tensor make of each of its elements: x sigmoid(x) in two
-// nodes, x clip(x + 3, 0, 6) / 6 in three or four, a GELU in five, a HardSwish in one.
+// Finds the elementwise function that float nodes behind a tensor compute. Examples are x sigmoid(x) in two nodes, x
+// clip(x + 3, 0, 6) / 6 in three or four, a GELU in five, and a HardSwish in one.
 #pragma once
 
 #include <functional>
@@ -14,19 +14,20 @@
 namespace tersor::ptq {
 
 struct UnaryRegion {
-  ValueId from;               // nothing outside of the region reads it
-  ValueId to;                 // the first tensor that all of `from` goes through; of the shape of `from`
-  std::vector<size_t> nodes;  // by index, in the order of the graph
+  ValueId from;  // input of the function; nothing outside the region reads it
+  ValueId to;    // its result: the first tensor that all paths from `from` pass through; same shape as `from`
+  std::vector<size_t> nodes;  // indices in the order of the graph
 };
 
-/// Empty where something else than such nodes reads the value, or a tensor of the region has a quantizer.
+/// Returns nothing if other nodes read the value, or if a tensor of the region has a quantizer.
 std::optional<UnaryRegion> unary_region_after(const Graph& graph, const Uses& uses, const Placement& placement,
                                               ValueId value);
-/// The same, with integer kernels among the nodes; `is_quantized` says which tensors have a quantizer.
+/// The same, but integer kernels may be among the nodes; `is_quantized` tells which tensors have a quantizer.
 std::optional<UnaryRegion> unary_region_after(const Graph& graph, const Uses& uses, ValueId value,
                                               const std::function<bool(ValueId)>& is_quantized);
 
-/// `points[k]` is a tensor of any shape for `regions[k].from`; gives the tensors at `to`, of the same shapes.
+/// Evaluates each function: `points[k]` is a tensor of any shape for regions[k].from. Returns the tensors at `to`, of
+/// the same shapes.
 std::vector<Tensor> evaluate(const Model& model, const std::vector<UnaryRegion>& regions,
                              const std::vector<Tensor>& points);
 

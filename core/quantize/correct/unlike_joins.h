@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins that one scale cannot serve. A detector gives out boxes of hundreds of pixels and scores up to 1 in one tensor:
-// with a step for the boxes every score is 0. Platforms that quantize every output would do that, so such a join at the
-// end of a model, and what passes its values on from there, stays in float; its parts are quantized before it, each
-// with a scale of its own.
+// Keeps joins in float that a single scale cannot serve. A detector may output boxes of hundreds of pixels and scores
+// up to 1 in one tensor: with a step for the boxes, every score is 0. Platforms that quantize every output would do
+// that. So such a join at the end of a model stays in float, with the nodes that pass its values on. Its parts are
+// quantized in front of it, each with its own scale.
 #pragma once
 
 #include <optional>
@@ -18,15 +18,16 @@ namespace tersor::ptq {
 
 struct CorrectedModel;
 
-/// The tensors whose statistics keep_unlike_joins_in_float() looks at: what a Concat, ScatterND or ScatterElements
-/// joins whose result is quantized and that no kernel follows.
+/// The tensors whose statistics keep_unlike_joins_in_float() needs: the operands of each Concat, ScatterND or
+/// ScatterElements whose result is quantized and that no kernel follows.
 std::vector<ValueId> joined_operands(const Graph& graph, const framework::Attachment& attachment,
                                      const Placement& placement);
 
-/// The correction. A join that no kernel follows stays in float where the noise of its step (step² / 12) would leave
-/// one of its parts less than 20 dB and the part's own step is half of it at most; so do elementwise operators and
-/// movers after it, as long as parts of unlike size may be in what they give. A join before a kernel is quantized, as
-/// the kernel reads integers. None where there is no such join.
+/// The correction. A join that no kernel follows stays in float if two conditions hold for one of its parts: the noise
+/// of the join's step (step² / 12) leaves the part less than 20 dB, and the part's own step is at most half as large.
+/// Elementwise operators and movers behind it stay in float too, as long as their results may contain parts of unlike
+/// size. A join in front of a kernel is quantized, because the kernel reads integers. Returns nothing if there is no
+/// such join.
 std::optional<Rewrite> keep_unlike_joins_in_float(CorrectedModel& model, const config::QuantizationConfig& config);
 
 }  // namespace tersor::ptq

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prevents ONNX Runtime from quantizing nodes that must stay float.
 //
-// ONNX Runtime itself quantizes the float weight of a Conv, ConvTranspose or Gemm, with a single scale for all
-// channels, if the node stands between a DequantizeLinear and a QuantizeLinear (weight_bias_quantization.cc). Nodes
+// ONNX Runtime itself quantizes the float weight of a Conv, ConvTranspose or Gemm, with a single scale for all channels
+// (weight_bias_quantization.cc). It does so if the node stands between a DequantizeLinear and a QuantizeLinear. Nodes
 // that it moves quantizers over or folds away may lie in between. At that point it has already turned a MatMul with an
 // Add into a Gemm (matmul_add_fusion.cc). A Sum with a single operand in front of the node changes no value but hides
 // the DequantizeLinear:
