@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The weights that bodies of If, Loop and Scan read, where activations are not quantized: kernels of a model of their
-// own, quantized by their own values alone.
+// Weights that bodies of If, Loop and Scan read, if activations are not quantized. They are the kernels of a separate
+// model and are quantized by their values alone.
 #pragma once
 
 #include <memory>
@@ -17,13 +17,13 @@ struct BodyJob {
   ptq::Placement placement;
 };
 
-/// Null where bodies read no weights that can be quantized alone. Overrides that name nodes of the bodies act.
+/// Returns null if bodies read no weights that can be quantized alone. Overrides may name nodes of the bodies.
 std::shared_ptr<const BodyJob> prepare_bodies(const Job& job);
 
-/// What a person should know of the bodies, before anything is quantized.
+/// Adds remarks on the bodies for the user, before anything is quantized.
 void note_bodies(const Job& job, std::vector<Diagnostic>& notes);
 
-/// Stores the weights that bodies read in integers, in `model`, the job's with its plan carried out.
+/// Stores the weights that bodies read as integers. `model` is the job's model after its plan was applied.
 void store_body_weights(const Job& job, Model& model);
 
 }  // namespace tersor

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings as the calls of the packages give them, in JavaScript and in Python.
+// Settings in the form in which the JavaScript and Python packages pass them.
 #pragma once
 
 #include <optional>
@@ -12,16 +12,17 @@
 
 namespace tersor {
 
-/// From {platform, config, preset, overrides, framework_info, recipe}, combined (core/job/given_settings.h). `recipe`
-/// takes the recipe where it is not null.
+/// Reads {platform, config, preset, overrides, framework_info, recipe} and combines them (core/job/given_settings.h).
+/// If `recipe` is not null, it receives the recipe.
 Settings read_settings(const Json& settings, std::optional<config::Recipe>* recipe);
 
-/// A recipe or a platform file as JSON {kind, recipe | platform}, checked and written out in full; what a preprocessing
-/// leaves open follows from `input`. Every fault at once, with its place after `place`, the file's name.
+/// Reads a recipe or platform file and returns {kind, recipe | platform}, checked and with all defaults written out.
+/// What a preprocessing leaves open is completed from `input`. Throws all faults together, each with its place behind
+/// `place`, the file's name.
 Json read_settings_file(const std::string& text, const std::string& place, const samples::InputSpec& input);
 
-/// Error kMismatch when the recipe is of something else, unless the settings have allow_mismatch; `option` is what a
-/// caller calls that.
+/// Error kMismatch if the recipe is of another model, platform or data set, unless the settings have allow_mismatch.
+/// `option` is the caller's name for that setting.
 void check_recipe(const std::optional<config::Recipe>& recipe, const config::Recipe& now, const Json& settings,
                   const std::string& option);
 
