@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a quantized model is from the float one on samples held aside, and whether a change of it gains.
+// The error of a quantized model on the samples held out, and whether a change of the model lowers it.
 #pragma once
 
 #include <cstddef>
@@ -13,42 +13,44 @@
 
 namespace tersor {
 
-/// The change that leaves out clipping.
+/// The change that avoids clipping.
 inline constexpr const char* kUnclipped = "activation_threshold_method=NOCLIPPING";
 
-/// What one held sample lost: by output of the model (0 where that is no float), and then by what is judged in place of
-/// each, which is what a Softmax at the end is given.
+/// Signal and noise energy of a held-out sample. Both vectors have two halves. The first has an entry per output of the
+/// model (0 if it is not float). The second has an entry for the tensor that is judged in place of each output: the
+/// input of a Softmax at its end.
 struct HeldError {
   size_t sample = 0;  // index into Trial::places()
   std::vector<double> signal, noise;
 };
 
-/// What is lost of one sample: squares of the float model's values, and of the differences from them.
+/// The error of a sample: signal is the sum of squares of the float model's values, noise that of the differences.
 HeldError error_of(size_t sample, const std::vector<Tensor>& in_float, const std::vector<Tensor>& quantized);
 
-/// The mean over what is judged of the signal-to-noise ratio over all samples together, but for that at `left_out`, in
-/// decibels from -20 to 120.
+/// The SQNR of each judged tensor over all samples together, averaged over the judged tensors, in dB from -20 to 120.
+/// The sample at index `left_out` does not count.
 double pooled_decibels(const std::vector<HeldError>& errors, size_t left_out = static_cast<size_t>(-1));
-/// The median over the samples of the same of each.
+/// The median of the SQNR of each sample, in dB.
 double median_decibels(const std::vector<HeldError>& errors);
 
-/// The output whose ratio over all samples together is lowest, with that of the median sample and the range that
-/// further samples are expected in, all in decibels from -20 to 120.
+/// Figures of the output with the lowest SQNR over all samples together, in dB from -20 to 120: that SQNR, the SQNR of
+/// the median sample, and the range expected for further samples.
 struct HeldFigures {
   double sqnr_db = 0, median_sqnr_db = 0;
   std::optional<evaluate::DecibelRange> range;
 };
 HeldFigures figures_of(const std::vector<HeldError>& errors);
 
-/// To two digits after the point: what the files say is worth no more.
+/// Rounds to two decimals, the precision that files store.
 double rounded_decibels(double decibels);
 
-/// What the change does, and whether it gains: by 0.25 dB in the median sample and of all samples together, whichever
-/// is left out, and by 1 dB in both together (2 dB where the change leaves out clipping).
+/// Judges a change. It is taken if two figures gain at least 0.25 dB each and at least 1 dB together (2 dB if the
+/// change avoids clipping). These are the median gain of a sample, and the least gain over all samples together when
+/// any single sample is left out.
 calibrate::TriedChange compared(const std::string& change, const std::vector<HeldError>& before,
                                 const std::vector<HeldError>& after);
 
-/// How much more noise there is, as a part of what there was: the mean over the outputs.
+/// The relative increase of the noise, averaged over the outputs.
 double more_noise(const std::vector<HeldError>& before, const std::vector<HeldError>& after);
 
 }  // namespace tersor

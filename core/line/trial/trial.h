@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is found by trying. Where a budget is set, first the bits of each operator (core/mixed/bit_search.h), on samples
-// of all. Then corrections earn their place: a part of the calibration samples is held aside, models are made of (some
-// of) the others with one correction taken back at a time, and what does not gain on the held samples is taken back for
-// good. So it goes for each file that `prefer` is decided between (config::QuantizationConfig::contestants()), and the
-// one that is best by that word is chosen. What is chosen is then made of all samples. It goes in rounds, as a sweep
-// (ptq/sweep.h) goes in steps:
+// Chooses settings by trials on samples.
+//
+// If a budget is set, the bits of each operator are searched first (core/mixed/bit_search.h), on samples from the whole
+// set. Then corrections are tried. A part of the calibration samples is held out, and candidate models are made from
+// (some of) the others, each with one correction switched off. A correction without gain on the held-out samples is
+// switched off for good. This is repeated for each file that `prefer` is decided between
+// (config::QuantizationConfig::contestants()), and the best by that word is chosen. The final file is made from all
+// samples. Trials proceed in rounds, as a sweep (ptq/sweep.h) proceeds in steps:
 //
 //   if (Trial::is_wanted(*job, statistics)) {
 //     Trial trial(job, statistics);
 //     std::vector<TrialState> states(trial.places().size());  // one per sample: {inputs}
 //     while (!trial.done()) {
-//       TrialRunner runner(trial);                             // one per thread, with sums of its own
+//       TrialRunner runner(trial);                             // one per thread; has its own sums
 //       for (k : trial.active()) runner.advance(k, states[k]);
 //       trial.take(trial.outcome(all threads' runner.sums() added));
 //     }
 //     statistics.choices = trial.choices();
 //   }
 //
-// Sums are exact and errors are by sample, so neither the number of threads nor the order of the samples changes a bit
-// of the result. Workers that share no memory have a trial each, and all take the same outcomes.
+// Sums are exact and errors are per sample, so neither the number of threads nor the order of the samples changes a bit
+// of the result. Workers without shared memory each have a trial and take the same outcomes.
 #pragma once
 
 #include <cstddef>
@@ -37,16 +39,13 @@
 
 namespace tersor {
 
-/// Samples held aside may show that stored constants need floats, which `job` then has, in one of the files at least
-/// that `prefer` is decided between.
-bool may_ask_for_float_constants(const Job& job);
-
-/// Of one sample in a step of the search for bits (core/mixed/bit_search.h).
+/// The distances of a sample in a step of the search for bits (core/mixed/bit_search.h).
 struct SampleDistances {
   size_t sample = 0;  // index into Trial::places()
   std::vector<double> distances;
 };
 
+/// What the runners of a round sum over samples; only the members that the round needs are set.
 struct TrialSums {
   std::optional<calibrate::Statistics> statistics;
   ptq::SweepSums sweep;
@@ -56,6 +55,7 @@ struct TrialSums {
   void add(TrialSums more);
 };
 
+/// The result of a round.
 struct TrialOutcome {
   std::optional<calibrate::Statistics> statistics;
   std::optional<ptq::SweepOutcome> sweep;
@@ -63,34 +63,35 @@ struct TrialOutcome {
   std::vector<SampleDistances> distances;  // ascending by sample
 };
 
-/// What a trial needs of one sample from round to round.
+/// What a trial keeps of a sample from round to round.
 struct TrialState {
   std::vector<Tensor> inputs;
-  std::vector<Tensor> in_float;  // outputs of the float model, of a held sample
+  std::vector<Tensor> in_float;  // outputs of the float model; only for held-out samples
   ptq::SweepState sweep;
   mixed::SearchState search;
 };
 
 class TrialRunner;
 
+/// Runs the trials of a job, round by round, and gives the choices.
 class Trial {
  public:
-  /// Settings set a budget that bits are chosen within, or hold samples aside of which there are enough; and nobody has
-  /// tried yet.
+  /// True if the settings set a budget for bits, or ask to hold samples out and there are enough. The model must be
+  /// runnable, and `statistics` must not hold choices for these settings yet.
   static bool is_wanted(const Job& job, const calibrate::Statistics& statistics);
 
-  /// `statistics` of the float model and all samples say which samples there are. `job` as prepare() made it.
+  /// `statistics` are those of the float model over all samples. `job` is as prepare() made it.
   Trial(std::shared_ptr<const Job> job, const calibrate::Statistics& statistics);
 
-  /// The samples that take part, as places among the calibrated ones: first those that models are made of, then those
-  /// held aside, each ascending.
+  /// The samples that take part, as indices of calibrated samples: first those that models are made from, then those
+  /// held out, each ascending.
   const std::vector<size_t>& places() const { return places_; }
 
   bool done() const { return round_ == Round::kDone; }
-  /// Which of places() take part in this round.
+  /// Indices into places() of the samples that take part in this round.
   const std::vector<size_t>& active() const { return active_; }
   TrialOutcome outcome(TrialSums sums) const;
-  /// Ends the round. All that hold a part of the samples take the same.
+  /// Ends the round. All workers that hold samples must take the same outcome.
   void take(TrialOutcome outcome);
 
   const calibrate::Choices& choices() const { return choices_; }
@@ -99,18 +100,18 @@ class Trial {
   friend class TrialRunner;
 
   enum class Round { kSearch, kCalibrate, kInFloat, kStart, kStep, kJudge, kDone };
-  /// How the biases of a model that is tried are corrected, where the settings have them measured.
+  /// How the biases of a candidate are corrected if the settings have them measured.
   enum class Biases {
     kOfStatistics,   // without a sweep
     kOfFew,          // measured on a few samples
-    kAsTheSettings,  // measured on all the others
+    kAsTheSettings,  // measured on all samples that are not held out
   };
-  /// A model that is tried.
+  /// A model to be judged.
   struct Candidate {
-    std::string change;  // empty: what has been chosen so far
+    std::string change;  // empty: the choices so far, unchanged
     calibrate::Choices choices;
     Biases biases = Biases::kOfStatistics;
-    bool rounds = false;  // with weights rounded as the settings have it, else to the nearest integers
+    bool rounds = false;  // weights are rounded as the settings say, else to the nearest integers
   };
 
   void begin_search(const calibrate::Statistics& statistics);
@@ -118,12 +119,12 @@ class Trial {
   void end_search(const std::vector<mixed::Configurable>& operators, const mixed::Sensitivities& sensitivities);
   void begin_trying();
   bool is_default(std::string_view field) const;
-  /// What the settings and trying made of one word of `prefer`.
+  /// The result of the trials for a word of `prefer`.
   struct Contender {
     calibrate::Contestant row;
-    std::string digest;  // of the plan that it began with
+    std::string digest;  // of the plan that the trials started from
     calibrate::Choices choices;
-    std::vector<HeldError> errors;  // empty where it was ruled out without running samples
+    std::vector<HeldError> errors;  // empty if it was ruled out without running samples
   };
 
   bool begin_word();
@@ -149,30 +150,30 @@ class Trial {
   void finish();
 
   std::shared_ptr<const Job> job_;
-  std::vector<size_t> places_, active_, others_, held_;  // the last three index places_
+  std::vector<size_t> places_, active_, others_, held_;  // the last three are indices into places_
   std::vector<calibrate::SampleRecord> records_;         // by place
   calibrate::Choices choices_;
-  bool tries_ = false;            // corrections, on samples held aside
+  bool tries_ = false;            // corrections are tried, on samples held out
   calibrate::Statistics whole_;   // of all samples, for the search
-  std::vector<size_t> searched_;  // samples that the search takes, as an index into places_
+  std::vector<size_t> searched_;  // indices into places_ of the samples for the search
   std::unique_ptr<mixed::BitSearch> search_;
   std::shared_ptr<const mixed::SearchProgram> search_program_;
-  calibrate::Statistics seen_;                                                       // of the others
-  std::shared_ptr<quant::RangeMemo> ranges_ = std::make_shared<quant::RangeMemo>();  // of all candidates
-  std::vector<Candidate> waiting_;                                                   // the next one last
-  std::set<std::string> judged_;                                                     // digests of plans
-  std::vector<HeldError> best_;                                                      // of what is chosen so far
-  std::vector<HeldError> measured_;     // the same with biases measured on few; empty while nobody asked
-  std::vector<HeldError> promised_;     // of a change that gained, until it has done so with measured biases too
-  std::vector<std::string> constants_;  // that are stored in integers, where nothing is changed
-  std::optional<std::vector<HeldError>> all_float_;    // with all of them in float
-  std::vector<std::pair<double, std::string>> costs_;  // of each: noise that it adds to that
+  calibrate::Statistics seen_;  // of the samples that are not held out
+  std::shared_ptr<quant::RangeMemo> ranges_ = std::make_shared<quant::RangeMemo>();  // shared by all candidates
+  std::vector<Candidate> waiting_;                                                   // the next candidate is the last
+  std::set<std::string> judged_;        // digests of plans that were judged
+  std::vector<HeldError> best_;         // errors with the choices so far
+  std::vector<HeldError> measured_;     // best_ with biases measured on few samples; empty until needed
+  std::vector<HeldError> promised_;     // errors of a change that gained, until it also gains with measured biases
+  std::vector<std::string> constants_;  // constants stored in integers as long as nothing is changed
+  std::optional<std::vector<HeldError>> all_float_;    // errors with all of them in float
+  std::vector<std::pair<double, std::string>> costs_;  // for each constant: noise that storing it adds
   bool finishing_ = false;
-  std::vector<config::Preference> words_;  // of which files are still to be made, the next one last
+  std::vector<config::Preference> words_;  // words whose files are still to be made; the next word is the last
   config::Preference word_ = config::Preference::kBalanced;
-  std::string word_digest_;            // of the plan that the word began with
-  calibrate::Choices plain_;           // what every word begins with
-  std::vector<Contender> contenders_;  // the first is what the others have to beat
+  std::string word_digest_;            // of the plan that the trials of the word started from
+  calibrate::Choices plain_;           // the choices that every word starts from
+  std::vector<Contender> contenders_;  // the first is the contender that the others must beat
 
   Round round_ = Round::kCalibrate;
   Candidate candidate_;
@@ -182,7 +183,7 @@ class Trial {
   size_t step_ = 0;
   std::vector<ptq::SweepOutcome> outcomes_;
   std::shared_ptr<const run::Program> program_;  // of this round
-  ptq::SweepProgram step_program_;               // of this round, where it is a step of the sweep
+  ptq::SweepProgram step_program_;               // of this round, if it is a step of the sweep
 };
 
 }  // namespace tersor

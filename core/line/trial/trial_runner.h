@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trial's work on samples.
+// Runs the samples of a thread through a trial.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,14 @@
 
 namespace tersor {
 
-/// Takes samples through one round; for one thread. The trial must outlive it, and take() comes after it.
+/// Runs samples through a single round, for one thread. The trial must outlive it, and Trial::take() must come after
+/// it.
 class TrialRunner {
  public:
   explicit TrialRunner(const Trial& trial);
-  /// `sample`: one of Trial::active(). Errors as Runner::run.
+  /// Runs a sample; `sample` is an element of Trial::active(). Errors as in Runner::run().
   void advance(size_t sample, TrialState& state);
-  /// Of the samples so far, once.
+  /// The sums over the samples so far; call it once.
   TrialSums sums();
 
  private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How pictures become tensors is the commonest mistake of all, and where classes are known it need not be guessed: the
-// float model is run on a few dozen samples with each preset, and the labels say which one it was trained with.
+// Finds the preprocessing of pictures by trial. A wrong preprocessing is the most common mistake. Where classes are
+// known, the float model runs on a few dozen samples with each preset, and the labels tell which preset it was trained
+// with.
 #pragma once
 
 #include <cstdint>
@@ -28,24 +29,26 @@ struct PreprocessingTrial {
 
   /// "imagenet: 30 of 32 right; unit: 13; signed: 9; raw: 3".
   std::string text() const;
-  /// No preset is right more often than answers drawn by lot would be.
+  /// True if no preset is right more often than random answers would be.
   bool is_chance() const;
 };
 
-/// {"best": "imagenet", "samples": 32, "is_chance": false, "tried": [{"name": "imagenet", "right": 30}, ...]}, the best
-/// first.
+/// {"best": "imagenet", "samples": 32, "is_chance": false, "tried": [{"name": "imagenet", "right": 30}, ...]}, in
+/// descending order of right answers.
 Json to_json(const PreprocessingTrial& trial);
 
-/// Tries the presets, then BGR where the best one takes three channels, each with the class numbers as they are and
-/// with 1 added where the output has room for that ("background" first): on 32 samples, and on up to 128 where these
-/// hardly tell the best ones apart. The guess stays unless another is right for
-/// 1 sample in 16, and for 2, more, and so does RGB beside BGR. Absent where there is nothing to try: no pictures, a
-/// preprocessing that somebody gave, no classes, several inputs, an output that is no score for each class, or a model
-/// that cannot be run.
+/// Tries the presets, then BGR if the best preset takes three channels. Each is tried with the class numbers as they
+/// are and, if the output has room for it ("background" first), with 1 added. It uses 32 samples, and up to 128 if
+/// these hardly separate the best candidates. The guess stays unless another candidate is right on at least max(2,
+/// samples / 16) more samples. RGB stays against BGR by the same rule.
+///
+/// Returns nothing if there is nothing to try. That is the case without pictures, with a given preprocessing, without
+/// classes, or with several inputs. It is also the case if the output is not a score per class, or if the model cannot
+/// be run.
 std::optional<PreprocessingTrial> try_preprocessings(const Model& model, const samples::DataSet& data);
 
-/// How samples of the model are opened where nobody says anything: the preset that its first nodes speak for, how many
-/// classes it tells apart, and its runs for states that go from one piece of a recording to the next.
+/// How samples of the model are opened if the user says nothing. It gives the preset that the model's first nodes
+/// suggest, the number of classes, and the runs for states that pass from a piece of a recording to the next.
 samples::DataSetOptions data_set_options(const Model& model);
 
 }  // namespace tersor
