@@ -10,7 +10,7 @@
 
 namespace tersor::report {
 
-/// A field of the configuration that says something else than its default.
+/// A field of the configuration whose value differs from its default.
 struct ChangedSetting {
   std::string field;
   std::string value;
@@ -23,7 +23,7 @@ struct ChangedSetting {
   }
 };
 
-/// In the order of the fields.
+/// Returns the fields in their order in QuantizationConfig.
 std::vector<ChangedSetting> changed_settings(const config::QuantizationConfig& config);
 
 }  // namespace tersor::report

@@ -27,32 +27,34 @@ namespace tersor::report {
 
 /// A tensor that exists in both models.
 struct TensorPair {
-  LayerRow row;  // what is known without samples
+  LayerRow row;  // the members that are known without samples
   double low = 0, high = 0;
-  /// By channel (axis 1): the quantized model's tensor is the float one's divided by these; empty: they are alike.
+  /// The divisors by which the quantized model's tensor differs from the float tensor, by channel (axis 1); empty:
+  /// none.
   std::vector<double> scales = {};
-  double factor = 1;  // and, before that, multiplied by this
+  double factor = 1;  // factor by which the float tensor is multiplied before that
 };
 
-/// The two models made ready to be run beside each other. Immutable; may be shared between threads.
+/// Both models prepared for running side by side. Immutable; threads may share it.
 ///
-/// Four programs: the float model, whose paired tensors can be watched; the quantized model in the runtime's
-/// arithmetic; the same with the paired tensors watched after dequantization (error accumulated so far) and saturating
-/// sums counted; and the quantized model cut at every quantized tensor, each piece fed with the float values (error of
-/// each layer alone).
+/// It has four programs:
+///   - the float model, whose paired tensors can be observed;
+///   - the quantized model in the runtime's arithmetic;
+///   - the same with paired tensors observed after dequantization (accumulated error) and saturating sums counted;
+///   - the quantized model cut at every quantized tensor, each piece fed with float values (error of each layer alone).
 class CompareProgram {
  public:
-  /// `first_is_classes`: somebody says so of the first output; else the graph tells (output_kind.h). Error kMismatch
-  /// when inputs or outputs of the two differ in number or name.
+  /// With `first_is_classes` the first output is taken as classes; otherwise its kind is read from the graph
+  /// (output_kind.h). Error kMismatch if the models differ in number or names of inputs or outputs.
   static std::shared_ptr<const CompareProgram> make(const Model& float_model, const Model& quantized,
                                                     simulate::Profile profile, bool first_is_classes = false);
 
   const std::vector<TensorPair>& pairs() const { return pairs_; }
   const std::vector<std::string>& outputs() const { return outputs_; }
   const std::vector<simulate::FloatIsland>& float_islands() const { return float_islands_; }
-  /// Float operators that are not exact to the bit, their counts 0.
+  /// Float operators that are not exact to the bit; their counts are 0.
   const std::vector<FloatSumRow>& float_sums() const { return float_sums_; }
-  /// Layers that can saturate, their counts 0.
+  /// Layers that can saturate; their counts are 0.
   const std::vector<SaturationRow>& saturations() const { return saturations_; }
 
  private:
@@ -60,39 +62,40 @@ class CompareProgram {
   CompareProgram() = default;
   std::vector<TensorPair> pairs_;
   std::vector<std::string> outputs_;
-  std::vector<OutputKind> kinds_;  // of those
+  std::vector<OutputKind> kinds_;  // of outputs_
   std::vector<std::optional<int>> class_axes_;
   std::vector<simulate::FloatIsland> float_islands_;
   std::vector<SaturationRow> saturations_;
   std::vector<FloatSumRow> float_sums_;
   std::vector<std::optional<float>> float_sum_steps_;
-  std::vector<ValueId> in_float_, in_accumulated_;  // what is watched: pairs; pairs, then float sums
+  std::vector<ValueId> in_float_, in_accumulated_;  // observed values: of pairs_; of pairs_, then of float_sums_
   std::vector<ValueId> in_isolated_;
   std::shared_ptr<const run::Program> float_, outputs_only_, accumulated_, isolated_;
 };
 
-/// What a comparison looks at in a sample.
+/// How much of a sample is compared.
 enum class Depth : uint8_t {
   kOutputs,
-  kLayers,  // and at each layer, at sums that saturate and at parts of the outputs: takes several times as long
+  kLayers,  // also each layer, saturating sums and parts of outputs: takes several times as long
 };
 
-/// Of the samples that are compared those whose layers are looked at: at most 8, spread evenly.
+/// The samples whose layers are compared: at most 8, evenly spread.
 std::vector<int64_t> layer_samples(std::span<const int64_t> samples);
-/// The first ones, where samples stream in and nobody knows how many there are.
+/// The first samples, if samples arrive in a stream of unknown length.
 std::vector<int64_t> first_layer_samples();
 Depth depth_of(std::span<const int64_t> layered, int64_t sample);
 
-/// Keeps one record for each sample and adds up in their order, so that any number of workers gives the same digits.
+/// Compares the models on samples. It keeps a record per sample and sums them in order of the samples, so any number of
+/// workers gives the same digits.
 class Comparer {
  public:
   explicit Comparer(std::shared_ptr<const CompareProgram> program);
 
-  /// One sample (or batch), which comes once under its number; inputs in graph-input order. `repeated`: how many times
-  /// it stands along the first axis; the outputs' first rows count.
+  /// Compares on a sample or batch; each number occurs once. `inputs` are in graph-input order. A sample that is
+  /// repeated along the first axis has `repeated` copies, and only the first rows of the outputs count.
   void add(int64_t sample, std::span<const Tensor> inputs, Depth depth = Depth::kLayers, int64_t repeated = 1);
   void merge(Comparer&& other);
-  /// What was gathered so far as bytes, for a comparer of the same plan in another worker.
+  /// Serializes what was gathered, for a comparer of the same program in another worker.
   ByteBuffer save() const;
   void merge_saved(std::span<const std::byte> bytes);
   Comparison result() const;
@@ -107,7 +110,7 @@ class Comparer {
     int64_t values = 0, lost = 0;
     int64_t compared = 0;  // batches in which the tensor had the float model's shape
   };
-  /// What the layers of a sample gave; in the order of the program's lists.
+  /// The results for the layers of a sample, in the order of the program's lists.
   struct Layers {
     std::vector<PairSums> pairs;
     std::vector<OutputParts> parts;  // by output

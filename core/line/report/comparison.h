@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What quantization did to a model, layer by layer: the values of the float model beside those of the quantized one, on
+// The effect of quantization layer by layer: tensors of the float model compared with those of the quantized model, on
 // samples.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace tersor::report {
 
-/// Equal bins from `lower`.
+/// A histogram of bins of equal width.
 struct HistogramView {
   double lower = 0;
   double bin_width = 0;
@@ -30,7 +30,7 @@ struct HistogramView {
   }
 };
 
-/// One quantized tensor and the layer that makes it. Decibels are absent where the tensor is exact.
+/// A quantized tensor and the layer that makes it. Decibels are absent if the tensor is exact.
 struct LayerRow {
   std::string name;
   std::string op;
@@ -71,7 +71,7 @@ struct LayerRow {
   }
 };
 
-/// Part of an output whose values are of another size than the rest's.
+/// A part of an output whose values differ in size from the rest.
 struct OutputPart {
   int64_t axis = 1;
   std::string indices;
@@ -86,7 +86,7 @@ struct OutputPart {
   }
 };
 
-/// A sample of which an output lies far outside of all others'.
+/// A sample with an output far outside the range of all other samples.
 struct UnusualSample {
   int64_t sample = 0;
   std::string output;
@@ -118,7 +118,7 @@ struct OutputComparison {
   std::optional<double> error_to_spread = {};
   std::optional<evaluate::Agreement> kept = {};
 
-  /// Else its shape was never that of the float model.
+  /// False if the output never had the float model's shape.
   bool compared() const { return sqnr_db || mse; }
 
   static constexpr auto fields() {
@@ -174,7 +174,7 @@ struct SaturationRow {
   }
 };
 
-/// A float operator whose order of sums is the runtime's own, so that its last bits may differ from ours.
+/// A float operator whose order of summation is up to the runtime, so that its last bits may differ from ours.
 struct FloatSumRow {
   std::string name;
   std::string op;
@@ -197,12 +197,12 @@ struct FloatSumRow {
 
 struct Comparison {
   int64_t samples = 0;
-  int64_t layer_samples = 0;             // of those
-  std::optional<double> output_sqnr_db;  // of the output where it is lowest; absent when all are exact
-  std::optional<double> median_sqnr_db;  // of the median sample, of the output where that is lowest
+  int64_t layer_samples = 0;             // of these samples
+  std::optional<double> output_sqnr_db;  // of the output with the lowest SQNR; absent if all are exact
+  std::optional<double> median_sqnr_db;  // of the median sample, of the output where it is lowest
   std::vector<OutputComparison> outputs;
   std::vector<UnusualSample> unusual_samples;
-  std::optional<evaluate::Agreement> agreement;  // absent where the first output is none of classes
+  std::optional<evaluate::Agreement> agreement;  // absent if the first output is not classes
   std::vector<LayerRow> layers;                  // in graph order
   std::vector<SaturationRow> saturation;         // in graph order; for the runtimes x64 and avx2
   std::vector<FloatSumRow> float_sums;           // in graph order

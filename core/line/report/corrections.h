@@ -14,7 +14,8 @@
 
 namespace tersor::report {
 
-/// A step of the recipe that changed something, or that was asked for and says why it did not (0 places).
+/// A step of the recipe that changed something, or that was asked for and gives the reason for changing nothing (0
+/// places).
 struct Correction {
   std::string name;
   int64_t places = 0;
@@ -29,11 +30,12 @@ struct Correction {
   }
 };
 
-/// In the order in which they act. `prepared`: what each pass over the float graph changed.
+/// Returns the corrections in the order in which they act. `prepared` has the changes of each pass over the float
+/// graph.
 std::vector<Correction> corrections_of(const std::vector<passes::PassResult>& prepared,
                                        const std::vector<ptq::Rewrite>& rewrites, const ptq::QuantizationPlan& plan);
 
-/// The steps of the default recipe that the settings leave out, each with what that may cost: of no places.
+/// The steps of the default recipe that the settings switch off, each with what that may cost; they have 0 places.
 std::vector<Correction> left_out(const config::QuantizationConfig& config);
 
 }  // namespace tersor::report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of a model's operators on a platform; known before any sample is seen.
+// How a platform runs the operators of a model; known before any sample was seen.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@
 namespace tersor::report {
 
 enum class Support {
-  kInteger,  // an integer kernel
-  kFused,    // part of the layer before
-  kMoves,    // moves bytes, keeps int8
-  kFloat,    // stays float
-  kFolded,   // computed beforehand
+  kInteger,  // runs as an integer kernel
+  kFused,    // is part of the layer in front of it
+  kMoves,    // only moves bytes; keeps int8
+  kFloat,    // runs in float
+  kFolded,   // was computed in advance
 };
 
-/// What becomes of one node.
+/// How a node is run.
 struct Fate {
   Support support = Support::kFloat;
   std::string reason;  // why it stays float
@@ -65,7 +65,7 @@ struct FloatNode {
   }
 };
 
-/// What runs in float, in the graph's order.
+/// The nodes that run in float, in graph order.
 std::vector<FloatNode> float_nodes(const Graph& graph, const std::vector<ptq::NodeOutcome>& outcomes);
 
 struct Coverage {
@@ -98,8 +98,8 @@ struct Coverage {
   }
 };
 
-/// `original` is the graph as read, `prepared` the one that quantizers were placed in, with one role and outcome per
-/// node; what stands in the first only was folded. Operators in the bodies of If, Loop and Scan are rows too.
+/// `original` is the graph as read. `prepared` is the graph in which quantizers were placed, with a role and an outcome
+/// per node. Nodes that only `original` has were folded. Operators in the bodies of If, Loop and Scan are rows too.
 Coverage coverage_of(const Graph& original, const Graph& prepared, const ptq::Placement& placement,
                      const std::vector<ptq::NodeOutcome>& outcomes);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model's graph as it is drawn: what is connected with what, what becomes of each node and what it costs.
+// The graph of a model for drawing: its connections, and how each node is run and what it costs.
 #pragma once
 
 #include <cstdint>
@@ -80,7 +80,8 @@ struct GraphView {
   }
 };
 
-/// `original` has the graph as read, `prepared` the one that quantizers were placed in; one role and outcome per node.
+/// `original` has the graph as read. `prepared` has the graph in which quantizers were placed, with a role and an
+/// outcome per node.
 GraphView graph_view(const Model& original, const Model& prepared, const framework::Attachment& attachment,
                      const ptq::Placement& placement, const std::vector<ptq::NodeOutcome>& outcomes,
                      const std::optional<tpc::PriceList>& prices);
@@ -100,7 +101,7 @@ struct RuntimeNode {
   }
 };
 
-/// What the runtime will run of a file, in the order in which it stands there. Constants' quantizers are left out.
+/// The nodes that the runtime will run, in the order of the file, without quantizers of constants.
 std::vector<RuntimeNode> runtime_nodes(const Model& model, const std::optional<tpc::PriceList>& prices);
 
 }  // namespace tersor::report

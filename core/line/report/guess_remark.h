@@ -8,8 +8,8 @@
 
 namespace tersor::report {
 
-/// That the figures of these samples rest on a guess of how pictures become tensors, under the code
-/// kGuessedPreprocessing; none where somebody said it or labels told.
+/// A remark that the figures of these samples rest on a guessed preprocessing of pictures, with the code
+/// kGuessedPreprocessing. Returns nothing if the user gave the preprocessing or labels chose it.
 std::optional<Diagnostic> guess_remark(const samples::DataSet& data);
 
 }  // namespace tersor::report

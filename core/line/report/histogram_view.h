@@ -6,11 +6,11 @@
 
 namespace tersor::report {
 
-/// The histogram with neighbouring bins joined until at most `most_bins` are left. Exact: a joined bin is the sum of
-/// its two halves.
+/// Joins neighbouring bins in pairs until at most `most_bins` are left. This is exact: the count of a joined bin is the
+/// sum of its two halves.
 HistogramView view(const quant::Histogram& histogram, size_t most_bins = 256);
 
-/// Gives each layer the histogram that calibration took of its output, where it took one.
+/// Sets the histogram of each layer to that of its output in calibration, if there is one.
 void add_histograms(Comparison& comparison, const calibrate::Statistics& statistics);
 
 }  // namespace tersor::report

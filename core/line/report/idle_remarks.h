@@ -10,9 +10,9 @@
 
 namespace tersor::report {
 
-/// A remark for each setting that was asked for and has changed nothing: a correction that found no place, with the
-/// reason, and what concerns activations where none is quantized. Fields at their default, or at that of the
-/// requirement document, were not asked for.
+/// A remark for each requested setting that changed nothing: a correction that found no place, with the reason, and
+/// settings for activations if none is quantized. Fields at their default, or at that of the requirement document,
+/// count as not requested.
 std::vector<Diagnostic> idle_remarks(const config::QuantizationConfig& config,
                                      const std::vector<ptq::Rewrite>& rewrites, const ptq::QuantizationPlan& plan);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of what an output says the quantized model says too, where many places say something: pixels of a map,
-// anchors of a detector.
+// The agreement of a quantized output with the float output if it holds many answers: pixels of a map, or anchors of a
+// detector.
 #pragma once
 
 #include <optional>
@@ -11,10 +11,13 @@
 
 namespace tersor::report {
 
-/// Of one sample (or batch) of an output of that kind; both tensors have the same shape. Of kClasses with more than one
-/// place for each of `rows`: the places that either tensor gives another class than the commonest of the reference;
-/// `class_axis`: as class_axis() has it. Of kScores: the elements of which either tensor has
-/// 0.25 or more, or 0.5 of a mask [N, 1, H, W] or [N, H, W, 1]. None of other kinds, and of one place.
+/// The agreement on a sample (or batch) of an output; both tensors have the same shape. It counts:
+///   - for kClasses with more than one place for each of `rows`: the places to which either tensor gives another class
+///     than the reference's most common; `class_axis` is as in class_axis();
+///   - for kScores: the elements at which either tensor is at least 0.25, or at least 0.5 for a mask
+///     [N, 1, H, W] or [N, H, W, 1].
+///
+/// Returns nothing for other kinds, and for classes of a single place.
 std::optional<evaluate::Agreement> kept_answers(OutputKind kind, std::optional<int> class_axis, int64_t rows,
                                                 const Tensor& reference, const Tensor& values);
 

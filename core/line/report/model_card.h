@@ -10,10 +10,10 @@
 
 namespace tersor::report {
 
-/// What a person wants to know of a model, with what only the engine knows: which operators run, multiply-adds of one
-/// sample and the peak of its activations (absent where a shape is not known beforehand).
+/// Describes a model for the user, including facts that only the engine knows: which operators run, the multiply-adds
+/// of a sample and the peak of its activations. The last two are absent if a shape is not known in advance.
 onnx::ModelInfo describe(const Model& model, std::span<const std::byte> file);
-/// The same for who knows the file's SHA-256 already.
+/// The same, if the file's SHA-256 is known.
 onnx::ModelInfo describe(const Model& model, std::span<const std::byte> file, std::string sha256);
 
 }  // namespace tersor::report

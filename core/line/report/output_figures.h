@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the samples say of an output one by one: a sum over all of them may be that of a single one.
+// Figures of an output per sample; a sum over all samples may be dominated by a single one.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace tersor::report {
 
-/// An output of one sample, in float and quantized.
+/// The output of a sample, in float and quantized.
 struct OutputOfSample {
   int64_t sample = 0;
   evaluate::Similarity all;
@@ -26,12 +26,13 @@ struct OutputOfSample {
   }
 };
 
-/// The figures of the median and the worst sample. The spread of an output is the root of the mean square distance of
-/// its elements, in the median sample, from the median of the samples' means: neither the error of a single sample nor
-/// its size says what the others are.
+/// Sets the figures of the median and the worst sample. The error is relative to the spread of the output. This is, in
+/// the median sample, the root mean square distance of the elements from the median of the samples' means. So neither
+/// the error nor the size of a single sample decides.
 void add_figures(const std::vector<OutputOfSample>& samples, OutputComparison& output);
 
-/// Samples that reach at least 4 times as far from 0 as any other, at most a tenth of them; of 8 samples or more.
+/// The samples that reach at least 4 times as far from 0 as any other. They are at most a tenth of all samples, and
+/// there must be at least 8 samples.
 std::vector<UnusualSample> unusual_samples(const std::vector<OutputOfSample>& samples, const OutputComparison& output);
 
 }  // namespace tersor::report

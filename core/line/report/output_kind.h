@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model output is, as far as its graph tells: an answer's largest element says something of scores of classes,
-// and nothing of an embedding, a landmark, a box or a mask.
+// The kind of a model output, as far as the graph tells. The largest element is meaningful for scores of classes, but
+// not for an embedding, a landmark, a box or a mask.
 #pragma once
 
 #include <optional>
@@ -14,21 +14,21 @@
 namespace tersor::report {
 
 enum class OutputKind {
-  kClasses,    // scores of classes, or their numbers
-  kEmbedding,  // a vector of length 1, whose direction counts
-  kMap,        // scores of classes at many places, as of pixels or anchors, or the classes' numbers
-  kScores,     // probabilities that each count by themselves, as of detections or of a mask
-  kValues,     // all else: quantities, to be as near to the float model's as their spread asks
+  kClasses,    // scores of classes, or class numbers
+  kEmbedding,  // a vector of length 1; only its direction matters
+  kMap,        // scores of classes at many places (pixels, anchors), or class numbers there
+  kScores,     // independent probabilities, as of detections or of a mask
+  kValues,     // anything else: quantities whose error is judged relative to their spread
 };
 
-/// Classes where a Softmax, a LogSoftmax or an ArgMax stands at its end, or where it holds whole numbers; an embedding
-/// where it is divided by its length; scores where a Sigmoid stands there; else values. Nodes that only move elements
-/// are looked through. Whether classes are those of a map its shape tells.
+/// Returns the kind by the operator at the end of the output, behind nodes that only move elements. It is kClasses for
+/// Softmax, LogSoftmax, ArgMax and integers, kEmbedding for a division by the vector's length, kScores for Sigmoid, and
+/// else kValues. Never returns kMap: that classes are those of a map follows from the shape.
 OutputKind output_kind(const Graph& graph, const Uses& uses, ValueId output);
 
-/// The axis of an output along which a Softmax or LogSoftmax at its end has the classes, negative where it is counted
-/// from the last; none where there is no such operator, or where more than a Transpose or copies follow it. 0 of an
-/// ArgMax, whose output is the classes' numbers.
+/// The axis of an output along which the Softmax or LogSoftmax at its end has the classes; negative axes count from the
+/// last. It is 0 for an ArgMax, whose output holds class numbers. Returns nothing if there is no such operator, or if
+/// more than a Transpose or copies follow it.
 std::optional<int> class_axis(const Model& model, const Uses& uses, ValueId output);
 
 }  // namespace tersor::report

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a model output whose values are of unlike size, such as the boxes and the scores of a detector in one
-// tensor: an error that is small beside the boxes may be all of the scores.
+// Finds parts of a model output whose values differ in size, such as boxes and scores of a detector in one tensor. An
+// error that is small for the boxes may wipe out the scores.
 #pragma once
 
 #include <cstdint>
@@ -13,24 +13,24 @@
 
 namespace tersor::report {
 
-/// Sums along every axis of an output; of the same output of all samples.
+/// Sums along every axis of an output, over samples.
 class OutputParts {
  public:
   void add(const Shape& shape, std::span<const float> reference, std::span<const float> values);
   void merge(const OutputParts& more);
-  /// Two parts, the larger values first, along the axis where they are most unlike; none where the largest value of the
-  /// one is less than 32 times that of the other: then an 8-bit step for both leaves neither too few.
+  /// Returns the two parts, larger values first, along the axis where they differ most. Returns nothing if the largest
+  /// values differ by less than a factor of 32: then an 8-bit step for both leaves enough codes for either.
   std::vector<OutputPart> result() const;
 
-  /// What was gathered so far, and back.
+  /// Serializes what was gathered.
   std::vector<double> state() const;
   static OutputParts of_state(const std::vector<double>& state);
 
  private:
-  /// By index of an axis its signal, noise and largest value, one after the other; empty: the axis has no parts.
+  /// By index on the axis: signal, noise and largest value, in turn. Empty if the axis has no parts.
   using Axis = std::vector<double>;
   bool started_ = false;
-  std::vector<Axis> axes_;  // but the first, which is the batch
+  std::vector<Axis> axes_;  // all axes except the first, the batch
 };
 
 }  // namespace tersor::report

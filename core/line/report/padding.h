@@ -13,7 +13,7 @@
 
 namespace tersor::report {
 
-/// What a layer's output channels cost more on a platform that computes `simd_size` of them at a time.
+/// The cost of padding a layer's output channels on a platform that computes `simd_size` channels at a time.
 struct PaddingRow {
   std::string name;
   std::string op;
@@ -34,8 +34,8 @@ struct PaddingRow {
   }
 };
 
-/// Every layer with quantized weights whose configuration has a simd_size above 1, in graph order. `graph` and
-/// `attachment`: those that the plan was made for.
+/// Returns a row for every layer with quantized weights and a simd_size above 1, in graph order. `graph` and
+/// `attachment` are those that the plan was made for.
 std::vector<PaddingRow> padding_of(const Graph& graph, const framework::Attachment& attachment,
                                    const ptq::QuantizationPlan& plan);
 

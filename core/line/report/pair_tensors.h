@@ -20,11 +20,12 @@ struct PairedTensor {
   TensorPair pair;
 };
 
-/// `quantized` is the model as read, `fused` what simulate::fuse() made of it. Tensors are matched by name: that of the
-/// QuantizeLinear's input or of the DequantizeLinear's output, known suffixes aside. In the float graph's order.
+/// Pairs tensors by name, in the order of the float graph. The name is that of the QuantizeLinear's input or of the
+/// DequantizeLinear's output, without known suffixes. `quantized` is the model as read, `fused` the result of
+/// simulate::fuse().
 std::vector<PairedTensor> pair_tensors(const Graph& float_graph, const Graph& quantized, const Graph& fused);
 
-/// Names of the integer tensors of a file, as read, to the names of the real ones that they were made of.
+/// Maps the names of integer tensors of a file, as read, to the names of the float tensors that they were made from.
 std::map<std::string, std::string> quantized_inputs(const Graph& quantized);
 
 }  // namespace tersor::report

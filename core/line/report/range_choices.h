@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every selection method makes of one activation's range, and what becomes of any other range.
+// The range that each selection method gives an activation, and the error of any other range.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@
 
 namespace tersor::report {
 
-/// What a range is chosen from, and for which grid.
+/// What a range is chosen from, and the grid it is for.
 struct ActivationRange {
   quant::Histogram histogram;
-  quant::Range mean_extremes;  // mean over the samples of each one's lowest and highest value
+  quant::Range mean_extremes;  // means over the samples of the lowest and of the highest value
   quant::QuantizationMethod method = quant::QuantizationMethod::kUniform;
   quant::IntegerGrid grid;
 };
@@ -55,11 +55,11 @@ struct RangeChoice {
   }
 };
 
-/// A range given by hand. It is widened to hold 0, and symmetric methods make it symmetric. Error kInvalidArgument
-/// where an end is not finite or the ends are in the wrong order.
+/// The figures of a range that the user gives. It is widened to contain 0, and symmetric methods make it symmetric.
+/// Error kInvalidArgument if an end is not finite or the ends are in the wrong order.
 RangeFigures figures_of(const ActivationRange& range, double low, double high);
 
-/// One row per method that acts for activations; z_threshold, l_p_value and the like are those of the settings.
+/// Returns a row per selection method for activations. z_threshold, l_p_value and the like are those of the settings.
 std::vector<RangeChoice> range_choices(const ActivationRange& range, const config::QuantizationConfig& settings);
 
 }  // namespace tersor::report

@@ -45,7 +45,8 @@ struct RangeRow {
   }
 };
 
-/// Every quantized activation, in graph order. `graph` and `statistics`: those that the plan was chosen for.
+/// Returns a row per quantized activation, in graph order. `graph` and `statistics` are those that the plan was chosen
+/// for.
 std::vector<RangeRow> ranges_of(const Graph& graph, const ptq::QuantizationPlan& plan,
                                 const calibrate::Statistics& statistics);
 

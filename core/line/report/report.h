@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report: what was made of a model, what it costs, and how that was measured. Its JSON is described by
-// docs/report.schema.json. It may hold what a clock or a caller says, and is never part of byte equality.
+// The report: the result of a quantization, its costs, and how they were measured. docs/report.schema.json describes
+// its JSON. It may contain times and texts from callers, so its bytes need not be equal for equal inputs.
 #pragma once
 
 #include <cstdint>

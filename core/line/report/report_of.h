@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report of a job, for the program and the bindings alike.
+// The report of a job, for the program and the bindings.
 #pragma once
 
 #include <cstdint>
@@ -16,33 +16,32 @@
 
 namespace tersor {
 
-/// What the platform will make of the model's operators, before any sample is seen; `model_bytes`: the size of its
-/// file.
+/// How the platform will run the model's operators, before any sample was seen. `model_bytes` is the size of the
+/// model's file.
 report::Coverage expected_coverage(const Job& job, int64_t model_bytes);
 
-/// What the model takes with these settings, before any sample is seen, as `target_resource_utilization` counts it: of
-/// several candidates the platform's base configuration. What depends on sizes that the model leaves open to samples is
-/// infinite, which JSON writes as null. MCT's resource_utilization_data().
+/// What the model takes with these settings, before any sample was seen, as `target_resource_utilization` counts it.
+/// Operators with several candidates have the platform's base configuration. Figures that depend on sizes left open to
+/// the samples are infinite, which JSON writes as null. Corresponds to MCT's resource_utilization_data().
 config::ResourceUtilization expected_resources(const Job& job);
 
-/// The prepared graph with what the platform will make of it, before any sample is seen.
+/// The prepared graph and how the platform will run it, before any sample was seen.
 report::GraphView expected_graph(const Job& job);
 
-/// What the range of a tensor of the prepared graph is chosen from: what calibration saw of it and of the tensors that
-/// share its parameters. Error kMismatch where the statistics hold no histogram of it.
+/// The inputs to the choice of a tensor's range: the statistics of the tensor, in the prepared graph, and of those that
+/// share its parameters. Error kMismatch if the statistics have no histogram of it.
 report::ActivationRange activation_range_of(const Job& job, const calibrate::Statistics& statistics,
                                             const std::string& tensor, quant::QuantizationMethod method,
                                             const quant::IntegerGrid& grid);
 
-/// All that is known without running the result: not `comparison`, `evaluation`, `verdict`, and of `samples` the
-/// calibrated ones alone.
+/// The report without what requires running the result: `comparison`, `evaluation` and `verdict` are missing, and
+/// `samples` has only the calibrated ones.
 report::Report report_of(const Job& job, const QuantizeResult& result, std::string model_name, int64_t model_bytes);
 
-/// What a person should know of the result: of ranges that say little, of settings that changed nothing, and the notes
-/// of the job.
+/// Remarks on the result for the user: ranges with a low SQNR, settings that changed nothing, and the notes of the job.
 std::vector<Diagnostic> remarks_on(const Job& job, const QuantizeResult& result);
 
-/// What the platform's runtime is expected to take for the float model and for the result.
+/// The time that the platform's runtime is expected to take for the float model and for the result.
 std::optional<report::TimeForecast> time_forecast_of(const Job& job, const QuantizeResult& result);
 
 }  // namespace tersor

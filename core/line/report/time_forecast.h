@@ -11,7 +11,7 @@
 
 namespace tersor::report {
 
-/// What the runtime is expected to take for one sample, by the prices of the platform (docs/report.md).
+/// The time that the runtime is expected to take for a sample, by the prices of the platform (docs/report.md).
 struct TimeForecast {
   double float_ms = 0;
   double quantized_ms = 0;
@@ -32,12 +32,7 @@ struct TimeForecast {
   }
 };
 
-/// By more than forecasts and clocks can tell from nothing.
-bool is_faster(const TimeForecast& forecast);
-/// A run that is mostly the runtime's own work for each node, of which prices say little.
-bool is_too_short(const TimeForecast& forecast);
-
-/// None where the platform has no prices or shapes are not known before the samples.
+/// Returns nothing if the platform has no prices or if shapes depend on the samples.
 std::optional<TimeForecast> forecast_time(const Model& in_float, const Model& quantized,
                                           const std::optional<tpc::PriceList>& prices);
 

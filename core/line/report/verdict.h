@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a quantized model can be used, said before anybody takes it away.
+// The verdict on whether a quantized model can be used.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace tersor::report {
 
-/// Code of the diagnostic that nobody gave the preprocessing, and no labels chose it.
+/// The code of the diagnostic that the preprocessing was neither given nor chosen by labels.
 inline constexpr std::string_view kGuessedPreprocessing = "preprocessing_guessed";
 
 struct Report;
@@ -48,26 +48,29 @@ struct Verdict {
   }
 };
 
-/// The verdict that a report's comparison and evaluations allow. What decides depends on what the outputs are
-/// (output_kind.h), and on the median sample, so that no single one does:
+/// Derives the verdict from a report's comparison and evaluations. The criterion depends on the kind of the outputs
+/// (output_kind.h) and uses the median sample, so that no single sample decides:
 ///   usable           classes (or any first output, with labels): at least 95 % of the answers are those of the float
-///                    model; embeddings: a cosine similarity of 0.99; values: an error of a tenth of their spread (20
-///                    dB)
-///   usable with care classes: at least 85 % of the answers, or an SQNR of at least 20 dB; embeddings: 0.95; values: 10
-///                    dB. No better than this is a model of classes whose outputs have an SQNR below 10 dB, and one of
-///                    values whose SQNR over all samples together is below 10 dB
+///                    model; embeddings: a cosine similarity of 0.99; values: an error of a tenth of their spread
+///                    (20 dB)
+///   usable with care classes: at least 85 % of the answers, or an SQNR of at least 20 dB; embeddings: 0.95; values:
+///                    10 dB. Classes whose outputs have an SQNR below 10 dB are at best this; so are values whose SQNR
+///                    over all samples together is below 10 dB
 ///   not usable       less, or an accuracy that is significantly (95 %) and by more than 5 points below the float
 ///                    model's
-/// A file of more than ten elevenths of the float model's bytes that is not expected to run faster, or has nothing that
-/// runs in integers, is not worth it; the reason begins with that, and `causes` with why and the way out. Of runs that
-/// are too short for prices, nothing is expected.
-/// Without classes, an output or a part of one of smaller values (output_parts.h) below 10 dB is never better than
-/// "with care", and below 0 dB not usable. An accuracy significantly below the float model's is never better than "with
-/// care". `causes` looks for ranges that outliers set, where the answers suffered for channels too unlike for one
-/// scale, for a float model that is no better than guessing, for one that gives every sample the same answer, and for
-/// labels that are off by one. `cautions`: that sums would saturate on CPUs without VNNI, that the preprocessing is a
-/// guess, and that the model was exported in training mode, where diagnostics of the codes kGuessedPreprocessing and
-/// onnx::kTrainingMode say so.
+///
+/// Without classes, an output below 10 dB, or a part of an output with smaller values (output_parts.h), is at best
+/// usable with care; below 0 dB it is not usable. An accuracy significantly below the float model's is at best usable
+/// with care.
+///
+/// Two more verdicts are at best usable with care: that of a float model that guesses, or whose labels are wrong, and
+/// that of a model of which nothing was measured.
+///
+/// `causes` names likely reasons. These are ranges set by outliers, a float model that is no better than guessing or
+/// gives every sample the same answer, and labels that are off by one. If answers suffered, it also names channels that
+/// are too unlike for a single scale. `cautions` warns of saturation on CPUs without VNNI, of a guessed preprocessing,
+/// and of a model exported in training mode. The last two follow from diagnostics with the codes kGuessedPreprocessing
+/// and onnx::kTrainingMode.
 Verdict verdict_of(const Report& report);
 
 }  // namespace tersor::report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How well each output channel of a weight survives its integers.
+// The error that quantization causes in each output channel of a weight.
 #pragma once
 
 #include <cstdint>
@@ -38,9 +38,9 @@ struct WeightChannels {
   }
 };
 
-/// Of the node that overrides call `name`; each weight becomes the nearest integer at the scales that the settings
-/// choose, without the corrections that follow. Without channels where it has no constant weight. Error
-/// kInvalidArgument where no node is called so.
+/// The channels of the node that overrides call `name`. Each weight is rounded to the nearest integer at the scales
+/// that the settings choose, without later corrections. `channels` is empty if the node has no constant weight. Error
+/// kInvalidArgument if there is no node of that name.
 WeightChannels weight_channels(const Graph& graph, const framework::Attachment& attachment,
                                const config::QuantizationConfig& config, const std::string& name);
 
