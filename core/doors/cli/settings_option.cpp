@@ -84,14 +84,15 @@ void add_settings_option(CLI::App& command, SettingsOption& option, bool with_re
       ->allow_extra_args(false);
   command.add_option(
       "--effort", option.effort,
-      "How long to look for the weights' integers: 0 takes the nearest, 1 (default) those whose errors make up "
-      "for each other on the samples, 2 tries more");
+      "Effort of rounding the weights: 0 rounds to the nearest integers, 1 (default) chooses integers whose errors "
+      "compensate each other on the samples, 2 tries more");
   command.add_option("--block-size", option.block_size,
-                     "So many inputs of an output channel share a scale: 16, 32, 64, 128 or 256, on platforms that "
-                     "restore weights for float arithmetic; 0 for none; default: as the platform has it");
-  command.add_option("--prefer", option.prefer,
-                     "What counts where time in the runtime, size and accuracy pull apart: speed, balanced (default), "
-                     "accuracy or size, for which several files are compared; or integers, for every kernel in them");
+                     "Number of inputs of an output channel that share a scale: 16, 32, 64, 128 or 256, on platforms "
+                     "that restore weights for float arithmetic; 0 for none; default: that of the platform");
+  command.add_option(
+      "--prefer", option.prefer,
+      "What to optimize when time in the runtime, size and accuracy conflict: speed, balanced (default), "
+      "accuracy or size, for which several files are compared; or integers, for every kernel in integers");
   command
       .add_option(
           "--override", option.overrides,

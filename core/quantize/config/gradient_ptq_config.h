@@ -36,44 +36,46 @@ struct GradientPTQConfig {
   static constexpr auto fields() {
     using C = GradientPTQConfig;
     return std::make_tuple(
-        field("n_epochs", &C::n_epochs, "How often training goes through the samples."),
-        field("batch_size", &C::batch_size, "Samples that one gradient step is the mean of."),
+        field("n_epochs", &C::n_epochs, "Number of passes of the training over the samples."),
+        field("batch_size", &C::batch_size, "Number of samples per gradient step."),
         field("rounding_type", &C::rounding_type,
-              "SoftQuantizer trains whether each weight is rounded up or down, STE the weights themselves, the "
-              "gradient passing through their rounding."),
+              "SoftQuantizer trains whether each weight is rounded up or down. STE trains the weights "
+              "themselves; the gradient passes straight through their rounding."),
         field("train_rounding", &C::train_rounding,
-              "Train how weights are rounded (or the weights themselves); else their integers stay."),
+              "Train the rounding of weights (STE: the weights); false keeps their integers."),
         field("train_scales", &C::train_scales,
-              "Train the scales of weights too, one for each channel; where roundings are trained as well, they follow "
-              "in "
-              "the second half of the steps."),
-        field("train_bias", &C::train_bias, "Train the biases too."),
-        field("train_ranges", &C::train_ranges, "Train the scales of activations too (LSQ)."),
+              "Train the scales of weights, one per channel. If roundings are trained as well, the "
+              "scales follow in the second half of the steps."),
+        field("train_bias", &C::train_bias, "Train the biases."),
+        field("train_ranges", &C::train_ranges, "Train the scales of activations (LSQ)."),
         field("hessian_weights", &C::hessian_weights,
-              "Weigh each layer by what a change of its output does to the model's outputs; else all alike."),
+              "Weight the loss of each layer by the effect of its output on the model's outputs; false "
+              "weights all layers alike."),
         field("gradual_activation_quantization", &C::gradual_activation_quantization,
-              "Blend from float to quantized activations over the steps."),
+              "Blend from float to quantized activations during the training."),
         field("regularization_factor", &C::regularization_factor,
-              "What the distance of soft roundings from 0 and 1 counts beside the error."),
+              "Weight, in the loss, of the distance of soft roundings from 0 and 1."),
         field("learning_rate", &C::learning_rate,
-              "Of weights, by Adam: of the variable of a soft rounding (null: 0.1), or in parts of a weight's step "
-              "(null: "
-              "0.001)."),
-        field("learning_rate_bias", &C::learning_rate_bias, "Of biases, by SGD with the momentum 0.9; null: 0.03."),
+              "Learning rate of weights, for Adam: of the variable of a soft rounding (null: 0.1), or "
+              "with STE in units of a weight's step (null: 0.001)."),
+        field("learning_rate_bias", &C::learning_rate_bias,
+              "Learning rate of biases, for SGD with momentum 0.9; null: 0.03."),
         field("learning_rate_ranges", &C::learning_rate_ranges,
-              "Of the scales of activations and weights, by Adam, in parts of each; null: 0.004."),
+              "Learning rate of the scales of activations and weights, for Adam, relative to each "
+              "scale; null: 0.004."),
         field("label_weight", &C::label_weight,
-              "What the cross-entropy of the samples' labels counts in the loss, 0 to 1; the distance from the float "
-              "model counts the rest. 0 needs no labels."),
+              "Weight of the cross-entropy with the samples' labels in the loss, 0 to 1; the distance "
+              "from the float model has the remaining weight. 0 needs no labels."),
         field("augmentation", &C::augmentation,
-              "The part of the samples of a step that are changed, 0 to 1: what looks like pictures is moved and "
-              "mirrored, and "
-              "all kinds are mixed with another sample; null: 0.8."),
+              "Fraction of the samples of a step that are changed, 0 to 1. Samples that look like "
+              "pictures are moved and mirrored; samples of any kind are mixed with another sample. "
+              "Null: 0.8."),
         field("block_kernels", &C::block_kernels,
-              "Gradients pass so many kernels, so that each block of the model learns by itself; 0: the whole model."),
+              "Number of kernels that gradients pass through, so that each block of the model is "
+              "trained by itself; 0 trains the whole model at once."),
         field("most_steps", &C::most_steps,
-              "Training ends after so many gradient steps, its schedule being that of all; null: when the epochs are "
-              "done."));
+              "Maximum number of gradient steps; the schedule stays that of all epochs. Null: no "
+              "maximum."));
   }
   bool operator==(const GradientPTQConfig&) const = default;
 };

@@ -35,33 +35,40 @@ struct MixedPrecisionQuantizationConfig {
   static constexpr auto fields() {
     using C = MixedPrecisionQuantizationConfig;
     return std::make_tuple(
-        field("num_of_images", &C::num_of_images, "Samples that the sensitivities are measured on."),
+        field("num_of_images", &C::num_of_images, "Number of samples that sensitivities are measured on."),
         field("distance_fn", &C::distance_fn,
-              "How far a tensor of the quantized model lies from that of the float one: MSE, COSINE or KL; null takes "
-              "KL for a Softmax, COSINE for a Sigmoid and for dense layers, and MSE for others."),
-        field("distance_weighting_method", &C::distance_weighting_method, "What each interest point counts."),
+              "The distance between a tensor of the quantized model and that of the float model: MSE, "
+              "COSINE or KL. Null uses KL for a Softmax, COSINE for a Sigmoid and for dense layers, and "
+              "MSE for others."),
+        field("distance_weighting_method", &C::distance_weighting_method, "How the interest points are weighted."),
         field("num_interest_points_factor", &C::num_interest_points_factor,
-              "The part of the interest points (outputs of convolutions, dense layers, Add, Concat, Sigmoid and "
-              "Softmax) that distances are measured at."),
-        field("refine_mp_solution", &C::refine_mp_solution, "Spend what the choice leaves of the budget on more bits."),
+              "Fraction of the interest points (outputs of convolutions, dense layers, Add, Concat, "
+              "Sigmoid and Softmax) at which distances are measured."),
+        field("refine_mp_solution", &C::refine_mp_solution,
+              "Spend what the chosen candidates leave of the limits on more bits."),
         field("metric_normalization", &C::metric_normalization,
-              "What the sensitivities of an operator's candidates are divided by: NONE, or that of the candidate with "
-              "the most (MAXBIT) or the fewest (MINBIT) bits."),
+              "Divisor of the sensitivities of an operator's candidates: none (NONE), or the "
+              "sensitivity of the candidate with the most (MAXBIT) or the fewest (MINBIT) bits."),
         field("metric_epsilon", &C::metric_epsilon,
-              "By how much a candidate is at least more sensitive than the one with the most bits; null: not at all."),
+              "Least difference between the sensitivity of a candidate and that of the candidate with "
+              "the most bits; null: no least difference."),
         field("metric_normalization_threshold", &C::metric_normalization_threshold,
-              "From this sensitivity on, all are divided by the largest."),
+              "If a sensitivity reaches this value, all are divided by the largest."),
         field("exp_distance_weighting_sigma", &C::exp_distance_weighting_sigma,
-              "The distance at which EXP gives a point 63 % of the weight of one far away."),
+              "The sigma of EXP, whose weight is 1 - exp(-distance / sigma): a point at this distance "
+              "has 63 % of the weight of a distant point."),
         field("configuration_overwrite", &C::configuration_overwrite,
-              "The candidate of each configurable operator, in the order of the graph, in place of a search; null "
-              "searches."),
+              "Index of the candidate of each configurable operator, in the order of the graph, instead "
+              "of a search; null searches."),
         field("weights_n_bits", &C::weights_n_bits,
-              "Bits of weights to choose among, such as [8, 4, 2]; empty takes all that the platform offers."),
+              "Bits of weights to choose from, such as [8, 4, 2]; empty allows all that the platform "
+              "offers."),
         field("activation_n_bits", &C::activation_n_bits,
-              "Bits of activations to choose among, such as [16, 8]; empty takes all that the platform offers."),
+              "Bits of activations to choose from, such as [16, 8]; empty allows all that the platform "
+              "offers."),
         field("float_operators", &C::float_operators,
-              "At most so many operators may stay in float where that lowers the error most; null: none."));
+              "Maximum number of operators that stay in float, where that lowers the error most; null: "
+              "none."));
   }
   bool operator==(const MixedPrecisionQuantizationConfig&) const = default;
 };

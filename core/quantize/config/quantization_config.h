@@ -115,12 +115,11 @@ struct QuantizationConfig {
     using C = QuantizationConfig;
     return std::make_tuple(
         config_field("activation_threshold_method", &C::activation_threshold_method,
-                     "By what error the range of an activation is chosen; the document has MSE, but the third power, "
-                     "which minds rare large errors more, holds better on other samples."),
+                     "How the range of an activation is chosen. The requirement document has MSE; the default, "
+                     "Lp with the third power, weighs large errors more and holds better on unseen samples."),
         config_field("weights_threshold_method", &C::weights_threshold_method,
-                     "By what error the range of a weight tensor is chosen; the document has MSE, but with a scale per "
-                     "channel clipping "
-                     "gains nothing."),
+                     "How the range of a weight tensor is chosen. The requirement document has MSE; "
+                     "the default does not clip, because with a scale per channel clipping gains nothing."),
         config_field("activation_quantization_method", &C::activation_quantization_method,
                      "The quantizer of activations; null leaves it to the platform."),
         config_field("weights_quantization_method", &C::weights_quantization_method,
@@ -130,104 +129,107 @@ struct QuantizationConfig {
         config_field("weights_n_bits", &C::weights_n_bits, "Bits of a weight; null leaves them to the platform.",
                      FieldLimits{2.0, 16.0, true}),
         config_field("relu_unbound_correction", &C::relu_unbound_correction,
-                     "Scale bounded activations so that the bound is the whole range of the quantizer."),
+                     "Rescale bounded activations so that their bound is the end of the quantizer's range."),
         config_field("weights_bias_correction", &C::weights_bias_correction,
-                     "Correct the bias for the mean error that quantized weights make."),
+                     "Correct the bias for the mean error that the rounding of weights causes."),
         config_field("weights_per_channel_threshold", &C::weights_per_channel_threshold,
-                     "One range per output channel of a weight tensor, or one for the tensor; null leaves it to the "
-                     "platform."),
+                     "Use a range per output channel of a weight tensor (true) or a single range (false); null "
+                     "leaves it to the platform."),
         config_field("input_scaling", &C::input_scaling,
-                     "Scale the input of the model so that it uses the whole range of its quantizer."),
+                     "Scale the model's input so that it uses the whole range of its quantizer."),
         config_field("enable_weights_quantization", &C::enable_weights_quantization,
                      "Quantize weights; null leaves it to the platform."),
         config_field("enable_activation_quantization", &C::enable_activation_quantization,
                      "Quantize activations; null leaves it to the platform."),
         config_field("shift_negative_activation_correction", &C::shift_negative_activation_correction,
-                     "Shift activations with a small negative side so that they need no sign."),
+                     "Shift activations with a small negative side so that they can be unsigned."),
         config_field("activation_channel_equalization", &C::activation_channel_equalization,
-                     "Scale channels of unlike ranges to like ones before their quantizer; the document has false, but "
-                     "depthwise networks lose 4 to 6 dB without it."),
+                     "Rescale the channels of a tensor to similar ranges before it is quantized. The "
+                     "requirement document has false, but depthwise networks lose 4 to 6 dB without it."),
         config_field("z_threshold", &C::z_threshold,
-                     "Leave out activations that lie more than so many standard deviations from the mean; null is off.",
+                     "Ignore activations that are more than this many standard deviations from the mean; null "
+                     "ignores none.",
                      FieldLimits{0.0, std::nullopt, true}),
         config_field("min_threshold", &C::min_threshold,
-                     "No threshold is chosen smaller than this (UNIFORM has ranges, and no thresholds).",
+                     "The smallest threshold that may be chosen (UNIFORM has ranges, and no thresholds).",
                      FieldLimits{9.094947017729282e-13, 1.0, true}),  // 2^-40
-        config_field("l_p_value", &C::l_p_value, "The p of the Lp error; the document has 2.",
+        config_field("l_p_value", &C::l_p_value, "The exponent p of the Lp error; the requirement document has 2.",
                      FieldLimits{1.0, 8.0, true}),
         config_field("shift_negative_ratio", &C::shift_negative_ratio,
-                     "Shift where the negative side is at most this part of the threshold.",
+                     "Shift an activation if its negative side is at most this fraction of the threshold.",
                      FieldLimits{0.0, 1.0, true}),
         config_field("shift_negative_threshold_recalculation", &C::shift_negative_threshold_recalculation,
-                     "Choose the threshold anew after a shift."),
+                     "Choose the threshold again after a shift."),
         config_field("shift_negative_params_search", &C::shift_negative_params_search,
-                     "Choose shift and threshold of such a shift together, by least square error."),
+                     "Choose the shift and the threshold together, by least squared error."),
         config_field("weights_bias_correction_method", &C::weights_bias_correction_method,
-                     "How the mean error is found: MEASURED on the samples layer by layer, or ANALYTIC from the "
-                     "statistics alone."),
+                     "How the mean error is computed: MEASURED on the samples, layer by layer, or ANALYTIC "
+                     "from the statistics alone."),
         config_field("keep_float_automatically", &C::keep_float_automatically,
-                     "Keep in float what feeds a logarithm, root or reciprocal that 8 bits cannot feed, and joins at "
-                     "the end that one scale cannot serve."),
-        config_field(
-            "split_scales", &C::split_scales,
-            "Around a Swish, and after a Conv that float nodes alone read, scale each channel to its quantizer. "
-            "Acts with prefer=ACCURACY, and by default where it gains and costs no time in the runtime."),
+                     "Keep layers in float if 8 bits are not enough: those that feed a logarithm, root or "
+                     "reciprocal, and joins at the model's end whose parts need different scales."),
+        config_field("split_scales", &C::split_scales,
+                     "Scale each channel to its quantizer around a Swish, and behind a Conv that only float "
+                     "nodes read. Acts with prefer=ACCURACY; otherwise only where it gains accuracy and costs "
+                     "no time in the runtime."),
         config_field("weights_second_moment_correction", &C::weights_second_moment_correction,
-                     "Rescale each output channel so that its deviation is what it was before the weights were "
-                     "quantized."),
+                     "Rescale each output channel so that its standard deviation is that of the float model."),
         config_field("activation_bias_correction", &C::activation_bias_correction,
-                     "Correct the bias for the mean error that a quantized input makes."),
+                     "Correct the bias for the mean error that quantizing the input causes."),
         config_field("activation_bias_correction_threshold", &C::activation_bias_correction_threshold,
-                     "Leave mean errors of an input alone that are below so many percent of its mean.",
+                     "Do not correct mean errors of an input below this percentage of its mean.",
                      FieldLimits{0.0, std::nullopt, true}),
         config_field("softmax_shift", &C::softmax_shift,
-                     "Centre the input of a Softmax on zero through the bias before it."),
+                     "Centre the input of a Softmax on zero by changing the bias of the layer in front of it."),
         config_field("linear_collapsing", &C::linear_collapsing,
-                     "Join a Conv and the 1x1 Conv after it into one where that saves weights."),
+                     "Merge a Conv and the 1x1 Conv behind it if that saves weights."),
         config_field("residual_collapsing", &C::residual_collapsing,
-                     "Write the Add of a Conv's own input into the Conv's weights."),
+                     "Merge an Add of a Conv's input to its output into the Conv's weights."),
         config_field("concat_threshold_update", &C::concat_threshold_update,
-                     "Give what feeds a Concat the range of the Concat."),
+                     "Give the inputs of a Concat the range of its output."),
         config_field("weights_block_size", &C::weights_block_size,
-                     "So many inputs of an output channel share a scale (16, 32, 64, 128 or 256), where weights are "
-                     "restored for float arithmetic; 0 has no blocks, null leaves it to the platform.",
+                     "Number of inputs of an output channel that share a scale (16, 32, 64, 128 or 256), where "
+                     "weights are restored for float arithmetic; 0 uses no blocks, null leaves it to the "
+                     "platform.",
                      FieldLimits{0.0, 256.0, true}),
         config_field("effort", &C::effort,
-                     "How long to look for the weights' integers: 0 takes the nearest, 1 those whose errors make up "
-                     "for each other on "
-                     "the samples, 2 tries more. Acts where biases are measured on the samples.",
+                     "Effort of rounding the weights: 0 rounds to the nearest integers, 1 chooses integers "
+                     "whose errors compensate each other on the samples, 2 tries more. Acts where biases are "
+                     "measured on the samples.",
                      FieldLimits{0.0, 2.0, true}),
         config_field("prefer", &C::prefer,
-                     "What counts where time in the runtime, size and accuracy pull apart: SPEED, BALANCED, ACCURACY "
-                     "or SIZE, for "
-                     "which several files are compared on samples held aside; INTEGERS runs every kernel in integers."),
+                     "What to optimize when time in the runtime, size and accuracy conflict: SPEED, BALANCED, "
+                     "ACCURACY or SIZE, for which several files are compared on samples held aside; INTEGERS "
+                     "runs every kernel in integers."),
         config_field("keep_metadata", &C::keep_metadata,
-                     "Keep what exporters note in the file: doc strings, and metadata of nodes and values such as "
-                     "stack traces."),
+                     "Keep the notes of exporters in the file: doc strings, and metadata of nodes and values "
+                     "such as stack traces."),
         config_field("allow_larger_file", &C::allow_larger_file,
-                     "Write a file that is larger than the float one; false makes that an error."),
+                     "Write the quantized file even if it is larger than the float file; false makes that an "
+                     "error."),
         config_field("io_types", &C::io_types,
-                     "What the file takes and gives where the model has floats: FLOAT32, or integers of 8 bits, as "
-                     "cameras and NPUs have them, of the scale and zero point of the first and last quantizer: UINT8, "
-                     "INT8, UINT8_INT8 (inputs, outputs) or UINT8_FLOAT32."),
+                     "Types of the file's inputs and outputs that are float in the model: FLOAT32, or 8-bit "
+                     "integers for cameras and NPUs, with the scale and zero point of the first and last "
+                     "quantizer: UINT8, INT8, UINT8_INT8 (inputs, outputs) or UINT8_FLOAT32."),
         config_field("inference_mode", &C::inference_mode,
-                     "Take BatchNormalization and Dropout that were exported in training mode as in inference: with "
-                     "the statistics in the file, and without dropping anything."),
+                     "Convert BatchNormalization and Dropout that were exported in training mode to inference "
+                     "mode: use the statistics in the file, and drop nothing."),
         config_field("holdout", &C::holdout,
-                     "Hold a part of the samples aside, try there what each correction gains, and take back what does "
-                     "not; needs 16 samples."),
+                     "Hold a part of the samples aside, try each correction on them, and switch off "
+                     "corrections that gain nothing; needs 16 samples."),
         config_field("custom_tpc_opset_to_layer", &C::custom_tpc_opset_to_layer,
-                     "Which operators an operator set of the platform stands for, in place of those it has: a list of "
-                     "types and filters for each set; null changes none."),
+                     "The operators of an operator set of the platform, in place of its own: a list of types "
+                     "and filters for each set; null changes none."),
         config_field("target_resource_utilization", &C::target_resource_utilization,
-                     "What the quantized model may take at most: weights_memory, activation_memory and total_memory in "
-                     "bytes, bops in bit operations. Each operator then has the candidate of the platform that costs "
-                     "least accuracy within these budgets; null, or only nulls, leaves every operator its base."),
+                     "Limits for the quantized model: weights_memory, activation_memory and total_memory in "
+                     "bytes, bops in bit operations. Each operator gets the candidate of the platform that "
+                     "costs least accuracy within these limits; null, or only nulls, gives every operator the "
+                     "base configuration."),
         config_field("mixed_precision_config", &C::mixed_precision_config,
-                     "How candidates are compared and chosen; null takes the defaults. Acts with a budget, with "
+                     "How candidates are compared and chosen; null uses the defaults. Acts with a limit, with "
                      "float_operators, or with configuration_overwrite."),
         config_field("gradient_ptq_config", &C::gradient_ptq_config,
-                     "Train weights, biases and ranges on the samples after calibration; null does not."));
+                     "Train weights, biases and ranges on the samples after calibration; null trains nothing."));
   }
 
   quant::Criterion activation_criterion() const;

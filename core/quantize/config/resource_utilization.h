@@ -25,11 +25,11 @@ struct ResourceUtilization {
 
   static constexpr auto fields() {
     using R = ResourceUtilization;
-    return std::make_tuple(
-        field("weights_memory", &R::weights_memory, "Bytes of the quantized weights."),
-        field("activation_memory", &R::activation_memory, "Bytes of the activations that are there at once, at most."),
-        field("total_memory", &R::total_memory, "Bytes of both together."),
-        field("bops", &R::bops, "Bit operations of one run."));
+    return std::make_tuple(field("weights_memory", &R::weights_memory, "Bytes of the quantized weights."),
+                           field("activation_memory", &R::activation_memory,
+                                 "Bytes of the activations that exist at the same time, at most."),
+                           field("total_memory", &R::total_memory, "Bytes of weights and activations together."),
+                           field("bops", &R::bops, "Bit operations of one run."));
   }
   bool operator==(const ResourceUtilization&) const = default;
 };

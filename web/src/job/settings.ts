@@ -25,7 +25,7 @@ const words: Readonly<Record<string, Words>> = {
   prefer: {
     title: 'Prefer',
     group: 'main',
-    help: 'What counts where speed, size and accuracy pull apart: several files are compared on samples held aside. “Integers” runs every operator in integers that can.',
+    help: 'What to optimize when speed, size and accuracy conflict: several files are compared on samples held aside. “Integers” runs every operator in integers that can.',
   },
   activation_threshold_method: {
     title: 'Where to cut activations',
@@ -70,7 +70,7 @@ const words: Readonly<Record<string, Words>> = {
   effort: {
     title: 'Effort in rounding weights',
     group: 'weights',
-    help: 'How long to look for the best integers of the weights: 0 rounds to the nearest, 1 lets errors make up for each other on the samples, 2 tries more.',
+    help: 'Effort of rounding the weights: 0 rounds to the nearest integers, 1 lets errors compensate each other on the samples, 2 tries more.',
   },
   target_resource_utilization: {
     title: 'Bits within a budget',
@@ -195,7 +195,7 @@ const words: Readonly<Record<string, Words>> = {
   io_types: {
     title: 'Inputs and outputs',
     group: 'activations',
-    help: 'What the file takes and gives where the model has floats: integers of 8 bits save cameras and NPUs a conversion.',
+    help: 'Types of the file’s inputs and outputs that are float in the model: 8-bit integers save cameras and NPUs a conversion.',
   },
   inference_mode: {
     title: 'Set to inference',
