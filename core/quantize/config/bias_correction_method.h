@@ -8,7 +8,7 @@
 
 namespace tersor::config {
 
-/// How the mean error of quantized weights is found.
+/// How the mean error of quantized weights is computed.
 enum class BiasCorrectionMethod {
   kMeasured,  // on the samples, layer by layer, with all layers before quantized and corrected
   kAnalytic,  // from the rounding errors of the weights and the float means of the inputs

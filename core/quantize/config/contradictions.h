@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings that do not go together. A recipe and a preset write every field out, so a field at its default, or at that
-// of the requirement document, contradicts nothing.
+// Finds settings that contradict each other. Recipes and presets write every field out, so a field at its default, or
+// at that of the requirement document, contradicts nothing.
 #pragma once
 
 #include <string>
@@ -13,16 +13,18 @@
 
 namespace tersor::config {
 
-/// A fault for each field that asks for what another one rules out: bits of weights that are not quantized. A field
-/// with its value in `unasked` was not asked for. `overrides` may bring back for single nodes what holds for all
-/// others.
+/// Adds a fault for each field that asks for what another field rules out, such as bits of weights that are not
+/// quantized. A field whose value is that in `unasked` was not requested. `overrides` may permit for single nodes what
+/// is ruled out for all others.
 void find_contradictions(const QuantizationConfig& config, const std::vector<Override>& overrides,
                          const QuantizationConfig& unasked, const std::string& place, Faults& faults);
 
-/// What check_acts() refuses, what contradicts, and overrides that change nothing, all at once. Error kInvalidConfig.
+/// Throws all faults together as Error kInvalidConfig: those of check_acts(), contradictions, and overrides that change
+/// nothing.
 void check_settings(const QuantizationConfig& config, const std::vector<Override>& overrides = {});
 
-/// Remarks on fields that were set and have no effect beside the others, such as a ratio of a step that is off.
+/// Remarks on fields that were set but have no effect with the other settings, such as the ratio of a correction that
+/// is off.
 std::vector<Diagnostic> idle_settings(const QuantizationConfig& config, const std::vector<Override>& overrides);
 
 }  // namespace tersor::config

@@ -12,8 +12,8 @@
 
 namespace tersor::config {
 
-/// How weights, biases and ranges are trained on the samples after calibration, with the names of MCT's
-/// GradientPTQConfig; those that MCT has not are Tersor's own.
+/// How weights, biases and ranges are trained on the samples after calibration. Names are those of MCT's
+/// GradientPTQConfig; fields that MCT does not have are our own.
 struct GradientPTQConfig {
   int n_epochs = 20;
   int batch_size = 16;
@@ -80,7 +80,7 @@ struct GradientPTQConfig {
   bool operator==(const GradientPTQConfig&) const = default;
 };
 
-/// Reads over what `config` holds. Error kInvalidConfig for a number out of its limits.
+/// Reads fields over those of `config`. Error kInvalidConfig for a number out of its limits.
 void from_json(const Json& json, GradientPTQConfig& config, const std::string& place);
 
 }  // namespace tersor::config

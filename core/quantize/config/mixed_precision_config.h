@@ -15,8 +15,8 @@
 
 namespace tersor::config {
 
-/// How one configuration of each operator is chosen from several candidates, with the names and defaults of MCT's
-/// mixed precision; the last three fields are Tersor's own.
+/// How the configuration of each operator is chosen from several candidates. Names and defaults are those of MCT's
+/// mixed precision; the last three fields are our own.
 struct MixedPrecisionQuantizationConfig {
   int num_of_images = 32;
   std::optional<MpDistance> distance_fn;
@@ -73,8 +73,7 @@ struct MixedPrecisionQuantizationConfig {
   bool operator==(const MixedPrecisionQuantizationConfig&) const = default;
 };
 
-/// Reads over what `config` holds. Error kInvalidConfig for a
-/// number out of its limits.
+/// Reads fields over those of `config`. Error kInvalidConfig for a number out of its limits.
 void from_json(const Json& json, MixedPrecisionQuantizationConfig& config, const std::string& place);
 
 }  // namespace tersor::config

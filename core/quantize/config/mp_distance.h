@@ -8,7 +8,7 @@
 
 namespace tersor::config {
 
-/// How the distance of a quantized tensor from the float one is measured; the formulas are in core/mixed/distance.h.
+/// The measure of the distance between a quantized tensor and the float tensor; formulas are in core/mixed/distance.h.
 enum class MpDistance { kNormalizedMse, kCosine, kKlDivergence };
 
 }  // namespace tersor::config

@@ -8,7 +8,7 @@
 
 namespace tersor::config {
 
-/// What each interest point counts in the distance of two models.
+/// The weight of each interest point in the distance between two models.
 enum class MpDistanceWeighting {
   kAvg,        // all the same
   kLastLayer,  // the last alone

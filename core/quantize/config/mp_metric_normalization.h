@@ -8,7 +8,7 @@
 
 namespace tersor::config {
 
-/// What the sensitivities of a node's candidates are given in parts of.
+/// The divisor of the sensitivities of a node's candidates.
 enum class MpMetricNormalization {
   kNone,    // nothing
   kMaxBit,  // that of the candidate with the most bits

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the fields of QuantizationConfig are called in the tools that people come from.
+// The names of QuantizationConfig's fields in other tools.
 #pragma once
 
 #include <string_view>
@@ -12,7 +12,7 @@ struct NamesElsewhere {
   std::string_view ort;  // ONNX Runtime's quantize_static, "a=B" where a value stands for it; empty: none
 };
 
-/// Of a field of QuantizationConfig; a field without a row has no names elsewhere.
+/// The names of a field of QuantizationConfig elsewhere; both are empty for a field without a row.
 NamesElsewhere names_elsewhere(std::string_view field);
 
 }  // namespace tersor::config

@@ -8,15 +8,15 @@
 
 namespace tersor::config {
 
-/// What counts where time in the runtime, size and accuracy pull apart. Each word begins with a division of the graph
-/// into what runs in integers and what stays in float (ptq/choose_arithmetic.h); where samples are held aside, the
-/// files of several words are compared, and the one that is best by this word is taken (core/trial/trial.h).
+/// What to optimize when time in the runtime, size and accuracy conflict. Each word starts from a division of the graph
+/// into integer and float operators (ptq/choose_arithmetic.h). If samples are held out, the files of several words are
+/// compared, and the best by this word is taken (core/trial/trial.h).
 enum class Preference {
   kSpeed,     // the least expected time
   kBalanced,  // time and size: a quarter of the size is worth 15 percent of the float model's time
-  kAccuracy,  // least error; begins with every correction, also those that cost time in the runtime, and gates in float
-  kSize,      // the smallest file; begins as balanced, with all constants in integers
-  kIntegers,  // every kernel in integers, of what that leaves the quickest; compared with no other
+  kAccuracy,  // least error; starts with every correction, also those that cost time in the runtime, and gates in float
+  kSize,      // the smallest file; starts as balanced, with all constants in integers
+  kIntegers,  // every kernel in integers, otherwise the fastest; not compared with other words
 };
 
 }  // namespace tersor::config

@@ -23,8 +23,7 @@
 
 namespace tersor::config {
 
-/// How a field of QuantizationConfig is described beyond its name: the numbers it may hold, and whether a value other
-/// than the default does anything yet.
+/// The range of a field of QuantizationConfig, and whether values other than the default are implemented.
 struct FieldLimits {
   std::optional<double> minimum;
   std::optional<double> maximum;
@@ -42,11 +41,11 @@ constexpr ConfigField<Owner, Member> config_field(const char* name, Member Owner
   return {{name, member, meaning}, limits};
 }
 
-/// The settings of one quantization, with the names of the requirement documents.
+/// The settings of a quantization, with the names of the requirement documents.
 ///
-/// The optional members are those that the target platform decides for each operator: bits, methods, per channel,
-/// whether to quantize at all. Absent (null in JSON) leaves the choice to the platform; a value narrows what the
-/// platform offers. z_threshold is optional because JSON has no infinity: absent is off.
+/// The target platform decides the optional members for each operator: bits, methods, per channel, whether to quantize
+/// at all. Absent (null in JSON) leaves the choice to the platform; a value narrows what the platform offers.
+/// z_threshold is optional because JSON has no infinity: absent is off.
 struct QuantizationConfig {
   using QuantizationMethod = quant::QuantizationMethod;
   using ThresholdSelectionMethod = quant::ThresholdSelectionMethod;
@@ -96,16 +95,17 @@ struct QuantizationConfig {
   std::optional<MixedPrecisionQuantizationConfig> mixed_precision_config;
   std::optional<GradientPTQConfig> gradient_ptq_config;
 
-  /// Each operator's configuration is chosen from the platform's candidates; else every operator has the base one.
+  /// True if each operator's configuration is chosen from the platform's candidates; else every operator has the base
+  /// configuration.
   bool mixes_precisions() const;
-  /// Bias correction needs a sweep over the samples.
+  /// True if bias correction needs a sweep over the samples.
   bool measures_bias() const {
     return weights_bias_correction && weights_bias_correction_method == BiasCorrectionMethod::kMeasured;
   }
-  /// The words whose files are compared to find the one that `prefer` is about: the default's first, which the others
-  /// have to beat. One alone where samples are not held aside.
+  /// The words whose files are compared to find the best by `prefer`. The first is the word that the others must beat.
+  /// Only `prefer` itself if no samples are held out or if it is INTEGERS.
   std::vector<Preference> contestants() const;
-  /// Something is measured on the samples once more, with the parameters that their statistics gave.
+  /// True if something is measured on the samples again, with the parameters that follow from their statistics.
   bool measures_on_samples() const {
     return measures_bias() || weights_second_moment_correction || holdout || mixes_precisions() ||
            gradient_ptq_config.has_value();
@@ -238,36 +238,38 @@ struct QuantizationConfig {
   bool operator==(const QuantizationConfig&) const = default;
 };
 
-/// The defaults that the requirement document states, with the platform's fields written out as well.
+/// The defaults of the requirement document, including the fields that otherwise belong to the platform.
 QuantizationConfig requirement_defaults();
 
-/// A configuration to start from, by name: "requirements" for requirement_defaults(). Error kInvalidConfig for another.
+/// A configuration to start from, by name: "requirements" for requirement_defaults(). Error kInvalidConfig for other
+/// names.
 QuantizationConfig preset(std::string_view name);
 
 /// Reads an object of fields over `start`. Older and newer names are accepted. Error kInvalidConfig that lists every
-/// fault (unknown field, wrong type, unknown word, number out of its limits), each with its place.
+/// fault with its place: unknown field, wrong type, unknown word, number out of its limits.
 QuantizationConfig read_quantization_config(const Json& json, const std::string& place, QuantizationConfig start = {});
 QuantizationConfig read_quantization_config(std::string_view text, const std::string& place,
                                             QuantizationConfig start = {});
-/// The same with every fault added to `faults`: what could be read.
+/// The same, but adds every fault to `faults` and returns what could be read.
 QuantizationConfig read_quantization_config(const Json& json, const std::string& place, QuantizationConfig start,
                                             Faults& faults);
 
-/// "FIELD=VALUE" onto `config`; VALUE is JSON, or a bare word. Error kInvalidConfig.
+/// Sets a field by "FIELD=VALUE"; VALUE is JSON, or a bare word. Error kInvalidConfig.
 void set_field(QuantizationConfig& config, std::string_view assignment);
-/// Each of them in turn; a fault for what cannot be read and for a field with two values.
+/// Applies the assignments in turn. Adds a fault for each that cannot be read and for a field with two values.
 void set_fields(QuantizationConfig& config, const std::vector<std::string>& assignments, Faults& faults);
 
-/// Refuses values that do not act yet, each with a sentence; a field at its default is accepted. Error kInvalidConfig
-/// with every such field.
+/// Error kInvalidConfig with a sentence for every value that is not implemented yet; a field at its default is
+/// accepted.
 void check_acts(const QuantizationConfig& config);
-/// The same faults, added to `faults`.
+/// Adds the same faults to `faults`.
 void find_inert(const QuantizationConfig& config, Faults& faults);
 
-/// Every field with its default written out.
+/// All fields, defaults included.
 Json to_json(const QuantizationConfig& config);
 
-/// For the page's form: a list of {name, type, nullable, default, choices, minimum, maximum, meaning, acts, mct, ort}.
+/// The fields for the page's form: a list of {name, type, nullable, default, choices, minimum, maximum, meaning, acts,
+/// mct, ort}.
 Json describe_quantization_config();
 
 }  // namespace tersor::config

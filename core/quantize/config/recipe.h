@@ -12,8 +12,8 @@
 
 namespace tersor::config {
 
-/// A setting for some nodes only. Where several are given (name, type, filter) all must match; an override by name
-/// beats one by filter, which beats one by type; among equals the later one wins, field by field.
+/// A setting for some nodes only. If several selectors are given (name, type, filter), all must match. For each field,
+/// an override by name wins over one by filter, which wins over one by type; among equals the later wins.
 struct Override {
   std::string name;                  // the node's name, or a pattern with * and ?; empty: not by name
   std::string type;                  // the operator type, such as "Conv"; empty: not by type
@@ -50,7 +50,7 @@ struct RecipeDataSet {
   bool operator==(const RecipeDataSet&) const = default;
 };
 
-/// All that decides the bytes of a quantized model but the model and the samples themselves: same model, recipe and
+/// Everything besides the model and the samples that decides the bytes of a quantized model: the same model, recipe and
 /// samples give the same file.
 struct Recipe {
   static constexpr int kFormatVersion = 1;
@@ -68,22 +68,23 @@ struct Recipe {
   bool operator==(const Recipe&) const = default;
 };
 
-/// A list of overrides, or one: {"name", "type", "filter", "config", "quantize_config", "annotate"}. Error
-/// kInvalidConfig listing every fault: an unknown member, one that chooses no node, a configuration that cannot be read
-/// or holds a field that concerns the whole model.
+/// Reads a list of overrides or a single override: {"name", "type", "filter", "config", "quantize_config", "annotate"}.
+/// Error kInvalidConfig that lists every fault: an unknown member, an override without a selector, a configuration that
+/// cannot be read or holds a field that concerns the whole model.
 std::vector<Override> read_overrides(const Json& json, const std::string& place = "overrides");
 std::vector<Override> parse_overrides(std::string_view text, const std::string& place);
 Json to_json(const std::vector<Override>& overrides);
 
-/// The recipe file: an object with "format": "tersor-recipe" and "format_version", every default written out.
+/// Writes a recipe file: an object with "format": "tersor-recipe", "format_version" and all defaults.
 std::string write_recipe(const Recipe& recipe);
-/// Error kInvalidConfig: not a recipe, a newer format, or any faulty member (all are listed).
+/// Reads a recipe file. Error kInvalidConfig if it is no recipe or of a newer format, or with all faulty members.
 Recipe read_recipe(std::string_view text, const std::string& place = "recipe");
-/// The same with faulty members added to `faults`: what could be read. Error for what is no recipe or a newer format.
+/// The same, but adds faulty members to `faults` and returns what could be read. Error if it is no recipe or of a newer
+/// format.
 Recipe read_recipe(std::string_view text, const std::string& place, Faults& faults);
 
-/// What of a recipe does not fit the model, platform or samples at hand, as sentences; empty when all fits. Pass an
-/// empty digest for what is not known.
+/// The differences between a recipe and the model, platform or samples at hand, as sentences; empty if there are none.
+/// Pass an empty digest for what is not known.
 std::vector<std::string> differences(const Recipe& recipe, std::string_view model_digest,
                                      const RecipePlatform& platform, const RecipeDataSet& data_set);
 

@@ -11,16 +11,16 @@
 
 namespace tersor::config {
 
-/// What a quantized model takes, or may take at most. As a target a number is a restriction where it is finite.
+/// The resources that a quantized model takes, or may take at most. In a target, finite numbers are limits.
 struct ResourceUtilization {
   double weights_memory = std::numeric_limits<double>::infinity();
   double activation_memory = std::numeric_limits<double>::infinity();
   double total_memory = std::numeric_limits<double>::infinity();
   double bops = std::numeric_limits<double>::infinity();
 
-  /// Whether `taken` is within this target in every number; NaN is not.
+  /// True if all numbers of `taken` are within this target; false for NaN.
   bool is_satisfied_by(const ResourceUtilization& taken) const;
-  /// The names of the numbers that are restrictions.
+  /// The names of the numbers that are limits.
   std::vector<std::string> restricted() const;
 
   static constexpr auto fields() {
@@ -34,7 +34,7 @@ struct ResourceUtilization {
   bool operator==(const ResourceUtilization&) const = default;
 };
 
-/// JSON has no infinity: null, or a number left out, is no restriction. Error kInvalidConfig for one below 0.
+/// JSON has no infinity: null, or a missing number, is no limit. Error kInvalidConfig for a number below 0.
 Json to_json(const ResourceUtilization& utilization);
 void from_json(const Json& json, ResourceUtilization& utilization, const std::string& place);
 

@@ -8,8 +8,8 @@
 
 namespace tersor::config {
 
-/// How weights are trained: the rounding of each (MCT's soft quantizer), or weights through whose rounding the gradient
-/// passes (straight-through).
+/// How weights are trained: the rounding of each weight (MCT's soft quantizer), or the weights, with a gradient that
+/// passes straight through their rounding (STE).
 enum class RoundingType { kSoftQuantizer, kSte };
 
 }  // namespace tersor::config

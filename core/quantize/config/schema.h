@@ -8,12 +8,11 @@
 
 namespace tersor::config {
 
-/// A QuantizationConfig as JSON Schema (draft 2020-12), from its list of fields. Numbers keep their limits and enums
-/// the words that act; a field that does not act yet takes its default only.
+/// The JSON Schema (draft 2020-12) of a QuantizationConfig, from its list of fields. Numbers have their limits and
+/// enums their implemented words; a field that is not implemented allows only its default.
 Json quantization_config_schema();
 
-/// What a person wants to know of one field, a line for each point. Older names are understood. Error kInvalidConfig
-/// for a name that is none.
+/// Explains a field to the user, a line per fact. Older names are understood. Error kInvalidConfig for an unknown name.
 std::string explain_field(std::string_view name);
 
 }  // namespace tersor::config

@@ -5,12 +5,12 @@
 
 namespace tersor::config {
 
-/// How a search compares and chooses: as the settings say, else the defaults.
+/// The settings for comparing and choosing candidates; the defaults if the configuration has none.
 inline MixedPrecisionQuantizationConfig mixed_precision_of(const QuantizationConfig& config) {
   return config.mixed_precision_config.value_or(MixedPrecisionQuantizationConfig{});
 }
 
-/// What a model may take: as the settings say, else no restriction.
+/// The limits for the model; no limits if the configuration has none.
 inline ResourceUtilization target_of(const QuantizationConfig& config) {
   return config.target_resource_utilization.value_or(ResourceUtilization{});
 }
