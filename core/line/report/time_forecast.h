@@ -32,6 +32,11 @@ struct TimeForecast {
   }
 };
 
+/// The forecast is faster by more than forecasts and clocks can tell from nothing.
+bool is_faster(const TimeForecast& forecast);
+/// Most of the run is the runtime's own work for each node, of which prices say little.
+bool is_too_short(const TimeForecast& forecast);
+
 /// Returns nothing if the platform has no prices or if shapes depend on the samples.
 std::optional<TimeForecast> forecast_time(const Model& in_float, const Model& quantized,
                                           const std::optional<tpc::PriceList>& prices);
