@@ -19,6 +19,6 @@ export type * from './types/progress.js';
 export type * from './types/samples.js';
 export type * from './types/model.js';
 export type * from './types/settings.js';
-export type * from './types/comparison.js';
+export type * from './types/evaluation.js';
 export type * from './types/report.js';
 export type * from './types/classes.js';

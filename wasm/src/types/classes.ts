@@ -5,19 +5,10 @@
 import type { QuantizationConfig } from '../quantization_config.js';
 import type { FrameworkInfo, TargetPlatformCapabilities } from '../requirements.js';
 import type { BaseTrainableQuantizer, TrainableQuantizerOptions } from '../trainable.js';
-import type { Comparison, EvaluationResult, Metric } from './comparison.js';
-import type {
-  Coverage,
-  GraphView,
-  ModelInfo,
-  NodeInfo,
-  RangeQuestion,
-  RangeStudy,
-  RuntimeNode,
-  WeightChannels,
-} from './model.js';
+import type { EvaluationResult, Metric } from './evaluation.js';
+import type { ModelInfo, NodeInfo, RangeQuestion, RangeStudy } from './model.js';
 import type { CallOptions } from './progress.js';
-import type { Recipe, Report, ExpectedResources } from './report.js';
+import type { Comparison, Coverage, GraphView, Report, RuntimeNode, WeightChannels } from './report.js';
 import type {
   Labels,
   Preprocessing,
@@ -28,7 +19,15 @@ import type {
   Selection,
   TypedArray,
 } from './samples.js';
-import type { FieldDescription, Override, Platform, PlatformInfo, Preset } from './settings.js';
+import type {
+  ExpectedResources,
+  FieldDescription,
+  Override,
+  Platform,
+  PlatformInfo,
+  Preset,
+  Recipe,
+} from './settings.js';
 
 export interface TersorOptions {
   /** Number of workers; `auto` (default) is the number of cores, at most 8. */

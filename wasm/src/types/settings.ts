@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Platforms, fields of the configuration, overrides.
+// Platforms, fields of the configuration, overrides, the recipe.
 
 import type {
   GradientPTQConfig,
@@ -9,12 +9,15 @@ import type {
   ResourceUtilization,
 } from '../quantization_config.js';
 import type {
+  FrameworkInfo,
   LayerFilterParams,
   OpsetToLayers,
   QuantizeConfig,
   QuantizeConfigData,
   TargetPlatformCapabilities,
 } from '../requirements.js';
+import type { TakenResources } from './report.js';
+import type { Preprocessing } from './samples.js';
 
 export interface PlatformInfo {
   readonly name: string;
@@ -84,4 +87,29 @@ export interface Override {
   readonly quantize_config?: QuantizeConfig | QuantizeConfigData | undefined;
   /** Where some override annotates, nodes that none annotates stay float. */
   readonly annotate?: boolean | undefined;
+}
+
+/** TakenResources before samples are seen: null where it depends on sizes that the model leaves open to them. */
+export type ExpectedResources = { readonly [name in keyof TakenResources]: number | null };
+
+/** The recipe file: digests and the complete effective configuration. Same model + recipe + samples = same bytes. */
+export interface Recipe {
+  readonly format: 'tersor-recipe';
+  readonly format_version: number;
+  readonly tool_version: string;
+  readonly model_digest: string;
+  readonly platform: { readonly name: string; readonly version: number; readonly digest: string };
+  readonly quantization_config: QuantizationConfig;
+  readonly overrides: readonly Override[];
+  readonly framework_info?: FrameworkInfo | undefined;
+  readonly preprocessing: Preprocessing | null;
+  readonly data_set: {
+    /** Samples calibrated with. */
+    readonly samples: number;
+    /** Samples in the data set they come from; where more, those calibrated with are spread evenly, see Selection. */
+    readonly of: number;
+    /** SHA-256 over the digests of the samples calibrated with, in order. */
+    readonly digest: string;
+  };
+  readonly seeds: Readonly<Record<string, number>>;
 }

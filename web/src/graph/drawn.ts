@@ -211,13 +211,12 @@ const supportFigures: Readonly<Record<string, string>> = {
   moves: 'moves',
   float: 'float',
   folded: 'folded',
-  unsupported: 'cannot run',
 };
 
 export function paintOf(node: DrawnNode, by: ColourBy, known: Known): Paint {
   if (node.kind !== 'node') return { step: 0, figure: '', dashed: false };
   const support = supportOf(node, known);
-  const dashed = support === 'float' || support === 'unsupported';
+  const dashed = support === 'float';
   if (by === 'error') {
     const row = rowOf(node, known);
     return { step: row ? stepOf(row.error_share) : 0, figure: row ? percent(row.error_share, 1) : '', dashed };

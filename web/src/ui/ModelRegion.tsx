@@ -25,7 +25,10 @@ import { Note, ProblemCard } from './Note';
 import { ModelGraph } from './ModelGraph';
 import { Figure, Region, type Cell } from './Region';
 
-const supportWords: Readonly<Record<Support, string>> = {
+/** What becomes of an operator; without a platform, all that is known is what the engine cannot run. */
+type Fate = Support | 'unsupported';
+
+const supportWords: Readonly<Record<Fate, string>> = {
   integer: 'integer kernel',
   fused: 'fused into the layer before',
   moves: 'moves bytes, keeps int8',
@@ -34,7 +37,7 @@ const supportWords: Readonly<Record<Support, string>> = {
   unsupported: 'cannot run',
 };
 
-function SupportMark(props: { readonly support: Support }) {
+function SupportMark(props: { readonly support: Fate }) {
   return (
     <svg class={`mark mark-${props.support}`} width="10" height="10" viewBox="0 0 10 10" aria-hidden="true">
       {props.support === 'folded' && <path d="M0 5h10" />}
@@ -93,19 +96,9 @@ function unfitWord(code: string | undefined): string {
 }
 
 function lineCells(name: string, info: ModelInfo, known: Coverage | null): Cell[] {
-  const unsupported =
-    known?.rows.filter((row) => row.support === 'unsupported').reduce((sum, row) => sum + row.nodes, 0) ?? 0;
-  const last: Cell =
-    unsupported > 0 || coverageProblem.value
-      ? {
-          key: 'coverage',
-          kind: 'stop',
-          content: `✕ ${unsupported > 0 ? `${counted(unsupported, 'node')} cannot run` : unfitWord(coverageProblem.value?.code)}`,
-        }
-      : {
-          key: 'coverage',
-          content: known === null ? <span class="soft">–</span> : <CoverageFigure known={known} />,
-        };
+  const last: Cell = coverageProblem.value
+    ? { key: 'coverage', kind: 'stop', content: `✕ ${unfitWord(coverageProblem.value.code)}` }
+    : { key: 'coverage', content: known === null ? <span class="soft">–</span> : <CoverageFigure known={known} /> };
   return [
     { key: 'name', kind: 'name', content: name },
     { key: 'shapes', content: shapes(info, shortShape), title: shapes(info, shape) },
@@ -210,7 +203,7 @@ function Tensors(props: { readonly info: ModelInfo }) {
   );
 }
 
-type OperatorRow = Omit<Coverage['rows'][number], 'support' | 'reason'> & { readonly support: Support | null };
+type OperatorRow = Omit<Coverage['rows'][number], 'support' | 'reason'> & { readonly support: Fate | null };
 
 /** By type and fate: why they stay float is said below. */
 function byFate(rows: readonly OperatorRow[]): OperatorRow[] {
@@ -376,10 +369,9 @@ function ReasonNote(props: {
   );
 }
 
-/** Why nodes stay float or cannot run, by reason, and how much of the work that is. */
+/** Why nodes stay float, by reason, and how much of the work that is. */
 function Reasons(props: { readonly known: Coverage }) {
   const { known } = props;
-  const unsupported = known.rows.filter(({ support }) => support === 'unsupported');
   const inFloat = known.stays_float;
   const inner = innerNodes(known);
   const isKnown = known.rows.some((row) => row.mac_share !== null);
@@ -391,16 +383,6 @@ function Reasons(props: { readonly known: Coverage }) {
     : '';
   return (
     <>
-      {unsupported.length > 0 && (
-        <ReasonNote
-          kind="caution"
-          title={`${counted(
-            unsupported.reduce((sum, { nodes }) => sum + nodes, 0),
-            'node',
-          )} cannot run`}
-          reasons={byReason(unsupported)}
-        />
-      )}
       {inFloat.length > 0 && (
         <ReasonNote
           kind="note"

@@ -17,7 +17,7 @@ export const needsNoSamples = computed(
     model.value !== null &&
     samples.value === null &&
     coverage.value !== null &&
-    coverage.value.rows.every(({ support }) => support !== 'integer' && support !== 'unsupported'),
+    coverage.value.rows.every(({ support }) => support !== 'integer'),
 );
 
 const isBusy = signal(false);

@@ -256,7 +256,7 @@ class Quantized implements t.QuantizedResult {
       format_version: 1,
       tool_version: '0.1.0',
       model: { name: 'resnet20.onnx', sha256: info.sha256, size_bytes: info.size_bytes },
-      output: { sha256: '7f3c'.repeat(16), size_bytes: 301_104 },
+      output: { name: '', sha256: '7f3c'.repeat(16), size_bytes: 301_104 },
       platform: { name: 'ort-cpu', version: 1 },
       runtime: 'x64',
       settings: [],

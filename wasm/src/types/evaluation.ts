@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Accuracy.
+
+export type Metric = 'top1' | 'top5' | 'auc' | 'reconstruction-auc' | 'answers';
+
+export interface Interval {
+  readonly lower: number;
+  readonly upper: number;
+  /** 0.95. */
+  readonly level: number;
+}
+
+export interface EvaluationResult {
+  readonly metric: Metric;
+  /** Samples evaluated. */
+  readonly count: number;
+  /** Right answers; null for a metric that does not count them. */
+  readonly correct: number | null;
+  /** 0 to 1; null without labels. */
+  readonly value: number | null;
+  /** Wilson score interval; null for a metric that has none. */
+  readonly interval: Interval | null;
+  /** What guessing reaches, 0 to 1; null without labels. */
+  readonly chance: number | null;
+  /** 1 or -1 where that, added to every label, would make significantly more answers right; else null. */
+  readonly label_shift: number | null;
+  /** Index of the largest output by sample; null where the output is not a list of classes. */
+  readonly answers: Int32Array | null;
+  /** Numbers of the evaluated samples in their data set, in the order of `answers`; absent where samples streamed in, and in reports. */
+  readonly samples?: readonly number[] | undefined;
+  /** Same answer as `reference` had; null without one. */
+  readonly agreement: Agreement | null;
+}
+
+export interface Agreement {
+  readonly same: number;
+  readonly count: number;
+}
