@@ -5,18 +5,16 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import * as aside from '../src/job/aside';
 import type { Arrival } from '../src/job/intake';
+import { updateCoverage } from '../src/job/coverage';
+import { fileNamed, inspect, showSample } from '../src/job/inspect';
 import {
   addArrivals,
   dismiss,
-  fileNamed,
-  inspect,
   leaveOutBadSamples,
   leaveOutLabels,
   setClassMapping,
   setPreprocessing,
-  showSample,
   takeOwnLabels,
-  updateCoverage,
 } from '../src/job/load';
 import type { Problem } from '../src/job/problem';
 import * as state from '../src/job/state';

@@ -3,7 +3,8 @@
 import type { SampleRun } from 'tersor';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
-import { gather, quantize, type Inputs } from '../src/job/quantize';
+import { gather, type Inputs } from '../src/job/inputs';
+import { quantize } from '../src/job/quantize';
 import * as state from '../src/job/state';
 import { cancelVerify, verified, verify, verifying, verifyProblem } from '../src/job/verify';
 import type { VerifyAnswer, VerifyRequest } from '../src/verify/verify.worker';

@@ -8,7 +8,8 @@ import type { Override, Preprocessing } from 'tersor';
 
 import { plain, configurationOf, letters, setConfiguration } from './configurations';
 import { stepAndSay } from './history';
-import { expectSamples, updateCoverage } from './load';
+import { updateCoverage } from './coverage';
+import { expectSamples } from './load';
 import { problemOf, type Problem } from './problem';
 import { quantizeAgain } from './quantize';
 import * as state from './state';

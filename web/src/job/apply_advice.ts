@@ -2,10 +2,12 @@
 
 import { advise, type Advice } from './advice';
 import { step, undo, undoLabel } from './history';
-import { inspect, setCalibration, setPreprocessing } from './load';
+import { inspect } from './inspect';
+import { setCalibration, setPreprocessing } from './load';
 import { quantizeAgain } from './quantize';
 import { say } from './say';
-import { changed, formRows, setField, setKeepFloat, setPlatform } from './settings';
+import { changed } from './coverage';
+import { formRows, setField, setKeepFloat, setPlatform } from './settings';
 import * as state from './state';
 
 /** What this run's own figures advise; nothing while they are incomplete or of other settings. */

@@ -6,11 +6,12 @@ import { batch } from '@preact/signals';
 
 import { configurationOf, drop, letters, openOther, otherLetter, plain, setConfiguration } from './configurations';
 import { stepAndSay } from './history';
-import { updateCoverage } from './load';
+import { updateCoverage } from './coverage';
 import { platformTitle } from './platform';
 import { giveUp, quantizeAgain } from './quantize';
 import { say } from './say';
-import { changed, formRows, valueText } from './settings';
+import { changed } from './coverage';
+import { formRows, valueText } from './settings';
 import * as state from './state';
 
 /** Opens a configuration: its settings in the form, its result below. */

@@ -7,7 +7,7 @@ import type { FieldDescription, FieldValue, LayerRow, Override, QuantizationConf
 
 import { refusal } from './overrides';
 import type { Problem } from './problem';
-import { changed } from './settings';
+import { changed } from './coverage';
 import * as state from './state';
 
 export type Cut = readonly [number, number];

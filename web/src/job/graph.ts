@@ -18,12 +18,7 @@ let asked = 0;
 async function findGraph(): Promise<void> {
   const mine = ++asked;
   const open = state.model.value;
-  const settings = {
-    platform: state.platform.value,
-    config: state.config.value,
-    overrides: state.overrides.value,
-    frameworkInfo: state.frameworkInfo.value,
-  };
+  const settings = state.settings.value;
   if (!open) {
     graph.value = null;
     return;

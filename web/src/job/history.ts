@@ -8,10 +8,10 @@ import { batch, computed, signal } from '@preact/signals';
 import type { Preprocessing } from 'tersor';
 
 import { configurationOf, differing, drop, isSame, letters, openOther, setConfiguration } from './configurations';
-import { inspect } from './load';
+import { inspect } from './inspect';
 import { quantizeAgain } from './quantize';
 import { say } from './say';
-import { changed } from './settings';
+import { changed } from './coverage';
 import * as state from './state';
 
 /** What a step may change. */

@@ -4,9 +4,10 @@
 // was there before it untouched.
 
 import { batch, effect } from '@preact/signals';
-import type { Preprocessing, SampleErrorRow, SampleFile, SamplesInfo } from 'tersor';
+import type { Preprocessing, SampleFile } from 'tersor';
 
 import { drop } from './configurations';
+import { updateCoverage } from './coverage';
 import { forget, step } from './history';
 import { openPlatform, platformChoices } from './platform';
 import { applyRecipe } from './recipe';
@@ -21,7 +22,8 @@ import {
   type NamedSet,
   type Sorted,
 } from './intake';
-import { isAbort, problemOf, type Problem } from './problem';
+import { inspect } from './inspect';
+import { problemOf, type Problem } from './problem';
 import { giveUp, quantizeAgain } from './quantize';
 import * as state from './state';
 import { say } from './say';
@@ -31,17 +33,9 @@ let queue: Promise<void> = Promise.resolve();
 /** A model that waits for the file of its weights, and the place of the error that names that file. */
 let waiting: { readonly model: Arrival; readonly place: string } | null = null;
 let sideFiles = new Map<string, Blob>();
-let inspection: AbortController | null = null;
-let coverageAsked = 0;
 /** Settles when the newest model's coverage is known. */
 let coverageKnown: Promise<void> = Promise.resolve();
 let lastSet = 0;
-/** What last fitted together. */
-let fitted: {
-  readonly model: state.OpenModel;
-  readonly files: readonly SampleFile[];
-  readonly preprocessing: Preprocessing | null;
-} | null = null;
 
 function inTurn(work: () => Promise<void>): Promise<void> {
   state.reading.value += 1;
@@ -231,33 +225,6 @@ function forgetOperators(): void {
   forget('operators');
 }
 
-/** Which operators become integers on the chosen platform; the newest question's answer stands. */
-export async function updateCoverage(): Promise<void> {
-  const open = state.model.value;
-  if (!open) return;
-  const mine = ++coverageAsked;
-  try {
-    const known = await open.handle.coverage({
-      platform: state.platform.value,
-      config: state.config.value,
-      overrides: state.overrides.value,
-      frameworkInfo: state.frameworkInfo.value,
-    });
-    if (mine !== coverageAsked) return;
-    batch(() => {
-      state.coverage.value = known;
-      state.coverageProblem.value = null;
-    });
-  } catch (error) {
-    if (mine !== coverageAsked || isAbort(error)) return;
-    batch(() => {
-      state.coverage.value = null;
-      state.coverageProblem.value = problemOf(error);
-      state.openRegion('model');
-    });
-  }
-}
-
 function asSampleFile(arrival: Arrival): SampleFile {
   return { path: arrival.path, data: arrival.data };
 }
@@ -367,21 +334,6 @@ export function takeOwnLabels(): void {
   quantizeAgain();
 }
 
-/** Labels are read whole, and against the model's classes, where one sample is evaluated. */
-async function checkLabels({ handle }: state.OpenModel, set: state.SampleSet, signal: AbortSignal): Promise<void> {
-  const preprocessing = state.preprocessing.value ?? undefined;
-  try {
-    await handle.evaluate(set.files, set.labelsFile, {
-      signal,
-      preprocessing,
-      selection: { part: 'calibration', count: 1 },
-    });
-  } catch (error) {
-    const problem = problemOf(error);
-    if (problem.code === 'invalid_labels') state.samplesProblem.value = problem;
-  }
-}
-
 /** A recipe for a platform that is not here would leave nothing that can be run. */
 function requirePlatform(file: string, platform: string): void {
   const names = platformChoices().map(({ label }) => label);
@@ -418,95 +370,6 @@ async function openJson(file: Arrival): Promise<void> {
   }
 }
 
-/** Files of which none can be a sample are said too. */
-function nothingOf(count: number, skipped: SamplesInfo['skipped']): SampleErrorRow | undefined {
-  const [first] = skipped;
-  if (count > 0 || first === undefined) return undefined;
-  const { path, reason } = first;
-  const others = skipped.length - 1;
-  const among = others === 0 ? '' : `, nor ${others === 1 ? 'can the other file' : `can the ${others} other files`}`;
-  return {
-    path,
-    error: {
-      code: 'invalid_samples',
-      message: `${baseName(path)} (${reason}) cannot be read as a sample${among}.`,
-      place: path,
-      hint: 'Samples are .png, .jpg, .bmp and .ppm pictures, .wav recordings, .csv tables, .npy and .npz arrays. Convert other formats to these.',
-    },
-  };
-}
-
-/** Reads the samples' headers against the open model; a newer call replaces an older one. */
-export async function inspect(): Promise<void> {
-  const open = state.model.value;
-  const set = state.samples.value;
-  if (!open || !set) return;
-  inspection?.abort();
-  const mine = new AbortController();
-  inspection = mine;
-  const chosen = state.preprocessingIsGuess.value ? null : state.preprocessing.value;
-  const before = fitted?.model === open && fitted.files === set.files ? fitted.preprocessing : null;
-  try {
-    const info = await open.handle.inspectSamples(set.files, {
-      signal: mine.signal,
-      ...(chosen ? { preprocessing: chosen } : {}),
-    });
-    const first = info.errors[0] ?? nothingOf(info.count, info.skipped);
-    if (!first) fitted = { model: open, files: set.files, preprocessing: info.preprocessing };
-    batch(() => {
-      state.fittingPreprocessing.value = first ? before : null;
-      state.unreadable.value = [];
-      state.samplesInfo.value = info;
-      state.preview.value = info.first;
-      state.previewProblem.value = null;
-      state.preprocessing.value = info.preprocessing;
-      if (!chosen) {
-        state.preprocessingTrial.value = info.preprocessing_trial;
-        state.usualPreprocessing.value = info.preprocessing;
-      }
-      state.samplesProblem.value = first
-        ? {
-            ...first.error,
-            place: placeWithFile(first.error, first.path),
-            hint: othersToo(info.errors.length, first.error.hint),
-          }
-        : null;
-    });
-    if (!first && set.labelsFile) void checkLabels(open, set, mine.signal);
-  } catch (error) {
-    if (isAbort(error)) return;
-    const problem = problemOf(error);
-    const path = fileNamed(problem);
-    batch(() => {
-      state.fittingPreprocessing.value = before;
-      if (!before) state.samplesInfo.value = null;
-      state.preview.value = null;
-      state.unreadable.value = path === null ? [] : [path];
-      state.samplesProblem.value = path === null ? problem : { ...problem, place: placeWithFile(problem, path) };
-      state.openRegion('samples');
-    });
-  }
-}
-
-/** The file of the data set whose sample a problem names, as in `samples[3] "cat/0004"`. */
-export function fileNamed(problem: Problem): string | null {
-  const name = /"([^"]*)"/.exec(problem.place)?.[1];
-  if (name === undefined || problem.code !== 'invalid_samples') return null;
-  const found = state.samples.value?.files.find(({ path }) => path === name || path.replace(/\.[^./]*$/, '') === name);
-  return found?.path ?? null;
-}
-
-/** A sample's name has no ending; the card shows the file that was dropped. */
-function placeWithFile(error: Problem, path: string): string {
-  if (error.message.includes(path) || error.place.includes(path)) return error.place || path;
-  return error.place === '' ? path : `${path}, ${error.place}`;
-}
-
-function othersToo(count: number, hint: string): string {
-  const more = count - 1;
-  return more <= 0 ? hint : `${hint} ${more} other ${more === 1 ? 'file has' : 'files have'} a problem too.`.trim();
-}
-
 export function setPreprocessing(value: Preprocessing): Promise<void> {
   step('Preprocessing', () => {
     state.preprocessing.value = value;
@@ -536,20 +399,6 @@ export function leaveOutBadSamples(): Promise<void> {
   state.runProblem.value = null;
   state.samples.value = { ...set, files: set.files.filter((file) => !bad.has(file.path)) };
   return inspect();
-}
-
-/** Shows sample `index` of the data set, as a tensor. */
-export async function showSample(index: number): Promise<void> {
-  const open = state.model.value;
-  const set = state.samples.value;
-  const chosen = state.preprocessing.value;
-  if (!open || !set) return;
-  try {
-    state.preview.value = await open.handle.previewSample(set.files, index, chosen ? { preprocessing: chosen } : {});
-    state.previewProblem.value = null;
-  } catch (error) {
-    if (!isAbort(error)) state.previewProblem.value = problemOf(error);
-  }
 }
 
 /** Forgets a card that the user has read. */

@@ -8,7 +8,8 @@ import type { FieldDescription, FieldValue, FrameworkInfo, NodeInfo, Override, Q
 
 import { step, stepAndSay } from './history';
 import { isAbort, problemOf, type Problem } from './problem';
-import { changed, choiceText, formRows, setField, setKeepFloat, titleOf, type FormRow } from './settings';
+import { changed } from './coverage';
+import { choiceText, formRows, setField, setKeepFloat, titleOf, type FormRow } from './settings';
 import * as state from './state';
 
 /** Fields that may differ from operator to operator. */
@@ -103,12 +104,7 @@ export async function refusal(tried: {
   readonly overrides?: readonly Override[];
   readonly frameworkInfo?: FrameworkInfo | undefined;
 }): Promise<Problem | null> {
-  const now = {
-    platform: state.platform.value,
-    config: state.config.value,
-    overrides: state.overrides.value,
-    frameworkInfo: state.frameworkInfo.value,
-  };
+  const now = state.settings.value;
   try {
     state.engine.value?.quantizationConfig(tried.config);
     await state.model.value?.handle.coverage({ ...now, ...tried });

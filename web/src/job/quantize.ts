@@ -1,353 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The whole job: float accuracy, calibration, quantization, int8 accuracy, error by layer. What was measured stays, so that
-// a job that was cancelled or repeated with other settings goes on from there.
+// Begins and ends the job: by the button, by itself after a change of settings, and by what takes its place.
 
 import { batch } from '@preact/signals';
-import type {
-  CallOptions,
-  EvaluationResult,
-  FrameworkInfo,
-  Labels,
-  LayerRow,
-  Override,
-  Platform,
-  Progress,
-  QuantizationConfig,
-  QuantizedResult,
-  Statistics,
-} from 'tersor';
 
-import { outputDecibels, percent } from '../numbers';
-import { floatFault } from './advice';
-import { drop } from './configurations';
-import { fileNamed } from './load';
+import { gather } from './inputs';
+import { fileNamed } from './inspect';
 import { isAbort, problemOf, type Problem } from './problem';
-import { enter, finish, reopen, report, skip, startRun, tick } from './stages';
+import { tick } from './stages';
 import * as state from './state';
-
-/** Samples that the comparison by layer looks at; it keeps two runs of the model in memory at once. */
-export const compareLimit = 64;
+import { FloatStopped, follow, startedWith, work } from './work';
 
 let controller: AbortController | null = null;
-let settled: Promise<void> = Promise.resolve();
-
-function follow(change: (run: state.Run) => state.Run): void {
-  const current = state.run.value;
-  if (current) state.run.value = change(current);
-}
-
-let stopper: AbortController | null = null;
-
-function options(evaluation: 'float' | 'int8', signal: AbortSignal): CallOptions {
-  return {
-    signal,
-    onProgress(progress: Progress) {
-      if (signal.aborted) return;
-      const { training } = progress;
-      if (training) state.trainingMemory.value = training.bytes_per_worker;
-      if (training && training.step > 0) state.training.value = [...state.training.value, training];
-      follow((run) => report(run, progress, evaluation));
-    },
-  };
-}
-
-/** A number for each object that ever took part in a key. */
-const identities = new WeakMap<object, number>();
-let lastIdentity = 0;
-function identity(thing: object | null): number {
-  if (thing === null) return 0;
-  const known = identities.get(thing);
-  if (known !== undefined) return known;
-  identities.set(thing, ++lastIdentity);
-  return lastIdentity;
-}
-
-/** All that a job reads of the page. */
-export interface Inputs {
-  readonly model: state.OpenModel;
-  readonly set: state.SampleSet;
-  readonly labels: Labels;
-  readonly preprocessing: { readonly preprocessing?: NonNullable<typeof state.preprocessing.value> };
-  readonly evaluation: { readonly part: 'evaluation'; readonly count: number };
-  readonly calibration: { readonly part: 'calibration'; readonly count: number };
-  readonly settings: {
-    readonly platform: Platform;
-    readonly config: QuantizationConfig;
-    readonly overrides: readonly Override[];
-    readonly frameworkInfo: FrameworkInfo | undefined;
-  };
-  readonly key: string;
-  /** Model, samples, labels and settings without what trains. */
-  readonly untrainedKey: string;
-  /** What float accuracy and statistics depend on. */
-  readonly dataKey: string;
-}
-
-export function gather(): Inputs | null {
-  const model = state.model.value;
-  const set = state.samples.value;
-  if (!model || !set) return null;
-  const chosen = state.preprocessing.value;
-  const count = state.calibrationCount.value;
-  const labels = state.labels.value;
-  const dataKey = JSON.stringify([identity(model.handle), identity(set), chosen, count, state.classMapping.value]);
-  return {
-    model,
-    set,
-    labels,
-    // left to the guess, so that the verdict says on what it rests
-    preprocessing: chosen && !state.preprocessingIsGuess.value ? { preprocessing: chosen } : {},
-    evaluation: { part: 'evaluation', count },
-    calibration: { part: 'calibration', count },
-    settings: {
-      platform: state.platform.value,
-      config: state.config.value,
-      overrides: state.overrides.value,
-      frameworkInfo: state.frameworkInfo.value,
-    },
-    key: state.settingsKey.value,
-    untrainedKey: JSON.stringify([dataKey, labels, state.untrainedKey.value, state.recipe.value?.name ?? null]),
-    dataKey,
-  };
-}
-
-async function floatEvaluation(inputs: Inputs, signal: AbortSignal): Promise<EvaluationResult> {
-  const kept = state.measured.value;
-  if (kept.dataKey !== inputs.dataKey) state.measured.value = { dataKey: inputs.dataKey, float: null, statistics: [] };
-  else if (kept.float) {
-    follow((run) => skip(run, 'float'));
-    return kept.float;
-  }
-  follow((run) => enter(run, 'float'));
-  const float = await inputs.model.handle.evaluate(inputs.set.files, inputs.labels, {
-    ...options('float', signal),
-    ...inputs.preprocessing,
-    selection: inputs.evaluation,
-  });
-  signal.throwIfAborted();
-  state.measured.value = { ...state.measured.value, float };
-  return float;
-}
-
-/** The job ended because the float model itself is wrong on these samples. */
-class FloatStopped extends Error {}
-
-/** Ends the job where float accuracy says that samples or labels do not reach the model as they should, unless the reader goes on. */
-function stopAtFault({ dataKey }: Inputs, float: EvaluationResult): void {
-  if (state.acceptedFloat.value === dataKey) return;
-  const trial = state.preprocessingTrial.value;
-  const isOtherThanBest = trial !== null && state.preprocessingIsGiven.value;
-  const advice = floatFault({ float, trial, isOtherThanBest, byOrder: state.foldersByOrder.value });
-  if (!advice) return;
-  state.floatStop.value = { dataKey, float, advice };
-  throw new FloatStopped();
-}
-
-/** The card, while model and samples are those that it is about. */
-export function currentStop(): state.FloatStop | null {
-  const stop = state.floatStop.value;
-  return stop && !state.run.value && gather()?.dataKey === stop.dataKey ? stop : null;
-}
-
-/** Quantizes although float accuracy says that something else is wrong. */
-export function goOnAnyway(): void {
-  state.acceptedFloat.value = state.floatStop.value?.dataKey ?? '';
-  void quantize();
-}
-
-/** Statistics that are kept at most; each is a few megabytes for a model of millions of weights. */
-const keptStatistics = 4;
-
-function statisticsKey(inputs: Inputs): string {
-  const { config, overrides, frameworkInfo } = inputs.settings;
-  return JSON.stringify([state.platformName.value, config, overrides, frameworkInfo]);
-}
-
-async function calibrated(inputs: Inputs, signal: AbortSignal): Promise<Statistics> {
-  follow((run) => enter(reopen(run, 'calibrate'), 'calibrate'));
-  const key = statisticsKey(inputs);
-  const fresh = await inputs.model.handle.calibrate(inputs.set.files, {
-    ...options('float', signal),
-    ...inputs.preprocessing,
-    ...inputs.settings,
-    selection: inputs.calibration,
-  });
-  signal.throwIfAborted();
-  const kept = state.measured.value.statistics.filter((one) => one.key !== key);
-  const statistics = [{ key, statistics: fresh }, ...kept].slice(0, keptStatistics);
-  state.measured.value = { ...state.measured.value, statistics };
-  return fresh;
-}
-
-/** Statistics of other settings serve unless these settings watch other tensors, which the engine says of the statistics. */
-function watchesOthers(thrown: unknown): boolean {
-  return /^statistics(\.|$)/.test(problemOf(thrown).place);
-}
-
-/** From kept statistics where they serve, else after calibration. */
-async function quantizedFromAny(inputs: Inputs, signal: AbortSignal): Promise<QuantizedResult> {
-  const { statistics } = state.measured.value;
-  const kept = statistics.find((one) => one.key === statisticsKey(inputs)) ?? statistics[0];
-  if (kept) {
-    follow((run) => skip(run, 'calibrate'));
-    try {
-      return await quantized(inputs, kept.statistics, signal);
-    } catch (error) {
-      if (!watchesOthers(error)) throw error;
-    }
-  }
-  return quantized(inputs, await calibrated(inputs, signal), signal);
-}
-
-/** The settings, as an opened recipe with what was changed since, so that it is compared with model and samples. */
-function settingsOf(inputs: Inputs) {
-  const opened = state.recipe.value;
-  const config = state.engine.value?.quantizationConfig(inputs.settings.config);
-  if (!opened || !config) return inputs.settings;
-  const preprocessing = state.preprocessing.value;
-  return {
-    platform: inputs.settings.platform,
-    recipe: {
-      ...opened.recipe,
-      quantization_config: config,
-      overrides: inputs.settings.overrides,
-      framework_info: inputs.settings.frameworkInfo,
-      preprocessing,
-    },
-    allowMismatch: opened.allowMismatch,
-  };
-}
-
-async function quantized(inputs: Inputs, from: Statistics, signal: AbortSignal): Promise<QuantizedResult> {
-  follow((run) => enter(run, 'choose'));
-  stopper = new AbortController();
-  state.training.value = [];
-  state.trainingMemory.value = null;
-  return inputs.model.handle.quantize({
-    ...options('int8', signal),
-    stop: stopper.signal,
-    ...inputs.preprocessing,
-    ...settingsOf(inputs),
-    statistics: from,
-    samples: inputs.set.files,
-    // for a label_weight, and to be watched on the samples held aside
-    labels: inputs.settings.config.gradient_ptq_config ? inputs.labels : undefined,
-    selection: inputs.calibration,
-  });
-}
-
-/** A training that runs ends with the best that it has found. */
-export function stopTraining(): void {
-  stopper?.abort();
-}
-
-/** Figures of the latest complete result on the same samples. */
-function figuresOf(result: state.Result | null): state.Figures | null {
-  if (!result) return null;
-  if (result.pending) return result.before;
-  return {
-    key: result.key,
-    value: result.int8.value,
-    sqnr: result.comparison.output_sqnr_db,
-    bytes: result.quantized.report.output.size_bytes,
-  };
-}
-
-/** Puts a result in the place of the one before. */
-function show(result: state.Result): void {
-  const before = state.result.value;
-  state.result.value = result;
-  drop(before);
-}
-
-function ownPlatformFile(): string | null {
-  return state.ownPlatforms.value.find((own) => own.label === state.platformName.value)?.file ?? null;
-}
-
-function passed(inputs: Inputs): state.Run {
-  return tick(state.run.value ?? startedWith(inputs), performance.now());
-}
-
-async function work(inputs: Inputs, signal: AbortSignal): Promise<void> {
-  const float = await floatEvaluation(inputs, signal);
-  stopAtFault(inputs, float);
-  const made = await quantizedFromAny(inputs, signal);
-  const before = state.result.value;
-  const common = {
-    key: inputs.key,
-    dataKey: inputs.dataKey,
-    modelName: inputs.model.name,
-    dataName: inputs.set.source,
-    platformFile: ownPlatformFile(),
-    quantized: made,
-    float,
-    untrainedKey: inputs.untrainedKey,
-    before: before?.dataKey === inputs.dataKey && before.key !== inputs.key ? figuresOf(before) : null,
-  };
-  const partly = (result: Pick<state.Result, 'pending' | 'int8' | 'comparison'>) => {
-    signal.throwIfAborted();
-    const { stages, startedAt, now } = passed(inputs);
-    show({ ...common, ...result, stages, seconds: (now - startedAt) / 1000 });
-  };
-  // The new file is there at once; what is measured of it follows, and stands as old until then.
-  const again = before !== null && before.dataKey === inputs.dataKey;
-  try {
-    if (again) partly({ pending: 'figures', int8: before.int8, comparison: before.comparison });
-    follow((run) => enter(run, 'int8'));
-    const int8 = await made.evaluate(inputs.set.files, inputs.labels, {
-      ...options('int8', signal),
-      ...inputs.preprocessing,
-      selection: inputs.evaluation,
-      reference: float,
-    });
-    if (again) partly({ pending: 'layers', int8, comparison: before.comparison });
-    follow((run) => enter(run, 'compare'));
-    const comparison = await made.compare(inputs.set.files, {
-      ...options('int8', signal),
-      ...inputs.preprocessing,
-      selection: inputs.evaluation,
-      limit: compareLimit,
-    });
-    signal.throwIfAborted();
-    const run = finish(passed(inputs));
-    batch(() => {
-      const seconds = (run.now - run.startedAt) / 1000;
-      show({ ...common, pending: null, int8, comparison, seconds, stages: run.stages });
-      if (!made.report.training) state.untrained.value = { key: common.untrainedKey, int8, comparison };
-      const ofOpen = ({ output }: LayerRow) => output === state.openLayer.value;
-      const known = [before?.comparison.layers.find(ofOpen), state.goneLayer.value ?? undefined];
-      const isThere = comparison.layers.some(ofOpen);
-      const gone = isThere ? null : (known.find((row) => row && ofOpen(row)) ?? null);
-      state.goneLayer.value = gone;
-      if (!isThere && !gone) state.openLayer.value = null;
-      state.announcement.value = sentence(float, int8, outputDecibels(comparison));
-    });
-  } catch (error) {
-    if (state.result.value?.quantized !== made && state.parkedResult.value?.quantized !== made) made.close();
-    throw error;
-  }
-}
-
-function sentence(float: EvaluationResult, int8: EvaluationResult, sqnr: string): string {
-  const error = `Output SQNR ${sqnr}.`;
-  if (float.value === null || int8.value === null) return `Done. ${error}`;
-  return `Done. Float ${percent(float.value)}, int8 ${percent(int8.value)} on ${int8.count} samples. ${error}`;
-}
-
-function startedWith(inputs: Inputs): state.Run {
-  return startRun({
-    evaluate: state.evaluationCount.value,
-    calibrate: state.calibrationCount.value,
-    compare: Math.min(compareLimit, state.evaluationCount.value),
-    labelled: state.labels.value !== null,
-    corrects: state.engine.value?.quantizationConfig(inputs.settings.config)['weights_bias_correction'] === true,
-    trains: (inputs.settings.config.gradient_ptq_config ?? null) !== null,
-    openSeconds: inputs.model.seconds,
-    nodes: inputs.model.handle.info.nodes,
-  });
-}
-
 let again: ReturnType<typeof setTimeout> | undefined;
 let runningKey = '';
 /** How long settings must rest before the job runs again by itself. */
@@ -397,9 +61,8 @@ export async function quantize(how: { readonly regionsStay?: boolean } = {}): Pr
     state.announcement.value = 'Quantizing.';
   });
   const timer = setInterval(() => follow((run) => tick(run, performance.now())), 200);
-  settled = work(inputs, mine.signal);
   try {
-    await settled;
+    await work(inputs, mine.signal);
   } catch (error) {
     if (controller === mine) {
       if (error instanceof FloatStopped)
@@ -437,4 +100,16 @@ export function cancel(): void {
   if (performance.now() - startedByItself < surpriseMilliseconds) return;
   controller?.abort();
   if (state.run.value) state.announcement.value = 'Cancelled.';
+}
+
+/** The card, while model and samples are those that it is about. */
+export function currentStop(): state.FloatStop | null {
+  const stop = state.floatStop.value;
+  return stop && !state.run.value && gather()?.dataKey === stop.dataKey ? stop : null;
+}
+
+/** Quantizes although float accuracy says that something else is wrong. */
+export function goOnAnyway(): void {
+  state.acceptedFloat.value = state.floatStop.value?.dataKey ?? '';
+  void quantize();
 }

@@ -5,10 +5,9 @@
 
 import type { FieldDescription, FieldValue } from 'tersor';
 
+import { changed } from './coverage';
 import { step, stepAndSay } from './history';
-import { updateCoverage } from './load';
 import { platformTitle } from './platform';
-import { quantizeAgain } from './quantize';
 import { changedFields } from './recipe';
 import * as state from './state';
 
@@ -325,12 +324,6 @@ export function setKeepFloat(name: string, value: boolean | null): void {
   const word = value === null ? 'platform default' : value ? 'kept in float' : 'in integers';
   step(`${name}: ${word}`, () => (state.keepFloat.value = value === null ? next : { ...next, [name]: value }));
   changed();
-}
-
-/** After a change of settings: what becomes an integer is asked again, and a result is made anew from what was kept. */
-export function changed(): void {
-  void updateCoverage();
-  quantizeAgain();
 }
 
 /** A recipe is of one platform: with another one it no longer counts. */

@@ -457,6 +457,14 @@ export function overridesOf(configuration: Pick<Configuration, 'keepFloat' | 'li
   ];
 }
 
+/** The settings as the package takes them. */
+export const settings = computed(() => ({
+  platform: platform.value,
+  config: config.value,
+  overrides: overrides.value,
+  frameworkInfo: frameworkInfo.value,
+}));
+
 /** All that a result depends on besides the model. */
 function keyOf(configuration: Omit<Configuration, 'recipe'>): string {
   return JSON.stringify([

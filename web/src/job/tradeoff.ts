@@ -16,8 +16,9 @@ import type {
 import { counted, kilobytes } from '../numbers';
 import { stepAndSay } from './history';
 import { isAbort, problemOf } from './problem';
-import { compareLimit, gather, type Inputs } from './quantize';
-import { changed } from './settings';
+import { gather, type Inputs } from './inputs';
+import { compareLimit } from './work';
+import { changed } from './coverage';
 import * as state from './state';
 
 type Resource = state.Tradeoff['resource'];

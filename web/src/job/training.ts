@@ -5,8 +5,8 @@
 
 import { stepAndSay } from './history';
 import { problemOf } from './problem';
-import { gather } from './quantize';
-import { changed } from './settings';
+import { gather } from './inputs';
+import { changed } from './coverage';
 import * as state from './state';
 
 export const trainingStep = 'training';

@@ -10,7 +10,7 @@ import type { QuantizedResult, SampleRun } from 'tersor';
 import { count } from '../numbers';
 import type { SampleCheck, Times, VerifyAnswer, VerifyFailure, VerifyRequest } from '../verify/verify.worker';
 import { isAbort, problemOf, type Problem } from './problem';
-import type { Inputs } from './quantize';
+import type { Inputs } from './inputs';
 import { runtime } from './runtime';
 import * as state from './state';
 

@@ -32,13 +32,11 @@ export async function askWhatGoesAlong(name: string): Promise<void> {
   remember(key, null);
   try {
     const then = await open.handle.coverage({
-      platform: state.platform.value,
-      config: state.config.value,
+      ...state.settings.value,
       overrides: [
         ...state.overrides.value,
         { name, config: { enable_weights_quantization: false, enable_activation_quantization: false } },
       ],
-      frameworkInfo: state.frameworkInfo.value,
     });
     const before = new Set(now.stays_float.map((node) => node.name));
     const more = then.stays_float.map((node) => node.name).filter((one) => one !== name && !before.has(one));

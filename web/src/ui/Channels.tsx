@@ -17,13 +17,7 @@ function useChannels(row: LayerRow): WeightChannels | null {
   const found = useSignal<{ of: LayerRow; channels: WeightChannels } | null>(null);
   useEffect(() => {
     let over = false;
-    const settings = {
-      platform: state.platform.value,
-      config: state.config.value,
-      overrides: state.overrides.value,
-      frameworkInfo: state.frameworkInfo.value,
-    };
-    state.model.value?.handle.weightChannels(row.name, settings).then(
+    state.model.value?.handle.weightChannels(row.name, state.settings.value).then(
       (channels) => {
         if (!over && channels.channels.length > 0) found.value = { of: row, channels };
       },

@@ -12,7 +12,7 @@ import type { Bars } from '../job/bars';
 import { configurationOf, letters, resultOf } from '../job/configurations';
 import type { Drawn, DrawnFigure } from '../job/drawings';
 import { problemOf } from '../job/problem';
-import { gather } from '../job/quantize';
+import { gather } from '../job/inputs';
 import { looksAt, model, parked, preprocessing, preprocessingIsGuess, result, running, samples } from '../job/state';
 import { percent } from '../numbers';
 import { Note } from './Note';

@@ -4,6 +4,7 @@ import { signal } from '@preact/signals';
 import { useId } from 'preact/hooks';
 import type { SamplePreview, SamplesInfo } from 'tersor';
 
+import { showSample } from '../job/inspect';
 import {
   dismiss,
   leaveOutBadSamples,
@@ -11,7 +12,6 @@ import {
   setCalibration,
   setClassMapping,
   setPreprocessing,
-  showSample,
   takeOwnLabels,
 } from '../job/load';
 import { rasterOf, type Scale } from '../job/raster';

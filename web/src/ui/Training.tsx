@@ -5,7 +5,7 @@
 import { useSignal } from '@preact/signals';
 import type { TrainingProgress } from 'tersor';
 
-import { stopTraining } from '../job/quantize';
+import { stopTraining } from '../job/work';
 import {
   canQuantize,
   labels,

@@ -5,7 +5,7 @@
 import { signal } from '@preact/signals';
 
 import { loadPart } from '../job/parts';
-import { gather } from '../job/quantize';
+import { gather } from '../job/inputs';
 import { runtime } from '../job/runtime';
 import { result, running, tradeoffRun } from '../job/state';
 import { size } from '../numbers';
