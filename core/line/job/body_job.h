@@ -11,6 +11,7 @@
 
 namespace tersor {
 
+/// The kernels in bodies as a model, with its platform and its quantizers.
 struct BodyJob {
   ptq::BodyKernels kernels;
   framework::Attachment attachment;

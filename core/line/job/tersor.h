@@ -88,6 +88,7 @@ std::shared_ptr<const Job> with_training(const std::shared_ptr<const Job>& job, 
 /// The draft's plan with the measured biases, the trained parameters, and the other measurements.
 ptq::QuantizationPlan corrected_plan(const Job& job, const Draft& draft, const calibrate::MeasuredShifts& measured);
 
+/// A quantized file, and the plan and recipe that produced it.
 struct QuantizeResult {
   std::vector<std::byte> bytes;  // the ONNX file
   config::Recipe recipe;

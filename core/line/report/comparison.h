@@ -102,6 +102,7 @@ struct UnusualSample {
   }
 };
 
+/// The error of a model output over samples.
 struct OutputComparison {
   std::string name;
   std::optional<double> sqnr_db;
@@ -195,6 +196,7 @@ struct FloatSumRow {
   }
 };
 
+/// The result of comparing both models on samples.
 struct Comparison {
   int64_t samples = 0;
   int64_t layer_samples = 0;             // of these samples

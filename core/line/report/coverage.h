@@ -18,6 +18,7 @@
 
 namespace tersor::report {
 
+/// How an operator is run on the platform.
 enum class Support {
   kInteger,  // runs as an integer kernel
   kFused,    // is part of the layer in front of it
@@ -34,6 +35,7 @@ struct Fate {
 
 Fate fate_of(const ptq::NodeRole& role, const ptq::NodeOutcome& outcome);
 
+/// The nodes of an operator type that are run alike.
 struct CoverageRow {
   std::string op;
   std::string domain;
@@ -53,6 +55,7 @@ struct CoverageRow {
   }
 };
 
+/// A node that runs in float, and the reason.
 struct FloatNode {
   std::string name;
   std::string op;
@@ -68,6 +71,7 @@ struct FloatNode {
 /// The nodes that run in float, in graph order.
 std::vector<FloatNode> float_nodes(const Graph& graph, const std::vector<ptq::NodeOutcome>& outcomes);
 
+/// How the platform runs the operators of a model, and the expected file size.
 struct Coverage {
   std::vector<CoverageRow> rows;
   int64_t core_nodes = 0;

@@ -18,6 +18,7 @@
 
 namespace tersor::report {
 
+/// A node of the prepared graph.
 struct GraphNode {
   std::string name;
   std::string op;
@@ -51,6 +52,7 @@ struct GraphNode {
   }
 };
 
+/// An input or output of the model.
 struct GraphEnd {
   std::string name;
   std::optional<std::vector<int64_t>> shape;
@@ -61,6 +63,7 @@ struct GraphEnd {
   }
 };
 
+/// The prepared graph with its ends and nodes.
 struct GraphView {
   std::vector<GraphEnd> inputs;
   std::vector<GraphEnd> outputs;

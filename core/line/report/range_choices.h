@@ -24,6 +24,7 @@ struct ActivationRange {
   quant::IntegerGrid grid;
 };
 
+/// The grid of a range, and its error on the values that calibration saw.
 struct RangeFigures {
   double low = 0;
   double high = 0;
@@ -45,6 +46,7 @@ struct RangeFigures {
   }
 };
 
+/// The range that a selection method chooses.
 struct RangeChoice {
   quant::ThresholdSelectionMethod method = quant::ThresholdSelectionMethod::kMse;
   RangeFigures figures;

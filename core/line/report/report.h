@@ -46,6 +46,7 @@ struct PlatformFacts {
   }
 };
 
+/// The accuracy of both models.
 struct Evaluations {
   std::optional<evaluate::EvaluationResult> in_float;
   std::optional<evaluate::EvaluationResult> quantized;

@@ -27,6 +27,7 @@ enum class Usability {
   kNotUsable,
 };
 
+/// Whether the model can be used, and why.
 struct Verdict {
   Usability usability = Usability::kUsable;
   std::string reason;

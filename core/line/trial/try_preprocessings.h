@@ -15,12 +15,14 @@
 
 namespace tersor {
 
+/// A preprocessing, and for how many samples the model was right with it.
 struct TriedPreprocessing {
   std::string name;  // "imagenet", "unit, BGR", "signed, class numbers + 1"
   samples::Preprocessing preprocessing;
   int64_t right = 0;
 };
 
+/// The result of trying preprocessings; `best` is an index into `tried`.
 struct PreprocessingTrial {
   std::vector<TriedPreprocessing> tried;  // the first is the guess
   size_t best = 0;

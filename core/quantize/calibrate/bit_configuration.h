@@ -31,6 +31,7 @@ struct SearchedCandidate {
   bool operator==(const SearchedCandidate&) const = default;
 };
 
+/// An operator with the candidates that the search compared.
 struct SearchedOperator {
   std::string node;
   std::string op;
@@ -56,13 +57,14 @@ struct TakenResources {
   static constexpr auto fields() {
     return std::make_tuple(field("weights_memory", &TakenResources::weights_memory, "Bytes of the quantized weights."),
                            field("activation_memory", &TakenResources::activation_memory,
-                                 "Bytes of the activations that are there at once, at most."),
+                                 "Bytes of the activations that exist at the same time, at most."),
                            field("total_memory", &TakenResources::total_memory, "Bytes of both together."),
                            field("bops", &TakenResources::bops, "Bit operations of one run."));
   }
   bool operator==(const TakenResources&) const = default;
 };
 
+/// The chosen candidate of each operator, and the resources that the choice takes.
 struct BitConfiguration {
   std::string measured_for;  // SHA-256 of what the sensitivities depend on; empty: nothing was searched
   int64_t images = 0;        // number of samples that the sensitivities were measured on

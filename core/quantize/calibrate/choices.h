@@ -56,6 +56,7 @@ struct Contestant {
   bool operator==(const Contestant&) const = default;
 };
 
+/// The choices of all trials, and the SQNR of the model with them.
 struct Choices {
   std::string settings;               // SHA-256 of the settings that the trials were made for; empty: nothing was tried
   std::vector<std::string> changes;   // "FIELD=VALUE": the chosen values, which replace those of the settings

@@ -110,6 +110,7 @@ class BinCounter {
   std::vector<uint64_t> counts_;  // starts at bin bins_.first; more bins than the range needs, so that it seldom grows
 };
 
+/// Observes the runs of a thread and gathers statistics of the requested tensors.
 class Collector : public run::Observer {
  public:
   explicit Collector(std::vector<Request> requests);

@@ -53,6 +53,7 @@ struct ExtremeSums {
   bool operator==(const ExtremeSums&) const = default;
 };
 
+/// Statistics of an observed tensor over all samples.
 struct TensorStatistics {
   std::string name;            // of the value in the prepared graph
   uint64_t elements = 0;       // in all samples
@@ -108,6 +109,7 @@ struct MeasuredShift {
   bool operator==(const MeasuredShift&) const = default;
 };
 
+/// The shifts of all measured kernels.
 struct MeasuredShifts {
   std::string plan;  // SHA-256 of the plan they were measured for
   std::vector<MeasuredShift> outputs;
@@ -125,6 +127,7 @@ struct RoundedWeight {
   bool operator==(const RoundedWeight&) const = default;
 };
 
+/// All weights that a sweep has rounded.
 struct RoundedWeights {
   std::string plan;  // SHA-256 of the plan they were rounded for
   int effort = 0;
@@ -186,6 +189,7 @@ struct Tuning {
   bool operator==(const Tuning&) const = default;
 };
 
+/// The weights, biases and activation scales after training.
 struct TunedModel {
   Tuning tuning;
   std::vector<RoundedWeight> weights;
@@ -194,6 +198,7 @@ struct TunedModel {
   bool operator==(const TunedModel&) const = default;
 };
 
+/// All that calibration and later measurements on the samples found.
 struct Statistics {
   Provenance provenance;
   std::vector<SampleRecord> samples;      // ascending by index, then digest

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The .tstats format, described in docs/statistics.md: magic, version, length of the header, header (JSON), arrays,
-// SHA-256 of all that. Of the words of exact sums only those are written that some channel of the tensor needs.
+// Reads and writes the .tstats format of docs/statistics.md: magic, version, length of the header, header (JSON),
+// arrays, and SHA-256 of all these. Words of exact sums that no channel of a tensor needs are not written.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

@@ -13,6 +13,7 @@
 
 namespace tersor::ptq {
 
+/// How the weight of a kernel relates to the first kernel with the same weight.
 struct SharedWeight {
   size_t first = 0;    // index of the first kernel with that weight; its own index if it is the first
   bool is_one = true;  // no other kernel has the weight

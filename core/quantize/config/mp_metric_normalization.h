@@ -12,7 +12,7 @@ namespace tersor::config {
 enum class MpMetricNormalization {
   kNone,    // nothing
   kMaxBit,  // that of the candidate with the most bits
-  kMinBit,  // that of the one with the fewest
+  kMinBit,  // that of the candidate with the fewest bits
 };
 
 }  // namespace tersor::config

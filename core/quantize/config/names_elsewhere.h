@@ -6,6 +6,7 @@
 
 namespace tersor::config {
 
+/// A field and its names in other tools.
 struct NamesElsewhere {
   std::string_view field;
   std::string_view mct;  // Model Compression Toolkit 2; empty: none

@@ -20,10 +20,11 @@ struct Override {
   std::string filter;                // JSON text of a layer filter; empty: none
   std::string config;                // JSON text of an object of QuantizationConfig fields
   std::string quantize_config = {};  // JSON text of {"class_name", "config"} of a QuantizeConfig; empty: none
-  bool annotate = false;             // where some override annotates, all nodes that none annotates stay float
+  bool annotate = false;             // if any override annotates, nodes that no override annotates stay float
   bool operator==(const Override&) const = default;
 };
 
+/// The platform that a recipe is for.
 struct RecipePlatform {
   std::string name;
   int version = 1;
@@ -36,6 +37,7 @@ struct RecipePlatform {
   bool operator==(const RecipePlatform&) const = default;
 };
 
+/// The samples that a recipe was made with.
 struct RecipeDataSet {
   uint64_t samples = 0;
   uint64_t of = 0;     // samples in the whole data set; where more, those calibrated with are spread evenly over it

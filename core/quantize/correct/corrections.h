@@ -23,6 +23,7 @@ struct CorrectionReads {
   bool bins = false;            // the histogram
 };
 
+/// An entry of the list.
 struct Correction {
   /// The field of QuantizationConfig that switches the correction on, or that the correction reads if it is no bool.
   std::string_view field;

@@ -21,6 +21,7 @@
 
 namespace tersor::ptq {
 
+/// A region that was rescaled, and by how much.
 struct EqualizedRegion {
   std::map<ValueId, ChannelSpan> values;  // all rescaled tensors
   /// The divisors of the region's channels, from 2^-15 to 1 in quarters of an octave.

@@ -13,6 +13,7 @@
 
 namespace tersor::ptq {
 
+/// The nodes that compute an elementwise function.
 struct UnaryRegion {
   ValueId from;  // input of the function; nothing outside the region reads it
   ValueId to;    // its result: the first tensor that all paths from `from` pass through; same shape as `from`

@@ -12,6 +12,7 @@ namespace tersor::ptq {
 /// exact, so all machines find the same.
 class MinimumCut {
  public:
+  /// A cost that rules an answer out.
   static constexpr int64_t kNever = INT64_MAX / 8;
 
   size_t add_choice();

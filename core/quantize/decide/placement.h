@@ -41,6 +41,7 @@ struct PlacedTensor {
   bool operator==(const PlacedTensor&) const = default;
 };
 
+/// The quantized tensors of a graph, and the roles of its nodes.
 struct Placement {
   std::vector<PlacedTensor> tensors;  // inputs first, then in the order in which the graph computes them
   size_t groups = 0;

@@ -18,6 +18,7 @@
 
 namespace tersor::ptq {
 
+/// How an activation is quantized.
 struct ActivationPlan {
   PlacedTensor tensor;
   quant::QuantizationParams params;
@@ -30,6 +31,7 @@ struct ActivationPlan {
   bool is_looked_up = false;
 };
 
+/// How the weight and the bias of a kernel are stored.
 struct KernelPlan {
   NodeId node;
   passes::KernelOp op;
@@ -115,6 +117,7 @@ struct NodeOutcome {
   std::string reason;  // a sentence for kFloat, else empty
 };
 
+/// How all activations, kernels and constants of a graph are quantized.
 struct QuantizationPlan {
   std::vector<ActivationPlan> activations;  // in the order in which the graph computes them
   std::vector<KernelPlan> kernels;          // in the order of the graph

@@ -12,6 +12,7 @@
 
 namespace tersor::ptq {
 
+/// What an operator does in the quantized file.
 enum class Role {
   kKernel,             // multiplies by a quantized weight; in integers only if its output is quantized too (Conv)
   kKernelFloatOutput,  // the same, but its result may be float (Gemm, MatMul)
@@ -22,6 +23,7 @@ enum class Role {
   kFloat,              // runs in float
 };
 
+/// The role of a node, with the weight if it is a kernel.
 struct NodeRole {
   Role role = Role::kFloat;
   /// For kernels and kWeightOnly: the constant weight. A product of two activations has none.

@@ -20,6 +20,7 @@ struct BodyWeight {
   size_t slot = 0;  // index of the weight among the node's inputs
 };
 
+/// The kernels in bodies as a model of their own, and the weights that they read.
 struct BodyKernels {
   /// Every node stands alone: with its own input, the weight as a constant, and an output.
   Model model;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All sums over bins come from sums up to a bin, so that a range costs a logarithm per integer and not per bin.
+// Uses prefix sums over bins, so that a range costs a logarithm per integer instead of a logarithm per bin.
 #include "core/quant/kl_divergence.h"
 
 #include <algorithm>

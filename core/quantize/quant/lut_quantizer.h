@@ -30,6 +30,7 @@ struct LutParams {
   bool operator==(const LutParams&) const = default;
 };
 
+/// The parameters of a table, and the error that they cause.
 struct LutSelection {
   LutParams params;
   double expected_sqnr_db = std::numeric_limits<double>::infinity();  // as in RangeSelection
@@ -43,8 +44,8 @@ LutSelection choose_lut_weight_params(const Tensor& weights, QuantizationMethod 
                                       int lut_values_bitwidth, std::optional<int> channel_axis,
                                       const Criterion& criterion);
 
-/// The same for an activation, without outliers by z_threshold. The table need not hold 0: most activations have few
-/// exact zeros to lose by it.
+/// The same for an activation, without outliers by z_threshold. The table is not forced to hold 0: most
+/// activations have so many zeros that 0 gets an entry anyway.
 LutSelection choose_lut_activation_params(const EvenBins& bins, QuantizationMethod method, int n_bits, bool is_signed,
                                           int lut_values_bitwidth, const Criterion& criterion);
 

@@ -23,6 +23,7 @@ double lut_place(double x, double threshold, const LutValues& values);
 /// The index of the entry nearest to a place; of two equally near, the first.
 size_t nearest_entry(std::span<const int32_t> table, double place);
 
+/// A table of integers, and its error over the places that it was made for.
 struct LutTable {
   std::vector<int32_t> entries;  // ascending, all different
   double error = 0;              // sum of weight * (place - nearest entry)^2

@@ -69,6 +69,7 @@ Range select_binned_range(const EvenBins& bins, QuantizationMethod method, const
 Range select_weight_range(std::span<const double> weights, QuantizationMethod method, const IntegerGrid& grid,
                           bool per_channel, const Criterion& criterion, std::span<const double> importance = {});
 
+/// The parameters of a weight, and the error that they cause.
 struct WeightSelection {
   QuantizationParams params;
   double expected_sqnr_db = std::numeric_limits<double>::infinity();  // over the whole tensor, as in RangeSelection

@@ -21,7 +21,8 @@ struct SquareOf {
   const T* row(size_t i) const { return values.data() + i * size; }
 };
 
-/// Mean products of a block's columns, relative to the columns' means; only the lower triangle, j <= i, is set.
+/// Mean products of a block's columns, relative to the columns' means unless the input is float and the kernel cannot
+/// have a bias. Only the lower triangle, j <= i, is set.
 using Matrix = SquareOf<double>;
 /// For factors, which only decide between neighbouring integers: where float32 may err, both are nearly equally good.
 using FloatMatrix = SquareOf<float>;
@@ -30,7 +31,7 @@ using FloatMatrix = SquareOf<float>;
 /// There are no columns if all inputs are constant.
 struct Factor {
   std::vector<size_t> order;
-  FloatMatrix lower;  // L, its columns divided by their pivots; above the diagonal L^T
+  FloatMatrix lower;  // below the diagonal L, columns divided by pivots; from it on L^T
   Matrix damped;      // the damped matrix in the block's order, both triangles; only on request
 };
 

@@ -69,6 +69,7 @@ struct SweepState {
   std::vector<ChannelSums> in_float;
 };
 
+/// What a sweep does, and on how many samples.
 struct SweepOptions {
   int effort = 0;                                            // 1 or 2 as in round_weight(); 0 rounds no weight
   bool deviations_only = false;                              // corrects only the kernels that keep their deviation
@@ -86,6 +87,7 @@ struct SweepProgram {
 class SweepRunner;
 class SweepStart;
 
+/// The steps of a sweep over one plan, and the results so far.
 class Sweep {
  public:
   /// `statistics` are those of the float model and hold the channel sums of the kernels' outputs. A kernel is not
