@@ -11,7 +11,7 @@
 
 namespace tersor::report {
 
-/// What the samples may show to need float.
+/// The weights and constants that samples may show to need float.
 struct AskedFloat {
   std::span<const size_t> kernels = {};  // nodes of the prepared graph whose weights stay in float
   bool constants = false;                // tables, weights of recurrent layers and other constants stay in float too
@@ -22,8 +22,7 @@ struct AskedFloat {
 /// It starts from `model_bytes`, the size of the file of `original`, and subtracts what is folded and the notes of
 /// exporters. Weights and tables count with the size of their codes, each only once if several nodes share it. What
 /// quantizers add is included; it is up to half of a small model's file. `prepared` is the graph of `placement` and
-/// `attachment`. What `asked` names stays in float. Biases that samples may
-/// add are not counted.
+/// `attachment`. The weights and constants in `asked` stay in float. Biases that samples may add are not counted.
 int64_t expected_size(const Graph& original, const Graph& prepared, const framework::Attachment& attachment,
                       const ptq::Placement& placement, const config::QuantizationConfig& config, int64_t model_bytes,
                       const AskedFloat& asked = {});

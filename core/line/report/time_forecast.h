@@ -32,9 +32,9 @@ struct TimeForecast {
   }
 };
 
-/// The forecast is faster by more than forecasts and clocks can tell from nothing.
+/// True if the quantized model is faster by more than the uncertainty of forecasts and measurements.
 bool is_faster(const TimeForecast& forecast);
-/// Most of the run is the runtime's own work for each node, of which prices say little.
+/// True if a run is so short that the runtime's overhead per node dominates, about which prices say little.
 bool is_too_short(const TimeForecast& forecast);
 
 /// Returns nothing if the platform has no prices or if shapes depend on the samples.

@@ -64,8 +64,8 @@ struct Verdict {
 /// usable with care; below 0 dB it is not usable. An accuracy significantly below the float model's is at best usable
 /// with care.
 ///
-/// A file of more than ten elevenths of the float model's bytes is not worth it if it is not expected to run faster, or
-/// if nothing in it runs in integers. The reason begins with that, and `causes` says why and names the way out. Runs
+/// A file of more than 10/11 of the float model's bytes is not worth it if it is not expected to run faster, or if
+/// nothing in it runs in integers. The reason begins with that, and `causes` gives the cause and the remedy. Runs
 /// that are too short for prices (is_too_short()) are expected neither to gain nor to lose.
 ///
 /// Two more verdicts are at best usable with care: that of a float model that guesses, or whose labels are wrong, and

@@ -39,6 +39,10 @@
 
 namespace tersor {
 
+/// True if held-out samples may show that stored constants need float, in at least one file that `prefer` is decided
+/// between.
+bool may_ask_for_float_constants(const Job& job);
+
 /// The distances of a sample in a step of the search for bits (core/mixed/bit_search.h).
 struct SampleDistances {
   size_t sample = 0;  // index into Trial::places()

@@ -45,9 +45,9 @@ struct RectifiedMoments {
   double second = 0;
 };
 RectifiedMoments rectified_moments(double mean, double deviation);
-// / The factor that limits a channel's standard deviation after a Relu to 1: min(1 / deviation after the Relu, 1).
-// `mean` and `deviation` are those of the channel in front of the Relu, normally distributed. Returns 1 if the Relu
-// leaves nothing of the channel.
+/// The factor that limits a channel's standard deviation after a Relu to 1: min(1 / deviation after the Relu, 1).
+/// `mean` and `deviation` are those of the channel in front of the Relu, normally distributed. Returns 1 if the Relu
+/// leaves nothing of the channel.
 double equalization_scale(double mean, double deviation);
 
 /// The addend that lifts an activation with a small negative side so that it can be unsigned: the least k * threshold /

@@ -46,7 +46,7 @@ std::vector<ThresholdSelectionMethod> weight_selection_methods();
 constexpr Range kUnlimited{-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
 
 /// Selects the range of an activation. The result stays within `limits`, the values that the operators and clamps
-/// behind the tensor allow.
+/// which make the tensor allow.
 ///
 /// The limits matter in two cases. A search over bins may reach beyond the largest value to align its grid with the
 /// bins, which does not hold on other samples. And a quantizer that keeps the bounds of a clamp can replace the clamp.
