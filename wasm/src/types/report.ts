@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Made from the core's list of members by tests/report/types_test.cpp: do not edit.
 
-import type { QuantizationMethod } from '../requirements.js';
+import type { QuantizationMethod, ThresholdSelectionMethod } from '../requirements.js';
 import type { Diagnostic } from './errors.js';
 import type { Agreement, EvaluationResult } from './evaluation.js';
 
@@ -10,8 +10,6 @@ export type Support = 'integer' | 'fused' | 'moves' | 'float' | 'folded';
 export type Usability = 'usable' | 'usable with care' | 'not worth it' | 'not usable';
 
 export type OutputKind = 'classes' | 'embedding' | 'map' | 'scores' | 'values';
-
-export type ThresholdSelectionMethod = 'NOCLIPPING' | 'MSE' | 'MAE' | 'KL' | 'Lp' | 'HMSE' | 'Entropy' | 'Percentile' | 'Distribution' | 'MovingAverage';
 
 export interface FileFacts {
   /** File name; may be empty. */
@@ -196,7 +194,7 @@ export interface SearchedOperator {
 export interface TakenResources {
   /** Bytes of the quantized weights. */
   readonly weights_memory: number;
-  /** Bytes of the activations that are there at once, at most. */
+  /** Bytes of the activations that exist at the same time, at most. */
   readonly activation_memory: number;
   /** Bytes of both together. */
   readonly total_memory: number;
