@@ -18,7 +18,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   if(TERSOR_TESTS AND NOT TERSOR_FUZZ)
     tersor_precompiled(tersor_test_precompiled ${standard_headers} <catch2/catch.hpp>)
   endif()
-  # As the rooms and tests that use them (room.cmake).
+  # As the rooms and tests that use them (core/CMakeLists.txt, room.cmake).
+  if(NOT EMSCRIPTEN AND NOT TERSOR_SANITIZE AND NOT TERSOR_FUZZ)
+    set_target_properties(tersor_precompiled PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  endif()
   if(EMSCRIPTEN)
     target_compile_options(tersor_precompiled PRIVATE -Oz)
   elseif(TERSOR_SANITIZE)
