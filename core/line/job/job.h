@@ -70,7 +70,7 @@ struct LeftOut;  // core/onnx/left_out.h
 struct Job {
   std::shared_ptr<const OpenedModel> opened;
   Settings settings;
-  Model model;  // prepared: converted to operator set 13, constants folded
+  Model model;  // prepared: converted to operator set 13 if it was older, constants folded
   std::vector<passes::PassResult> passes;
   framework::Attachment attachment;
   ptq::ArithmeticChoice arithmetic;  // what stays in float to save time

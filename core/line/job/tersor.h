@@ -6,7 +6,7 @@
 //   calibrate::Calibrator calibrator = calibrator_of(*job, size);  // one per thread or worker
 //   for (each of its samples) calibrator.add({index, digest}, place, inputs);
 //   calibrate::merge(statistics, calibrator.statistics());     // of all threads, in any order
-//   if (auto swept = sweep(*job, draft))                       // rounds weights, corrects biases: see ptq/sweep.h
+//   if (auto swept = sweep(*job, draft))                       // rounds weights, corrects biases: see sweep/sweep.h
 //     keep_outcomes(*job, *swept, outcomes, draft, statistics);
 //   if (auto tuner = tuner_of(*job, draft, statistics))        // trains weights and biases: see tune/tuner.h
 //     keep_tuned(tuner->result(), draft, statistics);

@@ -30,7 +30,7 @@ constexpr int64_t kTensor = 11;     // beside its name and its values: type, dim
 constexpr int64_t kAttribute = 14;  // axis
 constexpr int64_t kValue = 10;      // what is declared of a tensor, beside its name
 
-/// The names that are made from a tensor's (ptq/added_names.h), and what holds them in the file.
+/// The names that are made from a tensor's (export/added_names.h), and what holds them in the file.
 class Added {
  public:
   explicit Added(std::string_view name) : name_(static_cast<int64_t>(name.size())) {}
@@ -97,7 +97,7 @@ int64_t size_of(const Graph& graph) {
 /// Of stored integers, in bytes.
 class Codes {
  public:
-  /// `packs`: those of 2 to 7 bits are packed (ptq/pack_codes.h); else 4 bits are the least that a type has.
+  /// `packs`: those of 2 to 7 bits are packed (export/pack_codes.h); else 4 bits are the least that a type has.
   explicit Codes(bool packs) : packs_(packs) {}
 
   int64_t bytes(int64_t elements, int bits, std::string_view name) {

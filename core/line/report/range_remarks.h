@@ -18,9 +18,9 @@ inline constexpr double kLeastRangeSqnrDb = 10;
 double expected_sqnr_db(const quant::Histogram& seen, const quant::QuantizationParams& params,
                         const std::optional<quant::LutParams>& table = std::nullopt);
 
-/// A remark for every activation and kernel whose range leaves less than kLeastRangeSqnrDb, in graph order. Padding
-/// that the range omits is exempt (ptq/pad_fillers.h). `graph`, `placement` and `statistics` are those that the plan
-/// was chosen for.
+/// A remark for every activation and kernel whose range leaves less than kLeastRangeSqnrDb (weights of few bits: less
+/// than 6 dB a bit allow), in graph order. Padding that the range omits is exempt (choose/pad_fillers.h). `graph`,
+/// `placement` and `statistics` are those that the plan was chosen for.
 std::vector<Diagnostic> range_remarks(const Graph& graph, const ptq::Placement& placement,
                                       const ptq::QuantizationPlan& plan, const calibrate::Statistics& statistics);
 

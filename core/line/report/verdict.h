@@ -61,8 +61,8 @@ struct Verdict {
 ///                    model's
 ///
 /// Without classes, an output below 10 dB, or a part of an output with smaller values (output_parts.h), is at best
-/// usable with care; below 0 dB it is not usable. An accuracy significantly below the float model's is at best usable
-/// with care.
+/// usable with care; below kLostDecibels it is not usable. An accuracy significantly below the float model's is at best
+/// usable with care.
 ///
 /// A file of more than 10/11 of the float model's bytes is not worth it if it is not expected to run faster, or if
 /// nothing in it runs in integers. The reason begins with that, and `causes` gives the cause and the remedy. Runs

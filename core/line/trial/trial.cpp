@@ -488,7 +488,7 @@ bool Trial::begin(Candidate candidate) {
     // What is compared has its biases as statistics alone correct them, so that no sweep is due for each.
     if (candidate.biases == Biases::kOfStatistics && job->settings.config.measures_bias())
       job->settings.config.weights_bias_correction_method = config::BiasCorrectionMethod::kAnalytic;
-    // Rounding, which takes longest, holds samples aside itself, kernel by kernel (ptq/round_weights.h).
+    // Rounding, which takes longest, holds samples aside itself, kernel by kernel (sweep/round_weights.h).
     if (!candidate.rounds) job->settings.config.effort = 0;
     seen_.measured = {}, seen_.rounded = {};
     Draft draft = tersor::draft(*job, seen_);

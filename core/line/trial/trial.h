@@ -3,10 +3,10 @@
 //
 // If a budget is set, the bits of each operator are searched first (core/mixed/bit_search.h), on samples from the whole
 // set. Then corrections are tried. A part of the calibration samples is held out, and candidate models are made from
-// (some of) the others, each with one correction switched off. A correction without gain on the held-out samples is
-// switched off for good. This is repeated for each file that `prefer` is decided between
-// (config::QuantizationConfig::contestants()), and the best by that word is chosen. The final file is made from all
-// samples. Trials proceed in rounds, as a sweep (ptq/sweep.h) proceeds in steps:
+// (some of) the others, each with one correction switched off, with ranges that clip nothing, or with a constant in
+// float. A change that gains on the held-out samples is kept. This is repeated for each file that `prefer` is decided
+// between (config::QuantizationConfig::contestants()), and the best by that word is chosen. The final file is made from
+// all samples. Trials proceed in rounds, as a sweep (sweep/sweep.h) proceeds in steps:
 //
 //   if (Trial::is_wanted(*job, statistics)) {
 //     Trial trial(job, statistics);

@@ -40,8 +40,8 @@ struct PreprocessingTrial {
 Json to_json(const PreprocessingTrial& trial);
 
 /// Tries the presets, then BGR if the best preset takes three channels. Each is tried with the class numbers as they
-/// are and, if the output has room for it ("background" first), with 1 added. It uses 32 samples, and up to 128 if
-/// these hardly separate the best candidates. The guess stays unless another candidate is right on at least max(2,
+/// are and with 1 added ("background" first). It uses 32 samples, as few as 8 for large models, and up to 128 if these
+/// hardly separate the best candidates. The guess stays unless another candidate is right on at least max(2,
 /// samples / 16) more samples. RGB stays against BGR by the same rule.
 ///
 /// Returns nothing if there is nothing to try. That is the case without pictures, with a given preprocessing, without

@@ -5,7 +5,6 @@
 // Statistics of parts of the samples merge into the statistics of all. Every member is a function of the multiset of
 // samples: counts are integers, extremes and sums are exact, bins are dyadic. So any partition, merged in any grouping,
 // gives equal values and equal files.
-// equal values and equal files.
 #pragma once
 
 #include <array>
@@ -99,7 +98,7 @@ struct Provenance {
 };
 
 /// The shift of the mean of each channel of a kernel's output that quantization causes, as a sweep over the samples
-/// measured it (ptq/sweep.h).
+/// measured it (sweep/sweep.h).
 struct MeasuredShift {
   std::string name;  // of the kernel's output in the prepared graph
   /// Float mean minus quantized mean of each channel, to be added to the channel. A kernel that keeps its deviation has
@@ -117,7 +116,7 @@ struct MeasuredShifts {
   bool operator==(const MeasuredShifts&) const = default;
 };
 
-/// A weight whose rounding takes the correlation of its inputs into account (ptq/round_weights.h).
+/// A weight whose rounding takes the correlation of its inputs into account (sweep/round_weights.h).
 struct RoundedWeight {
   std::string name;  // of the weight in the prepared graph
   std::vector<float> scales;

@@ -9,8 +9,8 @@
 namespace tersor::config {
 
 /// What to optimize when time in the runtime, size and accuracy conflict. Each word starts from a division of the graph
-/// into integer and float operators (ptq/choose_arithmetic.h). If samples are held out, the files of several words are
-/// compared, and the best by this word is taken (core/trial/trial.h).
+/// into integer and float operators (decide/choose_arithmetic.h). If samples are held out, the files of several words
+/// are compared, and the best by this word is taken (core/trial/trial.h).
 enum class Preference {
   kSpeed,     // the least expected time
   kBalanced,  // time and size: a quarter of the size is worth 15 percent of the float model's time

@@ -37,7 +37,7 @@ struct Correction {
   std::optional<Rewrite> (*mark)(QuantizationPlan&) = nullptr;
   /// For a correction that is on by default: a clause that says what switching it off may cost.
   std::string_view cost_of_leaving_out = "";
-  /// True if the correction is taken back when it does not improve the model on samples held out.
+  /// True if the correction is taken back when the model is better without it on samples held out.
   bool is_tried = false;
 
   /// If set, the correction acts only for this preference.

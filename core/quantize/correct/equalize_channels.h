@@ -24,7 +24,7 @@ namespace tersor::ptq {
 /// A region that was rescaled, and by how much.
 struct EqualizedRegion {
   std::map<ValueId, ChannelSpan> values;  // all rescaled tensors
-  /// The divisors of the region's channels, from 2^-15 to 1 in quarters of an octave.
+  /// The divisors of the region's channels, at most 1, in quarters of an octave.
   std::vector<double> scales;
 
   std::vector<double> scales_of(ValueId value) const;
@@ -34,7 +34,7 @@ struct EqualizedRegion {
 };
 
 /// Rescales weights and statistics region by region, where the predicted noise falls to at most 0.8, or to 0.5 where a
-/// quantizer gets its own scales for it. A rescaled tensor keeps its extremes but loses its histogram. The new
+/// quantizer gets its own scales for it. A rescaled tensor has rescaled extremes and loses its histogram. The new
 /// histogram has half of the elements at each end, so that a search for its range clips nothing.
 std::vector<EqualizedRegion> equalize_regions(CorrectedModel& model);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The correction weights_second_moment_correction. Coarse or clipped weights change the deviation of a kernel's
-// outputs, and the change grows from layer to layer. The sweep over the samples (ptq/sweep.h) measures mean and
+// outputs, and the change grows from layer to layer. The sweep over the samples (sweep/sweep.h) measures mean and
 // deviation of each output channel, of the float kernel and of the quantized kernel. The scale and bias of each channel
 // then restore the float mean and deviation, as folding a BatchNormalization would:
 //

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prevents a single sample from setting a range. It acts if a tensor reaches, on either side of 0, more than kFarOut
+// Prevents a single sample from setting a range. It acts if a tensor reaches more than kFarOut
 // times as far in one sample as in all others. Values of that sample beyond kRoom times the reach of the others are
 // then clipped to it, in the tensor's histogram and in its channels. Tensors seen fewer than kFewestTimes times are not
 // changed.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps joins in float that a single scale cannot serve. A detector may output boxes of hundreds of pixels and scores
-// up to 1 in one tensor: with a step for the boxes, every score is 0. Platforms that quantize every output would do
-// that. So such a join at the end of a model stays in float, with the nodes that pass its values on. Its parts are
-// quantized in front of it, each with its own scale.
+// Keeps joins in float that a single scale cannot serve, and Mul and Div by factors of unlike size with them. A
+// detector may output boxes of hundreds of pixels and scores up to 1 in one tensor: with a step for the boxes, every
+// score is 0. Platforms that quantize every output would do that. So such a join at the end of a model stays in float,
+// with the nodes that pass its values on. Its parts are quantized in front of it, each with its own scale.
 #pragma once
 
 #include <optional>

@@ -3,7 +3,6 @@
 // a small operator between floats may take longer in integers with its quantizers than in float. Each operator is
 // integer or float, and each tensor that passes between the two is converted. The choice of least total time over the
 // graph is a minimum cut (minimum_cut.h). `prefer` says how much time a smaller file is worth.
-// tensor that passes from one to the other is converted. What a smaller file is worth beside time says `prefer`.
 #pragma once
 
 #include <string>
@@ -19,13 +18,13 @@ namespace tersor::ptq {
 
 /// The nodes and constants that stay in float to save time.
 struct ArithmeticChoice {
-  std::vector<FloatChoice> in_float;  // in the order of the graph
+  std::vector<FloatChoice> in_float;  // in the order of the graph; those that ACCURACY adds come last
   std::vector<NodeId>
       constants_float;  // nodes whose stored constants take more time to restore in each run than they save
 };
 
-/// Chooses by `prices`. Null means that the platform has none: then exactly the operators that may be EITHER stay in
-/// float.
+/// Chooses by `prices`. Null means that the platform has none. Then, and for models whose whole run is too short for
+/// prices, exactly the operators that may be EITHER stay in float, unless SPEED is preferred.
 ArithmeticChoice choose_arithmetic(const Model& model, const framework::Attachment& attachment,
                                    const tpc::PriceList* prices, config::Preference prefer);
 

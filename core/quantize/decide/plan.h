@@ -67,9 +67,9 @@ struct KernelPlan {
   /// The first kernel with the same weight up to a factor per channel (shared_weights.h), whose integers serve all such
   /// kernels.
   std::optional<NodeId> shared = {};
-  /// The weight's integers in its own order if they are not simply the nearest (ptq/round_weights.h); else empty.
+  /// The weight's integers in its own order if they are not simply the nearest (sweep/round_weights.h); else empty.
   std::vector<int8_t> codes = {};
-  /// True if the outputs' mean and deviation are measured and restored (ptq/keep_deviations.h).
+  /// True if the outputs' mean and deviation are measured and restored (correct/keep_deviations.h).
   bool keeps_deviation = false;
   /// With keeps_deviation: the parameters by which the integers were rounded; `weight` are those that restore them.
   std::optional<quant::QuantizationParams> rounded_by = {};

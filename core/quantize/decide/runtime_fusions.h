@@ -11,8 +11,9 @@ namespace tersor::ptq {
 /// integer kernel. It refuses a file in which either of these has parameters per channel.
 bool fuses_with_neighbours(const Node& node);
 
-/// True for those of them with several value inputs, which fuse if all inputs come from a DequantizeLinear: QLinearAdd,
-/// QLinearMul, QLinearConcat. No version before 1.32 opened a file that gave such a node scales per channel.
+/// True for those of them with several value inputs, which fuse if all inputs come from a DequantizeLinear, as
+/// QLinearAdd, QLinearMul and QLinearConcat do. No version before 1.32 opened a file that gave such a node scales per
+/// channel.
 bool takes_several(const Node& node);
 
 /// True if some version of ONNX Runtime moves quantizers to the other side of the node, or folds them away.

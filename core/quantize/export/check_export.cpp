@@ -56,7 +56,7 @@ class ExportCheck {
     if (node.is("Clip")) return sole_quantizer(node.outputs[0]);
     return node.is("QuantizeLinear") ? &node : nullptr;
   }
-  /// Of integers that are stored, or unpacked (ptq/pack_codes.h).
+  /// Of integers that are stored, or unpacked (export/pack_codes.h).
   std::optional<Shape> shape_of_codes(ValueId id) const {
     if (const Tensor* const stored = graph_.initializer(id)) return stored->shape();
     const Node* const node = producer(id);

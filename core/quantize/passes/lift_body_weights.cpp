@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Weights that bodies of If, Loop and Scan hold themselves become initializers of the graph around them, which bodies
 // read by name: what several bodies have is there once, and is stored as weights that are outside are
-// (ptq/body_weights.h).
+// (export/body_weights.h).
 #include <algorithm>
 #include <map>
 #include <memory>

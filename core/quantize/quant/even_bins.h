@@ -37,7 +37,8 @@ EvenBins even_histogram(std::span<const double> values, size_t count, std::span<
 /// values outside go to the outermost new bins.
 EvenBins rebin(const EvenBins& bins, double low, double high, size_t count);
 
-/// Empties the bins whose lower edge is more than `z` standard deviations away from the mean of the edges.
+/// Empties the bins whose lower edge is more than `z` standard deviations away from the mean of the lower edges,
+/// weighted by their counts, and moves the extremes to the bins that are left.
 void remove_outliers(EvenBins& bins, double z);
 
 }  // namespace tersor::quant

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes the Gram matrix of a kernel's quantized input, summed over samples and positions, in integers. It tells
-// which inputs of the kernel vary together; ptq/round_weights.h rounds the weight by it.
+// which inputs of the kernel vary together; sweep/round_weights.h rounds the weight by it.
 //
 //   ptq::GramCounter counter(kernel);        // one per thread; has its own sums
 //   counter.add(place, codes, rows);         // for each sample of the thread

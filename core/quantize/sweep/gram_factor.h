@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Gram matrix of a kernel (ptq/gram.h) as real numbers, and its factorization for rounding by nearest planes. The
+// The Gram matrix of a kernel (sweep/gram.h) as real numbers, and its factorization for rounding by nearest planes. The
 // loops replace Eigen's, whose order of summation depends on the caches of the CPU: equal bytes everywhere require a
 // fixed order.
 #pragma once

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rounds weights in blocks as ptq/round_weights.h rounds other weights: the errors of an output channel compensate each
-// other on the inputs that occur. Each block has its own scale, either that of the plan or that of least squared error
-// with columns weighted by the size of their inputs. The scales are then refitted to the integers found, by least e^T H
-// e, and the integers are searched again.
+// Rounds weights in blocks as sweep/round_weights.h rounds other weights: the errors of an output channel compensate
+// each other on the inputs that occur. Each block has its own scale, either that of the plan or that of least squared
+// error with columns weighted by the size of their inputs. The scales are then refitted to the integers found, by least
+// e^T H e, and the integers are searched again.
 #pragma once
 
 #include <optional>

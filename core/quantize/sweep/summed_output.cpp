@@ -26,7 +26,7 @@ std::optional<UnaryRegion> region_after(const Graph& graph, const Uses& uses, co
   if (made == nullptr) return std::nullopt;
   const size_t channels = made->channels.size();
   curve.factors.assign(channels, 1), curve.offsets.assign(channels, 0);
-  for (const char* type : {"Mul", "Add"}) {  // of scales that are split (ptq/split_scales.h)
+  for (const char* type : {"Mul", "Add"}) {  // of scales that are split (correct/split_scales.h)
     const auto reader = passes::sole_reader(graph, uses, value);
     if (!reader || !graph.nodes()[*reader].is(type)) break;
     const Node& node = graph.nodes()[*reader];

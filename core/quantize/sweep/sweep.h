@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures biases and rounds weights on the samples, which pass through the quantized graph kernel by kernel.
 //
-// In front of a kernel its weight is rounded by its quantized inputs (ptq/round_weights.h). A weight that several
+// In front of a kernel its weight is rounded by its quantized inputs (sweep/round_weights.h). A weight that several
 // kernels share is rounded first of all, by the inputs of all of them. Behind the kernel, the mean of each output
 // channel is compared with that of the float model, and the difference is added to the bias. Where a function follows,
-// the means of its results are compared (ptq/summed_output.h). A kernel that keeps its deviation
-// (ptq/keep_deviations.h) has its mean squares compared as well. Each step runs with the results of the steps before
-// it, so a layer does not correct the errors of an earlier layer again.
+// the means of its results are compared (sweep/summed_output.h). A kernel that keeps its deviation
+// (correct/keep_deviations.h) has its mean squares compared as well. Each step runs with the results of the steps
+// before it, so a layer does not correct the errors of an earlier layer again.
 //
 //   ptq::Sweep sweep(float_model, plan, statistics, options);
 //   ptq::SweepStart start(sweep, sweep.float_program());  // one per thread
