@@ -17,7 +17,7 @@ export interface Frame {
   readonly height: number;
 }
 
-export interface Extent {
+interface Extent {
   readonly left: number;
   readonly top: number;
   readonly right: number;
@@ -33,8 +33,8 @@ export interface Scene {
   readonly before: readonly (readonly number[])[];
 }
 
-export const leastScale = 0.02;
-export const mostScale = 3;
+const leastScale = 0.02;
+const mostScale = 3;
 
 export function sceneOf(drawn: Drawn, laid: LayoutAnswer, paints: readonly Paint[]): Scene {
   const extent = { left: 0, top: 0, right: 1, bottom: 1 };
@@ -123,7 +123,7 @@ class Texts {
 
 const texts = new Texts();
 
-export interface Marks {
+interface Marks {
   readonly selected: number | null;
   readonly found: ReadonlySet<number>;
   readonly focused: boolean;
@@ -173,125 +173,131 @@ function tip(context: CanvasRenderingContext2D, path: Float64Array, camera: Came
   context.closePath();
 }
 
-export function drawScene(
-  context: CanvasRenderingContext2D,
-  scene: Scene,
-  camera: Camera,
-  frame: Frame,
-  colours: Colours,
-  marks: Marks,
-): void {
-  const { drawn, laid, paints } = scene;
-  const { scale } = camera;
-  context.clearRect(0, 0, frame.width, frame.height);
-  context.fillStyle = colours.paper;
-  context.fillRect(0, 0, frame.width, frame.height);
+/** What is drawn, onto what, and how. */
+interface Drawing {
+  readonly context: CanvasRenderingContext2D;
+  readonly scene: Scene;
+  readonly camera: Camera;
+  readonly frame: Frame;
+  readonly colours: Colours;
+  readonly marks: Marks;
+}
 
-  const seenEdges = laid.paths.filter((path) => path.length > 0 && edgeSeen(path, camera, frame));
+/** A node that lies in the window, in its pixels. */
+interface Box {
+  readonly k: number;
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+function drawEdges({ context, scene, camera, frame, colours, marks }: Drawing): void {
+  const { drawn, laid } = scene;
+  const seen = laid.paths.filter((path) => path.length > 0 && edgeSeen(path, camera, frame));
   context.lineWidth = 1;
   context.strokeStyle = colours.edge;
   context.beginPath();
-  for (const path of seenEdges) trace(context, path, camera);
+  for (const path of seen) trace(context, path, camera);
   context.stroke();
-  if (scale > 0.3) {
+  if (camera.scale > 0.3) {
     context.fillStyle = colours.edge;
     context.beginPath();
-    for (const path of seenEdges) tip(context, path, camera);
+    for (const path of seen) tip(context, path, camera);
     context.fill();
   }
-  if (marks.selected !== null) {
-    context.lineWidth = 2;
-    context.strokeStyle = colours.ink;
-    context.beginPath();
-    drawn.edges.forEach(([from, to], k) => {
-      const path = laid.paths[k];
-      if (path && path.length > 0 && (from === marks.selected || to === marks.selected)) trace(context, path, camera);
-    });
-    context.stroke();
-  }
-
-  const seen: number[] = [];
-  drawn.nodes.forEach(({ width, height }, k) => {
-    const [x, y] = [laid.x[k] ?? 0, laid.y[k] ?? 0];
-    const extent = { left: x - width / 2, right: x + width / 2, top: y - height / 2, bottom: y + height / 2 };
-    if (visible(extent, camera, frame)) seen.push(k);
+  if (marks.selected === null) return;
+  context.lineWidth = 2;
+  context.strokeStyle = colours.ink;
+  context.beginPath();
+  drawn.edges.forEach(([from, to], k) => {
+    const path = laid.paths[k];
+    if (path && path.length > 0 && (from === marks.selected || to === marks.selected)) trace(context, path, camera);
   });
-  const boxOf = (k: number) => {
-    const node = drawn.nodes[k];
-    const [width, height] = [(node?.width ?? 0) * scale, (node?.height ?? 0) * scale];
-    return {
-      x: ((laid.x[k] ?? 0) - camera.x) * scale - width / 2,
-      y: ((laid.y[k] ?? 0) - camera.y) * scale - height / 2,
-      width,
-      height,
-    };
-  };
-  for (const k of seen) {
-    const box = boxOf(k);
-    const end = drawn.nodes[k]?.kind !== 'node';
-    const paint = paints[k];
-    const selected = marks.selected === k;
-    context.beginPath();
-    context.roundRect(box.x, box.y, box.width, box.height, end ? box.height / 2 : 2);
-    context.fillStyle = end ? colours.paper : (colours.ramp[paint?.step ?? 0] ?? colours.paper);
-    context.fill();
-    context.setLineDash(paint?.dashed && !selected ? [4, 3] : []);
-    context.lineWidth = selected ? 2.5 : 1;
-    context.strokeStyle =
-      selected || end ? colours.ink : paint?.dashed || paint?.step === 0 ? colours.edge : colours.line;
-    context.stroke();
-    context.setLineDash([]);
-    if (marks.found.has(k) && !selected) {
-      context.beginPath();
-      context.roundRect(box.x - 3, box.y - 3, box.width + 6, box.height + 6, 4);
-      context.lineWidth = 2;
-      context.strokeStyle = colours.loss;
-      context.stroke();
-    }
-    if (selected && marks.focused) {
-      context.beginPath();
-      context.roundRect(box.x - 5, box.y - 5, box.width + 10, box.height + 10, 5);
-      context.lineWidth = 2;
-      context.strokeStyle = colours.ink;
-      context.stroke();
-    }
-  }
+  context.stroke();
+}
 
+function boxesSeen({ scene: { drawn, laid }, camera, frame }: Drawing): Box[] {
+  const { scale } = camera;
+  return drawn.nodes.flatMap(({ width, height }, k) => {
+    const [x, y] = [(laid.x[k] ?? 0) - width / 2, (laid.y[k] ?? 0) - height / 2];
+    if (!visible({ left: x, right: x + width, top: y, bottom: y + height }, camera, frame)) return [];
+    const [left, top] = [(x - camera.x) * scale, (y - camera.y) * scale];
+    return [{ k, x: left, y: top, width: width * scale, height: height * scale }];
+  });
+}
+
+/** A line of two pixels around a box, so far from it. */
+function ring(context: CanvasRenderingContext2D, box: Box, far: number, radius: number, colour: string): void {
+  context.beginPath();
+  context.roundRect(box.x - far, box.y - far, box.width + 2 * far, box.height + 2 * far, radius);
+  context.lineWidth = 2;
+  context.strokeStyle = colour;
+  context.stroke();
+}
+
+function drawBox({ context, scene, colours, marks }: Drawing, box: Box): void {
+  const end = scene.drawn.nodes[box.k]?.kind !== 'node';
+  const paint = scene.paints[box.k];
+  const selected = marks.selected === box.k;
+  context.beginPath();
+  context.roundRect(box.x, box.y, box.width, box.height, end ? box.height / 2 : 2);
+  context.fillStyle = end ? colours.paper : (colours.ramp[paint?.step ?? 0] ?? colours.paper);
+  context.fill();
+  context.setLineDash(paint?.dashed && !selected ? [4, 3] : []);
+  context.lineWidth = selected ? 2.5 : 1;
+  context.strokeStyle =
+    selected || end ? colours.ink : paint?.dashed || paint?.step === 0 ? colours.edge : colours.line;
+  context.stroke();
+  context.setLineDash([]);
+  if (marks.found.has(box.k) && !selected) ring(context, box, 3, 4, colours.loss);
+  if (selected && marks.focused) ring(context, box, 5, 5, colours.ink);
+}
+
+/** The title of each node, and where there is room for two lines its name and figure. */
+function drawTexts({ context, scene: { drawn, paints }, camera: { scale }, colours }: Drawing, boxes: Box[]): void {
   const large = Math.max(11, Math.min(13 * scale, 26));
   const small = Math.max(11, Math.min(12 * scale, 24));
   const pad = 8 * Math.min(1.4, scale);
-  context.textBaseline = 'middle';
-  const write = (font: string, each: (k: number, box: ReturnType<typeof boxOf>) => void) => {
-    context.font = font;
-    for (const k of seen) each(k, boxOf(k));
-  };
-  const strong = `600 ${large}px ${colours.font}`;
   const two = 46 * scale >= large + small + 6;
-  write(strong, (k, box) => {
+  const strong = `600 ${large}px ${colours.font}`;
+  context.textBaseline = 'middle';
+  context.font = strong;
+  for (const { k, x, y, width, height } of boxes) {
     const node = drawn.nodes[k];
-    if (!node || box.height < 14 || box.width < 34) return;
+    if (!node || height < 14 || width < 34) continue;
     const centre = node.kind !== 'node';
     context.fillStyle = colours.rampText[centre ? 0 : (paints[k]?.step ?? 0)] ?? colours.ink;
     context.textAlign = centre ? 'center' : 'left';
-    const text = texts.fitted(context, node.title, box.width - 2 * pad, strong);
-    const y = centre || !two ? box.y + box.height / 2 : box.y + pad + large / 2 - 1;
-    context.fillText(text, centre ? box.x + box.width / 2 : box.x + pad, y);
-  });
+    const text = texts.fitted(context, node.title, width - 2 * pad, strong);
+    context.fillText(text, centre ? x + width / 2 : x + pad, centre || !two ? y + height / 2 : y + pad + large / 2 - 1);
+  }
   if (!two) return;
   const plain = `400 ${small}px ${colours.font}`;
-  write(plain, (k, box) => {
+  context.font = plain;
+  for (const { k, x, y, width, height } of boxes) {
     const node = drawn.nodes[k];
     const paint = paints[k];
-    if (!node || node.kind !== 'node' || !paint) return;
+    if (node?.kind !== 'node' || !paint) continue;
     context.fillStyle = colours.rampText[paint.step] ?? colours.ink;
-    const y = box.y + box.height - pad - small / 2 + 1;
+    const line = y + height - pad - small / 2 + 1;
     const taken = paint.figure === '' ? 0 : context.measureText(paint.figure).width + pad;
     context.textAlign = 'left';
-    context.fillText(texts.fitted(context, node.short, box.width - 2 * pad - taken, plain), box.x + pad, y);
-    if (paint.figure === '') return;
+    context.fillText(texts.fitted(context, node.short, width - 2 * pad - taken, plain), x + pad, line);
     context.textAlign = 'right';
-    context.fillText(paint.figure, box.x + box.width - pad, y);
-  });
+    context.fillText(paint.figure, x + width - pad, line);
+  }
+}
+
+export function drawScene(drawing: Drawing): void {
+  const { context, frame, colours } = drawing;
+  context.clearRect(0, 0, frame.width, frame.height);
+  context.fillStyle = colours.paper;
+  context.fillRect(0, 0, frame.width, frame.height);
+  drawEdges(drawing);
+  const boxes = boxesSeen(drawing);
+  for (const box of boxes) drawBox(drawing, box);
+  drawTexts(drawing, boxes);
 }
 
 /** All of the graph in a small window: width and height each by their own scale, as networks are long and thin. */
