@@ -31,7 +31,7 @@ const rankGap = 30;
 const nodeGap = 24;
 
 /** Places in `order` that no edge passes by. */
-export function waists(order: readonly number[], edges: LayoutRequest['edges']): number[] {
+function waists(order: readonly number[], edges: LayoutRequest['edges']): number[] {
   const place = new Array<number>(order.length);
   order.forEach((k, at) => (place[k] = at));
   const change = new Array<number>(order.length + 1).fill(0);
@@ -190,21 +190,17 @@ function longWays(order: readonly number[], edges: LayoutRequest['edges']): Read
   }
 }
 
-export function layOut(request: LayoutRequest): LayoutAnswer {
-  const { boxes } = request;
-  const x = new Float64Array(boxes.length);
-  const y = new Float64Array(boxes.length);
-  const paths: Float64Array[] = request.edges.map(() => new Float64Array(0));
-  const known: Known = new Map();
-  const order = inOrder(boxes.length, request.edges);
-  const beside = longWays(order, request.edges);
-  const kept = request.edges.flatMap((_, k) => (beside.has(k) ? [] : [k]));
-  const edges = kept.map((k) => request.edges[k] ?? ([0, 0] as const));
-  const cuts = waists(order, edges).filter((at) => at > 0 && at < order.length - 1);
-  const ends = [...cuts, order.length - 1];
-  const place = new Array<number>(boxes.length);
+/** An edge between two nodes; `number`: its place in the request. */
+interface Edge {
+  readonly number: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The edges of each piece; `ends`: where pieces end in the order. */
+function edgesByPiece(order: readonly number[], ends: readonly number[], edges: readonly Edge[]): Edge[][] {
+  const place = new Array<number>(order.length);
   order.forEach((k, at) => (place[k] = at));
-  /** Edges by the piece that they lie in. */
   const pieceAt = (at: number) => {
     let low = 0;
     let high = ends.length - 1;
@@ -215,74 +211,99 @@ export function layOut(request: LayoutRequest): LayoutAnswer {
     }
     return low;
   };
-  const inside: number[][] = ends.map(() => []);
-  edges.forEach(([from, to], k) => inside[pieceAt(Math.max(place[from] ?? 0, place[to] ?? 0))]?.push(k));
+  const pieces: Edge[][] = ends.map(() => []);
+  for (const edge of edges) pieces[pieceAt(Math.max(place[edge.from] ?? 0, place[edge.to] ?? 0))]?.push(edge);
+  return pieces;
+}
 
-  let start = 0;
-  ends.forEach((end, piece) => {
-    const members = order.slice(start, end + 1);
-    const numbers = inside[piece] ?? [];
-    const own = numbers.map((k) => edges[k] ?? ([0, 0] as const));
-    const chains = chainsOf(members, own, boxes);
-    const chainOf = new Map<number, number>();
-    chains.forEach((chain, c) => chain.members.forEach((k) => chainOf.set(k, c)));
-    const between: (readonly [number, number])[] = [];
-    const numberOf: number[] = [];
-    own.forEach(([from, to], k) => {
-      const [a, b] = [chainOf.get(from) ?? 0, chainOf.get(to) ?? 0];
-      if (a === b) return;
-      between.push([a, b]);
-      numberOf.push(numbers[k] ?? 0);
-    });
+/** Centres and paths as they come about, piece by piece. */
+class Sheet implements LayoutAnswer {
+  readonly x: Float64Array;
+  readonly y: Float64Array;
+  readonly paths: Float64Array[];
+  readonly #boxes: readonly Box[];
+  readonly #known: Known = new Map();
+
+  constructor({ boxes, edges }: LayoutRequest) {
+    this.#boxes = boxes;
+    this.x = new Float64Array(boxes.length);
+    this.y = new Float64Array(boxes.length);
+    this.paths = edges.map(() => new Float64Array(0));
+  }
+
+  /** The members of a chain below each other. */
+  #put(chain: Chain | undefined, centre: Placed | undefined, dx: number, dy: number): void {
+    if (!chain || !centre) return;
+    let top = centre.y + dy - chain.height / 2;
+    for (const k of chain.members) {
+      const height = this.#boxes[k]?.height ?? 0;
+      this.x[k] = centre.x + dx;
+      this.y[k] = top + height / 2;
+      top += height + rankGap;
+    }
+  }
+
+  #connect({ number, from, to }: Edge, bends: readonly Placed[], dx: number, dy: number): void {
+    const [x, y] = [this.x, this.y];
+    const points = [x[from] ?? 0, (y[from] ?? 0) + (this.#boxes[from]?.height ?? 0) / 2];
+    for (const bend of bends) points.push(bend.x + dx, bend.y + dy);
+    points.push(x[to] ?? 0, (y[to] ?? 0) - (this.#boxes[to]?.height ?? 0) / 2);
+    this.paths[number] = Float64Array.from(points);
+  }
+
+  /** Lays a piece out; the node that it shares with the one before stays where that one has put it. */
+  layPiece(members: readonly number[], edges: readonly Edge[], isFirst: boolean, isLast: boolean): void {
+    const pairs = edges.map(({ from, to }) => [from, to] as const);
+    const chains = chainsOf(members, pairs, this.#boxes);
+    const chainOf = new Map(chains.flatMap((chain, c) => chain.members.map((k) => [k, c] as const)));
+    const chainAt = (k: number | undefined) => chainOf.get(k ?? 0) ?? 0;
+    const [within, across]: [Edge[], Edge[]] = [[], []];
+    for (const edge of edges) (chainAt(edge.from) === chainAt(edge.to) ? within : across).push(edge);
+    const between = across.map(({ from, to }) => [chainAt(from), chainAt(to)] as const);
     // what begins or ends inside of a piece stays inside of it
-    const first = chainOf.get(members[0] ?? 0) ?? 0;
-    const last = chainOf.get(members.at(-1) ?? 0) ?? 0;
+    const [first, last] = [chainAt(members[0]), chainAt(members.at(-1))];
     const reached = new Set(between.map(([, to]) => to));
     const left = new Set(between.map(([from]) => from));
     const hidden: (readonly [number, number])[] = chains.flatMap((_, c) => [
-      ...(piece > 0 && c !== first && !reached.has(c) ? [[first, c] as const] : []),
-      ...(piece < ends.length - 1 && c !== last && !left.has(c) ? [[c, last] as const] : []),
+      ...(!isFirst && c !== first && !reached.has(c) ? [[first, c] as const] : []),
+      ...(!isLast && c !== last && !left.has(c) ? [[c, last] as const] : []),
     ]);
-    const laid = pieceOf(known, chains, between, hidden);
-    const put = (c: number, dx: number, dy: number) => {
-      const chain = chains[c];
-      const centre = laid.centres[c];
-      if (!chain || !centre) return;
-      let top = centre.y + dy - chain.height / 2;
-      for (const k of chain.members) {
-        const height = boxes[k]?.height ?? 0;
-        x[k] = centre.x + dx;
-        y[k] = top + height / 2;
-        top += height + rankGap;
-      }
-    };
-    // the node that two pieces share stays where the first has put it
+    const laid = pieceOf(this.#known, chains, between, hidden);
     const joint = members[0] ?? 0;
-    const before = { x: x[joint] ?? 0, y: y[joint] ?? 0 };
-    put(first, 0, 0);
-    const dx = piece === 0 ? 0 : before.x - (x[joint] ?? 0);
-    const dy = piece === 0 ? 0 : before.y - (y[joint] ?? 0);
-    chains.forEach((_, c) => put(c, dx, dy));
-    const path = (number: number, bends: readonly Placed[]) => {
-      const [from, to] = edges[number] ?? [0, 0];
-      const points = [x[from] ?? 0, (y[from] ?? 0) + (boxes[from]?.height ?? 0) / 2];
-      for (const bend of bends) points.push(bend.x + dx, bend.y + dy);
-      points.push(x[to] ?? 0, (y[to] ?? 0) - (boxes[to]?.height ?? 0) / 2);
-      paths[kept[number] ?? 0] = Float64Array.from(points);
-    };
-    numberOf.forEach((number, k) => path(number, laid.bends[k] ?? []));
-    own.forEach(([from, to], k) => {
-      if (chainOf.get(from) === chainOf.get(to)) path(numbers[k] ?? 0, []);
+    const before = { x: this.x[joint] ?? 0, y: this.y[joint] ?? 0 };
+    this.#put(chains[first], laid.centres[first], 0, 0);
+    const dx = isFirst ? 0 : before.x - (this.x[joint] ?? 0);
+    const dy = isFirst ? 0 : before.y - (this.y[joint] ?? 0);
+    chains.forEach((chain, c) => this.#put(chain, laid.centres[c], dx, dy));
+    across.forEach((edge, k) => this.#connect(edge, laid.bends[k] ?? [], dx, dy));
+    for (const edge of within) this.#connect(edge, [], dx, dy);
+  }
+
+  /** These edges run right of the graph, in lanes. */
+  layBeside(edges: readonly Edge[]): void {
+    const right = Math.max(0, ...this.#boxes.map(({ width }, k) => (this.x[k] ?? 0) + width / 2));
+    edges.forEach(({ number, from, to }, lane) => {
+      const out = right + 16 + 10 * (lane % 12);
+      const side = (k: number) => [(this.x[k] ?? 0) + (this.#boxes[k]?.width ?? 0) / 2, this.y[k] ?? 0] as const;
+      const [a, b] = [side(from), side(to)];
+      this.paths[number] = Float64Array.from([...a, out, a[1], out, b[1], ...b]);
     });
-    start = end;
+  }
+}
+
+export function layOut(request: LayoutRequest): LayoutAnswer {
+  const sheet = new Sheet(request);
+  const order = inOrder(request.boxes.length, request.edges);
+  const aside = longWays(order, request.edges);
+  const edges = request.edges.map(([from, to], number): Edge => ({ number, from, to }));
+  const kept = edges.filter(({ number }) => !aside.has(number));
+  const pairs = kept.map(({ from, to }) => [from, to] as const);
+  const ends = [...waists(order, pairs).filter((at) => at > 0 && at < order.length - 1), order.length - 1];
+  const pieces = edgesByPiece(order, ends, kept);
+  ends.forEach((end, piece) => {
+    const members = order.slice(ends[piece - 1] ?? 0, end + 1);
+    sheet.layPiece(members, pieces[piece] ?? [], piece === 0, piece === ends.length - 1);
   });
-  const right = Math.max(0, ...boxes.map(({ width }, k) => (x[k] ?? 0) + width / 2));
-  [...beside].forEach((number, lane) => {
-    const [from, to] = request.edges[number] ?? [0, 0];
-    const out = right + 16 + 10 * (lane % 12);
-    const ends = [from, to].map((k) => [(x[k] ?? 0) + (boxes[k]?.width ?? 0) / 2, y[k] ?? 0] as const);
-    const [a, b] = ends;
-    if (a && b) paths[number] = Float64Array.from([...a, out, a[1], out, b[1], ...b]);
-  });
-  return { x, y, paths };
+  sheet.layBeside([...aside].flatMap((number) => edges[number] ?? []));
+  return { x: sheet.x, y: sheet.y, paths: sheet.paths };
 }
