@@ -44,15 +44,6 @@ function Bars(props: { readonly caption: string; readonly rows: readonly BarRow[
   );
 }
 
-function Section(props: { readonly title: string; readonly children: ComponentChildren }) {
-  return (
-    <section class="help-section">
-      <h3>{props.title}</h3>
-      {props.children}
-    </section>
-  );
-}
-
 /** The values of one layer, cut where the reader wants it. */
 function CutPicture({ known }: { readonly known: Lesson }) {
   const id = useId();
@@ -113,75 +104,99 @@ function worst(channels: Lesson['channels']): number {
   return Math.min(...channels.channels.map(({ sqnr_db }) => sqnr_db ?? Infinity));
 }
 
-function Sections({ known }: { readonly known: Lesson }) {
-  const { report, comparison, float, int8, layer, studies, channels, shared } = known;
-  const first = studies[0];
-  const name = shortName(layer.name);
-  const layers = comparison.layers
-    .filter((row) => row.range !== null)
-    .toSorted((a, b) => b.error_share - a.error_share)
-    .slice(0, 6);
-  return (
-    <>
-      <Section title="1. Steps in place of numbers">
+interface Section {
+  readonly title: string;
+  readonly body: (known: Lesson) => ComponentChildren;
+}
+
+const sections: readonly Section[] = [
+  {
+    title: 'Steps in place of numbers',
+    body: ({ layer, studies }) => (
+      <>
         <p>
           A float has 24 bits of precision; an int8 is one of 256 steps. A tensor is stored as the numbers of its steps,
           with one scale: value = scale × (step − zero point). Every bit less halves the steps and costs about 6{thin}
           dB.
         </p>
         <Bars
-          caption={`Signal to noise of ${name} by bits`}
+          caption={`Signal to noise of ${shortName(layer.name)} by bits`}
           rows={studies.map(({ bits, chosen }) => ({
             name: `${bits} bits`,
             x: chosen.sqnr_db ?? 0,
             text: `${decibels(chosen.sqnr_db)}, step ${scale(chosen.scale)}`,
           }))}
         />
-      </Section>
-      <Section title="2. Calibration">
+      </>
+    ),
+  },
+  {
+    title: 'Calibration',
+    body: ({ report, layer, studies }) => (
+      <>
         <p>
           Weights are known; activations are not, before the model runs. So it runs in float on some of your samples and
           counts which values occur. Here: {counted(report.samples.calibration, 'picture')},{' '}
-          {count(first?.chosen.values)} values of {name}, {layer.op}. A hundred samples like the ones that the model
-          will meet are enough.
+          {count(studies[0]?.chosen.values)} values of {shortName(layer.name)}, {layer.op}. A hundred samples like the
+          ones that the model will meet are enough.
         </p>
-      </Section>
-      <Section title="3. Where to cut">
+      </>
+    ),
+  },
+  {
+    title: 'Where to cut',
+    body: (known) => (
+      <>
         <p>
           A wide range cuts nothing off and has large steps; a narrow one has small steps and cuts the largest values
           off. Move the cut and see both.
         </p>
         <CutPicture known={known} />
-      </Section>
-      <Section title="4. Methods">
+      </>
+    ),
+  },
+  {
+    title: 'Methods',
+    body: ({ layer, studies }) => (
+      <>
         <p>
           A method says what to lose: none of the extremes (no clipping, MinMax), the least mean square (MSE), the least
           change of the distribution (KL, Entropy), a share of the values (Percentile). The differences are often small;
           with outliers or few bits they are not.
         </p>
         <Bars
-          caption={`Signal to noise of ${name} with 4 bits, by method`}
+          caption={`Signal to noise of ${shortName(layer.name)} with 4 bits, by method`}
           rows={(studies.find(({ bits }) => bits === 4)?.study.choices ?? []).map(({ method, figures }) => ({
             name: choiceText(method),
             x: figures.sqnr_db ?? 0,
             text: decibels(figures.sqnr_db),
           }))}
         />
-      </Section>
-      <Section title="5. A scale for each channel">
+      </>
+    ),
+  },
+  {
+    title: 'A scale for each channel',
+    body: ({ layer, channels, shared }) => (
+      <>
         <p>
           The channels of a weight are often of unlike size. With one scale for all, the small ones round to nothing;
           with one each, none does, at no cost in the runtime.
         </p>
         <Bars
-          caption={`The worst channel of ${name}’s weights`}
+          caption={`The worst channel of ${shortName(layer.name)}’s weights`}
           rows={[
             { name: 'one scale for all', x: worst(shared), text: decibels(worst(shared)) },
             { name: 'one for each channel', x: worst(channels), text: decibels(worst(channels)) },
           ]}
         />
-      </Section>
-      <Section title="6. Rounding and biases">
+      </>
+    ),
+  },
+  {
+    title: 'Rounding and biases',
+    body: ({ report }) => (
+      <>
         <p>
           The nearest integer is not the best one: errors of neighbours can make up for each other on what the samples
           show. What rounding shifts in the mean of a channel is put back into its bias.
@@ -193,29 +208,44 @@ function Sections({ known }: { readonly known: Lesson }) {
             </li>
           ))}
         </ul>
-      </Section>
-      <Section title="7. What runs in integers">
+      </>
+    ),
+  },
+  {
+    title: 'What runs in integers',
+    body: ({ report }) => (
+      <>
         <p>
           The runtime decides. It has integer kernels for some operators; others move bytes, are fused into the one
           before, or stay float with a conversion on either side, which takes time.
         </p>
         <Bars caption="Nodes of the bundled model on ONNX Runtime CPU" rows={coverageRows(report)} />
-      </Section>
-      <Section title="8. Where the error comes from">
+      </>
+    ),
+  },
+  {
+    title: 'Where the error comes from',
+    body: ({ comparison }) => (
+      <>
         <p>
           Each layer is quantized alone, all others in float, and the error at the output is its share. A layer that
           makes most of it can be kept in float, or get more bits.
         </p>
         <Bars
           caption="Share of the output error"
-          rows={layers.map((row) => ({
+          rows={mostError(comparison).map((row) => ({
             name: shortName(row.name),
             x: row.error_share,
             text: percent(row.error_share, 1),
           }))}
         />
-      </Section>
-      <Section title="9. Measuring">
+      </>
+    ),
+  },
+  {
+    title: 'Measuring',
+    body: ({ float, int8, comparison }) => (
+      <>
         <p>
           On samples that calibration has not seen: accuracy where there are labels, with its 95{thin}% interval, and
           how far the outputs are from float (SQNR), which tells two files apart with fewer samples.
@@ -230,8 +260,13 @@ function Sections({ known }: { readonly known: Lesson }) {
         <p class="soft">
           Output SQNR {decibels(comparison.output_sqnr_db)} on {counted(comparison.samples, 'sample')}.
         </p>
-      </Section>
-      <Section title="10. The file">
+      </>
+    ),
+  },
+  {
+    title: 'The file',
+    body: ({ report }) => (
+      <>
         <p>
           An ONNX file of ordinary operators with QuantizeLinear and DequantizeLinear between them, which runtimes turn
           into integer kernels. The recipe holds every setting: the page, the command line and the packages make the
@@ -248,9 +283,16 @@ function Sections({ known }: { readonly known: Lesson }) {
           {fixed(report.model.size_bytes / report.output.size_bytes, 1)} times smaller; sha256{' '}
           {report.output.sha256.slice(0, 16)}… on every machine.
         </p>
-      </Section>
-    </>
-  );
+      </>
+    ),
+  },
+];
+
+function mostError({ layers }: Lesson['comparison']): Lesson['comparison']['layers'] {
+  return layers
+    .filter((row) => row.range !== null)
+    .toSorted((a, b) => b.error_share - a.error_share)
+    .slice(0, 6);
 }
 
 export function Help() {
@@ -260,18 +302,26 @@ export function Help() {
   useEffect(() => {
     if (!started) return;
     lesson(started).then(
-      (found) => (known.value = found),
+      (made) => (known.value = made),
       (error: unknown) => (problem.value = problemOf(error).message),
     );
   }, [started]);
+  const found = known.value;
   return (
     <>
       <p>
         Tersor makes a float ONNX model run in 8-bit integers. The pictures are of the bundled model, computed now and
         here.
       </p>
-      {known.value ? (
-        <Sections known={known.value} />
+      {found ? (
+        sections.map(({ title, body }, k) => (
+          <section key={title} class="help-section">
+            <h3>
+              {k + 1}. {title}
+            </h3>
+            {body(found)}
+          </section>
+        ))
       ) : (
         <p class="soft help-waiting" role="status">
           {problem.value || 'The core quantizes the bundled model, a few seconds …'}

@@ -134,14 +134,17 @@ function Row(props: {
   );
 }
 
-/** Change against the first configuration, for the second. */
-function change(text: (a: Result, b: Result) => string, columns: readonly Column[], k: number): string {
+/** Change of a figure of the second configuration against the first; empty elsewhere. */
+function change(
+  columns: readonly Column[],
+  k: number,
+  of: (done: Result) => number | null,
+  words: (x: number) => string,
+) {
   const [a, b] = [columns[0]?.done, columns[1]?.done];
-  return k === 1 && a && b && a.quantized !== b.quantized ? text(a, b) : '';
-}
-
-function difference(a: number | null, b: number | null, of: (x: number) => string): string {
-  return a === null || b === null ? '' : `${of(b - a)} against A`;
+  if (k !== 1 || !a || !b || a.quantized === b.quantized) return '';
+  const [x, y] = [of(a), of(b)];
+  return x === null || y === null ? '' : `${words(y - x)} against A`;
 }
 
 function signed(x: number, digits: number, unit: string): string {
@@ -149,51 +152,156 @@ function signed(x: number, digits: number, unit: string): string {
   return `${Number(text) === 0 ? '±' : x > 0 ? '+' : '−'}${text}${thin}${unit}`;
 }
 
+interface FigureRows {
+  readonly columns: readonly Column[];
+  readonly float: EvaluationResult | null;
+  readonly first?: boolean;
+}
+
+/** Right answers, where there are labels. */
+function AccuracyRows({ columns, float }: FigureRows) {
+  return (
+    <>
+      <Row
+        first
+        title={
+          <>
+            {metricNames[float?.metric ?? 'top1']}
+            {float?.interval && (
+              <span class="sub">
+                n = {count(float.count)}, {halfWidth(float.interval.lower, float.interval.upper)}
+              </span>
+            )}
+          </>
+        }
+        float={<Readout share={float?.value} />}
+        cells={columns.map(({ done }) => ({ figure: <Readout share={done?.int8.value} /> }))}
+      />
+      <Row
+        title="Change, points"
+        float={none}
+        cells={columns.map(({ done }) => ({
+          figure:
+            done && done.float.value !== null && done.int8.value !== null
+              ? points(done.int8.value - done.float.value)
+              : none,
+          aside: done ? changeInWords(done.float, done.int8) : '',
+        }))}
+      />
+    </>
+  );
+}
+
+/** Answers that are the float model’s; the first figure where there are no labels. */
+function AnswersRow({ columns, float, first = false }: FigureRows) {
+  return (
+    <Row
+      first={first}
+      title={
+        <>
+          Same answer as float
+          {first && float && <span class="sub">n = {count(float.count)}</span>}
+        </>
+      }
+      float={none}
+      cells={columns.map(({ done }) => {
+        const agreement = done && agreementOf(done);
+        const same = agreement && agreement.count > 0 ? agreement.same / agreement.count : null;
+        return {
+          figure: first ? <Readout share={same} /> : percent(same),
+          aside: agreement ? `${count(agreement.same)} of ${count(agreement.count)}` : '',
+        };
+      })}
+    />
+  );
+}
+
+/** Where outputs are no answers it is the first figure. */
+function SqnrRow({ columns, first = false }: { readonly columns: readonly Column[]; readonly first?: boolean }) {
+  const against = (k: number) =>
+    change(
+      columns,
+      k,
+      (done) => done.comparison.output_sqnr_db,
+      (x) => signed(x, 1, 'dB'),
+    );
+  return (
+    <Row
+      first={first}
+      title="Output SQNR"
+      float={none}
+      cells={columns.map(({ done }, k) => ({
+        figure: !done ? none : first ? <DecibelReadout done={done} /> : outputDecibels(done.comparison),
+        aside: columns.length > 1 ? against(k) : done ? samplesInWords(done.comparison) : '',
+      }))}
+    />
+  );
+}
+
+const bytesOf = (done: Result) => done.quantized.report.output.size_bytes;
+
+function SizeRow({ columns, float }: { readonly columns: readonly Column[]; readonly float: number | null }) {
+  return (
+    <Row
+      title="File size"
+      float={size(float)}
+      cells={columns.map(({ done, letter }, k) => {
+        const bytes = done ? bytesOf(done) : letter === active.value ? expectedBytes.value : null;
+        const ratio = bytes !== null && float !== null ? sizeWords(float / bytes) : '';
+        const against = change(columns, k, bytesOf, (x) => signed(x / 1e3, 1, 'kB'));
+        return { figure: size(bytes), aside: against || (done ? ratio : bytes === null ? '' : 'expected') };
+      })}
+    />
+  );
+}
+
+function CoverageRow({ columns }: { readonly columns: readonly Column[] }) {
+  return (
+    <Row
+      title="Runs as integer"
+      float={none}
+      cells={columns.map(({ done, letter }) => {
+        const known = done?.quantized.report.coverage ?? (letter === active.value ? coverage.value : null);
+        return {
+          figure: known ? `${count(known.integer_core_nodes)} of ${count(known.core_nodes)}` : none,
+          aside: known ? 'core nodes' : '',
+        };
+      })}
+    />
+  );
+}
+
+/** Accuracy, answers and error, what says most of them first. */
+function Figures({ columns, float, isNoAnswer }: FigureRows & { readonly isNoAnswer: boolean }) {
+  const labelled = !float || float.value !== null;
+  if (isNoAnswer && !labelled)
+    return (
+      <>
+        <SqnrRow first columns={columns} />
+        <Row
+          title="Same answer as float"
+          float={none}
+          cells={columns.map(() => ({ figure: none, aside: 'no known classes' }))}
+        />
+      </>
+    );
+  return (
+    <>
+      {labelled && <AccuracyRows columns={columns} float={float} />}
+      <AnswersRow first={!labelled} columns={columns} float={float} />
+      {!isNoAnswer && <SqnrRow columns={columns} />}
+    </>
+  );
+}
+
 export function ComparisonTable() {
   const columns = columnsShown();
   const anyDone = columns.find(({ done }) => done)?.done ?? null;
   const float = result.value?.float ?? (running.value ? measured.value.float : (anyDone?.float ?? null));
-  const labelled = float ? float.value !== null : true;
-  const isNoAnswer = anyDone !== null && agreementOf(anyDone) === null;
-  const info = model.value?.handle.info;
-  const floatBytes = anyDone?.quantized.report.model.size_bytes ?? info?.size_bytes ?? null;
-  const agreements = columns.map(({ done }) => done && agreementOf(done));
-  const same = (k: number) => {
-    const agreement = agreements[k];
-    return agreement && agreement.count > 0 ? agreement.same / agreement.count : null;
-  };
-  const sameWords = (k: number) => {
-    const agreement = agreements[k];
-    return agreement ? `${count(agreement.same)} of ${count(agreement.count)}` : '';
-  };
-  const bytesOf = ({ done, letter }: Column) =>
-    done?.quantized.report.output.size_bytes ?? (letter === active.value ? expectedBytes.value : null);
-  const coverageOf = ({ done, letter }: Column) =>
-    done?.quantized.report.coverage ?? (letter === active.value ? coverage.value : null);
-  const looks = looksAt.value;
+  const floatBytes = anyDone?.quantized.report.model.size_bytes ?? model.value?.handle.info.size_bytes ?? null;
   const two = columns.length > 1;
-  // where outputs are no answers this is the first figure
-  const sqnr = (
-    <Row
-      first={isNoAnswer}
-      title="Output SQNR"
-      float={none}
-      cells={columns.map(({ done }, k) => ({
-        figure: !done ? none : isNoAnswer ? <DecibelReadout done={done} /> : outputDecibels(done.comparison),
-        aside: two
-          ? change(
-              (a, b) => difference(a.comparison.output_sqnr_db, b.comparison.output_sqnr_db, (x) => signed(x, 1, 'dB')),
-              columns,
-              k,
-            )
-          : done
-            ? samplesInWords(done.comparison)
-            : '',
-      }))}
-    />
-  );
   return (
-    <table class={`comparison ${two ? 'two' : ''} looks-${looks.toLowerCase()}`}>
+    <table class={`comparison ${two ? 'two' : ''} looks-${looksAt.value.toLowerCase()}`}>
       <caption class="visually-hidden">Float beside int8</caption>
       <thead>
         <tr>
@@ -211,91 +319,9 @@ export function ComparisonTable() {
         </tr>
       </thead>
       <tbody>
-        {labelled ? (
-          <>
-            <Row
-              first
-              title={
-                <>
-                  {metricNames[float?.metric ?? 'top1']}
-                  {float?.interval && (
-                    <span class="sub">
-                      n = {count(float.count)}, {halfWidth(float.interval.lower, float.interval.upper)}
-                    </span>
-                  )}
-                </>
-              }
-              float={<Readout share={float?.value} />}
-              cells={columns.map(({ done }) => ({ figure: <Readout share={done?.int8.value} /> }))}
-            />
-            <Row
-              title="Change, points"
-              float={none}
-              cells={columns.map(({ done }) => ({
-                figure:
-                  done && done.float.value !== null && done.int8.value !== null
-                    ? points(done.int8.value - done.float.value)
-                    : none,
-                aside: done ? changeInWords(done.float, done.int8) : '',
-              }))}
-            />
-            <Row
-              title="Same answer as float"
-              float={none}
-              cells={columns.map((_, k) => ({ figure: percent(same(k)), aside: sameWords(k) }))}
-            />
-          </>
-        ) : (
-          <>
-            {isNoAnswer && sqnr}
-            <Row
-              first={!isNoAnswer}
-              title={
-                <>
-                  Same answer as float
-                  {!isNoAnswer && float && <span class="sub">n = {count(float.count)}</span>}
-                </>
-              }
-              float={none}
-              cells={columns.map((_, k) => ({
-                figure: isNoAnswer ? none : <Readout share={same(k)} />,
-                aside: isNoAnswer ? 'no known classes' : sameWords(k),
-              }))}
-            />
-          </>
-        )}
-        {!isNoAnswer && sqnr}
-        <Row
-          title="File size"
-          float={size(floatBytes)}
-          cells={columns.map((column, k) => {
-            const bytes = bytesOf(column);
-            const ratio = bytes !== null && floatBytes !== null ? sizeWords(floatBytes / bytes) : '';
-            return {
-              figure: size(bytes),
-              aside:
-                change(
-                  (a, b) =>
-                    difference(a.quantized.report.output.size_bytes, b.quantized.report.output.size_bytes, (x) =>
-                      signed(x / 1e3, 1, 'kB'),
-                    ),
-                  columns,
-                  k,
-                ) || (column.done ? ratio : bytes === null ? '' : 'expected'),
-            };
-          })}
-        />
-        <Row
-          title="Runs as integer"
-          float={none}
-          cells={columns.map((column) => {
-            const known = coverageOf(column);
-            return {
-              figure: known ? `${count(known.integer_core_nodes)} of ${count(known.core_nodes)}` : none,
-              aside: known ? 'core nodes' : '',
-            };
-          })}
-        />
+        <Figures columns={columns} float={float} isNoAnswer={anyDone !== null && agreementOf(anyDone) === null} />
+        <SizeRow columns={columns} float={floatBytes} />
+        <CoverageRow columns={columns} />
       </tbody>
     </table>
   );

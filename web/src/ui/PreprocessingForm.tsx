@@ -44,7 +44,7 @@ function sameValues(a: Values, b: Values): boolean {
   );
 }
 
-export function presetOf(value: Preprocessing): PreprocessingPreset | 'own' {
+function presetOf(value: Preprocessing): PreprocessingPreset | 'own' {
   return (
     presets.find((name) => {
       const preset = engine.value?.preprocessingPreset(name);
@@ -94,39 +94,130 @@ function Trial({ trial }: { readonly trial: PreprocessingTrial }) {
   );
 }
 
+type Change = (part: Partial<Preprocessing>) => void;
+
+function sizeFor(value: Preprocessing, mode: Preprocessing['resize']['mode']): readonly [number, number] {
+  const isKept = (mode === 'multiple') === (value.resize.mode === 'multiple');
+  const other = mode === 'multiple' ? usualMultiple : (wantedSize(value.layout) ?? usualSize);
+  return isKept ? (value.resize.size ?? other) : other;
+}
+
+function PresetField(props: { readonly value: Preprocessing; readonly channels: number; readonly change: Change }) {
+  const preset = presetOf(props.value);
+  const choose = (name: PreprocessingPreset | 'own') => {
+    const chosen = name === 'own' ? undefined : engine.value?.preprocessingPreset(name);
+    if (!chosen) return;
+    const { scale, mean, std } = chosen;
+    props.change({ scale, mean: numbersFor(mean, props.channels), std: numbersFor(std, props.channels) });
+  };
+  return (
+    <Select
+      label="Preset"
+      value={preset}
+      choices={[
+        ...presets.map((name) => ({ value: name, text: presetTexts[name] })),
+        ...(preset === 'own' ? [{ value: 'own' as const, text: 'own values' }] : []),
+      ]}
+      onChoose={choose}
+    />
+  );
+}
+
+function ResizeField({ value, change }: { readonly value: Preprocessing; readonly change: Change }) {
+  return (
+    <Select
+      label="Resize, crop"
+      value={value.resize.mode}
+      choices={(Object.keys(resizeTexts) as (keyof typeof resizeTexts)[]).map((mode) => ({
+        value: mode,
+        text: mode === 'none' ? resizeTexts[mode] : `${resizeTexts[mode]}, ${sizeFor(value, mode).join('×')}`,
+      }))}
+      onChoose={(mode) =>
+        change({
+          resize: mode === 'none' ? { mode } : { mode, size: sizeFor(value, mode), filter: 'bilinear' },
+          crop: mode === 'short_side' ? 'center' : 'none',
+        })
+      }
+    />
+  );
+}
+
+function ChannelsField({ value, change }: { readonly value: Preprocessing; readonly change: Change }) {
+  const choose = (text: string) => {
+    const [order = 'RGB', layout = 'NCHW'] = text.split(' ');
+    const isTurned = order !== value.channels && order !== 'GRAY' && value.channels !== 'GRAY';
+    change({
+      channels: order as Preprocessing['channels'],
+      layout: layout as Preprocessing['layout'],
+      // the numbers go with their colours
+      ...(isTurned ? { mean: value.mean.toReversed(), std: value.std.toReversed() } : {}),
+    });
+  };
+  return (
+    <Select
+      label="Channels"
+      value={`${value.channels} ${value.layout}`}
+      choices={(['RGB', 'BGR', 'GRAY'] as const).flatMap((order) =>
+        (['NCHW', 'NHWC'] as const).map((layout) => ({
+          value: `${order} ${layout}`,
+          text: `${order === 'GRAY' ? 'gray' : order}, ${layout === 'NCHW' ? 'first' : 'last'}`,
+        })),
+      )}
+      onChoose={choose}
+    />
+  );
+}
+
+function SizeFields({ value, change }: { readonly value: Preprocessing; readonly change: Change }) {
+  const [height, width] = sizeFor(value, value.resize.mode);
+  const enter = (side: 0 | 1) => (x: number | null) =>
+    x !== null && change({ resize: { ...value.resize, size: side === 0 ? [x, width] : [height, x] } });
+  return (
+    <div class="form-wide triple">
+      <NumberField label="Height" value={height} whole minimum={1} onEnter={enter(0)} />
+      <NumberField label="Width" value={width} whole minimum={1} onEnter={enter(1)} />
+    </div>
+  );
+}
+
+/** A number for each channel. */
+function ChannelFields(props: {
+  readonly label: string;
+  readonly names: readonly string[];
+  readonly values: readonly number[];
+  readonly minimum?: number;
+  readonly change: (values: readonly number[]) => void;
+}) {
+  const values = numbersFor(props.values, props.names.length);
+  return (
+    <fieldset class="form-wide">
+      <legend>
+        {props.label} {props.names.join(', ')}
+      </legend>
+      <div class="triple">
+        {values.map((x, k) => (
+          <NumberField
+            key={k}
+            label={`${props.label} ${props.names[k]}`}
+            hideLabel
+            value={x}
+            minimum={props.minimum ?? null}
+            onEnter={(entered) => props.change(values.with(k, entered ?? x))}
+          />
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
 export function PreprocessingForm(props: {
   readonly value: Preprocessing;
   readonly isGuess: boolean;
   readonly trial: PreprocessingTrial | null;
 }) {
   const { value } = props;
-  const change = (part: Partial<Preprocessing>) => void setPreprocessing({ ...value, ...part });
-  const channels = value.channels === 'GRAY' ? 1 : 3;
+  const change: Change = (part) => void setPreprocessing({ ...value, ...part });
   const names = value.channels === 'GRAY' ? ['gray'] : [...value.channels];
-  const mean = numbersFor(value.mean, channels);
-  const std = numbersFor(value.std, channels);
-  const sizeFor = (mode: Preprocessing['resize']['mode']): readonly [number, number] => {
-    const isKept = (mode === 'multiple') === (value.resize.mode === 'multiple');
-    const other = mode === 'multiple' ? usualMultiple : (wantedSize(value.layout) ?? usualSize);
-    return isKept ? (value.resize.size ?? other) : other;
-  };
-  const size = sizeFor(value.resize.mode);
-  const choosePreset = (name: PreprocessingPreset | 'own') => {
-    if (name === 'own') return;
-    const preset = engine.value?.preprocessingPreset(name);
-    if (preset) {
-      change({ scale: preset.scale, mean: numbersFor(preset.mean, channels), std: numbersFor(preset.std, channels) });
-    }
-  };
-  const chooseResize = (mode: Preprocessing['resize']['mode']) => {
-    change({
-      resize: mode === 'none' ? { mode } : { mode, size: sizeFor(mode), filter: 'bilinear' },
-      crop: mode === 'short_side' ? 'center' : 'none',
-    });
-  };
-  const replaced = (list: readonly number[], at: number, x: number | null) =>
-    list.map((old, k) => (k === at && x !== null ? x : old));
-  const preset = presetOf(value);
   return (
     <div class="block preprocessing-form">
       <div class="block-head">
@@ -134,15 +225,7 @@ export function PreprocessingForm(props: {
       </div>
       <div class="form">
         <div class="form-wide">
-          <Select
-            label="Preset"
-            value={preset}
-            choices={[
-              ...presets.map((name) => ({ value: name, text: presetTexts[name] })),
-              ...(preset === 'own' ? [{ value: 'own' as const, text: 'own values' }] : []),
-            ]}
-            onChoose={choosePreset}
-          />
+          <PresetField value={value} channels={names.length} change={change} />
           {props.isGuess && (
             <p class="soft">
               {labels.value === null
@@ -152,53 +235,9 @@ export function PreprocessingForm(props: {
           )}
           {props.trial && <Trial trial={props.trial} />}
         </div>
-        <Select
-          label="Resize, crop"
-          value={value.resize.mode}
-          choices={(Object.keys(resizeTexts) as (keyof typeof resizeTexts)[]).map((mode) => ({
-            value: mode,
-            text: mode === 'none' ? resizeTexts[mode] : `${resizeTexts[mode]}, ${sizeFor(mode).join('×')}`,
-          }))}
-          onChoose={chooseResize}
-        />
-        <Select
-          label="Channels"
-          value={`${value.channels} ${value.layout}`}
-          choices={(['RGB', 'BGR', 'GRAY'] as const).flatMap((order) =>
-            (['NCHW', 'NHWC'] as const).map((layout) => ({
-              value: `${order} ${layout}`,
-              text: `${order === 'GRAY' ? 'gray' : order}, ${layout === 'NCHW' ? 'first' : 'last'}`,
-            })),
-          )}
-          onChoose={(text) => {
-            const [order = 'RGB', layout = 'NCHW'] = text.split(' ');
-            const isTurned = order !== value.channels && order !== 'GRAY' && value.channels !== 'GRAY';
-            change({
-              channels: order as Preprocessing['channels'],
-              layout: layout as Preprocessing['layout'],
-              // the numbers go with their colours
-              ...(isTurned ? { mean: value.mean.toReversed(), std: value.std.toReversed() } : {}),
-            });
-          }}
-        />
-        {value.resize.mode !== 'none' && (
-          <div class="form-wide triple">
-            <NumberField
-              label="Height"
-              value={size[0]}
-              whole
-              minimum={1}
-              onEnter={(x) => x !== null && change({ resize: { ...value.resize, size: [x, size[1]] } })}
-            />
-            <NumberField
-              label="Width"
-              value={size[1]}
-              whole
-              minimum={1}
-              onEnter={(x) => x !== null && change({ resize: { ...value.resize, size: [size[0], x] } })}
-            />
-          </div>
-        )}
+        <ResizeField value={value} change={change} />
+        <ChannelsField value={value} change={change} />
+        {value.resize.mode !== 'none' && <SizeFields value={value} change={change} />}
         <NumberField
           label="Divide by"
           value={Number((1 / value.scale).toPrecision(9))}
@@ -212,35 +251,14 @@ export function PreprocessingForm(props: {
           minimum={0}
           onEnter={(x) => x !== null && change({ label_offset: x })}
         />
-        <fieldset class="form-wide">
-          <legend>Mean {names.join(', ')}</legend>
-          <div class="triple">
-            {mean.map((x, k) => (
-              <NumberField
-                key={k}
-                label={`Mean ${names[k]}`}
-                hideLabel
-                value={x}
-                onEnter={(entered) => change({ mean: replaced(mean, k, entered) })}
-              />
-            ))}
-          </div>
-        </fieldset>
-        <fieldset class="form-wide">
-          <legend>Deviation {names.join(', ')}</legend>
-          <div class="triple">
-            {std.map((x, k) => (
-              <NumberField
-                key={k}
-                label={`Deviation ${names[k]}`}
-                hideLabel
-                value={x}
-                minimum={1e-9}
-                onEnter={(entered) => change({ std: replaced(std, k, entered) })}
-              />
-            ))}
-          </div>
-        </fieldset>
+        <ChannelFields label="Mean" names={names} values={value.mean} change={(mean) => change({ mean })} />
+        <ChannelFields
+          label="Deviation"
+          names={names}
+          values={value.std}
+          minimum={1e-9}
+          change={(std) => change({ std })}
+        />
       </div>
     </div>
   );
