@@ -31,7 +31,7 @@ export interface Study {
   readonly now: RangeFigures;
 }
 
-export function rangeRowOf(row: LayerRow): RangeRow | null {
+function rangeRowOf(row: LayerRow): RangeRow | null {
   const found = result.value?.quantized.report.ranges.find(({ tensor }) => tensor === row.output);
   return found && found.scale.length === 1 ? found : null;
 }
@@ -253,9 +253,84 @@ interface CutPlotProps {
 
 /** How long after the last key the model is made anew. */
 const restMilliseconds = 700;
+/** A pointer that never lets go has forgotten the cut. */
+const mostDragMilliseconds = 60_000;
+
+/** The cut with one side moved; null where nothing would be left. `even`: the other side follows, with the sign turned. */
+function moved(before: Cut, side: 0 | 1, to: number, least: number, even: boolean): Cut | null {
+  let cut: Cut = side === 0 ? [Math.min(to, 0), before[1]] : [before[0], Math.max(to, 0)];
+  if (even && before[0] < 0) {
+    const far = Math.max(side === 0 ? -to : to, least);
+    cut = [-far, far];
+  }
+  return cut[1] - cut[0] < least ? null : cut;
+}
+
+/** A cut on its way: the draft follows at once, the model when the reader lets go or rests. */
+function useCut({ row, study, draft, setDraft }: CutPlotProps, axis: Axis) {
+  const live = useRef<{ draft: Draft | null; busy: boolean; timer: ReturnType<typeof setTimeout> | undefined }>({
+    draft: null,
+    busy: false,
+    timer: undefined,
+  }).current;
+  live.draft = draft;
+  useEffect(() => () => clearTimeout(live.timer), []);
+
+  /** One question at a time: the answer of the last place counts. */
+  const ask = async () => {
+    if (live.busy || !study) return;
+    live.busy = true;
+    try {
+      for (;;) {
+        const asked = live.draft;
+        if (!asked) return;
+        const figures = await study.study.at(...asked.cut);
+        const later = live.draft;
+        if (!later) return;
+        live.draft = { cut: later.cut, figures };
+        setDraft(live.draft);
+        if (later.cut[0] === asked.cut[0] && later.cut[1] === asked.cut[1]) return;
+      }
+    } catch {
+      // the study ended with its result; what is shown stays until the new one is there
+    } finally {
+      live.busy = false;
+    }
+  };
+  const commit = (cut: Cut) => {
+    clearTimeout(live.timer);
+    live.timer = undefined;
+    if (study) setCut(row, study.chosen.n_bits, cut);
+  };
+  const take = (cut: Cut) => {
+    live.draft = { cut, figures: live.draft?.figures ?? null };
+    setDraft(live.draft);
+    void ask();
+  };
+  return {
+    choose(cut: Cut) {
+      take(cut);
+      commit(cut);
+    },
+    move(side: 0 | 1, wanted: number, by: 'pointer' | 'key') {
+      const before = live.draft?.cut ?? row.range;
+      if (!study || !before) return;
+      const to = Math.min(axis.high, Math.max(axis.low, wanted));
+      const cut = moved(before, side, to, study.now.scale, study.chosen.method !== 'UNIFORM');
+      if (!cut) return;
+      take(cut);
+      clearTimeout(live.timer);
+      live.timer = setTimeout(() => commit(cut), by === 'key' ? restMilliseconds : mostDragMilliseconds);
+    },
+    end() {
+      const cut = live.draft?.cut;
+      if (cut && live.timer !== undefined) commit(cut);
+    },
+  };
+}
 
 export function CutPlot(props: CutPlotProps) {
-  const { row, linear, study, draft, setDraft } = props;
+  const { row, study, draft, setDraft } = props;
   const [frame, width] = useWidth<HTMLDivElement>(720);
   const wide = width >= wideFrom;
   const marks = useMemo(
@@ -266,115 +341,37 @@ export function CutPlot(props: CutPlotProps) {
   const expected = study !== null || (rangeRowOf(row) !== null && row.range !== null);
   const axis = axisOf(row, marks, width, wide && expected ? wideGutters : narrowGutters);
   const shown = draft ? { ...row, range: draft.cut, lost: draft.figures?.lost ?? row.lost } : row;
-  const live = useRef<{ draft: Draft | null; busy: boolean; timer: ReturnType<typeof setTimeout> | undefined }>({
-    draft: null,
-    busy: false,
-    timer: undefined,
-  });
-  live.current.draft = draft;
-  useEffect(() => () => clearTimeout(live.current.timer), []);
+  const { choose, move, end } = useCut(props, axis);
   const disabled = row.op === 'Input' ? 'The range of an input follows the settings of the whole model.' : '';
-
-  /** One question at a time: the answer of the last place counts. */
-  const ask = async () => {
-    const state = live.current;
-    if (state.busy || !study) return;
-    state.busy = true;
-    try {
-      for (;;) {
-        const asked = state.draft;
-        if (!asked) return;
-        const figures = await study.study.at(...asked.cut);
-        const later = state.draft;
-        if (!later) return;
-        state.draft = { cut: later.cut, figures };
-        setDraft(state.draft);
-        if (later.cut[0] === asked.cut[0] && later.cut[1] === asked.cut[1]) return;
-      }
-    } catch {
-      // the study ended with its result; what is shown stays until the new one is there
-    } finally {
-      state.busy = false;
-    }
+  const letSettingsChoose = () => {
+    setDraft(null);
+    if (study) setCut(row, study.chosen.n_bits, null);
   };
-  const commit = (cut: Cut) => {
-    clearTimeout(live.current.timer);
-    live.current.timer = undefined;
-    if (study) setCut(row, study.chosen.n_bits, cut);
-  };
-  const take = (cut: Cut) => {
-    live.current.draft = { cut, figures: live.current.draft?.figures ?? null };
-    setDraft(live.current.draft);
-    void ask();
-  };
-  const move = (side: 0 | 1, wanted: number, by: 'pointer' | 'key') => {
-    const before = live.current.draft?.cut ?? row.range;
-    if (!study || !before) return;
-    const least = study.now.scale;
-    const to = Math.min(axis.high, Math.max(axis.low, wanted));
-    const even = study.chosen.method !== 'UNIFORM';
-    let cut: Cut = side === 0 ? [Math.min(to, 0), before[1]] : [before[0], Math.max(to, 0)];
-    if (even && before[0] < 0)
-      cut = side === 0 ? [Math.min(to, -least), Math.max(-to, least)] : [-Math.max(to, least), Math.max(to, least)];
-    if (cut[1] - cut[0] < least) return;
-    take(cut);
-    clearTimeout(live.current.timer);
-    live.current.timer =
-      by === 'key' ? setTimeout(() => commit(cut), restMilliseconds) : setTimeout(() => commit(cut), 60_000);
-  };
-  const end = () => {
-    const cut = live.current.draft?.cut;
-    if (cut && live.current.timer !== undefined) commit(cut);
-  };
-  const hand = handCut(row.name);
   return (
     <>
       <div class="plot cut-plot" ref={frame}>
-        <HistogramPlot row={shown} linear={linear} axis={axis} width={width} marks={wide ? [] : marks} />
+        <HistogramPlot row={shown} linear={props.linear} axis={axis} width={width} marks={wide ? [] : marks} />
         {shown.range &&
           ([0, 1] as const).map((side) => (
             <Handle
               key={side}
-              side={side}
+              {...{ side, axis, width, move, end }}
               cut={shown.range ?? [0, 0]}
               lost={shown.lost}
-              axis={axis}
-              width={width}
               step={study?.now.scale ?? row.scale ?? 0}
               disabled={study ? disabled : disabled || 'Wait for the figures of this layer.'}
-              move={move}
-              end={end}
             />
           ))}
       </div>
       {!study && expected && <div class="methods-to-come" />}
       {study && (
         <>
-          <Methods
-            row={row}
-            study={study}
-            axis={axis}
-            width={width}
-            wide={wide}
-            draft={draft}
-            disabled={disabled !== ''}
-            choose={(cut) => {
-              take(cut);
-              commit(cut);
-            }}
-          />
+          <Methods {...{ row, study, axis, width, wide, draft, choose }} disabled={disabled !== ''} />
           <p class="soft">
             {disabled ||
               'SQNR is that of this tensor by its range alone. Drag a cut, or focus it and use the arrow keys; figures follow at once, and the model is made anew when you let go.'}{' '}
-            {hand && (
-              <button
-                type="button"
-                class="link"
-                onClick={() => {
-                  setDraft(null);
-                  setCut(row, study.chosen.n_bits, null);
-                }}
-              >
+            {handCut(row.name) && (
+              <button type="button" class="link" onClick={letSettingsChoose}>
                 Let the settings choose
               </button>
             )}

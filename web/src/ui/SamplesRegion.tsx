@@ -247,6 +247,42 @@ function fixedScale(channel: number): readonly [number, number] {
   return [of(0), of(255)];
 }
 
+/** Least, mean and largest value of each channel, or of all where there are many. */
+function TensorFigures(props: { readonly tensor: SamplePreview['tensors'][number]; readonly hideCaption: boolean }) {
+  const { input, shape: dims, channels, whole } = props.tensor;
+  const isFew = channels.length > 0 && channels.length <= 4;
+  const names = isFew ? channelNames(channels.length) : ['all values'];
+  return (
+    <table class="figures">
+      <caption class={props.hideCaption ? 'visually-hidden' : ''}>
+        {input}, {shape(dims)}
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col">Channel</th>
+          {['min', 'mean', 'max'].map((name) => (
+            <th key={name} scope="col" class="right">
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {(isFew ? channels : [whole]).map((row, k) => (
+          <tr key={names[k]}>
+            <th scope="row">{names[k]}</th>
+            {column([row.min, row.mean, row.max]).map((text, at) => (
+              <td key={at} class="right">
+                {text}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
 function Preview(props: { readonly shown: SamplePreview }) {
   const { shown } = props;
   const tensor = shown.tensors[0];
@@ -297,43 +333,9 @@ function Preview(props: { readonly shown: SamplePreview }) {
           Stretch the tensor to its own extremes
         </label>
       )}
-      {shown.tensors.map((t) => {
-        const rows = t.channels.length > 0 && t.channels.length <= 4 ? t.channels : [t.whole];
-        const names = rows === t.channels ? channelNames(rows.length) : ['all values'];
-        return (
-          <table class="figures" key={t.input}>
-            <caption class={shown.tensors.length === 1 && picture ? 'visually-hidden' : ''}>
-              {t.input}, {shape(t.shape)}
-            </caption>
-            <thead>
-              <tr>
-                <th scope="col">Channel</th>
-                <th scope="col" class="right">
-                  min
-                </th>
-                <th scope="col" class="right">
-                  mean
-                </th>
-                <th scope="col" class="right">
-                  max
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row, k) => (
-                <tr key={names[k]}>
-                  <th scope="row">{names[k]}</th>
-                  {column([row.min, row.mean, row.max]).map((text, at) => (
-                    <td key={at} class="right">
-                      {text}
-                    </td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        );
-      })}
+      {shown.tensors.map((one) => (
+        <TensorFigures key={one.input} tensor={one} hideCaption={shown.tensors.length === 1 && picture !== null} />
+      ))}
       <Judgement shown={shown} />
     </div>
   );

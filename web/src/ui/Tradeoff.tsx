@@ -2,7 +2,7 @@
 //
 // Error over size: a point for each budget. A point that is chosen becomes the budget of the settings.
 
-import { useSignal } from '@preact/signals';
+import { useSignal, type Signal } from '@preact/signals';
 
 import { undo, undoKind } from '../job/history';
 import {
@@ -54,32 +54,28 @@ function pointText(curve: Curve, point: TradeoffPoint): string {
   return `${budgetText(curve, point.budget)}: ${decibels(point.sqnr)}${answers}`;
 }
 
-/** The curve, and on it the point that is in force, which is dragged or moved with the arrow keys to another. */
-function Plot(props: { readonly curve: Curve }) {
-  const { curve } = props;
-  const [box, width] = useWidth<HTMLDivElement>(480);
-  const draft = useSignal<number | null>(null);
-  const shown = risingPoints(curve, budgetInForce(curve)).filter((point) => point.sqnr !== null);
-  const budgets = shown.map((point) => point.budget);
-  const errors = shown.map((point) => point.sqnr ?? 0);
-  const x = (point: TradeoffPoint) => left + (width - left - right) * share(point.budget, budgets);
-  const y = (point: TradeoffPoint) => base - (base - top) * share(point.sqnr ?? 0, errors);
-  const [least, most] = [shown.at(0), shown.at(-1)];
-  if (!least || !most) return <div ref={box} class="tradeoff-plot" />;
-  const chosen = shown.findIndex((point) => point.isInForce);
-  const none = curve.resource === 'weights_memory' ? shown.length - 1 : 0;
-  const at = draft.value ?? (chosen >= 0 ? chosen : none);
-  const handle = shown[at] ?? most;
+interface HandleProps {
+  readonly curve: Curve;
+  /** The points by rising budget, and where they lie. */
+  readonly shown: readonly TradeoffPoint[];
+  readonly x: (point: TradeoffPoint) => number;
+  readonly y: (point: TradeoffPoint) => number;
+  /** The point that it stands on. */
+  readonly at: number;
+  /** The point that it is dragged to; null while it is not. */
+  readonly draft: Signal<number | null>;
+  readonly take: (index: number) => void;
+}
+
+/** The point that is in force, dragged or moved with the arrow keys to another. */
+function PointHandle({ curve, shown, x, y, at, draft, take }: HandleProps) {
+  const point = shown[at];
+  if (!point) return null;
   const nearest = (event: PointerEvent & { readonly currentTarget: SVGElement }) => {
     const place =
       event.clientX - (event.currentTarget.ownerSVGElement ?? event.currentTarget).getBoundingClientRect().left;
-    const far = shown.map((point) => Math.abs(x(point) - place));
+    const far = shown.map((one) => Math.abs(x(one) - place));
     return far.indexOf(Math.min(...far));
-  };
-  const take = (index: number) => {
-    draft.value = null;
-    const point = shown[index];
-    if (point && index !== chosen) choosePoint(curve, point);
   };
   const key = (event: KeyboardEvent) => {
     const to = {
@@ -93,6 +89,55 @@ function Plot(props: { readonly curve: Curve }) {
     if (to === undefined) return;
     event.preventDefault();
     take(Math.max(0, Math.min(shown.length - 1, to)));
+  };
+  return (
+    <g
+      class="tradeoff-handle"
+      role="slider"
+      tabIndex={0}
+      aria-label={curve.resource === 'weights_memory' ? 'Weights at most' : 'Operators in float at most'}
+      aria-valuemin={shown.at(0)?.budget}
+      aria-valuemax={shown.at(-1)?.budget}
+      aria-valuenow={point.budget}
+      aria-valuetext={pointText(curve, point)}
+      onKeyDown={key}
+      // a finger on the point drags it, beside it the page; touch-action does not hold for parts of a drawing
+      onTouchStart={(event) => event.preventDefault()}
+      onPointerDown={(event) => {
+        event.currentTarget.setPointerCapture(event.pointerId);
+        draft.value = at;
+      }}
+      onPointerMove={(event) => {
+        if (event.currentTarget.hasPointerCapture(event.pointerId)) draft.value = nearest(event);
+      }}
+      onPointerUp={() => draft.value !== null && take(draft.value)}
+      onPointerCancel={() => (draft.value = null)}
+    >
+      <circle class="tradeoff-reach" cx={x(point)} cy={y(point)} r="22" />
+      <circle class="tradeoff-knob" cx={x(point)} cy={y(point)} r="7" />
+    </g>
+  );
+}
+
+/** The curve, and on it the point that is in force. */
+function Plot(props: { readonly curve: Curve }) {
+  const { curve } = props;
+  const [box, width] = useWidth<HTMLDivElement>(480);
+  const draft = useSignal<number | null>(null);
+  const shown = risingPoints(curve, budgetInForce(curve)).filter((point) => point.sqnr !== null);
+  const budgets = shown.map((point) => point.budget);
+  const errors = shown.map((point) => point.sqnr ?? 0);
+  const x = (point: TradeoffPoint) => left + (width - left - right) * share(point.budget, budgets);
+  const y = (point: TradeoffPoint) => base - (base - top) * share(point.sqnr ?? 0, errors);
+  const [least, most] = [shown.at(0), shown.at(-1)];
+  if (!least || !most) return <div ref={box} class="tradeoff-plot" />;
+  const chosen = shown.findIndex((point) => point.isInForce);
+  const none = curve.resource === 'weights_memory' ? shown.length - 1 : 0;
+  const at = Math.min(draft.value ?? (chosen >= 0 ? chosen : none), shown.length - 1);
+  const take = (index: number) => {
+    draft.value = null;
+    const point = shown[index];
+    if (point && index !== chosen) choosePoint(curve, point);
   };
   return (
     <div ref={box} class="tradeoff-plot">
@@ -114,34 +159,10 @@ function Plot(props: { readonly curve: Curve }) {
         {shown.map((point, k) => (
           <circle key={point.budget} class="tradeoff-point" cx={x(point)} cy={y(point)} r="4" onClick={() => take(k)} />
         ))}
-        <g
-          class="tradeoff-handle"
-          role="slider"
-          tabIndex={0}
-          aria-label={curve.resource === 'weights_memory' ? 'Weights at most' : 'Operators in float at most'}
-          aria-valuemin={least.budget}
-          aria-valuemax={most.budget}
-          aria-valuenow={handle.budget}
-          aria-valuetext={pointText(curve, handle)}
-          onKeyDown={key}
-          // a finger on the point drags it, beside it the page; touch-action does not hold for parts of a drawing
-          onTouchStart={(event) => event.preventDefault()}
-          onPointerDown={(event) => {
-            event.currentTarget.setPointerCapture(event.pointerId);
-            draft.value = at;
-          }}
-          onPointerMove={(event) => {
-            if (event.currentTarget.hasPointerCapture(event.pointerId)) draft.value = nearest(event);
-          }}
-          onPointerUp={() => draft.value !== null && take(draft.value)}
-          onPointerCancel={() => (draft.value = null)}
-        >
-          <circle class="tradeoff-reach" cx={x(handle)} cy={y(handle)} r="22" />
-          <circle class="tradeoff-knob" cx={x(handle)} cy={y(handle)} r="7" />
-        </g>
+        <PointHandle {...{ curve, shown, x, y, at, draft, take }} />
       </svg>
       <p class="soft" data-testid="tradeoff-point">
-        {pointText(curve, handle)}. Drag the point, or move it with the arrow keys, to choose another budget.
+        {pointText(curve, shown[at] ?? most)}. Drag the point, or move it with the arrow keys, to choose another budget.
       </p>
     </div>
   );
