@@ -236,7 +236,7 @@ export function paintOf(node: DrawnNode, by: ColourBy, known: Known): Paint {
   return { step: dashed ? 0 : support === 'moves' ? 1 : 2, figure: supportFigures[support] ?? '', dashed };
 }
 
-export interface LegendEntry {
+interface LegendEntry {
   readonly step: Paint['step'];
   readonly dashed: boolean;
   readonly text: string;

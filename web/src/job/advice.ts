@@ -51,7 +51,7 @@ export interface Facts {
 
 type Rule = (facts: Facts) => Advice | null;
 /** What is known as soon as float accuracy is. */
-export type FloatFacts = Pick<Facts, 'float' | 'trial' | 'isOtherThanBest' | 'byOrder'>;
+type FloatFacts = Pick<Facts, 'float' | 'trial' | 'isOtherThanBest' | 'byOrder'>;
 type FloatRule = (facts: FloatFacts) => Advice | null;
 
 /** Standard deviations beyond which a value is an outlier, and the threshold that drops it (MCT: 8 to 12). */

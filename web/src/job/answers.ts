@@ -76,7 +76,7 @@ export function className(output: number): string {
   return state.samplesInfo.value?.classes.find(isOf)?.name ?? `class ${output}`;
 }
 
-export interface Confusion {
+interface Confusion {
   readonly classes: readonly number[];
   /** Right class, then answer: samples that a configuration answers so more than float does. */
   readonly change: ReadonlyMap<string, number>;

@@ -4,7 +4,7 @@
 
 import { stem } from './intake';
 
-export interface FileNames {
+interface FileNames {
   readonly model: string;
   readonly recipe: string;
   readonly report: string;

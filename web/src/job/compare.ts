@@ -85,7 +85,7 @@ export function removeOther(): void {
   changed();
 }
 
-export interface Difference {
+interface Difference {
   readonly name: string;
   readonly title: string;
   readonly A: string;

@@ -29,7 +29,7 @@ export interface Mask {
 
 export type Drawing = { readonly boxes: readonly Box[] } | { readonly mask: Mask };
 
-export interface Drawable {
+interface Drawable {
   readonly kind: 'boxes' | 'mask';
   /** What is drawn and what was assumed, as sentences. */
   readonly assumed: string;

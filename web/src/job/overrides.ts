@@ -175,7 +175,7 @@ function textOf(override: Override): string {
   return `${chosenText(override)}: ${effectText(override)}`;
 }
 
-export interface ListedOverride {
+interface ListedOverride {
   readonly chosen: string;
   readonly effect: string;
   readonly remove: () => void;

@@ -7,7 +7,7 @@ import type { TargetPlatformCapabilities } from 'tersor';
 import { step } from './history';
 import * as state from './state';
 
-export interface PlatformChoice {
+interface PlatformChoice {
   /** `name`, `name@vK` of an older version, or the label of a file. */
   readonly label: string;
   readonly title: string;

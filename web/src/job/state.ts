@@ -137,13 +137,13 @@ export interface Measured {
   readonly statistics: readonly KeptStatistics[];
 }
 
-export interface KeptStatistics {
+interface KeptStatistics {
   readonly key: string;
   readonly statistics: Statistics;
 }
 
 /** A platform that the reader brought, as a file. */
-export interface OwnPlatform {
+interface OwnPlatform {
   /** What the picker calls it. */
   readonly label: string;
   readonly file: string;

@@ -127,7 +127,7 @@ export interface Limits {
 }
 
 /** A point of the curve as it is shown. */
-export interface ShownPoint extends state.TradeoffPoint {
+interface ShownPoint extends state.TradeoffPoint {
   /** Its settings are those of the page, and its file the result. */
   readonly isInForce: boolean;
 }

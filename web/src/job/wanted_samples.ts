@@ -6,7 +6,7 @@ import type { TensorInfo } from 'tersor';
 
 import { shape } from '../numbers';
 
-export interface WantedSamples {
+interface WantedSamples {
   /** What may be dropped, as a sentence. */
   readonly drop: string;
   /** What "Quantize" waits for. */

@@ -5,7 +5,7 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 
-export type LayerTab = 'layers' | 'graph';
+type LayerTab = 'layers' | 'graph';
 
 export const layerTab = signal<LayerTab>('layers');
 

@@ -31,7 +31,7 @@ interface RegionProps {
   readonly always?: ComponentChildren;
 }
 
-export function toggleRegion(id: RegionId): void {
+function toggleRegion(id: RegionId): void {
   const next = new Set(openRegions.value);
   if (!next.delete(id)) next.add(id);
   openRegions.value = next;

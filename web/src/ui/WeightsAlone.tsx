@@ -12,7 +12,7 @@ import { size } from '../numbers';
 import { download } from './copy';
 
 /** Every operator computes in float, so that no range of an activation is wanted. */
-export const needsNoSamples = computed(
+const needsNoSamples = computed(
   () =>
     model.value !== null &&
     samples.value === null &&

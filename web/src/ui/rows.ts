@@ -10,7 +10,7 @@ const wholeUpTo = 200;
 const drawn = 120;
 const above = 20;
 
-export interface RowWindow {
+interface RowWindow {
   readonly body: { current: HTMLTableSectionElement | null };
   readonly from: number;
   readonly to: number;

@@ -6,7 +6,7 @@
 import type * as Runtime from 'onnxruntime-web/wasm';
 import type { NamedTensor, SampleRun } from 'tersor';
 
-export interface FilesToVerify {
+interface FilesToVerify {
   /** Address of the runtime's script. */
   readonly runtime: string;
   readonly float: Blob;
