@@ -35,8 +35,9 @@ void is_file(const std::string& path, const std::string& wanted) {
 }
 
 /// Types that say more than the core's: written by hand, or a list of two as a pair.
-const std::set<std::string> kByHand = {"EvaluationResult", "Interval", "Metric", "Agreement", "Diagnostic",
-                                       "QuantizationMethod", "ThresholdSelectionMethod"};
+const std::set<std::string> kByHand = {
+    "EvaluationResult",        "Interval", "Metric", "Agreement", "Diagnostic", "QuantizationMethod",
+    "ThresholdSelectionMethod"};
 const std::set<std::string> kPairs = {"range", "seen"};
 
 std::string typescript(const Description& all) {
@@ -98,4 +99,6 @@ TEST_CASE("the types of the package have the members of the report, and of what 
   is_file("wasm/src/types/report.ts", typescript(all));
 }
 
-TEST_CASE("the schema of the report has its members") { is_file("docs/report.schema.json", schema(described())); }
+TEST_CASE("the schema of the report has its members") {
+  is_file("docs/report.schema.json", schema(described()));
+}

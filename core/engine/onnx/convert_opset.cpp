@@ -83,12 +83,6 @@ constexpr Rule kRules[] = {
     {21, "GroupNormalization", group_normalization_21},
 };
 
-/// The least IR version that goes with an operator set.
-int64_t ir_version_for(int64_t opset) {
-  constexpr std::array<int64_t, 13> kFrom9 = {4, 5, 6, 7, 8, 8, 8, 8, 8, 8, 9, 9, 10};
-  return opset <= 9 ? kFrom9[0] : kFrom9[static_cast<size_t>(opset - 9)];
-}
-
 void collect_names(const Graph& graph, std::set<std::string>& names) {
   for (size_t k = 0; k < graph.value_count(); ++k) names.insert(graph.name_of(ValueId{static_cast<int32_t>(k)}));
   for (const Node& node : graph.nodes())
@@ -150,6 +144,11 @@ class Converter {
 };
 
 }  // namespace
+
+int64_t ir_version_for(int64_t opset) {
+  constexpr std::array<int64_t, 13> kFrom9 = {4, 5, 6, 7, 8, 8, 8, 8, 8, 8, 9, 9, 10};
+  return kFrom9[static_cast<size_t>(std::clamp<int64_t>(opset, 9, 21) - 9)];
+}
 
 bool convert_to_opset(Model& model, int64_t target) {
   if (target < kOldestTarget || target > kNewestTarget)

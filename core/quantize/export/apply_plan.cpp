@@ -18,10 +18,7 @@ namespace tersor::ptq {
 
 namespace {
 
-/// Lowest IR version for an operator set; newer ones are refused by older runtimes.
-int64_t ir_version_for(int64_t opset) {
-  return opset >= 21 ? 10 : opset >= 19 ? 9 : 8;
-}
+constexpr int64_t kLeastIr = 8;
 
 }  // namespace
 
@@ -43,7 +40,7 @@ Model Applier::apply() {
   graph().erase_unused_initializers();
   pack_codes(graph(), few_bit_codes_);
   make_names_unique();
-  model_.ir_version = std::max(model_.ir_version, ir_version_for(model_.opset()));
+  model_.ir_version = std::max({model_.ir_version, kLeastIr, onnx::ir_version_for(model_.opset())});
   return std::move(model_);
 }
 
