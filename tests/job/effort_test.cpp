@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // effort: Gram matrices of the kernels' inputs, and weights rounded by them.
+#include <algorithm>
 #include <cmath>
 #include <memory>
+#include <utility>
 
 #include "core/onnx/write.h"
 #include "core/sweep/round_weights.h"
@@ -127,7 +129,21 @@ struct Products {
 
 }  // namespace
 
-TEST_CASE("Gram matrices are those of the quantized inputs, however these lie") {
+namespace {
+
+/// In steps of each channel, as a kernel's float input is counted.
+Tensor codes_of(const Tensor& values, const std::vector<float>& steps) {
+  Tensor codes = Tensor::make(DType::kUint8, values.shape());
+  const size_t positions = values.data<float>().size() / steps.size();
+  for (size_t i = 0; i < values.data<float>().size(); ++i)
+    codes.mutable_data<uint8_t>()[i] = static_cast<uint8_t>(
+        128 + std::clamp(std::nearbyint(values.data<float>()[i] / steps[i / positions]), -127.0f, 127.0f));
+  return codes;
+}
+
+}  // namespace
+
+TEST_CASE("Gram matrices are those of the kernels' inputs in 8 bits, however these lie") {
   const auto job = job_of(net(), 1);
   const Draft decided = draft(*job, statistics_of(*job));
   const Graph& graph = decided.model.graph;
@@ -136,30 +152,38 @@ TEST_CASE("Gram matrices are those of the quantized inputs, however these lie") 
     Shape shape;
     Products products;
   } cases[] = {{0, Shape{1, 2, 12, 12}, {2, 1}}, {1, Shape{1, 8, 6, 6}, {1, 8}}};
-  for (const auto& one : cases) {
-    const ptq::KernelPlan& planned = decided.plan.kernels[one.kernel];
-    const auto& params = decided.plan.find(graph.find(planned.node)->inputs[0])->params;
-    const ptq::GramKernel conv(*graph.find(planned.node), planned, *graph.initializer(planned.op.weight), params);
-    REQUIRE(static_cast<int64_t>(conv.blocks.size()) == one.products.groups);
-    ptq::GramCounter counter(conv), other(conv);
-    std::vector<int64_t> expected[2];
-    for (uint64_t k = 0; k < kSamples; ++k) {
-      const Tensor codes = quant::quantize(wave(one.shape, k), params);
-      (k < 5 ? counter : other).add(k, k % 3 == 0 ? run::LaidTensor{codes} : channels_last(codes), 36);
-      one.products.add(codes, params.zero_point[0], expected[k % 2]);
-    }
-    ptq::GramSums sums = other.take();
-    sums.add(counter.take());
-    for (int half = 0; half < 2; ++half)
-      for (size_t block = 0; block < conv.blocks.size(); ++block) {
-        const ptq::GramView view = sums.view(half, conv, block);
-        const auto size = static_cast<size_t>(conv.blocks[block].size);
-        REQUIRE(view.rows == 36 * kSamples / 2);
-        for (size_t i = 0, at = 0; i < size; ++i)
-          for (size_t j = 0; j <= i; ++j, ++at)
-            REQUIRE(view.products[at] == expected[half][(block * size + i) * size + j]);
+  for (const auto& one : cases)
+    for (const bool in_float : {false, true}) {
+      const ptq::KernelPlan& planned = decided.plan.kernels[one.kernel];
+      const Node& node = *graph.find(planned.node);
+      const auto& params = decided.plan.find(node.inputs[0])->params;
+      const Tensor& weight = *graph.initializer(planned.op.weight);
+      const ptq::GramKernel conv =
+          in_float ? ptq::GramKernel(node, planned, weight, *decided.statistics.find(graph.name_of(node.inputs[0])))
+                   : ptq::GramKernel(node, planned, weight, params);
+      REQUIRE(conv.steps.empty() != in_float);
+      REQUIRE(static_cast<int64_t>(conv.blocks.size()) == one.products.groups);
+      ptq::GramCounter counter(conv), other(conv);
+      std::vector<int64_t> expected[2];
+      for (uint64_t k = 0; k < kSamples; ++k) {
+        const Tensor values = wave(one.shape, k);
+        const Tensor codes = in_float ? codes_of(values, conv.steps) : quant::quantize(values, params);
+        const Tensor& seen = in_float ? values : codes;
+        (k < 5 ? counter : other).add(k, k % 3 == 0 ? run::LaidTensor{seen} : channels_last(seen), 36);
+        one.products.add(codes, conv.zero_point, expected[k % 2]);
       }
-  }
+      ptq::GramSums sums = other.take();
+      sums.add(counter.take());
+      for (int half = 0; half < 2; ++half)
+        for (size_t block = 0; block < conv.blocks.size(); ++block) {
+          const ptq::GramView view = sums.view(half, conv, block);
+          const auto size = static_cast<size_t>(conv.blocks[block].size);
+          REQUIRE(view.rows == 36 * kSamples / 2);
+          for (size_t i = 0, at = 0; i < size; ++i)
+            for (size_t j = 0; j <= i; ++j, ++at)
+              REQUIRE(view.products[at] == expected[half][(block * size + i) * size + j]);
+        }
+    }
 }
 
 TEST_CASE("of a wide picture only so many rows are looked at") {

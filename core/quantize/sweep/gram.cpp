@@ -29,6 +29,11 @@ constexpr int64_t kColumnsAtOnce = 64;
 /// A float input is counted in codes of 8 bits, as far to both sides.
 constexpr int32_t kZeroOfFloat = 128, kMostOfFloat = 127;
 
+uint8_t code_of(float value, float step) {
+  return static_cast<uint8_t>(
+      quant::quantize_value(value, step, kZeroOfFloat, kZeroOfFloat - kMostOfFloat, kZeroOfFloat + kMostOfFloat));
+}
+
 /// Where the taps of an output position lie in the input.
 class Window {
  public:
@@ -160,13 +165,10 @@ void GramCounter::add(size_t place, const run::LaidTensor& tensor, int64_t most,
   const int64_t rows = (op.is_conv ? shape[0] : shape.elements(0, channel_axis)) * window.outputs();
   const int64_t stride = std::max<int64_t>(1, (rows + most - 1) / most);
   const bool channels_last = !op.is_conv || type.layout == ops::Layout::kChannelsLast;
-  std::vector<uint8_t> of_float;
-  if (type.dtype == DType::kFloat32) of_float = codes_of(tensor, channels_last);
-  const auto* const codes =
-      of_float.empty() ? reinterpret_cast<const uint8_t*>(tensor.tensor.bytes().data()) : of_float.data();
+  const bool is_float = type.dtype == DType::kFloat32;
+  const auto* const floats = is_float ? tensor.tensor.data<float>().data() : nullptr;
+  const auto* const codes = is_float ? nullptr : reinterpret_cast<const uint8_t*>(tensor.tensor.bytes().data());
   const int64_t next_position = channels_last ? op.inputs : 1, next_channel = channels_last ? 1 : positions;
-  const std::vector<uint8_t> padding(static_cast<size_t>((op.inputs - 1) * next_channel + 1),
-                                     static_cast<uint8_t>(zero_point));
   // A signed code is an unsigned one with its highest bit turned, less 128.
   const uint8_t turned = type.dtype == DType::kInt8 ? 0x80 : 0;
   const kernels::Differences differences{turned, static_cast<int16_t>(zero_point + turned)};
@@ -181,35 +183,25 @@ void GramCounter::add(size_t place, const run::LaidTensor& tensor, int64_t most,
   waiting.codes.resize(static_cast<size_t>(width * kRowsAtOnce));
   std::vector<int64_t> begins;
   for (int64_t row = static_cast<int64_t>(place / 2) % stride; row < rows; row += stride) {
-    const uint8_t* const sample = codes + row / window.outputs() * op.inputs * positions;
+    const int64_t sample = row / window.outputs() * op.inputs * positions;
     uint8_t* to = waiting.codes.data() + waiting.rows * width;
     begins.clear();
     window.add_begins(row % window.outputs(), begins);
     for (int64_t tap = 0; tap < op.taps; ++tap, to += op.inputs) {
       const int64_t inside = window.position(begins.data(), tap);
-      const uint8_t* const from = inside < 0 ? padding.data() : sample + inside * next_position;
-      if (next_channel == 1)
-        std::copy_n(from, op.inputs, to);
+      const int64_t from = sample + inside * next_position;
+      if (inside < 0)
+        std::fill_n(to, op.inputs, static_cast<uint8_t>(zero_point));
+      else if (is_float)
+        for (int64_t channel = 0; channel < op.inputs; ++channel)
+          to[channel] = code_of(floats[from + channel * next_channel], kernel_->steps[static_cast<size_t>(channel)]);
+      else if (next_channel == 1)
+        std::copy_n(codes + from, op.inputs, to);
       else
-        for (int64_t channel = 0; channel < op.inputs; ++channel) to[channel] = from[channel * next_channel];
+        for (int64_t channel = 0; channel < op.inputs; ++channel) to[channel] = codes[from + channel * next_channel];
     }
     if (++waiting.rows == kRowsAtOnce) multiply(static_cast<int>(place % 2));
   }
-}
-
-/// Of a float tensor, in its order.
-std::vector<uint8_t> GramCounter::codes_of(const run::LaidTensor& tensor, bool channels_last) const {
-  const auto values = tensor.tensor.data<float>();
-  const auto channels = static_cast<size_t>(kernel_->op.inputs);
-  const Shape& shape = tensor.type().shape;
-  const auto positions =
-      channels_last ? size_t{1} : static_cast<size_t>(std::max<int64_t>(1, shape.elements(2, shape.rank())));
-  std::vector<uint8_t> codes(values.size());
-  for (size_t k = 0; k < codes.size(); ++k)
-    codes[k] =
-        static_cast<uint8_t>(quant::quantize_value(values[k], kernel_->steps[k / positions % channels], kZeroOfFloat,
-                                                   kZeroOfFloat - kMostOfFloat, kZeroOfFloat + kMostOfFloat));
-  return codes;
 }
 
 void GramCounter::turn_to_columns(const Waiting& waiting) {

@@ -97,7 +97,6 @@ class GramCounter {
     std::vector<uint8_t> codes;
     int64_t rows = 0;
   };
-  std::vector<uint8_t> codes_of(const run::LaidTensor& tensor, bool channels_last) const;
   void turn_to_columns(const Waiting& waiting);
   void multiply(int half);
 
