@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/graph/graph.h"
 
+#include <algorithm>
+
 #include "core/base/error.h"
+#include "core/graph/edit.h"
 #include "core/graph/uses.h"
 #include "tests/catch.h"
 #include "tests/support/make_node.h"
@@ -30,6 +33,45 @@ TEST_CASE("sorting puts producers first and keeps the order of the rest") {
   REQUIRE(graph.nodes()[0].id == first);
   REQUIRE(graph.nodes()[1].id == second);
   REQUIRE(graph.nodes()[2].id == last);
+}
+
+TEST_CASE("nodes are found by id wherever they have moved") {
+  Graph graph;
+  std::vector<NodeId> ids;
+  const auto named = [](const std::string& name) {
+    Node node;
+    node.name = name;
+    return node;
+  };
+  for (const char* name : {"a", "b", "c", "d", "e", "f"}) ids.push_back(graph.append(named(name)));
+  const auto check = [&](const std::string& there) {
+    for (size_t k = 0; k < ids.size(); ++k) {
+      const std::string name(1, static_cast<char>('a' + k));
+      const Node* found = graph.find(ids[k]);
+      INFO(name << " of " << there);
+      if (there.find(name) == std::string::npos)
+        REQUIRE(found == nullptr);
+      else
+        REQUIRE((found != nullptr && found->name == name));
+    }
+  };
+  check("abcdef");
+  graph.erase_nodes([](const Node& node) { return node.name == "b"; });
+  check("acdef");
+  std::rotate(graph.nodes().begin(), graph.nodes().end() - 1, graph.nodes().end());
+  check("facde");
+  ids.push_back(graph.insert(2, named("g")));
+  check("fagcde");
+  graph.nodes().erase(graph.nodes().begin(), graph.nodes().begin() + 4);
+  check("de");
+  prepend(graph, {named("h"), named("i")});
+  check("hide");
+  REQUIRE(graph.nodes()[0].name == "h");
+  REQUIRE(graph.nodes()[1].name == "i");
+  REQUIRE(graph.nodes()[0].id != graph.nodes()[1].id);
+  REQUIRE(graph.find(graph.nodes()[1].id)->name == "i");
+  REQUIRE(graph.find(NodeId{}) == nullptr);
+  REQUIRE(graph.find(NodeId{1000}) == nullptr);
 }
 
 TEST_CASE("a cycle is refused with the node's place") {

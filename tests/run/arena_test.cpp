@@ -40,3 +40,21 @@ TEST_CASE("buffers needed at the same time never overlap, and lie at multiples o
   }
   REQUIRE(total < sum / 4);
 }
+
+TEST_CASE("where a buffer lies does not depend on how long the line is") {
+  // Alike stretches far from each other, and some that are needed all along.
+  std::mt19937 random(3);
+  std::vector<Buffer> stretch;
+  for (int k = 0; k < 40; ++k) {
+    const int first = static_cast<int>(random() % 20);
+    stretch.push_back({static_cast<int64_t>(random() % 900 + 1), first, first + static_cast<int>(random() % 5)});
+  }
+  std::vector<Buffer> alone{{5000, 0, 1000}};
+  alone.insert(alone.end(), stretch.begin(), stretch.end());
+  const int64_t total = assign_offsets(alone);
+  std::vector<Buffer> many{{5000, 0, 1000}};
+  for (int at = 0; at < 900; at += 30)
+    for (const Buffer& one : stretch) many.push_back({one.bytes, one.first + at, one.last + at});
+  REQUIRE(assign_offsets(many) == total);
+  for (size_t k = 0; k + 1 < many.size(); ++k) REQUIRE(many[k + 1].offset == alone[k % stretch.size() + 1].offset);
+}

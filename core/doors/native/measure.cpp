@@ -68,6 +68,7 @@ std::shared_ptr<const Job> choose(const std::shared_ptr<const Job>& job, const s
     });
     TrialSums sums;
     for (TrialRunner& runner : runners) sums.add(runner.sums());
+    runners.clear();  // they hold the round's program
     trial.take(trial.outcome(std::move(sums)));
   }
   statistics.choices = trial.choices();

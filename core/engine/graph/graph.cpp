@@ -108,9 +108,12 @@ NodeId Graph::insert(size_t position, Node node) {
   return id;
 }
 
+/// Looks first where the node stands if none before it has come or gone.
 const Node* Graph::find(NodeId id) const {
-  for (const Node& node : nodes_)
-    if (node.id == id) return &node;
+  const size_t near = id.index < 0 ? 0 : std::min(static_cast<size_t>(id.index), nodes_.size());
+  for (size_t away = 0; away <= nodes_.size(); ++away)
+    for (const size_t place : {near + away, near - away})  // below 0 is beyond the end, too
+      if (place < nodes_.size() && nodes_[place].id == id) return &nodes_[place];
   return nullptr;
 }
 

@@ -68,6 +68,28 @@ int64_t times_read(const Graph& graph, const Uses& uses, ValueId value) {
   return times;
 }
 
+/// Moves a QuantizeLinear over the operator that makes what it reads. Returns the index of that operator; nothing,
+/// and nothing changed, where it may not be moved over. `uses` is of the graph before any such move.
+std::optional<size_t> carry_up(Graph& graph, const Uses& uses, Node& node) {
+  const auto quantize = as_quantization(graph, node, "QuantizeLinear");
+  if (!quantize || !quantize->per_tensor() || !quantize->is_8_bit()) return std::nullopt;
+  const auto index = uses.producer_index(quantize->real);
+  if (!index || only_reader(graph, uses, quantize->real) == nullptr) return std::nullopt;
+  Node& mover = graph.nodes()[*index];
+  if (!mover.domain.empty() || mover.outputs.size() != 1 || !has_runtime_trait(mover, RuntimeTrait::kCarriesUp))
+    return std::nullopt;
+  const ValueId moved = mover.inputs[0];
+  const auto maker = uses.producer_index(moved);
+  if (!maker || graph.nodes()[*maker].is("DequantizeLinear") || times_read(graph, uses, moved) != 1)
+    return std::nullopt;
+  const ValueId raw = graph.add_unique_value(graph.name_of(moved) + "_moved", quantize->dtype);
+  node.inputs[0] = moved;
+  node.outputs[0] = mover.inputs[0] = raw;
+  mover.outputs[0] = quantize->raw;
+  if (mover.op_type == "MaxPool") mover.domain = "com.tersor";
+  return index;
+}
+
 }  // namespace
 
 void fold_constant_nodes(Model& model) {
@@ -113,29 +135,25 @@ void rewrite_int8_as_uint8(Graph& graph) {
 }
 
 void move_quantization_up(Graph& graph) {
+  const Uses uses(graph);
   auto& nodes = graph.nodes();
-  Uses uses(graph);
+  std::vector<std::optional<size_t>> ahead(nodes.size());  // by node: what has moved before it
+  std::vector<bool> has_moved(nodes.size(), false);
   for (size_t i = nodes.size(); i-- > 0;) {
-    const auto quantize = as_quantization(graph, nodes[i], "QuantizeLinear");
-    if (!quantize || !quantize->per_tensor() || !quantize->is_8_bit()) continue;
-    const auto index = uses.producer_index(quantize->real);
-    if (!index || only_reader(graph, uses, quantize->real) == nullptr) continue;
-    Node& mover = nodes[*index];
-    if (!mover.domain.empty() || mover.outputs.size() != 1 || !has_runtime_trait(mover, RuntimeTrait::kCarriesUp))
-      continue;
-    const ValueId moved = mover.inputs[0];
-    const auto maker = uses.producer_index(moved);
-    if (!maker || nodes[*maker].is("DequantizeLinear") || times_read(graph, uses, moved) != 1) continue;
-    const ValueId raw = graph.add_unique_value(graph.name_of(moved) + "_moved", quantize->dtype);
-    nodes[i].inputs[0] = moved;
-    nodes[i].outputs[0] = mover.inputs[0] = raw;
-    mover.outputs[0] = quantize->raw;
-    if (mover.op_type == "MaxPool") mover.domain = "com.tersor";
-    const auto place = [&](size_t k) { return nodes.begin() + static_cast<std::ptrdiff_t>(k); };
-    std::rotate(place(*index), place(i), place(i + 1));
-    uses = Uses(graph);
-    ++i;  // another node is here now; the one that has moved comes again further up
+    std::optional<size_t> mover;
+    while (const auto next = carry_up(graph, uses, nodes[i])) mover = next;
+    if (!mover) continue;
+    ahead[*mover] = i;
+    has_moved[i] = true;
   }
+  std::vector<Node> ordered;
+  ordered.reserve(nodes.size());
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (has_moved[i]) continue;
+    if (ahead[i]) ordered.push_back(std::move(nodes[*ahead[i]]));
+    ordered.push_back(std::move(nodes[i]));
+  }
+  nodes = std::move(ordered);
 }
 
 void move_dequantization_down(Graph& graph) {

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "core/base/error.h"
+#include "core/graph/edit.h"
 #include "core/graph/quantized.h"
 #include "core/ops/layout.h"
 #include "core/correct/bound_relus.h"
@@ -29,14 +30,16 @@ Model cut_at_pairs(const Model& fused, const std::vector<PairedTensor>& paired) 
   Graph& graph = model.graph;
   graph.outputs.clear();
   const Uses uses(graph);
+  std::vector<Node> front, back;
   for (const PairedTensor& one : paired) {
     const std::string stem = graph.name_of(one.raw);
     const ValueId given = graph.add_unique_value(stem + "_given", DType::kFloat32);
     const ValueId quantized = graph.add_unique_value(stem + "_given_quantized", one.parameters.dtype);
     const ValueId alone = graph.add_unique_value(stem + "_alone", DType::kFloat32);
-    for (Node& node : graph.nodes())
-      for (ValueId& input : node.inputs)
-        if (input == one.raw) input = quantized;
+    for (const size_t reader : uses.reader_indices(one.raw)) {
+      auto& inputs = graph.nodes()[reader].inputs;
+      std::replace(inputs.begin(), inputs.end(), one.raw, quantized);
+    }
     Node quantize, dequantize;
     quantize.op_type = "QuantizeLinear";
     dequantize.op_type = "DequantizeLinear";
@@ -51,14 +54,16 @@ Model cut_at_pairs(const Model& fused, const std::vector<PairedTensor>& paired) 
       cast.inputs[0] = quantize.outputs[0] = graph.add_unique_value(stem + "_given_codes", one.parameters.dtype);
       cast.outputs[0] = gather.inputs[1] = graph.add_unique_value(stem + "_given_index", DType::kInt32);
       gather.outputs[0] = quantized;
-      graph.insert(0, std::move(gather));
-      graph.insert(0, std::move(cast));
+      front.insert(front.end(), {std::move(quantize), std::move(cast), std::move(gather)});
+    } else {
+      front.push_back(std::move(quantize));
     }
-    graph.insert(0, std::move(quantize));
-    graph.append(std::move(dequantize));
+    back.push_back(std::move(dequantize));
     graph.inputs.push_back(given);
     graph.outputs.push_back(alone);
   }
+  prepend(graph, std::move(front));
+  for (Node& node : back) graph.append(std::move(node));
   return model;
 }
 

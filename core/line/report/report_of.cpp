@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/names.h"
 #include "core/graph/uses.h"
+#include "core/ops/registry.h"
 #include "core/mixed/configurable.h"
 #include "core/decide/outcomes.h"
 #include "core/choose/pad_fillers.h"
@@ -21,12 +22,14 @@ namespace tersor {
 
 namespace {
 
-/// Elements of each value for one sample, by index; 0 where they are not known before the samples.
+/// Elements of each value for one sample, those inside fused groups too, by index; 0 where they are not known before
+/// the samples.
 std::vector<int64_t> elements_of_one_sample(const Job& job) {
   std::vector<int64_t> elements(job.model.graph.value_count(), 0);
   const auto shapes = run::shapes_of_one_sample(job.model.graph);
   if (!shapes || !job.program) return elements;
-  const auto types = job.program->value_types(*shapes);
+  const auto program = run::Program::compile(job.model, ops::standard(), run::sizes_of_all(job.model.graph));
+  const auto types = program->value_types(*shapes);
   for (size_t k = 0; k < std::min(types.size(), elements.size()); ++k)
     if (types[k]) elements[k] = types[k]->shape.elements();
   return elements;

@@ -481,6 +481,7 @@ std::vector<std::string> Trial::costly_constants() const {
 
 /// False where it is no other model than one that was judged, or none at all.
 bool Trial::begin(Candidate candidate) {
+  program_ = nullptr;  // its packed weights are not to stay beside those of the next
   try {
     auto job = std::make_shared<Job>(*with_choices(job_, candidate.choices));
     job->asked = job_;

@@ -2,6 +2,7 @@
 #include "core/export/check_export.h"
 
 #include <cmath>
+#include <set>
 
 #include "core/graph/attribute_defaults.h"
 #include "core/graph/uses.h"
@@ -20,12 +21,14 @@ class ExportCheck {
 
   void run() {
     check_structure();
+    std::set<NodeId> brought;
+    for (const Node& node : before_.graph.nodes()) brought.insert(node.id);
     for (size_t i = 0; i < graph_.nodes().size(); ++i) {
       at_ = i;
       const Node& node = graph_.nodes()[i];
       const bool is_pair = node.is("QuantizeLinear") || node.is("DequantizeLinear");
       // One that the model brought with it is an operator like any other.
-      if (is_pair && before_.graph.find(node.id) == nullptr) check_parameters(node);
+      if (is_pair && brought.count(node.id) == 0) check_parameters(node);
       check_bias(node);
       check_float_weight(node);
     }

@@ -2,6 +2,7 @@
 #include "core/export/guard_moved_quantizers.h"
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
 #include "core/graph/runtime_operators.h"
@@ -59,15 +60,11 @@ bool leads_to_quantizer(const Graph& graph, const Uses& uses, ValueId value) {
   }
 }
 
-/// The DequantizeLinear whose int8 (or int16) activations the value holds; null where it holds none.
-const Node* signed_restorer(const Graph& graph, const Uses& uses, ValueId value) {
-  const auto maker = value.valid() ? uses.producer_index(value) : std::nullopt;
-  if (!maker || !graph.nodes()[*maker].is("DequantizeLinear")) return nullptr;
-  const Node& restorer = graph.nodes()[*maker];
-  const Tensor* zero_point = restorer.inputs.size() > 2 ? graph.initializer(restorer.inputs[2]) : nullptr;
-  const bool is_signed =
-      zero_point != nullptr && (zero_point->dtype() == DType::kInt8 || zero_point->dtype() == DType::kInt16);
-  return is_signed && uses.producer_index(restorer.inputs[0]) ? &restorer : nullptr;
+/// It restores int8 (or int16) activations.
+bool restores_signed(const Graph& graph, const Uses& uses, const Node& node) {
+  if (!node.is("DequantizeLinear") || !node.attributes.empty() || !uses.producer_index(node.inputs[0])) return false;
+  const Tensor* zero_point = node.inputs.size() > 2 ? graph.initializer(node.inputs[2]) : nullptr;
+  return zero_point != nullptr && (zero_point->dtype() == DType::kInt8 || zero_point->dtype() == DType::kInt16);
 }
 
 /// Nodes that the runtime carries a quantizer over.
@@ -77,31 +74,39 @@ bool is_passed(const Node& node) {
 
 int requantize_moved(Graph& graph) {
   int guarded = 0;
-  Uses uses(graph);
-  for (size_t i = 0; i < graph.nodes().size(); ++i) {
-    if (!is_passed(graph.nodes()[i]) || graph.nodes()[i].outputs.size() != 1) continue;
-    const Node* restorer = signed_restorer(graph, uses, graph.nodes()[i].inputs[0]);
-    const ValueId value = graph.nodes()[i].outputs[0];
-    const auto& readers = uses.reader_indices(value);
-    const bool is_quantized = std::any_of(readers.begin(), readers.end(),
-                                          [&](size_t reader) { return graph.nodes()[reader].is("QuantizeLinear"); });
-    if (restorer == nullptr || is_quantized || !restorer->attributes.empty()) continue;
+  const Uses uses(graph);
+  std::map<ValueId, Node> restorers;  // of signed activations, by what they make
+  std::vector<Node> nodes = std::move(graph.nodes());
+  graph.nodes().clear();
+  for (Node& node : nodes) {
+    const auto restorer = is_passed(node) ? restorers.find(node.inputs[0]) : restorers.end();
+    const auto is_quantized = [&](ValueId value) {
+      const auto& readers = uses.reader_indices(value);
+      return std::any_of(readers.begin(), readers.end(),
+                         [&](size_t reader) { return nodes[reader].is("QuantizeLinear"); });
+    };
+    if (restorer == restorers.end() || node.outputs.size() != 1 || is_quantized(node.outputs[0])) {
+      if (restores_signed(graph, uses, node)) restorers[node.outputs[0]] = node;
+      graph.nodes().push_back(std::move(node));
+      continue;
+    }
+    const ValueId value = node.outputs[0];
     const std::string name = graph.name_of(value);
     Node quantize, dequantize;
     quantize.op_type = "QuantizeLinear";
     quantize.name = name + "_moved_QuantizeLinear";
     dequantize.op_type = "DequantizeLinear";
     dequantize.name = name + "_moved_DequantizeLinear";
-    const ValueId moved = graph.add_unique_value(name + "_moved", DType::kFloat32),
-                  codes = graph.add_unique_value(name + kCodes, graph.value(restorer->inputs[0]).dtype);
-    quantize.inputs = {moved, restorer->inputs[1], restorer->inputs[2]};
-    dequantize.inputs = {codes, restorer->inputs[1], restorer->inputs[2]};
-    quantize.outputs = {codes};
+    quantize.inputs = dequantize.inputs = restorer->second.inputs;
+    quantize.inputs[0] = graph.add_unique_value(name + "_moved", DType::kFloat32);
+    dequantize.inputs[0] = graph.add_unique_value(name + kCodes, graph.value(restorer->second.inputs[0]).dtype);
+    quantize.outputs = {dequantize.inputs[0]};
     dequantize.outputs = {value};
-    graph.nodes()[i].outputs[0] = moved;
-    graph.insert(i + 1, std::move(quantize));
-    graph.insert(i + 2, std::move(dequantize));
-    uses = Uses(graph);
+    node.outputs[0] = quantize.inputs[0];
+    restorers[value] = dequantize;
+    graph.nodes().push_back(std::move(node));
+    graph.append(std::move(quantize));
+    graph.append(std::move(dequantize));
     ++guarded;
   }
   return guarded;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/export/added_names.h"
+#include "core/graph/edit.h"
 
 namespace tersor::ptq {
 
@@ -182,9 +183,7 @@ void pack_codes(Graph& graph, std::span<const FewBitCodes> codes) {
     if (saved <= 0) continue;
     for (Node& node : Unpacking(graph, n_bits).make(values)) nodes.push_back(std::move(node));
   }
-  const auto count = static_cast<std::ptrdiff_t>(nodes.size());
-  for (Node& node : nodes) graph.append(std::move(node));
-  std::rotate(graph.nodes().begin(), graph.nodes().end() - count, graph.nodes().end());
+  prepend(graph, std::move(nodes));
 }
 
 }  // namespace tersor::ptq

@@ -481,17 +481,22 @@ int64_t Sweep::state_bytes() const {
     const auto found = bytes_.find(value);
     return found == bytes_.end() ? int64_t{0} : found->second;
   };
-  std::set<ValueId> live(kept_inputs_.begin(), kept_inputs_.end());
-  int64_t most = 0;
+  std::set<ValueId> live;
+  int64_t most = 0, live_bytes = 0;
+  const auto keep = [&](ValueId value) {
+    if (live.insert(value).second) live_bytes += bytes_of(value);
+  };
+  for (const ValueId value : kept_inputs_) keep(value);
   for (const Step& step : steps_) {
-    int64_t bytes = 0;
-    if (step.rounding && step.rounding->is_shared())
-      for (const ValueId value : step.results) bytes += bytes_of(value);
-    else
-      live.insert(step.results.begin(), step.results.end());
-    for (const ValueId value : live) bytes += bytes_of(value);
-    most = std::max(most, bytes);
-    for (const ValueId value : step.dropped) live.erase(value);
+    int64_t passing = 0;
+    for (const ValueId value : step.results)
+      if (step.rounding && step.rounding->is_shared())
+        passing += bytes_of(value);
+      else
+        keep(value);
+    most = std::max(most, live_bytes + passing);
+    for (const ValueId value : step.dropped)
+      if (live.erase(value) != 0) live_bytes -= bytes_of(value);
   }
   return most;
 }
