@@ -48,7 +48,8 @@ describe('a budget', () => {
     await page.getByTestId('chosen-bits').waitFor({ timeout: 60_000 });
     await untilDone(page);
     const text = await page.getByTestId('chosen-bits').innerText();
-    expect(text).toMatch(/1\d\.\d\u202fkB of weights/);
+    const said = text.match(/(1\d\.\d)\u202fkB of weights, each of its own bits, in a file of (\d+\.\d)\u202fkB;/);
+    expect(Number(said?.[2])).toBeGreaterThan(Number(said?.[1]));
     expect(text).toMatch(/8: .* · 4: .* · 2: /);
     if (process.env.TERSOR_PICTURES) {
       await page.screenshot({ path: `${process.env.TERSOR_PICTURES}/budget.png`, fullPage: true });

@@ -29,18 +29,20 @@ function candidateText(operator: SearchedOperator, candidate: SearchedCandidate)
 }
 
 export function ChosenBits() {
-  const chosen = result.value?.quantized.report.trial?.bits;
+  const report = result.value?.quantized.report;
+  const chosen = report?.trial?.bits;
   const operators = chosen?.operators ?? [];
   const [shown, more] = useFold(operators, firstRows, 'operators');
-  if (!chosen || operators.length === 0) return null;
+  if (!report || !chosen || operators.length === 0) return null;
   const { taken } = chosen;
   return (
     <div class="block chosen-bits" data-testid="chosen-bits">
       <div class="block-head">
         <h3>Bits within the budget</h3>
         <span class="soft">
-          {kilobytes(taken.weights_memory)} of weights, at most {kilobytes(taken.activation_memory)} of activations at
-          once; measured on {counted(chosen.images, 'sample')}
+          {kilobytes(taken.weights_memory)} of weights, each of its own bits, in a file of{' '}
+          {kilobytes(report.output.size_bytes)}; at most {kilobytes(taken.activation_memory)} of activations at once;
+          measured on {counted(chosen.images, 'sample')}
         </span>
       </div>
       <table class="figures float-nodes">
