@@ -582,6 +582,33 @@ TEST_CASE("like nodes of an unrolled network have one kernel, so that their weig
   const Tensor shared = run_with(unrolled(true));
   REQUIRE(prepared == 4);  // as the steps, with a Relu, with alpha, turned
   REQUIRE(shared == each);
+
+  // As a quantized model restores it: one list of integers, a DequantizeLinear for each step, and a bias of each step.
+  const auto restored = [&](bool shares) {
+    ModelBuilder builder;
+    ValueId h = builder.input("x", {1, 3});
+    const std::vector<int8_t> values = {5, -3, 8, -7, 2, 1, 4, -6, 9};
+    const auto codes_of = [&] { return builder.weight(Tensor::of<int8_t>(Shape{3, 3}, values)); };
+    const ValueId codes = codes_of(), scale = builder.weight(Tensor::scalar(0.1f)),
+                  other = builder.weight(Tensor::scalar(0.125f));
+    for (int k = 0; k < kSteps; ++k) {
+      const ValueId w =
+          builder.node("DequantizeLinear", {shares ? codes : codes_of(), k == kSteps / 2 ? other : scale});
+      h = builder.node("Tanh",
+                       {builder.node("Gemm", {h, w, builder.weight(random_tensor({3}, static_cast<uint32_t>(k)))})});
+    }
+    builder.output(h);
+    return builder.model;
+  };
+  const auto steps_with = [&](const Model& model) {
+    prepared = 0;
+    run::Runner runner(run::Program::compile(model, ops::standard().with(more)));
+    return runner.run(std::vector<Tensor>{random_tensor({1, 3}, 3)})[0];
+  };
+  const Tensor restored_each = steps_with(restored(false));
+  REQUIRE(prepared == kSteps);
+  REQUIRE(steps_with(restored(true)) == restored_each);
+  REQUIRE(prepared == 2);  // one scale differs
 }
 
 }  // namespace program_test

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "core/graph/operators.h"
 #include "core/graph/uses.h"
 #include "core/run/control.h"
 #include "core/run/fold.h"
@@ -22,6 +23,8 @@ using ops::Op;
 using ops::Setup;
 
 namespace {
+
+constexpr size_t kBias = 2;  // input of operators with a weight
 
 /// Every value is made once and before it is read. Error kInvalidModel.
 void check_definitions(const Graph& graph) {
@@ -156,6 +159,7 @@ class Compiler {
       const ValueId id{static_cast<int32_t>(k)};
       if (wanted_[k] && constants.is_constant(id)) prepared_.constants[id] = constants.value(id).aligned();
     }
+    find_alike(constants);
     fused_.assign(graph_.nodes().size(), false);
     gates_.assign(graph_.nodes().size(), kNone);
     fronts_ = gates_;
@@ -175,6 +179,7 @@ class Compiler {
   }
 
  private:
+  void find_alike(const Constants& constants);
   void find_readers();
   void plan_clamps(Constants& constants);
   void plan_gates(Constants& constants);
@@ -185,6 +190,7 @@ class Compiler {
   void drop_unread();
   std::optional<size_t> only_reader(ValueId id) const;
   std::pair<const std::byte*, ValueId> held_by(ValueId id) const;
+  bool is_same(ValueId a, ValueId b) const;
   const PreparedNode* find_like(const Setup& setup, std::span<const Tensor* const> tensors,
                                 const Constants& constants) const;
   const Op* op_to_fuse(size_t index, Constants& constants) const;
@@ -199,6 +205,8 @@ class Compiler {
   /// Of each constant that kernels have packed, the nodes of these with the clamp that each applies, so that what is
   /// done with it alike is done by one kernel.
   std::map<std::pair<const std::byte*, ValueId>, std::vector<std::pair<size_t, std::optional<Clamp>>>> users_;
+  /// Of each constant that a node makes as one before it does, of the same: what that one makes.
+  std::map<ValueId, ValueId> alike_;
   std::vector<bool> wanted_;  // by value: results and observed ones
   std::vector<bool> live_;    // by node
   std::vector<bool> fused_;   // by node: another does its work
@@ -296,21 +304,52 @@ void Compiler::plan_fronts(Constants& constants) {
   }
 }
 
-/// What tells a constant from others: passes give each node an initializer of its own, with the bytes of one.
+/// What tells a constant from others: passes give each node an initializer of its own, with the bytes of one, and a
+/// quantized model restores each from the same integers.
 std::pair<const std::byte*, ValueId> Compiler::held_by(ValueId id) const {
+  if (const auto first = alike_.find(id); first != alike_.end()) return {nullptr, first->second};
   const Tensor* tensor = graph_.initializer(id);
   if (tensor == nullptr || tensor->is_deferred() || tensor->byte_count() == 0) return {nullptr, id};
   return {tensor->bytes().data(), ValueId{}};
 }
 
+/// Two constants are one, of the same type and shape.
+bool Compiler::is_same(ValueId a, ValueId b) const {
+  const auto held = held_by(a);
+  if (held != held_by(b)) return false;
+  if (held.second.valid()) return true;
+  const Tensor &of_a = *graph_.initializer(a), &of_b = *graph_.initializer(b);
+  return of_a.shape() == of_b.shape() && of_a.dtype() == of_b.dtype();
+}
+
+void Compiler::find_alike(const Constants& constants) {
+  std::map<std::vector<std::pair<const std::byte*, ValueId>>, std::vector<const Node*>> makers;
+  for (size_t i = 0; i < graph_.nodes().size(); ++i) {
+    const Node& node = graph_.nodes()[i];
+    const auto is_there = [](ValueId id) { return id.valid(); };
+    if (!live_[i] || !constants.is_folded(i) || node.inputs.empty() || node.outputs.size() != 1 ||
+        !std::all_of(node.inputs.begin(), node.inputs.end(), is_there) || !captures_of(node).empty() ||
+        has_trait(node, Trait::kRandom))
+      continue;
+    std::vector<std::pair<const std::byte*, ValueId>> held;
+    for (const ValueId id : node.inputs) held.push_back(held_by(id));
+    std::vector<const Node*>& others = makers[held];
+    const auto first = std::find_if(others.begin(), others.end(), [&](const Node* other) {
+      return other->op_type == node.op_type && other->domain == node.domain && other->attributes == node.attributes &&
+             std::equal(other->inputs.begin(), other->inputs.end(), node.inputs.begin(),
+                        [&](ValueId a, ValueId b) { return is_same(a, b); });
+    });
+    if (first != others.end())
+      alike_[node.outputs[0]] = (*first)->outputs[0];
+    else
+      others.push_back(&node);
+  }
+}
+
 /// A node that was prepared from the same: operator, attributes, constants and clamp. An unrolled network has its
-/// weights packed once.
+/// weights packed once. A bias that the kernel has not taken in comes with each call.
 const PreparedNode* Compiler::find_like(const Setup& setup, std::span<const Tensor* const> tensors,
                                         const Constants& constants) const {
-  const auto is_same = [&](ValueId a, ValueId b) {
-    return held_by(a) == held_by(b) && (a == b || (graph_.initializer(a)->shape() == graph_.initializer(b)->shape() &&
-                                                   graph_.initializer(a)->dtype() == graph_.initializer(b)->dtype()));
-  };
   const auto has_same = [](const std::vector<ValueId>& a, const std::vector<ValueId>& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                       [](ValueId x, ValueId y) { return x.valid() == y.valid(); });
@@ -326,6 +365,7 @@ const PreparedNode* Compiler::find_like(const Setup& setup, std::span<const Tens
                      has_same(node.outputs, setup.node.outputs);
       for (size_t i = 0; is_like && i < tensors.size(); ++i) {
         const bool is_constant = node.inputs[i].valid() && constants.is_constant(node.inputs[i]);
+        if (i == kBias && has_trait(node, Trait::kWeighted) && other.absorbed.count(i) == 0 && is_constant) continue;
         is_like = tensors[i] == nullptr ? !is_constant : is_constant && is_same(node.inputs[i], setup.node.inputs[i]);
       }
       if (is_like) return &other;
