@@ -4,6 +4,7 @@
 
 import { counted } from '../numbers';
 import { useRowWindow } from '../ui/rows';
+import { TableHead } from '../ui/TableHead';
 import { paintOf, rowOf, shortTime, supportOf, timeOf, type ColourBy, type Drawn, type Known } from './drawn';
 
 interface GraphTableProps {
@@ -30,17 +31,15 @@ export function GraphTable({ drawn, known, by, found, select }: GraphTableProps)
     <div class="graph-table" tabIndex={0} role="group" aria-label="Graph as a table">
       <table class="layers" aria-rowcount={places.length}>
         <caption class="visually-hidden">{counted(places.length, 'node')} in the order of the graph</caption>
-        <thead>
-          <tr>
-            <th scope="col">Node</th>
-            <th scope="col">Operator</th>
-            <th scope="col">Reads</th>
-            <th scope="col">Runs as</th>
-            <th scope="col" class="right">
-              {by === 'error' ? 'Share of error' : by === 'time' ? 'Time' : by === 'bits' ? 'Bits' : 'Time'}
-            </th>
-          </tr>
-        </thead>
+        <TableHead
+          of={[
+            'Node',
+            'Operator',
+            'Reads',
+            'Runs as',
+            [by === 'error' ? 'Share of error' : by === 'bits' ? 'Bits' : 'Time', 'right'],
+          ]}
+        />
         <tbody ref={shown.body}>
           {spacer(shown.from * shown.height, 'above')}
           {places.slice(shown.from, shown.to).map((k) => {

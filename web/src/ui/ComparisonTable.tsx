@@ -38,6 +38,7 @@ import {
   sizeWords,
   thin,
 } from '../numbers';
+import { niceStep } from './HistogramPlot';
 import { Badge } from './Icons';
 
 const metricNames: Readonly<Record<EvaluationResult['metric'], string>> = {
@@ -358,7 +359,7 @@ export function Intervals(props: { readonly float: EvaluationResult | null }) {
   if (shown.length === 0) return null;
   const low = Math.max(0, Math.min(...shown.map((s) => s.interval.lower)));
   const high = Math.min(1, Math.max(...shown.map((s) => s.interval.upper)));
-  const step = niceStep((high - low) * 100);
+  const step = niceStep(Math.max((high - low) * 100, 0.1), 3);
   const from = Math.floor((low * 100) / step) * step;
   const to = Math.ceil((high * 100) / step) * step;
   const along = (share: number) => 10 + (190 * (100 * share - from)) / Math.max(to - from, 1e-9);
@@ -409,11 +410,4 @@ export function Intervals(props: { readonly float: EvaluationResult | null }) {
       })}
     </svg>
   );
-}
-
-/** A step of 1, 2 or 5 times a power of ten that gives about three intervals. */
-function niceStep(span: number): number {
-  const raw = Math.max(span, 0.1) / 3;
-  const power = 10 ** Math.floor(Math.log10(raw));
-  return power * ([1, 2, 5].find((factor) => factor * power >= raw) ?? 10);
 }

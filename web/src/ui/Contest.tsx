@@ -5,6 +5,7 @@
 import { result } from '../job/state';
 import { choiceText } from '../job/settings';
 import { counted, decibels, kilobytes, milliseconds } from '../numbers';
+import { TableHead } from './TableHead';
 
 export function Contest() {
   const trial = result.value?.quantized.report.trial;
@@ -17,14 +18,7 @@ export function Contest() {
       </div>
       <table class="figures float-nodes">
         <caption class="visually-hidden">Size, expected time and error of each file that was compared</caption>
-        <thead>
-          <tr>
-            <th scope="col">Begins as</th>
-            <th scope="col">Size</th>
-            <th scope="col">Expected time</th>
-            <th scope="col">SQNR</th>
-          </tr>
-        </thead>
+        <TableHead of={['Begins as', 'Size', 'Expected time', 'SQNR']} />
         <tbody>
           {trial.contestants.map((one) => (
             <tr key={one.prefer}>

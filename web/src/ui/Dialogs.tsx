@@ -7,6 +7,7 @@ import { Switch } from './fields';
 import { Close } from './Icons';
 import { LazyHelp } from './LazyHelp';
 import { storedChoice } from './stored';
+import { TableHead } from './TableHead';
 
 type DialogName = 'keys' | 'how' | 'privacy';
 
@@ -38,12 +39,7 @@ function Keys() {
   return (
     <>
       <table class="figures">
-        <thead>
-          <tr>
-            <th scope="col">Key</th>
-            <th scope="col">Does</th>
-          </tr>
-        </thead>
+        <TableHead of={['Key', 'Does']} />
         <tbody>
           {keys.map(([key, does]) => (
             <tr key={key}>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { effect } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 
 import { shareable } from '../job/address';
 import { letters, resultOf } from '../job/configurations';
@@ -77,31 +78,35 @@ function Instrument() {
   );
 }
 
-/** Undo and Redo, each with what it would do. */
+/** Undo or Redo, with what it would do. */
+function HistoryButton(props: {
+  readonly word: 'Undo' | 'Redo';
+  readonly label: string | null;
+  readonly keys: string;
+  readonly icon: ComponentChildren;
+  readonly act: () => void;
+}) {
+  const { word, label } = props;
+  const does = label === null ? `Nothing to ${word.toLowerCase()}` : `${word} “${label}”`;
+  return (
+    <button
+      type="button"
+      class="ghost history-button"
+      aria-disabled={label === null}
+      title={`${does} (${props.keys})`}
+      onClick={props.act}
+    >
+      {props.icon}
+      <span class="history-word">{word}</span>
+    </button>
+  );
+}
+
 function HistoryButtons() {
-  const [back, forth] = [undoLabel.value, redoLabel.value];
   return (
     <>
-      <button
-        type="button"
-        class="ghost history-button"
-        aria-disabled={back === null}
-        title={back === null ? 'Nothing to undo (Ctrl+Z)' : `Undo “${back}” (Ctrl+Z)`}
-        onClick={undo}
-      >
-        <Undo />
-        <span class="history-word">Undo</span>
-      </button>
-      <button
-        type="button"
-        class="ghost history-button"
-        aria-disabled={forth === null}
-        title={forth === null ? 'Nothing to redo (Ctrl+Shift+Z)' : `Redo “${forth}” (Ctrl+Shift+Z)`}
-        onClick={redo}
-      >
-        <Redo />
-        <span class="history-word">Redo</span>
-      </button>
+      <HistoryButton word="Undo" label={undoLabel.value} keys="Ctrl+Z" icon={<Undo />} act={undo} />
+      <HistoryButton word="Redo" label={redoLabel.value} keys="Ctrl+Shift+Z" icon={<Redo />} act={redo} />
       <button
         type="button"
         class="ghost share-button"

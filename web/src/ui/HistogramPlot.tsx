@@ -6,6 +6,7 @@ import { useId } from 'preact/hooks';
 import type { LayerRow } from 'tersor';
 
 import { count, range, value } from '../numbers';
+import { TableHead } from './TableHead';
 
 const top = 44;
 const base = 214;
@@ -61,7 +62,7 @@ export function binsOf(row: Pick<LayerRow, 'histogram' | 'range'>): Bin[] {
 }
 
 /** A step of 1, 2 or 5 times a power of ten that cuts `span` into about `parts`. */
-function niceStep(span: number, parts: number): number {
+export function niceStep(span: number, parts: number): number {
   const raw = span / parts;
   const power = 10 ** Math.floor(Math.log10(raw));
   return power * ([1, 2, 5].find((factor) => factor * power >= raw) ?? 10);
@@ -200,16 +201,7 @@ export function histogramTable(row: LayerRow) {
   return (
     <div class="table-twin" tabIndex={0} role="group" aria-label="Histogram as a table">
       <table class="figures">
-        <thead>
-          <tr>
-            <th scope="col">From</th>
-            <th scope="col">To</th>
-            <th scope="col" class="right">
-              Values
-            </th>
-            <th scope="col">Kept</th>
-          </tr>
-        </thead>
+        <TableHead of={['From', 'To', ['Values', 'right'], 'Kept']} />
         <tbody>
           {bins.map((bin) => (
             <tr key={bin.from}>

@@ -16,6 +16,7 @@ import { GoneLayerPanel, LayerPanel } from './LayerPanel';
 import { layerTab, LayerTabs } from './LayerTabs';
 import { LazyGraph } from './LazyGraph';
 import { focusRow, useRowWindow } from './rows';
+import { TableHead } from './TableHead';
 
 const search = signal('');
 const byError = signal(true);
@@ -117,35 +118,17 @@ function List(props: { readonly rows: readonly LayerRow[]; readonly most: number
   return (
     <table class={narrow ? 'layers narrow' : 'layers'} aria-rowcount={rows.length}>
       <caption class="visually-hidden">Layers with their share of the output error</caption>
-      <thead>
-        <tr>
-          <th scope="col">Layer</th>
-          {!narrow && (
-            <th scope="col" class="layer-op">
-              Operator
-            </th>
-          )}
-          <th scope="col" class="layer-bar">
-            Share of output error
-          </th>
-          <th scope="col" class="right">
-            Share
-          </th>
-          {!narrow && (
-            <>
-              <th scope="col" class="right layer-alone">
-                Alone, dB
-              </th>
-              <th scope="col" class="right layer-sofar">
-                So far, dB
-              </th>
-              <th scope="col" class="right layer-range">
-                Range
-              </th>
-            </>
-          )}
-        </tr>
-      </thead>
+      <TableHead
+        of={[
+          'Layer',
+          !narrow && ['Operator', 'layer-op'],
+          ['Share of output error', 'layer-bar'],
+          ['Share', 'right'],
+          !narrow && ['Alone, dB', 'right layer-alone'],
+          !narrow && ['So far, dB', 'right layer-sofar'],
+          !narrow && ['Range', 'right layer-range'],
+        ]}
+      />
       <tbody ref={shown.body}>
         {spacer(shown.from * shown.height, 'above')}
         {rows.slice(shown.from, shown.to).map((row, k) => (

@@ -24,6 +24,7 @@ import { useFold } from './fold';
 import { Note, ProblemCard } from './Note';
 import { ModelGraph } from './ModelGraph';
 import { Figure, Region, type Cell } from './Region';
+import { TableHead } from './TableHead';
 
 /** What becomes of an operator; without a platform, all that is known is what the engine cannot run. */
 type Fate = Support | 'unsupported';
@@ -185,15 +186,7 @@ function Tensors(props: { readonly info: ModelInfo }) {
         <h3>Inputs and outputs</h3>
       </div>
       <table class="figures">
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">Type</th>
-            <th scope="col" class="right">
-              Shape
-            </th>
-          </tr>
-        </thead>
+        <TableHead of={['Name', 'Type', ['Shape', 'right']]} />
         <tbody>
           {props.info.inputs.map((tensor) => row(tensor, 'in'))}
           {props.info.outputs.map((tensor) => row(tensor, 'out'))}
@@ -240,20 +233,7 @@ function Operators(props: { readonly info: ModelInfo; readonly known: Coverage |
         <span class="soft">on {platformTitle()}</span>
       </div>
       <table class="figures operators">
-        <thead>
-          <tr>
-            <th scope="col">Operator</th>
-            <th scope="col" class="right">
-              Nodes
-            </th>
-            {withWork && (
-              <th scope="col" class="right">
-                Work
-              </th>
-            )}
-            <th scope="col">In int8</th>
-          </tr>
-        </thead>
+        <TableHead of={['Operator', ['Nodes', 'right'], withWork && ['Work', 'right'], 'In int8']} />
         <tbody>
           {shown.map((row) => (
             <tr key={`${row.domain}.${row.op}.${row.support}`}>

@@ -54,6 +54,7 @@ import { Pixels } from './Pixels';
 import { PreprocessingForm, presetWord } from './PreprocessingForm';
 import { InputsForm, RecordingForm } from './RecordingForm';
 import { Figure, Region, type Cell } from './Region';
+import { TableHead } from './TableHead';
 
 /** Samples of each class, by its label, set aside for calibration: the even spread over the data set's order. */
 function calibrationByClass({ labels, count: total }: SamplesInfo): Map<number, number> | null {
@@ -257,16 +258,7 @@ function TensorFigures(props: { readonly tensor: SamplePreview['tensors'][number
       <caption class={props.hideCaption ? 'visually-hidden' : ''}>
         {input}, {shape(dims)}
       </caption>
-      <thead>
-        <tr>
-          <th scope="col">Channel</th>
-          {['min', 'mean', 'max'].map((name) => (
-            <th key={name} scope="col" class="right">
-              {name}
-            </th>
-          ))}
-        </tr>
-      </thead>
+      <TableHead of={['Channel', ['min', 'right'], ['mean', 'right'], ['max', 'right']]} />
       <tbody>
         {(isFew ? channels : [whole]).map((row, k) => (
           <tr key={names[k]}>

@@ -8,6 +8,7 @@ import { keepFloat, result } from '../job/state';
 import { counted, shortName } from '../numbers';
 import { useFold } from './fold';
 import { KeepFloat } from './KeepFloat';
+import { TableHead } from './TableHead';
 
 /** Rows shown before "Show all". */
 const firstRows = 8;
@@ -37,13 +38,7 @@ export function StaysFloat() {
       {rows.length > 0 && (
         <table class="figures float-nodes">
           <caption class="visually-hidden">Operators that stay float, and why</caption>
-          <thead>
-            <tr>
-              <th scope="col">Operator</th>
-              <th scope="col">Why</th>
-              <th scope="col">Keep in float</th>
-            </tr>
-          </thead>
+          <TableHead of={['Operator', 'Why', 'Keep in float']} />
           <tbody>
             {shown.map((node, k) => (
               <tr key={`${node.name}.${k}`}>

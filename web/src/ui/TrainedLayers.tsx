@@ -4,10 +4,10 @@
 
 import type { Comparison } from 'tersor';
 
-import { openLayer } from '../job/state';
-import { decibels, fixed, shortName } from '../numbers';
+import { decibels, fixed } from '../numbers';
 import { useFold } from './fold';
-import { revealPanel } from './layer';
+import { LayerName } from './LayerName';
+import { TableHead } from './TableHead';
 
 /** Rows shown before "Show all". */
 const firstRows = 6;
@@ -46,37 +46,13 @@ export function TrainedLayers({ before, after }: { readonly before: Comparison; 
     <>
       <table class="figures trained-layers">
         <caption class="visually-hidden">Layers before and after the training, most changed first</caption>
-        <thead>
-          <tr>
-            <th scope="col">Layer’s output against float</th>
-            <th scope="col" class="right">
-              Before
-            </th>
-            <th scope="col" class="right">
-              After
-            </th>
-            <th scope="col" class="right">
-              Change, dB
-            </th>
-          </tr>
-        </thead>
+        <TableHead
+          of={['Layer’s output against float', ['Before', 'right'], ['After', 'right'], ['Change, dB', 'right']]}
+        />
         <tbody>
           {shown.map((row) => (
             <tr key={row.output}>
-              <th scope="row">
-                <button
-                  type="button"
-                  class="link"
-                  title={row.name}
-                  onClick={() => {
-                    openLayer.value = row.output;
-                    requestAnimationFrame(revealPanel);
-                  }}
-                >
-                  {shortName(row.name)}
-                </button>
-                <span class="sub">{row.op}</span>
-              </th>
+              <LayerName row={row} />
               <td class="right">{decibels(row.before)}</td>
               <td class="right">{decibels(row.now)}</td>
               <td class="right">{change(row)}</td>

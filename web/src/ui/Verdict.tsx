@@ -5,11 +5,12 @@
 
 import { agreementOf } from '../job/answers';
 import { titleOf } from '../job/settings';
-import { openLayer, result, running, type Result } from '../job/state';
-import { count, counted, fixed, outputDecibels, percent, shortName, sizeWords } from '../numbers';
+import { result, running, type Result } from '../job/state';
+import { count, counted, fixed, outputDecibels, percent, sizeWords } from '../numbers';
 import { KeepFloat } from './KeepFloat';
-import { revealPanel } from './layer';
+import { LayerName } from './LayerName';
 import { Note } from './Note';
+import { TableHead } from './TableHead';
 
 /** Layers shown with their switch. */
 const worstShown = 3;
@@ -111,32 +112,11 @@ export function WorstLayers() {
       {worst.length > 0 && (
         <table class="figures worst">
           <caption class="visually-hidden">Layers that make most of the error</caption>
-          <thead>
-            <tr>
-              <th scope="col">Most of the error comes from</th>
-              <th scope="col" class="right">
-                Share
-              </th>
-              <th scope="col">Keep in float</th>
-            </tr>
-          </thead>
+          <TableHead of={['Most of the error comes from', ['Share', 'right'], 'Keep in float']} />
           <tbody>
             {worst.map((layer) => (
               <tr key={layer.output}>
-                <th scope="row">
-                  <button
-                    type="button"
-                    class="link"
-                    title={layer.name}
-                    onClick={() => {
-                      openLayer.value = layer.output;
-                      requestAnimationFrame(revealPanel);
-                    }}
-                  >
-                    {shortName(layer.name)}
-                  </button>
-                  <span class="sub">{layer.op}</span>
-                </th>
+                <LayerName row={layer} />
                 <td class="right">{percent(layer.error_share, 1)}</td>
                 <td>
                   <KeepFloat name={layer.name} isFloat={layer.range === null} hideLabel />
