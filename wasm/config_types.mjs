@@ -53,7 +53,7 @@ export function configTypes(fields) {
   return `// SPDX-License-Identifier: Apache-2.0
 // Made by build.mjs from the core's list of fields: do not edit.
 
-import type { OpsetToLayers } from './requirements.js';
+import type { OpsetToLayers } from './types/layers.js';
 
 ${interfaces.join('')}/** The fields of QuantizationConfig, by their documented names; what is left out has its default. */
 export interface QuantizationConfig {

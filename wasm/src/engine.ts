@@ -10,7 +10,8 @@ import type { NamedData } from './packed.js';
 import { checkOptions } from './options.js';
 import { Pool } from './pool.js';
 import type { Lists } from './protocol.js';
-import { CoreTrainableQuantizer, type BaseTrainableQuantizer, type TrainableQuantizerOptions } from './trainable.js';
+import { CoreTrainableQuantizer } from './trainable.js';
+import type { BaseTrainableQuantizer, TrainableQuantizerOptions } from './types/trainable.js';
 import type * as types from './types.js';
 
 const mostWorkers = 8;

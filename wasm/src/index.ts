@@ -39,22 +39,24 @@ export {
   type QuantizerMembers,
 } from './quantizers.js';
 export {
-  type BaseKerasTrainableQuantizer,
-  type BasePytorchTrainableQuantizer,
-  type BaseTrainableQuantizer,
-  type InferableQuantizerData,
-  type PerChannel,
   QuantizationTarget,
   THRESHOLD,
-  type TrainableQuantizationParams,
   TrainableQuantizerActivationConfig,
   TrainableQuantizerCandidateConfig,
-  type TrainableQuantizerConfig,
-  type TrainableQuantizerOptions,
   TrainableQuantizerWeightsConfig,
-  type Variable,
   VariableGroup,
 } from './trainable.js';
+export type {
+  BaseKerasTrainableQuantizer,
+  BasePytorchTrainableQuantizer,
+  BaseTrainableQuantizer,
+  InferableQuantizerData,
+  PerChannel,
+  TrainableQuantizationParams,
+  TrainableQuantizerConfig,
+  TrainableQuantizerOptions,
+  Variable,
+} from './types/trainable.js';
 export type {
   Agreement,
   AttributeFilter,

@@ -140,95 +140,128 @@ export async function runJob<T>(pool: Pool, job: Job, call: CallOptions): Promis
   }
 }
 
-async function runOnce<T>(pool: Pool, job: Job, call: CallOptions): Promise<T> {
-  call.signal?.throwIfAborted();
-  const key = newKey('job');
-  const { items } = job.feed;
-  const queue = isList(items) ? new ListQueue(items, pool.workers.length) : new StreamQueue(items);
-  let done = 0;
-  let over = false;
+/** How many samples a worker is given next, by how long those before took. */
+class Pace {
+  count = 1;
+  #lastDone = 0;
+
+  done(samples: number, sent: number): void {
+    const now = performance.now();
+    const each = (now - Math.max(sent, this.#lastDone)) / samples;
+    this.#lastDone = now;
+    const inTime = Math.floor(targetMilliseconds / Math.max(each, 0.01));
+    this.count = Math.max(1, Math.min(mostAtOnce, 2 * this.count, inTime));
+  }
+}
+
+/** One way through the samples. */
+class JobRun {
+  readonly key = newKey('job');
+  readonly #job: Job;
+  readonly #call: CallOptions;
+  readonly #workers: readonly PoolWorker[];
+  readonly #queue: Queue;
+  #done = 0;
+  #over = false;
   /** Workers that had a sample and may get another. */
-  let busy = 0;
+  #busy = 0;
   /** The one that takes the others' parts, once it is done with its own, and how often it had died before. */
-  const lead: { readonly worker: PoolWorker; readonly deaths: number }[] = [];
-  const tell = () =>
-    call.onProgress?.({ stage: job.stage, done, total: Math.max(done, job.feed.total ?? 0), note: 'samples' });
+  #lead: { readonly worker: PoolWorker; readonly deaths: number } | null = null;
+
+  constructor({ workers }: Pool, job: Job, call: CallOptions) {
+    const { items } = job.feed;
+    this.#job = job;
+    this.#call = call;
+    this.#workers = workers;
+    this.#queue = isList(items) ? new ListQueue(items, workers.length) : new StreamQueue(items);
+  }
+
+  /** Nobody waits for it any more. */
+  end(): void {
+    this.#over = true;
+    this.#queue.stop();
+  }
+
+  #tell(): void {
+    const { stage, feed } = this.#job;
+    const total = Math.max(this.#done, feed.total ?? 0);
+    this.#call.onProgress?.({ stage, done: this.#done, total, note: 'samples' });
+  }
+
+  async #add(worker: PoolWorker, samples: readonly SentSample[], life: Life, pace: Pace): Promise<void> {
+    const sent = performance.now();
+    const { comeBack } = this.#job.feed;
+    const lent = comeBack !== undefined;
+    const transfer = lent ? memoryOf(samples) : [];
+    const back = await worker.call('addSamples', [this.key, samples, lent], { transfer });
+    if (back) comeBack?.(back);
+    pace.done(samples.length, sent);
+    if (this.#over) return;
+    this.#done += samples.length;
+    life.done += samples.length;
+    this.#tell();
+  }
 
   /** What the worker's part came to; null for the lead, and for one that had no sample. */
-  const part = async (worker: PoolWorker, take: Take, life: Life): Promise<Uint8Array | null> => {
-    let count = 1;
+  async #part(worker: PoolWorker, take: Take, life: Life): Promise<Uint8Array | null> {
+    const { needs, kind, settings } = this.#job;
+    const pace = new Pace();
     let last: Promise<void> = Promise.resolve();
-    let lastDone = 0;
     const { deaths } = worker;
-    const add = async (samples: readonly SentSample[]) => {
-      const sent = performance.now();
-      const lent = job.feed.comeBack !== undefined;
-      const back = await worker.call('addSamples', [key, samples, lent], { transfer: lent ? memoryOf(samples) : [] });
-      if (back) job.feed.comeBack?.(back);
-      const now = performance.now();
-      const each = (now - Math.max(sent, lastDone)) / samples.length;
-      lastDone = now;
-      count = Math.max(1, Math.min(mostAtOnce, 2 * count, Math.floor(targetMilliseconds / Math.max(each, 0.01))));
-      if (over) return;
-      done += samples.length;
-      life.done += samples.length;
-      tell();
-    };
     for (;;) {
-      const samples = await take(count);
+      const samples = await take(pace.count);
       life.taken.push(...samples);
       if (worker.deaths !== deaths) throw died('its part of the job is lost.');
       if (samples.length === 0) break;
       if (!life.busy) {
         life.busy = true;
-        ++busy;
-        for (const resource of job.needs) await worker.need(resource);
-        if (over) break;
-        await worker.call('beginJob', [key, job.kind, job.settings]);
+        ++this.#busy;
+        for (const resource of needs) await worker.need(resource);
+        if (this.#over) break;
+        await worker.call('beginJob', [this.key, kind, settings]);
       }
-      const next = add(samples);
+      const next = this.#add(worker, samples, life, pace);
       next.catch(() => undefined); // heard below, or that of the one before it
       await last;
       last = next;
-      if (over) break;
+      if (this.#over) break;
     }
     await last;
-    if (!life.busy || over) return null;
+    if (!life.busy || this.#over) return null;
     life.busy = false;
-    if (--busy > 0 || lead.length > 0) return worker.call('finishJob', [key]);
-    lead.push({ worker, deaths });
+    if (--this.#busy > 0 || this.#lead) return worker.call('finishJob', [this.key]);
+    this.#lead = { worker, deaths };
     return null;
-  };
+  }
 
-  const work = async (worker: PoolWorker): Promise<Uint8Array | null> => {
-    const take = queue.taker();
+  /** The same, and once more by the worker in its place where it dies. */
+  async #work(worker: PoolWorker): Promise<Uint8Array | null> {
+    const take = this.#queue.taker();
     let again: readonly SentSample[] = [];
     for (let life = 0; ; ++life) {
       const { deaths } = worker;
       const mine: Life = { taken: [], done: 0, busy: false };
       const rest = [...again];
+      const next: Take = (count) => (rest.length > 0 ? Promise.resolve(rest.splice(0, count)) : take(count));
       try {
-        return await part(
-          worker,
-          (count) => (rest.length > 0 ? Promise.resolve(rest.splice(0, count)) : take(count)),
-          mine,
-        );
+        return await this.#part(worker, next, mine);
       } catch (error) {
-        if (mine.busy) --busy;
+        if (mine.busy) --this.#busy;
         // samples that stream in are gone with the worker, and one that kills its worker would kill the next
-        if (worker.deaths === deaths || life > 0 || over || !isList(items)) throw error;
-        done -= mine.done;
+        if (worker.deaths === deaths || life > 0 || this.#over || !isList(this.#job.feed.items)) throw error;
+        this.#done -= mine.done;
         again = [...mine.taken, ...rest];
       }
     }
-  };
+  }
 
-  const all = async (): Promise<T> => {
-    tell();
-    const parts = (await Promise.all(pool.workers.map(work))).filter((one) => one !== null);
-    call.signal?.throwIfAborted();
-    const [taker] = lead;
-    if (!taker) {
+  async result(): Promise<unknown> {
+    this.#tell();
+    const all = await Promise.all(this.#workers.map((worker) => this.#work(worker)));
+    const parts = all.filter((one) => one !== null);
+    this.#call.signal?.throwIfAborted();
+    const lead = this.#lead;
+    if (!lead) {
       throw new TersorError({
         code: 'invalid_samples',
         message: 'There are no samples.',
@@ -236,20 +269,24 @@ async function runOnce<T>(pool: Pool, job: Job, call: CallOptions): Promise<T> {
         hint: 'Give at least one; 100 or more make good ranges.',
       });
     }
-    if (taker.worker.deaths !== taker.deaths) throw new PartsLost(taker.worker);
+    const isLost = () => lead.worker.deaths !== lead.deaths;
+    if (isLost()) throw new PartsLost(lead.worker);
     const transfer = parts.map((one) => one.buffer as ArrayBuffer);
     try {
-      return (await taker.worker.call('mergeJob', [key, parts, job.extra ?? null], { transfer })) as T;
+      return await lead.worker.call('mergeJob', [this.key, parts, this.#job.extra ?? null], { transfer });
     } catch (error) {
-      throw taker.worker.deaths === taker.deaths ? error : new PartsLost(taker.worker);
+      throw isLost() ? new PartsLost(lead.worker) : error;
     }
-  };
+  }
+}
 
+async function runOnce<T>(pool: Pool, job: Job, call: CallOptions): Promise<T> {
+  call.signal?.throwIfAborted();
+  const run = new JobRun(pool, job, call);
   try {
-    return await abortable(all(), call.signal);
+    return (await abortable(run.result(), call.signal)) as T;
   } finally {
-    over = true;
-    queue.stop();
-    pool.forget(key);
+    run.end();
+    pool.forget(run.key);
   }
 }

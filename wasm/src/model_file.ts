@@ -34,6 +34,15 @@ export class ModelFile implements Resource<ModelInfo> {
   }
 }
 
+/** What a quantized model came from. */
+export interface Origin {
+  readonly float: ModelFile;
+  readonly sets: DataSets;
+  readonly statistics: Uint8Array;
+  /** The core's JSON. */
+  readonly settings: string;
+}
+
 async function* mapped<T>(items: AsyncIterable<T>, change: (item: T) => T): AsyncGenerator<T> {
   for await (const item of items) yield change(item);
 }

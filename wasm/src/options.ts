@@ -3,7 +3,7 @@
 // Options of the calls by name: one that does not exist is a slip, and would do nothing in silence.
 
 import { TersorError } from './error.js';
-import type { TrainableQuantizerOptions } from './trainable.js';
+import type { TrainableQuantizerOptions } from './types/trainable.js';
 import type * as types from './types.js';
 
 /** The type makes sure that none is missing. */

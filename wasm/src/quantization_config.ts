@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Made by build.mjs from the core's list of fields: do not edit.
 
-import type { OpsetToLayers } from './requirements.js';
+import type { OpsetToLayers } from './types/layers.js';
 
 /** Limits for the quantized model: weights_memory, activation_memory and total_memory in bytes, bops in bit operations. Each operator gets the candidate of the platform that costs least accuracy within these limits; null, or only nulls, gives every operator the base configuration. */
 export interface ResourceUtilization {

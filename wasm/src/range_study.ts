@@ -3,9 +3,8 @@
 // One activation's range, looked at: a worker keeps the histogram, so that a range by hand is judged at once.
 
 import { abortable } from './job.js';
-import type { Context } from './model_file.js';
+import type { Context, Origin } from './model_file.js';
 import type { PoolWorker, Resource } from './pool.js';
-import type { Origin } from './result.js';
 import { newKey } from './samples.js';
 import type { CallOptions, RangeChoice, RangeFigures, RangeQuestion, RangeStudy } from './types.js';
 

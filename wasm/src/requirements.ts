@@ -4,6 +4,7 @@
 // in the form of their JSON. Types only; docs/requirements.md says what stands behind each name.
 
 import type { QuantizationConfig } from './quantization_config.js';
+import type { Layers } from './types/layers.js';
 
 export type QuantizationMethod = 'POWER_OF_TWO' | 'LUT_POT_QUANTIZER' | 'SYMMETRIC' | 'UNIFORM' | 'LUT_SYM_QUANTIZER';
 
@@ -44,32 +45,6 @@ export interface QuantizationConfigOptions {
   readonly block_sizes?: readonly number[] | undefined;
   readonly base_config: OpQuantizationConfig;
 }
-
-export type AttributeValue = number | string | readonly number[] | readonly string[];
-
-/** A condition on attributes: a comparison, all of several (And), or any of several (Or). */
-export type AttributeFilter =
-  | {
-      readonly attr: string;
-      readonly op: 'Eq' | 'NotEq' | 'Greater' | 'GreaterEq' | 'Smaller' | 'SmallerEq' | 'Contains';
-      readonly value: AttributeValue;
-    }
-  | { readonly all: readonly AttributeFilter[] }
-  | { readonly any: readonly AttributeFilter[] };
-
-/** Nodes of a type that fulfil every condition of `all`, and one of `any` where it is there. */
-export interface LayerFilterParams {
-  readonly layer: string;
-  readonly all?: readonly AttributeFilter[] | undefined;
-  readonly any?: readonly AttributeFilter[] | undefined;
-  readonly kwargs?: Readonly<Record<string, AttributeValue>> | undefined;
-}
-
-/** An operator type or a filter each. */
-export type Layers = readonly (string | LayerFilterParams)[];
-
-/** Operator sets of a platform, each with the layers that it stands for; an empty list for none. */
-export type OpsetToLayers = Readonly<Record<string, Layers>>;
 
 export interface OperatorsSet {
   readonly name: string;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { abortable, runJob } from './job.js';
-import { evaluate, ModelFile, runEach, type Context } from './model_file.js';
+import { evaluate, ModelFile, runEach, type Context, type Origin } from './model_file.js';
 import { checkOptions } from './options.js';
 import type { Quantized } from './protocol.js';
-import { isList, type DataSets, type Feed } from './samples.js';
+import { isList, type Feed } from './samples.js';
 import { OpenRange } from './range_study.js';
 import type {
   CompareOptions,
@@ -23,15 +23,6 @@ import type {
   SampleRun,
   Samples,
 } from './types.js';
-
-/** What a quantized model came from. */
-export interface Origin {
-  readonly float: ModelFile;
-  readonly sets: DataSets;
-  readonly statistics: Uint8Array;
-  /** The core's JSON. */
-  readonly settings: string;
-}
 
 /** The report with what the samples' data set has to say, in place of what another had. */
 function remarked(report: Report, { remarks = [] }: Feed): Report {

@@ -6,7 +6,7 @@
 
 import { abortable } from './job.js';
 import { died, type Pool, type PoolWorker, type Resource } from './pool.js';
-import type { SentSample, SweepPlan, TrainingState } from './protocol.js';
+import type { Calls, Method, SentSample, SweepPlan, TrainingState } from './protocol.js';
 import { newKey } from './samples.js';
 import type { CallOptions, TrainingProgress } from './types.js';
 
@@ -76,97 +76,129 @@ export async function runSweep(pool: Pool, sweep: Sweep, call: SweepOptions): Pr
   }
 }
 
-async function sweepOnce(pool: Pool, sweep: Sweep, call: SweepOptions): Promise<Uint8Array> {
-  call.signal?.throwIfAborted();
-  const key = newKey('sweep');
-  let over = false;
+/** The workers that a sweep uses, each with its part of the samples. */
+class Crew {
+  readonly #deaths: readonly number[];
 
-  const begin = async (worker: PoolWorker) => {
-    for (const resource of sweep.needs) await worker.need(resource);
-    return worker.call('beginSweep', [key, sweep.settings, sweep.statistics]);
-  };
+  constructor(
+    readonly workers: readonly PoolWorker[],
+    readonly lead: PoolWorker,
+  ) {
+    this.#deaths = workers.map(({ deaths }) => deaths);
+  }
 
-  const all = async (): Promise<Uint8Array> => {
-    const [lead, ...others] = pool.workers;
-    if (!lead) return sweep.statistics;
-    // all begin at once: each takes its time over it
-    const [plan] = await Promise.all([lead, ...others].map(begin));
-    const samples = plan && sweep.pick(plan.samples);
-    if (!plan || !samples) return sweep.statistics;
-    const used = [lead, ...others].slice(0, workersFor(plan, pool.workers.length));
-    const deaths = used.map((worker) => worker.deaths);
-    const check = (): boolean => {
-      if (used.some((worker, k) => worker.deaths !== deaths[k])) throw died('its part of the samples is lost.');
-      return over;
+  /** Throws where one was lost with its part. */
+  check(): void {
+    if (this.workers.some(({ deaths }, k) => deaths !== this.#deaths[k]))
+      throw died('its part of the samples is lost.');
+  }
+
+  all<M extends Method>(method: M, args: Parameters<Calls[M]>): Promise<ReturnType<Calls[M]>[]> {
+    return Promise.all(this.workers.map((worker) => worker.call(method, args)));
+  }
+}
+
+class SweepRun {
+  readonly key = newKey('sweep');
+  /** Nobody waits for it any more. */
+  over = false;
+  readonly #sweep: Sweep;
+  readonly #call: SweepOptions;
+  readonly #clock = timed();
+  #saved = 0;
+  #stopped = false;
+
+  constructor(sweep: Sweep, call: SweepOptions) {
+    this.#sweep = sweep;
+    this.#call = call;
+  }
+
+  get #trains(): boolean {
+    return this.#sweep.kind === 'training';
+  }
+
+  async #begin(worker: PoolWorker): Promise<SweepPlan | null> {
+    for (const resource of this.#sweep.needs) await worker.need(resource);
+    return worker.call('beginSweep', [this.key, this.#sweep.settings, this.#sweep.statistics]);
+  }
+
+  async #share(crew: Crew, samples: readonly SentSample[]): Promise<void> {
+    const give = async (worker: PoolWorker, k: number) => {
+      const mine = samples.filter((_, i) => i % crew.workers.length === k);
+      for (let i = 0; i < mine.length; i += handful) {
+        crew.check();
+        if (this.over) return;
+        await worker.call('addSamples', [this.key, mine.slice(i, i + handful), false]);
+      }
     };
-    await Promise.all(
-      used.map(async (worker, k) => {
-        const mine = samples.filter((_, i) => i % used.length === k);
-        for (let i = 0; i < mine.length && !check(); i += handful) {
-          await worker.call('addSamples', [key, mine.slice(i, i + handful), false]);
-        }
-      }),
-    );
-    if (sweep.kind === 'training' && call.resume) {
-      const { resume } = call;
-      await Promise.all(used.map((worker) => worker.call('resumeSweep', [key, resume])));
+    await Promise.all(crew.workers.map(give));
+    if (this.#trains && this.#call.resume) await crew.all('resumeSweep', [this.key, this.#call.resume]);
+  }
+
+  async #tell({ lead }: Crew, done: number, steps: number | null): Promise<void> {
+    const { onProgress } = this.#call;
+    if (!onProgress) return;
+    if (steps === null) onProgress({ stage: 'choose', done, total: done + 1, note: 'trials' });
+    else if (!this.#trains) onProgress({ stage: 'correct', done, total: steps, note: 'layers' });
+    else {
+      const now = await lead.call('sweepProgress', [this.key]);
+      const training = now ? this.#clock(now) : undefined;
+      onProgress({ stage: 'train', done, total: steps, note: 'steps', training });
     }
-    const clock = timed();
+  }
+
+  async #save({ lead }: Crew): Promise<void> {
+    if (!this.#trains || !this.#call.onCheckpoint) return;
+    await this.#call.onCheckpoint(await lead.call('sweepCheckpoint', [this.key]));
+    this.#saved = performance.now();
+  }
+
+  async #stopWhereAsked(crew: Crew): Promise<void> {
+    if (this.#stopped || !this.#call.stop?.aborted) return;
+    this.#stopped = true;
+    await crew.all('stopSweep', [this.key]);
+  }
+
+  /** The statistics with what was measured. */
+  async with(workers: readonly PoolWorker[]): Promise<Uint8Array> {
+    const { statistics, pick } = this.#sweep;
+    // all begin at once: each takes its time over it
+    const [plan] = await Promise.all(workers.map((worker) => this.#begin(worker)));
+    const samples = plan && pick(plan.samples);
+    const [lead] = workers;
+    if (!plan || !samples || !lead) return statistics;
+    const crew = new Crew(workers.slice(0, workersFor(plan, workers.length)), lead);
+    await this.#share(crew, samples);
     const outcomes: Uint8Array[] = [];
-    const tell = async (done: number) => {
-      if (!call.onProgress) return;
-      if (plan.steps === null) {
-        call.onProgress({ stage: 'choose', done, total: done + 1, note: 'trials' });
-        return;
-      }
-      if (sweep.kind !== 'training') {
-        call.onProgress({ stage: 'correct', done, total: plan.steps, note: 'layers' });
-        return;
-      }
-      const now = await lead.call('sweepProgress', [key]);
-      call.onProgress({
-        stage: 'train',
-        done,
-        total: plan.steps,
-        note: 'steps',
-        training: now ? clock(now) : undefined,
-      });
-    };
-    let saved = performance.now();
-    const save = async () => {
-      if (sweep.kind !== 'training' || !call.onCheckpoint) return;
-      await call.onCheckpoint(await lead.call('sweepCheckpoint', [key]));
-      saved = performance.now();
-    };
-    let stopped = false;
-    const stopWhereAsked = async () => {
-      if (stopped || !call.stop?.aborted) return;
-      stopped = true;
-      await Promise.all(used.map((worker) => worker.call('stopSweep', [key])));
-    };
-    for (let step = 0; (plan.steps === null || step < plan.steps) && !check(); ++step) {
-      await tell(step);
-      await stopWhereAsked();
-      if (performance.now() - saved > checkpointSeconds * 1000) await save();
-      const before = outcomes.at(-1) ?? new Uint8Array();
-      const parts = await Promise.all(used.map((worker) => worker.call('sweepStep', [key, step, before])));
+    this.#saved = performance.now();
+    for (let step = 0; plan.steps === null || step < plan.steps; ++step) {
+      crew.check();
+      if (this.over) break;
+      await this.#tell(crew, step, plan.steps);
+      await this.#stopWhereAsked(crew);
+      if (performance.now() - this.#saved > checkpointSeconds * 1000) await this.#save(crew);
+      const parts = await crew.all('sweepStep', [this.key, step, outcomes.at(-1) ?? new Uint8Array()]);
       if (parts.every((part) => part.length === 0)) break;
-      const outcome = await lead.call('mergeSweepStep', [key, step, parts]);
+      const outcome = await lead.call('mergeSweepStep', [this.key, step, parts]);
       // Of a training nobody needs more than the last, and there are thousands.
-      if (sweep.kind === 'training') outcomes.length = 0;
+      if (this.#trains) outcomes.length = 0;
       outcomes.push(outcome);
     }
-    if (over) return sweep.statistics;
-    await tell(plan.steps ?? outcomes.length);
-    const finished = await lead.call('finishSweep', [key, outcomes]);
-    await save();
+    if (this.over) return statistics;
+    await this.#tell(crew, plan.steps ?? outcomes.length, plan.steps);
+    const finished = await lead.call('finishSweep', [this.key, outcomes]);
+    await this.#save(crew);
     return finished;
-  };
+  }
+}
 
+async function sweepOnce(pool: Pool, sweep: Sweep, call: SweepOptions): Promise<Uint8Array> {
+  call.signal?.throwIfAborted();
+  const run = new SweepRun(sweep, call);
   try {
-    return await abortable(all(), call.signal);
+    return await abortable(run.with(pool.workers), call.signal);
   } finally {
-    over = true;
-    pool.forget(key);
+    run.over = true;
+    pool.forget(run.key);
   }
 }

@@ -18,6 +18,7 @@ export type * from './types/errors.js';
 export type * from './types/progress.js';
 export type * from './types/samples.js';
 export type * from './types/model.js';
+export type * from './types/layers.js';
 export type * from './types/settings.js';
 export type * from './types/evaluation.js';
 export type * from './types/report.js';

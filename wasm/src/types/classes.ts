@@ -4,7 +4,6 @@
 
 import type { QuantizationConfig } from '../quantization_config.js';
 import type { FrameworkInfo, TargetPlatformCapabilities } from '../requirements.js';
-import type { BaseTrainableQuantizer, TrainableQuantizerOptions } from '../trainable.js';
 import type { EvaluationResult, Metric } from './evaluation.js';
 import type { ModelInfo, NodeInfo, RangeQuestion, RangeStudy } from './model.js';
 import type { CallOptions } from './progress.js';
@@ -28,6 +27,7 @@ import type {
   Preset,
   Recipe,
 } from './settings.js';
+import type { BaseTrainableQuantizer, TrainableQuantizerOptions } from './trainable.js';
 
 export interface TersorOptions {
   /** Number of workers; `auto` (default) is the number of cores, at most 8. */
@@ -73,23 +73,12 @@ export interface SampleOptions extends CallOptions {
   readonly preprocessing?: Preprocessing | PreprocessingPreset | undefined;
 }
 
-export interface CalibrateOptions extends SampleOptions {
+export interface CalibrateOptions extends SampleOptions, CoverageOptions {
   /**
    * Aborting it ends a training (`gradient_ptq_config`) early: the call goes on with the best that was found, and its recipe
    * says after how many steps. Does nothing elsewhere.
    */
   readonly stop?: AbortSignal | undefined;
-  readonly platform?: Platform | undefined;
-  readonly config?: QuantizationConfig | undefined;
-  readonly overrides?: readonly Override[] | undefined;
-  /** What the fields that `config` does not give hold. */
-  readonly preset?: Preset | undefined;
-  /** Replaces what is known of ONNX operators, field by field. */
-  readonly frameworkInfo?: FrameworkInfo | undefined;
-  /** The requirement documents' name of `config`. */
-  readonly quantization_config?: QuantizationConfig | undefined;
-  /** The requirement documents' name of `frameworkInfo`. */
-  readonly framework_info?: FrameworkInfo | undefined;
   readonly selection?: Selection | undefined;
   /** Of all samples; a training whose `label_weight` is above 0 learns from them, nothing else looks at them. */
   readonly labels?: Labels | undefined;

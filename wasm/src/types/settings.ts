@@ -8,14 +8,8 @@ import type {
   QuantizationConfig,
   ResourceUtilization,
 } from '../quantization_config.js';
-import type {
-  FrameworkInfo,
-  LayerFilterParams,
-  OpsetToLayers,
-  QuantizeConfig,
-  QuantizeConfigData,
-  TargetPlatformCapabilities,
-} from '../requirements.js';
+import type { FrameworkInfo, QuantizeConfig, QuantizeConfigData, TargetPlatformCapabilities } from '../requirements.js';
+import type { LayerFilterParams, OpsetToLayers } from './layers.js';
 import type { TakenResources } from './report.js';
 import type { Preprocessing } from './samples.js';
 
