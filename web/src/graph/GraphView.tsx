@@ -13,6 +13,7 @@ import { followGraph, graph, graphProblem, runtimeNodes } from '../job/graph';
 import { announcement, openLayer, result } from '../job/state';
 import { count, counted, decibels, percent } from '../numbers';
 import { Search } from '../ui/Icons';
+import { LinkButton } from '../ui/LinkButton';
 import { ProblemCard } from '../ui/Note';
 import { singleKeys } from '../ui/Dialogs';
 import {
@@ -218,13 +219,13 @@ function Counts(props: {
         </>
       )}
       {(fused > 0 || !whole.value) && (
-        <button type="button" class="link" onClick={() => (whole.value = !whole.value)}>
+        <LinkButton onClick={() => (whole.value = !whole.value)}>
           {whole.value ? 'Show every node' : 'Join what runs as one'}
-        </button>
+        </LinkButton>
       )}{' '}
-      <button type="button" class="link" onClick={() => (asTable.value = !asTable.value)}>
+      <LinkButton onClick={() => (asTable.value = !asTable.value)}>
         {asTable.value ? 'Show as graph' : 'Show as table'}
-      </button>
+      </LinkButton>
     </p>
   );
 }

@@ -4,6 +4,7 @@
 
 import { applyAdvice, currentAdvice } from '../job/apply_advice';
 import { running } from '../job/state';
+import { BlockHead } from './BlockHead';
 import { chooseFolder } from './files';
 
 export function AdviceList() {
@@ -11,10 +12,7 @@ export function AdviceList() {
   if (list.length === 0) return null;
   return (
     <div class="block advice" data-testid="advice">
-      <div class="block-head">
-        <h3>Advice</h3>
-        <span class="soft">each can be undone</span>
-      </div>
+      <BlockHead title="Advice" note="each can be undone" />
       <ol>
         {list.map((one, k) => (
           <li key={one.id} data-advice={one.id}>

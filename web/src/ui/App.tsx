@@ -7,6 +7,7 @@ import { Dock } from './Dock';
 import { dragged } from './drag';
 import { Header } from './Header';
 import { builtSize, Landing } from './Landing';
+import { LinkButton } from './LinkButton';
 import { ModelRegion } from './ModelRegion';
 import { Note, ProblemCard } from './Note';
 import { ResultsRegion } from './ResultsRegion';
@@ -26,15 +27,9 @@ function Footer() {
   return (
     <footer class="footer">
       <nav aria-label="About">
-        <button type="button" class="link" onClick={() => openDialog('privacy')}>
-          What leaves this tab: nothing
-        </button>
-        <button type="button" class="link" onClick={() => openDialog('how')}>
-          How it works
-        </button>
-        <button type="button" class="link" onClick={() => openDialog('keys')}>
-          Keyboard
-        </button>
+        <LinkButton onClick={() => openDialog('privacy')}>What leaves this tab: nothing</LinkButton>
+        <LinkButton onClick={() => openDialog('how')}>How it works</LinkButton>
+        <LinkButton onClick={() => openDialog('keys')}>Keyboard</LinkButton>
         {isSite && (
           <a class="link" href="tersor.html" download>
             This page as one file

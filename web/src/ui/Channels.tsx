@@ -8,6 +8,7 @@ import type { LayerRow, WeightChannels } from 'tersor';
 
 import * as state from '../job/state';
 import { count, decibels, times, value } from '../numbers';
+import { BlockHead } from './BlockHead';
 import { useWidth } from './width';
 
 /** Channels that are named. */
@@ -55,12 +56,7 @@ export function Channels(props: { readonly row: LayerRow }) {
   const bits = known?.n_bits ?? null;
   return (
     <div class="block">
-      <div class="block-head">
-        <h3>Weights by channel</h3>
-        <span class="soft">
-          {count(largest.length)} channels, largest value; {between}
-        </span>
-      </div>
+      <BlockHead title="Weights by channel" note={`${count(largest.length)} channels, largest value; ${between}`} />
       <div class="plot" ref={frame}>
         <svg
           class="weights"

@@ -6,6 +6,7 @@ import { copyAcross, differences, lookAt, openConfiguration, removeOther, swap }
 import { letters, otherLetter } from '../job/configurations';
 import { active, looksAt, parked, type Letter } from '../job/state';
 import { Badge } from './Icons';
+import { LinkButton } from './LinkButton';
 
 interface SwitchProps<T extends string> {
   readonly name: string;
@@ -108,15 +109,9 @@ export function Configurations() {
           onChoose={openConfiguration}
         />
         <span class="soft">These are the settings of {mine}.</span>
-        <button type="button" class="link" onClick={copyAcross}>
-          Copy to {other}
-        </button>
-        <button type="button" class="link" onClick={swap}>
-          Swap
-        </button>
-        <button type="button" class="link" onClick={removeOther}>
-          Remove {other}
-        </button>
+        <LinkButton onClick={copyAcross}>Copy to {other}</LinkButton>
+        <LinkButton onClick={swap}>Swap</LinkButton>
+        <LinkButton onClick={removeOther}>Remove {other}</LinkButton>
       </div>
       <Differing />
     </div>

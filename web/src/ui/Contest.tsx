@@ -5,6 +5,7 @@
 import { result } from '../job/state';
 import { choiceText } from '../job/settings';
 import { counted, decibels, kilobytes, milliseconds } from '../numbers';
+import { BlockHead } from './BlockHead';
 import { TableHead } from './TableHead';
 
 export function Contest() {
@@ -12,10 +13,7 @@ export function Contest() {
   if (!trial || trial.contestants.length === 0) return null;
   return (
     <div class="block" data-testid="contest">
-      <div class="block-head">
-        <h3>What was preferred</h3>
-        <span class="soft">files compared on {counted(trial.held, 'sample')} held aside</span>
-      </div>
+      <BlockHead title="What was preferred" note={`files compared on ${counted(trial.held, 'sample')} held aside`} />
       <table class="figures float-nodes">
         <caption class="visually-hidden">Size, expected time and error of each file that was compared</caption>
         <TableHead of={['Begins as', 'Size', 'Expected time', 'SQNR']} />

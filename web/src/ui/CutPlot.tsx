@@ -12,6 +12,7 @@ import { choiceText } from '../job/settings';
 import { result } from '../job/state';
 import { count, decibels, none, range, value } from '../numbers';
 import { along, axisOf, HistogramPlot, narrowGutters, type Axis, type Gutters } from './HistogramPlot';
+import { LinkButton } from './LinkButton';
 import { useWidth } from './width';
 
 const wideGutters: Gutters = { left: 168, right: 148 };
@@ -370,11 +371,7 @@ export function CutPlot(props: CutPlotProps) {
           <p class="soft">
             {disabled ||
               'SQNR is that of this tensor by its range alone. Drag a cut, or focus it and use the arrow keys; figures follow at once, and the model is made anew when you let go.'}{' '}
-            {handCut(row.name) && (
-              <button type="button" class="link" onClick={letSettingsChoose}>
-                Let the settings choose
-              </button>
-            )}
+            {handCut(row.name) && <LinkButton onClick={letSettingsChoose}>Let the settings choose</LinkButton>}
           </p>
         </>
       )}

@@ -7,6 +7,7 @@ import { active, parked, result, resultIsOld, saved, type Result } from '../job/
 import { size } from '../numbers';
 import { say } from '../job/say';
 import { copy, download } from './copy';
+import { LinkButton } from './LinkButton';
 
 function asText(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`;
@@ -77,15 +78,9 @@ export function Downloads() {
         </code>
       </p>
       <div class="actions">
-        <button type="button" class="link" onClick={() => copy(command, 'Command line copied.')}>
-          Copy as command line
-        </button>
-        <button type="button" class="link" onClick={() => copy(javaScript(shown), 'JavaScript copied.')}>
-          Copy as JavaScript
-        </button>
-        <button type="button" class="link" onClick={() => copy(sha256, 'SHA-256 copied.')}>
-          Copy sha256
-        </button>
+        <LinkButton onClick={() => copy(command, 'Command line copied.')}>Copy as command line</LinkButton>
+        <LinkButton onClick={() => copy(javaScript(shown), 'JavaScript copied.')}>Copy as JavaScript</LinkButton>
+        <LinkButton onClick={() => copy(sha256, 'SHA-256 copied.')}>Copy sha256</LinkButton>
       </div>
       <p class="soft sha" title={sha256}>
         same bytes, sha256 {sha256.slice(0, 8)}…{sha256.slice(-8)}

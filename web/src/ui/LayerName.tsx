@@ -5,6 +5,7 @@ import type { LayerRow } from 'tersor';
 import { openLayer } from '../job/state';
 import { shortName } from '../numbers';
 import { revealPanel } from './layer';
+import { LinkButton } from './LinkButton';
 
 /** The head of a layer's row, which opens the layer's panel. */
 export function LayerName({ row }: { readonly row: Pick<LayerRow, 'output' | 'name' | 'op'> }) {
@@ -14,9 +15,9 @@ export function LayerName({ row }: { readonly row: Pick<LayerRow, 'output' | 'na
   };
   return (
     <th scope="row">
-      <button type="button" class="link" title={row.name} onClick={open}>
+      <LinkButton title={row.name} onClick={open}>
         {shortName(row.name)}
-      </button>
+      </LinkButton>
       <span class="sub">{row.op}</span>
     </th>
   );

@@ -13,6 +13,7 @@ import { Close } from './Icons';
 import { histogramTable } from './HistogramPlot';
 import { KeepFloat } from './KeepFloat';
 import { closeLayer, revealPanel } from './layer';
+import { LinkButton } from './LinkButton';
 import { Neighbours } from './Neighbours';
 import { OperatorSettings, RunsAs } from './OperatorSettings';
 
@@ -65,12 +66,12 @@ function Values(props: ValuesProps) {
           </span>
         </h3>
         <span class="pair">
-          <button type="button" class="link" aria-pressed={table} onClick={() => setTable(!table)}>
+          <LinkButton aria-pressed={table} onClick={() => setTable(!table)}>
             {table ? 'Show as plot' : 'Show as table'}
-          </button>
-          <button type="button" class="link" aria-pressed={linear} onClick={() => setLinear(!linear)}>
+          </LinkButton>
+          <LinkButton aria-pressed={linear} onClick={() => setLinear(!linear)}>
             {linear ? 'Log count' : 'Linear count'}
-          </button>
+          </LinkButton>
         </span>
       </div>
       {table ? histogramTable(props.row) : <CutPlot {...props} linear={linear} />}

@@ -5,6 +5,7 @@
 import { signal } from '@preact/signals';
 
 import { LazyGraph } from './LazyGraph';
+import { LinkButton } from './LinkButton';
 
 const shown = signal(false);
 
@@ -13,9 +14,9 @@ export const modelGraphSearchId = 'model-graph-search';
 export function ModelGraph() {
   return (
     <div class="block model-graph">
-      <button type="button" class="link" aria-expanded={shown.value} onClick={() => (shown.value = !shown.value)}>
+      <LinkButton aria-expanded={shown.value} onClick={() => (shown.value = !shown.value)}>
         {shown.value ? 'Hide the graph' : 'Show the graph'}
-      </button>
+      </LinkButton>
       {shown.value && <LazyGraph searchId={modelGraphSearchId} head={<h3 class="tab">Graph</h3>} />}
     </div>
   );

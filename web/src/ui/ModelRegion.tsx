@@ -19,8 +19,10 @@ import {
   shownCoverage,
 } from '../job/state';
 import { count, counted, large, none, percent, shape, shortName, shortShape, size, sizeWords } from '../numbers';
+import { BlockHead } from './BlockHead';
 import { chooseFiles } from './files';
 import { useFold } from './fold';
+import { LinkButton } from './LinkButton';
 import { Note, ProblemCard } from './Note';
 import { ModelGraph } from './ModelGraph';
 import { Figure, Region, type Cell } from './Region';
@@ -153,9 +155,7 @@ function FileFacts(props: { readonly name: string; readonly info: ModelInfo; rea
     <div class="block">
       <div class="block-head">
         <h3>File</h3>
-        <button type="button" class="link" onClick={chooseFiles}>
-          Replace
-        </button>
+        <LinkButton onClick={chooseFiles}>Replace</LinkButton>
       </div>
       <dl class="facts">
         {rows.map(([term, value]) => (
@@ -182,9 +182,7 @@ function Tensors(props: { readonly info: ModelInfo }) {
   );
   return (
     <div class="block">
-      <div class="block-head">
-        <h3>Inputs and outputs</h3>
-      </div>
+      <BlockHead title="Inputs and outputs" />
       <table class="figures">
         <TableHead of={['Name', 'Type', ['Shape', 'right']]} />
         <tbody>
@@ -228,10 +226,7 @@ function Operators(props: { readonly info: ModelInfo; readonly known: Coverage |
   const [shown, more] = useFold(rows, operatorsShown, 'rows');
   return (
     <div class="block">
-      <div class="block-head">
-        <h3>Operators</h3>
-        <span class="soft">on {platformTitle()}</span>
-      </div>
+      <BlockHead title="Operators" note={`on ${platformTitle()}`} />
       <table class="figures operators">
         <TableHead of={['Operator', ['Nodes', 'right'], withWork && ['Work', 'right'], 'In int8']} />
         <tbody>

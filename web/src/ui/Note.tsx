@@ -9,6 +9,7 @@ import { details, type Problem } from '../job/problem';
 import { engine, model } from '../job/state';
 import { copy } from './copy';
 import { NoteSign, type NoteKind } from './Icons';
+import { LinkButton } from './LinkButton';
 
 export function Note(props: { readonly kind: NoteKind; readonly children: ComponentChildren }) {
   return (
@@ -52,14 +53,8 @@ export function ProblemCard({ problem, children, onDismiss }: ProblemCardProps) 
         {problem.place !== '' && <p class="problem-place">{problem.place}</p>}
         <div class="actions">
           {children}
-          <button type="button" class="link" onClick={() => copy(details(problem, facts), 'Details copied.')}>
-            Copy details
-          </button>
-          {onDismiss && (
-            <button type="button" class="link" onClick={onDismiss}>
-              Dismiss
-            </button>
-          )}
+          <LinkButton onClick={() => copy(details(problem, facts), 'Details copied.')}>Copy details</LinkButton>
+          {onDismiss && <LinkButton onClick={onDismiss}>Dismiss</LinkButton>}
         </div>
       </div>
     </div>

@@ -11,6 +11,7 @@ import { operatorRows } from '../job/overrides';
 import { choiceText, type FormRow } from '../job/settings';
 import { listedOverrides } from '../job/state';
 import { fixed, none, thin } from '../numbers';
+import { BlockHead } from './BlockHead';
 import { Select } from './fields';
 import { KeepFloat } from './KeepFloat';
 
@@ -82,12 +83,10 @@ export function OperatorSettings(props: { readonly row: LayerRow }) {
   const changes = fields.filter(({ field }) => operatorField(row.name, field) !== undefined).length;
   return (
     <div class="block">
-      <div class="block-head">
-        <h3>This operator</h3>
-        <span class="soft">
-          {changes > 0 || set.some(({ name }) => name === row.name) ? 'set by you' : 'as all others'}
-        </span>
-      </div>
+      <BlockHead
+        title="This operator"
+        note={changes > 0 || set.some(({ name }) => name === row.name) ? 'set by you' : 'as all others'}
+      />
       <div class="operator-settings">
         <KeepFloat name={row.name} isFloat={row.range === null} />
         {fields.map((form) => {

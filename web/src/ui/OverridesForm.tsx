@@ -20,6 +20,7 @@ import { model } from '../job/state';
 import { count, counted } from '../numbers';
 import { FieldControl } from './FieldControl';
 import { Select, TextArea, TextField } from './fields';
+import { LinkButton } from './LinkButton';
 import { ProblemCard } from './Note';
 
 const example =
@@ -37,16 +38,14 @@ function List(props: { readonly onRemove: () => void }) {
         <li key={`${chosen}: ${effect}`}>
           <code>{chosen}</code>
           <span>{effect}</span>
-          <button
-            type="button"
-            class="link"
+          <LinkButton
             onClick={() => {
               remove();
               props.onRemove();
             }}
           >
             Remove<span class="visually-hidden"> {chosen}</span>
-          </button>
+          </LinkButton>
         </li>
       ))}
       {rows.length > mostRows && <li>and {count(rows.length - mostRows)} more</li>}

@@ -4,6 +4,7 @@ import type { Preprocessing, PreprocessingPreset, PreprocessingTrial } from 'ter
 
 import { setPreprocessing } from '../job/load';
 import { engine, labels, model } from '../job/state';
+import { BlockHead } from './BlockHead';
 import { NumberField, Select } from './fields';
 
 const presetTexts: Readonly<Record<PreprocessingPreset, string>> = {
@@ -220,9 +221,7 @@ export function PreprocessingForm(props: {
   const names = value.channels === 'GRAY' ? ['gray'] : [...value.channels];
   return (
     <div class="block preprocessing-form">
-      <div class="block-head">
-        <h3>Preprocessing</h3>
-      </div>
+      <BlockHead title="Preprocessing" />
       <div class="form">
         <div class="form-wide">
           <PresetField value={value} channels={names.length} change={change} />

@@ -7,6 +7,7 @@ import type { Preprocessing, SampleInput } from 'tersor';
 
 import { setPreprocessing } from '../job/load';
 import { asksLength, engine, model, preprocessing, samplesInfo } from '../job/state';
+import { BlockHead } from './BlockHead';
 import { NumberField, Select } from './fields';
 
 /** What is in force, or what a change starts from. */
@@ -30,10 +31,7 @@ export function RecordingForm() {
   const length = lengthOfInput();
   return (
     <div class="block">
-      <div class="block-head">
-        <h3>Recordings</h3>
-        <span class="soft">channels averaged, −1 … 1</span>
-      </div>
+      <BlockHead title="Recordings" note="channels averaged, −1 … 1" />
       <div class="form">
         <NumberField
           label="Sample rate, Hz"
@@ -81,10 +79,7 @@ export function InputsForm({ inputs }: { readonly inputs: readonly SampleInput[]
   };
   return (
     <div class="block inputs-form">
-      <div class="block-head">
-        <h3>Other inputs</h3>
-        <span class="soft">the same in every sample</span>
-      </div>
+      <BlockHead title="Other inputs" note="the same in every sample" />
       <div class="form">
         {others.map(({ name, from }) => (
           <div key={name} class={from === 'asked' ? 'asked' : ''}>

@@ -39,6 +39,7 @@ import {
   thin,
 } from '../numbers';
 import { AdviceList } from './AdviceList';
+import { BlockHead } from './BlockHead';
 import { ChosenBits } from './ChosenBits';
 import { Contest } from './Contest';
 import { ChangeLine, ComparisonTable, Intervals, overlapSentence } from './ComparisonTable';
@@ -239,10 +240,7 @@ function Cost() {
   const workers = engine.value?.workers ?? 1;
   return (
     <div class="block cost">
-      <div class="block-head">
-        <h3>Cost</h3>
-        <span class="soft">{duration(done.seconds)} in all</span>
-      </div>
+      <BlockHead title="Cost" note={`${duration(done.seconds)} in all`} />
       <dl class="facts">
         {passes.map((stage) => (
           <div key={stage.id}>
@@ -289,9 +287,7 @@ function Corrections() {
   if (steps.length === 0) return null;
   return (
     <div class="block corrections">
-      <div class="block-head">
-        <h3>Corrected</h3>
-      </div>
+      <BlockHead title="Corrected" />
       {steps.map((step) => (
         <div key={step.name} class="correction">
           <p>

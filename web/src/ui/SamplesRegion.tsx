@@ -45,9 +45,11 @@ import {
 } from '../job/state';
 import { wantedSamples } from '../job/wanted_samples';
 import { column, count, counted, fixed, range, shape, size, value } from '../numbers';
+import { BlockHead } from './BlockHead';
 import { chooseFiles, chooseFolder } from './files';
 import { NumberField, Select } from './fields';
 import { useFold } from './fold';
+import { LinkButton } from './LinkButton';
 import { Neighbours } from './Neighbours';
 import { Note, ProblemCard } from './Note';
 import { Pixels } from './Pixels';
@@ -84,9 +86,9 @@ function OwnLabels({ info }: { readonly info: SamplesInfo }) {
   const set = samples.value;
   if (!set || set.labelsFile || !['names', 'files'].includes(info.labels_from)) return null;
   return (
-    <button type="button" class="link" onClick={set.isUnlabelled ? takeOwnLabels : leaveOutLabels}>
+    <LinkButton onClick={set.isUnlabelled ? takeOwnLabels : leaveOutLabels}>
       {set.isUnlabelled ? 'Use them as labels' : 'Go on without labels'}
-    </button>
+    </LinkButton>
   );
 }
 
@@ -346,12 +348,10 @@ function Split() {
   const labelled = labels.value !== null;
   return (
     <div class="block">
-      <div class="block-head">
-        <h3>Split</h3>
-        <span class="soft">
-          {calibrate < total ? 'drawn evenly from the whole set, no sample in both' : 'all samples in both'}
-        </span>
-      </div>
+      <BlockHead
+        title="Split"
+        note={calibrate < total ? 'drawn evenly from the whole set, no sample in both' : 'all samples in both'}
+      />
       <div class="split-figures">
         <label for={id}>
           <b>{count(calibrate)} calibrate</b>
@@ -521,9 +521,7 @@ export function SamplesRegion() {
         action={
           model.value ? (
             <span class="pair line-buttons">
-              <button type="button" class="link" onClick={chooseFiles}>
-                Files
-              </button>
+              <LinkButton onClick={chooseFiles}>Files</LinkButton>
               <button type="button" class="button" onClick={chooseFolder}>
                 Choose samples
               </button>

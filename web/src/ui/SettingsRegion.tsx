@@ -45,6 +45,7 @@ import { Select } from './fields';
 import { chooseFiles } from './files';
 import { FrameworkInfoForm } from './FrameworkInfoForm';
 import { Chevron } from './Icons';
+import { LinkButton } from './LinkButton';
 import { ProblemCard } from './Note';
 import { OverridesForm } from './OverridesForm';
 import { Figure, Region, type Cell } from './Region';
@@ -128,9 +129,7 @@ function PlatformRow() {
           }))}
           onChoose={setPlatform}
         />
-        <button type="button" class="link" onClick={chooseFiles}>
-          Open platform file
-        </button>
+        <LinkButton onClick={chooseFiles}>Open platform file</LinkButton>
       </div>
     </div>
   );
@@ -272,22 +271,12 @@ export function SettingsRegion() {
           ))}
         <OtherSettings rows={rows.filter((row) => row.group !== 'main')} />
         <div class="actions">
-          <button type="button" class="link" onClick={chooseFiles}>
-            Open recipe
-          </button>
-          <button
-            type="button"
-            class="link"
-            onClick={() => void copy(shareable(), 'Address copied: it holds the settings, and no data.')}
-          >
+          <LinkButton onClick={chooseFiles}>Open recipe</LinkButton>
+          <LinkButton onClick={() => void copy(shareable(), 'Address copied: it holds the settings, and no data.')}>
             Copy link to these settings
-          </button>
-          <button type="button" class="link" onClick={toDocumentDefaults}>
-            MCT’s defaults
-          </button>
-          <button type="button" class="link" onClick={backToDefaults}>
-            Back to Tersor’s defaults
-          </button>
+          </LinkButton>
+          <LinkButton onClick={toDocumentDefaults}>MCT’s defaults</LinkButton>
+          <LinkButton onClick={backToDefaults}>Back to Tersor’s defaults</LinkButton>
           {opened ? (
             <span class="soft">
               Filled from {opened.name}

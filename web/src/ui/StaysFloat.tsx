@@ -6,6 +6,7 @@ import type { FloatNode } from 'tersor';
 
 import { keepFloat, result } from '../job/state';
 import { counted, shortName } from '../numbers';
+import { BlockHead } from './BlockHead';
 import { useFold } from './fold';
 import { KeepFloat } from './KeepFloat';
 import { TableHead } from './TableHead';
@@ -29,12 +30,10 @@ export function StaysFloat() {
   if (!done) return null;
   return (
     <div class="block stays-float">
-      <div class="block-head">
-        <h3>Stays float</h3>
-        <span class="soft">
-          {rows.length === 0 ? 'nothing: every operator runs as an integer' : counted(rows.length, 'operator')}
-        </span>
-      </div>
+      <BlockHead
+        title="Stays float"
+        note={rows.length === 0 ? 'nothing: every operator runs as an integer' : counted(rows.length, 'operator')}
+      />
       {rows.length > 0 && (
         <table class="figures float-nodes">
           <caption class="visually-hidden">Operators that stay float, and why</caption>

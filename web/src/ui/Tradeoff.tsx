@@ -27,7 +27,9 @@ import {
   type TradeoffPoint,
 } from '../job/state';
 import { count, counted, decibels, kilobytes, none, percent } from '../numbers';
+import { BlockHead } from './BlockHead';
 import { NumberField } from './fields';
+import { LinkButton } from './LinkButton';
 import { ProblemCard } from './Note';
 import { useWidth } from './width';
 
@@ -177,10 +179,19 @@ function Within(props: { readonly curve: Curve }) {
   const refused = useSignal(false);
   const isTimed = curve.points.every(({ milliseconds }) => milliseconds !== null);
   const isAnswered = curve.points.every(({ lost }) => lost !== null);
-  const set = (part: Partial<Limits>) => {
-    limits.value = { ...limits.value, ...part };
-    refused.value = false;
-  };
+  const limit = (name: keyof Limits, label: string, minimum: number) => (
+    <NumberField
+      label={label}
+      value={limits.value[name]}
+      minimum={minimum}
+      nullable
+      placeholder="no limit"
+      onEnter={(value) => {
+        limits.value = { ...limits.value, [name]: value };
+        refused.value = false;
+      }}
+    />
+  );
   const isEmpty = Object.values(limits.value).every((one) => one === null);
   const choose = () => {
     void chooseWithin(curve, limits.value).then((fits) => (refused.value = !fits));
@@ -189,42 +200,12 @@ function Within(props: { readonly curve: Curve }) {
     <fieldset class="within">
       <legend>At most</legend>
       <div class="actions">
-        <NumberField
-          label="kB of file"
-          value={limits.value.kilobytes}
-          minimum={0}
-          nullable
-          placeholder="no limit"
-          onEnter={(kB) => set({ kilobytes: kB })}
-        />
-        {isAnswered && (
-          <NumberField
-            label="points lost"
-            value={limits.value.points}
-            minimum={0}
-            nullable
-            placeholder="no limit"
-            onEnter={(points) => set({ points })}
-          />
-        )}
-        {isTimed && (
-          <NumberField
-            label="times the least time"
-            value={limits.value.times}
-            minimum={1}
-            nullable
-            placeholder="no limit"
-            onEnter={(times) => set({ times })}
-          />
-        )}
-        <button
-          type="button"
-          class="link"
-          disabled={isEmpty || running.value || tradeoffRun.value !== null}
-          onClick={choose}
-        >
+        {limit('kilobytes', 'kB of file', 0)}
+        {isAnswered && limit('points', 'points lost', 0)}
+        {isTimed && limit('times', 'times the least time', 1)}
+        <LinkButton disabled={isEmpty || running.value || tradeoffRun.value !== null} onClick={choose}>
           Choose what fits
-        </button>
+        </LinkButton>
       </div>
       {refused.value && (
         <p class="field-wrong" role="alert">
@@ -262,9 +243,9 @@ function Points(props: { readonly curve: Curve }) {
               {point.isInForce ? (
                 <span class="soft">in force</span>
               ) : (
-                <button type="button" class="link" onClick={() => choosePoint(curve, point)}>
+                <LinkButton onClick={() => choosePoint(curve, point)}>
                   Choose<span class="visually-hidden"> {budgetText(curve, point.budget)}</span>
-                </button>
+                </LinkButton>
               )}
             </td>
           </tr>
@@ -281,40 +262,29 @@ export function Tradeoff() {
   const problem = tradeoffProblem.value;
   return (
     <div class="block tradeoff" data-testid="tradeoff">
-      <div class="block-head">
-        <h3>Size against error</h3>
-        <span class="soft">
-          {progress
+      <BlockHead
+        title="Size against error"
+        note={
+          progress
             ? progress.kind === 'curve'
               ? `${count(progress.done)} of ${count(progress.of)} budgets`
               : `searching between two budgets, ${count(progress.done + 1)} of at most ${count(progress.of)}`
-            : 'one quantization for each of several budgets'}
-        </span>
-      </div>
+            : 'one quantization for each of several budgets'
+        }
+      />
       {problem && <ProblemCard problem={problem} onDismiss={() => (tradeoffProblem.value = null)} />}
       {curve && curve.points.length > 1 && <Plot curve={curve} />}
       {curve && curve.points.length > 0 && <Points curve={curve} />}
       {curve && curve.points.length > 1 && progress?.kind !== 'curve' && <Within curve={curve} />}
       <div class="actions">
         {progress ? (
-          <button type="button" class="link" onClick={cancelTradeoff}>
-            Cancel
-          </button>
+          <LinkButton onClick={cancelTradeoff}>Cancel</LinkButton>
         ) : (
-          <button
-            type="button"
-            class="link"
-            disabled={!canQuantize.value || running.value}
-            onClick={() => void compareBudgets()}
-          >
+          <LinkButton disabled={!canQuantize.value || running.value} onClick={() => void compareBudgets()}>
             {curve ? 'Compare budgets again' : 'Compare budgets'}
-          </button>
+          </LinkButton>
         )}
-        {undoKind.value === choiceOfPoint && (
-          <button type="button" class="link" onClick={undo}>
-            Undo the choice
-          </button>
-        )}
+        {undoKind.value === choiceOfPoint && <LinkButton onClick={undo}>Undo the choice</LinkButton>}
       </div>
     </div>
   );

@@ -22,6 +22,8 @@ import {
 } from '../job/state';
 import { discardTraining, train } from '../job/training';
 import { count, decibels, duration, fixed, outputDecibels, percent, size } from '../numbers';
+import { BlockHead } from './BlockHead';
+import { LinkButton } from './LinkButton';
 import { ProblemCard } from './Note';
 import { TrainedLayers } from './TrainedLayers';
 import { useWidth } from './width';
@@ -95,9 +97,7 @@ function Running() {
         <p class="soft">{`Training takes at most ${size(trainingMemory.value)} of memory in each worker.`}</p>
       )}
       <div class="actions">
-        <button type="button" class="link" onClick={stopTraining}>
-          Stop and keep the best
-        </button>
+        <LinkButton onClick={stopTraining}>Stop and keep the best</LinkButton>
       </div>
     </>
   );
@@ -133,10 +133,7 @@ export function Training() {
   const fits = Number.isFinite(budget) && budget > 0 && budget <= 600;
   return (
     <div class="block training" data-testid="training">
-      <div class="block-head">
-        <h3>Training</h3>
-        <span class="soft">rounding, biases and ranges learn from the float model</span>
-      </div>
+      <BlockHead title="Training" note="rounding, biases and ranges learn from the float model" />
       {trainingProblem.value && (
         <ProblemCard problem={trainingProblem.value} onDismiss={() => (trainingProblem.value = null)} />
       )}
@@ -180,18 +177,16 @@ export function Training() {
               Learn from the labels too
             </label>
           )}
-          <button
-            type="button"
-            class="link"
+          <LinkButton
             disabled={!fits || !canQuantize.value || running.value || trainingTimed.value}
             onClick={() => void train(budget, withLabels.value)}
           >
             {trainingTimed.value ? 'Timing some steps' : came ? 'Train again' : 'Train'}
-          </button>
+          </LinkButton>
           {came && (
-            <button type="button" class="link" disabled={running.value} onClick={discardTraining}>
+            <LinkButton disabled={running.value} onClick={discardTraining}>
               Discard the training
-            </button>
+            </LinkButton>
           )}
         </div>
       )}

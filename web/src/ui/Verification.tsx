@@ -5,6 +5,7 @@
 import { cancelVerify, verified, verify, verifying, verifyProblem, type Verified } from '../job/verify';
 import { result } from '../job/state';
 import { count, counted, milliseconds, percent, times } from '../numbers';
+import { LinkButton } from './LinkButton';
 import { ProblemCard } from './Note';
 
 /** Up to here only the order differs in which the runtime adds floats. */
@@ -33,21 +34,16 @@ function Facts({ shown }: { readonly shown: Verified }) {
           <dt>Outputs as in our preview of it</dt>
           <dd>{outputs(shown)}</dd>
         </div>
-        {int8Same !== null && (
-          <div>
-            <dt>Int8 answers as above</dt>
-            <dd>
-              {count(int8Same)} of {counted(samples, 'sample')}
-            </dd>
-          </div>
-        )}
-        {floatSame !== null && (
-          <div>
-            <dt>Float answers as above</dt>
-            <dd>
-              {count(floatSame)} of {counted(samples, 'sample')}
-            </dd>
-          </div>
+        {[['Int8', int8Same] as const, ['Float', floatSame] as const].map(
+          ([whose, same]) =>
+            same !== null && (
+              <div key={whose}>
+                <dt>{whose} answers as above</dt>
+                <dd>
+                  {count(same)} of {counted(samples, 'sample')}
+                </dd>
+              </div>
+            ),
         )}
         {both && (
           <div>
@@ -83,9 +79,7 @@ export function Verification() {
           <span class="soft" role="status">
             {verifying.value} …
           </span>
-          <button type="button" class="link" onClick={cancelVerify}>
-            Cancel verifying
-          </button>
+          <LinkButton onClick={cancelVerify}>Cancel verifying</LinkButton>
         </div>
       )}
     </>

@@ -9,6 +9,7 @@ import { gather } from '../job/inputs';
 import { runtime } from '../job/runtime';
 import { result, running, tradeoffRun } from '../job/state';
 import { size } from '../numbers';
+import { BlockHead } from './BlockHead';
 
 const part = signal<typeof import('./Verification') | null>(null);
 const failed = signal(false);
@@ -28,10 +29,7 @@ export function Verify() {
   const waits = shown.pending !== null || running.value || tradeoffRun.value !== null;
   return (
     <div class="block verify" data-testid="verify">
-      <div class="block-head">
-        <h3>Verify</h3>
-        <span class="soft">in {runtime.name}</span>
-      </div>
+      <BlockHead title="Verify" note={`in ${runtime.name}`} />
       {loaded && <loaded.Verification />}
       {!loaded?.verifying.value && (
         <>

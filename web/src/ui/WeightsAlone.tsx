@@ -10,6 +10,7 @@ import { say } from '../job/say';
 import { config, coverage, frameworkInfo, model, overrides, platform, runProblem, samples } from '../job/state';
 import { size } from '../numbers';
 import { download } from './copy';
+import { LinkButton } from './LinkButton';
 
 /** Every operator computes in float, so that no range of an activation is wanted. */
 const needsNoSamples = computed(
@@ -50,9 +51,9 @@ export function WeightsAlone() {
     <>
       {' '}
       Weights alone are quantized, so it also works without:{' '}
-      <button type="button" class="link" aria-disabled={isBusy.value} onClick={() => void saveWithoutSamples()}>
+      <LinkButton aria-disabled={isBusy.value} onClick={() => void saveWithoutSamples()}>
         Save the file unmeasured
-      </button>
+      </LinkButton>
     </>
   );
 }

@@ -7,6 +7,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 
 import { loadPart } from '../job/parts';
+import { LinkButton } from './LinkButton';
 
 /** A hook that gives the module, or what is said until it is there. */
 export function lazy<Module>(what: string, fetch: () => Promise<Module>) {
@@ -21,10 +22,7 @@ export function lazy<Module>(what: string, fetch: () => Promise<Module>) {
     useEffect(() => void load(), []);
     const waiting = failed.value ? (
       <>
-        The {what} could not be loaded.{' '}
-        <button type="button" class="link" onClick={() => void load()}>
-          Try again
-        </button>
+        The {what} could not be loaded. <LinkButton onClick={() => void load()}>Try again</LinkButton>
       </>
     ) : (
       `Loading the ${what} …`
