@@ -230,11 +230,6 @@ function Counts(props: {
   );
 }
 
-function foundText(search: string, found: number): string {
-  if (search.trim() === '') return '';
-  return found === 0 ? `No node is called “${search}”.` : `${counted(found, 'node')} found; Enter goes to the next.`;
-}
-
 export function GraphView(props: GraphViewProps) {
   followGraph();
   const whole = useSignal(true);
@@ -264,6 +259,11 @@ export function GraphView(props: GraphViewProps) {
     const [first] = found.value;
     if (first !== undefined) lens.current?.to(first);
   };
+  // asked of a graph that is there, or the search would be followed no more
+  const foundText = () =>
+    found.value.size === 0
+      ? `No node is called “${search.value}”.`
+      : `${counted(found.value.size, 'node')} found; Enter goes to the next.`;
   const node = selected === null ? undefined : drawn?.nodes[selected];
   return (
     <div class={props.panel ? 'graph-block with-layer' : 'graph-block'}>
@@ -280,7 +280,7 @@ export function GraphView(props: GraphViewProps) {
         </div>
       </div>
       <p class="graph-found soft" role="status">
-        {foundText(search.value, found.value.size)}
+        {search.value.trim() !== '' && foundText()}
       </p>
       <div class="graph-area">
         <div class="graph-main">
