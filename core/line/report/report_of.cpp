@@ -41,7 +41,7 @@ std::vector<std::shared_ptr<const Job>> jobs_of_words(const Job& job) {
   const auto own = std::make_shared<const Job>(job);
   std::vector<std::shared_ptr<const Job>> jobs = {own};
   const Preference prefer = job.settings.config.prefer;
-  if (job.asked || (prefer != Preference::kSpeed && prefer != Preference::kAccuracy)) return jobs;
+  if (job.asked || prefer == Preference::kSize) return jobs;
   for (const Preference word : job.settings.config.contestants()) {
     if (word == prefer) continue;
     calibrate::Choices choices;
