@@ -79,3 +79,23 @@ TEST_CASE("open sizes are taken as pictures or short sequences, and a model whos
   const cost::ValueTypes types = cost::value_types(built);
   REQUIRE(types[static_cast<size_t>(built.graph.outputs[0].index)]->shape == Shape{1, 3, 224, 10});
 }
+
+TEST_CASE("a convolution whose weight is restored in each run has its products all the same") {
+  for (const char* type : {"Conv", "ConvTranspose"}) {
+    const auto nanoseconds = [&](bool restored) {
+      NamedModel model;
+      model.input("x", {1, 8, 10, 10});
+      if (restored) {
+        model.constant("q", Tensor::of<int8_t>(Shape{8, 8, 3, 3}, std::vector<int8_t>(576, 1)));
+        model.constant("s", Tensor::scalar(1.0f)).node("DequantizeLinear", {"q", "s"}, {"w"});
+      } else {
+        model.weight("w", {8, 8, 3, 3});
+      }
+      model.node(type, {"x", "w"}, {"y"}, {{"pads", std::vector<int64_t>{1, 1, 1, 1}}}).output("y");
+      return 1e6 * *cost::expected_milliseconds(model.build(), priced("Conv/dense", &tpc::Price::product, 1));
+    };
+    INFO(type);
+    REQUIRE(nanoseconds(false) == Approx(100 * 8 * 8 * 9));
+    REQUIRE(nanoseconds(true) == Approx(nanoseconds(false)));
+  }
+}

@@ -71,6 +71,13 @@ const Shape* OperatorPrices::constant_shape(ValueId value) const {
   return folded_[index] && index < types_.size() && types_[index] ? &types_[index]->shape : nullptr;
 }
 
+const Shape* OperatorPrices::conv_weight_shape(const Node& node) const {
+  const ValueId weight = weight_of(node);
+  if (const Shape* constant = constant_shape(weight)) return constant;
+  const auto index = static_cast<size_t>(weight.index);
+  return weight.valid() && index < types_.size() && types_[index] ? &types_[index]->shape : nullptr;
+}
+
 double OperatorPrices::elements(ValueId value) const {
   const auto index = static_cast<size_t>(value.index);
   if (!value.valid() || index >= types_.size() || !types_[index] || folded_[index]) return 0;
@@ -95,7 +102,7 @@ ValueId OperatorPrices::weight_of(const Node& node) const {
 }
 
 std::string OperatorPrices::kind_of_conv(const Node& node) const {
-  const Shape* weight = constant_shape(weight_of(node));
+  const Shape* weight = conv_weight_shape(node);
   const int64_t groups = node.int_or("group", 1);
   if (weight == nullptr || weight->rank() < 3) return "dense";
   int64_t places = 1;
@@ -108,14 +115,14 @@ Work OperatorPrices::work_of(const Node& node, double bytes) const {
   Work work;
   for (const ValueId id : node.inputs) work.inputs += elements(id);
   for (const ValueId id : node.outputs) work.outputs += elements(id);
-  const Shape* weight = constant_shape(weight_of(node));
+  const Shape* weight = is_conv(node) ? conv_weight_shape(node) : constant_shape(weight_of(node));
   if (is_conv(node) && weight != nullptr) {
     const Shape& shape = *weight;
     const auto count = static_cast<double>(shape.elements());
     const bool transposed = node.op_type == "ConvTranspose";
     work.weights = count;
     work.products =
-        (transposed ? work.inputs : work.outputs) * count / static_cast<double>(std::max<int64_t>(1, shape[0]));
+        (transposed ? elements(node.inputs[0]) : work.outputs) * count / static_cast<double>(std::max<int64_t>(1, shape[0]));
     // Each group gathers what it reads.
     const double wide =
         transposed ? 1

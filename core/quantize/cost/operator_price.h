@@ -52,6 +52,9 @@ class OperatorPrices {
   /// Of an initializer, or of what the runtime folds into one; null of anything else.
   const Shape* constant_shape(ValueId value) const;
 
+  /// Whether it is a constant or restored from its integers in each run.
+  const Shape* conv_weight_shape(const Node& node) const;
+
   const tpc::PriceList& prices_;
   const Graph& graph_;
   const ValueTypes& types_;
