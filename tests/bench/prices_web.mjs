@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests/bench/prices.py: times the graphs of a folder in onnxruntime-web in Chromium, one thread.
+// For python/tersor/prices.py: times the graphs of a folder in onnxruntime-web in Chromium, one thread.
 //
 //   node tests/bench/prices_web.mjs FOLDER SECONDS      a line for each entry of cases.json: {count of operators: least seconds of a run}
 //   node tests/bench/prices_web.mjs --about             the runtime's name and version, and the browser's

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""prices.py OUT.json [--seconds S] [--only OPERATOR] [--only-cold] [--web]
+"""python -m tersor.prices PLATFORM.json [--platform ort-cpu] [--seconds S]
 
-What operators cost in ONNX Runtime on this machine, one thread, or with --web in onnxruntime-web in Chromium: times chains of two lengths of each operator, in float and as the
-integer operator that the runtime makes of it between quantizers, at several sizes, and fits to their difference
+Measures what operators cost in the ONNX Runtime of this machine, in a few minutes, and writes a platform file with these prices: what is made with it (`--platform PLATFORM.json`,
+`platform=` in Python and JavaScript) runs in integers what is quicker so here, and its forecasts are of this machine. No other work should load it. One thread, or with --web onnxruntime-web in Chromium: it times chains of two lengths of each operator, in float
+and as the integer operator that the runtime makes of it between quantizers, at several sizes, and fits to their difference
 
     time = node + input * elements read + output * elements written + product * multiplications + column * elements gathered
            + weight * elements of the weight + place * positions of a convolution
@@ -35,6 +36,8 @@ from onnx import helper as h
 from onnx import numpy_helper as nh
 from scipy.optimize import nnls
 
+# Of the repository, for --web.
+WEB = pathlib.Path(__file__).parents[2] / 'tests' / 'bench' / 'prices_web.mjs'
 FEATURES = ('node', 'input', 'output', 'product', 'column', 'weight', 'place', 'tail')
 SHORT, LONG = 2, 6
 # Bytes of a core's own cache: weights of a model that has more are read from further away in every run.
@@ -414,12 +417,11 @@ def measure_in_page(cases, seconds):
             (root / f'{k}.bin').write_bytes(feed_of(case).tobytes())
         listed = [{'name': str(k), 'shape': list(case.shape), 'counts': [SHORT, LONG]} for k, case in enumerate(cases)]
         (root / 'cases.json').write_text(json.dumps(listed))
-        script = pathlib.Path(__file__).with_name('prices_web.mjs')
-        with subprocess.Popen(['node', str(script), folder, str(seconds)], stdout=subprocess.PIPE, text=True) as process:
+        with subprocess.Popen(['node', str(WEB), folder, str(seconds)], stdout=subprocess.PIPE, text=True) as process:
             for case, line in zip(cases, process.stdout):
                 yield case, per_step({int(count): taken for count, taken in json.loads(line).items()})
         if process.returncode != 0:
-            raise SystemExit(f'{script.name} ended with {process.returncode}')
+            raise SystemExit(f'{WEB.name} ended with {process.returncode}')
 
 
 def one_by_one(cases, measure, seconds):
@@ -458,16 +460,29 @@ def fit(cases, times):
     return {f: float(f'{v:.4g}') for f, v in zip(features, solution / size) if v > 0}
 
 
+def with_prices(platform_name, prices):
+    """The content of a platform file that has no other prices; these alone where no platform is named."""
+    if not platform_name:
+        return prices
+    import tersor
+
+    made = {**tersor.platforms(platform_name)['platform'], 'prices': prices}
+    made.pop('other_prices', None)
+    return made
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('out', type=pathlib.Path)
-    parser.add_argument('--seconds', type=float, default=0.3, help='for each case')
+    parser.add_argument('out', type=pathlib.Path, help='the file to write')
+    parser.add_argument('--platform', default='ort-cpu', help='the platform that the prices go into; "" writes them alone')
+    parser.add_argument('--seconds', type=float, default=0.1, help='for each case')
     parser.add_argument('--only', help='operators whose name begins so; the others keep their prices')
     parser.add_argument('--only-cold', action='store_true', help='the speed of weights from memory; all else keeps its price')
     parser.add_argument('--web', action='store_true', help='in onnxruntime-web in Chromium')
     parser.add_argument('--verbose', action='store_true')
     args = parser.parse_args()
-    prices = json.loads(args.out.read_text())['prices'] if (args.only or args.only_cold) and args.out.exists() else {}
+    known = json.loads(args.out.read_text()) if (args.only or args.only_cold) and args.out.exists() else {'prices': {}}
+    prices = known['prices'].get('prices', known['prices'])
     cases = [case for case in (elementwise_cases() + quantizer_cases() + conv_cases(False) + conv_cases(True) + matrix_cases(False) +
                                matrix_cases(True) + pool_cases() + mover_cases() + recurrent_cases())
              if (not args.only or case.operator.startswith(args.only)) and (not args.only_cold or case.work.get('cold'))]
@@ -493,9 +508,10 @@ def main():
     more = ' with ' + ', '.join(n for n, f in (('AVX-512', ' avx512f'), ('VNNI', '_vnni')) if f in flags) if '_vnni' in flags or ' avx512f' in flags else ''
     runtime, machine = f'ONNX Runtime {ort.__version__}', f'{cpu}{more}, one thread'
     if args.web:
-        runtime, browser = subprocess.check_output(['node', str(pathlib.Path(__file__).with_name('prices_web.mjs')), '--about'], text=True).strip().split('\n')
+        runtime, browser = subprocess.check_output(['node', str(WEB), '--about'], text=True).strip().split('\n')
         machine = f'{browser} on {cpu}, one thread'
-    args.out.write_text(json.dumps({'runtime': runtime, 'machine': machine, 'date': str(datetime.date.today()), 'cache_bytes': CACHE, 'prices': prices}, indent=2) + '\n')
+    measured = {'runtime': runtime, 'machine': machine, 'date': str(datetime.date.today()), 'cache_bytes': CACHE, 'prices': prices}
+    args.out.write_text(json.dumps(with_prices(args.platform, measured), indent=2) + '\n')
 
 
 if __name__ == '__main__':
