@@ -2,14 +2,11 @@
 #include "core/trial/trial.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <utility>
 
 #include "core/base/digest.h"
 #include "core/base/json.h"
 #include "core/config/search_settings.h"
-#include "core/cost/expected_time.h"
 #include "core/graph/softmax_input.h"
 #include "core/graph/uses.h"
 #include "core/ops/registry.h"
@@ -30,10 +27,6 @@ constexpr int64_t kSweepBytes = int64_t{64} << 20;
 /// are what makes the file small, so nothing is asked of them where the outputs are as good as this all the same.
 constexpr double kStoredNoise = 0.58;
 constexpr double kGoodEnough = 30;
-/// A file with an error of a tenth of its outputs is usable (report/verdict.h).
-constexpr double kUsable = 20;
-/// So many times the size or the time is nothing that is paid for, nor are so many bytes.
-constexpr double kSame = 1.01, kFewBytes = 4096;
 constexpr size_t kMostConstants = 32;  // tried one by one
 constexpr std::string_view kFloatBut = "float but ";
 constexpr const char* kMeasured = "measured";
@@ -58,15 +51,6 @@ run::ProgramOptions judged_values(const Model& model) {
   return options;
 }
 
-/// To three digits: what prices say is worth no more.
-double three_digits(double milliseconds) {
-  double per_unit = 1;  // a power of ten: of units in a millisecond
-  while (milliseconds * per_unit < 100 && per_unit < 1e9) per_unit *= 10;
-  double unit = 1;
-  while (milliseconds / unit >= 1000) unit *= 10;
-  return std::floor(milliseconds * per_unit / unit + 0.5) * unit / per_unit;
-}
-
 }  // namespace
 
 void TrialSums::add(TrialSums more) {
@@ -86,8 +70,7 @@ namespace {
 /// Where every output is quantized a float constant takes what follows out of the integers; and some words want
 /// constants in integers, whatever it costs.
 bool tries_float_constants(const Job& job, config::Preference word) {
-  return job.attachment.export_rules.placement == tpc::Placement::kOperands && word != config::Preference::kSize &&
-         word != config::Preference::kIntegers;
+  return job.attachment.export_rules.placement == tpc::Placement::kOperands && !stores_constants(word);
 }
 
 bool tries_corrections(const Job& job, const calibrate::Statistics& statistics) {
@@ -247,9 +230,7 @@ void Trial::take(TrialOutcome outcome) {
       active_ = held_;
       return;
     case Round::kInFloat:
-      plain_ = choices_;
-      words_ = job_->settings.config.contestants();
-      std::reverse(words_.begin(), words_.end());
+      contest_ = std::make_unique<Contest>(job_, choices_, ranges_);
       return begin_next();
     case Round::kStart:
       step_ = 0;
@@ -275,140 +256,25 @@ bool Trial::is_default(std::string_view field) const {
   return config::to_json(job_->settings.config)[name] == defaults[name];
 }
 
-/// Constants are to be in integers, whatever it costs.
-bool Trial::stores_constants() const {
-  return word_ == config::Preference::kSize || word_ == config::Preference::kIntegers;
-}
-
-/// No word before began with the same plan and had the same tried on it.
-bool Trial::is_new() const {
-  return std::none_of(contenders_.begin(), contenders_.end(), [&](const Contender& one) {
-    return one.digest == word_digest_ && (one.choices.in_float.empty() || !stores_constants());
-  });
-}
-
 /// Begins with the next word that gives another file than those before it and may be the best; false where none does.
 bool Trial::begin_word() {
-  while (!words_.empty()) {
-    word_ = words_.back();
-    words_.pop_back();
-    choices_ = plain_;
-    if (word_ != job_->settings.config.prefer) choices_.changes.push_back("prefer=" + std::string(enum_word(word_)));
+  while (contest_->next()) {
+    choices_ = contest_->begins_with();
     judged_.clear(), best_.clear(), measured_.clear(), constants_.clear(), costs_.clear(), all_float_.reset();
     finishing_ = false;
-    if (!begin({"", choices_})) continue;
-    word_digest_ = draft_->digest;
-    if (!is_new()) continue;
-    if (!contenders_.empty()) {
-      Contender& first = contenders_[0];
-      calibrate::Contestant row{std::string(enum_word(word_))};
-      if (!make_file(choices_, row) || (first.row.size_bytes == 0 && !make_file(first.choices, first.row))) continue;
-      if (!may_win(row)) {
-        contenders_.push_back({row, word_digest_, choices_, {}});
-        continue;
-      }
-    }
+    if (!begin({"", choices_}) || !contest_->enters(draft_->digest, seen_)) continue;
     find_candidates();
     return true;
   }
   return false;
 }
 
-/// What trying has made of a word is what it stands for.
-void Trial::end_word() {
-  Contender one{{std::string(enum_word(word_))}, word_digest_, choices_, best_};
-  one.row.sqnr_db = rounded_decibels(pooled_decibels(best_));
-  if (contenders_.empty() || make_file(choices_, one.row)) contenders_.push_back(std::move(one));
-}
-
-/// Bytes and expected time of a file with these choices, made of the others; false where there is none. What needs the
-/// samples once more changes neither.
-bool Trial::make_file(const calibrate::Choices& choices, calibrate::Contestant& row) const {
-  try {
-    Job job = *with_choices(job_, choices);
-    job.ranges = ranges_;
-    config::QuantizationConfig& config = job.settings.config;
-    if (config.measures_bias()) config.weights_bias_correction_method = config::BiasCorrectionMethod::kAnalytic;
-    config.weights_second_moment_correction = false;
-    config.effort = 0;
-    config.gradient_ptq_config.reset();
-    const QuantizeResult result = quantize(job, seen_);
-    row.size_bytes = static_cast<int64_t>(result.bytes.size());
-    row.quantized_ms = std::nullopt;
-    if (const auto& prices = job.settings.platform.prices)
-      if (const auto ms = cost::expected_milliseconds(result.model, *prices)) row.quantized_ms = three_digits(*ms);
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
-}
-
-/// By size and expected time.
-bool Trial::may_win(const calibrate::Contestant& row) const {
-  const calibrate::Contestant& first = contenders_[0].row;
-  const auto is_as_fast = [&](double factor) {
-    return row.quantized_ms && first.quantized_ms && *row.quantized_ms <= factor * *first.quantized_ms;
-  };
-  switch (job_->settings.config.prefer) {
-    case config::Preference::kSpeed:
-      return is_as_fast(1);
-    case config::Preference::kSize:
-      return row.size_bytes <= first.size_bytes;
-    case config::Preference::kBalanced:
-      return is_as_fast(kSame) &&
-             static_cast<double>(row.size_bytes) <= kSame * static_cast<double>(first.size_bytes) + kFewBytes;
-    default:
-      return true;
-  }
-}
-
-/// Of those that are usable, or no worse than the first, the one that is best by the word that was asked for.
-const Trial::Contender& Trial::best_contender() const {
-  const auto decibels_of = [](const Contender& one) {
-    return std::min(pooled_decibels(one.errors), median_decibels(one.errors));
-  };
-  const config::Preference prefer = job_->settings.config.prefer;
-  const double usable = std::min(kUsable, decibels_of(contenders_[0]));
-  const Contender* best = &contenders_[0];
-  for (const Contender& one : contenders_) {
-    if (&one == best || one.errors.empty() || !may_win(one.row)) continue;
-    if (!prefers_accuracy() && decibels_of(one) < usable) continue;
-    const auto rank = [&](const Contender& each) {
-      const double bytes = static_cast<double>(each.row.size_bytes), ms = each.row.quantized_ms.value_or(0),
-                   noise = -*each.row.sqnr_db;
-      return prefer == config::Preference::kSpeed  ? std::array{ms, noise, bytes}
-             : prefer == config::Preference::kSize ? std::array{bytes, ms, noise}
-                                                   : std::array{noise, ms, bytes};
-    };
-    // The default is left for what surely gains alone.
-    if (prefer == config::Preference::kBalanced ? compared({}, best->errors, one.errors).taken
-                                                : rank(one) < rank(*best))
-      best = &one;
-  }
-  return *best;
-}
-
-void Trial::choose_contender() {
-  if (contenders_.empty()) {
-    choices_ = plain_;  // nothing can be made, which is said when it is asked for
-    return;
-  }
-  const Contender& best = best_contender();
-  choices_ = best.choices;
-  best_ = best.errors;
-  if (contenders_.size() == 1) return;
-  for (const Contender& one : contenders_) {
-    choices_.contestants.push_back(one.row);
-    choices_.contestants.back().taken = &one == &best;
-  }
-}
-
 /// In the order in which they are tried, each on top of what was taken before it.
 void Trial::find_candidates() {
   std::vector<Candidate> all;
   config::QuantizationConfig config = job_->settings.config;
-  config.prefer = word_;
-  if (tries_float_constants(*job_, word_)) all.push_back({"float *", {}});
+  config.prefer = contest_->word();
+  if (tries_float_constants(*job_, config.prefer)) all.push_back({"float *", {}});
   // The last to act first: what it was made for may be there without it.
   const auto corrections = ptq::corrections();
   for (auto one = corrections.rbegin(); one != corrections.rend(); ++one)
@@ -431,9 +297,10 @@ void Trial::begin_next() {
     if (job_->settings.config.measures_bias() && begin({kMeasured, choices_, Biases::kAsTheSettings})) return;
     return begin_next();
   }
-  if (!best_.empty()) end_word();
+  if (!best_.empty()) contest_->take(choices_, best_, seen_);
   if (begin_word()) return;
-  choose_contender();
+  Contest::Chosen chosen = contest_->best();
+  choices_ = std::move(chosen.choices), best_ = std::move(chosen.errors);
   finish();
 }
 
@@ -620,7 +487,7 @@ void Trial::judge_constants(std::vector<HeldError> errors) {
 }
 
 void Trial::finish() {
-  words_.clear(), contenders_.clear();
+  contest_ = nullptr;
   if (tries_) {
     const HeldFigures held = figures_of(best_);
     choices_.sqnr_db = rounded_decibels(held.sqnr_db);

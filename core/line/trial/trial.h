@@ -5,8 +5,8 @@
 // set. Then corrections are tried. A part of the calibration samples is held out, and candidate models are made from
 // (some of) the others, each with one correction switched off, with ranges that clip nothing, or with a constant in
 // float. A change that gains on the held-out samples is kept. This is repeated for each file that `prefer` is decided
-// between (config::QuantizationConfig::contestants()), and the best by that word is chosen. The final file is made from
-// all samples. Trials proceed in rounds, as a sweep (sweep/sweep.h) proceeds in steps:
+// between (core/trial/contest.h), and the best by that word is chosen. The final file is made from all samples. Trials
+// proceed in rounds, as a sweep (sweep/sweep.h) proceeds in steps:
 //
 //   if (Trial::is_wanted(*job, statistics)) {
 //     Trial trial(job, statistics);
@@ -33,6 +33,7 @@
 #include <vector>
 
 #include "core/calibrate/choices.h"
+#include "core/trial/contest.h"
 #include "core/trial/held_errors.h"
 #include "core/mixed/bit_search.h"
 #include "core/job/tersor.h"
@@ -123,22 +124,7 @@ class Trial {
   void end_search(const std::vector<mixed::Configurable>& operators, const mixed::Sensitivities& sensitivities);
   void begin_trying();
   bool is_default(std::string_view field) const;
-  /// The result of the trials for a word of `prefer`.
-  struct Contender {
-    calibrate::Contestant row;
-    std::string digest;  // of the plan that the trials started from
-    calibrate::Choices choices;
-    std::vector<HeldError> errors;  // empty if it was ruled out without running samples
-  };
-
   bool begin_word();
-  void end_word();
-  bool is_new() const;
-  bool make_file(const calibrate::Choices& choices, calibrate::Contestant& row) const;
-  bool may_win(const calibrate::Contestant& row) const;
-  const Contender& best_contender() const;
-  void choose_contender();
-  bool stores_constants() const;
   bool prefers_accuracy() const { return job_->settings.config.prefer == config::Preference::kAccuracy; }
   void find_candidates();
   void begin_next();
@@ -173,11 +159,7 @@ class Trial {
   std::optional<std::vector<HeldError>> all_float_;    // errors with all of them in float
   std::vector<std::pair<double, std::string>> costs_;  // for each constant: noise that storing it adds
   bool finishing_ = false;
-  std::vector<config::Preference> words_;  // words whose files are still to be made; the next word is the last
-  config::Preference word_ = config::Preference::kBalanced;
-  std::string word_digest_;            // of the plan that the trials of the word started from
-  calibrate::Choices plain_;           // the choices that every word starts from
-  std::vector<Contender> contenders_;  // the first is the contender that the others must beat
+  std::unique_ptr<Contest> contest_;
 
   Round round_ = Round::kCalibrate;
   Candidate candidate_;
