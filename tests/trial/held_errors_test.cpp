@@ -45,4 +45,37 @@ TEST_CASE("few held samples give no range, and exact outputs the best figure") {
   CHECK(figures_of({exact, exact}).sqnr_db == 120);
 }
 
+namespace {
+
+/// Of samples 0, 1, ... with these figures each.
+std::vector<HeldError> errors_of(const std::vector<double>& decibels) {
+  std::vector<HeldError> errors;
+  for (const double one : decibels) {
+    errors.push_back({errors.size(), {100, 100}, {1, 100 / std::pow(10, one / 10)}});
+  }
+  return errors;
+}
+
+}  // namespace
+
+TEST_CASE("few samples rule a change out only where further ones cannot have it taken") {
+  const std::vector<HeldError> before = errors_of({20, 30, 25, 35, 20, 30, 25, 35});
+  CHECK(may_gain("c=1", before, {}));
+  CHECK_FALSE(may_gain("c=1", before, errors_of({20.1, 30, 25.2, 35.1})));
+  CHECK_FALSE(may_gain("c=1", before, errors_of({15, 25, 20, 30})));
+  CHECK(may_gain("c=1", before, errors_of({21, 31, 26, 36})));
+  CHECK(may_gain("c=1", before, errors_of({20, 28, 27, 35})));  // gains of 0, -2, 2 and 0: nobody knows yet
+  CHECK(may_gain("c=1", before, errors_of({20.6, 30.6, 25.6, 35.6})));
+  CHECK_FALSE(may_gain(kUnclipped, before, errors_of({20.6, 30.6, 25.6, 35.6})));
+}
+
+TEST_CASE("a change is compared on the samples that it was run on") {
+  const std::vector<HeldError> before = errors_of({20, 30, 25, 35});
+  std::vector<HeldError> after = errors_of({20, 32, 25, 37});
+  after = {after[1], after[3]};
+  const calibrate::TriedChange row = compared("c=1", before, after);
+  CHECK(row.median_gain_db == Approx(2));
+  CHECK(row.after_db - row.before_db == Approx(2).margin(0.011));
+}
+
 }  // namespace held_errors_test

@@ -92,16 +92,53 @@ HeldFigures figures_of(const std::vector<HeldError>& errors) {
   return least;
 }
 
-calibrate::TriedChange compared(const std::string& change, const std::vector<HeldError>& before,
-                                const std::vector<HeldError>& after) {
-  double least = kBest;
+namespace {
+
+double least_gains_of(const std::string& change) {
+  return change == kUnclipped ? kLeastGainsUnclipped : kLeastGains;
+}
+
+/// Those of the samples that `some` has; both ascend by sample.
+std::vector<HeldError> of_same_samples(const std::vector<HeldError>& all, const std::vector<HeldError>& some) {
+  std::vector<HeldError> same;
+  for (const HeldError& one : all)
+    if (std::any_of(some.begin(), some.end(), [&](const HeldError& other) { return other.sample == one.sample; }))
+      same.push_back(one);
+  return same;
+}
+
+/// By sample.
+std::vector<double> gains_of(const std::vector<HeldError>& before, const std::vector<HeldError>& after) {
   std::vector<double> gains;
-  for (size_t i = 0; i < before.size(); ++i) {
-    least = std::min(least, pooled_decibels(after, i) - pooled_decibels(before, i));
+  for (size_t i = 0; i < after.size(); ++i)
     gains.push_back(mean_decibels(after[i].signal, after[i].noise) - mean_decibels(before[i].signal, before[i].noise));
-  }
-  const double middle = median(std::move(gains));
-  const double least_gains = change == kUnclipped ? kLeastGainsUnclipped : kLeastGains;
+  return gains;
+}
+
+}  // namespace
+
+bool may_gain(const std::string& change, const std::vector<HeldError>& all_before,
+              const std::vector<HeldError>& after) {
+  const std::vector<HeldError> before = of_same_samples(all_before, after);
+  const std::vector<double> gains = gains_of(before, after);
+  if (gains.size() < 2) return true;
+  double sum = 0, squares = 0;
+  for (const double gain : gains) sum += gain;
+  const auto count = static_cast<double>(gains.size());
+  const double mean = sum / count;
+  for (const double gain : gains) squares += (gain - mean) * (gain - mean);
+  const double error = std::sqrt(squares / (count - 1) / count), least = least_gains_of(change) / 2;
+  return mean + 3 * error >= least || pooled_decibels(after) - pooled_decibels(before) >= least;
+}
+
+calibrate::TriedChange compared(const std::string& change, const std::vector<HeldError>& all_before,
+                                const std::vector<HeldError>& after) {
+  const std::vector<HeldError> before = of_same_samples(all_before, after);
+  double least = kBest;
+  for (size_t i = 0; i < before.size(); ++i)
+    least = std::min(least, pooled_decibels(after, i) - pooled_decibels(before, i));
+  const double middle = median(gains_of(before, after));
+  const double least_gains = least_gains_of(change);
   return {change,
           rounded_decibels(pooled_decibels(before)),
           rounded_decibels(pooled_decibels(after)),

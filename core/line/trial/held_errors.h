@@ -46,9 +46,13 @@ double rounded_decibels(double decibels);
 
 /// Judges a change. It is taken if two figures gain at least 0.25 dB each and at least 1 dB together (2 dB if the
 /// change avoids clipping). These are the median gain of a sample, and the least gain over all samples together when
-/// any single sample is left out.
+/// any single sample is left out. Only the samples in `after` are compared; `before` must hold them all.
 calibrate::TriedChange compared(const std::string& change, const std::vector<HeldError>& before,
                                 const std::vector<HeldError>& after);
+
+/// False as soon as the samples so far show that no more of them would have the change taken: their mean gain, with
+/// three times its standard error, and that of all together lie below half of what both figures need.
+bool may_gain(const std::string& change, const std::vector<HeldError>& before, const std::vector<HeldError>& after);
 
 /// The relative increase of the noise, averaged over the outputs.
 double more_noise(const std::vector<HeldError>& before, const std::vector<HeldError>& after);

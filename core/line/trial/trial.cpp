@@ -2,6 +2,7 @@
 #include "core/trial/trial.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/base/digest.h"
@@ -21,7 +22,8 @@ namespace {
 constexpr size_t kFewestSamples = 16;  // of which to hold some aside
 constexpr size_t kFewestHeld = 8, kMostHeld = 16;
 constexpr size_t kFewestOthers = 8, kMostOthers = 24;
-constexpr size_t kFew = 8;  // that biases are measured on where a change has to gain with them
+constexpr size_t kFewestJudged = 4;  // held-out samples that may rule a change out
+constexpr size_t kFew = 8;           // that biases are measured on where a change has to gain with them
 constexpr int64_t kSweepBytes = int64_t{64} << 20;
 /// What 8 bits of all the constants that are stored in them may cost, in noise over that of float constants: 2 dB. They
 /// are what makes the file small, so nothing is asked of them where the outputs are as good as this all the same.
@@ -243,7 +245,13 @@ void Trial::take(TrialOutcome outcome) {
       keep_outcomes(*candidate_job_, *sweep_, std::move(outcomes_), *draft_, seen_);
       return begin_judging();
     case Round::kJudge:
-      return judge(std::move(outcome.errors));
+      std::move(outcome.errors.begin(), outcome.errors.end(), std::back_inserter(errors_));
+      std::sort(errors_.begin(), errors_.end(), [](const auto& a, const auto& b) { return a.sample < b.sample; });
+      if (stride_ > 1 && may_still_gain()) {
+        stride_ /= 2;
+        return judge_more();
+      }
+      return judge(std::exchange(errors_, {}));
     case Round::kDone:
       return;
   }
@@ -393,10 +401,34 @@ void Trial::begin_step() {
 
 void Trial::begin_judging() {
   round_ = Round::kJudge;
-  active_ = held_;
+  stride_ = 1;
+  if (may_still_gain())
+    while (stride_ * 2 * kFewestJudged <= held_.size()) stride_ *= 2;
+  judge_more();
   sweep_ = nullptr;
   const Model quantized = ptq::apply_restored(draft_->model, corrected_plan(*candidate_job_, *draft_, seen_.measured));
   program_ = run::Program::compile(quantized, ops::standard(), judged_values(quantized));
+}
+
+/// Every so many of the held-out samples, without those that were run before.
+void Trial::judge_more() {
+  active_.clear();
+  for (size_t k = 0; k < held_.size(); k += stride_)
+    if (errors_.empty() || k % (2 * stride_) != 0) active_.push_back(held_[k]);
+}
+
+/// The candidate is taken only for a gain, and the samples so far do not rule it out.
+bool Trial::may_still_gain() const {
+  const std::string& change = candidate_.change;
+  const bool is_compared = !change.empty() && change != kMeasured && change.rfind(kFloatBut, 0) != 0;
+  return is_compared && may_gain(change, candidate_.biases == Biases::kOfFew ? measured_ : best_, errors_);
+}
+
+/// A change that few samples ruled out is not taken.
+calibrate::TriedChange Trial::judged(const std::vector<HeldError>& before, const std::vector<HeldError>& errors) const {
+  calibrate::TriedChange row = compared(candidate_.change, before, errors);
+  row.taken = row.taken && errors.size() == held_.size();
+  return row;
 }
 
 void Trial::judge(std::vector<HeldError> errors) {
@@ -422,7 +454,7 @@ void Trial::judge(std::vector<HeldError> errors) {
   } else if (change.rfind("float", 0) == 0) {
     judge_constants(std::move(errors));
   } else {
-    calibrate::TriedChange row = compared(change, best_, errors);
+    calibrate::TriedChange row = judged(best_, errors);
     if (row.taken && !finishing_ && job_->settings.config.measures_bias()) {
       promised_ = std::move(errors);
       waiting_.push_back({change, {}, Biases::kOfFew});
@@ -446,7 +478,7 @@ void Trial::judge_measured(std::vector<HeldError> errors) {
     measured_ = std::move(errors);
     return;
   }
-  calibrate::TriedChange row = compared(candidate_.change, measured_, errors);
+  calibrate::TriedChange row = judged(measured_, errors);
   if (row.taken) {
     take_change(row.change, std::move(promised_));
     measured_ = std::move(errors);
@@ -459,7 +491,7 @@ void Trial::judge_measured(std::vector<HeldError> errors) {
 void Trial::judge_constants(std::vector<HeldError> errors) {
   const std::string& change = candidate_.change;
   if (change == "float *") {
-    if (!compared(change, best_, errors).taken) return;
+    if (!judged(best_, errors).taken) return;
     all_float_ = std::move(errors);
     // For accuracy all that gain stay, none of them for its size.
     const size_t count = prefers_accuracy() ? 0 : std::min(constants_.size(), kMostConstants);
@@ -476,7 +508,7 @@ void Trial::judge_constants(std::vector<HeldError> errors) {
     costs_.emplace_back(more_noise(*all_float_, errors), change.substr(kFloatBut.size()));
     return;
   }
-  calibrate::TriedChange row = compared(change, best_, errors);
+  calibrate::TriedChange row = judged(best_, errors);
   for (const std::string& name : candidate_.choices.in_float) {
     row.change = "float " + name;
     choices_.tried.push_back(row);

@@ -131,6 +131,9 @@ class Trial {
   bool begin(Candidate candidate);
   void begin_step();
   void begin_judging();
+  void judge_more();
+  bool may_still_gain() const;
+  calibrate::TriedChange judged(const std::vector<HeldError>& before, const std::vector<HeldError>& errors) const;
   void judge(std::vector<HeldError> errors);
   void judge_measured(std::vector<HeldError> errors);
   void take_change(const std::string& change, std::vector<HeldError> errors);
@@ -158,6 +161,8 @@ class Trial {
   std::vector<std::string> constants_;  // constants stored in integers as long as nothing is changed
   std::optional<std::vector<HeldError>> all_float_;    // errors with all of them in float
   std::vector<std::pair<double, std::string>> costs_;  // for each constant: noise that storing it adds
+  size_t stride_ = 1;              // every so many of the held-out samples have been run, in this round too
+  std::vector<HeldError> errors_;  // of the candidate on them; ascending by sample
   bool finishing_ = false;
   std::unique_ptr<Contest> contest_;
 

@@ -24,7 +24,9 @@ struct TriedChange {
     return std::make_tuple(
         field("change", &TriedChange::change,
               "FIELD=VALUE of the configuration, or \"float NAME\": the constant of that name stays in float."),
-        field("before_db", &TriedChange::before_db, "SQNR of the outputs without it, all held samples together."),
+        field("before_db", &TriedChange::before_db,
+              "SQNR of the outputs without it, of the held samples that it was tried on together: the first may rule "
+              "it out."),
         field("after_db", &TriedChange::after_db, "The same with it."),
         field("least_gain_db", &TriedChange::least_gain_db,
               "The least that it gains of that, whichever one sample is left out."),

@@ -142,7 +142,7 @@ export interface TimeForecast {
 export interface TriedChange {
   /** FIELD=VALUE of the configuration, or "float NAME": the constant of that name stays in float. */
   readonly change: string;
-  /** SQNR of the outputs without it, all held samples together. */
+  /** SQNR of the outputs without it, of the held samples that it was tried on together: the first may rule it out. */
   readonly before_db: number;
   /** The same with it. */
   readonly after_db: number;
