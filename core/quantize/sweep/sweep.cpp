@@ -21,6 +21,10 @@ namespace tersor::ptq {
 
 namespace {
 
+/// Samples on which biases and rounding settle. More take part where the states of all of them take few bytes: such
+/// networks have few positions, whose means settle late, and are quick.
+constexpr int64_t kEnough = 48, kCheapBytes = int64_t{64} << 20;
+
 /// By channel.
 std::vector<ChannelMoments> moments_of(const calibrate::TensorStatistics& seen) {
   std::vector<ChannelMoments> moments;
@@ -64,7 +68,9 @@ void Sweep::choose_places(const Model& float_model, size_t calibrated) {
   const auto total = static_cast<int64_t>(open.size());
   const int64_t in_memory = std::max<int64_t>(1, options_.memory / std::max<int64_t>(1, state_bytes()));
   const auto wanted = static_cast<int64_t>(std::min(options_.most_samples, open.size()));
-  const int64_t fitting = std::min(in_memory, wanted);
+  const int64_t enough =
+      options_.effort > 1 ? total : std::max(kEnough, kCheapBytes / std::max<int64_t>(1, state_bytes()));
+  const int64_t fitting = std::min({in_memory, wanted, enough});
   for (const int64_t place : samples::spread_evenly(total, std::min(total, fitting)))
     places_.push_back(open[static_cast<size_t>(place)]);
   if (places_.size() < calibrated) float_model_ = float_model;
