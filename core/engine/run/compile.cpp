@@ -155,11 +155,13 @@ class Compiler {
   PreparedGraph compile() {
     require_operators(model_, registry_, live_);
     Constants constants(model_, uses_, registry_, live_, prepared_.memory_limit);
+    find_alike(constants);
     for (size_t k = 0; k < wanted_.size(); ++k) {
       const ValueId id{static_cast<int32_t>(k)};
-      if (wanted_[k] && constants.is_constant(id)) prepared_.constants[id] = constants.value(id).aligned();
+      const auto first = alike_.find(id);
+      if (wanted_[k] && constants.is_constant(id))
+        prepared_.constants[id] = constants.value(first == alike_.end() ? id : first->second).aligned();
     }
-    find_alike(constants);
     fused_.assign(graph_.nodes().size(), false);
     gates_.assign(graph_.nodes().size(), kNone);
     fronts_ = gates_;
