@@ -74,6 +74,17 @@ TEST_CASE("nodes are found by id wherever they have moved") {
   REQUIRE(graph.find(NodeId{1000}) == nullptr);
 }
 
+TEST_CASE("readers of one value become those of another") {
+  Graph graph;
+  const ValueId a = graph.add_value("a"), b = graph.add_value("b"), c = graph.add_value("c");
+  Node node;
+  node.inputs = {a, b, ValueId{}, a};
+  graph.append(node);
+  graph.append(node);
+  replace_reads(graph, a, c);
+  for (const Node& one : graph.nodes()) REQUIRE(one.inputs == std::vector<ValueId>{c, b, ValueId{}, c});
+}
+
 TEST_CASE("a cycle is refused with the node's place") {
   Graph graph;
   const ValueId a = graph.add_value("a"), b = graph.add_value("b");

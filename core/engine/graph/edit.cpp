@@ -5,6 +5,10 @@
 
 namespace tersor {
 
+void replace_reads(Graph& graph, ValueId from, ValueId to) {
+  for (Node& node : graph.nodes()) std::replace(node.inputs.begin(), node.inputs.end(), from, to);
+}
+
 void prepend(Graph& graph, std::vector<Node> nodes) {
   const auto count = static_cast<std::ptrdiff_t>(nodes.size());
   for (Node& node : nodes) graph.append(std::move(node));

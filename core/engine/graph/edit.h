@@ -8,6 +8,9 @@
 
 namespace tersor {
 
+/// Every node input that is `from` becomes `to`.
+void replace_reads(Graph& graph, ValueId from, ValueId to);
+
 /// Puts the nodes, in their order, before all others.
 void prepend(Graph& graph, std::vector<Node> nodes);
 

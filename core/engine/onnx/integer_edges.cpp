@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/json.h"
+#include "core/graph/edit.h"
 
 namespace tersor::onnx {
 
@@ -76,10 +77,6 @@ ValueId take_name(Graph& graph, ValueId value, DType type) {
   while (graph.find(other)) other += "_";
   graph.rename(value, other);
   return graph.add_value(name, type, graph.value(value).shape);
-}
-
-void replace_reads(Graph& graph, ValueId from, ValueId to) {
-  for (Node& node : graph.nodes()) std::replace(node.inputs.begin(), node.inputs.end(), from, to);
 }
 
 Json entry_of(const Params& params) {

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "core/base/json.h"
+#include "core/graph/edit.h"
 #include "core/graph/subgraphs.h"
 #include "core/onnx/integer_edges.h"
 #include "core/onnx/rewrite_forms.h"
@@ -86,7 +87,7 @@ void narrow_input(Graph& graph, ValueId input, DType dtype) {
   const ValueId wide = graph.add_unique_value(graph.name_of(input) + "_float32", DType::kFloat32);
   graph.value(wide).shape = graph.value(input).shape;
   graph.value(input).dtype = dtype;
-  for (Node& node : graph.nodes()) std::replace(node.inputs.begin(), node.inputs.end(), input, wide);
+  replace_reads(graph, input, wide);
   std::replace(graph.outputs.begin(), graph.outputs.end(), input, wide);
   Node cast;
   cast.op_type = "Cast";

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "core/graph/edit.h"
 #include "core/graph/operators.h"
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
@@ -129,7 +130,7 @@ class InputScaler {
     const std::string name = graph_.name_of(input);
     const ValueId scaled = graph_.add_unique_value(name + kSuffix, DType::kFloat32);
     graph_.value(scaled).shape = graph_.value(input).shape;
-    passes::replace_reads(graph_, input, scaled);
+    replace_reads(graph_, input, scaled);
     passes::scale_weight(graph_, *placement_.roles[path.kernel].op, 1 / factor);
     for (const ValueId value : path.passed) rename_moved(graph_, statistics_, value, kSuffix, factor, 0);
     if (const TensorStatistics* seen = statistics_.find(name)) {

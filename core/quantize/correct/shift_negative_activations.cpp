@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/correct/shift_negative_activations.h"
 #include "core/graph/attribute_defaults.h"
+#include "core/graph/edit.h"
 #include "core/decide/role.h"
 
 #include <algorithm>
@@ -250,7 +251,7 @@ NodeId Shifter::rewrite(const Chain& chain, double shift) {
   const std::string name = graph_.name_of(chain.value);
   const ValueId shifted = graph_.add_unique_value(name + kSuffix, DType::kFloat32);
   graph_.value(shifted).shape = graph_.value(chain.value).shape;
-  passes::replace_reads(graph_, chain.value, shifted);
+  replace_reads(graph_, chain.value, shifted);
   Node add;
   add.op_type = "Add";
   add.name = graph_.name_of(shifted);

@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "core/graph/edit.h"
 #include "core/graph/runtime_operators.h"
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
@@ -37,7 +38,7 @@ int guard_captured(Graph& graph) {
       const ValueId moved = graph.add_unique_value(name + "_moved", DType::kFloat32);
       restored.resize(graph.value_count(), false);
       restored[static_cast<size_t>(moved.index)] = true;
-      passes::replace_reads(graph, value, moved);
+      replace_reads(graph, value, moved);
       graph.nodes()[i].outputs[k] = moved;
       graph.insert(i + 1, one_operand_sum(name, moved, value));
       ++guarded;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/graph/edit.h"
 
 namespace tersor::passes {
 
@@ -29,12 +30,6 @@ std::vector<bool> captured_values(const Graph& graph) {
         for (const auto& each : *many) capture(graph, *each, captured);
     }
   return captured;
-}
-
-void replace_reads(Graph& graph, ValueId from, ValueId to) {
-  for (Node& node : graph.nodes())
-    for (ValueId& id : node.inputs)
-      if (id == from) id = to;
 }
 
 bool bypass_node(Graph& graph, size_t index, ValueId source) {

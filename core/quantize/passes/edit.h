@@ -16,9 +16,6 @@ namespace tersor::passes {
 /// By value index: a subgraph of some node reads the value by its name, so it must go on existing under that name.
 std::vector<bool> captured_values(const Graph& graph);
 
-/// Every node input that is `from` becomes `to`.
-void replace_reads(Graph& graph, ValueId from, ValueId to);
-
 /// Makes node `index`, whose output 0 equals `source`, superfluous: its readers read `source` instead, or, where output
 /// 0 is a graph output, the producer of `source` makes it directly. False, and nothing changed, where a name that must
 /// stay forbids it. The node itself is left for the caller to erase.

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "core/base/digest.h"
+#include "core/graph/edit.h"
 #include "core/graph/subgraphs.h"
 #include "core/passes/edit.h"
 #include "core/passes/passes.h"
@@ -50,7 +51,7 @@ class Lifter {
       const std::string name = outside(copy->name_of(id), *copy->initializer(id));
       const auto known = copy->find(name);
       const ValueId read = known ? *known : copy->add_value(name);
-      for (Node& node : copy->nodes()) std::replace(node.inputs.begin(), node.inputs.end(), id, read);
+      replace_reads(*copy, id, read);
       copy->erase_initializer(id);
       copy->value(id).dtype = DType::kUndefined;
       copy->value(id).shape.reset();
