@@ -22,6 +22,7 @@
 #include "core/cli/statistics_files.h"
 #include "core/cli/watch_training.h"
 #include "core/job/given_settings.h"
+#include "core/job/tflite_file.h"
 #include "core/native/calibrate_data.h"
 #include "core/native/gather.h"
 #include "core/native/join_statistics.h"
@@ -321,11 +322,17 @@ void quantize_model(QuantizeOptions& options) {
   if (settings.config.inference_mode)
     std::erase_if(warnings, [](const Diagnostic& one) { return one.code == onnx::kTrainingMode; });
   if (!options.quiet && !options.json) print_notes(warnings);
+  const bool is_tflite = ends_in_tflite(options.output);
+  if (is_tflite) check_tflite(*prepare(opened, settings));
   auto [gathered, data, aim] = gather_data(options, std::move(settings), opened);
   auto& [job, statistics, decided, passes] = gathered;
   check_recipe(recipe, recipe_of(*job, statistics), !options.settings.platform.empty(), options.anyway);
-  const QuantizeResult result = quantize(*job, statistics, std::move(decided));
+  QuantizeResult result = quantize(*job, statistics, std::move(decided));
+  if (is_tflite) result.bytes = tflite_file(result);
   if (!options.quiet) print_notes(remarks_on(*job, result));
+  if (is_tflite && !options.quiet)
+    print_error("note: %s: the figures are of the same integers in ONNX Runtime; TensorFlow Lite rounds otherwise\n",
+                options.output.c_str());
   options.report.workforce = options.workforce;
   options.report.foreign = !options.stats.empty();
   const bool wants_report = !options.report_path.empty();
@@ -358,7 +365,10 @@ namespace {
 std::shared_ptr<QuantizeOptions> add_options(CLI::App* command) {
   auto options = std::make_shared<QuantizeOptions>();
   command->add_option("MODEL", options->model, "A float ONNX model")->required();
-  command->add_option("-o,--output", options->output, "The ONNX file to write; - writes to standard output")
+  command
+      ->add_option("-o,--output", options->output,
+                   "The file to write: ONNX, or for TensorFlow Lite where its name ends in .tflite; - writes ONNX to "
+                   "standard output")
       ->required();
   add_data_option(*command, options->data, true);
   command->get_option("--labels")

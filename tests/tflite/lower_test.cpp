@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/tflite/lower.h"
+
+#include "core/base/error.h"
+#include "tests/catch.h"
+#include "tests/support/named_model.h"
+
+using namespace tersor;
+using namespace tersor::tflite;
+using test::NamedModel;
+
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+/// A value quantized and restored, as files have it: v -> v.d.
+NamedModel& quantized(NamedModel& model, const std::string& name, float scale, int8_t zero_point) {
+  model.constant(name + ".s", Tensor::scalar(scale)).constant(name + ".z", Tensor::scalar<int8_t>(zero_point));
+  model.node("QuantizeLinear", {name, name + ".s", name + ".z"}, {name + ".q"});
+  return model.node("DequantizeLinear", {name + ".q", name + ".s", name + ".z"}, {name + ".d"});
+}
+
+/// An int8 weight of 1, 2, 3, ... with a scale for each of its first axis.
+NamedModel& weight(NamedModel& model, const std::string& name, std::vector<int64_t> dims) {
+  const Shape shape(dims);
+  std::vector<int8_t> codes;
+  for (int64_t k = 0; k < shape.elements(); ++k) codes.push_back(static_cast<int8_t>(k + 1));
+  std::vector<float> scales(static_cast<size_t>(dims[0]), 0.5F);
+  model.constant(name + ".q", Tensor::of<int8_t>(shape, std::span<const int8_t>(codes)));
+  model.constant(name + ".s", Tensor::of<float>(Shape{dims[0]}, std::span<const float>(scales)));
+  return model.node("DequantizeLinear", {name + ".q", name + ".s"}, {name}, {{"axis", int64_t{0}}});
+}
+
+std::string operators_of(const Network& network) {
+  std::string text;
+  for (const Operator& op : network.operators) text += (text.empty() ? "" : " ") + std::string(kind_of(op.code).name);
+  return text;
+}
+
+const NetworkTensor& tensor_of(const Network& network, int32_t index) {
+  return network.tensors[static_cast<size_t>(index)];
+}
+
+std::vector<int8_t> codes_of(const NetworkTensor& tensor) {
+  const auto codes = tensor.data->data<int8_t>();
+  return {codes.begin(), codes.end()};
+}
+
+NamedModel convolution(Ints pads, Ints strides = {2, 2}, int64_t size = 8) {
+  NamedModel model;
+  model.input("x", {1, 2, size, size});
+  quantized(model, "x", 0.25F, 3);
+  weight(model, "w", {3, 2, 3, 3});
+  model.node("Conv", {"x.d", "w"}, {"y"}, {{"pads", pads}, {"strides", strides}});
+  quantized(model, "y", 2.0F, -128).output("y.d");
+  return model;
+}
+
+}  // namespace
+
+TEST_CASE("a convolution takes pictures with their channels last, and its weights follow") {
+  const Network network = lower(convolution({0, 0, 1, 1}).build());
+  REQUIRE(operators_of(network) == "CONV_2D");
+  CHECK(tensor_of(network, network.inputs[0]).shape == std::vector<int32_t>{1, 8, 8, 2});
+  CHECK(tensor_of(network, network.outputs[0]).shape == std::vector<int32_t>{1, 4, 4, 3});
+  CHECK(tensor_of(network, network.outputs[0]).quantization == Quantization{{2.0F}, {-128}, 0});
+  const Operator& conv = network.operators[0];
+  CHECK(conv.options.padding == kSame);
+  CHECK(conv.options.stride_w == 2);
+  const NetworkTensor& weights = tensor_of(network, conv.inputs[1]);
+  CHECK(weights.shape == std::vector<int32_t>{3, 3, 3, 2});
+  CHECK(codes_of(weights)[0] == 1);
+  CHECK(codes_of(weights)[1] == 10);  // the second channel of the first tap
+  CHECK(codes_of(weights)[2] == 2);
+  CHECK(weights.quantization.scale == std::vector<float>(3, 0.5F));
+  const NetworkTensor& bias = tensor_of(network, conv.inputs[2]);
+  CHECK(bias.dtype == DType::kInt32);
+  CHECK(bias.quantization.scale == std::vector<float>(3, 0.125F));
+}
+
+TEST_CASE("zeros that TensorFlow would put elsewhere become an operator of their own") {
+  const Network shifted = lower(convolution({1, 1, 1, 1}).build());  // SAME has one behind and none before
+  REQUIRE(operators_of(shifted) == "PAD CONV_2D");
+  const auto pads = tensor_of(shifted, shifted.operators[0].inputs[1]).data->to_int64s();
+  CHECK(pads == Ints{0, 0, 1, 0, 1, 0, 0, 0});  // the last row and column of ONNX's are never read
+  CHECK(shifted.operators[1].options.padding == kValid);
+  CHECK(operators_of(lower(convolution({1, 1, 1, 1}, {1, 1}).build())) == "CONV_2D");
+  CHECK(operators_of(lower(convolution({0, 0, 0, 0}, {2, 2}).build())) == "CONV_2D");
+  CHECK(operators_of(lower(convolution({1, 1, 1, 1}, {2, 2}, 9).build())) == "CONV_2D");
+}
+
+TEST_CASE("transposes around pictures vanish") {
+  NamedModel model;
+  model.input("x", {1, 8, 8, 2});
+  quantized(model, "x", 0.25F, 3);
+  model.node("Transpose", {"x.d"}, {"t"}, {{"perm", Ints{0, 3, 1, 2}}});
+  quantized(model, "t", 0.25F, 3);
+  weight(model, "w", {3, 2, 3, 3});
+  model.node("Conv", {"t.d", "w"}, {"y"});
+  quantized(model, "y", 2.0F, -128);
+  model.node("Transpose", {"y.d"}, {"u"}, {{"perm", Ints{0, 2, 3, 1}}});
+  quantized(model, "u", 2.0F, -128).output("u.d");
+  const Network network = lower(model.build());
+  CHECK(operators_of(network) == "CONV_2D");
+  CHECK(tensor_of(network, network.outputs[0]).shape == std::vector<int32_t>{1, 6, 6, 3});
+}
+
+TEST_CASE("a dense layer behind a flattened picture takes its elements as they lie") {
+  NamedModel model;
+  model.input("x", {1, 2, 2, 3});
+  quantized(model, "x", 0.25F, 3);
+  model.node("Relu", {"x.d"}, {"r"});
+  quantized(model, "r", 0.25F, -128);
+  model.node("MaxPool", {"r.d"}, {"p"}, {{"kernel_shape", Ints{1, 1}}});
+  quantized(model, "p", 0.25F, -128);
+  model.node("Flatten", {"p.d"}, {"f"});
+  quantized(model, "f", 0.25F, -128);
+  weight(model, "w", {1, 12});
+  model.node("Gemm", {"f.d", "w"}, {"y"}, {{"transB", int64_t{1}}});
+  quantized(model, "y", 2.0F, 0).output("y.d");
+  const Network network = lower(model.build());
+  REQUIRE(operators_of(network) == "RELU MAX_POOL_2D RESHAPE FULLY_CONNECTED");
+  const NetworkTensor& weights = tensor_of(network, network.operators[3].inputs[1]);
+  CHECK(codes_of(weights) == std::vector<int8_t>{1, 7, 2, 8, 3, 9, 4, 10, 5, 11, 6, 12});
+}
+
+TEST_CASE("kernels with a range of their own are brought to the one that follows") {
+  NamedModel model;
+  model.input("x", {1, 4});
+  quantized(model, "x", 0.25F, 3);
+  model.node("Sigmoid", {"x.d"}, {"y"});
+  quantized(model, "y", 0.01F, 0).output("y.d");
+  const Network network = lower(model.build());
+  REQUIRE(operators_of(network) == "LOGISTIC QUANTIZE");
+  CHECK(tensor_of(network, network.operators[0].outputs[0]).quantization == Quantization{{1.0F / 256}, {-128}, 0});
+}
+
+TEST_CASE("what is not between integers stays in floats, between a restoring and a quantizing operator") {
+  NamedModel model;
+  model.input("x", {1, 4});
+  quantized(model, "x", 0.25F, 3);
+  model.node("Tanh", {"x.d"}, {"t"}).node("Relu", {"t"}, {"y"});
+  quantized(model, "y", 0.01F, -128).output("y.d");
+  CHECK(operators_of(lower(model.build())) == "DEQUANTIZE TANH RELU QUANTIZE");
+}
+
+TEST_CASE("an operator that TensorFlow Lite has not is named with its node") {
+  NamedModel model;
+  model.input("x", {1, 4}).node("Erf", {"x"}, {"y"}).output("y");
+  try {
+    lower(model.build());
+    FAIL("nothing was refused");
+  } catch (const Error& error) {
+    CHECK(error.code == ErrorCode::kUnsupportedModel);
+    CHECK(error.place == "graph.node[0] \"y_node\" (Erf)");
+    CHECK(error.message.find("Erf") != std::string::npos);
+  }
+}
