@@ -2,6 +2,7 @@
 // tersor run: the outputs of a model on samples, as DIR/<sample>/<output>.npy.
 #include <cinttypes>
 #include <filesystem>
+#include <functional>
 
 #include "core/base/json.h"
 #include "core/cli/command.h"
@@ -11,10 +12,13 @@
 #include "core/cli/output_files.h"
 #include "core/cli/print.h"
 #include "core/cli/progress_line.h"
+#include "core/job/tflite_file.h"
 #include "core/native/stage_count.h"
 #include "core/native/workers.h"
 #include "core/samples/fixed_batch.h"
 #include "core/simulate/program.h"
+#include "core/tflite/interpret.h"
+#include "core/tflite/read.h"
 
 namespace tersor::cli {
 
@@ -52,9 +56,51 @@ void expect_outside(const std::string& folder, const std::string& data) {
 
 /// What one thread needs.
 struct Worker {
-  run::Runner runner;
+  std::function<std::vector<Tensor>(const std::vector<Tensor>&)> outputs_of;
   samples::SampleReader reader;
 };
+
+/// A model file of either kind: what its samples and outputs are, and who computes them in a thread.
+struct Computed {
+  ModelFile file;
+  std::vector<std::string> outputs;
+  std::function<decltype(Worker::outputs_of)()> worker;
+};
+
+/// A .tflite file computes as TensorFlow Lite Micro does; its integer inputs and outputs are given in real numbers.
+Computed open_tflite(const FileBytes& bytes, const std::string& path) try {
+  const auto network = std::make_shared<const tflite::Network>(tflite::read(bytes.bytes, bytes.owner));
+  Computed made;
+  for (const int32_t input : network->inputs) {
+    const tflite::NetworkTensor& tensor = network->tensors[static_cast<size_t>(input)];
+    std::vector<Dim> dims;
+    for (const int32_t dim : tensor.shape) dims.push_back({dim, ""});
+    Graph& graph = made.file.model.graph;
+    const DType type = tensor.dtype == DType::kInt8 ? DType::kFloat32 : tensor.dtype;
+    graph.inputs.push_back(graph.add_value(tensor.name, type, std::move(dims)));
+  }
+  for (const int32_t output : network->outputs)
+    made.outputs.push_back(network->tensors[static_cast<size_t>(output)].name);
+  made.worker = [network] {
+    return [network](const std::vector<Tensor>& inputs) { return tflite::interpret_floats(*network, inputs); };
+  };
+  return made;
+} catch (const Error& error) {
+  throw error.within(path);
+}
+
+Computed open_any(const RunOptions& options) {
+  const auto profile = enum_from_word<simulate::Profile>(options.runtime, "--runtime");
+  if (ends_in_tflite(options.model)) return open_tflite(map_file(options.model), options.model);
+  Computed made{open_runnable_model(options.model), {}, {}};
+  const auto program = simulate::compile(made.file.model, profile);
+  for (const run::Port& port : program->outputs()) made.outputs.push_back(port.name);
+  made.worker = [program] {
+    const auto runner = std::make_shared<run::Runner>(program);
+    return [runner](const std::vector<Tensor>& inputs) { return runner->run(inputs); };
+  };
+  return made;
+}
 
 void write_outputs(const std::string& folder, const std::vector<std::string>& names,
                    const std::vector<Tensor>& outputs) {
@@ -64,20 +110,18 @@ void write_outputs(const std::string& folder, const std::vector<std::string>& na
 
 void run_model(const RunOptions& options) {
   for (const std::string& path : options.data.data) expect_outside(options.output, path);
-  const ModelFile file = open_runnable_model(options.model);
-  const auto program = simulate::compile(file.model, enum_from_word<simulate::Profile>(options.runtime, "--runtime"));
-  const auto data = open_data(options.data, file.model, options.json);
+  const Computed computed = open_any(options);
+  const auto data = open_data(options.data, computed.file.model, options.json);
   const std::vector<int64_t> chosen = chosen_samples(options.data, *data);
-  std::vector<std::string> sample_names, output_names;
+  std::vector<std::string> sample_names;
   for (const int64_t sample : chosen) sample_names.push_back(data->name(sample));
-  for (const run::Port& port : program->outputs()) output_names.push_back(port.name);
-  const std::vector<std::string> folders = file_names(sample_names), files = file_names(output_names);
+  const std::vector<std::string> folders = file_names(sample_names), files = file_names(computed.outputs);
   make_folder(options.output);
 
   const int threads = thread_count(options.threads);
   std::vector<Worker> workers;
   for (int k = 0; k < threads; ++k)
-    workers.push_back({run::Runner(program), samples::SampleReader(data, samples::SampleReader::Values::kAny)});
+    workers.push_back({computed.worker(), samples::SampleReader(data, samples::SampleReader::Values::kAny)});
   const auto count = static_cast<int64_t>(chosen.size());
   {
     const ProgressFunction shown = progress_line();
@@ -86,7 +130,7 @@ void run_model(const RunOptions& options) {
       Worker& worker = workers[static_cast<size_t>(number)];
       const auto k = static_cast<size_t>(item);
       write_outputs(options.output + "/" + folders[k], files,
-                    samples::first_rows(worker.runner.run(worker.reader.load(chosen[k])), data->batch()));
+                    samples::first_rows(worker.outputs_of(worker.reader.load(chosen[k])), data->batch()));
       progress.step();
     });
   }
@@ -107,7 +151,7 @@ void add_run(CLI::App& program) {
       "Examples:\n  tersor run model.int8.onnx --data samples/ --output results/\n  tersor run model.onnx --data x.npz "
       "--output results/ --limit 1");
   auto options = std::make_shared<RunOptions>();
-  command.add_option("MODEL", options->model, "The ONNX file, float or quantized")->required();
+  command.add_option("MODEL", options->model, "The ONNX file, float or quantized, or an int8 .tflite file")->required();
   add_data_option(command, options->data, false);
   command.add_option("--output", options->output, "Folder for <sample>/<output>.npy")->required();
   command

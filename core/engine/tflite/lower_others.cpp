@@ -8,6 +8,7 @@
 #include "core/graph/clamp_bounds.h"
 #include "core/ops/resize.h"
 #include "core/tensor/rounding.h"
+#include "core/tflite/kernels.h"
 #include "core/tflite/rules.h"
 
 namespace tersor::tflite {
@@ -289,16 +290,6 @@ Held lower_pad(Lowering& graph, const Site& site) {
   const NetworkTensor from = graph.at(x.tensor);
   if (value != 0) inputs.push_back(graph.constant(site.name + "_filler", in_grid(from, value), from.quantization));
   return graph.emit_fixed(site, value != 0 ? Code::kPadV2 : Code::kPad, inputs, x.order, from.quantization);
-}
-
-/// Where TensorFlow Lite's nearest neighbour looks, in float as its kernels compute it.
-int64_t nearest_place(int64_t out, int64_t in_size, int64_t out_size, const Options& options) {
-  const bool aligned = options.align_corners != 0 && out_size > 1;
-  const float scale = aligned ? static_cast<float>(in_size - 1) / static_cast<float>(out_size - 1)
-                              : static_cast<float>(in_size) / static_cast<float>(out_size);
-  const float place = (static_cast<float>(out) + (options.half_pixel_centers != 0 ? 0.5F : 0.0F)) * scale;
-  const float whole = options.align_corners != 0 ? std::floor(place + 0.5F) : std::floor(place);
-  return std::clamp<int64_t>(static_cast<int64_t>(whole), 0, in_size - 1);
 }
 
 Held lower_resize(Lowering& graph, const Site& site) {

@@ -14,6 +14,8 @@
 
 namespace tersor::tflite {
 
+constexpr uint32_t kSchemaVersion = 3;
+
 enum class Code : int32_t {
   kAdd = 0,
   kAveragePool2d = 1,
@@ -105,11 +107,7 @@ struct NetworkTensor {
   Quantization quantization = {};
   std::optional<Tensor> data = {};  // of a constant
 
-  int64_t elements() const {
-    int64_t count = 1;
-    for (const int32_t dim : shape) count *= dim;
-    return count;
-  }
+  Shape full_shape() const { return Shape(std::vector<int64_t>(shape.begin(), shape.end())); }
 };
 
 struct Operator {

@@ -10,7 +10,6 @@ namespace tersor::tflite {
 
 namespace {
 
-constexpr uint32_t kSchemaVersion = 3;
 constexpr size_t kBufferAlignment = 16;
 
 template <class T>

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// TensorFlow Lite Micro's reference kernels on int8, bit for bit (tflite-micro 0.dev20261023 from PyPI).
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "core/tflite/network.h"
+
+namespace tersor::tflite {
+
+struct Argument {
+  const NetworkTensor* tensor = nullptr;  // null: absent
+  const Tensor* value = nullptr;
+
+  std::span<const int8_t> codes() const { return value->data<int8_t>(); }
+  int dim(int axis) const { return tensor->shape[static_cast<size_t>(axis)]; }
+  float scale() const { return tensor->quantization.scale[0]; }
+  int32_t zero_point() const { return static_cast<int32_t>(tensor->quantization.zero_point[0]); }
+};
+
+/// One operator and its inputs.
+struct KernelCall {
+  const Operator& op;
+  std::vector<Argument> inputs;
+  const NetworkTensor& output;
+
+  const Argument& in(size_t k) const { return inputs[k]; }
+  bool has(size_t k) const { return k < inputs.size() && inputs[k].tensor != nullptr; }
+  float scale() const { return output.quantization.scale[0]; }
+  int32_t zero_point() const { return static_cast<int32_t>(output.quantization.zero_point[0]); }
+};
+
+/// What the operator gives. Error kUnsupportedModel for one that is not known here, or has not int8 inputs.
+Tensor evaluate(const KernelCall& call);
+
+/// The place that RESIZE_NEAREST_NEIGHBOR reads along an axis, in float as the kernels compute it.
+int64_t nearest_place(int64_t out, int64_t in_size, int64_t out_size, const Options& options);
+
+}  // namespace tersor::tflite

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models of the zoo as int8 .tflite files, in pip's tflite-micro and ai-edge-litert: `tersor run` gives the first's outputs to the last
+// bit. TERSOR_TFLITE_PYTHON names a Python that has both; where there is none, the test says that it was skipped.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, test } from 'vitest';
+import { withFolder } from './runtime.mjs';
+import { makeSamples, npyBytes, readNpy, sharedFolder } from './samples.mjs';
+
+const program = path.resolve(import.meta.dirname, '../../build/native/bin/tersor');
+const script = path.join(import.meta.dirname, 'tflite_runtimes.py');
+const python = process.env.TERSOR_TFLITE_PYTHON ?? path.resolve(import.meta.dirname, '../../build/tflite/bin/python');
+const has = spawnSync(python, ['-c', 'import tflite_micro, ai_edge_litert']).status === 0;
+const here = has && existsSync(sharedFolder);
+if (!here) console.log('skipped: .tflite files in their runtimes (TERSOR_TFLITE_PYTHON or TERSOR_SHARED is not here)');
+
+const run = (command, ...args) => {
+  const done = spawnSync(command, args, { encoding: 'utf8', maxBuffer: 1 << 26 });
+  assert.equal(done.status, 0, done.stderr);
+};
+
+const models = [
+  'mlperf-ic-resnet8',
+  'mlperf-kws-dscnn',
+  'mlperf-vww-mobilenetv1',
+  'mlperf-ad-autoencoder',
+  'cifar10-resnet20',
+  'mnist-cntk',
+  'imagenet-mobilenetv1-025-224',
+  'hand-keypoint-mlp',
+];
+
+/** 10 log10 of the signal over what differs. */
+const sqnr = (exact, other) => {
+  let signal = 0;
+  let noise = 1e-30;
+  for (let k = 0; k < exact.length; ++k) {
+    signal += exact[k] ** 2;
+    noise += (exact[k] - other[k]) ** 2;
+  }
+  return 10 * Math.log10(signal / noise);
+};
+
+/** The .npy file of a sample with the channels of its picture last. */
+const channelsLast = ({ shape, data }) => {
+  if (shape.length !== 4 || shape[1] > shape[3]) return npyBytes(data, shape);
+  const [, channels, height, width] = shape;
+  const last = data.map((_, k) => data[(k % channels) * height * width + Math.floor(k / channels)]);
+  return npyBytes(last, [1, height, width, channels]);
+};
+
+/** The first output of each sample, one after the other. */
+const outputsOf = (folder) =>
+  readdirSync(folder)
+    .sort()
+    .flatMap((sample) => {
+      const [file] = readdirSync(path.join(folder, sample));
+      return Array.from(readNpy(readFileSync(path.join(folder, sample, file))).data, Number);
+    });
+
+describe.skipIf(!here)('.tflite files in their runtimes', () => {
+  test.each(models)('%s', (id) =>
+    withFolder(async (folder) => {
+      const at = (name) => path.join(folder, name);
+      makeSamples(sharedFolder, id, folder);
+      const calib = path.join(folder, id, 'calib');
+      const onnx = path.join(sharedFolder, 'zoo', id, 'model.onnx');
+      const quantize = ['quantize', onnx, '--data', calib, '--limit', '24', '--platform', 'tflite-micro', '--quiet'];
+      run(program, ...quantize, '-o', at('q.tflite'));
+      const some = readdirSync(calib).sort().slice(0, 6);
+      const samples = some.map((name) => at(`last/${name}`));
+      mkdirSync(at('first'));
+      mkdirSync(at('last'));
+      for (const name of some) {
+        copyFileSync(path.join(calib, name), at(`first/${name}`));
+        writeFileSync(at(`last/${name}`), channelsLast(readNpy(readFileSync(path.join(calib, name)))));
+      }
+      run(program, 'run', at('q.tflite'), '--data', at('last'), '--output', at('ours'));
+      run(program, 'run', onnx, '--data', at('first'), '--output', at('float'));
+      const ours = outputsOf(at('ours'));
+      const exact = outputsOf(at('float'));
+      for (const runtime of ['micro', 'litert']) {
+        run(python, script, runtime, at('q.tflite'), at(`${runtime}.npy`), ...samples);
+        const theirs = Array.from(readNpy(readFileSync(at(`${runtime}.npy`))).data);
+        assert.equal(theirs.length, ours.length);
+        if (runtime === 'micro') assert.deepEqual(theirs, ours);
+        assert.ok(sqnr(exact, theirs) > 15, `${runtime}: ${sqnr(exact, theirs)} dB`);
+      }
+    }),
+  );
+});
