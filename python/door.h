@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/job/tersor.h"
 #include "core/native/calibrate_data.h"
 #include "core/onnx/source.h"
 #include "core/samples/data_set.h"
-#include "core/job/tersor.h"
 
 namespace tersor::python {
 

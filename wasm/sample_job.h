@@ -12,9 +12,9 @@
 
 #include "core/base/byte_buffer.h"
 #include "core/evaluate/evaluation.h"
+#include "core/job/tersor.h"
 #include "core/report/compare.h"
 #include "core/samples/source.h"
-#include "core/job/tersor.h"
 
 namespace tersor::wasm {
 

@@ -13,11 +13,11 @@
 
 #include "core/base/json_fwd.h"
 #include "core/base/progress.h"
+#include "core/job/tersor.h"
 #include "core/report/coverage.h"
 #include "core/report/range_choices.h"
 #include "core/run/program.h"
 #include "core/samples/data_set.h"
-#include "core/job/tersor.h"
 #include "core/trial/try_preprocessings.h"
 #include "wasm/sample_job.h"
 #include "wasm/step_job.h"

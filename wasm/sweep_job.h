@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/sweep/sweep_runner.h"
 #include "core/job/tersor.h"
+#include "core/sweep/sweep_runner.h"
 #include "wasm/step_job.h"
 
 namespace tersor::wasm {

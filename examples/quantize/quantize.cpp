@@ -7,8 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/samples/sample_digest.h"
 #include "core/job/tersor.h"
+#include "core/samples/sample_digest.h"
 #include "core/tpc/builtin.h"
 
 using namespace tersor;

@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/job/tersor.h"
 #include "core/ops/registry.h"
 #include "core/simulate/fuse.h"
 #include "core/simulate/operators.h"
-#include "core/job/tersor.h"
 #include "core/tpc/builtin.h"
 #include "tests/bench/peak.h"
 

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/job/tersor.h"
 #include "core/run/program.h"
 #include "core/samples/sample_digest.h"
-#include "core/job/tersor.h"
 #include "core/tpc/builtin.h"
 
 using namespace tersor;

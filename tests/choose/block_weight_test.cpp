@@ -6,10 +6,10 @@
 #include <memory>
 
 #include "core/base/error.h"
+#include "core/job/tersor.h"
 #include "core/onnx/write.h"
 #include "core/passes/kernel_op.h"
 #include "core/simulate/program.h"
-#include "core/job/tersor.h"
 #include "core/tpc/builtin.h"
 #include "tests/catch.h"
 #include "tests/support/quantized.h"

@@ -3,8 +3,8 @@
 #include "tests/catch.h"
 
 #include "core/base/error.h"
-#include "core/onnx/read.h"
 #include "core/choose/shared_weights.h"
+#include "core/onnx/read.h"
 #include "core/report/expected_size.h"
 #include "tests/support/corrected.h"
 #include "tests/support/run_sweep.h"

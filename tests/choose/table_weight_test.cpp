@@ -9,8 +9,8 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/simulate/program.h"
 #include "core/job/tersor.h"
+#include "core/simulate/program.h"
 #include "core/tpc/builtin.h"
 #include "core/tpc/read.h"
 #include "tests/catch.h"

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <memory>
 
+#include "core/job/tersor.h"
 #include "core/report/corrections.h"
 #include "core/report/report_of.h"
-#include "core/job/tersor.h"
 #include "tests/catch.h"
 #include "tests/support/corrected.h"
 #include "tests/support/named_model.h"

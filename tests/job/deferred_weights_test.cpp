@@ -3,9 +3,9 @@
 // in memory. Every reading gives bytes of their own, so that what is held too long shows under AddressSanitizer.
 #include <memory>
 
+#include "core/job/tersor.h"
 #include "core/onnx/defer.h"
 #include "core/samples/sample_digest.h"
-#include "core/job/tersor.h"
 #include "core/tpc/builtin.h"
 #include "tests/catch.h"
 #include "tests/support/named_model.h"

@@ -5,11 +5,11 @@
 #include <memory>
 #include <utility>
 
+#include "core/job/tersor.h"
 #include "core/onnx/write.h"
-#include "core/sweep/round_weights.h"
 #include "core/quant/quantizer.h"
 #include "core/samples/sample_digest.h"
-#include "core/job/tersor.h"
+#include "core/sweep/round_weights.h"
 #include "core/tpc/builtin.h"
 #include "tests/catch.h"
 #include "tests/support/named_model.h"

@@ -2,8 +2,8 @@
 // enable_weights_quantization = false: activations alone are quantized, and no runtime is tempted to quantize weights.
 #include "tests/catch.h"
 
-#include "core/ops/registry.h"
 #include "core/export/guard_float_nodes.h"
+#include "core/ops/registry.h"
 #include "core/report/coverage.h"
 #include "tests/support/corrected.h"
 

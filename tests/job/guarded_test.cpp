@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the guards of the written graph and its check make of each other, on every platform.
-#include "core/onnx/read.h"
 #include "core/job/tersor.h"
+#include "core/onnx/read.h"
 #include "core/tpc/builtin.h"
 #include "tests/catch.h"
 #include "tests/support/quantized.h"

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "core/graph/uses.h"
 #include "core/decide/runtime_fusions.h"
+#include "core/graph/uses.h"
 #include "tests/catch.h"
 #include "tests/support/corrected.h"
 

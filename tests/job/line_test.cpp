@@ -3,11 +3,11 @@
 #include <functional>
 
 #include "core/base/error.h"
+#include "core/export/check_export.h"
+#include "core/job/tersor.h"
 #include "core/onnx/read.h"
 #include "core/onnx/write.h"
-#include "core/export/check_export.h"
 #include "core/samples/sample_digest.h"
-#include "core/job/tersor.h"
 #include "core/tpc/builtin.h"
 #include "tests/catch.h"
 #include "tests/support/named_model.h"

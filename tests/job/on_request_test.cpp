@@ -3,11 +3,11 @@
 #include <cmath>
 #include <memory>
 
+#include "core/job/tersor.h"
 #include "core/onnx/write.h"
 #include "core/report/corrections.h"
 #include "core/samples/sample_digest.h"
 #include "core/simulate/program.h"
-#include "core/job/tersor.h"
 #include "core/tpc/builtin.h"
 #include "tests/catch.h"
 #include "tests/support/named_model.h"

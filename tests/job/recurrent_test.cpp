@@ -4,9 +4,9 @@
 
 #include <cmath>
 
+#include "core/export/apply_plan.h"
 #include "core/graph/recurrent_weights.h"
 #include "core/graph/uses.h"
-#include "core/export/apply_plan.h"
 #include "tests/support/corrected.h"
 
 using namespace tersor;

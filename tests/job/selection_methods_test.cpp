@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/job/tersor.h"
 #include "core/onnx/write.h"
 #include "core/samples/sample_digest.h"
-#include "core/job/tersor.h"
 #include "core/tpc/builtin.h"
 #include "tests/catch.h"
 #include "tests/support/named_model.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The line on real models: the passes keep what they compute, and every core operator becomes an integer kernel.
 #include "core/base/error.h"
+#include "core/job/tersor.h"
 #include "core/passes/pipeline.h"
 #include "core/samples/sample_digest.h"
-#include "core/job/tersor.h"
 #include "core/tpc/builtin.h"
 #include "tests/catch.h"
 #include "tests/support/named_model.h"

@@ -5,8 +5,8 @@
 #include "core/onnx/read.h"
 #include "core/onnx/write.h"
 #include "tests/catch.h"
-#include "tests/support/make_node.h"
 #include "tests/onnx/encoded.h"
+#include "tests/support/make_node.h"
 
 namespace round_trip_test {
 using namespace tersor;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/report/graph_view.h"
 
+#include "core/decide/outcomes.h"
 #include "core/framework/attach.h"
 #include "core/framework/framework_info.h"
-#include "core/decide/outcomes.h"
 #include "core/tpc/builtin.h"
 #include "tests/catch.h"
 #include "tests/support/named_model.h"

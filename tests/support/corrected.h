@@ -7,11 +7,11 @@
 #include <memory>
 #include <vector>
 
-#include "core/onnx/write.h"
 #include "core/correct/equalize_channels.h"
+#include "core/job/tersor.h"
+#include "core/onnx/write.h"
 #include "core/samples/sample_digest.h"
 #include "core/simulate/program.h"
-#include "core/job/tersor.h"
 #include "core/tpc/builtin.h"
 #include "tests/support/named_model.h"
 #include "tests/support/rewrites.h"

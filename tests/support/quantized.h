@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/job/tersor.h"
 #include "core/onnx/read.h"
 #include "core/onnx/write.h"
 #include "core/samples/sample_digest.h"
-#include "core/job/tersor.h"
 #include "tests/support/named_model.h"
 
 namespace tersor::test {

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/sweep/sweep_runner.h"
 #include "core/job/tersor.h"
+#include "core/sweep/sweep_runner.h"
 
 namespace tersor::test {
 

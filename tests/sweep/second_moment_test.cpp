@@ -3,8 +3,8 @@
 #include "tests/catch.h"
 
 #include "core/correct/keep_deviations.h"
-#include "core/sweep/sweep_runner.h"
 #include "core/report/corrections.h"
+#include "core/sweep/sweep_runner.h"
 #include "tests/support/corrected.h"
 #include "tests/support/run_sweep.h"
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "core/job/tersor.h"
 #include "core/quant/even_bins.h"
 #include "core/quant/threshold_search.h"
-#include "core/job/tersor.h"
 #include "tests/vectors/case.h"
 #include "tests/vectors/plain_errors.h"
 #include "tests/vectors/recorded_graph.h"

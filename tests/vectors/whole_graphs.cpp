@@ -6,9 +6,9 @@
 
 #include "core/base/error.h"
 #include "core/base/names.h"
+#include "core/job/tersor.h"
 #include "core/onnx/write.h"
 #include "core/samples/sample_digest.h"
-#include "core/job/tersor.h"
 #include "core/tpc/builtin.h"
 #include "tests/support/rewrites.h"
 #include "tests/support/run_sweep.h"

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "core/cli/data_option.h"
+#include "core/job/tersor.h"
 #include "core/native/evaluate_samples.h"
 #include "core/native/kept_samples.h"
 #include "core/report/report_of.h"
 #include "core/samples/data_set.h"
-#include "core/job/tersor.h"
 
 namespace tersor::cli {
 

@@ -14,9 +14,9 @@
 #include "core/cli/model_file.h"
 #include "core/cli/print.h"
 #include "core/cli/progress_line.h"
+#include "core/job/tersor.h"
 #include "core/native/compare_samples.h"
 #include "core/report/saturation_remark.h"
-#include "core/job/tersor.h"
 
 namespace tersor::cli {
 

@@ -5,10 +5,10 @@
 
 #include "core/base/json.h"
 #include "core/cli/data_option.h"
-#include "core/native/evaluate_samples.h"
 #include "core/cli/model_file.h"
 #include "core/cli/print.h"
 #include "core/cli/progress_line.h"
+#include "core/native/evaluate_samples.h"
 #include "core/native/workers.h"
 #include "core/simulate/program.h"
 

@@ -6,8 +6,8 @@
 #include "core/cli/command.h"
 #include "core/cli/model_file.h"
 #include "core/cli/print.h"
-#include "core/native/size_text.h"
 #include "core/graph/print.h"
+#include "core/native/size_text.h"
 #include "core/onnx/model_info.h"
 #include "core/report/model_card.h"
 

@@ -12,9 +12,9 @@
 #include "core/base/names.h"
 #include "core/cli/model_file.h"
 #include "core/cli/print.h"
+#include "core/export/added_names.h"
 #include "core/mixed/configurable.h"
 #include "core/native/size_text.h"
-#include "core/export/added_names.h"
 #include "core/report/coverage.h"
 #include "core/report/saturation_remark.h"
 

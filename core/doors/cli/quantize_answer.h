@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/base/diagnostic.h"
-#include "core/report/report.h"
 #include "core/job/tersor.h"
+#include "core/report/report.h"
 
 namespace tersor::cli {
 

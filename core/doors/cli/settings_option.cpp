@@ -3,14 +3,14 @@
 
 #include <algorithm>
 
-#include "core/graph/operators.h"
 #include "core/base/faults.h"
 #include "core/base/json.h"
 #include "core/cli/files.h"
-#include "core/native/size_text.h"
 #include "core/cli/platform_option.h"
 #include "core/framework/overrides.h"
+#include "core/graph/operators.h"
 #include "core/job/given_settings.h"
+#include "core/native/size_text.h"
 #include "core/ops/registry.h"
 
 namespace tersor::cli {

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "core/job/tersor.h"
 #include "core/native/kept_samples.h"
 #include "core/native/workers.h"
 #include "core/samples/data_set.h"
-#include "core/job/tersor.h"
 
 namespace tersor {
 

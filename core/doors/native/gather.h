@@ -6,11 +6,11 @@
 #include <memory>
 #include <vector>
 
+#include "core/job/tersor.h"
 #include "core/native/calibrate_data.h"
 #include "core/native/train.h"
 #include "core/native/workers.h"
 #include "core/samples/data_set.h"
-#include "core/job/tersor.h"
 
 namespace tersor {
 

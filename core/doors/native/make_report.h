@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "core/job/tersor.h"
 #include "core/native/workers.h"
 #include "core/report/report.h"
 #include "core/samples/data_set.h"
-#include "core/job/tersor.h"
 
 namespace tersor {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "core/native/stage_count.h"
-#include "core/sweep/sweep_bytes.h"
 #include "core/samples/sample_digest.h"
+#include "core/sweep/sweep_bytes.h"
 #include "core/trial/trial_runner.h"
 
 namespace tersor {

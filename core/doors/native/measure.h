@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "core/calibrate/statistics.h"
+#include "core/job/tersor.h"
 #include "core/native/calibrate_data.h"
 #include "core/native/kept_samples.h"
 #include "core/native/workers.h"
 #include "core/samples/data_set.h"
-#include "core/job/tersor.h"
 
 namespace tersor {
 

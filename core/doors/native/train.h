@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "core/base/byte_buffer.h"
+#include "core/job/tersor.h"
 #include "core/native/kept_samples.h"
 #include "core/native/workers.h"
 #include "core/samples/data_set.h"
-#include "core/job/tersor.h"
 
 namespace tersor {
 

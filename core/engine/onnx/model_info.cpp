@@ -4,9 +4,9 @@
 #include "core/base/digest.h"
 #include "core/base/json.h"
 #include "core/base/sort_stably.h"
+#include "core/graph/operators.h"
 #include "core/graph/quantized.h"
 #include "core/graph/subgraphs.h"
-#include "core/graph/operators.h"
 
 namespace tersor {
 

@@ -6,17 +6,17 @@
 
 #include "core/base/error.h"
 #include "core/base/names.h"
+#include "core/graph/operators.h"
 #include "core/graph/subgraphs.h"
 #include "core/graph/validate.h"
 #include "core/onnx/external_files.h"
 #include "core/onnx/format.h"
 #include "core/onnx/functions.h"
-#include "core/graph/operators.h"
 #include "core/onnx/place.h"
 #include "core/onnx/read_graph.h"
-#include "core/onnx/usage_notes.h"
 #include "core/onnx/read_value.h"
 #include "core/onnx/recognize.h"
+#include "core/onnx/usage_notes.h"
 
 namespace tersor::onnx {
 

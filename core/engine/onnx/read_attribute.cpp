@@ -2,9 +2,9 @@
 #include "core/onnx/read_attribute.h"
 
 #include "core/base/error.h"
+#include "core/graph/operators.h"
 #include "core/onnx/encode.h"
 #include "core/onnx/format.h"
-#include "core/graph/operators.h"
 #include "core/onnx/place.h"
 #include "core/onnx/read_tensor.h"
 

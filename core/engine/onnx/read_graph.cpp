@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <set>
 
-#include "core/graph/operators.h"
 #include "core/base/error.h"
+#include "core/graph/operators.h"
 #include "core/graph/uses.h"
 #include "core/graph/validate.h"
 #include "core/onnx/format.h"

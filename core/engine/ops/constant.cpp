@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "core/ops/constant.h"
 #include "core/graph/attribute_defaults.h"
+#include "core/ops/constant.h"
 #include "core/ops/families.h"
 #include "core/ops/refuse.h"
 

@@ -6,8 +6,8 @@
 
 #include "core/graph/attribute_defaults.h"
 #include "core/ops/families.h"
-#include "core/ops/random.h"
 #include "core/ops/integer_list.h"
+#include "core/ops/random.h"
 #include "core/ops/refuse.h"
 
 namespace tersor::ops {

@@ -8,10 +8,10 @@
 #include <set>
 #include <variant>
 
-#include "core/graph/attribute_defaults.h"
-#include "core/graph/operators.h"
 #include "core/base/error.h"
+#include "core/graph/attribute_defaults.h"
 #include "core/graph/core_operator.h"
+#include "core/graph/operators.h"
 #include "core/graph/quantized.h"
 #include "core/simulate/fuse_few_bits.h"
 #include "core/simulate/fuse_rewrites.h"

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "core/graph/attribute_defaults.h"
-#include "core/graph/runtime_operators.h"
 #include "core/graph/clamp_bounds.h"
+#include "core/graph/runtime_operators.h"
 #include "core/graph/uses.h"
 #include "core/ops/constant.h"
 #include "core/run/program.h"

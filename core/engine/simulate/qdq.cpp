@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/simulate/qdq.h"
 #include "core/graph/attribute_defaults.h"
+#include "core/simulate/qdq.h"
 
 namespace tersor::simulate {
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <string>
 
-#include "core/export/apply_plan.h"
 #include "core/choose/choose_constants.h"
 #include "core/choose/choose_params.h"
+#include "core/export/apply_plan.h"
 
 namespace tersor {
 

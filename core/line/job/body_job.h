@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "core/job/job.h"
 #include "core/export/body_weights.h"
+#include "core/job/job.h"
 
 namespace tersor {
 

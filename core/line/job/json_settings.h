@@ -7,8 +7,8 @@
 
 #include "core/base/json_fwd.h"
 #include "core/config/recipe.h"
-#include "core/samples/input_spec.h"
 #include "core/job/tersor.h"
+#include "core/samples/input_spec.h"
 
 namespace tersor {
 

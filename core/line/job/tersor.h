@@ -24,9 +24,9 @@
 #include <vector>
 
 #include "core/calibrate/calibrator.h"
-#include "core/job/job.h"
 #include "core/decide/corrected_model.h"
 #include "core/decide/plan.h"
+#include "core/job/job.h"
 #include "core/sweep/sweep.h"
 #include "core/tune/tuner.h"
 

@@ -7,11 +7,11 @@
 #include <map>
 
 #include "core/base/error.h"
+#include "core/correct/bound_relus.h"
+#include "core/correct/equalize_channels.h"
 #include "core/graph/edit.h"
 #include "core/graph/quantized.h"
 #include "core/ops/layout.h"
-#include "core/correct/bound_relus.h"
-#include "core/correct/equalize_channels.h"
 #include "core/report/kept_answers.h"
 #include "core/report/pair_tensors.h"
 #include "core/run/observer.h"

@@ -7,10 +7,10 @@
 
 #include "core/base/fields.h"
 #include "core/config/quantization_config.h"
-#include "core/graph/graph.h"
-#include "core/passes/pipeline.h"
 #include "core/decide/plan.h"
 #include "core/decide/rewrite.h"
+#include "core/graph/graph.h"
+#include "core/passes/pipeline.h"
 
 namespace tersor::report {
 

@@ -11,10 +11,10 @@
 
 #include "core/base/fields.h"
 #include "core/base/names.h"
-#include "core/graph/graph.h"
 #include "core/decide/placement.h"
 #include "core/decide/plan.h"
 #include "core/decide/role.h"
+#include "core/graph/graph.h"
 
 namespace tersor::report {
 

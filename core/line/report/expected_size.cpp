@@ -7,11 +7,11 @@
 #include <set>
 #include <string_view>
 
-#include "core/onnx/exporter_notes.h"
-#include "core/export/added_names.h"
 #include "core/choose/choose_constants.h"
-#include "core/export/pack_codes.h"
 #include "core/choose/shared_weights.h"
+#include "core/export/added_names.h"
+#include "core/export/pack_codes.h"
+#include "core/onnx/exporter_notes.h"
 
 namespace tersor::report {
 

@@ -5,9 +5,9 @@
 #include <span>
 
 #include "core/config/quantization_config.h"
+#include "core/decide/placement.h"
 #include "core/framework/attach.h"
 #include "core/graph/graph.h"
-#include "core/decide/placement.h"
 
 namespace tersor::report {
 

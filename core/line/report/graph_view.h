@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "core/base/fields.h"
-#include "core/framework/attach.h"
-#include "core/graph/graph.h"
 #include "core/decide/placement.h"
 #include "core/decide/plan.h"
+#include "core/framework/attach.h"
+#include "core/graph/graph.h"
 #include "core/report/coverage.h"
 #include "core/tpc/price_list.h"
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "core/base/fields.h"
+#include "core/decide/plan.h"
 #include "core/framework/attach.h"
 #include "core/graph/graph.h"
-#include "core/decide/plan.h"
 
 namespace tersor::report {
 

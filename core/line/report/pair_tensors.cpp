@@ -6,12 +6,12 @@
 #include <map>
 #include <set>
 
-#include "core/graph/attribute_defaults.h"
-#include "core/graph/operators.h"
 #include "core/base/sort_stably.h"
-#include "core/graph/core_operator.h"
-#include "core/graph/uses.h"
 #include "core/export/added_names.h"
+#include "core/graph/attribute_defaults.h"
+#include "core/graph/core_operator.h"
+#include "core/graph/operators.h"
+#include "core/graph/uses.h"
 
 namespace tersor::report {
 

@@ -5,9 +5,9 @@
 
 #include "core/choose/block_weight.h"
 #include "core/choose/pad_fillers.h"
+#include "core/graph/uses.h"
 #include "core/quant/error_functions.h"
 #include "core/quant/quantizer.h"
-#include "core/graph/uses.h"
 
 namespace tersor::report {
 

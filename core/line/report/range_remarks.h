@@ -5,8 +5,8 @@
 
 #include "core/base/diagnostic.h"
 #include "core/calibrate/statistics.h"
-#include "core/graph/graph.h"
 #include "core/decide/plan.h"
+#include "core/graph/graph.h"
 
 namespace tersor::report {
 

@@ -9,8 +9,8 @@
 
 #include "core/base/fields.h"
 #include "core/calibrate/statistics.h"
-#include "core/graph/graph.h"
 #include "core/decide/plan.h"
+#include "core/graph/graph.h"
 
 namespace tersor::report {
 

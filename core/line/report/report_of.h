@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "core/config/resource_utilization.h"
+#include "core/job/tersor.h"
 #include "core/report/graph_view.h"
 #include "core/report/range_choices.h"
 #include "core/report/report.h"
 #include "core/report/weight_channels.h"
-#include "core/job/tersor.h"
 
 namespace tersor {
 

@@ -7,8 +7,8 @@
 #include <span>
 
 #include "core/base/diagnostic.h"
-#include "core/graph/graph.h"
 #include "core/decide/plan.h"
+#include "core/graph/graph.h"
 #include "core/report/comparison.h"
 
 namespace tersor::report {

@@ -8,11 +8,11 @@
 #include "core/base/digest.h"
 #include "core/base/json.h"
 #include "core/config/search_settings.h"
+#include "core/correct/corrections.h"
+#include "core/export/apply_plan.h"
 #include "core/graph/softmax_input.h"
 #include "core/graph/uses.h"
 #include "core/ops/registry.h"
-#include "core/export/apply_plan.h"
-#include "core/correct/corrections.h"
 #include "core/samples/selection.h"
 
 namespace tersor {

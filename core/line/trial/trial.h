@@ -33,10 +33,10 @@
 #include <vector>
 
 #include "core/calibrate/choices.h"
+#include "core/job/tersor.h"
+#include "core/mixed/bit_search.h"
 #include "core/trial/contest.h"
 #include "core/trial/held_errors.h"
-#include "core/mixed/bit_search.h"
-#include "core/job/tersor.h"
 
 namespace tersor {
 

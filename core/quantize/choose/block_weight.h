@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "core/passes/kernel_op.h"
 #include "core/decide/plan.h"
+#include "core/passes/kernel_op.h"
 #include "core/quant/block_quantizer.h"
 
 namespace tersor::ptq {

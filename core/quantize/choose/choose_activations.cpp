@@ -7,8 +7,8 @@
 #include <span>
 
 #include "core/base/error.h"
-#include "core/graph/uses.h"
 #include "core/choose/pad_fillers.h"
+#include "core/graph/uses.h"
 #include "core/quant/lut_quantizer.h"
 #include "core/quant/quantizer.h"
 #include "core/quant/threshold_search.h"

@@ -3,10 +3,10 @@
 
 #include "core/calibrate/statistics.h"
 #include "core/config/quantization_config.h"
-#include "core/framework/attach.h"
 #include "core/decide/corrected_model.h"
 #include "core/decide/placement.h"
 #include "core/decide/plan.h"
+#include "core/framework/attach.h"
 
 namespace tersor::ptq {
 

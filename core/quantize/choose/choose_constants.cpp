@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/choose/table_weight.h"
 #include "core/graph/attribute_defaults.h"
 #include "core/graph/recurrent_weights.h"
 #include "core/graph/uses.h"
-#include "core/choose/table_weight.h"
 #include "core/quant/threshold_search.h"
 
 namespace tersor::ptq {

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "core/config/quantization_config.h"
+#include "core/decide/plan.h"
 #include "core/framework/attach.h"
 #include "core/graph/graph.h"
-#include "core/decide/plan.h"
 
 namespace tersor::ptq {
 

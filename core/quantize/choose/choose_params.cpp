@@ -4,17 +4,17 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/graph/core_operator.h"
-#include "core/graph/subgraphs.h"
-#include "core/graph/uses.h"
 #include "core/choose/block_weight.h"
 #include "core/choose/choose_activations.h"
 #include "core/choose/choose_constants.h"
 #include "core/choose/choose_weights.h"
-#include "core/decide/outcomes.h"
-#include "core/decide/runtime_fusions.h"
 #include "core/choose/shared_weights.h"
 #include "core/choose/take_concat_ranges.h"
+#include "core/decide/outcomes.h"
+#include "core/decide/runtime_fusions.h"
+#include "core/graph/core_operator.h"
+#include "core/graph/subgraphs.h"
+#include "core/graph/uses.h"
 
 namespace tersor::ptq {
 

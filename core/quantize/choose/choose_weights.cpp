@@ -5,11 +5,11 @@
 #include <cmath>
 #include <limits>
 
-#include "core/passes/edit.h"
 #include "core/choose/block_weight.h"
 #include "core/choose/input_mean_shift.h"
 #include "core/choose/table_weight.h"
 #include "core/choose/window_coverage.h"
+#include "core/passes/edit.h"
 #include "core/quant/quantizer.h"
 #include "core/quant/quantizers/quantizers.h"
 #include "core/quant/threshold_search.h"

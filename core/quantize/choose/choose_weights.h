@@ -5,8 +5,8 @@
 
 #include "core/calibrate/statistics.h"
 #include "core/config/quantization_config.h"
-#include "core/framework/attach.h"
 #include "core/decide/plan.h"
+#include "core/framework/attach.h"
 
 namespace tersor::ptq {
 

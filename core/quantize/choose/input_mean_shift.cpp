@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "core/passes/edit.h"
 #include "core/choose/two_ends.h"
+#include "core/passes/edit.h"
 #include "core/quant/corrections.h"
 
 namespace tersor::ptq {

@@ -5,9 +5,9 @@
 
 #include <vector>
 
+#include "core/decide/placement.h"
 #include "core/graph/graph.h"
 #include "core/graph/uses.h"
-#include "core/decide/placement.h"
 
 namespace tersor::ptq {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/framework/attach.h"
 #include "core/decide/placement.h"
 #include "core/decide/plan.h"
+#include "core/framework/attach.h"
 
 namespace tersor::ptq {
 

@@ -8,11 +8,11 @@
 #include <optional>
 #include <vector>
 
+#include "core/choose/choose_activations.h"
+#include "core/correct/move_statistics.h"
 #include "core/graph/clamp_bounds.h"
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
-#include "core/choose/choose_activations.h"
-#include "core/correct/move_statistics.h"
 #include "core/quant/quantizers/quantizers.h"
 
 namespace tersor::ptq {

@@ -7,8 +7,8 @@
 #include <set>
 #include <vector>
 
-#include "core/graph/graph.h"
 #include "core/decide/placement.h"
+#include "core/graph/graph.h"
 
 namespace tersor::ptq {
 

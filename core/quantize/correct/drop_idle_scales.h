@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "core/graph/graph.h"
 #include "core/decide/rewrite.h"
+#include "core/graph/graph.h"
 
 namespace tersor::ptq {
 

@@ -6,13 +6,13 @@
 #include <set>
 #include <span>
 
+#include "core/choose/shared_weights.h"
+#include "core/choose/two_ends.h"
+#include "core/correct/caution.h"
+#include "core/correct/channel_regions.h"
 #include "core/graph/clamp_bounds.h"
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
-#include "core/correct/caution.h"
-#include "core/correct/channel_regions.h"
-#include "core/choose/shared_weights.h"
-#include "core/choose/two_ends.h"
 
 namespace tersor::ptq {
 

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 
+#include "core/correct/corrections.h"
+#include "core/correct/unlike_joins.h"
+#include "core/decide/find_front_ends.h"
 #include "core/graph/clamp_bounds.h"
 #include "core/graph/ranks.h"
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
-#include "core/correct/corrections.h"
-#include "core/decide/find_front_ends.h"
-#include "core/correct/unlike_joins.h"
 
 namespace tersor::ptq {
 

@@ -6,9 +6,9 @@
 
 #include "core/calibrate/collector.h"
 #include "core/config/quantization_config.h"
+#include "core/decide/placement.h"
 #include "core/framework/attach.h"
 #include "core/graph/graph.h"
-#include "core/decide/placement.h"
 
 namespace tersor::ptq {
 

@@ -6,12 +6,12 @@
 #include <cmath>
 #include <optional>
 
+#include "core/choose/choose_activations.h"
+#include "core/correct/move_statistics.h"
 #include "core/graph/edit.h"
 #include "core/graph/operators.h"
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
-#include "core/choose/choose_activations.h"
-#include "core/correct/move_statistics.h"
 
 namespace tersor::ptq {
 

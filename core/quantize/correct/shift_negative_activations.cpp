@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/correct/shift_negative_activations.h"
+#include "core/decide/role.h"
 #include "core/graph/attribute_defaults.h"
 #include "core/graph/edit.h"
-#include "core/decide/role.h"
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
+#include "core/choose/choose_activations.h"
+#include "core/correct/move_statistics.h"
 #include "core/graph/operators.h"
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
-#include "core/choose/choose_activations.h"
-#include "core/correct/move_statistics.h"
 #include "core/quant/corrections.h"
 #include "core/quant/quantizer.h"
 #include "core/quant/threshold_search.h"

@@ -5,10 +5,10 @@
 #include <span>
 #include <vector>
 
-#include "core/graph/uses.h"
-#include "core/passes/edit.h"
 #include "core/choose/choose_activations.h"
 #include "core/correct/move_statistics.h"
+#include "core/graph/uses.h"
+#include "core/passes/edit.h"
 #include "core/quant/threshold_search.h"
 
 namespace tersor::ptq {

@@ -7,12 +7,12 @@
 #include <limits>
 #include <span>
 
+#include "core/choose/two_ends.h"
+#include "core/correct/caution.h"
+#include "core/correct/unary_region.h"
+#include "core/decide/runtime_fusions.h"
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
-#include "core/correct/caution.h"
-#include "core/decide/runtime_fusions.h"
-#include "core/choose/two_ends.h"
-#include "core/correct/unary_region.h"
 
 namespace tersor::ptq {
 

@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
+#include "core/decide/placement.h"
 #include "core/graph/graph.h"
 #include "core/graph/uses.h"
-#include "core/decide/placement.h"
 
 namespace tersor::ptq {
 

@@ -8,10 +8,10 @@
 #include <span>
 #include <string>
 
+#include "core/decide/corrected_model.h"
 #include "core/graph/operators.h"
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
-#include "core/decide/corrected_model.h"
 #include "core/quant/quantizer.h"
 
 namespace tersor::ptq {

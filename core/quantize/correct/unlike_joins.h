@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "core/config/quantization_config.h"
-#include "core/framework/attach.h"
-#include "core/graph/graph.h"
 #include "core/decide/placement.h"
 #include "core/decide/rewrite.h"
+#include "core/framework/attach.h"
+#include "core/graph/graph.h"
 
 namespace tersor::ptq {
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "core/graph/operators.h"
 #include "core/cost/layouts.h"
 #include "core/cost/operator_price.h"
+#include "core/graph/operators.h"
 #include "core/graph/runtime_operators.h"
 #include "core/graph/uses.h"
 #include "core/simulate/fuse.h"

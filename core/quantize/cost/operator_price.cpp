@@ -5,8 +5,8 @@
 #include <array>
 #include <string_view>
 
-#include "core/graph/operators.h"
 #include "core/graph/folded_values.h"
+#include "core/graph/operators.h"
 
 namespace tersor::cost {
 
@@ -121,8 +121,8 @@ Work OperatorPrices::work_of(const Node& node, double bytes) const {
     const auto count = static_cast<double>(shape.elements());
     const bool transposed = node.op_type == "ConvTranspose";
     work.weights = count;
-    work.products =
-        (transposed ? elements(node.inputs[0]) : work.outputs) * count / static_cast<double>(std::max<int64_t>(1, shape[0]));
+    work.products = (transposed ? elements(node.inputs[0]) : work.outputs) * count /
+                    static_cast<double>(std::max<int64_t>(1, shape[0]));
     // Each group gathers what it reads.
     const double wide =
         transposed ? 1

@@ -7,13 +7,13 @@
 #include <optional>
 #include <span>
 
-#include "core/graph/operators.h"
 #include "core/cost/operator_price.h"
+#include "core/decide/minimum_cut.h"
+#include "core/decide/role.h"
+#include "core/graph/operators.h"
 #include "core/graph/recurrent_weights.h"
 #include "core/graph/runtime_operators.h"
 #include "core/graph/uses.h"
-#include "core/decide/minimum_cut.h"
-#include "core/decide/role.h"
 
 namespace tersor::ptq {
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "core/config/quantization_config.h"
+#include "core/decide/find_front_ends.h"
 #include "core/framework/attach.h"
 #include "core/graph/graph.h"
-#include "core/decide/find_front_ends.h"
 #include "core/tpc/price_list.h"
 
 namespace tersor::ptq {

@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "core/calibrate/statistics.h"
-#include "core/framework/attach.h"
-#include "core/graph/graph.h"
 #include "core/decide/find_front_ends.h"
 #include "core/decide/placement.h"
 #include "core/decide/rewrite.h"
+#include "core/framework/attach.h"
+#include "core/graph/graph.h"
 #include "core/quant/range_memo.h"
 
 namespace tersor::ptq {

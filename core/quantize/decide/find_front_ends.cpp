@@ -8,11 +8,11 @@
 #include <optional>
 #include <set>
 
+#include "core/decide/corrected_model.h"
+#include "core/decide/possible_front_ends.h"
 #include "core/graph/operators.h"
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
-#include "core/decide/corrected_model.h"
-#include "core/decide/possible_front_ends.h"
 
 namespace tersor::ptq {
 

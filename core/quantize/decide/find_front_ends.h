@@ -11,8 +11,8 @@
 
 #include "core/calibrate/statistics.h"
 #include "core/config/quantization_config.h"
-#include "core/graph/graph.h"
 #include "core/decide/role.h"
+#include "core/graph/graph.h"
 
 namespace tersor::ptq {
 

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/decide/one_operand_sum.h"
 #include "core/graph/clamp_bounds.h"
 #include "core/graph/recurrent_weights.h"
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
-#include "core/decide/one_operand_sum.h"
 #include "core/quant/quantizers/quantizers.h"
 
 namespace tersor::ptq {

@@ -21,11 +21,11 @@
 #include <string>
 #include <vector>
 
+#include "core/decide/find_front_ends.h"
+#include "core/decide/role.h"
 #include "core/framework/attach.h"
 #include "core/graph/graph.h"
 #include "core/graph/uses.h"
-#include "core/decide/find_front_ends.h"
-#include "core/decide/role.h"
 
 namespace tersor::ptq {
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "core/base/json_fwd.h"
+#include "core/decide/placement.h"
 #include "core/graph/graph.h"
 #include "core/passes/kernel_op.h"
-#include "core/decide/placement.h"
 #include "core/quant/block_quantizer.h"
 #include "core/quant/lut_quantizer.h"
 #include "core/quant/params.h"

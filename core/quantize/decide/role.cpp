@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "core/graph/operators.h"
-#include "core/graph/clamp_bounds.h"
-#include "core/passes/edit.h"
 #include "core/decide/runtime_fusions.h"
+#include "core/graph/clamp_bounds.h"
+#include "core/graph/operators.h"
+#include "core/passes/edit.h"
 
 namespace tersor::ptq {
 

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "core/graph/uses.h"
-#include "core/passes/edit.h"
+#include "core/choose/table_weight.h"
 #include "core/export/added_names.h"
 #include "core/export/apply_plan.h"
 #include "core/export/pack_codes.h"
-#include "core/choose/table_weight.h"
+#include "core/graph/uses.h"
+#include "core/passes/edit.h"
 
 namespace tersor::ptq {
 

@@ -5,14 +5,14 @@
 #include <map>
 #include <set>
 
-#include "core/onnx/convert_opset.h"
-#include "core/passes/edit.h"
+#include "core/choose/block_weight.h"
 #include "core/export/added_names.h"
 #include "core/export/applier.h"
-#include "core/choose/block_weight.h"
 #include "core/export/guard_float_nodes.h"
 #include "core/export/guard_kernels.h"
 #include "core/export/guard_moved_quantizers.h"
+#include "core/onnx/convert_opset.h"
+#include "core/passes/edit.h"
 
 namespace tersor::ptq {
 

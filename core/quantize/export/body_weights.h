@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "core/graph/graph.h"
 #include "core/decide/plan.h"
+#include "core/graph/graph.h"
 
 namespace tersor::ptq {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/graph/graph.h"
 #include "core/decide/plan.h"
+#include "core/graph/graph.h"
 
 namespace tersor::ptq {
 

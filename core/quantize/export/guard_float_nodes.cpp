@@ -3,14 +3,14 @@
 
 #include <algorithm>
 
-#include "core/graph/attribute_defaults.h"
-#include "core/graph/operators.h"
-#include "core/graph/folded_values.h"
-#include "core/graph/ranks.h"
-#include "core/graph/uses.h"
 #include "core/decide/one_operand_sum.h"
 #include "core/decide/role.h"
 #include "core/decide/runtime_fusions.h"
+#include "core/graph/attribute_defaults.h"
+#include "core/graph/folded_values.h"
+#include "core/graph/operators.h"
+#include "core/graph/ranks.h"
+#include "core/graph/uses.h"
 
 namespace tersor::ptq {
 

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "core/graph/clamp_bounds.h"
-#include "core/passes/edit.h"
 #include "core/graph/ranks.h"
+#include "core/passes/edit.h"
 
 namespace tersor::ptq {
 

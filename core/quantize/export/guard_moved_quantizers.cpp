@@ -5,12 +5,12 @@
 #include <map>
 #include <vector>
 
+#include "core/decide/one_operand_sum.h"
+#include "core/export/added_names.h"
 #include "core/graph/edit.h"
 #include "core/graph/runtime_operators.h"
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
-#include "core/export/added_names.h"
-#include "core/decide/one_operand_sum.h"
 
 namespace tersor::ptq {
 

@@ -2,10 +2,10 @@
 // Stores the weight and the bias of a kernel.
 #include <algorithm>
 
-#include "core/passes/edit.h"
+#include "core/choose/block_weight.h"
 #include "core/export/added_names.h"
 #include "core/export/applier.h"
-#include "core/choose/block_weight.h"
+#include "core/passes/edit.h"
 #include "core/quant/quantizer.h"
 
 namespace tersor::ptq {

@@ -7,18 +7,18 @@
 #include <string>
 #include <utility>
 
-#include "core/graph/operators.h"
 #include "core/base/error.h"
+#include "core/choose/choose_params.h"
 #include "core/config/search_settings.h"
+#include "core/decide/placement.h"
+#include "core/export/apply_plan.h"
 #include "core/graph/clamp_bounds.h"
+#include "core/graph/operators.h"
 #include "core/graph/softmax_input.h"
 #include "core/graph/value_types.h"
 #include "core/mixed/distance.h"
 #include "core/mixed/sensitivity.h"
 #include "core/ops/registry.h"
-#include "core/export/apply_plan.h"
-#include "core/choose/choose_params.h"
-#include "core/decide/placement.h"
 
 namespace tersor::mixed {
 

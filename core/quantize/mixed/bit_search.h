@@ -26,14 +26,14 @@
 
 #include "core/calibrate/statistics.h"
 #include "core/config/quantization_config.h"
+#include "core/decide/find_front_ends.h"
+#include "core/decide/plan.h"
 #include "core/framework/attach.h"
 #include "core/graph/graph.h"
 #include "core/graph/uses.h"
 #include "core/mixed/choose_configuration.h"
 #include "core/mixed/configurable.h"
 #include "core/mixed/hessian_scores.h"
-#include "core/decide/find_front_ends.h"
-#include "core/decide/plan.h"
 #include "core/run/program.h"
 
 namespace tersor::mixed {

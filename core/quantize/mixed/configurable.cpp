@@ -7,11 +7,11 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/choose/shared_weights.h"
 #include "core/config/search_settings.h"
 #include "core/mixed/bit_operations.h"
 #include "core/ops/registry.h"
 #include "core/passes/kernel_op.h"
-#include "core/choose/shared_weights.h"
 #include "core/run/ports.h"
 
 namespace tersor::mixed {

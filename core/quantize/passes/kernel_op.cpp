@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/passes/kernel_op.h"
 
+#include "core/base/error.h"
 #include "core/graph/attribute_defaults.h"
 #include "core/graph/operators.h"
-#include "core/base/error.h"
 #include "core/passes/edit.h"
 
 namespace tersor::passes {

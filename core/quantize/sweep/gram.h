@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "core/calibrate/statistics.h"
-#include "core/kernels/products.h"
-#include "core/decide/plan.h"
 #include "core/choose/window_coverage.h"
+#include "core/decide/plan.h"
+#include "core/kernels/products.h"
 #include "core/run/program.h"
 
 namespace tersor::ptq {

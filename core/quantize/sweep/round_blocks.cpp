@@ -5,9 +5,9 @@
 #include <cmath>
 #include <span>
 
+#include "core/choose/block_weight.h"
 #include "core/kernels/add_scaled.h"
 #include "core/kernels/nearest_planes.h"
-#include "core/choose/block_weight.h"
 #include "core/sweep/gram_factor.h"
 
 namespace tersor::ptq {

@@ -7,12 +7,12 @@
 #include <span>
 
 #include "core/base/error.h"
+#include "core/choose/table_weight.h"
 #include "core/kernels/add_scaled.h"
 #include "core/kernels/nearest_planes.h"
+#include "core/quant/quantizer.h"
 #include "core/sweep/gram_factor.h"
 #include "core/sweep/round_blocks.h"
-#include "core/choose/table_weight.h"
-#include "core/quant/quantizer.h"
 #include "core/tensor/rounding.h"
 
 namespace tersor::ptq {

@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/correct/channel_runs.h"
+#include "core/correct/unary_region.h"
 #include "core/kernels/moments.h"
 #include "core/kernels/sum_rows.h"
 #include "core/passes/edit.h"
-#include "core/correct/channel_runs.h"
-#include "core/correct/unary_region.h"
 
 namespace tersor::ptq {
 

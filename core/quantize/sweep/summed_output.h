@@ -12,10 +12,10 @@
 
 #include "core/calibrate/exact_sum.h"
 #include "core/calibrate/statistics.h"
+#include "core/decide/plan.h"
 #include "core/graph/clamp_bounds.h"
 #include "core/graph/graph.h"
 #include "core/graph/uses.h"
-#include "core/decide/plan.h"
 
 namespace tersor::ptq {
 

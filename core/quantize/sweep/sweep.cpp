@@ -7,15 +7,15 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/choose/block_weight.h"
+#include "core/decide/one_operand_sum.h"
+#include "core/export/apply_plan.h"
 #include "core/graph/quantized.h"
 #include "core/graph/uses.h"
 #include "core/ops/registry.h"
 #include "core/passes/edit.h"
-#include "core/export/apply_plan.h"
-#include "core/choose/block_weight.h"
-#include "core/decide/one_operand_sum.h"
-#include "core/sweep/round_weights.h"
 #include "core/samples/selection.h"
+#include "core/sweep/round_weights.h"
 
 namespace tersor::ptq {
 

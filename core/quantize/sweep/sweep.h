@@ -31,13 +31,13 @@
 #include <vector>
 
 #include "core/calibrate/statistics.h"
-#include "core/graph/graph.h"
-#include "core/graph/uses.h"
-#include "core/sweep/gram.h"
 #include "core/correct/keep_deviations.h"
 #include "core/decide/plan.h"
-#include "core/sweep/summed_output.h"
+#include "core/graph/graph.h"
+#include "core/graph/uses.h"
 #include "core/run/program.h"
+#include "core/sweep/gram.h"
+#include "core/sweep/summed_output.h"
 
 namespace tersor::ptq {
 

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/correct/channel_runs.h"
 #include "core/kernels/moments.h"
 #include "core/kernels/sum_rows.h"
 #include "core/ops/layout.h"
-#include "core/correct/channel_runs.h"
 
 namespace tersor::ptq {
 

@@ -6,12 +6,12 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/choose/block_weight.h"
 #include "core/gradient/rule.h"
 #include "core/graph/attribute_defaults.h"
 #include "core/graph/softmax_input.h"
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
-#include "core/choose/block_weight.h"
 #include "core/quant/quantizer.h"
 #include "core/run/control.h"
 

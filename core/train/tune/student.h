@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "core/decide/plan.h"
 #include "core/gradient/add_gradients.h"
 #include "core/graph/graph.h"
-#include "core/decide/plan.h"
 
 namespace tersor::tune {
 

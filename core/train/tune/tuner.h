@@ -34,8 +34,8 @@
 #include "core/base/byte_buffer.h"
 #include "core/calibrate/statistics.h"
 #include "core/config/gradient_ptq_config.h"
-#include "core/graph/graph.h"
 #include "core/decide/plan.h"
+#include "core/graph/graph.h"
 
 namespace tersor::tune {
 
