@@ -31,7 +31,8 @@ void is_file(const std::string& path, const std::string& wanted) {
   std::ostringstream found;
   found << file.rdbuf();
   INFO(path << " is stale: TERSOR_WRITE_DOCS=1 ctest --preset native -R report writes it anew");
-  CHECK(found.str() == wanted);
+  const bool is_current = found.str() == wanted;
+  CHECK(is_current);
 }
 
 /// Types that say more than the core's: written by hand, or a list of two as a pair.

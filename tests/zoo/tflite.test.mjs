@@ -35,12 +35,12 @@ const models = [
 /** 10 log10 of the signal over what differs. */
 const sqnr = (exact, other) => {
   let signal = 0;
-  let noise = 1e-30;
+  let noise = 0;
   for (let k = 0; k < exact.length; ++k) {
     signal += exact[k] ** 2;
     noise += (exact[k] - other[k]) ** 2;
   }
-  return 10 * Math.log10(signal / noise);
+  return noise === 0 ? Infinity : 10 * Math.log10(signal / noise);
 };
 
 /** The .npy file of a sample with the channels of its picture last. */
