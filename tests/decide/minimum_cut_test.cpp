@@ -54,6 +54,7 @@ TEST_CASE("a minimum cut costs no more than any other answers") {
       std::vector<bool> answers;
       for (size_t k = 0; k < 10; ++k) answers.push_back((word >> k & 1) != 0);
       least = std::min(least, problem.cost(answers));
+      REQUIRE(cut.cost_of(answers) == problem.cost(answers));
     }
     INFO("seed " << seed);
     REQUIRE(found == least);

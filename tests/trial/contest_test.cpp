@@ -176,6 +176,7 @@ TEST_CASE("of random networks under random prices no file is smaller, faster or 
   for (uint32_t seed = 1; seed <= 12; ++seed) {
     INFO(seed);
     platform.prices = random_prices(seed);
+    platform.other_prices.clear();
     keeps_its_words(random_network(seed), platform, gains);
   }
   // No word is another name of the default.
@@ -193,6 +194,7 @@ TEST_CASE("the default splits scales where that gains and costs no time, and not
   model.scale_along("w1", 0, 1.7).scale_along("w2", 1, 0.6);
   tpc::TargetPlatformCapabilities platform = tpc::get_target_platform_capabilities("ort-cpu");
   platform.prices = random_prices(1);
+  platform.other_prices.clear();
   for (const char* type : {"Conv/dense", "Conv/pointwise"}) platform.prices->prices[type].product = 10;
   for (const char* type : {"QLinearConv/dense", "QLinearConv/pointwise"}) platform.prices->prices[type].product = 1;
   const auto decided = [&](double product_by_channel) {

@@ -229,6 +229,7 @@ it('row 17: says that int8 is not faster', () => {
     float_ms: 0.2,
     quantized_ms: 0.25,
     times_as_fast: 0.8,
+    elsewhere: [],
     runtime: 'ONNX Runtime',
     machine: '',
     sentence: '',
@@ -505,7 +506,15 @@ it('names the layer whose sums saturate most on CPUs without VNNI', () => {
 });
 
 it('says that integers are not faster below 1.05, and what can be done about it', () => {
-  const time = { float_ms: 2, quantized_ms: 1.9, times_as_fast: 1.04, runtime: 'ORT', machine: '', sentence: '' };
+  const time = {
+    float_ms: 2,
+    quantized_ms: 1.9,
+    times_as_fast: 1.04,
+    runtime: 'ORT',
+    machine: '',
+    elsewhere: [],
+    sentence: '',
+  };
   expect(sentence('not-faster', { report: { time } })).toBe(
     'Int8 is expected to take 1.90 ms and float 2.00 ms in ORT: 1.04 times as fast.',
   );

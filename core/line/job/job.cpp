@@ -87,7 +87,7 @@ struct Division {
 
 ptq::ArithmeticChoice arithmetic_of(const Model& model, const framework::Attachment& attachment,
                                     const tpc::TargetPlatformCapabilities& platform, config::Preference prefer) {
-  return ptq::choose_arithmetic(model, attachment, platform.prices ? &*platform.prices : nullptr, prefer);
+  return ptq::choose_arithmetic(model, attachment, platform.all_prices(), prefer);
 }
 
 Division divide(const Model& model, framework::Attachment attachment, const tpc::TargetPlatformCapabilities& platform,

@@ -123,7 +123,7 @@ report::ActivationRange activation_range_of(const Job& job, const calibrate::Sta
 }
 
 std::optional<report::TimeForecast> time_forecast_of(const Job& job, const QuantizeResult& result) {
-  return report::forecast_time(job.model, result.model, job.settings.platform.prices);
+  return report::forecast_time(job.model, result.model, job.settings.platform.all_prices());
 }
 
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/report/time_forecast.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "core/cost/expected_time.h"
@@ -19,22 +20,31 @@ std::string one_decimal(double number) {
   return text;
 }
 
+std::string place(const std::string& runtime, const std::string& machine) {
+  return runtime + " (" + machine + ")";
+}
+
 std::string sentence_of(const TimeForecast& forecast) {
-  const std::string where = " in " + forecast.runtime + " (" + forecast.machine + ")";
+  const std::string where = " in " + place(forecast.runtime, forecast.machine);
+  std::string elsewhere;
+  for (const TimeElsewhere& one : forecast.elsewhere)
+    elsewhere += ", " + one_decimal(one.times_as_fast) + " times in " + place(one.runtime, one.machine);
   if (is_faster(forecast))
     return "It is expected to run about " + one_decimal(forecast.times_as_fast) + " times as fast as the float model" +
-           where + ".";
+           where + elsewhere + ".";
   const std::string why = is_too_short(forecast)
                               ? "The model is so small that a run is mostly the runtime's own work for each operator."
                               : "Quantizers and changes of layout take what the integer kernels save.";
   return "It is not expected to run faster than the float model" + where + ": about " +
-         one_decimal(forecast.times_as_fast) + " times as fast. " + why;
+         one_decimal(forecast.times_as_fast) + " times as fast" + elsewhere + ". " + why;
 }
 
 }  // namespace
 
 bool is_faster(const TimeForecast& forecast) {
-  return forecast.times_as_fast >= kFaster;
+  return forecast.times_as_fast >= kFaster ||
+         std::any_of(forecast.elsewhere.begin(), forecast.elsewhere.end(),
+                     [](const TimeElsewhere& one) { return one.times_as_fast >= kFaster; });
 }
 
 bool is_too_short(const TimeForecast& forecast) {
@@ -42,13 +52,18 @@ bool is_too_short(const TimeForecast& forecast) {
 }
 
 std::optional<TimeForecast> forecast_time(const Model& in_float, const Model& quantized,
-                                          const std::optional<tpc::PriceList>& prices) {
-  if (!prices) return std::nullopt;
-  const auto before = cost::expected_milliseconds(in_float, *prices);
-  const auto after = cost::expected_milliseconds(quantized, *prices);
-  if (!before || !after) return std::nullopt;
-  TimeForecast forecast{*before, *after, *before / *after, prices->runtime, prices->machine, {}};
-  forecast.sentence = sentence_of(forecast);
+                                          const std::vector<const tpc::PriceList*>& prices) {
+  std::optional<TimeForecast> forecast;
+  for (const tpc::PriceList* list : prices) {
+    const auto before = cost::expected_milliseconds(in_float, *list);
+    const auto after = cost::expected_milliseconds(quantized, *list);
+    if (!before || !after) return std::nullopt;
+    if (forecast)
+      forecast->elsewhere.push_back({*before / *after, list->runtime, list->machine});
+    else
+      forecast = TimeForecast{*before, *after, *before / *after, list->runtime, list->machine, {}, {}};
+  }
+  if (forecast) forecast->sentence = sentence_of(*forecast);
   return forecast;
 }
 

@@ -4,12 +4,26 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "core/base/fields.h"
 #include "core/graph/graph.h"
 #include "core/tpc/price_list.h"
 
 namespace tersor::report {
+
+/// The expected speed on another processor.
+struct TimeElsewhere {
+  double times_as_fast = 1;
+  std::string runtime;
+  std::string machine;
+
+  static constexpr auto fields() {
+    return std::make_tuple(field("times_as_fast", &TimeElsewhere::times_as_fast, "As the float model there."),
+                           field("runtime", &TimeElsewhere::runtime, "The runtime whose operators were timed."),
+                           field("machine", &TimeElsewhere::machine, "The machine that they were timed on."));
+  }
+};
 
 /// The time that the runtime is expected to take for a sample, by the prices of the platform (docs/report.md).
 struct TimeForecast {
@@ -18,6 +32,7 @@ struct TimeForecast {
   double times_as_fast = 1;
   std::string runtime;
   std::string machine;
+  std::vector<TimeElsewhere> elsewhere;
   std::string sentence;
 
   static constexpr auto fields() {
@@ -28,17 +43,20 @@ struct TimeForecast {
         field("times_as_fast", &TimeForecast::times_as_fast, "The former divided by the latter."),
         field("runtime", &TimeForecast::runtime, "The runtime whose operators were timed."),
         field("machine", &TimeForecast::machine, "The machine that they were timed on."),
+        field("elsewhere", &TimeForecast::elsewhere, "The same by each other list of prices of the platform."),
         field("sentence", &TimeForecast::sentence, "The same for a person."));
   }
 };
 
-/// True if the quantized model is faster by more than the uncertainty of forecasts and measurements.
+/// True if the quantized model is faster on at least one processor by more than the uncertainty of forecasts and
+/// measurements.
 bool is_faster(const TimeForecast& forecast);
 /// True if a run is so short that the runtime's overhead per node dominates, about which prices say little.
 bool is_too_short(const TimeForecast& forecast);
 
-/// Returns nothing if the platform has no prices or if shapes depend on the samples.
+/// The time by the first of the lists, and the speed by each of the others. Returns nothing if there is no list or if
+/// shapes depend on the samples.
 std::optional<TimeForecast> forecast_time(const Model& in_float, const Model& quantized,
-                                          const std::optional<tpc::PriceList>& prices);
+                                          const std::vector<const tpc::PriceList*>& prices);
 
 }  // namespace tersor::report

@@ -71,20 +71,38 @@ class Chooser {
     return dear;
   }
 
-  ArithmeticChoice choose() const {
-    ArithmeticChoice chosen;
+  /// For each choice of the cut, of which nodes come first, whether it is integer in the best division.
+  std::vector<bool> best() const {
+    std::vector<bool> chosen;
     // Where the file is as small with the weights of float operators restored once, time alone counts.
-    const bool pays_for_size = prefer_ != Preference::kSpeed && prefer_ != Preference::kIntegers && !folds_weights();
-    for (const double raise : std::span<const double>(kRaises).first(pays_for_size ? kRaises.size() : 1)) {
-      const double worth = pays_for_size ? raise * kWorthOfSize : 0;
-      const std::vector<bool> answers = solve(prefer_ == Preference::kIntegers ? std::nullopt : std::optional(worth));
+    const bool raises = worth() && *worth() > 0;
+    for (const double raise : std::span<const double>(kRaises).first(raises ? kRaises.size() : 1)) {
+      const std::vector<bool> answers = cut_at(raises ? std::optional(raise * kWorthOfSize) : worth()).solve();
       if (raise > 1 && time_of(answers) > kLongest * float_time_) break;
-      chosen = read(answers);
-      if (runs_kernels(answers) || stores_weights(chosen)) break;
-      chosen.in_float.clear();  // nothing would be quantized: all is, as if there were no prices
+      chosen = answers;
+      if (runs_kernels(answers) || stores_weights(read(answers))) break;
     }
+    return chosen;
+  }
+
+  std::vector<bool> all_in_integers() const { return cut_at(std::nullopt).solve(); }
+
+  ArithmeticChoice choice_of(const std::vector<bool>& answers) const {
+    ArithmeticChoice chosen = read(answers);
+    // Where nothing would be quantized all is, as if there were no prices.
+    if (!runs_kernels(answers) && !stores_weights(chosen)) chosen.in_float.clear();
     chosen.constants_float = dear_constants();
     return chosen;
+  }
+
+  /// What each of these divisions costs here more than the best of them, as part of the float model's time.
+  std::vector<double> regrets(const std::vector<std::vector<bool>>& divisions) const {
+    const MinimumCut cut = cut_at(worth());
+    std::vector<double> costs;
+    for (const std::vector<bool>& answers : divisions) costs.push_back(static_cast<double>(cut.cost_of(answers)));
+    const double least = *std::min_element(costs.begin(), costs.end());
+    for (double& cost : costs) cost = (cost - least) / (1000 * std::max(float_time_, 1.0));
+    return costs;
   }
 
  private:
@@ -163,8 +181,13 @@ class Chooser {
     return 3 * weight_elements(index) > 4 * scales + kBytesOfRestoring;
   }
 
-  /// `worth`: of a file of a quarter of the size; none: all kernels are integer.
-  std::vector<bool> solve(std::optional<double> worth) const {
+  /// Of a file of a quarter of the size, as part of the float model's time; none: all kernels are integer.
+  std::optional<double> worth() const {
+    if (prefer_ == Preference::kIntegers) return std::nullopt;
+    return prefer_ == Preference::kSpeed || folds_weights() ? 0 : kWorthOfSize;
+  }
+
+  MinimumCut cut_at(std::optional<double> worth) const {
     const size_t count = graph_.nodes().size();
     MinimumCut cut;
     for (size_t i = 0; i < count; ++i) {
@@ -183,9 +206,7 @@ class Chooser {
           roles_[i].has_kernel() && (!worth || has_asked_range(node)) ? MinimumCut::kNever : picoseconds(of_no));
     }
     for (size_t v = 0; v < graph_.value_count(); ++v) add_conversions(cut, ValueId{static_cast<int32_t>(v)});
-    std::vector<bool> answers = cut.solve();
-    answers.resize(count);
-    return answers;
+    return cut;
   }
 
   void add_conversions(MinimumCut& cut, ValueId value) const {
@@ -228,7 +249,7 @@ class Chooser {
   }
 
   bool runs_kernels(const std::vector<bool>& answers) const {
-    for (size_t i = 0; i < answers.size(); ++i)
+    for (size_t i = 0; i < roles_.size(); ++i)
       if (answers[i] && roles_[i].has_kernel()) return true;
     return false;
   }
@@ -241,7 +262,7 @@ class Chooser {
   /// Nanoseconds of the operators and conversions, without what size is worth.
   double time_of(const std::vector<bool>& answers) const {
     double sum = 0;
-    for (size_t i = 0; i < answers.size(); ++i) {
+    for (size_t i = 0; i < roles_.size(); ++i) {
       const Node& node = graph_.nodes()[i];
       if (answers[i])
         sum += roles_[i].role == Role::kClamp ? 0 : prices_.in_integers(node);
@@ -263,7 +284,7 @@ class Chooser {
 
   ArithmeticChoice read(const std::vector<bool>& answers) const {
     ArithmeticChoice chosen;
-    for (size_t i = 0; i < answers.size(); ++i) {
+    for (size_t i = 0; i < roles_.size(); ++i) {
       if (answers[i] || !has_choice(i) || roles_[i].role == Role::kClamp) continue;
       const Node& node = graph_.nodes()[i];
       const std::vector<ValueId> inputs = value_inputs(node, roles_[i].role);
@@ -301,22 +322,40 @@ ArithmeticChoice either_in_float(const Graph& graph, const Attachment& attachmen
   return chosen;
 }
 
+/// The division that loses least where it loses most: of the best for each processor, all in integers and all in float.
+/// Of equal ones the first.
+std::vector<bool> least_regret(const std::vector<Chooser>& processors) {
+  std::vector<std::vector<bool>> divisions;
+  for (const Chooser& one : processors) divisions.push_back(one.best());
+  if (processors.size() == 1) return divisions[0];
+  divisions.push_back(processors[0].all_in_integers());
+  divisions.emplace_back(divisions[0].size(), false);
+  std::vector<double> most(divisions.size(), 0);
+  for (const Chooser& one : processors) {
+    const std::vector<double> regrets = one.regrets(divisions);
+    for (size_t k = 0; k < most.size(); ++k) most[k] = std::max(most[k], regrets[k]);
+  }
+  return divisions[static_cast<size_t>(std::min_element(most.begin(), most.end()) - most.begin())];
+}
+
 }  // namespace
 
-ArithmeticChoice choose_arithmetic(const Model& model, const Attachment& attachment, const tpc::PriceList* prices,
-                                   Preference prefer) {
+ArithmeticChoice choose_arithmetic(const Model& model, const Attachment& attachment,
+                                   const std::vector<const tpc::PriceList*>& prices, Preference prefer) {
   const ArithmeticChoice exact = either_in_float(model.graph, attachment);
-  if (prices == nullptr) return exact;
+  if (prices.empty()) return exact;
   const cost::ValueTypes types = cost::value_types(model);
   if (types.empty()) return exact;
-  const Chooser chooser(model, attachment, types, *prices, prefer);
+  std::vector<Chooser> processors;
+  processors.reserve(prices.size());
+  for (const tpc::PriceList* one : prices) processors.emplace_back(model, attachment, types, *one, prefer);
   ArithmeticChoice chosen = exact;
-  if (chooser.float_time() >= kLeastNanoseconds || prefer == Preference::kSpeed) {
-    chosen = chooser.choose();
+  if (processors[0].float_time() >= kLeastNanoseconds || prefer == Preference::kSpeed) {
+    chosen = processors[0].choice_of(least_regret(processors));
     if (prefer == Preference::kAccuracy)
       chosen.in_float.insert(chosen.in_float.end(), exact.in_float.begin(), exact.in_float.end());
   } else {
-    chosen.constants_float = chooser.dear_constants();
+    chosen.constants_float = processors[0].dear_constants();
   }
   return chosen;
 }

@@ -23,10 +23,10 @@ struct ArithmeticChoice {
       constants_float;  // nodes whose stored constants take more time to restore in each run than they save
 };
 
-/// Chooses by `prices`. Null means that the platform has none. Then, and for models whose whole run is too short for
-/// prices, exactly the operators that may be EITHER stay in float, unless SPEED is preferred.
+/// Chooses what is good on every processor that `prices` has a list of: the division that loses least, as part of the
+/// float model's time, where it loses most. If there is no list, what may be EITHER stays in float, and nothing else.
 ArithmeticChoice choose_arithmetic(const Model& model, const framework::Attachment& attachment,
-                                   const tpc::PriceList* prices, config::Preference prefer);
+                                   const std::vector<const tpc::PriceList*>& prices, config::Preference prefer);
 
 /// Switches off the quantizers of the stored constants of `nodes`.
 void keep_constants_float(framework::Attachment& attachment, const std::vector<NodeId>& nodes);

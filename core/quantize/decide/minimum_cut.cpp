@@ -135,4 +135,13 @@ std::vector<bool> MinimumCut::solve() const {
   return answers;
 }
 
+int64_t MinimumCut::cost_of(const std::vector<bool>& answers) const {
+  int64_t sum = 0;
+  const auto add = [&](int64_t cost) { sum = std::min(sum + std::min(cost, kNever), kNever); };
+  for (size_t k = 0; k < yes_.size(); ++k) add(answers[k] ? yes_[k] : no_[k]);
+  for (const Pair& pair : pairs_)
+    if (answers[pair.from] && !answers[pair.to]) add(pair.cost);
+  return sum;
+}
+
 }  // namespace tersor::ptq

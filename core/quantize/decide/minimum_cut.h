@@ -22,6 +22,8 @@ class MinimumCut {
 
   /// The answers of least total cost; true is yes. Of several solutions it is that with the most yes.
   std::vector<bool> solve() const;
+  /// What those answers cost, one for each choice; kNever at most.
+  int64_t cost_of(const std::vector<bool>& answers) const;
 
  private:
   struct Pair {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <map>
 #include <mutex>
 
@@ -29,9 +30,11 @@ TargetPlatformCapabilities read_once(const BuiltinFile& file) {
   const auto found = known.find(label);
   if (found != known.end()) return found->second;
   TargetPlatformCapabilities platform = read_platform(file.text, label);
-  if (!file.prices.empty()) {
-    platform.prices.emplace();
-    from_json(parse_json(file.prices, "prices.json"), *platform.prices, "prices.json");
+  std::vector<PriceList> lists;
+  from_json(parse_json(file.prices, "prices.json"), lists, "prices.json");
+  if (!lists.empty()) {
+    platform.prices = std::move(lists[0]);
+    platform.other_prices.assign(std::make_move_iterator(lists.begin() + 1), std::make_move_iterator(lists.end()));
   }
   return known.emplace(label, std::move(platform)).first->second;
 }

@@ -11,7 +11,7 @@ struct BuiltinFile {
   std::string_view name;
   int version;
   std::string_view text;
-  std::string_view prices;  // prices.json of its folder; empty where there is none
+  std::string_view prices;  // a list of prices.json and prices_<processor>.json of its folder
 };
 
 /// By name, then version. Written by core/tpc/CMakeLists.txt.

@@ -59,7 +59,9 @@ class Reader {
     read_into(file_, "description", platform.description, place);
     read_into(file_, "export_rules", platform.export_rules, place);
     read_into(file_, "prices", platform.prices, place);
-    check_prices(platform.prices, place);
+    read_into(file_, "other_prices", platform.other_prices, place);
+    if (platform.prices) check_prices(*platform.prices, place + ".prices");
+    for (const PriceList& one : platform.other_prices) check_prices(one, place + ".other_prices");
     check_number("version", platform.version, 1, place);
     attempt([&] {
       if (platform.name.empty() && file_.contains("name") && file_["name"].is_string())
@@ -82,14 +84,13 @@ class Reader {
     });
   }
 
-  void check_prices(const std::optional<PriceList>& list, const std::string& place) {
-    if (!list) return;
-    for (const auto& [name, price] : list->prices)
+  void check_prices(const PriceList& list, const std::string& place) {
+    for (const auto& [name, price] : list.prices)
       for_each_field<Price>([&, &at = name, &of = price](const auto& one) {
         attempt([&] {
           if (of.*(one.member) < 0)
             throw Error(ErrorCode::kInvalidPlatform, "It is negative; a price is 0 or more nanoseconds.",
-                        place + ".prices.prices." + at + "." + one.name);
+                        place + ".prices." + at + "." + one.name);
         });
       });
   }
@@ -161,7 +162,7 @@ class Reader {
     if (!file_.is_object()) detail::wrong_type(file_, "an object", place);
     check_keys(file_,
                {"$schema", "schema_version", "name", "version", "title", "description", "export_rules",
-                "attribute_configs", "op_configs", "qc_options", "tp_model", "prices"},
+                "attribute_configs", "op_configs", "qc_options", "tp_model", "prices", "other_prices"},
                place);
     attempt([&] {
       int version = 0;
@@ -483,6 +484,7 @@ Json to_json(const TargetPlatformCapabilities& platform) {
             {"description", platform.description}, {"export_rules", tersor::to_json(platform.export_rules)},
             {"tp_model", std::move(described)}};
   if (platform.prices) json["prices"] = tersor::to_json(*platform.prices);
+  for (const PriceList& one : platform.other_prices) json["other_prices"].push_back(tersor::to_json(one));
   return json;
 }
 

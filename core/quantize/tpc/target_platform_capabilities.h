@@ -74,13 +74,16 @@ struct TargetPlatformCapabilities {
   std::string title;        // for people, such as "ONNX Runtime CPU"
   std::string description;  // one or two sentences
   ExportRules export_rules;
-  std::optional<PriceList> prices;  // of its runtime; absent where nobody has measured them
+  std::optional<PriceList> prices;      // of its runtime; absent where nobody has measured them
+  std::vector<PriceList> other_prices;  // on other processors, on which what runs in integers is to be quick as well
 
   explicit TargetPlatformCapabilities(TargetPlatformModel model, std::string label = "base", int version_number = 1)
       : tp_model(std::move(model)), name(std::move(label)), version(version_number) {}
 
   /// What the files for it say of it where add_metadata is set, key and value; else nothing.
   std::vector<std::pair<std::string, std::string>> metadata() const;
+  /// First `prices`, then the others; empty where nobody has measured them.
+  std::vector<const PriceList*> all_prices() const;
   RuntimeKernel kernel_of(std::string_view operators_set_name) const;
   bool operator==(const TargetPlatformCapabilities&) const = default;
 };

@@ -176,6 +176,13 @@ std::vector<std::pair<std::string, std::string>> TargetPlatformCapabilities::met
   return entries;
 }
 
+std::vector<const PriceList*> TargetPlatformCapabilities::all_prices() const {
+  std::vector<const PriceList*> all;
+  if (prices) all.push_back(&*prices);
+  for (const PriceList& one : other_prices) all.push_back(&one);
+  return all;
+}
+
 RuntimeKernel TargetPlatformCapabilities::kernel_of(std::string_view operators_set_name) const {
   const OperatorsSet* found = tp_model.find(operators_set_name);
   if (found == nullptr) return export_rules.unlisted_kernel;

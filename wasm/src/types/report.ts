@@ -124,6 +124,15 @@ export interface Correction {
   readonly gained: string;
 }
 
+export interface TimeElsewhere {
+  /** As the float model there. */
+  readonly times_as_fast: number;
+  /** The runtime whose operators were timed. */
+  readonly runtime: string;
+  /** The machine that they were timed on. */
+  readonly machine: string;
+}
+
 export interface TimeForecast {
   /** Milliseconds that the float model is expected to take. */
   readonly float_ms: number;
@@ -135,6 +144,8 @@ export interface TimeForecast {
   readonly runtime: string;
   /** The machine that they were timed on. */
   readonly machine: string;
+  /** The same by each other list of prices of the platform. */
+  readonly elsewhere: readonly TimeElsewhere[];
   /** The same for a person. */
   readonly sentence: string;
 }

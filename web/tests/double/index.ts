@@ -274,6 +274,7 @@ class Quantized implements t.QuantizedResult {
         float_ms: 1.05,
         quantized_ms: 0.62,
         times_as_fast: 1.7,
+        elsewhere: [],
         runtime: 'ONNX Runtime 1.32.0',
         machine: 'one thread',
         sentence:
