@@ -85,14 +85,9 @@ struct Division {
   ptq::Placement placement;
 };
 
-ptq::ArithmeticChoice arithmetic_of(const Model& model, const framework::Attachment& attachment,
-                                    const tpc::TargetPlatformCapabilities& platform, config::Preference prefer) {
-  return ptq::choose_arithmetic(model, attachment, platform.all_prices(), prefer);
-}
-
 Division divide(const Model& model, framework::Attachment attachment, const tpc::TargetPlatformCapabilities& platform,
                 config::Preference prefer) {
-  ptq::ArithmeticChoice arithmetic = arithmetic_of(model, attachment, platform, prefer);
+  ptq::ArithmeticChoice arithmetic = ptq::choose_arithmetic(model, attachment, platform.all_prices(), prefer);
   ptq::keep_constants_float(attachment, arithmetic.constants_float);
   ptq::Placement placement = ptq::place(model.graph, attachment, arithmetic.in_float);
   return {std::move(attachment), std::move(arithmetic), std::move(placement)};
@@ -305,15 +300,20 @@ std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Se
   std::vector<ptq::Placement> placements;  // of all divisions of the graph that are compared, that of `prefer` first
   Division division = divide(model, attachment, settings.platform, settings.config.prefer);
   placements.push_back(division.placement);
-  for (const config::Preference word : settings.config.contestants())
-    if (word != settings.config.prefer)
-      placements.push_back(divide(model, attachment, settings.platform, word).placement);
+  std::map<config::Preference, ptq::ArithmeticChoice> by_word{{settings.config.prefer, division.arithmetic}};
+  for (const config::Preference word : settings.config.contestants()) {
+    if (word == settings.config.prefer) continue;
+    Division other = divide(model, attachment, settings.platform, word);
+    by_word[word] = std::move(other.arithmetic);
+    placements.push_back(std::move(other.placement));
+  }
   auto job = std::make_shared<Job>(Job{opened,
                                        std::move(settings),
                                        std::move(model),
                                        std::move(results),
                                        std::move(division.attachment),
                                        std::move(division.arithmetic),
+                                       std::move(by_word),
                                        std::move(division.placement),
                                        {},
                                        {},
@@ -379,11 +379,13 @@ std::shared_ptr<const Job> with_choices(const std::shared_ptr<const Job>& job, c
   chosen->settings.float_constants = choices.in_float;
   chosen->settings.bits = choices.bits;
   const Settings& settings = chosen->settings;
-  if (settings.config.prefer != job->settings.config.prefer) {
-    // What runs in integers is chosen before bits are.
-    const auto plain = attachment_of(job->model.graph, job->settings, &job->opened->model.graph);
-    chosen->arithmetic = arithmetic_of(job->model, plain, settings.platform, settings.config.prefer);
-  }
+  const auto by_word = job->arithmetic_by_word.find(settings.config.prefer);
+  if (by_word == job->arithmetic_by_word.end())
+    throw Error(ErrorCode::kMismatch,
+                "The choices are for prefer=" + std::string(enum_word(settings.config.prefer)) +
+                    ", which these settings compare with nothing.",
+                "statistics.choices.changes", "Make the statistics again with these settings.");
+  chosen->arithmetic = by_word->second;
   chosen->attachment = attachment_of(chosen->model.graph, *chosen, &chosen->opened->model.graph);
   chosen->placement = ptq::place(chosen->model.graph, chosen->attachment, chosen->arithmetic.in_float);
   chosen->bodies = prepare_bodies(*chosen);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -74,6 +75,8 @@ struct Job {
   std::vector<passes::PassResult> passes;
   framework::Attachment attachment;
   ptq::ArithmeticChoice arithmetic;  // what stays in float to save time
+  /// The same for each word whose file is compared (config::QuantizationConfig::contestants()), before bits are chosen.
+  std::map<config::Preference, ptq::ArithmeticChoice> arithmetic_by_word;
   ptq::Placement placement;
   std::vector<calibrate::Request> requests;  // the tensors to observe
   config::RecipePlatform platform;           // with the digest of its table
@@ -100,7 +103,7 @@ std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Se
 std::shared_ptr<const Job> with_preprocessing(const Job& job, const std::string& preprocessing);
 
 /// The job with the results of trials (core/trial/trial.h) in its settings. Returns the job itself if `choices` were
-/// not made for these settings.
+/// not made for these settings. Error kMismatch for a word of `prefer` that these settings do not compare.
 std::shared_ptr<const Job> with_choices(const std::shared_ptr<const Job>& job, const calibrate::Choices& choices);
 
 /// SHA-256 of all that the choices depend on besides the samples.
