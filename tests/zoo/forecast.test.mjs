@@ -59,7 +59,9 @@ beforeAll(async () => (tersor = await Tersor.create({ workers: 1 })));
 afterAll(() => tersor?.close());
 
 const magnifies = ({ reason }) => /magnifies the errors/.test(reason);
-/** Of nodes that a kernel left in float takes along. */
+/** Samples show how large the parts of a join are. */
+const joins = ({ reason }) => /parts of unlike size/i.test(reason);
+/** Of nodes that a kernel or a join left in float takes along. */
 const follows = ({ reason }) => /input is in float|inputs is in float|reads its result|be fused into/.test(reason);
 
 describe('the forecast is the result', () => {
@@ -76,8 +78,9 @@ describe('the forecast is the result', () => {
       quantized.close();
       const foretold = new Set(forecast.stays_float.map((one) => one.name));
       const bySamples = coverage.stays_float.filter(magnifies).length;
+      const withJoins = bySamples + coverage.stays_float.filter(joins).length;
       const surprises = coverage.stays_float.filter(
-        (one) => !foretold.has(one.name) && !magnifies(one) && !(bySamples > 0 && follows(one)),
+        (one) => !foretold.has(one.name) && !magnifies(one) && !joins(one) && !(withJoins > 0 && follows(one)),
       );
       assert.deepEqual(surprises, [], platform);
       assert(bySamples <= forecast.may_stay_float, `${platform}: ${bySamples} of ${forecast.may_stay_float}`);
@@ -85,7 +88,7 @@ describe('the forecast is the result', () => {
       assert.equal(forecast.core_nodes, coverage.core_nodes, platform);
       const most = forecast.estimated_largest_bytes;
       assert(output.size_bytes < 1.2 * most + 4096, `${platform}: ${output.size_bytes}, at most ${most}`);
-      if (bySamples === 0) {
+      if (withJoins === 0) {
         const now = new Set(coverage.stays_float.map((one) => one.name));
         assert.deepEqual(
           [...foretold].filter((one) => !now.has(one)),
