@@ -2,10 +2,10 @@
 #include "core/tflite/axis_order.h"
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 
 #include "core/base/error.h"
+#include "core/ops/layout.h"
 
 namespace tersor::tflite {
 
@@ -98,24 +98,9 @@ std::optional<AxisOrder> order_after_reshape(const Dims& from, const AxisOrder& 
 Tensor rearranged(const Tensor& tensor, const AxisOrder& order) {
   const Dims& dims = tensor.shape().dims();
   if (lie_alike(dims, order, plain_order(order.size()))) return tensor.reshaped(Shape(in_order(dims, order)));
-  Dims strides(dims.size(), 1);
-  for (size_t k = dims.size(); k-- > 1;) strides[k - 1] = strides[k] * dims[k];
-  const Dims to = in_order(dims, order), steps = in_order(strides, order);
-  const auto size = static_cast<size_t>(bits_of(tensor.dtype()) / 8);
-  Tensor result = Tensor::make_unset(tensor.dtype(), Shape(to));
-  const std::byte* source = tensor.bytes().data();
-  std::byte* target = result.mutable_bytes().data();
-  Dims index(to.size(), 0);
-  int64_t from = 0;
-  for (int64_t at = 0; at < tensor.elements(); ++at) {
-    std::memcpy(target + static_cast<size_t>(at) * size, source + static_cast<size_t>(from) * size, size);
-    for (size_t k = to.size(); k-- > 0;) {
-      from += steps[k];
-      if (++index[k] < to[k]) break;
-      from -= steps[k] * to[k];
-      index[k] = 0;
-    }
-  }
+  Tensor result = Tensor::make_unset(tensor.dtype(), Shape(in_order(dims, order)));
+  ops::permute(tensor.bytes().data(), dims, order, static_cast<size_t>(bits_of(tensor.dtype()) / 8),
+               result.mutable_bytes().data());
   return result;
 }
 
