@@ -66,8 +66,7 @@ void add_calibrate(CLI::App& program) {
   add_data_option(*command, options->data, false);
   add_settings_option(*command, options->settings, false);
   command->add_option("--shard", options->shard, "I/N: only the I-th of N parts of the samples; default: all");
-  command->add_option("--threads", options->workforce.threads, "Threads; default: one for each core, at most 16")
-      ->check(thread_limit());
+  add_threads(*command, options->workforce.threads);
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options] { calibrate_model(*options); });
 }

@@ -51,9 +51,10 @@ inline CLI::Validator one_of(std::vector<std::string> words) {
   return CLI::Validator(check, "");
 }
 
-/// Check of --threads.
-inline CLI::Validator thread_limit() {
-  return count_from(0, 1024);
+/// Adds --threads, of the commands that spread samples over threads (native/workers.h: thread_count()).
+inline void add_threads(CLI::App& command, int& threads) {
+  command.add_option("--threads", threads, "Threads; default: one for each core, at most 16")
+      ->check(count_from(0, 1024));
 }
 
 }  // namespace tersor::cli

@@ -138,8 +138,7 @@ void add_compare(CLI::App& program) {
       ->capture_default_str();
   command.add_flag("--classes", options->classes,
                    "The first output is scores of classes, though no Softmax stands at its end");
-  command.add_option("--threads", options->workforce.threads, "Threads; default: one for each core, at most 16")
-      ->check(thread_limit());
+  add_threads(command, options->workforce.threads);
   command.add_flag("--json", options->json, "Print JSON.");
   command.callback([options] { compare(*options); });
 }

@@ -95,8 +95,7 @@ void add_evaluate(CLI::App& program) {
   command.add_option("--reference", options->reference, "Also compare with this model: same answers, output SQNR");
   command.add_option("--runtime", options->runtime, "Whose arithmetic for a quantized model: x64, wasm, arm64 or avx2")
       ->capture_default_str();
-  command.add_option("--threads", options->workforce.threads, "Threads; default: one for each core, at most 16")
-      ->check(thread_limit());
+  add_threads(command, options->workforce.threads);
   command.add_flag("--json", options->json, "Print JSON");
   command.callback([options] {
     const SampleEvaluation outcome = evaluate_model(*options);

@@ -402,8 +402,7 @@ std::shared_ptr<QuantizeOptions> add_options(CLI::App* command) {
   command->add_flag(
       "--anyway", options->anyway,
       "Follow a recipe of another model or other samples, and take statistics of which parts are missing");
-  command->add_option("--threads", options->workforce.threads, "Threads; default: one for each core, at most 16")
-      ->check(thread_limit());
+  add_threads(*command, options->workforce.threads);
   command->add_flag("--json", options->json, "Print JSON");
   command->add_flag("--verbose", options->verbose, "Name every node that stays in float");
   command->add_flag("--quiet", options->quiet, "Print errors only")->excludes("--verbose")->excludes("--json");

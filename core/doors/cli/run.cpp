@@ -157,8 +157,7 @@ void add_run(CLI::App& program) {
   command
       .add_option("--runtime", options->runtime, "Whose arithmetic a quantized model runs in: x64, wasm, arm64 or avx2")
       ->capture_default_str();
-  command.add_option("--threads", options->threads, "Threads; default: one for each core, at most 16")
-      ->check(thread_limit());
+  add_threads(command, options->threads);
   command.add_flag("--json", options->json, "Print JSON");
   command.callback([options] { run_model(*options); });
 }

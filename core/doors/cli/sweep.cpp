@@ -87,8 +87,7 @@ void add_sweep(CLI::App& program) {
       ->required();
   command->add_option("--wait", options->wait, "Seconds to wait for another process; default 600")
       ->check(count_from(1));
-  command->add_option("--threads", options->workforce.threads, "Threads; default: one for each core, at most 16")
-      ->check(thread_limit());
+  add_threads(*command, options->workforce.threads);
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options] { sweep_model(*options); });
 }

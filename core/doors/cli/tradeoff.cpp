@@ -126,8 +126,7 @@ void add_tradeoff(CLI::App& program) {
   add_settings_option(*command, options->settings, true);
   command->add_option("--points", options->points, "Budgets from the least to the most; default 7")
       ->check(count_from(2, 64));
-  command->add_option("--threads", options->workforce.threads, "Threads; default: one for each core, at most 16")
-      ->check(thread_limit());
+  add_threads(*command, options->workforce.threads);
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options] { trade_off(*options); });
 }
