@@ -7,7 +7,7 @@
 // <tree> is a copy of the project that may be changed, <build> its build folder; a room is a folder of one of core's wings, or one of those below. A change that the compiler refuses is not counted; one that is
 // equal in effect stands in scripts/mutants_equal.txt, as "file: line as it is: change", with the reason behind a blank and "#".
 
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -133,6 +133,8 @@ function judge(room, { file, number, index, from, to }) {
   }
 }
 
+const compiled = rooms.filter((room) => !(room in scripted)).map(testOf);
+if (compiled.length > 0) execFileSync('ninja', ['-C', build, '--quiet', ...new Set(compiled)], { stdio: 'inherit' });
 let all = 0;
 let found = 0;
 for (const room of rooms) {
