@@ -7,6 +7,7 @@
 #include "core/config/search_settings.h"
 #include "core/framework/platform_layers.h"
 #include "core/job/json_settings.h"
+#include "core/report/fastest_file.h"
 #include "core/report/report.h"
 #include "core/report/report_of.h"
 #include "core/samples/format.h"
@@ -268,6 +269,25 @@ val resume_sweep(const std::string& job, const val& checkpoint) {
 val epochs_of_training(const val& checkpoint) {
   return guard([&] { return epochs_of_checkpoint(copied(checkpoint).view); });
 }
+val words_to_time(const std::string& settings) {
+  return guard([&] {
+    const Settings read = read_settings(parse_json(settings, "settings"), nullptr);
+    return to_text(to_json(report::words_to_time(read.config)), false);
+  });
+}
+val float_file(const std::string& model) {
+  return guard([&] { return session().float_file(model); });
+}
+val are_same_file(const val& a, const val& b) {
+  return guard([&] { return report::are_same_file(copied(a).view, copied(b).view); });
+}
+val fastest_file(const std::string& files, const std::string& times) {
+  return guard([&] {
+    std::vector<report::FileToTime> read;
+    from_json(parse_json(files, "files"), read, "files");
+    return to_text(to_json(report::fastest_file(read, report::read_times(times))), false);
+  });
+}
 val quantize(const std::string& model, const std::string& settings, const val& statistics, const val& progress) {
   return guard([&] { return session().quantize(model, settings, statistics, progress_of(progress)); });
 }
@@ -324,6 +344,10 @@ EMSCRIPTEN_BINDINGS(tersor) {
   function("sweepCheckpoint", &sweep_checkpoint);
   function("resumeSweep", &resume_sweep);
   function("epochsOfCheckpoint", &epochs_of_training);
+  function("wordsToTime", &words_to_time);
+  function("floatFile", &float_file);
+  function("areSameFile", &are_same_file);
+  function("fastestFile", &fastest_file);
   function("quantize", &quantize);
 }
 

@@ -4,6 +4,7 @@
 #include "core/base/digest.h"
 #include "core/base/json.h"
 #include "core/job/json_settings.h"
+#include "core/onnx/write.h"
 #include "core/ops/registry.h"
 #include "core/report/guess_remark.h"
 #include "core/report/model_card.h"
@@ -502,6 +503,10 @@ val Session::merge_job(const std::string& key, const val& parts, const val& extr
   const JobResult result = running(key).job->merge(parts_of(parts), statistics.view);
   if (const auto* text = std::get_if<std::string>(&result)) return val(*text);
   return to_array(std::get<ByteBuffer>(result));
+}
+
+val Session::float_file(const std::string& key) {
+  return to_array(onnx::write(model(key).opened->model));
 }
 
 val Session::quantize(const std::string& key, const std::string& text, const val& statistics_file,

@@ -103,6 +103,8 @@ class Session {
   emscripten::val sweep_checkpoint(const std::string& key);
   void resume_sweep(const std::string& key, const emscripten::val& checkpoint);
 
+  /// The model as a single file, without weights beside it: a Uint8Array.
+  emscripten::val float_file(const std::string& model);
   /// `settings`: {platform, config, overrides, recipe, allow_mismatch}. {model, recipe, report}.
   emscripten::val quantize(const std::string& model, const std::string& settings, const emscripten::val& statistics,
                            const ProgressFunction& progress);

@@ -29,6 +29,7 @@ export {
   ThresholdSelectionMethod,
 } from './classes.js';
 export { Tersor } from './engine.js';
+export { inTurns, timerOf } from './timing.js';
 export { hiddenNames, sampleExtensions } from './sample_files.js';
 export { TersorError } from './error.js';
 export {
@@ -94,12 +95,14 @@ export type {
   LayerRow,
   LayerWeight,
   MemberDescription,
+  MeasuredTimes,
   Metric,
   Model,
   ModelInfo,
   ModelSource,
   NamedTensor,
   NodeInfo,
+  OnnxRuntime,
   OpenOptions,
   OperatorInfo,
   OpsetToLayers,
@@ -127,6 +130,7 @@ export type {
   Report,
   RunOptions,
   RuntimeNode,
+  RuntimeSession,
   RuntimeTensor,
   SampleClass,
   SampleInput,
@@ -152,6 +156,7 @@ export type {
   TensorSample,
   TersorErrorFields,
   TersorOptions,
+  Timer,
   Training,
   TrainingProgress,
   Trial,

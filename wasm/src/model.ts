@@ -6,10 +6,12 @@ import { abortable, runJob } from './job.js';
 import { checkMappings, checkOptions, withOurNames } from './options.js';
 import { overridesAsData } from './layer_configs.js';
 import { outliving, type PoolWorker } from './pool.js';
+import type { Preference } from './protocol.js';
 import { evaluate, runEach, type Context, type ModelFile } from './model_file.js';
 import { OpenResult } from './result.js';
-import { areFiles, DataSets, keep, tensorSample, type Kept } from './samples.js';
+import { areFiles, DataSets, feedOf, isList, keep, tensorSample, type Feed, type Kept } from './samples.js';
 import { runSweep, type SweepKind } from './sweep.js';
+import { timerFor } from './timing.js';
 import type {
   CalibrateOptions,
   CallOptions,
@@ -20,6 +22,7 @@ import type {
   GradientPTQConfig,
   GraphView,
   Labels,
+  MeasuredTimes,
   Model,
   ModelInfo,
   NodeInfo,
@@ -27,6 +30,7 @@ import type {
   QuantizedResult,
   Recipe,
   QuantizeOptions,
+  Report,
   RunOptions,
   SampleOptions,
   SamplePreview,
@@ -37,6 +41,7 @@ import type {
   Statistics,
   ExpectedResources,
   TensorSample,
+  Timer,
   TuneOptions,
   WeightChannels,
 } from './types.js';
@@ -206,7 +211,8 @@ export class OpenModel implements Model {
 
   async calibrate(samples: Samples, options: CalibrateOptions = {}): Promise<Statistics> {
     this.#check('calibrate', options);
-    return this.#calibrate(samples, options, await this.#settings(options));
+    const settings = await this.#settings(options);
+    return this.#calibrate(await abortable(this.#sets.feed(samples, options), options.signal), options, settings);
   }
 
   /** A recipe that may have been written by hand, checked and written out in full. */
@@ -248,13 +254,13 @@ export class OpenModel implements Model {
   }
 
   async #calibrate(
-    samples: Samples,
+    given: Feed,
     options: CalibrateOptions & Checkpoints,
     settings: Record<string, unknown>,
     kinds = everyKind,
   ): Promise<Statistics> {
     const measures = await this.#measuresOnSamples(options, settings);
-    const kept = keep(await abortable(this.#sets.feed(samples, options), options.signal), measures);
+    const kept = keep(given, measures);
     const { feed } = kept;
     const bytes = await runJob<Uint8Array>(
       this.#context.pool,
@@ -338,11 +344,12 @@ export class OpenModel implements Model {
     };
     const { signal, onProgress, preprocessing, selection, labels } = options;
     const call = { signal, onProgress, preprocessing, selection, labels };
+    const feed = () => abortable(this.#sets.feed(options.samples ?? [], call), signal);
     const statistics =
-      options.statistics ?? (await this.#calibrate(options.samples ?? [], call, settings, ['trial', 'corrections']));
+      options.statistics ?? (await this.#calibrate(await feed(), call, settings, ['trial', 'corrections']));
     let kept = this.#sources.get(statistics)?.kept;
     if (!kept?.atHand()) {
-      kept = keep(await abortable(this.#sets.feed(options.samples ?? [], call), signal), true);
+      kept = keep(await feed(), true);
       await kept.collect();
     }
     const bytes = options.statistics
@@ -388,10 +395,110 @@ export class OpenModel implements Model {
 
   async quantize(options: QuantizeOptions): Promise<QuantizedResult> {
     this.#check('quantize', options);
-    return this.#quantize(options);
+    const { measure, ...others } = options;
+    const timer = await timerFor(measure);
+    return timer ? this.#fastest(others, timer) : this.#quantize(others);
   }
 
-  async #quantize(options: QuantizeOptions & Checkpoints): Promise<QuantizedResult> {
+  /** Of the files for several words of `prefer` the one that the timer has as the fastest of those that are as accurate. */
+  async #fastest(given: Omit<QuantizeOptions, 'measure'>, timer: Timer): Promise<QuantizedResult> {
+    const options = withOurNames(given);
+    const text = JSON.stringify(await this.#settings(options));
+    const words = await this.#withModel(options, (worker) => worker.call('wordsToTime', [text]));
+    const { result, statistics } = await this.#made(options);
+    const files = [{ result, word: words[0] }];
+    const kept = await this.#keptOf(statistics, options);
+    const decibels = ({ trial }: Report) => (trial?.held ? Math.min(trial.sqnr_db, trial.median_sqnr_db) : null);
+    for (const word of decibels(result.report) === null ? [] : words.slice(1)) {
+      const made = await this.#ofWord(word, options, kept);
+      if (made && !(await this.#isAmong(files, made, options))) files.push({ result: made, word });
+      else made?.close();
+    }
+    const listed = JSON.stringify(files.map((one) => ({ word: one.word, decibels: decibels(one.result.report) })));
+    const times = await this.#time(
+      files.map((one) => one.result.model),
+      kept,
+      timer,
+      options,
+    );
+    const { taken, time } = await this.#withModel(options, (worker) =>
+      worker.call('fastestFile', [listed, JSON.stringify(times)]),
+    );
+    for (const [k, one] of files.entries()) if (k !== taken) one.result.close();
+    const fastest = files[taken]?.result ?? result;
+    fastest.takeTime(time);
+    return fastest;
+  }
+
+  /** Null where the word has no file. Other tensors are watched for it, so that it calibrates by itself. */
+  async #ofWord(prefer: Preference, options: QuantizeOptions, kept: Kept): Promise<OpenResult | null> {
+    const given: QuantizeOptions = {
+      ...options,
+      statistics: undefined,
+      config: { ...options.config, prefer },
+      onProgress: (progress) => options.onProgress?.({ ...progress, stage: 'choose' }),
+    };
+    try {
+      return (await this.#made(given, kept)).result;
+    } catch (error) {
+      if (error instanceof TersorError && error.code === 'unsupported_model') return null;
+      throw error;
+    }
+  }
+
+  async #isAmong(
+    files: readonly { readonly result: OpenResult }[],
+    made: OpenResult,
+    call: CallOptions,
+  ): Promise<boolean> {
+    for (const { result } of files) {
+      const are = this.#withModel(call, (worker) => worker.call('areSameFile', [result.model, made.model]));
+      if (await are) return true;
+    }
+    return false;
+  }
+
+  /** The samples that the statistics are of, to go through again. */
+  async #keptOf(statistics: Statistics | undefined, options: QuantizeOptions): Promise<Kept> {
+    let kept = statistics && this.#sources.get(statistics)?.kept;
+    if (!kept?.atHand() && options.samples) {
+      kept = keep(await abortable(this.#sets.feed(options.samples, options), options.signal), true);
+      await kept.collect();
+    }
+    if (kept?.atHand()) return kept;
+    throw new TersorError({
+      code: 'invalid_samples',
+      message: 'There are no samples to time files with.',
+      place: 'samples',
+      hint: 'measure runs the models: give samples, beside statistics too.',
+    });
+  }
+
+  /** What the float model and these files take, on the first sample. */
+  async #time(files: readonly Uint8Array[], kept: Kept, timer: Timer, call: CallOptions): Promise<MeasuredTimes> {
+    const tell = (done: number) => call.onProgress?.({ stage: 'choose', done, total: 1, note: 'files timed' });
+    tell(0);
+    const { data, items } = kept.feed;
+    const first = kept.pick([isList(items) ? (items[0]?.index ?? 0) : 0]) ?? [];
+    const float = await this.#withModel(call, (worker) => worker.call('floatFile', [this.#file.key]));
+    const feed = { data, total: 1, of: 1, items: first };
+    for await (const { inputs } of runEach(this.#context, this.#file, feed, { signal: call.signal })) {
+      const times = await abortable(timer([float, ...files], inputs), call.signal);
+      tell(1);
+      return times;
+    }
+    throw new TersorError({ code: 'invalid_samples', message: 'There is no sample.', place: 'samples' });
+  }
+
+  async #quantize(options: QuantizeOptions & Checkpoints): Promise<OpenResult> {
+    return (await this.#made(options)).result;
+  }
+
+  /** `again`: samples to calibrate with in place of those of the options. */
+  async #made(
+    options: QuantizeOptions & Checkpoints,
+    again?: Kept,
+  ): Promise<{ readonly result: OpenResult; readonly statistics: Statistics | undefined }> {
     const { samples } = options;
     const recipe = options.recipe && (await this.#readRecipe(options.recipe, options));
     const spread = recipe && recipe.data_set.of > recipe.data_set.samples ? recipe.data_set.samples : undefined;
@@ -399,12 +506,16 @@ export class OpenModel implements Model {
       options.selection ?? (spread === undefined ? undefined : { part: 'calibration', count: spread });
     const preprocessing = options.preprocessing ?? recipe?.preprocessing ?? undefined;
     const settings = await this.#settings(options);
-    const { statistics } = options;
+    let { statistics } = options;
     // without either the core quantizes weights alone, or says that it needs samples
     let bytes: Uint8Array = new Uint8Array();
     if (statistics) bytes = await this.#refresh(statistics, { ...options, preprocessing }, settings);
-    else if (samples)
-      bytes = (await this.#calibrate(samples, { ...options, selection, preprocessing }, settings)).bytes;
+    else if (samples || again) {
+      const call = { ...options, selection, preprocessing };
+      const feed = again ? feedOf(again) : await abortable(this.#sets.feed(samples ?? [], call), call.signal);
+      statistics = await this.#calibrate(feed, call, settings);
+      ({ bytes } = statistics);
+    }
     const text = JSON.stringify(settings);
     const made = await this.#withModel(options, (worker) =>
       worker.call('quantize', [this.#file.key, text, bytes], {
@@ -413,12 +524,13 @@ export class OpenModel implements Model {
         },
       }),
     );
-    return OpenResult.of(this.#context, made, {
+    const result = await OpenResult.of(this.#context, made, {
       float: this.#file,
       sets: this.#sets,
       statistics: bytes,
       settings: text,
     });
+    return { result, statistics };
   }
 
   async evaluate(samples: Samples, labels: Labels, options: EvaluateOptions = {}): Promise<EvaluationResult> {
@@ -429,7 +541,8 @@ export class OpenModel implements Model {
 
   async *run(samples: Samples, options: RunOptions = {}): AsyncGenerator<SampleRun, void, undefined> {
     this.#check('run', options);
-    yield* runEach(this.#context, this.#file, this.#sets, samples, options);
+    const feed = await abortable(this.#sets.feed(samples, options), options.signal);
+    yield* runEach(this.#context, this.#file, feed, options);
   }
 
   close(): void {

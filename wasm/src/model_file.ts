@@ -8,7 +8,7 @@ import { pack, type NamedData, type Packed } from './packed.js';
 import type { Pool, PoolWorker, Resource } from './pool.js';
 import type { EvaluationAnswer, SentSample } from './protocol.js';
 import { isList, newKey, type DataSets, type Feed } from './samples.js';
-import type { EvaluateOptions, EvaluationResult, Labels, ModelInfo, RunOptions, SampleRun, Samples } from './types.js';
+import type { EvaluateOptions, EvaluationResult, Labels, ModelInfo, RunOptions, SampleRun } from './types.js';
 
 /** What every call on one open model shares. */
 export interface Context {
@@ -105,13 +105,11 @@ export async function evaluate(
 export async function* runEach(
   { pool }: Context,
   model: ModelFile,
-  sets: DataSets,
-  samples: Samples,
+  feed: Feed,
   options: RunOptions,
 ): AsyncGenerator<SampleRun, void, undefined> {
   const { signal } = options;
   signal?.throwIfAborted();
-  const feed = await abortable(sets.feed(samples, options), signal);
   const worker = pool.idle();
   const key = newKey('run');
   const settings = { model: model.key, data: feed.data?.key ?? null, runtime: options.runtime ?? null };

@@ -29,7 +29,7 @@ const ofCalibrate: Names<types.CalibrateOptions> = {
   stop: true,
 };
 
-const ofQuantize: Names<types.QuantizeOptions> = {
+const ofTune: Names<Omit<types.QuantizeOptions, 'measure'>> = {
   ...ofCalibrate,
   statistics: true,
   samples: true,
@@ -56,8 +56,8 @@ const known = {
   inspectSamples: ofSamples,
   previewSample: ofSamples,
   calibrate: ofCalibrate,
-  quantize: ofQuantize,
-  tune: { ...ofQuantize, minutes: true, onCheckpoint: true, resume: true } satisfies Names<types.TuneOptions>,
+  quantize: { ...ofTune, measure: true } satisfies Names<types.QuantizeOptions>,
+  tune: { ...ofTune, minutes: true, onCheckpoint: true, resume: true } satisfies Names<types.TuneOptions>,
   evaluate: {
     ...ofSamples,
     metric: true,
@@ -121,6 +121,7 @@ const expected: Readonly<Record<string, readonly [string, (value: unknown) => bo
   locateFile: ['a function', (value) => typeof value === 'function'],
   onCheckpoint: ['a function', (value) => typeof value === 'function'],
   resume: ['a Uint8Array', (value) => value instanceof Uint8Array],
+  measure: ['true, false or a function', (value) => ['boolean', 'function'].includes(typeof value)],
   minutes: ['a number above 0', (value) => typeof value === 'number' && value > 0 && Number.isFinite(value)],
 };
 

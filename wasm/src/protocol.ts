@@ -15,6 +15,7 @@ import type {
   NodeInfo,
   PlatformInfo,
   Progress,
+  QuantizationConfig,
   RangeChoice,
   RangeFigures,
   Recipe,
@@ -27,6 +28,7 @@ import type {
   SettingsFile,
   ExpectedResources,
   TersorErrorFields,
+  TimeForecast,
   TrainingProgress,
   TypedArray,
   Verdict,
@@ -88,6 +90,15 @@ export interface Lists {
   readonly fields: readonly FieldDescription[];
 }
 
+export type Preference = NonNullable<QuantizationConfig['prefer']>;
+
+/** Of files that were timed. */
+export interface FastestFile {
+  /** Its index. */
+  readonly taken: number;
+  readonly time: TimeForecast;
+}
+
 export interface Quantized {
   readonly model: Uint8Array;
   readonly recipe: Recipe;
@@ -143,6 +154,14 @@ export interface CoreCalls {
   sweepCheckpoint(job: string): Uint8Array;
   /** Before the first step, in all workers: goes on from there. */
   resumeSweep(job: string, checkpoint: Uint8Array): null;
+  /** The words of `prefer` whose files are timed, that of the settings first. */
+  wordsToTime(settings: string): readonly Preference[];
+  /** The model in a file of its own. */
+  floatFile(model: string): Uint8Array;
+  /** But for the digest of their recipes. */
+  areSameFile(a: Uint8Array, b: Uint8Array): boolean;
+  /** JSON of a list of {word, decibels}, and of MeasuredTimes. */
+  fastestFile(files: string, times: string): FastestFile;
   /** `n_epochs` of the training that the checkpoint is of. */
   epochsOfCheckpoint(checkpoint: Uint8Array): number;
 }

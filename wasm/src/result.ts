@@ -22,6 +22,7 @@ import type {
   RuntimeNode,
   SampleRun,
   Samples,
+  TimeForecast,
 } from './types.js';
 
 /** The report with what the samples' data set has to say, in place of what another had. */
@@ -60,6 +61,11 @@ export class OpenResult implements QuantizedResult {
 
   get report(): Report {
     return this.#report;
+  }
+
+  /** What was measured, in place of the forecast. */
+  takeTime(time: TimeForecast): void {
+    this.#report = { ...this.#report, time };
   }
 
   async evaluate(samples: Samples, labels: Labels, options: EvaluateOptions = {}): Promise<EvaluationResult> {
@@ -116,7 +122,8 @@ export class OpenResult implements QuantizedResult {
 
   async *run(samples: Samples, options: RunOptions = {}): AsyncGenerator<SampleRun, void, undefined> {
     checkOptions('run', options);
-    yield* runEach(this.#context, this.#file, this.#origin.sets, samples, options);
+    const feed = await abortable(this.#origin.sets.feed(samples, options), options.signal);
+    yield* runEach(this.#context, this.#file, feed, options);
   }
 
   async runtimeNodes(options: CallOptions = {}): Promise<readonly RuntimeNode[]> {

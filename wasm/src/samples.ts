@@ -79,7 +79,7 @@ export interface Feed {
   readonly remarks?: readonly Diagnostic[];
   readonly items: readonly SentSample[] | AsyncIterable<SentSample>;
   /** Where it is there, the items are lent to workers and come back here. */
-  readonly comeBack?: (samples: readonly SentSample[]) => void;
+  readonly comeBack?: ((samples: readonly SentSample[]) => void) | undefined;
 }
 
 /** Whether they are all there, and do not stream in. */
@@ -176,6 +176,13 @@ export function keep(feed: Feed, forLater: boolean): Kept {
       for await (const sample of stream) hold([sample]);
     },
   };
+}
+
+/** The kept samples once more. */
+export function feedOf({ feed, count, pick }: Kept): Feed {
+  if (isList(feed.items)) return feed;
+  const items = pick(Array.from({ length: count() }, (_, k) => k)) ?? [];
+  return { ...feed, total: items.length, of: feed.of ?? items.length, items, comeBack: undefined };
 }
 
 function named(file: SampleFile | File): NamedData {

@@ -48,7 +48,7 @@ bool is_faster(const TimeForecast& forecast) {
 }
 
 bool is_too_short(const TimeForecast& forecast) {
-  return forecast.float_ms < kShortMilliseconds;
+  return !forecast.measured && forecast.float_ms < kShortMilliseconds;
 }
 
 std::optional<TimeForecast> forecast_time(const Model& in_float, const Model& quantized,
@@ -61,7 +61,7 @@ std::optional<TimeForecast> forecast_time(const Model& in_float, const Model& qu
     if (forecast)
       forecast->elsewhere.push_back({*before / *after, list->runtime, list->machine});
     else
-      forecast = TimeForecast{*before, *after, *before / *after, list->runtime, list->machine, {}, {}};
+      forecast = TimeForecast{*before, *after, *before / *after, list->runtime, list->machine, {}, false, {}, {}};
   }
   if (forecast) forecast->sentence = sentence_of(*forecast);
   return forecast;

@@ -25,7 +25,24 @@ struct TimeElsewhere {
   }
 };
 
-/// The time that the runtime is expected to take for a sample, by the prices of the platform (docs/report.md).
+/// A file that was timed, for another word of `prefer` or the same.
+struct TimedFile {
+  std::string prefer;
+  double milliseconds = 0;
+  std::optional<double> sqnr_db = {};
+  bool taken = false;
+
+  static constexpr auto fields() {
+    return std::make_tuple(
+        field("prefer", &TimedFile::prefer, "The word of `prefer` that it was made for."),
+        field("milliseconds", &TimedFile::milliseconds, "What a run took."),
+        field("sqnr_db", &TimedFile::sqnr_db, "SQNR on the held samples, in dB; null where none were held aside."),
+        field("taken", &TimedFile::taken, "The file is this one."));
+  }
+};
+
+/// The time that the runtime is expected to take for a sample, by the prices of the platform (docs/report.md), or that
+/// it took where the file was made (core/report/fastest_file.h).
 struct TimeForecast {
   double float_ms = 0;
   double quantized_ms = 0;
@@ -33,6 +50,8 @@ struct TimeForecast {
   std::string runtime;
   std::string machine;
   std::vector<TimeElsewhere> elsewhere;
+  bool measured = false;
+  std::vector<TimedFile> timed;
   std::string sentence;
 
   static constexpr auto fields() {
@@ -44,6 +63,10 @@ struct TimeForecast {
         field("runtime", &TimeForecast::runtime, "The runtime whose operators were timed."),
         field("machine", &TimeForecast::machine, "The machine that they were timed on."),
         field("elsewhere", &TimeForecast::elsewhere, "The same by each other list of prices of the platform."),
+        field("measured", &TimeForecast::measured,
+              "Both files were timed in the runtime where this was made: it is no forecast."),
+        field("timed", &TimeForecast::timed,
+              "The files that were timed, of which one was taken; empty where none were."),
         field("sentence", &TimeForecast::sentence, "The same for a person."));
   }
 };

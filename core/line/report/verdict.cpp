@@ -431,10 +431,11 @@ void judge_gain(const Report& report, Verdict& verdict) {
              after = static_cast<double>(report.output.size_bytes);
   if (before <= 0 || after <= 0 || before >= kHardlySmaller * after || !is_no_faster(report)) return;
   verdict.usability = worse(verdict.usability, Usability::kNotWorthIt);
-  verdict.reason =
-      "The file has " + number(after / 1e3) + " of " + number(before / 1e3) + " kB and " +
-      (report.time ? "is not expected to run faster than the float model. " : "nothing that runs in integers. ") +
-      verdict.reason;
+  verdict.reason = "The file has " + number(after / 1e3) + " of " + number(before / 1e3) + " kB and " +
+                   (!report.time            ? "nothing that runs in integers. "
+                    : report.time->measured ? "does not run faster than the float model. "
+                                            : "is not expected to run faster than the float model. ") +
+                   verdict.reason;
   verdict.causes.insert(verdict.causes.begin(), way_out(report));
 }
 

@@ -99,9 +99,45 @@ export interface QuantizeOptions extends CalibrateOptions {
   readonly recipe?: Recipe | undefined;
   /** Go on although the recipe is of another model or of other samples. Without it that is a `mismatch`. */
   readonly allowMismatch?: boolean | undefined;
+  /**
+   * Takes the fastest of the files that are as accurate, timed where the call is made for some seconds, with one thread; needs
+   * samples. True: in onnxruntime-node or onnxruntime-web, whichever is installed; a page gives `timerOf(ort)`. The recipe
+   * repeats the choice anywhere without measuring, and the report's `time` is what was measured.
+   */
+  readonly measure?: boolean | Timer | undefined;
 }
 
-export interface TuneOptions extends QuantizeOptions {
+/** Milliseconds that a run of each file takes in a runtime, by its name and version. */
+export interface MeasuredTimes {
+  readonly runtime: string;
+  readonly threads: number;
+  readonly milliseconds: readonly number[];
+}
+
+/** Times ONNX files on this machine: the float model first, then those to choose from. `inputs` are a sample. */
+export type Timer = (files: readonly Uint8Array[], inputs: readonly NamedTensor[]) => Promise<MeasuredTimes>;
+
+export interface RuntimeSession {
+  run(feeds: Record<string, unknown>): Promise<unknown>;
+  release?(): Promise<void>;
+  readonly inputMetadata?: readonly { readonly name: string; readonly type?: string }[];
+}
+
+/** The module of onnxruntime-node or onnxruntime-web, as far as it is used here. */
+export interface OnnxRuntime {
+  readonly Tensor: unknown;
+  readonly InferenceSession: { create(file: Uint8Array, options: object): Promise<RuntimeSession> };
+  readonly env: {
+    readonly versions: {
+      readonly node?: string | undefined;
+      readonly web?: string | undefined;
+      readonly common: string;
+    };
+    readonly wasm: { numThreads?: number | undefined };
+  };
+}
+
+export interface TuneOptions extends Omit<QuantizeOptions, 'measure'> {
   /**
    * About how long training takes: as many epochs as fit, by the time of some steps. Without it the settings' `n_epochs` count, 20
    * by default; with `resume` it stands for the epochs that the checkpoint was written with.

@@ -133,6 +133,17 @@ export interface TimeElsewhere {
   readonly machine: string;
 }
 
+export interface TimedFile {
+  /** The word of `prefer` that it was made for. */
+  readonly prefer: string;
+  /** What a run took. */
+  readonly milliseconds: number;
+  /** SQNR on the held samples, in dB; null where none were held aside. */
+  readonly sqnr_db: number | null;
+  /** The file is this one. */
+  readonly taken: boolean;
+}
+
 export interface TimeForecast {
   /** Milliseconds that the float model is expected to take. */
   readonly float_ms: number;
@@ -146,6 +157,10 @@ export interface TimeForecast {
   readonly machine: string;
   /** The same by each other list of prices of the platform. */
   readonly elsewhere: readonly TimeElsewhere[];
+  /** Both files were timed in the runtime where this was made: it is no forecast. */
+  readonly measured: boolean;
+  /** The files that were timed, of which one was taken; empty where none were. */
+  readonly timed: readonly TimedFile[];
   /** The same for a person. */
   readonly sentence: string;
 }
