@@ -26,7 +26,6 @@ import pathlib
 import platform
 import subprocess
 import tempfile
-import time
 
 import numpy as np
 import onnx
@@ -35,6 +34,11 @@ from onnx import TensorProto as T
 from onnx import helper as h
 from onnx import numpy_helper as nh
 from scipy.optimize import nnls
+
+try:
+    from ._timing import in_turns, session_of
+except ImportError:  # scripts/prices runs this file by its path
+    from _timing import in_turns, session_of
 
 # Of the repository, for --web.
 WEB = pathlib.Path(__file__).parents[2] / 'tests' / 'bench' / 'prices_web.mjs'
@@ -383,28 +387,13 @@ def per_step(least):
     return (least[LONG] - least[SHORT]) / (LONG - SHORT) * 1e9
 
 
-def session_of(model):
-    options = ort.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 4
-    return ort.InferenceSession(model, options, providers=['CPUExecutionProvider'])
-
-
 def measure_here(cases, seconds):
     """Yields (case, nanoseconds of one step) in this process."""
     for case in cases:
         sessions = {count: session_of(case.model(count)) for count in (SHORT, LONG)}
         feed = {'x': feed_of(case)}
-        least = {count: float('inf') for count in sessions}
-        until, rounds = time.monotonic() + seconds, 0
-        while rounds < 15 or time.monotonic() < until:
-            rounds += 1
-            for count, session in sessions.items():
-                session.run(None, feed)  # what the other chain put out of the caches is there again
-                begin = time.perf_counter()
-                session.run(None, feed)
-                least[count] = min(least[count], time.perf_counter() - begin)
-        yield case, per_step(least)
+        runs = [lambda session=session: session.run(None, feed) for session in sessions.values()]
+        yield case, per_step(dict(zip(sessions, in_turns(runs, 15, seconds))))
 
 
 def measure_in_page(cases, seconds):

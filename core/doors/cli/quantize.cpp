@@ -18,6 +18,7 @@
 #include "core/cli/print.h"
 #include "core/cli/progress_line.h"
 #include "core/cli/quantize_answer.h"
+#include "core/cli/runtime_timer.h"
 #include "core/cli/settings_option.h"
 #include "core/cli/statistics_files.h"
 #include "core/cli/watch_training.h"
@@ -54,6 +55,8 @@ struct QuantizeOptions {
   ReportRequest report;
   std::optional<double> accuracy, sqnr;  // what the smallest file is looked for with
   std::string file_size;                 // that the best file is looked for within
+  bool measure = false;
+  Timer timer;  // where it measures
   bool anyway = false;
   bool json = false, quiet = false, verbose = false;
 };
@@ -198,7 +201,7 @@ GatheredData gather_data(QuantizeOptions& options, Settings settings,
   }
   const auto data = open_data(options.data, opened->model, options.json || options.quiet);
   settings.preprocessing = preprocessing_text(*data);
-  settings.own_statistics_only = options.report_path.empty();
+  settings.own_statistics_only = options.report_path.empty() && !options.measure;
   read_labels(options, settings, *data);
   const auto job = prepare(opened, std::move(settings));
   check_expected_size(*job);
@@ -318,6 +321,7 @@ void quantize_model(QuantizeOptions& options) {
   options.training.resume = state.bytes;
   watch_training(options.checkpoint, options.quiet || options.json, options.training);
   for (const std::filesystem::path& path : outputs_of(options)) expect_writable(path.string());
+  if (options.measure) options.timer = runtime_timer();
   std::vector<Diagnostic> warnings = opened->model.warnings;
   if (settings.config.inference_mode)
     std::erase_if(warnings, [](const Diagnostic& one) { return one.code == onnx::kTrainingMode; });
@@ -325,6 +329,11 @@ void quantize_model(QuantizeOptions& options) {
   const bool is_tflite = ends_in_tflite(options.output);
   if (is_tflite) check_tflite(*prepare(opened, settings));
   auto [gathered, data, aim] = gather_data(options, std::move(settings), opened);
+  if (options.timer) {
+    FastestGathered fastest =
+        gather_fastest(opened, std::move(gathered), data.get(), options.timer, options.workforce, options.training);
+    gathered = std::move(fastest.gathered), options.report.time = std::move(fastest.time);
+  }
   auto& [job, statistics, decided, passes] = gathered;
   check_recipe(recipe, recipe_of(*job, statistics), !options.settings.platform.empty(), options.anyway);
   QuantizeResult result = quantize(*job, statistics, std::move(decided));
@@ -350,7 +359,7 @@ void quantize_model(QuantizeOptions& options) {
   if (report && !options.quiet) print_labels_note(*report);
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   const Cost cost{passes + (report && data ? 1 : 0), spent.count(), calibration_bytes(*job)};
-  const auto time = report ? report->time : time_forecast_of(*job, result);
+  const auto time = report ? report->time : options.report.time ? options.report.time : time_forecast_of(*job, result);
   const QuantizeAnswer answer{
       result, statistics, report, time, cost, options.output, aim, before, job->opened->model.warnings};
   if (options.json) return print_json(answer);
@@ -390,6 +399,14 @@ std::shared_ptr<QuantizeOptions> add_options(CLI::App* command) {
                    "The best file of at most so many bytes: 75000, 200kB, 1.5MB; default: no such aim")
       ->excludes("--accuracy")
       ->excludes("--sqnr");
+  command
+      ->add_flag(
+          "--measure", options->measure,
+          "Take the fastest of the files that are as accurate, timed here for some seconds in the onnxruntime of "
+          "python3 (or TERSOR_PYTHON); the recipe repeats the choice without measuring")
+      ->excludes("--accuracy")
+      ->excludes("--sqnr")
+      ->excludes("--file-size");
   command->add_option("--save-recipe", options->save_recipe, "Write what makes this file again");
   command->add_option("--report", options->report_path,
                       "Write a report (JSON): error by layer, what stays float and why");

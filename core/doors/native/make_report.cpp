@@ -84,6 +84,7 @@ report::Report make_report(const ReportRequest& request, const std::string& mode
                            const std::shared_ptr<const samples::DataSet>& data) {
   report::Report report = report_of(job, result, model_name, static_cast<int64_t>(model_bytes));
   report.runtime = request.runtime;
+  if (request.time) report.time = request.time;
   const auto profile = enum_from_word<simulate::Profile>(request.runtime, "runtime");
   const auto choose = [&](int64_t count) {
     const Compared chosen =

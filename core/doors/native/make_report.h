@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,7 @@ struct ReportRequest {
   int64_t compared = kComparedSamples;   // at most so many; 0: there is no comparison
   std::vector<int64_t> labels = {};      // of all samples, for the accuracy of both models; empty: it is not measured
   int64_t evaluated = kComparedSamples;  // at most so many, with labels
+  std::optional<report::TimeForecast> time = {};  // that was measured, in place of the forecast
 };
 
 /// The report of a quantization. The comparison runs on at most `compared` samples of `data`, spread evenly: on samples
