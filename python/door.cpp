@@ -129,12 +129,19 @@ QuantizedModel quantize(const OpenModel& model, const std::string& settings, con
     gathered = gather(job, std::move(statistics), options.data.get(), workforce, training);
   }
   check_recipe(recipe, recipe_of(*gathered.job, gathered.statistics), json, "allow_mismatch");
+  std::optional<report::TimeForecast> time;
+  if (options.timer) {
+    FastestGathered fastest =
+        gather_fastest(model.opened, std::move(gathered), options.data.get(), options.timer, workforce, training);
+    gathered = std::move(fastest.gathered), time = std::move(fastest.time);
+  }
   const QuantizeResult result = tersor::quantize(*gathered.job, gathered.statistics, std::move(gathered.draft));
 
   ReportRequest request{options.runtime, workforce, options.classes, !options.statistics.empty()};
   if (!options.compare) request.compared = 0;
   if (options.data) request.evaluated = options.data->size();
   request.labels = options.labels;
+  request.time = std::move(time);
   const report::Report report = make_report(request, model.name, model.opened->file_bytes, *gathered.job, result,
                                             gathered.statistics, options.data);
   const ByteBuffer file = calibrate::write(gathered.statistics);

@@ -12,6 +12,7 @@
 
 #include "core/job/tersor.h"
 #include "core/native/calibrate_data.h"
+#include "core/native/gather_fastest.h"
 #include "core/onnx/source.h"
 #include "core/samples/data_set.h"
 
@@ -55,6 +56,7 @@ struct Quantization {
   std::string runtime = "x64";                   // whose arithmetic the report is in
   bool classes = false;                          // the first output is scores of classes
   bool compare = true;                           // run the result beside the float model for the report
+  Timer timer = {};                              // for the fastest file; none: what was asked for is taken
 };
 
 struct QuantizedModel {

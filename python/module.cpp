@@ -106,16 +106,37 @@ std::vector<int64_t> labels(const OpenData& data, const nb::object& file, const 
   return labels_of(*data.data, bytes, name, group);
 }
 
+/// (numpy's name of its type, shape, bytes).
+nb::tuple to_array(const Tensor& tensor) {
+  nb::list shape;
+  for (const int64_t dim : tensor.shape().dims()) shape.append(dim);
+  return nb::make_tuple(std::string(name_of(tensor.dtype())), shape,
+                        nb::bytes(tensor.bytes().data(), tensor.bytes().size()));
+}
+
+/// `function`(files, [(name of an input, array)]) returns JSON of RuntimeTimes.
+Timer timer_of(const nb::object& function) {
+  if (function.is_none()) return {};
+  return [&function](const std::vector<std::vector<std::byte>>& files, const std::map<std::string, Tensor>& inputs) {
+    const nb::gil_scoped_acquire locked;
+    nb::list models, arrays;
+    for (const std::vector<std::byte>& one : files) models.append(to_bytes(one));
+    for (const auto& [name, tensor] : inputs) arrays.append(nb::make_tuple(name, to_array(tensor)));
+    return report::read_times(nb::cast<std::string>(function(models, arrays)));
+  };
+}
+
 nb::tuple quantize_model(const OpenModel& model, const std::string& settings, const nb::list& statistics,
                          const OpenData* data, std::vector<int64_t> known, int64_t limit, std::string runtime,
-                         bool classes, bool compares, int threads, nb::object progress) {
+                         bool classes, bool compares, const nb::object& timer, int threads, nb::object progress) {
   Quantization options{all_bytes(statistics, "statistics"),
                        data == nullptr ? nullptr : data->data,
                        std::move(known),
                        limit,
                        std::move(runtime),
                        classes,
-                       compares};
+                       compares,
+                       timer_of(timer)};
   const QuantizedModel made = at_work(threads, std::move(progress), [&](const Workforce& workforce) {
     return quantize(model, settings, options, workforce);
   });
@@ -131,13 +152,7 @@ nb::list run_model(const OpenModel& model, const OpenData& data, const std::stri
   nb::list outputs;
   for (size_t k = 0; k < made.names.size(); ++k) {
     nb::list tensors;
-    for (const std::vector<Tensor>& sample : made.samples) {
-      const Tensor& tensor = sample[k];
-      nb::list shape;
-      for (const int64_t dim : tensor.shape().dims()) shape.append(dim);
-      tensors.append(nb::make_tuple(std::string(name_of(tensor.dtype())), shape,
-                                    nb::bytes(tensor.bytes().data(), tensor.bytes().size())));
-    }
+    for (const std::vector<Tensor>& sample : made.samples) tensors.append(to_array(sample[k]));
     outputs.append(nb::make_tuple(made.names[k], tensors));
   }
   return outputs;
@@ -176,7 +191,7 @@ NB_MODULE(_core, module) {
   module.def(
       "merge", [](const nb::list& parts) { return to_bytes(merge(all_bytes(parts, "statistics"))); }, "parts"_a);
   module.def("quantize", &quantize_model, "model"_a, "settings"_a, "statistics"_a, "data"_a.none(), "labels"_a,
-             "limit"_a, "runtime"_a, "classes"_a, "compare"_a, "threads"_a, "progress"_a.none());
+             "limit"_a, "runtime"_a, "classes"_a, "compare"_a, "timer"_a.none(), "threads"_a, "progress"_a.none());
   module.def(
       "evaluate",
       [](const OpenModel& model, const OpenModel* reference, const OpenData& data, const std::vector<int64_t>& known,

@@ -22,12 +22,16 @@ from ._given import (
     platform_of,
     require_no_argument,
     settings_of,
+    timer_of,
 )
 from ._result import Result, Statistics
 
 Progress = Callable[[str, int, int], None]
 """Called a few times a second with the stage ("calibrate", "try", "correct", "compare", "evaluate", "run"), the units done
 and all of them. What it raises ends the call."""
+
+Timer = Callable[[list[bytes], dict[str, numpy.ndarray]], Mapping[str, Any]]
+"""Times ONNX files, the float model first, on a sample by name: `{"runtime": "name 1.0", "threads": 1, "milliseconds": [...]}`."""
 
 Platform = Union[str, Path_, Mapping[str, Any]]
 
@@ -49,6 +53,7 @@ def quantize(
     compare: bool = True,
     classes: bool = False,
     runtime: str = "x64",
+    measure: Union[bool, Timer] = False,
     threads: int = 0,
     progress: Optional[Progress] = None,
     **config: Any,
@@ -66,11 +71,14 @@ def quantize(
         but 128 and at most half of them where there are labels.
     compare: whether the report looks at the error of each layer, on at most 64 samples.
     runtime: whose arithmetic the report is in: "x64", "wasm", "arm64" or "avx2".
+    measure: take the fastest of the files that are as accurate, timed here in the package onnxruntime for some seconds, with
+        one thread. The recipe repeats the choice anywhere without measuring; the report's `time` is what was measured.
     threads: how many work; 0: one for each core. The result does not depend on it.
     config: fields of the configuration, as in `effort=2, weights_n_bits=4` (docs/configuration.md).
     """
     require_no_argument(config, quantize)
     opened = open_model(model)
+    timer = timer_of(measure)
     settings = settings_of(platform, config, preset, overrides, framework_info, recipe, allow_mismatch)
     followed = settings["recipe"]
     if followed is not None and preprocessing is None:
@@ -95,6 +103,7 @@ def quantize(
         runtime,
         classes,
         compare,
+        timer,
         threads,
         progress,
     )

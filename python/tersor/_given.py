@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import difflib
+import importlib.util
 import inspect
 import io
 import json
@@ -16,6 +17,7 @@ import numpy
 
 from . import _core
 from ._error import Error
+from ._timing import time_files
 
 Array = Any
 """A numpy array, or what becomes one (`__array__`): a tensor of PyTorch on the CPU, a list of numbers."""
@@ -255,3 +257,27 @@ def settings_of(
         "recipe": json_file(recipe, "recipe"),
         "allow_mismatch": allow_mismatch,
     }
+
+
+def timer_of(measure: Any) -> Any:
+    """What the core calls with files and a sample for JSON of their times; None where nobody asked for that."""
+    if measure is None or measure is False:
+        return None
+    timer = measure
+    if measure is True:
+        if importlib.util.find_spec("onnxruntime") is None:
+            raise Error(
+                "invalid_argument",
+                "measure times files in ONNX Runtime, and the package onnxruntime is not installed.",
+                "measure",
+                "Install it: pip install onnxruntime.",
+            )
+        timer = time_files
+    if not callable(timer):
+        raise Error("invalid_argument", "measure is neither True, False nor a function.", "measure")
+
+    def timed(files: list[bytes], inputs: list[tuple[str, tuple[str, list[int], bytes]]]) -> str:
+        arrays = {name: numpy.frombuffer(data, dtype=kind).reshape(shape) for name, (kind, shape, data) in inputs}
+        return json.dumps(dict(timer(files, arrays)), default=float)
+
+    return timed

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The wheel: the bytes of the program and of Node, what callers give, errors, Ctrl+C."""
 
+import importlib.util
 import json
 import os
 import signal
@@ -28,6 +29,55 @@ def demo_arrays():
     shape = [one for one in tersor.inspect(MODEL)["inputs"][0]["shape"]]
     dims = [one if isinstance(one, int) else 1 for one in shape][1:]
     return generator.normal(size=(count, *dims)).astype(numpy.float32), generator.integers(0, 10, count)
+
+
+class Measured(unittest.TestCase):
+    def setUp(self):
+        self.samples, _ = demo_arrays()
+        self.given = []
+
+    def timer(self, fastest):
+        def timed(files, inputs):
+            self.given = files
+            (values,) = inputs.values()
+            self.assertTrue(numpy.array_equal(values, self.samples[:1]))
+            milliseconds = [numpy.float32(4)] * len(files)
+            milliseconds[fastest] = 0.5
+            return {"runtime": "a runtime 1.0", "threads": 1, "milliseconds": milliseconds}
+
+        return timed
+
+    def test_the_fastest_file_is_taken_and_its_recipe_repeats_it(self):
+        for fastest in (1, -1):
+            made = tersor.quantize(MODEL, self.samples, measure=self.timer(fastest), prefer="SPEED", effort=0)
+            time = made.report["time"]
+            (taken,) = [k for k, one in enumerate(time["timed"]) if one["taken"]]
+            self.assertEqual(made.bytes, self.given[fastest])
+            self.assertEqual(made.bytes, self.given[1 + taken])
+            self.assertEqual((time["measured"], time["float_ms"], time["quantized_ms"]), (True, 4, 0.5))
+            self.assertEqual(made.recipe["quantization_config"]["prefer"], time["timed"][taken]["prefer"])
+            self.assertEqual(tersor.quantize(MODEL, self.samples, recipe=made.recipe).bytes, made.bytes)
+
+    def test_what_cannot_time_is_an_error(self):
+        few = self.samples[:4]
+        for measure in ("yes", lambda files, inputs: {"milliseconds": [1]}):
+            with self.assertRaises(tersor.Error) as raised:
+                tersor.quantize(MODEL, few, measure=measure)
+            self.assertEqual(raised.exception.code, "invalid_argument")
+        with self.assertRaises(ZeroDivisionError):
+            tersor.quantize(MODEL, few, measure=lambda files, inputs: 1 / 0)
+        with self.assertRaises(tersor.Error) as raised:
+            statistics = tersor.calibrate(MODEL, few)
+            tersor.quantize(MODEL, statistics=statistics, measure=self.timer(1))
+        self.assertEqual(raised.exception.code, "invalid_samples")
+
+    def test_in_the_runtime_that_is_installed(self):
+        if importlib.util.find_spec("onnxruntime") is None:
+            with self.assertRaisesRegex(tersor.Error, "pip install onnxruntime"):
+                tersor.quantize(MODEL, self.samples, measure=True)
+            return
+        made = tersor.quantize(MODEL, self.samples, measure=True)
+        self.assertRegex(made.report["time"]["sentence"], r"in onnxruntime \d+\.\d+\.\d+ \(measured, one thread\)")
 
 
 class SameBytes(unittest.TestCase):
