@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// "Verify": the file that was made and the float file in the site's own onnxruntime-web, with and without a network, and where the
-// runtime is not there.
+// "Verify" and "Time it here": the file that was made and the float file in the site's own onnxruntime-web, with and without a
+// network, and where the runtime is not there.
 
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
@@ -62,6 +62,23 @@ describe('verifying', () => {
     expect(await verified(page)).toMatch(/all 3840 values to the last bit/);
     await context.close();
   });
+
+  it('times the files that may be meant, and shows what was measured in place of the forecast', async () => {
+    const visit = await openPage(site);
+    const { page, context } = visit;
+    await runDemo(page);
+    const time = page.getByTestId('time');
+    expect(await time.innerText()).not.toMatch(/measured/);
+    await button(page, 'Time it here').click();
+    await time
+      .getByText(/^It runs \d+\.\d\d times as fast .* in onnxruntime-web \d+\.\d+\.\d+ \(measured, one thread\): /)
+      .waitFor({ timeout: 240_000 });
+    await untilDone(page);
+    expect(await time.innerText()).not.toMatch(/expected to run/);
+    await button(page, 'Time it again').waitFor();
+    await expectQuiet(visit);
+    await context.close();
+  }, 300_000);
 
   it('is cancelled at once, keeps what it has found, and gives way to another job', async () => {
     const visit = await openPage(site);

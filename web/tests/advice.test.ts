@@ -230,6 +230,8 @@ it('row 17: says that int8 is not faster', () => {
     quantized_ms: 0.25,
     times_as_fast: 0.8,
     elsewhere: [],
+    measured: false,
+    timed: [],
     runtime: 'ONNX Runtime',
     machine: '',
     sentence: '',
@@ -513,6 +515,8 @@ it('says that integers are not faster below 1.05, and what can be done about it'
     runtime: 'ORT',
     machine: '',
     elsewhere: [],
+    measured: false,
+    timed: [],
     sentence: '',
   };
   expect(sentence('not-faster', { report: { time } })).toBe(

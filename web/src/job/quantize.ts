@@ -3,8 +3,9 @@
 // Begins and ends the job: by the button, by itself after a change of settings, and by what takes its place.
 
 import { batch } from '@preact/signals';
+import type { Timer } from 'tersor';
 
-import { gather } from './inputs';
+import { gather, type Inputs } from './inputs';
 import { fileNamed } from './inspect';
 import { isAbort, problemOf, type Problem } from './problem';
 import { tick } from './stages';
@@ -41,8 +42,14 @@ export function quantizeAgain(): void {
   }, restMilliseconds);
 }
 
+interface How {
+  readonly regionsStay?: boolean;
+  /** Times files to choose the fastest from. */
+  readonly timer?: ((inputs: Inputs, signal: AbortSignal) => Timer) | undefined;
+}
+
 /** Runs the job; does nothing while something is missing or another job runs. */
-export async function quantize(how: { readonly regionsStay?: boolean } = {}): Promise<void> {
+export async function quantize(how: How = {}): Promise<void> {
   clearTimeout(again);
   const inputs = gather();
   if (!state.canQuantize.value || !inputs) return;
@@ -62,7 +69,7 @@ export async function quantize(how: { readonly regionsStay?: boolean } = {}): Pr
   });
   const timer = setInterval(() => follow((run) => tick(run, performance.now())), 200);
   try {
-    await work(inputs, mine.signal);
+    await work(inputs, mine.signal, how.timer?.(inputs, mine.signal));
   } catch (error) {
     if (controller === mine) {
       if (error instanceof FloatStopped)

@@ -5,7 +5,8 @@
 // are timed.
 
 import { effect, signal } from '@preact/signals';
-import type { QuantizedResult, SampleRun } from 'tersor';
+import { TersorError } from 'tersor';
+import type { QuantizedResult, SampleRun, Timer } from 'tersor';
 
 import { count } from '../numbers';
 import type { SampleCheck, Times, VerifyAnswer, VerifyFailure, VerifyRequest } from '../verify/verify.worker';
@@ -41,6 +42,7 @@ export const verifyProblem = signal<Problem | null>(null);
 
 const name = runtime?.name ?? 'onnxruntime-web';
 const runtimeFile = 'verify/ort.wasm.bundle.min.mjs';
+const runtimeAddress = () => new URL(runtimeFile, document.baseURI).href;
 
 let controller: AbortController | null = null;
 
@@ -145,7 +147,7 @@ async function work(inputs: Inputs, result: state.Result, signal: AbortSignal): 
   try {
     const { file, beside } = inputs.model;
     const files = {
-      runtime: new URL(runtimeFile, document.baseURI).href,
+      runtime: runtimeAddress(),
       float: file,
       beside,
       int8: result.quantized.model,
@@ -218,6 +220,21 @@ export async function verify(inputs: Inputs): Promise<void> {
       verifying.value = null;
     }
   }
+}
+
+/** Times files in the site's runtime, for the job of these. */
+export function timerFor(inputs: Inputs, signal: AbortSignal): Timer {
+  return async (files, given) => {
+    const worker = new RuntimeWorker();
+    try {
+      const answer = await worker.ask({ ask: 'timeFiles', runtime: runtimeAddress(), files, inputs: given }, signal);
+      if ('ofFiles' in answer) return answer.ofFiles;
+      const failure = 'failed' in answer ? answer : { failed: 'runtime' as const, words: 'It gave no times.' };
+      throw new TersorError(problemWith(failure, inputs));
+    } finally {
+      worker.close();
+    }
+  };
 }
 
 /** Ends it; what was found so far stays. */

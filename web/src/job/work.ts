@@ -4,7 +4,7 @@
 // so that a job that was cancelled or repeated with other settings goes on from there.
 
 import { batch } from '@preact/signals';
-import type { CallOptions, EvaluationResult, LayerRow, Progress, QuantizedResult, Statistics } from 'tersor';
+import type { CallOptions, EvaluationResult, LayerRow, Progress, QuantizedResult, Statistics, Timer } from 'tersor';
 
 import { outputDecibels, percent } from '../numbers';
 import { floatFault } from './advice';
@@ -94,21 +94,26 @@ function watchesOthers(thrown: unknown): boolean {
 }
 
 /** From kept statistics where they serve, else after calibration. */
-async function quantizedFromAny(inputs: Inputs, signal: AbortSignal): Promise<QuantizedResult> {
+async function quantizedFromAny(inputs: Inputs, signal: AbortSignal, measure?: Timer): Promise<QuantizedResult> {
   const { statistics } = state.measured.value;
   const kept = statistics.find((one) => one.key === statisticsKey(inputs)) ?? statistics[0];
   if (kept) {
     follow((run) => skip(run, 'calibrate'));
     try {
-      return await quantized(inputs, kept.statistics, signal);
+      return await quantized(inputs, kept.statistics, signal, measure);
     } catch (error) {
       if (!watchesOthers(error)) throw error;
     }
   }
-  return quantized(inputs, await calibrated(inputs, signal), signal);
+  return quantized(inputs, await calibrated(inputs, signal), signal, measure);
 }
 
-async function quantized(inputs: Inputs, from: Statistics, signal: AbortSignal): Promise<QuantizedResult> {
+async function quantized(
+  inputs: Inputs,
+  from: Statistics,
+  signal: AbortSignal,
+  measure: Timer | undefined,
+): Promise<QuantizedResult> {
   follow((run) => enter(run, 'choose'));
   stopper = new AbortController();
   state.training.value = [];
@@ -123,6 +128,7 @@ async function quantized(inputs: Inputs, from: Statistics, signal: AbortSignal):
     // for a label_weight, and to be watched on the samples held aside
     labels: inputs.settings.config.gradient_ptq_config ? inputs.labels : undefined,
     selection: inputs.calibration,
+    measure,
   });
 }
 
@@ -158,11 +164,11 @@ function passed(inputs: Inputs): state.Run {
   return tick(state.run.value ?? startedWith(inputs), performance.now());
 }
 
-/** Runs the job and shows its result; rejects where it ends before. */
-export async function work(inputs: Inputs, signal: AbortSignal): Promise<void> {
+/** Runs the job and shows its result; rejects where it ends before. `measure` chooses and times its file. */
+export async function work(inputs: Inputs, signal: AbortSignal, measure?: Timer): Promise<void> {
   const float = await floatEvaluation(inputs, signal);
   stopAtFault(inputs, float);
-  const made = await quantizedFromAny(inputs, signal);
+  const made = await quantizedFromAny(inputs, signal, measure);
   const before = state.result.value;
   const common = {
     key: inputs.key,

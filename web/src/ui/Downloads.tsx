@@ -8,6 +8,7 @@ import { size } from '../numbers';
 import { say } from '../job/say';
 import { copy, download } from './copy';
 import { LinkButton } from './LinkButton';
+import { Time } from './Time';
 
 function asText(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`;
@@ -53,7 +54,7 @@ export function Downloads() {
         <h3>{parked.value ? `Downloads of ${active.value}` : 'Downloads'}</h3>
         {resultIsOld.value && <span class="chip">old</span>}
       </div>
-      {report.time && <p class="soft">{report.time.sentence}</p>}
+      <Time />
       <DownloadModel class={`download in-page ${resultIsOld.value ? '' : 'filled'}`} />
       <button type="button" class="button download" onClick={() => saveText(recipe, names.recipe)}>
         <span>Download recipe</span>

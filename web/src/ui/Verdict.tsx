@@ -38,7 +38,8 @@ function lead(done: Result): string {
   const { report } = done.quantized;
   const smaller = sizeWords(report.model.size_bytes / report.output.size_bytes);
   const times = report.time?.times_as_fast;
-  const fast = times === undefined ? '' : times > 1.05 ? `about ${fixed(times, 1)} times as fast` : 'no faster';
+  const about = report.time?.measured ? '' : 'about ';
+  const fast = times === undefined ? '' : times > 1.05 ? `${about}${fixed(times, 1)} times as fast` : 'no faster';
   const agreement = agreementOf(done);
   const same = agreement
     ? `the same answer as float for ${count(agreement.same)} of ${counted(agreement.count, 'sample')}`

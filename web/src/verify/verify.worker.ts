@@ -4,7 +4,7 @@
 // from the page.
 
 import type * as Runtime from 'onnxruntime-web/wasm';
-import type { NamedTensor, SampleRun } from 'tersor';
+import { inTurns, timerOf, type MeasuredTimes, type NamedTensor, type SampleRun } from 'tersor';
 
 interface FilesToVerify {
   /** Address of the runtime's script. */
@@ -37,7 +37,13 @@ export interface Times {
 export type VerifyRequest =
   | { readonly ask: 'open'; readonly files: FilesToVerify }
   | { readonly ask: 'run'; readonly run: SampleRun }
-  | { readonly ask: 'time' };
+  | { readonly ask: 'time' }
+  | {
+      readonly ask: 'timeFiles';
+      readonly runtime: string;
+      readonly files: readonly Uint8Array[];
+      readonly inputs: readonly NamedTensor[];
+    };
 
 /** Where a request failed: what the runtime said, and which of the files it was about. */
 export interface VerifyFailure {
@@ -49,6 +55,7 @@ export type VerifyAnswer =
   | { readonly opened: true; readonly float: VerifyFailure | null }
   | { readonly check: SampleCheck }
   | { readonly times: Times }
+  | { readonly ofFiles: MeasuredTimes }
   | VerifyFailure;
 
 type Session = Runtime.InferenceSession;
@@ -67,14 +74,26 @@ class Failure extends Error {
   }
 }
 
-async function open(files: FilesToVerify): Promise<VerifyAnswer> {
+async function load(runtime: string): Promise<void> {
   try {
-    ort = (await import(/* @vite-ignore */ files.runtime)) as typeof Runtime;
+    ort = (await import(/* @vite-ignore */ runtime)) as typeof Runtime;
   } catch (error) {
     throw new Failure('runtime', error);
   }
   ort.env.wasm.numThreads = 1;
   ort.env.logLevel = 'fatal';
+}
+
+async function timeFiles(files: readonly Uint8Array[], inputs: readonly NamedTensor[]): Promise<VerifyAnswer> {
+  try {
+    return { ofFiles: await timerOf(ort)(files, inputs) };
+  } catch (error) {
+    throw new Failure('float', error);
+  }
+}
+
+async function open(files: FilesToVerify): Promise<VerifyAnswer> {
+  await load(files.runtime);
   const options = { executionProviders: ['wasm'], logSeverityLevel: 4 } as const;
   try {
     int8 = await ort.InferenceSession.create(files.int8, options);
@@ -163,45 +182,21 @@ async function run({ inputs, outputs }: SampleRun): Promise<VerifyAnswer> {
   return { check: { differing, values, apart, int8Answer, floatAnswer } };
 }
 
-/** Clocks of pages count in tenths of a millisecond or worse: a round repeats its run until it takes so long. */
-const roundMilliseconds = 20;
-const leastRounds = 5;
-const mostRounds = 25;
-const budgetMilliseconds = 4000;
-
-const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
-
-/** Both files in turns, so that what else the machine does falls on both. */
+/** Both files in turns. */
 async function time(): Promise<VerifyAnswer> {
   const given = feeds;
   if (!given) throw new Failure('int8', 'There was no sample to run.');
-  const contestants = [float, int8].map((session) => ({ session, repeats: 1, milliseconds: [] as number[] }));
-  const round = async (session: Session, repeats: number) => {
-    const from = performance.now();
-    for (let k = 0; k < repeats; ++k) await session.run(given);
-    return performance.now() - from;
-  };
-  for (const one of contestants) {
-    if (!one.session) continue;
-    for (let took = 0; ; one.repeats *= 2) {
-      took = await round(one.session, one.repeats);
-      if (took >= roundMilliseconds || one.repeats >= 1 << 12) break;
-    }
-  }
-  const started = performance.now();
-  let rounds = 0;
-  while (rounds < leastRounds || (rounds < mostRounds && performance.now() - started < budgetMilliseconds)) {
-    for (const { session, repeats, milliseconds } of contestants) {
-      if (session) milliseconds.push((await round(session, repeats)) / repeats);
-    }
-    ++rounds;
-  }
-  const [slow, fast] = contestants.map(({ milliseconds }) => median(milliseconds));
-  return { times: { float: float ? (slow ?? null) : null, int8: fast ?? 0, rounds } };
+  const sessions = float ? [int8, float] : [int8];
+  const { milliseconds, rounds } = await inTurns(sessions.map((session) => () => session.run(given)));
+  return { times: { float: milliseconds[1] ?? null, int8: milliseconds[0] ?? 0, rounds } };
 }
 
-function answer(request: VerifyRequest): Promise<VerifyAnswer> {
+async function answer(request: VerifyRequest): Promise<VerifyAnswer> {
   if (request.ask === 'open') return open(request.files);
+  if (request.ask === 'timeFiles') {
+    await load(request.runtime);
+    return timeFiles(request.files, request.inputs);
+  }
   return request.ask === 'run' ? run(request.run) : time();
 }
 

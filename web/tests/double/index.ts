@@ -275,6 +275,8 @@ class Quantized implements t.QuantizedResult {
         quantized_ms: 0.62,
         times_as_fast: 1.7,
         elsewhere: [],
+        measured: false,
+        timed: [],
         runtime: 'ONNX Runtime 1.32.0',
         machine: 'one thread',
         sentence:
