@@ -5,7 +5,6 @@
 #include <iterator>
 #include <utility>
 
-#include "core/base/digest.h"
 #include "core/base/json.h"
 #include "core/config/search_settings.h"
 #include "core/correct/corrections.h"
@@ -25,13 +24,8 @@ constexpr size_t kFewestOthers = 8, kMostOthers = 24;
 constexpr size_t kFewestJudged = 4;  // held-out samples that may rule a change out
 constexpr size_t kFew = 8;           // that biases are measured on where a change has to gain with them
 constexpr int64_t kSweepBytes = int64_t{64} << 20;
-/// What 8 bits of all the constants that are stored in them may cost, in noise over that of float constants: 2 dB. They
-/// are what makes the file small, so nothing is asked of them where the outputs are as good as this all the same.
-constexpr double kStoredNoise = 0.58;
+/// Where the outputs are as good as this, in dB, nothing is asked of constants in integers, which make the file small.
 constexpr double kGoodEnough = 30;
-constexpr size_t kMostConstants = 32;  // tried one by one
-constexpr std::string_view kFloatBut = "float but ";
-constexpr const char* kMeasured = "measured";
 constexpr const char* kAnalytic = "weights_bias_correction_method=ANALYTIC";
 
 /// Bytes of one sample's inputs, as far as they were watched.
@@ -77,38 +71,6 @@ bool tries_float_constants(const Job& job, config::Preference word) {
 
 bool tries_corrections(const Job& job, const calibrate::Statistics& statistics) {
   return job.settings.config.holdout && statistics.samples.size() >= kFewestSamples;
-}
-
-/// SHA-256 of what the sensitivities of candidates depend on: budgets may change.
-std::string sensitivities_key(const Job& job) {
-  Job without = job;
-  config::QuantizationConfig& config = without.settings.config;
-  std::string restricted;
-  if (config.target_resource_utilization)
-    for (const std::string& name : config.target_resource_utilization->restricted()) restricted += name + "\n";
-  config.target_resource_utilization.reset();
-  if (config.mixed_precision_config && config.mixed_precision_config->float_operators.value_or(0) > 0)
-    config.mixed_precision_config->float_operators = 1;
-  const std::string text = choices_key(without) + "\n" + restricted;
-  return sha256_hex(std::as_bytes(std::span(text)));
-}
-
-mixed::Sensitivities no_sensitivities(const std::vector<mixed::Configurable>& operators) {
-  mixed::Sensitivities none;
-  for (const mixed::Configurable& one : operators) none.emplace_back(one.candidates.size(), 0.0);
-  return none;
-}
-
-/// Those of a table that was measured for the same; none of another.
-std::optional<mixed::Sensitivities> sensitivities_of(const calibrate::BitConfiguration& known, const std::string& key,
-                                                     const std::vector<mixed::Configurable>& operators) {
-  mixed::Sensitivities measured = no_sensitivities(operators);
-  if (known.measured_for != key || known.operators.size() != measured.size()) return std::nullopt;
-  for (size_t k = 0; k < measured.size(); ++k) {
-    if (known.operators[k].candidates.size() != measured[k].size()) return std::nullopt;
-    for (size_t c = 0; c < measured[k].size(); ++c) measured[k][c] = known.operators[k].candidates[c].sensitivity;
-  }
-  return measured;
 }
 
 }  // namespace
@@ -162,53 +124,26 @@ Trial::Trial(std::shared_ptr<const Job> job, const calibrate::Statistics& statis
   choices_.settings = choices_key(*job_);
   choices_.held = static_cast<int64_t>(held);
   choices_.others = static_cast<int64_t>(used);
-  if (searched_.empty())
+  if (searched_.empty()) {
     begin_trying();
-  else
-    begin_search(statistics);
+    return;
+  }
+  bits_.emplace(job_, statistics);
+  round_ = Round::kSearch;
+  active_ = searched_;
+  if (bits_->done()) end_search();
+}
+
+void Trial::end_search() {
+  choices_.bits = bits_->result(searched_.size());
+  bits_.reset();
+  begin_trying();
 }
 
 void Trial::begin_trying() {
   round_ = Round::kCalibrate;
   active_ = others_;
   if (!tries_) finish();
-}
-
-void Trial::begin_search(const calibrate::Statistics& statistics) {
-  whole_ = statistics;
-  round_ = Round::kSearch;
-  active_ = searched_;
-  const config::QuantizationConfig& config = job_->settings.config;
-  auto operators = mixed::configurable_operators(job_->model.graph, job_->attachment, config);
-  if (const auto known = sensitivities_of(statistics.choices.bits, sensitivities_key(*job_), operators))
-    return end_search(operators, *known);
-  if (operators.empty() || config::mixed_precision_of(config).configuration_overwrite)
-    return end_search(operators, no_sensitivities(operators));
-  search_ = std::make_unique<mixed::BitSearch>(
-      mixed::SearchProblem{job_->model, job_->attachment, job_->arithmetic.in_float, whole_, config},
-      std::move(operators));
-  step_ = 0;
-  search_program_ = std::make_shared<const mixed::SearchProgram>(search_->program(step_));
-}
-
-void Trial::take_distances(const std::vector<SampleDistances>& distances) {
-  std::vector<double> means(search_->distances(step_), 0.0);
-  for (const SampleDistances& one : distances)
-    for (size_t k = 0; k < means.size(); ++k) means[k] += one.distances[k];
-  for (double& mean : means) mean /= static_cast<double>(std::max<size_t>(distances.size(), 1));
-  search_->take(step_, means);
-  if (++step_ == search_->steps()) return end_search(search_->operators(), search_->sensitivities());
-  search_program_ = std::make_shared<const mixed::SearchProgram>(search_->program(step_));
-}
-
-void Trial::end_search(const std::vector<mixed::Configurable>& operators, const mixed::Sensitivities& sensitivities) {
-  const mixed::UtilizationMeter meter(job_->model, job_->attachment, whole_);
-  choices_.bits = mixed::choose_configuration(job_->model.graph, job_->attachment, meter, operators, sensitivities,
-                                              job_->settings.config);
-  choices_.bits.measured_for = sensitivities_key(*job_);
-  choices_.bits.images = static_cast<int64_t>(searched_.size());
-  search_ = nullptr, search_program_ = nullptr, whole_ = {};
-  begin_trying();
 }
 
 TrialOutcome Trial::outcome(TrialSums sums) const {
@@ -223,7 +158,9 @@ TrialOutcome Trial::outcome(TrialSums sums) const {
 void Trial::take(TrialOutcome outcome) {
   switch (round_) {
     case Round::kSearch:
-      return take_distances(outcome.distances);
+      bits_->take(outcome.distances);
+      if (bits_->done()) end_search();
+      return;
     case Round::kCalibrate:
       TERSOR_CHECK(outcome.statistics);
       seen_ = std::move(*outcome.statistics);
@@ -251,7 +188,7 @@ void Trial::take(TrialOutcome outcome) {
         stride_ /= 2;
         return judge_more();
       }
-      return judge(std::exchange(errors_, {}));
+      return judge();
     case Round::kDone:
       return;
   }
@@ -268,9 +205,9 @@ bool Trial::is_default(std::string_view field) const {
 bool Trial::begin_word() {
   while (contest_->next()) {
     choices_ = contest_->begins_with();
-    judged_.clear(), best_.clear(), measured_.clear(), constants_.clear(), costs_.clear(), all_float_.reset();
+    judged_.clear(), best_.clear(), measured_.clear(), constants_.reset();
     finishing_ = false;
-    if (!begin({"", choices_}) || !contest_->enters(draft_->digest, seen_)) continue;
+    if (!begin({Unchanged{}, choices_}) || !contest_->enters(draft_->digest, seen_)) continue;
     find_candidates();
     return true;
   }
@@ -279,30 +216,43 @@ bool Trial::begin_word() {
 
 /// In the order in which they are tried, each on top of what was taken before it.
 void Trial::find_candidates() {
-  std::vector<Candidate> all;
+  std::vector<Correction> all;
   config::QuantizationConfig config = job_->settings.config;
   config.prefer = contest_->word();
-  if (tries_float_constants(*job_, config.prefer)) all.push_back({"float *", {}});
   // The last to act first: what it was made for may be there without it.
   const auto corrections = ptq::corrections();
   for (auto one = corrections.rbegin(); one != corrections.rend(); ++one)
     if (one->is_tried && is_default(one->field) && one->is_wanted(config))
-      all.push_back({std::string(one->field) + "=false", {}});
-  if (is_default("activation_threshold_method")) all.push_back({kUnclipped, {}});
-  waiting_.assign(all.rbegin(), all.rend());
+      all.push_back({std::string(one->field) + "=false"});
+  if (is_default("activation_threshold_method")) all.push_back({kUnclipped});
+  for (auto one = all.rbegin(); one != all.rend(); ++one) waiting_.push_back({*one, {}});
+}
+
+/// The next candidate of this word, on top of what is chosen by then: constants first, then corrections.
+std::optional<Trial::Candidate> Trial::next_candidate() {
+  Candidate next{Unchanged{}, choices_};
+  if (auto constants = constants_ ? constants_->next() : std::nullopt) {
+    next.choices.in_float = constants->names;
+    next.subject = std::move(*constants);
+  } else if (waiting_.empty()) {
+    return std::nullopt;
+  } else {
+    next.subject = std::move(waiting_.back().subject);
+    next.biases = waiting_.back().biases;
+    waiting_.pop_back();
+    if (const auto* correction = std::get_if<Correction>(&next.subject))
+      next.choices.changes.push_back(correction->change);
+  }
+  return next;
 }
 
 void Trial::begin_next() {
-  while (!waiting_.empty()) {
-    Candidate next = std::move(waiting_.back());
-    waiting_.pop_back();
-    complete(next);
-    if (begin(std::move(next))) return;
-  }
+  while (std::optional<Candidate> next = next_candidate())
+    if (begin(std::move(*next))) return;
   if (!best_.empty() && !finishing_) {
     finishing_ = true;
-    if (is_default("weights_bias_correction")) waiting_.push_back({"weights_bias_correction=false", {}});
-    if (job_->settings.config.measures_bias() && begin({kMeasured, choices_, Biases::kAsTheSettings})) return;
+    if (is_default("weights_bias_correction")) waiting_.push_back({Correction{"weights_bias_correction=false"}, {}});
+    if (job_->settings.config.measures_bias() && begin({Measured{}, choices_, Biases::kAsTheSettings})) return;
     return begin_next();
   }
   if (!best_.empty()) contest_->take(choices_, best_, seen_);
@@ -327,33 +277,6 @@ std::vector<std::string> stored_constants(const Draft& draft) {
 
 }  // namespace
 
-/// On top of what is chosen by then.
-void Trial::complete(Candidate& candidate) {
-  const std::string& change = candidate.change;
-  std::vector<std::string> in_float = std::move(candidate.choices.in_float);
-  candidate.choices = choices_;
-  if (change == "float *") in_float = constants_;
-  if (change == "float") in_float = costly_constants();
-  if (change.rfind("float", 0) == 0)
-    candidate.choices.in_float = std::move(in_float);
-  else if (!change.empty())
-    candidate.choices.changes.push_back(change);
-}
-
-/// Those that cost most, so many that the others cost no more than kStoredNoise together; all where none was tried.
-std::vector<std::string> Trial::costly_constants() const {
-  if (costs_.empty()) return constants_;
-  auto costs = costs_;
-  std::stable_sort(costs.begin(), costs.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<std::string> costly;
-  double noise = 0;
-  for (const auto& [more, name] : costs) {
-    noise += more;
-    if (noise > kStoredNoise) costly.push_back(name);
-  }
-  return costly;
-}
-
 /// False where it is no other model than one that was judged, or none at all.
 bool Trial::begin(Candidate candidate) {
   program_ = nullptr;  // its packed weights are not to stay beside those of the next
@@ -368,11 +291,12 @@ bool Trial::begin(Candidate candidate) {
     if (!candidate.rounds) job->settings.config.effort = 0;
     seen_.measured = {}, seen_.rounded = {};
     Draft draft = tersor::draft(*job, seen_);
-    if (!judged_
-             .insert(draft.digest + std::to_string(static_cast<int>(candidate.biases)) + (candidate.rounds ? "+" : ""))
-             .second &&
-        candidate.change != "float")
-      return false;
+    const auto* constants = std::get_if<ConstantTrial::InFloat>(&candidate.subject);
+    const bool is_new =
+        judged_
+            .insert(draft.digest + std::to_string(static_cast<int>(candidate.biases)) + (candidate.rounds ? "+" : ""))
+            .second;
+    if (!is_new && !(constants != nullptr && constants->is_last)) return false;
     candidate_job_ = std::move(job);
     draft_ = std::move(draft);
   } catch (const Error&) {
@@ -419,103 +343,91 @@ void Trial::judge_more() {
 
 /// The candidate is taken only for a gain, and the samples so far do not rule it out.
 bool Trial::may_still_gain() const {
-  const std::string& change = candidate_.change;
-  const bool is_compared = !change.empty() && change != kMeasured && change.rfind(kFloatBut, 0) != 0;
-  return is_compared && may_gain(change, candidate_.biases == Biases::kOfFew ? measured_ : best_, errors_);
+  const auto* constants = std::get_if<ConstantTrial::InFloat>(&candidate_.subject);
+  const bool is_compared =
+      constants != nullptr ? constants->stored.empty() : std::holds_alternative<Correction>(candidate_.subject);
+  return is_compared && may_gain(change(), before(), errors_);
+}
+
+/// The change that the candidate is compared for; constants have one for each of them.
+std::string Trial::change() const {
+  const auto* correction = std::get_if<Correction>(&candidate_.subject);
+  return correction != nullptr ? correction->change : "float";
+}
+
+const std::vector<HeldError>& Trial::before() const {
+  return candidate_.biases == Biases::kOfFew ? measured_ : best_;
 }
 
 /// A change that few samples ruled out is not taken.
-calibrate::TriedChange Trial::judged(const std::vector<HeldError>& before, const std::vector<HeldError>& errors) const {
-  calibrate::TriedChange row = compared(candidate_.change, before, errors);
+calibrate::TriedChange Trial::judged(const std::vector<HeldError>& errors) const {
+  calibrate::TriedChange row = compared(change(), before(), errors);
   row.taken = row.taken && errors.size() == held_.size();
   return row;
 }
 
-void Trial::judge(std::vector<HeldError> errors) {
-  const std::string& change = candidate_.change;
-  if (change == kMeasured) {
-    // What was tried so far had its biases corrected by statistics alone, and nearest integers for weights.
-    calibrate::TriedChange row = compared(kAnalytic, errors, best_);
-    // Without measured biases the weights are not rounded either, so that has to be worth it too.
-    if (row.taken && !candidate_.rounds && job_->settings.config.effort > 0 &&
-        begin({kMeasured, choices_, Biases::kAsTheSettings, true}))
-      return;
-    if (row.taken)
-      choices_.changes.push_back(row.change);
-    else
-      best_ = std::move(errors);
-    choices_.tried.push_back(std::move(row));
-  } else if (candidate_.biases == Biases::kOfFew) {
-    judge_measured(std::move(errors));
-  } else if (change.empty()) {
-    best_ = std::move(errors);
-    const double decibels = std::min(pooled_decibels(best_), median_decibels(best_));
-    if (prefers_accuracy() || decibels < kGoodEnough) constants_ = stored_constants(*draft_);
-  } else if (change.rfind("float", 0) == 0) {
-    judge_constants(std::move(errors));
-  } else {
-    calibrate::TriedChange row = judged(best_, errors);
-    if (row.taken && !finishing_ && job_->settings.config.measures_bias()) {
-      promised_ = std::move(errors);
-      waiting_.push_back({change, {}, Biases::kOfFew});
-      if (measured_.empty()) waiting_.push_back({"", {}, Biases::kOfFew});
-    } else {
-      if (row.taken) take_change(change, std::move(errors));
-      choices_.tried.push_back(std::move(row));
-    }
-  }
-  begin_next();
+void Trial::judge() {
+  const auto subject = candidate_.subject;
+  active_.clear();
+  std::visit([this](const auto& one) { judge(one, std::exchange(errors_, {})); }, subject);
+  if (active_.empty()) begin_next();  // else another one has begun
 }
 
-void Trial::take_change(const std::string& change, std::vector<HeldError> errors) {
-  choices_.changes.push_back(change);
-  best_ = std::move(errors);
-}
-
-/// Biases that statistics alone correct leave more of some changes than measured ones do.
-void Trial::judge_measured(std::vector<HeldError> errors) {
-  if (candidate_.change.empty()) {
+void Trial::judge(const Unchanged&, std::vector<HeldError> errors) {
+  if (candidate_.biases == Biases::kOfFew) {
     measured_ = std::move(errors);
     return;
   }
-  calibrate::TriedChange row = judged(measured_, errors);
+  best_ = std::move(errors);
+  const double decibels = std::min(pooled_decibels(best_), median_decibels(best_));
+  if (tries_float_constants(*job_, contest_->word()) && (prefers_accuracy() || decibels < kGoodEnough))
+    constants_.emplace(stored_constants(*draft_), prefers_accuracy());
+}
+
+/// What was tried so far had its biases corrected by statistics alone, and nearest integers for weights.
+void Trial::judge(const Measured&, std::vector<HeldError> errors) {
+  calibrate::TriedChange row = compared(kAnalytic, errors, best_);
+  // Without measured biases the weights are not rounded either, so that has to be worth it too.
+  if (row.taken && !candidate_.rounds && job_->settings.config.effort > 0 &&
+      begin({Measured{}, choices_, Biases::kAsTheSettings, true}))
+    return;
+  if (row.taken)
+    choices_.changes.push_back(row.change);
+  else
+    best_ = std::move(errors);
+  choices_.tried.push_back(std::move(row));
+}
+
+void Trial::judge(const Correction& correction, std::vector<HeldError> errors) {
+  calibrate::TriedChange row = judged(errors);
+  const bool of_few = candidate_.biases == Biases::kOfFew;
+  if (row.taken && !of_few && !finishing_ && job_->settings.config.measures_bias()) {
+    // Biases that statistics alone correct leave more of some changes than measured ones do: it has to gain with both.
+    promised_ = std::move(errors);
+    waiting_.push_back({correction, {}, Biases::kOfFew});
+    if (measured_.empty()) waiting_.push_back({Unchanged{}, {}, Biases::kOfFew});
+    return;
+  }
   if (row.taken) {
-    take_change(row.change, std::move(promised_));
-    measured_ = std::move(errors);
+    choices_.changes.push_back(row.change);
+    if (of_few) measured_ = std::exchange(errors, std::move(promised_));
+    best_ = std::move(errors);
   }
   choices_.tried.push_back(std::move(row));
 }
 
-/// First all constants in float; where that gains, each of them in integers alone; then those in float that cost most,
-/// so many that the others cost no more than kStoredNoise together.
-void Trial::judge_constants(std::vector<HeldError> errors) {
-  const std::string& change = candidate_.change;
-  if (change == "float *") {
-    if (!judged(best_, errors).taken) return;
-    all_float_ = std::move(errors);
-    // For accuracy all that gain stay, none of them for its size.
-    const size_t count = prefers_accuracy() ? 0 : std::min(constants_.size(), kMostConstants);
-    waiting_.push_back({"float", {}});  // those that are found, after all single ones
-    for (size_t k = count; k-- > 0 && count > 1;) {
-      Candidate one{std::string(kFloatBut) + constants_[k], {}};
-      for (const std::string& name : constants_)
-        if (name != constants_[k]) one.choices.in_float.push_back(name);
-      waiting_.push_back(std::move(one));
+void Trial::judge(const ConstantTrial::InFloat& constants, std::vector<HeldError> errors) {
+  calibrate::TriedChange row;
+  if (constants.stored.empty()) row = judged(errors);
+  if (constants.is_last) {
+    for (const std::string& name : constants.names) {
+      row.change = "float " + name;
+      choices_.tried.push_back(row);
     }
-    return;
+    if (row.taken) choices_.in_float = constants.names, best_ = std::move(errors);
+  } else {
+    constants_->take(constants, std::move(errors), row.taken);
   }
-  if (change != "float") {
-    costs_.emplace_back(more_noise(*all_float_, errors), change.substr(kFloatBut.size()));
-    return;
-  }
-  calibrate::TriedChange row = judged(best_, errors);
-  for (const std::string& name : candidate_.choices.in_float) {
-    row.change = "float " + name;
-    choices_.tried.push_back(row);
-  }
-  if (!row.taken) return;
-  choices_.in_float = candidate_.choices.in_float;
-  best_ = std::move(errors);
 }
 
 void Trial::finish() {

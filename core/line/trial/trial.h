@@ -30,11 +30,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "core/calibrate/choices.h"
 #include "core/job/tersor.h"
-#include "core/mixed/bit_search.h"
+#include "core/trial/bit_trial.h"
+#include "core/trial/constant_trial.h"
 #include "core/trial/contest.h"
 #include "core/trial/held_errors.h"
 
@@ -43,12 +45,6 @@ namespace tersor {
 /// True if held-out samples may show that stored constants need float, in at least one file that `prefer` is decided
 /// between.
 bool may_ask_for_float_constants(const Job& job);
-
-/// The distances of a sample in a step of the search for bits (core/mixed/bit_search.h).
-struct SampleDistances {
-  size_t sample = 0;  // index into Trial::places()
-  std::vector<double> distances;
-};
 
 /// What the runners of a round sum over samples; only the members that the round needs are set.
 struct TrialSums {
@@ -111,35 +107,43 @@ class Trial {
     kOfFew,          // measured on a few samples
     kAsTheSettings,  // measured on all samples that are not held out
   };
+  /// The choices so far.
+  struct Unchanged {};
+  /// The choices so far, with biases and weights as the settings have them measured on the samples.
+  struct Measured {};
+  /// The choices so far, with one field set otherwise, "field=word".
+  struct Correction {
+    std::string change;
+  };
   /// A model to be judged.
   struct Candidate {
-    std::string change;  // empty: the choices so far, unchanged
+    std::variant<Unchanged, Measured, Correction, ConstantTrial::InFloat> subject;
     calibrate::Choices choices;
     Biases biases = Biases::kOfStatistics;
     bool rounds = false;  // weights are rounded as the settings say, else to the nearest integers
   };
 
-  void begin_search(const calibrate::Statistics& statistics);
-  void take_distances(const std::vector<SampleDistances>& distances);
-  void end_search(const std::vector<mixed::Configurable>& operators, const mixed::Sensitivities& sensitivities);
+  void end_search();
   void begin_trying();
   bool is_default(std::string_view field) const;
   bool begin_word();
   bool prefers_accuracy() const { return job_->settings.config.prefer == config::Preference::kAccuracy; }
   void find_candidates();
+  std::optional<Candidate> next_candidate();
   void begin_next();
   bool begin(Candidate candidate);
   void begin_step();
   void begin_judging();
   void judge_more();
   bool may_still_gain() const;
-  calibrate::TriedChange judged(const std::vector<HeldError>& before, const std::vector<HeldError>& errors) const;
-  void judge(std::vector<HeldError> errors);
-  void judge_measured(std::vector<HeldError> errors);
-  void take_change(const std::string& change, std::vector<HeldError> errors);
-  void judge_constants(std::vector<HeldError> errors);
-  void complete(Candidate& candidate);
-  std::vector<std::string> costly_constants() const;
+  std::string change() const;
+  const std::vector<HeldError>& before() const;
+  calibrate::TriedChange judged(const std::vector<HeldError>& errors) const;
+  void judge();
+  void judge(const Unchanged&, std::vector<HeldError> errors);
+  void judge(const Measured&, std::vector<HeldError> errors);
+  void judge(const Correction& correction, std::vector<HeldError> errors);
+  void judge(const ConstantTrial::InFloat& constants, std::vector<HeldError> errors);
   void finish();
 
   std::shared_ptr<const Job> job_;
@@ -147,22 +151,18 @@ class Trial {
   std::vector<calibrate::SampleRecord> records_;         // by place
   calibrate::Choices choices_;
   bool tries_ = false;            // corrections are tried, on samples held out
-  calibrate::Statistics whole_;   // of all samples, for the search
   std::vector<size_t> searched_;  // indices into places_ of the samples for the search
-  std::unique_ptr<mixed::BitSearch> search_;
-  std::shared_ptr<const mixed::SearchProgram> search_program_;
+  std::optional<BitTrial> bits_;
   calibrate::Statistics seen_;  // of the samples that are not held out
   std::shared_ptr<quant::RangeMemo> ranges_ = std::make_shared<quant::RangeMemo>();  // shared by all candidates
-  std::vector<Candidate> waiting_;                                                   // the next candidate is the last
-  std::set<std::string> judged_;        // digests of plans that were judged
-  std::vector<HeldError> best_;         // errors with the choices so far
-  std::vector<HeldError> measured_;     // best_ with biases measured on few samples; empty until needed
-  std::vector<HeldError> promised_;     // errors of a change that gained, until it also gains with measured biases
-  std::vector<std::string> constants_;  // constants stored in integers as long as nothing is changed
-  std::optional<std::vector<HeldError>> all_float_;    // errors with all of them in float
-  std::vector<std::pair<double, std::string>> costs_;  // for each constant: noise that storing it adds
-  size_t stride_ = 1;              // every so many of the held-out samples have been run, in this round too
-  std::vector<HeldError> errors_;  // of the candidate on them; ascending by sample
+  std::vector<Candidate> waiting_;          // corrections that are still to be tried; the next is the last
+  std::set<std::string> judged_;            // digests of plans that were judged
+  std::vector<HeldError> best_;             // errors with the choices so far
+  std::vector<HeldError> measured_;         // best_ with biases measured on few samples; empty until needed
+  std::vector<HeldError> promised_;         // errors of a change that gained, until it also gains with measured biases
+  std::optional<ConstantTrial> constants_;  // if some may need float
+  size_t stride_ = 1;                       // every so many of the held-out samples have been run, in this round too
+  std::vector<HeldError> errors_;           // of the candidate on them; ascending by sample
   bool finishing_ = false;
   std::unique_ptr<Contest> contest_;
 

@@ -10,7 +10,7 @@ TrialRunner::TrialRunner(const Trial& trial) : trial_(trial) {
   using Round = Trial::Round;
   switch (trial.round_) {
     case Round::kSearch:
-      search_.emplace(*trial.search_, trial.step_, *trial.search_program_);
+      search_.emplace(trial.bits_->runner());
       break;
     case Round::kCalibrate:
       calibrator_.emplace(calibrator_of(*trial.job_, trial.records_.size()));
@@ -34,7 +34,7 @@ void TrialRunner::advance(size_t sample, TrialState& state) {
   if (search_) {
     auto& values = state.search.values;
     const auto& names = trial_.job_->model.graph.inputs;
-    if (trial_.step_ == 0)
+    if (trial_.bits_->is_first())
       for (size_t k = 0; k < names.size(); ++k) values[names[k]] = state.inputs[k];
     distances_.push_back({sample, search_->advance(state.search)});
   } else if (calibrator_) {
