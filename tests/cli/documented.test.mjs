@@ -60,10 +60,11 @@ function prepare(folder) {
   assert.equal(run('quantize', at('model.onnx'), ...settings, '-o', at('model.int8.onnx')).status, 0);
 }
 
-/** As the shell of a reader runs it, but for minutes of training and places outside of the folder. */
+/** As the shell of a reader runs it, but for minutes of training, a runtime that may be missing, and places outside of the folder. */
 function asRun(line) {
   let text = line
     .replace(/^npx /, '')
+    .replace(' --measure', '')
     .replace(/--minutes \d+/, '--minutes 0.01')
     .replace(/--epochs \d+/, '--epochs 1');
   text = text
